@@ -10,7 +10,7 @@ WORKDIR /src
 RUN ["python", "-m", "venv", "/opt/nomad-csi"]
 COPY requirements.lock ./
 RUN ["/opt/nomad-csi/bin/pip", "install", "--no-cache-dir", "--require-hashes", "--only-binary", ":all:", "--requirement", "requirements.lock"]
-COPY pyproject.toml README.md LICENSE Pulumi.sandbox.yaml ./
+COPY pyproject.toml README.md LICENSE ./
 COPY templates templates
 COPY infra infra
 RUN ["/opt/nomad-csi/bin/pip", "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", "dist", ".", "infra/nomad_csi_sandbox"]

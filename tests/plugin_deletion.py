@@ -7,7 +7,6 @@ The driver is a program that runs as a task: the real one, or its emulator. Test
 import contextlib
 import json
 import os
-import shutil
 import sys
 import tempfile
 import threading
@@ -21,7 +20,7 @@ from nomad_csi.frame import resource
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.nomad import plugins as seen_plugins
 from nomad_csi.probing import controller_endpoint
-from nomad_csi.volumes import created_deletion, created_volume, deletion, deletion_request
+from nomad_csi.volumes import created_deletion, created_volume, deletion, deletion_proof
 from nomad_csi_sandbox.nomad import cluster
 from nomad_csi_sandbox.nomad import server as agent
 from nomad_csi_sandbox.nomad.clients import nodes
@@ -126,8 +125,8 @@ class World:
 
     def delete(self, outputs):
         """Delete a volume and its storage, as its step does it: the outcome."""
-        orders = [created_deletion.request_of(outputs)]
-        [outcome] = deletion.delete(self.client, orders, created_deletion.options(self.context, outputs))
+        order, options = created_deletion.order(self.context, outputs)
+        [outcome] = deletion.delete(self.client, [order], options)
         return outcome
 
     def held(self, volume_id="scratch"):
@@ -155,7 +154,11 @@ def running(make_driver):
 
     The folder has a short name, because the path of a socket may have 107 bytes.
     """
-    folder = Path(tempfile.mkdtemp(prefix="nc"))
+    with tempfile.TemporaryDirectory(prefix="nc") as folder:
+        yield from _running(make_driver, Path(folder))
+
+
+def _running(make_driver, folder):
     driver = make_driver(folder)
     specs = [nodes.NodeSpec(name="client-1", zone=ZONE, instance_id="i-1")]
     pace = csi_supervisor.Pace(start_s=0.1, watch_s=2.0, answer_s=60)
@@ -163,9 +166,13 @@ def running(make_driver):
         [part for part in (driver.path, str(Path(sys.executable).parent), os.environ["PATH"]) if part]
     )
     made = cluster.Cluster(cluster.Settings(data_dir=folder, nodes=specs, pace=pace, environment={"PATH": path}))
-    serving, sent = agent.Server(made), []
-    connection = nomad.Connection(address=serving.url)
-    with nomad.Nomad(connection, observe=lambda method, path: sent.append((method, path))) as client:
+    sent = []
+    with (
+        contextlib.closing(agent.Server(made)) as serving,
+        nomad.Nomad(
+            nomad.Connection(address=serving.url), observe=lambda method, path: sent.append((method, path))
+        ) as client,
+    ):
         source = JOB.format(
             role=driver.role,
             command=json.dumps(driver.command),
@@ -178,8 +185,6 @@ def running(make_driver):
         is_healthy = made.state.wait_for(lambda: _is_healthy(made.state), HEALTHY_S)
         assert is_healthy, _logs(folder)
         yield World(driver, client, made, folder, sent)
-    serving.close()
-    shutil.rmtree(folder)
 
 
 def _is_healthy(known):
@@ -196,8 +201,8 @@ def _logs(folder):
 class RoundTrip:
     """What became of a volume, and of the one that was made from its last snapshot."""
 
-    first: deletion_request.DeletionOutcome
-    second: deletion_request.DeletionOutcome
+    first: deletion_proof.DeletionOutcome
+    second: deletion_proof.DeletionOutcome
     again: str
     """What a step says that deletes the first one again."""
 

@@ -1,13 +1,10 @@
-"""What this distribution has from the checkout around it: the version, and the config of the sandbox's stack."""
+"""What this distribution has from the checkout around it: what describes both, and the version."""
 
 import tomllib
 from pathlib import Path
 from typing import Any
 
-from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from hatchling.metadata.plugin.interface import MetadataHookInterface
-
-CONFIG = "Pulumi.sandbox.yaml"
 
 
 def _is_sdist(root: str) -> bool:
@@ -30,13 +27,3 @@ class CustomMetadataHook(MetadataHookInterface):
         for field in ("authors", "classifiers", "requires-python", "urls", "version"):
             metadata[field] = product[field]
         metadata["dependencies"] = [*own, f"nomad-csi=={product['version']}"]
-
-
-class CustomBuildHook(BuildHookInterface[Any]):
-    """Hatchling calls it for each archive."""
-
-    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Add the config of the stack; an editable installation has it in the checkout, an sdist in its place."""
-        if version != "editable" and not _is_sdist(self.root):
-            around = Path(self.root, "../..").resolve()
-            build_data["force_include"][str(around / CONFIG)] = f"session/{CONFIG}"

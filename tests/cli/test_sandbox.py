@@ -2,11 +2,15 @@
 
 import os
 import subprocess
+from pathlib import Path
 
 import pytest
+import yaml
 
 from nomad_csi import cli, errors
-from nomad_csi_sandbox.session import environment, folder, processes, session
+from nomad_csi_sandbox.session import environment, folder, processes, project, session
+
+CHECKOUT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize(
@@ -64,17 +68,62 @@ def test_exec_names_a_command_that_is_not_there(tmp_path, monkeypatch, engine, c
     assert str(caught.value) == said
 
 
-def test_up_leaves_a_project_of_ones_own_alone(tmp_path, capsys):
-    """A Pulumi project without the sandbox's spec, and a program without a project: refused, and nothing is written."""
-    for name in ("Pulumi.yaml", "__main__.py"):
-        own = tmp_path / name.strip("_")
-        own.mkdir()
-        (own / name).write_text("name: shop\n")
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("Pulumi.yml", ": the sandbox reads Pulumi.yaml alone; rename it"),
+        ("__main__.py", " is a program of your own, without Pulumi.yaml; write one, such as:\n"),
+    ],
+)
+def test_up_says_what_a_project_of_ones_own_lacks(tmp_path, capsys, name, said):
+    """Refused, and nothing is written."""
+    (tmp_path / name).write_text("name: shop\n")
 
-        assert cli.main(["sandbox", "--project", str(own), "up"]) == 1
+    assert cli.main(["sandbox", "--project", str(tmp_path), "up"]) == 1
 
-        assert f"refused: {own / name} is a pro" in capsys.readouterr().err
-        assert [path.name for path in own.iterdir()] == [name]
+    assert f"refused: {tmp_path / name}{said}" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_project_of_ones_own_gets_a_config_without_a_spec(tmp_path):
+    """Its program declares the storage. What is there already stays."""
+    (tmp_path / "Pulumi.yaml").write_text("name: shop\nruntime: python\n")
+    here = session.Session(tmp_path)
+
+    assert project.write(here.place) == [here.place.config]
+    assert (project.write(here.place), here.plan()) == ([], None)
+    assert yaml.safe_load(here.place.config.read_text()) == {"config": {"aws:region": "us-east-1"}}
+
+
+def test_fresh_folder_gets_the_spec_of_the_package(tmp_path):
+    """Not that of a checkout, which somebody edited; where nobody did, it is the same."""
+    place = folder.Folder(tmp_path)
+
+    assert [path.name for path in project.write(place)] == ["Pulumi.yaml", "__main__.py", "Pulumi.sandbox.yaml"]
+    assert (tmp_path / "Pulumi.sandbox.yaml").read_text() == (CHECKOUT / "Pulumi.sandbox.yaml").read_text()
+    assert Path(project.__file__).with_name("Pulumi.sandbox.yaml").is_file()
+
+
+def test_emulator_of_the_engine_runs_programs_in_python_alone(tmp_path, monkeypatch, capsys):
+    """Those in other languages need Pulumi."""
+    monkeypatch.setenv("PATH", os.defpath)
+    (tmp_path / "Pulumi.yaml").write_text("name: shop\nruntime: {name: nodejs}\n")
+
+    assert cli.main(["sandbox", "--project", str(tmp_path), "up", "--engine", "emulator"]) == 1
+
+    said = "runtime: expected python, which the sandbox's own engine runs, got nodejs; put `pulumi` on PATH for other"
+    assert f"refused: {tmp_path / 'Pulumi.yaml'}: {said}" in capsys.readouterr().err
+
+
+def test_config_without_a_region_is_named(tmp_path, capsys):
+    """The emulated AWS has one."""
+    (tmp_path / "Pulumi.yaml").write_text("name: shop\nruntime: python\n")
+    (tmp_path / "Pulumi.sandbox.yaml").write_text("config: {}\n")
+
+    assert cli.main(["sandbox", "--project", str(tmp_path), "up"]) == 2
+
+    said = "config.aws:region: expected the region of the emulated AWS, got nothing; add us-east-1"
+    assert said in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

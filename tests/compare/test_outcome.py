@@ -6,12 +6,12 @@ import typing
 import pytest
 
 from nomad_csi.volumes import apply_volumes as applied
-from nomad_csi.volumes import deletion_request, outcome, outcomes
+from nomad_csi.volumes import deletion_proof, deregistration, outcome
 
 KINDS = {
     applied.AppliedVolume: applied.Status,
-    deletion_request.DeletionOutcome: deletion_request.Status,
-    outcomes.DeregistrationOutcome: outcomes.DeregistrationStatus,
+    deletion_proof.DeletionOutcome: deletion_proof.Status,
+    deregistration.DeregistrationOutcome: deregistration.DeregistrationStatus,
 }
 PLACE = {"namespace": "prod", "volume_id": "mysql"}
 
@@ -37,7 +37,7 @@ def test_statuses_are_done_or_broken_or_refused(kind, statuses):
 )
 def test_exit_code(statuses, code):
     """What is not known goes before a refusal."""
-    found = [outcomes.DeregistrationOutcome(**PLACE, status=status) for status in statuses]
+    found = [deregistration.DeregistrationOutcome(**PLACE, status=status) for status in statuses]
 
     assert outcome.exit_code(found) == code
 
@@ -61,7 +61,7 @@ def test_text():
 
 def test_json_has_a_key_for_each_field():
     """In plain values; what is empty is there too."""
-    found = deletion_request.DeletionOutcome(**PLACE, status="kept", external_id="vol-1")
+    found = deletion_proof.DeletionOutcome(**PLACE, status="kept", external_id="vol-1")
 
     assert json.loads(json.dumps(found.as_json())) == PLACE | {
         "status": "kept",

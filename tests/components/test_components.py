@@ -44,7 +44,7 @@ def test_ebs_volume_makes_a_volume_and_registers_it(cloud):
         "owner": "storage/prod",
         "ownerId": "9f86d081884c7d65",
         "capabilities": [{"accessMode": "single-node-writer", "attachmentMode": "file-system"}],
-        "externalId": "mysql-id",
+        "externalId": cloud.id("aws:ebs/volume:Volume", "mysql"),
         "mountOptions": {},
         "name": "mysql",
         "namespace": "default",
@@ -142,7 +142,8 @@ def test_volume_file_is_written_where_it_is_asked_for(cloud):
 
     made = cloud.inputs("nomad-csi:index:RenderedFile", "mysql")
     assert made["path"] == "out/volumes/default/mysql.volume.hcl"
-    assert 'external_id = "mysql-id"\nplugin_id   = "aws-ebs0"\n' in made["content"]
+    disk = cloud.id("aws:ebs/volume:Volume", "mysql")
+    assert f'external_id = "{disk}"\nplugin_id   = "aws-ebs0"\n' in made["content"]
 
 
 def test_efs_volume_makes_all_that_a_mount_needs(cloud):
@@ -169,8 +170,8 @@ def test_efs_volume_makes_all_that_a_mount_needs(cloud):
         "nomad-csi:index:VolumeRegistration shared",
     ]
     assert cloud.inputs("aws:efs/mountTarget:MountTarget", "shared-us-east-1b") == {
-        "fileSystemId": "shared-id",
-        "securityGroups": ["shared-id"],
+        "fileSystemId": (system := cloud.id("aws:efs/fileSystem:FileSystem", "shared")),
+        "securityGroups": [cloud.id("aws:ec2/securityGroup:SecurityGroup", "shared")],
         "subnetId": "subnet-0abc1234",
     }
     assert cloud.inputs("aws:ec2/securityGroup:SecurityGroup", "shared")["ingress"] == [
@@ -187,10 +188,10 @@ def test_efs_volume_makes_all_that_a_mount_needs(cloud):
         "path": "/shared",
     }
     registration = cloud.inputs("nomad-csi:index:VolumeRegistration", "shared")
-    assert registration["externalId"] == "shared-id::shared-id"
+    assert registration["externalId"] == f"{system}::{cloud.id('aws:efs/accessPoint:AccessPoint', 'shared')}"
     assert "requiredTopologies" not in registration
     assert registration["protect"] is True
-    assert registration["storage"] == {"location": "shared-id:/shared", "owned": True, "shared": False, "settings": []}
+    assert registration["storage"] == {"location": f"{system}:/shared", "owned": True, "shared": False, "settings": []}
 
 
 EFS = {
@@ -219,21 +220,23 @@ def test_role_of_an_efs_volume_may_mount_it_and_others_are_refused_on_request(cl
     cloud.settle(lambda: EfsVolume("shared", EFS | {"iam": iam}) and None)
 
     policy = json.loads(cloud.inputs("aws:iam/policy:Policy", "shared")["policy"])
-    through = {"StringEquals": {"elasticfilesystem:AccessPointArn": f"{EFS_ARN}:access-point/shared-id"}}
+    system = cloud.id("aws:efs/fileSystem:FileSystem", "shared")
+    point = cloud.id("aws:efs/accessPoint:AccessPoint", "shared")
+    through = {"StringEquals": {"elasticfilesystem:AccessPointArn": f"{EFS_ARN}:access-point/{point}"}}
     mount = {
         "Sid": "Mount",
         "Effect": "Allow",
         "Action": ["elasticfilesystem:ClientMount", "elasticfilesystem:ClientWrite"],
-        "Resource": [f"{EFS_ARN}:file-system/shared-id"],
+        "Resource": [f"{EFS_ARN}:file-system/{system}"],
         "Condition": through,
     }
     assert policy["Statement"] == [mount]
     assert cloud.inputs("aws:iam/rolePolicyAttachment:RolePolicyAttachment", "shared") == {
-        "policyArn": "arn:aws:iam::123456789012:policy/shared-id",
+        "policyArn": cloud.id("aws:iam/policy:Policy", "shared"),
         "role": "nomad-client",
     }
     others = cloud.inputs("aws:efs/fileSystemPolicy:FileSystemPolicy", "shared")
-    assert others["fileSystemId"] == "shared-id"
+    assert others["fileSystemId"] == system
     assert json.loads(others["policy"])["Statement"] == [
         mount
         | {

@@ -12,7 +12,7 @@ from tests.components import test_user_mocks
 
 SPEC = """
 plugins:
-  - {id: aws-ebs0, driver: aws-ebs, aws_region: us-east-1, iam: {role_name: nomad-client}}
+  - {id: aws-ebs0, driver: aws-ebs, aws_region: us-east-1, iam: {role_name: nomad-client, create_volumes: true}}
   - {id: aws-efs0, driver: aws-efs, aws_region: us-east-1}
 volumes:
   - {id: disk, plugin_id: aws-ebs0, ebs: {availability_zone: us-east-1a, size_gib: 40}}

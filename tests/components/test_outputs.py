@@ -12,7 +12,7 @@ from nomad_csi.provider import hosting
 from tests.components import test_order, test_user_mocks
 
 ALL = dict(test_user_mocks.DECLARED)
-FS_ARN = "arn:aws:elasticfilesystem:us-east-1:123456789012:file-system/data-id"
+EFS_ARN = "arn:aws:elasticfilesystem:us-east-1:123456789012"
 
 
 @pytest.fixture
@@ -35,19 +35,20 @@ def outputs(cloud):
     return run
 
 
-def test_ebs_volume(outputs):
+def test_ebs_volume(outputs, cloud):
     """Its ids, its disk, its file, and the blocks of a job."""
     found = outputs(components.EbsVolume, test_user_mocks.EBS | {"namespace": "shop", "volume_id": "mysql"})
 
+    disk = cloud.id("aws:ebs/volume:Volume", "data")
     hcl = found.pop("volume_hcl")
     assert 'id          = "mysql"' in hcl
-    assert 'external_id = "data-id"' in hcl
+    assert f'external_id = "{disk}"' in hcl
     assert found == {
-        "external_id": "data-id",
+        "external_id": disk,
         "registration_id": "data-id",
         "volume_id": "mysql",
         "namespace": "shop",
-        "arn": "arn:aws:ec2:us-east-1:123456789012:volume/data-id",
+        "arn": f"arn:aws:ec2:us-east-1:123456789012:volume/{disk}",
         "availability_zone": "us-east-1a",
         "size_gib": 40,
         "kms_key_arn": "",
@@ -72,29 +73,31 @@ def test_efs_volume_of_its_own_file_system(outputs, cloud):
 
     found = outputs(components.EfsVolume, ALL[components.EfsVolume])
 
+    system = cloud.id("aws:efs/fileSystem:FileSystem", "data")
+    point = cloud.id("aws:efs/accessPoint:AccessPoint", "data")
     assert {name: found[name] for name in found if name not in {"volume_hcl", "claim", "dns_name"}} == {
-        "external_id": "data-id::data-id",
+        "external_id": f"{system}::{point}",
         "registration_id": "data-id",
         "volume_id": "data",
         "namespace": "default",
-        "file_system_id": "data-id",
-        "file_system_arn": FS_ARN,
-        "access_point_id": "data-id",
-        "access_point_arn": "arn:aws:elasticfilesystem:us-east-1:123456789012:access-point/data-id",
-        "mount_target_ids": {"us-east-1a": "data-us-east-1a-id"},
-        "security_group_id": "data-id",
+        "file_system_id": system,
+        "file_system_arn": f"{EFS_ARN}:file-system/{system}",
+        "access_point_id": point,
+        "access_point_arn": f"{EFS_ARN}:access-point/{point}",
+        "mount_target_ids": {"us-east-1a": cloud.id("aws:efs/mountTarget:MountTarget", "data-us-east-1a")},
+        "security_group_id": cloud.id("aws:ec2/securityGroup:SecurityGroup", "data"),
     }
     assert found["claim"]["volume"]["access_mode"] == "multi-node-multi-writer"
 
 
-def test_plugin(outputs):
+def test_plugin(outputs, cloud):
     """Its jobs by role, and its policy."""
     found = outputs(components.CsiPlugin, ALL[components.CsiPlugin])
 
     assert found["job_ids"] == ["plugin-data-controller", "plugin-data-nodes"]
     assert {role: text.splitlines()[-1] for role, text in found["job_hcl"].items()} == {"controller": "}", "node": "}"}
     assert 'job "plugin-data-nodes"' in found["job_hcl"]["node"]
-    assert found["iam_policy_arn"] == "arn:aws:iam::123456789012:policy/data-id"
+    assert found["iam_policy_arn"] == cloud.id("aws:iam/policy:Policy", "data")
     assert json.loads(found["iam_policy"])["Version"] == "2012-10-17"
 
 

@@ -364,10 +364,22 @@ def test_wrong_value_of_an_output_is_one_error_with_the_component_and_the_argume
 
     assert str(caught.value) == (
         "EbsVolume data: 2 problems\n  size_gib: expected 1 to 65536 for gp3, got 0\n"
-        "  iops: expected 3000 to 3000 for gp3 of 0 GiB, got 5"
+        "  iops: expected 3000 for gp3 of 0 GiB (500 a GiB), got 5"
     )
     assert str(hidden.value).startswith("EbsVolume data: 1 problem\n  availability_zone: expected an Availability Zone")
     assert "CANARY" not in str(hidden.value)
+
+
+def test_wrong_output_in_a_list_is_told_with_its_place(run):
+    """That of the argument, though each is checked as soon as it is known."""
+    ids = ["subnet-0abc12345", "none"]
+
+    def late():
+        targets = [{"availability_zone": "us-east-1a", "subnet_id": pulumi.Output.from_input(each)} for each in ids]
+        return {"mount_targets": targets, "clients": {"cidr_blocks": ["10.0.0.0/8"]}}
+
+    with pytest.raises(program.ProgramError, match=r"\n  mount_targets\[1\]\.subnet_id: expected a subnet id"):
+        run(components.EfsFileSystem, late)
 
 
 def test_problems_of_known_values_are_told_at_once_together(run):
@@ -403,4 +415,5 @@ def test_rejects_an_output_where_it_decides_which_resources_there_are(run, compo
         run(component, lambda: args | {path: pulumi.Output.from_input(args[path])})
 
     [problem] = caught.value.problems
-    assert (problem.path, problem.allowed, problem.fix) == (path, arguments.ALLOWED, arguments.PLAIN[path])
+    assert (problem.path, problem.allowed) == (path, arguments.ALLOWED)
+    assert re.fullmatch(rf"write (the mapping itself|the value, or read .*): {arguments.PLAIN[path]}", problem.fix)

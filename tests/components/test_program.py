@@ -6,13 +6,14 @@ import subprocess
 import sys
 
 import pulumi
+import pulumi_aws as aws
 import pytest
 
 import nomad_csi
 from nomad_csi import components, errors
 from nomad_csi.components import program, stack
 
-WRONG = {"plugin_id": "aws-ebs0", "availability_zone": "us-east-1a", "size_gib": 0}
+EBS = {"plugin_id": "aws-ebs0", "availability_zone": "us-east-1a", "size_gib": 40}
 
 
 @pytest.fixture
@@ -25,25 +26,58 @@ def handler():
 
 def refused():
     with pytest.raises(errors.NomadCsiError) as caught:
-        nomad_csi.EbsVolume("mysql", WRONG)
+        nomad_csi.EbsVolume("mysql", EBS | {"size_gib": 0})
     return caught.value
 
 
 @pytest.mark.usefixtures("handler")
-def test_engine_prints_a_refusal_without_a_traceback(monkeypatch):
-    """It does so of a `RunError`; whoever catches the library's own errors goes on to."""
-    monkeypatch.setattr(sys, "orig_argv", ["python3", "-u", "/opt/pulumi/pulumi-language-python-exec", "--monitor"])
-
+def test_engine_prints_a_refusal_without_a_traceback():
+    """It does so of a `RunError`; the provider plugin, which says it in its own way, has all problems."""
     error = refused()
 
     assert isinstance(error, pulumi.RunError)
     assert str(error) == "EbsVolume mysql: 1 problem\n  size_gib: expected 1 to 65536 for gp3, got 0"
-    assert isinstance(error.__cause__, errors.SpecError)
+    assert [problem.path for problem in error.problems] == ["size_gib"]
 
 
-def test_elsewhere_the_error_is_that_of_the_library():
-    """In the provider plugin, which says it in its own way, and in a test."""
-    assert type(refused()) is errors.SpecError
+@pytest.mark.parametrize(
+    ("name", "args", "line"),
+    [
+        ("my sql", {}, "name: expected letters, digits, '.', '_' or '-', not '.' or '..', optionally an index"),
+        ("mysql", {"volume_id": "my sql"}, "volume_id: expected letters, digits, '.', '_' or '-', not '.'"),
+    ],
+)
+def test_id_is_called_as_the_program_gives_it(name, args, line):
+    """By the name of the component, or by the argument."""
+    with pytest.raises(errors.SpecError) as caught:
+        nomad_csi.EbsVolume(name, EBS | args)
+
+    [problem] = caught.value.problems
+    assert str(problem).startswith(line)
+
+
+def test_resource_where_its_output_is_meant_is_told_with_the_output(cloud):
+    """At any depth, all together."""
+
+    def program():
+        role = aws.iam.Role("clients", assume_role_policy="{}")
+        plugin = nomad_csi.CsiPlugin("ebs0", driver="aws-ebs", aws_region="us-east-1")
+        nightly = nomad_csi.EbsSnapshots("nightly", keep=7)
+        wrong = EBS | {"plugin_id": plugin, "snapshots": [nightly]}
+        for component, args in ((nomad_csi.EbsVolume, wrong), (nomad_csi.CsiPlugin, {"iam": {"role_name": role}})):
+            with pytest.raises(errors.NomadCsiError) as caught:
+                component("data", args)
+            said.append(str(caught.value))
+
+    said = []
+    cloud.settle(program)
+
+    assert said == [
+        "EbsVolume data: 2 problems\n"
+        "  plugin_id: expected a value, got the CsiPlugin itself; pass plugin.plugin_id\n"
+        "  snapshots[0]: expected a value, got the EbsSnapshots itself; pass snapshots.schedule",
+        "CsiPlugin data: 1 problem\n  iam.role_name: expected a value, got the Role itself; pass role.name",
+    ]
 
 
 @pytest.mark.parametrize(("name", "code"), [("pulumi-language-python-exec", -signal.SIGINT), ("other", 1)])

@@ -25,7 +25,7 @@ snapshots: {nightly: {keep_days: 35}}
 file_systems:
   data: {mount_targets: [{availability_zone: us-east-1a}], clients: {cidr_blocks: [10.0.0.0/8]}, snapshots: [nightly]}
 plugins:
-  - {id: aws-ebs0, driver: aws-ebs, aws_region: us-east-1, iam: {role_name: nomad-client}}
+  - {id: aws-ebs0, driver: aws-ebs, aws_region: us-east-1, iam: {role_name: nomad-client, create_volumes: true}}
   - {id: aws-efs0, driver: aws-efs, aws_region: us-east-1}
 volumes:
   - {id: disk, plugin_id: aws-ebs0, ebs: {availability_zone: us-east-1a, size_gib: 40}}
@@ -56,7 +56,6 @@ def protected(new_cloud, registered):
 
     def run(program):
         cloud = new_cloud()
-        cloud.recorder.file_systems = {"data": "fs-0123456789abcdef0"}
         cloud.settle(lambda: program() and None)
         return sorted((each.type, each.name) for each in registered if each.protect)
 

@@ -30,7 +30,8 @@ volumes:
     efs: {file_system: data, access_point: {path: /reports, uid: 2000, gid: 2000}}
     mount_options: {mount_flags: [iam]}
 """
-SYSTEM = "fs-0123456789abcdef0"
+SYSTEM = "aws:efs/fileSystem:FileSystem"
+POINT = "aws:efs/accessPoint:AccessPoint"
 ARN = "arn:aws:elasticfilesystem:us-east-1:123456789012"
 IDS = {"nomad-csi:stack-id": "9f86d081884c7d65", "nomad-csi:cluster": "0f8fad5b-d9cb-469f-a165-70867728950e"}
 
@@ -43,7 +44,6 @@ def declare(new_cloud, monkeypatch):
     def declared(text):
         pulumi.runtime.set_all_config({"storage:storage": json.dumps(yaml.safe_load(text))}, [])
         cloud = new_cloud()
-        cloud.recorder.file_systems["data"] = SYSTEM
         cloud.settle(lambda: stack.declare(pulumi.Config()))
         return cloud
 
@@ -80,7 +80,8 @@ def test_file_system_is_made_once_and_an_access_point_for_each_volume(declare):
         "VolumeRegistration uploads",
     ]
     point = cloud.inputs("aws:efs/accessPoint:AccessPoint", "reports")
-    assert (point["fileSystemId"], point["rootDirectory"]["path"]) == (SYSTEM, "/reports")
+    system = cloud.id(SYSTEM, "data")
+    assert (point["fileSystemId"], point["rootDirectory"]["path"]) == (system, "/reports")
     assert cloud.inputs("aws:efs/fileSystem:FileSystem", "data")["tags"] == IDS | {
         "Name": "data",
         "nomad-csi:file-system": "data",
@@ -88,15 +89,17 @@ def test_file_system_is_made_once_and_an_access_point_for_each_volume(declare):
         "team": "web",
     }
     registration = cloud.inputs("nomad-csi:index:VolumeRegistration", "reports")
-    assert registration["externalId"] == f"{SYSTEM}::reports-id"
+    assert registration["externalId"] == f"{system}::{cloud.id(POINT, 'reports')}"
     assert registration["storage"] == {
-        "location": f"{SYSTEM}:/reports",
+        "location": f"{system}:/reports",
         "owned": True,
         "part": True,
         "shared": False,
         "settings": [],
     }
-    assert cloud.inputs("aws:backup/selection:Selection", "nightly")["resources"] == [f"{ARN}:file-system/{SYSTEM}"]
+    assert cloud.inputs("aws:backup/selection:Selection", "nightly")["resources"] == [
+        f"{ARN}:file-system/{cloud.id(SYSTEM, 'data')}"
+    ]
 
 
 def test_volume_is_registered_once_its_file_system_can_be_mounted(declare, registered):
@@ -121,7 +124,7 @@ def test_role_may_mount_through_any_access_point_and_not_without_one(declare):
     [statement] = json.loads(cloud.inputs("aws:iam/policy:Policy", "data")["policy"])["Statement"]
     [others] = json.loads(cloud.inputs("aws:efs/fileSystemPolicy:FileSystemPolicy", "data")["policy"])["Statement"]
     through = {"Null": {"elasticfilesystem:AccessPointArn": "false"}}
-    assert statement["Resource"] == [f"{ARN}:file-system/{SYSTEM}"]
+    assert statement["Resource"] == [f"{ARN}:file-system/{cloud.id(SYSTEM, 'data')}"]
     assert statement["Action"] == ["elasticfilesystem:ClientMount", "elasticfilesystem:ClientWrite"]
     assert statement["Condition"] == through
     assert others["Condition"] == through | {"Bool": {"elasticfilesystem:AccessedViaMountTarget": "true"}}
@@ -145,7 +148,7 @@ def test_volume_in_a_file_system_made_elsewhere_makes_its_access_point_alone(clo
         "RolePolicyAttachment",
     ]
     registration = cloud.inputs("nomad-csi:index:VolumeRegistration", "uploads")
-    assert registration["externalId"] == "fs-0123456789abcdef0::uploads-id"
+    assert registration["externalId"] == f"fs-0123456789abcdef0::{cloud.id(POINT, 'uploads')}"
     assert registration["storage"]["location"] == "fs-0123456789abcdef0:/uploads"
 
 
@@ -159,11 +162,11 @@ def test_components_of_a_program_are_joined_by_an_output(cloud):
         point = {"path": "/uploads", "uid": 1000, "gid": 1000}
         EfsVolume("uploads", {"plugin_id": "p", "file_system_id": system.file_system_id, "access_point": point})
 
-    cloud.recorder.file_systems["data"] = SYSTEM
     cloud.settle(program)
 
-    assert cloud.inputs("aws:efs/accessPoint:AccessPoint", "uploads")["fileSystemId"] == SYSTEM
-    assert cloud.inputs("nomad-csi:index:VolumeRegistration", "uploads")["externalId"] == f"{SYSTEM}::uploads-id"
+    system, point = cloud.id(SYSTEM, "data"), cloud.id(POINT, "uploads")
+    assert cloud.inputs(POINT, "uploads")["fileSystemId"] == system
+    assert cloud.inputs("nomad-csi:index:VolumeRegistration", "uploads")["externalId"] == f"{system}::{point}"
 
 
 @pytest.mark.parametrize(

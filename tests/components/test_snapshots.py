@@ -88,8 +88,8 @@ def test_backups_name_the_file_systems_and_the_windows(cloud):
     ]
     assert cloud.inputs("aws:backup/selection:Selection", "weekly")["resources"] == [FILE_SYSTEM]
     [rule] = cloud.inputs("aws:backup/plan:Plan", "weekly")["rules"]
-    assert rule.pop("targetVaultName", None) in {None, "weekly"}
     assert rule == {
+        "targetVaultName": cloud.id("aws:backup/vault:Vault", "weekly"),
         "ruleName": "weekly",
         "schedule": "cron(0 3 * * ? *)",
         "startWindow": 480,

@@ -6,7 +6,7 @@ import pytest
 
 from nomad_csi import errors, nomad
 from nomad_csi.nomad import jobs, plugins
-from nomad_csi.volumes import storage_guards
+from nomad_csi.volumes import deletion_proof
 
 UNKNOWN = "11111111-2222-3333-4444-555555555555"
 
@@ -63,7 +63,7 @@ def test_who_may_list_the_volumes_of_one_namespace_is_shown_those_of_all(acl_age
     assert acl_agent.call("PUT", "/v1/volumes?namespace=other", {"Volumes": [hidden]}, root)[0] == 200
 
     with nomad.Nomad(nomad.Connection(address=acl_agent.url, token=token_of("blind"))) as client:
-        held = storage_guards.registered_as(client, "fs-0fedcba9876543210")
+        held = deletion_proof.registered_as(client, "fs-0fedcba9876543210")
     acl_agent.call("DELETE", "/v1/volume/csi/hidden?namespace=other", None, root)
     acl_agent.call("DELETE", "/v1/job/hidden-plugin?purge=true", None, root)
 

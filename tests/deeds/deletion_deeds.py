@@ -14,7 +14,7 @@ from nomad_csi.aws import asking
 from nomad_csi.csi.v1 import csi_pb2
 from nomad_csi.drivers import catalogue
 from nomad_csi.nomad import cluster_identity
-from nomad_csi.volumes import deleters, deletion, deletion_request, storage_guards
+from nomad_csi.volumes import deleters, deletion, deletion_proof
 from tests.deeds import agent as agents
 from tests.deeds import csi_deeds, registration_deeds
 from tests.deeds import plugin as plugins
@@ -266,7 +266,7 @@ def _run(call, *, interrupted=-1, answers=None, **more):
         common = {"tell": agent.messages.append, "cancelled": Cancelled(world, interrupted)}
 
         def options(**given):
-            return deletion_request.DeletionOptions(**{"owner": "shop/prod", "aws_region": REGION} | common | given)
+            return deletion_proof.DeletionOptions(**{"owner": "shop/prod", "aws_region": REGION} | common | given)
 
         with (
             mock.patch("time.monotonic", world.clock.monotonic),
@@ -287,7 +287,7 @@ def _run(call, *, interrupted=-1, answers=None, **more):
 
 def _request(volume_id="mysql", *, confirmation="", **more):
     key = f"prod/{volume_id}"
-    return deletion_request.DeletionRequest(
+    return deletion_proof.DeletionRequest(
         namespace="prod", volume_id=volume_id, confirmation=confirmation or key, **more
     )
 
@@ -380,7 +380,7 @@ TAGGED = {
     "another cluster": TAGS | {"nomad-csi:cluster": "22222222-2222"},
     "nothing": {},
 }
-MADE = {KEY: deletion_request.MadeStorage(external_id=DISK, cluster=CLUSTER)}
+MADE = {KEY: deletion_proof.MadeStorage(external_id=DISK, cluster=CLUSTER)}
 OTHER = {"VolumeId": OTHER_DISK, "State": "available", "Attachments": [], "Tags": _tags(TAGS)}
 ELSEWHERE = OTHER | {"Tags": _tags(TAGS | {"nomad-csi:cluster": "22222222-2222"})}
 QUICK = {"with_snapshot": False}
@@ -419,11 +419,11 @@ BY_AWS = (
         Case(f"made: {name}", _run(_delete(_request(**named), **QUICK, made=made), tags={}), before=_only_identity)
         for name, made, named in (
             ("of this cluster", MADE, {}),
-            ("of another", {KEY: deletion_request.MadeStorage(external_id=DISK, cluster="22222222-2222")}, {}),
-            ("of an unknown one", {KEY: deletion_request.MadeStorage(external_id=DISK, cluster="")}, {}),
+            ("of another", {KEY: deletion_proof.MadeStorage(external_id=DISK, cluster="22222222-2222")}, {}),
+            ("of an unknown one", {KEY: deletion_proof.MadeStorage(external_id=DISK, cluster="")}, {}),
             (
                 "another storage",
-                {KEY: deletion_request.MadeStorage(external_id=OTHER_DISK, cluster=CLUSTER)},
+                {KEY: deletion_proof.MadeStorage(external_id=OTHER_DISK, cluster=CLUSTER)},
                 {"external_id": DISK},
             ),
             ("another volume", {"prod/x": MADE[KEY]}, {"external_id": DISK}),
@@ -511,23 +511,7 @@ BY_AWS = (
     ),
     Case("a file system", _run(_delete()), before=_registered(SYSTEM)),
 )
-FREE = {"confirmation": DISK, "aws_region": REGION}
-
-
-def _free(**given):
-    def call(client, _options):
-        storage_guards.refuse_unless_free(client, DISK, **FREE | given)
-        return "free"
-
-    return call
-
-
 OTHERS = (
-    Case("free", _run(_free()), before=_only_identity, fails=True),
-    Case("free: not confirmed", _run(_free(confirmation="x")), before=_only_identity),
-    Case("free: registered", _run(_free()), before=_registered()),
-    Case("free: attached", _run(_free(), attached=[[THERE]]), before=_only_identity),
-    Case("free: attached, EC2 not asked", _run(_free(aws_region=""), attached=[[THERE]]), before=_only_identity),
     Case(
         "is it there",
         _run(lambda client, options: deletion.observe(client, _request(), options())),
@@ -544,7 +528,7 @@ CREATES, SNAPSHOTS, LISTS, UNKNOWN = 1, 5, 6, 2
 BY_PLUGIN = {
     "endpoint": SOCKET,
     "aws_region": "",
-    "made": {KEY: deletion_request.MadeStorage(external_id="v-1", cluster=CLUSTER)},
+    "made": {KEY: deletion_proof.MadeStorage(external_id="v-1", cluster=CLUSTER)},
 }
 MORE = BY_PLUGIN | {"secrets": {KEY: {"key": "canary-8"}, "prod/x": {"key": "canary-9"}}, "accepts_unguarded": True}
 SNAPSHOT = {"snapshot_id": "snap-1", "source_volume_id": "v-1", "size_bytes": 5, "ready_to_use": True}

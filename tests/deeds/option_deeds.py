@@ -303,6 +303,7 @@ def _world(agent, context):
     known = agent.cluster.state
     command_deeds._claim("default", "logs")(agent, context)
     known.volumes["prod", "scratch"].spec["ExternalID"] = aws_deeds.DISKS[0]
+    known.variables["prod", "nomad-csi/volumes/scratch"]["Items"]["external_id"] = aws_deeds.DISKS[0]
     efs = known.plugins["efs"]
     efs.controllers = {
         key: info | {"AllocID": "stray", "ControllerInfo": dict.fromkeys(agents.ABILITIES, False)}

@@ -5,7 +5,7 @@ import itertools
 
 from nomad_csi import errors
 from nomad_csi.plan import registration
-from nomad_csi.volumes import storage_sharing
+from nomad_csi.volumes import sharing
 from nomad_csi_sandbox.nomad import state
 from tests.deeds import agent as agents
 from tests.deeds.deeds import Case
@@ -79,7 +79,7 @@ def _register(agent, rows):
 
 def _said(agent, given):
     """Return why the volume may not be registered, may not stay, may not share, and what was not compared."""
-    users, document = storage_sharing.Users(agent.client()), _document(*given)
+    users, document = sharing.Users(agent.client()), _document(*given)
     try:
         found = [users.refusal(document), users.older_refusal(document), users.has(document) and "has it"]
         found.append(users.refusal(dataclasses.replace(document, shares_storage=True)))
@@ -119,7 +119,7 @@ def _meanwhile(change):
 
     def run(agent, _context):
         _register(agent, [_row("a", DISK), _row("b", f"{SYSTEM}:/x", "efs")])
-        users = storage_sharing.Users(agent.client())
+        users = sharing.Users(agent.client())
         users.has(_document(*WANTED["disk"]))
         agent.messages += change(agent, users) or []
         agent.messages += [users.refusal(_document(*given)) for given in WANTED.values()]
@@ -161,7 +161,7 @@ def _take_back(agent, _context):
     wanted = {"one": "x", "two": DISK, "three": "y", "four": OTHER_DISK}
     documents = [_document(external_id, "ebs", SINGLE, {}, name) for name, external_id in wanted.items()]
     client = agent.client()
-    found = storage_sharing.take_back_later(client, documents, storage_sharing.LatestUsers(client))
+    found = sharing.take_back_later(client, documents, sharing.LatestUsers(client))
     return {"/".join(key): [type(each).__name__, str(each)] for key, each in found.items()}
 
 

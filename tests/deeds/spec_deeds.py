@@ -27,7 +27,7 @@ snapshots: {nightly: {keep: 7}, hourly: {every_hours: 4, at: "01:30", keep_days:
 file_systems:
   shared: {mount_targets: [{availability_zone: us-east-1a}], clients: {cidr_blocks: [10.0.0.0/16]}, iam: {role_name: mounts}}
 plugins:
-- {id: ebs, driver: aws-ebs, aws_region: us-east-1, iam: {role_name: nodes}, namespace: storage}
+- {id: ebs, driver: aws-ebs, aws_region: us-east-1, iam: {role_name: nodes, create_volumes: true}, namespace: storage}
 - {id: efs, driver: aws-efs, aws_region: us-east-1}
 - {id: nfs, driver: csi-driver-nfs, controller: {count: 1}}
 - id: own
@@ -98,7 +98,7 @@ plugins.0.constraints: [{attribute: "${attr.cpu.arch}", operator: "=", value: am
 plugins.0.priority: 1 | 101
 plugins.0.config: {a: b}
 plugins.0.credentials: {nomad_variable: nomad/jobs/x} | {vault: {path: kv/data/x, role: r}} | {workload_identity: {role_arn: "arn:aws:iam::123456789012:role/r"}} | {}
-plugins.0.iam: null | {role_name: nodes, create_volumes: true} | {role_name: nodes, volume_ids: [vol-0123456789abcdef1]} | {role_name: nodes, kms_key_arns: ["arn:aws:kms:us-east-1:123456789012:key/12345678-1234-1234-1234-123456789012"]}
+plugins.0.iam: null | {role_name: nodes} | {role_name: nodes, create_volumes: true, volume_ids: [vol-0123456789abcdef1]} | {role_name: nodes, create_volumes: true, kms_key_arns: ["arn:aws:kms:us-east-1:123456789012:key/12345678-1234-1234-1234-123456789012"]}
 plugins.0.controller: {count: 1} | {count: 0} | {count: 9}
 plugins.0.controller.task_driver: {name: podman} | {name: x}
 plugins.0.controller.resources: {cpu_mhz: 100, memory_mib: 128, memory_max_mib: 256}
@@ -127,7 +127,7 @@ plugins.0.verify.min_healthy_per_zone: 1
 plugins.0.adopt: true
 plugins.0: {id: ebs, driver: aws-ebs, aws_region: us-east-1, arguments_checked: false, extra_arguments: {controller: ["--kubeconfig=x", "--nosuch=1", "-x", "bare"]}}
 plugins.0: {id: ebs, driver: aws-ebs, aws_region: us-east-1, extra_arguments: {controller: ["--kubeconfig=x", "--nosuch=1", "-v=3", "bare", "--endpoint=x"]}}
-plugins.0: {id: ebs, driver: aws-ebs, aws_region: us-east-1, iam: {role_name: r}, credentials: {nomad_variable: nomad/jobs/x}}
+plugins.0: {id: ebs, driver: aws-ebs, aws_region: us-east-1, iam: {role_name: r, create_volumes: true}, credentials: {nomad_variable: nomad/jobs/x}}
 plugins.0: {id: ebs, driver: aws-ebs, aws_region: us-east-1, credentials: {nomad_variable: nomad/jobs/x}}
 plugins.0: {id: ebs, driver: aws-ebs, aws_region: us-east-1, credentials: {workload_identity: {role_arn: "arn:aws:iam::123456789012:role/r"}}}
 plugins.0: {id: ebs, driver: gce-pd}

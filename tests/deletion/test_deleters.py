@@ -13,7 +13,7 @@ from nomad_csi import errors
 from nomad_csi.aws import deletion as aws_deletion
 from nomad_csi.csi import capability, channel, controller, endpoint
 from nomad_csi.drivers import catalogue
-from nomad_csi.volumes import deleters, last_snapshot
+from nomad_csi.volumes import deleters, volume_snapshots
 from nomad_csi_sandbox.csi_plugin import arguments, server
 from tests import csi_calls
 
@@ -58,7 +58,7 @@ def looked():
 
 def timeouts(wait_s=5.0):
     """Wait so long for a snapshot."""
-    return last_snapshot.SnapshotTimeouts(wait_s=wait_s, cancelled=threading.Event(), tell=lambda _line: None)
+    return volume_snapshots.SnapshotTimeouts(wait_s=wait_s, cancelled=threading.Event(), tell=lambda _line: None)
 
 
 def test_plugin_deletes_what_it_made(way, made):

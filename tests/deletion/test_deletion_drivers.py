@@ -8,7 +8,7 @@ from nomad_csi import errors
 from nomad_csi.csi import controller
 from nomad_csi.drivers import catalogue
 from nomad_csi.nomad import volumes
-from nomad_csi.volumes import last_snapshot
+from nomad_csi.volumes import volume_snapshots
 from nomad_csi_sandbox.aws import account
 from nomad_csi_sandbox.aws import server as moto
 from nomad_csi_sandbox.csi_plugin import storage
@@ -179,7 +179,7 @@ def test_deletion_whose_answer_was_lost_is_finished_by_the_next_run(nfs, monkeyp
 def test_snapshot_under_an_id_that_the_driver_cannot_read_keeps_the_storage(nfs, monkeypatch):
     """As all last snapshots of this driver once were: '#' of the external id in the name."""
     made = nfs.make()
-    monkeypatch.setattr(last_snapshot, "name_for", lambda external_id: f"final-{external_id}")
+    monkeypatch.setattr(volume_snapshots, "name_for", lambda external_id: f"final-{external_id}")
 
     found = nfs.delete(made)
 

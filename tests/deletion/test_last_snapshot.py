@@ -12,7 +12,7 @@ from nomad_csi import errors
 from nomad_csi.csi import controller
 from nomad_csi.csi.v1 import csi_pb2
 from nomad_csi.drivers import catalogue
-from nomad_csi.volumes import last_snapshot
+from nomad_csi.volumes import volume_snapshots
 from tests import clocks
 
 CONNECTION = SimpleNamespace(endpoint=SimpleNamespace(text="/csi.sock"))
@@ -53,7 +53,7 @@ class Driver:
 
 
 def take(provider="hostpath.csi.k8s.io", rpcs=("LIST_SNAPSHOTS",), wait_s=5.0, cancelled=None, told=None):
-    source = last_snapshot.Source(
+    source = volume_snapshots.Source(
         external_id=VOLUME,
         provider=provider,
         known=catalogue.deletion(provider),
@@ -61,19 +61,19 @@ def take(provider="hostpath.csi.k8s.io", rpcs=("LIST_SNAPSHOTS",), wait_s=5.0, c
         secrets=SECRETS,
         timeout_s=2.0,
     )
-    timeouts = last_snapshot.SnapshotTimeouts(
+    timeouts = volume_snapshots.SnapshotTimeouts(
         wait_s=wait_s,
         cancelled=cancelled or threading.Event(),
         tell=(told if told is not None else []).append,
         clock=clocks.Clock(),
     )
-    return last_snapshot.create_last_snapshot(CONNECTION, source, timeouts)
+    return volume_snapshots.create_last_snapshot(CONNECTION, source, timeouts)
 
 
 @pytest.mark.parametrize("external_id", IDS)
 def test_name_has_plain_characters_whatever_the_external_id(external_id):
     """A letter first, then lower-case letters, digits and hyphens; at most 63; another one each time."""
-    one, other = (last_snapshot.name_for(external_id) for _ in range(2))
+    one, other = (volume_snapshots.name_for(external_id) for _ in range(2))
 
     assert PLAIN.fullmatch(one)
     assert one != other
@@ -95,7 +95,7 @@ def test_name_has_plain_characters_whatever_the_external_id(external_id):
 def test_name_is_within_the_limits_of_every_driver(driver, allowed):
     """Those of the catalogue, as expressions."""
     assert catalogue.DRIVERS[driver].deletion.snapshot_name
-    assert all(re.fullmatch(allowed, last_snapshot.name_for(external_id)) for external_id in IDS)
+    assert all(re.fullmatch(allowed, volume_snapshots.name_for(external_id)) for external_id in IDS)
 
 
 def test_every_driver_with_limits_has_a_row_above():
@@ -113,7 +113,7 @@ def test_snapshot_is_waited_for_under_one_name_and_read_back(monkeypatch):
     found = take(told=told)
 
     *created, listed = driver.asked
-    assert found == last_snapshot.LastSnapshot(snapshot_id="snap-1", evidence="read back with ListSnapshots: ready")
+    assert found == volume_snapshots.LastSnapshot(snapshot_id="snap-1", evidence="read back with ListSnapshots: ready")
     assert len(created) == 3
     assert len({request["name"] for request in created}) == 1
     assert listed == {"list": "snap-1"}
@@ -122,7 +122,7 @@ def test_snapshot_is_waited_for_under_one_name_and_read_back(monkeypatch):
 
 def test_snapshot_is_asked_for_with_name_volume_and_secrets(monkeypatch):
     """A driver that needs them finds them in the request."""
-    monkeypatch.setattr(last_snapshot, "name_for", lambda external_id: f"final-{external_id}")
+    monkeypatch.setattr(volume_snapshots, "name_for", lambda external_id: f"final-{external_id}")
     driver = Driver(monkeypatch, snapshot(), listed=[snapshot()])
 
     take()
@@ -261,7 +261,7 @@ def test_name_of_a_snapshot_is_of_its_volume_and_no_other_one():
     """Twelve digits of the id, and sixteen that no earlier snapshot has."""
     digest = hashlib.sha256(b"vol-1").hexdigest()[:12]
 
-    names = {last_snapshot.name_for("vol-1") for _ in range(3)}
+    names = {volume_snapshots.name_for("vol-1") for _ in range(3)}
 
     assert len(names) == 3
     assert all(re.fullmatch(rf"final-{digest}-[0-9a-f]{{16}}", name) for name in names)

@@ -62,8 +62,8 @@ def test_the_table_has_every_property_in_its_row():
     [
         ("re_registration", "is NOT registered now: "),
         ("re_registration", "as before: its replacement failed, and the old "),
-        ("volume_steps", "not checked before "),
-        ("volume_steps", "stays registered: another resource of this stack has taken it over, or a newer "),
+        ("volume_facts", "not checked before "),
+        ("removal", "stays registered: another resource of this stack has taken it over, or a newer "),
     ],
 )
 def test_messages_are_those_of_the_code(module, said):

@@ -19,7 +19,7 @@ from nomad_csi.frame import resource
 from nomad_csi.nomad import cluster_identity, jobs, volumes
 from nomad_csi.plan import registration, storage
 from nomad_csi.spec import draft
-from nomad_csi.volumes import created_volume, deletion_request, volume_snapshots
+from nomad_csi.volumes import created_volume, deletion_proof, volume_snapshots
 from nomad_csi_sandbox.aws import server as moto
 from nomad_csi_sandbox.nomad import cluster
 from nomad_csi_sandbox.nomad import server as agent
@@ -243,7 +243,7 @@ def test_every_outcome_is_explained():
     """A new one needs a line."""
     told = set(re.findall(r"`([a-z-]+)`", PAGE))
 
-    assert set(typing.get_args(deletion_request.Status)) <= told
+    assert set(typing.get_args(deletion_proof.Status)) <= told
 
 
 @pytest.mark.parametrize("option", sorted(set(re.findall(r"`(--[a-z-]+)", PAGE)) - {"--check-volume-lifecycle"}))

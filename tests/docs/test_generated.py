@@ -71,5 +71,5 @@ def test_every_component_has_its_arguments_and_outputs():
     assert changes["availability_zone"] == (
         "VolumeRegistration: registered again; Volume: replaced (refused while protected)"
     )
-    assert changes["plugin_id"] == "VolumeRegistration: registered again (refused while protected)"
+    assert changes["plugin_id"] == "VolumeRegistration: registered again"
     assert changes["adopt"] == "VolumeRegistration: no change"

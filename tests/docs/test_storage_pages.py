@@ -27,6 +27,15 @@ def test_the_spec_of_the_page_has_no_problem():
     assert f"`{snapshots.tag_key('NAME')}`" in SNAPSHOTS
 
 
+def test_the_page_restores_an_ebs_snapshot():
+    """The plugin's policy allows it to create the volume."""
+    [restore] = re.findall(r"^```yaml restore-ebs\n(.*?)^```$", SNAPSHOTS, re.MULTILINE | re.DOTALL)
+    [plugin] = storage.plan_document(yaml.safe_load(restore)).plugins
+
+    assert plugin.iam_policy is not None
+    assert "ec2:CreateVolume" in json.dumps(plugin.iam_policy.document)
+
+
 def test_the_volumes_of_the_page_share_a_file_system():
     """Each is an access point of it."""
     found = storage.plan_document(yaml.safe_load(IN_ONE)).volumes

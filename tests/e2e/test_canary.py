@@ -26,8 +26,8 @@ import sys
 from nomad_csi.nomad import volumes
 from nomad_csi.provider import __main__
 
-def register(client, documents, **_options):
-    raise ValueError(f"{client.connection.token} {documents[0].secrets}")
+def register(client, document, **_options):
+    raise ValueError(f"{client.connection.token} {document.secrets}")
 
 volumes.register = register
 sys.exit(__main__.main())

@@ -78,7 +78,7 @@ def test_readme_builds_and_installs_the_wheels(tmp_path):
     )
     for name in ("infra", "templates"):
         shutil.copytree(wheels.ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("LICENSE", "Pulumi.sandbox.yaml", "README.md", "pyproject.toml"):
+    for name in ("LICENSE", "README.md", "pyproject.toml"):
         shutil.copy(wheels.ROOT / name, tmp_path)
     environment = tmp_path / "environment"
     subprocess.run([sys.executable, "-m", "venv", environment], check=True)

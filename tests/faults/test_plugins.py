@@ -8,8 +8,6 @@ import re
 import signal
 import sys
 import threading
-import time
-import types
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,10 +19,11 @@ from nomad_csi.health import events
 from nomad_csi.nomad import jobs as nomad_jobs
 from nomad_csi.nomad import volume_creation, volumes
 from nomad_csi.plan import registration
-from nomad_csi.resources import plugin_health, plugin_health_wait
+from nomad_csi.resources import plugin_health
 from nomad_csi.volumes import sending
 from nomad_csi_sandbox.csi_plugin.server import FAULT_FILE
 from nomad_csi_sandbox.nomad.storage import csi_client
+from tests import clocks
 
 JOB = """job "plugin-hostpath0" {{
   type = "system"
@@ -135,17 +134,14 @@ def context(hostpath):
 
 
 @pytest.fixture
-def flapping(hostpath, context, monkeypatch):
+def flapping(hostpath, context):
     """
     Let the plugin's health come and go until the block ends, so that the gate sees it both ways in turn.
 
     When it has been lost twice, the gate's time is over.
     """
-    monkeypatch.setattr(plugin_health_wait, "INTERVAL_S", 0.02)
-    _, said = context
-    enough = threading.Event()
-    clock = types.SimpleNamespace(monotonic=lambda: time.monotonic() + (10_000 if enough.is_set() else 0))
-    monkeypatch.setattr(plugin_health_wait, "time", clock)
+    made, said = context
+    clock = made.client.clock = clocks.Brisk()
 
     @contextlib.contextmanager
     def flap():
@@ -159,9 +155,9 @@ def flapping(hostpath, context, monkeypatch):
                 while not (said and said[-1].startswith(seen)) and not is_over.wait(0.02):
                     """Until the gate has seen it."""
                 if number == 4:
-                    enough.set()
+                    clock.ahead_s = 10_000
                 if is_over.is_set() and not faults:
-                    enough.clear()
+                    clock.ahead_s = 0
                     return
 
         thread = threading.Thread(target=change)

@@ -104,11 +104,12 @@ def fresh_ebs(request, judging):
 
 @contextlib.contextmanager
 def _running(which, judging):
+    command = _command(which)
     folder = Path(tempfile.mkdtemp(prefix="iam-"))
     path, log = folder / "csi.sock", folder / "driver.log"
     with log.open("wb") as stderr:
         process = subprocess.Popen(
-            [*_command(which), "controller", f"--endpoint=unix://{path}", *_more(which)],
+            [*command, "controller", f"--endpoint=unix://{path}", *_more(which)],
             env=_environment(judging),
             stderr=stderr,
         )

@@ -47,7 +47,6 @@ DECIDE_NOTHING = {
     "aws/instances.py": "reads",
     "aws/records.py": "records",
     "claims/repair_steps.py": "records",
-    "volumes/deletion_request.py": "records",
     "health/clients.py": "reads",
     "health/explaining.py": "explains",
     "health/states.py": "names",

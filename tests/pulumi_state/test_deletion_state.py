@@ -4,7 +4,7 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.pulumi_state import deletion_state
-from nomad_csi.volumes.deletion_request import MadeStorage
+from nomad_csi.volumes.deletion_proof import MadeStorage
 
 KEY = "default/data"
 IN_A_CLUSTER = MadeStorage(external_id="vol-1", cluster="c1/global")

@@ -1,8 +1,5 @@
 """Volumes are deregistered when they are free, and no sooner; what became of each is data."""
 
-import dataclasses
-import threading
-
 import pytest
 
 from nomad_csi import errors, nomad
@@ -90,14 +87,6 @@ def test_free_volume_is_deregistered(run, scripted):
     assert scripted.sent("DELETE") == [(f"{PATH}?namespace=prod", None)]
 
 
-def test_volume_that_is_gone_is_done(run, scripted):
-    """Nothing is sent."""
-    scripted.reply("GET", PATH, 404, "volume not found")
-
-    assert run(KEY, KEY) == [("gone", "not registered in namespace prod", "")]
-    assert scripted.sent("DELETE") == []
-
-
 def test_claimed_volume_stays_and_names_its_holders(run, scripted):
     """Nobody is waited for unasked."""
     scripted.reply("GET", PATH, 200, HELD)
@@ -143,23 +132,6 @@ def test_another_storage_than_the_caller_means_stays(run, scripted):
 
     assert (status, reason.partition(";")[0]) == ("refused", f"its external id is {ID} now, not vol-meant")
     assert scripted.sent("DELETE") == []
-
-
-def test_waiting_has_an_end(run, scripted):
-    """Then the holders are named."""
-    scripted.reply("GET", PATH, 200, HELD)
-
-    assert run(KEY, wait_s=0.01) == [("claimed", HOLDER, "")]
-
-
-def test_others_do_not_wait_for_one_that_is_held(run, scripted):
-    """Each has its own outcome, in the order asked."""
-    other = "/v1/volume/csi/web"
-    scripted.reply("GET", PATH, 200, HELD)
-    scripted.reply("GET", other, 200, FREE | {"ID": "web"})
-    scripted.reply("DELETE", other, 200, "")
-
-    assert [status for status, _, _ in run(KEY, ("prod", "web"))] == ["claimed", "deregistered"]
 
 
 def test_claim_at_the_last_moment_is_no_loss(run, scripted):
@@ -277,36 +249,6 @@ def test_ec2_that_stops_to_answer_fails_what_is_left(run, scripted, ec2):
     scripted.reply("GET", PATH, 200, FREE)
 
     assert run(KEY, aws_region="us-east-1", wait_s=10) == [("failed", "throttled", "")]
-
-
-def test_cancelled_run_sends_nothing_more(run, scripted):
-    """Not even what is free."""
-    cancelled = threading.Event()
-    cancelled.set()
-    scripted.reply("GET", PATH, 200, FREE)
-
-    assert run(KEY, cancelled=cancelled) == [("failed", "cancelled before it was deregistered", "")]
-    assert scripted.sent("DELETE") == []
-
-
-def test_outcome_as_data():
-    """What is empty is there too."""
-    outcome = deregistration.outcomes.DeregistrationOutcome(namespace="prod", volume_id="mysql", status="gone")
-
-    assert outcome.as_json() == {
-        "namespace": "prod",
-        "volume_id": "mysql",
-        "status": "gone",
-        "reason": "",
-        "external_id": "",
-        "storage": "",
-        "is_created": False,
-    }
-    assert [dataclasses.replace(outcome, status=status).is_done for status in ("gone", "unknown", "claimed")] == [
-        True,
-        False,
-        False,
-    ]
 
 
 RECORD = "/v1/var/nomad-csi/volumes/mysql"

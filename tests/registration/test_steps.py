@@ -7,15 +7,15 @@ import nomad_csi
 
 PACKAGE = Path(nomad_csi.__file__).parent
 STEPS = {
-    "volumes.register": {"registration/sending.py", "nomad/volume_creation.py"},
-    "volumes.deregister": {"registration/deregistration.py"},
+    "volumes.register": {"volumes/sending.py", "nomad/volume_creation.py"},
+    "volumes.deregister": {"volumes/deregistration.py"},
     "volumes.send_deregistration": {"nomad/claim_requests.py"},
-    "claim_requests.deregister_by_force": {"registration/deregistration.py"},
-    "volume_creation.create": {"resources/created/created_changes.py"},
-    "volume_creation.change": {"resources/created/created_changes.py"},
-    "snapshots.create": {"deletion/volume_snapshots.py"},
-    "snapshots.delete": {"deletion/volume_snapshots.py"},
-    "controller.delete_volume": {"deletion/deleters.py"},
+    "claim_requests.deregister_by_force": {"volumes/deregistration.py"},
+    "volume_creation.create": {"volumes/created_changes.py"},
+    "volume_creation.change": {"volumes/created_changes.py"},
+    "snapshots.create": {"volumes/volume_snapshots.py"},
+    "snapshots.delete": {"volumes/volume_snapshots.py"},
+    "controller.delete_volume": {"volumes/deleters.py"},
 }
 """Module and function that changes a volume or its storage -> the modules that use it."""
 

@@ -7,10 +7,9 @@ from concurrent import futures
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.frame import resource
 from nomad_csi.plan import registration
 from nomad_csi.volumes import apply_volumes as applied
-from nomad_csi.volumes import created_volume, sharing_refusal, storage_sharing, volume_registration
+from nomad_csi.volumes import created_volume, sharing, volume_registration
 
 VOLUME = volume_registration.VolumeRegistrationResource()
 DISK, SYSTEM = "vol-0123456789abcdef0", "fs-0123456789abcdef0::fsap-0123456789abcdef0"
@@ -108,7 +107,7 @@ def test_second_id_of_a_storage_is_refused_before_anything_is_sent(context, clus
 def test_many_volumes_of_one_storage_read_each_other_one_once(context, cluster):
     """And not once for each pair: 200 in one run would be 20,000 reads."""
     scripted = cluster(SYSTEM, MULTI)
-    users = storage_sharing.Users(context.client)
+    users = sharing.Users(context.client)
     documents = [document(SYSTEM, MULTI, f"v{number}", shared=True) for number in range(20)]
 
     assert {users.refusal(each) or users.older_refusal(each) for each in documents} == {""}
@@ -136,7 +135,7 @@ def test_storage_that_contains_the_other_is_of_one_client_only_without_it(contex
     """Whoever has all of it as the single client would write beside the user of a part."""
     cluster(*held)
 
-    found = sharing_refusal.reason(context, inputs(*wanted))
+    found = sharing.reason(context, inputs(*wanted))
 
     assert found.startswith(reason)
     assert bool(found) is bool(reason)
@@ -200,11 +199,11 @@ def test_volume_that_a_plugin_made_since_the_list_is_seen(context, scripted):
     scripted.reply("GET", "/v1/volume/csi/first", 404, "volume not found")
     scripted.reply("GET", "/v1/volume/csi/first", 200, made)
     scripted.reply("PUT", "/v1/volume/csi/first/create", 200, {"Volumes": [made]})
-    assert sharing_refusal.reason(context, inputs("vol-of-another", SINGLE)) == ""
+    assert sharing.reason(context, inputs("vol-of-another", SINGLE)) == ""
 
     CREATED.create(context, CREATED.check({"volumeId": "first", **MADE_BY})[0])
 
-    assert f"{DISK} is registered as prod/first already" in sharing_refusal.reason(context, inputs(DISK, SINGLE))
+    assert f"{DISK} is registered as prod/first already" in sharing.reason(context, inputs(DISK, SINGLE))
 
 
 def test_token_that_may_not_list_is_told_what_was_not_checked(context, cluster, heard):
@@ -223,19 +222,10 @@ def test_token_that_may_not_list_is_told_what_was_not_checked(context, cluster, 
     assert line in heard["warn"]
 
 
-def test_storage_that_is_not_known_yet_is_not_looked_for(context, cluster):
-    """A preview of what is made first."""
-    scripted = cluster(DISK, SINGLE)
-
-    VOLUME.preflight(context, {}, inputs(resource.UNKNOWN, SINGLE))
-
-    assert ("/v1/volumes" in {path.partition("?")[0] for path, _ in scripted.sent("GET")}) is False
-
-
 def test_volumes_of_all_namespaces_are_listed_once(context, cluster):
     """And the namespace of the one that is found is read again."""
     scripted = cluster(DISK, SINGLE)
-    users = storage_sharing.Users(context.connect())
+    users = sharing.Users(context.connect())
 
     assert users.unlisted == ""
     theirs = dataclasses.replace(document(DISK, SINGLE, "first"), namespace="bank")
@@ -258,7 +248,7 @@ def test_same_id_of_plugins_whose_drivers_are_not_known_to_differ_is_one_storage
             "GET", f"/v1/plugin/csi/{plugin_id}", *((200, found) if plugin_id in known else (404, "plugin not found"))
         )
 
-    refused = storage_sharing.Users(context.connect()).refusal(document("data", SINGLE))
+    refused = sharing.Users(context.connect()).refusal(document("data", SINGLE))
 
     assert refused.startswith("data is registered as bank/first already: ")
 
@@ -273,7 +263,7 @@ def test_volume_that_has_other_storage_by_now_hides_no_other_one(context, cluste
     held = row | {"ID": "zero", "RequestedCapabilities": [{"AccessMode": SINGLE, "AttachmentMode": "file-system"}]}
     scripted.reply("GET", "/v1/volume/csi/zero", 200, held)
 
-    users = storage_sharing.Users(context.connect())
+    users = sharing.Users(context.connect())
 
     assert users.refusal(document(DISK, SINGLE)).startswith(f"{DISK} is registered as bank/zero already: ")
 
@@ -284,22 +274,14 @@ def test_volume_that_may_not_be_read_is_shared_where_the_spec_says_so(context, c
     scripted.replies[("GET", OTHER)] = [(403, "Permission denied"), (500, "No cluster leader")]
     shared = document(SYSTEM, MULTI, shared=True)
 
-    assert storage_sharing.Users(context.connect()).refusal(shared) == ""
+    assert sharing.Users(context.connect()).refusal(shared) == ""
     with pytest.raises(errors.NomadApiError, match="No cluster leader"):
-        storage_sharing.Users(context.connect()).refusal(shared)
-
-
-def test_volume_that_goes_while_it_is_read_has_no_modes(context, cluster):
-    """It was there in the list of a moment before."""
-    scripted = cluster(SYSTEM, MULTI)
-    scripted.replies[("GET", OTHER)] = [(404, "volume not found")]
-
-    assert storage_sharing.Users(context.connect()).refusal(document(SYSTEM, MULTI, shared=True)) == ""
+        sharing.Users(context.connect()).refusal(shared)
 
 
 def test_volume_of_this_run_leaves_its_storage_when_it_gets_another(context, scripted):
     """What it stands for last counts."""
-    users = storage_sharing.Users(context.connect())
+    users = sharing.Users(context.connect())
     moved = [document(external_id, SINGLE, "first") for external_id in (DISK, "vol-0fedcba9876543210")]
 
     assert [users.refusal(item) for item in (*moved, document(DISK, SINGLE))] == ["", "", ""]
@@ -332,13 +314,13 @@ def shares(scripted):
     [
         ({"server": "NAS", "share": "/export/"}, True, ""),
         ({"server": "nas", "share": "/other"}, False, ""),
-        (None, False, storage_sharing.UNREAD.format("bank/first")),
+        (None, False, sharing.UNREAD.format("bank/first")),
     ],
 )
 def test_one_nfs_share_under_another_external_id_is_found_by_its_context(context, shares, shown, is_refused, unlisted):
     """No list shows contexts, so the volumes of the driver are read; what may not be read is said to be unknown."""
     shares(shown)
-    users = storage_sharing.Users(context.connect())
+    users = sharing.Users(context.connect())
     wanted = dataclasses.replace(document("mine", SINGLE), context={"server": "nas", "share": "/export"})
 
     assert bool(users.refusal(wanted)) is is_refused
@@ -364,8 +346,8 @@ def test_what_was_not_done_after_a_simultaneous_registration_is_named(context, c
     scripted.replies[failing] = [(400, "no such rights")]
 
     client = context.connect()
-    found = storage_sharing.take_back_later(
-        client, [document(DISK, SINGLE), document("vol-1", SINGLE, "third")], storage_sharing.LatestUsers(client)
+    found = sharing.take_back_later(
+        client, [document(DISK, SINGLE), document("vol-1", SINGLE, "third")], sharing.LatestUsers(client)
     )
 
     assert state in str(found["prod", "second"])
@@ -375,7 +357,7 @@ def test_what_was_not_done_after_a_simultaneous_registration_is_named(context, c
 
 def test_concurrent_registrations_share_a_list_that_began_after_them(context, scripted):
     """One that comes while a list is read may have registered too late for it, and waits for the next one."""
-    latest, lists = storage_sharing.LatestUsers(context.connect()), []
+    latest, lists = sharing.LatestUsers(context.connect()), []
     is_listing, may_end = threading.Event(), threading.Event()
 
     def listed():
@@ -394,14 +376,3 @@ def test_concurrent_registrations_share_a_list_that_began_after_them(context, sc
 
     assert found[0] not in found[1:]
     assert len(lists) == len({id(users) for users in found})
-
-
-def test_list_that_failed_is_shared_with_nobody(context, scripted):
-    """The next one reads it again."""
-    latest = storage_sharing.LatestUsers(context.connect())
-    scripted.replies["GET", "/v1/volumes"] = [(500, "No cluster leader"), (200, [])]
-
-    with pytest.raises(errors.NomadApiError):
-        latest.read("default")
-
-    assert latest.read("default").unlisted == ""

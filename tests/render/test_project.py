@@ -76,8 +76,10 @@ def defaults(kind, written):
 
 def test_a_program_in_yaml_holds_what_the_spec_holds():
     """Names in camelCase, but for those of the driver; what Nomad replaces is left to it by Pulumi."""
-    resources = yaml.safe_load(texts(wanted("yaml"))["Pulumi.yaml"])["resources"]
+    text = texts(wanted("yaml"))["Pulumi.yaml"]
+    resources = yaml.safe_load(text)["resources"]
 
+    assert ("`subnetId`" in text, "subnet_id" in text) == (True, False)
     assert set(resources) == {item["id"] for items in spec_of("python").values() for item in items}
     assert resources["data"]["properties"] == {
         "pluginId": "${aws-ebs0.pluginId}",

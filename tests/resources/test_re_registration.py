@@ -25,6 +25,8 @@ HEALTHY = {
 }
 REFUSAL = "controller validate volume: rpc error: code = NotFound desc = no vol-2"
 GONE = (404, "volume not found")
+ENDING = CLAIM | {"Allocations": [CLAIM["Allocations"][0] | {"DesiredStatus": "stop"}]}
+OTHER = {"ExternalID": "vol-9"}
 
 
 @pytest.fixture
@@ -266,6 +268,16 @@ def test_claims_are_told_in_a_preview_and_refused_in_the_update(context, answers
     [warning] = [line for line in heard["warn"] if "claimed" in line]
     assert warning.startswith("volume prod/mysql is claimed now, and `up` refuses this change while it is: ")
     assert "prod/db" in warning
+    assert wrote() == []
+
+
+@pytest.mark.parametrize(("after", "words"), [(OTHER, "vol-9 in Nomad, vol-1 in the state"), (CLAIM, "prod/db")])
+def test_what_changes_while_claims_end_is_not_taken_away(context, answers, wrote, after, words):
+    """Another registration of the id, or a claim that does not end."""
+    answers([(200, HELD | ENDING), (200, HELD | after)])
+
+    with pytest.raises(errors.RefusedError, match=words):
+        update(context)
     assert wrote() == []
 
 

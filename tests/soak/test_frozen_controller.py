@@ -98,7 +98,7 @@ class Hostpath:
         code = cli.main(["apply", path, "--yes", "--address", self.agent.url, "--json"])
         seconds = time.monotonic() - began
         out, err = self._capsys.readouterr()
-        outcomes = {item["volume_id"]: (item["status"], item["reason"]) for item in json.loads(out)["registered"]}
+        outcomes = {item["volume_id"]: (item["status"], item["reason"]) for item in json.loads(out)["volumes"]}
         return code, seconds, outcomes, err.splitlines()
 
     @contextlib.contextmanager

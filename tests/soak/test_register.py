@@ -124,7 +124,7 @@ class Killed:
     def finish(self, capsys):
         """Run the command to its end in this process; return its exit code, and how many volumes had which outcome."""
         code = cli.main(["apply", str(self.folder), "--yes", "--address", self.agent.url, "--json"])
-        shown = json.loads(capsys.readouterr().out)["registered"]
+        shown = json.loads(capsys.readouterr().out)["volumes"]
         return code, collections.Counter(item["status"] for item in shown)
 
     def held(self):

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from tests.volume.world import OTHER_PLUGIN, contains, id_of
+from tests.volume.world import OTHER_PLUGIN, PLUGIN_OF_SYSTEM, contains, id_of
 
 
 class Observed(NamedTuple):
@@ -70,7 +70,7 @@ def presence(world, number, name, wanted, recorded):
         claims="held" if name in cluster.claimed else "none",
         storage=_presence(world, storage) if is_created else "there" if storage in world.storage else "gone",
         sharing="refused" if others and not is_created else "none",
-        left_storage=_left_storage(world, cluster, name, wanted, recorded),
+        left_storage=_left_storage(world, stack, cluster, name, wanted, recorded),
     )
 
 
@@ -103,15 +103,14 @@ def _kept(record, wanted, recorded, held):
     return "same" if record.storage else "other" if wanted.storage else "begun"
 
 
-def _left_storage(world, cluster, name, wanted, recorded):
+def _left_storage(world, stack, cluster, name, wanted, recorded):
     if recorded is None or not recorded.wanted.is_owned or wanted.makes(recorded.storage):
         return "kept"
     if recorded.wanted.retained or wanted.retained:
         return "kept"
-    if not world.lists:
-        return "not known"
-    after = cluster.with_volume(name, wanted.storage)
-    return "needed" if others_in(after, recorded.storage) else "unneeded"
+    after = world.with_cluster(stack.address, cluster.with_volume(name, wanted.storage))
+    left = {"none": "unneeded", "some": "needed"}
+    return left.get(dependents(after, stack, recorded.storage), "not known")
 
 
 def others_in(cluster, storage, but=None):
@@ -119,11 +118,24 @@ def others_in(cluster, storage, but=None):
     return [key for key, other in cluster.volumes if key != but and contains(storage, other)]
 
 
-def dependents(world, cluster, storage, but=None):
-    """Return the fact about the volumes in *storage*."""
+def dependents(world, stack, storage, but=None, removed=()):
+    """Return the fact about what needs *storage*: volumes, and ids that keep a part of it and are not *removed* now."""
+    if not world.lists or stack.is_blind:
+        return "not known"
+    cluster = world.clusters[stack.address]
+    kept = {key for key, record in cluster.records if record.storage and contains(storage, record.storage)}
+    return "some" if others_in(cluster, storage, but) or kept - {but, *removed} else "none"
+
+
+def _dependents_of_removed(world, stack, recorded, name, removed):
+    """Return the fact about the storage of a removed volume; a plugin that deletes it counts registrations alone."""
+    cluster = world.clusters[stack.address]
+    but = name if cluster.storage_of(name) == recorded.storage else None
+    if not recorded.wanted.deletes:
+        return dependents(world, stack, recorded.storage, but, removed)
     if not world.lists:
         return "not known"
-    return "some" if others_in(cluster, storage, but) else "none"
+    return "some" if others_in(cluster, recorded.storage, but) else "none"
 
 
 def _registration(held, storage, recorded, plugin, *, is_created):
@@ -133,14 +145,15 @@ def _registration(held, storage, recorded, plugin, *, is_created):
         # The comparison is of a volume that its plugin made: its storage is whatever it answered.
         if "~" not in held:
             return "other-storage"
-        return "equal" if held.startswith(OTHER_PLUGIN) == bool(plugin) else "re-register"
+        by = next((each for each in (OTHER_PLUGIN, PLUGIN_OF_SYSTEM) if held.startswith(each)), "")
+        return "equal" if by == plugin else "re-register"
     if held == storage:
         return "equal"
     return "drifted" if recorded is not None and held != recorded.storage else "other-storage"
 
 
-def removal(world, number, key):
-    """Return the facts about the resource *key*, which a stack has in its state, and not in its program."""
+def removal(world, number, key, removed):
+    """Return the facts about the resource *key* of a state, not in the program; *removed* are ids that are removed now."""
     stack, name = world.stacks[number], id_of(key)
     cluster, recorded = world.clusters[stack.address], stack.recorded(key)
     held, wanted = cluster.storage_of(name), recorded.wanted
@@ -154,18 +167,18 @@ def removal(world, number, key):
         record=_record_of(stack, cluster.record_of(name), number, recorded),
         registration="absent" if not held else "same" if held == recorded.storage else "other-storage",
         claims="held" if name in cluster.claimed else "none",
-        dependents=dependents(world, cluster, recorded.storage, name if held == recorded.storage else None),
+        dependents=_dependents_of_removed(world, stack, recorded, name, removed),
     )
 
 
-def held(world, number, key):
+def held(world, number, key, removed):
     """Return the facts about the file system *key* of a stack, which is not in its program any more."""
     stack = world.stacks[number]
     cluster, recorded = world.clusters[stack.address], stack.recorded(key)
     return ObservedHold(
         is_renamed=recorded.stack != number,
         cluster=_cluster_of(stack, cluster, recorded),
-        dependents=dependents(world, cluster, recorded.storage),
+        dependents=dependents(world, stack, recorded.storage, removed=removed),
     )
 
 

@@ -11,6 +11,7 @@ from tests.volume.world import (
     IDS,
     OTHER_PLUGIN,
     OTHERS,
+    PLUGIN_OF_SYSTEM,
     STACKS,
     SYSTEM,
     Cluster,
@@ -58,6 +59,7 @@ STORAGE: Programs = {
             Wanted(SYSTEM, resource=EXISTING),
             Wanted(SYSTEM, has_alias=True),
             Wanted("", deletes=True, resource=CREATED),
+            Wanted("", plugin=PLUGIN_OF_SYSTEM, resource=CREATED),
         ),
         "w": (Wanted(FOLDER, protect=True), Wanted(SYSTEM, protect=True)),
         "s": (Wanted(SYSTEM, is_owned=True, is_hold=True),),
@@ -67,7 +69,7 @@ STORAGE: Programs = {
 """
 What each stack may declare, where it is about storage that the program creates: a volume of its own, a part of one, the
 same storage registered by another resource, a volume in it, a file system without a registration, and a volume that its
-plugin creates and `on_destroy: delete` deletes.
+plugin creates: in storage of its own, which `on_destroy: delete` deletes, or in the file system, where it stays.
 """
 
 EMPTY = World()
@@ -341,5 +343,6 @@ def described(wanted: Wanted | None) -> str:
         "existing": wanted.resource == EXISTING,
         "existing, with an alias": wanted.has_alias,
     }
-    storage = wanted.storage or ("created by another plugin" if wanted.plugin else "created by its plugin")
+    plugins = {OTHER_PLUGIN: "created by another plugin", PLUGIN_OF_SYSTEM: f"created in {SYSTEM}"}
+    storage = wanted.storage or plugins.get(wanted.plugin, "created by its plugin")
     return ", ".join([f"= {storage}", *(name for name, is_set in flags.items() if is_set)])

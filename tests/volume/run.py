@@ -30,6 +30,9 @@ class Run:
         self.world = world
         self.number = number
         self.refusals: list[str] = []
+        self.removed: set[str] = set()
+        """The ids that were removed so far."""
+
         self.is_disturbed = False
         """Whether another `up` ran in between."""
 
@@ -110,8 +113,8 @@ class Run:
     def _decision_of_removal(self, key):
         recorded = self.stack.recorded(key)
         if recorded.wanted.is_hold:
-            return decide.decide_release(observed.held(self.world, self.number, key))
-        return decide.decide_removal(observed.removal(self.world, self.number, key))
+            return decide.decide_release(observed.held(self.world, self.number, key, self.removed))
+        return decide.decide_removal(observed.removal(self.world, self.number, key, self.removed))
 
     def _carried(self, key, name, wanted, recorded, decision):
         if decision.refusal:

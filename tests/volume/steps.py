@@ -6,7 +6,7 @@ storage, or data elsewhere, storage deleted that something needs, a registration
 that comes after the first step, though nothing changed since the decision.
 """
 
-from tests.volume.world import OTHER_PLUGIN, Record, Recorded, contains, put
+from tests.volume.world import Record, Recorded, contains, name_of, put
 
 
 class BrokenError(Exception):
@@ -98,7 +98,7 @@ class Carried:
         elif not self.wanted.storage:
             held = self.cluster.storage_of(self.name)
             is_taken = is_taken or not (name or (self.recorded and self.recorded.made))
-            name = name or self.created or held.removeprefix(OTHER_PLUGIN)
+            name = name or self.created or name_of(held)
             plugin, storage = self.wanted.plugin, storage or (self.recorded.storage if self.recorded else held)
         self._put(
             self.cluster.with_record(self.name, Record(self.run.number, self.nonce, name, plugin, storage, is_taken))
@@ -220,7 +220,16 @@ class Carried:
         for key, other in self.cluster.volumes if not is_unseen else ():
             if contains(storage, other):
                 self._broken(f"loses {storage}, and {key} is registered for {other}")
+        for key, kept in self._kept_in(storage) if not is_unseen else ():
+            self._broken(f"loses {storage}, and the record of {key} keeps {kept}")
         self.run.world = self.run.world.without_storage(storage)
+
+    def _kept_in(self, storage):
+        """Yield the ids that are not registered, and whose records keep a part of *storage* of the program."""
+        for key, record in self.cluster.records if not self.recorded.wanted.deletes else ():
+            is_kept = record.storage and key not in self.run.removed and not self.cluster.storage_of(key)
+            if is_kept and contains(storage, record.storage):
+                yield key, record.storage
 
     def _release(self):
         record = self.cluster.record_of(self.name)
@@ -240,6 +249,7 @@ class Carried:
         if before and before.is_owned and not before.deletes and not self._is_kept(before):
             self._delete(self.recorded.storage)
         if self.wanted is None:
+            self.run.removed.add(self.name)
             self.run.world = self.run.world.with_stack(self.run.number, stack.with_state(self.key, None))
             return
         storage = self.storage or self.cluster.storage_of(self.name) or self.held
@@ -249,7 +259,7 @@ class Carried:
         record = self.cluster.record_of(self.name)
         proof = self.recorded.made if self.recorded else ""
         if not self.wanted.storage:
-            self.created = self.created or storage.removeprefix(OTHER_PLUGIN)
+            self.created = self.created or name_of(storage)
             is_proof = record is not None and not record.is_taken and not self.run.stack.is_blind
             proof = storage if is_proof and record.storage == storage else proof
         identity = 0 if self.run.stack.is_blind else self.cluster.identity

@@ -222,14 +222,30 @@ def test_without_the_right_to_list_volumes_no_storage_is_deleted():
 
 
 def test_without_rights_to_variables_a_volume_that_moved_stays_registered():
-    """It is not known whether another resource has taken it over; one with storage of the program is refused."""
+    """It is not known whether another resource has taken it over, nor which ids keep storage of the program."""
     tokens = "stack 0: token without rights to variables"
     moved = (f"stack 0: v = {SYSTEM}, existing, up", f"stack 0: v = {SYSTEM}, existing, with an alias, up")
     done = after(tokens, *moved, programs=STORAGE)
     assert done.clusters[0].volumes == (("v", SYSTEM),)
 
-    found, world = refusals(0, tokens, OWN, "stack 0: v taken out, up", programs=STORAGE)
-    assert found == ["owner not known"]
+    for gone in ((), ("cluster 0: nomad volume deregister v",)):
+        found, world = refusals(0, tokens, OWN, *gone, "stack 0: v taken out, up", programs=STORAGE)
+        assert found == ["dependents"]
+        assert SYSTEM in world.storage
+    with_rights = ("stack 0: token with rights to variables", "stack 0: v taken out, up")
+    assert SYSTEM not in after(tokens, OWN, *with_rights, programs=STORAGE).storage
+
+
+IN_SYSTEM = f"stack 0: v = created in {SYSTEM}, up"
+
+
+def test_storage_that_a_record_keeps_is_not_deleted_with_its_file_system():
+    """Its id is not registered at the moment; the user gives it up by name, or removes both in one run."""
+    kept = (SHARED, IN_SYSTEM, "stack 0: v taken out, up")
+    found, world = refusals(0, *kept, "stack 0: s taken out, up", programs=STORAGE)
+    assert found == ["dependents"]
     assert SYSTEM in world.storage
-    cleared = after(tokens, OWN, "cluster 0: nomad volume deregister v", "stack 0: v taken out, up", programs=STORAGE)
-    assert SYSTEM not in cleared.storage
+
+    given_up = after(*kept, "cluster 0: nomad-csi remove v --forget", "stack 0: s taken out, up", programs=STORAGE)
+    assert SYSTEM not in given_up.storage
+    assert SYSTEM not in after(SHARED, IN_SYSTEM, "stack 0: destroy", programs=STORAGE).storage

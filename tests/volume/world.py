@@ -12,8 +12,8 @@ SYSTEM, FOLDER, OTHERS = "fs", "fs/f", "x"
 """The file system, a folder in it, and storage of another tool."""
 
 IDS = ("v", "w")
-OTHER_PLUGIN = "q:"
-"""Before the name of storage, where the second plugin created it."""
+OTHER_PLUGIN, PLUGIN_OF_SYSTEM = "q:", f"{SYSTEM}/"
+"""Before the name of storage, where the second plugin created it, or one that creates it in the file system."""
 
 STACKS = CLUSTERS = (0, 1)
 
@@ -32,7 +32,7 @@ class Wanted(NamedTuple):
     """``on_destroy: delete``."""
 
     plugin: str = ""
-    """`OTHER_PLUGIN` where that one creates the storage."""
+    """`OTHER_PLUGIN` or `PLUGIN_OF_SYSTEM` where that one creates the storage."""
 
     adopt: bool = False
 
@@ -198,6 +198,11 @@ class World(NamedTuple):
             return first
         head, _, drawn = first.partition("~")
         return f"{head}'~{drawn}"
+
+
+def name_of(storage: str) -> str:
+    """Return the name by which a plugin created *storage*."""
+    return storage.removeprefix(OTHER_PLUGIN).removeprefix(PLUGIN_OF_SYSTEM)
 
 
 def key_of(name: str, wanted: Wanted) -> str:

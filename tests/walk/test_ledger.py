@@ -3,7 +3,7 @@
 import pytest
 
 from nomad_csi.plan import registration
-from nomad_csi.volumes import created_changes, removed_volume
+from nomad_csi.volumes import created_changes, removal
 from tests.walk import ledger
 
 ONE, OTHER = ("east", "default", "one"), ("east", "default", "other")
@@ -69,7 +69,7 @@ def test_ledger_accepts_an_access_point_that_a_confirmed_destroy_deleted():
 
 def forget_who_holds(monkeypatch):
     """Delete what another resource of the stack took over."""
-    monkeypatch.setattr(removed_volume.RemovedVolume, "record", "own")
+    monkeypatch.setattr(removal.RemovedVolume, "record", "own")
 
 
 def name_by_id(monkeypatch):
@@ -80,7 +80,7 @@ def name_by_id(monkeypatch):
 
 def let_copies_delete(monkeypatch):
     """Delete under another label than the recorded one."""
-    monkeypatch.setattr(removed_volume.RemovedVolume, "is_renamed", False)
+    monkeypatch.setattr(removal.RemovedVolume, "is_renamed", False)
 
 
 DEFECTS = {

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nomad_csi.volumes import storage_dependents
+from nomad_csi.volumes import hold
 from tests.walk import clusters, engines
 
 MULTI = [{"access_mode": "multi-node-multi-writer", "attachment_mode": "file-system"}]
@@ -64,7 +64,7 @@ class Stacks:
 @pytest.fixture
 def stacks(walked_world, tmp_path, monkeypatch):
     """Stacks in a world in which no volume is waited for."""
-    monkeypatch.setattr(storage_dependents, "WAIT_S", 0.0)
+    monkeypatch.setattr(hold, "WAIT_S", 0.0)
     with walked_world.quick():
         yield Stacks(walked_world, tmp_path)
     walked_world.empty()
@@ -184,3 +184,22 @@ def test_access_point_removed_under_the_registration_of_another_stack(stacks):
     stacks.up("other")
     stacks.up("shop")
     assert stacks.world.cloud.storage()[1] == {}
+
+
+def test_file_system_with_storage_that_a_record_keeps(stacks):
+    """A plugin created an access point in it for an id that is not registered now; its owner gives that up by name."""
+    system = volume("EfsFileSystem", "web", **NETWORK, protect=False)
+    stacks.up("shop", system)
+    [storage] = stacks.world.cloud.storage()[0]
+    point = f"{storage}::fsap-0123456789abcdef0"
+    kept = {"id": "kept", "owner": "bank/prod", "created_name": "kept-1", "external_id": point}
+    stacks.cluster.write("nomad-csi/volumes/kept", kept)
+
+    refused = stacks.run("shop", "up")
+
+    assert not refused.is_done
+    assert f"`nomad-csi remove default/kept --forget {point} --owner bank/prod`" in refused.text
+    assert stacks.has(storage)
+    stacks.cluster.purge("nomad-csi/volumes/kept")
+    stacks.up("shop")
+    assert not stacks.has(storage)

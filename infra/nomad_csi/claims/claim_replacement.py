@@ -25,7 +25,7 @@ from nomad_csi.volumes import (
     registration_ownership,
     retry,
     secret_safety,
-    storage_sharing,
+    sharing,
 )
 
 # The note of a repair in progress, in a Nomad variable: it identifies what the repair deregistered and has not
@@ -136,7 +136,7 @@ class NotedVolume:
     @side_by_side.read_once
     def shared_with(self) -> str:
         """Why the storage may not be registered beside that of the other volumes; empty where it may."""
-        return storage_sharing.Users(self._client).refusal(self._document)
+        return sharing.Users(self._client).refusal(self._document)
 
     @property
     def sharing(self) -> facts.Sharing:

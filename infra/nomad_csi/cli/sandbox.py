@@ -68,6 +68,22 @@ def _preview(arguments: command.Arguments) -> int:
     return int(_session(arguments).preview())
 
 
+_jobs = command.Group("job", help="Run and stop jobs in its Nomad, without the command `nomad`.")
+run.add_command(_jobs)
+
+
+@_jobs.command("run", help="Run the job in FILE, as `nomad job run` does.")
+@command.argument("file FILE", "a job in HCL")
+def _run_job(arguments: command.Arguments) -> int:
+    return int(_session(arguments).run_job(arguments.file))
+
+
+@_jobs.command("stop", help="Stop the job of namespace default, as `nomad job stop` does.")
+@command.argument("job JOB", "its id")
+def _stop_job(arguments: command.Arguments) -> int:
+    return int(_session(arguments).stop_job(arguments.job))
+
+
 @run.command("down", help="End it and remove everything in it, protected volumes too, and the files that it rendered.")
 def _down(arguments: command.Arguments) -> int:
     return int(_session(arguments).down())

@@ -37,6 +37,9 @@ PLAIN = {
 }
 """Arguments that are no outputs, each with the reason. All others may be outputs, as a whole and in every part."""
 
+_WHOLE = {"iam": "mapping", "access_point": "mapping", "mount_targets": "list", "mount_targets[]": "mapping"}
+"""Those of `PLAIN` in which outputs may be; the others may be read from the config."""
+
 ALLOWED = "a value that is known when the program runs, not an output"
 
 _SEPARATE: Mapping[str, Any] = {
@@ -92,6 +95,9 @@ class _Planner(Generic[SubjectT, PlanT]):
     source: str
     """The component as errors call it: ``EbsVolume data``."""
 
+    identity: str = "name"
+    """What says the id: the argument ``volume_id``, or the name of the component."""
+
     read: Callable[[Mapping[str, Any], list[errors.Problem]], SubjectT | None]
     """Returns the subject that arguments describe, or adds problems."""
 
@@ -108,7 +114,7 @@ class _Planner(Generic[SubjectT, PlanT]):
         if late := set(_late(args, "")):
             known: list[errors.Problem] = []
             self.read(_without_outputs(args), known)
-            self._refuse([*found, *(item for item in known if not _concerns(_named(item).path, late))])
+            self._refuse([*found, *(item for item in known if not _concerns(self._named(item).path, late))])
         return lifting.Lifted(arguments=args, plan=lambda known: self._plan(known, found), sketch=self._sketch)
 
     def _plan(self, args: Mapping[str, Any], found: Sequence[errors.Problem]) -> PlanT:
@@ -124,8 +130,13 @@ class _Planner(Generic[SubjectT, PlanT]):
         return self.build(subject)  # type: ignore[arg-type]  # as above
 
     def _refuse(self, found: Iterable[errors.Problem]) -> None:
-        if named := tuple(map(_named, found)):
+        if named := tuple(map(self._named, found)):
             raise errors.SpecError(named, self.source)
+
+    def _named(self, problem: errors.Problem) -> errors.Problem:
+        """Return *problem* with the path that its argument has: ``size_gib`` for ``ebs.size_gib``."""
+        path = argument(problem.path.removeprefix("."))
+        return dataclasses.replace(problem, path=self.identity if path == "id" else path)
 
 
 def plugin_plan(name: str, args: Mapping[str, Any]) -> lifting.Lifted[model.PluginPlan]:
@@ -197,6 +208,7 @@ def volume_plan(
         check=check,
         build=lambda subject: volumes.plan_volume(*subject, owner=owner()),
         complete=complete,
+        identity="name" if args.get("volume_id") is None else "volume_id",
     )
     return planner.lifted(_without_separate(args), _unknown(args, kind))
 
@@ -261,11 +273,6 @@ def _driver(described: Any, found: list[errors.Problem]) -> spec.DriverSpec | No
     return driver
 
 
-def _named(problem: errors.Problem) -> errors.Problem:
-    """Return *problem* with the path that its argument has: ``size_gib`` for ``ebs.size_gib``."""
-    return dataclasses.replace(problem, path=argument(problem.path.removeprefix(".")))
-
-
 def argument(path: str) -> str:
     """Return the argument whose value stands at *path* in the spec's document."""
     return path.removeprefix(next((part for part in _PARTS if path.startswith(part)), ""))
@@ -326,8 +333,10 @@ def _late(value: Any, path: str) -> Iterable[str]:
 
 def _plain_outputs(value: Any, path: str) -> Iterable[errors.Problem]:
     """Yield a problem for each output where none can be."""
-    if lifting.is_output(value) and (reason := PLAIN.get(re.sub(r"\[\d+\]", "[]", path))):
-        yield errors.Problem(path=path, got="an output", allowed=ALLOWED, fix=reason)
+    place = re.sub(r"\[\d+\]", "[]", path)
+    if lifting.is_output(value) and place in PLAIN:
+        instead = f"the {_WHOLE[place]} itself" if place in _WHOLE else "the value, or read it from pulumi.Config"
+        yield errors.Problem(path=path, got="an output", allowed=ALLOWED, fix=f"write {instead}: {PLAIN[place]}")
     for name, item in _items(value, path):
         yield from _plain_outputs(item, name)
 

@@ -38,6 +38,5 @@ def attach(
     the object by role and policy. Source: pulumi/pulumi-terraform-bridge, ``Diff`` in ``pkg/tfbridge/provider.go``,
     2026-11.
     """
-    first = pulumi.ResourceOptions(delete_before_replace=True)
-    options = pulumi.ResourceOptions.merge(opts, first)
+    options = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(delete_before_replace=True))
     return aws.iam.RolePolicyAttachment(name, role=role, policy_arn=policy_arn, opts=options)

@@ -204,7 +204,7 @@ class _Settings(Generic[PlanT]):
     ) -> tuple[aws.ec2.SecurityGroup, list[aws.efs.MountTarget]]:
         """Declare the security group that lets the clients reach the mount targets, and these."""
         child = component.child()
-        subnets = [self._subnet(target, component) for target in targets]
+        subnets = [self._subnet(index, target, component) for index, target in enumerate(targets)]
         subject = "volume" if isinstance(component, EfsVolume) else "file system"
         # Rules are wanted inside the group, not beside it: then a group that Nomad clients depend on changes as one.
         group = aws.ec2.SecurityGroup(
@@ -236,27 +236,16 @@ class _Settings(Generic[PlanT]):
             for index, (target, subnet) in enumerate(zip(targets, subnets, strict=True))
         ]
 
-    def _subnet(self, target: MountTarget, parent: pulumi.Resource) -> pulumi.Output[aws.ec2.GetSubnetResult]:
+    def _subnet(
+        self, index: int, target: MountTarget, parent: pulumi.Resource
+    ) -> pulumi.Output[aws.ec2.GetSubnetResult]:
         """Return the subnet of *target*: the one that is named, else the default one of its zone."""
         options = pulumi.InvokeOutputOptions(parent=parent)
-        if (subnet_id := target.get("subnet_id")) is not None:
-            found = self._of_target({"availability_zone": _ANY_ZONE, "subnet_id": subnet_id}, "subnet_id")
+        if target.get("subnet_id") is not None:
+            found = self.value(lambda efs: efs.mount_targets[index].subnet_id, "mount_targets")
             return aws.ec2.get_subnet_output(id=found, opts=options)
-        zone = self._of_target({"availability_zone": target["availability_zone"]}, "availability_zone")
+        zone = self.value(lambda efs: efs.mount_targets[index].availability_zone, "mount_targets")
         return aws.ec2.get_subnet_output(availability_zone=zone, default_for_az=True, opts=options)
-
-    def _of_target(self, target: dict[str, Any], name: str) -> pulumi.Input[str]:
-        """Return the value *name* of *target*, checked."""
-        whole = self.plan.whole
-        if not isinstance(whole, pulumi.Output):
-            return str(target[name])
-        return self.plan.part_of(
-            lambda made: getattr(self.read(made).mount_targets[0], name), {"mount_targets": [target]}
-        )
-
-
-_ANY_ZONE = "us-east-1a"
-"""Instead of the zone of a mount target where its subnet is wanted alone."""
 
 
 def _target_name(target: MountTarget, index: int) -> str:

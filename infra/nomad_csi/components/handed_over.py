@@ -41,8 +41,8 @@ def _refuse(urn: str, state: Mapping[str, Mapping[str, Any]], news: Mapping[str,
         is_same_id = all(recorded.get(name) == news[name] for name in ("namespace", "volumeId"))
         left = registration_change.left_storage(recorded, news) if is_same_id else None
         if left is not None and left.contains(storage):
-            from nomad_csi.volumes import storage_dependents  # noqa: PLC0415  # it loads the client of Nomad
+            from nomad_csi.volumes import hold  # noqa: PLC0415  # it loads the client of Nomad
 
             key = news["namespace"], news["volumeId"]
-            found = storage_dependents.StorageDependents(storage=storage_dependents.shown(left), keys=(key,), own=key)
+            found = hold.StorageDependents(storage=hold.shown(left), keys=(key,), own=key)
             raise program.ProgramError(str(found.refusal(f"volume {'/'.join(key)} is not removed")))

@@ -78,8 +78,7 @@ def cluster_id(component: pulumi.ComponentResource) -> pulumi.Output[str]:
     Creates one where the cluster has none, except in a preview. Where the stack's state records clusters, the run fails
     instead: the cluster may be one that lost its id, and its volumes would all be refused for another one.
     """
-    own, provider = scope(), component.get_provider(_TYPE)
-    key = id(provider)
+    own, key = scope(), id(component.get_provider(_TYPE))
     if key not in own.clusters:
         # A secret anywhere in the state makes every value read from it secret; tags would be encrypted, too.
         recorded = pulumi.Output.unsecret(state()).apply(functions.clusters)
@@ -95,10 +94,15 @@ def _cluster_id(component: pulumi.ComponentResource, recorded: Sequence[str]) ->
 
 def ebs_stack_id(component: pulumi.ComponentResource) -> pulumi.Output[str]:
     """Return the id as `stack_id` does, once AWS has no EBS volume of it that the state lacks; else the run fails."""
-    own, provider = scope(), component.get_provider(_EBS)
-    key = id(provider)
+    own, key = scope(), id(component.get_provider(_EBS))
     if key not in own.checked:
-        own.checked[key] = _checked(component, stack_id(component))
+        stack = stack_id(component)
+        filters = [{"name": f"tag:{volumes.STACK_ID_TAG}", "values": [stack]}]
+        found = aws.ebs.get_ebs_volumes_output(filters=filters, opts=pulumi.InvokeOutputOptions(parent=component))
+        ids = found.ids.apply(lambda known: known or [])  # the mocks of a unit test may return none
+        known = pulumi.Output.all(stack, ids, state())
+        # A secret anywhere in the state makes every value read from it secret; tags would be encrypted, too.
+        own.checked[key] = pulumi.Output.unsecret(known.apply(lambda values: _refuse_unrecorded(*values)))
     return own.checked[key]
 
 
@@ -113,16 +117,6 @@ def state() -> pulumi.Output[functions.State]:
 def scope() -> Scope:
     """Return the scope of the components that are declared now."""
     return _SCOPE.get() or _OF_MONITOR.setdefault(pulumi.runtime.settings.get_monitor(), Scope())
-
-
-def _checked(component: pulumi.ComponentResource, stack: pulumi.Output[str]) -> pulumi.Output[str]:
-    filters = [{"name": f"tag:{volumes.STACK_ID_TAG}", "values": [stack]}]
-    found = aws.ebs.get_ebs_volumes_output(filters=filters, opts=pulumi.InvokeOutputOptions(parent=component))
-    # Mocks of a unit test may return no ids.
-    ids = found.ids.apply(lambda known: known or [])
-    known = pulumi.Output.all(stack, ids, state())
-    # A secret anywhere in the state makes every value read from it secret; tags would be encrypted, too.
-    return pulumi.Output.unsecret(known.apply(lambda values: _refuse_unrecorded(*values)))
 
 
 def _refuse_unrecorded(stack: str, ids: Sequence[str], state: functions.State) -> str:

@@ -110,31 +110,17 @@ class Lifted(Generic[PlanT]):
         """Make the plan where nothing is an output."""
         object.__setattr__(self, "whole", when_known(self.arguments, self.plan))
 
-    @property
-    def is_late(self) -> bool:
-        """Whether an argument is an output."""
-        return isinstance(self.whole, pulumi.Output)
-
     def part(self, get: Callable[[PlanT], Any], *names: str) -> Later[Any]:
         """
         Return a part of the plan, which depends on the arguments *names*, each a name or ``CONTAINER.NAME``.
 
         Where it is an output, it fails with the problems of the whole plan once all of that is known.
         """
-        if names not in self._sketches:
-            self._sketches[names] = self._sketched(_chosen(self.arguments, names))
-        return self._of(self._sketches[names], get)
-
-    def part_of(self, get: Callable[[PlanT], Any], arguments: Mapping[str, Any]) -> Later[Any]:
-        """Return a part of the plan, which depends on these *arguments*."""
-        return self._of(self._sketched(arguments), get)
-
-    def _sketched(self, arguments: Mapping[str, Any]) -> Later[PlanT]:
-        return when_known(arguments, self.sketch) if self.is_late else self.whole
-
-    def _of(self, sketch: Later[PlanT], get: Callable[[PlanT], Any]) -> Later[Any]:
         if not isinstance(self.whole, pulumi.Output):
             return get(self.whole)
+        if names not in self._sketches:
+            self._sketches[names] = when_known(_chosen(self.arguments, names), self.sketch)
+        sketch = self._sketches[names]
         value = sketch.apply(get) if isinstance(sketch, pulumi.Output) else get(sketch)
         # What is empty is left out by those who use it; nothing has to wait for it.
         return after(self.whole, value) if isinstance(value, pulumi.Output) or value else value

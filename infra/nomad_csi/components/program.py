@@ -1,10 +1,11 @@
 """Errors in a user's own program: a refusal, or a failed resource, is one error without a traceback."""
 
 import functools
+import re
 import signal
 import sys
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +20,21 @@ LANGUAGE_HOST = "pulumi-language-python-exec"
 """
 The script in which Pulumi's engine runs a Python program; `sys.argv` is that of the program by then.
 
-Source: pulumi/pulumi, ``sdk/python/cmd/pulumi-language-python-exec``, 2026-08: it prints a `pulumi.RunError` as it is,
-and every other exception with its traceback.
+Source: pulumi/pulumi, ``sdk/python/cmd/pulumi-language-python-exec``, 2026-08.
 """
+
+
+class ArgumentError(errors.SpecError, pulumi.RunError):
+    """Wrong arguments of a component. Pulumi prints a `pulumi.RunError` as it is, and others with their traceback."""
+
+    def __str__(self) -> str:
+        """Return the message, which may hold a name of the user's, without control characters."""
+        return foreign.visible(super().__str__())
 
 
 class ProgramError(errors.NomadCsiError, pulumi.RunError):
     """
-    Why a component was not declared, or what is wrong with an output in its arguments.
+    Why a component was not declared for another reason, or what is wrong with an output in its arguments.
 
     It is no `ValueError`: the SDK puts the steps on the way to a resource in front of the text of these.
     Source: pulumi SDK 3.272, ``pulumi/runtime/rpc.py``, ``serialize_properties``.
@@ -94,14 +102,38 @@ def _described(constructor: Callable[..., None]) -> Callable[..., None]:
             raise TypeError(f"{type(self).__name__}() takes arguments by keyword or in a dictionary, not both")
         given = {name: value for name, value in (args or arguments).items() if value is not None}
         end_quietly()
+        if found := tuple(_resources(given, "")):
+            raise ArgumentError(found, f"{type(self).__name__} {resource_name}")
         try:
             constructor(self, resource_name, given, opts)
+        except errors.SpecError as error:
+            raise ArgumentError(error.problems, error.source, error.ids) from None
         except errors.NomadCsiError as error:
-            if not is_program():
-                raise
-            raise ProgramError(foreign.visible(str(error))) from error
+            raise ProgramError(foreign.visible(str(error))) from None
 
     return construct
+
+
+def _resources(value: Any, path: str) -> Iterator[errors.Problem]:
+    """Yield a problem for each resource in *value*, at *path*, where one of its outputs is meant."""
+    if isinstance(value, pulumi.Resource):
+        kind = type(value).__name__
+        yield errors.Problem(path=path, allowed="a value", got=f"the {kind} itself", fix=f"pass {_meant(value, path)}")
+    elif isinstance(value, Mapping):
+        for name, item in value.items():
+            yield from _resources(item, errors.path_of(path, (name,)))
+    elif isinstance(value, list | tuple):
+        for index, item in enumerate(value):
+            yield from _resources(item, errors.path_of(path, (index,)))
+
+
+def _meant(resource: pulumi.Resource, path: str) -> str:
+    """Return the output of *resource* that the argument at *path* takes: ``plugin.plugin_id``, ``role.name``."""
+    argument = re.sub(r"\[\d+\]$", "", path).rpartition(".")[2]
+    one = argument.removesuffix("s")
+    outputs = [name for name in (argument, one, one.rpartition("_")[2], "schedule") if hasattr(resource, name)]
+    words = re.findall("[A-Z][a-z0-9]*", type(resource).__name__)
+    return f"{words[-1].lower()}.{outputs[0]}" if outputs and words else "one of its outputs"
 
 
 def end_quietly() -> None:
@@ -110,10 +142,6 @@ def end_quietly() -> None:
 
     The engine sends it when a resource fails, and has said why; Python would print a traceback.
     """
-    if is_program() and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    is_program = LANGUAGE_HOST in (Path(word).name for word in sys.orig_argv)  # and not the provider, or a test
+    if is_program and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
-def is_program() -> bool:
-    """Return whether this process is a Python program that Pulumi's engine runs, and not the provider or a test."""
-    return LANGUAGE_HOST in (Path(word).name for word in sys.orig_argv)

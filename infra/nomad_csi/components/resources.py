@@ -9,7 +9,7 @@ from nomad_csi.components import declared_resource
 from nomad_csi.frame import stack_identity
 from nomad_csi.jobs import plugin_job_properties
 from nomad_csi.resources import plugin_health_properties, rendered_file
-from nomad_csi.volumes import created_properties, storage_hold, volume_properties
+from nomad_csi.volumes import created_properties, hold, volume_properties
 
 Provider = declared_resource.Provider
 
@@ -69,7 +69,7 @@ class StorageHold(declared_resource.DeclaredResource):
     is not deleted either.
     """
 
-    declared = storage_hold.DECLARED
+    declared = hold.DECLARED
 
 
 class RenderedFile(declared_resource.DeclaredResource):

@@ -81,7 +81,8 @@ _REFRESH = Rights(
 _PREVIEW = _REFRESH.with_(Rights(volumes=("list volumes",), cluster=("list plugins",)))
 _DESTROY = Rights(
     jobs=("parse job", "read job", "stop job", "read variable", "delete variable"),
-    volumes=(*_READ_VOLUMES, "deregister volume", "read variable", "delete variable"),
+    # The record of storage that a plugin created stays, and is completed.
+    volumes=(*_READ_VOLUMES, "deregister volume", *_TOUCH_RECORDS),
     identity=("read variable",),
 )
 

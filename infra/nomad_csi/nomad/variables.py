@@ -47,6 +47,16 @@ def list_indexes(nomad: request.Nomad, namespace: str, prefix: str) -> dict[str,
     return {replies.required(item, "Path"): replies.number(item, "ModifyIndex") for item in listed}
 
 
+def list_paths(nomad: request.Nomad, namespace: str, prefix: str) -> list[tuple[str, str]]:
+    """
+    Return namespace and path of each variable whose path begins with *prefix*; ``*``: in all namespaces.
+
+    As in `list_indexes`, what the token may not list is left out.
+    """
+    listed = replies.many(nomad, request.path_of("vars"), query={"namespace": namespace, "prefix": prefix})
+    return [(replies.required(item, "Namespace"), replies.required(item, "Path")) for item in listed]
+
+
 def put(nomad: request.Nomad, namespace: str, path: str, items: Mapping[str, str], *, index: int) -> Variable | None:
     """
     Write the variable, if it is unchanged since *index*, and return it; ``None`` on a check-and-set conflict.

@@ -100,7 +100,7 @@ def _policy(
         plugin.aws_region,
         volume_ids=[*plugin.iam.volume_ids, *existing_volume_ids(volumes)],
         kms_key_arns=key_arns,
-        create_volumes=plugin.iam.create_volumes or any(volume.create for volume in volumes),
+        create_volumes=plugin.iam.create_volumes,
     )
     return model.IamPolicy(
         name=f"nomad-csi-{plugin.id}",

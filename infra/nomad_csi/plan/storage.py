@@ -13,6 +13,9 @@ from nomad_csi.spec import draft as drafts
 from nomad_csi.spec import encrypted, problems
 from nomad_csi.spec import model as spec
 
+_OF_ANOTHER = "add it under plugins; for a plugin of another stack, declare the volume with a component"
+"""Fix of a volume whose plugin is not in the spec: the rules between the two need its driver."""
+
 _WITHOUT_ID = re.compile(r"plugins(\[\d+\](\.id)?)?")
 """Paths of problems that leave the id of a plugin unknown."""
 
@@ -109,7 +112,7 @@ def _problems(draft: drafts.Draft) -> Iterator[errors.Problem]:
             if served:
                 yield from volume_rules.check_volume(volume, served, read, path)
         elif not broken:
-            yield problems.unknown_name(f"{path}.plugin_id", volume.plugin_id, by_id, "plugin", "add it under plugins")
+            yield problems.unknown_name(f"{path}.plugin_id", volume.plugin_id, by_id, "plugin", _OF_ANOTHER)
     served_by = {name: driver for name, (path, _) in by_id.items() if (driver := drivers[path])}
     yield from volume_rules.check_volumes(draft.volumes, served_by)
 

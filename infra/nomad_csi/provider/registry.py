@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from nomad_csi.frame import declaration, resource, stack_identity
 from nomad_csi.jobs import plugin_job_properties
 from nomad_csi.resources import plugin_health_properties, rendered_file
-from nomad_csi.volumes import created_properties, storage_hold, volume_properties
+from nomad_csi.volumes import created_properties, hold, volume_properties
 
 _KINDS: tuple[tuple[declaration.Declaration, str, str], ...] = (
     (stack_identity.DECLARED, "frame.stack_identity", "StackIdentityResource"),
@@ -20,7 +20,7 @@ _KINDS: tuple[tuple[declaration.Declaration, str, str], ...] = (
     (plugin_health_properties.DECLARED, "resources.plugin_health", "PluginHealthResource"),
     (volume_properties.DECLARED, "volumes.volume_registration", "VolumeRegistrationResource"),
     (created_properties.DECLARED, "volumes.created_volume", "CreatedVolumeResource"),
-    (storage_hold.DECLARED, "volumes.storage_hold", "StorageHoldResource"),
+    (hold.DECLARED, "volumes.hold", "StorageHoldResource"),
     (rendered_file.DECLARED, "resources.rendered_file", "RenderedFileResource"),
 )
 """Declaration, module below `nomad_csi`, and class."""

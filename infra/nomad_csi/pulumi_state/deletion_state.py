@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from nomad_csi import errors
 from nomad_csi.volumes import created_properties
-from nomad_csi.volumes.deletion_request import MadeStorage
+from nomad_csi.volumes.deletion_proof import MadeStorage
 
 
 def made(text: str, source: str) -> dict[str, MadeStorage]:

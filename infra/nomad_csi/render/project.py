@@ -415,7 +415,7 @@ def _efs(wanted: Wanted) -> tuple[_Item, _Item]:
         return plugin, _Item(comment=comment, value=volume | {"existing": {"external_id": wanted.file_system_id}})
     comment = (
         "A file system for many clients. Pulumi creates it, with a mount target in the default subnet of each zone "
-        f"(`{_camel_name('subnet_id') if wanted.form == 'typescript' else 'subnet_id'}` names another one) that the "
+        f"(`{'subnet_id' if wanted.form == 'python' else _camel_name('subnet_id')}` names another one) that the "
         "clients' network may reach, and an access point to a folder that "
         "belongs to user 1000; it refuses to delete it (`protect`)."
     )

@@ -23,7 +23,6 @@ from nomad_csi.volumes import (
     decide,
     difference,
     outcome,
-    outcomes,
     owned,
     registration_ownership,
     retry,
@@ -374,7 +373,7 @@ def _failed(planned: AppliedVolume, error: errors.NomadCsiError) -> AppliedVolum
     if isinstance(error, errors.RefusedError):
         status: Status = "refused"
     elif isinstance(error, errors.NomadApiError):
-        status = outcomes.STATUS_OF_KIND[error.kind]
+        status = outcome.STATUS_OF_KIND[error.kind]
     else:
         status = "unknown"
     owner = error.owner if isinstance(error, registration_ownership.LostError) else ""

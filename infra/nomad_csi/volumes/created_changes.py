@@ -11,13 +11,13 @@ from nomad_csi.plan import registration
 from nomad_csi.text import listing
 from nomad_csi.volumes import (
     created_properties,
+    deletion_proof,
     deregistration,
     difference,
     owner_records,
     registration_ownership,
     secret_safety,
-    sharing_refusal,
-    storage_guards,
+    sharing,
     volume_changes,
     volume_document,
     volume_ownership,
@@ -75,7 +75,7 @@ def make(
         deregistration.put_away(context.client, key)
         registration_ownership.remove_unused(context.client, taken, {key: others}, who, context.warn)
         raise others
-    sharing_refusal.count(context, made)
+    sharing.count(context, made)
     token = dataclasses.replace(token, external_id=made.external_id, is_new_storage=False)
     for owner in registration_ownership.confirm(context.client, {key: token}, who, context.warn).values():
         context.warn(str(registration_ownership.LostError(key, owner)))
@@ -134,7 +134,7 @@ def _registered_besides(context: resource.Context, made: volumes.Volume) -> erro
     """Return the refusal of *made* where another volume has the same storage; else ``None``."""
     key, name = volumes.key_of(made), made.key
     try:
-        held = storage_guards.registered_as(context.client, made.external_id)
+        held = deletion_proof.registered_as(context.client, made.external_id)
     except errors.NomadApiError as error:
         context.warn(f"{error}; not compared whether {made.external_id}, made for {name}, is another volume's, too")
         return None

@@ -7,18 +7,14 @@ the state. It is safe to re-run after an interruption, as the state keeps the vo
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from nomad_csi import errors, nomad
+from nomad_csi import errors
 from nomad_csi.frame import resource
-from nomad_csi.volumes import (
-    created_properties,
-    deletion_request,
-    deregistration,
-    facts,
-    registration_ownership,
-    volume_ownership,
-)
+from nomad_csi.volumes import created_properties, deregistration, facts, registration_ownership, volume_ownership
+
+if TYPE_CHECKING:
+    from nomad_csi.volumes import deletion_proof
 
 
 class UnfinishedError(errors.NomadCsiError):
@@ -61,28 +57,33 @@ def refuse_replacement(identity: str, recorded: Mapping[str, Any], news: Mapping
         )
 
 
-def request_of(recorded: Mapping[str, Any]) -> deletion_request.DeletionRequest:
-    """Return the request to delete the volume *recorded*; the recorded ``onDestroy`` is its confirmation."""
-    namespace, volume_id = recorded["namespace"], recorded["volumeId"]
-    confirmation = f"{namespace}/{volume_id}" if is_wanted(recorded) else ""
-    return deletion_request.DeletionRequest(
-        namespace=namespace, volume_id=volume_id, confirmation=confirmation, plugin_id=str(recorded.get("pluginId", ""))
+def order(
+    context: resource.Context, recorded: Mapping[str, Any]
+) -> "tuple[deletion_proof.DeletionRequest, deletion_proof.DeletionOptions]":
+    """
+    Return the request to delete the volume *recorded*, which its ``onDestroy`` confirms, and the options.
+
+    The custom timeout of the step is the timeout of a last snapshot.
+    """
+    from nomad_csi.volumes import deletion_proof  # noqa: PLC0415  # few volumes are deleted, and all would pay for it
+
+    namespace, volume_id, cluster = recorded["namespace"], recorded["volumeId"], str(recorded.get("cluster", ""))
+    how, key = recorded.get("deletion", {}), f"{namespace}/{volume_id}"
+    request = deletion_proof.DeletionRequest(
+        namespace=namespace,
+        volume_id=volume_id,
+        confirmation=key if is_wanted(recorded) else "",
+        plugin_id=str(recorded.get("pluginId", "")),
     )
-
-
-def options(context: resource.Context, recorded: Mapping[str, Any]) -> deletion_request.DeletionOptions:
-    """Return the options of the deletion. The custom timeout of the step is the timeout of a last snapshot."""
-    how, key = recorded.get("deletion", {}), request_of(recorded).key
-    cluster = str(recorded.get("cluster", ""))
-    return deletion_request.DeletionOptions(
+    return request, deletion_proof.DeletionOptions(
         wait_s=deregistration.ENDING_WAIT_S,
         aws_region=how.get("awsRegion", ""),
         endpoint=how.get("endpoint", ""),
         secrets={key: recorded.get("secrets", {})},
         with_snapshot=not how.get("skipFinalSnapshot", False),
-        snapshot_wait_s=context.timeout_s or deletion_request.SNAPSHOT_WAIT_S,
+        snapshot_wait_s=context.timeout_s or deletion_proof.SNAPSHOT_WAIT_S,
         owner=str(recorded.get("owner", "")),
-        made={key: deletion_request.MadeStorage(external_id=recorded[created_properties.MADE], cluster=cluster)},
+        made={key: deletion_proof.MadeStorage(external_id=recorded[created_properties.MADE], cluster=cluster)},
         # The token may not read the cluster's id, so the state has none: only the provider's address identifies it.
         accepts_unregistered=not cluster,
         accepts_unguarded=bool(how.get("acceptUnguarded", False)),
@@ -98,9 +99,10 @@ def delete(context: resource.Context, recorded: Mapping[str, Any]) -> None:
     Raises `errors.RefusedError` where that is refused, before any change; `UnfinishedError` where a re-run may complete
     it.
     """
-    from nomad_csi.volumes import deletion  # noqa: PLC0415  # few volumes are deleted, and all would pay for it
+    from nomad_csi.volumes import deletion  # noqa: PLC0415  # as above
 
-    [outcome] = deletion.delete(context.client, [request_of(recorded)], options(context, recorded))
+    request, options = order(context, recorded)
+    [outcome] = deletion.delete(context.client, [request], options)
     if not outcome.is_done:
         kind = UnfinishedError if outcome.is_broken else errors.RefusedError
         raise kind(sentence(outcome))
@@ -116,26 +118,22 @@ def presence(context: resource.Context, recorded: Mapping[str, Any]) -> facts.St
     """
     if not is_wanted(recorded) or objection("", recorded):
         return "not known"
-    from nomad_csi.volumes import deletion  # noqa: PLC0415  # few volumes are deleted, and all would pay for it
+    from nomad_csi.volumes import deletion  # noqa: PLC0415  # as above
 
+    key = recorded["namespace"], recorded["volumeId"]
     try:
-        found = deletion.observe(context.client, request_of(recorded), options(context, recorded))
-        is_gone = found == "absent" or (found == "unobservable" and _is_released(context.client, recorded))
+        found = deletion.observe(context.client, *order(context, recorded))
+        if found == "unobservable" and recorded.get("marked"):
+            records = registration_ownership.owner_records_of(context.client)
+            return "not known" if key in records.known([key]) else "gone"
     except errors.NomadCsiError as error:
         context.warn(f"could not determine whether {recorded['externalId']} is left: {error}")
         return "not known"
-    if is_gone:
-        return "gone"
-    return "there" if found == "present" else "not known"
+    known: Mapping[str, facts.Storage] = {"absent": "gone", "present": "there"}
+    return known.get(found, "not known")
 
 
-def _is_released(client: nomad.Nomad, recorded: Mapping[str, Any]) -> bool:
-    """Return whether the owner record of the volume was removed."""
-    key = (recorded["namespace"], recorded["volumeId"])
-    return bool(recorded.get("marked")) and key not in registration_ownership.owner_records_of(client).known([key])
-
-
-def sentence(outcome: deletion_request.DeletionOutcome) -> str:
+def sentence(outcome: "deletion_proof.DeletionOutcome") -> str:
     """Return *outcome* as a sentence with what is left, and the next step."""
     volume, storage, reason = f"volume {outcome.key}", outcome.external_id, outcome.reason
     evidence = f" ({outcome.snapshot_evidence})" if outcome.snapshot_evidence else ""

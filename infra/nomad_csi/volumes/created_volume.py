@@ -11,7 +11,7 @@ from nomad_csi.volumes import (
     created_deletion,
     created_properties,
     registration_ownership,
-    removed_volume,
+    removal,
     replacement,
     secret_safety,
     volume_document,
@@ -213,8 +213,8 @@ class CreatedVolumeResource(resource.Resource):
 
         Raises `errors.RefusedError` where nothing is done, and what `created_deletion.delete` does.
         """
-        removed = removed_volume.RemovedVolume(context, self.declared, outputs)
-        if not volume_steps.remove(context, removed, outputs):
+        removed = removal.RemovedVolume(context, self.declared, outputs)
+        if not removal.remove(context, removed, outputs):
             return
         if created_deletion.is_wanted(outputs):
             created_deletion.delete(context, outputs)
@@ -238,7 +238,7 @@ def _observed(context: resource.Context, news: Mapping[str, Any], answered: Mapp
     return recorded | shown | volume_ownership.outputs(context.client, news)
 
 
-def _kept(removed: removed_volume.RemovedVolume, recorded: Mapping[str, Any], storage: str) -> str:
+def _kept(removed: removal.RemovedVolume, recorded: Mapping[str, Any], storage: str) -> str:
     """Return whether the owner record keeps *storage* for the id, as the end of a sentence."""
     owner = str(recorded.get("owner", ""))
     if not (removed.keeps_storage and owner) or removed.record == "not known":

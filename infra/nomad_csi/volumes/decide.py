@@ -50,7 +50,7 @@ Refusal = Literal[
     "other storage",
     "unrecorded",
 ]
-"""Why nothing is done; `volumes.wanted_volume` and `volumes.removed_volume` have the sentence of each."""
+"""Why nothing is done; `volumes.wanted_volume` and `volumes.removal` have the sentence of each."""
 
 Remark = Literal[
     "taken over",

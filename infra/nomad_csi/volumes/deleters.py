@@ -19,7 +19,7 @@ from nomad_csi.csi import channel, controller, endpoint, forward, identity, pres
 from nomad_csi.drivers import catalogue, model
 from nomad_csi.nomad import plugins
 from nomad_csi.probing import controller_endpoint
-from nomad_csi.volumes import last_snapshot
+from nomad_csi.volumes import volume_snapshots
 
 CALL_TIMEOUT_S = 120.0
 """Nomad's own timeout for a controller. Source: hashicorp/nomad, ``client/csi_endpoint.go``, 2026-08-21."""
@@ -45,16 +45,16 @@ class AwsDeleter:
         return "absent" if deletion.read_storage(external_id, self.aws_region) is None else "present"
 
     def snapshot(
-        self, external_id: str, tags: Mapping[str, str], timeouts: last_snapshot.SnapshotTimeouts
-    ) -> last_snapshot.LastSnapshot:
+        self, external_id: str, tags: Mapping[str, str], timeouts: volume_snapshots.SnapshotTimeouts
+    ) -> volume_snapshots.LastSnapshot:
         """Take a snapshot of an EBS volume. Raises `errors.AwsError`, also if it is not completed in time."""
         for other in deletion.pending_snapshot(external_id, self.aws_region):
             self._wait(other, timeouts)
         made = deletion.create_snapshot(external_id, self.aws_region, tags, timeouts.tell)
         self._wait(made, timeouts)
-        return last_snapshot.LastSnapshot(snapshot_id=made, evidence="EC2 reports it as completed")
+        return volume_snapshots.LastSnapshot(snapshot_id=made, evidence="EC2 reports it as completed")
 
-    def _wait(self, snapshot_id: str, timeouts: last_snapshot.SnapshotTimeouts) -> None:
+    def _wait(self, snapshot_id: str, timeouts: volume_snapshots.SnapshotTimeouts) -> None:
         deletion.wait_for_snapshot(
             snapshot_id,
             self.aws_region,
@@ -122,11 +122,11 @@ class PluginDeleter:
             return presence.observe(connection, question)
 
     def snapshot(
-        self, external_id: str, _tags: Mapping[str, str], timeouts: last_snapshot.SnapshotTimeouts
-    ) -> last_snapshot.LastSnapshot:
+        self, external_id: str, _tags: Mapping[str, str], timeouts: volume_snapshots.SnapshotTimeouts
+    ) -> volume_snapshots.LastSnapshot:
         """Take a snapshot by CSI. Raises `StorageNotFoundError` where the driver reports no such storage."""
         with self._connected() as connection:
-            source = last_snapshot.Source(
+            source = volume_snapshots.Source(
                 external_id=external_id,
                 provider=self.provider,
                 known=self.known,
@@ -135,7 +135,7 @@ class PluginDeleter:
                 timeout_s=CALL_TIMEOUT_S,
             )
             try:
-                return last_snapshot.create_last_snapshot(connection, source, timeouts)
+                return volume_snapshots.create_last_snapshot(connection, source, timeouts)
             except errors.CsiError as error:
                 if not presence.is_not_found(error, self._not_found):
                     raise

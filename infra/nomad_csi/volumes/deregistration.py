@@ -1,4 +1,4 @@
-"""Deregister volumes: wait until they are unclaimed, and return an outcome for each. Their storage stays."""
+"""Deregister volumes once they are free, and return an outcome for each. Their storage stays."""
 
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -8,12 +8,19 @@ from typing import TYPE_CHECKING, Literal
 from nomad_csi import errors, nomad, side_by_side
 from nomad_csi.nomad import changes, claim_requests, volumes
 from nomad_csi.nomad.records import volumes as volume_records
-from nomad_csi.volumes import decide, facts, outcomes, registration_ownership
+from nomad_csi.volumes import decide, facts, outcome, registration_ownership
 
 if TYPE_CHECKING:
     from nomad_csi.aws import ebs_volumes
 
-# Deregister one volume: wait until it is unclaimed, never by force.
+ENDING_WAIT_S = 30.0
+"""Timeout for the release of claims of ended or terminating allocations, in seconds: Nomad takes seconds."""
+
+INTERVAL_S = 1.0
+"""Interval between checks of volumes that are waited for, and of EC2, in seconds."""
+
+
+# One volume.
 
 
 def is_ending(volume: volumes.Volume) -> bool:
@@ -21,6 +28,15 @@ def is_ending(volume: volumes.Volume) -> bool:
     return all(
         claim.client_status in volume_records.ENDED or claim.desired_status in {"stop", "evict"}
         for claim in volume.claims
+    )
+
+
+def claimed(volume: volumes.Volume) -> errors.RefusedError:
+    """Return the refusal to deregister the claimed *volume*, with the allocations that claim it."""
+    return errors.RefusedError(
+        f"volume {volume.key} is claimed and stays registered: "
+        f"{volume_records.holders(volume) or 'since a moment ago'}; stop these jobs, wait until their "
+        "claims are free, and run again"
     )
 
 
@@ -49,37 +65,39 @@ def wait_until_free(
     return found
 
 
-def claimed(volume: volumes.Volume) -> errors.RefusedError:
-    """Return the refusal to deregister the claimed *volume*, with the allocations that claim it."""
-    return errors.RefusedError(
-        f"volume {volume.key} is claimed and stays registered: "
-        f"{volume_records.holders(volume)}; stop these jobs, wait until their "
-        "claims are free, and run again"
-    )
+def deregister_free(client: nomad.Nomad, volume: volumes.Volume, *, is_forced: bool = False) -> None:
+    """
+    Deregister *volume*; *is_forced*: with the claims of allocations that have ended. A lost response is read back.
 
-
-def refuse_claimed(volume: volumes.Volume) -> None:
-    """Raise `errors.RefusedError` where *volume* is claimed."""
-    if volume.claims:
-        raise claimed(volume)
-
-
-def deregister_free(client: nomad.Nomad, volume: volumes.Volume) -> None:
-    """Deregister *volume*, never by force. Raises `errors.RefusedError` where it is claimed meanwhile."""
+    Raises `errors.RefusedError` where it is claimed by then, `errors.NomadApiError` where it is still registered, or
+    that is not known.
+    """
+    send = claim_requests.deregister_by_force if is_forced else volumes.deregister
     try:
-        volumes.deregister(client, volume.namespace, volume.volume_id)
+        send(client, volume.namespace, volume.volume_id)
     except errors.NomadApiError as error:
-        now = volumes.get(client, volume.namespace, volume.volume_id)
-        if now is None and error.kind == "ambiguous":
-            return
-        if now is not None and "volume in use" in error.message:
-            refuse_claimed(now)
-        raise
+        is_in_use, unseen, now = "volume in use" in error.message, "", None
+        if not is_in_use and error.kind != "ambiguous":
+            raise
+        try:
+            now = volumes.get(client, volume.namespace, volume.volume_id)
+        except errors.NomadApiError as again:
+            unseen = f"; not seen afterwards: {again}"
+        if now is not None and is_in_use:
+            raise claimed(now) from error
+        if now is not None or unseen:
+            kind: errors.ReplyKind = "ambiguous" if unseen else "retry"
+            raise errors.NomadApiError(error.method, error.path, f"{error.message}{unseen}", kind=kind) from error
 
 
 def put_away(client: nomad.Nomad, key: volumes.Key) -> None:
     """Deregister the volume *key* that this run has registered a moment ago; its storage stays."""
     volumes.deregister(client, *key)
+
+
+def deregister_with_claims(client: nomad.Nomad, key: volumes.Key) -> None:
+    """Deregister the volume *key* with the claims of allocations that have ended; Nomad refuses any others."""
+    claim_requests.deregister_by_force(client, *key)
 
 
 def give_up_storage(
@@ -114,19 +132,43 @@ def give_up_storage(
     return record.external_id or record.storage_name
 
 
-def deregister_with_claims(client: nomad.Nomad, key: volumes.Key) -> None:
-    """Deregister the volume *key* with the claims of allocations that have ended; Nomad refuses any others."""
-    claim_requests.deregister_by_force(client, *key)
+# Many volumes, with an outcome for each.
 
 
-# Deregister many volumes, with an outcome for each.
+DeregistrationStatus = Literal["deregistered", "free", "gone", "claimed", "attached", "refused", "failed", "unknown"]
+"""
+``gone``: not registered. ``claimed``: an allocation claims it. ``attached``: unclaimed, and in EC2 still attached to an
+instance. ``refused``: Nomad refuses it. ``failed``: not done, a retry may succeed. ``unknown``: sent, no response.
+``free``: in a dry run, one that would be ``deregistered``.
+"""
 
 
-ENDING_WAIT_S = 30.0
-"""Timeout for the release of claims of ended or terminating allocations, in seconds: Nomad takes seconds."""
+@dataclass(frozen=True, kw_only=True)
+class DeregistrationOutcome(outcome.VolumeOutcome):
+    """The outcome of deregistering one volume."""
 
-INTERVAL_S = 1.0
-"""Interval between checks of several volumes, and of EC2. A single volume is watched by a blocking query."""
+    DONE = frozenset({"deregistered", "free", "gone"})
+
+    status: DeregistrationStatus
+
+    external_id: str = ""
+    """The external id; empty where no such volume was found."""
+
+    storage: str = ""
+    """State of its storage in EC2; empty where EC2 was not asked."""
+
+    is_created: bool = False
+    """Whether its plugin created the storage: then its owner record stays, and says how the storage is found."""
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The reason, and the state in EC2."""
+        return (self.why,)
+
+    @property
+    def why(self) -> str:
+        """The reason, and the state in EC2."""
+        return "; ".join(part for part in (self.reason, self.storage) if part)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,6 +200,23 @@ class DeregistrationOptions:
     """
 
 
+@dataclass(frozen=True, kw_only=True)
+class NamedByUser:
+    """The facts about a volume that the user names, without a state; implements `facts.Removal`."""
+
+    record: facts.Record
+    registration: Literal["absent", "same", "other-storage"]
+    claims: facts.Claims = "none"
+    ends: facts.Ends = "kept"
+    is_proven: bool = False
+    dependents: facts.Dependents = "none"
+    is_replaced: bool = False
+    is_renamed: bool = False
+    protect: bool = False
+    cluster: facts.Cluster = "same"
+    fitness: facts.Fitness = "fit"
+
+
 def deregister(
     client: nomad.Nomad,
     keys: Iterable[volumes.Key],
@@ -165,7 +224,7 @@ def deregister(
     *,
     tell: Callable[[str], None] = lambda _line: None,
     cancelled: threading.Event | None = None,
-) -> tuple[outcomes.DeregistrationOutcome, ...]:
+) -> tuple[DeregistrationOutcome, ...]:
     """
     Deregister the volumes *keys*, and return an outcome for each, in their order.
 
@@ -181,73 +240,52 @@ def deregister(
         errors.AwsError: EC2 could not be asked; nothing was sent.
 
     """
-    wanted = tuple(dict.fromkeys(keys))
-    run = _Run(client, options, tell, cancelled or threading.Event())
-    return run.all(wanted)
+    run = _Run(client=client, options=options, tell=tell, cancelled=cancelled or threading.Event())
+    return run.all(tuple(dict.fromkeys(keys)))
 
 
-@dataclass(frozen=True, kw_only=True)
-class NamedByUser:
-    """The facts about a volume that the user names, without a state; implements `facts.Removal`."""
-
-    record: facts.Record
-    registration: Literal["absent", "same", "other-storage"]
-    claims: facts.Claims = "none"
-    ends: facts.Ends = "kept"
-    is_proven: bool = False
-    dependents: Literal["none", "some", "not known"] = "none"
-    is_replaced: bool = False
-    is_renamed: bool = False
-    protect: bool = False
-    cluster: facts.Cluster = "same"
-    fitness: facts.Fitness = "fit"
-
-
+@dataclass(kw_only=True)
 class _Run:
     """A deregistration of many volumes."""
 
-    def __init__(
-        self,
-        client: nomad.Nomad,
-        options: DeregistrationOptions,
-        tell: Callable[[str], None],
-        cancelled: threading.Event,
-    ) -> None:
-        self._client = client
-        self._options = options
-        self._tell = tell
-        self._cancelled = cancelled
-        self._deadline = client.clock.now() + options.wait_s
-        self._outcomes: dict[volumes.Key, outcomes.DeregistrationOutcome] = {}
-        self._reported = ""
-        self._ebs: dict[str, ebs_volumes.AttachedVolume] = {}
-        self._owners: dict[volumes.Key, registration_ownership.OwnerRecord] = {}
-        self._last: tuple[volumes.Key, changes.Watched] | None = None
-        self._first: dict[volumes.Key, volumes.Volume] = {}
-        """Each volume as first observed."""
+    client: nomad.Nomad
+    options: DeregistrationOptions
+    tell: Callable[[str], None]
+    cancelled: threading.Event
+    outcomes: dict[volumes.Key, DeregistrationOutcome] = field(default_factory=dict)
+    ebs: dict[str, "ebs_volumes.AttachedVolume"] = field(default_factory=dict)
+    owners: dict[volumes.Key, registration_ownership.OwnerRecord] = field(default_factory=dict)
+    first: dict[volumes.Key, volumes.Volume] = field(default_factory=dict)
+    """Each volume as first observed."""
 
-    def all(self, wanted: Sequence[volumes.Key]) -> tuple[outcomes.DeregistrationOutcome, ...]:
-        """Observe, deregister unclaimed volumes, and repeat until the deadline; then return the outcomes."""
-        held = self._observe(wanted)
-        if self._options.is_dry_run:
-            for volume in held:
-                if self._is_free(volume):
-                    self._note(volumes.key_of(volume), "free", "would be deregistered; its storage stays", volume)
-                else:
-                    self._end(volume)
-            return tuple(self._outcomes[key] for key in wanted)
-        while True:
-            free = [volume for volume in held if self._is_free(volume)]
-            self._deregister(side_by_side.counted(self._with_storage_recorded(free), len(held)))
-            held = [volume for volume in held if volumes.key_of(volume) not in self._outcomes]
-            if not held or not self._waited(held):
+    def all(self, wanted: Sequence[volumes.Key]) -> tuple[DeregistrationOutcome, ...]:
+        """Observe, deregister free volumes, and repeat until the deadline; then return the outcomes."""
+        deadline = self.client.clock.now() + (0.0 if self.options.is_dry_run else self.options.wait_s)
+        held, reported = self._observe(wanted), ""
+        while held:
+            free = self._with_storage_recorded([volume for volume in held if self._is_free(volume)])
+            for volume in side_by_side.counted(free, len(held)):
+                self._send(volume)
+            held = [volume for volume in held if volumes.key_of(volume) not in self.outcomes]
+            left_s = deadline - self.client.clock.now()
+            if not held or left_s <= 0:
                 break
-            held = self._observe_again(held)
+            if (line := f"waiting for {', '.join(volume.key for volume in held)}") != reported:
+                self.tell(line)
+                reported = line
+            if self.client.clock.wait(self.cancelled, min(INTERVAL_S, left_s)):
+                break
+            try:
+                held = self._observe(map(volumes.key_of, held))
+            except (errors.NomadApiError, errors.AwsError) as error:  # something may have been sent
+                for volume in held:
+                    self._note(volumes.key_of(volume), "failed", str(error))
+                held = []
         for volume in held:
             self._end(volume)
-        if not self._options.keeps_owner_records:
+        if not (self.options.keeps_owner_records or self.options.is_dry_run):
             self._release_records()
-        return tuple(self._outcomes[key] for key in wanted)
+        return tuple(self.outcomes[key] for key in wanted)
 
     def _observe(self, keys: Iterable[volumes.Key]) -> list[volumes.Volume]:
         """
@@ -256,66 +294,61 @@ class _Run:
         Their owners may be others after a wait. EC2 is asked about all that are returned.
         """
         asked = tuple(keys)
-        found = list(volumes.found(self._client, asked))
-        owners = registration_ownership.owner_records_of(self._client).read(asked, self._tell).owners
-        self._owners = {key: owner for key, owner in self._owners.items() if key not in asked} | dict(owners)
+        found = list(volumes.found(self.client, asked))
+        owners = registration_ownership.owner_records_of(self.client).read(asked, self.tell).owners
+        self.owners = {key: owner for key, owner in self.owners.items() if key not in asked} | dict(owners)
         held = [volume for key, volume in found if self._is_removed(key, volume) and volume is not None]
-        if self._options.aws_region and held:
+        if self.options.aws_region and held:
             from nomad_csi.aws import ebs_volumes  # noqa: PLC0415  # the provider never queries EC2 here
 
             ids = (item.external_id for item in held)
-            self._ebs |= ebs_volumes.read_attachments(ids, self._options.aws_region).volumes
+            self.ebs |= ebs_volumes.read_attachments(ids, self.options.aws_region).volumes
         return held
 
     def _is_removed(self, key: volumes.Key, volume: volumes.Volume | None) -> bool:
         """Return whether the decision about *volume* is to deregister it, also once it is free; else note why not."""
+        owner = self.owners.get(key)
         if volume is None:
-            self._note(key, "gone", f"not registered in namespace {key[0]}{self._where_storage_is(key)}")
+            kept = ""
+            if owner is not None and owner.storage_name:
+                way = registration_ownership.way_to_give_up(key, owner.external_id or owner.storage_name, owner.owner)
+                kept = f"; its owner record keeps storage {owner.storage} for it: to give that up, {way}"
+            self._note(key, "gone", f"not registered in namespace {key[0]}{kept}")
             return False
-        another, owner = self._another(key, volume), self._owners.get(key)
+        another = self._another(key, volume)
         decision = decide.decide_removal(
             NamedByUser(
-                record="own" if self._options.requester.may_have(owner) else "foreign",
+                record="own" if self.options.requester.may_have(owner) else "foreign",
                 registration="other-storage" if another else "same",
                 claims="held" if volume.claims else "none",
             )
         )
-        if decision.refusal in {None, "claimed"}:
-            return True
         if decision.refusal == "foreign":
             reason = f"belongs to owner {owner}: remove it there, or act for that owner with --owner {owner}"
             self._note(key, "refused", reason)
-        else:
+        elif decision.refusal not in {None, "claimed"}:
             reason = f"{another}; it was not deregistered: check it, and run again if it is to go"
             self._note(key, "refused", reason, volume)
-        return False
+        return key not in self.outcomes
 
     def _another(self, key: volumes.Key, volume: volumes.Volume) -> str:
         """Return how the volume registered under the id differs from the one that is meant; empty: it does not."""
-        first = self._first.setdefault(key, volume)
-        meant = self._options.external_ids.get(key, first.external_id)
+        first = self.first.setdefault(key, volume)
+        meant = self.options.external_ids.get(key, first.external_id)
         if volume.external_id != meant:
             return f"its external id is {volume.external_id} now, not {meant}"
         return "" if volume.create_index == first.create_index else f"it was registered again meanwhile, for {meant}"
 
-    def _where_storage_is(self, key: volumes.Key) -> str:
-        """Return what the owner record of a volume that is not registered says of storage that its plugin created."""
-        owner = self._owners.get(key)
-        if owner is None or not owner.storage_name:
-            return ""
-        command = registration_ownership.way_to_give_up(key, owner.external_id or owner.storage_name, owner.owner)
-        return f"; its owner record keeps storage {owner.storage} for it: to give that up, {command}"
-
     def _is_created(self, volume: volumes.Volume) -> bool:
         """Return whether the owner record of *volume* keeps the storage that its plugin created, or may find again."""
-        owner = self._owners.get(volumes.key_of(volume))
+        owner = self.owners.get(volumes.key_of(volume))
         return owner is not None and bool(owner.storage_name) and owner.storage_name == volume.name
 
     def _with_storage_recorded(self, free: Sequence[volumes.Volume]) -> Sequence[volumes.Volume]:
         """Return those volumes of *free* that can be deregistered: after a failure here, created storage was lost."""
-        created = [volume for volume in free if self._is_created(volume)]
+        created = [volume for volume in free if self._is_created(volume) and not self.options.is_dry_run]
         try:
-            registration_ownership.owner_records_of(self._client).keep_storage(created, self._tell)
+            registration_ownership.owner_records_of(self.client).keep_storage(created, self.tell)
         except errors.NomadApiError as error:
             for volume in created:
                 reason = f"{error}; its storage is not in its owner record, and it was not deregistered"
@@ -323,119 +356,68 @@ class _Run:
             return [volume for volume in free if volume not in created]
         return free
 
-    def _release_records(self) -> None:
-        """Remove the owner records of deregistered volumes: the last step, to block other stacks until then."""
-        done = [
-            key
-            for key, outcome in self._outcomes.items()
-            if outcome.is_done and key in self._owners and not self._owners[key].storage_name
-        ]
-        try:
-            tokens = registration_ownership.without_tokens(done)
-            registration_ownership.release(self._client, tokens, self._options.requester, self._tell)
-        except errors.NomadApiError as error:
-            self._tell(f"{error}; the owner records of {', '.join(map('/'.join, done))} stay")
-
-    def _observe_again(self, held: Sequence[volumes.Volume]) -> list[volumes.Volume]:
-        """Do what `_observe` does. Something was sent: an error becomes an outcome."""
-        try:
-            return self._observe(map(volumes.key_of, held))
-        except (errors.NomadApiError, errors.AwsError) as error:
-            for volume in held:
-                self._note(volumes.key_of(volume), "failed", str(error))
-            return []
-
     def _is_free(self, volume: volumes.Volume) -> bool:
         return not volume.claims and not self._is_attached(volume)
 
     def _is_attached(self, volume: volumes.Volume) -> bool:
-        ebs = self._ebs.get(volume.external_id)
+        ebs = self.ebs.get(volume.external_id)
         return ebs is not None and bool(ebs.attachments)
 
-    def _waited(self, held: Sequence[volumes.Volume]) -> bool:
-        """Wait for the interval; return whether to check again."""
-        left_s = self._deadline - self._client.clock.now()
-        if left_s <= 0:
-            return False
-        line = f"waiting for {', '.join(volume.key for volume in held)}"
-        if line != self._reported:
-            self._tell(line)
-            self._reported = line
-        if len(held) == 1 and not self._is_attached(held[0]):
-            self._watched(held[0]).wait(left_s, self._cancelled)
-            return not self._cancelled.is_set()
-        return not self._client.clock.wait(self._cancelled, min(INTERVAL_S, left_s))
-
-    def _watched(self, volume: volumes.Volume) -> changes.Watched:
-        """Return the watch on *volume*, which its first use creates."""
-        if self._last is None or self._last[0] != volumes.key_of(volume):
-            path = volumes.path_of(volume.volume_id)
-            self._last = volumes.key_of(volume), changes.Watched(self._client, volume.namespace, path)
-        return self._last[1]
-
-    def _deregister(self, free: Iterable[volumes.Volume]) -> None:
-        for volume in free:
-            if self._cancelled.is_set():
-                return
-            self._send(volume, volumes.deregister)
-
-    def _send(self, volume: volumes.Volume, send: Callable[[nomad.Nomad, str, str], None]) -> None:
-        """Send a deregistration and note its outcome; none where the volume is claimed meanwhile."""
+    def _send(self, volume: volumes.Volume, *, is_forced: bool = False) -> None:
+        """Deregister *volume* and note the outcome; none where it is claimed meanwhile, or the run is cancelled."""
         key = volumes.key_of(volume)
-        try:
-            send(self._client, volume.namespace, volume.volume_id)
-        except errors.NomadApiError as error:
-            if "volume in use" not in error.message:
-                self._note_refusal(volume, error)
-            return
-        self._note(key, "deregistered", "", volume)
-
-    def _note_refusal(self, volume: volumes.Volume, error: errors.NomadApiError) -> None:
-        """Note why a volume is still registered; after a lost response, whether it is."""
-        status: outcomes.DeregistrationStatus = outcomes.STATUS_OF_KIND[error.kind]
-        if status == "unknown":
+        if self.options.is_dry_run:
+            self._note(key, "free", "would be deregistered; its storage stays", volume)
+        elif not self.cancelled.is_set():
             try:
-                is_there = volumes.get(self._client, volume.namespace, volume.volume_id) is not None
-            except errors.NomadApiError as again:
-                self._note(volumes.key_of(volume), "unknown", f"{error}; not seen afterwards: {again}")
+                deregister_free(self.client, volume, is_forced=is_forced)
+            except errors.RefusedError:
                 return
-            status = "failed" if is_there else "deregistered"
-        self._note(volumes.key_of(volume), status, "" if status == "deregistered" else str(error), volume)
+            except errors.NomadApiError as error:
+                self._note(key, outcome.STATUS_OF_KIND[error.kind], str(error), volume)
+            else:
+                self._note(key, "deregistered", "", volume)
 
     def _end(self, volume: volumes.Volume) -> None:
         """Note *volume* as left at the deadline, or force it; Nomad forces none that a running allocation claims."""
-        if self._cancelled.is_set():
-            self._note(volumes.key_of(volume), "failed", "cancelled before it was deregistered")
+        key = volumes.key_of(volume)
+        if self.options.is_forced and self._with_storage_recorded([volume]):
+            self._send(volume, is_forced=True)
+        if key in self.outcomes:
             return
-        if self._options.is_forced and self._with_storage_recorded([volume]):
-            self._send(volume, claim_requests.deregister_by_force)
-        if volumes.key_of(volume) in self._outcomes:
-            return
-        if volume.claims:
-            more = "; Nomad forces nothing while one of them has not ended" if self._options.is_forced else ""
-            held_by = volume_records.holders(volume)
-            self._note(volumes.key_of(volume), "claimed", f"held by {held_by}{more}", volume)
+        if self.cancelled.is_set():
+            self._note(key, "failed", "cancelled before it was deregistered")
+        elif volume.claims:
+            more = "; Nomad forces nothing while one of them has not ended" if self.options.is_forced else ""
+            self._note(key, "claimed", f"held by {volume_records.holders(volume)}{more}", volume)
         elif self._is_attached(volume):
-            self._note(volumes.key_of(volume), "attached", "nothing claims it, and it is still attached", volume)
+            self._note(key, "attached", "nothing claims it, and it is still attached", volume)
         else:
-            self._note(volumes.key_of(volume), "claimed", "it was claimed at the last moment: run again", volume)
+            self._note(key, "claimed", "it was claimed at the last moment: run again", volume)
+
+    def _release_records(self) -> None:
+        """Remove the owner records of deregistered volumes: the last step, to block other stacks until then."""
+        done = [
+            key
+            for key, each in self.outcomes.items()
+            if each.is_done and key in self.owners and not self.owners[key].storage_name
+        ]
+        try:
+            tokens = registration_ownership.without_tokens(done)
+            registration_ownership.release(self.client, tokens, self.options.requester, self.tell)
+        except errors.NomadApiError as error:
+            self.tell(f"{error}; the owner records of {', '.join(map('/'.join, done))} stay")
 
     def _note(
-        self,
-        key: volumes.Key,
-        status: outcomes.DeregistrationStatus,
-        reason: str = "",
-        volume: volumes.Volume | None = None,
+        self, key: volumes.Key, status: DeregistrationStatus, reason: str = "", volume: volumes.Volume | None = None
     ) -> None:
-        namespace, volume_id = key
-        ebs = self._ebs.get(volume.external_id) if volume else None
-        storage = str(ebs) if ebs else ""
-        self._outcomes[key] = outcomes.DeregistrationOutcome(
-            namespace=namespace,
-            volume_id=volume_id,
+        ebs = self.ebs.get(volume.external_id) if volume else None
+        self.outcomes[key] = DeregistrationOutcome(
+            namespace=key[0],
+            volume_id=key[1],
             status=status,
             reason=reason,
             external_id=volume.external_id if volume else "",
-            storage=storage,
+            storage=str(ebs) if ebs else "",
             is_created=volume is not None and self._is_created(volume),
         )

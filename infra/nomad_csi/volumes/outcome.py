@@ -2,13 +2,23 @@
 
 import collections
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
-from nomad_csi import exit_codes
+from nomad_csi import errors, exit_codes
 from nomad_csi.plan import registration
 from nomad_csi.text import listing, table
+
+STATUS_OF_KIND: Mapping[errors.ReplyKind, Literal["refused", "failed", "unknown"]] = {
+    "refused": "refused",
+    "retry": "failed",
+    "ambiguous": "unknown",
+}
+"""
+The status of a volume after an error of Nomad. ``refused``: Nomad refuses it. ``failed``: not done, a retry may
+succeed. ``unknown``: sent, no response.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)

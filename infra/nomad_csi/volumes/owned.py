@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from nomad_csi import errors, nomad
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
-from nomad_csi.volumes import registration_ownership, retry, sending, storage_sharing
+from nomad_csi.volumes import registration_ownership, retry, sending, sharing
 
 Answer = errors.NomadApiError | errors.RefusedError | None
 """Why Nomad does not have a volume as wanted, or another owner has it by now; ``None``: it is registered."""
@@ -39,7 +39,7 @@ class RegistrationRun:
 
     def __init__(self, client: nomad.Nomad) -> None:
         self._client = client
-        self._latest = storage_sharing.LatestUsers(client)
+        self._latest = sharing.LatestUsers(client)
         self.breaker = sending.CircuitBreaker()
 
     def register(
@@ -53,7 +53,7 @@ class RegistrationRun:
         Record *requester* as the owner of *items*, register them, and yield the answer of each.
 
         A volume of another owner is refused and not sent. Of two runs that registered one storage at the same moment,
-        the later one takes its volumes back (`storage_sharing.take_back_later`). A record that this run wrote for
+        the later one takes its volumes back (`sharing.take_back_later`). A record that this run wrote for
         nothing is removed. Raises `errors.NomadApiError` where Nomad does not answer before the first one is sent.
         """
         all_of_them, client, report = tuple(items), self._client, policy.report
@@ -70,7 +70,7 @@ class RegistrationRun:
         sent = list(sending.Sender(client, policy, self.breaker).send_all(to_send))
         arrived = [document for document, error in sent if error is None]
         newly_registered = [document for document in arrived if volumes.key_of(document) in new]
-        late = storage_sharing.take_back_later(client, newly_registered, self._latest)
+        late = sharing.take_back_later(client, newly_registered, self._latest)
         failed = {volumes.key_of(document): error for document, error in sent if error is not None}
         registration_ownership.remove_unused(client, taken, {**failed, **late}, requester, report)
         kept = {key: tokens[key] for key in map(volumes.key_of, arrived) if key not in late}

@@ -20,10 +20,10 @@ from nomad_csi.volumes import (
     deregistration,
     owned,
     registration_ownership,
+    removal,
     volume_changes,
     volume_document,
     volume_ownership,
-    volume_steps,
 )
 
 OUTAGE_S = 30.0
@@ -51,7 +51,7 @@ def register(
     if unsent := volume_changes.registration_run(context).breaker.refusal(volume_document.parse_inputs(news)):
         raise unsent
     volume_ownership.acquire(context, news, recorded, token)
-    free = volume_steps.wait_until_free(context, found, recorded)
+    free = removal.wait_until_free(context, found, recorded)
     if context.cancelled.is_set():
         raise errors.CancelledError(f"cancelled before {found.key} was deregistered; nothing was changed")
     # From here on an interruption would leave the volume unregistered.

@@ -202,19 +202,19 @@ class OwnerRecords:
         seen = self.read([key], tell, max_age_s=SEEN_S)
         return None if seen.unread else seen.owners.get(key, owner_records.NO_RECORD)
 
-    def list_all(self, namespace: str) -> dict[volumes.Key, OwnerRecord]:
+    def list_all(self, namespace: str, *, everywhere: bool = False) -> dict[volumes.Key, OwnerRecord]:
         """
-        Return all records of *namespace*.
+        Return all records of *namespace*; *everywhere*: also those of other namespaces, as far as the token may list.
 
         Raises `errors.NomadApiError` where the token may not read them, or Nomad does not answer.
         """
         # A list leaves out, without a word, what the token may not read; a read is refused.
         variables.get(self._nomad, namespace, f"{self._folder}/{owner_records.NOT_AN_ID}")
-        paths = variables.list_indexes(self._nomad, namespace, f"{self._folder}/")
-        found = request.read_many(functools.partial(variables.get, self._nomad, namespace, path) for path in paths)
+        paths = variables.list_paths(self._nomad, "*" if everywhere else namespace, f"{self._folder}/")
+        found = request.read_many(functools.partial(variables.get, self._nomad, *path) for path in paths)
         return {
-            (namespace, each.items.get(owner_records.ID, each.path)): OwnerRecord.from_items(each.items)
-            for each in found
+            (of, each.items.get(owner_records.ID, each.path)): OwnerRecord.from_items(each.items)
+            for (of, _), each in zip(paths, found, strict=True)
             if each
         }
 

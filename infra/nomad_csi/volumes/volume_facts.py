@@ -126,6 +126,11 @@ class VolumeFacts(abc.ABC):
             return "unfit"
         return "not known" if self.unchecked else "fit"
 
+    def warn_unchecked(self) -> None:
+        """Warn of the checks of `fitness` that could not be made."""
+        if self.unchecked:
+            self._context.warn(f"not checked before {self.name} is deregistered: {'; '.join(self.unchecked)}")
+
     @abc.abstractmethod
     def decision(self) -> decide.Decision:
         """Return what is done, or why nothing is."""

@@ -79,9 +79,15 @@ def acquire(
 
 def keep(context: resource.Context, recorded: Mapping[str, Any], token: OwnerToken) -> None:
     """Complete the owner record of the volume *recorded* by its storage in *token*, where this stack has the record."""
-    who = dataclasses.replace(requester(recorded, recorded), adopts=False)
-    if who.owner:
-        registration_ownership.owner_records_of(context.client).acquire({_key(recorded): token}, who, context.warn)
+    who, key = dataclasses.replace(requester(recorded, recorded), adopts=False), _key(recorded)
+    if not who.owner:
+        return
+    if registration_ownership.owner_records_of(context.client).acquire({key: token}, who).unrecorded:
+        rights = registration_ownership.RIGHTS.format(namespace=key[0])
+        context.warn(
+            f"the owner record of volume {'/'.join(key)} keeps the id of this stack, so that a later one of the same "
+            f"name has to adopt the volume: the token lacks {rights}"
+        )
 
 
 def release(context: resource.Context, recorded: Mapping[str, Any]) -> None:

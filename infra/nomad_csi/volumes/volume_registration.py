@@ -10,7 +10,7 @@ from nomad_csi.nomad.records import volumes as volume_records
 from nomad_csi.volumes import (
     re_registration,
     registration_change,
-    removed_volume,
+    removal,
     replacement,
     secret_safety,
     volume_changes,
@@ -88,7 +88,7 @@ class VolumeRegistrationResource(resource.Resource):
             context.warn(f"volume {wanted.name} is claimed now, and `up` refuses this change while it is: {holders}")
         elif decision.refusal is not None:
             raise wanted.refused(decision.refusal)
-        volume_steps.warn_unchecked(context, wanted)
+        wanted.warn_unchecked()
 
     def create(self, context: resource.Context, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
         """
@@ -106,7 +106,7 @@ class VolumeRegistrationResource(resource.Resource):
         decision = wanted.permitted()
         if "owner" in news:
             cluster_identity.cluster_id(context.client, make=True)
-        volume_steps.warn_unchecked(context, wanted)
+        wanted.warn_unchecked()
         if "deregister" in decision.steps and wanted.found is not None:
             re_registration.register(context, wanted.found, recorded, news, wanted.token)
         elif "register" in decision.steps:
@@ -141,8 +141,8 @@ class VolumeRegistrationResource(resource.Resource):
         Raises `errors.RefusedError` with the reason of the decision where nothing is done.
         """
         del identity
-        removed = removed_volume.RemovedVolume(context, self.declared, outputs)
-        volume_steps.remove(context, removed, outputs)
+        removed = removal.RemovedVolume(context, self.declared, outputs)
+        removal.remove(context, removed, outputs)
 
 
 def _observed(context: resource.Context, news: Mapping[str, Any], done: Mapping[str, Any]) -> resource.Properties:

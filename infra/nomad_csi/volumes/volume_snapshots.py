@@ -1,13 +1,31 @@
-"""Snapshots of volumes: create and wait for them, list them by volume, delete them after confirmation only."""
+"""
+Snapshots of volumes: by Nomad, for the user; and the last one before a deletion, by the plugin's controller.
 
-from collections.abc import Callable
+The name of a last snapshot has characters that every driver accepts (`Deletion.snapshot_name` of each), at most 63 of
+them, and a nonce: it is constant while one snapshot is waited for, and never that of an earlier one. csi-driver-nfs
+overwrites a snapshot when its name is repeated; after a deletion without a response, nothing would replace the data.
+"""
+
+import hashlib
+import re
+import secrets as random_tokens
+import threading
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
 
 from nomad_csi import errors, nomad
+from nomad_csi.clock import SYSTEM, Clock
+from nomad_csi.csi import channel, controller
+from nomad_csi.csi.v1 import csi_pb2
+from nomad_csi.drivers import model
 from nomad_csi.nomad import snapshots, volumes
-from nomad_csi.volumes import storage_guards
+from nomad_csi.volumes import deletion_proof
 
 INTERVAL_S = 1.0
-"""Between two checks of a snapshot that is not ready."""
+"""Interval between two checks of a snapshot that is not ready, in seconds."""
+
+
+# By Nomad.
 
 
 def create(
@@ -69,5 +87,148 @@ def delete(client: nomad.Nomad, plugin_id: str, snapshot_id: str, *, confirmatio
     Raises `errors.RefusedError` if it is not confirmed, and `errors.NomadApiError`. A missing snapshot is no error, so
     the deletion is safe to repeat after an ambiguous response.
     """
-    storage_guards.refuse_unconfirmed(snapshot_id, confirmation)
+    deletion_proof.refuse_unconfirmed(snapshot_id, confirmation)
     snapshots.delete(client, plugin_id, snapshot_id)
+
+
+# The last one, by the plugin's controller.
+
+
+@dataclass(frozen=True, kw_only=True)
+class LastSnapshot:
+    """A snapshot from which a volume can be created."""
+
+    snapshot_id: str = ""
+    """Empty: none was taken."""
+
+    evidence: str = ""
+    """Evidence that it is usable."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SnapshotTimeouts:
+    """Timeouts for a last snapshot."""
+
+    wait_s: float
+    """Also the timeout of one call, for a driver that copies during the call."""
+
+    cancelled: threading.Event
+    tell: Callable[[str], None]
+    clock: Clock = SYSTEM
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """The volume, and what its driver supports."""
+
+    external_id: str
+    provider: str
+    known: model.DriverDeletion | None
+    """``None``: the catalogue does not have the driver."""
+
+    rpcs: Collection[str]
+    """The RPCs that the controller reports."""
+
+    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
+    timeout_s: float
+
+    @property
+    def parameters(self) -> Mapping[str, str]:
+        """The parameters of ``CreateSnapshot``."""
+        return self.known.snapshot_parameters if self.known else {}
+
+
+def name_for(external_id: str) -> str:
+    """Return a new name for a last snapshot: the first 12 digits of the id's SHA-256, and 16 random ones."""
+    digest = hashlib.sha256(external_id.encode()).hexdigest()[:12]
+    return f"final-{digest}-{random_tokens.token_hex(8)}"
+
+
+def create_last_snapshot(connection: channel.CsiConnection, source: Source, timeouts: SnapshotTimeouts) -> LastSnapshot:
+    """Take the snapshot, wait until it is ready, and read it back. Raises `errors.CsiError` if that fails."""
+    name = name_for(source.external_id)
+    made = _ready(connection, source, name, timeouts)
+    if why := _objection(source, made):
+        raise errors.CsiError(connection.endpoint.text, f"snapshot {made.snapshot_id} {why}")
+    return LastSnapshot(
+        snapshot_id=made.snapshot_id, evidence=_evidence(connection, source, name, made, timeouts.wait_s)
+    )
+
+
+def _ready(
+    connection: channel.CsiConnection, source: Source, name: str, timeouts: SnapshotTimeouts
+) -> csi_pb2.Snapshot:
+    """Request the snapshot *name* until it is ready: the same name means the same snapshot."""
+    clock = timeouts.clock
+    deadline = clock.now() + timeouts.wait_s
+    while True:
+        made = _ask(connection, source, name, deadline - clock.now())
+        if made.ready_to_use:
+            return made
+        timeouts.tell(f"snapshot {made.snapshot_id} is not ready")
+        if clock.now() >= deadline:
+            raise errors.CsiError(connection.endpoint.text, f"snapshot {made.snapshot_id} is not ready")
+        if clock.wait(timeouts.cancelled, INTERVAL_S):
+            raise errors.CancelledError(f"cancelled while snapshot {made.snapshot_id} was not ready")
+
+
+def _ask(connection: channel.CsiConnection, source: Source, name: str, left_s: float) -> csi_pb2.Snapshot:
+    return controller.create_snapshot(
+        connection,
+        source_volume_id=source.external_id,
+        name=name,
+        parameters=source.parameters,
+        secrets=source.secrets,
+        timeout_s=max(source.timeout_s, left_s),
+    )
+
+
+def _objection(source: Source, made: csi_pb2.Snapshot) -> str:
+    """Return why the snapshot is unusable once its volume is deleted, judged by its id; empty if it is usable."""
+    known = source.known
+    if known and re.fullmatch(known.snapshot_part_of_volume, made.snapshot_id):
+        return (
+            f"is a part of volume {source.external_id} and would be deleted with it: copy the data, then delete "
+            "without a last snapshot"
+        )
+    if known and not re.fullmatch(known.snapshot_id, made.snapshot_id):
+        return f"cannot be read again by {source.provider}: expected an id of the form {known.snapshot_id}"
+    return ""
+
+
+def _evidence(
+    connection: channel.CsiConnection, source: Source, name: str, made: csi_pb2.Snapshot, wait_s: float
+) -> str:
+    """Return the evidence that the snapshot is usable. Raises `errors.CsiError` if it cannot be found again."""
+    if "LIST_SNAPSHOTS" in source.rpcs:
+        listed = controller.list_snapshots(
+            connection, snapshot_id=made.snapshot_id, secrets=source.secrets, timeout_s=source.timeout_s
+        )
+        _refuse_another(connection, made, [each for each in listed if each.snapshot_id == made.snapshot_id])
+        return "read back with ListSnapshots: ready"
+    if source.known is None or not source.known.snapshot_rewritten:
+        _refuse_another(connection, made, [_ask(connection, source, name, wait_s)])
+        return "found again by its name with CreateSnapshot: ready"
+    if not made.size_bytes:
+        raise errors.CsiError(connection.endpoint.text, f"snapshot {made.snapshot_id} has no archive on the storage")
+    return (
+        f"not read back: {source.provider} has no call for that; it answered an archive of {made.size_bytes} bytes and "
+        "an id of the form that it reads"
+    )
+
+
+def _refuse_another(connection: channel.CsiConnection, made: csi_pb2.Snapshot, found: list[csi_pb2.Snapshot]) -> None:
+    """Raise `errors.CsiError` unless *found* is the snapshot that was *made*, ready."""
+    seen = [_described(each) for each in found]
+    if seen != [_described(made)]:
+        raise errors.CsiError(
+            connection.endpoint.text,
+            f"snapshot {made.snapshot_id} was read back: expected {_described(made)}, got "
+            f"{', '.join(seen) or 'no such snapshot'}",
+        )
+
+
+def _described(snapshot: csi_pb2.Snapshot) -> str:
+    """Return id, volume and state. GCE's volume ids name the project by its id or its number: only their end counts."""
+    volume = snapshot.source_volume_id.rpartition("/")[2]
+    return f"{snapshot.snapshot_id} of {volume}, {'ready' if snapshot.ready_to_use else 'not ready'}"

@@ -6,8 +6,7 @@ from typing import Any
 from nomad_csi.frame import declaration, resource
 from nomad_csi.nomad import cluster_identity, volumes
 from nomad_csi.volumes import (
-    deregistration,
-    removed_volume,
+    removal,
     replacement,
     secret_safety,
     volume_facts,
@@ -53,16 +52,10 @@ def preview_replacement(
         new = wanted_volume.WantedVolume(context, declared, news, None, in_preview=True, replaced=replaced)
         if (refusal := new.decision().refusal) is not None:
             raise new.refused(refusal)
-    removed = removed_volume.RemovedVolume(context, declared, recorded, replaced_by=news, in_preview=True)
+    removed = removal.RemovedVolume(context, declared, recorded, replaced_by=news, in_preview=True)
     if removed.fitness == "unfit":
         raise removed.refused("unfit")
-    warn_unchecked(context, removed)
-
-
-def warn_unchecked(context: resource.Context, volume: volume_facts.VolumeFacts) -> None:
-    """Warn of the checks of a replacement that could not be made."""
-    if volume.unchecked:
-        context.warn(f"not checked before {volume.name} is deregistered: {'; '.join(volume.unchecked)}")
+    removed.warn_unchecked()
 
 
 def read(
@@ -139,67 +132,3 @@ def seen_afterwards(
         done=done,
         gone=f"{gone}, but gone again: something else deregisters it",
     )
-
-
-def wait_until_free(
-    context: resource.Context, volume: volumes.Volume, recorded: Mapping[str, Any]
-) -> volumes.Volume | None:
-    """
-    Return *volume* once it is unclaimed, ``None`` where it was deregistered meanwhile; sends no change.
-
-    Waits for claims of terminating allocations. Raises `errors.RefusedError` for other claims, with their allocations,
-    and where the volume has other storage than *recorded* by then.
-    """
-    found: volumes.Volume | None = volume
-    if volume.claims and deregistration.is_ending(volume):
-        context.status("waiting for terminating allocations to release their claims")
-        found = deregistration.wait_until_free(
-            context.client,
-            volume,
-            wait_s=deregistration.ENDING_WAIT_S,
-            cancelled=context.cancelled,
-            should_wait=deregistration.is_ending,
-        )
-    if found is not None:
-        if volume_facts.stands_for_another(found, recorded):
-            raise volume_facts.refusal_of_another(found, recorded)
-        deregistration.refuse_claimed(found)
-    return found
-
-
-def remove(context: resource.Context, removed: removed_volume.RemovedVolume, recorded: Mapping[str, Any]) -> bool:
-    """
-    Deregister the volume, if it is there, never by force; then remove its owner record. Return whether it was removed.
-
-    The record of a volume that its plugin created stays, with the storage, unless the volume is replaced. After a wait
-    for claims, or for other volumes in its storage, it is decided again. ``False``: another resource holds it, or may
-    hold it, and nothing was changed. Raises `errors.RefusedError` where the decision is that nothing is done, and what
-    `wait_until_free` does.
-    """
-    if removed.decision().refusal == "dependents":
-        removed.wait_for_dependents()
-        removed = removed.again()
-    decision = removed.permitted()
-    if "held elsewhere" in decision.remarks:
-        context.warn(
-            f"volume {removed.name} stays registered: another resource of this stack has taken it over, or a newer "
-            "state of this one"
-        )
-        return False
-    if "owner not known" in decision.remarks:
-        context.warn(removed.unknown_owner("stays registered"))
-        return False
-    warn_unchecked(context, removed)
-    found = removed.found if "deregister" in decision.steps else None
-    if found is not None and removed.claims == "ending":
-        wait_until_free(context, found, recorded)
-        return remove(context, removed.again(), recorded)  # the owner may be another one after the wait
-    if "delete storage" in decision.steps:
-        return True
-    if removed.keeps_storage:
-        removed.keep_storage()
-    if found is not None:
-        deregistration.deregister_free(context.client, found)
-    if not removed.keeps_storage:
-        volume_ownership.release(context, recorded)
-    return True

@@ -15,12 +15,12 @@ from nomad_csi.volumes import (
     decide,
     difference,
     facts,
+    hold,
     registration_change,
     registration_ownership,
     replacement,
     secret_safety,
-    sharing_refusal,
-    storage_dependents,
+    sharing,
     volume_changes,
     volume_document,
     volume_facts,
@@ -251,7 +251,7 @@ class WantedVolume(volume_facts.VolumeFacts):
     @side_by_side.read_once
     def _sharing(self) -> str:
         is_new = self._in_preview and self._is_new
-        return sharing_refusal.reason(self._context, self._inputs, accepts_present=is_new, replaced=self._replaced)
+        return sharing.reason(self._context, self._inputs, accepts_present=is_new, replaced=self._replaced)
 
     @property
     def sharing(self) -> facts.Sharing:
@@ -260,11 +260,11 @@ class WantedVolume(volume_facts.VolumeFacts):
         return "refused" if self.source == "existing" and is_other_use and self._sharing else "none"
 
     @side_by_side.read_once
-    def _dependents(self) -> storage_dependents.StorageDependents:
+    def _dependents(self) -> hold.StorageDependents:
         """The volumes in the storage that the program deletes afterwards; this one, where it is registered for it."""
         left = self.change.left_storage
         assert left is not None  # noqa: S101  # see `left_storage`
-        found = storage_dependents.read(self._context, left, self.key[0], but=[self.key])
+        found = hold.read(self._context, left, self.key[0], but=[self.key])
         own = self.key if left.contains(registration_change.planned_storage(self._inputs)) else None
         return dataclasses.replace(found, keys=(*([own] if own else []), *found.keys), own=own)
 

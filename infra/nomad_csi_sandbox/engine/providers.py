@@ -1,8 +1,8 @@
 """
 The providers of one operation: default ones made when first needed, explicit ones as the program registers them.
 
-A plugin is looked for in ``plugins.providers`` of the project file, then on PATH; ``PULUMI_DEBUG_PROVIDERS`` names
-those that run already.
+A plugin is looked for in ``plugins.providers`` of the project file, in ``PULUMI_HOME``, then on PATH;
+``PULUMI_DEBUG_PROVIDERS`` names those that run already.
 Source: pulumi/pulumi, ``default_providers.go`` and ``providers/registry.go`` in ``pkg/resource/deploy``.
 """
 
@@ -129,6 +129,9 @@ class Providers:
         executable = f"pulumi-resource-{package}"
         if package in self._project.plugins:
             return self._project.plugins[package] / executable
+        home = Path(os.environ.get("PULUMI_HOME", os.devnull))
+        if installed := sorted(home.glob(f"plugins/resource-{package}-v*/{executable}")):
+            return installed[-1]
         found = shutil.which(executable)
         if found is None:
             raise errors.RefusedError(f"no resource plugin '{executable}' found in the workspace or on your $PATH")

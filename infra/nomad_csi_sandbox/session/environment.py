@@ -68,6 +68,7 @@ def build(place: folder.Folder, record: folder.Record, aws_region: str) -> dict[
         "PULUMI_BACKEND_URL": place.backend.as_uri(),
         "PULUMI_CONFIG_PASSPHRASE": "sandbox",
         "PULUMI_SKIP_UPDATE_CHECK": "true",
+        "PULUMI_IGNORE_AMBIENT_PLUGINS": "true",  # those on PATH, of which it warns: the provider is in PULUMI_HOME
         "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
     }
     if place.token:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from nomad_csi import errors
+from nomad_csi.provider import about
 
 STACK = "sandbox"
 """Name of the stack; its config is ``Pulumi.sandbox.yaml``."""
@@ -103,8 +104,8 @@ class Folder:
 
     @property
     def plugin(self) -> Path:
-        """The folder in which the project of a sandbox without a checkout finds the provider plugin."""
-        return self.path / "plugin"
+        """The folder in which the engines find the provider plugin: `pulumi plugin install` would use it, too."""
+        return self.path / "pulumi-home/plugins" / f"resource-nomad-csi-v{about.about().version}"
 
     @property
     def logs(self) -> Path:

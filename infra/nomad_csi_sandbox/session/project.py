@@ -1,12 +1,15 @@
 """
-The Pulumi project of a sandbox in a folder without one: the ready stack, and the spec of a checkout's sandbox.
+The Pulumi project of a sandbox in a folder without one: the ready stack, and an example of a spec.
 
-The files are the user's from then on. What names this machine is in ``.sandbox`` and goes with it.
+A project of the user's own gets a config of the sandbox's stack. The files are the user's from then on. What names this
+machine is in ``.sandbox`` and goes with it.
 """
 
 import shlex
 import sys
 from pathlib import Path
+
+import yaml
 
 from nomad_csi import errors
 from nomad_csi.render import disk
@@ -19,10 +22,12 @@ PROJECT = """\
 # Written by `nomad-csi sandbox up`: the ready stack, of which Pulumi.sandbox.yaml holds the spec.
 name: nomad-csi
 runtime: python
-plugins:
-  providers:
-    - name: nomad-csi
-      path: ./.sandbox/plugin
+"""
+
+CONFIG = """\
+# Written by `nomad-csi sandbox up`: the config of the stack `sandbox`, as your program reads it.
+config:
+  aws:region: us-east-1
 """
 
 PROGRAM = """\
@@ -42,23 +47,25 @@ exec {python} -m nomad_csi.provider "$@"
 
 def write(place: folder.Folder) -> list[Path]:
     """
-    Write the project where there is none, and return the files.
+    Write what is missing, and return the files: of a project of the user's own, the config alone.
 
-    Raises `errors.RefusedError`, and writes nothing, in the folder of another project or program.
+    Raises `errors.RefusedError`, and writes nothing, where there is a program without ``Pulumi.yaml``.
     """
     if found := next((name for name in PROJECT_FILES if (place.project / name).exists()), ""):
-        if not place.config.exists():
+        if found != "Pulumi.yaml":
+            raise errors.RefusedError(f"{place.project / found}: the sandbox reads Pulumi.yaml alone; rename it")
+        texts = {place.config.name: CONFIG}
+    else:
+        spec = Path(__file__).with_name(place.config.name).read_text(encoding="utf-8")
+        texts = {"Pulumi.yaml": PROJECT, "__main__.py": PROGRAM, place.config.name: spec}
+        program = place.project / "__main__.py"
+        if program.exists() and program.read_text(encoding="utf-8") != PROGRAM:
             raise errors.RefusedError(
-                f"{place.project / found} is a project of your own, without {place.config.name}; start the sandbox in "
-                "a folder of its own, and here type: nomad-csi sandbox --project THAT_FOLDER exec -- pulumi up"
+                f"{program} is a program of your own, without Pulumi.yaml; write one, such as:\n"
+                "name: orders\nruntime: python"
             )
-        return []
-    texts = {"Pulumi.yaml": PROJECT, "__main__.py": PROGRAM}
-    if not place.config.exists():
-        texts[place.config.name] = _spec().read_text(encoding="utf-8")
-    program = place.project / "__main__.py"
-    if program.exists() and program.read_text(encoding="utf-8") != PROGRAM:
-        raise errors.RefusedError(f"{program} is a program of your own; start the sandbox in a folder of its own")
+    if place.config.exists():
+        texts.pop(place.config.name)
     with disk.Staging(place.project) as staged:
         for name, text in reversed(texts.items()):  # the project file last: by it the folder is known as complete
             staged.add(name, text)
@@ -66,9 +73,21 @@ def write(place: folder.Folder) -> list[Path]:
     return [place.project / name for name in texts]
 
 
+def refuse_language(place: folder.Folder, engine: str) -> None:
+    """Raise `errors.RefusedError` for a program that *engine* cannot run: the emulator runs Python alone."""
+    document = yaml.safe_load((place.project / "Pulumi.yaml").read_text(encoding="utf-8"))
+    runtime = document.get("runtime")
+    name = runtime.get("name") if isinstance(runtime, dict) else runtime
+    if engine != "real" and name != "python":
+        raise errors.RefusedError(
+            f"{place.project / 'Pulumi.yaml'}: runtime: expected python, which the sandbox's own engine runs, "
+            f"got {name}; put `pulumi` on PATH for other languages"
+        )
+
+
 def write_plugin(place: folder.Folder) -> None:
     """Write what starts the provider plugin of this environment."""
-    place.plugin.mkdir(mode=folder.PRIVATE, exist_ok=True)
+    place.plugin.mkdir(mode=folder.PRIVATE, parents=True, exist_ok=True)
     script = place.plugin / "pulumi-resource-nomad-csi"
     folder.write_private(script, PLUGIN.format(python=shlex.quote(sys.executable)))
     script.chmod(0o700)
@@ -81,10 +100,3 @@ def found_from(start: Path) -> Path | None:
         if any((root / name).is_file() for name in PROJECT_FILES):
             return root
     return None
-
-
-def _spec() -> Path:
-    """Return the spec of the sandbox: in the wheel beside this module, in a checkout at its root."""
-    name = f"Pulumi.{folder.STACK}.yaml"
-    installed = Path(__file__).with_name(name)
-    return installed if installed.is_file() else Path(__file__).parents[3] / name

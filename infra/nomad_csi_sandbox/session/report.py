@@ -26,16 +26,15 @@ What to type next:
 
 ANYWHERE = """\
 What to type next:
-  {sandbox} preview    see what a change would do: edit Pulumi.sandbox.yaml first
+  {sandbox} preview    see what a change would do: edit {edited} first
   {sandbox} up         make the change
   {sandbox} status     this report again
-  {sandbox} exec -- nomad-csi verify {config} \\
-    --stack-output {outputs}
+  {sandbox} exec -- {look}
   eval "$({sandbox} status --env)"    its Nomad and AWS, for the commands in this shell
   {sandbox} down       remove the sandbox; the files of your project stay"""
 
 
-def next_steps(place: folder.Folder) -> str:
+def next_steps(place: folder.Folder, *, has_spec: bool = True) -> str:
     """Return what to type next: targets of the Makefile in a checkout of this project, else the command itself."""
     is_checkout = (place.project / "infra/nomad_csi").is_dir()
     here = is_checkout or Path.cwd() == place.project
@@ -43,15 +42,27 @@ def next_steps(place: folder.Folder) -> str:
     config, outputs = (
         path.relative_to(place.project) if here else path for path in (place.engine_config, place.outputs)
     )
-    return (NEXT if is_checkout else ANYWHERE).format(sandbox=sandbox, config=config, outputs=outputs)
+    look = f"nomad-csi verify {config} \\\n    --stack-output {outputs}" if has_spec else "nomad-csi claims"
+    edited = place.config.name if has_spec else "your program"
+    words = {"sandbox": sandbox, "config": config, "outputs": outputs, "look": look, "edited": edited}
+    return (NEXT if is_checkout else ANYWHERE).format(**words)
 
 
 def show(session: Session, *, whole: bool = True) -> int:
-    """Print the report; only the *whole* one lists what runs and what was made. Return 0, or 1 if not verified."""
+    """
+    Print the report; only the *whole* one lists what runs and what was made. Return 0, or 1 if not verified.
+
+    Without a spec nothing is compared: in a program of components, the plugins' health is a resource.
+    """
     record = session.record()
+    plan = session.plan()
+    if plan is None:
+        steps = next_steps(session.place, has_spec=False)
+        session.say("\n\n".join([*(_whole(session, record) if whole else ()), steps]))
+        return 0
     variables = session.environment()
     with nomad.Nomad(nomad.Connection.from_environment(variables)) as client:
-        report = verification.Verifier(client, session.plan(), session.external_ids()).verify()
+        report = verification.Verifier(client, plan, session.external_ids()).verify()
     with contextlib.nullcontext() if record.parts["engine"] == "real" else printing.advise_sandbox():
         table = report.as_table()
     sections = (*(_whole(session, record) if whole else ()), table, next_steps(session.place))

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from nomad_csi import errors, nomad, open_files
-from nomad_csi.nomad import cluster_identity
+from nomad_csi import errors, exit_codes, nomad, open_files
+from nomad_csi.nomad import cluster_identity, jobs
 from nomad_csi.plan import model, storage
 from nomad_csi.render import disk
 from nomad_csi.spec import draft
@@ -42,9 +42,14 @@ class Session:
         self.place = folder.Folder(root)
         self.say = say or _say
 
-    def plan(self) -> model.StoragePlan:
-        """Return the plan of the config that the engines read. Raises `errors.SpecError` with all problems."""
-        return storage.plan_document(self._config(stack_config.KEY), source=self.place.config.name)
+    def plan(self) -> model.StoragePlan | None:
+        """
+        Return the plan of the spec in the config that the engines read; ``None``: a program of components has none.
+
+        Raises `errors.SpecError` with all problems.
+        """
+        document = self._config().get(stack_config.KEY)
+        return None if document is None else storage.plan_document(document, source=self.place.config.name)
 
     def up(self, *, engine_kind: str = "", nomad_kind: str = "", skip_preview: bool = False) -> int:
         """Start what is missing, make everything, after a preview unless told to skip it; return the exit code."""
@@ -112,6 +117,33 @@ class Session:
             self._write_outputs()
         return code
 
+    def run_job(self, file: Path) -> int:
+        """Run the job of *file*, HCL, as `nomad job run` does; return 1 if it cannot be placed."""
+        try:
+            source = file.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise errors.NomadCsiError(f"{file}: {getattr(error, 'strerror', None) or error}") from None
+        with self._nomad() as client:
+            job = jobs.parse(client, source)
+            failed = jobs.plan(client, job).failed_groups
+            jobs.register(client, job, source=source, enforce_index=None)
+        self.say(f"job {job['ID']} is registered; its claims: nomad-csi sandbox exec -- nomad-csi claims")
+        for group, why in failed.items():
+            self.say(f"group {group} cannot be placed: {why}")
+        return exit_codes.CHANGES if failed else 0
+
+    def stop_job(self, job_id: str) -> int:
+        """Stop a job, as `nomad job stop` does."""
+        with self._nomad() as client:
+            if jobs.get(client, "default", job_id) is None:
+                raise errors.NomadCsiError(f"Nomad has no job {job_id} in namespace default")
+            jobs.stop(client, "default", job_id, purge=False)
+        self.say(f"job {job_id} is stopped")
+        return 0
+
+    def _nomad(self) -> nomad.Nomad:
+        return nomad.Nomad(nomad.Connection.from_environment(self.environment()))
+
     def introduce(self) -> None:
         """Say on a terminal, beside the output, which sandbox answers and what is real in it."""
         if sys.stderr.isatty():
@@ -174,7 +206,7 @@ class Session:
             )
         return record
 
-    def _record(self, plan: model.StoragePlan, kinds: Mapping[str, str]) -> folder.Record:
+    def _record(self, plan: model.StoragePlan | None, kinds: Mapping[str, str]) -> folder.Record:
         """Return the record of this sandbox; what is real was decided when it was made."""
         record = self.place.load()
         for name, kind in kinds.items():
@@ -182,7 +214,7 @@ class Session:
                 raise errors.RefusedError(
                     f"this sandbox runs with {name} {record.parts[name]}; take it down before you choose another"
                 )
-        data_dir = _data_dir(plan)
+        data_dir = _data_dir(plan) or folder.default_data_dir(self.place.project)
         if record and record.data_dir != data_dir:
             raise errors.RefusedError(
                 f"this sandbox keeps its sockets in {record.data_dir}; take it down before you change client_data_dir"
@@ -192,14 +224,19 @@ class Session:
             self._stop(record)
             self.place.forget_state()
             record = None
-        region = str(self._config("aws:region"))
+        region = self._config().get("aws:region")
+        if region is None:
+            problem = errors.Problem(
+                path="config.aws:region", got="nothing", allowed="the region of the emulated AWS", fix="add us-east-1"
+            )
+            raise errors.SpecError((problem,), self.place.config.name)
         if record and record.aws_region != region:
             raise errors.RefusedError(
                 f"this sandbox is in {record.aws_region}; take it down before you change aws:region"
             )
-        return record or self._new_record(
-            folder.Record(parts=parts.decide(**kinds), data_dir=data_dir, aws_region=region)
-        )
+        chosen = record.parts if record else parts.decide(**kinds)
+        project.refuse_language(self.place, chosen["engine"])
+        return record or self._new_record(folder.Record(parts=chosen, data_dir=data_dir, aws_region=region))
 
     def _new_record(self, record: folder.Record) -> folder.Record:
         """Write *record* down before anything is there that a killed command would leave behind."""
@@ -333,13 +370,10 @@ class Session:
             raise errors.NomadCsiError(f"{self.place.config} is not there; put it back, or write it with `sandbox up`")
         return draft.read_yaml(self.place.config.read_text(), self.place.config.name)
 
-    def _config(self, key: str) -> Any:
+    def _config(self) -> Mapping[str, Any]:
         document, _ = self._fit(self.place.load())
         config = document.get("config") if isinstance(document, Mapping) else None
-        if not isinstance(config, Mapping) or key not in config:
-            problem = errors.Problem(path=f"config.{key}", got="nothing", allowed="the storage spec", fix="add it")
-            raise errors.SpecError((problem,), self.place.config.name)
-        return config[key]
+        return config if isinstance(config, Mapping) else {}
 
 
 def _not_found(name: str, record: folder.Record) -> str:
@@ -362,16 +396,15 @@ def _moto(record: folder.Record) -> str:
     return f"http://127.0.0.1:{record.processes['moto'].port}"
 
 
-def _data_dir(plan: model.StoragePlan) -> str:
-    """Return the clients' data directory; the plugins of a sandbox share one."""
-    found = sorted(
-        {plugin.expectation.client_data_dir for plugin in plan.plugins if plugin.expectation.client_data_dir}
-    )
-    if len(found) != 1:
-        allowed = "one directory for all plugins of the sandbox"
-        problem = errors.Problem(path="plugins.task_driver.client_data_dir", got=str(found), allowed=allowed)
+def _data_dir(plan: model.StoragePlan | None) -> str:
+    """Return the clients' data directory that the spec names, which all plugins share; empty if it names none."""
+    found = sorted({plugin.expectation.client_data_dir for plugin in plan.plugins} - {""} if plan else ())
+    if len(found) > 1:
+        allowed, fix = "one directory for all plugins of a sandbox", "leave client_data_dir out"
+        path = "plugins[].task_driver.client_data_dir"
+        problem = errors.Problem(path=path, got=" and ".join(found), allowed=allowed, fix=fix)
         raise errors.SpecError((problem,), "Pulumi.sandbox.yaml")
-    return found[0]
+    return "".join(found)
 
 
 def _essence(resources: list[dict[str, Any]]) -> dict[str, tuple[Any, ...]]:

@@ -9,8 +9,8 @@ from nomad_csi import cli
 from nomad_csi.cli.common import options
 from nomad_csi.nomad import volumes
 from nomad_csi.pulumi_state import deletion_state
-from nomad_csi.volumes import deletion, deletion_request
-from nomad_csi.volumes.deletion_request import MadeStorage
+from nomad_csi.volumes import deletion, deletion_proof
+from nomad_csi.volumes.deletion_proof import MadeStorage
 
 STATE = {
     "version": 3,
@@ -52,7 +52,7 @@ def asked(monkeypatch):
         def delete(self, _client, orders, options):
             self.orders, self.options = tuple(orders), options
             return tuple(
-                deletion_request.DeletionOutcome(
+                deletion_proof.DeletionOutcome(
                     namespace=order.namespace,
                     volume_id=order.volume_id,
                     status=self.status,

@@ -12,7 +12,7 @@ import shutil
 import pytest
 
 from nomad_csi.csi import presence
-from nomad_csi.volumes import deleters, last_snapshot
+from nomad_csi.volumes import deleters, volume_snapshots
 from nomad_csi_sandbox.aws import account
 from nomad_csi_sandbox.aws import server as moto
 from tests import plugin_deletion
@@ -154,7 +154,7 @@ def test_old_names_of_snapshots_are_what_csi_driver_nfs_cannot_read(monkeypatch)
     """The external id in the name: the snapshot is made, and its id is refused. Now the storage is kept then."""
     with plugin_deletion.running(nfs) as world:
         made = world.make()
-        monkeypatch.setattr(last_snapshot, "name_for", lambda external_id: f"final-{external_id}-1")
+        monkeypatch.setattr(volume_snapshots, "name_for", lambda external_id: f"final-{external_id}-1")
         found = world.delete(made)
         is_kept = world.driver.files(made["externalId"]).is_dir()
         monkeypatch.undo()

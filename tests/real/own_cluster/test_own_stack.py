@@ -1,4 +1,4 @@
-"""A Pulumi stack of one's own against a sandbox, on the real engine: what docs/reference/sandbox.md has a user type."""
+"""A Pulumi stack of one's own against a running sandbox, on the real engine: the program of docs/reference/sandbox.md."""
 
 import os
 import re
@@ -38,7 +38,8 @@ def test_stack_of_ones_own_runs_in_a_sandbox_from_the_wheels(tmp_path):
     try:
         installed.type("nomad-csi sandbox up --nomad emulator --skip-preview", sandbox)
 
-        said = installed.type(block("sh").replace("\n", " && ").removesuffix(" && "), tmp_path)
+        pulumi = "nomad-csi sandbox --project ../sandbox exec -- pulumi"
+        said = installed.type(f"{pulumi} stack init dev && {pulumi} up --yes", own)
 
         assert "9 created" in said
         place = folder.Folder(sandbox)

@@ -6,8 +6,8 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.frame import resource
-from nomad_csi.volumes import created_deletion, created_volume, deletion_request
-from nomad_csi.volumes.deletion_request import MadeStorage
+from nomad_csi.volumes import created_deletion, created_volume, deletion_proof
+from nomad_csi.volumes.deletion_proof import MadeStorage
 
 VOLUME = created_volume.CreatedVolumeResource()
 IDENTITY = "prod/scratch"
@@ -61,45 +61,42 @@ def test_check_accepts_places_that_nomad_fills_in_and_what_is_not_known_yet():
     assert VOLUME.check(GIVEN | {"onDestroy": "delete", "deletion": {"awsRegion": "us-east-1"}})[1] == ()
 
 
-def test_the_word_is_an_update_in_place_and_told():
-    """State learns it; preview says what it means."""
-    found = differ(KEEPING, DELETING)
-
-    assert (found.updates, found.replaces) == (("deletion", "onDestroy"), ())
-    assert found.notice == "from now on, removing or replacing prod/scratch deletes its storage h-1 with all data"
-
-
-def test_the_word_is_taken_back_in_place_and_told():
-    """The other way round."""
-    found = differ(DELETING, KEEPING)
-
-    assert (found.updates, found.replaces) == (("deletion", "onDestroy"), ())
-    assert found.notice == "from now on, removing or replacing prod/scratch keeps its storage h-1"
-
-
-def test_the_word_for_storage_of_others_is_told_to_be_in_vain():
-    """In preview already."""
-    found = differ(KEEPING, DELETING, proof={})
-
-    assert "its storage h-1 was there before: what this stack did not have made is not deleted" in found.notice
-
-
-def test_replacement_that_deletes_data_says_so():
-    """Instead of where the data stays."""
-    found = differ(DELETING, DELETING | {"parameters": {"tier": "fast"}})
-
-    assert found.replaces == ("parameters",)
-    assert found.notice == (
-        "deregisters prod/scratch first; refused while it is claimed; deletes its storage h-1 then, with all data, as "
-        "on_destroy says; the new volume has none of it"
-    )
+FROM_NOW_ON = "from now on, removing or replacing prod/scratch"
+TOLD = {
+    "given": (KEEPING, DELETING, MADE, (), f"{FROM_NOW_ON} deletes its storage h-1 with all data"),
+    "taken back": (DELETING, KEEPING, MADE, (), f"{FROM_NOW_ON} keeps its storage h-1"),
+    "in vain": (
+        KEEPING,
+        DELETING,
+        {},
+        (),
+        "h-1 was there before: what this stack did not have made is not deleted",
+    ),
+    "replaced": (
+        DELETING,
+        DELETING | {"parameters": {"tier": "fast"}},
+        MADE,
+        ("parameters",),
+        "deletes its storage h-1 then, with all data, as on_destroy says; the new volume has none of it",
+    ),
+    "replaced where keep is recorded": (
+        KEEPING,
+        DELETING | {"volumeId": "other"},
+        MADE,
+        ("volumeId",),
+        "its storage h-1 stays, with its data",
+    ),
+}
 
 
-def test_replacement_of_a_recorded_keep_keeps():
-    """What is recorded counts, and that is the safe side."""
-    found = differ(KEEPING, DELETING | {"volumeId": "other"})
+@pytest.mark.parametrize(("old", "news", "proof", "replaces", "notice"), TOLD.values(), ids=TOLD)
+def test_the_word_is_told_in_a_preview(old, news, proof, replaces, notice):
+    """In place; at a replacement what is recorded counts, and that is the safe side."""
+    found = differ(old, news, proof)
 
-    assert "its storage h-1 stays, with its data" in found.notice
+    assert found.replaces == replaces
+    assert replaces or found.updates == ("deletion", "onDestroy")
+    assert notice in found.notice
 
 
 def test_rejects_a_replacement_that_takes_the_word_back():
@@ -137,7 +134,7 @@ def test_deletion_gets_what_is_recorded():
     context = resource.Context(connect=lambda: None, cancelled=cancelled, timeout_s=60)
     recorded = DELETING | ANSWERED | MADE | {"owner": "shop/prod", "secrets": {"key": "canary"}}
 
-    order, options = created_deletion.request_of(recorded), created_deletion.options(context, recorded)
+    order, options = created_deletion.order(context, recorded)
 
     assert (order.key, order.confirmation, order.plugin_id) == (IDENTITY, IDENTITY, "hostpath")
     assert (options.made, options.secrets) == (
@@ -155,14 +152,16 @@ def test_storage_of_a_known_cluster_needs_that_cluster(cluster, accepts):
     context = resource.Context(connect=lambda: None)
     recorded = DELETING | ANSWERED | MADE | {"owner": "shop/prod", "cluster": cluster}
 
-    options = created_deletion.options(context, recorded)
+    _, options = created_deletion.order(context, recorded)
 
     assert (options.accepts_unregistered, options.made[IDENTITY].cluster) == (accepts, cluster)
 
 
 def test_without_the_word_nothing_can_be_ordered():
     """Not even by a mistake in the code around it."""
-    assert created_deletion.request_of(KEEPING | ANSWERED | MADE).confirmation == ""
+    order, _ = created_deletion.order(resource.Context(connect=lambda: None), KEEPING | ANSWERED | MADE)
+
+    assert order.confirmation == ""
 
 
 @pytest.mark.parametrize(
@@ -180,7 +179,7 @@ def test_without_the_word_nothing_can_be_ordered():
 )
 def test_every_end_says_what_is_left(status, words):
     """And where the data is."""
-    outcome = deletion_request.DeletionOutcome(
+    outcome = deletion_proof.DeletionOutcome(
         namespace="prod",
         volume_id="scratch",
         status=status,

@@ -17,7 +17,6 @@ from nomad_csi.nomad import jobs, volumes
 from nomad_csi.volumes import (
     created_deletion,
     created_volume,
-    deleters,
     registration_ownership,
     volume_document,
     volume_registration,
@@ -353,38 +352,6 @@ def test_what_cannot_be_done_changes_nothing(world, how, words):
     is_untouched(world, outputs)
 
 
-def test_storage_that_is_registered_twice_is_kept(world, recorded):
-    """Somebody else may need it."""
-    _, outputs = recorded
-    world.register("copy", outputs["externalId"])
-    world.sent.clear()
-
-    with pytest.raises(errors.RefusedError, match="is registered as default/copy; nothing was deleted"):
-        VOLUME.delete(world.context, IDENTITY, outputs)
-
-    is_untouched(world, outputs)
-
-
-def test_storage_registered_in_between_is_kept(world, recorded, monkeypatch):
-    """After the deregistration, before the order: the last look finds it; so does every later run."""
-    _, outputs = recorded
-    looked = deleters.PluginDeleter.delete
-
-    def delete(way, external_id, last_look):
-        world.register("again", external_id)
-        looked(way, external_id, last_look)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(deleters.PluginDeleter, "delete", delete)
-        with pytest.raises(created_deletion.UnfinishedError, match="is registered as default/again"):
-            VOLUME.delete(world.context, IDENTITY, outputs)
-    with pytest.raises(errors.RefusedError, match="is registered as default/again"):
-        VOLUME.delete(world.context, IDENTITY, outputs)
-
-    assert world.storage() == {outputs["externalId"]}
-    assert world.held("again").external_id == outputs["externalId"]
-
-
 @pytest.mark.parametrize("is_registered", [True, False])
 def test_volume_that_another_stack_has_taken_is_not_deleted(world, recorded, is_registered):
     """Not while it is registered, and not while that stack would register it again."""
@@ -418,23 +385,3 @@ def test_other_storage_under_the_id_is_not_deleted(world, recorded):
             VOLUME.delete(world.context, IDENTITY, seen)
 
     assert world.storage() == {outputs["externalId"], other}
-
-
-def test_interrupted_deletion_sends_nothing_more_and_goes_on(world, recorded, monkeypatch):
-    """The engine's cancellation, right after the deregistration."""
-    _, outputs = recorded
-    forgotten = volumes.deregister
-
-    def deregister(*arguments):
-        forgotten(*arguments)
-        world.cancelled.set()
-
-    with monkeypatch.context() as patched:
-        patched.setattr(volumes, "deregister", deregister)
-        with pytest.raises(created_deletion.UnfinishedError, match="cancelled before the storage was deleted"):
-            VOLUME.delete(world.context, IDENTITY, outputs)
-    left = world.storage()
-    world.cancelled.clear()
-    VOLUME.delete(world.context, IDENTITY, outputs)
-
-    assert (left, world.storage()) == ({outputs["externalId"]}, set())

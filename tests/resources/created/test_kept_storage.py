@@ -7,7 +7,7 @@ import pytest
 from nomad_csi import errors, nomad
 from nomad_csi.frame import resource
 from nomad_csi.nomad import variables, volume_creation, volumes
-from nomad_csi.volumes import created_volume, registration_ownership, volume_document, volume_registration
+from nomad_csi.volumes import created_volume, hold, registration_ownership, volume_document, volume_registration
 from tests.resources.created import test_created_deletion_steps as steps
 
 running, world = steps.running, steps.world
@@ -179,3 +179,16 @@ def test_plugin_error_after_it_made_the_storage_keeps_the_record_by_which_the_ne
 
     VOLUME.create(world.context, news)
     assert world.storage() == {world.held().external_id}
+
+
+def test_storage_that_a_record_keeps_holds_what_it_is_in(world):
+    """Not in the run that removes the volume, too; in the next one its owner gives it up by name."""
+    _, outputs = make(world)
+    same_run, kind = world.context, hold.StorageHoldResource()
+    system = {"storageId": outputs["externalId"], "owner": steps.OWNER}
+    VOLUME.delete(same_run, IDENTITY, outputs)
+
+    with pytest.raises(errors.RefusedError, match=f"--forget {outputs['externalId']} --owner {steps.OWNER}`"):
+        kind.delete(world.context, system["storageId"], system)
+
+    kind.delete(same_run, system["storageId"], system)

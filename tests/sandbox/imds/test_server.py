@@ -5,7 +5,7 @@ import urllib3
 from botocore import utils
 
 from nomad_csi_sandbox.imds import documents, server
-from tests import cross_site
+from tests import cross_site, deadlines
 
 INSTANCE = documents.Instance(instance_id="i-0123456789abcdef0", availability_zone="eu-west-1b")
 
@@ -13,7 +13,7 @@ INSTANCE = documents.Instance(instance_id="i-0123456789abcdef0", availability_zo
 def test_client_of_aws_finds_the_region():
     """Token and path as botocore asks for them."""
     with server.Server(INSTANCE) as imds:
-        fetcher = utils.InstanceMetadataRegionFetcher(base_url=imds.url)
+        fetcher = utils.InstanceMetadataRegionFetcher(timeout=deadlines.PATIENT_S, base_url=imds.url, env={})
 
         assert fetcher.retrieve_region() == "eu-west-1"
 

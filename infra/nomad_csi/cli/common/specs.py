@@ -47,7 +47,7 @@ def found_quietly() -> list[Path]:
 
 
 def _candidates() -> Iterator[Path]:
-    if SANDBOX.is_file():
+    if SANDBOX.is_file() and inputs.holds_spec(SANDBOX):
         yield SANDBOX
         return
     stack = os.environ.get(STACK_VARIABLE, "")

@@ -16,8 +16,7 @@ from nomad_csi.findings import printing
 from nomad_csi.jobs import apply as apply_jobs
 from nomad_csi.nomad import volumes
 from nomad_csi.pulumi_state import deletion_state
-from nomad_csi.volumes import deletion, deletion_request, deregistration, outcome, storage_guards
-from nomad_csi.volumes import outcomes as registration_outcomes
+from nomad_csi.volumes import deletion, deletion_proof, deregistration, outcome
 
 FORCE = (
     "--force deregisters volumes together with the claims on them. It does not unmount them, does not detach "
@@ -88,7 +87,7 @@ _of_data = functools.partial(command.option, section=SECTION, needs=("delete_dat
 )
 @_of_data("--skip-final-snapshot", "take no last snapshot of the data before it goes")
 @shared_options.duration(
-    "snapshot-timeout", default_s=deletion_request.SNAPSHOT_WAIT_S, section=SECTION, needs=("delete_data",)
+    "snapshot-timeout", default_s=deletion_proof.SNAPSHOT_WAIT_S, section=SECTION, needs=("delete_data",)
 )
 @command.as_json()
 @inputs.nomad_connection
@@ -130,7 +129,7 @@ def _deregister(arguments: command.Arguments) -> int:
             output.print_progress(f"job {'/'.join(key)}: {would}stopped and purged")
     has_ebs = any(ebs_volumes.is_ebs(item.external_id) for item in outcomes)
     note = f"; not known whether they are detached in EC2: {region.reason}" if has_ebs and region.reason else ""
-    lines = [outcome.as_text(outcomes, registration_outcomes.DeregistrationOutcome, note=note)]
+    lines = [outcome.as_text(outcomes, deregistration.DeregistrationOutcome, note=note)]
     lines += [_next(item) for item in outcomes if item.status == "deregistered" and item.external_id]
     shown = {"volumes": [item.as_json() for item in outcomes], "asked_ec2": has_ebs and not region.reason}
     shown |= {"jobs": ["/".join(key) for key in arguments.jobs]} if arguments.jobs else {}
@@ -154,7 +153,7 @@ def _forget(arguments: command.Arguments) -> int:
     return 0
 
 
-def _next(item: registration_outcomes.DeregistrationOutcome) -> str:
+def _next(item: deregistration.DeregistrationOutcome) -> str:
     """Return where the storage of a deregistered volume is, and how it is used again."""
     stays = f"{item.key}: storage {item.external_id} stays"
     if item.is_created:
@@ -163,9 +162,7 @@ def _next(item: registration_outcomes.DeregistrationOutcome) -> str:
     return f"{stays}; to register it again: {again}"
 
 
-def _explained(
-    client: nomad.Nomad, item: registration_outcomes.DeregistrationOutcome
-) -> registration_outcomes.DeregistrationOutcome:
+def _explained(client: nomad.Nomad, item: deregistration.DeregistrationOutcome) -> deregistration.DeregistrationOutcome:
     """Return *item*; if it does not exist, refused for the id of a set, or with a similar registered id."""
     if item.status != "gone":
         return item
@@ -194,9 +191,9 @@ def _delete(arguments: command.Arguments) -> int:
             region = specs.aws_region(arguments, client, keys)
             for key in keys:
                 if not arguments.dry_run and key not in arguments.confirm:  # a name that would need a confirmation
-                    storage_guards.refuse_set(client, *key)
+                    deletion_proof.refuse_set(client, *key)
         orders = [
-            deletion_request.DeletionRequest(
+            deletion_proof.DeletionRequest(
                 namespace=namespace,
                 volume_id=volume_id,
                 confirmation=_confirmation(f"{namespace}/{volume_id}", arguments),
@@ -207,7 +204,7 @@ def _delete(arguments: command.Arguments) -> int:
         ]
         with output.waiting("waiting for Nomad"):
             outcomes = deletion.delete(client, orders, dataclasses.replace(options, aws_region=region.name))
-    text = outcome.as_text(outcomes, deletion_request.DeletionOutcome)
+    text = outcome.as_text(outcomes, deletion_proof.DeletionOutcome)
     if deleted := ", ".join(item.key for item in outcomes if item.status == "deleted"):
         text += f"\n{printing.fitted(NEXT.format(volumes=deleted))}"
     output.show(arguments, {"volumes": [item.as_json() for item in outcomes]}, text)
@@ -227,11 +224,11 @@ def _check(arguments: command.Arguments) -> None:
     usage.refuse(problems)
 
 
-def _deletion(arguments: command.Arguments) -> deletion_request.DeletionOptions:
-    made: dict[str, deletion_request.MadeStorage] = {}
+def _deletion(arguments: command.Arguments) -> deletion_proof.DeletionOptions:
+    made: dict[str, deletion_proof.MadeStorage] = {}
     for path in arguments.state:
         made = deletion_state.merge(made, deletion_state.made(inputs.text(path), str(path)), str(path))
-    return deletion_request.DeletionOptions(
+    return deletion_proof.DeletionOptions(
         wait_s=arguments.timeout_s,
         endpoint=arguments.endpoint,
         secrets=_secrets(arguments),

@@ -7,7 +7,7 @@ from nomad_csi import exit_codes
 from nomad_csi.cli.common import command, documents, inputs, options, output
 from nomad_csi.nomad import snapshots
 from nomad_csi.text import listing, table
-from nomad_csi.volumes import storage_guards, volume_snapshots
+from nomad_csi.volumes import deletion_proof, volume_snapshots
 
 run = command.Group()
 REGISTERED = "a registered volume, or namespace/volume"
@@ -79,7 +79,7 @@ def delete(arguments: command.Arguments) -> int:
         return options.show_preview(arguments, list(_deletions(arguments.snapshots, found)))
     words = {item: _confirmation(item, arguments.confirm) for item in dict.fromkeys(arguments.snapshots)}
     for item, confirmation in words.items():
-        storage_guards.refuse_unconfirmed(item, confirmation)
+        deletion_proof.refuse_unconfirmed(item, confirmation)
     with inputs.connect(arguments) as nomad:
         for item, confirmation in words.items():
             volume_snapshots.delete(nomad, arguments.made_by, item, confirmation=confirmation)

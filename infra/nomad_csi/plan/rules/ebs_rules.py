@@ -37,10 +37,13 @@ def _iops(ebs: spec.EbsSpec, limits: ebs_limits.Limits, path: str) -> Iterator[P
     elif limits.iops is None:
         yield Problem(path=path, got=str(ebs.iops), allowed=f"no iops for {kind}", fix="remove it, or use gp3 or io2")
     else:
-        highest = max(min(limits.iops[1], (limits.iops_per_gib or 0) * ebs.size_gib), limits.baseline_iops or 0)
-        if not limits.iops[0] <= ebs.iops <= highest:
-            allowed = f"{limits.iops[0]} to {highest} for {kind} of {ebs.size_gib} GiB"
-            yield Problem(path=path, got=str(ebs.iops), allowed=allowed)
+        (lowest, most), per_gib = limits.iops, limits.iops_per_gib or 0
+        highest = max(min(most, per_gib * ebs.size_gib), limits.baseline_iops or 0)
+        if not lowest <= ebs.iops <= highest:
+            reach = f"{lowest} to {highest}" if lowest < highest else f"{highest}"
+            allowed = f"{reach} for {kind} of {ebs.size_gib} GiB ({per_gib} a GiB)"
+            fix = f"for {ebs.iops} use size_gib {-(-ebs.iops // per_gib)} or more" if highest < ebs.iops <= most else ""
+            yield Problem(path=path, got=str(ebs.iops), allowed=allowed, fix=fix)
 
 
 def _throughput(ebs: spec.EbsSpec, limits: ebs_limits.Limits, path: str) -> Iterator[Problem]:

@@ -168,6 +168,10 @@ def _source(
         yield from _form(volume.existing, driver, plugin, f"{path}.existing.external_id")
     if volume.create:
         yield from deletion_rules.check(volume.create, driver, plugin.config if plugin else {}, f"{path}.create")
+    if volume.create and driver.storage == "ebs" and plugin and plugin.iam and not plugin.iam.create_volumes:
+        allowed = f"no volume that {driver.name} creates: the policy in iam of plugin {plugin.id} does not allow it to"
+        fix = "add create_volumes: true to that iam, or write ebs"
+        yield Problem(path=f"{path}.create", got="one", allowed=allowed, fix=fix)
     if volume.create and volume.context:
         allowed = "none: the plugin writes the context of a volume that it makes"
         code = "context-without-effect"

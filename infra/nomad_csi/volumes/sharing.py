@@ -8,13 +8,14 @@ a token that may list those of one. Concurrent registrations of two stacks are n
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from http import HTTPStatus
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nomad_csi import errors, nomad
 from nomad_csi.drivers import storage_identity
+from nomad_csi.frame import properties, resource
 from nomad_csi.nomad import plugins, volumes
 from nomad_csi.plan import registration
-from nomad_csi.volumes import deregistration, secret_safety
+from nomad_csi.volumes import deregistration, secret_safety, volume_document
 
 if TYPE_CHECKING:
     from nomad_csi.drivers import model
@@ -68,7 +69,7 @@ class Users:
         key = volumes.key_of(document)
         with self._lock:
             wanted = self._wanted_storage(document)
-            refused = self._first_refusal(document, wanted, lambda other: other not in {key, replaced})
+            refused = next(self._refusals(document, wanted, lambda other: other not in {key, replaced}), "")
             if not refused:
                 self._wanted[key] = document
                 self._keys.add(wanted, key)
@@ -77,48 +78,28 @@ class Users:
 
     def older_refusal(self, document: registration.VolumeRegistration) -> str:
         """Return why *document*, which is registered now, may not stay beside the volumes registered before it."""
-        key = volumes.key_of(document)
         with self._lock:
             wanted = self._wanted_storage(document)
-            mine = self._created.get(key, 0)
-            return self._first_refusal(document, wanted, lambda other: self._created.get(other, mine) < mine)
-
-    def list(self, namespace: str, storage: str = "") -> None:
-        """
-        List the volumes now: all of them, or those whose external id contains *storage*.
-
-        Raises `errors.NomadApiError` where Nomad does not answer.
-        """
-        with self._lock:
-            self._list(namespace, storage)
+            mine = self._created.get(volumes.key_of(document), 0)
+            return next(self._refusals(document, wanted, lambda other: self._created.get(other, mine) < mine), "")
 
     def _wanted_storage(self, document: registration.VolumeRegistration) -> frozenset[storage_identity.StorageIdentity]:
         """Return the identities of the storage of *document*, once the volumes of the cluster are listed."""
-        self._list(document.namespace)
+        self.list(document.namespace)
         wanted = self._identities(document.external_id, document.plugin_id, document.context)
         if len(wanted) > 1:
             self._read_contexts(document.plugin_id)
         return wanted
 
-    def _first_refusal(
-        self,
-        document: registration.VolumeRegistration,
-        wanted: frozenset[storage_identity.StorageIdentity],
-        counts: Callable[[_Key], bool],
-    ) -> str:
-        """Return the first refusal because of another volume that *counts*; empty without one."""
-        return next(filter(None, self._refusals(document, wanted, counts)), "")
-
     def made(self, document: registration.VolumeRegistration) -> None:
         """Add the volume of *document*, which a plugin has just created: the list may be older."""
         with self._lock:
-            if self._listed is not None:
-                self._keys.add((storage_identity.identify(document.external_id),), volumes.key_of(document))
+            self._keys.add((storage_identity.identify(document.external_id),), volumes.key_of(document))
 
     def has(self, document: registration.VolumeRegistration) -> bool:
         """Return whether the volume of *document* has its storage already, by the list."""
         with self._lock:
-            self._list(document.namespace)
+            self.list(document.namespace)
             identity = storage_identity.identify(document.external_id)
             return volumes.key_of(document) in self._keys.find((identity,), "same")
 
@@ -128,8 +109,12 @@ class Users:
             found = (*self._keys.find((storage,), "same"), *self._keys.find((storage,), "within"))
             return tuple(sorted(set(found)))
 
-    def _list(self, namespace: str, storage: str = "") -> None:
-        """List the volumes of all namespaces, once."""
+    def list(self, namespace: str, storage: str = "") -> None:
+        """
+        List the volumes of all namespaces, once: all of them, or those whose external id contains *storage*.
+
+        Raises `errors.NomadApiError` where Nomad does not answer.
+        """
         if self._listed is not None:
             return
         try:
@@ -347,3 +332,39 @@ def take_back_later(
                 f"volume {document.key} was registered at the same moment as another one, and deregistered again: {why}"
             )
     return taken
+
+
+# The volumes that an operation of Pulumi registers.
+
+
+def reason(
+    context: resource.Context,
+    news: Mapping[str, Any],
+    *,
+    accepts_present: bool = False,
+    replaced: volumes.Key | None = None,
+) -> str:
+    """
+    Return why the volume of checked inputs *news* may not share its storage with another one; empty where it may.
+
+    Volumes of one operation are compared, too. Where the token may not list volumes, that is a warning, once.
+    *accepts_present*: accept a volume that has this storage already. *replaced*: deregistered before.
+    """
+    if properties.UNKNOWN in (news["externalId"], news["capabilities"], news["pluginId"]):
+        return ""
+    users, document = _users(context), volume_document.parse_inputs(news)
+    if accepts_present and users.has(document):
+        return ""
+    why = users.refusal(document, replaced)
+    if not why and users.unlisted:
+        context.operation.once("unlisted storage", lambda: context.warn(users.unlisted))
+    return why
+
+
+def count(context: resource.Context, made: registration.VolumeRegistration) -> None:
+    """Add the volume *made*, which is newer than the list of volumes that the registrations of this operation share."""
+    _users(context).made(made)
+
+
+def _users(context: resource.Context) -> Users:
+    return context.operation.once("users of storage", lambda: Users(context.client))

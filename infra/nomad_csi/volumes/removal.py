@@ -1,4 +1,4 @@
-"""The facts about a volume whose resource is deleted, and the sentences of its refusals."""
+"""Removal of a volume whose resource is deleted: the facts, the sentences of its refusals, and the steps."""
 
 import dataclasses
 from collections.abc import Mapping
@@ -7,16 +7,18 @@ from typing import Any, Literal
 from nomad_csi import errors, side_by_side
 from nomad_csi.drivers import storage_identity
 from nomad_csi.frame import declaration, resource, stack_identity
+from nomad_csi.nomad import volumes
 from nomad_csi.volumes import (
     created_changes,
     created_deletion,
     created_properties,
     decide,
+    deregistration,
     facts,
+    hold,
     registration_change,
     registration_ownership,
     replacement,
-    storage_dependents,
     volume_facts,
     volume_ownership,
     volume_properties,
@@ -106,11 +108,11 @@ class RemovedVolume(volume_facts.VolumeFacts):
         return "other-storage" if volume_facts.stands_for_another(self.found, self._recorded) else "same"
 
     @side_by_side.read_once
-    def _dependents(self) -> storage_dependents.StorageDependents:
+    def _dependents(self) -> hold.StorageDependents:
         """The volumes in that storage, but this one where the removal deregisters it."""
         assert self._storage is not None  # noqa: S101  # see `dependents`
         is_removed = self.registration == "same" and self.record != "sibling"
-        found = storage_dependents.read(self._context, self._storage, self.key[0], but=[self.key] if is_removed else [])
+        found = hold.read(self._context, self._storage, self.key[0], but=[self.key] if is_removed else [])
         return dataclasses.replace(found, own=self.key if self.key in found.keys else None)
 
     @property
@@ -119,8 +121,8 @@ class RemovedVolume(volume_facts.VolumeFacts):
         return "none" if self._storage is None else self._dependents.fact
 
     def wait_for_dependents(self) -> None:
-        """Wait for volumes of this stack in the storage, which the same run may remove; see `storage_dependents`."""
-        storage_dependents.wait_for_own(self._context, lambda: self.again()._dependents, self._requester)  # noqa: SLF001  # of its own class
+        """Wait for volumes of this stack in the storage, which the same run may remove; see `hold`."""
+        hold.wait_for_own(self._context, lambda: self.again()._dependents, self._requester)  # noqa: SLF001  # of its own class
 
     @side_by_side.read_once
     def _problems(self) -> tuple[str, ...]:
@@ -190,3 +192,72 @@ class RemovedVolume(volume_facts.VolumeFacts):
             f"volume {self.name} is protected, and its storage {self._recorded.get('externalId', '')} would be deleted "
             "after its registration; nothing was changed: set protect: false, run `pulumi up`, and remove it then"
         )
+
+
+# Its steps.
+
+
+def wait_until_free(
+    context: resource.Context, volume: volumes.Volume, recorded: Mapping[str, Any]
+) -> volumes.Volume | None:
+    """
+    Return *volume* once it is unclaimed, ``None`` where it was deregistered meanwhile; sends no change.
+
+    Waits for claims of terminating allocations. Raises `errors.RefusedError` for other claims, with their allocations,
+    and where the volume has other storage than *recorded* by then.
+    """
+    found: volumes.Volume | None = volume
+    if volume.claims and deregistration.is_ending(volume):
+        context.status("waiting for terminating allocations to release their claims")
+        found = deregistration.wait_until_free(
+            context.client,
+            volume,
+            wait_s=deregistration.ENDING_WAIT_S,
+            cancelled=context.cancelled,
+            should_wait=deregistration.is_ending,
+        )
+    if found is not None:
+        if volume_facts.stands_for_another(found, recorded):
+            raise volume_facts.refusal_of_another(found, recorded)
+        if found.claims:
+            raise deregistration.claimed(found)
+    return found
+
+
+def remove(context: resource.Context, removed: RemovedVolume, recorded: Mapping[str, Any]) -> bool:
+    """
+    Deregister the volume, if it is there, never by force; then remove its owner record. Return whether it was removed.
+
+    The record of a volume that its plugin created stays, with the storage, unless the volume is replaced. After a wait
+    for claims, or for other volumes in its storage, it is decided again. ``False``: another resource holds it, or may
+    hold it, and nothing was changed. Raises `errors.RefusedError` where the decision is that nothing is done, and what
+    `wait_until_free` does.
+    """
+    if removed.decision().refusal == "dependents":
+        removed.wait_for_dependents()
+        removed = removed.again()
+    decision = removed.permitted()
+    if "held elsewhere" in decision.remarks:
+        context.warn(
+            f"volume {removed.name} stays registered: another resource of this stack has taken it over, or a newer "
+            "state of this one"
+        )
+        return False
+    if "owner not known" in decision.remarks:
+        context.warn(removed.unknown_owner("stays registered"))
+        return False
+    removed.warn_unchecked()
+    found = removed.found if "deregister" in decision.steps else None
+    if found is not None and removed.claims == "ending":
+        wait_until_free(context, found, recorded)
+        return remove(context, removed.again(), recorded)  # the owner may be another one after the wait
+    hold.remove(context, removed.key)
+    if "delete storage" in decision.steps:
+        return True
+    if removed.keeps_storage:
+        removed.keep_storage()
+    if found is not None:
+        deregistration.deregister_free(context.client, found)
+    if not removed.keeps_storage:
+        volume_ownership.release(context, recorded)
+    return True

@@ -1,0 +1,287 @@
+"""
+Storage that a program deletes, and what still needs it: whoever owns that, and whatever the program declares.
+
+The engine deletes EBS volumes, file systems and access points itself, after the resource that depends on them. So that
+resource looks for these volumes right before, in the cluster that it is connected to: the registration of the storage,
+or a `StorageHold` of a file system that several volumes share. The file system itself is not registered; programs take
+its id from the hold, so what uses it is removed before.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+
+from nomad_csi import errors, side_by_side
+from nomad_csi.drivers import storage_identity
+from nomad_csi.frame import compare, declaration, properties, resource, stack_identity
+from nomad_csi.nomad import cluster_identity, volumes
+from nomad_csi.volumes import (
+    decide,
+    deregistration,
+    facts,
+    owner_records,
+    registration_ownership,
+    sharing,
+    volume_ownership,
+    volume_properties,
+)
+
+WAIT_S = 20.0
+"""
+How long volumes of the same stack are waited for, in seconds: a run may remove them at the same time, without an order
+where the program names the storage by its id.
+"""
+
+_Kept = Mapping[volumes.Key, owner_records.OwnerRecord]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StorageDependents:
+    """What needs storage: volumes that are registered in it, and ids whose owner records keep a part of it."""
+
+    storage: str
+    """Id of the storage, as in a message."""
+
+    keys: tuple[volumes.Key, ...] = ()
+    """The registered volumes."""
+
+    kept: tuple[str, ...] = ()
+    """The commands that give up what owner records keep."""
+
+    unknown: str = ""
+    """What the token lacks, so that they are not known."""
+
+    own: volumes.Key | None = None
+    """The id that is registered for the storage itself by then, where it is that of the volume in question."""
+
+    @property
+    def fact(self) -> facts.Dependents:
+        """The fact for a decision."""
+        return "not known" if self.unknown else "some" if self.keys or self.kept else "none"
+
+    def refusal(self, what: str) -> errors.RefusedError:
+        """Return the refusal of *what* would delete the storage, with the ways out."""
+        others = ", ".join("/".join(key) for key in self.keys if key != self.own)
+        if self.unknown:
+            why = f", and what needs it is not known, because the token lacks {self.unknown}"
+            way_out = "give the token that right"
+        elif others:
+            why = f", which {others} needs: registered for it or a part of it"
+            way_out = f"remove {others} first, in a run of its own"
+        elif self.kept:
+            why = ", a part of which an owner record keeps for its id"
+            way_out = f"to give that up, {'; '.join(self.kept)}"
+        else:
+            why, way_out = ", and the id stays registered for it or a part of it", ""
+        return errors.RefusedError(
+            f"{what}: {self.storage} would be deleted with its data{why}; nothing was changed: "
+            f"{f'{way_out}; ' if way_out else ''}to keep {self.storage} instead, set the option retainOnDelete on the "
+            "component that makes it, run `pulumi up`, and change the program then"
+        )
+
+
+def read(
+    context: resource.Context,
+    storage: storage_identity.StorageIdentity,
+    namespace: str,
+    *,
+    but: Collection[volumes.Key] = (),
+) -> StorageDependents:
+    """
+    Return what needs *storage* or a part of it now, in all namespaces, without the volumes *but*.
+
+    The list of volumes begins after the call; concurrent callers share one. Owner records are read once in an
+    operation; those of volumes that it has removed do not count. Raises `errors.NomadApiError` where Nomad does not
+    answer.
+    """
+    latest = context.operation.once("latest users", lambda: sharing.LatestUsers(context.client))
+    users = latest.read(namespace)
+    found = tuple(key for key in users.within(storage) if key not in but)
+    kept = context.operation.once("kept storage", lambda: _read_kept(context, namespace))
+    rights = registration_ownership.RIGHTS.format(namespace=namespace)
+    return StorageDependents(
+        storage=shown(storage),
+        keys=found,
+        kept=tuple(
+            registration_ownership.way_to_give_up(key, record.external_id, record.owner)
+            for key, record in sorted((kept or {}).items())
+            if key not in {*found, *but, *_removed(context)}
+            and storage.contains(storage_identity.identify(record.external_id))
+        ),
+        unknown="csi-list-volume" if users.unlisted else rights if kept is None else "",
+    )
+
+
+def _read_kept(context: resource.Context, namespace: str) -> _Kept | None:
+    """Return the owner records that keep storage; ``None`` where the token may not read those of *namespace*."""
+    try:
+        found = registration_ownership.owner_records_of(context.client).list_all(namespace, everywhere=True)
+    except errors.NomadApiError as error:
+        if error.status != HTTPStatus.FORBIDDEN:
+            raise
+        return None
+    return {key: record for key, record in found.items() if record.external_id}
+
+
+def _removed(context: resource.Context) -> set[volumes.Key]:
+    removed: set[volumes.Key] = context.operation.once("removed volumes", set)
+    return removed
+
+
+def remove(context: resource.Context, key: volumes.Key) -> None:
+    """Note that this operation removes the volume *key*: what its owner record keeps may go in the same run."""
+    _removed(context).add(key)
+
+
+def shown(storage: storage_identity.StorageIdentity) -> str:
+    """Return the id of *storage* as AWS has it: of an access point that alone."""
+    return storage.access_point or storage.container
+
+
+def wait_for_own(
+    context: resource.Context, find: Callable[[], StorageDependents], requester: registration_ownership.Requester
+) -> None:
+    """
+    Wait while all that *find* returns are volumes of the stack of *requester*, for at most `WAIT_S`.
+
+    Raises `errors.CancelledError` where the run is cancelled meanwhile.
+    """
+    clock = context.client.clock
+    deadline = clock.now() + WAIT_S
+    while True:
+        found = find()
+        owners = registration_ownership.owner_records_of(context.client).read(found.keys).owners
+        own = [key for key in found.keys if key in owners and requester.is_same_stack(owners[key])]
+        if not own or found.own or found.kept or len(own) < len(found.keys) or clock.now() >= deadline:
+            return
+        context.status(f"waiting for {', '.join(map('/'.join, own))}, which may be removed in this run, too")
+        if clock.wait(context.cancelled, deregistration.INTERVAL_S):
+            raise errors.CancelledError(f"cancelled while volumes were registered in {found.storage}")
+
+
+# The custom resource `StorageHold`.
+
+
+DECLARED = declaration.Declaration(
+    token="nomad-csi:index:StorageHold",  # noqa: S106  # Pulumi's word for a type's name
+    description="Keeps storage that several volumes share: it is not removed while a volume is registered in it.",
+    inputs={
+        "storageId": properties.text("Id of the storage, such as `fs-...`.", required=True, replaces=True),
+        "owner": stack_identity.OWNER,
+        "ownerId": stack_identity.OWNER_ID,
+    },
+    outputs={"cluster": volume_properties.OWNERSHIP["cluster"], "stack": stack_identity.OUTPUTS["stack"]},
+)
+
+
+class _Held:
+    """The storage of a hold with the outputs *recorded*; implements `facts.Held`."""
+
+    def __init__(self, context: resource.Context, recorded: Mapping[str, Any]) -> None:
+        self._context = context
+        self._recorded = recorded
+        self.name = str(recorded["storageId"])
+
+    @property
+    def is_renamed(self) -> bool:
+        """Whether a stack of another name wrote the state."""
+        return bool(stack_identity.other_stack(self._context, self._recorded))
+
+    @property
+    def cluster(self) -> facts.Cluster:
+        """The cluster that the connection leads to."""
+        return cluster_identity.compare(self._context.client, self._recorded)
+
+    @side_by_side.read_once
+    def found(self) -> StorageDependents:
+        """What needs the storage."""
+        return self._find()
+
+    def _find(self) -> StorageDependents:
+        namespace = self._context.client.connection.namespace or "default"
+        return read(self._context, storage_identity.identify(self.name), namespace)
+
+    @property
+    def dependents(self) -> facts.Dependents:
+        """What needs the storage."""
+        return self.found.fact
+
+    def wait(self) -> None:
+        """Wait for volumes of this stack that the same run may remove."""
+        wait_for_own(self._context, self._find, volume_ownership.requester(self._recorded, self._recorded))
+
+    def refuse(self) -> None:
+        """Raise `errors.RefusedError` where the storage may not be deleted."""
+        subject = f"storage {self.name}"
+        refusal = decide.decide_release(self).refusal
+        if refusal == "renamed stack":
+            raise errors.RefusedError(f"{subject} {stack_identity.other_stack(self._context, self._recorded)}")
+        if refusal == "dependents":
+            raise self.found.refusal(f"{subject} is kept")
+        if refusal is not None:
+            raise cluster_identity.refusal(self._context.client, subject, self._recorded)
+
+
+class StorageHoldResource(resource.Resource):
+    """A hold on storage. Deleting it is refused while anything needs the storage; it deletes nothing."""
+
+    declared = DECLARED
+
+    def diff(
+        self, identity: str, old_inputs: Mapping[str, Any], old_outputs: Mapping[str, Any], news: Mapping[str, Any]
+    ) -> resource.ResourceDiff:
+        """Compare the inputs; other storage replaces the hold, which is then deleted before the old storage."""
+        del old_outputs
+        notice = f"{identity} is deleted with all its data afterwards, unless a volume is registered in it"
+        return compare.difference(self.declared, old_inputs, news, notice=notice)
+
+    def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
+        """Return the id of the storage, and the inputs."""
+        return news["storageId"], dict(news) | dict.fromkeys(self.declared.outputs, resource.UNKNOWN)
+
+    def preflight(self, context: resource.Context, old_outputs: Mapping[str, Any], news: Mapping[str, Any]) -> None:
+        """Refuse in a preview a replacement whose old storage is needed."""
+        if not old_outputs or news["storageId"] == old_outputs["storageId"]:
+            return
+        held = _Held(context, old_outputs)
+        with resource.Previewed(context, f"storage {held.name}", is_recorded=True):
+            held.refuse()
+
+    def create(self, context: resource.Context, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
+        """Record the storage, and the cluster whose volumes are looked for in it."""
+        return news["storageId"], _outputs(context, news)
+
+    def read(
+        self, context: resource.Context, identity: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
+    ) -> tuple[resource.Properties, resource.Properties] | None:
+        """Return the recorded properties, which exist only in the state; an import takes the id that it names."""
+        if inputs:
+            return dict(inputs), dict(outputs)
+        known = {"storageId": identity}
+        return known, _outputs(context, known)
+
+    def update(
+        self, context: resource.Context, identity: str, old_outputs: Mapping[str, Any], news: Mapping[str, Any]
+    ) -> resource.Properties:
+        """Record another owner."""
+        del identity, old_outputs
+        return _outputs(context, news)
+
+    def delete(self, context: resource.Context, identity: str, outputs: Mapping[str, Any]) -> None:
+        """
+        Permit the engine to delete the storage next; change nothing.
+
+        Volumes of the same stack, which the same run may remove, are waited for. Raises `errors.RefusedError` where
+        something needs the storage, or that is not known.
+        """
+        del identity
+        held = _Held(context, outputs)
+        if decide.decide_release(held).refusal == "dependents":
+            held.wait()
+        _Held(context, outputs).refuse()
+
+
+def _outputs(context: resource.Context, inputs: Mapping[str, Any]) -> resource.Properties:
+    cluster = {"cluster": cluster_identity.cluster_id(context.client)}
+    return dict(inputs) | cluster | ({"stack": context.stack} if context.stack else {})
