@@ -6,7 +6,6 @@ from unittest import mock
 import pytest
 
 from tests.walk import engines, providers, tracks, world
-from tests.walk.providers import Fault
 
 
 @pytest.fixture
@@ -41,20 +40,3 @@ def test_provider_that_is_killed_at_a_request_of_a_call_that_is_not_counted_is_a
 
     assert made.happened["kill within", "done"] == 1
     assert made.wrong == []
-
-
-def test_only_calls_of_the_name_are_counted():
-    """The second Create is refused, whatever else came before."""
-    gate = providers.Gate()
-    gate.reset(Fault(at=1, kind="fail", call="Create"))
-    passed = [_is_passed(gate, call) for call in ("Create", "Delete", "Create", "Create")]
-
-    assert passed == [True, True, False, True]
-
-
-def _is_passed(gate, call):
-    try:
-        gate.passed(call, "urn:pulumi:a::b::c::d", lambda: None)
-    except providers.errors.RefusedError:
-        return False
-    return True

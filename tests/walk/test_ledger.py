@@ -4,7 +4,7 @@ import pytest
 
 from nomad_csi.plan import registration
 from nomad_csi.volumes import created_changes, removal
-from tests.walk import ledger, tracks
+from tests.walk import ledger
 
 ONE, OTHER = ("east", "default", "one"), ("east", "default", "other")
 
@@ -114,23 +114,3 @@ def test_walk_notices_a_defect(track, monkeypatch, defect, slots, steps, sentenc
     found = track.walk(slots, steps)
 
     assert any(sentence in each for each in found.wrong), "\n".join([*found.log, *found.wrong])
-
-
-def test_failure_prints_the_shortest_walk():
-    """What does not matter is left out: steps, volumes, faults."""
-    slots, steps = ("legacy", "scratch"), [("up", 0, 0, 4), ("rename resource", 0, 0, 21), ("refresh", 0, 0, 0)]
-
-    found = tracks.shortened(slots, steps, lambda _slots, left: any(name == "rename resource" for name, *_ in left))
-
-    assert found == (("legacy",), [("rename resource", 0, 0, 0)])
-
-
-def test_walks_are_drawn_by_their_number():
-    """The same seed gives the same walks, another one others; each kind of step and fault begins one of the first."""
-    count = len(tracks.BEGINNINGS)
-    walks = [tracks.drawn(7, index, 3) for index in range(2 * count)]
-
-    assert walks == [tracks.drawn(7, index, 3) for index in range(2 * count)]
-    assert walks != [tracks.drawn(8, index, 3) for index in range(2 * count)]
-    assert [steps[0] for _, steps in walks[:count]] == list(tracks.BEGINNINGS)
-    assert {len(steps) for _, steps in walks} == {1, 2, 3}

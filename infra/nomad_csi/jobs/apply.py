@@ -31,13 +31,13 @@ WIDTH = 120
 """Columns of the text."""
 
 _SIGNS = {
-    plan_view.EQUAL: " ",
-    plan_view.NEW: "+",
+    "equal": " ",
+    "new": "+",
     "missing": "+",
     "stopped": "+",
     "left over": "-",
     "refused": "!",
-    plan_view.NOT_COMPARED: "?",
+    "not compared": "?",
 }
 """Sign of a state; a change of what is there has ``~``."""
 

@@ -185,6 +185,16 @@ def test_create_refuses_a_running_job_that_is_not_ours(context, cluster, owner, 
     assert registered(cluster) == []
 
 
+@pytest.mark.parametrize(("count", "end"), [(8, "; choose"), (9, "; and 1 more; choose")])
+def test_refusal_shows_eight_changes_and_counts_the_others(context, cluster, count, end):
+    """A job of another program may differ in every line."""
+    fields = [{"Type": "Edited", "Name": f"F{number}", "Old": "1", "New": "2"} for number in range(count)]
+    answers(cluster, job=FOREIGN, planned=plan("Edited") | {"Diff": {"Type": "Edited", "Fields": fields}})
+
+    with pytest.raises(errors.RefusedError, match=f"would change: F0: 1 -> 2; .*F7: 1 -> 2{end}"):
+        JOB.create(context, NEWS)
+
+
 def test_create_that_lost_a_race_is_refused(context, cluster):
     """A job changed between plan and registration is left as it is."""
     conflict = "Enforcing job modify index 0: job already exists"
