@@ -101,22 +101,6 @@ def test_registered_volume_with_secrets_is_not_compared(context, old, kind, step
     assert (reads(old), old.sent("PUT")) == (0, [])
 
 
-def test_new_volume_with_secrets_is_registered_and_not_read_afterwards(context, scripted):
-    """The list shows what else is to be known of it."""
-    scripted.reply("GET", "/v1/agent/members", 200, members("1.10.6"))
-    scripted.reply("GET", LIST, 200, [])
-    scripted.reply("GET", GET, 404, "volume not found")
-    scripted.reply("GET", LIST, 200, [STUB])
-    scripted.reply("PUT", GET, 200, {})
-
-    identity, outputs = VOLUME.create(context, NEWS)
-
-    [(_, sent)] = scripted.sent("PUT")
-    assert (identity, outputs["controllerRequired"]) == (IDENTITY, True)
-    assert sent["Volumes"][0]["Secrets"] == {"password": CANARY}
-    assert reads(scripted) == 1  # before it was there
-
-
 def test_volume_without_secrets_is_compared_as_ever(context, old):
     """None are erased; the servers are not even asked."""
     news = {name: value for name, value in NEWS.items() if name != "secrets"}
@@ -155,42 +139,3 @@ def test_command_that_reads_volumes_warns_once(old, capsys, monkeypatch, words):
     told = f"warning: {TOLD}; `nomad-csi explain nomad-erases-secrets` says more"
     assert capsys.readouterr().err.splitlines().count(told) == 1
     assert "members" in old.requests[0][1]
-
-
-@pytest.fixture
-def lossy(scripted):
-    """A Nomad whose server erases, that has no volume yet, and whose answers to requests get lost."""
-    scripted.reply("GET", "/v1/agent/members", 200, members("1.10.6"))
-    scripted.reply("GET", "/v1/plugin/csi/nfs", 200, {"ID": "nfs", "ControllerRequired": False})
-    scripted.reply("GET", LIST, 200, [])
-    scripted.reply("GET", GET, 404, "volume not found")
-    scripted.reply("PUT", GET, 0)
-    return scripted
-
-
-def reads_after_a_request(script):
-    """Return how often the volume was read after the first request that may have arrived."""
-    sent = [(method, path.partition("?")[0]) for method, path, _ in script.requests]
-    first = next(number for number, (method, _) in enumerate(sent) if method == "PUT" and GET in sent[number])
-    return sent[first:].count(("GET", GET))
-
-
-def test_register_reads_nothing_back_after_a_lost_answer(context, lossy):
-    """Whether it arrived is not known, and said so: a read could erase what has arrived."""
-    told = []
-
-    [outcome] = applied.apply(context.connect(), applied.of_files([DOCUMENT]), tell=told.append)
-
-    assert outcome.status == "unknown"
-    assert f"what was sent is not read back: {TOLD}" in told
-    assert (len(lossy.sent("PUT")), reads_after_a_request(lossy)) == (1, 0)
-
-
-def test_register_does_not_read_what_somebody_else_registered_meanwhile(context, lossy):
-    """Nomad's sentence is the answer."""
-    lossy.replies[("PUT", GET)] = [(500, "mysql cannot be updated")]
-
-    [outcome] = applied.apply(context.connect(), applied.of_files([DOCUMENT]))
-
-    assert (outcome.status, "cannot be updated" in outcome.reason) == ("refused", True)
-    assert reads_after_a_request(lossy) == 0

@@ -147,33 +147,6 @@ def test_previews_read_an_owner_record_once_and_a_create_reads_it_again(ours):
     assert ours.sent.index(("GET", RECORD)) < ours.sent.index(("PUT", RECORD))
 
 
-def test_adopted_volume_is_lost_to_its_first_stack(ours, held):
-    """Its updates and its deletion are refused with the name of the new owner."""
-    _, adopted = RESOURCE.create(ours.context, OF_OTHER | {"adopt": True})
-    ours.sent.clear()
-
-    for step in (
-        lambda: RESOURCE.update(ours.context, IDENTITY, held, NEWS | {"context": {"tier": "slow"}}),
-        lambda: RESOURCE.delete(ours.context, IDENTITY, held),
-    ):
-        with pytest.raises(errors.RefusedError) as caught:
-            step()
-        assert str(caught.value) == (
-            "volume default/mysql belongs to stack bank/prod now: set adopt: true to take it "
-            "back, or remove it from this stack with `pulumi state delete`"
-        )
-    assert (ours.wrote(), ours.owner(), adopted["marked"]) == ([], OTHER, True)
-
-
-def test_first_stack_takes_it_back(ours, held):
-    """By an update that adopts."""
-    RESOURCE.create(ours.context, OF_OTHER | {"adopt": True})
-
-    RESOURCE.update(ours.context, IDENTITY, held, NEWS | {"adopt": True})
-
-    assert ours.owner() == OWNED
-
-
 def test_cluster_that_lost_its_identity_is_told_with_the_command_that_restores_it(ours):
     """Nothing that is recorded in it is changed until then."""
     told = cluster_identity.sentence(ours.client, "volume default/mysql", {"cluster": "0123456789abcdef"})
@@ -427,19 +400,6 @@ def test_without_owner_records_storage_of_the_program_stays(clusters, side):
         ):
             RESOURCE.delete(ours.context, identity, made)
         volumes.deregister(ours.client, "default", "mysql")
-
-
-@pytest.mark.usefixtures("held")
-def test_resource_without_an_owner_leaves_no_mark_and_takes_none(ours):
-    """As resources of releases before this one are."""
-    nameless = {name: value for name, value in NEWS.items() if name != "owner"}
-
-    with pytest.raises(errors.RefusedError, match="belongs to stack shop/prod"):
-        RESOURCE.create(ours.context, nameless)
-    _, outputs = RESOURCE.create(ours.context, nameless | {"volumeId": "free", "name": "free"})
-
-    assert ours.owner("free") is None
-    assert not {"owner", "cluster", "marked"} & outputs.keys()
 
 
 def without_storage(news):

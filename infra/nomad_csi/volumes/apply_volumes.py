@@ -19,7 +19,6 @@ from nomad_csi.plan import model, registration
 from nomad_csi.text import listing
 from nomad_csi.volumes import (
     compare,
-    created_changes,
     decide,
     desired,
     outcome,
@@ -207,22 +206,19 @@ class _Applying:
 
     def _decide(self) -> None:
         self._to_register, self._to_create, self._seen = [], {}, {}
-        unread = [key for key in self._wanted if self._must_stay_unread(key)]
+        at_risk = {key: volume.document.secrets for key, volume in self._wanted.items()}
+        unread = [key for key, secrets in at_risk.items() if secret_safety.is_at_risk(self._client, secrets)]
         found = volumes.found(self._client, self._wanted.keys() - set(unread))
         while several := list(itertools.islice(found, AT_ONCE)):
             # A record is written before its volume is registered: read after the volume, it is there.
             owners = self._owners(key for key, _ in several)
             for key, volume_there in several:
                 self._decide_one(key, found=volume_there, owners=owners)
-        owners = self._owners(unread)
         for key in unread:
-            self._decide_one(key, owners=owners)
+            self._decide_one(key)
 
     def _owners(self, keys: Iterable[volumes.Key]) -> registration_ownership.VolumeOwners:
         return registration_ownership.owner_records_of(self._client).read(keys, self._policy.report)
-
-    def _must_stay_unread(self, key: volumes.Key) -> bool:
-        return secret_safety.is_at_risk(self._client, self._wanted[key].document.secrets)
 
     def _decide_one(self, key: volumes.Key, **known: Any) -> None:
         """Decide about one volume, of which *known* was read; keep what is needed to carry the decision out."""
@@ -253,7 +249,7 @@ class _Applying:
         for document, error in run.register(items, requester=self._requester, policy=self._policy):
             key = volumes.key_of(document)
             yield key
-            if self._seen[key].status == "new" and _TAKEN in str(error) and not self._must_stay_unread(key):
+            if self._seen[key].status == "new" and _TAKEN in str(error):
                 self._decide_one(key)
                 if self._seen[key].status == "refused":
                     continue
@@ -264,16 +260,15 @@ class _Applying:
         for key, (wanted, decision) in self._to_create.items():
             try:
                 made = steps.carry_out(self._context, wanted, decision)
-                if not self._must_stay_unread(key):
-                    gone = f"made as {made['externalId']}"
-                    seen = steps.seen_afterwards(self._context, wanted, made, done="made", gone=gone)
-                    made = created_changes.outputs_of(seen)
+                gone = f"made as {made['externalId']}"
+                seen = steps.seen_afterwards(self._context, wanted, made, done="made", gone=gone)
             except (errors.RefusedError, errors.NomadApiError, resource.InitFailedError) as error:
                 self._seen[key] = _failed(self._seen[key], error)
             else:
                 done = _carried_out(self._seen[key], new="created")
-                storage = {"external_id": made["externalId"], "capacity_bytes": made["capacityBytes"]}
-                self._seen[key] = dataclasses.replace(done, **storage)
+                self._seen[key] = dataclasses.replace(
+                    done, external_id=seen.external_id, capacity_bytes=seen.capacity_bytes
+                )
             yield key
 
 

@@ -16,7 +16,6 @@ from nomad_csi.volumes import (
     explain,
     owner_records,
     registration_ownership,
-    secret_safety,
     sharing,
     volume_ownership,
     volume_properties,
@@ -195,15 +194,12 @@ def _arrived(
     context: resource.Context, document: registration.VolumeRegistration, error: errors.NomadApiError
 ) -> volumes.Volume:
     """Return the volume that was created without a response; raise *error*, with advice, where there is none."""
-    is_hidden = secret_safety.is_at_risk(context.client, document.secrets)
-    found = None if is_hidden else _read(context, document)
+    found = _read(context, document)
     if found is None or compare.compare_volume(document, found, made_by_plugin=True).differences:
         advice = (
             f"the plugin may have made the storage all the same; it finds it by the name {document.name} when this "
             "runs again, and makes no second one"
         )
-        if is_hidden:
-            advice += f"; the volume was not read: {secret_safety.risk(context.client)}"
         message, status = error.message, error.status
         raise errors.NomadApiError(
             error.method, error.path, message, status=status, kind="ambiguous", advice=advice

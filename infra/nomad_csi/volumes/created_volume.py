@@ -15,7 +15,6 @@ from nomad_csi.volumes import (
     explain,
     registration_ownership,
     removal,
-    secret_safety,
     steps,
     volume_ownership,
     volume_properties,
@@ -88,12 +87,14 @@ class CreatedVolumeResource(volume_resource.VolumeResource):
     ) -> resource.Properties:
         if not wanted.recorded_outputs and (why := created_deletion.objection(wanted.name, outputs)):
             context.warn(why)
-        owned = volume_ownership.outputs(context.client, outputs)
-        if secret_safety.is_at_risk(context.client, wanted.desired.document.secrets):
-            return outputs | owned
         gone = f"made as {outputs.get('externalId', 'unknown')}"
         volume = steps.seen_afterwards(context, wanted, outputs, done="made", gone=gone)
-        return self.declared.inputs_in(outputs) | created_changes.outputs_of(volume) | _proof(outputs) | owned
+        return (
+            self.declared.inputs_in(outputs)
+            | created_changes.outputs_of(volume)
+            | _proof(outputs)
+            | volume_ownership.outputs(context.client, outputs)
+        )
 
     def _live(
         self, volume: volumes.Volume, inputs: Mapping[str, Any], outputs: Mapping[str, Any]

@@ -10,7 +10,6 @@ from nomad_csi.volumes import (
     desired,
     registration_change,
     removal,
-    secret_safety,
     steps,
     volume_ownership,
     volume_properties,
@@ -64,14 +63,13 @@ class VolumeRegistrationResource(volume_resource.VolumeResource):
     def _observed(
         self, context: resource.Context, wanted: wanted_volume.WantedVolume, outputs: resource.Properties
     ) -> resource.Properties:
-        found: volumes.Volume | volumes.ListedVolume | None
-        if secret_safety.is_at_risk(context.client, wanted.desired.document.secrets):
-            found = secret_safety.listed(context.client, *wanted.key)
-        else:
-            known = outputs | {"controllerRequired": False}
-            found = steps.seen_afterwards(context, wanted, known, done="registered", gone="registered")
-        is_required = found is not None and found.controller_required
-        return outputs | {"controllerRequired": is_required} | volume_ownership.outputs(context.client, outputs)
+        known = outputs | {"controllerRequired": False}
+        found = steps.seen_afterwards(context, wanted, known, done="registered", gone="registered")
+        return (
+            known
+            | {"controllerRequired": found.controller_required}
+            | volume_ownership.outputs(context.client, outputs)
+        )
 
     def _live(
         self, volume: volumes.Volume, inputs: Mapping[str, Any], outputs: Mapping[str, Any]

@@ -199,7 +199,7 @@ class VolumeResource(resource.Resource):
 def _preview_new(context: resource.Context, wanted: wanted_volume.WantedVolume) -> None:
     """Refuse in a preview a new volume that a create would refuse."""
     decision = wanted.decision()
-    if decision.refusal in {"taken", "impossible", "unreadable"}:
+    if decision.refusal in {"taken", "impossible"}:
         volume_ownership.warn_unless_owned(context, wanted.desired, wanted.refused(decision.refusal))
     elif decision.refusal is not None:
         raise wanted.refused(decision.refusal)

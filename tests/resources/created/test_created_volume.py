@@ -252,20 +252,6 @@ def test_create_that_left_nothing_in_nomad_says_that_there_may_be_storage(contex
     assert (caught.value.kind, len(scripted.sent("PUT"))) == ("ambiguous", 1)
 
 
-def test_create_with_secrets_is_not_read_back_where_reading_erases_them(context, scripted):
-    """What arrived stays whole; the operator reads the same."""
-    server = {"Name": "a", "Status": "alive", "Tags": {"build": "1.10.6", "region": "global"}}
-    scripted.reply("GET", "/v1/agent/members", 200, {"ServerRegion": "global", "Members": [server]})
-    scripted.reply("GET", PATH, *ABSENT)
-    scripted.reply("PUT", CREATE, 0)
-
-    with pytest.raises(errors.NomadApiError, match="may have made the storage all the same"):
-        VOLUME.create(context, NEWS | {"secrets": {"key": PASSWORD}})
-
-    asked = [(method, path.partition("?")[0]) for method, path, _ in scripted.requests]
-    assert ("GET", PATH) not in asked[asked.index(("PUT", CREATE)) :]
-
-
 def test_create_that_cannot_look_afterwards_says_the_same(context, scripted):
     """A Nomad that went away in between leaves the same doubt."""
     scripted.reply("GET", PATH, *ABSENT)
