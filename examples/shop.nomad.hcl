@@ -1,4 +1,4 @@
-# A job that uses the volume "mysql" of the sandbox, for `nomad-csi sandbox job run`.
+# A job that uses the volume "mysql" of the sandbox, for `nomad-csi sandbox exec -- nomad job run`.
 job "shop" {
   group "shop" {
     volume "mysql" {

@@ -29,11 +29,11 @@ def test_program_of_components_runs_and_a_job_claims_its_volume(tmp_path):
 
     try:
         made = sandbox.up(check=True)
-        ran = sandbox.run("job", "run", str(sandbox.project / "job.nomad.hcl"), check=True)
+        ran = sandbox.run("exec", "--", "nomad", "job", "run", str(sandbox.project / "job.nomad.hcl"), check=True)
         sandboxes.until(claims)
-        stopped = sandbox.run("job", "stop", "shop", check=True)
+        stopped = sandbox.run("exec", "--", "nomad", "job", "stop", "shop", check=True)
         sandboxes.until(lambda: not claims())
-        unknown = sandbox.run("job", "stop", "other")
+        unknown = sandbox.run("exec", "--", "nomad", "job", "stop", "other")
         program = sandbox.project / "__main__.py"
         program.write_text(program.read_text().replace("size_gib=10", "size_gib=0"))
         refused = sandbox.run("preview")

@@ -133,7 +133,8 @@ def _dependents_of_removed(world, stack, recorded, name, removed, record):
     """Return the fact about the storage of a removed volume; a plugin that deletes it counts registrations alone."""
     cluster = world.clusters[stack.address]
     # Its own registration goes before, and its owner record, unless another resource has taken it over.
-    but = name if cluster.storage_of(name) in {"", recorded.storage} and record != "sibling" else None
+    goes = {recorded.storage: record != "sibling", "": record == "own"}
+    but = name if goes.get(cluster.storage_of(name)) else None
     if not recorded.wanted.deletes:
         return dependents(world, stack, recorded.storage, but, removed)
     if not world.lists:

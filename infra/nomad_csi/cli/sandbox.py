@@ -11,8 +11,10 @@ from nomad_csi.cli.common import command, usage
 
 EXEC = """\
   nomad-csi sandbox exec -- pulumi up
-  nomad-csi sandbox exec -- nomad volume status
+  nomad-csi sandbox exec -- nomad job run examples/shop.nomad.hcl
   cd my-stack && nomad-csi sandbox --project ../sandbox exec -- pulumi up
+
+`nomad job run FILE` and `nomad job stop JOB` work where there is no nomad, too.
 
 A Pulumi project of your own, as in the last line, has its own stack and config: `pulumi stack init` makes the stack.
 In the sandbox's own project, Pulumi reads .sandbox/Pulumi.sandbox.yaml (PULUMI_OPTION_CONFIG_FILE says so). The
@@ -66,22 +68,6 @@ def _up(arguments: command.Arguments) -> int:
 @run.command("preview", help="Show what up would change.")
 def _preview(arguments: command.Arguments) -> int:
     return int(_session(arguments).preview())
-
-
-_jobs = command.Group("job", help="Run and stop jobs in its Nomad, without the command `nomad`.")
-run.add_command(_jobs)
-
-
-@_jobs.command("run", help="Run the job in FILE, as `nomad job run` does.")
-@command.argument("file FILE", "a job in HCL")
-def _run_job(arguments: command.Arguments) -> int:
-    return int(_session(arguments).run_job(arguments.file))
-
-
-@_jobs.command("stop", help="Stop the job of namespace default, as `nomad job stop` does.")
-@command.argument("job JOB", "its id")
-def _stop_job(arguments: command.Arguments) -> int:
-    return int(_session(arguments).stop_job(arguments.job))
 
 
 @run.command("down", help="End it and remove everything in it, protected volumes too, and the files that it rendered.")

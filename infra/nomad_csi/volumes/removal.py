@@ -113,7 +113,8 @@ class RemovedVolume(wanted_volume.VolumeFacts):
     def _dependents(self) -> hold.StorageDependents:
         """The volumes in that storage, but this one where the removal deregisters it, and releases its owner record."""
         assert self._storage is not None  # noqa: S101  # see `dependents`
-        is_removed = self.registration != "other-storage" and self.record != "sibling"
+        goes = {"same": self.record != "sibling", "absent": self.record == "own"}
+        is_removed = goes.get(self.registration, False)
         found = hold.read(self._context, self._storage, self.key[0], but=[self.key] if is_removed else [])
         return dataclasses.replace(found, own=self.key if self.key in found.keys else None)
 

@@ -108,16 +108,25 @@ class Session:
         return environment.of_shell(self.place, self._up())
 
     def execute(self, command: Sequence[str]) -> int:
-        """Run *command* in the environment of a sandbox that is up. Return its exit code."""
+        """
+        Run *command* in the environment of a sandbox that is up. Return its exit code.
+
+        Without a program `nomad`, its ``job run FILE`` and ``job stop JOB`` are done here.
+        """
         variables = environment.of_command(self.environment(), self.place, command) | processes.guarded()
         if shutil.which(command[0], path=variables.get("PATH", os.defpath)) is None:
+            match command:
+                case ["nomad", "job", "run", file]:
+                    return self._run_job(Path(file))
+                case ["nomad", "job", "stop", job_id]:
+                    return self._stop_job(job_id)
             raise errors.NomadCsiError(_not_found(command[0], self.record()))
         code = foreground.run(command, variables)
         if Path(command[0]).name == "pulumi" and CHANGES_OUTPUTS & set(command[1:]):
             self._write_outputs()
         return code
 
-    def run_job(self, file: Path) -> int:
+    def _run_job(self, file: Path) -> int:
         """Run the job of *file*, HCL, as `nomad job run` does; return 1 if it cannot be placed."""
         try:
             source = file.read_text(encoding="utf-8")
@@ -132,7 +141,7 @@ class Session:
             self.say(f"group {group} cannot be placed: {why}")
         return exit_codes.CHANGES if failed else 0
 
-    def stop_job(self, job_id: str) -> int:
+    def _stop_job(self, job_id: str) -> int:
         """Stop a job, as `nomad job stop` does."""
         with self._nomad() as client:
             if jobs.get(client, "default", job_id) is None:
