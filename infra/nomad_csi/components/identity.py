@@ -125,6 +125,7 @@ def _refuse_unrecorded(stack: str, ids: Sequence[str], state: functions.State) -
             f"EBS volumes {', '.join(left)} were made for this stack (tag {volumes.STACK_ID_TAG}={stack}) and are not "
             "in its state: an interrupted run left them, or they were moved to another stack, which needs an `up` "
             f"then; the tag {volumes.VOLUME_TAG} names the volume of each: bring those that no other stack has in with "
-            "`pulumi import`, or remove the tag, and run again"
+            "`pulumi import`; or remove the tag and run again, but not while its deletion is pending in the state "
+            "(`pulumi stack export`), which the next `up` would carry out"
         )
     return stack
