@@ -240,6 +240,16 @@ def test_flags_that_nobody_knows_keep_the_registration(context, answers, wrote, 
     assert wrote() == []
 
 
+@pytest.mark.parametrize(("after", "words"), [(OTHER, "vol-9 in Nomad, vol-1 in the state"), (CLAIM, "prod/db")])
+def test_what_changes_while_claims_end_is_not_taken_away(context, answers, wrote, after, words):
+    """Another registration of the id, or a claim that does not end."""
+    answers([(200, HELD | ENDING), (200, HELD | after)])
+
+    with pytest.raises(errors.RefusedError, match=words):
+        update(context)
+    assert wrote() == []
+
+
 @pytest.mark.parametrize("shown", [{"ExternalID": "vol-9"}, {"PluginID": "other"}, {"Parameters": {"a": "b"}}])
 def test_what_changed_since_it_was_read_is_not_taken_away(context, answers, wrote, shown):
     """Somebody registered it anew; a refresh shows what."""
