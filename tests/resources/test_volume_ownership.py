@@ -493,7 +493,7 @@ def test_command_without_an_owner_refuses_marked_volumes_and_marks_none(ours):
 
 
 @pytest.mark.usefixtures("held")
-def test_command_that_adopts_without_an_owner_removes_the_mark(ours):
+def test_command_that_adopts_without_an_owner_leaves_a_record_of_nobody(ours):
     """Nobody's from then on."""
     requester = registration_ownership.Requester(adopts=True)
 
@@ -501,7 +501,7 @@ def test_command_that_adopts_without_an_owner_removes_the_mark(ours):
         ours.client, applied.of_files([document("mysql", context={"a": "b"})]), requester=requester
     )
 
-    assert (outcome.status, ours.owner()) == ("updated", None)
+    assert (outcome.status, ours.owner()) == ("updated", "")  # the record keeps the storage of the id
 
 
 def test_refused_volume_leaves_no_mark(ours):

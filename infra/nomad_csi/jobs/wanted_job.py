@@ -70,6 +70,7 @@ class WantedJob:
         recorded: Mapping[str, Any],
         *,
         is_of_command: bool = False,
+        takes_over_stacks: bool = False,
     ) -> None:
         self.context = context
         self.news = news
@@ -79,6 +80,8 @@ class WantedJob:
         self.recorded = recorded
         self._is_of_command = is_of_command
         """Whether a command acts, which knows the owner's label alone, and leaves jobs of Pulumi stacks to these."""
+
+        self._takes_over_stacks = takes_over_stacks
 
     # What is known.
 
@@ -159,9 +162,11 @@ class WantedJob:
         """Return why the job in Nomad is left as it is."""
         if self.type_refusal:
             return "other type"
-        if self.found is None or self.found.stopped or self.who.adopts:
+        if self.found is None or self.found.stopped:
             return None
         is_of_stack = self._is_of_command and self.owner is not None and bool(self.owner.stack_id)
+        if self._takes_over_stacks if is_of_stack else self.who.adopts:
+            return None
         if not self.is_permitted:
             return "of a stack" if is_of_stack else "foreign"
         is_left = is_of_stack or (self.owner is None and not self.recorded)

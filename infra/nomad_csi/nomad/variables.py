@@ -47,14 +47,17 @@ def list_indexes(nomad: request.Nomad, namespace: str, prefix: str) -> dict[str,
     return {replies.required(item, "Path"): replies.number(item, "ModifyIndex") for item in listed}
 
 
-def list_paths(nomad: request.Nomad, namespace: str, prefix: str) -> list[tuple[str, str]]:
+def list_all(nomad: request.Nomad, namespace: str, prefix: str) -> dict[tuple[str, str], int]:
     """
-    Return namespace and path of each variable whose path begins with *prefix*; ``*``: in all namespaces.
+    Return the ``modify_index`` of each variable whose path begins with *prefix*, by namespace and path.
 
-    As in `list_indexes`, what the token may not list is left out.
+    *namespace* ``*``: those of all namespaces. As in `list_indexes`, what the token may not list is left out.
     """
     listed = replies.many(nomad, request.path_of("vars"), query={"namespace": namespace, "prefix": prefix})
-    return [(replies.required(item, "Namespace"), replies.required(item, "Path")) for item in listed]
+    return {
+        (replies.required(item, "Namespace"), replies.required(item, "Path")): replies.number(item, "ModifyIndex")
+        for item in listed
+    }
 
 
 def put(nomad: request.Nomad, namespace: str, path: str, items: Mapping[str, str], *, index: int) -> Variable | None:

@@ -13,6 +13,7 @@ from nomad_csi.volumes import (
     created_deletion,
     desired,
     explain,
+    hold,
     registration_ownership,
     removal,
     steps,
@@ -121,7 +122,8 @@ class CreatedVolumeResource(volume_resource.VolumeResource):
         if not removal.remove(context, removed, outputs):
             return
         if created_deletion.is_wanted(outputs):
-            created_deletion.delete(context, outputs)
+            with hold.removing(context, removed.key):
+                created_deletion.delete(context, outputs)
             return
         storage = outputs.get("externalId", "" if removed.found is None else removed.found.external_id)
         if storage:

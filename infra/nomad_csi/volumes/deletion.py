@@ -164,7 +164,7 @@ class _Deletion:
             made, record = self.options.made.get(request.key), self._records.read([self._key]).owners.get(self._key)
             kept = record or owner_records.NO_RECORD
             named = request.external_id or (made.external_id if made else "") or kept.external_id
-            is_recorded = bool(named) and kept.external_id == named
+            is_recorded = bool(named) and kept.external_id == named and bool(kept.storage_name)
             return Storage(
                 external_id=named or self._find_tagged(),
                 plugin_id=request.plugin_id or (kept.plugin_id if is_recorded else ""),

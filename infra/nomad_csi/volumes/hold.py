@@ -7,7 +7,8 @@ or a `StorageHold` of a file system that several volumes share. The file system 
 its id from the hold, so what uses it is removed before.
 """
 
-from collections.abc import Callable, Collection, Mapping
+import contextlib
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
@@ -91,14 +92,13 @@ def read(
     """
     Return what needs *storage* or a part of it now, in all namespaces, without the volumes *but*.
 
-    The list of volumes begins after the call; concurrent callers share one. Owner records are read once in an
-    operation; those of volumes that it has removed do not count. Raises `errors.NomadApiError` where Nomad does not
-    answer.
+    Both lists begin after the call. Owner records of volumes that this operation removes do not count. Raises
+    `errors.NomadApiError` where Nomad does not answer.
     """
     latest = context.operation.once("latest users", lambda: sharing.LatestUsers(context.client))
     users = latest.read(namespace)
     found = tuple(key for key in users.within(storage) if key not in but)
-    kept = context.operation.once("kept storage", lambda: _read_kept(context, namespace))
+    kept = _read_kept(context, namespace)
     rights = registration_ownership.RIGHTS.format(namespace=namespace)
     return StorageDependents(
         storage=shown(storage),
@@ -129,9 +129,15 @@ def _removed(context: resource.Context) -> set[volumes.Key]:
     return removed
 
 
-def remove(context: resource.Context, key: volumes.Key) -> None:
-    """Note that this operation removes the volume *key*: what its owner record keeps may go in the same run."""
+@contextlib.contextmanager
+def removing(context: resource.Context, key: volumes.Key) -> Iterator[None]:
+    """Note that this operation removes the volume *key*, unless that fails: what its record keeps may go, too."""
     _removed(context).add(key)
+    try:
+        yield
+    except BaseException:
+        _removed(context).discard(key)
+        raise
 
 
 def shown(storage: storage_identity.StorageIdentity) -> str:

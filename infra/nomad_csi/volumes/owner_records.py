@@ -196,7 +196,8 @@ def acquired(before: OwnerRecord | None, token: OwnerToken, requester: Requester
     """
     before = before or NO_RECORD
     if not requester.owner:
-        return dataclasses.replace(before, owner="", stack_id="", nonce="") if before.storage_name else None
+        is_kept = before.storage_name or before.external_id
+        return dataclasses.replace(before, owner="", stack_id="", nonce="") if is_kept else None
     same = before if before.owner == requester.owner else NO_RECORD
     # Whoever registers storage that exists names it; what a plugin finds by a name in the record stays.
     is_named = bool(token.external_id) and not (before.storage_name or token.created_name or token.registered_name)

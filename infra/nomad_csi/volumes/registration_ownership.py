@@ -144,6 +144,10 @@ class _Known:
         self.seen: dict[volumes.Key, _Seen] = {}
         """What was read or written last."""
 
+        self.listing = threading.Lock()
+        self.listed: dict[tuple[str, str], variables.Variable] = {}
+        """Records by namespace and path, as `OwnerRecords.list_all` read them last."""
+
         self.denied: dict[str, float] = {}
         """Time at which the token was last refused to read the records, by namespace."""
 
@@ -206,16 +210,25 @@ class OwnerRecords:
         """
         Return all records of *namespace*; *everywhere*: also those of other namespaces, as far as the token may list.
 
-        Raises `errors.NomadApiError` where the token may not read them, or Nomad does not answer.
+        The list is read on each call; a record that has not changed since an earlier call is not read again. Raises
+        `errors.NomadApiError` where the token may not read them, or Nomad does not answer.
         """
         # A list leaves out, without a word, what the token may not read; a read is refused.
         variables.get(self._nomad, namespace, f"{self._folder}/{owner_records.NOT_AN_ID}")
-        paths = variables.list_paths(self._nomad, "*" if everywhere else namespace, f"{self._folder}/")
-        found = request.read_many(functools.partial(variables.get, self._nomad, *path) for path in paths)
+        indexes = variables.list_all(self._nomad, "*" if everywhere else namespace, f"{self._folder}/")
+        with self._known.listing:
+            listed = self._known.listed
+            changed = [
+                path for path, index in indexes.items() if path not in listed or listed[path].modify_index < index
+            ]
+            found = request.read_many(functools.partial(variables.get, self._nomad, *path) for path in changed)
+            now = dict(zip(changed, found, strict=True))
+            seen = {path: each for path in indexes if (each := now.get(path, listed.get(path)))}
+            listed.clear()
+            listed.update(seen)
         return {
             (of, each.items.get(owner_records.ID, each.path)): OwnerRecord.from_items(each.items)
-            for (of, _), each in zip(paths, found, strict=True)
-            if each
+            for (of, _), each in seen.items()
         }
 
     # Change.

@@ -247,13 +247,13 @@ def remove(context: resource.Context, removed: RemovedVolume, recorded: Mapping[
     if found is not None and removed.claims == "ending":
         wait_until_free(context, found, recorded)
         return remove(context, removed.again(), recorded)  # the owner may be another one after the wait
-    hold.remove(context, removed.key)
     if "delete storage" in decision.steps:
         return True
-    if removed.keeps_storage:
-        removed.keep_storage()
-    if found is not None:
-        deregistration.deregister_free(context.client, found)
-    if not removed.keeps_storage:
-        volume_ownership.release(context, recorded)
+    with hold.removing(context, removed.key):
+        if removed.keeps_storage:
+            removed.keep_storage()
+        if found is not None:
+            deregistration.deregister_free(context.client, found)
+        if not removed.keeps_storage:
+            volume_ownership.release(context, recorded)
     return True

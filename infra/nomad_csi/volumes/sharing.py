@@ -204,7 +204,8 @@ class Users:
             return None
         modes = tuple(mode.access_mode for mode in found.capabilities) if found else ()
         user = registration.StorageUser(name="/".join(key), access_modes=modes)
-        self._note_modes(user, key)
+        if found is not None:
+            self._note_modes(user, key)
         return user
 
     def _note_modes(self, user: registration.StorageUser, key: _Key) -> None:

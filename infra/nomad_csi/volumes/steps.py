@@ -104,7 +104,9 @@ def _register_anew(context: resource.Context, wanted: wanted_volume.WantedVolume
     if unsent := _run(context).breaker.refusal(wanted.desired.document):
         raise unsent
     found, recorded = wanted.registered, wanted.recorded_outputs
-    volume_ownership.acquire(context, wanted.key, wanted.requester, wanted.token)
+    # The record keeps the old storage until the new registration is sent.
+    before = volume_ownership.naming(wanted.token, found.registration())
+    volume_ownership.acquire(context, wanted.key, wanted.requester, before)
     free = removal.wait_until_free(context, found, recorded)
     if context.cancelled.is_set():
         raise errors.CancelledError(f"cancelled before {found.key} was deregistered; nothing was changed")

@@ -5,6 +5,7 @@ import dataclasses
 import pytest
 
 from nomad_csi import errors, nomad
+from nomad_csi.drivers import storage_identity
 from nomad_csi.frame import resource
 from nomad_csi.nomad import variables, volume_creation, volumes
 from nomad_csi.volumes import (
@@ -219,3 +220,14 @@ def test_storage_that_a_record_keeps_holds_what_it_is_in(world):
         kind.delete(world.context, system["storageId"], system)
 
     kind.delete(same_run, system["storageId"], system)
+
+
+def test_record_that_came_during_the_run_holds_its_storage(world):
+    """Records are looked at right before the deletion, and not once a run."""
+    run = world.context
+    hold.read(run, storage_identity.identify("fs-0123456789abcdef0"), KEY[0])
+    _, outputs = make(world)
+    VOLUME.delete(world.context, IDENTITY, outputs)
+
+    with pytest.raises(errors.RefusedError, match=f"--forget {outputs['externalId']} "):
+        hold.StorageHoldResource().delete(run, outputs["externalId"], {"storageId": outputs["externalId"]})
