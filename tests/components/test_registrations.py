@@ -1,6 +1,9 @@
 """What the engine is told of a spec's resources is what `registrations.yaml` has: each input and option of each."""
 
+import difflib
+
 import pytest
+import yaml
 
 from tests.components import registrations
 
@@ -12,4 +15,8 @@ def test_resources_are_registered_as_written(name):
     """A change that is meant is accepted with ``python -m tests.components.registrations``."""
     case = dict(CASES[name])
 
-    assert registrations.of(case.pop("spec")) == case
+    found = registrations.of(case.pop("spec"))
+
+    lines = (yaml.safe_dump(each).splitlines() for each in (case, found))
+    if difference := "\n".join(difflib.unified_diff(*lines, "written", "now", lineterm="")):
+        pytest.fail(difference)
