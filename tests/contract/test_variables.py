@@ -136,7 +136,7 @@ def test_our_own_client_overwrites_nobody(client, path):
     found = variables.get(client, "default", path)
 
     assert found == written
-    assert variables.list_indexes(client, "default", path) == {path: written.modify_index}
+    assert variables.list_all(client, "default", path) == {("default", path): written.modify_index}
     assert not variables.delete(client, "default", path, index=found.modify_index + 1)
     assert variables.delete(client, "default", path, index=found.modify_index)
 

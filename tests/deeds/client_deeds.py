@@ -429,7 +429,7 @@ CALLS = {
     "nodes.ids_where, absent": lambda client: nodes.ids_where(client, "meta", "rack", None),
     "nodes.list_servers": nodes.list_servers,
     "variables.get": lambda client: variables.get(client, "prod", "a/b"),
-    "variables.list_indexes": lambda client: variables.list_indexes(client, "prod", "a/"),
+    "variables.list_all": lambda client: variables.list_all(client, "prod", "a/"),
     "variables.put": lambda client: variables.put(client, "prod", "a/b", {"k": "v"}, index=31),
     "variables.delete": lambda client: variables.delete(client, "prod", "a/b", index=31),
     "namespaces.missing": lambda client: namespaces.missing(client, ["prod", "shop", "none", "default"]),

@@ -124,14 +124,6 @@ def missing_outputs(old_outputs: Mapping[str, Any]) -> tuple[str, ...]:
     return ("nonce",) if old_outputs.get("owner") and "nonce" not in old_outputs else ()
 
 
-def is_all_that_differs(
-    old_outputs: Mapping[str, Any], news: Mapping[str, Any], declared: declaration.Declaration
-) -> bool:
-    """Return whether *news* differ from *old_outputs* in the owner, and in no other input that is *declared*."""
-    differing = declared.differing(old_outputs, news)
-    return differing <= OF_OWNER and bool(differing or missing_outputs(old_outputs))
-
-
 def other_stack(context: resource.Context, outputs: Mapping[str, Any]) -> str:
     """
     Return a sentence that the object of *outputs* was made by a stack of another label; empty where it was not.

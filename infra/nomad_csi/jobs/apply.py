@@ -199,7 +199,7 @@ def _jobs(
         beside = conflicts.find(client, tuple(tasks.values()), {(job.namespace, job.job_id) for job in plugin.jobs})
         for job in plugin.jobs:
             inputs = _inputs(plugin, job, requester, templates)
-            wanted = wanted_job.WantedJob(context, inputs, {}, is_of_command=True, takes_over_stacks=requester.adopts)
+            wanted = wanted_job.WantedJob(context, inputs, {}, command=requester)
             wanted.kind = job.job_type
             item = _compared(wanted)
             judged = beside.check([tasks[job.job_id]])
@@ -273,7 +273,7 @@ def start(
         indexes = {}
         for job in plugin.jobs:
             inputs = _checked(_JOB, _inputs(plugin, job, requester, templates))
-            wanted = wanted_job.WantedJob(context, inputs, {}, is_of_command=True, takes_over_stacks=requester.adopts)
+            wanted = wanted_job.WantedJob(context, inputs, {}, command=requester)
             found = wanted.found
             if found is not None and wanted.label == requester.owner and wanted.is_as_wanted:
                 indexes[job.job_id] = found.job_modify_index

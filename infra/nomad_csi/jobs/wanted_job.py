@@ -18,7 +18,7 @@ from nomad_csi.jobs import conflicts, owner
 from nomad_csi.nomad import cluster_identity, jobs, plugin_jobs, volumes
 from nomad_csi.nomad.http import replies
 from nomad_csi.nomad.records import volumes as volume_records
-from nomad_csi.volumes import volume_ownership
+from nomad_csi.volumes import owner_records, volume_ownership
 
 EQUAL = "None"
 """``Diff.Type`` of a plan that changes nothing (hashicorp/nomad, ``nomad/structs/diff.go``, ``DiffTypeNone``)."""
@@ -69,8 +69,7 @@ class WantedJob:
         news: Mapping[str, Any],
         recorded: Mapping[str, Any],
         *,
-        is_of_command: bool = False,
-        takes_over_stacks: bool = False,
+        command: owner_records.Requester | None = None,
     ) -> None:
         self.context = context
         self.news = news
@@ -78,10 +77,8 @@ class WantedJob:
         self.name = f"job {'/'.join(self.key)}"
         self.who = volume_ownership.requester(news, recorded)
         self.recorded = recorded
-        self._is_of_command = is_of_command
-        """Whether a command acts, which knows the owner's label alone, and leaves jobs of Pulumi stacks to these."""
-
-        self._takes_over_stacks = takes_over_stacks
+        self._command = command
+        """Who acts by a command: it knows the owner's label alone, and takes over a job of a stack by --adopt alone."""
 
     # What is known.
 
@@ -164,8 +161,10 @@ class WantedJob:
             return "other type"
         if self.found is None or self.found.stopped:
             return None
-        is_of_stack = self._is_of_command and self.owner is not None and bool(self.owner.stack_id)
-        if self._takes_over_stacks if is_of_stack else self.who.adopts:
+        is_of_stack, adopts = False, self.who.adopts
+        if self._command is not None and self.owner is not None and self.owner.stack_id:
+            is_of_stack, adopts = True, self._command.adopts
+        if adopts:
             return None
         if not self.is_permitted:
             return "of a stack" if is_of_stack else "foreign"

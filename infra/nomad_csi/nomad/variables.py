@@ -36,22 +36,12 @@ def get(nomad: request.Nomad, namespace: str, path: str) -> Variable | None:
     return None if item is None else replies.record(Variable, item, {})
 
 
-def list_indexes(nomad: request.Nomad, namespace: str, prefix: str) -> dict[str, int]:
-    """
-    Return the ``modify_index`` of each variable whose path begins with *prefix*, by path.
-
-    Nomad leaves out variables that the token may not list, without an error.
-    """
-    query = {"namespace": namespace, "prefix": prefix}
-    listed = replies.many(nomad, request.path_of("vars"), query=query)
-    return {replies.required(item, "Path"): replies.number(item, "ModifyIndex") for item in listed}
-
-
 def list_all(nomad: request.Nomad, namespace: str, prefix: str) -> dict[tuple[str, str], int]:
     """
     Return the ``modify_index`` of each variable whose path begins with *prefix*, by namespace and path.
 
-    *namespace* ``*``: those of all namespaces. As in `list_indexes`, what the token may not list is left out.
+    *namespace* ``*``: those of all namespaces. Nomad leaves out variables that the token may not list, without an
+    error.
     """
     listed = replies.many(nomad, request.path_of("vars"), query={"namespace": namespace, "prefix": prefix})
     return {

@@ -80,13 +80,7 @@ class DesiredVolume:
 
     def requester(self, recorded: Mapping[str, Any]) -> owner_records.Requester:
         """Return who requests it; *recorded* are its previous outputs, empty for a new one."""
-        return owner_records.Requester(
-            owner=self.owner,
-            stack_id=self.owner_id.replace(UNKNOWN, ""),
-            former=str(recorded.get("owner", "")),
-            adopts=self.adopt,
-            is_recorded=bool(recorded),
-        )
+        return owner_records.requester_of(self.owner, self.owner_id, recorded, adopts=self.adopt)
 
 
 def of_properties(declared: declaration.Declaration, values: Mapping[str, Any]) -> DesiredVolume:

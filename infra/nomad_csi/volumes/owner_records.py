@@ -12,6 +12,9 @@ import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
+
+from nomad_csi.frame import properties
 
 FOLDER = "nomad-csi/volumes"
 """Folder of the variables of volumes."""
@@ -181,6 +184,17 @@ class Requester:
         if self.stack_id and record.stack_id:
             return self.stack_id == record.stack_id
         return record.owner in {self.owner, self.former} - {""}
+
+
+def requester_of(owner: str, owner_id: str, recorded: Mapping[str, Any], *, adopts: bool) -> Requester:
+    """Return who requests an object of a stack; *recorded* are its previous outputs, empty for a new one."""
+    return Requester(
+        owner=owner,
+        stack_id=owner_id.replace(properties.UNKNOWN, ""),
+        former=str(recorded.get("owner", "")),
+        adopts=adopts,
+        is_recorded=bool(recorded),
+    )
 
 
 NO_OWNER = Requester()

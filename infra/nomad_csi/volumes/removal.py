@@ -42,7 +42,6 @@ class RemovedVolume(wanted_volume.VolumeFacts):
     ) -> None:
         """*replaced_by* are the inputs of what replaces it; ``None``: what the program declares for its URN."""
         super().__init__(context, desired.of_properties(declared, recorded), recorded, in_preview=in_preview)
-        self._recorded = recorded
         self._replaced_by = replaced_by
         wanted = replaced_by or context.operation.declared(declared.token, context.urn)
         self._wanted = None if wanted is None else desired.of_properties(declared, wanted)
@@ -51,7 +50,11 @@ class RemovedVolume(wanted_volume.VolumeFacts):
     def again(self) -> "RemovedVolume":
         """Return the same volume, with nothing read yet."""
         return RemovedVolume(
-            self._context, self._declared, self._recorded, replaced_by=self._replaced_by, in_preview=self._in_preview
+            self._context,
+            self._declared,
+            self.recorded_outputs,
+            replaced_by=self._replaced_by,
+            in_preview=self._in_preview,
         )
 
     @property
@@ -71,12 +74,12 @@ class RemovedVolume(wanted_volume.VolumeFacts):
             return "sibling" if is_taken_over else "none"
         found = super().record
         # A token that may not write records leaves none, whichever resource has the volume.
-        return "not known" if found == "none" and not self._recorded.get("marked") else found
+        return "not known" if found == "none" and not self.recorded_outputs.get("marked") else found
 
     @property
     def is_renamed(self) -> bool:
         """Whether a stack of another name wrote the state."""
-        return bool(stack_identity.other_stack(self._context, self._recorded))
+        return bool(stack_identity.other_stack(self._context, self.recorded_outputs))
 
     @property
     def protect(self) -> bool:
@@ -86,7 +89,7 @@ class RemovedVolume(wanted_volume.VolumeFacts):
     @property
     def ends(self) -> facts.Ends:
         """What becomes of the storage."""
-        if created_deletion.is_wanted(self._recorded):
+        if created_deletion.is_wanted(self.recorded_outputs):
             return "deleted here"
         return "kept" if self._storage is None else "deleted after"
 
@@ -100,7 +103,7 @@ class RemovedVolume(wanted_volume.VolumeFacts):
     @property
     def is_proven(self) -> bool:
         """Whether the state proves that the storage was created for this volume."""
-        return not created_deletion.objection(self.name, self._recorded)
+        return not created_deletion.objection(self.name, self.recorded_outputs)
 
     @property
     def registration(self) -> Literal["absent", "same", "other-storage"]:
@@ -132,7 +135,7 @@ class RemovedVolume(wanted_volume.VolumeFacts):
         """Why the replacement would not work."""
         assert self._wanted is not None  # noqa: S101  # only a replacement is asked for
         found = fitness.problems(
-            self._context, self._wanted, self._recorded, self.unchecked, in_preview=self._in_preview
+            self._context, self._wanted, self.recorded_outputs, self.unchecked, in_preview=self._in_preview
         )
         if self._wanted.key == self.key:
             return found
@@ -147,16 +150,16 @@ class RemovedVolume(wanted_volume.VolumeFacts):
     def _refused(self, reason: decide.Refusal) -> errors.RefusedError:
         match reason:
             case "changed meanwhile":
-                return explain.of_another_hand(self.registered, self._recorded)
+                return explain.of_another_hand(self.registered, self.recorded_outputs)
             case "renamed stack":
-                other = stack_identity.other_stack(self._context, self._recorded)
+                other = stack_identity.other_stack(self._context, self.recorded_outputs)
                 return errors.RefusedError(f"volume {self.name} {other}")
             case "owner not known":
                 return errors.RefusedError(f"{self.unknown_owner('is not removed')}; run again then")
             case "protected":
                 return self._of_protection()
             case "unproven":
-                why = created_deletion.objection(self.name, self._recorded)
+                why = created_deletion.objection(self.name, self.recorded_outputs)
                 return errors.RefusedError(f"{why}; nothing was changed")
             case _:
                 return self._dependents.refusal(f"volume {self.name} is not removed")
@@ -169,10 +172,10 @@ class RemovedVolume(wanted_volume.VolumeFacts):
 
     def keep_storage(self) -> None:
         """Complete the owner record that stays, by what the state knows of the storage."""
-        nonce = str(self._recorded.get("nonce", ""))
+        nonce = str(self.recorded_outputs.get("nonce", ""))
         token = volume_ownership.OwnerToken(recorded=nonce, nonce=nonce, leaves_stack=True)
-        token = created_changes.token_of(token, self.desired.document, self._recorded)
-        volume_ownership.keep(self._context, self._recorded, token)
+        token = created_changes.token_of(token, self.desired.document, self.recorded_outputs)
+        volume_ownership.keep(self._context, self.recorded_outputs, token)
 
     def unknown_owner(self, what: str) -> str:
         """Return that the owner record could not be read, so that the volume *what*, and what to do."""
@@ -184,8 +187,9 @@ class RemovedVolume(wanted_volume.VolumeFacts):
         )
 
     def _of_protection(self) -> errors.RefusedError:
+        storage = self.recorded_outputs.get("externalId", "")
         return errors.RefusedError(
-            f"volume {self.name} is protected, and its storage {self._recorded.get('externalId', '')} would be deleted "
+            f"volume {self.name} is protected, and its storage {storage} would be deleted "
             "after its registration; nothing was changed: set protect: false, run `pulumi up`, and remove it then"
         )
 

@@ -20,14 +20,9 @@ State = tuple[resource.Properties, resource.Properties]
 
 
 def requester(news: Mapping[str, Any], recorded: Mapping[str, Any]) -> Requester:
-    """Return the requester of the volume of *news*; *recorded* are its previous outputs, empty for a new one."""
-    return Requester(
-        owner=str(news.get("owner", "")),
-        stack_id=str(news.get("ownerId", "")).replace(resource.UNKNOWN, ""),
-        former=str(recorded.get("owner", "")),
-        adopts=bool(news.get("adopt")),
-        is_recorded=bool(recorded),
-    )
+    """Return the requester of the object of *news*, as `owner_records.requester_of`."""
+    owner, owner_id = str(news.get("owner", "")), str(news.get("ownerId", ""))
+    return owner_records.requester_of(owner, owner_id, recorded, adopts=bool(news.get("adopt")))
 
 
 def next_token(recorded: str, *, is_same: bool) -> OwnerToken:

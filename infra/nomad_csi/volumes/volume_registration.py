@@ -54,7 +54,7 @@ class VolumeRegistrationResource(volume_resource.VolumeResource):
         super().preflight(context, old_outputs, news)
 
     def _is_replaced(self, old_outputs: Mapping[str, Any], news: Mapping[str, Any]) -> bool:
-        return bool(old_outputs) and self._of(old_outputs).key != self._of(news).key
+        return bool(old_outputs) and volume_properties.key_of(old_outputs) != volume_properties.key_of(news)
 
     def _is_checked(self, old_outputs: Mapping[str, Any], volume: desired.DesiredVolume) -> bool:
         change = registration_change.classify(self._of(old_outputs), volume)

@@ -81,8 +81,7 @@ class VolumeResource(resource.Resource):
         Raises `errors.RefusedError` with the reason of the decision where nothing is done, and what `steps.carry_out`
         does.
         """
-        volume = self._of(news)
-        return volume.document.key, self._bring(context, news, None)
+        return volume_properties.key_of(news), self._bring(context, news, None)
 
     def update(
         self, context: resource.Context, identity: str, old_outputs: Mapping[str, Any], news: Mapping[str, Any]

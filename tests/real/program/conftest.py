@@ -168,7 +168,7 @@ def world(_world):
     """
     yield _world
     with _world.nomad() as client:
-        for path in variables.list_indexes(client, "default", f"{owner_records.FOLDER}/"):
+        for _, path in variables.list_all(client, "default", f"{owner_records.FOLDER}/"):
             client.request("DELETE", f"/v1/var/{path}")
         left = [job["ID"] for job in client.request("GET", "/v1/jobs", query={"namespace": "*"}).data]
         kept = [item["ID"] for item in client.request("GET", "/v1/volumes", query={"type": "csi"}).data]
