@@ -81,6 +81,7 @@ WRONG = [
     wrong("segment-form", VOLUME, '"us-east-1a"', '""', 17),
     wrong("access-mode-unknown", VOLUME, "single-node-writer", "single-node-reader", 6),
     wrong("access-mode-unserved", VOLUME, "single-node-writer", "multi-node-reader-only", 6),
+    wrong("value-unknown", CONSUMER, '"single-node-writer"', "var.mode", 7),
     wrong("external-id-missing", VOLUME, 'external_id = "vol-0123456789abcdef0"\n', "", 1),
     wrong("external-id-form", VOLUME, "vol-0123456789abcdef0", "mysql", 4),
     wrong("external-id-long", SHARED, "fs-0123456789abcdef0", f"fs-0123456789abcdef0:/{'x' * 110}", 3),

@@ -182,7 +182,7 @@ def test_a_plugin_job_that_cannot_be_computed_is_missing():
     _, adoption, said = read(managed("nomad_job", "ebs", {"jobspec": text}))
 
     assert not adoption.is_complete
-    assert any("missing: the job of nomad_job.ebs cannot be read: line 2" in line for line in said)
+    assert any("missing: the job of nomad_job.ebs cannot be read: the value of lower" in line for line in said)
 
 
 def test_data_sources_and_deposed_objects_are_not_read():

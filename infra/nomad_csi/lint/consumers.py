@@ -21,14 +21,6 @@ _NAMES = {
 """Names that Nomad reads in the blocks of a job that concern volumes and plugins."""
 
 
-def check(consumer: Consumer) -> Iterator[Finding]:
-    """Yield the findings for the volume block of *consumer*, and for its group's use of the volume."""
-    yield from _modes(consumer)
-    yield from _claims(consumer)
-    yield from _twice(consumer)
-    yield from _mounts(consumer)
-
-
 def check_job(job: jobs.JobFile) -> Iterator[Finding]:
     """Yield findings for what Nomad refuses in the volume blocks of *job*, of any type."""
     for group in job.groups:
@@ -121,3 +113,6 @@ def _mounts(consumer: Consumer) -> Iterator[Finding]:
         ]
         if mounts and task.driver in _NO_MOUNTS:
             yield finding_at_line("mount-not-supported", mounts[0].line, f"a volume_mount in a {task.driver} task")
+
+
+CHECKS = (_modes, _claims, _twice, _mounts)

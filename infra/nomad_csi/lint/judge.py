@@ -11,6 +11,7 @@ from nomad_csi.drivers import storage_identity
 from nomad_csi.findings import Finding
 from nomad_csi.hcl import files as parsed
 from nomad_csi.hcl import job as jobs
+from nomad_csi.hcl import values
 from nomad_csi.lint import consumers, model, plugin_arguments, plugin_job, policies, volume_forms
 from nomad_csi.lint.model import Consumer, LintedPlugin, LintedPolicy, LintedVolume, finding_at_line
 from nomad_csi.plan import registration
@@ -59,10 +60,10 @@ def check_volumes(
         elif _is_one(first, second):
             found = f"volume {first.id} of {first.file} has the same external id"
             yield second, finding_at_line("external-id-shared", second.content.at("external_id"), found)
-    known = {plugin.plugin.id for plugin in plugins}
+    known = {plugin.plugin.id for plugin in plugins if plugin.has_known_id}
     for volume in volumes:
         plugin_id = jobs.text(volume.content, "plugin_id")
-        if plugins and plugin_id and plugin_id not in known:
+        if known and plugin_id and plugin_id not in known and all(item.has_known_id for item in plugins):
             found = f"the plugin {plugin_id!a}; the jobs given run {', '.join(sorted(known))}"
             yield volume, finding_at_line("volume-plugin-unknown", volume.content.at("plugin_id"), found)
 
@@ -100,9 +101,9 @@ _NOTES = {
 """Code and text of the finding, by the reader's note."""
 
 _CHECKS: Mapping[type, tuple[Callable[[Any], Iterator[Finding]], ...]] = {
-    LintedPlugin: (plugin_job.check, plugin_job.check_task, plugin_arguments.check),
+    LintedPlugin: (*plugin_job.CHECKS, *plugin_arguments.CHECKS),
     LintedVolume: (volume_forms.check, volume_forms.check_as_spec),
-    Consumer: (consumers.check,),
+    Consumer: consumers.CHECKS,
     LintedPolicy: (policies.check,),
 }
 
@@ -126,19 +127,32 @@ def _lint_files(files: Iterable[parsed.File]) -> Iterator[Finding]:
             code, found = _NOTES[note]
             yield dataclasses.replace(finding_at_line(code, line, found), file=file.name, subject=f"{file.kind} file")
         for job in file.jobs:
-            yield from (dataclasses.replace(item, file=file.name) for item in consumers.check_job(job))
+            found_in_job = _findings(consumers.check_job, job)
+            subject = f"job {job.id}"
+            yield from (
+                dataclasses.replace(item, file=file.name, subject=item.subject or subject) for item in found_in_job
+            )
 
 
 def _lint_subjects(found: model.Subjects) -> Iterator[Finding]:
     yield from _checked((*found.plugins, *found.volumes, *found.consumers, *found.policies))
-    yield from (_lint_subject(plugin, item) for plugin, item in check_plugins(found.plugins))
+    known = [plugin for plugin in found.plugins if plugin.has_known_id]
+    yield from (_lint_subject(plugin, item) for plugin, item in check_plugins(known))
     yield from (_lint_subject(volume, item) for volume, item in check_volumes(found.volumes, found.plugins))
 
 
 def _checked(subjects: Iterable[LintedPlugin | LintedVolume | Consumer | LintedPolicy]) -> Iterator[Finding]:
     for subject in subjects:
         for check in _CHECKS[type(subject)]:
-            yield from (_lint_subject(subject, item) for item in check(subject))
+            yield from (_lint_subject(subject, item) for item in _findings(check, subject))
+
+
+def _findings(check: Callable[[Any], Iterator[Finding]], subject: Any) -> Iterator[Finding]:
+    """Yield the findings of *check*, which ends with a warning where it needs a value that is not known."""
+    try:
+        yield from check(subject)
+    except values.UnknownValueError as error:
+        yield finding_at_line("value-unknown", error.value.line, f"the value of {error.value.expression}")
 
 
 def _lint_subject(subject: LintedPlugin | LintedVolume | Consumer | LintedPolicy, found: Finding) -> Finding:

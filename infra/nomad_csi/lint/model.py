@@ -33,7 +33,14 @@ class LintedPlugin(model.Part):
     @property
     def subject(self) -> str:
         """``plugin aws-ebs0 (controller)``."""
-        return f"plugin {self.plugin.id or 'without an id'} ({self.plugin.type or 'no type'})"
+        plugin_id, role = (jobs.shown(self.plugin.body, name) for name in ("id", "type"))
+        return f"plugin {plugin_id or 'without an id'} ({role or 'no type'})"
+
+    @property
+    def has_known_id(self) -> bool:
+        """Whether id and type are known."""
+        body = self.plugin.body
+        return not any(isinstance(body.written(name), values.Unknown) for name in ("id", "type"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,7 +131,7 @@ def subjects_of(files: Sequence[parsed.File]) -> Subjects:
 def driver_of(task: jobs.TaskBlock) -> drivers.Driver | None:
     """Return the driver of *task*, in its image's version; ``None`` where it is not in the catalogue."""
     row = model.row_of(task)
-    return row and (catalogue.select_version(row, recognise.tag(task.image)) or row)
+    return row and (catalogue.select_version(row, recognise.tag(jobs.shown(task.config, "image"))) or row)
 
 
 def _plugins(file: parsed.File, job: jobs.JobFile) -> Iterable[LintedPlugin]:
@@ -134,13 +141,14 @@ def _plugins(file: parsed.File, job: jobs.JobFile) -> Iterable[LintedPlugin]:
 
 def _volume(file: parsed.File, content: values.Map, plugins: Sequence[LintedPlugin]) -> LintedVolume:
     plugin_id = jobs.text(content, "plugin_id")
-    by_plugin = next((plugin.driver for plugin in plugins if plugin.plugin.id == plugin_id), None)
+    by_plugin = next((plugin.driver for plugin in plugins if jobs.shown(plugin.plugin.body, "id") == plugin_id), None)
     return LintedVolume(file=file.name, content=content, driver=by_plugin or volumes.driver_of(content))
 
 
 def _consumers(file: parsed.File, job: jobs.JobFile, volumes: Sequence[LintedVolume]) -> Iterable[Consumer]:
-    namespace = job.namespace or "default"
+    namespace = jobs.shown(job.body, "namespace") or "default"
     for group in job.groups:
         for request in group.volumes:
-            found = next((item for item in volumes if (item.namespace, item.id) == (namespace, request.source)), None)
+            named = (namespace, jobs.shown(request.body, "source"))
+            found = next((item for item in volumes if (item.namespace, item.id) == named), None)
             yield Consumer(file=file.name, job=job, group=group, request=request, volume=found)

@@ -18,15 +18,6 @@ _DEFAULT_HEALTH_TIMEOUT_S = 30
 _BOUND = re.compile(r"\s*(!=|>=|>|=|~>|<=|<|)\s*v?(\d+(?:\.\d+)*)", re.ASCII)
 
 
-def check(plugin: LintedPlugin) -> Iterator[Finding]:
-    """Yield the findings for the job of *plugin*."""
-    yield from _kind(plugin)
-    yield from _instances(plugin)
-    yield from _restart(plugin)
-    yield from _health_timeout(plugin)
-    yield from _nomad_version(plugin)
-
-
 def _kind(plugin: LintedPlugin) -> Iterator[Finding]:
     block = plugin.plugin
     roles = tuple(plugin.driver.roles) if plugin.driver else _TYPES
@@ -99,22 +90,13 @@ def _lets_in_older(constraint: str, least: str) -> bool:
 # Check the task of a plugin, except its arguments: image, privilege, network, folders, config.
 
 
-def check_task(plugin: LintedPlugin) -> Iterator[Finding]:
-    """Yield the findings for the task of *plugin*."""
-    if plugin.task.driver in plugin_jobs.CONTAINERS:
-        yield from _image(plugin)
-        yield from _privilege(plugin)
-        yield from _network(plugin)
-        yield from _folders(plugin)
-    yield from _stage_folder(plugin)
-    yield from _environment(plugin)
-    yield from _config_keys(plugin)
-    yield from _questions(plugin)
+def _is_container(plugin: LintedPlugin) -> bool:
+    return plugin.task.driver in plugin_jobs.CONTAINERS
 
 
 def _image(plugin: LintedPlugin) -> Iterator[Finding]:
     image, line = plugin.task.image, plugin.task.config.at("image")
-    if not image:
+    if not image or not _is_container(plugin):
         return
     tag = recognise.tag(image)
     if recognise.is_unpinned(image):
@@ -132,6 +114,8 @@ def _image(plugin: LintedPlugin) -> Iterator[Finding]:
 
 
 def _privilege(plugin: LintedPlugin) -> Iterator[Finding]:
+    if not _is_container(plugin):
+        return
     config = plugin.task.config
     given = config.get("privileged") is True
     mounts = plugin.role.privileged if plugin.role else plugin.plugin.type in {"node", "monolith"}
@@ -142,7 +126,7 @@ def _privilege(plugin: LintedPlugin) -> Iterator[Finding]:
 
 
 def _network(plugin: LintedPlugin) -> Iterator[Finding]:
-    if plugin.role is None or plugin.role.network_mode != "host":
+    if not _is_container(plugin) or plugin.role is None or plugin.role.network_mode != "host":
         return
     config = plugin.task.config
     of_group = values.block(plugin.group.body, "network").get("mode")
@@ -153,7 +137,7 @@ def _network(plugin: LintedPlugin) -> Iterator[Finding]:
 
 
 def _folders(plugin: LintedPlugin) -> Iterator[Finding]:
-    if plugin.role is None:
+    if not _is_container(plugin) or plugin.role is None:
         return
     config = plugin.task.config
     mounted = {item.split(":")[1] for item in values.texts(config, "volumes") if ":" in item}
@@ -203,3 +187,9 @@ def _texts(value: Any, line: int) -> Iterator[tuple[str, int]]:
             yield from _texts(item, values.line_of(value, index, line))
     elif isinstance(value, str):
         yield value, line
+
+
+CHECKS = (
+    _kind, _instances, _restart, _health_timeout, _nomad_version, _image, _privilege, _network, _folders, _stage_folder,
+    _environment, _config_keys, _questions,
+)  # fmt: skip
