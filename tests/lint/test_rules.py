@@ -24,6 +24,21 @@ CREATED = STRICT_VOLUME.replace('external_id = "strict-1"', 'capacity_min = "1Gi
 )
 """A volume that the plugin makes."""
 
+NFS = """type        = "csi"
+id          = "a"
+plugin_id   = "nfs"
+external_id = "nfs"
+capability {
+  access_mode     = "single-node-writer"
+  attachment_mode = "file-system"
+}
+context = {
+  server = "nas.example.net"
+  share  = "/srv/a"
+}
+"""
+"""A volume of a driver that reads the place from the context."""
+
 CONSUMER = RIGHT["consumer.nomad.hcl"]
 POLICY = RIGHT["policy.json"]
 
@@ -82,7 +97,27 @@ WRONG = [
     wrong("access-mode-unknown", VOLUME, "single-node-writer", "single-node-reader", 6),
     wrong("access-mode-unserved", VOLUME, "single-node-writer", "multi-node-reader-only", 6),
     wrong("value-unknown", CONSUMER, '"single-node-writer"', "var.mode", 7),
-    wrong("external-id-missing", VOLUME, 'external_id = "vol-0123456789abcdef0"\n', "", 1),
+    wrong(
+        "monolith-not-split",
+        CONTROLLER,
+        'type           = "controller"',
+        'type           = "monolith"',
+        24,
+        ("mode-word-differs", "privilege-missing"),
+    ),
+    wrong("command-unchecked", CONTROLLER, "        args = [", '        command = "/bin/x"\n        args = [', 16),
+    wrong("driver-renamed", STRICT, '"--mode=controller"', '"--mode=controller", "--drivername=other"', 11),
+    wrong("capacity-missing", STRICT_VOLUME, 'external_id = "strict-1"', "", 1, ()),
+    wrong(
+        "external-id-reused",
+        NFS,
+        "/srv/a",
+        "/srv/b",
+        4,
+        (),
+        {"other.hcl": NFS.replace('id          = "a"', 'id          = "b"')},
+    ),
+    wrong("capacity-usual", VOLUME, 'external_id = "vol-0123456789abcdef0"\n', "", 1),
     wrong("external-id-form", VOLUME, "vol-0123456789abcdef0", "mysql", 4),
     wrong("external-id-long", SHARED, "fs-0123456789abcdef0", f"fs-0123456789abcdef0:/{'x' * 110}", 3),
     wrong(

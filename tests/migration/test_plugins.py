@@ -370,7 +370,7 @@ def test_a_version_whose_arguments_are_not_known_is_described_by_its_own(adopted
 
 UNKNOWN_VERSION = (
     "aws-ebs0 runs mirror.example/aws-ebs-csi-driver:v9.0.0, and the arguments of AWS EBS are known for v0.5.0 to "
-    "v1.64.0 only: its jobs are described in the spec as they are, unchecked"
+    "v1.64.0 only: its jobs are described in the spec, unchecked"
 )
 
 

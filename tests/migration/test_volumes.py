@@ -46,7 +46,6 @@ def test_what_a_file_says_is_carried_over(adopted, text, expected):
     ("text", "kind", "told"),
     [
         (EXISTING, "missing", "existing.availability_zone of volume v: where the volume can be attached; no file contains it"),
-        (HEAD + CAPABILITY, "missing", "existing.external_id or create.capacity_min_gib of volume v: the file has neither"),
         (EXISTING + 'capacity_min = "10GiB"\n', "left out", "capacity_min: the volume exists already"),
         (EXISTING + place("a", kind="preferred"), "left out", "preferred topologies: they have no effect on a registration"),
         (EXISTING + "size = 3\n", "left out", "size, which Nomad drops too"),

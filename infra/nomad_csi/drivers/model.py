@@ -130,6 +130,9 @@ class Driver(driver.DriverSpec):
     """Where its credentials come from, and how they stay out of arguments, as text."""
 
     roles: dict[RoleName, DriverRole] = pydantic.Field(min_length=1)  # type: ignore[assignment]  # each role is verified here
+    both_in_one_process: bool = False
+    """Whether one process can serve controller and node, so that a plugin of type monolith runs as written."""
+
     known_issues: tuple[KnownIssue, ...] = ()
     deletion: DriverDeletion | None = None
     """``None``: the driver deletes no storage on Nomad."""

@@ -201,6 +201,17 @@ def shown(body: values.Map, name: str) -> str:
     return value if isinstance(value, str) else ""
 
 
+def as_text(value: Any) -> str:
+    """
+    Return *value* of an attribute as the string that Nomad makes of it: ``true``, ``1000`` for 1000.0.
+
+    Source: hashicorp/nomad, ``jobspec2/hcl_conversions.go``, which converts by cty, 2026-08-21.
+    """
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:.15g}" if isinstance(value, float) else str(value)
+
+
 def duration_s(value: Any) -> float | None:
     """Return seconds: ``"1m30s"`` is 90, a number is nanoseconds as in the API; ``None`` for other values."""
     if isinstance(value, int) and not isinstance(value, bool):

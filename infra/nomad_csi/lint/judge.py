@@ -1,6 +1,5 @@
 """Apply all rules to all files."""
 
-import collections
 import dataclasses
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -53,13 +52,8 @@ def check_volumes(
     volumes: Sequence[LintedVolume], plugins: Sequence[LintedPlugin]
 ) -> Iterator[tuple[LintedVolume, Finding]]:
     """Yield each volume and a finding that concerns it and the other volumes or the plugins."""
-    for first, second in _pairs(volumes):
-        if (first.namespace, first.id) == (second.namespace, second.id):
-            found = f"{first.file} has it too"
-            yield second, finding_at_line("volume-twice", second.content.at("id"), found)
-        elif _is_one(first, second):
-            found = f"volume {first.id} of {first.file} has the same external id"
-            yield second, finding_at_line("external-id-shared", second.content.at("external_id"), found)
+    yield from _twice(volumes)
+    yield from _sharing(volumes)
     known = {plugin.plugin.id for plugin in plugins if plugin.has_known_id}
     for volume in volumes:
         plugin_id = jobs.text(volume.content, "plugin_id")
@@ -68,25 +62,42 @@ def check_volumes(
             yield volume, finding_at_line("volume-plugin-unknown", volume.content.at("plugin_id"), found)
 
 
-def _pairs(volumes: Sequence[LintedVolume]) -> Iterator[tuple[LintedVolume, LintedVolume]]:
-    """Yield each pair with the same volume id or external id, in the order of *volumes*."""
-    groups: dict[tuple[object, ...], list[int]] = collections.defaultdict(list)
-    for index, volume in enumerate(volumes):
-        groups[volume.namespace, volume.id].append(index)
-        if external_id := jobs.text(volume.content, "external_id"):
-            groups[(storage_identity.identify(external_id),)].append(index)
-    pairs = {pair for group in groups.values() for pair in itertools.combinations(group, 2)}
-    return ((volumes[first], volumes[second]) for first, second in sorted(pairs))
+def _twice(volumes: Sequence[LintedVolume]) -> Iterator[tuple[LintedVolume, Finding]]:
+    """Yield each volume whose id an earlier one has."""
+    firsts: dict[tuple[str, str], LintedVolume] = {}
+    for volume in volumes:
+        first = firsts.setdefault((volume.namespace, volume.id), volume)
+        if first is not volume:
+            yield volume, finding_at_line("volume-twice", volume.content.at("id"), f"{first.file} has it too")
 
 
-def _is_one(first: LintedVolume, second: LintedVolume) -> bool:
-    """Return whether their driver cannot distinguish the two volumes."""
-    ids = [jobs.text(volume.content, "external_id") for volume in (first, second)]
-    same_plugin = first.content.get("plugin_id") == second.content.get("plugin_id")
+def _sharing(volumes: Sequence[LintedVolume]) -> Iterator[tuple[LintedVolume, Finding]]:
+    """Yield each volume that has the storage of an earlier one of its plugin, or its external id and other storage."""
+    firsts: dict[tuple[object, ...], LintedVolume] = {}
+    for volume in volumes:
+        external_id, plugin_id = (jobs.text(volume.content, name) for name in ("external_id", "plugin_id"))
+        if not external_id:
+            continue
+        line = volume.content.at("external_id")
+        located = volume.located
+        storage = frozenset(located) or storage_identity.identify(external_id)
+        first = firsts.setdefault((plugin_id, storage), volume)
+        if _are_claimed_as_one(first, volume):
+            shared = "place in its context" if located else "external id"
+            found = f"volume {first.id} of {first.file} has the same {shared}"
+            yield volume, finding_at_line("external-id-shared", line, found)
+            continue
+        first = firsts.setdefault((plugin_id, external_id), volume)
+        if located and _are_claimed_as_one(first, volume):
+            found = f"volume {first.id} of {first.file} has the external id {external_id!a}, and other storage"
+            yield volume, finding_at_line("external-id-reused", line, found)
+
+
+def _are_claimed_as_one(first: LintedVolume, second: LintedVolume) -> bool:
+    """Return whether they are two volumes, of which one has no mode for several clients."""
+    is_same = (first.namespace, first.id) == (second.namespace, second.id)
     modes = [mode for volume in (first, second) for mode, _, _ in volume.modes]
-    is_shared = bool(modes) and registration.is_shareable(modes)
-    one, other = map(storage_identity.identify, ids)
-    return bool(ids[0]) and one == other and same_plugin and not is_shared
+    return not is_same and not (modes and registration.is_shareable(modes))
 
 
 # All rules, all files.

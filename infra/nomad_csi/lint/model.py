@@ -4,13 +4,14 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from nomad_csi.drivers import catalogue, recognise
+from nomad_csi.drivers import catalogue, recognise, storage_identity
 from nomad_csi.drivers import model as drivers
 from nomad_csi.findings import Finding, finding
 from nomad_csi.hcl import files as parsed
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
 from nomad_csi.migration import model, volumes
+from nomad_csi.spec import plugin_jobs
 
 
 def finding_at_line(code: str, line: int, found: str, advice: str = "") -> Finding:
@@ -29,6 +30,12 @@ class LintedPlugin(model.Part):
     def role(self) -> drivers.DriverRole | None:
         """The catalogue's description of this role; ``None`` where it has none."""
         return self.driver.roles.get(self.plugin.type) if self.driver else None  # type: ignore[call-overload]  # any text may stand in a file
+
+    @property
+    def runs_own_command(self) -> bool:
+        """Whether the container runs something else than the image's entrypoint with the arguments of the driver."""
+        is_container = self.task.driver in plugin_jobs.CONTAINERS
+        return is_container and bool({"command", "entrypoint"} & self.task.config.keys())
 
     @property
     def subject(self) -> str:
@@ -65,6 +72,12 @@ class LintedVolume:
     def subject(self) -> str:
         """``volume mysql``."""
         return f"volume {self.id or 'without an id'}"
+
+    @property
+    def located(self) -> tuple[storage_identity.StorageIdentity, ...]:
+        """The place that its context names, where the driver reads it instead of the external id."""
+        texts = {key: str(value) for block in values.blocks(self.content, "context") for key, value in block.items()}
+        return tuple(storage_identity.located(texts, self.driver)) if self.driver else ()
 
     @property
     def modes(self) -> list[tuple[str, str, int]]:

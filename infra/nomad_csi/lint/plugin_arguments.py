@@ -38,6 +38,11 @@ def _words(plugin: LintedPlugin) -> Iterator[Finding]:
     driver = plugin.driver
     if driver is None:
         return
+    if plugin.runs_own_command:
+        config = plugin.task.config
+        name = next(name for name in ("entrypoint", "command") if name in config)
+        yield finding_at_line("command-unchecked", config.at(name), f"{name} of its own with {driver.called}")
+        return
     modes = {role.arguments[0]: name for name, role in driver.roles.items() if _is_plain(role.arguments[:1])}
     given = plugin.task.arguments
     words = [(index, argument) for index, argument in enumerate(given) if _is_plain((argument,))]
@@ -71,7 +76,7 @@ def _is_plain(given: tuple[str, ...] | list[str]) -> bool:
 
 def _flags(plugin: LintedPlugin) -> Iterator[Finding]:
     role, driver = plugin.role, plugin.driver
-    if role is None or role.flags is None or driver is None:
+    if role is None or role.flags is None or driver is None or plugin.runs_own_command:
         return
     known = role.flags | set(role.unfit_flags)
     others = {flag for other in driver.roles.values() for flag in (other.flags or frozenset())}
@@ -82,6 +87,8 @@ def _flags(plugin: LintedPlugin) -> Iterator[Finding]:
             continue
         if name in arguments.WITHOUT_EFFECT.get(driver.name, frozenset()):
             yield finding_at_line("flag-without-effect", line, f"--{name} with {driver.called}")
+        elif name in arguments.NAME_FLAGS and name in role.unfit_flags:
+            yield from _driver_name(argument.partition("=")[2], line, driver)
         elif name in role.unfit_flags:
             why = role.unfit_flags[name]
             yield finding_at_line("flag-unfit", line, f"--{name} with {driver.called}: {why}")
@@ -93,6 +100,12 @@ def _flags(plugin: LintedPlugin) -> Iterator[Finding]:
         if len(both) > 1:
             found = " and ".join(f"--{name}" for name in both)
             yield finding_at_line("flags-exclusive", plugin.task.config.at("args"), found)
+
+
+def _driver_name(name: str, line: int, driver: drivers.Driver) -> Iterator[Finding]:
+    if name != driver.provider:
+        found = f"the name {name!a}; {driver.called} is {driver.provider!a} without the flag"
+        yield finding_at_line("driver-renamed", line, found)
 
 
 def _strange(name: str, line: int, driver: drivers.Driver, others: set[str]) -> Finding:

@@ -22,7 +22,10 @@ def _kind(plugin: LintedPlugin) -> Iterator[Finding]:
     block = plugin.plugin
     roles = tuple(plugin.driver.roles) if plugin.driver else _TYPES
     # A monolith process may run as controller or node only; that is the operator's choice.
-    if block.type not in roles and not (block.type in _TYPES and "monolith" in roles):
+    if block.type == "monolith" and plugin.driver is not None and plugin.driver.both_in_one_process:
+        found = f"type 'monolith' with {plugin.driver.called}"
+        yield finding_at_line("monolith-not-split", block.body.at("type"), found)
+    elif block.type not in roles and not (block.type in _TYPES and "monolith" in roles):
         found = f"type {block.type!a}" + (f" with {plugin.driver.called}" if plugin.driver else "")
         yield finding_at_line("plugin-type-unknown", block.body.at("type"), found, f"use {' or '.join(roles)}")
     if not names.PLUGIN_ID.fullmatch(block.id):
@@ -121,7 +124,7 @@ def _privilege(plugin: LintedPlugin) -> Iterator[Finding]:
     mounts = plugin.role.privileged if plugin.role else plugin.plugin.type in {"node", "monolith"}
     if mounts and not given:
         yield finding_at_line("privilege-missing", config.line, f"no privileged = true for a {plugin.plugin.type}")
-    if given and plugin.role is not None and not mounts:
+    if given and plugin.role is not None and not mounts and not plugin.runs_own_command:
         yield finding_at_line("privilege-needless", config.at("privileged"), "privileged = true")
 
 

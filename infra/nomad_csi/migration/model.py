@@ -126,5 +126,5 @@ class Adoption:
 
 
 def filled(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return *document* without absent and empty values; false and 0 stay."""
-    return {name: value for name, value in document.items() if value not in (None, "", [], {})}
+    """Return *document* without absent and empty values; false, 0 and an empty ``create`` stay."""
+    return {name: value for name, value in document.items() if name == "create" or value not in (None, "", [], {})}

@@ -246,6 +246,11 @@ def _volume(instance: _Instance, remarks: model.Remarks) -> parsed.File | None:
     for name in _AS_IN_A_FILE:
         if given.get(name):
             content.put(name, objects.content(given[name]), objects.NO_LINE)
+    if given.get("topologies") and given.get("external_id"):
+        # Computed by the provider from what Nomad holds: where the volume can be attached.
+        # Source: terraform-provider-nomad, internal/framework/provider/volumes/helpers.go, 2026-08.
+        request = {"required": {"topology": given["topologies"]}}
+        content.put("topology_request", objects.content(request), objects.NO_LINE)
     _drop_redacted(content, instance, remarks)
     return parsed.File(name=instance.address, kind="volume", form="json", volumes=(content,))
 
