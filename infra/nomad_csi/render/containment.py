@@ -21,7 +21,7 @@ _FREE = frozenset(
 )  # fmt: skip
 """Names that a template may change or omit."""
 
-_EXACT = frozenset({"capability", "constraint", "datacenters", "region", "required"})
+_EXACT = frozenset({"capability", "constraint", "count", "datacenters", "region", "required", "stage_publish_base_dir"})
 """What a template may not add to either: it decides where the plugin runs, and how the volume is used."""
 
 _SINGLE = ("csi_plugin", "group", "job")
@@ -39,7 +39,7 @@ def lacking(ours: values.Map, own: values.Map, path: str = "") -> Iterator[error
             continue
         wanted, found = ours.get(name), own.get(name)
         where = f"{path}.{name}".removeprefix(".")
-        if name in _EXACT:
+        if name in _EXACT and not (wanted and isinstance(wanted, int | str)):
             yield from _exact(_plain(wanted), _plain(found), where)
         elif isinstance(wanted, values.Map):
             yield from lacking(wanted, values.block(own, name), where)
