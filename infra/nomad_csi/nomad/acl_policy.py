@@ -2,7 +2,8 @@
 The minimal ACL policy for given commands, from one table of the calls of each command. Pure.
 
 Commands are named as they are typed, with options if these need more; ``up``, ``preview``, ``refresh`` and
-``destroy`` are Pulumi's, and ``job`` is ``nomad job run`` of jobs that use volumes. tests/contract runs each command with its policy, and with each capability of it removed.
+``destroy`` are Pulumi's, and ``job`` is ``nomad job run`` of jobs that use volumes. tests/contract runs each command
+with its policy, and with each capability of it removed.
 """
 
 import itertools
