@@ -307,7 +307,7 @@ def test_what_has_to_be_evaluated_is_unknown(expression):
     shown = expression.strip('"')
     assert [(item.line, item.expression) for item in found.unknown] == [(1, shown), (2, shown)]
     for name in ("a", "b"):
-        with pytest.raises(values.UnknownValueError):
+        with pytest.raises(values.UnevaluatedError):
             found.content[name]
     with pytest.raises(errors.SpecError, match="line 1: expected a text"):
         read.read_job(f"a = {expression}\n")
@@ -319,7 +319,7 @@ def test_a_dynamic_block_is_unknown_with_its_label():
 
     assert [item.expression for item in found.unknown] == ['dynamic "a"']
     assert found.content["c"] == 1
-    with pytest.raises(values.UnknownValueError):
+    with pytest.raises(values.UnevaluatedError):
         values.blocks(found.content, "a")
 
 

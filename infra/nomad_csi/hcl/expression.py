@@ -1,8 +1,8 @@
 """
 Read values of attributes: strings, numbers, lists, maps, and references.
 
-Only ``var.name`` and ``local.name`` with a known value are evaluated; another expression is a `values.Unknown`. Runtime
-variables of the client (``attr.kernel.name``) stay strings of the form ``${attr.kernel.name}``, as in Nomad.
+Only ``var.name`` and ``local.name`` with a known value are evaluated; another expression is `values.Unevaluated`.
+Runtime variables of the client (``attr.kernel.name``) stay strings of the form ``${attr.kernel.name}``, as in Nomad.
 """
 
 import json
@@ -31,7 +31,7 @@ class ExpressionReader(scan.Scanner):
     scope: Mapping[str, Any] = field(default_factory=dict)
     """Values by ``var.name`` and ``local.name``."""
 
-    unknown: list[values.Unknown] = field(default_factory=list)
+    unknown: list[values.Unevaluated] = field(default_factory=list)
     """Expressions that only Nomad computes, in their order."""
 
     @abstractmethod
@@ -39,7 +39,7 @@ class ExpressionReader(scan.Scanner):
         """Return a map of HCL1, after its opening brace; it is read like a block."""
 
     def value(self) -> Any:
-        """Return the value of an expression; what only Nomad computes, as `values.Unknown`."""
+        """Return the value of an expression; what only Nomad computes, as `values.Unevaluated`."""
         start, before = self.position, len(self.unknown)
         value = self.nested(self._term)
         if self.dialect == "job" and self.text[start : start + 2] != "<<" and self._continues():
@@ -174,7 +174,7 @@ class ExpressionReader(scan.Scanner):
             return found if isinstance(found, str) else ""
         return str(self._number()) if self.peek().isdigit() else self.take(NAME)
 
-    def _loop(self, start: int) -> values.Unknown:
+    def _loop(self, start: int) -> values.Unevaluated:
         """Return the list or the map that starts at *start*, unread."""
         self.position = start
         self.skip_brackets()
@@ -228,16 +228,16 @@ class ExpressionReader(scan.Scanner):
         else:
             self.report(self.position, "a line for each attribute, block and key", "two on one line")
 
-    def skipped(self, start: int) -> values.Unknown:
+    def skipped(self, start: int) -> values.Unevaluated:
         """Skip the expression at *start*, which only Nomad computes, and return it."""
         self.position = start
         self.skip_expression()
         return self.not_known(start)
 
-    def not_known(self, start: int, text: str = "") -> values.Unknown:
+    def not_known(self, start: int, text: str = "") -> values.Unevaluated:
         """Note and return *text*, else that from *start* up to the position: its value is not known."""
         text = text or self.text[start : self.position].strip()
         is_quoted = text.startswith('"') and text.endswith('"')
-        found = values.Unknown(text[1:-1] if is_quoted else text, self.line(start))
+        found = values.Unevaluated(text[1:-1] if is_quoted else text, self.line(start))
         self.unknown.append(found)
         return found

@@ -31,7 +31,7 @@ class File:
     notes: tuple[tuple[scan.Note, int], ...] = ()
     """Forms that some HCL parsers refuse, each with its line."""
 
-    unknown: tuple[values.Unknown, ...] = ()
+    unknown: tuple[values.Unevaluated, ...] = ()
     """Values that only Nomad computes."""
 
 
@@ -72,7 +72,7 @@ def _refuse_unknown_blocks(found: tuple[job.JobFile, ...], name: str) -> None:
         for each in found:
             for group in each.groups:
                 _ = group.volumes, [task.plugin for task in group.tasks]
-    except values.UnknownValueError as error:
+    except values.UnevaluatedError as error:
         fix = "give the output of `nomad job run -output FILE`"
         got = error.value.expression
         problem = errors.Problem(

@@ -19,7 +19,7 @@ _SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0
 _NANOSECONDS = 1_000_000_000
 
 
-class _Text:
+class _TextOfBody:
     """A text of the body, by the field's own name; empty where there is none."""
 
     def __set_name__(self, owner: type, name: str) -> None:
@@ -31,7 +31,7 @@ class _Text:
 
 @dataclass(frozen=True)
 class Block:
-    """A part of a job file. Its fields raise `values.UnknownValueError` for what only Nomad computes."""
+    """A part of a job file. Its fields raise `values.UnevaluatedError` for what only Nomad computes."""
 
     body: values.Map
 
@@ -44,14 +44,14 @@ class Block:
 class CsiPluginBlock(Block):
     """The ``csi_plugin`` block of a task."""
 
-    id = _Text()
-    type = _Text()
+    id = _TextOfBody()
+    type = _TextOfBody()
     """``controller``, ``node`` or ``monolith`` in a valid file."""
 
-    mount_dir = _Text()
+    mount_dir = _TextOfBody()
     """Empty: Nomad's default, ``/csi``."""
 
-    stage_publish_base_dir = _Text()
+    stage_publish_base_dir = _TextOfBody()
 
     @property
     def health_timeout_s(self) -> float | None:
@@ -62,7 +62,7 @@ class CsiPluginBlock(Block):
 class TaskBlock(Block):
     """A task: its task driver and configuration."""
 
-    driver = _Text()
+    driver = _TextOfBody()
 
     @property
     def config(self) -> values.Map:
@@ -91,10 +91,10 @@ class TaskBlock(Block):
 
     @property
     def written_arguments(self) -> list[str]:
-        """The arguments, each of which may be a `values.Unknown`."""
+        """The arguments, each of which may be a `values.Unevaluated`."""
         args = self.config.written("args")
-        if isinstance(args, values.Unknown):
-            raise values.UnknownValueError(args)
+        if isinstance(args, values.Unevaluated):
+            raise values.UnevaluatedError(args)
         return [item if isinstance(item, str) else str(item) for item in args] if isinstance(args, list) else []
 
     def line_of_argument(self, index: int) -> int:
@@ -105,9 +105,9 @@ class TaskBlock(Block):
 class VolumeRequest(Block):
     """The ``volume`` block of a group, of type ``csi``."""
 
-    source = _Text()
-    access_mode = _Text()
-    attachment_mode = _Text()
+    source = _TextOfBody()
+    access_mode = _TextOfBody()
+    attachment_mode = _TextOfBody()
 
     @property
     def read_only(self) -> bool:
@@ -143,7 +143,7 @@ class GroupBlock(Block):
 class JobFile(Block):
     """A job."""
 
-    namespace = _Text()
+    namespace = _TextOfBody()
     """Empty: unset, so the caller's namespace applies."""
 
     @property

@@ -12,7 +12,7 @@ know their lines (`values.Map`, `values.Items`).
 Volume files are HCL1, with its special forms: quoted names in a block (``segments { "a/b" = "c" }``), several
 attributes on a line. Job files are HCL2. Either may be JSON. Stricter than Nomad where Nomad silently loses data:
 duplicate names or keys are refused. Variables and locals with a known value are evaluated; functions, operators and
-``dynamic`` blocks are not: their values are `values.Unknown`.
+``dynamic`` blocks are not: their values are `values.Unevaluated`.
 """
 
 import json
@@ -192,7 +192,7 @@ class Reading:
     notes: tuple[tuple[scan.Note, int], ...] = ()
     """Forms that some HCL parsers refuse, each with its line."""
 
-    unknown: tuple[values.Unknown, ...] = ()
+    unknown: tuple[values.Unevaluated, ...] = ()
     """Values that only Nomad computes."""
 
 
@@ -271,7 +271,7 @@ def _scope(found: values.Map, given: variables.Given) -> dict[str, Any]:
     return {name: value for name, value in scope.items() if _is_known(value)}
 
 
-_NOT_GIVEN = values.Unknown("no value")
+_NOT_GIVEN = values.Unevaluated("no value")
 
 
 def _variable(name: str, variable: values.Map, given: variables.Given) -> Any:
@@ -297,7 +297,7 @@ def _is_known(value: Any) -> bool:
             return all(map(_is_known, map(value.written, value)))
         case list():
             return all(map(_is_known, value))
-    return not isinstance(value, values.Unknown)
+    return not isinstance(value, values.Unevaluated)
 
 
 def _check_json(text: str, name: str) -> None:

@@ -16,7 +16,7 @@ LABELS = "__labels__"
 _EXPRESSION = re.compile(r"[$%]\{[^}\n]*\}?")
 
 
-class Unknown(str):
+class Unevaluated(str):
     """The source text of a value that only Nomad computes: ``file("x")``, or a variable without a value here."""
 
     __slots__ = ("file", "line")
@@ -38,10 +38,10 @@ class Unknown(str):
         return inside[0] if inside else self.partition("\n")[0]
 
 
-class UnknownValueError(errors.NomadCsiError):
+class UnevaluatedError(errors.NomadCsiError):
     """A value was needed that only Nomad computes."""
 
-    def __init__(self, value: Unknown) -> None:
+    def __init__(self, value: Unevaluated) -> None:
         fix = "give its variables with --var or --var-file, or give the output of `nomad job run -output FILE`"
         super().__init__(f"{value.file}:{value.line}: the value of {value.expression} is not known; {fix}")
         self.value = value
@@ -51,7 +51,7 @@ class Map(dict[str, Any]):
     """
     The entries of a file, a block or a map.
 
-    Reading an `Unknown` value, or a list that holds one, raises `UnknownValueError`; `written` returns it.
+    Reading an `Unevaluated` value, or a list that holds one, raises `UnevaluatedError`; `written` returns it.
     """
 
     def __init__(self, line: int = 1, entries: Iterable[tuple[str, Any, int]] = ()) -> None:
@@ -67,22 +67,22 @@ class Map(dict[str, Any]):
         return _known(super().__getitem__(key))
 
     def get(self, key: str, default: Any = None) -> Any:
-        """Return the value at *key*. Raises `UnknownValueError`."""
+        """Return the value at *key*. Raises `UnevaluatedError`."""
         return _known(super().get(key, default))
 
     def items(self) -> "dict_items[str, Any]":
-        """Return the entries. Raises `UnknownValueError`."""
+        """Return the entries. Raises `UnevaluatedError`."""
         self.values()
         return super().items()
 
     def values(self) -> "dict_values[str, Any]":
-        """Return the values. Raises `UnknownValueError`."""
+        """Return the values. Raises `UnevaluatedError`."""
         for value in super().values():
             _known(value)
         return super().values()
 
     def written(self, key: str) -> Any:
-        """Return the value at *key*, or an `Unknown` in its place or in it."""
+        """Return the value at *key*, or an `Unevaluated` in its place or in it."""
         return super().get(key)
 
     def put(self, key: str, value: Any, line: int) -> None:
@@ -116,8 +116,8 @@ class Items(list[Any]):
 
 def _known(value: Any) -> Any:
     for item in value if isinstance(value, Items) else (value,):
-        if isinstance(item, Unknown):
-            raise UnknownValueError(item)
+        if isinstance(item, Unevaluated):
+            raise UnevaluatedError(item)
     return value
 
 

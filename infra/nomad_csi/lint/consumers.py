@@ -41,10 +41,12 @@ def check_job(job: jobs.JobFile) -> Iterator[Finding]:
 
 def _host_volume(request: values.Map) -> Iterator[Finding]:
     """Yield findings for a request of a host volume that Nomad accepts and does not serve as its pages say."""
-    for key in ("per_alloc", "sticky") if request.get("type") == "host" else ():
-        if request.get(key) is True:
-            code = f"host-volume-{key.replace('_', '-')}"
-            yield finding_at_line(code, request.at(key), f"{key} with a host volume")
+    if request.get("type") != "host":
+        return
+    if request.get("per_alloc") is True:
+        yield finding_at_line("host-volume-per-alloc", request.at("per_alloc"), "per_alloc with a host volume")
+    if request.get("sticky") is True:
+        yield finding_at_line("host-volume-sticky", request.at("sticky"), "sticky with a host volume")
 
 
 def _unknown(name: str, block: values.Map) -> Iterator[Finding]:

@@ -162,7 +162,7 @@ def _findings(check: Callable[[Any], Iterator[Finding]], subject: Any) -> Iterat
     """Yield the findings of *check*, which ends with a warning where it needs a value that is not known."""
     try:
         yield from check(subject)
-    except values.UnknownValueError as error:
+    except values.UnevaluatedError as error:
         yield finding_at_line("value-unknown", error.value.line, f"the value of {error.value.expression}")
 
 

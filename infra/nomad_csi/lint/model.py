@@ -47,7 +47,7 @@ class LintedPlugin(model.Part):
     def has_known_id(self) -> bool:
         """Whether id and type are known."""
         body = self.plugin.body
-        return not any(isinstance(body.written(name), values.Unknown) for name in ("id", "type"))
+        return not any(isinstance(body.written(name), values.Unevaluated) for name in ("id", "type"))
 
 
 @dataclass(frozen=True, kw_only=True)

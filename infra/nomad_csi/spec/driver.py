@@ -354,9 +354,6 @@ class DriverSpec(base.Model):
     needs_capacity: bool = False
     """Whether the plugin refuses to create a volume without a capacity."""
 
-    usual_size: base.Text = ""
-    """Size of a volume that is created without a capacity; empty: size has no meaning for the driver, or not known."""
-
     @pydantic.model_validator(mode="after")
     def _roles_fit(self) -> "DriverSpec":
         if "monolith" in self.roles and len(self.roles) > 1:
