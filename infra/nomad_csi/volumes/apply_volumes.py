@@ -7,10 +7,10 @@ stack's state holds are left unchanged.
 """
 
 import dataclasses
-import itertools
+import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
 from nomad_csi import errors, nomad, side_by_side
 from nomad_csi.frame import resource
@@ -31,9 +31,6 @@ from nomad_csi.volumes import (
 
 DEADLINE_S = 900.0
 """Default deadline for the registrations of one call."""
-
-AT_ONCE = 1000
-"""Registrations that are held in memory at once."""
 
 ATTEMPTS = 5
 WAIT_S = 1.0
@@ -111,8 +108,8 @@ def apply(
 
     A volume without drift is left unchanged, so that the call is idempotent and safe to re-run after an interruption.
     One that differs is changed where this owner has it, or adopts it. A failure does not affect the other volumes.
-    Existing storage is registered `sending.CONCURRENT` volumes at a time, created storage one after the other. Without
-    an external id the storage is not known: such a volume is only compared, in a dry run.
+    `sending.CONCURRENT` volumes are created or registered at a time. Without an external id the storage is not known:
+    such a volume is only compared, in a dry run.
 
     Args:
         client: the cluster.
@@ -130,14 +127,28 @@ def apply(
 
     """
     policy = _policy(client, timeout_s or DEADLINE_S, tell)
-    context = resource.Context(connect=lambda: client, status=tell, warn=tell, timeout_s=timeout_s)
-    run = _Applying(context, _by_key(wanted, requester), requester, policy)
+    context = resource.Context(
+        connect=lambda: client, status=tell, warn=tell, timeout_s=timeout_s, cancelled=policy.cancelled
+    )
+    by_key = _by_key(wanted, requester)
     if not is_dry_run:
-        run.check_namespaces()
-    run.decide()
-    if not is_dry_run:
-        run.carry_out()
-    return run.outcomes()
+        policy.retry(lambda: namespaces.check_all(client, by_key))
+    decided = policy.retry(lambda: _decide(context, by_key))
+    outcomes = {each.key: outcome_of(each, decision) for each, decision in decided}
+    if is_dry_run:
+        return tuple(outcomes.values())
+    has_record = bool(requester.owner) or requester.adopts
+    calls = [
+        functools.partial(_carry_out, context, each, decision, policy)
+        for each, decision in decided
+        if decision.refusal is None and (has_record or len(decision.steps) > 1)
+    ]
+    try:
+        for done in side_by_side.counted(side_by_side.each(calls, workers=sending.CONCURRENT), len(calls)):
+            outcomes[done.namespace, done.volume_id] = done
+    finally:
+        policy.cancelled.set()  # what is under way after an interrupt sends nothing more
+    return tuple(outcomes.values())
 
 
 def retried(client: nomad.Nomad, ask: Callable[[], _Answer], tell: Callable[[str], None]) -> _Answer:
@@ -167,109 +178,44 @@ def _by_key(
     return found
 
 
-class _Applying:
-    """One call of `apply`."""
+def _decide(
+    context: resource.Context, wanted: Mapping[volumes.Key, desired.DesiredVolume]
+) -> list[tuple[wanted_volume.WantedVolume, decide.Decision]]:
+    """Return each volume with what is done about it; changes nothing."""
+    client = context.client
+    readable = [key for key, item in wanted.items() if not secret_safety.is_at_risk(client, item.document.secrets)]
+    found = dict(volumes.found(client, readable))
+    # A record is written before its volume is registered: read after the volume, it is there.
+    owners = registration_ownership.owner_records_of(client).read(wanted, context.warn)
+    observed = []
+    for key, volume in wanted.items():
+        known = {"owners": owners} | ({"found": found[key]} if key in found else {})
+        observed.append(wanted_volume.WantedVolume(context, volume, None, is_label_enough=True, known=known))
+    return [(each, each.decision()) for each in observed]
 
-    def __init__(
-        self,
-        context: resource.Context,
-        wanted: Mapping[volumes.Key, desired.DesiredVolume],
-        requester: registration_ownership.Requester,
-        policy: sending.RetryPolicy,
-    ) -> None:
-        self._context = context
-        self._client = context.client
-        self._wanted = wanted
-        self._requester = requester
-        self._policy = policy
-        self._seen: dict[volumes.Key, AppliedVolume] = {}
-        self._to_create: dict[volumes.Key, tuple[wanted_volume.WantedVolume, decide.Decision]] = {}
-        self._to_register: list[sending.Acquisition] = []
 
-    def outcomes(self) -> tuple[AppliedVolume, ...]:
-        """Return the outcomes so far: before `carry_out` what is planned."""
-        return tuple(self._seen[key] for key in self._wanted)
-
-    def check_namespaces(self) -> None:
-        """Raise `errors.SpecError` with all namespaces that Nomad lacks."""
-        self._policy.retry(lambda: namespaces.check_all(self._client, self._wanted))
-
-    def decide(self) -> None:
-        """Decide about each volume; changes nothing. Retried where the response was lost."""
-        self._policy.retry(self._decide)
-
-    def carry_out(self) -> None:
-        """Carry the decisions out."""
-        total = len(self._to_register) + len(self._to_create)
-        for _ in side_by_side.counted(itertools.chain(self._register(), self._create_all()), total):
-            pass
-
-    def _decide(self) -> None:
-        self._to_register, self._to_create, self._seen = [], {}, {}
-        at_risk = {key: volume.document.secrets for key, volume in self._wanted.items()}
-        unread = [key for key, secrets in at_risk.items() if secret_safety.is_at_risk(self._client, secrets)]
-        found = volumes.found(self._client, self._wanted.keys() - set(unread))
-        while several := list(itertools.islice(found, AT_ONCE)):
-            # A record is written before its volume is registered: read after the volume, it is there.
-            owners = self._owners(key for key, _ in several)
-            for key, volume_there in several:
-                self._decide_one(key, found=volume_there, owners=owners)
-        for key in unread:
-            self._decide_one(key)
-
-    def _owners(self, keys: Iterable[volumes.Key]) -> registration_ownership.VolumeOwners:
-        return registration_ownership.owner_records_of(self._client).read(keys, self._policy.report)
-
-    def _decide_one(self, key: volumes.Key, **known: Any) -> None:
-        """Decide about one volume, of which *known* was read; keep what is needed to carry the decision out."""
-        volume = self._wanted[key]
-        wanted = wanted_volume.WantedVolume(self._context, volume, None, is_label_enough=True, known=known)
-        decision = wanted.decision()
-        self._seen[key] = outcome_of(wanted, decision)
-        if decision.refusal is not None:
-            return
-        if volume.is_created:
-            self._to_create[key] = wanted, decision
-            return
-        is_sent = "register" in decision.steps
-        if is_sent or self._requester.owner or self._requester.adopts:  # else there is no owner record to write
-            self._to_register.append(
-                sending.Acquisition(
-                    document=compare.keep_actual_places(volume.document, wanted.found),
-                    token=wanted.token,
-                    is_new=wanted.found is None,
-                    is_sent=is_sent,
-                )
-            )
-
-    def _register(self) -> Iterator[volumes.Key]:
-        """Register what exists; yield each."""
-        items = tuple(self._to_register)  # a volume that is decided about again is not sent again
-        run = sending.RegistrationRun(self._client)
-        for document, error in run.register(items, requester=self._requester, policy=self._policy):
-            key = volumes.key_of(document)
-            yield key
-            if self._seen[key].status == "new" and _TAKEN in str(error):
-                self._decide_one(key)
-                if self._seen[key].status == "refused":
-                    continue
-            done = _carried_out(self._seen[key], new="registered") if error is None else _failed(self._seen[key], error)
-            self._seen[key] = done
-
-    def _create_all(self) -> Iterator[volumes.Key]:
-        for key, (wanted, decision) in self._to_create.items():
-            try:
-                made = steps.carry_out(self._context, wanted, decision)
-                gone = f"made as {made['externalId']}"
-                seen = steps.seen_afterwards(self._context, wanted, made, done="made", gone=gone)
-            except (errors.RefusedError, errors.NomadApiError, resource.InitFailedError) as error:
-                self._seen[key] = _failed(self._seen[key], error)
-            else:
-                done = _carried_out(self._seen[key], new="created")
-                self._seen[key] = dataclasses.replace(
-                    done, external_id=seen.external_id, capacity_bytes=seen.capacity_bytes
-                )
-            yield key
+def _carry_out(
+    context: resource.Context,
+    wanted: wanted_volume.WantedVolume,
+    decision: decide.Decision,
+    policy: sending.RetryPolicy,
+) -> AppliedVolume:
+    """Carry out the *decision*, and return the outcome."""
+    planned = outcome_of(wanted, decision)
+    try:
+        made = steps.carry_out(context, wanted, decision, policy)
+        if wanted.source == "existing":
+            return _carried_out(planned, new="registered")
+        gone = f"made as {made['externalId']}"
+        seen = steps.seen_afterwards(context, wanted, made, done="made", gone=gone)
+    except (errors.RefusedError, errors.NomadApiError, resource.InitFailedError) as error:
+        if planned.status == "new" and _TAKEN in str(error):
+            [(again, now)] = _decide(context, {wanted.key: wanted.desired})
+            if now.refusal is not None:
+                return _refused(again, now.refusal)
+        return _failed(planned, error)
+    done = _carried_out(planned, new="created")
+    return dataclasses.replace(done, external_id=seen.external_id, capacity_bytes=seen.capacity_bytes)
 
 
 # The outcome of a decision.

@@ -3,22 +3,20 @@ Send registrations, one request for each volume: nothing is sent again before No
 
 A request without a response is read back, because the server continues without its caller (tried on Nomad 2.0.6-dev,
 2026-08: cancelled after 1 s, registered 2 s later). `RegistrationRun` is the one path to a registration, for the
-command line and for Pulumi: with the owner records, and taken back where another run came first.
+command line and for Pulumi: with the owner record, and taken back where another run came first.
 """
 
-import contextlib
-import functools
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import TypeVar
 
-from nomad_csi import errors, nomad, side_by_side
+from nomad_csi import errors, nomad
 from nomad_csi.clock import SYSTEM, Clock
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
-from nomad_csi.volumes import compare, registration_ownership, secret_safety, sharing
+from nomad_csi.volumes import compare, registration_ownership, sharing
 
 # Deadline and retry policy of requests.
 
@@ -76,8 +74,6 @@ class RetryPolicy:
 
 
 Document = registration.VolumeRegistration
-Result = tuple[Document, errors.NomadApiError | None]
-"""A document, and why Nomad does not have it; ``None``: it does."""
 
 CONCURRENT = 16
 """
@@ -87,7 +83,9 @@ Measured on Nomad 2.0.6-dev, 2026-08: 96 volumes in 16 concurrent requests took 
 """
 
 OVERDUE_S = 15.0
-"""Interval between reports of requests without an answer, in seconds."""
+"""A request without an answer is reported after so many seconds."""
+
+OVERDUE = "no answer yet to the registration of {}: where a controller hangs, Nomad waits two minutes for it"
 
 SLOW_S = 20.0
 """A request that failed after more seconds met a controller that hangs, for which Nomad waits two minutes."""
@@ -170,34 +168,6 @@ class Sender:
         self._client = client
         self._policy = policy
         self._breaker = breaker
-        self._stopped = threading.Event()
-        self._under_way: dict[volumes.Key, float] = {}
-        """When each request was sent that has no answer yet."""
-
-    def send_all(self, wanted: Iterable[tuple[Document, bool]]) -> Iterator[Result]:
-        """
-        Register each document, `CONCURRENT` at a time, and yield its result as soon as it is known.
-
-        *wanted* are documents, and whether each is new, as in `send`. After an error nothing more is sent; requests
-        under way are abandoned, so that an interrupt does not wait for a controller that hangs.
-        """
-        calls = [functools.partial(self._result, document, is_new=is_new) for document, is_new in wanted]
-        with self._overdue_reports():
-            if len(calls) == 1:
-                yield calls[0]()
-                return
-            try:
-                yield from side_by_side.each(calls, workers=CONCURRENT)
-            except BaseException:
-                self._stopped.set()
-                raise
-
-    def _result(self, document: Document, *, is_new: bool) -> Result:
-        try:
-            return document, self.send(document, is_new=is_new)
-        except BaseException:
-            self._stopped.set()
-            raise
 
     def send(self, document: Document, *, is_new: bool) -> errors.NomadApiError | None:
         """
@@ -220,8 +190,6 @@ class Sender:
                 if error is None or error.kind == "refused":
                     return error
                 if error.kind == "ambiguous":
-                    if self._is_hidden(document):
-                        return error
                     has_arrived = self._has_arrived(document, is_new=is_new)
             if has_arrived:
                 return None
@@ -232,7 +200,7 @@ class Sender:
 
     def _refusal(self, document: Document) -> errors.NomadApiError | None:
         """Return why *document* may not be sent now."""
-        if self._stopped.is_set() or self._policy.cancelled.is_set():
+        if self._policy.cancelled.is_set():
             return _not_sent(document, "interrupted")
         if self._policy.clock.now() > self._policy.deadline:
             return _not_sent(document, "the deadline has passed")
@@ -240,9 +208,11 @@ class Sender:
 
     def _request(self, document: Document) -> tuple[errors.NomadApiError | None, float]:
         """Send once; return why it failed, and the seconds that it took."""
-        clock, key = self._policy.clock, volumes.key_of(document)
-        began = self._under_way[key] = clock.now()
-        error = None
+        clock = self._policy.clock
+        began, error = clock.now(), None
+        overdue = threading.Timer(OVERDUE_S, self._policy.report, [OVERDUE.format(document.key)])
+        overdue.daemon = True
+        overdue.start()
         try:
             timeout_s = min(volumes.REGISTER_TIMEOUT_S, max(self._policy.deadline - began, 0.1))
             if warnings := volumes.register(self._client, document, timeout_s=timeout_s):
@@ -250,17 +220,10 @@ class Sender:
         except errors.NomadApiError as problem:
             error = problem
         finally:
-            self._under_way.pop(key, None)
+            overdue.cancel()
         took_s = clock.now() - began
         self._breaker.record(document, error, took_s)
         return error, took_s
-
-    def _is_hidden(self, document: Document) -> bool:
-        """Return whether the volume must not be read back, and report why: then its arrival cannot be determined."""
-        why = secret_safety.risk(self._client) if document.secrets else ""
-        if why:
-            self._policy.report(f"what was sent is not read back: {why}")
-        return bool(why)
 
     def _has_arrived(self, document: Document, *, is_new: bool) -> bool | None:
         """Return whether a request without a response registered *document*; ``None`` where that cannot be read."""
@@ -272,65 +235,12 @@ class Sender:
         compared = compare.compare_volume(document, found)
         return compared.kind in {"equal", "ignored", "hidden"} and (is_new or not compared.hidden)
 
-    @contextlib.contextmanager
-    def _overdue_reports(self) -> Iterator[None]:
-        """Report requests without an answer every `OVERDUE_S`, from another thread; that ends none of them."""
-        is_over = threading.Event()
 
-        def watch() -> None:
-            while not is_over.wait(OVERDUE_S):
-                if line := self._overdue():
-                    self._policy.report(line)
-
-        thread = threading.Thread(target=watch, name="nomad-csi-overdue", daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            is_over.set()
-            thread.join()
-
-    def _overdue(self) -> str:
-        """Return which requests have had no answer for `OVERDUE_S`, and for how long; empty: none."""
-        now = self._policy.clock.now()
-        overdue = [(now - since, key) for key, since in list(self._under_way.items()) if now - since >= OVERDUE_S]
-        if not overdue:
-            return ""
-        longest_s, key = max(overdue)
-        more = f" and {len(overdue) - 1} more" if len(overdue) > 1 else ""
-        return (
-            f"no answer yet to the registration of {'/'.join(key)}{more}: where a controller hangs, Nomad waits two "
-            f"minutes for it, after {longest_s:.0f} s"
-        )
-
-
-# Registrations with their owner records.
-
-
-Answer = errors.NomadApiError | errors.RefusedError | None
-"""Why Nomad does not have a volume as wanted, or another owner has it by now; ``None``: it is registered."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Acquisition:
-    """A volume to own, and to register."""
-
-    document: Document
-    token: registration_ownership.OwnerToken
-    is_new: bool
-    """Whether it is not registered, so that it may be taken back where another run registered its storage meanwhile."""
-
-    is_sent: bool = True
-    """Whether it is registered; else only its owner record is written."""
-
-    @property
-    def key(self) -> volumes.Key:
-        """Namespace and id."""
-        return volumes.key_of(self.document)
+# A registration with its owner record.
 
 
 class RegistrationRun:
-    """One run: its registrations share what is known of plugins that do not answer, and lists of volumes."""
+    """One run: its registrations share what is known of plugins that do not answer, and lists. Thread-safe."""
 
     def __init__(self, client: nomad.Nomad) -> None:
         self._client = client
@@ -339,44 +249,34 @@ class RegistrationRun:
 
     def register(
         self,
-        items: Iterable[Acquisition],
-        *,
+        document: Document,
+        token: registration_ownership.OwnerToken,
         requester: registration_ownership.Requester,
         policy: RetryPolicy,
-    ) -> Iterator[tuple[Document, Answer]]:
-        """
-        Record *requester* as the owner of *items*, register them, and yield the answer of each.
-
-        A volume of another owner is refused and not sent. Of two runs that registered one storage at the same moment,
-        the later one takes its volumes back (`sharing.take_back_later`). A record that this run wrote for
-        nothing is removed. Raises `errors.NomadApiError` where Nomad does not answer before the first one is sent.
-        """
-        all_of_them, client, report = tuple(items), self._client, policy.report
-        tokens = {item.key: item.token for item in all_of_them}
-        records = registration_ownership.owner_records_of(client)
-        taken = policy.retry(lambda: records.acquire(tokens, requester, report))
-        for item in all_of_them:
-            if item.key in taken.refused:
-                yield item.document, registration_ownership.refusal(item.key, taken.refused[item.key], requester)
-        ours = [item for item in all_of_them if item.key not in taken.refused]
-        yield from ((item.document, None) for item in ours if not item.is_sent)
-        to_send = [(item.document, item.is_new) for item in ours if item.is_sent]
-        new = frozenset(item.key for item in ours if item.is_new)
-        sent = list(Sender(client, policy, self.breaker).send_all(to_send))
-        arrived = [document for document, error in sent if error is None]
-        newly_registered = [document for document in arrived if volumes.key_of(document) in new]
-        late = sharing.take_back_later(client, newly_registered, self._latest)
-        failed = {volumes.key_of(document): error for document, error in sent if error is not None}
-        registration_ownership.remove_unused(client, taken, {**failed, **late}, requester, report)
-        kept = {key: tokens[key] for key in map(volumes.key_of, arrived) if key not in late}
-        owners = registration_ownership.confirm(client, kept, requester, report)
-        lost = {key: registration_ownership.LostError(key, owner) for key, owner in owners.items()}
-        yield from ((document, error or {**late, **lost}.get(volumes.key_of(document))) for document, error in sent)
-
-    def register_one(
-        self, item: Acquisition, *, requester: registration_ownership.Requester, policy: RetryPolicy
+        *,
+        is_new: bool,
     ) -> None:
-        """Register *item* as `register` does. Raises why Nomad does not have it as wanted."""
-        [(_, problem)] = self.register([item], requester=requester, policy=policy)
+        """
+        Record *requester* as the owner of the volume with *token*, and register *document*; return where Nomad has it.
+
+        *is_new*: it is not registered. Of two runs that register one storage at the same moment, the later one takes
+        its volume back (`sharing.take_back_later`). A record that was written for nothing is removed.
+
+        Raises:
+            errors.RefusedError: another owner has the volume, or its storage was registered as another one before it.
+            errors.NomadApiError: Nomad does not have it as wanted, or that is not known.
+
+        """
+        client, key, report = self._client, volumes.key_of(document), policy.report
+        records = registration_ownership.owner_records_of(client)
+        taken = policy.retry(lambda: records.acquire({key: token}, requester, report))
+        if key in taken.refused:
+            raise registration_ownership.refusal(key, taken.refused[key], requester)
+        problem: errors.NomadCsiError | None = Sender(client, policy, self.breaker).send(document, is_new=is_new)
+        if problem is None and is_new:
+            problem = sharing.take_back_later(client, document, self._latest)
         if problem is not None:
+            registration_ownership.remove_unused(client, taken, {key: problem}, requester, report)
             raise problem
+        for owner in registration_ownership.confirm(client, {key: token}, requester, report).values():
+            raise registration_ownership.LostError(key, owner)

@@ -31,10 +31,15 @@ PAUSE_S = 1.0
 
 
 def carry_out(
-    context: resource.Context, wanted: wanted_volume.WantedVolume, decision: decide.Decision
+    context: resource.Context,
+    wanted: wanted_volume.WantedVolume,
+    decision: decide.Decision,
+    policy: sending.RetryPolicy | None = None,
 ) -> resource.Properties:
     """
     Carry out the *decision* about a *wanted* volume, and return the outputs that its steps give.
+
+    *policy*: of the registration; ``None``: a single attempt.
 
     Raises:
         errors.RefusedError: the volume is claimed, another stack owns it, or it has changed since the decision.
@@ -51,24 +56,26 @@ def carry_out(
     if "deregister" in decision.steps and wanted.found is not None:
         _register_anew(context, wanted)
     elif "register" in decision.steps:
-        register(context, wanted, wanted.found)
+        register(context, wanted, wanted.found, policy)
     else:
         volume_ownership.acquire(context, wanted.key, wanted.requester, wanted.token)
     return done
 
 
-def register(context: resource.Context, wanted: wanted_volume.WantedVolume, found: volumes.Volume | None) -> None:
+def register(
+    context: resource.Context,
+    wanted: wanted_volume.WantedVolume,
+    found: volumes.Volume | None,
+    policy: sending.RetryPolicy | None = None,
+) -> None:
     """
-    Record the owner and send the registration once; after a lost response succeed only where a read finds it.
+    Record the owner and send the registration; after a lost response succeed only where a read finds it.
 
     *found* is Nomad's registration. Raises `errors.RefusedError` where another stack owns the volume.
     """
     document = compare.keep_actual_places(wanted.desired.document, found)
-    _run(context).register_one(
-        sending.Acquisition(document=document, token=wanted.token, is_new=found is None),
-        requester=wanted.requester,
-        policy=_policy(context),
-    )
+    policy = policy or _single_attempt(context)
+    _run(context).register(document, wanted.token, wanted.requester, policy, is_new=found is None)
 
 
 def _run(context: resource.Context) -> sending.RegistrationRun:
@@ -76,8 +83,7 @@ def _run(context: resource.Context) -> sending.RegistrationRun:
     return context.operation.once("registrations", lambda: sending.RegistrationRun(context.client))
 
 
-def _policy(context: resource.Context) -> sending.RetryPolicy:
-    """Return the policy of a registration by a resource: one attempt."""
+def _single_attempt(context: resource.Context) -> sending.RetryPolicy:
     clock = context.client.clock
     deadline = clock.now() + 2 * volumes.REGISTER_TIMEOUT_S  # of the request, and of the reads around it
     return sending.RetryPolicy(deadline=deadline, report=context.warn, cancelled=context.cancelled, clock=clock)
@@ -177,11 +183,9 @@ class _Return:
     def _put_back(self) -> None:
         # A run of its own: this one is sent even where its plugin did not answer for other volumes.
         token = volume_ownership.naming(self._wanted.token, self._old)
-        sending.RegistrationRun(self._context.client).register_one(
-            sending.Acquisition(document=self._old, token=token, is_new=False),
-            requester=self._wanted.before.requester({"owner": self._wanted.desired.owner}),
-            policy=_policy(self._context),
-        )
+        who = self._wanted.before.requester({"owner": self._wanted.desired.owner})
+        run = sending.RegistrationRun(self._context.client)
+        run.register(self._old, token, who, _single_attempt(self._context), is_new=False)
 
     def _restore(self, error: errors.NomadCsiError) -> errors.NomadCsiError:
         return errors.NomadCsiError(
