@@ -231,7 +231,7 @@ def test_lost_mark_is_drift(clusters, side):
     held = RESOURCE.create(side(serving).context, NEWS)[1]
     ours = side(serving)
     registration_ownership.owner_records_of(ours.client).release(
-        registration_ownership.without_tokens([("default", "mysql")]), CLAIMANT
+        ("default", "mysql"), registration_ownership.NO_TOKEN, CLAIMANT
     )
 
     inputs, _ = RESOURCE.read(ours.context, IDENTITY, NEWS, held)
@@ -245,7 +245,7 @@ def test_mark_that_was_never_written_is_no_drift(ours):
     """The token may not write marks: the owner would be set again and again."""
     held = RESOURCE.create(ours.context, NEWS)[1]
     registration_ownership.owner_records_of(ours.client).release(
-        registration_ownership.without_tokens([("default", "mysql")]), CLAIMANT
+        ("default", "mysql"), registration_ownership.NO_TOKEN, CLAIMANT
     )
     unrecorded = {name: value for name, value in held.items() if name != "marked"}
 
@@ -604,7 +604,7 @@ def test_mark_on_which_another_run_of_the_stack_relies_stays(clusters, side, mon
     outcomes += applied.apply(first.client, applied.of_files([document("v")]), requester=CLAIMANT, tell=told.append)
 
     assert [item.status for item in outcomes] == ["registered", "refused"]
-    assert (first.owner("v"), told) == (OWNED, ["registered meanwhile: default/v; owner records stay"])
+    assert (first.owner("v"), told) == (OWNED, ["registered meanwhile: default/v; its owner record stays"])
 
 
 def test_registration_puts_back_a_mark_that_was_removed_meanwhile(ours, monkeypatch):
@@ -613,7 +613,7 @@ def test_registration_puts_back_a_mark_that_was_removed_meanwhile(ours, monkeypa
 
     def remove_first(*arguments, **options):
         registration_ownership.owner_records_of(ours.client).release(
-            registration_ownership.without_tokens([("default", "v")]), CLAIMANT
+            ("default", "v"), registration_ownership.NO_TOKEN, CLAIMANT
         )
         return send(*arguments, **options)
 
@@ -630,7 +630,8 @@ def test_volume_that_another_took_meanwhile_is_not_taken_back_by_one_that_adopts
 
     def steal(*arguments, **options):
         registration_ownership.owner_records_of(ours.client).acquire(
-            registration_ownership.without_tokens([("default", "v")]),
+            ("default", "v"),
+            registration_ownership.NO_TOKEN,
             registration_ownership.Requester(owner=OTHER, adopts=True),
         )
         return send(*arguments, **options)
@@ -651,7 +652,8 @@ def test_volume_that_another_took_at_the_same_moment_is_told(ours, monkeypatch, 
 
     def steal(*arguments, **options):
         registration_ownership.owner_records_of(ours.client).acquire(
-            registration_ownership.without_tokens([("default", "v")]),
+            ("default", "v"),
+            registration_ownership.NO_TOKEN,
             registration_ownership.Requester(owner=OTHER, adopts=True),
         )
         return send(*arguments, **options)

@@ -308,7 +308,7 @@ def stop(
     wanted_job.refuse_serving(client, found)
     if not is_dry_run:
         wanted_job.remove(resource.Context(connect=lambda: client), found)
-        owner.records(client).release(registration_ownership.without_tokens([key]), requester)
+        owner.records(client).release(key, registration_ownership.NO_TOKEN, requester)
 
 
 def _inputs(

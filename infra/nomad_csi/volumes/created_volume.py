@@ -9,15 +9,14 @@ from nomad_csi.frame import compare, resource, stack_identity
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
 from nomad_csi.volumes import (
-    created_changes,
     created_deletion,
     desired,
     explain,
     hold,
+    owner_records,
     registration_ownership,
     removal,
     steps,
-    volume_ownership,
     volume_properties,
     volume_resource,
     wanted_volume,
@@ -92,25 +91,26 @@ class CreatedVolumeResource(volume_resource.VolumeResource):
         volume = steps.seen_afterwards(context, wanted, outputs, done="made", gone=gone)
         return (
             self.declared.inputs_in(outputs)
-            | created_changes.outputs_of(volume)
+            | steps.created_outputs(volume)
             | _proof(outputs)
-            | volume_ownership.outputs(context.client, outputs)
+            | volume_resource.owner_outputs(context.client, outputs)
         )
 
     def _live(
         self, volume: volumes.Volume, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
-    ) -> volume_ownership.State:
+    ) -> volume_resource.State:
         whole = desired.write_inputs(volume.registration()) | {"name": registration.readable_part(volume.name)}
         shown = _with_sorted_places({name: value for name, value in whole.items() if name in self.declared.inputs})
         live, foreign = self._merged(volume, shown, inputs)
-        seen = self.declared.recorded(live) | created_changes.outputs_of(volume) | foreign
+        seen = self.declared.recorded(live) | steps.created_outputs(volume) | foreign
         return live, seen | {volume_properties.CREATED_NAME: volume.name} | _proof(outputs)
 
     def _is_gone(self, context: resource.Context, outputs: Mapping[str, Any]) -> bool:
         return created_deletion.presence(context, outputs) == "gone"
 
     def _has_created(self, context: resource.Context, outputs: Mapping[str, Any], volume: volumes.Volume) -> bool:
-        return volume_ownership.has_created_for(context, outputs, volume)
+        who = owner_records.requester(outputs, outputs)
+        return owner_records.has_created(volume_resource.owner_record(context, outputs), who, volume)
 
     def delete(self, context: resource.Context, identity: str, outputs: Mapping[str, Any]) -> None:
         """
@@ -119,11 +119,11 @@ class CreatedVolumeResource(volume_resource.VolumeResource):
         Raises `errors.RefusedError` where nothing is done, and what `created_deletion.delete` does.
         """
         removed = removal.RemovedVolume(context, self.declared, outputs)
-        if not removal.remove(context, removed, outputs):
+        if not removal.remove(context, removed):
             return
         if created_deletion.is_wanted(outputs):
             with hold.removing(context, removed.key):
-                created_deletion.delete(context, outputs)
+                created_deletion.delete(context, removed, outputs)
             return
         storage = outputs.get("externalId", "" if removed.found is None else removed.found.external_id)
         if storage:
@@ -145,7 +145,7 @@ def _kept(removed: removal.RemovedVolume, recorded: Mapping[str, Any], storage: 
 def _proof(recorded: Mapping[str, Any]) -> resource.Properties:
     """Return the *recorded* outputs that Nomad does not have: of the creation of the storage, and of the last step."""
     made = (volume_properties.MADE, volume_properties.CREATED_NAME)
-    return {name: recorded[name] for name in made if name in recorded} | volume_ownership.step_outputs(recorded)
+    return {name: recorded[name] for name in made if name in recorded} | stack_identity.step_outputs(recorded)
 
 
 def _with_sorted_places(values: Mapping[str, Any]) -> resource.Properties:

@@ -24,7 +24,6 @@ from nomad_csi.volumes import (
     owner_records,
     registration_ownership,
     sharing,
-    volume_ownership,
     volume_properties,
 )
 
@@ -215,7 +214,7 @@ class _Held:
 
     def wait(self) -> None:
         """Wait for volumes of this stack that the same run may remove."""
-        wait_for_own(self._context, self._find, volume_ownership.requester(self._recorded, self._recorded))
+        wait_for_own(self._context, self._find, owner_records.requester(self._recorded, self._recorded))
 
     def refuse(self) -> None:
         """Raise `errors.RefusedError` where the storage may not be deleted."""

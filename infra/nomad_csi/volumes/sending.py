@@ -268,15 +268,14 @@ class RegistrationRun:
 
         """
         client, key, report = self._client, volumes.key_of(document), policy.report
-        records = registration_ownership.owner_records_of(client)
-        taken = policy.retry(lambda: records.acquire({key: token}, requester, report))
-        if key in taken.refused:
-            raise registration_ownership.refusal(key, taken.refused[key], requester)
+        taken = policy.retry(lambda: registration_ownership.acquire(client, key, token, requester, report))
         problem: errors.NomadCsiError | None = Sender(client, policy, self.breaker).send(document, is_new=is_new)
         if problem is None and is_new:
             problem = sharing.take_back_later(client, document, self._latest)
         if problem is not None:
-            registration_ownership.remove_unused(client, taken, {key: problem}, requester, report)
+            is_ambiguous = isinstance(problem, errors.NomadApiError) and problem.kind == "ambiguous"
+            if taken.is_new and not is_ambiguous:  # the record was written for nothing
+                registration_ownership.try_release(client, key, token, requester, report)
             raise problem
-        for owner in registration_ownership.confirm(client, {key: token}, requester, report).values():
+        if owner := registration_ownership.confirm(client, key, token, requester, report):
             raise registration_ownership.LostError(key, owner)

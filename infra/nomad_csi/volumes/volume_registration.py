@@ -11,7 +11,6 @@ from nomad_csi.volumes import (
     registration_change,
     removal,
     steps,
-    volume_ownership,
     volume_properties,
     volume_resource,
     wanted_volume,
@@ -68,12 +67,12 @@ class VolumeRegistrationResource(volume_resource.VolumeResource):
         return (
             known
             | {"controllerRequired": found.controller_required}
-            | volume_ownership.outputs(context.client, outputs)
+            | volume_resource.owner_outputs(context.client, outputs)
         )
 
     def _live(
         self, volume: volumes.Volume, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
-    ) -> volume_ownership.State:
+    ) -> volume_resource.State:
         del outputs
         whole = desired.write_inputs(volume.registration())
         shown = {name: value for name, value in whole.items() if name in self.declared.inputs}
@@ -89,4 +88,4 @@ class VolumeRegistrationResource(volume_resource.VolumeResource):
         Raises `errors.RefusedError` with the reason of the decision where nothing is done.
         """
         del identity
-        removal.remove(context, removal.RemovedVolume(context, self.declared, outputs), outputs)
+        removal.remove(context, removal.RemovedVolume(context, self.declared, outputs))
