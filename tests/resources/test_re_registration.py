@@ -440,7 +440,7 @@ def test_volume_stays_registered_where_its_plugin_does_not_answer_for_others(con
     answers([(200, HELD)], [(500, "rpc error: EOF")])
     volume = desired.of_properties(volume_properties.REGISTRATION, NEWS)
     wanted = wanted_volume.WantedVolume(context, volume, None, is_label_enough=True)
-    for _ in range(sending.SLOW_FAILURES):
+    for _ in range(sending.FAILURES):
         with pytest.raises(errors.NomadApiError, match="rpc error: EOF"):
             steps.register(context, wanted, None)
     before = wrote()

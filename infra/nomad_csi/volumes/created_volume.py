@@ -13,13 +13,11 @@ from nomad_csi.volumes import (
     desired,
     explain,
     hold,
-    owner_records,
     registration_ownership,
     removal,
     steps,
     volume_properties,
     volume_resource,
-    wanted_volume,
 )
 
 _PLACES = ("requiredTopologies", "preferredTopologies")
@@ -49,7 +47,12 @@ class CreatedVolumeResource(volume_resource.VolumeResource):
         }
         also = tuple(path for name, path in hidden.items() if old_outputs.get(name))
         also = (*also, *stack_identity.missing_outputs(old_outputs))
-        found = self._difference(old_inputs, old_outputs, news, also)
+        wanted = _with_recorded_places(old_inputs, news)
+        before, after = self._of(old_inputs), self._of(wanted)
+        changed = desired.differing(before, after)
+        if before.key == after.key:
+            changed = desired.changed(before, after, desired.compare_states(before, after, old_outputs))
+        found = compare.difference(self.declared, old_inputs, wanted, changed=changed, also_updates=also)
         document = self._of(news).document
         if found.replaces:
             created_deletion.refuse_replacement(identity, old_outputs, news)
@@ -59,42 +62,13 @@ class CreatedVolumeResource(volume_resource.VolumeResource):
         notices += created_deletion.describe_change(identity, old_outputs, news)
         return replace(found, notice="; ".join(notices))
 
-    def _difference(
-        self,
-        old_inputs: Mapping[str, Any],
-        old_outputs: Mapping[str, Any],
-        news: Mapping[str, Any],
-        also: tuple[str, ...] = (),
-    ) -> resource.ResourceDiff:
-        """Return the diff, without places whose topology key alone changed in the catalogue."""
-        wanted = _with_recorded_places(old_inputs, news)
-        before, after = self._of(old_inputs), self._of(wanted)
-        changed = desired.differing(before, after)
-        if before.key == after.key:
-            changed = desired.changed(before, after, desired.compare_states(before, after, old_outputs))
-        return compare.difference(self.declared, old_inputs, wanted, changed=changed, also_updates=also)
-
-    def _is_replaced(self, old_outputs: Mapping[str, Any], news: Mapping[str, Any]) -> bool:
-        return bool(self._difference(self.declared.inputs_in(old_outputs), old_outputs, news).replaces)
-
     def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
         """Return the id and the inputs; the plugin's outputs are unknown."""
         identity, outputs = super().preview(news)
         return identity, outputs | {volume_properties.CREATED_NAME: resource.UNKNOWN}
 
-    def _observed(
-        self, context: resource.Context, wanted: wanted_volume.WantedVolume, outputs: resource.Properties
-    ) -> resource.Properties:
-        if not wanted.recorded_outputs and (why := created_deletion.objection(wanted.name, outputs)):
-            context.warn(why)
-        gone = f"made as {outputs.get('externalId', 'unknown')}"
-        volume = steps.seen_afterwards(context, wanted, outputs, done="made", gone=gone)
-        return (
-            self.declared.inputs_in(outputs)
-            | steps.created_outputs(volume)
-            | _proof(outputs)
-            | volume_resource.owner_outputs(context.client, outputs)
-        )
+    def _of_nomad(self, volume: volumes.Volume) -> resource.Properties:
+        return steps.created_outputs(volume)
 
     def _live(
         self, volume: volumes.Volume, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
@@ -102,15 +76,8 @@ class CreatedVolumeResource(volume_resource.VolumeResource):
         whole = desired.write_inputs(volume.registration()) | {"name": registration.readable_part(volume.name)}
         shown = _with_sorted_places({name: value for name, value in whole.items() if name in self.declared.inputs})
         live, foreign = self._merged(volume, shown, inputs)
-        seen = self.declared.recorded(live) | steps.created_outputs(volume) | foreign
+        seen = self.declared.recorded(live) | self._of_nomad(volume) | foreign
         return live, seen | {volume_properties.CREATED_NAME: volume.name} | _proof(outputs)
-
-    def _is_gone(self, context: resource.Context, outputs: Mapping[str, Any]) -> bool:
-        return created_deletion.presence(context, outputs) == "gone"
-
-    def _has_created(self, context: resource.Context, outputs: Mapping[str, Any], volume: volumes.Volume) -> bool:
-        who = owner_records.requester(outputs, outputs)
-        return owner_records.has_created(volume_resource.owner_record(context, outputs), who, volume)
 
     def delete(self, context: resource.Context, identity: str, outputs: Mapping[str, Any]) -> None:
         """

@@ -98,32 +98,21 @@ def problems(
     A preview ignores unknown values, and a plugin that this run creates first. Raises `errors.NomadApiError` where
     Nomad does not answer.
     """
-    return tuple(map(str, _problems(context, volume, recorded, unchecked, in_preview=in_preview)))
-
-
-def _problems(
-    context: resource.Context,
-    volume: DesiredVolume,
-    recorded: Mapping[str, Any],
-    unchecked: list[str],
-    *,
-    in_preview: bool,
-) -> Iterator[errors.Problem]:
-    plugin_id = volume.document.plugin_id
+    plugin_id, found = volume.document.plugin_id, list[errors.Problem]()
     plugin = None if plugin_id == UNKNOWN else plugins.get(context.client, plugin_id)
     is_settled = not (in_preview and is_awaited(context, plugin_id))
     if plugin is None and plugin_id != UNKNOWN and is_settled:
-        yield missing(plugin_id, plugins.list_ids(context.client))
+        found.append(missing(plugin_id, plugins.list_ids(context.client)))
     if plugin is not None and is_settled:
-        yield from plugin_problems(plugin, volume)
-    if volume.is_created:
-        return
-    from nomad_csi.volumes import storage_checks  # noqa: PLC0415  # seldom needed, and 0.3 s to import
+        found += plugin_problems(plugin, volume)
+    if not volume.is_created:
+        from nomad_csi.volumes import storage_checks  # noqa: PLC0415  # seldom needed, and 0.3 s to import
 
-    old = str(recorded.get("externalId", ""))
-    yield from storage_checks.storage_problems(plugin, volume.document, old, unchecked)
-    if plugin is not None:
-        yield from storage_checks.controller_problems(context, plugin, volume.document, unchecked)
+        old = str(recorded.get("externalId", ""))
+        found += storage_checks.storage_problems(plugin, volume.document, old, unchecked)
+        if plugin is not None:
+            found += storage_checks.controller_problems(context, plugin, volume.document, unchecked)
+    return tuple(map(str, found))
 
 
 def problems_of_owned_storage(

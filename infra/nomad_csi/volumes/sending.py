@@ -90,8 +90,8 @@ OVERDUE = "no answer yet to the registration of {}: where a controller hangs, No
 SLOW_S = 20.0
 """A request that failed after more seconds met a controller that hangs, for which Nomad waits two minutes."""
 
-SLOW_FAILURES = 3
-"""So many slow failures of a plugin in a row end its registrations in this run."""
+FAILURES = 3
+"""So many volumes of a plugin that fail in a row end its registrations in this run."""
 
 _DENIED = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
 
@@ -100,20 +100,15 @@ class CircuitBreaker:
     """
     Keeps a run from sending what would fail like the volumes before it. Thread-safe.
 
-    - A plugin whose controller hangs: after `SLOW_FAILURES` slow failures in a row, its volumes are not sent. Requests
-      under way end by themselves; one that gets an answer starts the count again.
+    - A plugin that does not answer: after `FAILURES` volumes in a row that used all their attempts, or failed slowly,
+      its volumes are not sent. Requests under way end by themselves; one that gets an answer starts the count again.
     - A namespace for which the token lacks the right: after one refusal, its volumes are not sent.
-    - A plugin that cannot be reached: after one volume has used all its attempts, each of the others has a single one
-      until one gets an answer.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._slow: dict[str, list[errors.NomadApiError]] = {}
-        """Slow failures in a row, by plugin."""
-
-        self._exhausted: set[str] = set()
-        """Plugins of which a volume has used all its attempts."""
+        self._failed: dict[str, list[errors.NomadApiError]] = {}
+        """Failures in a row, by plugin."""
 
         self._denied: dict[str, errors.NomadApiError] = {}
         """The refusal for want of a right, by namespace."""
@@ -122,38 +117,29 @@ class CircuitBreaker:
         """Return why *document* is not sent; ``None`` where it may be."""
         with self._lock:
             denied = self._denied.get(document.namespace)
-            slow = tuple(self._slow.get(document.plugin_id, ()))
+            failed = tuple(self._failed.get(document.plugin_id, ()))
         if denied is not None:
             path, message = volumes.path_of(document.volume_id), f"not sent: as for another volume: {denied.message}"
             return errors.NomadApiError(
                 "PUT", path, message, status=denied.status, kind="refused", advice=denied.advice
             )
-        if len(slow) < SLOW_FAILURES:
+        if len(failed) < FAILURES:
             return None
-        reason = f"plugin {document.plugin_id} did not answer for {len(slow)} volumes in a row: {slow[-1].message}"
-        return _not_sent(document, reason, slow[-1].advice or "run it again once it answers")
+        reason = f"plugin {document.plugin_id} did not answer for {len(failed)} volumes in a row: {failed[-1].message}"
+        return _not_sent(document, reason, failed[-1].advice or "run it again once it answers")
 
-    def record(self, document: Document, error: errors.NomadApiError | None, took_s: float) -> None:
-        """Record the result of a request for *document*, which took *took_s* seconds."""
-        plugin_id = document.plugin_id
+    def record(self, document: Document, error: errors.NomadApiError | None) -> None:
+        """Record the answer to a request for *document*; ``None``: it is registered."""
         with self._lock:
             if error is None or error.kind == "refused":
-                self._slow.pop(plugin_id, None)
-                self._exhausted.discard(plugin_id)
-            elif took_s > SLOW_S:
-                self._slow.setdefault(plugin_id, []).append(error)
+                self._failed.pop(document.plugin_id, None)
             if error is not None and error.kind == "refused" and error.status in _DENIED:
                 self._denied[document.namespace] = error
 
-    def exhaust(self, plugin_id: str) -> None:
-        """Record that a volume of the plugin has used all its attempts."""
+    def fail(self, document: Document, error: errors.NomadApiError) -> None:
+        """Record that *document* is not tried again."""
         with self._lock:
-            self._exhausted.add(plugin_id)
-
-    def is_exhausted(self, plugin_id: str) -> bool:
-        """Return whether volumes of the plugin are tried once only."""
-        with self._lock:
-            return plugin_id in self._exhausted
+            self._failed.setdefault(document.plugin_id, []).append(error)
 
 
 def _not_sent(document: Document, reason: str, advice: str = "run it again") -> errors.NomadApiError:
@@ -193,9 +179,10 @@ class Sender:
                     has_arrived = self._has_arrived(document, is_new=is_new)
             if has_arrived:
                 return None
-            is_last = took_s > SLOW_S or self._breaker.is_exhausted(document.plugin_id)
-            if error is None or is_last or not self._policy.wait(error, attempt):
-                self._breaker.exhaust(document.plugin_id)
+            is_slow = took_s > SLOW_S
+            if error is None or is_slow or not self._policy.wait(error, attempt):
+                if error is not None and (is_slow or self._policy.attempts > 1):
+                    self._breaker.fail(document, error)
                 return error
 
     def _refusal(self, document: Document) -> errors.NomadApiError | None:
@@ -221,9 +208,8 @@ class Sender:
             error = problem
         finally:
             overdue.cancel()
-        took_s = clock.now() - began
-        self._breaker.record(document, error, took_s)
-        return error, took_s
+        self._breaker.record(document, error)
+        return error, clock.now() - began
 
     def _has_arrived(self, document: Document, *, is_new: bool) -> bool | None:
         """Return whether a request without a response registered *document*; ``None`` where that cannot be read."""

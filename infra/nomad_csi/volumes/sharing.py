@@ -245,26 +245,6 @@ def _user(document: registration.VolumeRegistration) -> registration.StorageUser
     )
 
 
-class NotCheckedError(errors.NomadApiError):
-    """A volume is registered, and another one had its storage before, or may have had it: Nomad did not answer."""
-
-    def __init__(self, problem: errors.NomadApiError, reason: str = "") -> None:
-        """*reason*: why its storage may not be shared, where it was not deregistered again for it."""
-        state = (
-            f"registered, and not deregistered again although {reason}"
-            if reason
-            else "registered, and whether another volume has the same storage was not checked"
-        )
-        super().__init__(
-            problem.method,
-            problem.path,
-            f"{state}: {problem.message}",
-            status=problem.status,
-            kind="ambiguous",
-            advice=problem.advice,
-        )
-
-
 class LatestUsers:
     """The volumes of each storage, by a list that begins after the call. Thread-safe; concurrent callers share one."""
 
@@ -295,7 +275,7 @@ class LatestUsers:
 
 def take_back_later(
     client: nomad.Nomad, document: registration.VolumeRegistration, latest: LatestUsers
-) -> NotCheckedError | errors.RefusedError | None:
+) -> errors.NomadApiError | errors.RefusedError | None:
     """
     Deregister *document*, registered a moment ago, where another volume had its storage before; return why.
 
@@ -307,7 +287,9 @@ def take_back_later(
         if why := latest.read(document.namespace).older_refusal(document):
             deregistration.put_away(client, volumes.key_of(document))
     except errors.NomadApiError as problem:
-        return NotCheckedError(problem, why)
+        unknown = "and whether another volume has the same storage was not checked"
+        left = f"and not deregistered again although {why}" if why else unknown
+        return problem.ambiguous(f"registered, {left}: {problem.message}")
     if not why:
         return None
     return errors.RefusedError(

@@ -99,14 +99,16 @@ def _single_attempt(context: resource.Context) -> sending.RetryPolicy:
 
 
 def seen_afterwards(
-    context: resource.Context, wanted: wanted_volume.WantedVolume, outputs: resource.Properties, done: str, gone: str
+    context: resource.Context, wanted: wanted_volume.WantedVolume, outputs: resource.Properties
 ) -> volumes.Volume:
-    """Return the *wanted* volume after a step; see `resource.seen_afterwards`."""
+    """Return the *wanted* volume after its steps, which gave *outputs*; see `resource.seen_afterwards`."""
+    is_made = wanted.source == "created"
+    gone = f"made as {outputs.get('externalId', 'unknown')}" if is_made else "registered"
     return resource.seen_afterwards(
         lambda: volumes.get(context.client, *wanted.key),
         wanted.name,
         outputs,
-        done=done,
+        done="made" if is_made else "registered",
         gone=f"{gone}, but gone again: something else deregisters it",
     )
 
@@ -232,8 +234,10 @@ def created_outputs(volume: volumes.Volume) -> dict[str, Any]:
 
 def _keep(context: resource.Context, wanted: wanted_volume.WantedVolume, *, is_changed: bool) -> resource.Properties:
     """Record the owner of a volume that its plugin has created, and change it in place; return its outputs."""
-    recorded, outputs = wanted.recorded_outputs, volume_properties.CREATED.outputs
-    kept = {name: value for name, value in recorded.items() if name in outputs}
+    recorded = wanted.recorded_outputs
+    owned = volume_properties.OWNERSHIP if wanted.has_owner else ()
+    names = (*volume_properties.CREATED.program_outputs, volume_properties.CREATED_NAME, volume_properties.MADE, *owned)
+    kept = {name: recorded[name] for name in names if name in recorded}
     if wanted.found is not None and (not recorded or wanted.is_proven):
         kept |= created_outputs(wanted.found) | {volume_properties.CREATED_NAME: wanted.found.name}
         kept |= {volume_properties.MADE: wanted.found.external_id} if wanted.is_proven else {}
@@ -365,10 +369,7 @@ def _arrived(
             f"the plugin may have made the storage all the same; it finds it by the name {document.name} when this "
             "runs again, and makes no second one"
         )
-        message, status = error.message, error.status
-        raise errors.NomadApiError(
-            error.method, error.path, message, status=status, kind="ambiguous", advice=advice
-        ) from error
+        raise error.ambiguous(advice=advice) from error
     return found
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 from nomad_csi.frame import compare, resource, stack_identity
 from nomad_csi.nomad import volumes
@@ -10,10 +10,8 @@ from nomad_csi.volumes import (
     desired,
     registration_change,
     removal,
-    steps,
     volume_properties,
     volume_resource,
-    wanted_volume,
 )
 
 
@@ -21,6 +19,7 @@ class VolumeRegistrationResource(volume_resource.VolumeResource):
     """A CSI volume registered with Nomad. Deleting it deregisters the volume and keeps the storage."""
 
     declared = volume_properties.REGISTRATION
+    unseen: ClassVar[resource.Properties] = {"controllerRequired": False}
 
     def check(self, news: Mapping[str, Any]) -> tuple[resource.Properties, tuple[resource.Failure, ...]]:
         """Return *news* with default namespace and name, and all failures."""
@@ -52,23 +51,12 @@ class VolumeRegistrationResource(volume_resource.VolumeResource):
             raise registration_change.refusal_of_other_data(volume.document.key, change)
         super().preflight(context, old_outputs, news)
 
-    def _is_replaced(self, old_outputs: Mapping[str, Any], news: Mapping[str, Any]) -> bool:
-        return bool(old_outputs) and volume_properties.key_of(old_outputs) != volume_properties.key_of(news)
-
     def _is_checked(self, old_outputs: Mapping[str, Any], volume: desired.DesiredVolume) -> bool:
         change = registration_change.classify(self._of(old_outputs), volume)
         return change.kind == "re-register" or change.left_storage is not None
 
-    def _observed(
-        self, context: resource.Context, wanted: wanted_volume.WantedVolume, outputs: resource.Properties
-    ) -> resource.Properties:
-        known = outputs | {"controllerRequired": False}
-        found = steps.seen_afterwards(context, wanted, known, done="registered", gone="registered")
-        return (
-            known
-            | {"controllerRequired": found.controller_required}
-            | volume_resource.owner_outputs(context.client, outputs)
-        )
+    def _of_nomad(self, volume: volumes.Volume) -> resource.Properties:
+        return {"controllerRequired": volume.controller_required}
 
     def _live(
         self, volume: volumes.Volume, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
@@ -79,7 +67,7 @@ class VolumeRegistrationResource(volume_resource.VolumeResource):
         live, foreign = self._merged(volume, shown, inputs)
         if inputs.get("storage") and live["externalId"] != inputs.get("externalId"):
             live["storage"] = {name: value for name, value in live["storage"].items() if name != "location"}
-        return live, self.declared.recorded(live) | {"controllerRequired": volume.controller_required} | foreign
+        return live, self.declared.recorded(live) | self._of_nomad(volume) | foreign
 
     def delete(self, context: resource.Context, identity: str, outputs: Mapping[str, Any]) -> None:
         """

@@ -2,7 +2,7 @@
 
 import abc
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from nomad_csi import errors, nomad
 from nomad_csi.frame import resource, stack_identity
@@ -10,6 +10,7 @@ from nomad_csi.nomad import cluster_identity, volumes
 from nomad_csi.nomad.records import volumes as volume_records
 from nomad_csi.volumes import (
     compare,
+    created_deletion,
     desired,
     explain,
     fitness,
@@ -28,6 +29,9 @@ State = tuple[resource.Properties, resource.Properties]
 
 class VolumeResource(resource.Resource):
     """A volume of a program."""
+
+    unseen: ClassVar[resource.Properties] = {}
+    """Required outputs where Nomad does not show the volume after a step."""
 
     def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
         """Return the id and the inputs; the outputs of Nomad and of the plugin are unknown."""
@@ -52,9 +56,10 @@ class VolumeResource(resource.Resource):
                 (_preview_update if old_outputs else _preview_new)(context, wanted)
             fitness.warn_in_preview(context, volume, is_new=not old_outputs)
 
-    @abc.abstractmethod
     def _is_replaced(self, old_outputs: Mapping[str, Any], news: Mapping[str, Any]) -> bool:
-        """Return whether *news* need another object."""
+        """Return whether *news* need another object than the recorded one."""
+        found = self.diff(volume_properties.key_of(news), self.declared.inputs_in(old_outputs), old_outputs, news)
+        return bool(old_outputs) and bool(found.replaces)
 
     def _is_checked(self, old_outputs: Mapping[str, Any], volume: desired.DesiredVolume) -> bool:
         """Return whether an update of what is registered is decided about in a preview, too."""
@@ -104,13 +109,15 @@ class VolumeResource(resource.Resource):
         """Decide, carry out the steps, and return the outputs."""
         wanted = wanted_volume.WantedVolume(context, self._of(news), old_outputs)
         done = steps.carry_out(context, wanted, wanted.permitted())
-        return self._observed(context, wanted, self.declared.recorded({**news, **without_remarks(done)}))
+        outputs = self.declared.recorded({**news, **without_remarks(done)})
+        if old_outputs is None and (why := created_deletion.objection(wanted.name, outputs)):
+            context.warn(why)
+        seen = steps.seen_afterwards(context, wanted, self.unseen | outputs)
+        return outputs | self._of_nomad(seen) | _owner_outputs(context.client, outputs)
 
     @abc.abstractmethod
-    def _observed(
-        self, context: resource.Context, wanted: wanted_volume.WantedVolume, outputs: resource.Properties
-    ) -> resource.Properties:
-        """Return the outputs after a change, completed by what Nomad shows now."""
+    def _of_nomad(self, volume: volumes.Volume) -> resource.Properties:
+        """Return the outputs that Nomad has of *volume*."""
 
     def read(
         self, context: resource.Context, identity: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
@@ -134,7 +141,7 @@ class VolumeResource(resource.Resource):
             if (
                 inputs
                 and (why := explain.stands_for_another(volume, outputs))
-                and not self._has_created(context, outputs, volume)
+                and not (self.declared is volume_properties.CREATED and _has_created(context, outputs, volume))
             ):
                 context.warn(f"{why}: something else registered it, and `up` will be refused")
                 return recorded[0], without_remarks(outputs) | {volume_properties.OTHER_STORAGE: volume.external_id}
@@ -153,7 +160,7 @@ class VolumeResource(resource.Resource):
         storage = outputs.get("externalId", "")
         if why := cluster_identity.sentence(context.client, f"volume {identity}", outputs):
             context.warn(why)
-        elif self._is_gone(context, outputs):
+        elif created_deletion.presence(context, outputs) == "gone":
             context.warn(f"volume {identity} is not registered in Nomad any more, and its storage {storage} is gone")
             return None
         elif not outputs.get(volume_properties.DEREGISTERED):
@@ -166,16 +173,6 @@ class VolumeResource(resource.Resource):
     @abc.abstractmethod
     def _live(self, volume: volumes.Volume, inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> State:
         """Return inputs and outputs of *volume*; parts that Nomad never shows stay as recorded."""
-
-    def _is_gone(self, context: resource.Context, outputs: Mapping[str, Any]) -> bool:
-        """Return whether the storage is known to be gone."""
-        del context, outputs
-        return False
-
-    def _has_created(self, context: resource.Context, outputs: Mapping[str, Any], volume: volumes.Volume) -> bool:
-        """Return whether this stack had the plugin create the storage of *volume*, which the state does not know."""
-        del context, outputs, volume
-        return False
 
     def _merged(
         self, actual: volumes.Volume, live: Mapping[str, Any], recorded: Mapping[str, Any]
@@ -259,12 +256,18 @@ def without_remarks(outputs: Mapping[str, Any]) -> resource.Properties:
 # The owner of a volume in its outputs.
 
 
-def owner_record(context: resource.Context, inputs: Mapping[str, Any]) -> owner_records.OwnerRecord | None:
+def _owner_record(context: resource.Context, inputs: Mapping[str, Any]) -> owner_records.OwnerRecord | None:
     """Return the owner record of the volume of *inputs*; ``None``: the token may not read it."""
     return registration_ownership.owner_records_of(context.client).cached(_key(inputs), context.warn)
 
 
-def owner_outputs(client: nomad.Nomad, news: Mapping[str, Any]) -> dict[str, Any]:
+def _has_created(context: resource.Context, outputs: Mapping[str, Any], volume: volumes.Volume) -> bool:
+    """Return whether this stack had the plugin create the storage of *volume*, which the state does not know."""
+    who = owner_records.requester(outputs, outputs)
+    return owner_records.has_created(_owner_record(context, outputs), who, volume)
+
+
+def _owner_outputs(client: nomad.Nomad, news: Mapping[str, Any]) -> dict[str, Any]:
     """Return the outputs of a volume with an owner: its cluster, and whether it has an owner record."""
     if not news.get("owner"):
         return {}
@@ -287,13 +290,13 @@ def _read_owner(context: resource.Context, identity: str, recorded: Mapping[str,
     if recorded and "owner" not in inputs:
         return inputs, live
     cluster_identity.refuse_other(context.client, f"volume {identity}", recorded)
-    record = owner_record(context, inputs)
+    record = _owner_record(context, inputs)
     now = _merge_owner(context, inputs, recorded, record)
     lost = {"nonce"} if owner_records.is_another_resources(record, recorded) else set()
     shown = {name: value for name, value in live.items() if name not in {*stack_identity.OF_OWNER, *lost}}
     # Where the record is lost, the state still knows the cluster.
     shown |= {"cluster": recorded["cluster"]} if recorded.get("cluster") else {}
-    return now, shown | {name: now[name] for name in stack_identity.OF_OWNER if name in now} | owner_outputs(
+    return now, shown | {name: now[name] for name in stack_identity.OF_OWNER if name in now} | _owner_outputs(
         context.client, now
     )
 
