@@ -207,7 +207,7 @@ def test_answer_closes_the_circuit_breaker_again():
         "once it answers"
     )
 
-    breaker.record(volume(0), None)
+    breaker.answer(volume(0))
 
     assert breaker.refusal(volume(1)) is None
 
@@ -224,22 +224,6 @@ def test_plugin_that_cannot_be_reached_is_waited_for_once(run, scripted):
     unsent = [item for item in outcomes if "not sent: plugin efs did not answer for" in item.reason]
     assert MANY - len(unsent) < sending.CONCURRENT + sending.FAILURES
     assert len(sent(scripted)) <= (MANY - len(unsent)) * applied.ATTEMPTS
-
-
-@pytest.mark.usefixtures("absent")
-def test_right_that_the_token_lacks_is_not_asked_for_by_each_volume(run, scripted):
-    """Of one namespace; the volumes of another are sent."""
-    for number in range(MANY - 1):
-        scripted.replies["PUT", path(number)] = [(403, "Permission denied")]
-    scripted.reply("GET", "/v1/namespaces", 200, [{"Name": "default"}, {"Name": "shop"}])
-
-    outcomes, _ = run(*(volume(number) for number in range(MANY - 1)), volume(MANY - 1, namespace="shop"))
-
-    assert [item.status for item in outcomes] == ["refused"] * (MANY - 1) + ["registered"]
-    assert len(sent(scripted)) <= sending.CONCURRENT + 1
-    unsent = [item.reason for item in outcomes if "not sent" in item.reason]
-    assert len(unsent) == MANY - len(sent(scripted))
-    assert "not sent: as for another volume: Permission denied; " in unsent[0]
 
 
 @pytest.mark.usefixtures("absent")

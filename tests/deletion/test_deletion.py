@@ -349,7 +349,7 @@ def test_volumes_share_the_time_for_claims_to_go(running, made, monkeypatch):
         [(_, volume_id)] = keys
         given.append((volume_id, options.wait_s))
         running.client.clock.sleep(waited[volume_id])
-        return [types.SimpleNamespace(is_done=False, status="claimed", why="in use")]
+        return [types.SimpleNamespace(is_done=False, status="claimed", cells=("in use",))]
 
     for volume_id in waited:
         running.register(volume_id, made(f"default/{volume_id}"))

@@ -42,17 +42,13 @@ class CreatedVolumeResource(volume_resource.VolumeResource):
 
         Raises `errors.RefusedError` for a replacement that would delete storage which the program now keeps.
         """
-        hidden = {"foreignMountFlags": "mountOptions.mountFlags"} | {
-            name: name for name in volume_properties.OF_REGISTRATION
-        }
-        also = tuple(path for name, path in hidden.items() if old_outputs.get(name))
-        also = (*also, *stack_identity.missing_outputs(old_outputs))
         wanted = _with_recorded_places(old_inputs, news)
         before, after = self._of(old_inputs), self._of(wanted)
         changed = desired.differing(before, after)
         if before.key == after.key:
             changed = desired.changed(before, after, desired.compare_states(before, after, old_outputs))
-        found = compare.difference(self.declared, old_inputs, wanted, changed=changed, also_updates=also)
+        seen = volume_resource.seen_differences(old_outputs)
+        found = compare.difference(self.declared, old_inputs, wanted, changed=changed, also_updates=seen)
         document = self._of(news).document
         if found.replaces:
             created_deletion.refuse_replacement(identity, old_outputs, news)

@@ -296,7 +296,7 @@ class _Deletion:
         self.waited_s = clock.now() - began
         if not done.is_done:
             stopped: dict[str, Status] = {"claimed": "claimed", "attached": "attached", "refused": "refused"}
-            raise _StoppedError(stopped.get(done.status, "failed"), done.why)
+            raise _StoppedError(stopped.get(done.status, "failed"), done.cells[0])
 
     def _keep_owner_record(self) -> None:
         """

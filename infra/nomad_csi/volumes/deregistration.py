@@ -167,12 +167,7 @@ class DeregistrationOutcome(outcome.VolumeOutcome):
     @property
     def cells(self) -> tuple[str, ...]:
         """The reason, and the state in EC2."""
-        return (self.why,)
-
-    @property
-    def why(self) -> str:
-        """The reason, and the state in EC2."""
-        return "; ".join(part for part in (self.reason, self.storage) if part)
+        return ("; ".join(part for part in (self.reason, self.storage) if part),)
 
 
 @dataclass(frozen=True, kw_only=True)

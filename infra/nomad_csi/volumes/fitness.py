@@ -6,12 +6,13 @@ The checks ask Nomad for its plugin, and for the other volumes of its storage; t
 """
 
 import difflib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from nomad_csi import errors
 from nomad_csi.frame import resource
 from nomad_csi.nomad import plugins
+from nomad_csi.nomad.records import volumes as volume_records
 from nomad_csi.spec import names
 from nomad_csi.volumes.desired import UNKNOWN, DesiredVolume
 
@@ -54,27 +55,20 @@ def plugin_problems(plugin: plugins.Plugin, volume: DesiredVolume) -> Iterator[e
     yield from storage_checks.form_problems(plugin, volume.document.external_id)
 
 
-def out_of_reach(plugin: plugins.Plugin, places: Iterable[Mapping[str, str]]) -> str:
+def out_of_reach(plugin: plugins.Plugin, places: Sequence[Mapping[str, str]]) -> str:
     """
     Return that *plugin* is healthy on no client in one of the *places* that a volume requires; else empty.
 
     Empty also where a place is unknown, and where no instance is healthy or reports its place.
     """
     there = [item.segments for item in plugin.nodes if item.healthy and item.segments]
-    places = [] if UNKNOWN in str(places) else list(places)
-    if not there or not places or any(place.items() <= segments.items() for place in places for segments in there):
+    if not there or UNKNOWN in str(places) or any(volume_records.reaches(places, segments) for segments in there):
         return ""
-    keys = {key for place in places for key in place}
-    named = [{key: value for key, value in segments.items() if key in keys} for segments in there]
-    wanted, found = (" or ".join(sorted({_shown(item) for item in items})) for items in (places, named))
+    wanted = " or ".join(sorted(map(volume_records.place_text, places)))
     return (
-        f"no job can claim the volume in {wanted}: plugin {plugin.plugin_id} has healthy clients only in {found}; "
-        "add a client there, or correct the zone of the volume"
+        f"no job can claim the volume in {wanted}: plugin {plugin.plugin_id} is healthy on no client there; add a "
+        "client, or correct the zone of the volume"
     )
-
-
-def _shown(segments: Mapping[str, str]) -> str:
-    return ", ".join(f"{key}={value}" for key, value in sorted(segments.items())) or "places without that key"
 
 
 def _unfit(plugin: plugins.Plugin, allowed: str, found: str) -> errors.Problem:

@@ -187,11 +187,7 @@ class _Held:
         self._context = context
         self._recorded = recorded
         self.name = str(recorded["storageId"])
-
-    @property
-    def is_renamed(self) -> bool:
-        """Whether a stack of another name wrote the state."""
-        return bool(stack_identity.other_stack(self._context, self._recorded))
+        self.is_renamed = bool(stack_identity.other_stack(context, recorded))
 
     @property
     def cluster(self) -> facts.Cluster:

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from nomad_csi import errors, side_by_side
-from nomad_csi.drivers import storage_identity
 from nomad_csi.frame import declaration, resource, stack_identity
 from nomad_csi.volumes import (
     created_deletion,
@@ -44,6 +43,23 @@ class RemovedVolume(wanted_volume.VolumeFacts):
         wanted = replaced_by or context.operation.declared(declared.token, context.urn)
         self._wanted = None if wanted is None else desired.of_properties(declared, wanted)
         self._declared = declared
+        self.is_replaced = self._wanted is not None
+        self.is_renamed = bool(stack_identity.other_stack(context, recorded))
+        self.protect = self.desired.protect
+        self.is_proven = not created_deletion.objection(self.name, recorded)
+        self._storage = (
+            registration_change.storage_of_program(self.desired)
+            if self._wanted is None
+            else registration_change.left_storage(self.desired, self._wanted)
+        )
+        """What the program deletes afterwards."""
+
+        self.ends: facts.Ends = "kept" if self._storage is None else "deleted after"
+        if created_deletion.is_wanted(recorded):
+            self.ends = "deleted here"
+        is_same_id = self._wanted is not None and self._wanted.key == self.key
+        self.keeps_storage = self.desired.is_created and self.ends == "kept" and not is_same_id
+        """Whether the owner record stays, as the plugin created storage for the id that is not deleted."""
 
     def again(self) -> "RemovedVolume":
         """Return the same volume, with nothing read yet."""
@@ -54,11 +70,6 @@ class RemovedVolume(wanted_volume.VolumeFacts):
             replaced_by=self._replaced_by,
             in_preview=self._in_preview,
         )
-
-    @property
-    def is_replaced(self) -> bool:
-        """Whether the program still declares the resource."""
-        return self._wanted is not None
 
     @property
     def record(self) -> facts.Record:
@@ -73,35 +84,6 @@ class RemovedVolume(wanted_volume.VolumeFacts):
         found = super().record
         # A token that may not write records leaves none, whichever resource has the volume.
         return "not known" if found == "none" and not self.recorded_outputs.get("marked") else found
-
-    @property
-    def is_renamed(self) -> bool:
-        """Whether a stack of another name wrote the state."""
-        return bool(stack_identity.other_stack(self._context, self.recorded_outputs))
-
-    @property
-    def protect(self) -> bool:
-        """As recorded."""
-        return self.desired.protect
-
-    @property
-    def ends(self) -> facts.Ends:
-        """What becomes of the storage."""
-        if created_deletion.is_wanted(self.recorded_outputs):
-            return "deleted here"
-        return "kept" if self._storage is None else "deleted after"
-
-    @property
-    def _storage(self) -> storage_identity.StorageIdentity | None:
-        """What the program deletes afterwards."""
-        if self._wanted is not None:
-            return registration_change.left_storage(self.desired, self._wanted)
-        return registration_change.storage_of_program(self.desired)
-
-    @property
-    def is_proven(self) -> bool:
-        """Whether the state proves that the storage was created for this volume."""
-        return not created_deletion.objection(self.name, self.recorded_outputs)
 
     @property
     def registration(self) -> Literal["absent", "same", "other-storage"]:
@@ -155,18 +137,16 @@ class RemovedVolume(wanted_volume.VolumeFacts):
             case "owner not known":
                 return errors.RefusedError(f"{self.unknown_owner('is not removed')}; run again then")
             case "protected":
-                return self._of_protection()
+                storage = self.recorded_outputs.get("externalId", "")
+                return errors.RefusedError(
+                    f"volume {self.name} is protected, and its storage {storage} would be deleted after its "
+                    "registration; nothing was changed: set protect: false, run `pulumi up`, and remove it then"
+                )
             case "unproven":
                 why = created_deletion.objection(self.name, self.recorded_outputs)
                 return errors.RefusedError(f"{why}; nothing was changed")
             case _:
                 return self._dependents.refusal(f"volume {self.name} is not removed")
-
-    @property
-    def keeps_storage(self) -> bool:
-        """Whether the owner record stays, as the plugin created storage for the id that is not deleted."""
-        is_replaced = self._wanted is not None and self._wanted.key == self.key
-        return self.desired.is_created and self.ends == "kept" and not is_replaced
 
     def keep_storage(self) -> None:
         """Complete the owner record that stays, by what the state knows of the storage."""
@@ -194,13 +174,6 @@ class RemovedVolume(wanted_volume.VolumeFacts):
             f"volume {self.name} {what}: without an owner record it is not known whether another resource has taken it "
             f"over; where none has, run `nomad volume deregister -namespace={self.key[0]} {self.key[1]}`; owner "
             f"records need {rights}"
-        )
-
-    def _of_protection(self) -> errors.RefusedError:
-        storage = self.recorded_outputs.get("externalId", "")
-        return errors.RefusedError(
-            f"volume {self.name} is protected, and its storage {storage} would be deleted "
-            "after its registration; nothing was changed: set protect: false, run `pulumi up`, and remove it then"
         )
 
 

@@ -9,7 +9,6 @@ command line and for Pulumi: with the owner record, and taken back where another
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from http import HTTPStatus
 from typing import TypeVar
 
 from nomad_csi import errors, nomad
@@ -93,16 +92,13 @@ SLOW_S = 20.0
 FAILURES = 3
 """So many volumes of a plugin that fail in a row end its registrations in this run."""
 
-_DENIED = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
-
 
 class CircuitBreaker:
     """
     Keeps a run from sending what would fail like the volumes before it. Thread-safe.
 
-    - A plugin that does not answer: after `FAILURES` volumes in a row that used all their attempts, or failed slowly,
-      its volumes are not sent. Requests under way end by themselves; one that gets an answer starts the count again.
-    - A namespace for which the token lacks the right: after one refusal, its volumes are not sent.
+    After `FAILURES` volumes of a plugin in a row that used all their attempts, or failed slowly, its volumes are not
+    sent. Requests under way end by themselves; one that gets an answer starts the count again.
     """
 
     def __init__(self) -> None:
@@ -110,31 +106,19 @@ class CircuitBreaker:
         self._failed: dict[str, list[errors.NomadApiError]] = {}
         """Failures in a row, by plugin."""
 
-        self._denied: dict[str, errors.NomadApiError] = {}
-        """The refusal for want of a right, by namespace."""
-
     def refusal(self, document: Document) -> errors.NomadApiError | None:
         """Return why *document* is not sent; ``None`` where it may be."""
         with self._lock:
-            denied = self._denied.get(document.namespace)
             failed = tuple(self._failed.get(document.plugin_id, ()))
-        if denied is not None:
-            path, message = volumes.path_of(document.volume_id), f"not sent: as for another volume: {denied.message}"
-            return errors.NomadApiError(
-                "PUT", path, message, status=denied.status, kind="refused", advice=denied.advice
-            )
         if len(failed) < FAILURES:
             return None
         reason = f"plugin {document.plugin_id} did not answer for {len(failed)} volumes in a row: {failed[-1].message}"
         return _not_sent(document, reason, failed[-1].advice or "run it again once it answers")
 
-    def record(self, document: Document, error: errors.NomadApiError | None) -> None:
-        """Record the answer to a request for *document*; ``None``: it is registered."""
+    def answer(self, document: Document) -> None:
+        """Record that a request for *document* was answered: it is registered, or refused."""
         with self._lock:
-            if error is None or error.kind == "refused":
-                self._failed.pop(document.plugin_id, None)
-            if error is not None and error.kind == "refused" and error.status in _DENIED:
-                self._denied[document.namespace] = error
+            self._failed.pop(document.plugin_id, None)
 
     def fail(self, document: Document, error: errors.NomadApiError) -> None:
         """Record that *document* is not tried again."""
@@ -208,7 +192,8 @@ class Sender:
             error = problem
         finally:
             overdue.cancel()
-        self._breaker.record(document, error)
+        if error is None or error.kind == "refused":
+            self._breaker.answer(document)
         return error, clock.now() - began
 
     def _has_arrived(self, document: Document, *, is_new: bool) -> bool | None:

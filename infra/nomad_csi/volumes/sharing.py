@@ -181,26 +181,20 @@ class Users:
         relation: storage_identity.Relation,
     ) -> registration.StorageUser | None:
         """Return the volume *key* as it is now; ``None`` where its storage has not this *relation* to that *wanted*."""
-        if key in self._wanted:
-            mine = self._wanted[key]
-            theirs = self._identities(mine.external_id, mine.plugin_id, mine.context)
-            is_related = storage_identity.is_related(wanted, theirs, relation)
-            return _user(mine) if is_related and self._is_of_driver(document, mine.plugin_id) else None
-        listed = secret_safety.listed(self._client, *key)
+        mine = self._wanted.get(key)
+        listed = mine or secret_safety.listed(self._client, *key)
         if listed is None:
             return None
+        found = mine or self._read(key)
         theirs = frozenset((storage_identity.identify(listed.external_id),))
-        if len(wanted) == 1 and not storage_identity.is_related(wanted, theirs, relation):
-            return None
-        found = self._read(key)
         theirs |= self._identities(listed.external_id, listed.plugin_id, found.context) if found else frozenset()
         is_related = storage_identity.is_related(wanted, theirs, relation)
         if not (is_related and self._is_of_driver(document, listed.plugin_id)):
             return None
-        modes = tuple(mode.access_mode for mode in found.capabilities) if found else ()
-        user = registration.StorageUser(name="/".join(key), access_modes=modes)
-        if found is not None:
-            self._note_modes(user, key)
+        if found is None:
+            return registration.StorageUser(name="/".join(key))
+        user = _user(found)
+        self._note_modes(user, key)
         return user
 
     def _note_modes(self, user: registration.StorageUser, key: _Key) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from nomad_csi.frame import compare, resource, stack_identity
+from nomad_csi.frame import compare, resource
 from nomad_csi.nomad import volumes
 from nomad_csi.volumes import (
     desired,
@@ -35,25 +35,15 @@ class VolumeRegistrationResource(volume_resource.VolumeResource):
         """
         before, after = self._of(old_inputs), self._of(news)
         change = registration_change.classify(before, after)
-        hidden = ("mountOptions.mountFlags",) if old_outputs.get("foreignMountFlags") else ()
-        missing = tuple(name for name in volume_properties.OF_REGISTRATION if old_outputs.get(name))
         fate = ("storage",) if registration_change.has_other_fate(before, after) else ()
-        also = (*hidden, *missing, *fate, *stack_identity.missing_outputs(old_outputs))
+        also = (*volume_resource.seen_differences(old_outputs), *fate)
         found = compare.difference(self.declared, old_inputs, news, changed=change.changed, also_updates=also)
         manner = "deregistered and registered again" if change.kind == "re-register" else found.manner
         return replace(found, notice=registration_change.sentence(identity, change), manner=manner)
 
-    def preflight(self, context: resource.Context, old_outputs: Mapping[str, Any], news: Mapping[str, Any]) -> None:
-        """Refuse what is protected, whatever the cluster has; then as every volume."""
-        volume = self._of(news)
-        change = registration_change.classify(self._of(old_outputs), volume)
-        if volume.protect and change.kind != "replace" and change.storage != "same":
-            raise registration_change.refusal_of_other_data(volume.document.key, change)
-        super().preflight(context, old_outputs, news)
-
     def _is_checked(self, old_outputs: Mapping[str, Any], volume: desired.DesiredVolume) -> bool:
         change = registration_change.classify(self._of(old_outputs), volume)
-        return change.kind == "re-register" or change.left_storage is not None
+        return change.kind == "re-register" or change.storage != "same" or change.left_storage is not None
 
     def _of_nomad(self, volume: volumes.Volume) -> resource.Properties:
         return {"controllerRequired": volume.controller_required}

@@ -248,6 +248,15 @@ def _preview_update(context: resource.Context, wanted: wanted_volume.WantedVolum
     wanted.warn_unchecked()
 
 
+def seen_differences(outputs: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the paths that differ although no input does: what a refresh has seen, and outputs that are missing."""
+    paths = {"foreignMountFlags": "mountOptions.mountFlags"} | {
+        each: each for each in volume_properties.OF_REGISTRATION
+    }
+    seen = (path for name, path in paths.items() if outputs.get(name))
+    return (*seen, *stack_identity.missing_outputs(outputs))
+
+
 def without_remarks(outputs: Mapping[str, Any]) -> resource.Properties:
     """Return *outputs* without what a refresh has remarked of the registration."""
     return {name: value for name, value in outputs.items() if name not in volume_properties.OF_REGISTRATION}

@@ -53,6 +53,9 @@ class VolumeFacts(abc.ABC):
         self.recorded_outputs: Mapping[str, Any] = recorded or {}
         self.key, self.name = volume.key, volume.document.key
         self.requester = volume.requester(self.recorded_outputs)
+        self.has_owner = bool(self.requester.owner)
+        """Whether an owner record is written for it."""
+
         self.unchecked: list[str] = []
         """The checks of `fitness` that could not be made."""
 
@@ -82,11 +85,6 @@ class VolumeFacts(abc.ABC):
         """The owner record of the id."""
         is_unread = self.key in self.owners.unread
         return owner_records.compare_record(self.owner, self.requester, self.recorded_outputs, is_unread=is_unread)
-
-    @property
-    def has_owner(self) -> bool:
-        """Whether an owner record is written for it."""
-        return bool(self.requester.owner)
 
     @side_by_side.read_once
     def found(self) -> volumes.Volume | None:
