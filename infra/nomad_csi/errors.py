@@ -123,6 +123,11 @@ class NomadApiError(NomadCsiError):
         status_text = f" status {status}:" if status is not None else ""
         super().__init__(f"{method} {path}:{status_text} {self.message}{f'; {advice}' if advice else ''}")
 
+    def ambiguous(self, message: str = "", advice: str = "") -> "NomadApiError":
+        """Return it as one whose outcome is not known, with another *message* and *advice* where these are given."""
+        said, fix = message or self.message, advice or self.advice
+        return NomadApiError(self.method, self.path, said, status=self.status, kind="ambiguous", advice=fix)
+
 
 class CsiError(NomadCsiError):
     """A request to a CSI plugin failed. *secrets* of the request are removed from the *message*."""

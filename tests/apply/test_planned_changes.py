@@ -8,7 +8,7 @@ from nomad_csi.jobs import apply, owner
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import storage
 from nomad_csi.render import documents, files
-from nomad_csi.volumes import compare, owner_records, plan_view, registration_ownership
+from nomad_csi.volumes import apply_volumes, compare, owner_records, registration_ownership
 
 PLUGIN = {"id": "hostpath", "driver": "aws-ebs", "aws_region": "us-east-1"}
 MADE = {"id": "scratch", "plugin_id": "hostpath", "create": {"capacity_min_gib": 2, "availability_zone": "us-east-1a"}}
@@ -106,7 +106,7 @@ def test_what_is_to_be_in_a_namespace_that_is_not_there_is_refused(draw, scripte
     )
     assert items == [
         *[("job", "refused", (of_job,))] * len(lost.plugins[0].jobs),
-        ("volume", "refused", (of_volume, plan_view.NEW_STORAGE)),
+        ("volume", "refused", (of_volume, apply_volumes.NEW_STORAGE)),
     ]
 
 
@@ -157,7 +157,7 @@ def test_owner_is_told_where_something_would_change(draw, scripted):
 
     assert draw()[1][-1] == ("volume", "equal", ())
     ask(scripted, ("GET", "/v1/volume/csi/scratch"), (404, "volume not found"))
-    assert draw()[1][-1] == ("volume", "new", ("belongs to owner shop/prod", plan_view.NEW_STORAGE))
+    assert draw()[1][-1] == ("volume", "new", ("belongs to owner shop/prod", apply_volumes.NEW_STORAGE))
 
 
 @pytest.mark.usefixtures("cluster")
@@ -278,7 +278,7 @@ def test_job_without_a_source_is_not_compared(draw, scripted, cluster):
 
 def test_equal_items_with_a_remark_are_counted_among_the_equal():
     """They are shown, and so are not among those that are not."""
-    shown = plan_view.PlannedChange(kind="volume", name="default/a", state="equal", remarks=("why",))
+    shown = apply_volumes.PlannedChange(kind="volume", name="default/a", state="equal", remarks=("why",))
     items = (shown, *(dataclasses.replace(shown, remarks=()) for _ in range(2)))
 
     told = apply.PlannedChanges(items=items).as_table().splitlines()
@@ -289,7 +289,7 @@ def test_equal_items_with_a_remark_are_counted_among_the_equal():
 def test_each_change_is_a_line_with_its_sign_and_its_remarks_below():
     """Whatever their number: nothing is wrapped into a cell."""
     states = ("new", "changes", "stopped", "refused", "not compared", "left over")
-    items = [plan_view.PlannedChange(kind="job", name="default/a", state=state) for state in states]
+    items = [apply_volumes.PlannedChange(kind="job", name="default/a", state=state) for state in states]
     items[1] = dataclasses.replace(items[1], remarks=("one: 1 -> 2", "two: " + "x " * 60))
 
     assert apply.PlannedChanges(items=tuple(items)).as_table(100).splitlines() == [
@@ -378,7 +378,7 @@ def test_token_that_may_not_list_volumes_is_said(draw, scripted):
 
     drawn, _ = draw()
 
-    assert last_lines(drawn) == [plan_view.UNLISTED]
+    assert last_lines(drawn) == [apply_volumes.UNLISTED]
     assert drawn.as_json()["not_in_spec"] is None
 
 

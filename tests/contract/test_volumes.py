@@ -44,18 +44,6 @@ def test_registration_reads_back_as_it_was_sent(client, fresh, volume, kept):
     assert (found.schedulable, found.controller_required) == (True, False)
 
 
-def test_list_shows_the_volumes_of_one_storage(client, fresh, volume, kept):
-    """And of its parts, in every namespace: the server filters."""
-    whole, part, other = (fresh(name) for name in ("whole", "part", "other"))
-    kept(volume(whole, ExternalID="fs-0123456789abcdef7"))
-    kept(volume(part, ExternalID="efs:fs-0123456789abcdef7:/a"))
-    kept(volume(other, ExternalID="fs-11111111"))
-
-    listed = volumes.list_volumes(client, "*", storage="fs-0123456789abcdef7")
-
-    assert {item.volume_id for item in listed} == {whole, part}
-
-
 def test_secrets_and_flags_are_never_shown(agent, fresh, volume, kept):
     """Null, and a mark."""
     volume_id = fresh("secret")

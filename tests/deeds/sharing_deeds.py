@@ -161,8 +161,9 @@ def _take_back(agent, _context):
     wanted = {"one": "x", "two": DISK, "three": "y", "four": OTHER_DISK}
     documents = [_document(external_id, "ebs", SINGLE, {}, name) for name, external_id in wanted.items()]
     client = agent.client()
-    found = sharing.take_back_later(client, documents, sharing.LatestUsers(client))
-    return {"/".join(key): [type(each).__name__, str(each)] for key, each in found.items()}
+    latest = sharing.LatestUsers(client)
+    found = {each.key: sharing.take_back_later(client, each, latest) for each in documents}
+    return {key: [type(each).__name__, str(each)] for key, each in found.items() if each is not None}
 
 
 CASES = (

@@ -297,7 +297,8 @@ def test_storage_that_one_thing_ties_to_the_cluster_is_to_be_named(run, running,
     if held == "mark":
         marks = registration_ownership.owner_records_of(running.client)
         marks.acquire(
-            registration_ownership.without_tokens([("default", "mysql")]),
+            ("default", "mysql"),
+            registration_ownership.NO_TOKEN,
             registration_ownership.Requester(owner=OWNER),
         )
 
@@ -315,7 +316,8 @@ def test_storage_of_another_cluster_does_not_hide_ours(run, running, made, ec2):
     theirs, ours = made(of="another"), made()
     marks = registration_ownership.owner_records_of(running.client)
     marks.acquire(
-        registration_ownership.without_tokens([("default", "mysql")]),
+        ("default", "mysql"),
+        registration_ownership.NO_TOKEN,
         registration_ownership.Requester(owner=OWNER),
     )
 
@@ -347,7 +349,7 @@ def test_volumes_share_the_time_for_claims_to_go(running, made, monkeypatch):
         [(_, volume_id)] = keys
         given.append((volume_id, options.wait_s))
         running.client.clock.sleep(waited[volume_id])
-        return [types.SimpleNamespace(is_done=False, status="claimed", why="in use")]
+        return [types.SimpleNamespace(is_done=False, status="claimed", cells=("in use",))]
 
     for volume_id in waited:
         running.register(volume_id, made(f"default/{volume_id}"))
@@ -445,7 +447,7 @@ def test_storage_that_another_stack_takes_meanwhile_is_kept(run, running, made, 
         done = deregister(*arguments, **options)
         adopting = registration_ownership.Requester(owner="bank/prod", adopts=True)
         registration_ownership.owner_records_of(running.client).acquire(
-            registration_ownership.without_tokens([("default", "mysql")]), adopting
+            ("default", "mysql"), registration_ownership.NO_TOKEN, adopting
         )
         return done
 

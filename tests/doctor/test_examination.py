@@ -342,7 +342,7 @@ def test_mark_of_a_volume_that_is_not_there(world):
     """In the variables of the cluster."""
     requester = registration_ownership.Requester(owner="shop/prod")
     registration_ownership.owner_records_of(world.nomad).acquire(
-        registration_ownership.without_tokens([("default", "never")]), requester
+        ("default", "never"), registration_ownership.NO_TOKEN, requester
     )
 
     [found] = world.examine(regions.LEFT_OUT).findings

@@ -249,8 +249,7 @@ def test_frozen_controller_is_told_of_while_it_is_waited_for(register, hostpath,
         os.kill(hostpath.pid, signal.SIGCONT)
 
     told = (
-        "no answer yet to the registration of default/again: where a controller hangs, Nomad waits two minutes for it, "
-        "after "
+        "no answer yet to the registration of default/again: where a controller hangs, Nomad waits two minutes for it"
     )
     assert done.said.startswith(told)
 

@@ -28,9 +28,9 @@ def variable(record, index=9, object_id="mysql"):
     return 200, {"Path": owner_records.path_of(object_id), "Items": items, "ModifyIndex": index}
 
 
-def acquire(records, who=SHOP, keys=(KEY,)):
-    """Acquire volumes without a nonce."""
-    return records.acquire(registration_ownership.without_tokens(keys), who)
+def acquire(records, who=SHOP):
+    """Acquire the volume without a nonce."""
+    return records.acquire(KEY, registration_ownership.NO_TOKEN, who)
 
 
 def test_write_whose_answer_is_lost_is_sent_three_times_at_most(records, scripted):
@@ -51,7 +51,7 @@ def test_write_whose_answer_is_lost_and_that_arrived_is_sent_once(records, scrip
 
     taken = acquire(records)
 
-    assert (taken.refused, set(taken.new), len(scripted.sent("PUT"))) == ({}, {KEY}, 1)
+    assert (taken.refused, taken.is_new, len(scripted.sent("PUT"))) == (None, True, 1)
 
 
 def test_write_that_the_token_may_not_make_is_no_record(context, records, scripted):
@@ -60,7 +60,7 @@ def test_write_that_the_token_may_not_make_is_no_record(context, records, script
 
     taken = acquire(records)
 
-    assert (taken.refused, dict(taken.new), taken.unrecorded) == ({}, {}, {KEY})
+    assert (taken.refused, taken.is_new, taken.is_unrecorded) == (None, False, True)
     assert owner_labels.read(context.client, [KEY]) == {}
     assert len(scripted.sent("PUT")) == 1
 
@@ -72,7 +72,7 @@ def test_record_of_a_concurrent_run_is_read_after_the_conflict(records, scripted
 
     taken = acquire(records)
 
-    assert (taken.refused, dict(taken.new)) == ({KEY: OF_BANK}, {})
+    assert (taken.refused, taken.is_new) == (OF_BANK, False)
 
 
 def test_write_begins_with_what_was_read_before(records, scripted):
@@ -84,8 +84,8 @@ def test_write_begins_with_what_was_read_before(records, scripted):
     assert [path for path, _ in scripted.sent("PUT")] == [f"{URL}?namespace=default&cas=0"]
     assert len(scripted.sent("GET")) == 1
 
-    assert acquire(records).refused == {}
-    assert acquire(records).refused == {KEY: OF_BANK}
+    assert acquire(records).refused is None
+    assert acquire(records).refused == OF_BANK
 
 
 def test_restored_record_is_as_it_was_and_replaces_none(records, scripted):

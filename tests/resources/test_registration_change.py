@@ -268,8 +268,7 @@ def test_folder_that_an_older_release_did_not_record_is_not_guessed():
     assert refusal(old, moved(FOLDER, OLD_POINT)) == ""
     assert refusal(old, moved(FOLDER, properties.UNKNOWN)) == (
         f"{RE_POINTED} {OLD_POINT} to storage that is not known yet: the data stays in {OLD_POINT} and is not copied; "
-        "nothing was changed: its folder is not recorded yet: after an upgrade run `up` once without this change, or "
-        "set protect: false on it for one `up` if that is meant"
+        "nothing was changed: set protect: false on it for one `up` if that is meant"
     )
 
 

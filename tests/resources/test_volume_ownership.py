@@ -231,7 +231,7 @@ def test_lost_mark_is_drift(clusters, side):
     held = RESOURCE.create(side(serving).context, NEWS)[1]
     ours = side(serving)
     registration_ownership.owner_records_of(ours.client).release(
-        registration_ownership.without_tokens([("default", "mysql")]), CLAIMANT
+        ("default", "mysql"), registration_ownership.NO_TOKEN, CLAIMANT
     )
 
     inputs, _ = RESOURCE.read(ours.context, IDENTITY, NEWS, held)
@@ -245,7 +245,7 @@ def test_mark_that_was_never_written_is_no_drift(ours):
     """The token may not write marks: the owner would be set again and again."""
     held = RESOURCE.create(ours.context, NEWS)[1]
     registration_ownership.owner_records_of(ours.client).release(
-        registration_ownership.without_tokens([("default", "mysql")]), CLAIMANT
+        ("default", "mysql"), registration_ownership.NO_TOKEN, CLAIMANT
     )
     unrecorded = {name: value for name, value in held.items() if name != "marked"}
 
@@ -525,7 +525,7 @@ def test_unchanged_volumes_cost_two_reads_of_each_record_and_no_write(ours):
 
     assert {item.status for item in outcomes} == {"unchanged"}
     assert ours.wrote() == []
-    asked = [path for _, path in ours.sent if path.startswith("/v1/var")]
+    asked = [path for _, path in ours.sent if path.startswith("/v1/var/nomad-csi/volumes")]
     assert (len(set(asked)), len(asked)) == (100, 200)
 
 
@@ -591,33 +591,33 @@ def test_mark_on_which_another_run_of_the_stack_relies_stays(clusters, side, mon
     """It saw the mark of the first, and registered other storage before that could."""
     serving = clusters("b")
     first, second = side(serving), side(serving)
-    send, outcomes, told = sending.Sender.send_all, [], []
+    send, outcomes, told = sending.Sender.send, [], []
 
-    def send_second(sender, wanted):
+    def send_second(sender, wanted, *, is_new):
         if sender._client is first.client:
             outcomes.extend(
                 applied.apply(second.client, applied.of_files([document("v", externalId="fs-2")]), requester=CLAIMANT)
             )
-        return send(sender, wanted)
+        return send(sender, wanted, is_new=is_new)
 
-    monkeypatch.setattr(sending.Sender, "send_all", send_second)
+    monkeypatch.setattr(sending.Sender, "send", send_second)
     outcomes += applied.apply(first.client, applied.of_files([document("v")]), requester=CLAIMANT, tell=told.append)
 
     assert [item.status for item in outcomes] == ["registered", "refused"]
-    assert (first.owner("v"), told) == (OWNED, ["registered meanwhile: default/v; owner records stay"])
+    assert (first.owner("v"), told) == (OWNED, ["registered meanwhile: default/v; its owner record stays"])
 
 
 def test_registration_puts_back_a_mark_that_was_removed_meanwhile(ours, monkeypatch):
     """By another run, which saw the volume unregistered."""
-    send = sending.Sender.send_all
+    send = sending.Sender.send
 
     def remove_first(*arguments, **options):
         registration_ownership.owner_records_of(ours.client).release(
-            registration_ownership.without_tokens([("default", "v")]), CLAIMANT
+            ("default", "v"), registration_ownership.NO_TOKEN, CLAIMANT
         )
         return send(*arguments, **options)
 
-    monkeypatch.setattr(sending.Sender, "send_all", remove_first)
+    monkeypatch.setattr(sending.Sender, "send", remove_first)
 
     [outcome] = applied.apply(ours.client, applied.of_files([document("v")]), requester=CLAIMANT)
 
@@ -626,16 +626,17 @@ def test_registration_puts_back_a_mark_that_was_removed_meanwhile(ours, monkeypa
 
 def test_volume_that_another_took_meanwhile_is_not_taken_back_by_one_that_adopts(ours, monkeypatch):
     """To adopt was meant for the owner of before, not for one that came after it."""
-    send = sending.Sender.send_all
+    send = sending.Sender.send
 
     def steal(*arguments, **options):
         registration_ownership.owner_records_of(ours.client).acquire(
-            registration_ownership.without_tokens([("default", "v")]),
+            ("default", "v"),
+            registration_ownership.NO_TOKEN,
             registration_ownership.Requester(owner=OTHER, adopts=True),
         )
         return send(*arguments, **options)
 
-    monkeypatch.setattr(sending.Sender, "send_all", steal)
+    monkeypatch.setattr(sending.Sender, "send", steal)
 
     [outcome] = applied.apply(
         ours.client, applied.of_files([document("v")]), requester=dataclasses.replace(CLAIMANT, adopts=True)
@@ -647,16 +648,17 @@ def test_volume_that_another_took_meanwhile_is_not_taken_back_by_one_that_adopts
 @pytest.mark.parametrize("way", ["resource", "command"])
 def test_volume_that_another_took_at_the_same_moment_is_told(ours, monkeypatch, way):
     """Its mark was gone for a moment, and somebody was there."""
-    send = sending.Sender.send_all
+    send = sending.Sender.send
 
     def steal(*arguments, **options):
         registration_ownership.owner_records_of(ours.client).acquire(
-            registration_ownership.without_tokens([("default", "v")]),
+            ("default", "v"),
+            registration_ownership.NO_TOKEN,
             registration_ownership.Requester(owner=OTHER, adopts=True),
         )
         return send(*arguments, **options)
 
-    monkeypatch.setattr(sending.Sender, "send_all", steal)
+    monkeypatch.setattr(sending.Sender, "send", steal)
     reason = "volume default/v belongs to stack bank/prod now, and was registered by this run: resolve the ownership"
 
     if way == "command":

@@ -3,7 +3,7 @@
 import pytest
 
 from nomad_csi.plan import registration
-from nomad_csi.volumes import created_changes, removal
+from nomad_csi.volumes import removal, steps
 from tests.walk import ledger
 
 ONE, OTHER = ("east", "default", "one"), ("east", "default", "other")
@@ -75,7 +75,7 @@ def forget_who_holds(monkeypatch):
 def name_by_id(monkeypatch):
     """Make storage by the volume's id, as older releases did."""
     monkeypatch.setattr(registration, "made_name", lambda name, _nonce: name)
-    monkeypatch.setattr(created_changes, "_registered_besides", lambda *_: None)
+    monkeypatch.setattr(steps, "_registered_besides", lambda *_: None)
 
 
 def let_copies_delete(monkeypatch):

@@ -103,8 +103,8 @@ class NotedVolume:
 
     @property
     def registration(self) -> facts.Registration:
-        """It is not registered when this is asked for, or not in a moment."""
-        return "absent"
+        """It is not registered when this is asked for, or not in a moment; a read of it may erase its secrets."""
+        return "not known" if secret_safety.is_at_risk(self._client, self._document.secrets) else "absent"
 
     @side_by_side.read_once
     def _owners(self) -> registration_ownership.VolumeOwners:
@@ -339,6 +339,8 @@ class Replacement:
                 why = found.shared_with
             case "other storage":
                 why = f"its owner record keeps {found.kept_storage} for it"
+            case "unreadable":
+                why = f"it has secrets, and {secret_safety.risk(self._client)}"
             case other:
                 why = other
         raise EndError("refused", f"{why}; nothing was changed")
@@ -355,11 +357,9 @@ class Replacement:
         clock = self._client.clock
         policy = sending.RetryPolicy(deadline=clock.now() + 2 * volumes.REGISTER_TIMEOUT_S, clock=clock)
         try:
-            sending.RegistrationRun(self._client).register_one(
-                sending.Acquisition(document=document, token=registration_ownership.OwnerToken(), is_new=True),
-                requester=registration_ownership.Requester(owner=owner.owner, stack_id=owner.stack_id),
-                policy=policy,
-            )
+            requester = registration_ownership.Requester(owner=owner.owner, stack_id=owner.stack_id)
+            run = sending.RegistrationRun(self._client)
+            run.register(document, registration_ownership.OwnerToken(), requester, policy, is_new=True)
         except (errors.NomadApiError, errors.RefusedError) as error:
             if isinstance(error, errors.NomadApiError) and error.kind == "ambiguous" and self._is_there():
                 return

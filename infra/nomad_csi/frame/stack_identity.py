@@ -119,6 +119,11 @@ def recorded(context: resource.Context, nonce: str) -> resource.Properties:
     return {"nonce": nonce} | ({"stack": context.stack} if context.stack else {})
 
 
+def step_outputs(recorded: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those of the *recorded* outputs that a refresh does not change: the nonce, and the stack that wrote it."""
+    return {name: recorded[name] for name in OUTPUTS if name in recorded}
+
+
 def missing_outputs(old_outputs: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the output that an object of an older release lacks, so that an update writes it."""
     return ("nonce",) if old_outputs.get("owner") and "nonce" not in old_outputs else ()

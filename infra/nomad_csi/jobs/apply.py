@@ -20,12 +20,14 @@ from nomad_csi.plan import model
 from nomad_csi.render import documents, files
 from nomad_csi.resources import plugin_health, plugin_health_properties
 from nomad_csi.text import table
-from nomad_csi.volumes import plan_view, registration_ownership
+from nomad_csi.volumes import apply_volumes, registration_ownership
 
 OWNERLESS = "runs already, without an owner record, and differs: --adopt takes it over"
 """Why a job is left alone that `nomad job run` started."""
 
-PlannedChange = plan_view.PlannedChange
+PlannedChange = apply_volumes.PlannedChange
+
+UNLISTED = 'jobs outside of the spec were not listed: the token lacks plugin { policy = "read" } or read-job'
 
 WIDTH = 120
 """Columns of the text."""
@@ -57,7 +59,7 @@ class PlannedChanges:
     known.
     """
 
-    not_in_spec: tuple[plan_view.UnplannedVolume, ...] | None = ()
+    not_in_spec: tuple[apply_volumes.UnplannedVolume, ...] | None = ()
     """Registered volumes outside the spec, which are kept; ``None``: the token may not list volumes."""
 
     @property
@@ -68,7 +70,7 @@ class PlannedChanges:
     @property
     def not_compared(self) -> tuple[PlannedChange, ...]:
         """Items that could not be compared."""
-        return tuple(item for item in self.items if item.state == plan_view.NOT_COMPARED)
+        return tuple(item for item in self.items if item.state == apply_volumes.NOT_COMPARED)
 
     def as_json(self) -> dict[str, Any]:
         """Return the diff as data."""
@@ -87,9 +89,9 @@ class PlannedChanges:
 
     def as_table(self, width: int = WIDTH) -> str:
         """Return the diff as text: a line for each item that is not equal or has a remark, and the totals."""
-        shown = [item for item in self.items if item.state != plan_view.EQUAL or item.remarks]
+        shown = [item for item in self.items if item.state != apply_volumes.EQUAL or item.remarks]
         skipped = f", {len(self.not_compared)} not compared" if self.not_compared else ""
-        equal, left = sum(item.state == plan_view.EQUAL for item in self.items), len(self.items) - len(shown)
+        equal, left = sum(item.state == apply_volumes.EQUAL for item in self.items), len(self.items) - len(shown)
         some = "" if left == equal else f"{left} of them "
         unshown = f"; {equal} equal, {some}not shown" if shown and left else ""
         total = f"{len(self.changes)} of {len(self.items)} would change{skipped}{unshown}"
@@ -97,18 +99,13 @@ class PlannedChanges:
         for item in shown:
             lines.append(f"{_SIGNS.get(item.state, '~')} {item.kind} {item.name}  {item.state}")
             lines += (line for remark in item.remarks for line in table.wrapped("    ", remark, width))
+        lines.append(total)
+        for key in self.jobs_not_in_spec or ():
+            lines.append(f"runs for this owner, and its plugin is not in the spec: job {key}")
+            lines.append(f"  it runs on; to stop it: {shlex.join(['nomad-csi', 'remove', '--job', key])}")
         if self.jobs_not_in_spec is None:
-            beside = [
-                'jobs outside of the spec were not listed: the token lacks plugin { policy = "read" } or read-job'
-            ]
-        else:
-            beside = [line for key in self.jobs_not_in_spec for line in _run_on(key)]
-        return "\n".join([*lines, total, *beside, *plan_view.outside_lines(self.not_in_spec)])
-
-
-def _run_on(key: str) -> Iterator[str]:
-    yield f"runs for this owner, and its plugin is not in the spec: job {key}"
-    yield f"  it runs on; to stop it: {shlex.join(['nomad-csi', 'remove', '--job', key])}"
+            lines.append(UNLISTED)
+        return "\n".join([*lines, *apply_volumes.outside_lines(self.not_in_spec)])
 
 
 def plan_changes(
@@ -140,9 +137,9 @@ def plan_changes(
 
     """
     on_disk = () if folder is None else _files(folder, files.render_plan(plan, external_ids, templates=templates))
-    registered = plan_view.Registered(client, plan)
+    registered = apply_volumes.Registered(client, plan)
     items = (*_jobs(client, plan, templates, requester), *registered.changes(external_ids, requester))
-    new = (item.name.partition("/")[0] for item in items if item.state == plan_view.NEW)
+    new = (item.name.partition("/")[0] for item in items if item.state == apply_volumes.NEW)
     missing = namespaces.missing(client, new)
     return PlannedChanges(
         items=(*(_check_namespace(item, missing) for item in items), *on_disk),
@@ -182,7 +179,7 @@ def _check_namespace(item: PlannedChange, missing: namespaces.Missing) -> Planne
 def _files(folder: Path, rendered: files.RenderedPlan) -> Iterator[PlannedChange]:
     stale = {item.path: item.reason for item in files.stale(folder, rendered)}
     for path in rendered:
-        yield PlannedChange(kind="file", name=path, state=stale.pop(path, plan_view.EQUAL))
+        yield PlannedChange(kind="file", name=path, state=stale.pop(path, apply_volumes.EQUAL))
     for path, reason in stale.items():
         yield PlannedChange(kind="file", name=path, state=reason)
 
@@ -203,8 +200,8 @@ def _jobs(
             wanted.kind = job.job_type
             item = _compared(wanted)
             judged = beside.check([tasks[job.job_id]])
-            is_unknown = beside.unchecked and item.state == plan_view.EQUAL
-            state = "refused" if findings.errors_of(judged) else plan_view.NOT_COMPARED if is_unknown else item.state
+            is_unknown = beside.unchecked and item.state == apply_volumes.EQUAL
+            state = "refused" if findings.errors_of(judged) else apply_volumes.NOT_COMPARED if is_unknown else ""
             item = item.remarked(*map(str, judged), *filter(None, [beside.unchecked]), state=state)
             if requester.owner and (refusal := wanted.refusal()):
                 is_known = refusal == "of a stack" and wanted.label == requester.owner
@@ -215,7 +212,7 @@ def _jobs(
 
 
 def _compared(wanted: wanted_job.WantedJob) -> PlannedChange:
-    item = PlannedChange(kind="job", name="/".join(wanted.key), state=plan_view.NEW)
+    item = PlannedChange(kind="job", name="/".join(wanted.key), state=apply_volumes.NEW)
     found = wanted.found
     if found is None:
         return item
@@ -229,7 +226,7 @@ def _compared(wanted: wanted_job.WantedJob) -> PlannedChange:
         if error.status != HTTPStatus.FORBIDDEN:
             raise
         return _compare_source(wanted, found, item, error)
-    return item.remarked(*drift.changes, state=plan_view.EQUAL if drift.kind == wanted_job.EQUAL else "changes")
+    return item.remarked(*drift.changes, state=apply_volumes.EQUAL if drift.kind == wanted_job.EQUAL else "changes")
 
 
 def _compare_source(
@@ -244,9 +241,9 @@ def _compare_source(
     wanted.drift = wanted_job.Drift(kind=wanted_job.EQUAL if is_equal else "Edited")
     if source is None:
         remark = f"Nomad holds no source of it, and its plan is not ours to ask: {error.advice}"
-        return item.remarked(remark, state=plan_view.NOT_COMPARED)
+        return item.remarked(remark, state=apply_volumes.NOT_COMPARED)
     remark = f"compared by the source it was registered with, not by Nomad's plan: {error.advice}"
-    return item.remarked(remark, state=plan_view.EQUAL if is_equal else "changes")
+    return item.remarked(remark, state=apply_volumes.EQUAL if is_equal else "changes")
 
 
 # Run and stop the jobs.
@@ -308,7 +305,7 @@ def stop(
     wanted_job.refuse_serving(client, found)
     if not is_dry_run:
         wanted_job.remove(resource.Context(connect=lambda: client), found)
-        owner.records(client).release(registration_ownership.without_tokens([key]), requester)
+        owner.records(client).release(key, registration_ownership.NO_TOKEN, requester)
 
 
 def _inputs(

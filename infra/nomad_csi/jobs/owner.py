@@ -14,7 +14,7 @@ from nomad_csi import errors, nomad
 from nomad_csi.frame import resource
 from nomad_csi.nomad import cluster_identity, jobs
 from nomad_csi.plan import jobs as planned
-from nomad_csi.volumes import owner_records, registration_ownership, volume_ownership
+from nomad_csi.volumes import owner_records, registration_ownership
 
 OWNER_META = planned.OWNER_META
 
@@ -56,18 +56,18 @@ def acquire(context: resource.Context, inputs: Mapping[str, Any], token: owner_r
     """Record the owner of the job of *inputs*, whose ``meta`` has *label*. The caller has checked the ownership."""
     if not inputs.get("owner"):
         return
-    who = dataclasses.replace(volume_ownership.requester(inputs, {}), adopts=True, is_recorded=bool(token.recorded))
-    tokens = {(inputs["namespace"], inputs["jobId"]): dataclasses.replace(token, job_owner=label)}
-    records(context.client).acquire(tokens, who, context.warn)
+    who = dataclasses.replace(owner_records.requester(inputs, {}), adopts=True, is_recorded=bool(token.recorded))
+    key = inputs["namespace"], inputs["jobId"]
+    records(context.client).acquire(key, dataclasses.replace(token, job_owner=label), who, context.warn)
 
 
 def release(context: resource.Context, recorded: Mapping[str, Any]) -> None:
     """Remove the owner record of the job *recorded*, unless another owner has it. A failure is reported."""
     if not recorded.get("owner"):
         return
-    key, who = (recorded["namespace"], recorded["jobId"]), volume_ownership.requester(recorded, recorded)
+    key, who = (recorded["namespace"], recorded["jobId"]), owner_records.requester(recorded, recorded)
     try:
-        records(context.client).release({key: token_of(recorded)}, who, context.warn)
+        records(context.client).release(key, token_of(recorded), who, context.warn)
     except errors.NomadApiError as error:
         context.warn(f"{error}; the owner record of job {'/'.join(key)} stays")
 
@@ -80,7 +80,7 @@ def is_another_resources(client: nomad.Nomad, key: Key, recorded: Mapping[str, A
     """
     found = records(client).read([key])
     is_unknown = key in found.unread and bool(recorded.get("owner"))
-    return None if is_unknown else volume_ownership.is_another_resources(found.owners.get(key), recorded)
+    return None if is_unknown else owner_records.is_another_resources(found.owners.get(key), recorded)
 
 
 def cluster_recorded_as(

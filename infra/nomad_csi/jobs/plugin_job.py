@@ -16,7 +16,7 @@ from nomad_csi.hcl import read
 from nomad_csi.jobs import owner, plugin_job_properties, wanted_job
 from nomad_csi.nomad import cluster_identity, jobs
 from nomad_csi.text import listing
-from nomad_csi.volumes import registration_ownership, volume_ownership
+from nomad_csi.volumes import registration_ownership
 
 EQUAL = wanted_job.EQUAL
 
@@ -225,7 +225,7 @@ def _live(
     drift = wanted_job.Drift(kind=wanted_job.STOPPED)
     if not found.stopped:
         drift = wanted_job.drift_of(client, found, jobs.parse(client, known["hcl"], namespace=found.namespace))
-    step = volume_ownership.step_outputs(recorded)
+    step = stack_identity.step_outputs(recorded)
     if recorded and owner.is_another_resources(client, (found.namespace, found.job_id), recorded):
         step.pop("nonce", None)  # an update acquires the job again, where the program still declares it here
     cluster = owner.cluster_recorded_as(client, found, known, recorded)

@@ -18,7 +18,7 @@ from nomad_csi.jobs import conflicts, owner
 from nomad_csi.nomad import cluster_identity, jobs, plugin_jobs, volumes
 from nomad_csi.nomad.http import replies
 from nomad_csi.nomad.records import volumes as volume_records
-from nomad_csi.volumes import owner_records, volume_ownership
+from nomad_csi.volumes import owner_records
 
 EQUAL = "None"
 """``Diff.Type`` of a plan that changes nothing (hashicorp/nomad, ``nomad/structs/diff.go``, ``DiffTypeNone``)."""
@@ -75,7 +75,7 @@ class WantedJob:
         self.news = news
         self.key = (news["namespace"], news["jobId"])
         self.name = f"job {'/'.join(self.key)}"
-        self.who = volume_ownership.requester(news, recorded)
+        self.who = owner_records.requester(news, recorded)
         self.recorded = recorded
         self._command = command
         """Who acts by a command: it knows the owner's label alone, and takes over a job of a stack by --adopt alone."""
@@ -224,7 +224,7 @@ class WantedJob:
         """
         context, news = self.context, self.news
         is_same = all(news.get(name) == self.recorded.get(name) for name in stack_identity.OF_OWNER)
-        token = volume_ownership.next_token(str(self.recorded.get("nonce", "")), is_same=is_same)
+        token = owner_records.next_token(str(self.recorded.get("nonce", "")), is_same=is_same)
         if self.found is not None and self.is_as_wanted:
             owner.acquire(context, news, token, self.found.meta.get(owner.OWNER_META, ""))
         else:

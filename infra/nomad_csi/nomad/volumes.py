@@ -21,9 +21,6 @@ from nomad_csi.text import listing
 REGISTER_TIMEOUT_S = request.PLUGIN_TIMEOUT_S
 ABSENT = "volume not found"
 
-_PLAIN = re.compile(r"[\w.:/@-]+")
-"""Text that a filter expression quotes as it stands."""
-
 Claim = records.Claim
 ListedVolume = records.ListedVolume
 Volume = records.Volume
@@ -81,17 +78,13 @@ def get_many(nomad: request.Nomad, keys: Iterable[Key]) -> Iterator[Volume | Non
     return request.read_many(functools.partial(get, nomad, *key) for key in keys)
 
 
-def list_volumes(
-    nomad: request.Nomad, namespace: str, *, prefix: str = "", storage: str = ""
-) -> tuple[ListedVolume, ...]:
+def list_volumes(nomad: request.Nomad, namespace: str, *, prefix: str = "") -> tuple[ListedVolume, ...]:
     """
     Return the CSI volumes of *namespace* whose ids begin with *prefix*; ``*``: all namespaces that the token may see.
 
-    *storage*: at least all those whose external id contains it; Nomad filters where its characters need no escape. Has
-    no filter by plugin: together with ``*``, Nomad returns an empty list for it.
+    Has no filter by plugin: together with ``*``, Nomad returns an empty list for it.
     """
     query = {"type": "csi", "namespace": namespace} | ({"prefix": prefix} if prefix else {})
-    query |= {"filter": f'ExternalID contains "{storage}"'} if _PLAIN.fullmatch(storage) else {}
     return tuple(listed_volume(item) for item in replies.many(nomad, request.path_of("volumes"), query=query))
 
 

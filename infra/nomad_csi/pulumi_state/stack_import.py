@@ -21,7 +21,7 @@ from nomad_csi.pulumi_state import urns
 from nomad_csi.spec.names import CREATED_VOLUME_TYPE as CREATED
 from nomad_csi.spec.names import PLUGIN_JOB_TYPE as JOB
 from nomad_csi.spec.names import VOLUME_REGISTRATION_TYPE as REGISTERED
-from nomad_csi.volumes import owner_records, registration_ownership, volume_ownership
+from nomad_csi.volumes import owner_records, registration_ownership
 
 PLACEHOLDER = "<PLACEHOLDER>"
 """Pulumi's placeholder for an id."""
@@ -296,7 +296,7 @@ def _owned_by_another(owner: owner_records.OwnerRecord | None, inputs: Mapping[s
 
     A stack that has no id yet gets one that no record has: it lost its state, or is another stack of that name.
     """
-    who = volume_ownership.requester(inputs, {})
+    who = owner_records.requester(inputs, {})
     is_new = inputs.get("ownerId") == resource.UNKNOWN and owner is not None and bool(owner.stack_id)
     if who.adopts or (who.may_have(owner) and not is_new):
         return ""

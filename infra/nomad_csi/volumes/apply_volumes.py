@@ -1,5 +1,5 @@
 """
-Volumes of specs and of volume files, brought into their desired state from the command line.
+Volumes of specs and of volume files, brought into their desired state from the command line; and the plan of that.
 
 Each is decided as its custom resource decides (`volumes.decide`). There is no state here: only the owner record keeps
 that a creation was started, the name, and the owner. So the owner is identified by its label, and the nonces that a
@@ -7,15 +7,18 @@ stack's state holds are left unchanged.
 """
 
 import dataclasses
-import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import functools
+import shlex
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from http import HTTPStatus
+from typing import Literal, TypeVar
 
 from nomad_csi import errors, nomad, side_by_side
 from nomad_csi.frame import resource
 from nomad_csi.nomad import namespaces, volumes
 from nomad_csi.plan import model, registration
+from nomad_csi.plan import volumes as planned_volumes
 from nomad_csi.text import listing
 from nomad_csi.volumes import (
     compare,
@@ -31,9 +34,6 @@ from nomad_csi.volumes import (
 
 DEADLINE_S = 900.0
 """Default deadline for the registrations of one call."""
-
-AT_ONCE = 1000
-"""Registrations that are held in memory at once."""
 
 ATTEMPTS = 5
 WAIT_S = 1.0
@@ -111,8 +111,8 @@ def apply(
 
     A volume without drift is left unchanged, so that the call is idempotent and safe to re-run after an interruption.
     One that differs is changed where this owner has it, or adopts it. A failure does not affect the other volumes.
-    Existing storage is registered `sending.CONCURRENT` volumes at a time, created storage one after the other. Without
-    an external id the storage is not known: such a volume is only compared, in a dry run.
+    `sending.CONCURRENT` volumes are created or registered at a time. Without an external id the storage is not known:
+    such a volume is only compared, in a dry run.
 
     Args:
         client: the cluster.
@@ -130,14 +130,28 @@ def apply(
 
     """
     policy = _policy(client, timeout_s or DEADLINE_S, tell)
-    context = resource.Context(connect=lambda: client, status=tell, warn=tell, timeout_s=timeout_s)
-    run = _Applying(context, _by_key(wanted, requester), requester, policy)
+    context = resource.Context(
+        connect=lambda: client, status=tell, warn=tell, timeout_s=timeout_s, cancelled=policy.cancelled
+    )
+    by_key = _by_key(wanted, requester)
     if not is_dry_run:
-        run.check_namespaces()
-    run.decide()
-    if not is_dry_run:
-        run.carry_out()
-    return run.outcomes()
+        policy.retry(lambda: namespaces.check_all(client, by_key))
+    decided = policy.retry(lambda: _decide(context, by_key))
+    outcomes = {each.key: outcome_of(each, decision) for each, decision in decided}
+    if is_dry_run:
+        return tuple(outcomes.values())
+    has_record = bool(requester.owner) or requester.adopts
+    calls = [
+        functools.partial(_carry_out, context, each, decision, policy)
+        for each, decision in decided
+        if decision.refusal is None and (has_record or len(decision.steps) > 1)
+    ]
+    try:
+        for done in side_by_side.counted(side_by_side.each(calls, workers=sending.CONCURRENT), len(calls)):
+            outcomes[done.namespace, done.volume_id] = done
+    finally:
+        policy.cancelled.set()  # what is under way after an interrupt sends nothing more
+    return tuple(outcomes.values())
 
 
 def retried(client: nomad.Nomad, ask: Callable[[], _Answer], tell: Callable[[str], None]) -> _Answer:
@@ -167,109 +181,43 @@ def _by_key(
     return found
 
 
-class _Applying:
-    """One call of `apply`."""
+def _decide(
+    context: resource.Context, wanted: Mapping[volumes.Key, desired.DesiredVolume]
+) -> list[tuple[wanted_volume.WantedVolume, decide.Decision]]:
+    """Return each volume with what is done about it; changes nothing."""
+    client = context.client
+    readable = [key for key, item in wanted.items() if not secret_safety.is_at_risk(client, item.document.secrets)]
+    found = dict(volumes.found(client, readable))
+    # A record is written before its volume is registered: read after the volume, it is there.
+    owners = registration_ownership.owner_records_of(client).read(wanted, context.warn)
+    observed = []
+    for key, volume in wanted.items():
+        known = {"owners": owners} | ({"found": found[key]} if key in found else {})
+        observed.append(wanted_volume.WantedVolume(context, volume, None, is_label_enough=True, known=known))
+    return [(each, each.decision()) for each in observed]
 
-    def __init__(
-        self,
-        context: resource.Context,
-        wanted: Mapping[volumes.Key, desired.DesiredVolume],
-        requester: registration_ownership.Requester,
-        policy: sending.RetryPolicy,
-    ) -> None:
-        self._context = context
-        self._client = context.client
-        self._wanted = wanted
-        self._requester = requester
-        self._policy = policy
-        self._seen: dict[volumes.Key, AppliedVolume] = {}
-        self._to_create: dict[volumes.Key, tuple[wanted_volume.WantedVolume, decide.Decision]] = {}
-        self._to_register: list[sending.Acquisition] = []
 
-    def outcomes(self) -> tuple[AppliedVolume, ...]:
-        """Return the outcomes so far: before `carry_out` what is planned."""
-        return tuple(self._seen[key] for key in self._wanted)
-
-    def check_namespaces(self) -> None:
-        """Raise `errors.SpecError` with all namespaces that Nomad lacks."""
-        self._policy.retry(lambda: namespaces.check_all(self._client, self._wanted))
-
-    def decide(self) -> None:
-        """Decide about each volume; changes nothing. Retried where the response was lost."""
-        self._policy.retry(self._decide)
-
-    def carry_out(self) -> None:
-        """Carry the decisions out."""
-        total = len(self._to_register) + len(self._to_create)
-        for _ in side_by_side.counted(itertools.chain(self._register(), self._create_all()), total):
-            pass
-
-    def _decide(self) -> None:
-        self._to_register, self._to_create, self._seen = [], {}, {}
-        at_risk = {key: volume.document.secrets for key, volume in self._wanted.items()}
-        unread = [key for key, secrets in at_risk.items() if secret_safety.is_at_risk(self._client, secrets)]
-        found = volumes.found(self._client, self._wanted.keys() - set(unread))
-        while several := list(itertools.islice(found, AT_ONCE)):
-            # A record is written before its volume is registered: read after the volume, it is there.
-            owners = self._owners(key for key, _ in several)
-            for key, volume_there in several:
-                self._decide_one(key, found=volume_there, owners=owners)
-        for key in unread:
-            self._decide_one(key)
-
-    def _owners(self, keys: Iterable[volumes.Key]) -> registration_ownership.VolumeOwners:
-        return registration_ownership.owner_records_of(self._client).read(keys, self._policy.report)
-
-    def _decide_one(self, key: volumes.Key, **known: Any) -> None:
-        """Decide about one volume, of which *known* was read; keep what is needed to carry the decision out."""
-        volume = self._wanted[key]
-        wanted = wanted_volume.WantedVolume(self._context, volume, None, is_label_enough=True, known=known)
-        decision = wanted.decision()
-        self._seen[key] = outcome_of(wanted, decision)
-        if decision.refusal is not None:
-            return
-        if volume.is_created:
-            self._to_create[key] = wanted, decision
-            return
-        is_sent = "register" in decision.steps
-        if is_sent or self._requester.owner or self._requester.adopts:  # else there is no owner record to write
-            self._to_register.append(
-                sending.Acquisition(
-                    document=compare.keep_actual_places(volume.document, wanted.found),
-                    token=wanted.token,
-                    is_new=wanted.found is None,
-                    is_sent=is_sent,
-                )
-            )
-
-    def _register(self) -> Iterator[volumes.Key]:
-        """Register what exists; yield each."""
-        items = tuple(self._to_register)  # a volume that is decided about again is not sent again
-        run = sending.RegistrationRun(self._client)
-        for document, error in run.register(items, requester=self._requester, policy=self._policy):
-            key = volumes.key_of(document)
-            yield key
-            if self._seen[key].status == "new" and _TAKEN in str(error):
-                self._decide_one(key)
-                if self._seen[key].status == "refused":
-                    continue
-            done = _carried_out(self._seen[key], new="registered") if error is None else _failed(self._seen[key], error)
-            self._seen[key] = done
-
-    def _create_all(self) -> Iterator[volumes.Key]:
-        for key, (wanted, decision) in self._to_create.items():
-            try:
-                made = steps.carry_out(self._context, wanted, decision)
-                gone = f"made as {made['externalId']}"
-                seen = steps.seen_afterwards(self._context, wanted, made, done="made", gone=gone)
-            except (errors.RefusedError, errors.NomadApiError, resource.InitFailedError) as error:
-                self._seen[key] = _failed(self._seen[key], error)
-            else:
-                done = _carried_out(self._seen[key], new="created")
-                self._seen[key] = dataclasses.replace(
-                    done, external_id=seen.external_id, capacity_bytes=seen.capacity_bytes
-                )
-            yield key
+def _carry_out(
+    context: resource.Context,
+    wanted: wanted_volume.WantedVolume,
+    decision: decide.Decision,
+    policy: sending.RetryPolicy,
+) -> AppliedVolume:
+    """Carry out the *decision*, and return the outcome."""
+    planned = outcome_of(wanted, decision)
+    try:
+        made = steps.carry_out(context, wanted, decision, policy)
+        if wanted.source == "existing":
+            return _carried_out(planned, new="registered")
+        seen = steps.seen_afterwards(context, wanted, made)
+    except (errors.RefusedError, errors.NomadApiError, resource.InitFailedError) as error:
+        if planned.status == "new" and _TAKEN in str(error):
+            [(again, now)] = _decide(context, {wanted.key: wanted.desired})
+            if now.refusal is not None:
+                return _refused(again, now.refusal)
+        return _failed(planned, error)
+    done = _carried_out(planned, new="created")
+    return dataclasses.replace(done, external_id=seen.external_id, capacity_bytes=seen.capacity_bytes)
 
 
 # The outcome of a decision.
@@ -335,3 +283,169 @@ def _failed(planned: AppliedVolume, error: errors.NomadCsiError) -> AppliedVolum
         status = "unknown"
     owner = error.owner if isinstance(error, registration_ownership.LostError) else ""
     return dataclasses.replace(planned, status=status, reason=str(error), owner=owner)
+
+
+# What `plan` shows of volumes: what applying them would change, and what is registered outside of the spec.
+
+
+EQUAL = "equal"
+NEW = "new"
+NOT_COMPARED = "not compared"
+
+NEW_STORAGE = (
+    "its plugin creates new storage; no owner record keeps any for it: storage that it had before is named in the spec "
+    "(`existing: {external_id: ID}` instead of `create`)"
+)
+ITS_STORAGE = "its creation was begun: its plugin creates it, or finds what it created then"
+"""Remark on a volume that its plugin creates by a new name, or by the one in its owner record."""
+
+UNLISTED = "volumes that are registered and not in the spec were not listed: the token lacks csi-list-volume"
+
+SHOWN = 20
+"""Volumes of one owner that are named, of those that are not in the spec."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedChange:
+    """One job, volume or file."""
+
+    kind: Literal["job", "volume", "file"]
+    name: str
+    """``namespace/job_id``, ``namespace/volume_id``, or a path below the output folder."""
+
+    state: str
+    """
+    ``equal``, or the change. Jobs: ``new``, ``changes``, ``stopped``, ``refused`` (another stack's, of another
+    type, in a namespace that does not exist, or another job runs the plugin on its clients). Volumes: ``new``,
+    ``changes``, ``refused`` (another stack's, or Nomad would refuse it), ``ignored`` (Nomad would accept and ignore
+    it). Files: `files.Reason`. ``not compared``: the token lacks a capability.
+    """
+
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def is_change(self) -> bool:
+        """Whether there is a difference to the plan."""
+        return self.state not in {EQUAL, NOT_COMPARED}
+
+    def remarked(self, *remarks: str, state: str = "") -> "PlannedChange":
+        """Return it with these *remarks* before its own, in another *state* where one is given."""
+        return dataclasses.replace(self, state=state or self.state, remarks=(*remarks, *self.remarks))
+
+    def of_owner(self, owner: str, requester: registration_ownership.Requester) -> "PlannedChange":
+        """Return it with its *owner*, if that is another one than *requester*, and it would change or may not."""
+        is_told = owner not in {"", requester.owner} and self.state != EQUAL
+        return self.remarked(f"belongs to owner {owner}") if is_told else self
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class UnplannedVolume(registration.NamedVolume):
+    """A registered volume that is not in the spec, and may have been in it: see `Registered.outside`."""
+
+    owner: str
+    """Its owner's label; empty: no owner record, or the token may not read it."""
+
+    is_of_stack: bool
+    """Whether a Pulumi stack registered it, and so will deregister it."""
+
+
+class Registered:
+    """The registered volumes in the namespaces of a plan, and the owner records of these and of the plan's."""
+
+    def __init__(self, client: nomad.Nomad, plan: model.StoragePlan) -> None:
+        self._client = client
+        self._plan = plan
+        self._wanted = {volumes.key_of(item.registration) for item in plan.volumes}
+        self._plugin_ids = self._list()
+        keys = self._wanted | (self._plugin_ids or {}).keys()
+        self._records = registration_ownership.owner_records_of(client).read(keys)
+
+    def _list(self) -> Mapping[volumes.Key, str] | None:
+        """Return the plugin of each registered volume; ``None``: the token may not list them."""
+        places = {namespace for namespace, _ in self._wanted} or {self._client.connection.namespace}
+        try:
+            return {
+                (item.namespace, item.volume_id): item.plugin_id
+                for namespace in sorted(places)
+                for item in volumes.list_volumes(self._client, namespace)
+            }
+        except errors.NomadApiError as error:
+            if error.status != HTTPStatus.FORBIDDEN:
+                raise
+            return None
+
+    def changes(
+        self, external_ids: Mapping[str, str], requester: registration_ownership.Requester
+    ) -> Iterator[PlannedChange]:
+        """Yield what applying each volume of the plan would change; without an owner nothing is refused for that."""
+        pairs = [(item, planned_volumes.desired_document(item, external_ids)) for item in self._plan.volumes]
+        who = dataclasses.replace(requester, adopts=requester.adopts or not requester.owner)
+        warnings: list[str] = []
+        drawn = apply(self._client, pairs, requester=who, tell=warnings.append, is_dry_run=True)
+        for (planned, _), applied in zip(pairs, drawn, strict=True):
+            key = volumes.key_of(planned.registration)
+            record = self._records.owners.get(key)
+            item = _planned(applied)
+            if planned.made_by_plugin and applied.status == "new":
+                is_begun = record is not None and bool(record.storage_name)
+                remark = applied.reason or (ITS_STORAGE if is_begun else NEW_STORAGE)
+                item = dataclasses.replace(item, remarks=(remark,))
+            elif warnings and item.state != EQUAL:
+                item = dataclasses.replace(item, remarks=(*item.remarks, *warnings))
+            if key in self._records.unread and (item.state != EQUAL or requester.owner):
+                item = item.remarked(registration_ownership.UNKNOWN.format(namespace=key[0]))
+            yield item if requester.owner else item.of_owner(str(record or ""), requester)
+
+    def outside(self, owner: str) -> tuple[UnplannedVolume, ...] | None:
+        """
+        Return the volumes outside the plan of the same owner: *owner*, or if that is empty, the owner of the plan's.
+
+        Volumes without a known owner are included if the plan has their plugin. ``None``: the token may not list them.
+        """
+        if self._plugin_ids is None:
+            return None
+        owners, wanted, listed = self._records.owners, self._wanted, self._plugin_ids
+        plugins = {item.plugin_id for item in self._plan.plugins}
+        plugins |= {item.registration.plugin_id for item in self._plan.volumes}
+        own = {owner} if owner else {str(owners.get(key, "")) for key in wanted & listed.keys()} or {""}
+        found = []
+        for key in sorted(listed.keys() - wanted):
+            record = owners.get(key)
+            may_be_ours = listed[key] in plugins and ("" in own or key in self._records.unread)
+            if record.owner in own if record else may_be_ours:
+                named = {"namespace": key[0], "volume_id": key[1], "owner": str(record or "")}
+                found.append(UnplannedVolume(**named, is_of_stack=bool(record and record.stack_id)))
+        return tuple(found)
+
+
+def _planned(applied: AppliedVolume) -> PlannedChange:
+    state = applied.status if applied.changes or applied.status in {NEW, "refused"} else EQUAL
+    remarks = [item for item in (applied.reason, *(() if state == "refused" else applied.changes)) if item]
+    if "external_id" in applied.not_comparable:
+        remarks.append(compare.ID_NOT_COMPARED)
+    if redacted := [name for name in applied.not_comparable if name != "external_id"]:
+        remarks.append(f"not comparable: {', '.join(redacted)}")
+    return PlannedChange(kind="volume", name=applied.key, state=state, remarks=tuple(remarks))
+
+
+def outside_lines(outside: Collection[UnplannedVolume] | None) -> Iterator[str]:
+    """Yield the registered volumes of each owner that are not in the spec, and how to deregister them."""
+    if outside is None:
+        yield UNLISTED
+    for (owner, is_of_stack), keys in _by_owner(outside or ()).items():
+        origin = f"by owner {owner}" if owner else "for plugins of the spec, without a known owner"
+        yield f"registered {origin}, and not in the spec: {listing.shortened(keys, SHOWN)}"
+        command = shlex.join(["nomad-csi", "remove", *keys[:SHOWN], *(["--owner", owner] if owner else [])])
+        if is_of_stack:
+            yield "  `pulumi up` of that stack deregisters those that its program no longer declares"
+        elif owner:
+            yield f"  they stay registered; to deregister them (their storage stays): {command}"
+        else:
+            yield f"  they stay registered; if they are in no other spec (their storage stays): {command}"
+
+
+def _by_owner(outside: Iterable[UnplannedVolume]) -> Mapping[tuple[str, bool], list[str]]:
+    found: dict[tuple[str, bool], list[str]] = {}
+    for item in outside:
+        found.setdefault((item.owner, item.is_of_stack), []).append(item.key)
+    return found

@@ -15,12 +15,11 @@ from nomad_csi.volumes import (
     deregistration,
     facts,
     registration_ownership,
-    volume_ownership,
     volume_properties,
 )
 
 if TYPE_CHECKING:
-    from nomad_csi.volumes import deletion_proof
+    from nomad_csi.volumes import deletion_proof, removal
 
 
 class UnfinishedError(errors.NomadCsiError):
@@ -98,9 +97,9 @@ def order(
     )
 
 
-def delete(context: resource.Context, recorded: Mapping[str, Any]) -> None:
+def delete(context: resource.Context, removed: "removal.RemovedVolume", recorded: Mapping[str, Any]) -> None:
     """
-    Deregister the volume *recorded* and delete its storage; neither has to exist any more.
+    Deregister the volume *removed* and delete its storage; neither has to exist any more.
 
     Raises `errors.RefusedError` where that is refused, before any change; `UnfinishedError` where a re-run may complete
     it.
@@ -112,7 +111,7 @@ def delete(context: resource.Context, recorded: Mapping[str, Any]) -> None:
     if not outcome.is_done:
         kind = UnfinishedError if outcome.is_broken else errors.RefusedError
         raise kind(sentence(outcome))
-    volume_ownership.release(context, recorded)
+    removed.release_record()
     context.warn(sentence(outcome))
 
 

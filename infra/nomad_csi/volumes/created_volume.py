@@ -9,7 +9,6 @@ from nomad_csi.frame import compare, resource, stack_identity
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
 from nomad_csi.volumes import (
-    created_changes,
     created_deletion,
     desired,
     explain,
@@ -17,10 +16,8 @@ from nomad_csi.volumes import (
     registration_ownership,
     removal,
     steps,
-    volume_ownership,
     volume_properties,
     volume_resource,
-    wanted_volume,
 )
 
 _PLACES = ("requiredTopologies", "preferredTopologies")
@@ -45,12 +42,13 @@ class CreatedVolumeResource(volume_resource.VolumeResource):
 
         Raises `errors.RefusedError` for a replacement that would delete storage which the program now keeps.
         """
-        hidden = {"foreignMountFlags": "mountOptions.mountFlags"} | {
-            name: name for name in volume_properties.OF_REGISTRATION
-        }
-        also = tuple(path for name, path in hidden.items() if old_outputs.get(name))
-        also = (*also, *stack_identity.missing_outputs(old_outputs))
-        found = self._difference(old_inputs, old_outputs, news, also)
+        wanted = _with_recorded_places(old_inputs, news)
+        before, after = self._of(old_inputs), self._of(wanted)
+        changed = desired.differing(before, after)
+        if before.key == after.key:
+            changed = desired.changed(before, after, desired.compare_states(before, after, old_outputs))
+        seen = volume_resource.seen_differences(old_outputs)
+        found = compare.difference(self.declared, old_inputs, wanted, changed=changed, also_updates=seen)
         document = self._of(news).document
         if found.replaces:
             created_deletion.refuse_replacement(identity, old_outputs, news)
@@ -60,57 +58,22 @@ class CreatedVolumeResource(volume_resource.VolumeResource):
         notices += created_deletion.describe_change(identity, old_outputs, news)
         return replace(found, notice="; ".join(notices))
 
-    def _difference(
-        self,
-        old_inputs: Mapping[str, Any],
-        old_outputs: Mapping[str, Any],
-        news: Mapping[str, Any],
-        also: tuple[str, ...] = (),
-    ) -> resource.ResourceDiff:
-        """Return the diff, without places whose topology key alone changed in the catalogue."""
-        wanted = _with_recorded_places(old_inputs, news)
-        before, after = self._of(old_inputs), self._of(wanted)
-        changed = desired.differing(before, after)
-        if before.key == after.key:
-            changed = desired.changed(before, after, desired.compare_states(before, after, old_outputs))
-        return compare.difference(self.declared, old_inputs, wanted, changed=changed, also_updates=also)
-
-    def _is_replaced(self, old_outputs: Mapping[str, Any], news: Mapping[str, Any]) -> bool:
-        return bool(self._difference(self.declared.inputs_in(old_outputs), old_outputs, news).replaces)
-
     def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
         """Return the id and the inputs; the plugin's outputs are unknown."""
         identity, outputs = super().preview(news)
         return identity, outputs | {volume_properties.CREATED_NAME: resource.UNKNOWN}
 
-    def _observed(
-        self, context: resource.Context, wanted: wanted_volume.WantedVolume, outputs: resource.Properties
-    ) -> resource.Properties:
-        if not wanted.recorded_outputs and (why := created_deletion.objection(wanted.name, outputs)):
-            context.warn(why)
-        gone = f"made as {outputs.get('externalId', 'unknown')}"
-        volume = steps.seen_afterwards(context, wanted, outputs, done="made", gone=gone)
-        return (
-            self.declared.inputs_in(outputs)
-            | created_changes.outputs_of(volume)
-            | _proof(outputs)
-            | volume_ownership.outputs(context.client, outputs)
-        )
+    def _of_nomad(self, volume: volumes.Volume) -> resource.Properties:
+        return steps.created_outputs(volume)
 
     def _live(
         self, volume: volumes.Volume, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
-    ) -> volume_ownership.State:
+    ) -> volume_resource.State:
         whole = desired.write_inputs(volume.registration()) | {"name": registration.readable_part(volume.name)}
         shown = _with_sorted_places({name: value for name, value in whole.items() if name in self.declared.inputs})
         live, foreign = self._merged(volume, shown, inputs)
-        seen = self.declared.recorded(live) | created_changes.outputs_of(volume) | foreign
+        seen = self.declared.recorded(live) | self._of_nomad(volume) | foreign
         return live, seen | {volume_properties.CREATED_NAME: volume.name} | _proof(outputs)
-
-    def _is_gone(self, context: resource.Context, outputs: Mapping[str, Any]) -> bool:
-        return created_deletion.presence(context, outputs) == "gone"
-
-    def _has_created(self, context: resource.Context, outputs: Mapping[str, Any], volume: volumes.Volume) -> bool:
-        return volume_ownership.has_created_for(context, outputs, volume)
 
     def delete(self, context: resource.Context, identity: str, outputs: Mapping[str, Any]) -> None:
         """
@@ -119,11 +82,11 @@ class CreatedVolumeResource(volume_resource.VolumeResource):
         Raises `errors.RefusedError` where nothing is done, and what `created_deletion.delete` does.
         """
         removed = removal.RemovedVolume(context, self.declared, outputs)
-        if not removal.remove(context, removed, outputs):
+        if not removal.remove(context, removed):
             return
         if created_deletion.is_wanted(outputs):
             with hold.removing(context, removed.key):
-                created_deletion.delete(context, outputs)
+                created_deletion.delete(context, removed, outputs)
             return
         storage = outputs.get("externalId", "" if removed.found is None else removed.found.external_id)
         if storage:
@@ -145,7 +108,7 @@ def _kept(removed: removal.RemovedVolume, recorded: Mapping[str, Any], storage: 
 def _proof(recorded: Mapping[str, Any]) -> resource.Properties:
     """Return the *recorded* outputs that Nomad does not have: of the creation of the storage, and of the last step."""
     made = (volume_properties.MADE, volume_properties.CREATED_NAME)
-    return {name: recorded[name] for name in made if name in recorded} | volume_ownership.step_outputs(recorded)
+    return {name: recorded[name] for name in made if name in recorded} | stack_identity.step_outputs(recorded)
 
 
 def _with_sorted_places(values: Mapping[str, Any]) -> resource.Properties:

@@ -296,7 +296,7 @@ class _Deletion:
         self.waited_s = clock.now() - began
         if not done.is_done:
             stopped: dict[str, Status] = {"claimed": "claimed", "attached": "attached", "refused": "refused"}
-            raise _StoppedError(stopped.get(done.status, "failed"), done.why)
+            raise _StoppedError(stopped.get(done.status, "failed"), done.cells[0])
 
     def _keep_owner_record(self) -> None:
         """
@@ -306,19 +306,15 @@ class _Deletion:
         cluster's.
         """
         if self._requester.owner:
-            tokens = registration_ownership.without_tokens([self._key])
-            taken = self._records.acquire(tokens, self._requester, self.options.tell)
-            if owner := taken.refused.get(self._key):
+            token = owner_records.NO_TOKEN
+            if owner := self._records.acquire(self._key, token, self._requester, self.options.tell).refused:
                 raise errors.RefusedError(f"{registration_ownership.sentence(self._key, owner)} by now")
 
     def _release_record(self) -> None:
         """Remove the owner record of the deleted volume."""
         if self._requester.owner:
-            try:
-                tokens = registration_ownership.without_tokens([self._key])
-                registration_ownership.release(self.client, tokens, self._requester, self.options.tell)
-            except errors.NomadApiError as error:
-                self.options.tell(f"{error}; the owner record of {self.request.key} stays")
+            token, tell = owner_records.NO_TOKEN, self.options.tell
+            registration_ownership.try_release(self.client, self._key, token, self._requester, tell)
 
     def _take_snapshot(self, deleter: deleters.Deleter) -> None:
         """Take the last snapshot after the last write, and wait until it is completed: only then is storage deleted."""

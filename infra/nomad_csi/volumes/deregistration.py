@@ -1,5 +1,6 @@
 """Deregister volumes once they are free, and return an outcome for each. Their storage stays."""
 
+import functools
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,13 +9,16 @@ from typing import TYPE_CHECKING, Literal
 from nomad_csi import errors, nomad, side_by_side
 from nomad_csi.nomad import changes, claim_requests, volumes
 from nomad_csi.nomad.records import volumes as volume_records
-from nomad_csi.volumes import decide, facts, outcome, registration_ownership
+from nomad_csi.volumes import decide, facts, outcome, owner_records, registration_ownership
 
 if TYPE_CHECKING:
     from nomad_csi.aws import ebs_volumes
 
 ENDING_WAIT_S = 30.0
 """Timeout for the release of claims of ended or terminating allocations, in seconds: Nomad takes seconds."""
+
+RELEASED = 16
+"""Owner records that are removed at a time."""
 
 INTERVAL_S = 1.0
 """Interval between checks of volumes that are waited for, and of EC2, in seconds."""
@@ -163,12 +167,7 @@ class DeregistrationOutcome(outcome.VolumeOutcome):
     @property
     def cells(self) -> tuple[str, ...]:
         """The reason, and the state in EC2."""
-        return (self.why,)
-
-    @property
-    def why(self) -> str:
-        """The reason, and the state in EC2."""
-        return "; ".join(part for part in (self.reason, self.storage) if part)
+        return ("; ".join(part for part in (self.reason, self.storage) if part),)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -263,7 +262,7 @@ class _Run:
         deadline = self.client.clock.now() + (0.0 if self.options.is_dry_run else self.options.wait_s)
         held, reported = self._observe(wanted), ""
         while held:
-            free = self._with_storage_recorded([volume for volume in held if self._is_free(volume)])
+            free = [volume for volume in held if self._is_free(volume)]
             for volume in side_by_side.counted(free, len(held)):
                 self._send(volume)
             held = [volume for volume in held if volumes.key_of(volume) not in self.outcomes]
@@ -344,18 +343,6 @@ class _Run:
         owner = self.owners.get(volumes.key_of(volume))
         return owner is not None and bool(owner.storage_name) and owner.storage_name == volume.name
 
-    def _with_storage_recorded(self, free: Sequence[volumes.Volume]) -> Sequence[volumes.Volume]:
-        """Return those volumes of *free* that can be deregistered: after a failure here, created storage was lost."""
-        created = [volume for volume in free if self._is_created(volume) and not self.options.is_dry_run]
-        try:
-            registration_ownership.owner_records_of(self.client).keep_storage(created, self.tell)
-        except errors.NomadApiError as error:
-            for volume in created:
-                reason = f"{error}; its storage is not in its owner record, and it was not deregistered"
-                self._note(volumes.key_of(volume), "failed", reason, volume)
-            return [volume for volume in free if volume not in created]
-        return free
-
     def _is_free(self, volume: volumes.Volume) -> bool:
         return not volume.claims and not self._is_attached(volume)
 
@@ -368,7 +355,7 @@ class _Run:
         key = volumes.key_of(volume)
         if self.options.is_dry_run:
             self._note(key, "free", "would be deregistered; its storage stays", volume)
-        elif not self.cancelled.is_set():
+        elif not self.cancelled.is_set() and self._is_storage_recorded(volume):
             try:
                 deregister_free(self.client, volume, is_forced=is_forced)
             except errors.RefusedError:
@@ -378,10 +365,21 @@ class _Run:
             else:
                 self._note(key, "deregistered", "", volume)
 
+    def _is_storage_recorded(self, volume: volumes.Volume) -> bool:
+        """Record the storage that a plugin created for *volume*, which would be lost; return whether that is done."""
+        if self._is_created(volume):
+            try:
+                registration_ownership.owner_records_of(self.client).keep_storage(volume, self.tell)
+            except errors.NomadApiError as error:
+                reason = f"{error}; its storage is not in its owner record, and it was not deregistered"
+                self._note(volumes.key_of(volume), "failed", reason, volume)
+                return False
+        return True
+
     def _end(self, volume: volumes.Volume) -> None:
         """Note *volume* as left at the deadline, or force it; Nomad forces none that a running allocation claims."""
         key = volumes.key_of(volume)
-        if self.options.is_forced and self._with_storage_recorded([volume]):
+        if self.options.is_forced:
             self._send(volume, is_forced=True)
         if key in self.outcomes:
             return
@@ -402,11 +400,10 @@ class _Run:
             for key, each in self.outcomes.items()
             if each.is_done and key in self.owners and not self.owners[key].storage_name
         ]
-        try:
-            tokens = registration_ownership.without_tokens(done)
-            registration_ownership.release(self.client, tokens, self.options.requester, self.tell)
-        except errors.NomadApiError as error:
-            self.tell(f"{error}; the owner records of {', '.join(map('/'.join, done))} stay")
+        release, who = registration_ownership.try_release, self.options.requester
+        calls = (functools.partial(release, self.client, key, owner_records.NO_TOKEN, who, self.tell) for key in done)
+        for _ in side_by_side.each(calls, workers=RELEASED):
+            pass
 
     def _note(
         self, key: volumes.Key, status: DeregistrationStatus, reason: str = "", volume: volumes.Volume | None = None

@@ -1,15 +1,12 @@
 """
 What is known of one volume before something is done with it: each fact is known, absent, or not known. Pure.
 
-A fact is one of a few values, so that every combination can be listed (`combinations`). "not known" is a value of its
+A fact is one of a few values, so that every combination can be listed (`values`). "not known" is a value of its
 own: a token without rights, a cloud that was not queried, a server that must not be read. It never means "absent".
 The facts are protocols: a decision reads a fact only where it matters, and only then a request is sent for it.
 """
 
-import collections
-import itertools
-from collections.abc import Iterator
-from typing import Any, Literal, Protocol, TypeVar, cast, get_args, get_type_hints
+from typing import Any, Literal, Protocol, get_args, get_type_hints
 
 Cluster = Literal["same", "other", "lost", "not known"]
 """
@@ -208,18 +205,8 @@ class Held(Protocol):
         """Registrations in the storage."""
 
 
-Facts = TypeVar("Facts", Presence, Removal, Held)
-
-
 def values(kind: type[Presence | Removal | Held]) -> dict[str, tuple[Any, ...]]:
     """Return the values of each fact of *kind*."""
     declared = {name: item for name, item in vars(kind).items() if isinstance(item, property)}
     hints = {name: get_type_hints(item.fget)["return"] for name, item in declared.items()}
     return {name: (False, True) if hint is bool else get_args(hint) for name, hint in hints.items()}
-
-
-def combinations(kind: type[Facts]) -> Iterator[Facts]:
-    """Yield every combination of facts of *kind*, whether it can occur or not."""
-    known = values(kind)
-    make = collections.namedtuple("Facts", list(known))  # type: ignore[misc]  # noqa: PYI024  # fields of the protocol
-    return (cast(Facts, make(*item)) for item in itertools.product(*known.values()))

@@ -6,12 +6,13 @@ The checks ask Nomad for its plugin, and for the other volumes of its storage; t
 """
 
 import difflib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from nomad_csi import errors
 from nomad_csi.frame import resource
 from nomad_csi.nomad import plugins
+from nomad_csi.nomad.records import volumes as volume_records
 from nomad_csi.spec import names
 from nomad_csi.volumes.desired import UNKNOWN, DesiredVolume
 
@@ -54,27 +55,20 @@ def plugin_problems(plugin: plugins.Plugin, volume: DesiredVolume) -> Iterator[e
     yield from storage_checks.form_problems(plugin, volume.document.external_id)
 
 
-def out_of_reach(plugin: plugins.Plugin, places: Iterable[Mapping[str, str]]) -> str:
+def out_of_reach(plugin: plugins.Plugin, places: Sequence[Mapping[str, str]]) -> str:
     """
     Return that *plugin* is healthy on no client in one of the *places* that a volume requires; else empty.
 
     Empty also where a place is unknown, and where no instance is healthy or reports its place.
     """
     there = [item.segments for item in plugin.nodes if item.healthy and item.segments]
-    places = [] if UNKNOWN in str(places) else list(places)
-    if not there or not places or any(place.items() <= segments.items() for place in places for segments in there):
+    if not there or UNKNOWN in str(places) or any(volume_records.reaches(places, segments) for segments in there):
         return ""
-    keys = {key for place in places for key in place}
-    named = [{key: value for key, value in segments.items() if key in keys} for segments in there]
-    wanted, found = (" or ".join(sorted({_shown(item) for item in items})) for items in (places, named))
+    wanted = " or ".join(sorted(map(volume_records.place_text, places)))
     return (
-        f"no job can claim the volume in {wanted}: plugin {plugin.plugin_id} has healthy clients only in {found}; "
-        "add a client there, or correct the zone of the volume"
+        f"no job can claim the volume in {wanted}: plugin {plugin.plugin_id} is healthy on no client there; add a "
+        "client, or correct the zone of the volume"
     )
-
-
-def _shown(segments: Mapping[str, str]) -> str:
-    return ", ".join(f"{key}={value}" for key, value in sorted(segments.items())) or "places without that key"
 
 
 def _unfit(plugin: plugins.Plugin, allowed: str, found: str) -> errors.Problem:
@@ -98,32 +92,21 @@ def problems(
     A preview ignores unknown values, and a plugin that this run creates first. Raises `errors.NomadApiError` where
     Nomad does not answer.
     """
-    return tuple(map(str, _problems(context, volume, recorded, unchecked, in_preview=in_preview)))
-
-
-def _problems(
-    context: resource.Context,
-    volume: DesiredVolume,
-    recorded: Mapping[str, Any],
-    unchecked: list[str],
-    *,
-    in_preview: bool,
-) -> Iterator[errors.Problem]:
-    plugin_id = volume.document.plugin_id
+    plugin_id, found = volume.document.plugin_id, list[errors.Problem]()
     plugin = None if plugin_id == UNKNOWN else plugins.get(context.client, plugin_id)
     is_settled = not (in_preview and is_awaited(context, plugin_id))
     if plugin is None and plugin_id != UNKNOWN and is_settled:
-        yield missing(plugin_id, plugins.list_ids(context.client))
+        found.append(missing(plugin_id, plugins.list_ids(context.client)))
     if plugin is not None and is_settled:
-        yield from plugin_problems(plugin, volume)
-    if volume.is_created:
-        return
-    from nomad_csi.volumes import storage_checks  # noqa: PLC0415  # seldom needed, and 0.3 s to import
+        found += plugin_problems(plugin, volume)
+    if not volume.is_created:
+        from nomad_csi.volumes import storage_checks  # noqa: PLC0415  # seldom needed, and 0.3 s to import
 
-    old = str(recorded.get("externalId", ""))
-    yield from storage_checks.storage_problems(plugin, volume.document, old, unchecked)
-    if plugin is not None:
-        yield from storage_checks.controller_problems(context, plugin, volume.document, unchecked)
+        old = str(recorded.get("externalId", ""))
+        found += storage_checks.storage_problems(plugin, volume.document, old, unchecked)
+        if plugin is not None:
+            found += storage_checks.controller_problems(context, plugin, volume.document, unchecked)
+    return tuple(map(str, found))
 
 
 def problems_of_owned_storage(

@@ -24,7 +24,6 @@ from nomad_csi.volumes import (
     owner_records,
     registration_ownership,
     sharing,
-    volume_ownership,
     volume_properties,
 )
 
@@ -188,11 +187,7 @@ class _Held:
         self._context = context
         self._recorded = recorded
         self.name = str(recorded["storageId"])
-
-    @property
-    def is_renamed(self) -> bool:
-        """Whether a stack of another name wrote the state."""
-        return bool(stack_identity.other_stack(self._context, self._recorded))
+        self.is_renamed = bool(stack_identity.other_stack(context, recorded))
 
     @property
     def cluster(self) -> facts.Cluster:
@@ -215,7 +210,7 @@ class _Held:
 
     def wait(self) -> None:
         """Wait for volumes of this stack that the same run may remove."""
-        wait_for_own(self._context, self._find, volume_ownership.requester(self._recorded, self._recorded))
+        wait_for_own(self._context, self._find, owner_records.requester(self._recorded, self._recorded))
 
     def refuse(self) -> None:
         """Raise `errors.RefusedError` where the storage may not be deleted."""

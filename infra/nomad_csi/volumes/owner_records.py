@@ -15,6 +15,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from nomad_csi.frame import properties
+from nomad_csi.nomad.records import volumes
+from nomad_csi.plan import registration
+from nomad_csi.volumes import facts
 
 FOLDER = "nomad-csi/volumes"
 """Folder of the variables of volumes."""
@@ -186,6 +189,12 @@ class Requester:
         return record.owner in {self.owner, self.former} - {""}
 
 
+def requester(news: Mapping[str, Any], recorded: Mapping[str, Any]) -> Requester:
+    """Return the requester of the object of *news*, as `requester_of`."""
+    owner, owner_id = str(news.get("owner", "")), str(news.get("ownerId", ""))
+    return requester_of(owner, owner_id, recorded, adopts=bool(news.get("adopt")))
+
+
 def requester_of(owner: str, owner_id: str, recorded: Mapping[str, Any], *, adopts: bool) -> Requester:
     """Return who requests an object of a stack; *recorded* are its previous outputs, empty for a new one."""
     return Requester(
@@ -234,3 +243,49 @@ def is_released_by(record: OwnerRecord, token: OwnerToken, requester: Requester)
     if not requester.may_have(record, token):
         return False
     return not (token.recorded and record.nonce) or token.recorded == record.nonce
+
+
+# What a resource of a stack knows of its object, compared with the record.
+
+
+def next_token(recorded: str, *, is_same: bool) -> OwnerToken:
+    """
+    Return the *recorded* nonce, and the one to write.
+
+    They are equal while the stack, and what a removal does, *is_same*. Another stack gets a new nonce, so that a copy
+    of the state under the old stack does not own the volume any more; so does another ``onDestroy``, so that an older
+    state does not bring back a deletion that was withdrawn.
+    """
+    return OwnerToken(recorded=recorded, nonce=recorded if recorded and is_same else new_nonce())
+
+
+def naming(token: OwnerToken, document: registration.VolumeRegistration) -> OwnerToken:
+    """Return *token* with the existing storage of *document*: no empty storage is created for its id then."""
+    external_id = document.external_id.replace(properties.UNKNOWN, "")
+    return dataclasses.replace(token, external_id=external_id, plugin_id=document.plugin_id)
+
+
+def compare_record(
+    record: OwnerRecord | None, who: Requester, recorded: Mapping[str, Any], *, is_unread: bool
+) -> facts.Record:
+    """Return whose *record* it is for *who*, with the *recorded* outputs; *is_unread*: the token may not read it."""
+    if record is None or not record.owner:
+        return "not known" if record is None and is_unread else "none"
+    nonce = str(recorded.get("nonce", ""))
+    if not dataclasses.replace(who, adopts=False).may_have(record, OwnerToken(recorded=nonce)):
+        return "foreign"
+    return "own" if record.nonce in {"", nonce} else "sibling"
+
+
+def has_created(record: OwnerRecord | None, who: Requester, volume: volumes.Volume) -> bool:
+    """Return whether the plugin created the storage of *volume* for it and for *who*, by its owner *record*."""
+    if record is None or not record.created_name or not who.is_same_stack(record):
+        return False
+    return record.created_name == volume.name and record.external_id in {"", volume.external_id}
+
+
+def is_another_resources(record: OwnerRecord | None, recorded: Mapping[str, Any]) -> bool:
+    """Return whether *record* has the nonce of another resource of the stack than that of the *recorded* outputs."""
+    if record is None or record.nonce in {"", recorded.get("nonce", "")}:
+        return False
+    return requester(recorded, recorded).is_same_stack(record)

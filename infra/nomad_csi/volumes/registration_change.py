@@ -151,10 +151,10 @@ def refusal_of_other_data(identity: str, change: RegistrationChange) -> errors.R
     why = _doubt(change)
     if _is_re_pointed(change):
         why = f"would be re-pointed from {_old(change)} to {_new(change)}: {_consequence(change)}"
-    fix = "set protect: false on it for one `up` if that is meant"
-    if change.new_location and not change.old_location:
-        fix = f"its folder is not recorded yet: after an upgrade run `up` once without this change, or {fix}"
-    return errors.RefusedError(f"volume {identity} is protected, and {why}; nothing was changed: {fix}")
+    return errors.RefusedError(
+        f"volume {identity} is protected, and {why}; nothing was changed: set "
+        "protect: false on it for one `up` if that is meant"
+    )
 
 
 def _is_re_pointed(change: RegistrationChange) -> bool:

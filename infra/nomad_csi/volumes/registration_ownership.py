@@ -16,10 +16,10 @@ import shlex
 import threading
 import time
 import weakref
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Literal, TypeVar
+from typing import Literal
 
 from nomad_csi import errors, nomad
 from nomad_csi.nomad import tokens, variables, volumes
@@ -30,8 +30,7 @@ Requester = owner_records.Requester
 OwnerRecord = owner_records.OwnerRecord
 OwnerToken = owner_records.OwnerToken
 NO_OWNER = owner_records.NO_OWNER
-Tokens = Mapping[volumes.Key, OwnerToken]
-"""Object key -> what its resource knows, and writes to its record."""
+NO_TOKEN = owner_records.NO_TOKEN
 
 SEEN_S = 5.0
 """Seconds that a record, or the refusal to read those of a namespace, serves reads that only inform."""
@@ -61,7 +60,6 @@ UNKNOWN = "its owner record was not read: the token lacks " + RIGHTS
 """Message about a volume whose record the token may not read."""
 
 Tell = Callable[[str], None]
-_Result = TypeVar("_Result")
 
 
 def _silent(_line: str) -> None:
@@ -74,26 +72,21 @@ def may_write(token: tokens.AclToken, key: volumes.Key) -> bool:
     return token.is_unlimited or bool(token.unread) or "write" in rights
 
 
-def without_tokens(keys: Iterable[volumes.Key]) -> Tokens:
-    """Return *keys* as objects that no resource owns: those of the command line."""
-    return dict.fromkeys(keys, owner_records.NO_TOKEN)
-
-
 @dataclass(frozen=True, kw_only=True)
-class AcquiredVolumes:
-    """The result of acquiring volumes."""
+class Acquired:
+    """The result of acquiring an object."""
 
-    refused: Mapping[volumes.Key, OwnerRecord]
-    """Volumes of other owners, with these."""
+    refused: OwnerRecord | None = None
+    """The record of another owner, who has it."""
 
-    new: Tokens
-    """Volumes that have a record now and had none."""
+    is_new: bool = False
+    """Whether it has a record now and had none."""
 
-    unrecorded: frozenset[volumes.Key]
-    """Volumes that got no record, because the token may not write it."""
+    is_unrecorded: bool = False
+    """Whether it got no record, because the token may not write it."""
 
-    records: Mapping[volumes.Key, OwnerRecord]
-    """The records of the others, as they are now: the storage that one keeps for its id stays in it."""
+    record: OwnerRecord = owner_records.NO_RECORD
+    """The record as it is now: the storage that it keeps for the id stays in it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,7 +126,7 @@ class _Change:
     """What the token may not do; the record is as before then."""
 
 
-Edit = Callable[[volumes.Key, OwnerRecord | None], OwnerRecord | None]
+Edit = Callable[[OwnerRecord | None], OwnerRecord | None]
 """Returns the record that the object is to have; it gets the one that it has."""
 
 
@@ -179,10 +172,16 @@ class OwnerRecords:
         keys = set(keys)
         oldest = time.monotonic() - max_age_s
         known = {key: seen for key in keys if (seen := self._known.seen.get(key)) and seen.read_at > oldest}
-        read = _for_each(lambda key: known.get(key) or self._read(key), keys)
-        unread = frozenset(key for key, found in read.items() if found.is_denied)
-        self._tell_once(_UNREAD, unread, tell)
-        return VolumeOwners(owners={key: found.record for key, found in read.items() if found.record}, unread=unread)
+        wanted = sorted(keys - known.keys())
+        if len(wanted) > 1:  # a single one is read in the calling thread
+            found = request.read_many(functools.partial(self._read, key) for key in wanted)
+        else:
+            found = map(self._read, wanted)
+        known |= zip(wanted, found, strict=True)
+        unread = frozenset(key for key, seen in known.items() if seen.is_denied)
+        for key in sorted(unread):
+            self._tell_once(_UNREAD, key, tell)
+        return VolumeOwners(owners={key: seen.record for key, seen in known.items() if seen.record}, unread=unread)
 
     def known(self, keys: Iterable[volumes.Key]) -> Mapping[volumes.Key, OwnerRecord]:
         """
@@ -233,57 +232,45 @@ class OwnerRecords:
 
     # Change.
 
-    def acquire(self, tokens: Tokens, requester: Requester, tell: Tell = _silent) -> AcquiredVolumes:
+    def acquire(self, key: volumes.Key, token: OwnerToken, requester: Requester, tell: Tell = _silent) -> Acquired:
         """
-        Record *requester* as the owner of *tokens*, and return the result; without an owner only read the owners.
+        Record *requester* as the owner of the object *key*, and return the result; without an owner only read.
 
-        Where the token may not write records, report that and its consequence once to *tell*. Raises
-        `errors.NomadApiError` where a record could neither be written nor refused.
+        Where the token may not write the record, report that and its consequence once to *tell*. Raises
+        `errors.NomadApiError` where it could neither be written nor refused.
         """
 
-        def acquired(key: volumes.Key, before: OwnerRecord | None) -> OwnerRecord | None:
-            if not requester.may_have(before, tokens[key]):
-                return before
-            return owner_records.acquired(before, tokens[key], requester)
+        def acquired(before: OwnerRecord | None) -> OwnerRecord | None:
+            return owner_records.acquired(before, token, requester) if requester.may_have(before, token) else before
 
-        changes = self._change(tokens, acquired)
-        refused = {
-            key: change.before
-            for key, change in changes.items()
-            if change.before and not requester.may_have(change.before, tokens[key])
-        }
-        written = {key: change for key, change in changes.items() if key not in refused and not change.denied}
-        denied = changes.keys() - refused.keys() - written.keys()
-        self._tell_once(_UNRECORDED if requester.owner else _UNREAD, denied, tell)
-        return AcquiredVolumes(
-            refused=refused,
-            new={key: tokens[key] for key, change in written.items() if change.after and not change.before},
-            unrecorded=frozenset(denied if requester.owner else ()),
-            records={key: change.after for key, change in written.items() if change.after},
-        )
+        change = self._change(key, acquired)
+        if change.before is not None and not requester.may_have(change.before, token):
+            return Acquired(refused=change.before)
+        if change.denied:
+            self._tell_once(_UNRECORDED if requester.owner else _UNREAD, key, tell)
+            return Acquired(is_unrecorded=bool(requester.owner))
+        is_new = change.before is None and change.after is not None
+        return Acquired(is_new=is_new, record=change.after or owner_records.NO_RECORD)
 
     def restore(self, key: volumes.Key, record: OwnerRecord, tell: Tell = _silent) -> None:
         """Write the removed *record* again. Raises `errors.NomadApiError` where it could not be written."""
-        change = self._change([key], lambda _key, before: before or record)[key]
-        self._tell_once(_UNRECORDED, [key] if change.denied else [], tell)
+        if self._change(key, lambda before: before or record).denied:
+            self._tell_once(_UNRECORDED, key, tell)
 
-    def keep_storage(self, registered: Iterable[volumes.Volume], tell: Tell = _silent) -> None:
+    def keep_storage(self, volume: volumes.Volume, tell: Tell = _silent) -> None:
         """
-        Record the storage of *registered* volumes before they are deregistered, where a name of it is recorded.
+        Record the storage of the registered *volume* before it is deregistered, where a name of it is recorded.
 
-        Raises `errors.NomadApiError` where a record could not be written. Where the token may not, report that to
-        *tell*.
+        Raises `errors.NomadApiError` where it could not be written. Where the token may not, report that to *tell*.
         """
-        storage = {volumes.key_of(volume): volume for volume in registered}
 
-        def with_storage(key: volumes.Key, before: OwnerRecord | None) -> OwnerRecord | None:
+        def with_storage(before: OwnerRecord | None) -> OwnerRecord | None:
             if before is None or not before.storage_name or before.external_id:
                 return before
-            volume = storage[key]
             return dataclasses.replace(before, external_id=volume.external_id, plugin_id=volume.plugin_id)
 
-        changes = self._change(storage, with_storage)
-        self._tell_denied(changes, "do not name their storage", tell)
+        key = volumes.key_of(volume)
+        self._tell_denied(key, self._change(key, with_storage), "does not name its storage", tell)
 
     def give_up(self, key: volumes.Key, storage: str, *, is_registered: bool) -> bool:
         """
@@ -293,50 +280,45 @@ class OwnerRecords:
         `errors.RefusedError` where the token may not.
         """
 
-        def given_up(_key: volumes.Key, before: OwnerRecord | None) -> OwnerRecord | None:
+        def given_up(before: OwnerRecord | None) -> OwnerRecord | None:
             if before is None or storage not in {before.external_id, before.storage_name} - {""}:
                 return before
             return before.without_storage() if is_registered else None
 
-        change = self._change([key], given_up)[key]
+        change = self._change(key, given_up)
         if change.denied:
             raise errors.RefusedError(f"volume {'/'.join(key)}: {UNKNOWN.format(namespace=key[0])}")
         return change.after != change.before
 
-    def release(self, tokens: Tokens, requester: Requester, tell: Tell = _silent) -> dict[volumes.Key, OwnerRecord]:
+    def release(
+        self, key: volumes.Key, token: OwnerToken, requester: Requester, tell: Tell = _silent
+    ) -> OwnerRecord | None:
         """
-        Remove the records of *requester* for the objects *tokens*, and return them; records of other owners stay.
+        Remove the record of *requester* for the object *key*, and return it; the record of another owner stays.
 
-        Raises `errors.NomadApiError` where one could not be removed. Where the token may not, report that to *tell*.
+        Raises `errors.NomadApiError` where it could not be removed. Where the token may not, report that to *tell*.
         """
 
-        def released(key: volumes.Key, before: OwnerRecord | None) -> OwnerRecord | None:
-            is_released = before is not None and owner_records.is_released_by(before, tokens[key], requester)
+        def released(before: OwnerRecord | None) -> OwnerRecord | None:
+            is_released = before is not None and owner_records.is_released_by(before, token, requester)
             return None if is_released else before
 
-        changes = self._change(tokens, released)
-        self._tell_denied(changes, "stay", tell)
-        return {key: change.before for key, change in changes.items() if change.before and not change.after}
+        change = self._change(key, released)
+        self._tell_denied(key, change, "stays", tell)
+        return change.before if change.after is None else None
 
-    def _change(self, keys: Collection[volumes.Key], edit: Edit) -> dict[volumes.Key, _Change]:
-        """
-        Apply *edit* to the record of each of *keys*, also under concurrent writes.
-
-        Raises `errors.NomadApiError` where a write failed.
-        """
-        return _for_each(lambda key: self._change_one(key, edit), keys)
-
-    def _change_one(self, key: volumes.Key, edit: Edit) -> _Change:
+    def _change(self, key: volumes.Key, edit: Edit) -> _Change:
+        """Apply *edit* to the record, also under concurrent writes. Raises `errors.NomadApiError` where that failed."""
         # What was seen some time ago serves a write, which fails if it is something else by now.
         guessed = self._known.seen.get(key)
-        known = guessed if guessed is not None and edit(key, guessed.record) != guessed.record else None
+        known = guessed if guessed is not None and edit(guessed.record) != guessed.record else None
         sent: _Change | None = None
         lost = 0
         for _ in range(ATTEMPTS):
             seen, known = known or self._read(key), None
             if seen.is_denied:
                 return _Change(before=None, after=None, denied="read")
-            change = _Change(before=seen.record, after=edit(key, seen.record))
+            change = _Change(before=seen.record, after=edit(seen.record))
             if change.after == change.before:
                 # An unanswered write may have arrived.
                 return sent if sent is not None and sent.after == change.before else change
@@ -392,29 +374,20 @@ class OwnerRecords:
 
     # Reports.
 
-    def _tell_denied(self, changes: Mapping[volumes.Key, _Change], consequence: str, tell: Tell) -> None:
-        """Report records that the token may not read, or not change with this *consequence*."""
-        self._tell_once(_UNREAD, [key for key, change in changes.items() if change.denied == "read"], tell)
-        unwritten = [key for key, change in changes.items() if change.denied == "write"]
-        for namespace in sorted({namespace for namespace, _ in unwritten}):
-            named = ", ".join(object_id for of, object_id in unwritten if of == namespace)
-            tell(f"the owner records of {named} {consequence}: the token lacks {RIGHTS.format(namespace=namespace)}")
+    def _tell_denied(self, key: volumes.Key, change: _Change, consequence: str, tell: Tell) -> None:
+        """Report a record that the token may not read, or not change with this *consequence*."""
+        if change.denied == "read":
+            self._tell_once(_UNREAD, key, tell)
+        elif change.denied:
+            rights = RIGHTS.format(namespace=key[0])
+            tell(f"the owner record of {'/'.join(key)} {consequence}: the token lacks {rights}")
 
-    def _tell_once(self, line: str, keys: Collection[volumes.Key], tell: Tell) -> None:
-        """Report *line* for each namespace of *keys*, unless that was done before."""
-        lines = [line.format(namespace=namespace) for namespace in sorted({namespace for namespace, _ in keys})]
-        for each in lines if tell is not _silent else ():
-            if each not in self._known.reported:
-                self._known.reported.add(each)
-                tell(each)
-
-
-def _for_each(call: Callable[[volumes.Key], _Result], keys: Iterable[volumes.Key]) -> dict[volumes.Key, _Result]:
-    """Return the result of *call* for each of *keys*, several at a time; a single one in the calling thread."""
-    ordered = sorted(set(keys))
-    if len(ordered) == 1:
-        return {ordered[0]: call(ordered[0])}
-    return dict(zip(ordered, request.read_many(functools.partial(call, key) for key in ordered), strict=True))
+    def _tell_once(self, line: str, key: volumes.Key, tell: Tell) -> None:
+        """Report *line* for the namespace of *key*, unless that was done before."""
+        said = line.format(namespace=key[0])
+        if tell is not _silent and said not in self._known.reported:
+            self._known.reported.add(said)
+            tell(said)
 
 
 def owner_records_of(client: nomad.Nomad, folder: str = owner_records.FOLDER) -> OwnerRecords:
@@ -436,87 +409,70 @@ def sentence(key: volumes.Key, owner: OwnerRecord, requester: Requester = NO_OWN
     return f"{subject} stack {owner}"
 
 
-# Records kept in line with the registrations: present while a volume is registered, removed when it is not.
+# The record of a volume, kept in line with its registration: there while it is registered, removed when it is not.
 
 
-def release(client: nomad.Nomad, tokens: Tokens, requester: Requester, tell: Tell) -> None:
+def acquire(client: nomad.Nomad, key: volumes.Key, token: OwnerToken, requester: Requester, tell: Tell) -> Acquired:
+    """Acquire the volume as `OwnerRecords.acquire`. Raises `errors.RefusedError` where another owner has it."""
+    taken = owner_records_of(client).acquire(key, token, requester, tell)
+    if taken.refused is not None:
+        raise refusal(key, taken.refused, requester)
+    return taken
+
+
+def release(client: nomad.Nomad, key: volumes.Key, token: OwnerToken, requester: Requester, tell: Tell) -> None:
     """
-    Remove the records of *requester* for those of *tokens* that are not registered; records of other owners stay.
+    Remove the record of *requester* where the volume is not registered; that of another owner stays.
 
     A record that is kept, or restored, because of a concurrent registration is reported. Raises
-    `errors.NomadApiError` where Nomad does not answer, or a record could be neither removed nor restored.
+    `errors.NomadApiError` where Nomad does not answer, or it could be neither removed nor restored.
     """
-    if kept := _settled(client, tokens, requester, tell):
-        tell(f"registered meanwhile: {', '.join(map('/'.join, kept))}; owner records stay")
+    if _settled(client, key, token, requester, tell):
+        tell(f"registered meanwhile: {'/'.join(key)}; its owner record stays")
 
 
-def _settled(client: nomad.Nomad, tokens: Tokens, requester: Requester, tell: Tell) -> list[volumes.Key]:
-    """Remove and restore records until they match the registrations; return the volumes that have one at the end."""
-    records = owner_records_of(client)
-    has_record = dict.fromkeys(tokens, True)
-    removed: dict[volumes.Key, OwnerRecord] = {}
+def _settled(client: nomad.Nomad, key: volumes.Key, token: OwnerToken, requester: Requester, tell: Tell) -> bool:
+    """Remove and restore the record until it matches the registration; return whether the volume has one at the end."""
+    records, removed, has_record = owner_records_of(client), None, True
     for _ in range(ROUNDS):
-        is_registered = {key: volume is not None for key, volume in volumes.found(client, has_record)}
-        wrong = [key for key, is_there in is_registered.items() if is_there is not has_record[key]]
-        if not wrong:
+        is_registered = volumes.get(client, *key) is not None
+        if is_registered is has_record:
             break
-        for key in wrong:
-            if not has_record[key] and key in removed:
-                records.restore(key, removed[key], tell)
-        removed |= records.release({key: tokens[key] for key in wrong if has_record[key]}, requester, tell)
-        has_record |= {key: is_registered[key] for key in wrong}
-    return [key for key, is_recorded in has_record.items() if is_recorded]
+        if not is_registered:
+            removed = records.release(key, token, requester, tell) or removed
+        elif removed is not None:
+            records.restore(key, removed, tell)
+        has_record = is_registered
+    return has_record
 
 
-def confirm(client: nomad.Nomad, tokens: Tokens, requester: Requester, tell: Tell) -> Mapping[volumes.Key, OwnerRecord]:
+def confirm(
+    client: nomad.Nomad, key: volumes.Key, token: OwnerToken, requester: Requester, tell: Tell
+) -> OwnerRecord | None:
     """
-    Restore removed records of volumes that *requester* has registered; return those of *tokens* that others own now.
+    Restore the removed record of a volume that *requester* has registered; return that of another owner, if it has one.
 
     Where Nomad does not answer, report that to *tell*.
     """
-    if not requester.owner or not tokens:
-        return {}
+    if not requester.owner:
+        return None
     try:
         who = dataclasses.replace(requester, adopts=False)
-        taken = owner_records_of(client).acquire(tokens, who, tell)
-        if taken.new:  # the record was removed, and so may the registration be
-            _settled(client, taken.new, who, tell)
+        taken = owner_records_of(client).acquire(key, token, who, tell)
+        if taken.is_new:  # the record was removed, and so may the registration be
+            _settled(client, key, token, who, tell)
     except errors.NomadApiError as error:
-        names = ", ".join(map("/".join, tokens))
-        tell(f"{error}; could not be determined whether the owner records of {names} still exist")
-        return {}
+        tell(f"{error}; could not be determined whether the owner record of {'/'.join(key)} still exists")
+        return None
     return taken.refused
 
 
-# Records of acquired volumes: their rollback where the registration failed, and refusals because of a record.
-
-
-def remove_unused(
-    client: nomad.Nomad,
-    taken: AcquiredVolumes,
-    answers: Mapping[volumes.Key, errors.NomadCsiError | None],
-    who: Requester,
-    tell: Tell,
-) -> None:
-    """
-    Remove the records that were written for registrations which failed by *answers*; report a failure to do so.
-
-    The record of a volume with a concurrent registration stays: another run of the same stack relies on it.
-    """
-    new = taken.new.keys() & answers.keys()
-    refused = {
-        key: taken.new[key] for key in sorted(new) if (error := answers[key]) is not None and not _is_ambiguous(error)
-    }
-    if not refused:
-        return
+def try_release(client: nomad.Nomad, key: volumes.Key, token: OwnerToken, requester: Requester, tell: Tell) -> None:
+    """Remove the record as `release`; report to *tell* where it stays because Nomad does not answer."""
     try:
-        release(client, refused, who, tell)
-    except errors.NomadApiError as problem:
-        tell(f"{problem}; the owner records of {', '.join(map('/'.join, refused))} stay")
-
-
-def _is_ambiguous(error: errors.NomadCsiError) -> bool:
-    return isinstance(error, errors.NomadApiError) and error.kind == "ambiguous"
+        release(client, key, token, requester, tell)
+    except errors.NomadApiError as error:
+        tell(f"{error}; the owner record of {'/'.join(key)} stays")
 
 
 class LostError(errors.RefusedError):

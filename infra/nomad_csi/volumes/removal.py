@@ -5,11 +5,8 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from nomad_csi import errors, side_by_side
-from nomad_csi.drivers import storage_identity
 from nomad_csi.frame import declaration, resource, stack_identity
-from nomad_csi.nomad import volumes
 from nomad_csi.volumes import (
-    created_changes,
     created_deletion,
     decide,
     deregistration,
@@ -18,9 +15,9 @@ from nomad_csi.volumes import (
     facts,
     fitness,
     hold,
+    owner_records,
     registration_change,
     registration_ownership,
-    volume_ownership,
     volume_properties,
     wanted_volume,
 )
@@ -46,6 +43,23 @@ class RemovedVolume(wanted_volume.VolumeFacts):
         wanted = replaced_by or context.operation.declared(declared.token, context.urn)
         self._wanted = None if wanted is None else desired.of_properties(declared, wanted)
         self._declared = declared
+        self.is_replaced = self._wanted is not None
+        self.is_renamed = bool(stack_identity.other_stack(context, recorded))
+        self.protect = self.desired.protect
+        self.is_proven = not created_deletion.objection(self.name, recorded)
+        self._storage = (
+            registration_change.storage_of_program(self.desired)
+            if self._wanted is None
+            else registration_change.left_storage(self.desired, self._wanted)
+        )
+        """What the program deletes afterwards."""
+
+        self.ends: facts.Ends = "kept" if self._storage is None else "deleted after"
+        if created_deletion.is_wanted(recorded):
+            self.ends = "deleted here"
+        is_same_id = self._wanted is not None and self._wanted.key == self.key
+        self.keeps_storage = self.desired.is_created and self.ends == "kept" and not is_same_id
+        """Whether the owner record stays, as the plugin created storage for the id that is not deleted."""
 
     def again(self) -> "RemovedVolume":
         """Return the same volume, with nothing read yet."""
@@ -56,11 +70,6 @@ class RemovedVolume(wanted_volume.VolumeFacts):
             replaced_by=self._replaced_by,
             in_preview=self._in_preview,
         )
-
-    @property
-    def is_replaced(self) -> bool:
-        """Whether the program still declares the resource."""
-        return self._wanted is not None
 
     @property
     def record(self) -> facts.Record:
@@ -75,35 +84,6 @@ class RemovedVolume(wanted_volume.VolumeFacts):
         found = super().record
         # A token that may not write records leaves none, whichever resource has the volume.
         return "not known" if found == "none" and not self.recorded_outputs.get("marked") else found
-
-    @property
-    def is_renamed(self) -> bool:
-        """Whether a stack of another name wrote the state."""
-        return bool(stack_identity.other_stack(self._context, self.recorded_outputs))
-
-    @property
-    def protect(self) -> bool:
-        """As recorded."""
-        return self.desired.protect
-
-    @property
-    def ends(self) -> facts.Ends:
-        """What becomes of the storage."""
-        if created_deletion.is_wanted(self.recorded_outputs):
-            return "deleted here"
-        return "kept" if self._storage is None else "deleted after"
-
-    @property
-    def _storage(self) -> storage_identity.StorageIdentity | None:
-        """What the program deletes afterwards."""
-        if self._wanted is not None:
-            return registration_change.left_storage(self.desired, self._wanted)
-        return registration_change.storage_of_program(self.desired)
-
-    @property
-    def is_proven(self) -> bool:
-        """Whether the state proves that the storage was created for this volume."""
-        return not created_deletion.objection(self.name, self.recorded_outputs)
 
     @property
     def registration(self) -> Literal["absent", "same", "other-storage"]:
@@ -157,25 +137,35 @@ class RemovedVolume(wanted_volume.VolumeFacts):
             case "owner not known":
                 return errors.RefusedError(f"{self.unknown_owner('is not removed')}; run again then")
             case "protected":
-                return self._of_protection()
+                storage = self.recorded_outputs.get("externalId", "")
+                return errors.RefusedError(
+                    f"volume {self.name} is protected, and its storage {storage} would be deleted after its "
+                    "registration; nothing was changed: set protect: false, run `pulumi up`, and remove it then"
+                )
             case "unproven":
                 why = created_deletion.objection(self.name, self.recorded_outputs)
                 return errors.RefusedError(f"{why}; nothing was changed")
             case _:
                 return self._dependents.refusal(f"volume {self.name} is not removed")
 
-    @property
-    def keeps_storage(self) -> bool:
-        """Whether the owner record stays, as the plugin created storage for the id that is not deleted."""
-        is_replaced = self._wanted is not None and self._wanted.key == self.key
-        return self.desired.is_created and self.ends == "kept" and not is_replaced
-
     def keep_storage(self) -> None:
         """Complete the owner record that stays, by what the state knows of the storage."""
         nonce = str(self.recorded_outputs.get("nonce", ""))
-        token = volume_ownership.OwnerToken(recorded=nonce, nonce=nonce, leaves_stack=True)
-        token = created_changes.token_of(token, self.desired.document, self.recorded_outputs)
-        volume_ownership.keep(self._context, self.recorded_outputs, token)
+        token = owner_records.OwnerToken(recorded=nonce, nonce=nonce, leaves_stack=True)
+        token = wanted_volume.created_token(token, self.desired.document, self.recorded_outputs)
+        records = registration_ownership.owner_records_of(self._context.client)
+        if self.has_owner and records.acquire(self.key, token, self.requester).is_unrecorded:
+            rights = registration_ownership.RIGHTS.format(namespace=self.key[0])
+            self._context.warn(
+                f"the owner record of volume {self.name} keeps the id of this stack, so that a later one of the same "
+                f"name has to adopt the volume: the token lacks {rights}"
+            )
+
+    def release_record(self) -> None:
+        """Remove the owner record, unless the volume is registered again, or another owner has it."""
+        if self.has_owner:
+            token = owner_records.OwnerToken(recorded=str(self.recorded_outputs.get("nonce", "")))
+            registration_ownership.release(self._context.client, self.key, token, self.requester, self._context.warn)
 
     def unknown_owner(self, what: str) -> str:
         """Return that the owner record could not be read, so that the volume *what*, and what to do."""
@@ -186,52 +176,15 @@ class RemovedVolume(wanted_volume.VolumeFacts):
             f"records need {rights}"
         )
 
-    def _of_protection(self) -> errors.RefusedError:
-        storage = self.recorded_outputs.get("externalId", "")
-        return errors.RefusedError(
-            f"volume {self.name} is protected, and its storage {storage} would be deleted "
-            "after its registration; nothing was changed: set protect: false, run `pulumi up`, and remove it then"
-        )
 
-
-# Its steps.
-
-
-def wait_until_free(
-    context: resource.Context, volume: volumes.Volume, recorded: Mapping[str, Any]
-) -> volumes.Volume | None:
-    """
-    Return *volume* once it is unclaimed, ``None`` where it was deregistered meanwhile; sends no change.
-
-    Waits for claims of terminating allocations. Raises `errors.RefusedError` for other claims, with their allocations,
-    and where the volume has other storage than *recorded* by then.
-    """
-    found: volumes.Volume | None = volume
-    if volume.claims and deregistration.is_ending(volume):
-        context.status("waiting for terminating allocations to release their claims")
-        found = deregistration.wait_until_free(
-            context.client,
-            volume,
-            wait_s=deregistration.ENDING_WAIT_S,
-            cancelled=context.cancelled,
-            should_wait=deregistration.is_ending,
-        )
-    if found is not None:
-        if explain.stands_for_another(found, recorded):
-            raise explain.of_another_hand(found, recorded)
-        if found.claims:
-            raise deregistration.claimed(found)
-    return found
-
-
-def remove(context: resource.Context, removed: RemovedVolume, recorded: Mapping[str, Any]) -> bool:
+def remove(context: resource.Context, removed: RemovedVolume) -> bool:
     """
     Deregister the volume, if it is there, never by force; then remove its owner record. Return whether it was removed.
 
     The record of a volume that its plugin created stays, with the storage, unless the volume is replaced. After a wait
     for claims, or for other volumes in its storage, it is decided again. ``False``: another resource holds it, or may
     hold it, and nothing was changed. Raises `errors.RefusedError` where the decision is that nothing is done, and what
-    `wait_until_free` does.
+    `RemovedVolume.wait_until_free` does.
     """
     if removed.decision().refusal == "dependents":
         removed.wait_for_dependents()
@@ -249,8 +202,8 @@ def remove(context: resource.Context, removed: RemovedVolume, recorded: Mapping[
     removed.warn_unchecked()
     found = removed.found if "deregister" in decision.steps else None
     if found is not None and removed.claims == "ending":
-        wait_until_free(context, found, recorded)
-        return remove(context, removed.again(), recorded)  # the owner may be another one after the wait
+        removed.wait_until_free()
+        return remove(context, removed.again())  # the owner may be another one after the wait
     if "delete storage" in decision.steps:
         return True
     with hold.removing(context, removed.key):
@@ -259,5 +212,5 @@ def remove(context: resource.Context, removed: RemovedVolume, recorded: Mapping[
         if found is not None:
             deregistration.deregister_free(context.client, found)
         if not removed.keeps_storage:
-            volume_ownership.release(context, recorded)
+            removed.release_record()
     return True

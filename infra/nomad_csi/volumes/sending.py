@@ -3,22 +3,19 @@ Send registrations, one request for each volume: nothing is sent again before No
 
 A request without a response is read back, because the server continues without its caller (tried on Nomad 2.0.6-dev,
 2026-08: cancelled after 1 s, registered 2 s later). `RegistrationRun` is the one path to a registration, for the
-command line and for Pulumi: with the owner records, and taken back where another run came first.
+command line and for Pulumi: with the owner record, and taken back where another run came first.
 """
 
-import contextlib
-import functools
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from http import HTTPStatus
 from typing import TypeVar
 
-from nomad_csi import errors, nomad, side_by_side
+from nomad_csi import errors, nomad
 from nomad_csi.clock import SYSTEM, Clock
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
-from nomad_csi.volumes import compare, registration_ownership, secret_safety, sharing
+from nomad_csi.volumes import compare, registration_ownership, sharing
 
 # Deadline and retry policy of requests.
 
@@ -76,8 +73,6 @@ class RetryPolicy:
 
 
 Document = registration.VolumeRegistration
-Result = tuple[Document, errors.NomadApiError | None]
-"""A document, and why Nomad does not have it; ``None``: it does."""
 
 CONCURRENT = 16
 """
@@ -87,75 +82,48 @@ Measured on Nomad 2.0.6-dev, 2026-08: 96 volumes in 16 concurrent requests took 
 """
 
 OVERDUE_S = 15.0
-"""Interval between reports of requests without an answer, in seconds."""
+"""A request without an answer is reported after so many seconds."""
+
+OVERDUE = "no answer yet to the registration of {}: where a controller hangs, Nomad waits two minutes for it"
 
 SLOW_S = 20.0
 """A request that failed after more seconds met a controller that hangs, for which Nomad waits two minutes."""
 
-SLOW_FAILURES = 3
-"""So many slow failures of a plugin in a row end its registrations in this run."""
-
-_DENIED = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
+FAILURES = 3
+"""So many volumes of a plugin that fail in a row end its registrations in this run."""
 
 
 class CircuitBreaker:
     """
     Keeps a run from sending what would fail like the volumes before it. Thread-safe.
 
-    - A plugin whose controller hangs: after `SLOW_FAILURES` slow failures in a row, its volumes are not sent. Requests
-      under way end by themselves; one that gets an answer starts the count again.
-    - A namespace for which the token lacks the right: after one refusal, its volumes are not sent.
-    - A plugin that cannot be reached: after one volume has used all its attempts, each of the others has a single one
-      until one gets an answer.
+    After `FAILURES` volumes of a plugin in a row that used all their attempts, or failed slowly, its volumes are not
+    sent. Requests under way end by themselves; one that gets an answer starts the count again.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._slow: dict[str, list[errors.NomadApiError]] = {}
-        """Slow failures in a row, by plugin."""
-
-        self._exhausted: set[str] = set()
-        """Plugins of which a volume has used all its attempts."""
-
-        self._denied: dict[str, errors.NomadApiError] = {}
-        """The refusal for want of a right, by namespace."""
+        self._failed: dict[str, list[errors.NomadApiError]] = {}
+        """Failures in a row, by plugin."""
 
     def refusal(self, document: Document) -> errors.NomadApiError | None:
         """Return why *document* is not sent; ``None`` where it may be."""
         with self._lock:
-            denied = self._denied.get(document.namespace)
-            slow = tuple(self._slow.get(document.plugin_id, ()))
-        if denied is not None:
-            path, message = volumes.path_of(document.volume_id), f"not sent: as for another volume: {denied.message}"
-            return errors.NomadApiError(
-                "PUT", path, message, status=denied.status, kind="refused", advice=denied.advice
-            )
-        if len(slow) < SLOW_FAILURES:
+            failed = tuple(self._failed.get(document.plugin_id, ()))
+        if len(failed) < FAILURES:
             return None
-        reason = f"plugin {document.plugin_id} did not answer for {len(slow)} volumes in a row: {slow[-1].message}"
-        return _not_sent(document, reason, slow[-1].advice or "run it again once it answers")
+        reason = f"plugin {document.plugin_id} did not answer for {len(failed)} volumes in a row: {failed[-1].message}"
+        return _not_sent(document, reason, failed[-1].advice or "run it again once it answers")
 
-    def record(self, document: Document, error: errors.NomadApiError | None, took_s: float) -> None:
-        """Record the result of a request for *document*, which took *took_s* seconds."""
-        plugin_id = document.plugin_id
+    def answer(self, document: Document) -> None:
+        """Record that a request for *document* was answered: it is registered, or refused."""
         with self._lock:
-            if error is None or error.kind == "refused":
-                self._slow.pop(plugin_id, None)
-                self._exhausted.discard(plugin_id)
-            elif took_s > SLOW_S:
-                self._slow.setdefault(plugin_id, []).append(error)
-            if error is not None and error.kind == "refused" and error.status in _DENIED:
-                self._denied[document.namespace] = error
+            self._failed.pop(document.plugin_id, None)
 
-    def exhaust(self, plugin_id: str) -> None:
-        """Record that a volume of the plugin has used all its attempts."""
+    def fail(self, document: Document, error: errors.NomadApiError) -> None:
+        """Record that *document* is not tried again."""
         with self._lock:
-            self._exhausted.add(plugin_id)
-
-    def is_exhausted(self, plugin_id: str) -> bool:
-        """Return whether volumes of the plugin are tried once only."""
-        with self._lock:
-            return plugin_id in self._exhausted
+            self._failed.setdefault(document.plugin_id, []).append(error)
 
 
 def _not_sent(document: Document, reason: str, advice: str = "run it again") -> errors.NomadApiError:
@@ -170,34 +138,6 @@ class Sender:
         self._client = client
         self._policy = policy
         self._breaker = breaker
-        self._stopped = threading.Event()
-        self._under_way: dict[volumes.Key, float] = {}
-        """When each request was sent that has no answer yet."""
-
-    def send_all(self, wanted: Iterable[tuple[Document, bool]]) -> Iterator[Result]:
-        """
-        Register each document, `CONCURRENT` at a time, and yield its result as soon as it is known.
-
-        *wanted* are documents, and whether each is new, as in `send`. After an error nothing more is sent; requests
-        under way are abandoned, so that an interrupt does not wait for a controller that hangs.
-        """
-        calls = [functools.partial(self._result, document, is_new=is_new) for document, is_new in wanted]
-        with self._overdue_reports():
-            if len(calls) == 1:
-                yield calls[0]()
-                return
-            try:
-                yield from side_by_side.each(calls, workers=CONCURRENT)
-            except BaseException:
-                self._stopped.set()
-                raise
-
-    def _result(self, document: Document, *, is_new: bool) -> Result:
-        try:
-            return document, self.send(document, is_new=is_new)
-        except BaseException:
-            self._stopped.set()
-            raise
 
     def send(self, document: Document, *, is_new: bool) -> errors.NomadApiError | None:
         """
@@ -220,19 +160,18 @@ class Sender:
                 if error is None or error.kind == "refused":
                     return error
                 if error.kind == "ambiguous":
-                    if self._is_hidden(document):
-                        return error
                     has_arrived = self._has_arrived(document, is_new=is_new)
             if has_arrived:
                 return None
-            is_last = took_s > SLOW_S or self._breaker.is_exhausted(document.plugin_id)
-            if error is None or is_last or not self._policy.wait(error, attempt):
-                self._breaker.exhaust(document.plugin_id)
+            is_slow = took_s > SLOW_S
+            if error is None or is_slow or not self._policy.wait(error, attempt):
+                if error is not None and (is_slow or self._policy.attempts > 1):
+                    self._breaker.fail(document, error)
                 return error
 
     def _refusal(self, document: Document) -> errors.NomadApiError | None:
         """Return why *document* may not be sent now."""
-        if self._stopped.is_set() or self._policy.cancelled.is_set():
+        if self._policy.cancelled.is_set():
             return _not_sent(document, "interrupted")
         if self._policy.clock.now() > self._policy.deadline:
             return _not_sent(document, "the deadline has passed")
@@ -240,9 +179,11 @@ class Sender:
 
     def _request(self, document: Document) -> tuple[errors.NomadApiError | None, float]:
         """Send once; return why it failed, and the seconds that it took."""
-        clock, key = self._policy.clock, volumes.key_of(document)
-        began = self._under_way[key] = clock.now()
-        error = None
+        clock = self._policy.clock
+        began, error = clock.now(), None
+        overdue = threading.Timer(OVERDUE_S, self._policy.report, [OVERDUE.format(document.key)])
+        overdue.daemon = True
+        overdue.start()
         try:
             timeout_s = min(volumes.REGISTER_TIMEOUT_S, max(self._policy.deadline - began, 0.1))
             if warnings := volumes.register(self._client, document, timeout_s=timeout_s):
@@ -250,17 +191,10 @@ class Sender:
         except errors.NomadApiError as problem:
             error = problem
         finally:
-            self._under_way.pop(key, None)
-        took_s = clock.now() - began
-        self._breaker.record(document, error, took_s)
-        return error, took_s
-
-    def _is_hidden(self, document: Document) -> bool:
-        """Return whether the volume must not be read back, and report why: then its arrival cannot be determined."""
-        why = secret_safety.risk(self._client) if document.secrets else ""
-        if why:
-            self._policy.report(f"what was sent is not read back: {why}")
-        return bool(why)
+            overdue.cancel()
+        if error is None or error.kind == "refused":
+            self._breaker.answer(document)
+        return error, clock.now() - began
 
     def _has_arrived(self, document: Document, *, is_new: bool) -> bool | None:
         """Return whether a request without a response registered *document*; ``None`` where that cannot be read."""
@@ -272,65 +206,12 @@ class Sender:
         compared = compare.compare_volume(document, found)
         return compared.kind in {"equal", "ignored", "hidden"} and (is_new or not compared.hidden)
 
-    @contextlib.contextmanager
-    def _overdue_reports(self) -> Iterator[None]:
-        """Report requests without an answer every `OVERDUE_S`, from another thread; that ends none of them."""
-        is_over = threading.Event()
 
-        def watch() -> None:
-            while not is_over.wait(OVERDUE_S):
-                if line := self._overdue():
-                    self._policy.report(line)
-
-        thread = threading.Thread(target=watch, name="nomad-csi-overdue", daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            is_over.set()
-            thread.join()
-
-    def _overdue(self) -> str:
-        """Return which requests have had no answer for `OVERDUE_S`, and for how long; empty: none."""
-        now = self._policy.clock.now()
-        overdue = [(now - since, key) for key, since in list(self._under_way.items()) if now - since >= OVERDUE_S]
-        if not overdue:
-            return ""
-        longest_s, key = max(overdue)
-        more = f" and {len(overdue) - 1} more" if len(overdue) > 1 else ""
-        return (
-            f"no answer yet to the registration of {'/'.join(key)}{more}: where a controller hangs, Nomad waits two "
-            f"minutes for it, after {longest_s:.0f} s"
-        )
-
-
-# Registrations with their owner records.
-
-
-Answer = errors.NomadApiError | errors.RefusedError | None
-"""Why Nomad does not have a volume as wanted, or another owner has it by now; ``None``: it is registered."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Acquisition:
-    """A volume to own, and to register."""
-
-    document: Document
-    token: registration_ownership.OwnerToken
-    is_new: bool
-    """Whether it is not registered, so that it may be taken back where another run registered its storage meanwhile."""
-
-    is_sent: bool = True
-    """Whether it is registered; else only its owner record is written."""
-
-    @property
-    def key(self) -> volumes.Key:
-        """Namespace and id."""
-        return volumes.key_of(self.document)
+# A registration with its owner record.
 
 
 class RegistrationRun:
-    """One run: its registrations share what is known of plugins that do not answer, and lists of volumes."""
+    """One run: its registrations share what is known of plugins that do not answer, and lists. Thread-safe."""
 
     def __init__(self, client: nomad.Nomad) -> None:
         self._client = client
@@ -339,44 +220,33 @@ class RegistrationRun:
 
     def register(
         self,
-        items: Iterable[Acquisition],
-        *,
+        document: Document,
+        token: registration_ownership.OwnerToken,
         requester: registration_ownership.Requester,
         policy: RetryPolicy,
-    ) -> Iterator[tuple[Document, Answer]]:
-        """
-        Record *requester* as the owner of *items*, register them, and yield the answer of each.
-
-        A volume of another owner is refused and not sent. Of two runs that registered one storage at the same moment,
-        the later one takes its volumes back (`sharing.take_back_later`). A record that this run wrote for
-        nothing is removed. Raises `errors.NomadApiError` where Nomad does not answer before the first one is sent.
-        """
-        all_of_them, client, report = tuple(items), self._client, policy.report
-        tokens = {item.key: item.token for item in all_of_them}
-        records = registration_ownership.owner_records_of(client)
-        taken = policy.retry(lambda: records.acquire(tokens, requester, report))
-        for item in all_of_them:
-            if item.key in taken.refused:
-                yield item.document, registration_ownership.refusal(item.key, taken.refused[item.key], requester)
-        ours = [item for item in all_of_them if item.key not in taken.refused]
-        yield from ((item.document, None) for item in ours if not item.is_sent)
-        to_send = [(item.document, item.is_new) for item in ours if item.is_sent]
-        new = frozenset(item.key for item in ours if item.is_new)
-        sent = list(Sender(client, policy, self.breaker).send_all(to_send))
-        arrived = [document for document, error in sent if error is None]
-        newly_registered = [document for document in arrived if volumes.key_of(document) in new]
-        late = sharing.take_back_later(client, newly_registered, self._latest)
-        failed = {volumes.key_of(document): error for document, error in sent if error is not None}
-        registration_ownership.remove_unused(client, taken, {**failed, **late}, requester, report)
-        kept = {key: tokens[key] for key in map(volumes.key_of, arrived) if key not in late}
-        owners = registration_ownership.confirm(client, kept, requester, report)
-        lost = {key: registration_ownership.LostError(key, owner) for key, owner in owners.items()}
-        yield from ((document, error or {**late, **lost}.get(volumes.key_of(document))) for document, error in sent)
-
-    def register_one(
-        self, item: Acquisition, *, requester: registration_ownership.Requester, policy: RetryPolicy
+        *,
+        is_new: bool,
     ) -> None:
-        """Register *item* as `register` does. Raises why Nomad does not have it as wanted."""
-        [(_, problem)] = self.register([item], requester=requester, policy=policy)
+        """
+        Record *requester* as the owner of the volume with *token*, and register *document*; return where Nomad has it.
+
+        *is_new*: it is not registered. Of two runs that register one storage at the same moment, the later one takes
+        its volume back (`sharing.take_back_later`). A record that was written for nothing is removed.
+
+        Raises:
+            errors.RefusedError: another owner has the volume, or its storage was registered as another one before it.
+            errors.NomadApiError: Nomad does not have it as wanted, or that is not known.
+
+        """
+        client, key, report = self._client, volumes.key_of(document), policy.report
+        taken = policy.retry(lambda: registration_ownership.acquire(client, key, token, requester, report))
+        problem: errors.NomadCsiError | None = Sender(client, policy, self.breaker).send(document, is_new=is_new)
+        if problem is None and is_new:
+            problem = sharing.take_back_later(client, document, self._latest)
         if problem is not None:
+            is_ambiguous = isinstance(problem, errors.NomadApiError) and problem.kind == "ambiguous"
+            if taken.is_new and not is_ambiguous:  # the record was written for nothing
+                registration_ownership.try_release(client, key, token, requester, report)
             raise problem
+        if owner := registration_ownership.confirm(client, key, token, requester, report):
+            raise registration_ownership.LostError(key, owner)

@@ -6,7 +6,7 @@ a token that may list those of one. Concurrent registrations of two stacks are n
 """
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from http import HTTPStatus
 from typing import TYPE_CHECKING
 
@@ -42,7 +42,8 @@ class Users:
     refused because of it: many volumes of one storage are not read for each other.
     """
 
-    def __init__(self, client: nomad.Nomad) -> None:
+    def __init__(self, client: nomad.Nomad, shareable: set[_Key] | None = None) -> None:
+        """*shareable*: volumes that may share their storage, as they were when they were read or registered."""
         self._client = client
         self._lock = threading.Lock()
         self._listed: tuple[volumes.ListedVolume, ...] | None = None
@@ -53,9 +54,7 @@ class Users:
 
         self._drivers: dict[str, tuple[str, model.Driver | None]] = {}
         self._located: set[str] = set()
-        self._shareable: set[_Key] = set()
-        """Volumes that may share their storage, as they were when they were read or registered."""
-
+        self._shareable = set[_Key]() if shareable is None else shareable
         self.unlisted = ""
         """Why the other volumes could not be compared; empty where they could."""
 
@@ -109,16 +108,12 @@ class Users:
             found = (*self._keys.find((storage,), "same"), *self._keys.find((storage,), "within"))
             return tuple(sorted(set(found)))
 
-    def list(self, namespace: str, storage: str = "") -> None:
-        """
-        List the volumes of all namespaces, once: all of them, or those whose external id contains *storage*.
-
-        Raises `errors.NomadApiError` where Nomad does not answer.
-        """
+    def list(self, namespace: str) -> None:
+        """List the volumes of all namespaces, once. Raises `errors.NomadApiError` where Nomad does not answer."""
         if self._listed is not None:
             return
         try:
-            self._listed = volumes.list_volumes(self._client, "*", storage=storage)
+            self._listed = volumes.list_volumes(self._client, "*")
         except errors.NomadApiError as error:
             if error.status != HTTPStatus.FORBIDDEN:
                 raise
@@ -186,26 +181,20 @@ class Users:
         relation: storage_identity.Relation,
     ) -> registration.StorageUser | None:
         """Return the volume *key* as it is now; ``None`` where its storage has not this *relation* to that *wanted*."""
-        if key in self._wanted:
-            mine = self._wanted[key]
-            theirs = self._identities(mine.external_id, mine.plugin_id, mine.context)
-            is_related = storage_identity.is_related(wanted, theirs, relation)
-            return _user(mine) if is_related and self._is_of_driver(document, mine.plugin_id) else None
-        listed = secret_safety.listed(self._client, *key)
+        mine = self._wanted.get(key)
+        listed = mine or secret_safety.listed(self._client, *key)
         if listed is None:
             return None
+        found = mine or self._read(key)
         theirs = frozenset((storage_identity.identify(listed.external_id),))
-        if len(wanted) == 1 and not storage_identity.is_related(wanted, theirs, relation):
-            return None
-        found = self._read(key)
         theirs |= self._identities(listed.external_id, listed.plugin_id, found.context) if found else frozenset()
         is_related = storage_identity.is_related(wanted, theirs, relation)
         if not (is_related and self._is_of_driver(document, listed.plugin_id)):
             return None
-        modes = tuple(mode.access_mode for mode in found.capabilities) if found else ()
-        user = registration.StorageUser(name="/".join(key), access_modes=modes)
-        if found is not None:
-            self._note_modes(user, key)
+        if found is None:
+            return registration.StorageUser(name="/".join(key))
+        user = _user(found)
+        self._note_modes(user, key)
         return user
 
     def _note_modes(self, user: registration.StorageUser, key: _Key) -> None:
@@ -250,26 +239,6 @@ def _user(document: registration.VolumeRegistration) -> registration.StorageUser
     )
 
 
-class NotCheckedError(errors.NomadApiError):
-    """A volume is registered, and another one had its storage before, or may have had it: Nomad did not answer."""
-
-    def __init__(self, problem: errors.NomadApiError, reason: str = "") -> None:
-        """*reason*: why its storage may not be shared, where it was not deregistered again for it."""
-        state = (
-            f"registered, and not deregistered again although {reason}"
-            if reason
-            else "registered, and whether another volume has the same storage was not checked"
-        )
-        super().__init__(
-            problem.method,
-            problem.path,
-            f"{state}: {problem.message}",
-            status=problem.status,
-            kind="ambiguous",
-            advice=problem.advice,
-        )
-
-
 class LatestUsers:
     """The volumes of each storage, by a list that begins after the call. Thread-safe; concurrent callers share one."""
 
@@ -280,6 +249,7 @@ class LatestUsers:
         """Lists so far."""
 
         self._users: Users | None = None
+        self._shareable: set[_Key] = set()
 
     def read(self, namespace: str) -> Users:
         """
@@ -291,48 +261,34 @@ class LatestUsers:
         with self._lock:
             if self._begun < needed or self._users is None:
                 self._begun, self._users = self._begun + 1, None
-                users = Users(self._client)
+                users = Users(self._client, self._shareable)
                 users.list(namespace)
                 self._users = users
             return self._users
 
 
-def _of_one(client: nomad.Nomad, documents: Sequence[registration.VolumeRegistration]) -> Users | None:
-    """Return the volumes of the storage of the only one of *documents*; ``None`` where others may be of it, too."""
-    if len(documents) != 1 or _may_locate(documents[0].context):
-        return None
-    users = Users(client)
-    users.list(documents[0].namespace, storage_identity.identify(documents[0].external_id).container)
-    return users
-
-
 def take_back_later(
-    client: nomad.Nomad, documents: Sequence[registration.VolumeRegistration], latest: LatestUsers
-) -> Mapping[_Key, NotCheckedError | errors.RefusedError]:
+    client: nomad.Nomad, document: registration.VolumeRegistration, latest: LatestUsers
+) -> errors.NomadApiError | errors.RefusedError | None:
     """
-    Deregister those of *documents*, registered a moment ago, whose storage another volume had before; return why.
+    Deregister *document*, registered a moment ago, where another volume had its storage before; return why.
 
     Two runs that compare before either has registered see none. Nomad has no constraint on storage, and its Raft index
-    gives one order to both, so that one of them stays. Where the token may not list volumes, all stay. Where Nomad does
-    not answer, that one and those after it have a `NotCheckedError`.
+    gives one order to both, so that one of them stays. Where the token may not list volumes, both stay.
     """
-    users: Users | None = None
-    taken: dict[_Key, NotCheckedError | errors.RefusedError] = {}
-    for number, document in enumerate(documents):
-        key = volumes.key_of(document)
-        why = ""
-        try:
-            users = users or _of_one(client, documents) or latest.read(document.namespace)
-            if why := users.older_refusal(document):
-                deregistration.put_away(client, key)
-        except errors.NomadApiError as problem:
-            rest = map(volumes.key_of, documents[number:])
-            return taken | dict.fromkeys(rest, NotCheckedError(problem)) | {key: NotCheckedError(problem, why)}
-        if why:
-            taken[key] = errors.RefusedError(
-                f"volume {document.key} was registered at the same moment as another one, and deregistered again: {why}"
-            )
-    return taken
+    why = ""
+    try:
+        if why := latest.read(document.namespace).older_refusal(document):
+            deregistration.put_away(client, volumes.key_of(document))
+    except errors.NomadApiError as problem:
+        unknown = "and whether another volume has the same storage was not checked"
+        left = f"and not deregistered again although {why}" if why else unknown
+        return problem.ambiguous(f"registered, {left}: {problem.message}")
+    if not why:
+        return None
+    return errors.RefusedError(
+        f"volume {document.key} was registered at the same moment as another one, and deregistered again: {why}"
+    )
 
 
 # The volumes that an operation of Pulumi registers.

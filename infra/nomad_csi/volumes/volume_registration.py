@@ -2,19 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
-from nomad_csi.frame import compare, resource, stack_identity
+from nomad_csi.frame import compare, resource
 from nomad_csi.nomad import volumes
 from nomad_csi.volumes import (
     desired,
     registration_change,
     removal,
-    steps,
-    volume_ownership,
     volume_properties,
     volume_resource,
-    wanted_volume,
 )
 
 
@@ -22,6 +19,7 @@ class VolumeRegistrationResource(volume_resource.VolumeResource):
     """A CSI volume registered with Nomad. Deleting it deregisters the volume and keeps the storage."""
 
     declared = volume_properties.REGISTRATION
+    unseen: ClassVar[resource.Properties] = {"controllerRequired": False}
 
     def check(self, news: Mapping[str, Any]) -> tuple[resource.Properties, tuple[resource.Failure, ...]]:
         """Return *news* with default namespace and name, and all failures."""
@@ -37,50 +35,29 @@ class VolumeRegistrationResource(volume_resource.VolumeResource):
         """
         before, after = self._of(old_inputs), self._of(news)
         change = registration_change.classify(before, after)
-        hidden = ("mountOptions.mountFlags",) if old_outputs.get("foreignMountFlags") else ()
-        missing = tuple(name for name in volume_properties.OF_REGISTRATION if old_outputs.get(name))
         fate = ("storage",) if registration_change.has_other_fate(before, after) else ()
-        also = (*hidden, *missing, *fate, *stack_identity.missing_outputs(old_outputs))
+        also = (*volume_resource.seen_differences(old_outputs), *fate)
         found = compare.difference(self.declared, old_inputs, news, changed=change.changed, also_updates=also)
         manner = "deregistered and registered again" if change.kind == "re-register" else found.manner
         return replace(found, notice=registration_change.sentence(identity, change), manner=manner)
 
-    def preflight(self, context: resource.Context, old_outputs: Mapping[str, Any], news: Mapping[str, Any]) -> None:
-        """Refuse what is protected, whatever the cluster has; then as every volume."""
-        volume = self._of(news)
-        change = registration_change.classify(self._of(old_outputs), volume)
-        if volume.protect and change.kind != "replace" and change.storage != "same":
-            raise registration_change.refusal_of_other_data(volume.document.key, change)
-        super().preflight(context, old_outputs, news)
-
-    def _is_replaced(self, old_outputs: Mapping[str, Any], news: Mapping[str, Any]) -> bool:
-        return bool(old_outputs) and volume_properties.key_of(old_outputs) != volume_properties.key_of(news)
-
     def _is_checked(self, old_outputs: Mapping[str, Any], volume: desired.DesiredVolume) -> bool:
         change = registration_change.classify(self._of(old_outputs), volume)
-        return change.kind == "re-register" or change.left_storage is not None
+        return change.kind == "re-register" or change.storage != "same" or change.left_storage is not None
 
-    def _observed(
-        self, context: resource.Context, wanted: wanted_volume.WantedVolume, outputs: resource.Properties
-    ) -> resource.Properties:
-        known = outputs | {"controllerRequired": False}
-        found = steps.seen_afterwards(context, wanted, known, done="registered", gone="registered")
-        return (
-            known
-            | {"controllerRequired": found.controller_required}
-            | volume_ownership.outputs(context.client, outputs)
-        )
+    def _of_nomad(self, volume: volumes.Volume) -> resource.Properties:
+        return {"controllerRequired": volume.controller_required}
 
     def _live(
         self, volume: volumes.Volume, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
-    ) -> volume_ownership.State:
+    ) -> volume_resource.State:
         del outputs
         whole = desired.write_inputs(volume.registration())
         shown = {name: value for name, value in whole.items() if name in self.declared.inputs}
         live, foreign = self._merged(volume, shown, inputs)
         if inputs.get("storage") and live["externalId"] != inputs.get("externalId"):
             live["storage"] = {name: value for name, value in live["storage"].items() if name != "location"}
-        return live, self.declared.recorded(live) | {"controllerRequired": volume.controller_required} | foreign
+        return live, self.declared.recorded(live) | self._of_nomad(volume) | foreign
 
     def delete(self, context: resource.Context, identity: str, outputs: Mapping[str, Any]) -> None:
         """
@@ -89,4 +66,4 @@ class VolumeRegistrationResource(volume_resource.VolumeResource):
         Raises `errors.RefusedError` with the reason of the decision where nothing is done.
         """
         del identity
-        removal.remove(context, removal.RemovedVolume(context, self.declared, outputs), outputs)
+        removal.remove(context, removal.RemovedVolume(context, self.declared, outputs))

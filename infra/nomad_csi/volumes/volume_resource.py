@@ -2,34 +2,42 @@
 
 import abc
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
-from nomad_csi.frame import resource
+from nomad_csi import errors, nomad
+from nomad_csi.frame import resource, stack_identity
 from nomad_csi.nomad import cluster_identity, volumes
 from nomad_csi.nomad.records import volumes as volume_records
 from nomad_csi.volumes import (
     compare,
+    created_deletion,
     desired,
     explain,
     fitness,
+    owner_records,
+    registration_ownership,
     removal,
     secret_safety,
     steps,
-    volume_ownership,
     volume_properties,
     wanted_volume,
 )
 
-State = volume_ownership.State
+State = tuple[resource.Properties, resource.Properties]
+"""Inputs and outputs."""
 
 
 class VolumeResource(resource.Resource):
     """A volume of a program."""
 
+    unseen: ClassVar[resource.Properties] = {}
+    """Required outputs where Nomad does not show the volume after a step."""
+
     def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
         """Return the id and the inputs; the outputs of Nomad and of the plugin are unknown."""
         required = (name for name, item in self.declared.outputs.items() if item.required)
-        unknown = dict.fromkeys(required, resource.UNKNOWN) | volume_ownership.unknown(news)
+        owned = volume_properties.OWNERSHIP if news.get("owner") else ()
+        unknown = dict.fromkeys((*required, *owned, *stack_identity.OUTPUTS), resource.UNKNOWN)
         return resource.identity(news["namespace"], news["volumeId"]), self.declared.recorded(news) | unknown
 
     def preflight(self, context: resource.Context, old_outputs: Mapping[str, Any], news: Mapping[str, Any]) -> None:
@@ -48,9 +56,10 @@ class VolumeResource(resource.Resource):
                 (_preview_update if old_outputs else _preview_new)(context, wanted)
             fitness.warn_in_preview(context, volume, is_new=not old_outputs)
 
-    @abc.abstractmethod
     def _is_replaced(self, old_outputs: Mapping[str, Any], news: Mapping[str, Any]) -> bool:
-        """Return whether *news* need another object."""
+        """Return whether *news* need another object than the recorded one."""
+        found = self.diff(volume_properties.key_of(news), self.declared.inputs_in(old_outputs), old_outputs, news)
+        return bool(old_outputs) and bool(found.replaces)
 
     def _is_checked(self, old_outputs: Mapping[str, Any], volume: desired.DesiredVolume) -> bool:
         """Return whether an update of what is registered is decided about in a preview, too."""
@@ -100,13 +109,15 @@ class VolumeResource(resource.Resource):
         """Decide, carry out the steps, and return the outputs."""
         wanted = wanted_volume.WantedVolume(context, self._of(news), old_outputs)
         done = steps.carry_out(context, wanted, wanted.permitted())
-        return self._observed(context, wanted, self.declared.recorded({**news, **without_remarks(done)}))
+        outputs = self.declared.recorded({**news, **without_remarks(done)})
+        if old_outputs is None and (why := created_deletion.objection(wanted.name, outputs)):
+            context.warn(why)
+        seen = steps.seen_afterwards(context, wanted, self.unseen | outputs)
+        return outputs | self._of_nomad(seen) | _owner_outputs(context.client, outputs)
 
     @abc.abstractmethod
-    def _observed(
-        self, context: resource.Context, wanted: wanted_volume.WantedVolume, outputs: resource.Properties
-    ) -> resource.Properties:
-        """Return the outputs after a change, completed by what Nomad shows now."""
+    def _of_nomad(self, volume: volumes.Volume) -> resource.Properties:
+        """Return the outputs that Nomad has of *volume*."""
 
     def read(
         self, context: resource.Context, identity: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
@@ -130,7 +141,7 @@ class VolumeResource(resource.Resource):
             if (
                 inputs
                 and (why := explain.stands_for_another(volume, outputs))
-                and not self._has_created(context, outputs, volume)
+                and not (self.declared is volume_properties.CREATED and _has_created(context, outputs, volume))
             ):
                 context.warn(f"{why}: something else registered it, and `up` will be refused")
                 return recorded[0], without_remarks(outputs) | {volume_properties.OTHER_STORAGE: volume.external_id}
@@ -139,7 +150,7 @@ class VolumeResource(resource.Resource):
                     f"Nomad does not show the mount flags of {identity}, nor whether it has secrets: "
                     "write them into the program, or the next update drops them"
                 )
-            return volume_ownership.read_owner(context, identity, outputs, self._live(volume, inputs, outputs))
+            return _read_owner(context, identity, outputs, self._live(volume, inputs, outputs))
         return recorded
 
     def _not_registered(self, context: resource.Context, identity: str, recorded: State) -> State | None:
@@ -149,7 +160,7 @@ class VolumeResource(resource.Resource):
         storage = outputs.get("externalId", "")
         if why := cluster_identity.sentence(context.client, f"volume {identity}", outputs):
             context.warn(why)
-        elif self._is_gone(context, outputs):
+        elif created_deletion.presence(context, outputs) == "gone":
             context.warn(f"volume {identity} is not registered in Nomad any more, and its storage {storage} is gone")
             return None
         elif not outputs.get(volume_properties.DEREGISTERED):
@@ -162,16 +173,6 @@ class VolumeResource(resource.Resource):
     @abc.abstractmethod
     def _live(self, volume: volumes.Volume, inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> State:
         """Return inputs and outputs of *volume*; parts that Nomad never shows stay as recorded."""
-
-    def _is_gone(self, context: resource.Context, outputs: Mapping[str, Any]) -> bool:
-        """Return whether the storage is known to be gone."""
-        del context, outputs
-        return False
-
-    def _has_created(self, context: resource.Context, outputs: Mapping[str, Any], volume: volumes.Volume) -> bool:
-        """Return whether this stack had the plugin create the storage of *volume*, which the state does not know."""
-        del context, outputs, volume
-        return False
 
     def _merged(
         self, actual: volumes.Volume, live: Mapping[str, Any], recorded: Mapping[str, Any]
@@ -199,7 +200,7 @@ def _preview_new(context: resource.Context, wanted: wanted_volume.WantedVolume) 
     """Refuse in a preview a new volume that a create would refuse."""
     decision = wanted.decision()
     if decision.refusal in {"taken", "impossible"}:
-        volume_ownership.warn_unless_owned(context, wanted.desired, wanted.refused(decision.refusal))
+        _warn_unless_owned(context, wanted, wanted.refused(decision.refusal))
     elif decision.refusal is not None:
         raise wanted.refused(decision.refusal)
     elif "moved" in decision.remarks:
@@ -216,6 +217,24 @@ def _preview_new(context: resource.Context, wanted: wanted_volume.WantedVolume) 
         )
 
 
+def _warn_unless_owned(
+    context: resource.Context, wanted: wanted_volume.WantedVolume, refusal: errors.RefusedError
+) -> None:
+    """
+    Warn of the *refusal* of a new volume in a preview; raise it where this stack owns the volume.
+
+    The stack's id decides that: its state then has, or had, another resource for the volume. The warning permits a
+    preview before an import.
+    """
+    owner = wanted.owner
+    if owner is not None and owner.stack_id and owner.stack_id == wanted.desired.owner_id:
+        raise refusal
+    context.warn(
+        f"{refusal}; `up` is refused, unless the volume is imported first; after `nomad-csi eject`, remove it from the "
+        "program"
+    )
+
+
 def _preview_update(context: resource.Context, wanted: wanted_volume.WantedVolume) -> None:
     """Refuse in a preview an update that an `up` would refuse; claims may be gone by then."""
     decision = wanted.decision()
@@ -229,6 +248,87 @@ def _preview_update(context: resource.Context, wanted: wanted_volume.WantedVolum
     wanted.warn_unchecked()
 
 
+def seen_differences(outputs: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the paths that differ although no input does: what a refresh has seen, and outputs that are missing."""
+    paths = {"foreignMountFlags": "mountOptions.mountFlags"} | {
+        each: each for each in volume_properties.OF_REGISTRATION
+    }
+    seen = (path for name, path in paths.items() if outputs.get(name))
+    return (*seen, *stack_identity.missing_outputs(outputs))
+
+
 def without_remarks(outputs: Mapping[str, Any]) -> resource.Properties:
     """Return *outputs* without what a refresh has remarked of the registration."""
     return {name: value for name, value in outputs.items() if name not in volume_properties.OF_REGISTRATION}
+
+
+# The owner of a volume in its outputs.
+
+
+def _owner_record(context: resource.Context, inputs: Mapping[str, Any]) -> owner_records.OwnerRecord | None:
+    """Return the owner record of the volume of *inputs*; ``None``: the token may not read it."""
+    return registration_ownership.owner_records_of(context.client).cached(_key(inputs), context.warn)
+
+
+def _has_created(context: resource.Context, outputs: Mapping[str, Any], volume: volumes.Volume) -> bool:
+    """Return whether this stack had the plugin create the storage of *volume*, which the state does not know."""
+    who = owner_records.requester(outputs, outputs)
+    return owner_records.has_created(_owner_record(context, outputs), who, volume)
+
+
+def _owner_outputs(client: nomad.Nomad, news: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the outputs of a volume with an owner: its cluster, and whether it has an owner record."""
+    if not news.get("owner"):
+        return {}
+    record = registration_ownership.owner_records_of(client).cached(_key(news))
+    has_record = record is not None and record.owner == news["owner"]
+    return {"cluster": cluster_identity.cluster_id(client), "marked": has_record}
+
+
+def _read_owner(context: resource.Context, identity: str, recorded: Mapping[str, Any], found: State) -> State:
+    """
+    Return the inputs and outputs *found*, with the owner from its record; *recorded* are the old outputs.
+
+    A lost record removes the owner from the inputs, so that it is set again. Another stack's record is a warning. Where
+    another resource of the stack owns the volume, the nonce is left out: if the program still declares this one, as
+    after the rollback of an interrupted move, its update acquires the volume again before the other one's delete.
+    Raises `errors.RefusedError` where the volume was recorded in another cluster, and this one has one of that id too.
+    """
+    inputs, live = found
+    live |= stack_identity.step_outputs(recorded)
+    if recorded and "owner" not in inputs:
+        return inputs, live
+    cluster_identity.refuse_other(context.client, f"volume {identity}", recorded)
+    record = _owner_record(context, inputs)
+    now = _merge_owner(context, inputs, recorded, record)
+    lost = {"nonce"} if owner_records.is_another_resources(record, recorded) else set()
+    shown = {name: value for name, value in live.items() if name not in {*stack_identity.OF_OWNER, *lost}}
+    # Where the record is lost, the state still knows the cluster.
+    shown |= {"cluster": recorded["cluster"]} if recorded.get("cluster") else {}
+    return now, shown | {name: now[name] for name in stack_identity.OF_OWNER if name in now} | _owner_outputs(
+        context.client, now
+    )
+
+
+def _merge_owner(
+    context: resource.Context,
+    inputs: resource.Properties,
+    recorded: Mapping[str, Any],
+    record: owner_records.OwnerRecord | None,
+) -> resource.Properties:
+    """Return *inputs* with the owner of *record*; an unknown record, or another owner's, changes nothing."""
+    if record is None:
+        return inputs
+    if not recorded:
+        found = {"owner": record.owner, "ownerId": record.stack_id}
+        return inputs | {name: value for name, value in found.items() if value}
+    if record.owner and record.owner != inputs["owner"]:
+        sentence = registration_ownership.sentence(_key(inputs), record)
+        context.warn(f"{sentence} now, not to {inputs['owner']} as recorded")
+    if not record.owner and recorded.get("marked"):
+        return {name: value for name, value in inputs.items() if name not in stack_identity.OF_OWNER}
+    return inputs
+
+
+def _key(inputs: Mapping[str, Any]) -> volumes.Key:
+    return inputs["namespace"], inputs["volumeId"]

@@ -54,9 +54,7 @@ def _asked(client: nomad.Nomad, wanted: snapshots.NewSnapshot) -> snapshots.Snap
         if error.kind != "ambiguous":
             raise
         advice = f"it may have been made: run again with --name {wanted.name}, which makes no second one"
-        raise errors.NomadApiError(
-            error.method, error.path, error.message, status=error.status, kind="ambiguous", advice=advice
-        ) from error
+        raise error.ambiguous(advice=advice) from error
 
 
 def list_of_volume(client: nomad.Nomad, namespace: str, volume_id: str) -> tuple[snapshots.Snapshot, ...]:

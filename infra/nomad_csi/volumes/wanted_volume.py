@@ -12,6 +12,7 @@ from typing import Any, Literal
 from nomad_csi import errors, side_by_side
 from nomad_csi.frame import resource, stack_identity
 from nomad_csi.nomad import cluster_identity, tokens, volumes
+from nomad_csi.plan import registration
 from nomad_csi.volumes import (
     compare,
     created_deletion,
@@ -22,11 +23,11 @@ from nomad_csi.volumes import (
     facts,
     fitness,
     hold,
+    owner_records,
     registration_change,
     registration_ownership,
     secret_safety,
     sharing,
-    volume_ownership,
     volume_properties,
 )
 
@@ -52,6 +53,9 @@ class VolumeFacts(abc.ABC):
         self.recorded_outputs: Mapping[str, Any] = recorded or {}
         self.key, self.name = volume.key, volume.document.key
         self.requester = volume.requester(self.recorded_outputs)
+        self.has_owner = bool(self.requester.owner)
+        """Whether an owner record is written for it."""
+
         self.unchecked: list[str] = []
         """The checks of `fitness` that could not be made."""
 
@@ -79,12 +83,8 @@ class VolumeFacts(abc.ABC):
     @property
     def record(self) -> facts.Record:
         """The owner record of the id."""
-        return volume_ownership.compare_record(self.owner, self.requester, self.recorded_outputs, self.owners.unread)
-
-    @property
-    def has_owner(self) -> bool:
-        """Whether an owner record is written for it."""
-        return bool(self.requester.owner)
+        is_unread = self.key in self.owners.unread
+        return owner_records.compare_record(self.owner, self.requester, self.recorded_outputs, is_unread=is_unread)
 
     @side_by_side.read_once
     def found(self) -> volumes.Volume | None:
@@ -108,6 +108,30 @@ class VolumeFacts(abc.ABC):
         if self.found is None or not self.found.claims:
             return "none"
         return "ending" if deregistration.is_ending(self.found) else "held"
+
+    def wait_until_free(self) -> volumes.Volume | None:
+        """
+        Return the registration once it is unclaimed, ``None`` where it was deregistered meanwhile; sends no change.
+
+        Waits for claims of terminating allocations. Raises `errors.RefusedError` for other claims, with their
+        allocations, and where it has other storage than recorded by then.
+        """
+        found: volumes.Volume | None = self.registered
+        if self.claims == "ending":
+            self._context.status("waiting for terminating allocations to release their claims")
+            found = deregistration.wait_until_free(
+                self._context.client,
+                self.registered,
+                wait_s=deregistration.ENDING_WAIT_S,
+                cancelled=self._context.cancelled,
+                should_wait=deregistration.is_ending,
+            )
+        if found is not None:
+            if explain.stands_for_another(found, self.recorded_outputs):
+                raise explain.of_another_hand(found, self.recorded_outputs)
+            if found.claims:
+                raise deregistration.claimed(found)
+        return found
 
     @property
     @abc.abstractmethod
@@ -186,11 +210,11 @@ class WantedVolume(VolumeFacts):
 
         self._is_label_enough = is_label_enough
         self._replaced = replaced
-        token = volume_ownership.OwnerToken()
+        token = owner_records.NO_TOKEN
         if not is_label_enough:
             is_same = not self._differing & {*stack_identity.OF_OWNER, "onDestroy"}
-            token = volume_ownership.next_token(str(self.recorded_outputs.get("nonce", "")), is_same=is_same)
-        self.token = token if volume.is_created else volume_ownership.naming(token, volume.document)
+            token = owner_records.next_token(str(self.recorded_outputs.get("nonce", "")), is_same=is_same)
+        self.token = token if volume.is_created else owner_records.naming(token, volume.document)
 
     @side_by_side.read_once
     def change(self) -> registration_change.RegistrationChange:
@@ -226,7 +250,7 @@ class WantedVolume(VolumeFacts):
     @property
     def is_proven(self) -> bool:
         """Whether the storage of the registration was created for this stack, as its owner record says."""
-        return self.found is not None and volume_ownership.has_created(self.owner, self.requester, self.found)
+        return self.found is not None and owner_records.has_created(self.owner, self.requester, self.found)
 
     @property
     def kept(self) -> facts.Kept:
@@ -399,3 +423,31 @@ class WantedVolume(VolumeFacts):
 
     def _refused(self, reason: decide.Refusal) -> errors.RefusedError:
         return explain.refusal(self, reason)
+
+
+def created_token(
+    token: registration_ownership.OwnerToken,
+    document: registration.VolumeRegistration,
+    recorded: Mapping[str, Any],
+    *,
+    is_new: bool = False,
+) -> registration_ownership.OwnerToken:
+    """
+    Return *token* with the storage of the *recorded* outputs, for the owner record; without any, with a new name.
+
+    The name of storage proves that it was created for the volume only with `volume_properties.MADE`.
+    """
+    kept = dataclasses.replace(
+        token,
+        external_id=str(recorded.get("externalId", "")),
+        plugin_id=document.plugin_id,
+        is_new_storage=is_new,
+    )
+    if not recorded:
+        new = registration.made_name(document.name, owner_records.new_nonce())
+        return dataclasses.replace(kept, created_name=new)
+    # Storage that was registered without a recorded name has its own.
+    name = str(recorded.get(volume_properties.CREATED_NAME, document.name))
+    if recorded.get(volume_properties.MADE):
+        return dataclasses.replace(kept, created_name=name)
+    return dataclasses.replace(kept, registered_name=name)

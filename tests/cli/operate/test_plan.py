@@ -9,7 +9,7 @@ import yaml
 from nomad_csi import cli, nomad
 from nomad_csi.jobs import apply as apply_jobs
 from nomad_csi.nomad import jobs
-from nomad_csi.volumes import plan_view
+from nomad_csi.volumes import apply_volumes
 
 SPEC = {
     "plugins": [
@@ -162,7 +162,7 @@ def test_missing_spec_is_wrong_usage(tmp_path, monkeypatch, capsys):
 )
 def test_exit_code_says_whether_something_would_change_or_is_not_known(project, address, monkeypatch, states, code):
     """What was not compared is no reason to go on."""
-    items = tuple(plan_view.PlannedChange(kind="job", name=f"default/{state}", state=state) for state in states)
+    items = tuple(apply_volumes.PlannedChange(kind="job", name=f"default/{state}", state=state) for state in states)
     drawn = apply_jobs.PlannedChanges(items=items)
     monkeypatch.setattr(apply_jobs, "plan_changes", lambda *_, **__: drawn)
 

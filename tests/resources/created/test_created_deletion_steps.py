@@ -357,7 +357,7 @@ def test_volume_that_another_stack_has_taken_is_not_deleted(world, recorded, is_
     """Not while it is registered, and not while that stack would register it again."""
     _, outputs = recorded
     registration_ownership.owner_records_of(world.client).acquire(
-        registration_ownership.without_tokens([KEY]), registration_ownership.Requester(owner=OTHER, adopts=True)
+        KEY, registration_ownership.NO_TOKEN, registration_ownership.Requester(owner=OTHER, adopts=True)
     )
     if not is_registered:
         volumes.deregister(world.client, *KEY)
@@ -375,7 +375,7 @@ def test_other_storage_under_the_id_is_not_deleted(world, recorded):
     volumes.deregister(world.client, *KEY)
     volumes.deregister(world.client, "default", "other")
     registration_ownership.owner_records_of(world.client).release(
-        registration_ownership.without_tokens([KEY]), registration_ownership.Requester(owner=OWNER)
+        KEY, registration_ownership.NO_TOKEN, registration_ownership.Requester(owner=OWNER)
     )
     world.register("scratch", other)
     refreshed = VOLUME.read(world.context, IDENTITY, news, outputs)[1]
