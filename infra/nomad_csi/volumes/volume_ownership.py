@@ -148,15 +148,17 @@ def read_owner(context: resource.Context, identity: str, recorded: Mapping[str, 
     """
     inputs, live = found
     live |= step_outputs(recorded)
+    # Where the record is lost, the state still knows whose the volume is, and in which cluster.
+    known = {
+        name: recorded[name] for name in recorded.keys() & {*volume_properties.OWNERSHIP, *stack_identity.OF_OWNER}
+    }
     if recorded and "owner" not in inputs:
-        return inputs, live
+        return inputs, live | known
     cluster_identity.refuse_other(context.client, f"volume {identity}", recorded)
     record = registration_ownership.owner_records_of(context.client).cached(_key(inputs), context.warn)
     now = _merge_owner(context, inputs, recorded, record)
     lost = {"nonce"} if is_another_resources(record, recorded) else set()
-    shown = {name: value for name, value in live.items() if name not in {*stack_identity.OF_OWNER, *lost}}
-    # Where the record is lost, the state still knows the cluster.
-    shown |= {"cluster": recorded["cluster"]} if recorded.get("cluster") else {}
+    shown = {name: value for name, value in live.items() if name not in lost} | known
     return now, shown | {name: now[name] for name in stack_identity.OF_OWNER if name in now} | outputs(
         context.client, now
     )
