@@ -15,7 +15,7 @@ POINT = {"path": "/x", "uid": 1000, "gid": 1000}
 def volume(kind, name, volume_id="", *, retain=False, **args):
     """Return a component for the program; its id is *volume_id*, or its name."""
     own = {} if kind == "EfsFileSystem" else {"volume_id": volume_id or name}
-    made = {"kind": kind, "name": name, "wrapper": "", "aliases": (), "args": own | args}
+    made = {"kind": kind, "name": name, "args": own | args}
     return made | ({"retain": True} if retain else {})
 
 
@@ -35,7 +35,7 @@ class Stacks:
 
     def __init__(self, world, folder):
         self.world, self.cluster = world, world.clusters["east"]
-        self._engine = engines.Emulated(folder, world.environment, world.providers)
+        self._engine = engines.Emulated(world.environment, world.providers)
         self._folder = folder
         self._places = {}
 

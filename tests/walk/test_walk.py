@@ -1,67 +1,69 @@
-"""
-Whatever people do to stacks in whatever order, data stays where it was written until its loss is named and confirmed.
-
-``make test`` takes the same walks each time, ``make soak`` others: the seed is printed with a failure, and
-``WALK_SEED=7 pytest tests/walk`` takes the same again. The steps of the shortest walk that goes wrong are printed too,
-as they stand in `KNOWN`.
-"""
+"""Sequences that are drawn from the abstract world end the same way on the real code, operation by operation."""
 
 import os
 
 import pytest
 
-from tests.walk import tracks
+from nomad_csi.plan import registration
+from nomad_csi.volumes import created_changes, removal
+from tests.model.world import SYSTEM
+from tests.walk import walk
 
-ALL_KINDS = 30
-"""The fewest walks that have every kind of step."""
+SEQUENCES = int(os.environ.get("SOAK_SEQUENCES", "5"))
+"""How many; ``make test-all`` walks 20, ``make soak`` 200."""
 
-WALKS = int(os.environ.get("SOAK_WALKS", "3"))
-"""Walks that are taken; ``make test-all`` takes `ALL_KINDS`, and ``make soak`` more."""
 
-SEED = int(os.environ.get("WALK_SEED", "1"))
-"""``make soak`` gives another one each time."""
+@pytest.mark.timeout(120 + 30 * SEQUENCES)
+def test_sequences_end_as_in_the_abstract_world(walked):
+    """What is registered for which storage, what there is, what is refused, and what a preview says of it."""
+    wrong = []
+    for seed in range(SEQUENCES):
+        made = walked(walk.drawn(seed, walk.LENGTH))
+        wrong += [f"sequence {seed}:", *made.log, *made.wrong] if made.wrong else []
 
-LONGEST = 5
-"""Steps of a walk at most."""
+    assert wrong == [], "\n".join(wrong)
 
-KNOWN = {
-    "a move that was killed after the new resource took over, and taken back": (
-        ("legacy",),
-        [("wrap", 0, 0, 6), ("wrap", 0, 0, 0), ("rename stack", 0, 0, 0), ("destroy", 0, 0, 0)],
+
+def forget_who_holds(monkeypatch):
+    """Delete what another resource of the stack took over."""
+    monkeypatch.setattr(removal.RemovedVolume, "record", "own")
+
+
+def name_by_id(monkeypatch):
+    """Make storage by the volume's id, as other storage of that name."""
+    monkeypatch.setattr(registration, "made_name", lambda name, _nonce: name)
+    monkeypatch.setattr(created_changes, "_registered_besides", lambda *_: None)
+
+
+def let_copies_delete(monkeypatch):
+    """Delete under another label than the recorded one."""
+    monkeypatch.setattr(removal.RemovedVolume, "is_renamed", False)
+
+
+OWN = f"stack 1: v = {SYSTEM}, existing, up"
+CREATED = "v = created by its plugin, up"
+DEFECTS = {
+    "nonces are not compared": (
+        forget_who_holds,
+        [OWN, "stack 1: state delete v", OWN, "stack 1: older state imported", "stack 1: v taken out, up"],
     ),
-    "such a move of what the plugin makes": (
-        ("scratch",),
-        [("unprotect and wrap", 0, 0, 6), ("wrap", 0, 0, 0), ("rename stack", 0, 0, 0)],
+    "names without nonces": (
+        name_by_id,
+        ["stack 1: address of the other cluster", f"stack 1: {CREATED}", f"stack 0: {CREATED}"],
     ),
-    "a deletion by the stack that took a volume over, after an up of the one that lost it": (
-        ("scratch",),
-        [("copy rewritten", 0, 1, 0), ("unprotect and remove", 1, 1, 1)],
-    ),
-    "a confirmed destroy of what a forgotten mount target left in the state": (
-        ("shared",),
-        [("drop state", 0, 0, 9), ("unprotect and destroy", 1, 1, 0)],
-    ),
-    "a confirmed destroy that was killed, and went on under a copy of the state with the first stack's name in it": (
-        ("scratch",),
-        [("unprotect and destroy", 1, 1, 1), ("copy as it is", 0, 1, 0), ("destroy", 1, 1, 0)],
+    "copied states delete": (
+        let_copies_delete,
+        [OWN, "stack 1: state copied to the other", "cluster 0: owner records purged", "stack 0: v taken out, up"],
     ),
 }
-"""
-Walks that went wrong once. The first of these deregistered a volume that the program declared, the second refused
-whatever came after it. In the others it was the walk that judged wrong: it took a volume for another stack's, or did
-not see that the preview had named what it deleted.
-"""
 
 
-@pytest.mark.timeout(600 + 20 * WALKS)
-def test_no_walk_loses_data(track):
-    """Nothing written is deleted, shared, exchanged or left unregistered, on walks of any order."""
-    happened = track.explore(WALKS, SEED, longest=LONGEST)
+@pytest.mark.parametrize(("defect", "names"), DEFECTS.values(), ids=DEFECTS)
+def test_defect_of_the_product_is_noticed(walked, monkeypatch, defect, names):
+    """The same sequence is right without it."""
+    made = walked(names)
+    assert made.wrong == [], "\n".join([*made.log, *made.wrong])
 
-    assert WALKS < ALL_KINDS or tracks.missing(happened) == set()
+    defect(monkeypatch)
 
-
-@pytest.mark.parametrize(("slots", "steps"), KNOWN.values(), ids=KNOWN)
-def test_walk_that_went_wrong_once(track, slots, steps):
-    """It does no more."""
-    track.assert_safe(slots, steps)
+    assert walked(names).wrong

@@ -2,7 +2,7 @@
 The whole table of a decision: every fact that it reads, every value of it, and what is decided then.
 
 A decision reads a fact only where it matters. So the table is a tree, complete by construction: a fact that was not
-read on a path may have any value. ``python -m tests.volume.tree`` writes `decisions.txt`.
+read on a path may have any value. ``python -m tests.model.tree`` writes `decisions.txt`.
 """
 
 from collections.abc import Callable, Iterator, Mapping

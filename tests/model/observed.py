@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from tests.volume.world import OTHER_PLUGIN, PLUGIN_OF_SYSTEM, contains, id_of
+from tests.model.world import OTHER_PLUGIN, PLUGIN_OF_SYSTEM, contains, id_of
 
 
 class Observed(NamedTuple):

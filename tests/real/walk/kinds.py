@@ -1,11 +1,12 @@
 """One resource of each kind that a stack has, and the change that replaces it."""
 
 import json
+from pathlib import Path
 
 from tests.walk import clusters, engines
 from tests.walk.providers import Fault
 
-PROGRAM = engines.PROGRAM.with_name("kinds_program.py")
+PROGRAM = Path(__file__).with_name("kinds_program.py")
 SINGLE_WRITER = [{"accessMode": "single-node-writer", "attachmentMode": "file-system"}]
 TRUST = json.dumps({"Version": "2012-10-17", "Statement": []})
 POLICY = "arn:aws:iam::aws:policy/service-role/AmazonEBSCSIDriverPolicy"
@@ -114,4 +115,5 @@ class Resource:
         identity = self.identity()
         if self.kind == "RenderedFile":
             return (self.place.folder / identity).exists()
-        return identity in self._world.objects()
+        in_clusters = [key for each in self._world.clusters.values() for key in (*each.registered(), *each.jobs())]
+        return identity in self._world.cloud.objects() | {"/".join(key) for key in in_clusters}

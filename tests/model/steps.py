@@ -6,7 +6,7 @@ storage, or data elsewhere, storage deleted that something needs, a registration
 that comes after the first step, though nothing changed since the decision.
 """
 
-from tests.volume.world import Record, Recorded, contains, name_of, put
+from tests.model.world import Record, Recorded, contains, name_of, put
 
 
 class BrokenError(Exception):

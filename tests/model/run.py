@@ -1,9 +1,9 @@
 """An `up` of a stack of the abstract world, step by step: `volumes.decide` decides, and `steps` carries out and judges."""
 
 from nomad_csi.volumes import decide
-from tests.volume import observed
-from tests.volume.steps import BrokenError, Carried
-from tests.volume.world import Recorded, World, id_of, key_of
+from tests.model import observed
+from tests.model.steps import BrokenError, Carried
+from tests.model.world import Recorded, World, id_of, key_of
 
 
 class Run:
@@ -32,6 +32,9 @@ class Run:
         self.refusals: list[str] = []
         self.removed: set[str] = set()
         """The ids that were removed so far."""
+
+        self.is_foreseen = False
+        """Whether a volume of the program is refused before its first step, which a preview says, too."""
 
         self.is_disturbed = False
         """Whether another `up` ran in between."""
@@ -119,6 +122,8 @@ class Run:
     def _carried(self, key, name, wanted, recorded, decision):
         if decision.refusal:
             self.refusals.append(decision.refusal)
+            # A preview warns of a registration without an owner: it may be imported before the `up`.
+            self.is_foreseen |= wanted is not None and decision.refusal != "taken"
             return
         carried = Carried(self, key, name, wanted, recorded, decision)
         for step in decision.steps:

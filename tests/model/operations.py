@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 
 from nomad_csi.volumes import decide
-from tests.volume import observed
-from tests.volume.run import Run
-from tests.volume.world import (
+from tests.model import observed
+from tests.model.run import Run
+from tests.model.world import (
     CLUSTERS,
     FOLDER,
     IDS,

@@ -1,17 +1,17 @@
 """
 Every sequence of operations on the abstract world up to a depth, breadth first; equal worlds are merged.
 
-``python -m tests.volume.explore DEPTH`` prints the figures, and the shortest list of operations to a broken promise.
+``python -m tests.model.explore DEPTH`` prints the figures, and the shortest list of operations to a broken promise.
 """
 
 import sys
 import time
 from collections import deque
 
-from tests.volume import world as worlds
-from tests.volume.operations import EMPTY, OWNERS, STORAGE, Programs, operations, up
-from tests.volume.steps import BrokenError
-from tests.volume.world import World, canonical
+from tests.model import world as worlds
+from tests.model.operations import EMPTY, OWNERS, STORAGE, Programs, operations, up
+from tests.model.steps import BrokenError
+from tests.model.world import World, canonical
 
 RUNS = 4
 """How often an `up` is repeated until nothing changes."""

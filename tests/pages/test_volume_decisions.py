@@ -3,7 +3,7 @@
 import typing
 
 from nomad_csi.volumes import decide, facts
-from tests.volume import page
+from tests.pages import volume_decisions as page
 
 
 def test_each_refusal_and_each_registration_has_its_words():

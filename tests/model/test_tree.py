@@ -3,7 +3,7 @@
 import pytest
 
 from nomad_csi.volumes import decide, facts
-from tests.volume import tree
+from tests.model import tree
 
 LEAVES = [(kind, known, decision) for kind in tree.KINDS for known, decision in tree.leaves(kind)]
 WANTED = [(known, decision) for kind, known, decision in LEAVES if kind == "wanted"]
@@ -11,7 +11,7 @@ REMOVED = [(known, decision) for kind, known, decision in LEAVES if kind == "rem
 
 
 def test_the_table_is_the_one_that_was_read():
-    """Every decision for every combination of facts; ``python -m tests.volume.tree`` writes it when a change is meant."""
+    """Every decision for every combination of facts; ``python -m tests.model.tree`` writes it when a change is meant."""
     assert tree.text() == tree.FILE.read_text(encoding="utf-8")
 
 

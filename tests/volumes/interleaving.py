@@ -63,6 +63,10 @@ class Schedule:
         """Add an actor."""
         self.actors.append(Actor(self, name, work))
 
+    def named(self, name):
+        """Return the actor *name*."""
+        return next(actor for actor in self.actors if actor.name == name)
+
     def gate(self, step):
         """Wait for one's turn; whoever is no actor goes on at once."""
         actor = getattr(self.here, "actor", None)
