@@ -13,13 +13,7 @@ from nomad_csi.aws import asking
 from nomad_csi.aws import deletion as aws_deletion
 from nomad_csi.nomad import cluster_identity, volumes
 from nomad_csi.plan import registration
-from nomad_csi.volumes import (
-    deleters,
-    deletion,
-    deletion_proof,
-    owner_records,
-    registration_ownership,
-)
+from nomad_csi.volumes import deleters, deletion, deletion_proof, owner_records, registration_ownership
 from nomad_csi.volumes.deletion_proof import MadeStorage
 from nomad_csi_sandbox.aws import server as moto_server
 from nomad_csi_sandbox.nomad import cluster, state
@@ -93,6 +87,12 @@ class Agent:
         """Return whether it holds the volume."""
         return volumes.get(self.client, "default", volume_id) is not None
 
+    def take(self, owner):
+        """Have a stack acquire the owner record of the volume."""
+        who = registration_ownership.Requester(owner=owner, adopts=True)
+        token = registration_ownership.without_tokens([("default", "mysql")])
+        registration_ownership.owner_records_of(self.client).acquire(token, who)
+
     def claim(self, volume_id):
         """Have an allocation hold a volume that nobody knows."""
         with self.cluster.state.lock:
@@ -154,36 +154,54 @@ def run(running):
     return delete
 
 
+@pytest.fixture
+def registered(running, made):
+    """The volume, registered; its storage."""
+    external_id = made()
+    running.register("mysql", external_id)
+    running.sent.clear()
+    return external_id
+
+
+@pytest.fixture
+def instance(ec2):
+    """A machine that volumes can be attached to: ``instance(external_id)`` attaches one, and returns the machine's id."""
+    placed = {"Placement": {"AvailabilityZone": ZONE}}
+    instance_id = ec2.run_instances(ImageId="ami-1", MinCount=1, MaxCount=1, **placed)["Instances"][0]["InstanceId"]
+
+    def attach(external_id):
+        ec2.attach_volume(VolumeId=external_id, InstanceId=instance_id, Device="/dev/xvdba")
+        return instance_id
+
+    return attach
+
+
 def exists(ec2, external_id):
     """Return whether the EBS volume is there."""
     return bool(ec2.describe_volumes(Filters=[{"Name": "volume-id", "Values": [external_id]}])["Volumes"])
 
 
-def test_volume_and_data_are_deleted(run, running, made, ec2, here):
+def test_volume_and_data_are_deleted(run, running, registered, ec2, here):
     """
     Deregistered by one request; never by Nomad's delete; the data stands in a last snapshot with the tags.
 
-    Until its storage is gone it has its stack's mark.
+    Until its storage is gone it has its stack's owner record.
     """
-    external_id = made()
-    running.register("mysql", external_id)
-    running.sent.clear()
-
     assert run() == ("deleted", "")
 
     assert volumes.get(running.client, "default", "mysql") is None
-    assert not exists(ec2, external_id)
+    assert not exists(ec2, registered)
     assert [item for item in running.sent if item[0] != "GET"] == [
         ("DELETE", "/v1/volume/csi/mysql"),
         ("PUT", PAGE),
         ("DELETE", PAGE),
     ]
     [snapshot] = ec2.describe_snapshots(SnapshotIds=[run.last.snapshot_id])["Snapshots"]
-    assert (snapshot["VolumeId"], snapshot["State"]) == (external_id, "completed")
+    assert (snapshot["VolumeId"], snapshot["State"]) == (registered, "completed")
     assert {tag["Key"]: tag["Value"] for tag in snapshot["Tags"]} == {
         "Name": "mysql",
         "nomad-csi:cluster": here,
-        "nomad-csi:final-snapshot-of": external_id,
+        "nomad-csi:final-snapshot-of": registered,
         "nomad-csi:owner": OWNER,
         "nomad-csi:volume": KEY,
     }
@@ -191,7 +209,7 @@ def test_volume_and_data_are_deleted(run, running, made, ec2, here):
         "namespace": "default",
         "volume_id": "mysql",
         "status": "deleted",
-        "external_id": external_id,
+        "external_id": registered,
         "snapshot_id": run.last.snapshot_id,
         "snapshot_evidence": "EC2 reports it as completed",
         "reason": "",
@@ -199,38 +217,33 @@ def test_volume_and_data_are_deleted(run, running, made, ec2, here):
 
 
 @pytest.mark.parametrize(("count", "is_named"), [(49, True), (50, False)])
-def test_last_snapshot_of_a_volume_with_all_tags_has_the_same_ones(run, running, made, ec2, count, is_named):
+def test_last_snapshot_of_a_volume_with_all_tags_has_the_same_ones(run, registered, ec2, count, is_named):
     """EC2 allows 50: given 50 on the volume, ours is left out, and said so; the snapshot still names its volume."""
-    external_id = made()
-    has = ec2.describe_volumes(VolumeIds=[external_id])["Volumes"][0]["Tags"]
+    has = ec2.describe_volumes(VolumeIds=[registered])["Volumes"][0]["Tags"]
     more = [{"Key": f"cost-{number:02}", "Value": "x"} for number in range(count - len(has))]
-    ec2.create_tags(Resources=[external_id], Tags=more)
-    running.register("mysql", external_id)
+    ec2.create_tags(Resources=[registered], Tags=more)
     told = []
 
     assert run(tell=told.append) == ("deleted", "")
 
     [snapshot] = ec2.describe_snapshots(SnapshotIds=[run.last.snapshot_id])["Snapshots"]
     names = {tag["Key"] for tag in snapshot["Tags"]}
-    assert (snapshot["VolumeId"], len(names)) == (external_id, 50)
+    assert (snapshot["VolumeId"], len(names)) == (registered, 50)
     assert ("nomad-csi:final-snapshot-of" in names) is is_named
     assert {tag["Key"] for tag in [*has, *more]} <= names
     said = (
-        f"the last snapshot of {external_id} has the 50 tags of the volume, and no room for nomad-csi:final-snapshot-of"
+        f"the last snapshot of {registered} has the 50 tags of the volume, and no room for nomad-csi:final-snapshot-of"
     )
     assert (said in told) is not is_named
 
 
-def test_storage_that_leaves_slowly_is_waited_for(run, running, made, monkeypatch):
+def test_storage_that_leaves_slowly_is_waited_for(run, registered, monkeypatch):
     """Accepted, and observed for a while: done when it is gone."""
-    external_id = made()
-    running.register("mysql", external_id)
-    looks = []
-    seen = aws_deletion.read_storage
+    looks, seen = [], aws_deletion.read_storage
 
     def look(*arguments):
         looks.append(arguments)
-        found = aws_deletion.ObservedStorage(external_id=external_id, state="available", tags={})
+        found = aws_deletion.ObservedStorage(external_id=registered, state="available", tags={})
         return found if 3 <= len(looks) <= 4 else seen(*arguments)
 
     monkeypatch.setattr(aws_deletion, "read_storage", look)
@@ -239,67 +252,35 @@ def test_storage_that_leaves_slowly_is_waited_for(run, running, made, monkeypatc
     assert len(looks) == 5
 
 
-def test_storage_that_does_not_leave_is_kept(run, running, made, monkeypatch):
-    """Whatever was accepted."""
-    external_id = made()
-    running.register("mysql", external_id)
-    monkeypatch.setattr(aws_deletion, "delete", lambda *_, **__: None)
-
-    assert run(with_snapshot=False) == ("kept", "its deletion was accepted; the storage is still there")
-
-
 def test_what_is_not_registered_is_unknown_without_a_region(run, made, ec2):
     """Nobody asked AWS, where its storage still is: that is not gone."""
     external_id = made()
 
-    assert run(aws_region="") == (
-        "unknown",
-        "not registered, and AWS was not asked for its storage; name --aws-region",
-    )
+    assert run(aws_region="") == ("unknown", "not registered, and AWS was not asked for its storage; name --aws-region")
 
     assert run.last.is_broken
     assert exists(ec2, external_id)
 
 
-def test_unknown_mark_is_not_none(running, made, ec2, monkeypatch):
+def test_unknown_owner_record_is_not_none(run, registered, ec2, monkeypatch):
     """A token that may not read whose a volume is deletes none."""
-    external_id = made()
-    running.register("mysql", external_id)
     unread = registration_ownership.VolumeOwners(owners={}, unread=frozenset({("default", "mysql")}))
     monkeypatch.setattr(registration_ownership.OwnerRecords, "read", lambda *_: unread)
-    order = deletion_proof.DeletionRequest(namespace="default", volume_id="mysql", confirmation=KEY)
 
-    [found] = deletion.delete(running.client, [order], deletion_proof.DeletionOptions(aws_region=REGION, owner=OWNER))
+    status, reason = run()
 
-    assert (found.status, exists(ec2, external_id)) == ("refused", True)
-    assert found.reason.startswith("volume default/mysql: its owner record was not read: the token lacks variables")
-
-
-def test_storage_of_a_named_cluster_is_kept_where_this_ones_id_cannot_be_read(run, running, made, ec2, monkeypatch):
-    """A token without the right knows no cluster: then none is shown to be this one."""
-    external_id = made(of="another")
-    running.register("mysql", external_id)
-    monkeypatch.setattr(cluster_identity, "cluster_id", lambda *_: "")
-    running.sent.clear()
-
-    status, _ = run(with_snapshot=False)
-
-    assert (status, exists(ec2, external_id)) == ("refused", True)
-    assert {method for method, _ in running.sent} == {"GET"}
+    assert (status, exists(ec2, registered)) == ("refused", True)
+    assert reason.startswith("volume default/mysql: its owner record was not read: the token lacks variables")
 
 
-@pytest.mark.parametrize("held", ["tag", "registration", "mark"])
+@pytest.mark.parametrize("held", ["tag", "registration", "record"])
 def test_storage_that_one_thing_ties_to_the_cluster_is_to_be_named(run, running, made, ec2, here, held):
     """Two of them say that it is this cluster's; with one its id is wanted once more."""
     external_id = made(of=here if held == "tag" else "")
     if held == "registration":
         running.register("mysql", external_id)
-    if held == "mark":
-        marks = registration_ownership.owner_records_of(running.client)
-        marks.acquire(
-            registration_ownership.without_tokens([("default", "mysql")]),
-            registration_ownership.Requester(owner=OWNER),
-        )
+    if held == "record":
+        running.take(OWNER)
 
     status, reason = run(with_snapshot=False)
 
@@ -313,11 +294,7 @@ def test_storage_that_one_thing_ties_to_the_cluster_is_to_be_named(run, running,
 def test_storage_of_another_cluster_does_not_hide_ours(run, running, made, ec2):
     """Both are tagged as the volume; ours was deregistered by hand."""
     theirs, ours = made(of="another"), made()
-    marks = registration_ownership.owner_records_of(running.client)
-    marks.acquire(
-        registration_ownership.without_tokens([("default", "mysql")]),
-        registration_ownership.Requester(owner=OWNER),
-    )
+    running.take(OWNER)
 
     assert run(with_snapshot=False) == ("deleted", "")
     assert (exists(ec2, theirs), exists(ec2, ours)) == (True, False)
@@ -328,20 +305,20 @@ def test_state_of_a_stack_is_proof(run, running, made, ec2):
     external_id = made(key="", owner="", of="")
     running.register("mysql", external_id)
 
-    status, reason = run(made={KEY: MadeStorage(external_id="vol-0123456789abcdef0", cluster="")})
-    assert (status, "there default/mysql is vol-0123456789abcdef0" in reason) == ("refused", True)
-
-    assert run(made={KEY: MadeStorage(external_id=external_id, cluster="another")})[1].startswith(
-        f"{external_id} is storage of cluster another, and the one that answers is "
+    other, another = (
+        run(made={KEY: MadeStorage(external_id=storage, cluster=cluster)})[1]
+        for storage, cluster in ((ABSENT, ""), (external_id, "another"))
     )
+
+    assert f"there default/mysql is {ABSENT}" in other
+    assert another.startswith(f"{external_id} is storage of cluster another, and the one that answers is ")
     assert run(made={KEY: MadeStorage(external_id=external_id, cluster="")}) == ("deleted", "")
     assert not exists(ec2, external_id)
 
 
 def test_volumes_share_the_time_for_claims_to_go(running, made, monkeypatch):
     """What the first has used up is not there for the second, and its snapshot does not count."""
-    given = []
-    waited = {"a": 20.0, "b": 30.0, "c": 0.0}
+    given, waited = [], {"a": 20.0, "b": 30.0, "c": 0.0}
 
     def deregister(_client, keys, options, **_):
         [(_, volume_id)] = keys
@@ -356,162 +333,117 @@ def test_volumes_share_the_time_for_claims_to_go(running, made, monkeypatch):
         deletion_proof.DeletionRequest(namespace="default", volume_id=each, confirmation=f"default/{each}")
         for each in waited
     ]
+    options = deletion_proof.DeletionOptions(wait_s=45.0, aws_region=REGION, owner=OWNER)
 
-    found = deletion.delete(
-        running.client, orders, deletion_proof.DeletionOptions(wait_s=45.0, aws_region=REGION, owner=OWNER)
-    )
+    found = deletion.delete(running.client, orders, options)
 
     assert given == [("a", 45.0), ("b", 25.0), ("c", 0.0)]
     assert [outcome.status for outcome in found] == ["claimed"] * 3
 
 
-@pytest.fixture
-def instance(ec2):
-    """A machine that volumes can be attached to."""
-    placed = {"Placement": {"AvailabilityZone": ZONE}}
-    return ec2.run_instances(ImageId="ami-1", MinCount=1, MaxCount=1, **placed)["Instances"][0]
-
-
-def test_attached_volume_keeps_registration_and_data(run, running, made, ec2, instance):
+def test_attached_volume_keeps_registration_and_data(run, running, registered, instance):
     """A freed claim does not mean detached."""
-    external_id = made()
-    running.register("mysql", external_id)
-    ec2.attach_volume(VolumeId=external_id, InstanceId=instance["InstanceId"], Device="/dev/xvdba")
+    instance(registered)
 
     status, reason = run()
 
     assert (status, "nothing claims it, and it is still attached" in reason) == ("attached", True)
-    assert volumes.get(running.client, "default", "mysql") is not None
+    assert running.holds("mysql")
 
 
-def test_storage_that_is_registered_twice_is_kept(run, running, made):
+def test_storage_that_is_registered_twice_is_kept(run, running, registered):
     """Somebody else may need it."""
-    external_id = made()
-    running.register("mysql", external_id)
-    running.register("mysql-copy", external_id)
+    running.register("mysql-copy", registered)
 
     assert run() == (
         "refused",
-        f"{external_id} is registered as default/mysql-copy; nothing was deleted: deregister that first, if it is "
-        "not needed",
+        f"{registered} is registered as default/mysql-copy; nothing was deleted: deregister that first, if it is not "
+        "needed",
     )
-    assert volumes.get(running.client, "default", "mysql") is not None
+    assert running.holds("mysql")
 
 
-def test_storage_registered_again_after_the_deregistration_is_kept(run, running, made, ec2, monkeypatch):
-    """Seen by the last look; the data is there, and stands in the snapshot as well."""
-    external_id = made()
-    running.register("mysql", external_id)
-    taken = deleters.AwsDeleter.snapshot
-
-    def snapshot(self, *arguments):
-        running.register("again", external_id)
-        return taken(self, *arguments)
-
-    monkeypatch.setattr(deleters.AwsDeleter, "snapshot", snapshot)
-
-    status, reason = run()
-
-    assert (status, reason.split(";")[0]) == ("kept", f"{external_id} is registered as default/again")
-    assert exists(ec2, external_id)
+MEANWHILE = {
+    "registered again": (lambda running, _, external_id: running.register("again", external_id), "{} is registered as"),
+    "attached": (lambda _, instance, external_id: instance(external_id), "{} is in-use: attached to i-"),
+}
 
 
-def test_storage_attached_during_its_last_snapshot_is_not_ordered_to_go(run, running, made, ec2, monkeypatch, instance):
-    """EC2 is asked again after the wait, and no deletion is sent."""
-    external_id = made()
-    running.register("mysql", external_id)
+@pytest.mark.parametrize(("action", "expected"), MEANWHILE.values(), ids=MEANWHILE)
+def test_what_happens_during_the_last_snapshot_keeps_the_storage(
+    run, running, registered, instance, monkeypatch, action, expected
+):
+    """Nomad and EC2 are asked again after the wait, and no deletion is sent."""
     taken, ordered = deleters.AwsDeleter.snapshot, []
 
     def snapshot(self, *arguments):
-        ec2.attach_volume(VolumeId=external_id, InstanceId=instance["InstanceId"], Device="/dev/xvdba")
+        action(running, instance, registered)
         return taken(self, *arguments)
 
     monkeypatch.setattr(deleters.AwsDeleter, "snapshot", snapshot)
-    monkeypatch.setattr(aws_deletion, "delete", lambda *arguments, **_: ordered.append(arguments))
+    monkeypatch.setattr(aws_deletion, "delete", lambda *_, last_look: (last_look(), ordered.append("delete")))
 
     status, reason = run()
 
-    assert (status, f"{external_id} is in-use: attached to {instance['InstanceId']}" in reason) == ("kept", True)
+    assert (status, expected.format(registered) in reason) == ("kept", True)
     assert ordered == []
 
 
-def test_storage_that_another_stack_takes_meanwhile_is_kept(run, running, made, ec2, monkeypatch):
+def test_storage_that_another_stack_takes_meanwhile_is_kept(run, running, registered, ec2, monkeypatch):
     """Its owner record is another's after the deregistration."""
-    external_id = made()
-    running.register("mysql", external_id)
     deregister = deletion.deregistration.deregister
 
     def then_taken(*arguments, **options):
         done = deregister(*arguments, **options)
-        adopting = registration_ownership.Requester(owner="bank/prod", adopts=True)
-        registration_ownership.owner_records_of(running.client).acquire(
-            registration_ownership.without_tokens([("default", "mysql")]), adopting
-        )
+        running.take("bank/prod")
         return done
 
     monkeypatch.setattr(deletion.deregistration, "deregister", then_taken)
 
     assert run(with_snapshot=False) == ("kept", "volume default/mysql belongs to stack bank/prod by now")
-    assert exists(ec2, external_id)
+    assert exists(ec2, registered)
 
 
-def test_storage_attached_at_the_last_moment_is_kept(run, running, made, ec2, monkeypatch, instance):
-    """EC2 itself refuses, after all looks."""
-    external_id = made()
-    running.register("mysql", external_id)
+def _fail(message):
+    raise errors.AwsError(f"DeleteVolume in us-east-1: {message}")
+
+
+DELETIONS = {
+    "it is attached": (
+        lambda order, attach: (attach(), order()),
+        "kept",
+        "DeleteVolume in us-east-1: VolumeInUse",
+        None,
+    ),
+    "the right is missing": (lambda *_: _fail("no right"), "kept", "no right; the storage is still there", "deleted"),
+    "the answer is lost": (lambda order, _: (order(), _fail("timeout")), "deleted", "", "gone"),
+    "it has no effect": (lambda *_: None, "kept", "its deletion was accepted; the storage is still there", "deleted"),
+}
+"""What happens to the order to delete -> the outcome, with words of its reason, and the outcome of the next run."""
+
+
+@pytest.mark.parametrize(("action", "status", "words", "again"), DELETIONS.values(), ids=DELETIONS)
+def test_deletion_is_read_back(run, registered, ec2, instance, monkeypatch, action, status, words, again):
+    """What EC2 has then counts; what is left, the next run deletes: it is found by its tag."""
     ordered = aws_deletion.delete
 
     def delete(*arguments, last_look):
-        ec2.attach_volume(VolumeId=external_id, InstanceId=instance["InstanceId"], Device="/dev/xvdba")
-        ordered(*arguments, last_look=last_look)
-
-    monkeypatch.setattr(aws_deletion, "delete", delete)
-
-    status, reason = run(with_snapshot=False)
-
-    assert (status, reason.partition(":")[0], "VolumeInUse" in reason) == ("kept", "DeleteVolume in us-east-1", True)
-    assert exists(ec2, external_id)
-
-
-def test_failed_deletion_goes_on_when_it_is_run_again(run, running, made, ec2, monkeypatch):
-    """Found by its tag, though Nomad does not hold it any more."""
-    external_id = made()
-    running.register("mysql", external_id)
-
-    def refuse(*_, last_look):
-        last_look()
-        raise errors.AwsError("DeleteVolume in us-east-1: UnauthorizedOperation: no")
+        action(lambda: ordered(*arguments, last_look=last_look), lambda: instance(registered))
 
     with monkeypatch.context() as patched:
-        patched.setattr(aws_deletion, "delete", refuse)
-        first = run(with_snapshot=False)
+        patched.setattr(aws_deletion, "delete", delete)
+        found, reason = run(with_snapshot=False)
 
-    reason = "DeleteVolume in us-east-1: UnauthorizedOperation: no; the storage is still there"
-    assert first == ("kept", reason)
-    assert run(with_snapshot=False) == ("deleted", "")
-    assert not exists(ec2, external_id)
-
-
-def test_deletion_whose_answer_was_lost_is_read_back(run, running, made, monkeypatch):
-    """It is gone: that is what was wanted."""
-    external_id = made()
-    running.register("mysql", external_id)
-    ordered = aws_deletion.delete
-
-    def lose(*arguments, last_look):
-        ordered(*arguments, last_look=last_look)
-        raise errors.AwsError("AWS in us-east-1 could not be asked: timeout")
-
-    monkeypatch.setattr(aws_deletion, "delete", lose)
-
-    assert run(with_snapshot=False) == ("deleted", "")
+    assert (found, words in reason, exists(ec2, registered)) == (status, True, status == "kept")
+    if again is not None:
+        assert run(with_snapshot=False)[0] == again
+        assert not exists(ec2, registered)
 
 
-def test_deletion_that_cannot_be_read_back_is_unknown(run, running, made, monkeypatch):
+@pytest.mark.usefixtures("registered")
+def test_deletion_that_cannot_be_read_back_is_unknown(run, monkeypatch):
     """Neither done nor not done."""
-    running.register("mysql", made())
-    looks = []
-    seen = aws_deletion.read_storage
+    looks, seen = [], aws_deletion.read_storage
 
     def look(*arguments):
         looks.append(arguments)
@@ -524,47 +456,60 @@ def test_deletion_that_cannot_be_read_back_is_unknown(run, running, made, monkey
     assert run(with_snapshot=False) == ("unknown", "its deletion was accepted; not observed afterwards: no answer")
 
 
-def test_throttled_deletion_looks_again_before_it_is_sent_again(run, running, made, ec2, monkeypatch):
+def test_throttled_deletion_looks_again_before_it_is_sent_again(run, running, registered, ec2, monkeypatch):
     """AWS may keep it waiting long enough for somebody to register the storage."""
-    external_id = made()
-    running.register("mysql", external_id)
-    looked = deletion_proof.refuse_registered
-    attempts = []
+    looked, attempts = deletion_proof.refuse_registered, []
 
     def look(*arguments, **options):
         looked(*arguments, **options)
         if not options:
             attempts.append(arguments)
-            running.register("again", external_id)
+            running.register("again", registered)
+
+    def throttle(**_):
+        """Answer as AWS does when it is asked too often."""
+        text = "<Response><Errors><Error><Code>RequestLimitExceeded</Code></Error></Errors></Response>"
+        return awsrequest.AWSResponse("", 503, {}, types.SimpleNamespace(stream=lambda: [text.encode()]))
 
     monkeypatch.setattr(deletion_proof, "refuse_registered", look)
-    ec2.meta.events.register("before-send.ec2.DeleteVolume", _throttle, unique_id="t")
+    ec2.meta.events.register("before-send.ec2.DeleteVolume", throttle, unique_id="t")
     try:
         status, reason = run(with_snapshot=False)
     finally:
         ec2.meta.events.unregister("before-send.ec2.DeleteVolume", unique_id="t")
 
-    assert (status, reason.split(";")[0]) == ("kept", f"{external_id} is registered as default/again")
+    assert (status, reason.split(";")[0]) == ("kept", f"{registered} is registered as default/again")
     assert len(attempts) == 1
-    assert exists(ec2, external_id)
+    assert exists(ec2, registered)
 
 
-def _throttle(**_):
-    """Answer as AWS does when it is asked too often."""
-    text = "<Response><Errors><Error><Code>RequestLimitExceeded</Code><Message>no</Message></Error></Errors></Response>"
-    return awsrequest.AWSResponse("", 503, {}, types.SimpleNamespace(stream=lambda: [text.encode()]))
-
-
-def test_snapshot_that_does_not_complete_keeps_the_storage(run, running, made, ec2, monkeypatch):
+@pytest.mark.parametrize(
+    ("progress", "options", "reason"),
+    [
+        ("pending 7%", {"snapshot_wait_s": 0.01}, " is pending 7% and not completed"),
+        ("", {"cancelled": threading.Event()}, "cancelled before the storage was deleted"),
+    ],
+    ids=["does not complete", "interrupted"],
+)
+def test_snapshot_that_does_not_end_well_keeps_the_storage(
+    run, registered, ec2, monkeypatch, progress, options, reason
+):
     """Safe first, deleted then."""
-    external_id = made()
-    running.register("mysql", external_id)
-    monkeypatch.setattr(aws_deletion, "_progress", lambda *_: "pending 7%")
+    taken = deleters.AwsDeleter.snapshot
 
-    status, reason = run(snapshot_wait_s=0.01)
+    def snapshot(self, *arguments):
+        if "cancelled" in options:
+            options["cancelled"].set()
+        return taken(self, *arguments)
 
-    assert (status, reason.endswith(" is pending 7% and not completed")) == ("kept", True)
-    assert exists(ec2, external_id)
+    monkeypatch.setattr(deleters.AwsDeleter, "snapshot", snapshot)
+    if progress:
+        monkeypatch.setattr(aws_deletion, "_progress", lambda *_: progress)
+
+    status, found = run(**options)
+
+    assert (status, found.endswith(reason)) == ("kept", True)
+    assert exists(ec2, registered)
 
 
 def test_several_of_the_tag_must_be_named(run, made, ec2):
@@ -577,25 +522,26 @@ def test_several_of_the_tag_must_be_named(run, made, ec2):
 
 
 ABSENT = "vol-0123456789abcdef0"
+NEITHER = "is neither an EBS volume nor an access point of EFS; name the controller"
 
 
 @pytest.mark.parametrize(
     ("external_id", "options", "words"),
     [
-        ("", {"external_id": ABSENT}, f" is registered with vol-0, not {ABSENT}; nothing was changed"),
+        ("vol-0", {"external_id": ABSENT}, f" is registered with vol-0, not {ABSENT}; nothing was changed"),
         (
             ABSENT,
             {},
             f"{ABSENT} is not in us-east-1: it is elsewhere, or gone and to be deregistered; nothing was changed",
         ),
-        ("fs-0123456789abcdef0", {}, "is neither an EBS volume nor an access point of EFS; name the controller"),
-        ("whatever", {}, "is neither an EBS volume nor an access point of EFS; name the controller"),
+        ("fs-0123456789abcdef0", {}, NEITHER),
+        ("whatever", {}, NEITHER),
         (ABSENT, {"aws_region": ""}, "is in some region of AWS; name it: --aws-region"),
     ],
 )
 def test_rejects_what_is_not_known_here(run, running, external_id, options, words):
     """Other storage than is meant, in another place, or a file system of EFS; the volume stays registered."""
-    running.register("mysql", external_id or "vol-0")
+    running.register("mysql", external_id)
 
     status, reason = run(**options)
 
@@ -617,23 +563,6 @@ def test_access_point_goes_and_its_file_system_stays(run, running, aws, here):
     assert efs.describe_file_systems(FileSystemId=system)["FileSystems"][0]["FileSystemId"] == system
 
 
-def test_interrupted_before_the_end_keeps_the_storage(run, running, made, ec2, monkeypatch):
-    """Nothing more is sent."""
-    external_id = made()
-    running.register("mysql", external_id)
-    cancelled = threading.Event()
-    taken = deleters.AwsDeleter.snapshot
-
-    def snapshot(self, *arguments):
-        cancelled.set()
-        return taken(self, *arguments)
-
-    monkeypatch.setattr(deleters.AwsDeleter, "snapshot", snapshot)
-
-    assert run(cancelled=cancelled) == ("kept", "cancelled before the storage was deleted")
-    assert exists(ec2, external_id)
-
-
 def test_nomad_out_of_reach_changes_nothing(made, ec2):
     """No answer is no permission."""
     external_id = made()
@@ -646,26 +575,16 @@ def test_nomad_out_of_reach_changes_nothing(made, ec2):
 
 
 @pytest.mark.parametrize(("with_snapshot", "how"), [(True, "after a"), (False, "without a")])
-def test_dry_run_proves_all_and_deletes_nothing(run, running, made, ec2, with_snapshot, how):
-    """Only reads are sent; registration, storage and snapshots are as before."""
-    external_id = made()
-    running.register("mysql", external_id)
+def test_dry_run_proves_all_and_deletes_nothing(run, running, registered, ec2, with_snapshot, how):
+    """Only reads are sent; registration, storage and snapshots are as before; what would be refused, is."""
     snapshots = len(ec2.describe_snapshots(OwnerIds=["self"])["Snapshots"])
-    running.sent.clear()
 
     outcome = run(is_dry_run=True, with_snapshot=with_snapshot)
+    other = run(is_dry_run=True, owner="bank/prod")
 
     assert outcome == ("free", f"would be deregistered, and its storage deleted {how} last snapshot")
-    assert running.holds("mysql")
-    assert exists(ec2, external_id)
+    assert (running.holds("mysql"), exists(ec2, registered)) == (True, True)
     assert {method for method, _ in running.sent} == {"GET"}
     assert len(ec2.describe_snapshots(OwnerIds=["self"])["Snapshots"]) == snapshots
-
-
-def test_dry_run_refuses_what_would_be_refused(run, running, made):
-    """Storage of another stack, and a claimed volume."""
-    running.register("mysql", made())
-    other = run(is_dry_run=True, owner="bank/prod")
     running.claim("mysql")
-
     assert (other[0], run(is_dry_run=True)[0]) == ("refused", "claimed")
