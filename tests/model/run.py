@@ -122,8 +122,8 @@ class Run:
     def _carried(self, key, name, wanted, recorded, decision):
         if decision.refusal:
             self.refusals.append(decision.refusal)
-            # A preview warns of a registration without an owner: it may be imported before the `up`.
-            self.is_foreseen |= wanted is not None and decision.refusal != "taken"
+            # A preview says this, and goes on: a volume may be imported, or its job stopped, before the `up`.
+            self.is_foreseen |= wanted is not None and decision.refusal not in {"taken", "claimed"}
             return
         carried = Carried(self, key, name, wanted, recorded, decision)
         for step in decision.steps:

@@ -7,11 +7,9 @@ import pytest
 from nomad_csi import errors
 from nomad_csi.csi import controller
 from nomad_csi.drivers import catalogue
-from nomad_csi.nomad import volumes
 from nomad_csi.volumes import volume_snapshots
 from nomad_csi_sandbox.aws import account
 from nomad_csi_sandbox.aws import server as moto
-from nomad_csi_sandbox.csi_plugin import storage
 from tests import owner_labels, plugin_deletion
 from tests.plugin_deletion import OWNER, VOLUME, ZONE
 
@@ -101,15 +99,8 @@ def nfs_driver():
 @pytest.fixture
 def nfs(nfs_driver):
     """The same, without volumes and owner records."""
-    kept = storage.Storage(nfs_driver.folder / "storage/nfs.csi.k8s.io.json")
-    nfs_driver.said.clear()
-    nfs_driver.sent.clear()
     yield nfs_driver
-    with nfs_driver.cluster.state.lock:
-        nfs_driver.cluster.state.volumes.clear()
-        nfs_driver.cluster.state.variables.clear()
-    with kept.open() as records:
-        records.whole.update({"volumes": {}, "snapshots": {}, "deleted": []})
+    nfs_driver.clear()
 
 
 @pytest.mark.parametrize("is_skipped", [False, True])
@@ -125,33 +116,6 @@ def test_destroy_succeeds_where_absence_cannot_be_observed(nfs, is_skipped):
     assert said.endswith("; absence cannot be observed with this driver")
     assert ("its last snapshot is " in said) is not is_skipped
     assert owner_labels.read(nfs.client, [KEY]) == {}
-
-
-def test_refresh_of_what_was_deleted_elsewhere_forgets_it(nfs):
-    """`nomad-csi remove --delete-data` removed the owner record: the storage is not said to be left."""
-    made = nfs.make()
-    nfs.delete(made)
-    nfs.said.clear()
-
-    found = VOLUME.read(nfs.context, "default/scratch", nfs.inputs(), made)
-
-    gone = f"volume default/scratch is not registered in Nomad any more, and its storage {made['externalId']} is gone"
-    assert (found, nfs.said) == (None, [gone])
-
-
-def test_refresh_of_what_was_deregistered_by_hand_keeps_it(nfs):
-    """The owner record is left: so may be the storage, and nothing more is claimed."""
-    made = nfs.make()
-    volumes.deregister(nfs.client, *KEY)
-    nfs.said.clear()
-
-    found = VOLUME.read(nfs.context, "default/scratch", nfs.inputs(), made)
-
-    assert found == (nfs.inputs(), made | {"deregistered": True})
-    assert nfs.said == [
-        "volume default/scratch is not registered in Nomad any more: `up` registers it again, with its storage "
-        f"{made['externalId']}"
-    ]
 
 
 @pytest.mark.parametrize("is_skipped", [False, True])
