@@ -185,13 +185,6 @@ def test_job_of_another_stack_is_refused_to_who_has_a_name(draw, scripted, clust
     assert draw(owner="shop/prod")[1][0] == ("job", "equal", ())
 
 
-def test_stopped_job_would_run_again(draw, scripted, cluster):
-    """Nomad's plan calls it equal."""
-    ask(scripted, ("GET", cluster), (200, {"ID": "x", "Namespace": "default", "Stop": True}))
-
-    assert draw()[1][0] == ("job", "stopped", ("it would run again",))
-
-
 @pytest.mark.usefixtures("cluster")
 def test_storage_whose_id_is_not_known_is_equal_with_a_remark(draw, scripted):
     """Pulumi makes it, and its outputs were not given: everything else is compared, and the plan says what is not."""
@@ -236,16 +229,6 @@ def test_a_created_volume_is_compared_with_the_outputs_of_its_stack(draw, extern
     assert draw(external_ids={"default/scratch": external_id})[1][-1][1] == state
 
 
-@pytest.mark.usefixtures("cluster")
-def test_size_of_a_made_volume_is_compared(draw, scripted):
-    """It would grow."""
-    ask(scripted, ("GET", "/v1/volume/csi/scratch"), (200, HELD | {"RequestedCapacityMin": 2**30, "Capacity": 2**30}))
-
-    [_, _, (_, state, remarks)] = draw()[1]
-    assert state == "changes"
-    assert remarks == ("capacity_min: 1GiB -> 2GiB",)
-
-
 @pytest.mark.parametrize(("edit", "state"), [("", "equal"), ("# edited\n", "changes")])
 def test_token_that_may_not_plan_compares_sources(draw, scripted, cluster, plan, edit, state):
     """A job's HCL is for all to see who may read it; the remark says that it is no plan, and what a plan needs."""
@@ -274,16 +257,6 @@ def test_job_without_a_source_is_not_compared(draw, scripted, cluster):
     assert "submit-job in namespace default" in items[0][2][0]
     assert drawn.as_json()["not_compared"] == 1
     assert drawn.as_table().endswith("0 of 3 would change, 1 not compared; 2 equal, not shown")
-
-
-def test_equal_items_with_a_remark_are_counted_among_the_equal():
-    """They are shown, and so are not among those that are not."""
-    shown = plan_view.PlannedChange(kind="volume", name="default/a", state="equal", remarks=("why",))
-    items = (shown, *(dataclasses.replace(shown, remarks=()) for _ in range(2)))
-
-    told = apply.PlannedChanges(items=items).as_table().splitlines()
-
-    assert told == ["  volume default/a  equal", "    why", "0 of 3 would change; 3 equal, 2 of them not shown"]
 
 
 def test_each_change_is_a_line_with_its_sign_and_its_remarks_below():
@@ -423,21 +396,3 @@ def test_other_jobs_that_may_not_be_looked_for_make_the_plan_incomplete(draw, sc
     assert [state for kind, state, _ in items if kind == "job"] == ["not compared", "not compared"]
     assert items[0][2][0].startswith("whether other jobs run plugin hostpath was not checked: GET /v1/plugin/csi/host")
     assert drawn.changes == ()
-
-
-@pytest.mark.usefixtures("cluster")
-@pytest.mark.parametrize("is_stopped", [False, True])
-def test_job_of_another_type_is_refused_with_what_to_do(draw, scripted, is_stopped):
-    """Nomad plans the change, and refuses it when it is sent."""
-    path = "/v1/job/plugin-hostpath-nodes"
-    held = {"ID": "plugin-hostpath-nodes", "Namespace": "default", "Type": "service", "Stop": is_stopped}
-    ask(scripted, ("GET", path), (200, held))
-
-    _, items = draw()
-
-    [_, (kind, state, [remark]), _] = items
-    assert (kind, state) == ("job", "refused")
-    assert remark.startswith(
-        "it is a service job, and Nomad makes no system job of it: where the plugin is both, keep the type with"
-    )
-    assert "`nomad job stop -namespace default plugin-hostpath-nodes`" in remark

@@ -1,11 +1,11 @@
 """Plugin jobs are registered against what was planned, compared by Nomad's plan, and stopped before they are purged."""
 
+import dataclasses
 from contextlib import nullcontext
 
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.frame import resource
 from nomad_csi.jobs import plugin_job
 from nomad_csi.volumes import owner_records
 
@@ -35,7 +35,7 @@ RUNNING = {
 STOPPED = RUNNING | {"Status": "dead", "Stop": True}
 FOREIGN = RUNNING | {"Meta": None}
 CLUSTER = "0c9d2c53-7f11-4d8d-9b5a-2f4c9a4be0a1"
-OTHER = "91a7a2ee-0f0e-4d52-8d4a-4d6f3f1f7a55"
+OTHER_CLUSTER = "91a7a2ee-0f0e-4d52-8d4a-4d6f3f1f7a55"
 IDENTITY_VARIABLE = "/v1/var/nomad-csi/cluster"
 OWNER_RECORDS = f"/v1/var/{owner_records.path_of('aws-ebs0-node', owner_records.JOB_FOLDER)}"
 ALLOCATION = {
@@ -49,20 +49,40 @@ ALLOCATION = {
 }
 
 
-def plan(kind, index=41, failed=None):
+def plan(kind, index=41, **diff):
     """Return the plan that a Nomad answers."""
-    return {
-        "Diff": {"Type": kind},
-        "JobModifyIndex": index,
-        "FailedTGAllocs": failed,
-        "Warnings": "",
-        "Annotations": None,
-    }
+    of_nomad = {"FailedTGAllocs": None, "Warnings": "", "Annotations": None}
+    return of_nomad | {"Diff": {"Type": kind} | diff, "JobModifyIndex": index}
+
+
+def owned_by(owner):
+    """Return the running job with the label of *owner*."""
+    return RUNNING | {"Meta": {"nomad-csi.owner": owner}}
+
+
+def record_of(**fields):
+    """Return the variable with the owner record of the job."""
+    record = owner_records.OwnerRecord(owner="infra/prod", **fields)
+    return {"Path": OWNER_RECORDS.removeprefix("/v1/var/"), "Items": record.to_items(), "ModifyIndex": 9}
 
 
 def variable(identity):
     """Return the variable that holds the *identity* of a cluster."""
     return {"Path": "nomad-csi/cluster", "Items": {"id": identity}, "ModifyIndex": 7}
+
+
+def do(step, context, news=NEWS, recorded=None):
+    """Have the job created, changed, previewed, read or deleted."""
+    known = news if recorded is None else recorded
+    steps = {
+        "create": lambda: JOB.create(context, news),
+        "update": lambda: JOB.update(context, IDENTITY, known, news),
+        "preview": lambda: JOB.preflight(context, {}, news),
+        "preview of an update": lambda: JOB.preflight(context, known, news),
+        "read": lambda: JOB.read(context, IDENTITY, news, known),
+        "delete": lambda: JOB.delete(context, IDENTITY, known),
+    }
+    return steps[step]()
 
 
 @pytest.fixture
@@ -92,25 +112,17 @@ def registered(cluster):
     ]
 
 
-def test_check_fills_in_the_namespace():
-    """Nomad's default namespace is what nothing means."""
-    assert JOB.check({"jobId": "a", "hcl": "job"}) == ({"jobId": "a", "namespace": "default", "hcl": "job"}, ())
+def changes(script):
+    """Return method and path of every request that changes something."""
+    asked = [(verb, path) for verb, path, _ in script.requests if verb != "GET"]
+    return [item for item in asked if not item[1].startswith((PARSE, PLAN))]
 
 
 @pytest.mark.parametrize("wrong", [{"jobId": "a/b"}, {"minimumNomad": "newest"}])
-def test_check_rejects(wrong):
-    """An id with a slash would name another address; a version has three numbers."""
+def test_check(wrong):
+    """Nothing means Nomad's default namespace; an id with a slash is another address; a version has three numbers."""
+    assert JOB.check({"jobId": "a", "hcl": "job"}) == ({"jobId": "a", "namespace": "default", "hcl": "job"}, ())
     assert [failure.path for failure in JOB.check(NEWS | wrong)[1]] == list(wrong)
-
-
-def test_preview_knows_the_id():
-    """What uses the id is known before the job is registered."""
-    assert JOB.preview(NEWS | {"adopt": True}) == (
-        IDENTITY,
-        NEWS
-        | dict.fromkeys(("jobModifyIndex", "version", "cluster", "nonce", "stack"), resource.UNKNOWN)
-        | {"driftType": "None"},
-    )
 
 
 @pytest.mark.parametrize(
@@ -134,37 +146,38 @@ def test_create_registers_over_what_it_may(context, cluster, held, planned, news
 @pytest.mark.parametrize("label", ["infra/dev", "infra/old"], ids=["stale record", "record of the label"])
 def test_label_of_a_job_outweighs_a_record_that_was_written_for_another_label(context, cluster, label):
     """Who registered the job last is in the job; a record counts while its job has the label that it was written for."""
-    record = owner_records.OwnerRecord(owner="infra/prod", job_owner="infra/old")
-    path = OWNER_RECORDS.removeprefix("/v1/var/")
-    cluster.reply("GET", OWNER_RECORDS, 200, {"Path": path, "Items": record.to_items(), "ModifyIndex": 9})
-    answers(cluster, job=RUNNING | {"Meta": {"nomad-csi.owner": label}}, planned=plan("Edited"))
+    cluster.reply("GET", OWNER_RECORDS, 200, record_of(job_owner="infra/old"))
+    answers(cluster, job=owned_by(label), planned=plan("Edited"))
+    refused = pytest.raises(errors.RefusedError, match="belongs to stack infra/dev")
 
-    with (
-        pytest.raises(errors.RefusedError, match="belongs to stack infra/dev")
-        if label == "infra/dev"
-        else nullcontext()
-    ):
+    with refused if label == "infra/dev" else nullcontext():
         JOB.create(context, NEWS)
 
     assert len(registered(cluster)) == (label == "infra/old")
 
 
-def test_preview_refuses_a_job_of_another_stack(context, cluster, heard):
-    """Before storage is made for it, and also one that the state has; one to be adopted is not refused."""
-    answers(cluster, job=RUNNING | {"Meta": {"nomad-csi.owner": "infra/dev"}}, planned=plan("Edited"))
+THEIRS = {
+    "preview": "runs already and belongs to stack infra/dev: choose another id, or",
+    "preview of an update": "belongs to stack infra/dev now: set adopt: true to take it back",
+    "update": "belongs to stack infra/dev now",
+}
 
+
+@pytest.mark.parametrize("step", THEIRS)
+def test_job_of_another_stack_is_refused(context, cluster, heard, step):
+    """Before storage is made for it, and also one that the state has; one to be adopted is not refused in a preview."""
+    answers(cluster, job=owned_by("infra/dev"), planned=plan("Edited"))
+
+    with pytest.raises(errors.RefusedError, match=THEIRS[step]):
+        do(step, context)
+    assert registered(cluster) == []
     JOB.preflight(context, {}, NEWS | {"adopt": True})
     assert heard["warn"] == []
-
-    with pytest.raises(errors.RefusedError, match="runs already and belongs to stack infra/dev: choose another id, or"):
-        JOB.preflight(context, {}, NEWS)
-    with pytest.raises(errors.RefusedError, match="belongs to stack infra/dev now: set adopt: true to take it back"):
-        JOB.preflight(context, NEWS, NEWS)
 
 
 def test_preview_warns_of_a_job_without_owner_that_would_change(context, cluster, heard):
     """It may be imported before `up`, which refuses it else."""
-    answers(cluster, job=RUNNING | {"Meta": None}, planned=plan("Edited"))
+    answers(cluster, job=FOREIGN, planned=plan("Edited"))
 
     JOB.preflight(context, {}, NEWS)
 
@@ -177,8 +190,8 @@ def test_preview_warns_of_a_job_without_owner_that_would_change(context, cluster
 @pytest.mark.parametrize("owner", [None, {}, {"nomad-csi.owner": ""}])
 def test_create_refuses_a_running_job_that_is_not_ours(context, cluster, owner, news):
     """Somebody else's job runs on, and the refusal names it and Nomad's plan."""
-    changed = {"Type": "Edited", "Fields": [{"Type": "Edited", "Name": "Priority", "Old": "50", "New": "80"}]}
-    answers(cluster, job=RUNNING | {"Meta": owner}, planned=plan("Edited") | {"Diff": changed})
+    changed = {"Type": "Edited", "Name": "Priority", "Old": "50", "New": "80"}
+    answers(cluster, job=RUNNING | {"Meta": owner}, planned=plan("Edited", Fields=[changed]))
 
     with pytest.raises(errors.RefusedError, match=r"job storage/aws-ebs0-node runs already.*Priority: 50 -> 80.*adopt"):
         JOB.create(context, news)
@@ -189,7 +202,7 @@ def test_create_refuses_a_running_job_that_is_not_ours(context, cluster, owner, 
 def test_refusal_shows_eight_changes_and_counts_the_others(context, cluster, count, end):
     """A job of another program may differ in every line."""
     fields = [{"Type": "Edited", "Name": f"F{number}", "Old": "1", "New": "2"} for number in range(count)]
-    answers(cluster, job=FOREIGN, planned=plan("Edited") | {"Diff": {"Type": "Edited", "Fields": fields}})
+    answers(cluster, job=FOREIGN, planned=plan("Edited", Fields=fields))
 
     with pytest.raises(errors.RefusedError, match=f"would change: F0: 1 -> 2; .*F7: 1 -> 2{end}"):
         JOB.create(context, NEWS)
@@ -218,10 +231,7 @@ def test_update_whose_answer_was_lost_and_that_is_not_in_force_fails(context, cl
 @pytest.mark.parametrize(
     ("recorded", "details"),
     [
-        (
-            {"driftType": "Edited", "drift": ["meta[a]", "task plugin > config.args"]},
-            {"edited": "in meta[a], task plugin > config.args"},
-        ),
+        ({"driftType": "Edited", "drift": ["meta[a]", "config.args"]}, {"edited": "in meta[a], config.args"}),
         ({"driftType": "Edited"}, {"edited": ""}),
         ({"driftType": "Stopped"}, {"stopped": ""}),
         ({"driftType": "None"}, {}),
@@ -247,32 +257,6 @@ def test_read_tells_how_the_job_differs(context, cluster, held, drift):
     assert outputs == NEWS | {"jobModifyIndex": 41, "version": 3, "driftType": drift, "cluster": CLUSTER}
 
 
-def test_read_keeps_what_is_recorded_when_nomad_is_silent(context, scripted, heard):
-    """A preview without Nomad says what it could not compare, and goes on."""
-    scripted.reply("GET", GET, 0)
-
-    assert JOB.read(context, IDENTITY, NEWS, NEWS | {"version": 3}) == (NEWS, NEWS | {"version": 3})
-    assert heard["warn"] == [f"{scripted.address} is not reachable: job {IDENTITY} was not compared"]
-
-
-def test_import_without_a_source_says_what_to_do(context, cluster):
-    """A job that was registered without its text cannot be imported."""
-    answers(cluster, job=RUNNING, planned=plan("None"))
-    cluster.reply("GET", f"{GET}/submission", 404, "job source not found")
-
-    with pytest.raises(errors.RefusedError, match="adopt: true"):
-        JOB.read(context, IDENTITY, {}, {})
-
-
-def test_update_refuses_a_job_of_another_stack(context, cluster):
-    """A job that another stack took over since is left to it."""
-    answers(cluster, job=RUNNING | {"Meta": {"nomad-csi.owner": "infra/dev"}}, planned=plan("Edited"))
-
-    with pytest.raises(errors.RefusedError, match="belongs to stack infra/dev now"):
-        JOB.update(context, IDENTITY, NEWS, NEWS)
-    assert registered(cluster) == []
-
-
 @pytest.mark.parametrize("claims", [{"CurrentWriters": 1}, {"CurrentReaders": 1}])
 def test_delete_refuses_while_a_volume_of_the_plugin_is_claimed(context, scripted, claims):
     """A volume in use needs its plugin to be unmounted and detached, whoever registered it."""
@@ -290,75 +274,56 @@ def test_delete_refuses_while_a_volume_of_the_plugin_is_claimed(context, scripte
     assert listed == ["/v1/volumes?namespace=%2A&type=csi"]  # of every namespace, not of the job's
 
 
-def test_delete_without_a_recorded_owner_goes_on(context, cluster):
-    """An operator who names no owner is not asked for one."""
-    cluster.reply("GET", GET, 200, RUNNING)
-    cluster.reply("DELETE", GET, 200, {"EvalID": ""})
-    cluster.reply("GET", ALLOCATIONS, 200, [])
+NEWER = (200, record_of(nonce="newer", job_owner="infra/prod"))
+STAYS = {
+    "held by another resource": (
+        NEWER,
+        f"job {IDENTITY} runs on: a newer resource of this stack holds it (moved, or repl",
+    ),
+    "owner not known": ((403, "Permission denied"), "`nomad job stop -namespace storage aws-ebs0-node`"),
+}
 
-    JOB.delete(context, IDENTITY, {name: value for name, value in NEWS.items() if name != "owner"})
 
-    assert len(cluster.sent("DELETE")) == 2
-
-
-def test_delete_leaves_a_job_that_another_resource_of_the_stack_holds(context, cluster, heard):
-    """It has another nonce in its owner record: the program declares it under another name."""
-    record = owner_records.OwnerRecord(owner="infra/prod", nonce="newer", job_owner="infra/prod")
-    path = OWNER_RECORDS.removeprefix("/v1/var/")
-    cluster.reply("GET", OWNER_RECORDS, 200, {"Path": path, "Items": record.to_items(), "ModifyIndex": 9})
+@pytest.mark.parametrize(("reply", "words"), STAYS.values(), ids=STAYS)
+def test_delete_leaves_a_job_that_another_resource_may_hold(context, cluster, heard, reply, words):
+    """Its record has another nonce, or cannot be read: the program declares it under another name, or provider."""
+    cluster.reply("GET", OWNER_RECORDS, *reply)
     cluster.reply("GET", GET, 200, RUNNING)
 
     JOB.delete(context, IDENTITY, NEWS | {"nonce": "older"})
 
     assert cluster.sent("DELETE") == []
-    assert heard["warn"] == [f"job {IDENTITY} runs on: a newer resource of this stack holds it (moved, or replaced)"]
+    assert words in heard["warn"][-1]
 
 
-def test_delete_leaves_a_job_whose_owner_record_cannot_be_read(context, cluster, heard):
-    """Another provider of the program, in another process, may have taken it over for another resource."""
-    cluster.reply("GET", OWNER_RECORDS, 403, "Permission denied")
-    cluster.reply("GET", GET, 200, RUNNING)
-
-    JOB.delete(context, IDENTITY, NEWS | {"nonce": "older"})
-
-    assert cluster.sent("DELETE") == []
-    assert "`nomad job stop -namespace storage aws-ebs0-node`" in heard["warn"][-1]
+UNENDED = {
+    "interrupted": ("running", {}, errors.CancelledError, "is stopped, not purged"),
+    "running": ("running", {"timeout_s": 0.001}, errors.NomadCsiError, r"780a85f8 on client-1 \(running\)"),
+    "away": ("unknown", {"timeout_s": 0.001}, errors.NomadCsiError, r"780a85f8 on client-1 \(unknown\)"),
+}
 
 
-def test_delete_can_be_interrupted(context, cluster):
-    """An interrupted delete ends at once and says how far it came."""
-    cluster.reply("GET", GET, 200, RUNNING)
-    cluster.reply("DELETE", GET, 200, {"EvalID": ""})
-    cluster.reply("GET", ALLOCATIONS, 200, [ALLOCATION | {"ClientStatus": "running"}])
-    context.cancelled.set()
-
-    with pytest.raises(errors.CancelledError, match="is stopped, not purged"):
-        JOB.delete(context, IDENTITY, NEWS)
-    assert len(cluster.sent("DELETE")) == 1
-
-
-@pytest.mark.parametrize("status", ["running", "unknown"])
-def test_delete_names_the_tasks_that_do_not_end(context, cluster, status):
-    """After its deadline a delete says where to look, and purges nothing: also on a client that is away."""
+@pytest.mark.parametrize(("status", "options", "error", "words"), UNENDED.values(), ids=UNENDED)
+def test_delete_that_ends_before_the_tasks_do_purges_nothing(context, cluster, status, options, error, words):
+    """It says how far it came, or, after its deadline, where to look: also on a client that is away."""
     cluster.reply("GET", GET, 200, RUNNING)
     cluster.reply("DELETE", GET, 200, {"EvalID": ""})
     cluster.reply("GET", ALLOCATIONS, 200, [ALLOCATION | {"ClientStatus": status}])
-    hurried = resource.Context(connect=context.connect, timeout_s=0.001)
+    if not options:
+        context.cancelled.set()
 
-    with pytest.raises(errors.NomadCsiError, match=rf"780a85f8 on client-1 \({status}\)"):
-        JOB.delete(hurried, IDENTITY, NEWS)
+    with pytest.raises(error, match=words):
+        JOB.delete(dataclasses.replace(context, **options), IDENTITY, NEWS)
     assert ["purge=true" in path for path, _ in cluster.sent("DELETE")] == [False]
 
 
 def members(*versions):
     """Return what a Nomad answers of its servers."""
-    return {
-        "ServerRegion": "global",
-        "Members": [
-            {"Name": f"server-{number}", "Status": "alive", "Tags": {"build": version, "region": "global"}}
-            for number, version in enumerate(versions)
-        ],
-    }
+    found = [
+        {"Name": f"server-{number}", "Status": "alive", "Tags": {"build": version, "region": "global"}}
+        for number, version in enumerate(versions)
+    ]
+    return {"ServerRegion": "global", "Members": found}
 
 
 OLD_SERVERS = {
@@ -374,97 +339,45 @@ OLD_SERVERS = {
 def test_server_older_than_the_plugin_wants_is_refused(context, cluster, step, version):
     """Before the job is even parsed: the name of the server, its version, and what is wanted."""
     cluster.reply("GET", "/v1/agent/members", 200, members("1.9.4", version))
-    news = NEWS | {"minimumNomad": "1.9.4"}
-    steps = {
-        "create": lambda: JOB.create(context, news),
-        "update": lambda: JOB.update(context, IDENTITY, {}, news),
-        "preview": lambda: JOB.preflight(context, {}, news),
-    }
 
     with pytest.raises(errors.RefusedError) as caught:
-        steps[step]()
+        do(step, context, NEWS | {"minimumNomad": "1.9.4"}, {})
 
     assert str(caught.value) == OLD_SERVERS[version]
     assert [path.split("?")[0] for _method, path, *_ in cluster.requests] == ["/v1/agent/members"]
 
 
-def test_servers_that_are_new_enough_are_not_spoken_of(context, cluster, heard):
-    """The version is neither recorded nor compared: another one changes nothing that runs."""
-    cluster.reply("GET", "/v1/agent/members", 200, members("2.0.5"))
-    answers(cluster, job=None, planned=plan("Added", 0))
-    cluster.reply("GET", GET, 200, RUNNING)
-    news = NEWS | {"minimumNomad": "1.9.4"}
-
-    _identity, outputs = JOB.create(context, news)
-
-    assert "minimumNomad" not in outputs
-    assert heard["warn"] == []
-    assert JOB.diff(IDENTITY, NEWS | {"minimumNomad": "1.8.0"}, outputs, news) == resource.ResourceDiff()
-
-
 RECORDED = NEWS | {"jobModifyIndex": 41, "version": 3, "driftType": "None", "cluster": CLUSTER}
-STEPS = {
-    "read": lambda context: JOB.read(context, IDENTITY, NEWS, RECORDED),
-    "preview": lambda context: JOB.preflight(context, RECORDED, NEWS | {"adopt": True}),
-    "update": lambda context: JOB.update(context, IDENTITY, RECORDED, NEWS | {"adopt": True}),
-    "delete": lambda context: JOB.delete(context, IDENTITY, RECORDED),
+COMMAND = f"`nomad var put -force -namespace default nomad-csi/cluster id={CLUSTER}`"
+ELSEWHERE = {
+    "another": (
+        (200, variable(OTHER_CLUSTER)),
+        f"job {IDENTITY} is recorded in cluster {CLUSTER}, and at {{}} is cluster {OTHER_CLUSTER}; nothing was changed: "
+        "correct the provider's address or region, or remove it from this stack with `pulumi state delete`; where the "
+        f"identity of the one cluster was lost and created again: {COMMAND}",
+    ),
+    "lost": (
+        (404, "variable not found"),
+        f"job {IDENTITY} is recorded in cluster {CLUSTER}, and the one at {{}} has no identity; nothing was changed: where it "
+        f"is that cluster, rebuilt or restored: {COMMAND}; where it is another one, correct the provider's address or region",
+    ),
 }
 
 
-def changes(script):
-    """Return method and path of every request that changes something."""
-    asks = {"GET"}
-    return [
-        (verb, path) for verb, path, _ in script.requests if verb not in asks and not path.startswith((PARSE, PLAN))
-    ]
-
-
-@pytest.mark.parametrize("step", STEPS)
-@pytest.mark.parametrize("held", [FOREIGN, RUNNING], ids=["unrecorded", "marked"])
-def test_job_of_another_cluster_is_not_taken_for_ours(context, scripted, step, held):
+@pytest.mark.parametrize("step", ["read", "preview of an update", "update", "delete"])
+@pytest.mark.parametrize("held", [FOREIGN, RUNNING], ids=["unrecorded", "labelled"])
+@pytest.mark.parametrize(("identity", "words"), ELSEWHERE.values(), ids=ELSEWHERE)
+def test_job_of_another_cluster_is_not_taken_for_ours(context, scripted, step, held, identity, words):
     """A provider that points to another cluster finds somebody's job of that id: it is neither read nor touched."""
-    scripted.reply("GET", IDENTITY_VARIABLE, 200, variable(OTHER))
+    scripted.reply("GET", IDENTITY_VARIABLE, *identity)
     scripted.reply("POST", PARSE, 200, PARSED)
     answers(scripted, job=held, planned=plan("Edited"))
 
     with pytest.raises(errors.RefusedError) as caught:
-        STEPS[step](context)
+        do(step, context, NEWS | ({"adopt": True} if "update" in step else {}), RECORDED)
 
-    assert str(caught.value) == (
-        f"job {IDENTITY} is recorded in cluster {CLUSTER}, and at {scripted.address} is cluster {OTHER}; nothing was "
-        "changed: correct the provider's address or region, or remove it from this stack with `pulumi state delete`; where "
-        "the identity of the one cluster was lost and created again: `nomad var put -force -namespace default "
-        f"nomad-csi/cluster id={CLUSTER}`"
-    )
+    assert str(caught.value) == words.format(scripted.address)
     assert changes(scripted) == []
-
-
-@pytest.mark.parametrize("step", STEPS)
-def test_job_in_a_cluster_without_an_identity_is_not_taken_for_ours(context, scripted, step):
-    """The recorded cluster has an identity; where it was lost, the refusal says how to put it back."""
-    scripted.reply("POST", PARSE, 200, PARSED)
-    answers(scripted, job=FOREIGN, planned=plan("Edited"))
-
-    with pytest.raises(errors.RefusedError) as caught:
-        STEPS[step](context)
-
-    assert f"job {IDENTITY} is recorded in cluster {CLUSTER}, and the one at {scripted.address} has no" in str(
-        caught.value
-    )
-    assert f"`nomad var put -force -namespace default nomad-csi/cluster id={CLUSTER}`" in str(caught.value)
-    assert changes(scripted) == []
-
-
-def test_read_in_another_cluster_without_the_job_says_where_it_was(context, scripted, heard):
-    """The refresh warns, and says how to go on."""
-    scripted.reply("GET", IDENTITY_VARIABLE, 200, variable(OTHER))
-    scripted.reply("GET", GET, 404, "job not found")
-
-    assert JOB.read(context, IDENTITY, NEWS, RECORDED) is None
-
-    [line] = heard["warn"]
-    assert line.startswith(f"job {IDENTITY} is recorded in cluster {CLUSTER}, and at {scripted.address} is cluster")
-    assert line.endswith("; this one has no such job")
 
 
 def test_delete_in_a_cluster_that_was_made_anew_is_done(context, scripted):
@@ -476,9 +389,9 @@ def test_delete_in_a_cluster_that_was_made_anew_is_done(context, scripted):
     assert changes(scripted) == []
 
 
-@pytest.mark.parametrize(("held", "taken_in"), [(RUNNING, True), (FOREIGN, False)], ids=["marked", "unrecorded"])
-def test_job_recorded_without_a_cluster_is_known_by_its_mark(context, cluster, held, taken_in):
-    """The token could not read the identity: the cluster is recorded once a job with our mark is seen in it."""
+@pytest.mark.parametrize(("held", "taken_in"), [(RUNNING, True), (FOREIGN, False)], ids=["labelled", "unrecorded"])
+def test_job_recorded_without_a_cluster_is_known_by_its_label(context, cluster, held, taken_in):
+    """The token could not read the identity: the cluster is recorded once a job with our label is seen in it."""
     answers(cluster, job=held, planned=plan("None"))
     before = {name: value for name, value in RECORDED.items() if name != "cluster"}
 
@@ -501,32 +414,22 @@ def test_token_that_may_not_read_the_identity_compares_nothing(context, scripted
     assert outputs.get("cluster") == recorded.get("cluster")
 
 
-def test_create_gives_a_cluster_its_identity_before_the_job_runs(context, scripted):
-    """Where the mark of an owner is to be left; without an owner nothing but the job is made."""
+@pytest.mark.parametrize("owner", ["infra/prod", ""])
+def test_create_gives_a_cluster_its_identity_before_the_job_runs(context, scripted, owner):
+    """Where an owner record is to be left; without an owner nothing but the job is made."""
     scripted.reply("GET", IDENTITY_VARIABLE, 404, "variable not found")
     scripted.reply("GET", IDENTITY_VARIABLE, 200, variable(CLUSTER))
     scripted.reply("PUT", IDENTITY_VARIABLE, 200, variable(CLUSTER))
     scripted.reply("POST", PARSE, 200, PARSED)
     answers(scripted, job=None, planned=plan("Added", 0))
-    scripted.reply("GET", GET, 200, RUNNING)
+    scripted.reply("GET", GET, 200, RUNNING if owner else FOREIGN)
 
-    _identity, outputs = JOB.create(context, NEWS)
+    news = {name: value for name, value in (NEWS | {"owner": owner}).items() if value}
+    _identity, outputs = JOB.create(context, news)
 
-    assert outputs["cluster"] == CLUSTER
+    assert outputs.get("cluster") == (CLUSTER if owner else None)
     made = [path.partition("?")[0] for _verb, path in changes(scripted)]
-    assert made == [IDENTITY_VARIABLE, OWNER_RECORDS, "/v1/jobs"]
-
-
-def test_create_without_an_owner_makes_no_identity(context, scripted):
-    """Nobody's job leaves no trace of ours."""
-    scripted.reply("POST", PARSE, 200, PARSED)
-    answers(scripted, job=None, planned=plan("Added", 0))
-    scripted.reply("GET", GET, 200, FOREIGN)
-
-    _identity, outputs = JOB.create(context, {name: value for name, value in NEWS.items() if name != "owner"})
-
-    assert "cluster" not in outputs
-    assert [path.partition("?")[0] for _verb, path in changes(scripted)] == ["/v1/jobs"]
+    assert made == ([IDENTITY_VARIABLE, OWNER_RECORDS] if owner else []) + ["/v1/jobs"]
 
 
 # --- the type of a job
@@ -534,14 +437,6 @@ def test_create_without_an_owner_makes_no_identity(context, scripted):
 
 SERVICE = NEWS | {"hcl": 'job "aws-ebs0-node" {\n  namespace = "storage"\n}\n'}
 SYSTEM = NEWS | {"hcl": 'job "aws-ebs0-node" {\n  namespace = "storage"\n  type = "system"\n}\n'}
-OF_ANOTHER_TYPE = (
-    "job storage/aws-ebs0-node stays as it is: it is a service job, and Nomad makes no system job of it: where the plugin "
-    "is both, keep the type with monolith.job_type: service, or have the stack that owns it replace it with "
-    "monolith.job_type: system; else stop it while no volume of the plugin is claimed, and purge it when its tasks have "
-    "ended (`nomad job stop -namespace storage aws-ebs0-node`, then the same with -purge)"
-)
-
-
 WISHED = SYSTEM | {"replaceForType": True}
 
 
@@ -560,30 +455,29 @@ def test_diff_of_the_type_replaces_where_that_is_wished():
 
 
 @pytest.mark.parametrize("held", [RUNNING, STOPPED], ids=["running", "stopped"])
-@pytest.mark.parametrize("way", ["create", "update", "preview", "preview of an update"])
-def test_job_of_another_type_is_not_sent(context, cluster, held, way):
-    """Nomad would refuse it after the owner was recorded; also one that is to be adopted."""
+@pytest.mark.parametrize("step", ["create", "update", "preview", "preview of an update"])
+def test_job_of_another_type_is_not_sent(context, cluster, held, step):
+    """Nomad would refuse it after the owner was recorded; also one to be adopted. What is stopped before is not refused."""
     answers(cluster, job=held | {"Type": "service"}, planned=plan("Edited"))
 
     with pytest.raises(errors.RefusedError) as refused:
-        made_in(way, context, SYSTEM | {"adopt": True})
+        do(step, context, SYSTEM | {"adopt": True})
 
-    assert str(refused.value) == OF_ANOTHER_TYPE
+    assert str(refused.value) == (
+        "job storage/aws-ebs0-node stays as it is: it is a service job, and Nomad makes no system job of it: where the plugin "
+        "is both, keep the type with monolith.job_type: service, or have the stack that owns it replace it with "
+        "monolith.job_type: system; else stop it while no volume of the plugin is claimed, and purge it when its tasks have "
+        "ended (`nomad job stop -namespace storage aws-ebs0-node`, then the same with -purge)"
+    )
     assert registered(cluster) == []
     assert cluster.sent("PUT") == []
-
-
-def test_preview_of_a_replacement_for_the_type_is_not_refused(context, cluster):
-    """What is recorded is stopped before."""
-    answers(cluster, job=RUNNING | {"Type": "service"}, planned=plan("Edited"))
-
     JOB.preflight(context, SERVICE, WISHED)
 
 
 # --- other jobs that run the plugin
 
 
-OTHER = "/v1/job/plugin-aws-ebs-nodes"
+BESIDE = "/v1/job/plugin-aws-ebs-nodes"
 NODE_TASK = {"Driver": "docker", "CSIPluginConfig": {"ID": "aws-ebs0", "Type": "node"}}
 CLIENT = {"ID": "id-a", "Name": "a", "Datacenter": "dc1", "NodePool": "default", "Status": "down", "Drain": True}
 
@@ -593,32 +487,22 @@ def runs_beside(cluster, *, kind="node", owner=None, job_ids=("plugin-aws-ebs-no
     cluster.replies["POST", PARSE] = [(200, PARSED | {"TaskGroups": [{"Tasks": [NODE_TASK]}]})]
     record = {"ID": "aws-ebs0", "NodeJobs": {"storage": {job_id: {} for job_id in job_ids}}}
     cluster.reply("GET", "/v1/plugin/csi/aws-ebs0", 200, record)
-    block = {"ID": "aws-ebs0", "Type": kind}
     other = {"ID": "plugin-aws-ebs-nodes", "Namespace": "storage", "Meta": owner}
-    cluster.reply("GET", OTHER, 200, other | {"TaskGroups": [{"Tasks": [{"CSIPluginConfig": block}]}]})
+    tasks = [{"CSIPluginConfig": {"ID": "aws-ebs0", "Type": kind}}]
+    cluster.reply("GET", BESIDE, 200, other | {"TaskGroups": [{"Tasks": tasks}]})
     running = {"ID": "x", "NodeID": "id-a", "NodeName": "a", "ClientStatus": "running", "DesiredStatus": "run"}
-    cluster.reply("GET", f"{OTHER}/allocations", 200, [running])
+    cluster.reply("GET", f"{BESIDE}/allocations", 200, [running])
     cluster.reply("GET", "/v1/nodes", 200, [CLIENT])
 
 
-def made_in(way, context, news=NEWS):
-    """Have the job made, changed or previewed."""
-    if way == "update":
-        JOB.update(context, IDENTITY, news, news | {"hcl": NEWS["hcl"] + " "})
-    elif way.startswith("preview"):
-        JOB.preflight(context, news if way == "preview of an update" else {}, news)
-    else:
-        JOB.create(context, news)
-
-
-@pytest.mark.parametrize("way", ["create", "update", "preview"])
-def test_nothing_is_started_beside_another_job_of_the_plugin(context, cluster, way):
+@pytest.mark.parametrize("step", ["create", "update", "preview"])
+def test_nothing_is_started_beside_another_job_of_the_plugin(context, cluster, step):
     """Neither registered nor recorded; the refusal names the job, its owner and both ways out."""
-    answers(cluster, job=RUNNING if way == "update" else None, planned=plan("Added", 0))
+    answers(cluster, job=RUNNING if step == "update" else None, planned=plan("Added", 0))
     runs_beside(cluster, owner={"nomad-csi.owner": "shop/prod"})
 
     with pytest.raises(errors.RefusedError) as refused:
-        made_in(way, context)
+        do(step, context, NEWS, NEWS | {"hcl": NEWS["hcl"] + " "})
 
     assert str(refused.value) == (
         "nothing was started; job-conflict: plugin aws-ebs0: expected no instances of job storage/plugin-aws-ebs-nodes on "
@@ -630,21 +514,20 @@ def test_nothing_is_started_beside_another_job_of_the_plugin(context, cluster, w
     assert cluster.sent("PUT") == []
 
 
-@pytest.mark.parametrize(
-    ("changes", "news"),
-    [
-        ({"kind": "controller", "owner": {"nomad-csi.owner": "infra/prod"}}, NEWS),
-        ({}, NEWS | {"pluginJobs": ["aws-ebs0-node", "plugin-aws-ebs-nodes"]}),
-        ({"job_ids": ["aws-ebs0-node"]}, NEWS),
-        ({"kind": "controller"}, NEWS),
-    ],
-    ids=["other part of this stack", "of the same plugin", "itself", "other part, of a program that names one job"],
-)
-def test_jobs_of_the_same_plugin_and_stack_are_no_others(context, cluster, changes, news):
+NO_OTHERS = {
+    "other part of this stack": ({"kind": "controller", "owner": {"nomad-csi.owner": "infra/prod"}}, NEWS),
+    "of the same plugin": ({}, NEWS | {"pluginJobs": ["aws-ebs0-node", "plugin-aws-ebs-nodes"]}),
+    "itself": ({"job_ids": ["aws-ebs0-node"]}, NEWS),
+    "other part, of a program that names one job": ({"kind": "controller"}, NEWS),
+}
+
+
+@pytest.mark.parametrize(("beside", "news"), NO_OTHERS.values(), ids=NO_OTHERS)
+def test_jobs_of_the_same_plugin_and_stack_are_no_others(context, cluster, beside, news):
     """What this run has not come to yet may run on."""
     answers(cluster, job=None, planned=plan("Added", 0))
     cluster.reply("GET", GET, 200, RUNNING)
-    runs_beside(cluster, **changes)
+    runs_beside(cluster, **beside)
 
     JOB.create(context, news)
 
@@ -663,7 +546,6 @@ def test_another_part_of_nobodys_job_is_refused_before_the_first_one_starts(cont
 def test_preview_of_a_changed_id_does_not_take_the_old_job_for_another(context, cluster):
     """It is stopped before the one of the new id is started."""
     runs_beside(cluster)
-
     cluster.reply("GET", GET, 404, "job not found")
 
     JOB.preflight(context, NEWS | {"jobId": "plugin-aws-ebs-nodes"}, NEWS)
@@ -671,7 +553,7 @@ def test_preview_of_a_changed_id_does_not_take_the_old_job_for_another(context, 
     assert [path.partition("?")[0] for path, _ in cluster.sent("GET")] == ["/v1/plugin/csi/aws-ebs0", GET]
 
 
-@pytest.mark.parametrize("path", ["/v1/plugin/csi/aws-ebs0", "/v1/nodes", OTHER])
+@pytest.mark.parametrize("path", ["/v1/plugin/csi/aws-ebs0", "/v1/nodes", BESIDE])
 def test_other_jobs_that_the_token_may_not_see_are_a_warning(context, cluster, heard, path):
     """The run goes on, and says what was not checked."""
     answers(cluster, job=None, planned=plan("Added", 0))

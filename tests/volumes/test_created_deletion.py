@@ -6,7 +6,7 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.frame import resource
-from nomad_csi.volumes import created_deletion, created_volume, deletion_proof
+from nomad_csi.volumes import created_deletion, created_volume
 from nomad_csi.volumes.deletion_proof import MadeStorage
 
 VOLUME = created_volume.CreatedVolumeResource()
@@ -54,13 +54,6 @@ def test_check_rejects_a_deletion_that_nobody_could_do(given, failure):
     assert any(f"{item.path}: {item.reason}".startswith(failure) for item in failures), failures
 
 
-def test_check_accepts_places_that_nomad_fills_in_and_what_is_not_known_yet():
-    """The id of an allocation changes with each change of the plugin's job."""
-    assert VOLUME.check(GIVEN | WORD)[1] == ()
-    assert VOLUME.check(GIVEN | {"onDestroy": "delete", "deletion": resource.UNKNOWN})[1] == ()
-    assert VOLUME.check(GIVEN | {"onDestroy": "delete", "deletion": {"awsRegion": "us-east-1"}})[1] == ()
-
-
 FROM_NOW_ON = "from now on, removing or replacing prod/scratch"
 TOLD = {
     "given": (KEEPING, DELETING, MADE, (), f"{FROM_NOW_ON} deletes its storage h-1 with all data"),
@@ -103,13 +96,6 @@ def test_rejects_a_replacement_that_takes_the_word_back():
     """The engine would delete by what is recorded, and the word would come too late."""
     with pytest.raises(errors.RefusedError, match="set on_destroy: keep alone, run `up`, and change the rest then"):
         differ(DELETING, KEEPING | {"volumeId": "other"})
-
-
-def test_volume_that_is_left_of_a_deletion_is_to_be_registered_again():
-    """Where the program still has it."""
-    found = VOLUME.diff(IDENTITY, DELETING, DELETING | ANSWERED | MADE | {"deregistered": True}, DELETING)
-
-    assert (found.updates, found.replaces) == (("deregistered",), ())
 
 
 @pytest.mark.parametrize(
@@ -162,31 +148,3 @@ def test_without_the_word_nothing_can_be_ordered():
     order, _ = created_deletion.order(resource.Context(connect=lambda: None), KEEPING | ANSWERED | MADE)
 
     assert order.confirmation == ""
-
-
-@pytest.mark.parametrize(
-    ("status", "words"),
-    [
-        ("deleted", "and its storage h-1 are deleted; its last snapshot is s-1 (listed); why"),
-        ("gone", "was gone already: why"),
-        (
-            "kept",
-            "is deregistered, and its storage h-1 is not deleted: why; its last snapshot is s-1 (listed); safe to re-run",
-        ),
-        ("unknown", "is deregistered; could not determine whether its storage h-1 is deleted: why"),
-        ("claimed", "and its storage h-1 are as they were (claimed): why"),
-    ],
-)
-def test_every_end_says_what_is_left(status, words):
-    """And where the data is."""
-    outcome = deletion_proof.DeletionOutcome(
-        namespace="prod",
-        volume_id="scratch",
-        status=status,
-        external_id="h-1",
-        snapshot_id="s-1",
-        snapshot_evidence="listed",
-        reason="why",
-    )
-
-    assert f"volume {IDENTITY} {words}" in created_deletion.sentence(outcome)

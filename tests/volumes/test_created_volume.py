@@ -71,10 +71,6 @@ def differ(news, old=None, outputs=None):
     return VOLUME.diff(IDENTITY, NEWS if old is None else old, OUTPUTS if outputs is None else outputs, news)
 
 
-def without(*names):
-    return {name: value for name, value in NEWS.items() if name not in names}
-
-
 @pytest.fixture(autouse=True)
 def _world(scripted, monkeypatch):
     """Every nonce is known, and Nomad holds no volume beside this one."""
@@ -150,22 +146,6 @@ def test_places_under_another_key_change_nothing(context, scripted):
     assert body["Volumes"][0]["RequestedTopologies"] == HELD["RequestedTopologies"]
 
 
-def test_volume_under_another_key_is_taken_over(context, scripted):
-    """A state that was lost is made again by another version of the driver's description."""
-    scripted.reply("GET", PATH, 200, HELD)
-
-    VOLUME.create(context, NEWS | RENAMED)
-
-    assert scripted.sent("PUT") == []
-
-
-def test_check_accepts_what_is_not_known_yet():
-    """A size that comes from another resource is checked when it is there."""
-    _, failures = VOLUME.check(GIVEN | {"capacityMinBytes": resource.UNKNOWN, "snapshotId": resource.UNKNOWN})
-
-    assert failures == ()
-
-
 def test_preview_knows_the_id_and_nothing_that_the_plugin_answers():
     """What uses the external id waits for it."""
     identity, outputs = VOLUME.preview(NEWS | {"adopt": True})
@@ -190,18 +170,6 @@ def test_create_that_answers_storage_of_another_volume_takes_its_registration_ba
         VOLUME.create(context, NEWS)
 
     assert [path for path, _ in scripted.sent("DELETE")] == [f"{PATH}?namespace=prod"]
-
-
-def test_create_tells_what_nomad_warns_of(context, scripted, heard):
-    """A warning stays visible."""
-    scripted.reply("GET", PATH, *ABSENT)
-    scripted.reply("GET", PATH, 200, HELD)
-    scripted.reply("PUT", CREATE, 200, {"Volumes": [HELD], "Warnings": "large"})
-
-    VOLUME.create(context, NEWS)
-
-    assert heard["warn"] == ["Nomad warns: large"]
-    assert heard["status"] == ["plugin aws-ebs0 creates prod/scratch"]
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT"])
@@ -252,43 +220,6 @@ def test_create_that_left_nothing_in_nomad_says_that_there_may_be_storage(contex
     assert (caught.value.kind, len(scripted.sent("PUT"))) == ("ambiguous", 1)
 
 
-def test_create_that_cannot_look_afterwards_says_the_same(context, scripted):
-    """A Nomad that went away in between leaves the same doubt."""
-    scripted.reply("GET", PATH, *ABSENT)
-    scripted.reply("GET", PATH, 500, "No cluster leader")
-    scripted.reply("PUT", CREATE, 0)
-
-    with pytest.raises(errors.NomadApiError, match="may have made the storage all the same"):
-        VOLUME.create(context, NEWS)
-
-
-@pytest.mark.parametrize(
-    ("held", "named"), [({"SnapshotID": "snap-2"}, "snapshotId"), ({"Parameters": None}, "parameters")]
-)
-def test_create_adopts_nothing_that_was_made_otherwise(context, scripted, held, named):
-    """What storage was made by never changes."""
-    scripted.reply("GET", PATH, 200, HELD | held)
-
-    with pytest.raises(errors.RefusedError, match=f"Nomad never changes {named}"):
-        VOLUME.create(context, NEWS | {"adopt": True})
-    assert scripted.sent("PUT") == []
-
-
-def test_read_leaves_a_size_out_that_nobody_asks_for(context, scripted):
-    """Nomad never forgets a size that was asked for once; the program may."""
-    recorded = without("capacityMinBytes", "capacityMaxBytes")
-    scripted.reply("GET", PATH, 200, HELD)
-
-    inputs, _ = VOLUME.read(context, IDENTITY, recorded, OUTPUTS)
-
-    assert inputs == recorded
-
-
-def test_diff_of_places_that_are_preferred_no_more_changes_nothing():
-    """They counted when the storage was made."""
-    assert not differ(without("preferredTopologies")).any
-
-
 def test_diff_of_places_that_the_storage_is_in_by_now_changes_nothing():
     """The plugin chose one of two: to ask for that one alone moves nothing."""
     made = OUTPUTS | {"topologies": [ZONE_B]}
@@ -321,22 +252,12 @@ def test_properties_that_replace_are_those_that_the_comparison_replaces():
     assert set(desired.property_names(replaced)) == declared - {"volumeId", "namespace"}
 
 
-def test_diff_of_the_name_changes_nothing():
-    """The storage keeps the name that it was made by."""
-    assert not differ(NEWS | {"name": "scratch-2"}).any
-
-
 def test_diff_of_the_id_alone_makes_new_storage():
     """What the old id had stays in no volume."""
     found = differ(NEWS | {"volumeId": "scratch-2"})
 
     assert found.replaces == ("volumeId",)
     assert "its storage vol-1 stays, with its data, in no volume any more" in found.notice
-
-
-def test_diff_of_foreign_flags_updates():
-    """Flags that somebody else set are to go."""
-    assert differ(NEWS, outputs=OUTPUTS | {"foreignMountFlags": True}).updates == ("mountOptions.mountFlags",)
 
 
 def test_deregistered_volume_does_not_get_empty_storage(context, scripted):
@@ -392,32 +313,6 @@ def test_a_replacement_looks_at_its_plugin_before_the_volume_goes(context, scrip
     assert scripted.sent("DELETE") == []
 
 
-def test_a_replacement_by_a_healthy_plugin_goes_on(context, scripted):
-    """Its controller is asked when it makes the volume."""
-    scripted.reply("GET", PATH, 200, HELD)
-    scripted.reply("DELETE", PATH, 200, "")
-    scripted.reply("GET", "/v1/plugin/csi/aws-ebs1", 200, {"ID": "aws-ebs1", "Controllers": {"a": WELL}})
-    context.operation.declare(VOLUME.declared.token, "", OTHER_PLUGIN)
-
-    VOLUME.preflight(context, OUTPUTS, OTHER_PLUGIN)
-    VOLUME.delete(context, IDENTITY, OUTPUTS)
-
-    assert len(scripted.sent("DELETE")) == 1
-
-
-def test_delete_refuses_a_claimed_volume(context, scripted):
-    """A volume in use stays registered."""
-    claimed = {
-        "WriteAllocs": {"a-1": None},
-        "Allocations": [{"ID": "a-1", "JobID": "db", "Namespace": "prod", "NodeID": "n", "ClientStatus": "running"}],
-    }
-    scripted.reply("GET", PATH, 200, HELD | claimed)
-
-    with pytest.raises(errors.RefusedError, match="prod/db"):
-        VOLUME.delete(context, IDENTITY, OUTPUTS)
-    assert scripted.sent("DELETE") == []
-
-
 def test_proof_that_the_plugin_made_it_outlives_refresh_and_update(context, scripted):
     """And it is not there where the volume was taken over."""
     scripted.reply("GET", PATH, 200, HELD)
@@ -443,13 +338,3 @@ def test_create_refuses_an_unknown_namespace_before_anything_is_sent(context, sc
         VOLUME.create(context, NEWS)
 
     assert scripted.sent("PUT") == []
-
-
-def test_create_goes_on_where_the_namespace_may_not_be_seen(context, scripted):
-    """What follows will tell."""
-    scripted.reply("GET", PATH, *ABSENT)
-    scripted.reply("GET", PATH, 200, HELD)
-    scripted.reply("GET", "/v1/namespace/prod", 403, "Permission denied")
-    scripted.reply("PUT", f"{PATH}/create", 200, {"Volumes": [HELD], "Warnings": ""})
-
-    assert VOLUME.create(context, NEWS)[1] == MADE

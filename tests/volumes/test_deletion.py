@@ -237,31 +237,6 @@ def test_last_snapshot_of_a_volume_with_all_tags_has_the_same_ones(run, register
     assert (said in told) is not is_named
 
 
-def test_storage_that_leaves_slowly_is_waited_for(run, registered, monkeypatch):
-    """Accepted, and observed for a while: done when it is gone."""
-    looks, seen = [], aws_deletion.read_storage
-
-    def look(*arguments):
-        looks.append(arguments)
-        found = aws_deletion.ObservedStorage(external_id=registered, state="available", tags={})
-        return found if 3 <= len(looks) <= 4 else seen(*arguments)
-
-    monkeypatch.setattr(aws_deletion, "read_storage", look)
-
-    assert run(with_snapshot=False) == ("deleted", "")
-    assert len(looks) == 5
-
-
-def test_what_is_not_registered_is_unknown_without_a_region(run, made, ec2):
-    """Nobody asked AWS, where its storage still is: that is not gone."""
-    external_id = made()
-
-    assert run(aws_region="") == ("unknown", "not registered, and AWS was not asked for its storage; name --aws-region")
-
-    assert run.last.is_broken
-    assert exists(ec2, external_id)
-
-
 def test_unknown_owner_record_is_not_none(run, registered, ec2, monkeypatch):
     """A token that may not read whose a volume is deletes none."""
     unread = registration_ownership.VolumeOwners(owners={}, unread=frozenset({("default", "mysql")}))
@@ -314,31 +289,6 @@ def test_state_of_a_stack_is_proof(run, running, made, ec2):
     assert another.startswith(f"{external_id} is storage of cluster another, and the one that answers is ")
     assert run(made={KEY: MadeStorage(external_id=external_id, cluster="")}) == ("deleted", "")
     assert not exists(ec2, external_id)
-
-
-def test_volumes_share_the_time_for_claims_to_go(running, made, monkeypatch):
-    """What the first has used up is not there for the second, and its snapshot does not count."""
-    given, waited = [], {"a": 20.0, "b": 30.0, "c": 0.0}
-
-    def deregister(_client, keys, options, **_):
-        [(_, volume_id)] = keys
-        given.append((volume_id, options.wait_s))
-        running.client.clock.sleep(waited[volume_id])
-        return [types.SimpleNamespace(is_done=False, status="claimed", why="in use")]
-
-    for volume_id in waited:
-        running.register(volume_id, made(f"default/{volume_id}"))
-    monkeypatch.setattr(deletion.deregistration, "deregister", deregister)
-    orders = [
-        deletion_proof.DeletionRequest(namespace="default", volume_id=each, confirmation=f"default/{each}")
-        for each in waited
-    ]
-    options = deletion_proof.DeletionOptions(wait_s=45.0, aws_region=REGION, owner=OWNER)
-
-    found = deletion.delete(running.client, orders, options)
-
-    assert given == [("a", 45.0), ("b", 25.0), ("c", 0.0)]
-    assert [outcome.status for outcome in found] == ["claimed"] * 3
 
 
 def test_attached_volume_keeps_registration_and_data(run, running, registered, instance):
@@ -546,32 +496,6 @@ def test_rejects_what_is_not_known_here(run, running, external_id, options, word
     status, reason = run(**options)
 
     assert (status, words in reason, running.holds("mysql")) == ("refused", True, True)
-
-
-def test_access_point_goes_and_its_file_system_stays(run, running, aws, here):
-    """No data is deleted with a door, so no snapshot is taken."""
-    efs = aws["efs"]
-    named = {"nomad-csi:volume": KEY, "nomad-csi:owner": OWNER, "nomad-csi:cluster": here}
-    tags = [{"Key": name, "Value": value} for name, value in named.items()]
-    system = efs.create_file_system(CreationToken="t")["FileSystemId"]
-    point = efs.create_access_point(FileSystemId=system, ClientToken="c", Tags=tags)["AccessPointId"]
-    running.register("mysql", f"{system}::{point}")
-
-    assert run() == ("deleted", "")
-    assert run.last.snapshot_id == ""
-    assert efs.describe_access_points()["AccessPoints"] == []
-    assert efs.describe_file_systems(FileSystemId=system)["FileSystems"][0]["FileSystemId"] == system
-
-
-def test_nomad_out_of_reach_changes_nothing(made, ec2):
-    """No answer is no permission."""
-    external_id = made()
-    order = deletion_proof.DeletionRequest(namespace="default", volume_id="mysql", confirmation=KEY)
-    with nomad.Nomad(nomad.Connection(address="http://127.0.0.1:9")) as client:
-        [found] = deletion.delete(client, [order], deletion_proof.DeletionOptions(aws_region=REGION))
-
-    assert (found.status, found.is_broken, found.is_done) == ("failed", True, False)
-    assert exists(ec2, external_id)
 
 
 @pytest.mark.parametrize(("with_snapshot", "how"), [(True, "after a"), (False, "without a")])

@@ -71,13 +71,6 @@ def test_servers_are_asked_once(context, scripted, version, told):
     assert len(scripted.requests) == 1
 
 
-def test_servers_that_may_not_be_seen_are_no_risk_that_is_known(context, scripted):
-    """The doctor says that their versions could not be checked."""
-    scripted.reply("GET", "/v1/agent/members", 403, "Permission denied")
-
-    assert secret_safety.risk(context.connect()) == ""
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_refresh_reads_no_volume_with_secrets(context, old, heard, kind):
     """What is recorded stays, and why is said."""
