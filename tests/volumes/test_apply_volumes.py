@@ -1,5 +1,6 @@
 """Many volumes: compared first, one request each, each with an outcome, and nothing sent again unseen."""
 
+import contextlib
 import dataclasses
 import threading
 
@@ -87,41 +88,19 @@ def test_each_new_volume_is_one_request(run, scripted):
 
 
 @pytest.mark.usefixtures("absent")
-def test_unchanged_volumes_are_not_sent(run, scripted, holds):
-    """No write, not even an empty one."""
-    for number in range(3):
-        holds(volume(number))
-
-    outcomes, _ = run(volume(0), volume(1), volume(2))
-
-    assert [item.status for item in outcomes] == ["unchanged"] * 3
-    assert sent(scripted) == []
-
-
-@pytest.mark.usefixtures("absent")
-def test_few_volumes_need_no_list(run, scripted, holds):
-    """A list holds every volume of a namespace."""
+@pytest.mark.parametrize(("few", "listed"), [(5, False), (1, True)], ids=["few", "many"])
+def test_unchanged_volume_is_not_sent(run, scripted, holds, monkeypatch, few, listed):
+    """Few volumes need no list, which holds every volume of a namespace; of many, what is not in it is new unread."""
+    monkeypatch.setattr(volumes, "FEW", few)
+    scripted.replies[("GET", PLURAL)] = [(200, [{"ID": name, "Namespace": "default"} for name in ("v0", "other")])]
     holds(volume(0))
 
-    run(volume(0))
+    outcomes, _ = run(volume(0), volume(1))
 
-    assert scripted.sent("GET") == [(f"{path(0)}?namespace=default", None), (f"{RECORD}?namespace=default", None)]
-
-
-@pytest.mark.usefixtures("absent")
-def test_many_volumes_need_one_list_and_a_read_for_each_that_is_there(run, scripted, holds, monkeypatch):
-    """What is not in the list is new without a question."""
-    monkeypatch.setattr(volumes, "FEW", 5)
-    scripted.replies[("GET", PLURAL)] = [
-        (200, [{"ID": "v0", "Namespace": "default"}, {"ID": "other", "Namespace": "default"}])
-    ]
-    holds(volume(0))
-
-    outcomes, _ = run(*(volume(number) for number in range(volumes.FEW + 1)))
-
-    assert [item.status for item in outcomes] == ["unchanged"] + ["registered"] * volumes.FEW
-    read = [target for target, _ in scripted.sent("GET") if target.startswith("/v1/volume/")]
-    assert read == [f"{path(0)}?namespace=default"]
+    assert [item.status for item in outcomes] == ["unchanged", "registered"]
+    assert sent(scripted) == ["v1"]
+    asked = [target.partition("?")[0] for target, _ in scripted.sent("GET")]
+    assert (PLURAL in asked[: asked.index(path(0))], path(1) in asked) == (listed, not listed)
 
 
 @pytest.mark.usefixtures("absent")
@@ -136,18 +115,6 @@ def test_changed_volume_without_an_owner_record_is_refused(run, scripted, holds)
         'context: Nomad has {"tier": "slow"}, wanted {"tier": "fast"}; it has no owner record; nothing was changed: '
         "--adopt takes it over"
     )
-
-
-@pytest.mark.usefixtures("absent")
-def test_place_that_nomad_ignores_is_not_as_wanted(run, scripted, holds):
-    """Nothing is sent for it, and nobody is told that all is well."""
-    holds(volume(0))
-
-    [outcome], _ = run(volume(0, required_topologies=({"zone": "a"},)))
-
-    assert (outcome.status, outcome.is_done, outcome.is_broken) == ("refused", False, False)
-    assert "registered without" in outcome.changes[0]
-    assert sent(scripted) == []
 
 
 ASKED = "controller validate volume: CSI.ControllerValidateVolume: "
@@ -260,123 +227,6 @@ def test_each_namespace_that_is_not_there_is_a_problem(run, scripted):
 
 
 @pytest.mark.usefixtures("absent")
-@pytest.mark.parametrize("reply", [(403, "Permission denied"), (200, [{"Name": "default"}])])
-def test_namespace_that_the_token_may_not_know_is_left_to_nomad(run, scripted, reply):
-    """Its list is refused, or leaves out what is there."""
-    scripted.reply("GET", "/v1/namespaces", *reply)
-    scripted.reply("GET", "/v1/namespace/shop", 403, "Permission denied")
-    scripted.replies["PUT", path(0)] = [(500, "volume v0 is in nonexistent namespace shop")]
-
-    [outcome], _ = run(volume(0, namespace="shop"))
-
-    assert outcome.status == "refused"
-    assert "nonexistent namespace shop" in outcome.reason
-
-
-@pytest.mark.usefixtures("absent")
-def test_list_of_namespaces_is_asked_again(run, scripted):
-    """A cluster without a leader has not said that something is missing."""
-    scripted.replies[("GET", "/v1/namespaces")] = [(500, "No cluster leader"), (200, [{"Name": "shop"}])]
-
-    [outcome], told = run(volume(0, namespace="shop"))
-
-    assert outcome.status == "registered"
-    assert len(told) == 1
-
-
-@pytest.mark.usefixtures("absent")
-def test_request_that_was_not_taken_is_tried_again_and_told(run, scripted):
-    """A cluster without a leader did nothing."""
-    scripted.replies[("PUT", path(0))] = [(500, "No cluster leader"), (500, "No cluster leader"), (200, {})]
-
-    [outcome], told = run(volume(0))
-
-    assert outcome.status == "registered"
-    assert [line.partition("; ")[2] for line in told] == [
-        "trying again in 1 s (attempt 2 of 5)",
-        "trying again in 2 s (attempt 3 of 5)",
-    ]
-
-
-@pytest.mark.usefixtures("absent")
-def test_retries_end(run, scripted):
-    """It may work another time."""
-    scripted.replies["PUT", path(0)] = [(500, "No cluster leader")]
-
-    [outcome], _ = run(volume(0))
-
-    assert (outcome.status, outcome.is_broken) == ("failed", True)
-    assert len(sent(scripted)) == applied.ATTEMPTS
-
-
-@pytest.mark.usefixtures("absent")
-def test_deadline_ends_retries(run, scripted):
-    """No wait goes beyond it."""
-    scripted.replies["PUT", path(0)] = [(500, "No cluster leader")]
-
-    [outcome], told = run(volume(0), timeout_s=2)
-
-    assert outcome.status == "failed"
-    assert (len(told), len(sent(scripted))) == (1, 2)
-
-
-@pytest.mark.usefixtures("absent")
-def test_lost_answer_of_what_arrived_is_not_sent_again(run, scripted, holds):
-    """It is read back: the server went on without its caller."""
-    document = volume(0, secrets={"password": CANARY})
-    original = scripted._take
-
-    def arrives(method, target):
-        if method == "PUT":
-            holds(document)
-        return original(method, target)
-
-    scripted._take = arrives
-    scripted.replies["PUT", path(0)] = [(0, "")]
-
-    [outcome], told = run(document)
-
-    assert (outcome.status, told) == ("registered", [])
-    assert len(sent(scripted)) == 1
-
-
-@pytest.mark.usefixtures("absent")
-def test_lost_answer_that_could_not_be_read_back_is_looked_at_before_it_is_sent_again(run, scripted, holds):
-    """The look comes late, and still before the second request."""
-    document = volume(0)
-    original = scripted._take
-
-    def arrives(method, target):
-        if method == "PUT":
-            holds(document)
-            scripted.replies[("GET", path(0))].insert(0, (403, "Permission denied"))
-        return original(method, target)
-
-    scripted._take = arrives
-    scripted.replies["PUT", path(0)] = [(0, "")]
-
-    [outcome], told = run(document)
-
-    assert outcome.status == "registered"
-    assert [line.endswith("what was sent could not be read back") for line in told] == [True, False]
-    assert len(sent(scripted)) == 1
-
-
-@pytest.mark.usefixtures("absent")
-def test_lost_answer_of_what_did_not_arrive_is_sent_again_and_told(run, scripted):
-    """After a read that shows it absent."""
-    scripted.replies[("PUT", path(0))] = [(0, ""), (200, {})]
-
-    [outcome], told = run(volume(0))
-
-    assert outcome.status == "registered"
-    assert [line.endswith("trying again in 1 s (attempt 2 of 5)") for line in told] == [True]
-    calls = [(method, target.partition("?")[0]) for method, target, _ in scripted.requests]
-    of_the_volume = [call for call in calls if call[1] == path(0)]
-    assert of_the_volume == [("GET", path(0)), ("PUT", path(0)), ("GET", path(0)), ("PUT", path(0))]
-
-
-@pytest.mark.usefixtures("absent")
 def test_secrets_of_a_known_volume_cannot_be_read_back(run, scripted, holds):
     """They are sent again, and where no answer ever comes, nobody claims to know."""
     document = volume(0, secrets={"password": CANARY})
@@ -452,34 +302,72 @@ def test_id_twice_is_refused_before_anything_is_asked(run, scripted):
     assert scripted.requests == []
 
 
-def test_cluster_that_cannot_be_read_is_not_written(run, scripted):
-    """Without a comparison nothing is sent."""
-    scripted.reply("GET", path(0), 403, "Permission denied")
-
-    with pytest.raises(errors.NomadApiError, match="csi-read-volume"):
-        run(volume(0))
-    assert sent(scripted) == []
+NO_LEADER = (500, "No cluster leader")
+AGAIN = [f"trying again in {seconds} s (attempt {number} of 5)" for number, seconds in ((2, 1), (3, 2), (4, 4), (5, 8))]
+ATTEMPTS = {
+    "twice without a leader": ([NO_LEADER, NO_LEADER, (200, {})], {}, "registered", AGAIN[:2], 3),
+    "for good": ([NO_LEADER], {}, "failed", AGAIN, applied.ATTEMPTS),
+    "until the deadline": ([NO_LEADER], {"timeout_s": 2}, "failed", AGAIN[:1], 2),
+    "the request was lost": ([(0, ""), (200, {})], {}, "registered", AGAIN[:1], 2),
+}
 
 
 @pytest.mark.usefixtures("absent")
-def test_cluster_without_a_leader_is_asked_again_before_anything_is_sent(run, scripted):
-    """And told; a cluster that is not there at all is an error at once."""
-    scripted.replies[("GET", path(0))] = [(500, "No cluster leader"), (404, "volume not found")]
+@pytest.mark.parametrize(("answers", "options", "status", "told", "count"), ATTEMPTS.values(), ids=ATTEMPTS)
+def test_request_that_was_not_taken_is_tried_again(run, scripted, answers, options, status, told, count):
+    """And told; each time after a read that shows the volume absent, where the answer was lost."""
+    scripted.replies[("PUT", path(0))] = list(answers)
 
-    [outcome], told = run(volume(0))
+    [outcome], lines = run(volume(0), **options)
+
+    assert (outcome.status, outcome.is_broken) == (status, status == "failed")
+    assert [line.rpartition("; ")[2] for line in lines] == told
+    assert len(sent(scripted)) == count
+    methods = [method for method, target, _ in scripted.requests if target.startswith(path(0))]
+    assert answers[0] == NO_LEADER or methods == ["GET", "PUT", "GET", "PUT"]
+
+
+@pytest.mark.usefixtures("absent")
+@pytest.mark.parametrize("is_unreadable", [False, True])
+def test_lost_answer_of_what_arrived_is_not_sent_again(run, scripted, holds, is_unreadable):
+    """It is read back, at the latest before the second request: the server went on without its caller."""
+    document = volume(0, secrets={"password": CANARY})
+    original = scripted._take
+
+    def arrives(method, target):
+        if method == "PUT":
+            holds(document)
+            if is_unreadable:
+                scripted.replies[("GET", path(0))].insert(0, (403, "Permission denied"))
+        return original(method, target)
+
+    scripted._take = arrives
+    scripted.replies["PUT", path(0)] = [(0, "")]
+
+    [outcome], told = run(document)
 
     assert outcome.status == "registered"
-    assert len(told) == 1
-    scripted.replies[("GET", path(0))] = [(0, "")]
-    with pytest.raises(errors.NomadApiError):
-        run(volume(0))
+    assert [line.endswith("what was sent could not be read back") for line in told] == (
+        [True, False] if is_unreadable else []
+    )
+    assert len(sent(scripted)) == 1
+
+
+UNREAD = {
+    "a right is missing": ([(403, "Permission denied")], "csi-read-volume", 1),
+    "no leader for good": ([NO_LEADER], "No cluster leader", applied.ATTEMPTS),
+    "no cluster": ([(0, "")], "GET /v1/volume/csi/v0", applied.ATTEMPTS),
+    "no leader at first": ([NO_LEADER, (404, "volume not found")], None, 2),
+}
 
 
 @pytest.mark.usefixtures("absent")
-def test_cluster_that_finds_no_leader_is_an_error(run, scripted):
-    """After as many attempts as a request has."""
-    scripted.replies[("GET", path(0))] = [(500, "No cluster leader")]
+@pytest.mark.parametrize(("answers", "error", "count"), UNREAD.values(), ids=UNREAD)
+def test_cluster_that_cannot_be_read_is_not_written(run, scripted, answers, error, count):
+    """Without a comparison nothing is sent; one without a leader is asked again, as often as a request is sent."""
+    scripted.replies[("GET", path(0))] = list(answers)
 
-    with pytest.raises(errors.NomadApiError, match="No cluster leader"):
+    with contextlib.nullcontext() if error is None else pytest.raises(errors.NomadApiError, match=error):
         run(volume(0))
-    assert [target.partition("?")[0] for target, _ in scripted.sent("GET")] == [path(0)] * applied.ATTEMPTS
+    assert len([target for target, _ in scripted.sent("GET") if target.startswith(path(0))]) == count
+    assert sent(scripted) == ([] if error is not None else ["v0"])

@@ -1,9 +1,13 @@
-"""What shows that storage is a volume of this cluster and of whoever asks; every other combination is refused."""
+"""What must hold before data is deleted: proof of whose storage it is, a confirmation, no registration, no attachment."""
 
+import contextlib
 import itertools
+import types
 
 import pytest
 
+from nomad_csi import errors, nomad
+from nomad_csi.aws import ebs_volumes
 from nomad_csi.volumes import deletion_proof, owner_records
 
 ID = "vol-0123456789abcdef0"
@@ -127,3 +131,101 @@ def test_what_the_owner_record_shows_needs_no_other_evidence(is_registered):
     assert objection(created, FOR_OWNER) == ""
     assert "belongs to stack shop/prod by its owner record" in objection(created, {"owner": "bank/prod"})
     assert "is storage of cluster two" in objection(created | {"tags": {"nomad-csi:cluster": "two"}}, FOR_OWNER)
+
+
+@pytest.fixture
+def client(scripted):
+    """A client of the scripted Nomad."""
+    with nomad.Nomad(nomad.Connection(address=scripted.address), timeout_s=60.0) as made:
+        yield made
+
+
+@pytest.fixture
+def listed(scripted):
+    """Say which external ids Nomad lists: ``listed("vol-1", ...)``."""
+
+    def script(*external_ids):
+        items = [
+            {"ID": f"v{number}", "Namespace": "prod", "ExternalID": external_id, "PluginID": "p"}
+            for number, external_id in enumerate(external_ids)
+        ]
+        scripted.reply("GET", "/v1/volumes", 200, items)
+
+    return script
+
+
+@pytest.mark.parametrize("confirmation", ["", "vol-0123456789abcdef", f"{ID} ", "yes"])
+def test_rejects_without_the_word(confirmation):
+    """Letter by letter."""
+    with pytest.raises(
+        errors.RefusedError, match=f"^deletion of the data of {ID} was not confirmed; nothing was deleted: "
+    ):
+        deletion_proof.refuse_unconfirmed(ID, confirmation)
+
+
+@pytest.mark.parametrize(("took_s", "questions"), [((1.0,), 1), ((1.1, 1.0), 2), ((1.1, 1.1, 1.1), 3)])
+def test_last_answer_of_nomad_is_fresh(client, listed, monkeypatch, scripted, took_s, questions):
+    """It is asked again where the answer took too long, and deletion is refused where it always does."""
+    listed("vol-other")
+    clock = [at for number, duration in enumerate(took_s) for at in (10.0 * number, 10.0 * number + duration)]
+    monkeypatch.setattr(deletion_proof, "time", types.SimpleNamespace(monotonic=lambda: clock.pop(0)))
+    is_slow = took_s[-1] > deletion_proof.FRESH_S
+    refused = pytest.raises(errors.RefusedError, match=r"^Nomad takes more than 1 s to list what is registered$")
+
+    with refused if is_slow else contextlib.nullcontext():
+        deletion_proof.refuse_registered_now(client, ID)
+
+    assert len(scripted.sent("GET")) == questions
+
+
+def test_rejects_what_is_attached(monkeypatch):
+    """With the instance."""
+    found = ebs_volumes.Attachment(instance_id="i-1", state="attached", device="/dev/xvdba", instance_state="running")
+    answers = [
+        ebs_volumes.AttachedVolume(external_id=ID, state="available"),
+        ebs_volumes.AttachedVolume(external_id=ID, state="in-use", attachments=(found,)),
+    ]
+    asked = []
+
+    def read(external_ids, aws_region):
+        asked.append((tuple(external_ids), aws_region))
+        return ebs_volumes.ObservedAttachments(volumes={ID: answers.pop(0)})
+
+    monkeypatch.setattr(ebs_volumes, "read_attachments", read)
+
+    deletion_proof.refuse_attached(ID, "us-east-1")
+    with pytest.raises(errors.RefusedError, match=rf"^{ID} is in-use: attached to i-1 \(running\) as /dev/xvdba; noth"):
+        deletion_proof.refuse_attached(ID, "us-east-1")
+    assert asked == [((ID,), "us-east-1")] * 2
+
+
+SYSTEM = "fs-0123456789abcdef0"
+
+
+POINT = f"{SYSTEM}::fsap-00000002"
+BESIDE = {
+    "the access point, with its folder": (POINT, f"{SYSTEM}:/data:fsap-00000002", True),
+    "another access point": (POINT, f"{SYSTEM}::fsap-00000003", False),
+    "the file system of an access point": (POINT, SYSTEM, False),
+    "a folder of the file system": (SYSTEM, f"efs:{SYSTEM}:/up", True),
+    "the same text": ("a", "a", True),
+    "another text": ("a", "b", False),
+}
+
+
+@pytest.mark.parametrize("ask", [deletion_proof.refuse_registered, deletion_proof.refuse_registered_now])
+@pytest.mark.parametrize(("deleted", "registered", "is_refused"), BESIDE.values(), ids=BESIDE)
+def test_storage_is_not_deleted_under_a_registration_of_it_or_of_a_part(
+    client, listed, ask, deleted, registered, is_refused
+):
+    """However the external id is written, and however fresh the answer is; all of them are named."""
+    listed(registered, registered)
+
+    with (
+        pytest.raises(
+            errors.RefusedError, match=rf"^{deleted} is registered as prod/v0, prod/v1; nothing was deleted: "
+        )
+        if is_refused
+        else contextlib.nullcontext()
+    ):
+        ask(client, deleted)

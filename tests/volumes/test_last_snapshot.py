@@ -18,7 +18,6 @@ from tests import clocks
 CONNECTION = SimpleNamespace(endpoint=SimpleNamespace(text="/csi.sock"))
 VOLUME = "vol-1"
 SECRETS = {"key": "hunter2"}
-PLAIN = re.compile(r"[a-z][a-z0-9-]{0,61}[a-z0-9]")
 IDS = ("vol-0123456789abcdef0", "nas.example.net#pool#scratch##", "projects/p/zones/z/disks/d", "a" * 500, "Ä b", "")
 
 
@@ -70,74 +69,65 @@ def take(provider="hostpath.csi.k8s.io", rpcs=("LIST_SNAPSHOTS",), wait_s=5.0, c
     return volume_snapshots.create_last_snapshot(CONNECTION, source, timeouts)
 
 
+LIMITS = {
+    "aws-ebs": r".{1,256}",
+    "gce-pd": r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?",
+    "digitalocean": r"[a-z][a-z0-9-]{0,63}",
+    "portworx": r"[A-Za-z0-9-]+",
+    "democratic-csi": r"[A-Za-z0-9_\-:.+]+",
+    "csi-hostpath": r".+",
+    "csi-driver-nfs": r"[^#/]{1,255}",
+}
+"""Of each driver that deletes: the names of snapshots that it takes, as the catalogue says."""
+
+
 @pytest.mark.parametrize("external_id", IDS)
-def test_name_has_plain_characters_whatever_the_external_id(external_id):
-    """A letter first, then lower-case letters, digits and hyphens; at most 63; another one each time."""
-    one, other = (volume_snapshots.name_for(external_id) for _ in range(2))
+def test_name_is_one_that_every_driver_takes(external_id):
+    """Plain, whatever the external id; twelve digits of that, for people, and sixteen that no earlier snapshot has."""
+    names = {volume_snapshots.name_for(external_id) for _ in range(3)}
+    digest = hashlib.sha256(external_id.encode()).hexdigest()[:12]
 
-    assert PLAIN.fullmatch(one)
-    assert one != other
-    assert one[:19] == other[:19]  # of the same volume, for people who look for them
-
-
-@pytest.mark.parametrize(
-    ("driver", "allowed"),
-    [
-        ("aws-ebs", r".{1,256}"),
-        ("gce-pd", r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?"),
-        ("digitalocean", r"[a-z][a-z0-9-]{0,63}"),
-        ("portworx", r"[A-Za-z0-9-]+"),
-        ("democratic-csi", r"[A-Za-z0-9_\-:.+]+"),
-        ("csi-hostpath", r".+"),
-        ("csi-driver-nfs", r"[^#/]{1,255}"),
-    ],
-)
-def test_name_is_within_the_limits_of_every_driver(driver, allowed):
-    """Those of the catalogue, as expressions."""
-    assert catalogue.DRIVERS[driver].deletion.snapshot_name
-    assert all(re.fullmatch(allowed, volume_snapshots.name_for(external_id)) for external_id in IDS)
-
-
-def test_every_driver_with_limits_has_a_row_above():
-    """So that a new one is not forgotten."""
-    [rows] = [mark.args[1] for mark in test_name_is_within_the_limits_of_every_driver.pytestmark]
-
-    assert {row[0] for row in rows} == {name for name, driver in catalogue.DRIVERS.items() if driver.deletion}
+    assert len(names) == 3
+    assert all(re.fullmatch(rf"final-{digest}-[0-9a-f]{{16}}", name) for name in names)
+    assert all(re.fullmatch(allowed, name) for allowed in LIMITS.values() for name in names)
+    known = {name: driver.deletion for name, driver in catalogue.DRIVERS.items() if driver.deletion}
+    assert LIMITS.keys() == known.keys()
+    assert all(known[name].snapshot_name for name in LIMITS)
 
 
 def test_snapshot_is_waited_for_under_one_name_and_read_back(monkeypatch):
-    """Three questions, one name; then it is listed by its id."""
+    """Three questions with volume, name and secrets, and all the time: a driver may copy within the call. Then a list."""
     driver = Driver(monkeypatch, snapshot(ready=False), snapshot(ready=False), snapshot(), listed=[snapshot()])
     told = []
 
-    found = take(told=told)
+    found = take(told=told, wait_s=3600)
 
     *created, listed = driver.asked
     assert found == volume_snapshots.LastSnapshot(snapshot_id="snap-1", evidence="read back with ListSnapshots: ready")
-    assert len(created) == 3
-    assert len({request["name"] for request in created}) == 1
+    assert (len(created), len({request["name"] for request in created})) == (3, 1)
+    assert (created[0]["source_volume_id"], created[0]["secrets"]) == (VOLUME, SECRETS)
+    assert 3500 < created[0]["timeout_s"] <= 3600
     assert listed == {"list": "snap-1"}
     assert told == ["snapshot snap-1 is not ready"] * 2
 
 
-def test_snapshot_is_asked_for_with_name_volume_and_secrets(monkeypatch):
-    """A driver that needs them finds them in the request."""
-    monkeypatch.setattr(volume_snapshots, "name_for", lambda external_id: f"final-{external_id}")
-    driver = Driver(monkeypatch, snapshot(), listed=[snapshot()])
+OF_DRIVERS = {
+    "GCE, which names the project by its id or its number": (
+        "hostpath.csi.k8s.io", "projects/shop/zones/z/disks/d", "projects/123/zones/z/disks/d", {}
+    ),
+    "ZFS, whose `zfs destroy -r` takes any other along": (
+        "org.democratic-csi.zfs", VOLUME, VOLUME, {"detachedSnapshots": "true"}
+    ),
+}  # fmt: skip
 
-    take()
 
-    asked = {name: driver.asked[0][name] for name in ("source_volume_id", "name", "secrets")}
-    assert asked == {"source_volume_id": VOLUME, "name": f"final-{VOLUME}", "secrets": SECRETS}
+@pytest.mark.parametrize(("provider", "made", "listed", "parameters"), OF_DRIVERS.values(), ids=OF_DRIVERS)
+def test_snapshot_is_known_again(monkeypatch, provider, made, listed, parameters):
+    """It is of the same volume, and of the kind that stays."""
+    driver = Driver(monkeypatch, snapshot("orders/1", made), listed=[snapshot("orders/1", listed)])
 
-
-def test_driver_that_copies_while_it_is_asked_has_all_the_time(monkeypatch):
-    """csi-driver-nfs packs an archive within the call: not the two seconds of other calls."""
-    driver = Driver(monkeypatch, snapshot(), listed=[snapshot()])
-
-    take(wait_s=3600)
-
-    assert 3500 < driver.asked[0]["timeout_s"] <= 3600
+    assert take(provider).snapshot_id == "orders/1"
+    assert dict(driver.asked[0]["parameters"]) == parameters
 
 
 @pytest.mark.parametrize(
@@ -156,14 +146,6 @@ def test_rejects_a_snapshot_that_is_not_read_back(monkeypatch, listed, words):
 
     with pytest.raises(errors.CsiError, match=rf"^/csi\.sock: .*{words}"):
         take()
-
-
-def test_project_by_number_is_the_same_volume(monkeypatch):
-    """GCE's ids name the project by its id or its number."""
-    made = snapshot(volume="projects/shop/zones/z/disks/d")
-    Driver(monkeypatch, made, listed=[snapshot(volume="projects/123/zones/z/disks/d")])
-
-    assert take().snapshot_id == "snap-1"
 
 
 def test_driver_without_a_list_finds_it_again_by_its_name(monkeypatch):
@@ -219,49 +201,21 @@ def test_rejects_a_snapshot_that_could_not_be_restored(monkeypatch, provider, ma
         take(provider, rpcs=())
 
 
-def test_snapshots_of_zfs_are_ordered_detached(monkeypatch):
-    """`zfs destroy -r` of the volume would take any other along."""
-    detached = snapshot("orders/final-1")
-    driver = Driver(monkeypatch, detached, listed=[detached])
-
-    take("org.democratic-csi.zfs")
-
-    assert driver.asked[0]["parameters"] == {"detachedSnapshots": "true"}
-
-
 @pytest.mark.parametrize(
-    ("is_cancelled", "kind", "words"),
+    ("is_cancelled", "wait_s", "kind", "words"),
     [
-        (True, errors.CancelledError, "cancelled while"),
-        (False, errors.CsiError, r"^/csi\.sock: snapshot snap-1 is not r"),
+        (True, 60.0, errors.CancelledError, "cancelled while"),
+        (False, 60.0, errors.CsiError, r"^/csi\.sock: snapshot snap-1 is not r"),
+        (True, 0.0, errors.CsiError, "is not ready"),
     ],
+    ids=["interrupted", "time is over", "at its end"],
 )
-def test_wait_ends(monkeypatch, is_cancelled, kind, words):
-    """By the operator, or by time."""
+def test_wait_ends(monkeypatch, is_cancelled, wait_s, kind, words):
+    """By the operator, or by time: not one question later."""
     Driver(monkeypatch, snapshot(ready=False))
     cancelled = threading.Event()
     if is_cancelled:
         cancelled.set()
 
     with pytest.raises(kind, match=words):
-        take(wait_s=60.0, cancelled=cancelled)
-
-
-def test_time_is_over_at_its_end(monkeypatch):
-    """Not one question later."""
-    Driver(monkeypatch, snapshot(ready=False))
-    cancelled = threading.Event()
-    cancelled.set()
-
-    with pytest.raises(errors.CsiError, match="is not ready"):
-        take(wait_s=0.0, cancelled=cancelled)
-
-
-def test_name_of_a_snapshot_is_of_its_volume_and_no_other_one():
-    """Twelve digits of the id, and sixteen that no earlier snapshot has."""
-    digest = hashlib.sha256(b"vol-1").hexdigest()[:12]
-
-    names = {volume_snapshots.name_for("vol-1") for _ in range(3)}
-
-    assert len(names) == 3
-    assert all(re.fullmatch(rf"final-{digest}-[0-9a-f]{{16}}", name) for name in names)
+        take(wait_s=wait_s, cancelled=cancelled)
