@@ -130,40 +130,30 @@ def test_a_missing_plugin_is_named_with_those_that_are_there():
 # --- AWS
 @pytest.fixture(scope="module")
 def aws():
-    """AWS."""
-    with moto_server.Moto() as made:
+    """AWS, with a volume in each of two zones, two file systems, and an access point of the first: their ids by name."""
+    with moto_server.Moto() as made, pytest.MonkeyPatch.context() as patched:
         made.wait_until_it_answers()
-        yield made
+        for name, value in {"ACCESS_KEY_ID": "a", "SECRET_ACCESS_KEY": "b", "ENDPOINT_URL": made.url}.items():
+            patched.setenv(f"AWS_{name}", value)
+        ec2, efs = (boto3.client(service, region_name=REGION) for service in ("ec2", "efs"))
+        found = {
+            name: ec2.create_volume(AvailabilityZone=zone, Size=1)["VolumeId"]
+            for name, zone in (("disk", ZONE), ("same", ZONE), ("away", "us-east-1b"))
+        }
+        found |= {name: efs.create_file_system(CreationToken=name)["FileSystemId"] for name in ("one", "other")}
+        found["point"] = efs.create_access_point(ClientToken="p", FileSystemId=found["one"])["AccessPointId"]
+        ec2.close()
+        efs.close()
+        yield made, found
 
 
 @pytest.fixture
-def account(aws, monkeypatch):
-    """The environment of one that has credentials of the account."""
-    for name, value in {"ACCESS_KEY_ID": "a", "SECRET_ACCESS_KEY": "b", "ENDPOINT_URL": aws.url}.items():
+def stored(aws, monkeypatch):
+    """The ids of what is in AWS, to whoever has credentials of the account."""
+    made, found = aws
+    for name, value in {"ACCESS_KEY_ID": "a", "SECRET_ACCESS_KEY": "b", "ENDPOINT_URL": made.url}.items():
         monkeypatch.setenv(f"AWS_{name}", value)
-
-
-@pytest.fixture
-def volume(account):
-    """Make an EBS volume in a zone: ``volume("us-east-1a")``."""
-    del account
-    ec2 = boto3.client("ec2", region_name=REGION)
-    yield lambda zone=ZONE: ec2.create_volume(AvailabilityZone=zone, Size=1)["VolumeId"]
-    ec2.close()
-
-
-@pytest.fixture
-def systems(account):
-    """Two file systems, and an access point of the first."""
-    del account
-    efs = boto3.client("efs", region_name=REGION)
-    one, other = (efs.create_file_system(CreationToken=token)["FileSystemId"] for token in ("one", "other"))
-    point = efs.create_access_point(ClientToken="point", FileSystemId=one)["AccessPointId"]
-    yield one, other, point
-    efs.delete_access_point(AccessPointId=point)
-    for system in (one, other):
-        efs.delete_file_system(FileSystemId=system)
-    efs.close()
+    return found
 
 
 def asked(external_id, old, *, of=None, **news):
@@ -174,134 +164,82 @@ def asked(external_id, old, *, of=None, **news):
     return [str(problem) for problem in found], unchecked
 
 
-def test_ebs_volume_that_is_there_in_its_zone_is_well(volume):
-    """Nothing is said of it."""
-    assert asked(volume(), volume(), requiredTopologies=places(ZONE)) == ([], [])
+PLACED = {"requiredTopologies": places(ZONE)}
+IN_ZONE, IN_ANOTHER = ({"of": plugin(instance("node", zone=zone))} for zone in (ZONE, "us-east-1c"))
+GONE_POINT = "fsap-0aaaaaaaaaaaaaaaa"
+WRONG = "externalId: expected an EBS volume of us-east-1, where AWS knows {disk} and not this one, got '{absent}'; correct the id"
+UNSEEN = "{} in AWS (these credentials do not see it in us-east-1)"
+OF_AWS = {
+    "a volume in its zone": ("{same}", "{disk}", PLACED, "", ""),
+    "one that EC2 does not know": ("{absent}", "{disk}", PLACED, WRONG, ""),
+    "nor the old one: it may be the credentials": ("{absent}", "vol-0bbbbbbbbbbbbbbbb", PLACED, "", UNSEEN.format("{absent}")),
+    "in another zone": ("{away}", "{disk}", PLACED, "requiredTopologies: expected us-east-1b, the zone of {away}, got us-east-1a", ""),
+    "by the region of the nodes": ("{absent}", "{disk}", IN_ANOTHER, WRONG, ""),
+    "without a region": ("{absent}", "{disk}", {}, "", "{absent} in AWS (no region is known: set AWS_REGION)"),
+    "an access point": ("{one}::{point}", "{other}", IN_ZONE, "", ""),
+    "an access point that is gone": (
+        f"{{one}}::{GONE_POINT}", "{one}", IN_ZONE, f"externalId: expected an access point of {{one}}, got '{GONE_POINT}', which EFS does not know", ""
+    ),
+    "of another file system": (
+        "{other}::{point}", "{one}", IN_ZONE, "externalId: expected an access point of {other}, got '{point}', one of {one}", ""
+    ),
+    "a file system that is gone": (
+        "{system}", "{one}:/a", IN_ZONE,
+        "externalId: expected a file system of us-east-1, where AWS knows {one} and not this one, got '{system}'; correct the id", "",
+    ),
+    "one of another account": ("{system}", "{one}", IN_ZONE | {"context": {"crossAccount": "true"}}, "", UNSEEN.format("{system}")),
+    "storage of another driver": ("server#share", "{disk}", PLACED, "", ""),
+    "a local volume": ("local-ebs://dev/xvdbz", "{disk}", PLACED, "", ""),
+    "not known": (properties.UNKNOWN, "{disk}", PLACED, "", ""),
+}  # fmt: skip
+"""New and old external id, and what else is known -> what AWS has against it, and what it was not asked."""
 
 
-def test_ebs_volume_that_ec2_does_not_know_is_refused(volume):
-    """EC2 knows the old one: account and region are the right ones."""
-    old = volume()
+@pytest.mark.parametrize(("external_id", "old", "known", "problem", "unchecked"), OF_AWS.values(), ids=OF_AWS)
+def test_storage_is_looked_up_in_aws(stored, external_id, old, known, problem, unchecked):
+    """What AWS does not know is wrong where it knows the old one: account and region are the right ones then."""
+    names = stored | {"absent": ABSENT_VOLUME, "system": ABSENT_SYSTEM}
+    new, before, *expected = (text.format(**names) for text in (external_id, old, problem, unchecked))
 
-    [problem], unchecked = asked(ABSENT_VOLUME, old, requiredTopologies=places(ZONE))
-
-    assert problem == (
-        f"externalId: expected an EBS volume of us-east-1, where AWS knows {old} and not this one, got "
-        f"'{ABSENT_VOLUME}'; correct the id"
-    )
-    assert unchecked == []
+    assert asked(new, before, **known) == tuple([text] if text else [] for text in expected)
 
 
-@pytest.mark.usefixtures("account")
-def test_ebs_volume_of_another_account_is_not_called_wrong():
-    """Neither of them is known, so that it may be the credentials that are."""
-    problems, unchecked = asked(ABSENT_VOLUME, "vol-0bbbbbbbbbbbbbbbb", requiredTopologies=places(ZONE))
-
-    assert problems == []
-    assert unchecked == [f"{ABSENT_VOLUME} in AWS (these credentials do not see it in us-east-1)"]
-
-
-def test_ebs_volume_in_another_zone_is_refused(volume):
-    """Nothing could ever attach it."""
-    wanted = volume("us-east-1b")
-
-    [problem], _ = asked(wanted, volume(), requiredTopologies=places(ZONE))
-
-    assert problem == f"requiredTopologies: expected us-east-1b, the zone of {wanted}, got us-east-1a"
-
-
-def test_zone_of_the_nodes_and_the_environment_name_the_region(volume, monkeypatch):
-    """Where the volume names none; else nothing is asked, and that is said."""
-    old = volume()
-    by_nodes = plugin(instance("node", zone="us-east-1c"))
-
-    [of_nodes], _ = asked(ABSENT_VOLUME, old, of=by_nodes)
-    without = asked(ABSENT_VOLUME, old)
+def test_environment_names_the_region(stored, monkeypatch):
+    """And without credentials it is one line."""
     monkeypatch.setenv("AWS_REGION", REGION)
-    [of_environment], _ = asked(ABSENT_VOLUME, old, requiredTopologies=properties.UNKNOWN)
+    assert asked(ABSENT_VOLUME, stored["disk"])[0] == [WRONG.format(disk=stored["disk"], absent=ABSENT_VOLUME)]
 
-    assert of_nodes == of_environment
-    assert without == ([], [f"{ABSENT_VOLUME} in AWS (no region is known: set AWS_REGION)"])
-
-
-def test_account_that_does_not_answer_is_not_asked_for_ever(volume, monkeypatch):
-    """Without credentials it is one line."""
-    old = volume()
     for name in ("ACCESS_KEY_ID", "SECRET_ACCESS_KEY"):
         monkeypatch.delenv(f"AWS_{name}")
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     monkeypatch.setenv("HOME", "/nonexistent")
-
-    problems, [line] = asked(ABSENT_VOLUME, old, requiredTopologies=places(ZONE))
-
+    problems, [line] = asked(ABSENT_VOLUME, stored["disk"], **PLACED)
     assert problems == []
     assert line.startswith(f"{ABSENT_VOLUME} in AWS (AWS credentials: none found; ")
 
 
-def test_file_system_and_access_point_are_looked_up(systems):
-    """An access point must be one of its file system."""
-    one, other, point = systems
-    here = {"of": plugin(instance("node", zone=ZONE))}
-    gone = "fsap-0aaaaaaaaaaaaaaaa"
-
-    assert asked(f"{one}::{point}", other, **here) == ([], [])
-    assert asked(f"{one}::{gone}", one, **here)[0] == [
-        f"externalId: expected an access point of {one}, got '{gone}', which EFS does not know"
-    ]
-    assert asked(f"{other}::{point}", one, **here)[0] == [
-        f"externalId: expected an access point of {other}, got '{point}', one of {one}"
-    ]
-    assert asked(ABSENT_SYSTEM, f"{one}:/a", **here)[0] == [
-        f"externalId: expected a file system of us-east-1, where AWS knows {one} and not this one, got "
-        f"'{ABSENT_SYSTEM}'; correct the id"
-    ]
+PREVIEWS = {
+    "it is there": ("{one}::{point}", True, "", ""),
+    "not of the program": (ABSENT_SYSTEM, False, "", ""),
+    "not known": (properties.UNKNOWN, True, "", ""),
+    "a file system that is gone": (ABSENT_SYSTEM, True, "", UNSEEN.format(ABSENT_SYSTEM)),
+    "a volume that is gone": (ABSENT_VOLUME, True, "", UNSEEN.format(ABSENT_VOLUME)),
+    "an access point that is gone": (f"{{one}}::{GONE_POINT}", True, "externalId: expected an access point of ", ""),
+}
 
 
-def preview_of_a_new_volume(scripted, context, external_id, *, owned=True):
-    """Check the storage of a new volume that the program made before, or did not."""
-    scripted.reply("GET", "/v1/plugin/csi/p", 200, {"ID": "p", "Nodes": {}})
-    news = NEWS | {"externalId": external_id, "requiredTopologies": places(ZONE), "storage": {"owned": owned}}
-    problems, unchecked = fitness.problems_of_owned_storage(context, wanted(news))
-    return [str(problem) for problem in problems], unchecked
-
-
-def test_storage_that_is_gone_is_noticed_before_a_new_registration(systems, scripted, context):
+@pytest.mark.parametrize(("external_id", "owned", "problem", "unchecked"), PREVIEWS.values(), ids=PREVIEWS)
+def test_storage_that_is_gone_is_noticed_before_a_new_registration(
+    stored, scripted, context, external_id, owned, problem, unchecked
+):
     """The state was copied, or kept: what AWS does not know may be another account's, so it is a warning."""
-    one, _, point = systems
+    scripted.reply("GET", "/v1/plugin/csi/p", 200, {"ID": "p", "Nodes": {}})
+    news = NEWS | {"externalId": external_id.format(**stored), "storage": {"owned": owned}} | PLACED
 
-    assert preview_of_a_new_volume(scripted, context, f"{one}::{point}") == ([], [])
-    assert preview_of_a_new_volume(scripted, context, ABSENT_SYSTEM, owned=False) == ([], [])
-    assert preview_of_a_new_volume(scripted, context, properties.UNKNOWN) == ([], [])
+    problems, lines = fitness.problems_of_owned_storage(context, wanted(news))
 
-    for gone in (ABSENT_SYSTEM, ABSENT_VOLUME):
-        found = preview_of_a_new_volume(scripted, context, gone)
-        assert found == ([], [f"{gone} in AWS (these credentials do not see it in us-east-1)"])
-
-
-def test_new_registration_for_an_access_point_that_is_gone_is_refused(systems, scripted, context):
-    """EFS knows the file system, and so would know the point."""
-    one, _, _ = systems
-
-    [problem], _ = preview_of_a_new_volume(scripted, context, f"{one}::fsap-0aaaaaaaaaaaaaaaa")
-
-    assert problem.startswith(f"externalId: expected an access point of {one}, got ")
-
-
-def test_file_system_of_another_account_is_not_called_wrong(systems):
-    """``crossaccount`` says that these credentials do not see it."""
-    one, _, _ = systems
-
-    problems, [line] = asked(
-        ABSENT_SYSTEM, one, of=plugin(instance("node", zone=ZONE)), context={"crossAccount": "true"}
-    )
-
-    assert (problems, line) == ([], f"{ABSENT_SYSTEM} in AWS (these credentials do not see it in us-east-1)")
-
-
-@pytest.mark.parametrize("external_id", ["server#share", "pv-1", properties.UNKNOWN, "local-ebs://dev/xvdbz"])
-def test_other_storage_is_not_aws_to_know(external_id):
-    """Nobody is asked, and nothing is said."""
-    assert asked(external_id, "vol-0bbbbbbbbbbbbbbbb", requiredTopologies=places(ZONE)) == ([], [])
+    assert [str(each)[: len(problem)] for each in problems] == ([problem] if problem else [])
+    assert lines == ([unchecked] if unchecked else [])
 
 
 # --- the controller
@@ -389,16 +327,16 @@ def together(context, news, recorded):
     return fitness.problems(context, wanted(news), recorded, unchecked), unchecked
 
 
-def test_all_that_is_wrong_is_said_together(context, scripted, volume):
+def test_all_that_is_wrong_is_said_together(context, scripted, stored):
     """And what was not checked is one line."""
     wrong = NEWS | {"externalId": ABSENT_VOLUME, "requiredTopologies": places(ZONE)}
-    old = {"volumeId": "v", "namespace": "default", "externalId": volume()}
+    old = {"volumeId": "v", "namespace": "default", "externalId": stored["disk"]}
     scripted.reply("GET", "/v1/plugin/csi/p", 200, {"ID": "p", "Controllers": {"a": {"AllocID": "x"}}})
 
     told, _ = together(context, wrong, old)
     scripted.replies.clear()
     scripted.reply("GET", "/v1/plugin/csi/p", 200, {"ID": "p", "Controllers": {"a": {"AllocID": "x", "Healthy": True}}})
-    right = wrong | {"externalId": volume()}
+    right = wrong | {"externalId": stored["same"]}
 
     assert [line.partition(", ")[0] for line in told] == [
         "pluginId: expected a healthy plugin",

@@ -72,33 +72,21 @@ def test_longest_ids_have_a_path():
         assert names.VARIABLE_PATH.fullmatch(path)
 
 
-@pytest.mark.parametrize(
-    ("requester", "token", "allowed"),
-    [
-        (STACK, NO_TOKEN, True),
-        (Requester(owner="shop/live", stack_id=ID), NO_TOKEN, True),
-        (Requester(owner="shop/live", stack_id=OTHER_ID, former="shop/prod"), NO_TOKEN, False),
-        (Requester(owner="shop/live", stack_id=OTHER_ID), OwnerToken(recorded="5e884898da28"), True),
-        (Requester(owner="shop/prod", stack_id=OTHER_ID), NO_TOKEN, False),
-        (Requester(owner="shop/prod", stack_id=OTHER_ID), OwnerToken(recorded="2bb80d537b1d"), False),
-        (Requester(owner="shop/prod", stack_id=OTHER_ID, adopts=True), NO_TOKEN, True),
-        (SHOP, NO_TOKEN, True),
-        (BANK, NO_TOKEN, False),
-        (Requester(), NO_TOKEN, False),
-    ],
-    ids=[
-        "same stack",
-        "same stack under another name",
-        "copy of the state under another name",
-        "renamed stack with the object's nonce",
-        "another stack of the same name",
-        "another stack with another nonce",
-        "adopts",
-        "named on the command line",
-        "another name on the command line",
-        "no name",
-    ],
-)
+REQUESTERS = {
+    "same stack": (STACK, NO_TOKEN, True),
+    "same stack under another name": (Requester(owner="shop/live", stack_id=ID), NO_TOKEN, True),
+    "copy of the state under another name": (Requester(owner="shop/live", stack_id=OTHER_ID, former="shop/prod"), NO_TOKEN, False),
+    "renamed stack with the object's nonce": (Requester(owner="shop/live", stack_id=OTHER_ID), OwnerToken(recorded="5e884898da28"), True),
+    "another stack of the same name": (Requester(owner="shop/prod", stack_id=OTHER_ID), NO_TOKEN, False),
+    "another stack with another nonce": (Requester(owner="shop/prod", stack_id=OTHER_ID), OwnerToken(recorded="2bb80d537b1d"), False),
+    "adopts": (Requester(owner="shop/prod", stack_id=OTHER_ID, adopts=True), NO_TOKEN, True),
+    "named on the command line": (SHOP, NO_TOKEN, True),
+    "another name on the command line": (BANK, NO_TOKEN, False),
+    "no name": (Requester(), NO_TOKEN, False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("requester", "token", "allowed"), REQUESTERS.values(), ids=REQUESTERS)
 def test_who_may_have_an_identified_volume(requester, token, allowed):
     """The nonce verifies it, then the stack's id; a label counts where there is no id."""
     assert requester.may_have(KNOWN, token) is allowed
@@ -109,34 +97,19 @@ def test_record_without_an_owner_is_nobodys():
     assert SHOP.may_have(OwnerRecord.from_items({"x": "1"}))
 
 
-@pytest.mark.parametrize(
-    ("before", "token", "requester", "after"),
-    [
-        (None, NO_TOKEN, SHOP, OF_SHOP),
-        (None, OwnerToken(nonce="5e884898da28"), STACK, KNOWN),
-        (KNOWN, NO_TOKEN, SHOP, KNOWN),
-        (OF_SHOP, NO_TOKEN, Requester(owner="bank/prod", adopts=True), OF_BANK),
-        (OF_SHOP, NO_TOKEN, Requester(adopts=True), None),
-        (None, NO_TOKEN, owner_records.NO_OWNER, None),
-        (OF_SHOP, NO_TOKEN, Requester(owner="shop/live", former="shop/prod"), OwnerRecord(owner="shop/live")),
-        (
-            KNOWN,
-            OwnerToken(recorded="5e884898da28", nonce="2bb80d537b1d"),
-            Requester(owner="shop/live", stack_id=OTHER_ID, former="shop/prod"),
-            OwnerRecord(owner="shop/live", stack_id=OTHER_ID, nonce="2bb80d537b1d"),
-        ),
-    ],
-    ids=[
-        "free",
-        "free, for a stack",
-        "the command line keeps the ids of its stack",
-        "adopted",
-        "adopted by nobody",
-        "free, for nobody",
-        "renamed",
-        "renamed, with a new nonce: a copy of the state owns nothing any more",
-    ],
-)
+ACQUIRED = {
+    "free": (None, NO_TOKEN, SHOP, OF_SHOP),
+    "free, for a stack": (None, OwnerToken(nonce="5e884898da28"), STACK, KNOWN),
+    "the command line keeps the ids of its stack": (KNOWN, NO_TOKEN, SHOP, KNOWN),
+    "adopted": (OF_SHOP, NO_TOKEN, Requester(owner="bank/prod", adopts=True), OF_BANK),
+    "adopted by nobody": (OF_SHOP, NO_TOKEN, Requester(adopts=True), None),
+    "free, for nobody": (None, NO_TOKEN, owner_records.NO_OWNER, None),
+    "renamed": (OF_SHOP, NO_TOKEN, Requester(owner="shop/live", former="shop/prod"), OwnerRecord(owner="shop/live")),
+    "renamed, with a new nonce: a copy of the state owns nothing any more": ( KNOWN, OwnerToken(recorded="5e884898da28", nonce="2bb80d537b1d"), Requester(owner="shop/live", stack_id=OTHER_ID, former="shop/prod"), OwnerRecord(owner="shop/live", stack_id=OTHER_ID, nonce="2bb80d537b1d") ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("before", "token", "requester", "after"), ACQUIRED.values(), ids=ACQUIRED)
 def test_acquired_object_has_its_new_owner(before, token, requester, after):
     """In its record."""
     assert requester.may_have(before, token)
@@ -162,25 +135,17 @@ def test_created_storage_stays_in_the_record(requester, new_name):
     assert (after.created_name, after.external_id, after.plugin_id) == kept
 
 
-@pytest.mark.parametrize(
-    ("record", "token", "requester", "is_released"),
-    [
-        (KNOWN, OwnerToken(recorded="5e884898da28"), Requester(owner="shop/live", stack_id=OTHER_ID), True),
-        (OF_SHOP, OwnerToken(recorded="5e884898da28"), SHOP, True),
-        (KNOWN, NO_TOKEN, SHOP, True),
-        (KNOWN, OwnerToken(recorded="2bb80d537b1d"), STACK, False),
-        (OF_BANK, NO_TOKEN, SHOP, False),
-        (OF_SHOP, NO_TOKEN, owner_records.NO_OWNER, False),
-    ],
-    ids=[
-        "verified by the nonce",
-        "a record without one",
-        "a command without one",
-        "another resource of the stack took it over",
-        "another owner",
-        "nobody",
-    ],
-)
+RELEASED = {
+    "verified by the nonce": (KNOWN, OwnerToken(recorded="5e884898da28"), Requester(owner="shop/live", stack_id=OTHER_ID), True),
+    "a record without one": (OF_SHOP, OwnerToken(recorded="5e884898da28"), SHOP, True),
+    "a command without one": (KNOWN, NO_TOKEN, SHOP, True),
+    "another resource of the stack took it over": (KNOWN, OwnerToken(recorded="2bb80d537b1d"), STACK, False),
+    "another owner": (OF_BANK, NO_TOKEN, SHOP, False),
+    "nobody": (OF_SHOP, NO_TOKEN, owner_records.NO_OWNER, False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("record", "token", "requester", "is_released"), RELEASED.values(), ids=RELEASED)
 def test_record_is_released_by_its_owner(record, token, requester, is_released):
     """A nonce verifies it; where one side has none the label does."""
     assert owner_records.is_released_by(record, token, requester) is is_released
