@@ -37,7 +37,7 @@ OWNERS: Programs = {
             Wanted("", protect=True, resource=CREATED),
             Wanted("", deletes=True, resource=CREATED),
             Wanted("", plugin=OTHER_PLUGIN, resource=CREATED),
-        ),
+        )
     },
     1: {
         "v": (

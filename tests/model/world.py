@@ -242,10 +242,7 @@ def canonical(world: World) -> World:
         return item._replace(
             identity=number[item.identity],
             records=tuple(
-                (
-                    key,
-                    record._replace(nonce=number[record.nonce], name=name(record.name), storage=name(record.storage)),
-                )
+                (key, record._replace(nonce=number[record.nonce], name=name(record.name), storage=name(record.storage)))
                 for key, record in item.records
             ),
             volumes=tuple((key, name(storage)) for key, storage in item.volumes),

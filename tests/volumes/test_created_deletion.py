@@ -58,13 +58,7 @@ FROM_NOW_ON = "from now on, removing or replacing prod/scratch"
 TOLD = {
     "given": (KEEPING, DELETING, MADE, (), f"{FROM_NOW_ON} deletes its storage h-1 with all data"),
     "taken back": (DELETING, KEEPING, MADE, (), f"{FROM_NOW_ON} keeps its storage h-1"),
-    "in vain": (
-        KEEPING,
-        DELETING,
-        {},
-        (),
-        "h-1 was there before: what this stack did not have made is not deleted",
-    ),
+    "in vain": (KEEPING, DELETING, {}, (), "h-1 was there before: what this stack did not have made is not deleted"),
     "replaced": (
         DELETING,
         DELETING | {"parameters": {"tier": "fast"}},

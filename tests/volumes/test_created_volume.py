@@ -28,12 +28,7 @@ GIVEN = {
     "snapshotId": "snap-1",
 }
 NEWS = VOLUME.check(GIVEN)[0]
-ANSWERED = {
-    "externalId": "vol-1",
-    "capacityBytes": 5 * GIB,
-    "context": {"partition": "1"},
-    "topologies": [ZONE_B],
-}
+ANSWERED = {"externalId": "vol-1", "capacityBytes": 5 * GIB, "context": {"partition": "1"}, "topologies": [ZONE_B]}
 NONCE = "5e884898da28"
 NAME = f"scratch-{NONCE}"
 OUTPUTS = NEWS | ANSWERED

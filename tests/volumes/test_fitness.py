@@ -343,7 +343,4 @@ def test_all_that_is_wrong_is_said_together(context, scripted, stored):
         "externalId: expected an EBS volume of us-east-1",
     ]
     assert f"where AWS knows {old['externalId']}" in told[1]
-    assert together(context, right, old) == (
-        (),
-        ["the controller of p (its socket is not reachable from here)"],
-    )
+    assert together(context, right, old) == ((), ["the controller of p (its socket is not reachable from here)"])

@@ -22,12 +22,7 @@ IDS = ("vol-0123456789abcdef0", "nas.example.net#pool#scratch##", "projects/p/zo
 
 
 def snapshot(snapshot_id="snap-1", volume=VOLUME, size=1, *, ready=True):
-    return csi_pb2.Snapshot(
-        snapshot_id=snapshot_id,
-        source_volume_id=volume,
-        size_bytes=size,
-        ready_to_use=ready,
-    )
+    return csi_pb2.Snapshot(snapshot_id=snapshot_id, source_volume_id=volume, size_bytes=size, ready_to_use=ready)
 
 
 class Driver:

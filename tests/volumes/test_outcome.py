@@ -27,13 +27,7 @@ def test_statuses_are_done_or_broken_or_refused(kind, statuses):
 
 @pytest.mark.parametrize(
     ("statuses", "code"),
-    [
-        ([], 0),
-        (["deregistered", "gone"], 0),
-        (["gone", "claimed"], 1),
-        (["claimed", "failed"], 2),
-        (["unknown"], 2),
-    ],
+    [([], 0), (["deregistered", "gone"], 0), (["gone", "claimed"], 1), (["claimed", "failed"], 2), (["unknown"], 2)],
 )
 def test_exit_code(statuses, code):
     """What is not known goes before a refusal."""

@@ -12,13 +12,7 @@ from nomad_csi.frame import resource
 from nomad_csi.nomad import variables, volumes
 from nomad_csi.plan import registration
 from nomad_csi.volumes import apply_volumes as applied
-from nomad_csi.volumes import (
-    deregistration,
-    desired,
-    owner_records,
-    registration_ownership,
-    volume_registration,
-)
+from nomad_csi.volumes import deregistration, desired, owner_records, registration_ownership, volume_registration
 from nomad_csi_sandbox.nomad import cluster, server, state
 from nomad_csi_sandbox.nomad.clients import nodes
 from tests import acl

@@ -134,10 +134,7 @@ def test_another_plugin_may_mean_other_data_by_the_same_id(external_id):
             "default/mysql is deregistered and registered again (Nomad never changes name, pluginId in place), "
             f"refused while claimed; {KEPT}",
         ),
-        (
-            {"namespace": "prod"},
-            f"default/mysql is deregistered first, which is refused while it is claimed; {KEPT}",
-        ),
+        ({"namespace": "prod"}, f"default/mysql is deregistered first, which is refused while it is claimed; {KEPT}"),
         (
             {"context": {"tier": "fast", "share": "/b"}},
             f"default/mysql may stand for other data afterwards: context.share changes, and {VOL_A} stays its external "

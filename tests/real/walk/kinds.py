@@ -51,11 +51,7 @@ KINDS = {
     ),
     "PluginJob": ({}, _job("plugin-kind"), _job("plugin-other")),
     "RenderedFile": ({}, {"path": "a.hcl", "content": "# a\n"}, {"path": "b.hcl", "content": "# a\n"}),
-    "Volume": (
-        {},
-        {"availability_zone": "us-east-1a", "size": 5},
-        {"availability_zone": "us-east-1b", "size": 5},
-    ),
+    "Volume": ({}, {"availability_zone": "us-east-1a", "size": 5}, {"availability_zone": "us-east-1b", "size": 5}),
     "FileSystem": (
         {},
         {"creation_token": "a", "performance_mode": "generalPurpose"},
