@@ -110,79 +110,55 @@ def test_what_is_to_be_in_a_namespace_that_is_not_there_is_refused(draw, scripte
     ]
 
 
-def test_mark_of_the_owner_is_no_difference(draw, scripted, cluster):
-    """Pulumi sets it, and it is in no file."""
-    job_id = cluster.rpartition("/")[2]
-    meta = {owner.OWNER_META: "shop/prod"}
-    ask(scripted, ("GET", cluster), (200, {"ID": job_id, "Namespace": "default", "Meta": meta}))
-
-    draw()
-
-    planned = [body["Job"] for path, body in scripted.sent("POST") if path.startswith(f"{cluster}/plan")]
-    assert planned[0]["Meta"] == meta
+def record(scripted, volume_id, owner, **more):
+    """Let a volume have an owner record; ``None``: that may not be read."""
+    path, items = owner_records.path_of(volume_id), {"id": volume_id, "owner": owner} | more
+    found = (200, {"Path": path, "ModifyIndex": 3, "Items": items}) if owner else FORBIDDEN
+    scripted.reply("GET", f"/v1/var/{path}", *found)
 
 
-def mark(scripted, volume_id, owner):
-    """Let a volume have a mark."""
-    path, items = owner_records.path_of(volume_id), {"id": volume_id, "owner": owner}
-    scripted.reply("GET", f"/v1/var/{path}", 200, {"Path": path, "ModifyIndex": 3, "Items": items})
-
-
-@pytest.mark.usefixtures("cluster")
-def test_volume_of_another_stack_is_refused_to_who_has_a_name(draw, scripted):
-    """And to its own stack it is not, nor to one that adopts."""
-    mark(scripted, "scratch", "shop/prod")
-    adopting = storage.plan_document({"plugins": [PLUGIN], "volumes": [MADE | {"adopt": True}]})
-
-    seen = [
-        draw(owner=owner, plan=plan)[1][-1]
-        for owner, plan in (
-            ("bank/prod", storage.plan_document({"plugins": [PLUGIN], "volumes": [MADE]})),
-            ("shop/prod", adopting),
-            ("bank/prod", adopting),
-        )
-    ]
-
-    assert seen == [
-        ("volume", "refused", ("belongs to owner shop/prod; nothing was changed: --adopt takes it over",)),
-        ("volume", "equal", ()),
-        ("volume", "equal", ("taken over from owner shop/prod",)),
-    ]
+SHOP, BANK = "shop/prod", "bank/prod"
+UNREAD = (
+    'its owner record was not read: the token lacks variables { path "nomad-csi/*" { capabilities = ["read", "write", '
+    '"destroy"] } } in namespace default'
+)
+RECORDS = {
+    "of another stack": (SHOP, BANK, {}, ["refused", "belongs to owner shop/prod; nothing was changed: --adopt takes it over"]),
+    "its own": (SHOP, SHOP, {}, ["equal"]),
+    "adopted": (SHOP, BANK, {"adopt": True}, ["equal", "taken over from owner shop/prod"]),
+    "equal, to nobody in particular": (SHOP, "", {}, ["equal"]),
+    "absent": (SHOP, "", {"absent": True}, ["new", "belongs to owner shop/prod", plan_view.NEW_STORAGE]),
+    "equal, and its record not read": (None, "", {}, ["equal"]),
+    "absent, and not read": (None, "", {"absent": True}, ["refused", UNREAD, "volume default/scratch was not created: ", "owner records in namespace default were not read: "]),
+}  # fmt: skip
+"""The owner of the volume, who plans, and otherwise -> its state and its remarks."""
 
 
 @pytest.mark.usefixtures("cluster")
-def test_owner_is_told_where_something_would_change(draw, scripted):
-    """To one without a name; an equal volume is nobody's concern."""
-    mark(scripted, "scratch", "shop/prod")
+@pytest.mark.parametrize(("of", "who", "more", "expected"), RECORDS.values(), ids=RECORDS)
+def test_owner_of_a_volume_counts_where_something_would_change(draw, scripted, of, who, more, expected):
+    """It is refused to another one who has a name; not allowed to know is not the same as nobody's."""
+    record(scripted, "scratch", of)
+    if "absent" in more:
+        ask(scripted, ("GET", "/v1/volume/csi/scratch"), (404, "volume not found"))
+    adopt = {"adopt": True} if "adopt" in more else {}
+    plan = storage.plan_document({"plugins": [PLUGIN], "volumes": [MADE | adopt]})
 
-    assert draw()[1][-1] == ("volume", "equal", ())
-    ask(scripted, ("GET", "/v1/volume/csi/scratch"), (404, "volume not found"))
-    assert draw()[1][-1] == ("volume", "new", ("belongs to owner shop/prod", plan_view.NEW_STORAGE))
+    _, state, remarks = draw(owner=who, plan=plan)[1][-1]
 
-
-@pytest.mark.usefixtures("cluster")
-def test_mark_that_may_not_be_read_is_told_where_something_would_change(draw, scripted):
-    """Not allowed to know is not the same as nobody's."""
-    scripted.reply("GET", f"/v1/var/{owner_records.path_of('scratch')}", 403, "Permission denied")
-    unknown = (
-        'its owner record was not read: the token lacks variables { path "nomad-csi/*" { capabilities = ["read", "write", '
-        '"destroy"] } } in namespace default'
-    )
-
-    assert draw()[1][-1] == ("volume", "equal", ())
-    ask(scripted, ("GET", "/v1/volume/csi/scratch"), (404, "volume not found"))
-    kind, state, (remark, reason) = draw()[1][-1]
-    assert (kind, state, remark) == ("volume", "refused", unknown)
-    assert reason.startswith("volume default/scratch was not created: ")
+    assert (state, len(remarks)) == (expected[0], len(expected) - 1), remarks
+    assert all(found.startswith(words) for found, words in zip(remarks, expected[1:], strict=True))
 
 
-def test_job_of_another_stack_is_refused_to_who_has_a_name(draw, scripted, cluster):
-    """By the mark in its meta."""
-    meta = {owner.OWNER_META: "shop/prod"}
+def test_owner_of_a_job_is_its_label(draw, scripted, cluster):
+    """Pulumi sets it, and it is in no file: so it is no difference; a job of another stack is refused."""
+    meta = {owner.OWNER_META: SHOP}
     ask(scripted, ("GET", cluster), (200, {"ID": "x", "Namespace": "default", "Version": 3, "Meta": meta}))
 
-    assert draw(owner="bank/prod")[1][0] == ("job", "refused", ("belongs to owner shop/prod",))
-    assert draw(owner="shop/prod")[1][0] == ("job", "equal", ())
+    assert draw(owner=BANK)[1][0] == ("job", "refused", ("belongs to owner shop/prod",))
+    assert draw(owner=SHOP)[1][0] == ("job", "equal", ())
+    planned = [body["Job"] for path, body in scripted.sent("POST") if path.startswith(f"{cluster}/plan")]
+    assert planned[-1]["Meta"] == meta
 
 
 @pytest.mark.usefixtures("cluster")
@@ -229,34 +205,23 @@ def test_a_created_volume_is_compared_with_the_outputs_of_its_stack(draw, extern
     assert draw(external_ids={"default/scratch": external_id})[1][-1][1] == state
 
 
-@pytest.mark.parametrize(("edit", "state"), [("", "equal"), ("# edited\n", "changes")])
+@pytest.mark.parametrize(("edit", "state"), [("", "equal"), ("# edited\n", "changes"), (None, "not compared")])
 def test_token_that_may_not_plan_compares_sources(draw, scripted, cluster, plan, edit, state):
     """A job's HCL is for all to see who may read it; the remark says that it is no plan, and what a plan needs."""
-    source = documents.job_file(plan.plugins[0].jobs[0]) + edit
     ask(scripted, ("POST", f"{cluster}/plan"), FORBIDDEN)
-    scripted.reply("GET", f"{cluster}/submission", 200, {"Source": source, "Format": "hcl2"})
+    source = {"Source": documents.job_file(plan.plugins[0].jobs[0]) + (edit or ""), "Format": "hcl2"}
+    reply = (404, "job source not found") if edit is None else (200, source)
+    scripted.reply("GET", f"{cluster}/submission", *reply)
 
-    drawn, items = draw()
+    drawn, [(_, found, [remark]), *_] = draw()
 
-    assert items[0][:2] == ("job", state)
-    assert items[0][2] == (
-        "compared by the source it was registered with, not by Nomad's plan: "
-        "no token was given: set NOMAD_TOKEN to one that has submit-job in namespace default",
-    )
-    assert drawn.not_compared == ()
-
-
-def test_job_without_a_source_is_not_compared(draw, scripted, cluster):
-    """And nobody is told that it is equal."""
-    ask(scripted, ("POST", f"{cluster}/plan"), FORBIDDEN)
-    scripted.reply("GET", f"{cluster}/submission", 404, "job source not found")
-
-    drawn, items = draw()
-
-    assert items[0][1] == "not compared"
-    assert "submit-job in namespace default" in items[0][2][0]
-    assert drawn.as_json()["not_compared"] == 1
-    assert drawn.as_table().endswith("0 of 3 would change, 1 not compared; 2 equal, not shown")
+    assert found == state
+    assert "submit-job in namespace default" in remark
+    assert drawn.as_json()["not_compared"] == (edit is None)
+    if edit is None:
+        assert drawn.as_table().endswith("0 of 3 would change, 1 not compared; 2 equal, not shown")
+    else:
+        assert remark.startswith("compared by the source it was registered with, not by Nomad's plan: ")
 
 
 def test_each_change_is_a_line_with_its_sign_and_its_remarks_below():
@@ -279,69 +244,62 @@ def test_each_change_is_a_line_with_its_sign_and_its_remarks_below():
     ]
 
 
-def with_listed(scripted, *volume_ids, plugin_id="hostpath"):
-    """Let Nomad list volumes."""
-    listed = [{"ID": item, "Namespace": "default", "PluginID": plugin_id} for item in volume_ids]
-    scripted.reply("GET", "/v1/volumes", 200, listed)
-
-
 def last_lines(drawn):
     """Return what is printed after the sums."""
     lines = drawn.as_table().splitlines()
     return lines[next(number for number, line in enumerate(lines) if "would change" in line) + 1 :]
 
 
-@pytest.mark.usefixtures("cluster")
-@pytest.mark.parametrize("owner", ["", "shop/hcl"])
-def test_what_its_owner_registered_and_the_spec_lacks_is_named(draw, scripted, owner):
-    """It is no change; what belongs to others is not named. One list, and no request for one of the volumes."""
-    with_listed(scripted, "scratch", "data[2]", "wiki", "other")
-    mark(scripted, "scratch", "shop/hcl")
-    mark(scripted, "data[2]", "shop/hcl")
-    mark(scripted, "wiki", "shop/hcl")
-    mark(scripted, "other", "bank/prod")
+HCL = "shop/hcl"
+OF_HCL = [
+    "registered by owner shop/hcl, and not in the spec: default/data[2], default/wiki",
+    "  they stay registered; to deregister them (their storage stays): "
+    "nomad-csi remove 'default/data[2]' default/wiki --owner shop/hcl",
+]
+OF_STACK = [
+    "registered by owner shop/prod, and not in the spec: default/data",
+    "  `pulumi up` of that stack deregisters those that its program no longer declares",
+]
+OF_NOBODY = [
+    "registered for plugins of the spec, without a known owner, and not in the spec: default/old",
+    "  they stay registered; if they are in no other spec (their storage stays): nomad-csi remove default/old",
+]
+FOUND = {"scratch": HCL, "data[2]": HCL, "wiki": HCL, "other": BANK}
+STACK = {"stack_id": "9f86d081884c7d65", "nonce": "5e884898da28"}
+LISTED = {
+    "of the owner of the spec, to nobody in particular": (FOUND, {}, "hostpath", "", OF_HCL),
+    "of the owner of the spec": (FOUND, {}, "hostpath", HCL, OF_HCL),
+    "of a stack, whose state has them": ({"data": SHOP}, STACK, "hostpath", SHOP, OF_STACK),
+    "of nobody, by a plugin of the spec": ({"scratch": "", "old": ""}, {}, "hostpath", "", OF_NOBODY),
+    "of nobody, to an owner": ({"scratch": "", "old": ""}, {}, "hostpath", HCL, []),
+    "of nobody, by another plugin": ({"old": ""}, {}, "other", "", []),
+}
+"""Volumes that are listed with their owners, what the records have more, their plugin, who plans -> what is said."""
 
-    drawn, _ = draw(owner=owner)
+
+@pytest.mark.usefixtures("cluster")
+@pytest.mark.parametrize(("owners", "more", "plugin_id", "who", "expected"), LISTED.values(), ids=LISTED)
+def test_what_is_registered_and_not_in_the_spec_is_named(draw, scripted, owners, more, plugin_id, who, expected):
+    """It is no change; what belongs to others is not named. One list, and no request for one of the volumes."""
+    listed = [{"ID": item, "Namespace": "default", "PluginID": plugin_id} for item in owners]
+    scripted.reply("GET", "/v1/volumes", 200, listed)
+    for volume_id, of in owners.items():
+        if of:
+            record(scripted, volume_id, of, **more)
+
+    drawn, _ = draw(owner=who)
 
     assert drawn.changes == ()
-    assert last_lines(drawn) == [
-        "registered by owner shop/hcl, and not in the spec: default/data[2], default/wiki",
-        "  they stay registered; to deregister them (their storage stays): "
-        "nomad-csi remove 'default/data[2]' default/wiki --owner shop/hcl",
+    assert last_lines(drawn) == expected
+    named = [item["volume_id"] for item in drawn.as_json()["not_in_spec"]]
+    assert named == [
+        each
+        for each in ("data[2]", "data", "wiki", "old")
+        if expected and f"default/{each}" in expected[0].split(": ")[1].split(", ")
     ]
-    named = [(item["namespace"], item["volume_id"], item["owner"]) for item in drawn.as_json()["not_in_spec"]]
-    assert named == [("default", "data[2]", "shop/hcl"), ("default", "wiki", "shop/hcl")]
     asked = [path.partition("?")[0] for path, _ in scripted.sent("GET")]
     assert asked.count("/v1/volumes") == 1
     assert [path for path in asked if path.startswith("/v1/volume/")] == ["/v1/volume/csi/scratch"]
-
-
-@pytest.mark.usefixtures("cluster")
-def test_what_a_stack_registered_and_the_spec_lacks_is_left_to_the_stack(draw, scripted):
-    """Its state has them: `deregister` would take them from it."""
-    with_listed(scripted, "data")
-    path = owner_records.path_of("data")
-    items = {"id": "data", "owner": "shop/prod", "stack_id": "9f86d081884c7d65", "nonce": "5e884898da28"}
-    scripted.reply("GET", f"/v1/var/{path}", 200, {"Path": path, "ModifyIndex": 3, "Items": items})
-
-    assert last_lines(draw(owner="shop/prod")[0]) == [
-        "registered by owner shop/prod, and not in the spec: default/data",
-        "  `pulumi up` of that stack deregisters those that its program no longer declares",
-    ]
-
-
-@pytest.mark.usefixtures("cluster")
-def test_volume_without_an_owner_is_named_where_its_plugin_is_of_the_spec(draw, scripted):
-    """Another spec may have it: so it is said. To a named owner it is nothing."""
-    with_listed(scripted, "scratch", "old")
-
-    assert last_lines(draw()[0]) == [
-        "registered for plugins of the spec, without a known owner, and not in the spec: default/old",
-        "  they stay registered; if they are in no other spec (their storage stays): nomad-csi remove default/old",
-    ]
-    assert draw(owner="shop/hcl")[0].not_in_spec == ()
-    ask(scripted, ("GET", "/v1/volumes"), (200, [{"ID": "old", "Namespace": "default", "PluginID": "other"}]))
-    assert draw()[0].not_in_spec == ()
 
 
 @pytest.mark.usefixtures("cluster")

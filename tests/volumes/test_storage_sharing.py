@@ -15,6 +15,7 @@ VOLUME = volume_registration.VolumeRegistrationResource()
 DISK, SYSTEM = "vol-0123456789abcdef0", "fs-0123456789abcdef0::fsap-0123456789abcdef0"
 SINGLE, MULTI = "single-node-writer", "multi-node-multi-writer"
 CREATED = created_volume.CreatedVolumeResource()
+MODES = [{"AccessMode": SINGLE, "AttachmentMode": "file-system"}]
 MADE_BY = {
     "namespace": "prod",
     "pluginId": "csi0",
@@ -104,95 +105,100 @@ def test_second_id_of_a_storage_is_refused_before_anything_is_sent(context, clus
     assert sent(scripted) == []
 
 
-def test_many_volumes_of_one_storage_read_each_other_one_once(context, cluster):
-    """And not once for each pair: 200 in one run would be 20,000 reads."""
-    scripted = cluster(SYSTEM, MULTI)
-    users = sharing.Users(context.client)
-    documents = [document(SYSTEM, MULTI, f"v{number}", shared=True) for number in range(20)]
-
-    assert {users.refusal(each) or users.older_refusal(each) for each in documents} == {""}
-    assert [path for path, _ in scripted.sent("GET")].count(f"{OTHER}?namespace=bank") == 1
-
-
 WHOLE = "fs-0123456789abcdef0"
+CONTAINED = {
+    "a folder of the whole": ((WHOLE, SINGLE), (f"{WHOLE}:/a", SINGLE), "{} is a part of the storage of bank/first: bank/first is"),
+    "an access point of it": ((WHOLE, SINGLE), (SYSTEM, MULTI), "{} is a part of the storage of bank/first: bank/first is"),
+    "the whole of a folder": ((f"{WHOLE}:/a", MULTI), (WHOLE, SINGLE), "{} contains the storage of bank/first: prod/second is"),
+    "the whole of an access point": ((SYSTEM, SINGLE), (WHOLE, SINGLE), "{} contains the storage of bank/first: prod/second is"),
+    "a folder in a folder": ((f"{WHOLE}:/a", SINGLE), (f"{WHOLE}:/a/b", MULTI), "{} is a part of the storage of bank/first"),
+    "a folder of what is for several": ((WHOLE, MULTI), (f"{WHOLE}:/a", SINGLE), ""),
+    "the whole for several": ((f"{WHOLE}:/a", SINGLE), (WHOLE, MULTI), ""),
+    "another folder": ((f"{WHOLE}:/a", SINGLE), (f"{WHOLE}:/b", SINGLE), ""),
+    "a folder beside an access point": ((f"{WHOLE}:/a", SINGLE), (SYSTEM, SINGLE), ""),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("held", "wanted", "reason"),
-    [
-        ((WHOLE, SINGLE), (f"{WHOLE}:/a", SINGLE), f"{WHOLE}:/a is a part of the storage of bank/first: bank/first is"),
-        ((WHOLE, SINGLE), (SYSTEM, MULTI), f"{SYSTEM} is a part of the storage of bank/first: bank/first is {SINGLE}"),
-        ((f"{WHOLE}:/a", MULTI), (WHOLE, SINGLE), f"{WHOLE} contains the storage of bank/first: prod/second is"),
-        ((SYSTEM, SINGLE), (WHOLE, SINGLE), f"{WHOLE} contains the storage of bank/first: prod/second is {SINGLE}"),
-        ((f"{WHOLE}:/a", SINGLE), (f"{WHOLE}:/a/b", MULTI), f"{WHOLE}:/a/b is a part of the storage of bank/first"),
-        ((WHOLE, MULTI), (f"{WHOLE}:/a", SINGLE), ""),
-        ((f"{WHOLE}:/a", SINGLE), (WHOLE, MULTI), ""),
-        ((f"{WHOLE}:/a", SINGLE), (f"{WHOLE}:/b", SINGLE), ""),
-        ((f"{WHOLE}:/a", SINGLE), (SYSTEM, SINGLE), ""),
-    ],
-)
+@pytest.mark.parametrize(("held", "wanted", "reason"), CONTAINED.values(), ids=CONTAINED)
 def test_storage_that_contains_the_other_is_of_one_client_only_without_it(context, cluster, held, wanted, reason):
     """Whoever has all of it as the single client would write beside the user of a part."""
     cluster(*held)
 
     found = sharing.reason(context, desired.parse_inputs(inputs(*wanted)))
 
-    assert found.startswith(reason)
+    assert found.startswith(reason.format(wanted[0]))
     assert bool(found) is bool(reason)
 
 
-def test_file_system_for_several_nodes_is_shared_where_the_spec_says_so(context, cluster):
-    """Both may be claimed by several clients anyway."""
-    scripted = cluster(SYSTEM, MULTI)
+def driver(scripted, plugin_id, provider):
+    """Let a plugin have a driver; without one it is not there."""
+    found = {"ID": plugin_id, "Provider": provider, "Controllers": {}, "Nodes": {}}
+    scripted.reply("GET", f"/v1/plugin/csi/{plugin_id}", *((200, found) if provider else (404, "plugin not found")))
 
-    [outcome] = applied.apply(context.connect(), applied.of_files([document(SYSTEM, MULTI, shared=True)]))
+
+def gone_by_now(scripted):
+    """Let the volume be listed once."""
+    [listing] = scripted.replies[("GET", "/v1/volumes")]
+    scripted.replies[("GET", "/v1/volumes")] = [listing, (200, [])]
+
+
+def of_another_driver(scripted):
+    """Let the plugins have different drivers."""
+    driver(scripted, "csi0", "a.example")
+    driver(scripted, "nfs0", "b.example")
+
+
+OTHERS = {
+    "for several nodes, where the spec says so": ((SYSTEM, MULTI), (SYSTEM, MULTI), True, lambda _: None),
+    "gone by now: what the list shows is read again": ((DISK, SINGLE), (DISK, SINGLE), False, gone_by_now),
+    "the same text of another driver": (("data", SINGLE, "nfs0"), ("data", SINGLE), False, of_another_driver),
+}
+
+
+@pytest.mark.parametrize(("held", "wanted", "shared", "prepare"), OTHERS.values(), ids=OTHERS)
+def test_storage_that_may_be_shared_or_is_another_is_registered(context, cluster, held, wanted, shared, prepare):
+    """An external id is its driver's; two plugins of one driver mean the same by it."""
+    scripted = cluster(*held)
+    prepare(scripted)
+
+    [outcome] = applied.apply(context.connect(), applied.of_files([document(*wanted, shared=shared)]))
 
     assert outcome.status == "registered"
     assert len(sent(scripted)) == 1
 
 
-def test_volume_that_is_gone_by_now_keeps_nothing(context, cluster):
-    """The list is a moment old: what it shows is read again before it counts."""
-    scripted = cluster(DISK, SINGLE)
-    [listing] = scripted.replies[("GET", "/v1/volumes")]
-    scripted.replies[("GET", "/v1/volumes")] = [listing, (200, [])]
-
-    [outcome] = applied.apply(context.connect(), applied.of_files([document(DISK, SINGLE)]))
-
-    assert outcome.status == "registered"
-
-
-def test_same_text_of_another_driver_is_other_storage(context, cluster):
-    """An external id is its driver's; two plugins of one driver mean the same by it."""
+@pytest.mark.parametrize("known", [{}, {"csi0": "a.example"}, {"csi0": "a.example", "nfs0": "a.example"}])
+def test_same_id_of_plugins_whose_drivers_are_not_known_to_differ_is_one_storage(context, cluster, known):
+    """A plugin that is not there yet has no driver to compare."""
     scripted = cluster("data", SINGLE, "nfs0")
-    for plugin_id, provider in (("csi0", "a.example"), ("nfs0", "b.example")):
-        found = {"ID": plugin_id, "Provider": provider, "Controllers": {}, "Nodes": {}}
-        scripted.reply("GET", f"/v1/plugin/csi/{plugin_id}", 200, found)
+    for plugin_id in ("csi0", "nfs0"):
+        driver(scripted, plugin_id, known.get(plugin_id))
 
-    [outcome] = applied.apply(context.connect(), applied.of_files([document("data", SINGLE)]))
+    refused = sharing.Users(context.connect()).refusal(document("data", SINGLE))
 
-    assert outcome.status == "registered"
+    assert refused.startswith("data is registered as bank/first already: ")
 
 
 def test_two_volumes_of_one_run_see_each_other(context, cluster):
-    """Neither is registered yet; the one that comes first has the storage."""
-    cluster("vol-0fedcba9876543210", SINGLE)
+    """Neither is registered yet; the one that comes first has the storage, until it gets another."""
     scripted = cluster("other", SINGLE)
     scripted.reply("GET", "/v1/volume/csi/third", 404, "volume not found")
 
-    done = applied.apply(
-        context.connect(),
-        applied.of_files([document(DISK, SINGLE), dataclasses.replace(document(DISK, SINGLE, "third"))]),
-    )
+    done = applied.apply(context.connect(), applied.of_files([document(DISK, SINGLE), document(DISK, SINGLE, "third")]))
+    users = sharing.Users(context.connect())
+    moved = [document(external_id, SINGLE, "fourth") for external_id in (DISK, "vol-0fedcba9876543210")]
 
     assert [outcome.status for outcome in done] == ["registered", "refused"]
     assert f"{DISK} is registered as prod/second already" in done[1].reason
+    assert [users.refusal(item) for item in (*moved, document(DISK, SINGLE))] == ["", "", ""]
+    refused = users.refusal(document("vol-0fedcba9876543210", SINGLE))
+    assert refused.startswith("vol-0fedcba9876543210 is registered as prod/fourth already: ")
 
 
 def test_volume_that_a_plugin_made_since_the_list_is_seen(context, scripted):
     """The operation has listed the volumes before; what Nomad holds by then is read again."""
     row = {"ID": "first", "Namespace": "prod", "ExternalID": DISK, "PluginID": "csi0"}
-    made = row | {"RequestedCapabilities": [{"AccessMode": SINGLE, "AttachmentMode": "file-system"}]}
+    made = row | {"RequestedCapabilities": MODES}
     scripted.reply("GET", "/v1/namespaces", 200, [{"Name": "prod"}])
     for listed in ([], [], [row]):
         scripted.reply("GET", "/v1/volumes", 200, listed)
@@ -203,9 +209,8 @@ def test_volume_that_a_plugin_made_since_the_list_is_seen(context, scripted):
 
     CREATED.create(context, CREATED.check({"volumeId": "first", **MADE_BY})[0])
 
-    assert f"{DISK} is registered as prod/first already" in sharing.reason(
-        context, desired.parse_inputs(inputs(DISK, SINGLE))
-    )
+    found = sharing.reason(context, desired.parse_inputs(inputs(DISK, SINGLE)))
+    assert f"{DISK} is registered as prod/first already" in found
 
 
 def test_token_that_may_not_list_is_told_what_was_not_checked(context, cluster, heard):
@@ -225,7 +230,7 @@ def test_token_that_may_not_list_is_told_what_was_not_checked(context, cluster, 
 
 
 def test_volumes_of_all_namespaces_are_listed_once(context, cluster):
-    """And the namespace of the one that is found is read again."""
+    """And the namespace of the one that is found is read again; each other volume is read once, not for each pair."""
     scripted = cluster(DISK, SINGLE)
     users = sharing.Users(context.connect())
 
@@ -235,24 +240,15 @@ def test_volumes_of_all_namespaces_are_listed_once(context, cluster):
     refused = users.refusal(document(DISK, SINGLE))
     assert refused.startswith(f"{DISK} is registered as bank/first already: ")
     assert refused.endswith("; to replace that one, deregister that one first")
-
     listed = [path for path, _ in scripted.sent("GET") if path.startswith("/v1/volumes")]
     assert listed == ["/v1/volumes?namespace=%2A&type=csi", "/v1/volumes?namespace=bank&type=csi&prefix=first"]
 
-
-@pytest.mark.parametrize("known", [{}, {"csi0": "a.example"}, {"csi0": "a.example", "nfs0": "a.example"}])
-def test_same_id_of_plugins_whose_drivers_are_not_known_to_differ_is_one_storage(context, cluster, known):
-    """A plugin that is not there yet has no driver to compare."""
-    scripted = cluster("data", SINGLE, "nfs0")
-    for plugin_id in ("csi0", "nfs0"):
-        found = {"ID": plugin_id, "Provider": known.get(plugin_id), "Controllers": {}, "Nodes": {}}
-        scripted.reply(
-            "GET", f"/v1/plugin/csi/{plugin_id}", *((200, found) if plugin_id in known else (404, "plugin not found"))
-        )
-
-    refused = sharing.Users(context.connect()).refusal(document("data", SINGLE))
-
-    assert refused.startswith("data is registered as bank/first already: ")
+    scripted = cluster(SYSTEM, MULTI)
+    scripted.requests.clear()
+    users = sharing.Users(context.client)
+    documents = [document(SYSTEM, MULTI, f"v{number}", shared=True) for number in range(20)]
+    assert {users.refusal(each) or users.older_refusal(each) for each in documents} == {""}
+    assert [path for path, _ in scripted.sent("GET")].count(f"{OTHER}?namespace=bank") == 1
 
 
 def test_volume_that_has_other_storage_by_now_hides_no_other_one(context, cluster):
@@ -262,8 +258,7 @@ def test_volume_that_has_other_storage_by_now_hides_no_other_one(context, cluste
     before = [row | {"ID": "first"}, row | {"ID": "zero"}]
     after = [row | {"ID": "first", "ExternalID": "vol-0fedcba9876543210"}, row | {"ID": "zero"}]
     scripted.replies[("GET", "/v1/volumes")] = [(200, before), (200, after)]
-    held = row | {"ID": "zero", "RequestedCapabilities": [{"AccessMode": SINGLE, "AttachmentMode": "file-system"}]}
-    scripted.reply("GET", "/v1/volume/csi/zero", 200, held)
+    scripted.reply("GET", "/v1/volume/csi/zero", 200, row | {"ID": "zero", "RequestedCapabilities": MODES})
 
     users = sharing.Users(context.connect())
 
@@ -281,36 +276,6 @@ def test_volume_that_may_not_be_read_is_shared_where_the_spec_says_so(context, c
         sharing.Users(context.connect()).refusal(shared)
 
 
-def test_volume_of_this_run_leaves_its_storage_when_it_gets_another(context, scripted):
-    """What it stands for last counts."""
-    users = sharing.Users(context.connect())
-    moved = [document(external_id, SINGLE, "first") for external_id in (DISK, "vol-0fedcba9876543210")]
-
-    assert [users.refusal(item) for item in (*moved, document(DISK, SINGLE))] == ["", "", ""]
-    assert users.refusal(document("vol-0fedcba9876543210", SINGLE)).startswith(
-        "vol-0fedcba9876543210 is registered as prod/first already: "
-    )
-    assert scripted.sent("PUT") == []
-
-
-@pytest.fixture
-def shares(scripted):
-    """A Nomad that holds ``bank/first``, an NFS volume with the context of this table's value; or refuses to show it."""
-    row = {"ID": "first", "Namespace": "bank", "ExternalID": "any", "PluginID": "nfs0"}
-    modes = [{"AccessMode": SINGLE, "AttachmentMode": "file-system"}]
-    for plugin_id in ("csi0", "nfs0"):
-        found = {"ID": plugin_id, "Provider": "nfs.csi.k8s.io", "Controllers": {}, "Nodes": {}}
-        scripted.reply("GET", f"/v1/plugin/csi/{plugin_id}", 200, found)
-    scripted.reply("GET", "/v1/agent/members", 200, SERVERS)
-    scripted.reply("GET", "/v1/volumes", 200, [row])
-
-    def hold(shown):
-        held = row | {"RequestedCapabilities": modes, "Context": shown} if shown else "Permission denied"
-        scripted.reply("GET", OTHER, 200 if shown else 403, held)
-
-    return hold
-
-
 @pytest.mark.parametrize(
     ("shown", "is_refused", "unlisted"),
     [
@@ -319,9 +284,13 @@ def shares(scripted):
         (None, False, sharing.UNREAD.format("bank/first")),
     ],
 )
-def test_one_nfs_share_under_another_external_id_is_found_by_its_context(context, shares, shown, is_refused, unlisted):
+def test_one_nfs_share_under_another_external_id_is_found_by_its_context(context, cluster, shown, is_refused, unlisted):
     """No list shows contexts, so the volumes of the driver are read; what may not be read is said to be unknown."""
-    shares(shown)
+    scripted = cluster("any", SINGLE, "nfs0")
+    for plugin_id in ("csi0", "nfs0"):
+        driver(scripted, plugin_id, "nfs.csi.k8s.io")
+    [(_, held)] = scripted.replies["GET", OTHER]
+    scripted.replies["GET", OTHER] = [(200, held | {"Context": shown}) if shown else (403, "Permission denied")]
     users = sharing.Users(context.connect())
     wanted = dataclasses.replace(document("mine", SINGLE), context={"server": "nas", "share": "/export"})
 
@@ -348,9 +317,8 @@ def test_what_was_not_done_after_a_simultaneous_registration_is_named(context, c
     scripted.replies[failing] = [(400, "no such rights")]
 
     client = context.connect()
-    found = sharing.take_back_later(
-        client, [document(DISK, SINGLE), document("vol-1", SINGLE, "third")], sharing.LatestUsers(client)
-    )
+    documents = [document(DISK, SINGLE), document("vol-1", SINGLE, "third")]
+    found = sharing.take_back_later(client, documents, sharing.LatestUsers(client))
 
     assert state in str(found["prod", "second"])
     assert "registered, and whether another volume has the same storage was not checked" in str(found["prod", "third"])

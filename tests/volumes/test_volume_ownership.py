@@ -257,46 +257,6 @@ def test_refresh_reports_another_owner_and_another_address_of_the_cluster_is_no_
     assert ours.told == ["volume default/mysql belongs to stack bank/prod now, not to shop/prod as recorded"]
 
 
-@KINDS
-def test_renamed_or_copied_stack_deletes_nothing_before_an_up(ours, kind):
-    """Its state may be a copy, whose first stack still needs the volume."""
-    first = dataclasses.replace(ours.context, stack=OWNED)
-    _, outputs = REGISTRATION.create(first, NEWS)
-    ours.sent.clear()
-
-    with pytest.raises(errors.RefusedError, match=f"was made by stack {OWNED}, and this is shop/live: the stack was"):
-        kind.delete(dataclasses.replace(first, stack="shop/live", operation=resource.Operation()), IDENTITY, outputs)
-
-    assert ours.wrote() == []
-    kind.delete(dataclasses.replace(first, operation=resource.Operation()), IDENTITY, outputs)
-    assert not ours.holds()
-
-
-@KINDS
-def test_volume_of_another_cluster_is_refused(clusters, side, kind):
-    """It has the same id, owner and content, and is another one; where it is absent, it stays in the state."""
-    held = REGISTRATION.create(side(clusters("a")).context, NEWS)[1]
-    there = side(clusters("b"))
-    REGISTRATION.create(there.context, NEWS | {"volumeId": "other"})
-    where = f"is recorded in cluster {held['cluster']}, and at http://"
-
-    assert REGISTRATION.read(there.context, IDENTITY, NEWS, held) == (NEWS, held | {"deregistered": True})
-    assert where in there.told[0]
-    with pytest.raises(errors.RefusedError, match=where):
-        kind.update(there.context, IDENTITY, held | {"deregistered": True}, NEWS)
-
-    REGISTRATION.create(there.context, NEWS)
-    there.sent.clear()
-    for step in (
-        lambda: kind.read(there.context, IDENTITY, NEWS, held),
-        lambda: kind.update(there.context, IDENTITY, held, NEWS),
-        lambda: kind.delete(there.context, IDENTITY, held),
-    ):
-        with pytest.raises(errors.RefusedError, match=where):
-            step()
-    assert there.wrote() == []
-
-
 @pytest.fixture
 def limited(clusters, side):
     """Return a caller whose token has these rights to variables: ``limited("read")``; *first*: is done before."""
@@ -554,28 +514,6 @@ def test_resource_that_is_declared_again_takes_the_object_back(ours, kind, maker
     assert len({outputs["nonce"], moved["nonce"], taken_back["nonce"]}) == 3
     assert ours.wrote() == []
     assert kind.read(ours.context, identity, news, taken_back)[1]["nonce"] == taken_back["nonce"]
-
-
-@pytest.mark.parametrize("is_refreshed", [False, True])
-def test_volume_that_moved_to_another_resource_stays(clusters, side, is_refreshed):
-    """Two providers are two processes: the old one learns it from the nonce in the record, also after a refresh."""
-    serving = clusters("a")
-    old, new = side(serving), side(serving)
-    identity, made = REGISTRATION.create(old.context, NEWS)
-    _, taken = REGISTRATION.create(new.context, NEWS)
-    recorded = REGISTRATION.read(old.context, identity, NEWS, made)[1] if is_refreshed else made
-    old.sent.clear()
-
-    REGISTRATION.delete(old.again(), identity, recorded)
-
-    assert old.wrote() == []
-    assert old.told[-1] == (
-        "volume default/mysql stays registered: another resource of this stack has taken it over, or a newer state of "
-        "this one"
-    )
-    assert REGISTRATION.read(new.context, identity, NEWS, taken) == (NEWS, taken)
-    REGISTRATION.delete(new.context, identity, taken)
-    assert not new.holds()
 
 
 SYSTEM = "fs-0123456789abcdef0"

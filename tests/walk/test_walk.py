@@ -61,6 +61,7 @@ SEQUENCES_BY_NAME = {
     "an older state of what was declared again": [OWN, FORGOTTEN.format(1), OWN, OLDER.format(1), OWN_REMOVED],
     "a removal by a copy of the state": [OWN, COPIED.format(1), PURGED, "stack 0: v taken out, up"],
     "another cluster": [OWN, ADDRESS.format(1), OWN],
+    "a removal in another cluster": [ADDRESS.format(1), PART, CREATED, ADDRESS.format(0), REMOVED],
     "a cluster that lost its identity": [OWN, LOST, OWN],
     "a cluster that was rebuilt": [OWN, REBUILT, OWN],
     "a cluster of before": [OWN, SAVED, DEREGISTERED, RESTORED, OWN],
