@@ -82,22 +82,19 @@ def no_delete(scripted):
         assert method != "DELETE" or path == f"{PATH}?namespace=prod"
 
 
-@pytest.mark.parametrize(
-    ("given", "path", "reason"),
-    [
-        ({"capacityMinBytes": 0}, "capacityMinBytes", "expected a whole number of bytes from 1, got 0"),
-        ({"capacityMaxBytes": 1.5}, "capacityMaxBytes", "expected a whole number of bytes from 1, got 1.5"),
-        (
-            {"capacityMinBytes": 2, "capacityMaxBytes": 1},
-            "capacityMaxBytes",
-            "expected capacityMinBytes or more, got 1 below 2",
-        ),
-        ({"cloneId": "vol-0"}, "cloneId", "expected either cloneId or snapshotId, got both"),
-        ({"externalId": "vol-0"}, "externalId", "got an unknown property"),
-    ],
-)
+RANGE = {"capacityMinBytes": 2, "capacityMaxBytes": 1}
+REJECTED = {
+    "no size": ({"capacityMinBytes": 0}, "capacityMinBytes", "expected a whole number of bytes from 1, got 0"),
+    "half a byte": ({"capacityMaxBytes": 1.5}, "capacityMaxBytes", "expected a whole number of bytes from 1, got 1.5"),
+    "an empty range": (RANGE, "capacityMaxBytes", "expected capacityMinBytes or more, got 1 below 2"),
+    "two sources": ({"cloneId": "vol-0"}, "cloneId", "expected either cloneId or snapshotId, got both"),
+    "an id that the plugin gives": ({"externalId": "vol-0"}, "externalId", "got an unknown property"),
+}
+
+
+@pytest.mark.parametrize(("given", "path", "reason"), REJECTED.values(), ids=REJECTED)
 def test_check_rejects_what_no_plugin_could_make(given, path, reason):
-    """Sizes that are none, an empty range, two sources, an id that the plugin gives."""
+    """Before anything is sent."""
     _, failures = VOLUME.check(GIVEN | given)
 
     assert path in {failure.path for failure in failures}

@@ -20,10 +20,10 @@ from botocore import exceptions
 
 from nomad_csi import nomad
 from nomad_csi.aws import asking
-from nomad_csi.nomad import cluster_identity, jobs
+from nomad_csi.nomad import cluster_identity
 from nomad_csi.volumes import deletion, deletion_proof
 from nomad_csi_sandbox.aws import server as moto_server
-from nomad_csi_sandbox.nomad import cluster, refusals
+from nomad_csi_sandbox.nomad import cluster, refusals, state
 from nomad_csi_sandbox.nomad import server as agent
 from nomad_csi_sandbox.nomad.clients import nodes
 from nomad_csi_sandbox.nomad.storage import claims, volume_store
@@ -36,22 +36,6 @@ ZONE = "us-east-1a"
 OWNER = "shop/prod"
 MODE = {"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}
 SEND = "the order is on its way"
-PLUGIN = """job "plugin" {
-  group "g" {
-    task "t" {
-      driver = "raw_exec"
-      csi_plugin {
-        id   = "ebs"
-        type = "node"
-      }
-      config {
-        command = "sleep"
-        args    = ["60"]
-      }
-    }
-  }
-}
-"""
 
 
 class World:
@@ -187,6 +171,7 @@ def world(tmp_path_factory):
     specs = [nodes.NodeSpec(name="client-1", zone=ZONE, instance_id="i-1")]
     folder = tmp_path_factory.mktemp("nomad")
     made = cluster.Cluster(cluster.Settings(data_dir=folder, nodes=specs, environment={"PATH": "/usr/bin:/bin"}))
+    made.state.plugins["ebs"] = state.PluginRecord(plugin_id="ebs", create_index=1, modify_index=1)
     serving = agent.Server(made)
     with moto_server.Moto() as moto, pytest.MonkeyPatch.context() as patched:
         moto.wait_until_it_answers()
@@ -201,7 +186,6 @@ def world(tmp_path_factory):
         patched.setattr(deletion_proof, "FRESH_S", 60.0)
         connection = nomad.Connection(address=serving.url)
         with nomad.Nomad(connection, observe=found.observe) as client:
-            jobs.register(client, jobs.parse(client, PLUGIN), source=PLUGIN, enforce_index=None)
             found.client = client
             yield found
         ec2.close()

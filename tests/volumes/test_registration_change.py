@@ -116,37 +116,34 @@ def test_another_plugin_may_mean_other_data_by_the_same_id(external_id):
     assert classify(old, old | {"pluginId": "x"}).storage == "unknown"
 
 
-@pytest.mark.parametrize(
-    ("news", "expected"),
-    [
-        (
-            {"externalId": VOL_B},
-            f"default/mysql is re-pointed from {VOL_A} to {VOL_B}: deregistered and registered again, "
-            f"refused while claimed; {STAYS}",
-        ),
-        (
-            {"externalId": properties.UNKNOWN},
-            f"default/mysql is re-pointed from {VOL_A} to storage that is not known yet: deregistered and registered "
-            f"again, refused while claimed; the data stays in {VOL_A} and is not copied",
-        ),
-        (
-            {"pluginId": "x", "name": "y"},
-            "default/mysql is deregistered and registered again (Nomad never changes name, pluginId in place), "
-            f"refused while claimed; {KEPT}",
-        ),
-        ({"namespace": "prod"}, f"default/mysql is deregistered first, which is refused while it is claimed; {KEPT}"),
-        (
-            {"context": {"tier": "fast", "share": "/b"}},
-            f"default/mysql may stand for other data afterwards: context.share changes, and {VOL_A} stays its external "
-            "id",
-        ),
-        (
-            {"context": properties.UNKNOWN},
-            f"default/mysql may stand for other data afterwards: context.* changes, and {VOL_A} stays its external id",
-        ),
-        ({"secrets": {"password": "new"}}, ""),
-    ],
-)
+AGAIN = "deregistered and registered again"
+DOUBT = f"changes, and {VOL_A} stays its external id"
+CONSEQUENCES = {
+    "other storage": (
+        {"externalId": VOL_B}, f"default/mysql is re-pointed from {VOL_A} to {VOL_B}: {AGAIN}, refused while claimed; {STAYS}"
+    ),
+    "storage that is not known yet": (
+        {"externalId": properties.UNKNOWN},
+        f"default/mysql is re-pointed from {VOL_A} to storage that is not known yet: {AGAIN}, refused while claimed; {STAYS}",
+    ),
+    "another plugin and name": (
+        {"pluginId": "x", "name": "y"},
+        f"default/mysql is {AGAIN} (Nomad never changes name, pluginId in place), refused while claimed; {KEPT}",
+    ),
+    "another namespace": (
+        {"namespace": "prod"}, f"default/mysql is deregistered first, which is refused while it is claimed; {KEPT}"
+    ),
+    "another share": (
+        {"context": {"tier": "fast", "share": "/b"}}, f"default/mysql may stand for other data afterwards: context.share {DOUBT}"
+    ),
+    "a context that is not known yet": (
+        {"context": properties.UNKNOWN}, f"default/mysql may stand for other data afterwards: context.* {DOUBT}"
+    ),
+    "another secret": ({"secrets": {"password": "new"}}, ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("news", "expected"), CONSEQUENCES.values(), ids=CONSEQUENCES)
 def test_change_is_named_with_its_consequence(news, expected):
     """The operator reads what is taken away, on what condition, and what becomes of the data."""
     assert registration_change.sentence("default/mysql", changed(**news)) == expected
@@ -277,27 +274,24 @@ def test_folder_that_is_not_said_any_more_leaves_the_external_id():
     assert (found.storage, found.old_location, found.new_location) == ("unknown", FOLDER, "")
 
 
-@pytest.mark.parametrize(
-    ("news", "why"),
-    [
-        (
-            {"externalId": "fs-1:/b"},
-            "would be re-pointed from fs-1:/a to fs-1:/b: the data stays in fs-1:/a and is not copied",
-        ),
-        (
-            {"context": {"server": "nas", "share": "/b", "subDir": "x"}},
-            "may stand for other data afterwards: context.share and context.subDir change, and fs-1:/a stays its "
-            "external id",
-        ),
-        ({"context": {"server": "nas", "share": "/a", "mountOptions": "soft"}}, ""),
-        (
-            {"pluginId": "x"},
-            "may stand for other data afterwards: its plugin changes, and fs-1:/a stays its external id",
-        ),
-        ({"volumeId": "b", "externalId": "fs-1:/b"}, ""),
-        ({"name": "x", "capabilities": [], "requiredTopologies": [ZONE_A], "parameters": {"a": "b"}}, ""),
-    ],
-)
+OTHER_DATA = "may stand for other data afterwards:"
+STAYS_AT = "and fs-1:/a stays its external id"
+PROTECTED = {
+    "other storage": (
+        {"externalId": "fs-1:/b"}, "would be re-pointed from fs-1:/a to fs-1:/b: the data stays in fs-1:/a and is not copied"
+    ),
+    "another share": (
+        {"context": {"server": "nas", "share": "/b", "subDir": "x"}},
+        f"{OTHER_DATA} context.share and context.subDir change, {STAYS_AT}",
+    ),
+    "another setting": ({"context": {"server": "nas", "share": "/a", "mountOptions": "soft"}}, ""),
+    "another plugin": ({"pluginId": "x"}, f"{OTHER_DATA} its plugin changes, {STAYS_AT}"),
+    "another volume": ({"volumeId": "b", "externalId": "fs-1:/b"}, ""),
+    "how it is used": ({"name": "x", "capabilities": [], "requiredTopologies": [ZONE_A], "parameters": {"a": "b"}}, ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("news", "why"), PROTECTED.values(), ids=PROTECTED)
 def test_protected_volume_stays_on_its_storage(news, why):
     """External id, folder and share decide which data it is; what only says how it is used may change."""
     old = OLD | {
