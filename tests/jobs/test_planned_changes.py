@@ -1,7 +1,5 @@
 """What would change, also for a token that may only read, and for volumes that a plugin makes."""
 
-import dataclasses
-
 import pytest
 
 from nomad_csi.jobs import apply, owner
@@ -222,26 +220,6 @@ def test_token_that_may_not_plan_compares_sources(draw, scripted, cluster, plan,
         assert drawn.as_table().endswith("0 of 3 would change, 1 not compared; 2 equal, not shown")
     else:
         assert remark.startswith("compared by the source it was registered with, not by Nomad's plan: ")
-
-
-def test_each_change_is_a_line_with_its_sign_and_its_remarks_below():
-    """Whatever their number: nothing is wrapped into a cell."""
-    states = ("new", "changes", "stopped", "refused", "not compared", "left over")
-    items = [plan_view.PlannedChange(kind="job", name="default/a", state=state) for state in states]
-    items[1] = dataclasses.replace(items[1], remarks=("one: 1 -> 2", "two: " + "x " * 60))
-
-    assert apply.PlannedChanges(items=tuple(items)).as_table(100).splitlines() == [
-        "+ job default/a  new",
-        "~ job default/a  changes",
-        "    one: 1 -> 2",
-        "    two:" + " x" * 46,
-        "    " + " ".join("x" * 14),
-        "+ job default/a  stopped",
-        "! job default/a  refused",
-        "? job default/a  not compared",
-        "- job default/a  left over",
-        "5 of 6 would change, 1 not compared",
-    ]
 
 
 def last_lines(drawn):

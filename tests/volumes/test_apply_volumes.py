@@ -15,7 +15,6 @@ from nomad_csi.volumes import sending
 MODE = registration.Capability(access_mode="multi-node-multi-writer", attachment_mode="file-system")
 PLURAL = "/v1/volumes"
 CANARY = "canary-71d0"
-RECORD = "/v1/var/nomad-csi/volumes/v0"
 
 
 def volume(number, **fields):

@@ -27,7 +27,7 @@ from nomad_csi_sandbox.nomad import cluster, refusals, state
 from nomad_csi_sandbox.nomad import server as agent
 from nomad_csi_sandbox.nomad.clients import nodes
 from nomad_csi_sandbox.nomad.storage import claims, volume_store
-from tests.deletion import interleaving
+from tests.volumes import interleaving
 
 ORDERS = int(os.environ.get("SOAK_INTERLEAVINGS", "40"))
 FIRST = int(os.environ.get("SOAK_FIRST_INTERLEAVING", "0"))
@@ -249,17 +249,6 @@ def test_no_order_of_steps_loses_data(world, capsys):
         sys.stdout.write(f"\n{ORDERS} orders: {dict(sorted(seen.items()))}\n")
     assert min(seen["deleted"], seen["claimed"], seen["used"], seen["claim refused"]) > ORDERS // 50
     assert seen["kept"] > 0
-
-
-def test_orders_repeat(world):
-    """The same number gives the same steps."""
-    taken = []
-    for _ in range(2):
-        _run(world, 7)
-        taken.append(world.taken)
-        world.forget()
-
-    assert taken[0] == taken[1]
 
 
 def test_a_deletion_that_does_not_look_is_caught(world, monkeypatch):

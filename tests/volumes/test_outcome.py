@@ -1,6 +1,5 @@
 """Outcomes of registering, deregistering and deleting: done or broken by status, one table, one exit code."""
 
-import json
 import typing
 
 import pytest
@@ -34,33 +33,3 @@ def test_exit_code(statuses, code):
     found = [deregistration.DeregistrationOutcome(**PLACE, status=status) for status in statuses]
 
     assert outcome.exit_code(found) == code
-
-
-def test_text():
-    """A line for each volume that something is said of, what is left out, and the sum."""
-    found = [
-        applied.AppliedVolume(**PLACE, status="updated", changes=("size",), not_comparable=("secrets",)),
-        applied.AppliedVolume(namespace="prod", volume_id="same", status="unchanged"),
-    ]
-
-    text = outcome.as_text(found, applied.AppliedVolume, rest=[("prod/made", "left out", "-", "-")], note="!")
-
-    assert text == (
-        "volume      outcome   storage  remarks\n"
-        "prod/mysql  updated   -        size; not comparable, sent: secrets\n"
-        "prod/made   left out  -        -\n"
-        "2 volumes: 1 updated, 1 unchanged!"
-    )
-
-
-def test_json_has_a_key_for_each_field():
-    """In plain values; what is empty is there too."""
-    found = deletion_proof.DeletionOutcome(**PLACE, status="kept", external_id="vol-1")
-
-    assert json.loads(json.dumps(found.as_json())) == PLACE | {
-        "status": "kept",
-        "reason": "",
-        "external_id": "vol-1",
-        "snapshot_id": "",
-        "snapshot_evidence": "",
-    }

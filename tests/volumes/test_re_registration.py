@@ -243,16 +243,6 @@ def test_an_interruption_after_the_deregistration_waits_for_the_registration(con
     assert wrote() == ["DELETE", "vol-2"]
 
 
-def test_a_preview_leaves_out_what_is_not_known_yet(context, scripted, wrote, heard):
-    """Storage and plugin of this run."""
-    scripted.reply("GET", PATH, 200, HELD)
-
-    VOLUME.preflight(context, OUTPUTS, OLD | {"externalId": resource.UNKNOWN, "pluginId": resource.UNKNOWN})
-
-    assert not [path for path, _ in scripted.sent("GET") if "plugin" in path]
-    assert (wrote(), heard["warn"]) == ([], [])
-
-
 def test_a_preview_warns_of_a_plugin_that_a_new_volume_lacks(context, scripted, heard):
     """A warning: its job may be made in the same run, by what this package does not see. Nomad is asked once."""
     scripted.reply("GET", PATH, 404, "volume not found")

@@ -145,32 +145,6 @@ def held(ours):
     return outputs
 
 
-@pytest.mark.usefixtures("held")
-def test_preview_says_that_a_new_resource_takes_over_what_the_stack_has_already(ours):
-    """But not of a volume that was deregistered by hand: it is registered again, and its record is all that is left."""
-    REGISTRATION.preflight(ours.context, {}, NEWS)
-    told = [line.partition(" is this")[0] for line in ours.told]
-    volumes.deregister(ours.client, *KEY)
-    ours.told.clear()
-    REGISTRATION.preflight(ours.context, {}, NEWS)
-
-    assert (told, ours.told) == (["moved: volume default/mysql"], [])
-    assert ours.owner() == OWNED
-
-
-def test_previews_read_an_owner_record_once_and_a_create_reads_it_again(ours):
-    """A preview writes nothing, so records that are seconds old are enough."""
-    for _ in range(3):
-        REGISTRATION.preflight(ours.context, {}, NEWS)
-    previews = ours.sent.count(("GET", RECORD))
-    ours.sent.clear()
-
-    REGISTRATION.create(ours.context, NEWS)
-
-    assert previews == 1
-    assert ours.sent.index(("GET", RECORD)) < ours.sent.index(("PUT", RECORD))
-
-
 def test_owner_record_is_removed_last(ours, held):
     """Whoever takes the id after that finds no volume."""
     REGISTRATION.delete(ours.context, IDENTITY, held)
