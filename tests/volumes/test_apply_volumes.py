@@ -207,25 +207,6 @@ def test_right_that_the_token_lacks_is_not_asked_for_by_each_volume(run, scripte
 
 
 @pytest.mark.usefixtures("absent")
-def test_each_namespace_that_is_not_there_is_a_problem(run, scripted):
-    """With the volumes in it, what is there, and what to do; nothing is sent."""
-    scripted.reply("GET", "/v1/namespaces", 200, [{"Name": "shop"}, {"Name": "default"}])
-    for name in ("bank", "shpo"):
-        scripted.reply("GET", f"/v1/namespace/{name}", 404, "Namespace not found")
-
-    with pytest.raises(errors.SpecError) as caught:
-        run(volume(0), volume(1, namespace="shpo"), volume(2, namespace="bank"), volume(3, namespace="bank"))
-
-    assert str(caught.value).splitlines()[1:] == [
-        "  volumes bank/v2, bank/v3: expected a namespace of the cluster (default, shop), got 'bank'; "
-        "name another, or another cluster; or create it first with `nomad namespace apply bank`",
-        "  volume shpo/v1: expected a namespace of the cluster (default, shop), got 'shpo'; "
-        "did you mean shop; or create it first with `nomad namespace apply shpo`",
-    ]
-    assert sent(scripted) == []
-
-
-@pytest.mark.usefixtures("absent")
 def test_secrets_of_a_known_volume_cannot_be_read_back(run, scripted, holds):
     """They are sent again, and where no answer ever comes, nobody claims to know."""
     document = volume(0, secrets={"password": CANARY})

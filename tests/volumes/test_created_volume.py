@@ -3,7 +3,6 @@
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.frame import resource
 from nomad_csi.volumes import created_volume, desired, owner_records
 
 VOLUME = created_volume.CreatedVolumeResource()
@@ -138,14 +137,6 @@ def test_places_under_another_key_change_nothing(context, scripted):
     assert body["Volumes"][0]["RequestedTopologies"] == HELD["RequestedTopologies"]
 
 
-def test_preview_knows_the_id_and_nothing_that_the_plugin_answers():
-    """What uses the external id waits for it."""
-    identity, outputs = VOLUME.preview(NEWS | {"adopt": True})
-
-    assert identity == IDENTITY
-    assert outputs == NEWS | dict.fromkeys((*ANSWERED, "createdName", "nonce", "stack"), resource.UNKNOWN)
-
-
 @pytest.mark.parametrize("others", [["first"], ["first", "second"]])
 def test_create_that_answers_storage_of_another_volume_takes_its_registration_back(context, scripted, others):
     """Two would write into one storage; nothing is deleted, and the error names both."""
@@ -242,14 +233,6 @@ def test_properties_that_replace_are_those_that_the_comparison_replaces():
     replaced = [item for item in compared.differences if item.effect == "replaced"]
 
     assert set(desired.property_names(replaced)) == declared - {"volumeId", "namespace"}
-
-
-def test_diff_of_the_id_alone_makes_new_storage():
-    """What the old id had stays in no volume."""
-    found = differ(NEWS | {"volumeId": "scratch-2"})
-
-    assert found.replaces == ("volumeId",)
-    assert "its storage vol-1 stays, with its data, in no volume any more" in found.notice
 
 
 def test_deregistered_volume_does_not_get_empty_storage(context, scripted):

@@ -7,11 +7,10 @@ import pytest
 from nomad_csi import errors
 from nomad_csi.csi import controller
 from nomad_csi.drivers import catalogue
-from nomad_csi.volumes import volume_snapshots
 from nomad_csi_sandbox.aws import account
 from nomad_csi_sandbox.aws import server as moto
 from tests import owner_labels, plugin_deletion
-from tests.plugin_deletion import OWNER, VOLUME, ZONE
+from tests.plugin_deletion import ZONE
 
 KEY = ("default", "scratch")
 LISTED = "read back with ListSnapshots: ready"
@@ -89,33 +88,11 @@ def test_every_driver_that_makes_volumes_says_how_they_are_deleted():
     assert lacking == []
 
 
-@pytest.fixture(scope="module")
-def nfs_driver():
-    """The emulator of csi-driver-nfs, for the tests of this file."""
+@pytest.fixture
+def nfs():
+    """The emulator of csi-driver-nfs."""
     with world_of("csi-driver-nfs") as world:
         yield world
-
-
-@pytest.fixture
-def nfs(nfs_driver):
-    """The same, without volumes and owner records."""
-    yield nfs_driver
-    nfs_driver.clear()
-
-
-@pytest.mark.parametrize("is_skipped", [False, True])
-def test_destroy_succeeds_where_absence_cannot_be_observed(nfs, is_skipped):
-    """Done, and said; the owner record is removed."""
-    made = nfs.make(how={"skipFinalSnapshot": is_skipped})
-    nfs.said.clear()
-
-    VOLUME.delete(nfs.context, "default/scratch", made)
-
-    [said] = nfs.said
-    assert said.startswith(f"volume default/scratch and its storage {made['externalId']} are deleted; ")
-    assert said.endswith("; absence cannot be observed with this driver")
-    assert ("its last snapshot is " in said) is not is_skipped
-    assert owner_labels.read(nfs.client, [KEY]) == {}
 
 
 @pytest.mark.parametrize("is_skipped", [False, True])
@@ -138,18 +115,3 @@ def test_deletion_whose_answer_was_lost_is_finished_by_the_next_run(nfs, monkeyp
     assert (second.status, second.is_done) == ("deleted" if is_skipped else "gone", True)
     assert is_skipped or "no such file or directory" in second.reason
     assert owner_labels.read(nfs.client, [KEY]) == {}
-
-
-def test_snapshot_under_an_id_that_the_driver_cannot_read_keeps_the_storage(nfs, monkeypatch):
-    """As all last snapshots of this driver once were: '#' of the external id in the name."""
-    made = nfs.make()
-    monkeypatch.setattr(volume_snapshots, "name_for", lambda external_id: f"final-{external_id}")
-
-    found = nfs.delete(made)
-
-    assert found.status == "kept"
-    assert "cannot be read again by nfs.csi.k8s.io: expected an id of the form [^#]+(#[^#]*){4}" in found.reason
-    with pytest.raises(errors.NomadApiError, match="failed to create nfsSnapshot from snapshot ID"):
-        nfs.make("copy", snapshotId="nas#pool#final-a#b##1#final-a#b##1#scratch")
-    assert nfs.held() is None
-    assert owner_labels.read(nfs.client, [KEY]) == {KEY: OWNER}

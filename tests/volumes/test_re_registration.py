@@ -62,16 +62,6 @@ def update(context, news=NEWS, recorded=OUTPUTS):
     return VOLUME.update(context, IDENTITY, recorded, news)
 
 
-def test_places_read_in_the_order_in_which_they_are_declared(context, answers):
-    """An update that Nomad has nothing to change for is not planned again."""
-    declared = [{"segments": {"zone": "b"}}, {"segments": {"zone": "a"}}]
-    held = [{"Segments": {"zone": "a"}}, {"Segments": {"zone": "b"}}]
-    answers([(200, HELD | {"RequestedTopologies": {"Required": held}, "Topologies": held})])
-    recorded = OLD | {"requiredTopologies": declared}
-
-    assert VOLUME.read(context, IDENTITY, recorded, recorded)[0]["requiredTopologies"] == declared
-
-
 def test_a_new_registration_that_is_refused_is_undone(context, answers, wrote, scripted):
     """With secrets and mount flags, which Nomad shows nobody."""
     answers([(200, HELD), GONE, (200, HELD)], [(500, REFUSAL), (200, {})])

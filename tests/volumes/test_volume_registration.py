@@ -3,7 +3,6 @@
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.frame import resource
 from nomad_csi.volumes import desired, volume_registration
 
 VOLUME = volume_registration.VolumeRegistrationResource()
@@ -85,14 +84,6 @@ def test_check_fills_in_namespace_and_name_and_rejects_what_nomad_could_never_se
         "capabilities[0].attachmentMode",
     ]
     assert desired.write_inputs(desired.parse_inputs(NEWS)) == NEWS
-
-
-def test_preview_knows_the_id():
-    """What uses the id is known before the volume is registered, unless its parts are not."""
-    assert VOLUME.preview(NEWS)[0] == IDENTITY
-    assert VOLUME.preview(NEWS | {"volumeId": resource.UNKNOWN})[0] == resource.UNKNOWN
-    unknown = dict.fromkeys(("controllerRequired", "nonce", "stack"), resource.UNKNOWN)
-    assert VOLUME.preview(NEWS | {"adopt": True})[1] == NEWS | unknown
 
 
 @pytest.mark.parametrize(
