@@ -47,7 +47,7 @@ EDITED := --no-deps --no-build-isolation --editable . --editable infra/nomad_csi
 
 # What `make test-all` explores and draws more of than `make test`.
 THOROUGH := HCL_EXAMPLES=1000 INTERPRETER_TEXTS=20000 MUTATIONS=12 SOAK_INTERLEAVINGS=200 \
-	SOAK_OPERATIONS=4 SOAK_SEQUENCES=20 SOAK_WALKS=30
+	SOAK_OPERATIONS=4 SOAK_SEQUENCES=20
 
 .DEFAULT_GOAL := help
 .PHONY: help install install-dev up preview env down lint check test test-all test-real test-programs programs test-seconds soak coverage mutants bench proto format clean
@@ -124,9 +124,8 @@ soak: install-dev                    ## hours: kills, interleavings, throttled E
 	ALL_SPELLINGS=1 $(BIN)/python -m pytest --timeout=7200 tests/cli/test_hostile_peer.py
 	HCL_EXAMPLES=20000 $(BIN)/python -m pytest tests/hcl tests/render
 	MUTATIONS=300 $(BIN)/python -m pytest --timeout=7200 tests/faults/test_mutated_replies.py
-	SOAK_INTERLEAVINGS=10000 SOAK_EBS_VOLUMES=300 $(BIN)/python -m pytest -s --timeout=7200 tests/deletion/test_deletion_interleavings.py tests/races tests/e2e/test_ebs_day_two.py
-	WALK_SEED=$${WALK_SEED:-$$(date +%s)} SOAK_WALKS=2000 SOAK_REAL_WALKS=100 SOAK_REAL_SEQUENCES=40 $(BIN)/python -m pytest -s tests/walk tests/real/walk
-	SOAK_OPERATIONS=5 SOAK_SEQUENCES=200 $(BIN)/python -m pytest -s --timeout=14400 tests/volume
+	SOAK_INTERLEAVINGS=10000 SOAK_EBS_VOLUMES=300 $(BIN)/python -m pytest -s --timeout=7200 tests/volumes/test_deletion_interleavings.py tests/volumes/test_races.py tests/e2e/test_ebs_day_two.py
+	SOAK_OPERATIONS=5 SOAK_SEQUENCES=200 SOAK_REAL_WALKS=100 SOAK_REAL_SEQUENCES=40 $(BIN)/python -m pytest -s --timeout=14400 tests/model tests/walk tests/real/walk
 	$(BIN)/python -m pytest tests/real/engines/test_failed_replacements.py
 	SOAK_FROZEN=1 SOAK_KILLS=200 SOAK_VOLUMES=200 SOAK_UP_KILLS=200 SOAK_UP_KILLS_A_ROUND=20 SOAK_UP_VOLUMES=200 $(BIN)/python -m pytest tests/soak
 coverage: $(VENV)/.installed-measure  ## lines and branches that the tests run, by package

@@ -21,6 +21,7 @@ from nomad_csi.nomad import jobs, volumes
 from nomad_csi.nomad import plugins as seen_plugins
 from nomad_csi.probing import controller_endpoint
 from nomad_csi.volumes import created_deletion, created_volume, deletion, deletion_proof
+from nomad_csi_sandbox.csi_plugin import storage
 from nomad_csi_sandbox.nomad import cluster
 from nomad_csi_sandbox.nomad import server as agent
 from nomad_csi_sandbox.nomad.clients import nodes
@@ -132,6 +133,33 @@ class World:
     def held(self, volume_id="scratch"):
         """What Nomad holds of a volume."""
         return volumes.get(self.client, "default", volume_id)
+
+    @property
+    def changes(self):
+        """What was sent that changes volumes: nothing of it is Nomad's own delete."""
+        found = [item for item in self.sent if item[0] != "GET" and not item[1].startswith("/v1/var/")]
+        assert not any("/delete" in path for _, path in found)
+        return found
+
+    @property
+    def _kept(self):
+        [file] = (self.folder / "storage").glob("*.json")
+        return storage.Storage(file)
+
+    def storage(self):
+        """Return the external ids of what the emulator of the driver has."""
+        with self._kept.open() as records:
+            return set(records.volumes)
+
+    def clear(self):
+        """Forget all volumes and owner records, in the emulator of the driver, too, and what was said and sent."""
+        with self.cluster.state.lock:
+            self.cluster.state.volumes.clear()
+            self.cluster.state.variables.clear()
+        with self._kept.open() as records:
+            records.whole.update({"volumes": {}, "snapshots": {}, "deleted": []})
+        self.said.clear()
+        self.sent.clear()
 
     @contextlib.contextmanager
     def connected(self):

@@ -45,7 +45,7 @@ def _skipped(tmp_path):
 
 
 KEPT = (
-    "tests/volume/test_explore.py",
+    "tests/model/test_explore.py",
     "tests/plan/test_storage.py",
     "tests/hcl/test_quote.py",
     "tests/contract/test_volumes.py",

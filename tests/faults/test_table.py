@@ -63,7 +63,7 @@ FAULTS = {
     "two operators at once": [
         "faults/test_changes.py::test_two_operators_with_the_same_wish_both_get_it",
         "faults/test_changes.py::test_two_operators_with_different_wishes_for_one_id_do_not_take_it_from_each_other",
-        "resources/plugin_jobs/test_plugin_job.py::test_create_that_lost_a_race_is_refused",
+        "jobs/test_plugin_job.py::test_create_that_lost_a_race_is_refused",
     ],
     "version gates": [
         "doctor/test_findings.py::test_gate_closes_below_each_of_its_versions",

@@ -219,7 +219,7 @@ def test_every_state_of_an_instance_follows_from_codes():
 
 
 def test_fields_that_have_a_code_are_compared():
-    """That every field that is compared has one, tests/compare/test_every_registration_field.py shows."""
+    """That every field that is compared has one, tests/volumes/test_every_registration_field.py shows."""
     source = "".join(Path(module.__file__).read_text(encoding="utf-8") for module in (compare, registration))
     of_field = registry.code_of_field()
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from tests.pages import MARK, commands, compatibility, components, csc, drivers, findings, promises, spec, tested
-from tests.volume import page as decisions
+from tests.pages import volume_decisions as decisions
 
 DOCS = Path(__file__).parents[2] / "docs"
 

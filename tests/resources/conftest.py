@@ -1,3 +1,3 @@
 """Fixtures that several folders share."""
 
-from tests.scripted import cluster, context, expectation, heard, plugin_cluster, scripted  # noqa: F401
+from tests.scripted import context, expectation, heard, plugin_cluster, scripted  # noqa: F401

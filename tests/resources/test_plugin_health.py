@@ -100,23 +100,6 @@ def test_check_refuses_a_policy_that_cannot_be_meant(change, reason):
     ]
 
 
-def test_preview_knows_the_id():
-    """Volumes of the plugin see an unchanged plugin id, so that a preview shows no replacement."""
-    identity, outputs = HEALTH.preview(NEWS)
-
-    assert identity == "aws-ebs0"
-    assert outputs["pluginId"] == "aws-ebs0"
-    assert (outputs["status"], outputs["healthyNodes"]) == ("healthy", resource.UNKNOWN)
-
-
-def test_create_waits_and_records_the_proof(context, plugin_cluster):
-    """The outputs say what was verified and by what."""
-    plugin_cluster.plugin()
-    plugin_cluster.allocation()
-
-    assert HEALTH.create(context, NEWS) == ("aws-ebs0", NEWS | VERIFIED)
-
-
 def test_create_of_an_unhealthy_plugin_records_nothing(context, plugin_cluster):
     """A status that was not reached is no object: a plain error, so that the next run waits again."""
     plugin_cluster.plugin(healthy=False)
@@ -126,16 +109,6 @@ def test_create_of_an_unhealthy_plugin_records_nothing(context, plugin_cluster):
         HEALTH.create(context, NEWS)
 
     assert not isinstance(caught.value, resource.InitFailedError)
-
-
-def test_update_waits_again(context, plugin_cluster):
-    """A changed job is verified as it is now."""
-    plugin_cluster.plugin()
-    plugin_cluster.allocation()
-
-    outputs = HEALTH.update(context, "aws-ebs0", {}, NEWS)
-
-    assert outputs == NEWS | VERIFIED
 
 
 @pytest.mark.parametrize(
@@ -199,36 +172,10 @@ def test_read_looks_once_and_warns_of_nothing_that_stays(context, heard, plugin_
     assert heard["warn"] == [f"plugin aws-ebs0 is not healthy now, and `up` waits for it: {reason}"]
 
 
-def test_read_of_a_healthy_plugin_is_silent(context, heard, plugin_cluster):
-    """Nothing changed, nothing said."""
-    plugin_cluster.plugin()
-    plugin_cluster.allocation()
-
-    assert HEALTH.read(context, "aws-ebs0", NEWS, NEWS | VERIFIED) == (NEWS, NEWS | VERIFIED)
-    HEALTH.preflight(context, NEWS | VERIFIED, NEWS)
-    HEALTH.preflight(context, {}, NEWS)
-    assert heard == {"warn": [], "status": []}
-
-
-def test_read_keeps_what_is_recorded_when_nomad_is_away(context, heard, scripted):
-    """A cluster out of reach says nothing about the plugin."""
-    scripted.reply("GET", "/v1/job/plugin-aws-ebs0-nodes", 0)
-
-    assert HEALTH.read(context, "aws-ebs0", NEWS, NEWS | VERIFIED) == (NEWS, NEWS | VERIFIED)
-    assert heard["warn"] == [f"{scripted.address} is not reachable: the health of plugin aws-ebs0 was not compared"]
-
-
 def test_import_is_refused(context):
     """A bare id says nothing of what to expect."""
     with pytest.raises(errors.RefusedError, match="cannot be imported"):
         HEALTH.read(context, "aws-ebs0", {}, {})
-
-
-def test_delete_asks_nobody(context, scripted):
-    """There is nothing to remove."""
-    HEALTH.delete(context, "aws-ebs0", NEWS | VERIFIED)
-
-    assert scripted.requests == []
 
 
 @pytest.mark.parametrize(

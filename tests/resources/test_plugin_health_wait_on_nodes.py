@@ -133,17 +133,6 @@ def test_fails_with_who_was_asked_and_what_they_said(context, plugin_cluster, as
     assert registered == purged >= 1
 
 
-def test_no_job_while_nomad_does_not_call_it_healthy(context, plugin_cluster, asked, wanted):
-    """It would only be told the same."""
-    asked.replies["GET", "/v1/plugin/csi/aws-ebs0"] = []
-    plugin_cluster.plugin(instances=0)
-
-    with pytest.raises(errors.NomadCsiError, match="0/1 nodes; nothing was registered"):
-        wait(context, dataclasses.replace(wanted, timeout_s=0.3), plugin_cluster)
-
-    assert jobs_of(asked) == (0, 0)
-
-
 def test_an_interrupt_purges_the_job_before_the_step_ends(context, monkeypatch, plugin_cluster, asked, wanted):
     """The engine ends the provider soon after."""
     context.client.clock = clocks.Brisk()  # else the job has no time left before somebody looks
@@ -165,17 +154,6 @@ def test_a_refused_job_is_an_error_at_once(context, plugin_cluster, asked, wante
         wait(context, wanted, plugin_cluster)
 
     assert jobs_of(asked) == (1, 0)
-
-
-def test_an_outage_while_it_asks_is_waited_out(context, heard, plugin_cluster, asked, wanted):
-    """As one at any other look."""
-    ended(asked)
-    asked.reply("GET", LOG, 200, answer(READY))
-    asked.replies["POST", "/v1/jobs/parse"].insert(0, (500, "No cluster leader"))
-
-    assert wait(context, wanted, plugin_cluster).evidence == "csi"
-
-    assert any("is not reachable, asking again: " in line for line in heard["status"])
 
 
 NEWS = {
@@ -228,20 +206,6 @@ def test_the_run_says_who_verified_it(context, asked):
     assert (made["verifiedBy"], made["satisfied"]) == ("csi", True)
     assert read == (NEWS, made)
     assert jobs_of(asked) == (1, 1)
-
-
-@pytest.mark.usefixtures("asked")
-def test_nomads_word_is_told_as_that(context):
-    """With the way to more."""
-    notes = []
-    news = {name: value for name, value in NEWS.items() if name != "onNodes"} | {"evidence": "nomad"}
-
-    HEALTH.create(dataclasses.replace(context, note=notes.append), news)
-
-    assert notes == [
-        "plugin aws-ebs0: healthy by Nomad's status; to have its instances probed over CSI, set verify.evidence to csi, with "
-        "verify.on_nodes where their sockets are not on this machine"
-    ]
 
 
 def test_how_it_is_asked_changes_no_proof():

@@ -1,11 +1,12 @@
 """The world of the walks, one for all tests of a worker, and the emulated engine on it."""
 
+import itertools
 import tempfile
 from pathlib import Path
 
 import pytest
 
-from tests.walk import engines, tracks, world
+from tests.walk import engines, walk, world
 
 
 @pytest.fixture(scope="session")
@@ -17,10 +18,16 @@ def walked_world():
 
 
 @pytest.fixture
-def track(walked_world):
-    """Return where walks begin on the emulator. States are in memory where the system has such a folder."""
-    memory = Path("/dev/shm")  # on a disk each write of a state would wait for it
+def walked(walked_world):
+    """Walk a sequence on the emulator: ``walked(names)``. States are in memory where the system has such a folder."""
+    memory, count = Path("/dev/shm"), itertools.count()  # on a disk each write of a state would wait for it
     made = tempfile.TemporaryDirectory(prefix="walk", dir=memory if memory.is_dir() else None)
+
+    def play(names):
+        engine = engines.Emulated(walked_world.environment, walked_world.providers)
+        return walk.Walk(walked_world, engine, Path(folder) / str(next(count))).play(names)
+
+    walked_world.cloud.warm()
     with made as folder, walked_world.quick():
-        yield tracks.Track(walked_world, engines.Emulated, Path(folder))
+        yield play
     walked_world.empty()  # what AWS has is of the process, and other tests check it

@@ -18,6 +18,8 @@ from nomad_csi.provider import servicer as own_servicer
 from nomad_csi_sandbox.aws.provider import servicer as aws_servicer
 
 THREADS = 16
+IDENTITY = ":StackIdentity"
+"""Its calls, which come first, change nothing outside of the state, and are not counted."""
 
 
 @dataclass(kw_only=True)
@@ -25,21 +27,10 @@ class Fault:
     """What is to go wrong."""
 
     at: int
-    """At which call that changes something, from 0; for ``kill within`` at which request to Nomad that does."""
+    """At which call that changes something, from 0."""
 
     kind: str
-    """``fail``: it is refused. ``kill before``, ``kill after``, ``kill within``: engine and providers end there."""
-
-    call: str = ""
-    """Count calls of this name only, such as ``Create``."""
-
-
-class Killed(BaseException):
-    """
-    The end of a provider; no code of it runs any more but what `finally` has.
-
-    It never leaves a call: gRPC answers no call that ends with such an exception, and the engine would wait for ever.
-    """
+    """``fail``: it is refused. ``kill before``, ``kill after``: engine and providers end there."""
 
 
 class Gate:
@@ -55,61 +46,32 @@ class Gate:
         with self._lock:
             self.fault = fault
             self.calls = []
-            self.requests = 0
             self.is_killed = False
-            self.is_used = False
 
     def passed(self, call, urn, work):
         """Do the *work* of a *call* for *urn*, as far as the fault lets it come."""
         with self._lock:
             if self.is_killed:
                 raise errors.RefusedError("killed")
-            kind = self._kind(call)
-            self.calls.append((call, urn.rpartition("::")[0].rpartition("$")[2].rpartition("::")[2]))
+            what = urn.rpartition("::")[0].rpartition("$")[2].rpartition("::")[2]
+            is_here = self.fault is not None and self.fault.at == len(self.calls) and not what.endswith(IDENTITY)
+            kind = self.fault.kind if is_here else ""
+            if not what.endswith(IDENTITY):
+                self.calls.append((call, what))
         if kind == "fail":
-            self.is_used = True
             raise errors.RefusedError("refused for the sake of the test")
-        try:
-            if kind == "kill before":
-                self._kill()
-            done = work()
-            if kind == "kill after":
-                self._kill()
-        except Killed:
-            raise errors.RefusedError("killed") from None
+        if kind == "kill before":
+            self._kill()
+        done = work()
+        if kind == "kill after":
+            self._kill()
         return done
 
-    def _kind(self, call):
-        """Return what is to happen to the next *call*, if anything."""
-        if self.fault is None or self.fault.call not in {"", call}:
-            return ""
-        passed = sum(self.fault.call in {"", name} for name, _ in self.calls)
-        return self.fault.kind if passed == self.fault.at else ""
-
-    def sending(self, method, _path):
-        """Let a request to Nomad pass, or kill whoever is about to send it."""
-        if method == "GET":
-            return
-        with self._lock:
-            is_here = self.fault is not None and self.fault == Fault(at=self.requests, kind="kill within")
-            self.requests += 1
-        if self.is_killed:
-            raise Killed
-        if is_here:
-            self._kill()
-
     def _kill(self):
-        self.is_killed = self.is_used = True
+        """End: what the provider would answer, nobody hears."""
+        self.is_killed = True
         self.kill_engine()
-        raise Killed
-
-
-def _ended(work, request):
-    """Answer a call; one that is not counted, such as the question for the id of the cluster, may be killed too."""
-    try:
-        return work(request)
-    except Killed:
-        raise errors.RefusedError("killed") from None
+        raise errors.RefusedError("killed")
 
 
 class Own(own_servicer.Servicer):
@@ -118,14 +80,6 @@ class Own(own_servicer.Servicer):
     def __init__(self, gate, environment):
         super().__init__(hosting.Hosted(), [], "", environment)
         self._gate = gate
-
-    def _connect(self):
-        client = super()._connect()
-        client._observe = self._gate.sending  # it has no other place, and a client of one's own would need all the rest
-        return client
-
-    async def _answer(self, context, work, request):
-        return await super()._answer(context, lambda request: _ended(work, request), request)
 
     def _create(self, request):
         return self._passed("Create", request, super()._create)

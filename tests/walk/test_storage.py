@@ -15,7 +15,7 @@ POINT = {"path": "/x", "uid": 1000, "gid": 1000}
 def volume(kind, name, volume_id="", *, retain=False, **args):
     """Return a component for the program; its id is *volume_id*, or its name."""
     own = {} if kind == "EfsFileSystem" else {"volume_id": volume_id or name}
-    made = {"kind": kind, "name": name, "wrapper": "", "aliases": (), "args": own | args}
+    made = {"kind": kind, "name": name, "args": own | args}
     return made | ({"retain": True} if retain else {})
 
 
@@ -35,7 +35,7 @@ class Stacks:
 
     def __init__(self, world, folder):
         self.world, self.cluster = world, world.clusters["east"]
-        self._engine = engines.Emulated(folder, world.environment, world.providers)
+        self._engine = engines.Emulated(world.environment, world.providers)
         self._folder = folder
         self._places = {}
 
@@ -51,6 +51,13 @@ class Stacks:
         """Run an `up` that must succeed."""
         told = self.run(stack, "up", *volumes)
         assert told.is_done, told.text
+
+    def refused(self, stack, *volumes, preview, up):
+        """Have preview and `up` refused, each with its words."""
+        for operation, words in (("preview", preview), ("up", up)):
+            told = self.run(stack, operation, *volumes)
+            assert not told.is_done
+            assert words in told.text
 
     def external_id(self, name):
         """Return what *name* is registered for."""
@@ -70,50 +77,30 @@ def stacks(walked_world, tmp_path, monkeypatch):
     walked_world.empty()
 
 
+ZONE = {"availability_zone": "us-east-1a"}
+DISK = {"plugin_id": clusters.EBS, "size_gib": 2, "capabilities": SINGLE, "protect": False} | ZONE
 HANDED_OVER = {
-    "a file system": (own("x"), clusters.EFS, "aws-efs", MULTI, {}),
-    "a disk": (
-        volume(
-            "EbsVolume",
-            "x",
-            plugin_id=clusters.EBS,
-            availability_zone="us-east-1a",
-            size_gib=2,
-            capabilities=SINGLE,
-            protect=False,
-        ),
-        clusters.EBS,
-        "aws-ebs",
-        SINGLE,
-        {"availability_zone": "us-east-1a"},
-    ),
-}
+    "a file system": (own("x"), {"plugin_id": clusters.EFS, "driver": "aws-efs", "capabilities": MULTI}),
+    "a disk": (volume("EbsVolume", "x", **DISK), {"plugin_id": clusters.EBS, "driver": "aws-ebs", "capabilities": SINGLE} | ZONE),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", HANDED_OVER)
-def test_handed_over_file_system_deleted(stacks, kind):
+@pytest.mark.parametrize(("before", "args"), HANDED_OVER.values(), ids=HANDED_OVER)
+def test_handed_over_file_system_deleted(stacks, before, args):
     """An ExistingVolume of the same id needs what the component deletes; after `retainOnDelete` it is handed over."""
-    before, plugin_id, driver, capabilities, more = HANDED_OVER[kind]
     stacks.up("shop", before)
     storage = stacks.external_id("x")
-    args = {"plugin_id": plugin_id, "driver": driver, "capabilities": capabilities, "external_id": storage}
-    after = volume("ExistingVolume", "handed", "x", **args, **more)
+    after = volume("ExistingVolume", "handed", "x", external_id=storage, **args)
 
-    preview = stacks.run("shop", "preview", after)
-    refused = stacks.run("shop", "up", after)
-    assert (preview.is_done, refused.is_done) == (False, False)
-    assert "retainOnDelete" in preview.text
-    assert "the id stays registered for it" in refused.text
+    stacks.refused("shop", after, preview="retainOnDelete", up="the id stays registered for it")
     assert stacks.has(storage)
 
     stacks.up("shop", before | {"retain": True})
     assert stacks.run("shop", "preview", after).is_done
     stacks.up("shop", after)
-    assert stacks.has(storage)
-    assert stacks.external_id("x") == storage
+    assert (stacks.has(storage), stacks.external_id("x")) == (True, storage)
     assert stacks.run("shop", "destroy").is_done
-    assert stacks.external_id("x") == ""
-    assert stacks.has(storage)
+    assert (stacks.has(storage), stacks.external_id("x")) == (True, "")
 
 
 def test_own_file_system_named_by_id(stacks):
@@ -122,13 +109,9 @@ def test_own_file_system_named_by_id(stacks):
     storage = stacks.external_id("x")
     part = volume("EfsVolume", "x", **OWN, file_system_id=storage, access_point=POINT)
 
-    preview, refused = stacks.run("shop", "preview", part), stacks.run("shop", "up", part)
-
-    assert (preview.is_done, refused.is_done) == (False, False)
-    assert f"{storage} is deleted with all its data afterwards" in preview.text
-    assert "the id stays registered for it" in refused.text
-    assert stacks.has(storage)
-    assert stacks.external_id("x") == storage
+    deleted = f"{storage} is deleted with all its data afterwards"
+    stacks.refused("shop", part, preview=deleted, up="the id stays registered for it")
+    assert (stacks.has(storage), stacks.external_id("x")) == (True, storage)
 
 
 @pytest.mark.parametrize("operation", ["destroy", "up"])

@@ -1,67 +1,115 @@
-"""
-Whatever people do to stacks in whatever order, data stays where it was written until its loss is named and confirmed.
-
-``make test`` takes the same walks each time, ``make soak`` others: the seed is printed with a failure, and
-``WALK_SEED=7 pytest tests/walk`` takes the same again. The steps of the shortest walk that goes wrong are printed too,
-as they stand in `KNOWN`.
-"""
+"""Sequences that are drawn from the abstract world end the same way on the real code, operation by operation."""
 
 import os
 
 import pytest
 
-from tests.walk import tracks
+from nomad_csi.plan import registration
+from nomad_csi.volumes import removal, steps
+from tests.model.world import FOLDER, SYSTEM
+from tests.walk import walk
 
-ALL_KINDS = 30
-"""The fewest walks that have every kind of step."""
+SEQUENCES = int(os.environ.get("SOAK_SEQUENCES", "5"))
+"""How many; ``make test-all`` walks 20, ``make soak`` 200."""
 
-WALKS = int(os.environ.get("SOAK_WALKS", "3"))
-"""Walks that are taken; ``make test-all`` takes `ALL_KINDS`, and ``make soak`` more."""
 
-SEED = int(os.environ.get("WALK_SEED", "1"))
-"""``make soak`` gives another one each time."""
+@pytest.mark.timeout(120 + 30 * SEQUENCES)
+def test_sequences_end_as_in_the_abstract_world(walked):
+    """What is registered for which storage, what there is, what is refused, and what a preview says of it."""
+    wrong = []
+    for seed in range(SEQUENCES):
+        made = walked(walk.drawn(seed, walk.LENGTH))
+        wrong += [f"sequence {seed}:", *made.log, *made.wrong] if made.wrong else []
 
-LONGEST = 5
-"""Steps of a walk at most."""
+    assert wrong == [], "\n".join(wrong)
 
-KNOWN = {
-    "a move that was killed after the new resource took over, and taken back": (
-        ("legacy",),
-        [("wrap", 0, 0, 6), ("wrap", 0, 0, 0), ("rename stack", 0, 0, 0), ("destroy", 0, 0, 0)],
-    ),
-    "such a move of what the plugin makes": (
-        ("scratch",),
-        [("unprotect and wrap", 0, 0, 6), ("wrap", 0, 0, 0), ("rename stack", 0, 0, 0)],
-    ),
-    "a deletion by the stack that took a volume over, after an up of the one that lost it": (
-        ("scratch",),
-        [("copy rewritten", 0, 1, 0), ("unprotect and remove", 1, 1, 1)],
-    ),
-    "a confirmed destroy of what a forgotten mount target left in the state": (
-        ("shared",),
-        [("drop state", 0, 0, 9), ("unprotect and destroy", 1, 1, 0)],
-    ),
-    "a confirmed destroy that was killed, and went on under a copy of the state with the first stack's name in it": (
-        ("scratch",),
-        [("unprotect and destroy", 1, 1, 1), ("copy as it is", 0, 1, 0), ("destroy", 1, 1, 0)],
-    ),
+
+CREATED, DELETING, REMOVED = (
+    f"stack 0: v {what}, up"
+    for what in ("= created by its plugin", "= created by its plugin, on_destroy: delete", "taken out")
+)
+ADOPTED = "stack 1: v = created by its plugin, adopt, up"
+OWN, OWN_REMOVED = f"stack 1: v = {SYSTEM}, existing, up", "stack 1: v taken out, up"
+WHOLE, PART = f"stack 1: w = {SYSTEM}, up", f"stack 1: w = {FOLDER}, up"
+FORGOTTEN, COPIED = "stack {}: state delete v", "stack {}: state copied to the other"
+OLDER, ADDRESS = "stack {}: older state imported", "stack {}: address of the other cluster"
+DEREGISTERED, CLAIMED, ENDED = (
+    f"cluster 0: {what}" for what in ("nomad volume deregister v", "a job claims v", "the job of v ends")
+)
+PURGED, LOST, REBUILT = (
+    f"cluster 0: {what}" for what in ("owner records purged", "its variables are purged", "rebuilt empty")
+)
+SAVED, RESTORED = "cluster 0: snapshot saved", "cluster 0: snapshot restored"
+
+SEQUENCES_BY_NAME = {
+    "declared again, it gets its storage": [CREATED, REMOVED, CREATED],
+    "deregistered by hand, it gets its storage": [CREATED, DEREGISTERED, CREATED],
+    "and where the state lost it": [CREATED, FORGOTTEN.format(0), DEREGISTERED, CREATED],
+    "adopted after its removal, it keeps its storage": [CREATED, REMOVED, ADOPTED],
+    "adopted, and deregistered by hand": [CREATED, ADOPTED, DEREGISTERED, ADOPTED],
+    "its storage goes where that is confirmed": [DELETING, REMOVED],
+    "and where a lost state is made again": [DELETING, FORGOTTEN.format(0), DELETING, REMOVED],
+    "not what was there before": [CREATED, FORGOTTEN.format(0), PURGED, DELETING, REMOVED],
+    "not by an older state": [DELETING, CREATED, OLDER.format(0), REMOVED],
+    "not under a claim": [DELETING, CLAIMED, REMOVED],
+    "not what another stack has": [DELETING, ADOPTED, REMOVED],
+    "nor what that would register again": [DELETING, ADOPTED, DEREGISTERED, REMOVED],
+    "a claimed volume stays until its job ends": [OWN, CLAIMED, OWN_REMOVED, ENDED, OWN_REMOVED],
+    "other storage for an id": [WHOLE, PART],
+    "but not under a claim": [WHOLE, "cluster 0: a job claims w", PART],
+    "one storage for two ids": [WHOLE, OWN],
+    "an older state of what was declared again": [OWN, FORGOTTEN.format(1), OWN, OLDER.format(1), OWN_REMOVED],
+    "a removal by a copy of the state": [OWN, COPIED.format(1), PURGED, "stack 0: v taken out, up"],
+    "another cluster": [OWN, ADDRESS.format(1), OWN],
+    "a removal in another cluster": [ADDRESS.format(1), PART, CREATED, ADDRESS.format(0), REMOVED],
+    "a cluster that lost its identity": [OWN, LOST, OWN],
+    "a cluster that was rebuilt": [OWN, REBUILT, OWN],
+    "a cluster of before": [OWN, SAVED, DEREGISTERED, RESTORED, OWN],
+    "a killed registration": [f"{OWN}, killed after 2 steps", OWN],
+    "a killed creation": [f"{CREATED}, killed after 2 steps", CREATED],
+    "a killed removal": [OWN, f"{OWN_REMOVED}, killed after 2 steps", OWN],
+    "a killed change of storage": [WHOLE, f"{PART}, killed after 3 steps", PART],
 }
-"""
-Walks that went wrong once. The first of these deregistered a volume that the program declared, the second refused
-whatever came after it. In the others it was the walk that judged wrong: it took a volume for another stack's, or did
-not see that the preview had named what it deleted.
-"""
 
 
-@pytest.mark.timeout(600 + 20 * WALKS)
-def test_no_walk_loses_data(track):
-    """Nothing written is deleted, shared, exchanged or left unregistered, on walks of any order."""
-    happened = track.explore(WALKS, SEED, longest=LONGEST)
+@pytest.mark.parametrize("names", SEQUENCES_BY_NAME.values(), ids=SEQUENCES_BY_NAME)
+def test_sequence_by_name(walked, names):
+    """What lost data once, and what each change is to lead to: as in the abstract world."""
+    made = walked(names)
 
-    assert WALKS < ALL_KINDS or tracks.missing(happened) == set()
+    assert made.wrong == [], "\n".join([*made.log, *made.wrong])
+    assert len(made.log) == len(names), made.log
 
 
-@pytest.mark.parametrize(("slots", "steps"), KNOWN.values(), ids=KNOWN)
-def test_walk_that_went_wrong_once(track, slots, steps):
-    """It does no more."""
-    track.assert_safe(slots, steps)
+def forget_who_holds(monkeypatch):
+    """Delete what another resource of the stack took over."""
+    monkeypatch.setattr(removal.RemovedVolume, "record", "own")
+
+
+def name_by_id(monkeypatch):
+    """Make storage by the volume's id, as other storage of that name."""
+    monkeypatch.setattr(registration, "made_name", lambda name, _nonce: name)
+    monkeypatch.setattr(steps, "_registered_besides", lambda *_: None)
+
+
+def let_copies_delete(monkeypatch):
+    """Delete under another label than the recorded one."""
+    monkeypatch.setattr(removal.stack_identity, "other_stack", lambda *_: "")
+
+
+DEFECTS = {
+    "nonces are not compared": (forget_who_holds, SEQUENCES_BY_NAME["an older state of what was declared again"]),
+    "names without nonces": (name_by_id, [ADDRESS.format(1), "stack 1: v = created by its plugin, up", CREATED]),
+    "copied states delete": (let_copies_delete, SEQUENCES_BY_NAME["a removal by a copy of the state"]),
+}
+
+
+@pytest.mark.parametrize(("defect", "names"), DEFECTS.values(), ids=DEFECTS)
+def test_defect_of_the_product_is_noticed(walked, monkeypatch, defect, names):
+    """The same sequence is right without it."""
+    made = walked(names)
+    assert made.wrong == [], "\n".join([*made.log, *made.wrong])
+
+    defect(monkeypatch)
+
+    assert walked(names).wrong

@@ -1,223 +1,290 @@
 """
-A walk: what people do to stacks, one thing after the other, with a ledger of written data beside it.
+Sequences of the abstract world on real code: components, provider and decisions, on an engine and emulated clusters.
 
-Before each change there is a preview, as a careful operator has it; where that fails, the change is left alone. A step
-is plain data, so that a walk can be printed, played again and shortened.
+After each operation the parts are compared with the abstract world: which ids are registered in which cluster, which of
+them have the same storage, which storage there is, and whether an `up` was refused. Its preview comes first, changes
+nothing, and fails where a volume of the program is refused. Left out are interleavings, which
+`tests/volumes/test_races.py` has, kills within a step of the engine, and storage that does not answer.
 """
 
-import collections
+import copy
+import random
+import re
 
-from tests.walk import engines, ledger, stacks, steps
-from tests.walk.providers import Fault
+from nomad_csi.nomad import cluster_identity
+from tests.model import operations
+from tests.model.run import Run
+from tests.model.world import FOLDER, OTHERS, SYSTEM, World, canonical, id_of, key_of
+from tests.walk import clusters, engines, providers
 
-FAULTS = ("fail", "kill before", "kill after", "kill within")
-LABELS = (("shop", "prod"), ("shop", "second"), ("shop", "third"))
+LABELS = (("shop", "prod"), ("shop", "second"))
+NAMES = ("east", "west")
+LENGTH = 5
+"""Operations of a sequence."""
 
-TAKEN_OVER = "takes its volumes and jobs over"
-"""Of a preview that names the stack from which everything is taken."""
+OWNER_RECORDS = "nomad-csi/volumes/"
 
-LOST = "volume {} belongs to stack "
-"""Of an `up` that succeeds and says that another stack has taken a volume over."""
+LEFT_OUT = re.compile(
+    r"with one of the other|observable|nomad-csi|another tool|protect|plugin fails|rights to|claims repair|forgets"
+    r"|another plugin"
+    rf"|stack 0: v = {SYSTEM}\b|{SYSTEM}(/f)? is deleted"
+)
+"""What is not replayed. Stack 0 declares what its plugin creates: the file system is there before."""
+
+
+PROGRAM = re.compile(r"stack \d: [vw] (=|taken out)")
+"""What changes a program."""
+
+
+def drawn(seed: int, length: int) -> list[str]:
+    """Return the sequence of *length* operations of a *seed*; every second one is an `up`, which may be killed."""
+    draw, world, names = random.Random(seed), World(), []  # noqa: S311  # no secret
+    while len(names) < length:
+        found = {name: item for name, *item in operations.operations(world) if _can_be_replayed(name, world, *item)}
+        ups = [name for name in found if ", up" in name]
+        others = sorted(name for name in found if not PROGRAM.match(name))
+        is_empty = not any(cluster.volumes for cluster in world.clusters)
+        name = draw.choice(ups if ups and (is_empty or draw.random() < 0.5) else others)
+        function, arguments = found[name]
+        world = canonical(function(*arguments))
+        names.append(name)
+    return names
+
+
+def _can_be_replayed(name, world, _function, arguments):
+    """
+    Return whether parts can do it.
+
+    Storage that is deleted by hand is found by its registration, and EC2 refuses it of an attached volume. A snapshot
+    has the claims of its time, and the jobs. A state has the id of its stack: with another one's state a stack has
+    another id, and what it owned is another stack's. One id is of one type of resource: another type is another
+    resource, which the engine creates before it removes the first. A new volume in a cluster that is not the one of the
+    others is refused only where the engine compared one of those before.
+    """
+    storage, is_deleted, _ = name.partition(" is deleted")
+    registered = {item for cluster in world.clusters for key, item in cluster.volumes if key not in cluster.claimed}
+    if LEFT_OUT.search(name) or (is_deleted and storage not in registered):
+        return False
+    if "snapshot" in name and world.clusters[0].claimed:
+        return False
+    owners = {record.stack for cluster in world.clusters for _, record in cluster.records}
+    if any(name == f"stack {number}: state copied to the other" for number in {1 - owner for owner in owners}):
+        return False
+    edited = _edited(arguments)
+    if isinstance(arguments[0], operations.Killed) and len(arguments) > 1 and _fault(name, edited) is None:
+        return False
+    for stack in edited.stacks:
+        here = edited.clusters[stack.address].identity
+        is_elsewhere = any(item.cluster not in {0, here} for _, item in stack.state)
+        if is_elsewhere and any(stack.recorded(key_of(*item)) is None for item in stack.program):
+            return False
+        types = {key: bool(item.storage) for key, item in stack.program}
+        if any(
+            types.get(id_of(key), bool(item.wanted.storage)) != bool(item.wanted.storage) for key, item in stack.state
+        ):
+            return False
+    return True
+
+
+def _edited(arguments):
+    """Return the world that an operation with *arguments* starts from."""
+    [first, *_] = arguments
+    return first.edited if isinstance(first, operations.Killed) else first
+
+
+def _fault(name, edited):
+    """Return the call of the engine before or after which *name* kills an `up`; ``None`` where it is within one."""
+    run = Run(edited, int(name[len("stack ")]))
+    steps, count = list(run.steps()), int(name.split()[-2])
+    if count >= len(steps) or "state" not in {steps[count], steps[count - 1]}:
+        return None
+    kind = "kill after" if steps[count] == "state" else "kill before"
+    return providers.Fault(at=steps[:count].count("state"), kind=kind)
 
 
 class Walk:
-    """One walk."""
+    """Two stacks, two clusters, a cloud."""
 
-    def __init__(self, world, engine, folder, slots):
-        self.world, self.engine, self._folder = world, engine, folder
-        self.ledger = ledger.Ledger()
-        self.stacks = []
-        self.wrong = []
-        """What must not be, in words."""
-
-        self.log = []
-        """What was done, for whoever reads of a failure."""
-
-        self.happened = collections.Counter()
-        """How often, by kind of step, or of fault, and outcome."""
-
-        self.outcome = ""
-        """What the last operation came to."""
-
-        self.held = {}
-        """The stack that registered a volume last, by cluster, namespace and volume id."""
-
+    def __init__(self, world, engine, folder) -> None:
+        self._parts, self._engine = world, engine
+        self.model = self._before = World()
+        self.log: list[str] = []
+        self.wrong: list[str] = []
         world.empty()
-        volumes = {slot: stacks.Volume(slot=slot, name=slot, volume_id=slot) for slot in slots}
-        for volume in volumes.values():
-            self.give_disk(volume)
-        self.up(self.new_stack("east", volumes))
+        self._system = world.cloud.file_system()
+        self._places = []
+        for number, (project, name) in enumerate(LABELS):
+            place = engines.Place(folder=folder / str(number), project=project, name=name)
+            engine.init(place)
+            self._places.append(place)
+        self._older = [{}, {}]
+        self._saved = None
+        self._is_over = False
+        """After a refusal: what else the run has done by then depends on the engine's order."""
 
-    def give_disk(self, volume):
-        """Give a volume that stands for storage that was there such storage."""
-        if volume.slot == "legacy":
-            volume.external_id = self.world.cloud.disk()
+    def play(self, names) -> "Walk":
+        """Carry out the operations *names*, until the first one after which parts and abstract world differ."""
+        for name in names:
+            self._operate(name)
+            if self.wrong or self._is_over:
+                break
+        return self
 
-    def new_stack(self, cluster, volumes, label=None):
-        """Return a new stack, not up yet; *label*, project and name, may be that of a stack in another backend."""
-        number = len(self.stacks)
-        project, name = label or LABELS[number]
-        place = engines.Place(folder=self._folder / str(number), project=project, name=name)
-        self.engine.init(place)
-        self.stacks.append(stacks.Stack(place=place, cluster=cluster, volumes=volumes))
-        return self.stacks[-1]
+    def _operate(self, name):
+        found = {each: item for each, *item in operations.operations(self.model)}
+        function, arguments = found[name]
+        before = self._before = self.model
+        after = function(*arguments)
+        self.model = canonical(after)
+        exports = [self._engine.export(place) for place in self._places]
+        said = self._carry_out(name, arguments)
+        for number, stack in enumerate(after.stacks):  # not of `canonical`, which gives new numbers to the same state
+            if stack.older != before.stacks[number].older:
+                self._older[number] = exports[number]
+        self.log.append(f"{name}: {said}")
+        if not self._is_over:
+            self._compare(name)
 
-    def take(self, step):
-        """Take one step: a name, which stack, which volume, what goes wrong. What cannot be done is skipped."""
-        name, which, slot, at = step
-        stack = self.stacks[which % len(self.stacks)]
-        volumes = list(stack.volumes.values())
-        volume = volumes[slot % len(volumes)] if volumes else None
-        fault = Fault(at=(at - 1) // len(FAULTS), kind=FAULTS[at % len(FAULTS)]) if at else None
-        self.log.append(f"{name}, {stack.place.label}, {volume.slot if volume else 'no volume'}, {fault or 'no fault'}")
-        self.outcome, stacks_before = "", len(self.stacks)
-        if volume is not None or name not in steps.OF_VOLUME:
-            steps.STEPS[name](self, stack, volume, fault)
-        made = "done" if len(self.stacks) > stacks_before else "not possible"
-        self.happened[name, self.outcome or made] += 1
+    def _carry_out(self, name, arguments):
+        where, _, what = name.partition(": ")
+        kind, _, number = where.partition(" ")
+        if kind == "stack":
+            return self._of_stack(int(number), what, arguments)
+        if kind == "cluster":
+            return self._of_cluster(int(number), what)
+        storage = name.partition(" is deleted")[0]
+        self._parts.cloud.delete_disk(self._real[storage])
+        return "deleted"
 
-    def finish(self):
-        """Run every stack that is not well once more without a fault, as whoever repairs does."""
-        for stack in [each for each in self.stacks if not each.is_well]:
-            self.log.append(f"at the end, {stack.place.label}")
-            self.up(stack)
+    # Stacks.
 
-    # --- engines
-    def up(self, stack, fault=None, *, is_harmless=False):
-        """
-        Preview and `up`; return whether that succeeded.
+    def _of_stack(self, number, what, arguments):
+        place = self._places[number]
+        if ", up" in what:
+            edited = _edited(arguments)
+            fault = _fault(f"stack {number}: {what}", edited) if "killed" in what else None
+            return self._up(number, edited, fault)
+        if what == "state copied to the other":
+            document = self._engine.export(place)
+            other = self._places[1 - number]
+            self._engine.put(other, engines.renamed(document, place, other.name, other.project))
+        elif what == "older state imported":
+            self._engine.put(place, self._older[number])
+        elif what.startswith("state delete "):
+            volume_id = what.removeprefix("state delete ")
+            for each in self._engine.export(place)["deployment"]["resources"]:
+                if each["custom"] and each["urn"].endswith(f"::{volume_id}"):
+                    self._engine.drop(place, each["urn"])
+        return "done"
 
-        What is *harmless* is accepted of a stack that is well: else its data is safe, and it can never be changed again.
-        """
-        is_due = is_harmless and fault is None and stack.is_well
-        is_done = self.operate(stack, "up", fault)
-        if is_due and not is_done:
-            self.wrong.append(f"{stack.place.label} was well, and its next `up` is refused")
-        return is_done
+    def _up(self, number, edited, fault):
+        run, stack = Run(edited, number), edited.stacks[number]
+        for _ in run.steps():
+            pass
+        wanted = {
+            "address": self._parts.clusters[NAMES[stack.address]].url,
+            "volumes": [self._wanted(name, item) for name, item in stack.program],
+        }
+        engines.prepare(self._places[number].folder, wanted)
+        self._preview(number, run)
+        told = self._engine.run(self._places[number], "up", fault)
+        names = {id_of(key) for key, _ in (*stack.program, *stack.state)}
+        self._is_over = bool(run.refusals) and len(names) > 1
+        if told.is_done == bool(run.refusals or fault):
+            self.wrong.append(
+                f"`up` of stack {number} is {'done' if told.is_done else 'refused'}, and the abstract world has "
+                f"{run.refusals or fault or 'no refusal'}: {engines.errors_in(told.text)}"
+            )
+        return f"{'done' if told.is_done else engines.errors_in(told.text)}"
 
-    def operate(self, stack, operation, fault=None):
-        """Run an operation after its preview, and judge; return whether it succeeded."""
-        before = self.world.facts()
-        volumes = [volume.wanted() for volume in stack.volumes.values()]
-        address = self.world.clusters[stack.cluster].url
-        engines.prepare(stack.place.folder, {"address": address, "volumes": volumes})
-        preview = self._preview(stack, operation)
-        if self.world.facts() != before:
-            self.wrong.append("the preview changed something")
-        stack.is_well = False
-        if not preview.is_done:
-            self.log.append(f"  preview of {stack.place.label} is refused: {engines.errors_in(preview.text)}")
-            self.outcome = "refused"
-            return False
-        owned = {each.get("id"): each["urn"] for each in self.resources(stack)}
-        done = self.engine.run(stack.place, operation, fault)
-        if self.world.providers.gate.is_used:
-            self.happened[fault.kind, "done"] += 1
-        self.outcome = "done" if done.is_done else "failed"
-        outcome = "done" if done.is_done else engines.errors_in(done.text)
-        self.log.append(f"  {operation} of {stack.place.label}: {outcome}")
-        self._judge(stack, before, preview, owned)
-        if done.is_done and operation == "up":
-            self._judge_declared(stack, before, preview.text, done.text)
-        return done.is_done
+    def _preview(self, number, run):
+        before = self._parts.facts()
+        told = self._engine.run(self._places[number], "preview")
+        if self._parts.facts() != before:
+            self.wrong.append(f"the preview of stack {number} changed something")
+        # The refresh before it may refuse a removal as well; other removals no preview asks the provider about.
+        if run.is_foreseen if told.is_done else not run.refusals:
+            self.wrong.append(
+                f"the preview of stack {number} is {'done' if told.is_done else 'refused'}, and the abstract world has "
+                f"{run.refusals or 'no refusal'}: {engines.errors_in(told.text)}"
+            )
 
-    def _preview(self, stack, operation):
-        """Preview an `up`; a destroy deletes what there is, and a refresh nothing."""
-        if operation == "up":
-            return self.engine.run(stack.place, "preview")
-        urns = [each["urn"] for each in self.resources(stack)] if operation == "destroy" else []
-        return engines.Told(is_done=True, text="", operations=tuple(("delete", urn) for urn in urns))
+    def _wanted(self, name, item):
+        common = {"plugin_id": clusters.EBS, "driver": "aws-ebs", "volume_id": name, "namespace": "default"}
+        if item.storage:
+            path = item.storage.removeprefix(SYSTEM) or "/"
+            kind = "ExistingVolume"
+            common |= {"plugin_id": clusters.EFS, "driver": "aws-efs", "external_id": f"{self._system}:{path}"}
+            common |= {
+                "protect": False,
+                "capabilities": [{"access_mode": "multi-node-multi-writer", "attachment_mode": "file-system"}],
+            }
+        else:
+            kind = "CsiVolume"
+            common |= {"capacity_min_gib": 5, "availability_zone": "us-east-1a", "protect": False}
+            deletion = {"aws_region": "us-east-1", "skip_final_snapshot": True}
+            common |= {"on_destroy": "delete", "deletion": deletion} if item.deletes else {}
+        common |= {"adopt": True} if item.adopt else {}
+        return {"kind": kind, "name": name, "args": common}
 
-    def resources(self, stack):
-        """Return the resources in the state of *stack*."""
-        return self.engine.export(stack.place).get("deployment", {}).get("resources", [])
+    # Clusters.
 
-    # --- judging
-    def _judge(self, stack, before, preview, owned):
-        after = self.world.facts()
-        self._allowed = {data for data in self.ledger.written if self._is_confirmed(stack, data, preview, owned)}
-        self.wrong += self.ledger.judge(before, after, self._allowed)
-        for volume in (volume for each in self.stacks for volume in each.volumes.values()):
-            if ledger.storage_of(volume.data) in self.ledger.given_up:
-                volume.give_up()
-        for key, holder in list(self.held.items()):
-            if holder is not stack:
-                is_named = ("delete", owned.get("/".join(key[1:]))) in preview.operations
-                if is_named and _is_of(holder, owned["/".join(key[1:])]):
-                    continue
-                self._judge_other(stack, key, (before.volumes.get(key), after.volumes.get(key)), preview)
+    def _of_cluster(self, number, what):
+        cluster = self._parts.clusters[NAMES[number]]
+        word, _, rest = what.partition(" ")
+        volume_id = what.rpartition(" ")[2]
+        if what == "rebuilt empty":
+            cluster.empty()
+        elif what == "owner records purged":
+            cluster.purge(OWNER_RECORDS)
+        elif what == "its variables are purged":
+            cluster.purge("")
+        elif word == "identity":
+            cluster.write(cluster_identity.PATH, {cluster_identity.ITEM: self._identity_of(int(rest.split()[0]))})
+        elif word == "snapshot":
+            self._saved = cluster.snapshot() if rest == "saved" else cluster.restore(copy.deepcopy(self._saved))
+        elif what.startswith("nomad volume deregister"):
+            cluster.deregister(("default", volume_id))
+        else:
+            is_claimed = what.startswith("a job claims")
+            name = volume_id if is_claimed else what.split()[3]
+            cluster.claim(("default", name), is_claimed=is_claimed)
+        return "done"
 
-    def _judge_other(self, stack, key, datas, preview):
-        """What another stack registered stays as it is, unless the preview said that it is taken from that stack."""
-        (was, now), holder = datas, self.held[key]
-        is_named = TAKEN_OVER in preview.text and holder.place.label in preview.text
-        if is_named and key[0] == stack.cluster:
-            del self.held[key]  # a success makes it the other one's; what failed may have taken it, or not
-            holder.is_well = False
-        elif was is not None and was != now:
-            what = f"{ledger.named(key)}, which {holder.place.label} registered"
-            self.wrong.append(f"{what}, was {was} and is {now} after what {stack.place.label} did")
+    def _identity_of(self, number):
+        """Return the real identity of the one with *number* in the abstract world, from a state that records it."""
+        for place, stack in zip(self._places, self._before.stacks, strict=True):
+            for key, item in stack.state:
+                if item.cluster == number:
+                    [found] = [
+                        each["outputs"]["cluster"]
+                        for each in self._engine.export(place)["deployment"]["resources"]
+                        if each["urn"].endswith(f"::{id_of(key)}") and "cluster" in each.get("outputs", {})
+                    ]
+                    return found
+        raise KeyError(number)
 
-    def _judge_declared(self, stack, before, previewed, text):
-        """
-        After a success everything that is declared is registered, with the data that it had.
+    # Comparison.
 
-        What the *text* of it says is another stack's by now, stays that one's.
+    @property
+    def _real(self):
+        """The real storage of each of the abstract world, from the registrations."""
+        found = {SYSTEM: f"{self._system}:/", FOLDER: f"{self._system}:{FOLDER.removeprefix(SYSTEM)}"}
+        for number, cluster in enumerate(self.model.clusters):
+            registered = self._parts.clusters[NAMES[number]].registered()
+            found |= {
+                storage: registered.get(("default", name), "") for name, storage in cluster.volumes if "~" in storage
+            }
+        return found
 
-        Storage that was gone before is in the state of a stack that was copied; only a refresh would check it, and
-        what was *previewed* names it where it is registered again.
-        """
-        now = self.world.facts()
-        wanted = {stack.key(each): each for each in stack.volumes.values()}
-        for key in [key for key, holder in self.held.items() if holder is stack and key not in wanted]:
-            del self.held[key]
-        for key, volume in wanted.items():
-            data = now.volumes.get(key)
-            if data is None:
-                self.wrong.append(f"{ledger.named(key)} is not registered after a successful `up`")
-            elif ledger.storage_of(data) in self.ledger.given_up & before.storage:
-                self.wrong.append(f"{ledger.named(key)} stands for {data}, which is gone, after a successful `up`")
-            elif key not in before.volumes and ledger.storage_of(data) not in {*before.storage, *now.storage}:
-                if ledger.storage_of(data) not in previewed:
-                    self.wrong.append(
-                        f"{ledger.named(key)} is registered for {data}, which was gone, and no one said so"
-                    )
-            elif volume.data not in {"", data, *self._allowed}:
-                self.wrong.append(
-                    f"{ledger.named(key)} stood for {volume.data} as {volume.slot}, and stands for {data}"
-                )
-            volume.data = data or volume.data
-            if LOST.format(volume.key) not in text:
-                self.held[key] = stack
-        stack.is_well = all(self.held.get(key) is stack for key in wanted)
-
-    def _is_confirmed(self, stack, data, preview, owned):
-        """Whether the loss of *data* was named in the preview, and confirmed by giving up its protection."""
-        storage = ledger.storage_of(data)
-        written_by = self.ledger.written[data]
-        key = "/".join(written_by[1:])
-        urn = owned.get(storage) or owned.get(key) or ""  # storage that a plugin made is in no state but by its volume
-        is_held_by_another = self.held.get(written_by, stack) is not stack
-        volumes = [
-            each.having(data, None if is_held_by_another else written_by)
-            for each in self.stacks
-            if each is stack or _is_of(each, urn)
-        ]
-        volume = next((each for each in volumes if each is not None), None)
-        if volume is None or volume.protect:
-            return False
-        if {("delete", urn), ("delete", owned.get(key))} & set(preview.operations):
-            return True
-        lines = [line for line in preview.text.splitlines() if storage in line or key in line]
-        return any("data" in line or "delete" in line for line in lines)
-
-
-def _is_of(stack, urn):
-    """
-    Whether *urn* names *stack*, by a name that it has or had.
-
-    A state that was imported by force into another stack has such URNs, and its preview names that stack: what is done
-    with it is done as that stack.
-    """
-    _, _, name, _, project, *_ = [*urn.split(":"), "", "", "", "", ""]
-    return f"{project}/{name}" in {stack.place.label, *stack.former_labels}
+    def _compare(self, name):
+        real = self._real
+        for number, cluster in enumerate(self.model.clusters):
+            there = {key[1]: value for key, value in self._parts.clusters[NAMES[number]].registered().items()}
+            wanted = {key: real.get(storage, storage) for key, storage in cluster.volumes if storage != OTHERS}
+            if there != wanted:
+                self.wrong.append(f"after {name}: cluster {number} has {there}, and is to have {wanted}")
+        created = [item for item in self.model.storage if "~" in item]
+        disks = [item for item in self._parts.cloud.storage()[0] if item.startswith("vol-")]
+        if len(disks) != len(created):
+            self.wrong.append(f"after {name}: there are {len(disks)} disks, and are to be {sorted(created)}")

@@ -5,7 +5,7 @@ import functools
 from unittest import mock
 
 from nomad_csi.aws import asking
-from tests.walk import clusters, ledger, providers
+from tests.walk import clusters, providers
 from tests.walk.cloud import Cloud
 
 CLUSTERS = ("east", "west")
@@ -42,17 +42,6 @@ class World:
         for each in self.clusters.values():
             each.empty()
 
-    def objects(self):
-        """Return the ids, as a stack has them, of all that is in AWS and in the clusters."""
-        in_clusters = [key for each in self.clusters.values() for key in (*each.registered(), *each.jobs())]
-        return self.cloud.objects() | {"/".join(key) for key in in_clusters}
-
     def facts(self):
-        """Return what there is."""
-        storage, folders = self.cloud.storage()
-        volumes = {
-            (name, *key): ledger.data_of(external_id, folders)
-            for name, each in self.clusters.items()
-            for key, external_id in each.registered().items()
-        }
-        return ledger.Facts(storage=frozenset(storage), volumes=volumes)
+        """Return all storage, and what each volume of each cluster is registered for."""
+        return self.cloud.storage(), {name: each.registered() for name, each in self.clusters.items()}

@@ -296,15 +296,17 @@ def _read_owner(context: resource.Context, identity: str, recorded: Mapping[str,
     """
     inputs, live = found
     live |= stack_identity.step_outputs(recorded)
+    # Where the record is lost, the state still knows whose the volume is, and in which cluster.
+    known = {
+        name: recorded[name] for name in recorded.keys() & {*volume_properties.OWNERSHIP, *stack_identity.OF_OWNER}
+    }
     if recorded and "owner" not in inputs:
-        return inputs, live
+        return inputs, live | known
     cluster_identity.refuse_other(context.client, f"volume {identity}", recorded)
     record = _owner_record(context, inputs)
     now = _merge_owner(context, inputs, recorded, record)
     lost = {"nonce"} if owner_records.is_another_resources(record, recorded) else set()
-    shown = {name: value for name, value in live.items() if name not in {*stack_identity.OF_OWNER, *lost}}
-    # Where the record is lost, the state still knows the cluster.
-    shown |= {"cluster": recorded["cluster"]} if recorded.get("cluster") else {}
+    shown = {name: value for name, value in live.items() if name not in lost} | known
     return now, shown | {name: now[name] for name in stack_identity.OF_OWNER if name in now} | _owner_outputs(
         context.client, now
     )

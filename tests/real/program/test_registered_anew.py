@@ -186,7 +186,7 @@ def test_a_state_with_a_pending_replacement_is_healed(client, disks, program):
     """
     Versions before 2026-11 left it after a failed replacement. The registration is gone, and so is it for the refresh.
 
-    The engine drops such a resource without a call of Delete; where it calls, tests/resources/test_volume_ownership.py looks.
+    The engine drops such a resource without a call of Delete; where it calls, tests/volumes/test_volume_ownership.py looks.
     """
     one, _ = disks
     program.declare(one)

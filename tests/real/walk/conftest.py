@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.walk import engines, tracks, world
+from tests.real.walk import real_engine
+from tests.walk import engines, world
 
 ABSENT = [name for name in ("pulumi", "pulumi-language-python") if shutil.which(name) is None]
 
@@ -19,27 +20,28 @@ def pytest_collection_modifyitems(items):
 
 
 @pytest.fixture(scope="session")
-def walked_world():
+def session_world():
     """Return AWS, clusters and providers in this process."""
     made = world.World()
     yield made
     made.close()
 
 
-def _track(walked_world, engine, folder):
-    folder.mkdir()
-    return tracks.Track(walked_world, engine, folder)
+@pytest.fixture
+def walked_world(session_world):
+    """Return the same, for one test."""
+    with session_world.quick():
+        yield session_world
+    session_world.empty()
 
 
 @pytest.fixture
 def real(walked_world, tmp_path):
-    """Return where walks begin on the real engine."""
-    with walked_world.quick():
-        yield _track(walked_world, engines.Real, tmp_path / "real")
+    """Return the real engine."""
+    return real_engine.Real(tmp_path / "real", walked_world.environment, walked_world.providers)
 
 
 @pytest.fixture
-def emulated(walked_world, tmp_path):
-    """Return where walks begin on the emulator."""
-    with walked_world.quick():
-        yield _track(walked_world, engines.Emulated, tmp_path / "emulated")
+def emulated(walked_world):
+    """Return the emulator of it."""
+    return engines.Emulated(walked_world.environment, walked_world.providers)

@@ -5,8 +5,8 @@ import os
 import pytest
 
 from tests.contract import agents
-from tests.volume import parts, real_clusters
-from tests.walk import engines, world
+from tests.real.walk import real_clusters, real_engine
+from tests.walk import walk, world
 
 SEQUENCES = int(os.environ.get("SOAK_REAL_SEQUENCES", "4"))
 """How many; ``make soak`` plays 40."""
@@ -32,8 +32,8 @@ def test_sequences_end_as_in_the_abstract_world(agents_world, tmp_path):
     """What is registered for which storage, what there is, and what is refused, operation by operation."""
     wrong, count = [], 0
     for seed in range(SEQUENCES):
-        engine = engines.Real(tmp_path / str(seed), agents_world.environment, agents_world.providers)
-        played = parts.Parts(agents_world, engine, tmp_path / str(seed)).play(parts.drawn(seed, parts.LENGTH))
+        engine = real_engine.Real(tmp_path / str(seed), agents_world.environment, agents_world.providers)
+        played = walk.Walk(agents_world, engine, tmp_path / str(seed)).play(walk.drawn(seed, walk.LENGTH))
         count += len(played.log)
         wrong += [f"sequence {seed}:", *played.log, *played.wrong] if played.wrong else []
 

@@ -1,0 +1,524 @@
+"""Plugin jobs are registered against what was planned, compared by Nomad's plan, and stopped before they are purged."""
+
+import dataclasses
+from contextlib import nullcontext
+
+import pytest
+
+from nomad_csi import errors
+from nomad_csi.jobs import plugin_job
+from nomad_csi.volumes import owner_records
+
+JOB = plugin_job.PluginJobResource()
+IDENTITY = "storage/aws-ebs0-node"
+GET = "/v1/job/aws-ebs0-node"
+PLAN = "/v1/job/aws-ebs0-node/plan"
+PARSE = "/v1/jobs/parse"
+ALLOCATIONS = "/v1/job/aws-ebs0-node/allocations"
+NEWS = {
+    "jobId": "aws-ebs0-node",
+    "namespace": "storage",
+    "hcl": 'job "aws-ebs0-node" { namespace = "storage" }',
+    "owner": "infra/prod",
+}
+PARSED = {"ID": "aws-ebs0-node", "Namespace": "storage", "Type": "system", "TaskGroups": []}
+RUNNING = {
+    "ID": "aws-ebs0-node",
+    "Namespace": "storage",
+    "Type": "system",
+    "Status": "running",
+    "Stop": False,
+    "Version": 3,
+    "JobModifyIndex": 41,
+    "Meta": {"nomad-csi.owner": "infra/prod"},
+}
+STOPPED = RUNNING | {"Status": "dead", "Stop": True}
+FOREIGN = RUNNING | {"Meta": None}
+CLUSTER = "0c9d2c53-7f11-4d8d-9b5a-2f4c9a4be0a1"
+OTHER_CLUSTER = "91a7a2ee-0f0e-4d52-8d4a-4d6f3f1f7a55"
+IDENTITY_VARIABLE = "/v1/var/nomad-csi/cluster"
+OWNER_RECORDS = f"/v1/var/{owner_records.path_of('aws-ebs0-node', owner_records.JOB_FOLDER)}"
+ALLOCATION = {
+    "ID": "780a85f8-572b-5a7c-a1c6-ad149d529b4b",
+    "NodeID": "e4e7c740-a693-6393-61e0-c39b1899619e",
+    "NodeName": "client-1",
+    "JobID": "aws-ebs0-node",
+    "TaskGroup": "plugin",
+    "DesiredStatus": "stop",
+    "TaskStates": {},
+}
+
+
+def plan(kind, index=41, **diff):
+    """Return the plan that a Nomad answers."""
+    of_nomad = {"FailedTGAllocs": None, "Warnings": "", "Annotations": None}
+    return of_nomad | {"Diff": {"Type": kind} | diff, "JobModifyIndex": index}
+
+
+def owned_by(owner):
+    """Return the running job with the label of *owner*."""
+    return RUNNING | {"Meta": {"nomad-csi.owner": owner}}
+
+
+def record_of(**fields):
+    """Return the variable with the owner record of the job."""
+    record = owner_records.OwnerRecord(owner="infra/prod", **fields)
+    return {"Path": OWNER_RECORDS.removeprefix("/v1/var/"), "Items": record.to_items(), "ModifyIndex": 9}
+
+
+def variable(identity):
+    """Return the variable that holds the *identity* of a cluster."""
+    return {"Path": "nomad-csi/cluster", "Items": {"id": identity}, "ModifyIndex": 7}
+
+
+def do(step, context, news=NEWS, recorded=None):
+    """Have the job created, changed, previewed, read or deleted."""
+    known = news if recorded is None else recorded
+    steps = {
+        "create": lambda: JOB.create(context, news),
+        "update": lambda: JOB.update(context, IDENTITY, known, news),
+        "preview": lambda: JOB.preflight(context, {}, news),
+        "preview of an update": lambda: JOB.preflight(context, known, news),
+        "read": lambda: JOB.read(context, IDENTITY, news, known),
+        "delete": lambda: JOB.delete(context, IDENTITY, known),
+    }
+    return steps[step]()
+
+
+@pytest.fixture
+def cluster(scripted):
+    """Return a Nomad that parses the job, registers whatever it is given, and holds no volume."""
+    scripted.reply("GET", IDENTITY_VARIABLE, 200, variable(CLUSTER))
+    scripted.reply("POST", PARSE, 200, PARSED)
+    scripted.reply("GET", "/v1/volumes", 200, [])
+    return scripted
+
+
+def answers(cluster, *, job, planned, register=(200, {"EvalID": "", "JobModifyIndex": 44, "Warnings": ""})):
+    """Let *cluster* hold *job* (``None``: absent), plan *planned*, and answer a registration with *register*."""
+    cluster.reply("GET", GET, *((200, job) if job else (404, "job not found")))
+    for method in ("PUT", "POST"):
+        cluster.reply(method, PLAN, 200, planned)
+        cluster.reply(method, "/v1/jobs", *register)
+        cluster.reply(method, GET, *register)
+
+
+def registered(cluster):
+    """Return the bodies of all registrations."""
+    return [
+        body
+        for verb, path, body in cluster.requests
+        if verb in ("PUT", "POST") and path.partition("?")[0] in ("/v1/jobs", GET)
+    ]
+
+
+def changes(script):
+    """Return method and path of every request that changes something."""
+    asked = [(verb, path) for verb, path, _ in script.requests if verb != "GET"]
+    return [item for item in asked if not item[1].startswith((PARSE, PLAN))]
+
+
+@pytest.mark.parametrize("wrong", [{"jobId": "a/b"}, {"minimumNomad": "newest"}])
+def test_check(wrong):
+    """Nothing means Nomad's default namespace; an id with a slash is another address; a version has three numbers."""
+    assert JOB.check({"jobId": "a", "hcl": "job"}) == ({"jobId": "a", "namespace": "default", "hcl": "job"}, ())
+    assert [failure.path for failure in JOB.check(NEWS | wrong)[1]] == list(wrong)
+
+
+@pytest.mark.parametrize(
+    ("held", "planned", "news"),
+    [
+        (STOPPED | {"Meta": None}, plan("None"), NEWS),
+        (RUNNING, plan("Edited"), NEWS),
+        (FOREIGN, plan("Edited"), NEWS | {"adopt": True}),
+    ],
+    ids=["stopped", "ours", "adopted"],
+)
+def test_create_registers_over_what_it_may(context, cluster, held, planned, news):
+    """A stopped job, our own, and one to be adopted get the new version, if nobody changes them meanwhile."""
+    answers(cluster, job=held, planned=planned)
+
+    JOB.create(context, news)
+
+    assert [(body["EnforceIndex"], body["JobModifyIndex"]) for body in registered(cluster)] == [(True, 41)]
+
+
+@pytest.mark.parametrize("label", ["infra/dev", "infra/old"], ids=["stale record", "record of the label"])
+def test_label_of_a_job_outweighs_a_record_that_was_written_for_another_label(context, cluster, label):
+    """Who registered the job last is in the job; a record counts while its job has the label that it was written for."""
+    cluster.reply("GET", OWNER_RECORDS, 200, record_of(job_owner="infra/old"))
+    answers(cluster, job=owned_by(label), planned=plan("Edited"))
+    refused = pytest.raises(errors.RefusedError, match="belongs to stack infra/dev")
+
+    with refused if label == "infra/dev" else nullcontext():
+        JOB.create(context, NEWS)
+
+    assert len(registered(cluster)) == (label == "infra/old")
+
+
+THEIRS = {
+    "preview": "runs already and belongs to stack infra/dev: choose another id, or",
+    "preview of an update": "belongs to stack infra/dev now: set adopt: true to take it back",
+    "update": "belongs to stack infra/dev now",
+}
+
+
+@pytest.mark.parametrize("step", THEIRS)
+def test_job_of_another_stack_is_refused(context, cluster, heard, step):
+    """Before storage is made for it, and also one that the state has; one to be adopted is not refused in a preview."""
+    answers(cluster, job=owned_by("infra/dev"), planned=plan("Edited"))
+
+    with pytest.raises(errors.RefusedError, match=THEIRS[step]):
+        do(step, context)
+    assert registered(cluster) == []
+    JOB.preflight(context, {}, NEWS | {"adopt": True})
+    assert heard["warn"] == []
+
+
+@pytest.mark.parametrize("news", [NEWS, {name: NEWS[name] for name in ("jobId", "namespace", "hcl")}])
+@pytest.mark.parametrize("owner", [None, {}, {"nomad-csi.owner": ""}])
+def test_create_refuses_a_running_job_that_is_not_ours(context, cluster, owner, news):
+    """Somebody else's job runs on; the refusal names it, and eight changes of Nomad's plan: it may differ in every line."""
+    fields = [{"Type": "Edited", "Name": f"F{number}", "Old": "1", "New": "2"} for number in range(9)]
+    answers(cluster, job=RUNNING | {"Meta": owner}, planned=plan("Edited", Fields=fields))
+
+    shown = r"job storage/aws-ebs0-node runs already.* F0: 1 -> 2; .*F7: 1 -> 2; and 1 more; choose.*adopt"
+    with pytest.raises(errors.RefusedError, match=shown):
+        JOB.create(context, news)
+    assert registered(cluster) == []
+
+
+def test_create_that_lost_a_race_is_refused(context, cluster):
+    """A job changed between plan and registration is left as it is."""
+    conflict = "Enforcing job modify index 0: job already exists"
+    answers(cluster, job=None, planned=plan("Added", 0), register=(500, conflict))
+
+    with pytest.raises(errors.RefusedError, match=f"changed meanwhile.*{conflict}"):
+        JOB.create(context, NEWS)
+
+
+def test_update_whose_answer_was_lost_and_that_is_not_in_force_fails(context, cluster):
+    """The old version runs on: that is no success, and nothing is sent again unseen."""
+    answers(cluster, job=RUNNING, planned=plan("Edited"), register=(0, None))
+
+    with pytest.raises(errors.NomadApiError) as failed:
+        JOB.update(context, IDENTITY, NEWS, NEWS | {"hcl": NEWS["hcl"] + " "})
+
+    assert failed.value.kind == "ambiguous"
+    assert len(registered(cluster)) == 1
+
+
+@pytest.mark.parametrize(
+    ("recorded", "details"),
+    [
+        ({"driftType": "Edited", "drift": ["meta[a]", "config.args"]}, {"edited": "in meta[a], config.args"}),
+        ({"driftType": "Edited"}, {"edited": ""}),
+        ({"driftType": "Stopped"}, {"stopped": ""}),
+        ({"driftType": "None"}, {}),
+        ({}, {}),
+    ],
+)
+def test_diff_names_what_somebody_changed_in_nomad(recorded, details):
+    """It is a difference although the inputs are equal."""
+    found = JOB.diff(IDENTITY, NEWS, recorded, NEWS)
+
+    assert (found.updates, found.details) == (tuple(details), details)
+
+
+@pytest.mark.parametrize("claims", [{"CurrentWriters": 1}, {"CurrentReaders": 1}])
+def test_delete_refuses_while_a_volume_of_the_plugin_is_claimed(context, scripted, claims):
+    """A volume in use needs its plugin to be unmounted and detached, whoever registered it."""
+    task = {"Name": "plugin", "CSIPluginConfig": {"ID": "aws-ebs0", "Type": "node"}}
+    scripted.reply("GET", GET, 200, RUNNING | {"TaskGroups": [{"Name": "plugin", "Tasks": [task]}]})
+    free = {"Namespace": "prod", "PluginID": "aws-ebs0", "CurrentReaders": 0, "CurrentWriters": 0}
+    held = free | claims
+    volumes = [held | {"ID": "mysql"}, free | {"ID": "x"}, held | {"ID": "y", "PluginID": "other"}]
+    scripted.reply("GET", "/v1/volumes", 200, volumes)
+
+    with pytest.raises(errors.RefusedError, match="would stay mounted and attached without it: prod/mysql;"):
+        JOB.delete(context, IDENTITY, NEWS)
+    assert scripted.sent("DELETE") == []
+    listed = [path for path, _ in scripted.sent("GET") if path.startswith("/v1/volumes?")]
+    assert listed == ["/v1/volumes?namespace=%2A&type=csi"]  # of every namespace, not of the job's
+
+
+NEWER = (200, record_of(nonce="newer", job_owner="infra/prod"))
+STAYS = {
+    "held by another resource": (
+        NEWER,
+        f"job {IDENTITY} runs on: a newer resource of this stack holds it (moved, or repl",
+    ),
+    "owner not known": ((403, "Permission denied"), "`nomad job stop -namespace storage aws-ebs0-node`"),
+}
+
+
+@pytest.mark.parametrize(("reply", "words"), STAYS.values(), ids=STAYS)
+def test_delete_leaves_a_job_that_another_resource_may_hold(context, cluster, heard, reply, words):
+    """Its record has another nonce, or cannot be read: the program declares it under another name, or provider."""
+    cluster.reply("GET", OWNER_RECORDS, *reply)
+    cluster.reply("GET", GET, 200, RUNNING)
+
+    JOB.delete(context, IDENTITY, NEWS | {"nonce": "older"})
+
+    assert cluster.sent("DELETE") == []
+    assert words in heard["warn"][-1]
+
+
+UNENDED = {
+    "interrupted": ("running", {}, errors.CancelledError, "is stopped, not purged"),
+    "running": ("running", {"timeout_s": 0.001}, errors.NomadCsiError, r"780a85f8 on client-1 \(running\)"),
+    "away": ("unknown", {"timeout_s": 0.001}, errors.NomadCsiError, r"780a85f8 on client-1 \(unknown\)"),
+}
+
+
+@pytest.mark.parametrize(("status", "options", "error", "words"), UNENDED.values(), ids=UNENDED)
+def test_delete_that_ends_before_the_tasks_do_purges_nothing(context, cluster, status, options, error, words):
+    """It says how far it came, or, after its deadline, where to look: also on a client that is away."""
+    cluster.reply("GET", GET, 200, RUNNING)
+    cluster.reply("DELETE", GET, 200, {"EvalID": ""})
+    cluster.reply("GET", ALLOCATIONS, 200, [ALLOCATION | {"ClientStatus": status}])
+    if not options:
+        context.cancelled.set()
+
+    with pytest.raises(error, match=words):
+        JOB.delete(dataclasses.replace(context, **options), IDENTITY, NEWS)
+    assert ["purge=true" in path for path, _ in cluster.sent("DELETE")] == [False]
+
+
+def members(*versions):
+    """Return what a Nomad answers of its servers."""
+    found = [
+        {"Name": f"server-{number}", "Status": "alive", "Tags": {"build": version, "region": "global"}}
+        for number, version in enumerate(versions)
+    ]
+    return {"ServerRegion": "global", "Members": found}
+
+
+OLD_SERVERS = {
+    "1.9.3": "job storage/aws-ebs0-node requires Nomad 1.9.4 or later on the servers, found server-1 with 1.9.3; nothing was "
+    "changed: upgrade Nomad; `nomad-csi doctor` lists other problems of older versions",
+    "1.8.3": "nomad-unsupported: servers: expected Nomad 1.8.4 or later, the oldest tested version, found server-1 with "
+    "1.8.3; upgrade Nomad; nothing was changed",
+}
+
+
+@pytest.mark.parametrize("version", OLD_SERVERS)
+@pytest.mark.parametrize("step", ["create", "update", "preview"])
+def test_server_older_than_the_plugin_wants_is_refused(context, cluster, step, version):
+    """Before the job is even parsed: the name of the server, its version, and what is wanted."""
+    cluster.reply("GET", "/v1/agent/members", 200, members("1.9.4", version))
+
+    with pytest.raises(errors.RefusedError) as caught:
+        do(step, context, NEWS | {"minimumNomad": "1.9.4"}, {})
+
+    assert str(caught.value) == OLD_SERVERS[version]
+    assert [path.split("?")[0] for _method, path, *_ in cluster.requests] == ["/v1/agent/members"]
+
+
+RECORDED = NEWS | {"jobModifyIndex": 41, "version": 3, "driftType": "None", "cluster": CLUSTER}
+COMMAND = f"`nomad var put -force -namespace default nomad-csi/cluster id={CLUSTER}`"
+ELSEWHERE = {
+    "another": (
+        (200, variable(OTHER_CLUSTER)),
+        f"job {IDENTITY} is recorded in cluster {CLUSTER}, and at {{}} is cluster {OTHER_CLUSTER}; nothing was changed: "
+        "correct the provider's address or region, or remove it from this stack with `pulumi state delete`; where the "
+        f"identity of the one cluster was lost and created again: {COMMAND}",
+    ),
+    "lost": (
+        (404, "variable not found"),
+        f"job {IDENTITY} is recorded in cluster {CLUSTER}, and the one at {{}} has no identity; nothing was changed: where it "
+        f"is that cluster, rebuilt or restored: {COMMAND}; where it is another one, correct the provider's address or region",
+    ),
+}
+
+
+@pytest.mark.parametrize("step", ["read", "preview of an update", "update", "delete"])
+@pytest.mark.parametrize("held", [FOREIGN, RUNNING], ids=["unrecorded", "labelled"])
+@pytest.mark.parametrize(("identity", "words"), ELSEWHERE.values(), ids=ELSEWHERE)
+def test_job_of_another_cluster_is_not_taken_for_ours(context, scripted, step, held, identity, words):
+    """A provider that points to another cluster finds somebody's job of that id: it is neither read nor touched."""
+    scripted.reply("GET", IDENTITY_VARIABLE, *identity)
+    scripted.reply("POST", PARSE, 200, PARSED)
+    answers(scripted, job=held, planned=plan("Edited"))
+
+    with pytest.raises(errors.RefusedError) as caught:
+        do(step, context, NEWS | ({"adopt": True} if "update" in step else {}), RECORDED)
+
+    assert str(caught.value) == words.format(scripted.address)
+    assert changes(scripted) == []
+
+
+def test_delete_in_a_cluster_that_was_made_anew_is_done(context, scripted):
+    """Neither the job nor an identity is there."""
+    scripted.reply("GET", GET, 404, "job not found")
+
+    JOB.delete(context, IDENTITY, RECORDED)
+
+    assert changes(scripted) == []
+
+
+@pytest.mark.parametrize(("held", "taken_in"), [(RUNNING, True), (FOREIGN, False)], ids=["labelled", "unrecorded"])
+def test_job_recorded_without_a_cluster_is_known_by_its_label(context, cluster, held, taken_in):
+    """The token could not read the identity: the cluster is recorded once a job with our label is seen in it."""
+    answers(cluster, job=held, planned=plan("None"))
+    before = {name: value for name, value in RECORDED.items() if name != "cluster"}
+
+    _inputs, read = JOB.read(context, IDENTITY, NEWS, before)
+    updated = JOB.update(context, IDENTITY, before, NEWS)
+
+    expected = RECORDED if taken_in else before
+    assert (read, updated) == (expected, expected | {"nonce": updated["nonce"]})
+
+
+@pytest.mark.parametrize("owner", ["infra/prod", ""])
+def test_create_gives_a_cluster_its_identity_before_the_job_runs(context, scripted, owner):
+    """Where an owner record is to be left; without an owner nothing but the job is made."""
+    scripted.reply("GET", IDENTITY_VARIABLE, 404, "variable not found")
+    scripted.reply("GET", IDENTITY_VARIABLE, 200, variable(CLUSTER))
+    scripted.reply("PUT", IDENTITY_VARIABLE, 200, variable(CLUSTER))
+    scripted.reply("POST", PARSE, 200, PARSED)
+    answers(scripted, job=None, planned=plan("Added", 0))
+    scripted.reply("GET", GET, 200, RUNNING if owner else FOREIGN)
+
+    news = {name: value for name, value in (NEWS | {"owner": owner}).items() if value}
+    _identity, outputs = JOB.create(context, news)
+
+    assert outputs.get("cluster") == (CLUSTER if owner else None)
+    made = [path.partition("?")[0] for _verb, path in changes(scripted)]
+    assert made == ([IDENTITY_VARIABLE, OWNER_RECORDS] if owner else []) + ["/v1/jobs"]
+
+
+# --- the type of a job
+
+
+SERVICE = NEWS | {"hcl": 'job "aws-ebs0-node" {\n  namespace = "storage"\n}\n'}
+SYSTEM = NEWS | {"hcl": 'job "aws-ebs0-node" {\n  namespace = "storage"\n  type = "system"\n}\n'}
+WISHED = SYSTEM | {"replaceForType": True}
+
+
+def test_diff_of_the_type_replaces_where_that_is_wished():
+    """Nomad changes it in no job, so the old one goes first; else, and where it is not known, the update is refused."""
+    found = JOB.diff(IDENTITY, SERVICE, {}, WISHED)
+
+    assert (found.replaces, "hcl" in found.updates) == (("hcl",), False)
+    assert found.notice == (
+        "stops and purges job storage/aws-ebs0-node first, then runs it as a system job, as Nomad changes no job's type; "
+        "its plugin cannot mount or detach volumes meanwhile, and it is refused while a volume of the plugin is claimed"
+    )
+    assert JOB.diff(IDENTITY, SERVICE, {}, SYSTEM).updates == ("hcl",)
+    assert JOB.diff(IDENTITY, SYSTEM, {}, WISHED | {"hcl": SYSTEM["hcl"] + "\n"}).updates == ("hcl",)
+    assert JOB.diff(IDENTITY, SERVICE | {"hcl": "job {"}, {}, WISHED).updates == ("hcl",)
+
+
+@pytest.mark.parametrize("held", [RUNNING, STOPPED], ids=["running", "stopped"])
+@pytest.mark.parametrize("step", ["create", "update", "preview", "preview of an update"])
+def test_job_of_another_type_is_not_sent(context, cluster, held, step):
+    """Nomad would refuse it after the owner was recorded; also one to be adopted. What is stopped before is not refused."""
+    answers(cluster, job=held | {"Type": "service"}, planned=plan("Edited"))
+
+    with pytest.raises(errors.RefusedError) as refused:
+        do(step, context, SYSTEM | {"adopt": True})
+
+    assert str(refused.value) == (
+        "job storage/aws-ebs0-node stays as it is: it is a service job, and Nomad makes no system job of it: where the plugin "
+        "is both, keep the type with monolith.job_type: service, or have the stack that owns it replace it with "
+        "monolith.job_type: system; else stop it while no volume of the plugin is claimed, and purge it when its tasks have "
+        "ended (`nomad job stop -namespace storage aws-ebs0-node`, then the same with -purge)"
+    )
+    assert registered(cluster) == []
+    assert cluster.sent("PUT") == []
+    JOB.preflight(context, SERVICE, WISHED)
+
+
+# --- other jobs that run the plugin
+
+
+BESIDE = "/v1/job/plugin-aws-ebs-nodes"
+NODE_TASK = {"Driver": "docker", "CSIPluginConfig": {"ID": "aws-ebs0", "Type": "node"}}
+CLIENT = {"ID": "id-a", "Name": "a", "Datacenter": "dc1", "NodePool": "default", "Status": "down", "Drain": True}
+
+
+def runs_beside(cluster, *, kind="node", owner=None, job_ids=("plugin-aws-ebs-nodes",)):
+    """Let *cluster* parse a job of the plugin, and run another job of it on a client that is drained and away."""
+    cluster.replies["POST", PARSE] = [(200, PARSED | {"TaskGroups": [{"Tasks": [NODE_TASK]}]})]
+    record = {"ID": "aws-ebs0", "NodeJobs": {"storage": {job_id: {} for job_id in job_ids}}}
+    cluster.reply("GET", "/v1/plugin/csi/aws-ebs0", 200, record)
+    other = {"ID": "plugin-aws-ebs-nodes", "Namespace": "storage", "Meta": owner}
+    tasks = [{"CSIPluginConfig": {"ID": "aws-ebs0", "Type": kind}}]
+    cluster.reply("GET", BESIDE, 200, other | {"TaskGroups": [{"Tasks": tasks}]})
+    running = {"ID": "x", "NodeID": "id-a", "NodeName": "a", "ClientStatus": "running", "DesiredStatus": "run"}
+    cluster.reply("GET", f"{BESIDE}/allocations", 200, [running])
+    cluster.reply("GET", "/v1/nodes", 200, [CLIENT])
+
+
+@pytest.mark.parametrize("step", ["create", "update", "preview"])
+def test_nothing_is_started_beside_another_job_of_the_plugin(context, cluster, step):
+    """Neither registered nor recorded; the refusal names the job, its owner and both ways out."""
+    answers(cluster, job=RUNNING if step == "update" else None, planned=plan("Added", 0))
+    runs_beside(cluster, owner={"nomad-csi.owner": "shop/prod"})
+
+    with pytest.raises(errors.RefusedError) as refused:
+        do(step, context, NEWS, NEWS | {"hcl": NEWS["hcl"] + " "})
+
+    assert str(refused.value) == (
+        "nothing was started; job-conflict: plugin aws-ebs0: expected no instances of job storage/plugin-aws-ebs-nodes on "
+        "the clients of job storage/aws-ebs0-node, found instances on a; the job belongs to stack shop/prod; take it over (job_ids: "
+        "{node: plugin-aws-ebs-nodes} and adopt: true at the plugin), or stop it while none of the plugin's volumes is "
+        "claimed (`nomad job stop -namespace storage plugin-aws-ebs-nodes`)"
+    )
+    assert registered(cluster) == []
+    assert cluster.sent("PUT") == []
+
+
+NO_OTHERS = {
+    "other part of this stack": ({"kind": "controller", "owner": {"nomad-csi.owner": "infra/prod"}}, NEWS),
+    "of the same plugin": ({}, NEWS | {"pluginJobs": ["aws-ebs0-node", "plugin-aws-ebs-nodes"]}),
+    "itself": ({"job_ids": ["aws-ebs0-node"]}, NEWS),
+    "other part, of a program that names one job": ({"kind": "controller"}, NEWS),
+}
+
+
+@pytest.mark.parametrize(("beside", "news"), NO_OTHERS.values(), ids=NO_OTHERS)
+def test_jobs_of_the_same_plugin_and_stack_are_no_others(context, cluster, beside, news):
+    """What this run has not come to yet may run on."""
+    answers(cluster, job=None, planned=plan("Added", 0))
+    cluster.reply("GET", GET, 200, RUNNING)
+    runs_beside(cluster, **beside)
+
+    JOB.create(context, news)
+
+    assert len(registered(cluster)) == 1
+
+
+def test_another_part_of_nobodys_job_is_refused_before_the_first_one_starts(context, cluster):
+    """Or the controller would run when the node job is refused."""
+    answers(cluster, job=None, planned=plan("Added", 0))
+    runs_beside(cluster, kind="controller")
+
+    with pytest.raises(errors.RefusedError, match=r"job_ids: \{controller: plugin-aws-ebs-nodes\}"):
+        JOB.create(context, NEWS | {"pluginJobs": ["aws-ebs0-node", "aws-ebs0-controller"]})
+
+
+def test_preview_of_a_changed_id_does_not_take_the_old_job_for_another(context, cluster):
+    """It is stopped before the one of the new id is started."""
+    runs_beside(cluster)
+    cluster.reply("GET", GET, 404, "job not found")
+
+    JOB.preflight(context, NEWS | {"jobId": "plugin-aws-ebs-nodes"}, NEWS)
+
+    assert [path.partition("?")[0] for path, _ in cluster.sent("GET")] == ["/v1/plugin/csi/aws-ebs0", GET]
+
+
+@pytest.mark.parametrize("path", ["/v1/plugin/csi/aws-ebs0", "/v1/nodes", BESIDE])
+def test_other_jobs_that_the_token_may_not_see_are_a_warning(context, cluster, heard, path):
+    """The run goes on, and says what was not checked."""
+    answers(cluster, job=None, planned=plan("Added", 0))
+    cluster.reply("GET", GET, 200, RUNNING)
+    runs_beside(cluster)
+    cluster.replies["GET", path] = [(403, "Permission denied")]
+
+    JOB.create(context, NEWS)
+
+    [line] = heard["warn"]
+    assert f"GET {path}: status 403: Permission denied" in line
+    assert len(registered(cluster)) == 1

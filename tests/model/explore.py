@@ -1,0 +1,114 @@
+"""
+Every sequence of operations on the abstract world up to a depth, breadth first; equal worlds are merged.
+
+``python -m tests.model.explore DEPTH`` prints the figures, and the shortest list of operations to a broken promise.
+"""
+
+import sys
+import time
+from collections import deque
+
+from tests.model import world as worlds
+from tests.model.operations import EMPTY, OWNERS, STORAGE, Programs, operations, up
+from tests.model.steps import BrokenError
+from tests.model.world import World, canonical
+
+RUNS = 4
+"""How often an `up` is repeated until nothing changes."""
+
+
+def check(world: World) -> None:
+    """Raise `BrokenError` where *world* breaks a promise about states."""
+    for cluster in world.clusters:
+        owned = [(key, storage) for key, storage in cluster.volumes if cluster.record_of(key) is not None]
+        for place, (name, storage) in enumerate(owned):
+            for other, same in owned[place + 1 :]:
+                if storage == same and storage != worlds.OTHERS:
+                    message = f"{name} and {other} are two single writers of {storage}"
+                    raise BrokenError(message)
+
+
+def settle(world: World, number: int, settled: set[World]) -> None:
+    """Raise `BrokenError` where the same `up` again and again changes something each time; not of those *settled*."""
+    seen: list[World] = []
+    for _ in range(RUNS):
+        if world in settled or world in seen[-1:]:
+            settled.update(seen)
+            return
+        seen.append(world)
+        world = canonical(up(world, number))
+    message = f"`up` of stack {number} changes something each time"
+    raise BrokenError(message)
+
+
+class Explored:
+    """What was seen: every world, and by which operation it was reached."""
+
+    def __init__(self, programs: Programs = OWNERS) -> None:
+        self._programs = programs
+        self.reached: dict[World, tuple[World, str] | None] = {}
+        self.transitions = 0
+        self.broken = ""
+        self.sequence: tuple[str, ...] = ()
+        self._settled: tuple[set[World], set[World]] = (set(), set())
+
+    def explore(self, depth: int, start: World = EMPTY, most: int = sys.maxsize) -> "Explored":
+        """Explore all sequences of *depth* operations, or so many as lead to *most* worlds."""
+        self.reached[start] = None
+        queue = deque([(start, 0)])
+        while queue and len(self.reached) < most:
+            world, length = queue.popleft()
+            if length < depth and not self._expand(world, length, queue):
+                break
+        return self
+
+    def _expand(self, world, length, queue) -> bool:
+        same = set()
+        for name, function, arguments in operations(world, self._programs):
+            self.transitions += 1
+            try:
+                found = function(*arguments)
+                if found in same:
+                    continue
+                same.add(found)
+                after = canonical(found)
+                if after in self.reached:
+                    continue
+                check(after)
+                for number in worlds.STACKS:
+                    if after.stacks[number].program or after.stacks[number].state:
+                        settle(after, number, self._settled[number])
+            except BrokenError as error:
+                self.broken, self.sequence = str(error), (*self._sequence(world), name)
+                return False
+            self.reached[after] = world, name
+            queue.append((after, length + 1))
+        return True
+
+    def _sequence(self, world) -> tuple[str, ...]:
+        found = []
+        while (came := self.reached[world]) is not None:
+            world, name = came
+            found.append(name)
+        return tuple(reversed(found))
+
+
+def main() -> int:
+    """Explore, print the figures, and return 1 where a promise is broken."""
+    broken = False
+    for name, programs in (("owners", OWNERS), ("storage", STORAGE)):
+        began = time.process_time()
+        found = Explored(programs).explore(int(sys.argv[1]))
+        seconds = time.process_time() - began
+        sys.stdout.write(
+            f"{name}: {len(found.reached):,} states, {found.transitions:,} transitions, all sequences of {sys.argv[1]} "
+            f"operations, {seconds:.0f} CPU s\n"
+        )
+        if found.broken:
+            broken = True
+            sys.stdout.write("\n  ".join([f"BROKEN: {found.broken}", *found.sequence, ""]))
+    return broken
+
+
+if __name__ == "__main__":
+    sys.exit(main())

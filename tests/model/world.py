@@ -1,0 +1,308 @@
+"""
+An abstract world of stacks, clusters and storage. Everything in it is a value; equal worlds are one state.
+
+Two stacks work on two clusters and two volume ids; a stack can have several resources of one id. The storage: a file
+system that stack 0 creates in its program, a folder in it, and what two plugins create, which they find again by its name. Not expressed: two clients, mounts, sizes,
+namespaces, access modes, the files of the command line.
+"""
+
+from typing import NamedTuple
+
+SYSTEM, FOLDER, OTHERS = "fs", "fs/f", "x"
+"""The file system, a folder in it, and storage of another tool."""
+
+IDS = ("v", "w")
+OTHER_PLUGIN, PLUGIN_OF_SYSTEM = "q:", f"{SYSTEM}/"
+"""Before the name of storage, where the second plugin created it, or one that creates it in the file system."""
+
+STACKS = CLUSTERS = (0, 1)
+
+
+class Wanted(NamedTuple):
+    """A volume in a program."""
+
+    storage: str
+    """Existing storage; empty: the plugin creates it."""
+
+    is_owned: bool = False
+    """Whether the program creates the storage, and deletes it once the volume is removed."""
+
+    protect: bool = False
+    deletes: bool = False
+    """``on_destroy: delete``."""
+
+    plugin: str = ""
+    """`OTHER_PLUGIN` or `PLUGIN_OF_SYSTEM` where that one creates the storage."""
+
+    adopt: bool = False
+
+    resource: str = ""
+    """Distinguishes resources of one id: a component of another type is another one, unless it has an alias."""
+
+    has_alias: bool = False
+    is_hold: bool = False
+    """Whether it is a file system of the program that several volumes share: it is not registered itself."""
+
+    retained: bool = False
+    """``retainOnDelete``: the engine forgets resource and storage, and asks nobody."""
+
+    def makes(self, storage: str) -> bool:
+        """Return whether the program creates *storage*, or what contains it."""
+        return self.is_owned and contains(self.storage, storage)
+
+
+class Recorded(NamedTuple):
+    """A volume in a state."""
+
+    wanted: Wanted
+    storage: str
+    nonce: int
+    cluster: int
+    stack: int
+    """Whose `up` wrote it."""
+
+    name: str = ""
+    """By which the plugin created the storage; empty: it did not."""
+
+    made: str = ""
+    """The storage that the plugin created for this resource; empty: nothing proves that."""
+
+
+class Record(NamedTuple):
+    """An owner record."""
+
+    stack: int
+    nonce: int
+    name: str = ""
+    """By which a plugin creates the storage; empty: none does."""
+
+    plugin: str = ""
+    storage: str = ""
+    """The storage of the id; empty: not known."""
+
+    is_taken: bool = False
+    """Whether the storage was registered before, so that nothing proves that it was created for the id."""
+
+
+class Cluster(NamedTuple):
+    """One Nomad cluster."""
+
+    identity: int = 0
+    """0: none."""
+
+    volumes: tuple[tuple[str, str], ...] = ()
+    """Id and storage of each registration."""
+
+    records: tuple[tuple[str, Record], ...] = ()
+    claimed: frozenset[str] = frozenset()
+    given: tuple[tuple[str, str], ...] = ()
+    """The storage of each id that a record or a state knows and that is not given up, also after a removal."""
+
+    noted: tuple[tuple[str, str], ...] = ()
+    """What a repair of claims has deregistered, and not registered again."""
+
+    def storage_of(self, name: str) -> str:
+        """Return the storage that *name* is registered for; empty: it is not."""
+        return next((storage for key, storage in self.volumes if key == name), "")
+
+    def record_of(self, name: str) -> Record | None:
+        """Return the owner record of *name*."""
+        return next((record for key, record in self.records if key == name), None)
+
+    def with_volume(self, name: str, storage: str) -> "Cluster":
+        """Return the cluster with *name* registered for *storage*; empty: not registered."""
+        claimed = self.claimed if storage else self.claimed - {name}
+        return self._replace(volumes=put(self.volumes, name, storage), claimed=claimed)
+
+    def with_record(self, name: str, record: Record | None) -> "Cluster":
+        """Return the cluster with *record* as the owner record of *name*."""
+        return self._replace(records=put(self.records, name, record))
+
+
+class Stack(NamedTuple):
+    """One stack: its program, its state, and the state before the last change that took something from it."""
+
+    program: tuple[tuple[str, Wanted], ...] = ()
+    state: tuple[tuple[str, Recorded], ...] = ()
+    older: tuple[tuple[str, Recorded], ...] = ()
+    address: int = 0
+    """The cluster that its provider connects to."""
+
+    is_blind: bool = False
+    """Whether its token has no rights to variables."""
+
+    def wanted(self, name: str) -> Wanted | None:
+        """Return *name* of the program."""
+        return next((item for key, item in self.program if key == name), None)
+
+    def recorded(self, key: str) -> Recorded | None:
+        """Return the resource *key* of the state."""
+        return next((item for each, item in self.state if each == key), None)
+
+    def with_program(self, name: str, wanted: Wanted | None) -> "Stack":
+        """Return the stack with *wanted* as the volume *name* of its program."""
+        return self._replace(program=put(self.program, name, wanted))
+
+    def with_state(self, key: str, recorded: Recorded | None) -> "Stack":
+        """Return the stack with *recorded* as the resource *key* of its state."""
+        before = self.recorded(key)
+        older = self.state if before is not None and before != recorded else self.older
+        return self._replace(state=put(self.state, key, recorded), older=older)
+
+
+class World(NamedTuple):
+    """All that lasts."""
+
+    clusters: tuple[Cluster, Cluster] = (Cluster(), Cluster())
+    stacks: tuple[Stack, Stack] = (Stack(), Stack())
+    storage: frozenset[str] = frozenset({SYSTEM, FOLDER})
+    data: frozenset[str] = frozenset()
+    """Storage that was registered once: it may have data."""
+
+    saved: Cluster | None = None
+    """An older snapshot of cluster 0."""
+
+    unfound: frozenset[str] = frozenset()
+    """Storage that its plugin does not find by its name any more."""
+
+    answers: bool = True
+    """Whether cloud and plugin answer which storage there is."""
+
+    reads: bool = True
+    """Whether the tokens may read and write owner records."""
+
+    lists: bool = True
+    """Whether the tokens may list volumes."""
+
+    drawn: int = 0
+    """How many nonces and identities were drawn."""
+
+    def with_cluster(self, number: int, cluster: Cluster) -> "World":
+        """Return the world with another cluster."""
+        first, second = self.clusters
+        return self._replace(clusters=(cluster, second) if number == 0 else (first, cluster))
+
+    def with_stack(self, number: int, stack: Stack) -> "World":
+        """Return the world with another stack."""
+        first, second = self.stacks
+        return self._replace(stacks=(stack, second) if number == 0 else (first, stack))
+
+    def without_storage(self, storage: str) -> "World":
+        """Return the world without *storage* and what is in it."""
+        gone = {item for item in self.storage if contains(storage, item)}
+        return self._replace(storage=self.storage - gone, data=self.data - gone, unfound=self.unfound - gone)
+
+    def answer(self, plugin: str, name: str) -> str:
+        """Return the storage that a plugin answers to the request to create *name*, whether it was there before."""
+        if (first := f"{plugin}{name}") not in self.unfound:
+            return first
+        head, _, drawn = first.partition("~")
+        return f"{head}'~{drawn}"
+
+
+def name_of(storage: str) -> str:
+    """Return the name by which a plugin created *storage*."""
+    return storage.removeprefix(OTHER_PLUGIN).removeprefix(PLUGIN_OF_SYSTEM)
+
+
+def key_of(name: str, wanted: Wanted) -> str:
+    """Return the resource, in a state, of the volume *name* that a program has as *wanted*."""
+    return f"{name}{wanted.resource}"
+
+
+def id_of(key: str) -> str:
+    """Return the id of the volume of the resource *key*."""
+    return key[0]
+
+
+def put(items, name, item):
+    """Return the pairs *items* with *item* as *name*; without it where it is empty or ``None``."""
+    others = [pair for pair in items if pair[0] != name]
+    return tuple(sorted([*others, (name, item)], key=lambda pair: pair[0])) if item else tuple(others)
+
+
+def contains(storage: str, other: str) -> bool:
+    """Return whether *other* is *storage*, or a part of it."""
+    return other == storage or other.startswith(f"{storage}/")
+
+
+def canonical(world: World) -> World:
+    """Return *world* with its drawn numbers in the order of their appearance, so that equal worlds are equal."""
+    number: dict[int, int] = {0: 0}
+    for drawn in _drawn(world):
+        number.setdefault(drawn, len(number))
+    if all(drawn == place for drawn, place in number.items()):
+        return world if world.drawn in (0, len(number)) else world._replace(drawn=len(number))
+
+    def name(text):
+        head, mark, drawn = text.partition("~")
+        return f"{head}~{number[int(drawn)]}" if mark else text
+
+    def cluster(item):
+        return item._replace(
+            identity=number[item.identity],
+            records=tuple(
+                (key, record._replace(nonce=number[record.nonce], name=name(record.name), storage=name(record.storage)))
+                for key, record in item.records
+            ),
+            volumes=tuple((key, name(storage)) for key, storage in item.volumes),
+            given=tuple((key, name(storage)) for key, storage in item.given),
+            noted=tuple((key, name(storage)) for key, storage in item.noted),
+        )
+
+    def state(items):
+        return tuple(
+            (
+                key,
+                Recorded(
+                    item.wanted,
+                    name(item.storage),
+                    number[item.nonce],
+                    number[item.cluster],
+                    item.stack,
+                    name(item.name),
+                    name(item.made),
+                ),
+            )
+            for key, item in items
+        )
+
+    clusters = tuple(map(cluster, world.clusters))
+    stacks = tuple(item._replace(state=state(item.state), older=state(item.older)) for item in world.stacks)
+    saved = None if world.saved is None else cluster(world.saved)
+    return world._replace(
+        clusters=clusters,
+        stacks=stacks,
+        saved=saved,
+        storage=frozenset(map(name, world.storage)),
+        data=frozenset(map(name, world.data)),
+        unfound=frozenset(map(name, world.unfound)),
+        drawn=len(number),
+    )
+
+
+def _drawn(world):
+    """Yield the drawn numbers of *world* in the order in which `canonical` numbers them."""
+    for cluster in world.clusters:
+        yield from _drawn_of_cluster(cluster)
+    for stack in world.stacks:
+        for items in (stack.state, stack.older):
+            for _, item in items:
+                yield from (_of_name(item.storage), item.nonce, item.cluster, _of_name(item.name))
+    if world.saved is not None:
+        yield from _drawn_of_cluster(world.saved)
+    yield from map(_of_name, sorted(item for item in world.storage | world.data if "~" in item))
+
+
+def _drawn_of_cluster(cluster):
+    yield cluster.identity
+    for _, record in cluster.records:
+        yield record.nonce
+        yield _of_name(record.name)
+    for _, storage in (*cluster.volumes, *cluster.given, *cluster.noted):
+        yield _of_name(storage)
+
+
+def _of_name(text):
+    _, mark, drawn = text.partition("~")
+    return int(drawn) if mark else 0

@@ -1,0 +1,144 @@
+"""What the word that storage goes with its volume means: in a check, in a preview, and where it must not be followed."""
+
+import threading
+
+import pytest
+
+from nomad_csi import errors
+from nomad_csi.frame import resource
+from nomad_csi.volumes import created_deletion, created_volume
+from nomad_csi.volumes.deletion_proof import MadeStorage
+
+VOLUME = created_volume.CreatedVolumeResource()
+IDENTITY = "prod/scratch"
+ENDPOINT = "ssh://root@{node_name}/opt/nomad/data/client/csi/plugins/{alloc_id}/csi.sock"
+GIVEN = {
+    "volumeId": "scratch",
+    "namespace": "prod",
+    "pluginId": "hostpath",
+    "capabilities": [{"accessMode": "single-node-writer", "attachmentMode": "file-system"}],
+}
+WORD = {"onDestroy": "delete", "deletion": {"endpoint": ENDPOINT, "acceptUnguarded": True}}
+KEEPING = VOLUME.check(GIVEN)[0]
+DELETING = VOLUME.check(GIVEN | WORD)[0]
+ANSWERED = {"externalId": "h-1", "capacityBytes": 0, "context": {}, "topologies": []}
+MADE = {"madeStorage": "h-1"}
+
+
+def differ(old, news, proof=MADE):
+    """Return what separates a recorded volume from what is wanted."""
+    return VOLUME.diff(IDENTITY, old, old | ANSWERED | proof, news)
+
+
+def test_nothing_and_keep_are_one():
+    """So a program that says what holds anyway changes nothing."""
+    assert VOLUME.check(GIVEN | {"onDestroy": "keep"}) == (KEEPING, ())
+    assert not differ(KEEPING, KEEPING).any
+
+
+@pytest.mark.parametrize(
+    ("given", "failure"),
+    [
+        ({"onDestroy": "drop"}, "onDestroy: expected one of keep, delete, got 'drop'"),
+        ({"onDestroy": "delete"}, "deletion: expected endpoint or awsRegion with onDestroy: delete, got neither: "),
+        (WORD | {"deletion": {"acceptUnguarded": True}}, "deletion: expected endpoint or awsRegion"),
+        (WORD | {"deletion": {"endpoint": "csi.sock"}}, "deletion.endpoint: expected unix:///run/csi.sock"),
+        (WORD | {"deletion": {"endpoint": "ssh://client-1"}}, "deletion.endpoint: expected ssh://USER@HOST"),
+        (WORD | {"deletion": {"awsRegion": "us-east-1a"}}, "deletion.awsRegion: expected an AWS region"),
+    ],
+)
+def test_check_rejects_a_deletion_that_nobody_could_do(given, failure):
+    """Before anything is made whose storage could not be deleted."""
+    _, failures = VOLUME.check(GIVEN | given)
+
+    assert any(f"{item.path}: {item.reason}".startswith(failure) for item in failures), failures
+
+
+FROM_NOW_ON = "from now on, removing or replacing prod/scratch"
+TOLD = {
+    "given": (KEEPING, DELETING, MADE, (), f"{FROM_NOW_ON} deletes its storage h-1 with all data"),
+    "taken back": (DELETING, KEEPING, MADE, (), f"{FROM_NOW_ON} keeps its storage h-1"),
+    "in vain": (KEEPING, DELETING, {}, (), "h-1 was there before: what this stack did not have made is not deleted"),
+    "replaced": (
+        DELETING,
+        DELETING | {"parameters": {"tier": "fast"}},
+        MADE,
+        ("parameters",),
+        "deletes its storage h-1 then, with all data, as on_destroy says; the new volume has none of it",
+    ),
+    "replaced where keep is recorded": (
+        KEEPING,
+        DELETING | {"volumeId": "other"},
+        MADE,
+        ("volumeId",),
+        "its storage h-1 stays, with its data",
+    ),
+}
+
+
+@pytest.mark.parametrize(("old", "news", "proof", "replaces", "notice"), TOLD.values(), ids=TOLD)
+def test_the_word_is_told_in_a_preview(old, news, proof, replaces, notice):
+    """In place; at a replacement what is recorded counts, and that is the safe side."""
+    found = differ(old, news, proof)
+
+    assert found.replaces == replaces
+    assert replaces or found.updates == ("deletion", "onDestroy")
+    assert notice in found.notice
+
+
+def test_rejects_a_replacement_that_takes_the_word_back():
+    """The engine would delete by what is recorded, and the word would come too late."""
+    with pytest.raises(errors.RefusedError, match="set on_destroy: keep alone, run `up`, and change the rest then"):
+        differ(DELETING, KEEPING | {"volumeId": "other"})
+
+
+@pytest.mark.parametrize(
+    ("recorded", "words"),
+    [
+        (DELETING | ANSWERED | MADE, ""),
+        (KEEPING | ANSWERED, ""),
+        (DELETING | ANSWERED, "its storage h-1 was there before"),
+        (DELETING | ANSWERED | {"madeStorage": "h-0"}, "its storage h-1 is not h-0, which was made for it"),
+    ],
+)
+def test_only_what_was_made_for_it_is_deleted(recorded, words):
+    """Not what was taken over, and not what somebody put in its place."""
+    why = created_deletion.objection(IDENTITY, recorded)
+
+    assert (words in why, bool(why)) == (True, bool(words))
+
+
+def test_deletion_gets_what_is_recorded():
+    """Word, proof, secrets and options; the operator's timeout is for the last snapshot."""
+    cancelled = threading.Event()
+    context = resource.Context(connect=lambda: None, cancelled=cancelled, timeout_s=60)
+    recorded = DELETING | ANSWERED | MADE | {"owner": "shop/prod", "secrets": {"key": "canary"}}
+
+    order, options = created_deletion.order(context, recorded)
+
+    assert (order.key, order.confirmation, order.plugin_id) == (IDENTITY, IDENTITY, "hostpath")
+    assert (options.made, options.secrets) == (
+        {IDENTITY: MadeStorage(external_id="h-1", cluster="")},
+        {IDENTITY: {"key": "canary"}},
+    )
+    assert (options.endpoint, options.aws_region, options.owner) == (ENDPOINT, "", "shop/prod")
+    assert (options.accepts_unguarded, options.with_snapshot, options.snapshot_wait_s) == (True, True, 60)
+    assert options.cancelled is cancelled
+
+
+@pytest.mark.parametrize(("cluster", "accepts"), [("", True), ("0f8fad5b-d9cb-469f-a165-70867728950e", False)])
+def test_storage_of_a_known_cluster_needs_that_cluster(cluster, accepts):
+    """Only a state that does not know its cluster is deleted from without one."""
+    context = resource.Context(connect=lambda: None)
+    recorded = DELETING | ANSWERED | MADE | {"owner": "shop/prod", "cluster": cluster}
+
+    _, options = created_deletion.order(context, recorded)
+
+    assert (options.accepts_unregistered, options.made[IDENTITY].cluster) == (accepts, cluster)
+
+
+def test_without_the_word_nothing_can_be_ordered():
+    """Not even by a mistake in the code around it."""
+    order, _ = created_deletion.order(resource.Context(connect=lambda: None), KEEPING | ANSWERED | MADE)
+
+    assert order.confirmation == ""

@@ -1,0 +1,333 @@
+"""The storage of a created volume, through a plugin that runs on an emulator of Nomad: kept for its id, or deleted with it."""
+
+import dataclasses
+
+import pytest
+
+from nomad_csi import errors, nomad
+from nomad_csi.csi import controller
+from nomad_csi.drivers import storage_identity
+from nomad_csi.frame import resource
+from nomad_csi.nomad import variables, volume_creation, volumes
+from nomad_csi.volumes import (
+    created_deletion,
+    created_volume,
+    deregistration,
+    desired,
+    hold,
+    registration_ownership,
+    volume_registration,
+)
+from tests import owner_labels, plugin_deletion
+from tests.plugin_deletion import OWNER
+
+IDENTITY, KEY = "default/scratch", ("default", "scratch")
+VOLUME = created_volume.CreatedVolumeResource()
+REGISTRATION = volume_registration.VolumeRegistrationResource()
+HOSTPATH = plugin_deletion.Driver(
+    command="nomad-csi-sandbox-csi-plugin",
+    arguments=("--driver", "csi-hostpath", "--nodeid=n1", "--endpoint=${CSI_ENDPOINT}"),
+)
+DELETES = {"skipFinalSnapshot": True}
+
+
+@pytest.fixture(scope="module")
+def running():
+    """The cluster, for all tests."""
+    with plugin_deletion.running(lambda _folder: HOSTPATH) as made:
+        yield made
+
+
+@pytest.fixture
+def world(running):
+    """The cluster without volumes and owner records, of which nothing was said or sent."""
+    yield running
+    running.clear()
+
+
+def keeping(world, volume_id="scratch"):
+    """Return the inputs of a volume whose storage stays."""
+    return world.inputs(volume_id, onDestroy="keep", deletion=None)
+
+
+def make(world, news):
+    """Have the volume made: its outputs; forget what was said and sent until then."""
+    outputs = VOLUME.create(world.context, news)[1]
+    assert outputs["madeStorage"] == outputs["externalId"]
+    world.sent.clear()
+    world.said.clear()
+    return outputs
+
+
+def no(*_, **__):
+    """Refuse to delete."""
+    raise errors.CsiError("csi.sock", "the storage system is down", code="INTERNAL")
+
+
+@pytest.mark.parametrize("is_skipped", [True, False])
+def test_storage_goes_with_its_volume(world, is_skipped):
+    """Deregistered by one request, deleted by the controller; the owner record goes too. Again, it is gone."""
+    outputs = make(world, world.inputs(how={"skipFinalSnapshot": is_skipped}))
+
+    VOLUME.delete(world.context, IDENTITY, outputs)
+
+    assert (world.held(), world.storage()) == (None, set())
+    assert world.changes == [("DELETE", "/v1/volume/csi/scratch")]
+    assert owner_labels.read(world.client, [KEY]) == {}
+    done = f"volume {IDENTITY} and its storage {outputs['externalId']} are deleted"
+    assert world.said[0] == done if is_skipped else world.said[-1].startswith(f"{done}; its last snapshot is ")
+    VOLUME.delete(world.context, IDENTITY, outputs)
+    assert world.said[-1] == f"volume {IDENTITY} was gone already: not registered, and {outputs['externalId']} is gone"
+    assert VOLUME.read(world.context, IDENTITY, world.inputs(), outputs) is None
+
+
+def test_confirmation_is_recorded_without_a_request_to_nomad(world):
+    """The volume may be in use, and its plugin away."""
+    outputs, news = make(world, keeping(world)), world.inputs()
+    with world.cluster.state.lock:
+        claims = world.cluster.state.volumes[KEY].claims
+        claims["alloc"] = {"Mode": "write", "NodeID": "n", "AccessMode": "", "AttachmentMode": ""}
+
+    changed = VOLUME.update(world.context, IDENTITY, outputs, news)
+
+    assert world.changes == []
+    assert (changed["onDestroy"], changed["madeStorage"]) == ("delete", outputs["externalId"])
+    assert VOLUME.read(world.context, IDENTITY, news, changed) == (news, changed)
+
+
+@pytest.mark.parametrize("is_wanted", [False, True])
+def test_failed_deletion_is_kept_in_the_state(world, monkeypatch, is_wanted):
+    """A refresh does not forget what is left; the same again finishes it, or the program has the volume again."""
+    news = world.inputs(how=DELETES)
+    outputs = make(world, news)
+    with monkeypatch.context() as patched:
+        patched.setattr(controller, "delete_volume", no)
+        with pytest.raises(created_deletion.UnfinishedError, match=r"is not deleted: .*; safe to re-run"):
+            VOLUME.delete(world.context, IDENTITY, outputs)
+
+    inputs, seen = VOLUME.read(world.context, IDENTITY, news, outputs)
+    assert (inputs, seen) == (news, outputs | {"deregistered": True})
+    assert f"`up` registers it again, with its storage {outputs['externalId']}" in world.said[-1]
+    assert world.storage() == {outputs["externalId"]}
+
+    if is_wanted:
+        assert VOLUME.update(world.context, IDENTITY, seen, news) == outputs
+        assert (world.held().external_id, world.storage()) == (outputs["externalId"], {outputs["externalId"]})
+        assert owner_labels.read(world.client, [KEY]) == {KEY: OWNER}
+    else:
+        VOLUME.delete(world.context, IDENTITY, seen)
+        assert (world.held(), world.storage()) == (None, set())
+
+
+def test_refresh_keeps_what_nobody_can_see(world):
+    """A plugin that is away is no proof that its storage is gone."""
+    news = world.inputs()
+    outputs = make(world, news)
+    volumes.deregister(world.client, *KEY)
+    away = outputs | {"deletion": outputs["deletion"] | {"endpoint": f"{world.folder}/none.sock"}}
+
+    assert VOLUME.read(world.context, IDENTITY, news, away) == (news, away | {"deregistered": True})
+    assert "could not determine whether" in world.said[0]
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ({"acceptUnguarded": False}, "in a spec accept_unguarded: true"),
+        ({"endpoint": "/nowhere/csi.sock"}, "no such socket"),
+        ({"endpoint": "", "awsRegion": "us-east-1"}, "is neither an EBS volume nor an access point of EFS"),
+    ],
+)
+def test_what_cannot_be_deleted_stays_registered(world, how, words):
+    """Found out before the volume is deregistered."""
+    outputs = make(world, world.inputs(how=DELETES | how))
+
+    with pytest.raises(errors.NomadCsiError, match=words):
+        VOLUME.delete(world.context, IDENTITY, outputs)
+
+    assert world.changes == []
+    assert (world.held().external_id, world.storage()) == (outputs["externalId"], {outputs["externalId"]})
+
+
+def register_by_another_hand(world, news):
+    """Have the id registered for the storage of another volume, without an owner record; return that storage."""
+    other = VOLUME.create(world.context, news | {"volumeId": "other", "name": "other"})[1]["externalId"]
+    found = world.held("other").registration()
+    for name in ("other", "scratch"):
+        volumes.deregister(world.client, "default", name)
+    volumes.register(world.client, dataclasses.replace(found, volume_id="scratch", name="scratch"))
+    return other
+
+
+def test_other_storage_under_the_id_is_not_deleted(world):
+    """Somebody registered it anew; neither is."""
+    news = world.inputs(how=DELETES)
+    outputs = make(world, news)
+    other = register_by_another_hand(world, news)
+    registration_ownership.owner_records_of(world.client).release(
+        KEY, registration_ownership.NO_TOKEN, registration_ownership.Requester(owner=OWNER)
+    )
+    refreshed = VOLUME.read(world.context, IDENTITY, news, outputs)[1]
+
+    for seen in (outputs, refreshed):
+        with pytest.raises(errors.RefusedError, match=f"external id is {other} in Nomad"):
+            VOLUME.delete(world.context, IDENTITY, seen)
+
+    assert world.storage() == {outputs["externalId"], other}
+
+
+def test_registration_of_another_hand_changes_neither_the_state_nor_the_storage(world):
+    """A refresh keeps what the state knows; an update is refused; the printed way out registers the own storage."""
+    news = keeping(world)
+    outputs = make(world, news)
+    other = register_by_another_hand(world, news)
+
+    inputs, refreshed = VOLUME.read(world.context, IDENTITY, news, outputs)
+    assert (inputs, refreshed["externalId"], refreshed["otherStorage"]) == (news, outputs["externalId"], other)
+    assert "otherStorage" in VOLUME.diff(IDENTITY, inputs, refreshed, news).updates
+    for ask in (VOLUME.preflight, lambda *known: VOLUME.update(known[0], IDENTITY, *known[1:])):
+        with pytest.raises(errors.RefusedError, match=f"is {other} in Nomad, {outputs['externalId']} in the state"):
+            ask(world.context, refreshed, news)
+
+    volumes.deregister(world.client, *KEY)
+    refreshed = VOLUME.read(world.context, IDENTITY, news, refreshed)[1]
+    done = VOLUME.update(world.context, IDENTITY, refreshed, news)
+    assert done["externalId"] == world.held().external_id == outputs["externalId"]
+    assert not {"otherStorage", "deregistered"} & done.keys()
+
+
+def test_volume_that_was_removed_and_is_declared_again_gets_its_storage(world):
+    """As one of a set that shrinks and grows; with its last volume a stack loses its id. It is said when it is kept."""
+    news = keeping(world) | {"ownerId": "9f86d081884c7d65"}
+    outputs = make(world, news)
+    storage = outputs["externalId"]
+    VOLUME.delete(world.context, IDENTITY, outputs)
+
+    VOLUME.preflight(world.context, {}, news | {"ownerId": resource.UNKNOWN})
+    again = VOLUME.create(world.context, news | {"ownerId": "2bb80d537b1da3e3"})[1]
+
+    assert again["externalId"] == again["madeStorage"] == storage
+    assert world.storage() == {storage}
+    command = f"`nomad-csi remove {IDENTITY} --forget {storage} --owner {OWNER}`"
+    assert f"is kept for {IDENTITY}: to give it up, {command}" in world.said[0]
+    assert f"volume {IDENTITY} gets the storage {storage} again, which is kept for it" in world.said
+
+
+def existing(news, **more):
+    """Return the inputs of a registration of storage that exists, for the volume of *news*."""
+    given = {name: news[name] for name in ("volumeId", "pluginId", "capabilities", "owner")}
+    return REGISTRATION.check(given | more)[0]
+
+
+@pytest.mark.parametrize("change", [{"pluginId": "another"}, {"externalId": "storage-of-mine"}])
+def test_id_gets_no_other_storage_before_the_kept_one_is_given_up_by_name(world, change):
+    """Of another plugin, or storage that exists: refused in the preview, with both and the way out."""
+    news = keeping(world)
+    outputs = make(world, news)
+    VOLUME.delete(world.context, IDENTITY, outputs)
+    kept = outputs["externalId"]
+    kind, wanted = (REGISTRATION, existing(news, **change)) if "externalId" in change else (VOLUME, news | change)
+
+    for ask in (lambda: kind.preflight(world.context, {}, wanted), lambda: kind.create(world.context, wanted)):
+        with pytest.raises(
+            errors.RefusedError, match=f"keeps storage {kept} of plugin storage .* --forget {kept} --ow"
+        ):
+            ask()
+
+    assert (world.held(), world.storage()) == (None, {kept})
+
+
+def test_id_of_existing_storage_that_was_deregistered_by_hand_gets_no_empty_storage(world):
+    """Its next resource would have the plugin create some: refused in the preview, until the first is given up by name."""
+    news = keeping(world)
+    kept = make(world, news)["externalId"]
+    volumes.deregister(world.client, *KEY)
+    registration_ownership.owner_records_of(world.client).give_up(KEY, kept, is_registered=False)
+    REGISTRATION.create(world.context, existing(news, externalId=kept, protect=True))
+    volumes.deregister(world.client, *KEY)
+
+    for ask in (lambda: VOLUME.preflight(world.context, {}, news), lambda: VOLUME.create(world.context, news)):
+        with pytest.raises(errors.RefusedError, match=f"keeps storage {kept} of plugin storage .* --forget {kept} "):
+            ask()
+    assert (world.held(), world.storage()) == (None, {kept})
+
+    deregistration.give_up_storage(world.client, KEY, kept, registration_ownership.Requester(owner=OWNER))
+    assert VOLUME.create(world.context, news)[1]["externalId"] != kept
+
+
+def test_volume_that_was_taken_over_is_registered_again_with_its_storage(world, monkeypatch):
+    """Without rights to variables, by a state that lost it: the state has the name by which the plugin finds it."""
+    news = keeping(world)
+    made = volume_creation.create(world.client, desired.parse_inputs(news | {"name": "theirs"})).volume
+
+    def denied(_client, _namespace, path, *_, **__):
+        raise errors.NomadApiError("GET", path, "Permission denied", status=403, kind="refused")
+
+    for name in ("get", "put"):
+        monkeypatch.setattr(variables, name, denied)
+    with nomad.Nomad(world.client.connection) as client:
+        blind = resource.Context(connect=lambda: client)
+        taken = VOLUME.create(blind, news)[1]
+        volumes.deregister(world.client, *KEY)
+        inputs, refreshed = VOLUME.read(blind, IDENTITY, news, taken)
+        done = VOLUME.update(blind, IDENTITY, refreshed, inputs)
+
+    assert done["externalId"] == made.external_id
+    assert world.storage() == {done["externalId"]}
+    assert "madeStorage" not in done
+
+
+ERRORS = {
+    "Internal": (500, "rpc error: code = Internal desc = timed out waiting for the volume", True),
+    "AlreadyExists": (500, "rpc error: code = AlreadyExists desc = with other parameters", True),
+    "no code": (500, "could not be registered", True),
+    "InvalidArgument": (500, "rpc error: code = InvalidArgument desc = type gp9", False),
+    "denied": (403, "Permission denied", False),
+}
+
+
+@pytest.mark.parametrize(("status", "message", "is_kept"), ERRORS.values(), ids=ERRORS)
+def test_plugin_error_after_it_made_the_storage_keeps_the_record_by_which_the_next_run_finds_the_storage(
+    world, monkeypatch, status, message, is_kept
+):
+    """The plugin answers it after it has made the storage: the next run finds that, and makes no second one."""
+    create, news = volume_creation.create, keeping(world)
+
+    def late(client, wanted, **more):
+        if is_kept:
+            create(client, wanted, **more)
+            volumes.deregister(client, *KEY)
+        raise errors.NomadApiError("PUT", "/v1/volume/csi/scratch/create", message, status=status, kind="refused")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(volume_creation, "create", late)
+        with pytest.raises(errors.NomadApiError, match="makes no second one" if is_kept else message):
+            VOLUME.create(world.context, news)
+    assert bool(registration_ownership.owner_records_of(world.client).known([KEY])) == is_kept
+
+    VOLUME.create(world.context, news)
+    assert world.storage() == {world.held().external_id}
+
+
+def test_storage_that_a_record_keeps_holds_what_it_is_in(world):
+    """Not in the run that removes the volume, too; in the next one its owner gives it up by name."""
+    outputs = make(world, keeping(world))
+    same_run, kind = world.context, hold.StorageHoldResource()
+    system = {"storageId": outputs["externalId"], "owner": OWNER}
+    VOLUME.delete(same_run, IDENTITY, outputs)
+
+    with pytest.raises(errors.RefusedError, match=f"--forget {outputs['externalId']} --owner {OWNER}`"):
+        kind.delete(world.context, system["storageId"], system)
+
+    kind.delete(same_run, system["storageId"], system)
+
+
+def test_record_that_came_during_the_run_holds_its_storage(world):
+    """Records are looked at right before the deletion, and not once a run."""
+    run = world.context
+    hold.read(run, storage_identity.identify("fs-0123456789abcdef0"), KEY[0])
+    outputs = make(world, keeping(world))
+    VOLUME.delete(world.context, IDENTITY, outputs)
+
+    with pytest.raises(errors.RefusedError, match=f"--forget {outputs['externalId']} "):
+        hold.StorageHoldResource().delete(run, outputs["externalId"], {"storageId": outputs["externalId"]})

@@ -1,0 +1,315 @@
+"""Volumes that a plugin makes are made once, grow in place, and lose their registration only, never their data."""
+
+import pytest
+
+from nomad_csi import errors
+from nomad_csi.volumes import created_volume, desired, owner_records
+
+VOLUME = created_volume.CreatedVolumeResource()
+PATH = "/v1/volume/csi/scratch"
+CREATE = f"{PATH}/create"
+IDENTITY = "prod/scratch"
+PASSWORD = "canary-41aa"
+GIB = 2**30
+ZONE_A = {"segments": {"topology.kubernetes.io/zone": "us-east-1a"}}
+ZONE_B = {"segments": {"topology.kubernetes.io/zone": "us-east-1b"}}
+GIVEN = {
+    "volumeId": "scratch",
+    "namespace": "prod",
+    "pluginId": "aws-ebs0",
+    "capabilities": [{"accessMode": "single-node-writer", "attachmentMode": "file-system"}],
+    "mountOptions": {"fsType": "ext4"},
+    "requiredTopologies": [ZONE_A, ZONE_B],
+    "preferredTopologies": [ZONE_B],
+    "parameters": {"type": "gp3"},
+    "capacityMinBytes": 5 * GIB,
+    "capacityMaxBytes": 8 * GIB,
+    "snapshotId": "snap-1",
+}
+NEWS = VOLUME.check(GIVEN)[0]
+ANSWERED = {"externalId": "vol-1", "capacityBytes": 5 * GIB, "context": {"partition": "1"}, "topologies": [ZONE_B]}
+NONCE = "5e884898da28"
+NAME = f"scratch-{NONCE}"
+OUTPUTS = NEWS | ANSWERED
+TAKEN = OUTPUTS | {"nonce": NONCE}
+MADE = TAKEN | {"madeStorage": "vol-1", "createdName": NAME}
+HELD = {
+    "ID": "scratch",
+    "Namespace": "prod",
+    "Name": "scratch",
+    "ExternalID": "vol-1",
+    "PluginID": "aws-ebs0",
+    "RequestedCapabilities": [{"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}],
+    "MountOptions": {"FSType": "ext4", "MountFlags": None},
+    "RequestedTopologies": {
+        "Required": [{"Segments": ZONE_A["segments"]}, {"Segments": ZONE_B["segments"]}],
+        "Preferred": [{"Segments": ZONE_B["segments"]}],
+    },
+    "RequestedCapacityMin": 5 * GIB,
+    "RequestedCapacityMax": 8 * GIB,
+    "Capacity": 5 * GIB,
+    "SnapshotID": "snap-1",
+    "CloneID": "",
+    "Topologies": [None, {"Segments": ZONE_B["segments"]}],
+    "Context": {"partition": "1"},
+    "Parameters": {"type": "gp3"},
+    "Secrets": None,
+    "ReadAllocs": {},
+    "WriteAllocs": {},
+    "Allocations": [],
+}
+ABSENT = (404, "volume not found")
+
+
+def differ(news, old=None, outputs=None):
+    return VOLUME.diff(IDENTITY, NEWS if old is None else old, OUTPUTS if outputs is None else outputs, news)
+
+
+@pytest.fixture(autouse=True)
+def _world(scripted, monkeypatch):
+    """Every nonce is known, and Nomad holds no volume beside this one."""
+    monkeypatch.setattr(owner_records, "new_nonce", lambda: NONCE)
+    scripted.reply("GET", "/v1/volumes", 200, [])
+
+
+@pytest.fixture(autouse=True)
+def no_delete(scripted):
+    """Whatever a test does: nobody has a volume's storage deleted, and nobody forces a deregistration."""
+    yield
+    for method, path, _ in scripted.requests:
+        assert "/delete" not in path
+        assert method != "DELETE" or path == f"{PATH}?namespace=prod"
+
+
+RANGE = {"capacityMinBytes": 2, "capacityMaxBytes": 1}
+REJECTED = {
+    "no size": ({"capacityMinBytes": 0}, "capacityMinBytes", "expected a whole number of bytes from 1, got 0"),
+    "half a byte": ({"capacityMaxBytes": 1.5}, "capacityMaxBytes", "expected a whole number of bytes from 1, got 1.5"),
+    "an empty range": (RANGE, "capacityMaxBytes", "expected capacityMinBytes or more, got 1 below 2"),
+    "two sources": ({"cloneId": "vol-0"}, "cloneId", "expected either cloneId or snapshotId, got both"),
+    "an id that the plugin gives": ({"externalId": "vol-0"}, "externalId", "got an unknown property"),
+}
+
+
+@pytest.mark.parametrize(("given", "path", "reason"), REJECTED.values(), ids=REJECTED)
+def test_check_rejects_what_no_plugin_could_make(given, path, reason):
+    """Before anything is sent."""
+    _, failures = VOLUME.check(GIVEN | given)
+
+    assert path in {failure.path for failure in failures}
+    assert reason in "; ".join(failure.reason for failure in failures)
+
+
+def test_order_of_required_places_means_nothing(context, scripted):
+    """Not in the program, not in Nomad; what is sent keeps Nomad's order, which is fixed."""
+    turned = HELD["RequestedTopologies"] | {"Required": HELD["RequestedTopologies"]["Required"][::-1]}
+    held = HELD | {"RequestedTopologies": turned}
+    scripted.reply("GET", PATH, 200, held)
+    scripted.reply("PUT", PATH, 200, {"Warnings": ""})
+
+    news, _ = VOLUME.check(GIVEN | {"requiredTopologies": [ZONE_B, ZONE_A]})
+    inputs, _ = VOLUME.read(context, IDENTITY, NEWS, OUTPUTS)
+    VOLUME.update(context, IDENTITY, OUTPUTS, NEWS | {"capacityMinBytes": 6 * GIB})
+
+    assert news == inputs == NEWS
+    assert not differ(news).any
+    [(_, body)] = scripted.sent("PUT")
+    assert body["Volumes"][0]["RequestedTopologies"] == turned
+
+
+RENAMED = {
+    "requiredTopologies": [{"segments": {"zone": "us-east-1a"}}, {"segments": {"zone": "us-east-1b"}}],
+    "preferredTopologies": [{"segments": {"zone": "us-east-1b"}}],
+}
+"""The places of `GIVEN`, under the key that another version of the driver has."""
+
+
+def test_places_under_another_key_change_nothing(context, scripted):
+    """Not the plan, and not what Nomad is sent with another change: it refuses other places."""
+    scripted.reply("GET", PATH, 200, HELD)
+    scripted.reply("PUT", PATH, 200, {"Warnings": ""})
+
+    found = differ(NEWS | RENAMED | {"capacityMinBytes": 6 * GIB})
+    VOLUME.update(context, IDENTITY, OUTPUTS, NEWS | RENAMED | {"capacityMinBytes": 6 * GIB})
+
+    assert (found.updates, found.replaces) == (("capacityMinBytes",), ())
+    [(_, body)] = scripted.sent("PUT")
+    assert body["Volumes"][0]["RequestedTopologies"] == HELD["RequestedTopologies"]
+
+
+@pytest.mark.parametrize("others", [["first"], ["first", "second"]])
+def test_create_that_answers_storage_of_another_volume_takes_its_registration_back(context, scripted, others):
+    """Two would write into one storage; nothing is deleted, and the error names both."""
+    listed = [{"ID": name, "Namespace": "shop", "ExternalID": "vol-1", "PluginID": "p"} for name in others]
+    own = {"ID": "scratch", "Namespace": "prod", "ExternalID": "vol-1", "PluginID": "aws-ebs0"}
+    scripted.replies["GET", "/v1/volumes"] = [(200, [*listed, own])]
+    scripted.reply("GET", PATH, *ABSENT)
+    scripted.reply("PUT", CREATE, 200, {"Volumes": [HELD], "Warnings": ""})
+    scripted.reply("DELETE", PATH, 200, "")
+
+    with pytest.raises(
+        errors.RefusedError, match=f"vol-1 .* is registered as {', '.join(f'shop/{x}' for x in others)}:"
+    ):
+        VOLUME.create(context, NEWS)
+
+    assert [path for path, _ in scripted.sent("DELETE")] == [f"{PATH}?namespace=prod"]
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT"])
+def test_storage_that_no_owner_record_keeps_is_not_created(context, scripted, method):
+    """A token that may not read records, or not write them: an interrupted creation would be made again, empty."""
+    scripted.reply("GET", PATH, *ABSENT)
+    scripted.reply(method, f"/v1/var/{owner_records.path_of('scratch')}", 403, "Permission denied")
+
+    with pytest.raises(errors.RefusedError, match=r"was not created: .* the token lacks variables"):
+        VOLUME.create(context, NEWS | {"owner": "shop/prod"})
+
+    assert [path for path, _ in scripted.sent("PUT") if CREATE in path] == []
+
+
+@pytest.mark.parametrize("record", [None, {"owner": "shop/prod", "created_name": "scratch-1"}], ids=["none", "begun"])
+@pytest.mark.parametrize("step", ["preview", "create"])
+def test_token_that_may_only_read_variables_is_refused_new_storage_before_anything_is_sent(
+    context, scripted, step, record
+):
+    """Its policies say so: the preview is as strict as `up`."""
+    path = owner_records.path_of("scratch")
+    rights = {"Paths": [{"PathSpec": "nomad-csi/*", "Capabilities": ["read", "list"]}]}
+    rules = {"Namespaces": [{"Name": "prod", "Variables": rights}]}
+    scripted.reply("GET", "/v1/acl/token/self", 200, {"AccessorID": "1", "Name": "reader", "Policies": ["reads"]})
+    scripted.reply("GET", "/v1/acl/policy/reads", 200, {"Name": "reads", "RulesJSON": rules})
+    scripted.reply("GET", PATH, *ABSENT)
+    if record:
+        scripted.reply("GET", f"/v1/var/{path}", 200, {"Path": path, "Items": record, "ModifyIndex": 9})
+    news = NEWS | {"owner": "shop/prod"}
+    steps = {"preview": lambda: VOLUME.preflight(context, {}, news), "create": lambda: VOLUME.create(context, news)}
+
+    with pytest.raises(errors.RefusedError, match=r"was not created: .* the token lacks variables"):
+        steps[step]()
+
+    assert scripted.sent("PUT") == []
+
+
+@pytest.mark.parametrize("answer", [(0, None), (500, "1 error occurred: context deadline exceeded")])
+def test_create_that_left_nothing_in_nomad_says_that_there_may_be_storage(context, scripted, answer):
+    """The operator reads that running again finds it, by its name."""
+    scripted.reply("GET", PATH, *ABSENT)
+    scripted.reply("PUT", CREATE, *answer)
+
+    with pytest.raises(errors.NomadApiError, match="may have made the storage all the same") as caught:
+        VOLUME.create(context, NEWS)
+
+    assert f"by the name {NAME} when this runs again" in str(caught.value)
+    assert (caught.value.kind, len(scripted.sent("PUT"))) == ("ambiguous", 1)
+
+
+def test_diff_of_places_that_the_storage_is_in_by_now_changes_nothing():
+    """The plugin chose one of two: to ask for that one alone moves nothing."""
+    made = OUTPUTS | {"topologies": [ZONE_B]}
+
+    assert not VOLUME.diff(IDENTITY, NEWS, made, NEWS | {"requiredTopologies": [ZONE_B]}).any
+    assert VOLUME.diff(IDENTITY, NEWS, made, NEWS | {"requiredTopologies": [ZONE_A]}).replaces
+
+
+def test_properties_that_replace_are_those_that_the_comparison_replaces():
+    """What the schema declares, and what Nomad and the plugin do."""
+    declared = {name for name, item in VOLUME.declared.inputs.items() if item.replaces}
+    others = {
+        "pluginId": "other",
+        "parameters": {"type": "st1"},
+        "requiredTopologies": [{"segments": {"zone": "us-east-1c"}}],
+        "preferredTopologies": [{"segments": {"zone": "us-east-1c"}}],
+        "snapshotId": "snap-2",
+        "cloneId": "vol-2",
+        "capabilities": [{"accessMode": "multi-node-multi-writer", "attachmentMode": "block-device"}],
+        "mountOptions": {"fsType": "xfs"},
+        "capacityMinBytes": 6 * GIB,
+        "capacityMaxBytes": 9 * GIB,
+        "context": {"a": "b"},
+        "name": "other",
+    }
+    before, after = (desired.of_properties(VOLUME.declared, item) for item in (NEWS, NEWS | others))
+    compared = desired.compare_states(before, after, OUTPUTS)
+    replaced = [item for item in compared.differences if item.effect == "replaced"]
+
+    assert set(desired.property_names(replaced)) == declared - {"volumeId", "namespace"}
+
+
+def test_deregistered_volume_does_not_get_empty_storage(context, scripted):
+    """The plugin answers other storage: the id is deregistered again, and the refusal names both."""
+    scripted.reply("GET", PATH, *ABSENT)
+    scripted.reply("PUT", f"{PATH}/create", 200, {"Volumes": [HELD | {"ExternalID": "vol-9"}]})
+    scripted.reply("DELETE", PATH, 200, {})
+
+    with pytest.raises(errors.RefusedError, match="has storage vol-1, and plugin aws-ebs0 answered vol-9"):
+        VOLUME.update(context, IDENTITY, OUTPUTS | {"deregistered": True}, NEWS)
+    assert len(scripted.sent("DELETE")) == 1
+
+
+@pytest.mark.parametrize("change", [{"capacityMinBytes": 7 * GIB}, {"secrets": {"key": PASSWORD}}])
+def test_update_whose_answer_was_lost_and_that_is_not_in_force_fails(context, scripted, change):
+    """Nothing is sent again unseen; whether secrets arrived, no read shows."""
+    scripted.reply("GET", PATH, 200, HELD)
+    scripted.reply("PUT", PATH, 0)
+
+    with pytest.raises(errors.NomadApiError):
+        VOLUME.update(context, IDENTITY, OUTPUTS, NEWS | change)
+    assert len(scripted.sent("PUT")) == 1
+
+
+OTHER_PLUGIN = NEWS | {"pluginId": "aws-ebs1"}
+WELL = {"AllocID": "x", "Healthy": True}
+
+
+@pytest.mark.parametrize(
+    ("plugin", "expected"),
+    [
+        ((404, "plugin not found"), "expected a CSI plugin that Nomad has (aws-ebs0), got 'aws-ebs1'; did you mean"),
+        (
+            (200, {"ID": "aws-ebs1", "Nodes": {"a": WELL}}),
+            "expected a plugin with a controller, got 'aws-ebs1': it has",
+        ),
+    ],
+)
+def test_a_replacement_looks_at_its_plugin_before_the_volume_goes(context, scripted, plugin, expected):
+    """In the preview, and before the deregistration that the engine orders first."""
+    scripted.reply("GET", PATH, 200, HELD)
+    scripted.reply("GET", "/v1/plugins", 200, [{"ID": "aws-ebs0"}])
+    scripted.reply("GET", "/v1/plugin/csi/aws-ebs1", *plugin)
+    context.operation.declare(VOLUME.declared.token, "", OTHER_PLUGIN)
+
+    with pytest.raises(errors.RefusedError) as previewed:
+        VOLUME.preflight(context, OUTPUTS, OTHER_PLUGIN)
+    with pytest.raises(errors.RefusedError) as deleted:
+        VOLUME.delete(context, IDENTITY, OUTPUTS)
+
+    assert expected in str(previewed.value)
+    assert expected in str(deleted.value)
+    assert scripted.sent("DELETE") == []
+
+
+def test_proof_that_the_plugin_made_it_outlives_refresh_and_update(context, scripted):
+    """And it is not there where the volume was taken over."""
+    scripted.reply("GET", PATH, 200, HELD)
+    scripted.reply("PUT", PATH, 200, {"Warnings": ""})
+
+    read = VOLUME.read(context, IDENTITY, NEWS, MADE)[1]
+    updated = VOLUME.update(context, IDENTITY, MADE, NEWS | {"mountOptions": {"fsType": "xfs"}})
+    taken = VOLUME.create(context, NEWS)[1]
+
+    assert (read["madeStorage"], updated["madeStorage"]) == ("vol-1", "vol-1")
+    assert "madeStorage" not in taken
+    assert "madeStorage" not in VOLUME.read(context, IDENTITY, NEWS, OUTPUTS)[1]
+
+
+def test_create_refuses_an_unknown_namespace_before_anything_is_sent(context, scripted):
+    """Nomad would notice when the plugin has made the storage, and forget about it."""
+    scripted.reply("GET", PATH, *ABSENT)
+    scripted.reply("GET", "/v1/namespace/prod", 404, "Namespace not found")
+
+    with pytest.raises(
+        errors.RefusedError, match=r"^there is no namespace prod in http://.*; nothing was made: make it"
+    ):
+        VOLUME.create(context, NEWS)
+
+    assert scripted.sent("PUT") == []

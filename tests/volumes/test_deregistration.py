@@ -1,0 +1,153 @@
+"""Volumes are deregistered when they are free, and no sooner; what became of each is data."""
+
+import pytest
+
+from nomad_csi import nomad
+from nomad_csi.volumes import deregistration, owner_records
+from tests import clocks
+
+ID = "vol-0123456789abcdef0"
+ALLOC = "9d1b13f5-503d-3e7e-18c5-f969d58b9143"
+FREE = {
+    "ID": "mysql",
+    "Namespace": "prod",
+    "Name": "mysql",
+    "ExternalID": ID,
+    "PluginID": "aws-ebs0",
+    "WriteAllocs": {},
+    "ReadAllocs": {},
+    "Allocations": [],
+}
+ALLOCATION = {
+    "ID": ALLOC,
+    "JobID": "db",
+    "Namespace": "prod",
+    "NodeID": "id-a",
+    "NodeName": "a",
+    "ClientStatus": "running",
+    "DesiredStatus": "run",
+}
+HELD = FREE | {"WriteAllocs": {ALLOC: None}, "Allocations": [ALLOCATION]}
+KEY = ("prod", "mysql")
+PATH = "/v1/volume/csi/mysql"
+IN_USE, DONE, GONE, LOST = (500, "volume in use: mysql"), (200, ""), (404, "volume not found"), (0, "")
+HOLDER = f"held by job prod/db (write, allocation {ALLOC}, running on node a)"
+CHECK = "it was not deregistered: check it, and run again if it is to go"
+
+
+@pytest.fixture
+def run(scripted):
+    """Deregister volumes: ``run(KEY, wait_s=1)``; return status and reason of each, and keep what was told."""
+    told = []
+
+    def deregister(*keys, **options):
+        connection = nomad.Connection(address=scripted.address)
+        with nomad.Nomad(connection, timeout_s=60.0, clock=clocks.Clock()) as client:
+            given = deregistration.DeregistrationOptions(**options)
+            found = deregistration.deregister(client, keys, given, tell=told.append)
+        return [(item.status, item.reason) for item in found]
+
+    deregister.told = told
+    return deregister
+
+
+FORCED = {"is_forced": True, "wait_s": 10}
+OUTCOMES = {
+    "claimed": ([HELD], [], {}, ("claimed", HOLDER), []),
+    "claimed at the last moment": ([FREE], [IN_USE, DONE], {"wait_s": 10}, ("deregistered", ""), ["", ""]),
+    "forced, and free meanwhile": ([HELD, FREE], [DONE], FORCED, ("deregistered", ""), [""]),
+    "forced under a running allocation": (
+        [HELD], [IN_USE], {"is_forced": True},
+        ("claimed", f"{HOLDER}; Nomad forces nothing while one of them has not ended"), ["&force=true"],
+    ),
+    "registered again for other storage": (
+        [HELD, FREE | {"ExternalID": "vol-b"}], [], {"wait_s": 10}, ("refused", f"its external id is vol-b now, not {ID}; {CHECK}"), [],
+    ),
+    "and forced": (
+        [HELD, FREE | {"ExternalID": "vol-b"}], [], FORCED, ("refused", f"its external id is vol-b now, not {ID}; {CHECK}"), [],
+    ),
+    "registered again for the same": (
+        [HELD, FREE | {"CreateIndex": 9}], [], {"wait_s": 10}, ("refused", f"it was registered again meanwhile, for {ID}; {CHECK}"), [],
+    ),
+    "the same, and forced": (
+        [HELD, FREE | {"CreateIndex": 9}], [], FORCED, ("refused", f"it was registered again meanwhile, for {ID}; {CHECK}"), [],
+    ),
+    "not the storage that is meant": (
+        [FREE], [], {"external_ids": {KEY: "vol-meant"}}, ("refused", f"its external id is {ID} now, not vol-meant; {CHECK}"), [],
+    ),
+    "the answer is lost": ([FREE, GONE], [LOST], {}, ("deregistered", ""), [""]),
+    "the request is lost": ([FREE, FREE], [LOST], {}, ("failed", f"DELETE {PATH}: "), [""]),
+    "lost, and Nomad does not answer": ([FREE, (500, "no")], [LOST], {}, ("unknown", f"DELETE {PATH}: "), [""]),
+    "lost, and the token may not read": ([FREE, (403, "no")], [LOST], {}, ("unknown", f"DELETE {PATH}: "), [""]),
+}  # fmt: skip
+"""What Nomad has, and answers to deregistrations, options -> the outcome, and what ends the paths of these."""
+
+
+@pytest.mark.parametrize(("held", "answers", "options", "expected", "ends"), OUTCOMES.values(), ids=OUTCOMES)
+def test_outcome(run, scripted, held, answers, options, expected, ends):
+    """What is not the volume that was meant stays; what is in use, too; nothing is sent twice unseen, or forced early."""
+    for each in held:
+        scripted.reply("GET", PATH, *(each if isinstance(each, tuple) else (200, each)))
+    for answer in answers:
+        scripted.reply("DELETE", PATH, *answer)
+
+    [(status, reason)] = run(KEY, **options)
+
+    assert (status, reason[: len(expected[1])]) == expected
+    assert [path for path, _ in scripted.sent("DELETE")] == [f"{PATH}?namespace=prod{end}" for end in ends]
+
+
+RECORD = "/v1/var/nomad-csi/volumes/mysql"
+OWNED = {"id": "mysql", "owner": "shop/prod", "created_name": "mysql-a3c024f01cac"}
+CREATED = FREE | {"Name": "mysql-a3c024f01cac"}
+SHOP = owner_records.Requester(owner="shop/prod")
+
+
+@pytest.fixture
+def recorded(scripted):
+    """The volume, which its plugin created as its owner record says."""
+    owned = {"Namespace": "prod", "Path": "nomad-csi/volumes/mysql", "ModifyIndex": 7, "CreateIndex": 7, "Items": OWNED}
+    scripted.reply("GET", PATH, 200, CREATED)
+    scripted.reply("GET", RECORD, 200, owned)
+    scripted.reply("DELETE", PATH, 200, "")
+    return scripted
+
+
+def _changes(scripted):
+    return [(method, path.partition("?")[0]) for method, path, _ in scripted.requests if method != "GET"]
+
+
+def test_storage_that_a_plugin_created_is_recorded_before_the_deregistration(run, recorded):
+    """The record names it then, and stays."""
+    recorded.reply("PUT", RECORD, 200, {})
+
+    assert run(KEY, requester=SHOP) == [("deregistered", "")]
+    assert _changes(recorded) == [("PUT", RECORD), ("DELETE", PATH)]
+    assert recorded.sent("PUT")[0][1]["Items"] == OWNED | {"external_id": ID, "plugin_id": "aws-ebs0"}
+
+
+def test_volume_stays_registered_where_its_storage_could_not_be_recorded(run, recorded):
+    """Without the record nothing would say where its data is."""
+    recorded.reply("PUT", RECORD, 400, "no")
+
+    [(status, reason)] = run(KEY, requester=SHOP)
+
+    assert (status, "its storage is not in its owner record" in reason) == ("failed", True)
+    assert _changes(recorded) == [("PUT", RECORD)]
+
+
+def test_token_that_may_not_write_records_deregisters(run, recorded):
+    """The record stays without the id; that is reported."""
+    recorded.reply("PUT", RECORD, 403, "Permission denied")
+
+    assert run(KEY, requester=SHOP) == [("deregistered", "")]
+    assert any("mysql does not name its storage" in line for line in run.told)
+
+
+@pytest.mark.parametrize("changes", [{"Name": "mysql-5e884898da28"}, {"Name": "mysql"}])
+def test_other_storage_under_the_id_is_not_recorded(run, recorded, changes):
+    """The record stays: it is that of the storage which was created."""
+    recorded.replies["GET", PATH] = [(200, CREATED | changes)]
+
+    assert run(KEY, requester=SHOP) == [("deregistered", "")]
+    assert _changes(recorded) == [("DELETE", PATH)]

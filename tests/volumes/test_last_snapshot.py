@@ -1,0 +1,216 @@
+"""The last snapshot of a plugin's volume: a name for every driver, waited for under it, and verified usable."""
+
+import hashlib
+import itertools
+import re
+import threading
+from types import SimpleNamespace
+
+import pytest
+
+from nomad_csi import errors
+from nomad_csi.csi import controller
+from nomad_csi.csi.v1 import csi_pb2
+from nomad_csi.drivers import catalogue
+from nomad_csi.volumes import volume_snapshots
+from tests import clocks
+
+CONNECTION = SimpleNamespace(endpoint=SimpleNamespace(text="/csi.sock"))
+VOLUME = "vol-1"
+SECRETS = {"key": "hunter2"}
+IDS = ("vol-0123456789abcdef0", "nas.example.net#pool#scratch##", "projects/p/zones/z/disks/d", "a" * 500, "Ä b", "")
+
+
+def snapshot(snapshot_id="snap-1", volume=VOLUME, size=1, *, ready=True):
+    return csi_pb2.Snapshot(snapshot_id=snapshot_id, source_volume_id=volume, size_bytes=size, ready_to_use=ready)
+
+
+class Driver:
+    """A controller that answers each CreateSnapshot with the next of *made*, the last one for ever."""
+
+    def __init__(self, monkeypatch, *made, listed=()):
+        self.asked, self.answers = [], itertools.chain(made, itertools.repeat(made[-1]))
+        self.listed = listed
+        monkeypatch.setattr(controller, "create_snapshot", self.create)
+        monkeypatch.setattr(controller, "list_snapshots", self.list)
+
+    def create(self, connection, **request):
+        assert connection is CONNECTION
+        self.asked.append(request)
+        return next(self.answers)
+
+    def list(self, connection, **request):
+        assert connection is CONNECTION
+        self.asked.append({"list": request.pop("snapshot_id")})
+        assert request == {"secrets": SECRETS, "timeout_s": 2.0}
+        return tuple(self.listed)
+
+
+def take(provider="hostpath.csi.k8s.io", rpcs=("LIST_SNAPSHOTS",), wait_s=5.0, cancelled=None, told=None):
+    source = volume_snapshots.Source(
+        external_id=VOLUME,
+        provider=provider,
+        known=catalogue.deletion(provider),
+        rpcs=rpcs,
+        secrets=SECRETS,
+        timeout_s=2.0,
+    )
+    timeouts = volume_snapshots.SnapshotTimeouts(
+        wait_s=wait_s,
+        cancelled=cancelled or threading.Event(),
+        tell=(told if told is not None else []).append,
+        clock=clocks.Clock(),
+    )
+    return volume_snapshots.create_last_snapshot(CONNECTION, source, timeouts)
+
+
+LIMITS = {
+    "aws-ebs": r".{1,256}",
+    "gce-pd": r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?",
+    "digitalocean": r"[a-z][a-z0-9-]{0,63}",
+    "portworx": r"[A-Za-z0-9-]+",
+    "democratic-csi": r"[A-Za-z0-9_\-:.+]+",
+    "csi-hostpath": r".+",
+    "csi-driver-nfs": r"[^#/]{1,255}",
+}
+"""Of each driver that deletes: the names of snapshots that it takes, as the catalogue says."""
+
+
+@pytest.mark.parametrize("external_id", IDS)
+def test_name_is_one_that_every_driver_takes(external_id):
+    """Plain, whatever the external id; twelve digits of that, for people, and sixteen that no earlier snapshot has."""
+    names = {volume_snapshots.name_for(external_id) for _ in range(3)}
+    digest = hashlib.sha256(external_id.encode()).hexdigest()[:12]
+
+    assert len(names) == 3
+    assert all(re.fullmatch(rf"final-{digest}-[0-9a-f]{{16}}", name) for name in names)
+    assert all(re.fullmatch(allowed, name) for allowed in LIMITS.values() for name in names)
+    known = {name: driver.deletion for name, driver in catalogue.DRIVERS.items() if driver.deletion}
+    assert LIMITS.keys() == known.keys()
+    assert all(known[name].snapshot_name for name in LIMITS)
+
+
+def test_snapshot_is_waited_for_under_one_name_and_read_back(monkeypatch):
+    """Three questions with volume, name and secrets, and all the time: a driver may copy within the call. Then a list."""
+    driver = Driver(monkeypatch, snapshot(ready=False), snapshot(ready=False), snapshot(), listed=[snapshot()])
+    told = []
+
+    found = take(told=told, wait_s=3600)
+
+    *created, listed = driver.asked
+    assert found == volume_snapshots.LastSnapshot(snapshot_id="snap-1", evidence="read back with ListSnapshots: ready")
+    assert (len(created), len({request["name"] for request in created})) == (3, 1)
+    assert (created[0]["source_volume_id"], created[0]["secrets"]) == (VOLUME, SECRETS)
+    assert 3500 < created[0]["timeout_s"] <= 3600
+    assert listed == {"list": "snap-1"}
+    assert told == ["snapshot snap-1 is not ready"] * 2
+
+
+OF_DRIVERS = {
+    "GCE, which names the project by its id or its number": (
+        "hostpath.csi.k8s.io", "projects/shop/zones/z/disks/d", "projects/123/zones/z/disks/d", {}
+    ),
+    "ZFS, whose `zfs destroy -r` takes any other along": (
+        "org.democratic-csi.zfs", VOLUME, VOLUME, {"detachedSnapshots": "true"}
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("provider", "made", "listed", "parameters"), OF_DRIVERS.values(), ids=OF_DRIVERS)
+def test_snapshot_is_known_again(monkeypatch, provider, made, listed, parameters):
+    """It is of the same volume, and of the kind that stays."""
+    driver = Driver(monkeypatch, snapshot("orders/1", made), listed=[snapshot("orders/1", listed)])
+
+    assert take(provider).snapshot_id == "orders/1"
+    assert dict(driver.asked[0]["parameters"]) == parameters
+
+
+@pytest.mark.parametrize(
+    ("listed", "words"),
+    [
+        ((), "expected snap-1 of vol-1, ready, got no such snapshot"),
+        ((snapshot("snap-2"),), "got no such snapshot"),
+        ((snapshot(ready=False),), "got snap-1 of vol-1, not ready"),
+        ((snapshot(volume="vol-2"),), "got snap-1 of vol-2, ready"),
+        ((snapshot(), snapshot(volume="vol-2")), "got snap-1 of vol-1, ready, snap-1 of vol-2, ready"),
+    ],
+)
+def test_rejects_a_snapshot_that_is_not_read_back(monkeypatch, listed, words):
+    """It was answered; that is not enough to delete its volume."""
+    Driver(monkeypatch, snapshot(), listed=listed)
+
+    with pytest.raises(errors.CsiError, match=rf"^/csi\.sock: .*{words}"):
+        take()
+
+
+def test_driver_without_a_list_finds_it_again_by_its_name(monkeypatch):
+    """As democratic-csi with folders."""
+    driver = Driver(monkeypatch, snapshot())
+
+    found = take("org.democratic-csi.local", rpcs=())
+
+    assert found.evidence == "found again by its name with CreateSnapshot: ready"
+    assert len({request["name"] for request in driver.asked}) == 1
+    assert len(driver.asked) == 2
+
+
+def test_rejects_another_snapshot_under_the_same_name(monkeypatch):
+    """Then the name does not mean the snapshot."""
+    Driver(monkeypatch, snapshot(), snapshot("snap-2"))
+
+    with pytest.raises(errors.CsiError, match="expected snap-1 of vol-1, ready, got snap-2 of vol-1, ready"):
+        take("rbd.csi.ceph.com", rpcs=())
+
+
+def test_archive_is_not_written_again_to_be_read_back(monkeypatch):
+    """csi-driver-nfs would: its answer is all there is, and said to be so."""
+    driver = Driver(monkeypatch, snapshot("nas#pool#f#f#scratch", size=134))
+
+    found = take("nfs.csi.k8s.io", rpcs=())
+
+    assert len(driver.asked) == 1
+    assert found.evidence == (
+        "not read back: nfs.csi.k8s.io has no call for that; it answered an archive of 134 bytes and an id of the form "
+        "that it reads"
+    )
+
+
+@pytest.mark.parametrize(
+    ("provider", "made", "words"),
+    [
+        ("nfs.csi.k8s.io", snapshot("nas#pool#a#b##1#a#b##1#scratch"), "cannot be read again by nfs.csi.k8s.io"),
+        ("nfs.csi.k8s.io", snapshot("nas#pool#f#f#scratch", size=0), "has no archive on the storage"),
+        (
+            "org.democratic-csi.zfs",
+            snapshot("orders@final-1"),
+            "is a part of volume vol-1 and would be deleted with it: copy the data, then delete without a last snapshot$",
+        ),
+        ("org.democratic-csi.syno", snapshot("/lun/1-2/3-4"), "is a part of volume vol-1 and would be deleted with it"),
+    ],
+)
+def test_rejects_a_snapshot_that_could_not_be_restored(monkeypatch, provider, made, words):
+    """Before its volume is deleted."""
+    Driver(monkeypatch, made)
+
+    with pytest.raises(errors.CsiError, match=rf"^/csi\.sock: .*{words}"):
+        take(provider, rpcs=())
+
+
+@pytest.mark.parametrize(
+    ("is_cancelled", "wait_s", "kind", "words"),
+    [
+        (True, 60.0, errors.CancelledError, "cancelled while"),
+        (False, 60.0, errors.CsiError, r"^/csi\.sock: snapshot snap-1 is not r"),
+        (True, 0.0, errors.CsiError, "is not ready"),
+    ],
+    ids=["interrupted", "time is over", "at its end"],
+)
+def test_wait_ends(monkeypatch, is_cancelled, wait_s, kind, words):
+    """By the operator, or by time: not one question later."""
+    Driver(monkeypatch, snapshot(ready=False))
+    cancelled = threading.Event()
+    if is_cancelled:
+        cancelled.set()
+
+    with pytest.raises(kind, match=words):
+        take(wait_s=wait_s, cancelled=cancelled)

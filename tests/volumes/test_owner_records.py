@@ -1,0 +1,171 @@
+"""Owner records as they are in variables: the format, who may acquire an object, and what that writes."""
+
+import dataclasses
+import re
+
+import pytest
+
+from nomad_csi.spec import names
+from nomad_csi.volumes import owner_records
+from nomad_csi.volumes.owner_records import OwnerRecord, OwnerToken, Requester
+
+ID, OTHER_ID = "9f86d081884c7d65", "60303ae22b998861"
+SHOP, BANK = Requester(owner="shop/prod"), Requester(owner="bank/prod")
+STACK = Requester(owner="shop/prod", stack_id=ID)
+ADOPTS = Requester(owner="bank/prod", stack_id=OTHER_ID, adopts=True)
+OF_SHOP, OF_BANK = OwnerRecord(owner="shop/prod"), OwnerRecord(owner="bank/prod")
+KNOWN = OwnerRecord(owner="shop/prod", stack_id=ID, nonce="5e884898da28")
+CREATED = dataclasses.replace(KNOWN, created_name="scratch-a3c024f01cac")
+DEREGISTERED = dataclasses.replace(CREATED, external_id="vol-1", plugin_id="aws-ebs0")
+NO_TOKEN = owner_records.NO_TOKEN
+
+
+def test_format_of_release_0_1_0():
+    """Every later release reads and writes these items; the empty ones are left out."""
+    record = dataclasses.replace(DEREGISTERED, job_owner="shop/old")
+
+    assert record.to_items() == {
+        "owner": "shop/prod",
+        "stack_id": "9f86d081884c7d65",
+        "nonce": "5e884898da28",
+        "created_name": "scratch-a3c024f01cac",
+        "external_id": "vol-1",
+        "plugin_id": "aws-ebs0",
+        "job_owner": "shop/old",
+    }
+    assert OF_SHOP.to_items() == {"owner": "shop/prod"}
+    assert owner_records.ID == "id"
+
+
+@pytest.mark.parametrize("record", [OF_SHOP, KNOWN, CREATED, DEREGISTERED])
+def test_items_are_read_as_they_were_written(record):
+    """With items that a later release may add."""
+    assert OwnerRecord.from_items({"id": "mysql", "later": "x", **record.to_items()}) == record
+
+
+@pytest.mark.parametrize(
+    ("object_id", "path"),
+    [
+        ("mysql", "nomad-csi/volumes/mysql"),
+        ("A_b-c", "nomad-csi/volumes/A_b-c"),
+        ("data[12]", "nomad-csi/volumes/data~5b12~5d"),
+        ("a.b", "nomad-csi/volumes/a~2eb"),
+        ("a~2eb", "nomad-csi/volumes/a~7e2eb"),
+        ("backup/periodic-1", "nomad-csi/volumes/backup~2fperiodic-1"),
+        ("é", "nomad-csi/volumes/~c3~a9"),
+        ("v" * 110, f"nomad-csi/volumes/{'v' * 110}"),
+        ("v" * 111, "nomad-csi/volumes/~~3aeb862a5a7147b39b00143b3ecebce3c3f5b4dc5763aeb1c374d54ad497cd33"),
+    ],
+)
+def test_path_of_an_id_is_the_same_in_every_release(object_id, path):
+    """Every id has one that Nomad accepts, and no two have the same."""
+    assert owner_records.path_of(object_id) == path
+    assert names.VARIABLE_PATH.fullmatch(path)
+
+
+def test_longest_ids_have_a_path():
+    """Of volumes and of jobs."""
+    volume_id, job_id = f"{'.' * 119}x[12345]", "." * 128
+    assert names.VOLUME_ID.fullmatch(volume_id)
+
+    for path in (owner_records.path_of(volume_id), owner_records.path_of(job_id, owner_records.JOB_FOLDER)):
+        assert names.VARIABLE_PATH.fullmatch(path)
+
+
+REQUESTERS = {
+    "same stack": (STACK, NO_TOKEN, True),
+    "same stack under another name": (Requester(owner="shop/live", stack_id=ID), NO_TOKEN, True),
+    "copy of the state under another name": (Requester(owner="shop/live", stack_id=OTHER_ID, former="shop/prod"), NO_TOKEN, False),
+    "renamed stack with the object's nonce": (Requester(owner="shop/live", stack_id=OTHER_ID), OwnerToken(recorded="5e884898da28"), True),
+    "another stack of the same name": (Requester(owner="shop/prod", stack_id=OTHER_ID), NO_TOKEN, False),
+    "another stack with another nonce": (Requester(owner="shop/prod", stack_id=OTHER_ID), OwnerToken(recorded="2bb80d537b1d"), False),
+    "adopts": (Requester(owner="shop/prod", stack_id=OTHER_ID, adopts=True), NO_TOKEN, True),
+    "named on the command line": (SHOP, NO_TOKEN, True),
+    "another name on the command line": (BANK, NO_TOKEN, False),
+    "no name": (Requester(), NO_TOKEN, False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("requester", "token", "allowed"), REQUESTERS.values(), ids=REQUESTERS)
+def test_who_may_have_an_identified_volume(requester, token, allowed):
+    """The nonce verifies it, then the stack's id; a label counts where there is no id."""
+    assert requester.may_have(KNOWN, token) is allowed
+
+
+def test_record_without_an_owner_is_nobodys():
+    """As of a variable that something else wrote, or of storage whose volume was adopted by nobody."""
+    assert SHOP.may_have(OwnerRecord.from_items({"x": "1"}))
+
+
+ACQUIRED = {
+    "free": (None, NO_TOKEN, SHOP, OF_SHOP),
+    "free, for a stack": (None, OwnerToken(nonce="5e884898da28"), STACK, KNOWN),
+    "the command line keeps the ids of its stack": (KNOWN, NO_TOKEN, SHOP, KNOWN),
+    "adopted": (OF_SHOP, NO_TOKEN, Requester(owner="bank/prod", adopts=True), OF_BANK),
+    "adopted by nobody": (OF_SHOP, NO_TOKEN, Requester(adopts=True), None),
+    "free, for nobody": (None, NO_TOKEN, owner_records.NO_OWNER, None),
+    "renamed": (OF_SHOP, NO_TOKEN, Requester(owner="shop/live", former="shop/prod"), OwnerRecord(owner="shop/live")),
+    "renamed, with a new nonce: a copy of the state owns nothing any more": ( KNOWN, OwnerToken(recorded="5e884898da28", nonce="2bb80d537b1d"), Requester(owner="shop/live", stack_id=OTHER_ID, former="shop/prod"), OwnerRecord(owner="shop/live", stack_id=OTHER_ID, nonce="2bb80d537b1d") ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("before", "token", "requester", "after"), ACQUIRED.values(), ids=ACQUIRED)
+def test_acquired_object_has_its_new_owner(before, token, requester, after):
+    """In its record."""
+    assert requester.may_have(before, token)
+    assert owner_records.acquired(before, token, requester) == after
+
+
+@pytest.mark.parametrize(
+    ("requester", "new_name"),
+    [
+        (SHOP, ""),
+        (SHOP, "scratch-5e884898da28"),
+        (STACK, ""),
+        (ADOPTS, ""),
+        (ADOPTS, "scratch-5e884898da28"),
+        (Requester(adopts=True), ""),
+    ],
+)
+def test_created_storage_stays_in_the_record(requester, new_name):
+    """Whoever acquires the volume, with whatever name; also where it has no owner then."""
+    after = owner_records.acquired(DEREGISTERED, OwnerToken(created_name=new_name), requester)
+
+    kept = (DEREGISTERED.created_name, DEREGISTERED.external_id, DEREGISTERED.plugin_id)
+    assert (after.created_name, after.external_id, after.plugin_id) == kept
+
+
+RELEASED = {
+    "verified by the nonce": (KNOWN, OwnerToken(recorded="5e884898da28"), Requester(owner="shop/live", stack_id=OTHER_ID), True),
+    "a record without one": (OF_SHOP, OwnerToken(recorded="5e884898da28"), SHOP, True),
+    "a command without one": (KNOWN, NO_TOKEN, SHOP, True),
+    "another resource of the stack took it over": (KNOWN, OwnerToken(recorded="2bb80d537b1d"), STACK, False),
+    "another owner": (OF_BANK, NO_TOKEN, SHOP, False),
+    "nobody": (OF_SHOP, NO_TOKEN, owner_records.NO_OWNER, False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("record", "token", "requester", "is_released"), RELEASED.values(), ids=RELEASED)
+def test_record_is_released_by_its_owner(record, token, requester, is_released):
+    """A nonce verifies it; where one side has none the label does."""
+    assert owner_records.is_released_by(record, token, requester) is is_released
+
+
+@pytest.mark.parametrize("owner", ["shop/prod", "My.Shop_1/a-b"])
+def test_owner_is_a_project_and_a_stack(owner):
+    """By Pulumi's own characters; there is one slash."""
+    assert names.OWNER.fullmatch(owner)
+
+
+@pytest.mark.parametrize("owner", ["shop", "a b/c", "/", "a/b/c", "a/", "/b", "a" * 101 + "/b"])
+def test_rejects_what_no_stack_is_called(owner):
+    """So that no owner is taken for another, or for nobody."""
+    assert not re.fullmatch(names.OWNER, owner)
+
+
+def test_nonces_are_short_and_differ():
+    """They are in names of storage, whose length drivers limit."""
+    nonces = {owner_records.new_nonce() for _ in range(20)}
+
+    assert len(nonces) == 20
+    assert all(re.fullmatch("[0-9a-f]{12}", nonce) for nonce in nonces)

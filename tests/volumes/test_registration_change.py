@@ -1,0 +1,303 @@
+"""What a change of a registration's inputs comes to, and what the operator reads of it."""
+
+import pytest
+
+from nomad_csi.frame import properties, resource
+from nomad_csi.volumes import desired, registration_change, volume_properties, wanted_volume
+
+ZONE_A = {"segments": {"topology.ebs.csi.aws.com/zone": "us-east-1a"}}
+ZONE_B = {"segments": {"topology.ebs.csi.aws.com/zone": "us-east-1b"}}
+VOL_A, VOL_B = "vol-0aaaaaaaaaaaaaaaa", "vol-0bbbbbbbbbbbbbbbb"
+OLD = {
+    "volumeId": "mysql",
+    "namespace": "default",
+    "name": "mysql",
+    "externalId": VOL_A,
+    "pluginId": "aws-ebs0",
+    "capabilities": [{"accessMode": "single-node-writer", "attachmentMode": "file-system"}],
+    "requiredTopologies": [ZONE_A, ZONE_B],
+    "context": {"tier": "fast"},
+    "secrets": {"password": "old"},
+    "storage": {"settings": ["encryptInTransit"]},
+}
+STAYS = f"the data stays in {VOL_A} and is not copied"
+KEPT = f"this step leaves {VOL_A} and its data in AWS as they are"
+
+
+def classify(old, news):
+    """Return the change between two sets of inputs."""
+    return registration_change.classify(
+        *(desired.of_properties(volume_properties.REGISTRATION, item) for item in (old, news))
+    )
+
+
+def changed(**news):
+    """Return the class of a change of *news*; a value of ``None`` leaves the property out."""
+    merged = {name: value for name, value in (OLD | news).items() if value is not None}
+    return classify(OLD, merged)
+
+
+@pytest.mark.parametrize(
+    ("news", "kind", "names", "storage"),
+    [
+        ({}, "none", (), "same"),
+        ({"adopt": True}, "none", (), "same"),
+        ({"requiredTopologies": [ZONE_B, ZONE_A]}, "none", (), "same"),
+        ({"secrets": {"password": "new"}}, "in-place", (), "same"),
+        ({"capabilities": []}, "in-place", (), "same"),
+        ({"owner": "shop/prod"}, "in-place", (), "same"),
+        ({"context": {"tier": "fast", "encryptInTransit": "false"}}, "in-place", (), "same"),
+        ({"context": {"tier": "fast", "share": "/b"}}, "in-place", (), "unknown"),
+        ({"context": properties.UNKNOWN}, "in-place", (), "unknown"),
+        ({"context": None}, "re-register", ("context",), "unknown"),
+        ({"externalId": VOL_B}, "re-register", ("externalId",), "other"),
+        ({"externalId": properties.UNKNOWN}, "re-register", ("externalId",), "unknown"),
+        ({"externalId": VOL_B, "pluginId": "x"}, "re-register", ("externalId", "pluginId"), "other"),
+        ({"pluginId": "x"}, "re-register", ("pluginId",), "same"),
+        ({"name": "x"}, "re-register", ("name",), "same"),
+        ({"parameters": {"a": "b"}}, "re-register", ("parameters",), "same"),
+        ({"requiredTopologies": [ZONE_A]}, "re-register", ("requiredTopologies",), "same"),
+        ({"requiredTopologies": None}, "re-register", ("requiredTopologies",), "same"),
+        ({"requiredTopologies": properties.UNKNOWN}, "re-register", ("requiredTopologies",), "same"),
+        ({"namespace": "prod"}, "replace", ("namespace",), "same"),
+        ({"volumeId": "b", "externalId": VOL_B}, "replace", ("volumeId",), "other"),
+    ],
+)
+def test_change_is_classified(news, kind, names, storage):
+    """By what Nomad can change in place, and by whether the id stands for the same data afterwards."""
+    found = changed(**news)
+
+    assert (found.kind, found.properties, found.storage) == (kind, names, storage)
+
+
+def test_change_names_what_differs():
+    """Also what only one side has; what is not sent to Nomad does not count, nor does what neither side has."""
+    owned = {"volumeId": "b", "externalId": VOL_B, "context": None, "adopt": True, "owner": "shop/prod"}
+
+    assert changed(**owned).changed == {"volumeId", "externalId", "context", "owner"}
+    assert changed(pluginId="x", secrets={"password": "new"}, protect=True).changed == {"pluginId", "secrets"}
+    assert classify({}, {"volumeId": "b"}) == registration_change.RegistrationChange(
+        kind="replace", changed=frozenset({"volumeId"}), properties=("volumeId",)
+    )
+    assert changed() == registration_change.RegistrationChange(
+        kind="none", old_external_id=VOL_A, new_external_id=VOL_A
+    )
+
+
+@pytest.mark.parametrize("settings", [{"old": ["share"]}, {"new": ["share"]}, {"old": ["tier"], "new": ["share"]}])
+@pytest.mark.parametrize(("before", "after"), [("/a", "/b"), (None, "/b"), ("/a", None)])
+def test_key_that_is_a_setting_on_either_side_says_nothing_of_the_data(settings, before, after):
+    """The driver's settings may come and go with the key itself."""
+    old, new = (
+        OLD
+        | {"context": {"tier": "fast"} | ({"share": share} if share else {})}
+        | {"storage": {"settings": settings[side]} if side in settings else {}}
+        for side, share in (("old", before), ("new", after))
+    )
+
+    found = classify(old, new)
+
+    assert (found.changed, found.context_keys, found.storage) == ({"context"}, (), "same")
+
+
+def test_storage_that_is_not_known_yet_says_nothing():
+    """The record may depend on what is made first: what the key means is in doubt, and nothing is said of a deletion."""
+    found = changed(externalId=properties.UNKNOWN, storage=properties.UNKNOWN, context={"encryptInTransit": "a"})
+
+    assert (found.storage, found.new_location, found.left_storage) == ("unknown", "", None)
+    assert found.context_keys == ("tier",)
+
+
+@pytest.mark.parametrize("external_id", ["server#share#folder", "pv-1", "local-ebs://dev/xvdbz"])
+def test_another_plugin_may_mean_other_data_by_the_same_id(external_id):
+    """Ids of EBS and EFS are unique in AWS; any other id is the plugin's own."""
+    old = OLD | {"externalId": external_id}
+
+    assert classify(old, old | {"pluginId": "x"}).storage == "unknown"
+
+
+AGAIN = "deregistered and registered again"
+DOUBT = f"changes, and {VOL_A} stays its external id"
+CONSEQUENCES = {
+    "other storage": (
+        {"externalId": VOL_B}, f"default/mysql is re-pointed from {VOL_A} to {VOL_B}: {AGAIN}, refused while claimed; {STAYS}"
+    ),
+    "storage that is not known yet": (
+        {"externalId": properties.UNKNOWN},
+        f"default/mysql is re-pointed from {VOL_A} to storage that is not known yet: {AGAIN}, refused while claimed; {STAYS}",
+    ),
+    "another plugin and name": (
+        {"pluginId": "x", "name": "y"},
+        f"default/mysql is {AGAIN} (Nomad never changes name, pluginId in place), refused while claimed; {KEPT}",
+    ),
+    "another namespace": (
+        {"namespace": "prod"}, f"default/mysql is deregistered first, which is refused while it is claimed; {KEPT}"
+    ),
+    "another share": (
+        {"context": {"tier": "fast", "share": "/b"}}, f"default/mysql may stand for other data afterwards: context.share {DOUBT}"
+    ),
+    "a context that is not known yet": (
+        {"context": properties.UNKNOWN}, f"default/mysql may stand for other data afterwards: context.* {DOUBT}"
+    ),
+    "another secret": ({"secrets": {"password": "new"}}, ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("news", "expected"), CONSEQUENCES.values(), ids=CONSEQUENCES)
+def test_change_is_named_with_its_consequence(news, expected):
+    """The operator reads what is taken away, on what condition, and what becomes of the data."""
+    assert registration_change.sentence("default/mysql", changed(**news)) == expected
+
+
+def test_data_outside_of_aws_is_not_said_to_be_there():
+    """Where the storage is, only its driver knows."""
+    old = OLD | {"externalId": "server#a"}
+    found = classify(old, old | {"name": "b"})
+
+    assert registration_change.sentence("default/nfs", found).endswith("leaves server#a and its data as they are")
+
+
+def test_the_same_id_at_another_plugin_is_doubtful():
+    """Nobody but the two plugins knows whether they mean the same storage."""
+    old = OLD | {"externalId": "pv-1"}
+    found = classify(old, old | {"pluginId": "x"})
+
+    assert registration_change.sentence("default/nfs", found) == (
+        "default/nfs is deregistered and registered again (Nomad never changes pluginId in place), refused while "
+        "claimed; this step leaves pv-1 and its data as they are; the volume id may stand for other data afterwards"
+    )
+
+
+OLD_POINT, NEW_POINT = "fs-0aaaaaaaaaaaaaaaa::fsap-0aaaaaaaaaaaaaaaa", "fs-0aaaaaaaaaaaaaaaa::fsap-0bbbbbbbbbbbbbbbb"
+FOLDER = "fs-0aaaaaaaaaaaaaaaa:/shared"
+EFS = {
+    "volumeId": "shared",
+    "namespace": "default",
+    "externalId": OLD_POINT,
+    "pluginId": "aws-efs0",
+    "protect": True,
+    "storage": {"location": FOLDER, "owned": True},
+}
+RE_POINTED = "volume default/shared is protected, and would be re-pointed from"
+MEANT = "nothing was changed: set protect: false on it for one `up` if that is meant"
+
+
+def refusal(old, news):
+    """Return why the protected volume may not change from *old* to *news*; empty where it may."""
+    wanted = wanted_volume.WantedVolume(
+        resource.Context(connect=pytest.fail), desired.of_properties(volume_properties.REGISTRATION, news), old
+    )
+    return str(wanted.refused("protected")) if wanted.protect and wanted.recorded in {"other", "doubtful"} else ""
+
+
+def moved(location, external_id):
+    """Return the EFS volume with another access point and the folder behind it."""
+    return EFS | {"externalId": external_id, "storage": {"location": location, "owned": True}}
+
+
+@pytest.mark.parametrize("external_id", [NEW_POINT, properties.UNKNOWN])
+def test_another_access_point_of_the_same_folder_is_the_same_data(external_id):
+    """The owner of an access point cannot change in place: it is made anew, and the folder behind it stays."""
+    found = classify(EFS, moved(FOLDER, external_id))
+
+    assert (found.kind, found.storage) == ("re-register", "same")
+    assert refusal(EFS, moved(FOLDER, external_id)) == ""
+    assert registration_change.sentence("default/shared", found) == (
+        f"default/shared is deregistered and registered again for another access point of {FOLDER}, refused while "
+        f"claimed; this step leaves {FOLDER} and its data in AWS as they are"
+    )
+
+
+@pytest.mark.parametrize(
+    ("location", "external_id"),
+    [
+        ("fs-0aaaaaaaaaaaaaaaa:/shared2", properties.UNKNOWN),
+        ("fs-0aaaaaaaaaaaaaaaa:/shared2", NEW_POINT),
+        ("fs-0aaaaaaaaaaaaaaaa:/", "fs-0aaaaaaaaaaaaaaaa"),
+    ],
+)
+def test_another_folder_is_refused_to_a_protected_volume(location, external_id):
+    """The same file system, and none of the data: in the preview, where the access point is not known, and after."""
+    found = classify(EFS, moved(location, external_id))
+
+    assert found.storage == "other"
+    assert refusal(EFS, moved(location, external_id)) == (
+        f"{RE_POINTED} {FOLDER} to {location}: the data stays in {FOLDER} and is not copied; {MEANT}"
+    )
+    assert registration_change.sentence("default/shared", found) == (
+        f"default/shared is re-pointed from {FOLDER} to {location}: deregistered and registered again, refused while "
+        f"claimed; the data stays in {FOLDER} and is not copied"
+    )
+
+
+def test_storage_that_the_program_makes_anew_is_said_to_be_deleted():
+    """The engine deletes what it replaces; the preview does not know yet what comes in its place."""
+    disk = OLD | {"storage": {"owned": True}, "protect": True}
+
+    assert registration_change.sentence("default/mysql", classify(disk, disk | {"externalId": properties.UNKNOWN})) == (
+        f"default/mysql is re-pointed from {VOL_A} to storage that is not known yet: deregistered and registered again, "
+        f"refused while claimed; {VOL_A} is deleted with all its data afterwards, and what is made in its place is empty"
+    )
+    assert refusal(EFS, moved(properties.UNKNOWN, properties.UNKNOWN)) == (
+        f"{RE_POINTED} {FOLDER} to storage that is not known yet: {FOLDER.partition(':')[0]} is deleted with all its data "
+        f"afterwards, and what is made in its place is empty; {MEANT}"
+    )
+
+
+def test_file_system_that_volumes_share_is_not_said_to_be_deleted():
+    """Only the access point of this volume goes, whatever file system it is in next."""
+    part = EFS | {"storage": {"location": FOLDER, "owned": True, "part": True}}
+    news = part | {"externalId": properties.UNKNOWN}
+    news["storage"] = {"location": properties.UNKNOWN, "owned": True, "part": True}
+
+    said = registration_change.sentence("default/shared", classify(part, news))
+
+    assert said.endswith(f"refused while claimed; the data stays in {FOLDER} and is not copied")
+
+
+def test_folder_that_an_older_release_did_not_record_is_not_guessed():
+    """Without it nobody can tell another owner of the folder from another folder."""
+    old = EFS | {"storage": {}}
+
+    assert refusal(old, moved(FOLDER, OLD_POINT)) == ""
+    assert refusal(old, moved(FOLDER, properties.UNKNOWN)) == (
+        f"{RE_POINTED} {OLD_POINT} to storage that is not known yet: the data stays in {OLD_POINT} and is not copied; "
+        "nothing was changed: set protect: false on it for one `up` if that is meant"
+    )
+
+
+def test_folder_that_is_not_said_any_more_leaves_the_external_id():
+    """What it will be is not known before the access point is made."""
+    found = classify(EFS, EFS | {"externalId": properties.UNKNOWN, "storage": {}})
+
+    assert (found.storage, found.old_location, found.new_location) == ("unknown", FOLDER, "")
+
+
+OTHER_DATA = "may stand for other data afterwards:"
+STAYS_AT = "and fs-1:/a stays its external id"
+PROTECTED = {
+    "other storage": (
+        {"externalId": "fs-1:/b"}, "would be re-pointed from fs-1:/a to fs-1:/b: the data stays in fs-1:/a and is not copied"
+    ),
+    "another share": (
+        {"context": {"server": "nas", "share": "/b", "subDir": "x"}},
+        f"{OTHER_DATA} context.share and context.subDir change, {STAYS_AT}",
+    ),
+    "another setting": ({"context": {"server": "nas", "share": "/a", "mountOptions": "soft"}}, ""),
+    "another plugin": ({"pluginId": "x"}, f"{OTHER_DATA} its plugin changes, {STAYS_AT}"),
+    "another volume": ({"volumeId": "b", "externalId": "fs-1:/b"}, ""),
+    "how it is used": ({"name": "x", "capabilities": [], "requiredTopologies": [ZONE_A], "parameters": {"a": "b"}}, ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("news", "why"), PROTECTED.values(), ids=PROTECTED)
+def test_protected_volume_stays_on_its_storage(news, why):
+    """External id, folder and share decide which data it is; what only says how it is used may change."""
+    old = OLD | {
+        "externalId": "fs-1:/a",
+        "protect": True,
+        "context": {"server": "nas", "share": "/a"},
+        "storage": {"settings": ["mountOptions"]},
+    }
+
+    assert refusal(old, old | news) == (f"volume default/mysql is protected, and {why}; {MEANT}" if why else "")

@@ -1,0 +1,127 @@
+"""Servers that erase the secrets of a volume that is read: nothing is read there that has some."""
+
+import pytest
+
+from nomad_csi import cli, errors
+from nomad_csi.pulumi_state import stack_cli
+from nomad_csi.volumes import apply_volumes as applied
+from nomad_csi.volumes import created_volume, desired, secret_safety, volume_registration
+
+VOLUME = volume_registration.VolumeRegistrationResource()
+KINDS = [VOLUME, created_volume.CreatedVolumeResource()]
+IDENTITY = "default/mysql"
+GET, LIST = "/v1/volume/csi/mysql", "/v1/volumes"
+CANARY = "canary-2c90"
+MODE = {"accessMode": "single-node-writer", "attachmentMode": "file-system"}
+NEWS = {
+    "volumeId": "mysql",
+    "namespace": "default",
+    "name": "mysql",
+    "externalId": "pool/mysql",
+    "pluginId": "nfs",
+    "capabilities": [MODE],
+    "secrets": {"password": CANARY},
+}
+STUB = {"ID": "mysql", "Namespace": "default", "Name": "mysql", "PluginID": "nfs", "ControllerRequired": True}
+TOLD = (
+    "reading a volume can erase its secrets in Nomad (server-0 with 1.10.6): upgrade Nomad's servers to 1.11.1 or 1.10.7 "
+    "or 1.8.19, or later"
+)
+
+
+def members(*versions):
+    """Return what a Nomad answers of its servers."""
+    return {
+        "ServerRegion": "global",
+        "Members": [
+            {"Name": f"server-{number}", "Status": "alive", "Tags": {"build": version, "region": "global"}}
+            for number, version in enumerate(versions)
+        ],
+    }
+
+
+@pytest.fixture
+def old(scripted):
+    """A Nomad whose server erases, and that has the volume."""
+    scripted.reply("GET", "/v1/agent/members", 200, members("1.10.6", "1.10.7"))
+    scripted.reply("GET", LIST, 200, [STUB])
+    return scripted
+
+
+def reads(script):
+    """Return how often the volume was read."""
+    return sum(path.startswith("/v1/volume/") for path, _ in script.sent("GET"))
+
+
+@pytest.mark.parametrize(("version", "told"), [("1.10.6", TOLD), ("1.10.7", ""), ("2.0.5", ""), ("mine", "")])
+def test_servers_are_asked_once(context, scripted, version, told):
+    """Those that are fixed erase nothing."""
+    scripted.reply("GET", "/v1/agent/members", 200, members(version))
+
+    assert [secret_safety.risk(context.connect()) for _ in range(2)] == [told] * 2
+    assert len(scripted.requests) == 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_refresh_reads_no_volume_with_secrets(context, old, heard, kind):
+    """What is recorded stays, and why is said."""
+    assert kind.read(context, IDENTITY, NEWS, NEWS) == (NEWS, NEWS)
+
+    assert heard["warn"] == [f"volume {IDENTITY} was not compared: it has secrets, and {TOLD}"]
+    assert reads(old) == 0
+
+
+def register(context, _kind, news):
+    """Register by the command; what is refused is raised."""
+    [outcome] = applied.apply(context.connect(), applied.of_files([desired.parse_inputs(news)]))
+    if outcome.status == "refused":
+        raise errors.RefusedError(outcome.reason)
+
+
+WAYS = {
+    "create": lambda context, kind, news: kind.create(context, news),
+    "update": lambda context, kind, news: kind.update(context, IDENTITY, news, news),
+    "command": register,
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("way", WAYS)
+def test_volume_with_secrets_is_refused_unread(context, old, kind, way):
+    """Nothing is read but a list, and nothing is sent."""
+    with pytest.raises(errors.RefusedError) as caught:
+        WAYS[way](context, kind, NEWS)
+
+    assert str(caught.value) == (
+        f"volume {IDENTITY} has secrets, and {TOLD}; nothing was read or changed: until then, `nomad volume register` "
+        "sends it unread"
+    )
+    assert (reads(old), old.sent("PUT")) == (0, [])
+
+
+def test_volume_without_secrets_is_compared_as_ever(context, old):
+    """None are erased; the servers are not even asked."""
+    news = {name: value for name, value in NEWS.items() if name != "secrets"}
+    old.reply("GET", GET, 404, "volume not found")
+
+    assert VOLUME.read(context, IDENTITY, news, news) == (news, news | {"deregistered": True})
+    assert [path for path, _ in old.sent("GET") if "members" in path] == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["claims"], ["import", "--cluster"], ["import", "--for-pulumi", "x.json"], ["smoke", "default/mysql"]],
+    ids=" ".join,
+)
+def test_command_that_reads_volumes_warns_once(old, capsys, monkeypatch, words):
+    """On standard error, before it reads them."""
+    monkeypatch.setenv("NOMAD_ADDR", old.address)
+    monkeypatch.setattr(stack_cli.PulumiStack, "preview", lambda _: ({"resources": []}, []))
+    old.reply("GET", "/v1/plugins", 200, [])
+    old.reply("GET", GET, 200, STUB)
+
+    cli.main(words)
+
+    told = f"warning: {TOLD}; `nomad-csi explain nomad-erases-secrets` says more"
+    assert capsys.readouterr().err.splitlines().count(told) == 1
+    assert "members" in old.requests[0][1]
