@@ -3,4 +3,13 @@ The whole life of a volume: what is wanted, what is known, what is decided, and 
 
 `facts` and `decide` are pure and total. The custom resources and the commands observe, decide here, carry the steps
 out, and explain; they differ in where the desired and the recorded volume come from, and in who prints.
+
+One registration from top to bottom: `VolumeResource.create` and `update`, or `apply_volumes.apply`, make a
+`WantedVolume` of a `DesiredVolume`; its properties read the facts, `decide.decide_presence` decides, `steps.carry_out`
+carries it out; `RegistrationRun.register` writes the owner record, sends the request, takes it back where another
+volume had the storage before, and confirms the record.
+
+One removal: a resource makes a `RemovedVolume`, `decide.decide_removal` decides, and `removal.remove` waits for claims,
+deregisters, and releases the owner record. A command names a volume without a state: `deregistration.deregister`. With
+its data: `deletion.delete`, which proves first that the storage is the volume's (`deletion_proof`).
 """

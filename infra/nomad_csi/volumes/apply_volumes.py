@@ -48,7 +48,7 @@ Status = Literal["new", "changes", "created", "registered", "updated", "unchange
 """
 ``created``: by the plugin. ``registered``: new. ``updated``: sent again, changed, or grown. ``unchanged``: as wanted.
 ``refused``: not permitted. ``failed``: not done, a retry may succeed. ``unknown``: sent, no response. ``new`` and
-``changes``: in a dry run, those that would be ``created`` or ``registered``, and ``updated``.
+``changes``: in a plan, those that would be ``created`` or ``registered``, and ``updated``.
 """
 
 Wanted = tuple[model.VolumePlan | None, registration.VolumeRegistration]
@@ -104,15 +104,13 @@ def apply(
     requester: registration_ownership.Requester = registration_ownership.NO_OWNER,
     timeout_s: float = 0,
     tell: Callable[[str], None] = lambda _line: None,
-    is_dry_run: bool = False,
 ) -> tuple[AppliedVolume, ...]:
     """
     Create, register and change the volumes *wanted*, and return an outcome for each, in their order.
 
     A volume without drift is left unchanged, so that the call is idempotent and safe to re-run after an interruption.
     One that differs is changed where this owner has it, or adopts it. A failure does not affect the other volumes.
-    `sending.CONCURRENT` volumes are created or registered at a time. Without an external id the storage is not known:
-    such a volume is only compared, in a dry run.
+    `sending.CONCURRENT` volumes are created or registered at a time.
 
     Args:
         client: the cluster.
@@ -121,11 +119,10 @@ def apply(
         timeout_s: for all registrations, those not sent by then have ``failed``, and for each created volume; 0:
             `DEADLINE_S`, and the default of creating or growing one.
         tell: called with progress, every attempt after the first, and warnings.
-        is_dry_run: change nothing, and return the planned outcomes.
 
     Raises:
-        errors.SpecError: a volume is not valid, two have the same namespace and id, or Nomad lacks a namespace (not in
-            a dry run); nothing was sent.
+        errors.SpecError: a volume is not valid, two have the same namespace and id, or Nomad lacks a namespace; nothing
+            was sent.
         errors.NomadApiError: the registered volumes could not be read; nothing was sent.
 
     """
@@ -134,12 +131,9 @@ def apply(
         connect=lambda: client, status=tell, warn=tell, timeout_s=timeout_s, cancelled=policy.cancelled
     )
     by_key = _by_key(wanted, requester)
-    if not is_dry_run:
-        policy.retry(lambda: namespaces.check_all(client, by_key))
+    policy.retry(lambda: namespaces.check_all(client, by_key))
     decided = policy.retry(lambda: _decide(context, by_key))
     outcomes = {each.key: outcome_of(each, decision) for each, decision in decided}
-    if is_dry_run:
-        return tuple(outcomes.values())
     has_record = bool(requester.owner) or requester.adopts
     calls = [
         functools.partial(_carry_out, context, each, decision, policy)
@@ -182,14 +176,16 @@ def _by_key(
 
 
 def _decide(
-    context: resource.Context, wanted: Mapping[volumes.Key, desired.DesiredVolume]
+    context: resource.Context,
+    wanted: Mapping[volumes.Key, desired.DesiredVolume],
+    owners: registration_ownership.VolumeOwners | None = None,
 ) -> list[tuple[wanted_volume.WantedVolume, decide.Decision]]:
-    """Return each volume with what is done about it; changes nothing."""
+    """Return each volume with what is done about it; changes nothing. *owners*: their records; ``None``: read here."""
     client = context.client
     readable = [key for key, item in wanted.items() if not secret_safety.is_at_risk(client, item.document.secrets)]
     found = dict(volumes.found(client, readable))
     # A record is written before its volume is registered: read after the volume, it is there.
-    owners = registration_ownership.owner_records_of(client).read(wanted, context.warn)
+    owners = owners or registration_ownership.owner_records_of(client).read(wanted, context.warn)
     observed = []
     for key, volume in wanted.items():
         known = {"owners": owners} | ({"found": found[key]} if key in found else {})
@@ -381,10 +377,10 @@ class Registered:
         pairs = [(item, planned_volumes.desired_document(item, external_ids)) for item in self._plan.volumes]
         who = dataclasses.replace(requester, adopts=requester.adopts or not requester.owner)
         warnings: list[str] = []
-        drawn = apply(self._client, pairs, requester=who, tell=warnings.append, is_dry_run=True)
-        for (planned, _), applied in zip(pairs, drawn, strict=True):
-            key = volumes.key_of(planned.registration)
-            record = self._records.owners.get(key)
+        context = resource.Context(connect=lambda: self._client, warn=warnings.append)
+        decided = _decide(context, _by_key(pairs, who), self._records)
+        for (planned, _), (wanted, decision) in zip(pairs, decided, strict=True):
+            applied, record = outcome_of(wanted, decision), wanted.owner
             item = _planned(applied)
             if planned.made_by_plugin and applied.status == "new":
                 is_begun = record is not None and bool(record.storage_name)
@@ -392,8 +388,8 @@ class Registered:
                 item = dataclasses.replace(item, remarks=(remark,))
             elif warnings and item.state != EQUAL:
                 item = dataclasses.replace(item, remarks=(*item.remarks, *warnings))
-            if key in self._records.unread and (item.state != EQUAL or requester.owner):
-                item = item.remarked(registration_ownership.UNKNOWN.format(namespace=key[0]))
+            if wanted.key in self._records.unread and (item.state != EQUAL or requester.owner):
+                item = item.remarked(registration_ownership.UNKNOWN.format(namespace=wanted.key[0]))
             yield item if requester.owner else item.of_owner(str(record or ""), requester)
 
     def outside(self, owner: str) -> tuple[UnplannedVolume, ...] | None:
