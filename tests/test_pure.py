@@ -14,7 +14,7 @@ OUTSIDE = {"boto3", "botocore", "grpc", "hcl2", "jinja2", "pulumi", "pulumi_aws"
 
 
 ROOT = Path(nomad_csi.__file__).parent
-PROJECT = Path(__file__).parents[2]
+PROJECT = Path(__file__).parents[1]
 CONTRACT = next(
     each
     for each in tomllib.loads((PROJECT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]

@@ -1,5 +1,7 @@
 """The whole table of both decisions is the one in `decisions.txt`, and holds what the product promises."""
 
+import math
+
 import pytest
 
 from nomad_csi.volumes import decide, facts
@@ -20,16 +22,9 @@ def test_every_combination_of_facts_has_one_decision(kind):
     """The branches of the tree are all combinations, each once."""
     of, _ = tree.KINDS[kind]
     sizes = {name: len(values) for name, values in facts.values(of).items()}
-    count = sum(_product(size for name, size in sizes.items() if name not in known) for known, _ in tree.leaves(kind))
+    count = sum(math.prod(size for name, size in sizes.items() if name not in known) for known, _ in tree.leaves(kind))
 
-    assert count == _product(sizes.values())
-
-
-def _product(sizes):
-    count = 1
-    for size in sizes:
-        count *= size
-    return count
+    assert count == math.prod(sizes.values())
 
 
 def test_a_refusal_has_no_step_and_no_remark():

@@ -283,18 +283,19 @@ def test_controller_on_this_machine_is_asked(context, client):
     assert validated(context, "absent", secrets={"password": properties.UNKNOWN}) == ([], [])
 
 
-def test_controller_is_asked_all_that_nomad_would_ask_it(context, client, monkeypatch):
-    """Whole, with the secrets: a controller that needs them would else refuse what is right."""
+def test_controller_is_asked_all_that_nomad_would_ask_it(context, client, heard, monkeypatch):
+    """Whole, with the secrets: a controller that needs them would else refuse what is right. No answer is a warning."""
     folder, _ = client
     context.operation.declare(
         plugin_health.PluginHealthResource.declared.token, "urn", {"pluginId": "p", "clientDataDir": str(folder)}
     )
-    sent, answers = [], {("default", "v"): validation.Validated(confirmed=True)}
+    sent, answers = [], {("default", "v"): validation.Validated(confirmed=False)}
     monkeypatch.setattr(validation, "ask", lambda *words, **given: sent.append((words, given)) or answers)
 
     more = {"secrets": {"password": "x"}, "parameters": {"kind": "fast"}}
     assert validated(context, "vol-1", **more) == ([], [])
 
+    assert heard["warn"] == ["the controller of p does not confirm the capabilities of the volume: no reason given"]
     [((_, [question]), given)] = sent
     assert (question.external_id, question.uses) == ("vol-1", (("single-node-writer", "file-system"),))
     assert question.parameters == {"kind": "fast"}
