@@ -6,7 +6,7 @@ from typing import Any
 import pulumi
 import pulumi_aws as aws
 
-from nomad_csi.components import arguments, aws_resources, identity, volume, volume_keys
+from nomad_csi.components import arguments, aws_resources, identity, volume
 from nomad_csi.components.argument_classes import EbsVolumeArgs
 from nomad_csi.plan import model
 from nomad_csi.plan.rules import ebs_rules
@@ -30,14 +30,14 @@ class EbsVolume(volume.Volume):
     def __init__(self, name: str, args: EbsVolumeArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Declare the volume *name*, which is also its id unless ``volume_id`` says otherwise."""
         super().__init__("nomad-csi:index:EbsVolume", name, {}, opts)
-        plan = arguments.volume_plan(name, args, EbsVolumeArgs, "aws-ebs", ebs=spec.EbsSpec)
-        volume_keys.note_volume(self, args)
+        plan = arguments.volume_plan(self, name, args, EbsVolumeArgs, "aws-ebs", ebs=spec.EbsSpec)
         made = self._make(name, plan, volume.protects(args))
         _say_change(made, plan)
         self.storage: Sequence[pulumi.Resource] = [made]
-        registration = volume.register(self, name, plan, args, made.id, self.storage)
+        plugin_id = arguments.plugin_id(self, name, args)
+        registration = volume.register(self, name, plan, args, made.id, self.storage, plugin_id=plugin_id)
         self.finish(
-            **volume.outputs(plan, args, registration.id, made.id, external_id=made.id),
+            **volume.outputs(plan, args, registration.id, made.id, external_id=made.id, plugin_id=plugin_id),
             arn=made.arn,
             availability_zone=made.availability_zone,
             size_gib=made.size,

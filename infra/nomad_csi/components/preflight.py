@@ -13,7 +13,7 @@ import pulumi
 
 from nomad_csi import errors
 from nomad_csi.aws import deletion, ebs_volumes, tagged
-from nomad_csi.components import arguments, from_spec, functions
+from nomad_csi.components import from_spec, functions, program
 from nomad_csi.plan import dependents, orphans, volumes
 from nomad_csi.plan.rules import ebs_rules
 from nomad_csi.spec import model as spec
@@ -67,7 +67,7 @@ def _warn_of_deleted(missing: Collection[str], aws_regions: Iterable[str], profi
     """Warn of each volume that AWS does not have, and that was deleted after a last snapshot: a new one is empty."""
     for region in aws_regions:
         try:
-            found = deletion.find_last_snapshots(arguments.owner(), region, profile=profile)
+            found = deletion.find_last_snapshots(program.owner(), region, profile=profile)
         except errors.AwsError as error:
             pulumi.log.warn(f"whether {', '.join(sorted(missing))} were deleted before was not checked: {error}")
             continue
@@ -96,7 +96,7 @@ def refuse_removed_owners(wanted: Mapping[str, spec.VolumeSpec], systems: Mappin
 
 
 def _read_accounts(aws_regions: Iterable[str], profile: str | None) -> dict[str, tuple[tagged.Tagged, ...]]:
-    owner = arguments.owner()
+    owner = program.owner()
     return {region: tagged.find(owner, region, profile=profile) for region in sorted(set(aws_regions))}
 
 
@@ -119,7 +119,7 @@ def _refuse_unrecorded(found: Sequence[tagged.Tagged], state: functions.State) -
     if lost:
         lines = [_sentence(item) for item in found if item.external_id in lost]
         raise errors.RefusedError(
-            "\n".join([f"made by an interrupted run of {arguments.owner()} and not in its state:", *lines])
+            "\n".join([f"made by an interrupted run of {program.owner()} and not in its state:", *lines])
         )
 
 

@@ -41,6 +41,19 @@ class ProgramError(errors.NomadCsiError, pulumi.RunError):
     """
 
 
+class Planned(dict[str, Any]):
+    """Arguments of a component, and the plan that was made of them: that of the ready stack."""
+
+    def __init__(self, arguments: Mapping[str, Any], plan: Any) -> None:
+        super().__init__(arguments)
+        self.plan = plan
+
+
+def owner() -> str:
+    """Return ``project/stack``, the mark on everything that this program makes."""
+    return f"{pulumi.get_project()}/{pulumi.get_stack()}"
+
+
 class Component(pulumi.ComponentResource):
     """
     A component that takes its arguments by keyword or in a dictionary.
@@ -100,10 +113,8 @@ def _described(constructor: Callable[..., None]) -> Callable[..., None]:
     ) -> None:
         if args is not None and arguments:
             raise TypeError(f"{type(self).__name__}() takes arguments by keyword or in a dictionary, not both")
-        given = {name: value for name, value in (args or arguments).items() if value is not None}
-        end_quietly()
-        if found := tuple(_resources(given, "")):
-            raise ArgumentError(found, f"{type(self).__name__} {resource_name}")
+        source = f"{type(self).__name__} {resource_name}"
+        given = args if isinstance(args, Planned) else _given(args or arguments, source)
         try:
             constructor(self, resource_name, given, opts)
         except errors.SpecError as error:
@@ -112,6 +123,14 @@ def _described(constructor: Callable[..., None]) -> Callable[..., None]:
             raise ProgramError(foreign.visible(str(error))) from None
 
     return construct
+
+
+def _given(arguments: Mapping[str, Any], source: str) -> dict[str, Any]:
+    """Return those of *arguments* that are not None. Raises `ArgumentError` where one is a resource, not its output."""
+    end_quietly()
+    if found := tuple(_resources(arguments, "")):
+        raise ArgumentError(found, source)
+    return {name: value for name, value in arguments.items() if value is not None}
 
 
 def _resources(value: Any, path: str) -> Iterator[errors.Problem]:

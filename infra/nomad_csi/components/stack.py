@@ -11,7 +11,7 @@ from typing import Any
 import pulumi
 
 from nomad_csi import errors
-from nomad_csi.components import arguments, efs, from_spec, plugin, preflight, program, resources, snapshots
+from nomad_csi.components import efs, from_spec, plugin, preflight, program, resources, snapshots
 from nomad_csi.plan import model, storage
 from nomad_csi.pulumi_state import stack_config
 from nomad_csi.render import documents
@@ -81,9 +81,9 @@ def declare(config: pulumi.Config) -> Storage:
 
 def _declare(config: pulumi.Config, document: Any) -> Storage:
     key = config.full_key("storage")
-    plan = storage.plan_document(document, source=key, owner=arguments.owner())
-    if document.get("owner", arguments.owner()) != arguments.owner():
-        allowed = f"{arguments.owner()}, this stack"
+    plan = storage.plan_document(document, source=key, owner=program.owner())
+    if document.get("owner", program.owner()) != program.owner():
+        allowed = f"{program.owner()}, this stack"
         problem = errors.Problem(path="owner", got=document["owner"], allowed=allowed, fix="remove it")
         raise errors.SpecError((problem,), key)
     files = {"render_to": config.get("renderTo") or ""} | _templates(config, plan)

@@ -134,13 +134,13 @@ def _value(
 @contextlib.contextmanager
 def shared(request: Any) -> Iterator[None]:
     """Share what a program declares once among the components of its `Construct` requests."""
-    from nomad_csi.components import identity  # noqa: PLC0415  # see `Hosted`
+    from nomad_csi.components import scope  # noqa: PLC0415  # see `Hosted`
 
     name = request.providers.get(schema.PACKAGE, "").rpartition("::")[0].rpartition("::")[2]
     key = request.monitorEndpoint, "" if name.startswith("default") else name
     if key not in _SCOPES:
-        _SCOPES[key] = identity.Scope(key[1])
-    with identity.shared_scope(_SCOPES[key]):
+        _SCOPES[key] = scope.Scope(key[1])
+    with scope.shared_scope(_SCOPES[key]):
         yield
 
 

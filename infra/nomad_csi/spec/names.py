@@ -23,6 +23,8 @@ VOLUME_ID = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9._-]{1,120}(\[\d{1,5}\])?")
 VOLUME_KEY = re.compile(rf"([a-zA-Z0-9-]{{1,128}}/)?{VOLUME_ID.pattern}")
 """``NAMESPACE/ID``, or ``ID`` in the default namespace."""
 
+FILE_SYSTEM_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+
 PLUGIN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 """A CSI plugin id: it becomes a folder on every client, and part of job ids and file names."""
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from nomad_csi.drivers import ebs_limits
 from nomad_csi.errors import Problem
+from nomad_csi.plan.unknown import known
 from nomad_csi.spec import model as spec
 from nomad_csi.spec import volume
 
@@ -16,16 +17,24 @@ def check(ebs: spec.EbsSpec, path: str) -> Iterator[Problem]:
         allowed = f"one of {', '.join(ebs_limits.BY_TYPE)}"
         yield Problem(path=f"{path}.volume_type", got=repr(ebs.volume_type), allowed=allowed)
         return
+    yield from known(
+        _size(ebs, limits, f"{path}.size_gib"),
+        _iops(ebs, limits, f"{path}.iops"),
+        _throughput(ebs, limits, f"{path}.throughput_mib_per_s"),
+        _key(ebs, f"{path}.kms_key_arn"),
+    )
+
+
+def _size(ebs: spec.EbsSpec, limits: ebs_limits.Limits, path: str) -> Iterator[Problem]:
     low, high = limits.size_gib
     if not low <= ebs.size_gib <= high:
-        allowed = f"{low} to {high} for {ebs.volume_type}"
-        yield Problem(path=f"{path}.size_gib", got=str(ebs.size_gib), allowed=allowed)
-    yield from _iops(ebs, limits, f"{path}.iops")
-    yield from _throughput(ebs, limits, f"{path}.throughput_mib_per_s")
-    if ebs.kms_key_arn and not ebs.encrypted:
+        yield Problem(path=path, got=str(ebs.size_gib), allowed=f"{low} to {high} for {ebs.volume_type}")
+
+
+def _key(ebs: spec.EbsSpec, path: str) -> Iterator[Problem]:
+    if not ebs.encrypted and ebs.kms_key_arn:
         allowed = "no key for a volume that is not encrypted"
-        fix = "remove encrypted: false, or the key"
-        yield Problem(path=f"{path}.kms_key_arn", got="a key", allowed=allowed, fix=fix)
+        yield Problem(path=path, got="a key", allowed=allowed, fix="remove encrypted: false, or the key")
 
 
 def _iops(ebs: spec.EbsSpec, limits: ebs_limits.Limits, path: str) -> Iterator[Problem]:
