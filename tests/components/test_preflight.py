@@ -10,8 +10,8 @@ import pytest
 from nomad_csi import errors
 from nomad_csi.aws import deletion, ebs_volumes, tagged
 from nomad_csi.components import functions, preflight, program, stack
+from nomad_csi.plan import storage
 from nomad_csi.plan.rules import ebs_rules
-from nomad_csi.spec import draft
 from nomad_csi.spec import model as spec
 
 WANTED = {
@@ -107,8 +107,10 @@ def test_all_that_interrupted_runs_left_is_named_with_how_to_bring_it_in(monkeyp
     ]
 
 
+EFS = {"id": "efs", "driver": "aws-efs", "aws_region": "us-east-1"}
 GUEST = {"id": "guest", "plugin_id": "efs", "existing": {"external_id": "fs-0123456789abcdef0:/guest"}}
-MADE = {"id": "made", "plugin_id": "efs", "efs": {"subnet_ids": ["subnet-1"]}}
+TARGETS = {"mount_targets": [{"availability_zone": "us-east-1a"}], "clients": {"cidr_blocks": ["10.0.0.0/8"]}}
+MADE = {"id": "made", "plugin_id": "efs", "efs": TARGETS}
 ARN = "arn:aws:elasticfilesystem:us-east-1:123456789012:file-system/fs-0123456789abcdef0"
 OTHER = SYSTEM.replace("::kept", "::other")
 
@@ -131,7 +133,8 @@ def test_storage_around_a_volume_goes_only_with_an_owner_that_the_spec_has_no_mo
 ):
     """By the tag of what the state has, among other storage."""
     monkeypatch.setattr(functions, "recorded", lambda: others | {SYSTEM: state})
-    wanted = draft.read({"volumes": [GUEST, MADE]}).volumes
+    plan = storage.plan_document({"plugins": [EFS], "volumes": [GUEST, MADE]})
+    wanted = dict(zip(("volumes[0]", "volumes[1]"), plan.volumes, strict=True))
 
     with contextlib.nullcontext() if not is_refused else pytest.raises(errors.SpecError, match="keep default/gone"):
         preflight.refuse_removed_owners(wanted, {})
@@ -142,8 +145,7 @@ def test_ready_stack_keeps_a_file_system_in_which_others_have_data(cloud, tag, o
     """Its volume left the spec, and a volume that is registered for a folder in it did not: nothing is declared."""
     arn = "arn:aws:elasticfilesystem:us-east-1:123456789012:file-system/fs-0123456789abcdef0"
     cloud.recorder.recorded = {SYSTEM: {"arn": arn, "tags": {tag: owner}}}
-    guest = {"id": "guest", "plugin_id": "efs", "existing": {"external_id": "fs-0123456789abcdef0:/guest"}}
-    spec_of_guest = {"plugins": [{"id": "efs", "driver": "aws-efs", "aws_region": "us-east-1"}], "volumes": [guest]}
+    spec_of_guest = {"plugins": [EFS], "volumes": [GUEST]}
     pulumi.runtime.set_all_config({"storage:storage": json.dumps(spec_of_guest)}, [])
     try:
         with pytest.raises(errors.SpecError, match=f"keep {owner} while default/guest is in its storage"):

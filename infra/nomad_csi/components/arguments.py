@@ -104,7 +104,7 @@ def plugin_id(component: pulumi.ComponentResource, name: str, args: Mapping[str,
 
     def checked_again(known: str) -> str:
         if wrong := tuple(declared.set_plugin(called, known)):
-            raise errors.SpecError(tuple(map(_of_argument, wrong)), called)
+            raise errors.SpecError(tuple(map(of_argument, wrong)), called)
         _warn_of_keys(own, declared, called)
         return known
 
@@ -186,7 +186,7 @@ class _Planner(Generic[ModelT, PlanT]):
 
     def _named(self, problem: errors.Problem) -> errors.Problem:
         """Return *problem* with the path that its argument has: ``size_gib`` for ``ebs.size_gib``."""
-        found = _of_argument(problem)
+        found = of_argument(problem)
         return dataclasses.replace(found, path=self.identity) if found.path == "id" else found
 
 
@@ -369,7 +369,7 @@ def _driver(described: Any, found: list[errors.Problem]) -> spec.DriverSpec | No
     return driver
 
 
-def _of_argument(problem: errors.Problem) -> errors.Problem:
+def of_argument(problem: errors.Problem) -> errors.Problem:
     """Return *problem* of a part of a spec with the path that the argument has: ``size_gib`` for ``ebs.size_gib``."""
     path = problem.path.removeprefix(".")
     return dataclasses.replace(problem, path=path.removeprefix(next(filter(path.startswith, _PARTS), "")))

@@ -8,7 +8,17 @@ from typing import Any, Generic, TypeVar
 import pulumi
 import pulumi_aws as aws
 
-from nomad_csi.components import arguments, aws_resources, identity, lifting, program, resources, scope, volume
+from nomad_csi.components import (
+    arguments,
+    aws_resources,
+    identity,
+    lifting,
+    program,
+    recorded,
+    resources,
+    scope,
+    volume,
+)
 from nomad_csi.components.argument_classes import EfsFileSystemArgs, EfsIam, EfsVolumeArgs, FileSystemIam, MountTarget
 from nomad_csi.plan import iam as policies
 from nomad_csi.plan import model, replacement, volumes
@@ -183,10 +193,19 @@ class _Settings(Generic[PlanT]):
     def file_system(self, component: program.Component, name: str, *, protect: bool) -> aws.efs.FileSystem:
         """Declare the file system."""
         known = pulumi.Output.all(identity.stack_id(component), self.key)
+        refused = recorded.refused(
+            component,
+            name,
+            replacement.FILE_SYSTEM,
+            self.plan,
+            lambda made, found: (
+                replacement.check_protected(replacement.FILE_SYSTEM, self.read(made), found, "") if protect else ()
+            ),
+        )
         return aws.efs.FileSystem(
             name,
             creation_token=known.apply(lambda both: volumes.creation_token(*both)),
-            encrypted=self.value(lambda efs: efs.encrypted, "encrypted"),
+            encrypted=lifting.after(refused, self.value(lambda efs: efs.encrypted, "encrypted")),
             kms_key_id=self.value(lambda efs: efs.kms_key_arn, "kms_key_arn"),
             performance_mode=self.value(lambda efs: str(efs.performance_mode), "performance_mode"),
             throughput_mode=self.value(lambda efs: str(efs.throughput_mode), "throughput_mode"),
@@ -270,10 +289,22 @@ def _access_point(
     def value(get: Callable[[spec.AccessPointSpec], Any]) -> lifting.Later[Any]:
         return plan.part(lambda made: get(_point(made)), "access_point")
 
+    refused = recorded.refused(
+        component,
+        name,
+        replacement.ACCESS_POINT,
+        plan,
+        lambda made, found: (
+            replacement.check_protected(replacement.ACCESS_POINT, _efs(made), found, "")
+            if volume.protects(args)
+            else ()
+        ),
+    )
+    uid = lifting.after(refused, value(lambda point: point.uid))
     return aws.efs.AccessPoint(
         name,
         file_system_id=file_system_id,
-        posix_user={"uid": value(lambda point: point.uid), "gid": value(lambda point: point.gid)},
+        posix_user={"uid": uid, "gid": value(lambda point: point.gid)},
         root_directory={
             "path": value(lambda point: point.path),
             "creation_info": {

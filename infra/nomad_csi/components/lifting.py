@@ -83,8 +83,12 @@ def _settled(value: Any) -> Any:
 def _without_secrets(error: errors.NomadCsiError) -> errors.NomadCsiError:
     if not isinstance(error, errors.SpecError):
         return error
-    hidden = tuple(dataclasses.replace(problem, got="[secret]") for problem in error.problems)
-    return errors.SpecError(hidden, error.source)
+    return errors.SpecError(tuple(map(without_value, error.problems)), error.source)
+
+
+def without_value(problem: errors.Problem) -> errors.Problem:
+    """Return *problem* without the value given, which is secret."""
+    return dataclasses.replace(problem, got="[secret]")
 
 
 class Lifted(Generic[PlanT]):

@@ -13,8 +13,8 @@ import pulumi
 
 from nomad_csi import errors
 from nomad_csi.aws import deletion, ebs_volumes, tagged
-from nomad_csi.components import from_spec, functions, program
-from nomad_csi.plan import dependents, orphans, volumes
+from nomad_csi.components import functions, program
+from nomad_csi.plan import dependents, model, orphans, volumes
 from nomad_csi.plan.rules import ebs_rules
 from nomad_csi.spec import model as spec
 from nomad_csi.spec import names
@@ -78,7 +78,7 @@ def _warn_of_deleted(missing: Collection[str], aws_regions: Iterable[str], profi
             )
 
 
-def refuse_removed_owners(wanted: Mapping[str, spec.VolumeSpec], systems: Mapping[str, spec.FileSystemSpec]) -> None:
+def refuse_removed_owners(wanted: Mapping[str, model.VolumePlan], systems: Mapping[str, spec.FileSystemSpec]) -> None:
     """
     Refuse to remove a disk or file system that contains one of the volumes *wanted*, by path, according to the state.
 
@@ -125,7 +125,7 @@ def _refuse_unrecorded(found: Sequence[tagged.Tagged], state: functions.State) -
 
 def _sentence(item: tagged.Tagged) -> str:
     namespace, _, volume_id = item.key.rpartition("/")
-    name = from_spec.component_name(namespace or "default", volume_id) if volume_id else "NAME"
+    name = program.component_name(namespace or "default", volume_id) if volume_id else "NAME"
     kind = "volume" if namespace or not item.key else "file system"
     return (
         f"  {item.external_id} for {kind} {item.key or 'unknown'}; bring it in with "

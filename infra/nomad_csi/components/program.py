@@ -13,7 +13,7 @@ import pulumi
 from pydantic import alias_generators
 
 from nomad_csi import errors
-from nomad_csi.components import documentation
+from nomad_csi.components import declared_resource, documentation
 from nomad_csi.text import foreign
 
 LANGUAGE_HOST = "pulumi-language-python-exec"
@@ -54,6 +54,11 @@ def owner() -> str:
     return f"{pulumi.get_project()}/{pulumi.get_stack()}"
 
 
+def component_name(namespace: str, volume_id: str) -> str:
+    """Return a name that is unique in the stack: ``mysql`` in the default namespace, ``prod/mysql`` in ``prod``."""
+    return volume_id if namespace == "default" else f"{namespace}/{volume_id}"
+
+
 class Component(pulumi.ComponentResource):
     """
     A component that takes its arguments by keyword or in a dictionary.
@@ -66,6 +71,8 @@ class Component(pulumi.ComponentResource):
         self._caller = pulumi.ResourceOptions(depends_on=opts.depends_on if opts else None)
         self.is_retained = bool(opts and opts.retain_on_delete)
         """Whether the engine forgets what the component makes when it is removed, and leaves it."""
+        self.may_change_inputs = declared_resource.may_change_inputs(opts)
+        """Whether an input of what it makes may get another value than the component gives it."""
 
     def child(self, **options: Any) -> pulumi.ResourceOptions:
         """

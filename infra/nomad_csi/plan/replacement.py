@@ -8,7 +8,12 @@ Source: hashicorp/terraform-provider-aws, ``internal/service/ec2/ebs_volume.go``
 ``file_system.go`` and ``access_point.go`` (``ForceNew``), read 2026-11.
 """
 
-from collections.abc import Mapping
+import functools
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from nomad_csi.errors import Problem
+from nomad_csi.spec import model as spec
 
 IGNORED = "fixed once the storage is made: a later value is not compared"
 NEVER_SET = "not set by any component"
@@ -44,3 +49,48 @@ PROPERTIES: Mapping[str, Mapping[str, str]] = {
 def ignored(kind: str) -> list[str]:
     """Return the properties of *kind* that are not compared once the storage is created."""
     return [name for name, reason in PROPERTIES[kind].items() if reason == IGNORED]
+
+
+_COMPARED: Mapping[str, Mapping[str, str]] = {
+    EBS_VOLUME: {
+        "availability_zone": "availabilityZone",
+        "encrypted": "encrypted",
+        "kms_key_arn": "kmsKeyId",
+    },
+    FILE_SYSTEM: {
+        "encrypted": "encrypted",
+        "kms_key_arn": "kmsKeyId",
+        "performance_mode": "performanceMode",
+    },
+    ACCESS_POINT: {
+        "access_point.path": "rootDirectory.path",
+        "access_point.uid": "posixUser.uid",
+        "access_point.gid": "posixUser.gid",
+        "access_point.permissions": "rootDirectory.creationInfo.permissions",
+    },
+}
+"""Fields of the spec, and the outputs that have their values in a state."""
+
+
+def check_protected(
+    kind: str, source: spec.EbsSpec | spec.EfsSettings, recorded: Mapping[str, Any], path: str
+) -> Iterator[Problem]:
+    """
+    Yield each field of *source*, at *path*, by which protected storage of this *kind* would be replaced.
+
+    *recorded* are its outputs in the state. Pulumi refuses that, too, but names neither the field nor what to do.
+    """
+    external_id = str(recorded.get("arn", "")).rpartition("/")[2] or "the storage"
+    for field, output in _COMPARED[kind].items():
+        before = functools.reduce(_inside, output.split("."), recorded)
+        after = functools.reduce(lambda found, name: getattr(found, name, None), field.split("."), source)
+        if None not in (before, after) and before != after:
+            allowed = (
+                f"{before!r}, as {external_id} has it: with another value it is replaced by empty storage, and it "
+            )
+            fix = "set protect: false, run `pulumi up`, and change it then"
+            yield Problem(path=f"{path}.{field}", got=repr(after), allowed=f"{allowed}is protected", fix=fix)
+
+
+def _inside(found: Any, name: str) -> Any:
+    return found.get(name) if isinstance(found, Mapping) else None

@@ -82,7 +82,10 @@ def _sound_plan(document: Any, owner: str) -> model.StoragePlan | None:
         for name, plugin in plugins.items()
         if (driver := drivers[name])
     )
-    return model.StoragePlan(plugins=made, volumes=tuple(planned))
+    systems = {
+        name: volumes.tagged_file_system(name, system, owner) for name, system in (head.file_systems or {}).items()
+    }
+    return model.StoragePlan(plugins=made, volumes=tuple(planned), file_systems=systems, schedules=head.snapshots or {})
 
 
 def _unsaid(places: Sequence[str], problems: Iterable[errors.Problem]) -> Iterator[errors.Problem]:

@@ -39,6 +39,7 @@ def plan_volume(
         protect=protect if volume.protect is None else volume.protect,
         adopt=volume.adopt,
         context_settings=tuple(key for key in sorted(volume.context) if keys.is_setting(key)),
+        former_key=volume.former_key,
     )
 
 

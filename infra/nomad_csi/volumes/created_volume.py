@@ -55,10 +55,7 @@ class CreatedVolumeResource(volume_resource.VolumeResource):
         if found.replaces:
             created_deletion.refuse_replacement(identity, old_outputs, news)
             return replace(found, notice="; ".join(explain.replacement(identity, old_outputs, document)))
-        shrinks = explain.shrinking(old_outputs.get("capacityBytes", 0), document)
-        notices = [f"will be refused: {shrinks}"] if shrinks else []
-        notices += created_deletion.describe_change(identity, old_outputs, news)
-        return replace(found, notice="; ".join(notices))
+        return replace(found, notice="; ".join(created_deletion.describe_change(identity, old_outputs, news)))
 
     def _difference(
         self,

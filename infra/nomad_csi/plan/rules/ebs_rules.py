@@ -135,8 +135,7 @@ def describe_change(present: Present, wanted: volume.EbsSpec) -> str:
         )
         if _differs(present, wanted, field)
     ]
-    how = "refused: an EBS volume never shrinks" if wanted.size_gib < present.size_gib else "in place"
-    return f"{', '.join(parts)} ({how})" if parts else ""
+    return f"{', '.join(parts)} (in place)" if parts else ""
 
 
 def check_change(
