@@ -1,14 +1,16 @@
-"""What the state has of a component's storage: a change that cannot be is refused before it is sent, in a preview, too."""
+"""What the state has of the storage of components: a change that cannot be is refused before it is sent."""
 
+import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import pulumi
 
 from nomad_csi import errors
-from nomad_csi.components import arguments, identity, lifting, program
+from nomad_csi.components import arguments, identity, lifting, program, scope
 from nomad_csi.plan import volumes
 from nomad_csi.pulumi_state import urns
+from nomad_csi.spec import names
 from nomad_csi.text import foreign
 
 
@@ -32,18 +34,42 @@ def refused(
             return
         if isinstance(plan.whole, pulumi.Output) and await plan.whole.is_secret():
             wrong = tuple(lifting.without_value(problem) for problem in wrong)
-        source = f"{type(component).__name__} {name}"
-        raise program.ProgramError(
-            foreign.visible(str(errors.SpecError(tuple(map(arguments.of_argument, wrong)), source)))
-        )
+        told = errors.SpecError(tuple(map(arguments.of_argument, wrong)), f"{type(component).__name__} {name}")
+        raise program.ProgramError(foreign.visible(str(told)))
 
     return pulumi.Output.all(component.urn, identity.state(), plan.whole).apply(run)
 
 
 def _find(urn: str, kind: str, name: str, key: str, state: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
-    """Return the outputs of the child *name* of *urn*; of one with another name, by the tag that says what it is for."""
+    """Return the outputs of the child *name* of *urn*; where it had another name, of the storage that is for *key*."""
     above, _, _ = urn.rpartition("::")
     if found := state.get(f"{above}${kind}::{name}"):
         return found
     tagged = (item for other, item in state.items() if urns.read(other).type == kind)
     return next((item for item in tagged if volumes.maker(item.get("tags") or {}) == key), {})
+
+
+def note_registration(component: program.Component, name: str) -> None:
+    """
+    Note that the program registers the volume *name*. A preview tells of protected ones that it does not have any more.
+
+    Pulumi refuses to remove their storage, but does not say where `protect` is, nor that it takes two runs.
+    """
+    own = scope.scope()
+    is_first = not own.registered
+    own.registered |= {name, *component.former_names}
+    if is_first and own.run is not None and pulumi.runtime.is_dry_run():
+        identity.state().apply(lambda state: _warn_of_removed(own, state))
+
+
+async def _warn_of_removed(own: scope.Scope, state: Mapping[str, Mapping[str, Any]]) -> None:
+    while own.run is not None and own.run.get_coro().cr_running:  # type: ignore[union-attr]  # noqa: ASYNC110  # the program
+        await asyncio.sleep(0.01)
+    for urn, found in state.items():
+        volume = urns.read(urn)
+        is_deleted = volume.type == names.VOLUME_REGISTRATION_TYPE and (found.get("storage") or {}).get("owned")
+        if is_deleted and found.get("protect") and urn.rpartition("::")[2] not in own.registered:
+            own.warn_once(
+                f"volume {found.get('namespace')}/{found.get('volumeId')} is not declared any more, and is protected: "
+                "declare it with protect: false, run `pulumi up`, and remove it then"
+            )

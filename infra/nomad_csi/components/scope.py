@@ -28,6 +28,8 @@ class Scope:
         self.clusters: dict[Hashable, pulumi.Output[str]] = {}
         """The id of each provider's cluster."""
         self.checked: dict[Hashable, pulumi.Output[str]] = {}
+        self.registered: set[str] = set()
+        """Names of the volumes that the program registers, also former ones."""
         self.run: asyncio.Task[Any] | None = None
         self._declared: dict[Hashable, declared.Declared] = {}
         self._named: dict[int, tuple[Any, str]] = {}
@@ -55,6 +57,7 @@ class Scope:
         """Forget what another run has declared: tests may run a program several times with the same mocks."""
         if self.run is not None and self.run.done():
             self._declared.clear()
+            self.registered.clear()
             self.run = None
         self.run = self.run or run
 

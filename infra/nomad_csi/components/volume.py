@@ -6,7 +6,7 @@ from typing import Any, TypedDict, TypeVar
 
 import pulumi
 
-from nomad_csi.components import arguments, handed_over, identity, lifting, program, resources
+from nomad_csi.components import arguments, handed_over, identity, lifting, program, recorded, resources
 from nomad_csi.frame import properties
 from nomad_csi.plan import model, snippet, volume_forms
 from nomad_csi.spec import model as spec
@@ -138,6 +138,7 @@ def register(  # noqa: PLR0917  # called by our own components only
         opts=component.child(depends_on=list(storage)),
     )
     handed_over.refuse_in_preview(registration, fate)
+    recorded.note_registration(component, name)
     write_file(component, name, plan, args, external_id=external_id, plugin_id=plugin_id)
     return registration
 

@@ -82,15 +82,13 @@ def check_protected(
     """
     external_id = str(recorded.get("arn", "")).rpartition("/")[2] or "the storage"
     for field, output in _COMPARED[kind].items():
-        before = functools.reduce(_inside, output.split("."), recorded)
-        after = functools.reduce(lambda found, name: getattr(found, name, None), field.split("."), source)
+        before: Any = functools.reduce(_inside, output.split("."), recorded)
+        after: Any = functools.reduce(_inside, field.split("."), source)
         if None not in (before, after) and before != after:
-            allowed = (
-                f"{before!r}, as {external_id} has it: with another value it is replaced by empty storage, and it "
-            )
+            allowed = f"{before!r}: {external_id} is protected, and would be replaced by storage that is empty"
             fix = "set protect: false, run `pulumi up`, and change it then"
-            yield Problem(path=f"{path}.{field}", got=repr(after), allowed=f"{allowed}is protected", fix=fix)
+            yield Problem(path=f"{path}.{field}", got=repr(after), allowed=allowed, fix=fix)
 
 
 def _inside(found: Any, name: str) -> Any:
-    return found.get(name) if isinstance(found, Mapping) else None
+    return found.get(name) if isinstance(found, Mapping) else getattr(found, name, None)
