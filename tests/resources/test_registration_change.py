@@ -126,8 +126,8 @@ def test_another_plugin_may_mean_other_data_by_the_same_id(external_id):
         ),
         (
             {"externalId": properties.UNKNOWN},
-            f"default/mysql is re-pointed from {VOL_A} to storage that is not known yet: deregistered and registered "
-            f"again, refused while claimed; the data stays in {VOL_A} and is not copied",
+            f"default/mysql gets other storage instead of {VOL_A}: deregistered and registered again, refused while "
+            f"claimed; the data stays in {VOL_A} and is not copied",
         ),
         (
             {"pluginId": "x", "name": "y"},
@@ -185,7 +185,7 @@ EFS = {
     "storage": {"location": FOLDER, "owned": True},
 }
 RE_POINTED = "volume default/shared is protected, and would be re-pointed from"
-MEANT = "nothing was changed: set protect: false on it for one `up` if that is meant"
+MEANT = "nothing was changed: where that is meant, set protect: false, run `pulumi up`, and change it then"
 
 
 def refusal(old, news):
@@ -241,12 +241,12 @@ def test_storage_that_the_program_makes_anew_is_said_to_be_deleted():
     disk = OLD | {"storage": {"owned": True}, "protect": True}
 
     assert registration_change.sentence("default/mysql", classify(disk, disk | {"externalId": properties.UNKNOWN})) == (
-        f"default/mysql is re-pointed from {VOL_A} to storage that is not known yet: deregistered and registered again, "
-        f"refused while claimed; {VOL_A} is deleted with all its data afterwards, and what is made in its place is empty"
+        f"default/mysql gets new, empty storage instead of {VOL_A}: deregistered and registered again, refused while "
+        f"claimed; {VOL_A} is deleted with all its data afterwards"
     )
     assert refusal(EFS, moved(properties.UNKNOWN, properties.UNKNOWN)) == (
-        f"{RE_POINTED} {FOLDER} to storage that is not known yet: {FOLDER.partition(':')[0]} is deleted with all its data "
-        f"afterwards, and what is made in its place is empty; {MEANT}"
+        f"volume default/shared is protected, and would get new, empty storage instead of {FOLDER}: "
+        f"{FOLDER.partition(':')[0]} is deleted with all its data afterwards; {MEANT}"
     )
 
 
@@ -267,9 +267,10 @@ def test_folder_that_an_older_release_did_not_record_is_not_guessed():
 
     assert refusal(old, moved(FOLDER, OLD_POINT)) == ""
     assert refusal(old, moved(FOLDER, properties.UNKNOWN)) == (
-        f"{RE_POINTED} {OLD_POINT} to storage that is not known yet: the data stays in {OLD_POINT} and is not copied; "
-        "nothing was changed: its folder is not recorded yet: after an upgrade run `up` once without this change, or "
-        "set protect: false on it for one `up` if that is meant"
+        f"volume default/shared is protected, and would get other storage instead of {OLD_POINT}: the data stays in "
+        f"{OLD_POINT} and is not copied; nothing was changed: its folder is not recorded yet: after an upgrade run "
+        "`pulumi up` once without this change; or where that is meant, set protect: false, run `pulumi up`, and change "
+        "it then"
     )
 
 

@@ -162,7 +162,9 @@ class _Planner(Generic[ModelT, PlanT]):
         wrong: list[errors.Problem] = []
         model = self.read(_without_outputs(args), wrong)
         paths = {errors.path_of("", location) for location in late}
-        wrong = [*found, *(item for item in wrong if not late or not _concerns(self._named(item).path, paths))]
+        wrong = [item for item in wrong if not late or not _concerns(self._named(item).path, paths)]
+        misspelt = {item.fix for item in found}
+        wrong = [*found, *(item for item in wrong if f"did you mean {self._named(item).path}?" not in misspelt)]
         if model is None and not wrong:
             model = self.read(self.complete(_without_outputs(args, in_place=False)), [])
         if model is not None:

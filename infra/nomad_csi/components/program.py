@@ -71,10 +71,8 @@ class Component(pulumi.ComponentResource):
         self._caller = pulumi.ResourceOptions(depends_on=opts.depends_on if opts else None)
         self.is_retained = bool(opts and opts.retain_on_delete)
         """Whether the engine forgets what the component makes when it is removed, and leaves it."""
-        aliases = opts.aliases if opts and opts.aliases else ()
-        self.former_names = [
-            each.name for each in aliases if isinstance(each, pulumi.Alias) and isinstance(each.name, str)
-        ]
+        aliases = [each for each in opts.aliases or () if isinstance(each, pulumi.Alias)] if opts else []
+        self.former_names = [each.name for each in aliases if isinstance(each.name, str)]
         self.may_change_inputs = declared_resource.may_change_inputs(opts)
         """Whether an input of what it makes may get another value than the component gives it."""
 

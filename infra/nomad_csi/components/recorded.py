@@ -8,7 +8,7 @@ import pulumi
 
 from nomad_csi import errors
 from nomad_csi.components import arguments, identity, lifting, program, scope
-from nomad_csi.plan import volumes
+from nomad_csi.plan import model, volumes
 from nomad_csi.pulumi_state import urns
 from nomad_csi.spec import names
 from nomad_csi.text import foreign
@@ -49,7 +49,7 @@ def _find(urn: str, kind: str, name: str, key: str, state: Mapping[str, Mapping[
     return next((item for item in tagged if volumes.maker(item.get("tags") or {}) == key), {})
 
 
-def note_registration(component: program.Component, name: str) -> None:
+def note_registration(component: program.Component, name: str, plan: lifting.Lifted[model.VolumePlan]) -> None:
     """
     Note that the program registers the volume *name*. A preview tells of protected ones that it does not have any more.
 
@@ -57,9 +57,11 @@ def note_registration(component: program.Component, name: str) -> None:
     """
     own = scope.scope()
     is_first = not own.registered
-    own.registered |= {name, *component.former_names}
+    keys = () if isinstance(plan.whole, pulumi.Output) else (plan.whole.key,)
+    own.registered |= {name, *component.former_names, *keys}
     if is_first and own.run is not None and pulumi.runtime.is_dry_run():
-        identity.state().apply(lambda state: _warn_of_removed(own, state))
+        told: pulumi.Output[None] = identity.state().apply(lambda state: _warn_of_removed(own, state))
+        del told  # Pulumi waits for every output
 
 
 async def _warn_of_removed(own: scope.Scope, state: Mapping[str, Mapping[str, Any]]) -> None:
@@ -68,8 +70,9 @@ async def _warn_of_removed(own: scope.Scope, state: Mapping[str, Mapping[str, An
     for urn, found in state.items():
         volume = urns.read(urn)
         is_deleted = volume.type == names.VOLUME_REGISTRATION_TYPE and (found.get("storage") or {}).get("owned")
-        if is_deleted and found.get("protect") and urn.rpartition("::")[2] not in own.registered:
+        key = f"{found.get('namespace')}/{found.get('volumeId')}"
+        if is_deleted and found.get("protect") and not {urn.rpartition("::")[2], key} & own.registered:
             own.warn_once(
-                f"volume {found.get('namespace')}/{found.get('volumeId')} is not declared any more, and is protected: "
-                "declare it with protect: false, run `pulumi up`, and remove it then"
+                f"volume {key} is not declared any more, and is protected: declare it with protect: false, run "
+                "`pulumi up`, and remove it then"
             )

@@ -29,7 +29,7 @@ class Scope:
         """The id of each provider's cluster."""
         self.checked: dict[Hashable, pulumi.Output[str]] = {}
         self.registered: set[str] = set()
-        """Names of the volumes that the program registers, also former ones."""
+        """Names of the volumes that the program registers, also former ones, and ``namespace/volume_id`` of each."""
         self.run: asyncio.Task[Any] | None = None
         self._declared: dict[Hashable, declared.Declared] = {}
         self._named: dict[int, tuple[Any, str]] = {}

@@ -138,7 +138,7 @@ def register(  # noqa: PLR0917  # called by our own components only
         opts=component.child(depends_on=list(storage)),
     )
     handed_over.refuse_in_preview(registration, fate)
-    recorded.note_registration(component, name)
+    recorded.note_registration(component, name, plan)
     write_file(component, name, plan, args, external_id=external_id, plugin_id=plugin_id)
     return registration
 

@@ -39,10 +39,15 @@ class Declared:
         *name* is that of the component in errors: ``CsiPlugin ebs0``.
         """
         self._plugins[name], self._drivers[name] = plugin, driver
-        yield from plugin_rules.check_plugin(plugin, driver, "")
-        for problem in plugin_rules.check_plugins(self._plugins, self._drivers):
-            yield dataclasses.replace(problem, path=problem.path.removeprefix(name))
-        yield from self._placed(self._served(plugin.id))
+        among = plugin_rules.check_plugins(self._plugins, self._drivers)
+        wrong = [
+            *plugin_rules.check_plugin(plugin, driver, ""),
+            *(dataclasses.replace(problem, path=problem.path.removeprefix(name)) for problem in among),
+            *self._placed(self._served(plugin.id)),
+        ]
+        if wrong:
+            del self._plugins[name], self._drivers[name]  # nothing else is told of it
+        yield from wrong
 
     def add_file_system(self, name: str, system: spec.FileSystemSpec) -> Iterator[Problem]:
         """Add the file system *name*, and yield its problems, and those of the volumes in it."""
@@ -58,8 +63,9 @@ class Declared:
         *driver* is that of its component, which may differ from that of its plugin (`set_plugin`).
         """
         self._volumes[name] = _Volume(volume=volume, driver=driver)
-        yield from self._rules(name)
-        yield from self._taken.add(volume, driver, "", name)
+        if wrong := (*self._rules(name), *self._taken.add(volume, driver, "", name)):
+            del self._volumes[name]  # nothing else is told of it
+        yield from wrong
 
     def set_plugin(self, name: str, plugin_id: str) -> Iterator[Problem]:
         """Set the plugin of the volume *name*, and yield the problems of the two."""

@@ -321,6 +321,7 @@ class Servicer(server.ProviderServicer):
             connect=self._connect,
             root=configuration.root(self._settings, self._environment),
             stack=_stack(request.urn),
+            imports=bool(self._environment.get(names.IMPORTS)),
             sandbox=self._mark,
             status=lambda line: self._engine.status(request.urn, self._clean(request, line)),
             warn=lambda line: self._engine.warn(request.urn, self._clean(request, line)),

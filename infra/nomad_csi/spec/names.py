@@ -98,6 +98,9 @@ CREATED_VOLUME_TYPE = f"{TYPES}CreatedVolume"
 PLUGIN_HEALTH_TYPE = f"{TYPES}PluginHealth"
 """Pulumi resource types, for reading a state without the classes of `resources`, which send requests."""
 
+IMPORTS = "NOMAD_CSI_IMPORTS"
+"""Environment variable of a preview that makes a file for ``pulumi import``."""
+
 CLUSTER_ID_FUNCTION = f"{TYPES}clusterId"
 """
 The provider's function. It takes ``make``, true or false, and ``recorded``, the ids of the clusters in the stack's

@@ -54,15 +54,14 @@ def compare_record(
     return "own" if record.nonce in {"", nonce} else "sibling"
 
 
-def warn_unless_owned(context: resource.Context, volume: DesiredVolume, refusal: errors.RefusedError) -> None:
+def refuse_unless_imported(context: resource.Context, volume: DesiredVolume, refusal: errors.RefusedError) -> None:
     """
-    Warn of the *refusal* of a new *volume* in a preview; raise it where this stack owns the volume.
+    Raise the *refusal* of a new *volume*; a preview for an import warns of it where this stack does not own the volume.
 
-    The stack's id decides that: its state then has, or had, another resource for the volume. The warning permits a
-    preview before an import.
+    The stack's id decides that: its state then has, or had, another resource for the volume.
     """
     owner = registration_ownership.owner_records_of(context.client).cached(volume.key)
-    if owner is not None and owner.stack_id and owner.stack_id == volume.owner_id:
+    if not context.imports or (owner is not None and owner.stack_id and owner.stack_id == volume.owner_id):
         raise refusal
     context.warn(f"{refusal}; `up` is refused, unless the volume is imported first; {_AFTER_EJECT}")
 

@@ -6,7 +6,6 @@ from typing import Any
 
 from nomad_csi.frame import resource
 from nomad_csi.nomad import cluster_identity, volumes
-from nomad_csi.nomad.records import volumes as volume_records
 from nomad_csi.volumes import (
     compare,
     desired,
@@ -199,7 +198,7 @@ def _preview_new(context: resource.Context, wanted: wanted_volume.WantedVolume) 
     """Refuse in a preview a new volume that a create would refuse."""
     decision = wanted.decision()
     if decision.refusal in {"taken", "impossible"}:
-        volume_ownership.warn_unless_owned(context, wanted.desired, wanted.refused(decision.refusal))
+        volume_ownership.refuse_unless_imported(context, wanted.desired, wanted.refused(decision.refusal))
     elif decision.refusal is not None:
         raise wanted.refused(decision.refusal)
     elif "moved" in decision.remarks:
@@ -217,12 +216,9 @@ def _preview_new(context: resource.Context, wanted: wanted_volume.WantedVolume) 
 
 
 def _preview_update(context: resource.Context, wanted: wanted_volume.WantedVolume) -> None:
-    """Refuse in a preview an update that an `up` would refuse; claims may be gone by then."""
+    """Refuse in a preview an update that an `up` would refuse."""
     decision = wanted.decision()
-    if decision.refusal == "claimed":
-        holders = volume_records.holders(wanted.registered)
-        context.warn(f"volume {wanted.name} is claimed now, and `up` refuses this change while it is: {holders}")
-    elif decision.refusal is not None:
+    if decision.refusal is not None:
         raise wanted.refused(decision.refusal)
     if "new and empty" in decision.remarks:
         context.warn(explain.new_and_empty(wanted.name, wanted.recorded_outputs))

@@ -163,7 +163,7 @@ def _sources(
     volume: spec.VolumeSpec, driver: spec.DriverSpec, plugin: spec.PluginSpec | None, path: str
 ) -> Iterator[Iterator[Problem]]:
     """Yield the rules for where the storage comes from."""
-    yield _possible(volume, driver, path)
+    yield _possible(volume, driver, plugin, path)
     if ebs := volume.ebs:
         yield ebs_rules.check(ebs, f"{path}.ebs")
     if efs := volume.efs:
@@ -177,12 +177,14 @@ def _sources(
         yield _may_create(driver, plugin, f"{path}.create")
 
 
-def _possible(volume: spec.VolumeSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
+def _possible(
+    volume: spec.VolumeSpec, driver: spec.DriverSpec, plugin: spec.PluginSpec | None, path: str
+) -> Iterator[Problem]:
     possible = [name for name in spec.SOURCES if _can(driver, name)]
     for name in spec.SOURCES:
         if getattr(volume, name) is not None and name not in possible:
             allowed = f"{' or '.join(possible)} under a plugin of {driver.name}"
-            fix = f"check plugin_id {volume.plugin_id!r}"
+            fix = f"check plugin_id {(plugin.id if plugin else volume.plugin_id)!r}"
             code = "volume-only-created" if name == "existing" else ""
             yield Problem(path=f"{path}.{name}", got=name, allowed=allowed, fix=fix, code=code)
 
