@@ -435,7 +435,11 @@ def test_preview_goes_on_for_storage_that_is_yet_to_be_imported(ours, owner):
     """The file for ``pulumi import`` is made by a preview; it warns, and does not say that the volume is taken over."""
     RESOURCE.create(ours.context, {name: value for name, value in NEWS.items() if name != "owner"} | owner)
 
-    RESOURCE.preflight(ours.context, {}, NEWS | TO_BE_MADE | {"ownerId": STACK_ID})
+    news = NEWS | TO_BE_MADE | {"ownerId": STACK_ID}
+
+    RESOURCE.preflight(dataclasses.replace(ours.context, imports=True), {}, news)
+    with pytest.raises(errors.RefusedError, match="is registered already, for fs-1, and this resource would make new"):
+        RESOURCE.preflight(ours.context, {}, news)
 
     refused = (
         f"{NEW_STORAGE}; `up` is refused, unless the volume is imported first; after `nomad-csi eject`, remove it from "

@@ -1,5 +1,6 @@
 """Plugin jobs are registered against what was planned, compared by Nomad's plan, and stopped before they are purged."""
 
+import dataclasses
 from contextlib import nullcontext
 
 import pytest
@@ -162,11 +163,13 @@ def test_preview_refuses_a_job_of_another_stack(context, cluster, heard):
         JOB.preflight(context, NEWS, NEWS)
 
 
-def test_preview_warns_of_a_job_without_owner_that_would_change(context, cluster, heard):
-    """It may be imported before `up`, which refuses it else."""
+def test_preview_for_an_import_warns_of_a_job_without_owner_that_would_change(context, cluster, heard):
+    """Any other refuses it, as `up` does."""
     answers(cluster, job=RUNNING | {"Meta": None}, planned=plan("Edited"))
 
-    JOB.preflight(context, {}, NEWS)
+    JOB.preflight(dataclasses.replace(context, imports=True), {}, NEWS)
+    with pytest.raises(errors.RefusedError, match="is not this stack's, and would change"):
+        JOB.preflight(context, {}, NEWS)
 
     [warning] = heard["warn"]
     assert "is not this stack's, and would change" in warning
