@@ -1,13 +1,12 @@
 """The component of an EBS volume."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pulumi
 import pulumi_aws as aws
 
-from nomad_csi import errors
-from nomad_csi.components import arguments, aws_resources, identity, lifting, recorded, volume
+from nomad_csi.components import arguments, aws_resources, identity, recorded, volume
 from nomad_csi.components.argument_classes import EbsVolumeArgs
 from nomad_csi.plan import model, replacement
 from nomad_csi.plan.rules import ebs_rules
@@ -32,17 +31,7 @@ class EbsVolume(volume.Volume):
         """Declare the volume *name*, which is also its id unless ``volume_id`` says otherwise."""
         super().__init__("nomad-csi:index:EbsVolume", name, {}, opts)
         plan = arguments.volume_plan(self, name, args, EbsVolumeArgs, "aws-ebs", ebs=spec.EbsSpec)
-        is_protected = volume.protects(args)
-
-        def check(planned: model.VolumePlan, found: Mapping[str, Any]) -> Iterator[errors.Problem]:
-            wanted, present = volume.source(planned, spec.EbsSpec), _present(found)
-            if is_protected:
-                yield from replacement.check_protected(replacement.EBS_VOLUME, wanted, found, "")
-            if present:
-                yield from ebs_rules.check_change(present, wanted, None, "")
-
-        refused = recorded.refused(self, name, replacement.EBS_VOLUME, plan, check)
-        made = self._make(name, plan, refused, is_protected=is_protected)
+        made = self._make(name, plan, is_protected=volume.protects(args))
         _say_change(made, plan)
         self.storage: Sequence[pulumi.Resource] = [made]
         plugin_id = arguments.plugin_id(self, name, args)
@@ -55,17 +44,16 @@ class EbsVolume(volume.Volume):
             kms_key_arn=made.kms_key_id.apply(lambda known: known or ""),
         )
 
-    def _make(
-        self, name: str, plan: volume.Plan, refused: pulumi.Output[None], *, is_protected: bool
-    ) -> aws.ebs.Volume:
+    def _make(self, name: str, plan: volume.Plan, *, is_protected: bool) -> aws.ebs.Volume:
         def value(argument: str) -> Any:
             return plan.part(lambda made: getattr(made.source, argument), argument)
 
+        kind = replacement.EBS_VOLUME
         tags = plan.part(_tags, "tags", "snapshots", "volume_id", "namespace")
         return aws.ebs.Volume(
             name,
             availability_zone=value("availability_zone"),
-            size=lifting.after(refused, value("size_gib")),
+            size=recorded.guarded(value("size_gib"), kind, self, name, plan, _ebs, is_protected=is_protected),
             type=value("volume_type"),
             iops=value("iops"),
             throughput=value("throughput_mib_per_s"),
@@ -84,30 +72,14 @@ def _say_change(made: aws.ebs.Volume, plan: volume.Plan) -> None:
 
 
 def _say(made: aws.ebs.Volume, found: Mapping[str, Any], plan: model.VolumePlan) -> None:
-    present = _present(found)
-    if present and (words := ebs_rules.describe_change(present, volume.source(plan, spec.EbsSpec))):
+    present = ebs_rules.of_state(found)
+    if present and (words := ebs_rules.describe_change(present, _ebs(plan))):
         pulumi.log.info(words, made, ephemeral=True)
 
 
-def _present(found: Mapping[str, Any]) -> ebs_rules.Present | None:
-    """Return the EBS volume that has the outputs *found*; ``None``: it is new."""
-    if not {"arn", "availabilityZone", "encrypted", "size", "type"} <= found.keys():
-        return None
-    return ebs_rules.Present(
-        external_id=str(found["arn"]).rpartition("/")[2],
-        availability_zone=found["availabilityZone"],
-        encrypted=found["encrypted"],
-        size_gib=int(found["size"]),
-        volume_type=found["type"],
-        iops=_whole(found.get("iops")),
-        throughput_mib_per_s=_whole(found.get("throughput")),
-    )
-
-
-def _whole(value: float | None) -> int | None:
-    """Return a number of the state, which has floats; ``None`` where EC2 has no such setting."""
-    return int(value) if value else None
+def _ebs(plan: model.VolumePlan) -> spec.EbsSpec:
+    return volume.source(plan, spec.EbsSpec)
 
 
 def _tags(made: model.VolumePlan) -> dict[str, str]:
-    return dict(volume.source(made, spec.EbsSpec).tags)
+    return dict(_ebs(made).tags)

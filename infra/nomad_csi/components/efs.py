@@ -193,19 +193,18 @@ class _Settings(Generic[PlanT]):
     def file_system(self, component: program.Component, name: str, *, protect: bool) -> aws.efs.FileSystem:
         """Declare the file system."""
         known = pulumi.Output.all(identity.stack_id(component), self.key)
-        refused = recorded.refused(
-            component,
-            name,
-            replacement.FILE_SYSTEM,
-            self.plan,
-            lambda made, found: (
-                replacement.check_protected(replacement.FILE_SYSTEM, self.read(made), found, "") if protect else ()
-            ),
-        )
         return aws.efs.FileSystem(
             name,
             creation_token=known.apply(lambda both: volumes.creation_token(*both)),
-            encrypted=lifting.after(refused, self.value(lambda efs: efs.encrypted, "encrypted")),
+            encrypted=recorded.guarded(
+                self.value(lambda efs: efs.encrypted, "encrypted"),
+                replacement.FILE_SYSTEM,
+                component,
+                name,
+                self.plan,
+                self.read,
+                is_protected=protect,
+            ),
             kms_key_id=self.value(lambda efs: efs.kms_key_arn, "kms_key_arn"),
             performance_mode=self.value(lambda efs: str(efs.performance_mode), "performance_mode"),
             throughput_mode=self.value(lambda efs: str(efs.throughput_mode), "throughput_mode"),
@@ -289,22 +288,15 @@ def _access_point(
     def value(get: Callable[[spec.AccessPointSpec], Any]) -> lifting.Later[Any]:
         return plan.part(lambda made: get(_point(made)), "access_point")
 
-    refused = recorded.refused(
-        component,
-        name,
-        replacement.ACCESS_POINT,
-        plan,
-        lambda made, found: (
-            replacement.check_protected(replacement.ACCESS_POINT, _efs(made), found, "")
-            if volume.protects(args)
-            else ()
-        ),
-    )
-    uid = lifting.after(refused, value(lambda point: point.uid))
+    is_protected = volume.protects(args)
+    kind, uid = replacement.ACCESS_POINT, value(lambda point: point.uid)
     return aws.efs.AccessPoint(
         name,
         file_system_id=file_system_id,
-        posix_user={"uid": uid, "gid": value(lambda point: point.gid)},
+        posix_user={
+            "uid": recorded.guarded(uid, kind, component, name, plan, _efs, is_protected=is_protected),
+            "gid": value(lambda point: point.gid),
+        },
         root_directory={
             "path": value(lambda point: point.path),
             "creation_info": {
@@ -318,7 +310,7 @@ def _access_point(
             plan.part(lambda made: dict(_efs(made).tags), "tags", "volume_id", "namespace"),
             identity.stack_id(component),
         ),
-        opts=component.child(protect=volume.protects(args)),
+        opts=component.child(protect=is_protected),
     )
 
 

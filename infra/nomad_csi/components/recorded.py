@@ -1,43 +1,49 @@
 """What the state has of the storage of components: a change that cannot be is refused before it is sent."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 import pulumi
 
 from nomad_csi import errors
 from nomad_csi.components import arguments, identity, lifting, program, scope
-from nomad_csi.plan import model, volumes
+from nomad_csi.plan import model, replacement, volumes
 from nomad_csi.pulumi_state import urns
+from nomad_csi.spec import model as spec
 from nomad_csi.spec import names
 from nomad_csi.text import foreign
 
+T = TypeVar("T")
 
-def refused(
+
+def guarded(  # noqa: PLR0917  # called by our own components only
+    value: lifting.Later[T],
+    kind: str,
     component: program.Component,
     name: str,
-    kind: str,
     plan: lifting.Lifted[Any],
-    check: Callable[[Any, Mapping[str, Any]], Iterable[errors.Problem]],
-) -> pulumi.Output[None]:
+    source: Callable[[Any], spec.EbsSpec | spec.EfsSettings],
+    *,
+    is_protected: bool,
+) -> pulumi.Output[T]:
     """
-    Return an output that fails with the problems of *check*, for the child *name* of *component*, of a *kind*.
+    Return *value*, which fails where the storage *name* of a *kind*, in *component*, cannot be what the *plan* says.
 
-    *check* gets the plan, once it is known, and the outputs of the child in the state; it is not called for a new one.
+    *source* returns the storage of a plan.
     """
 
-    async def run(known: Any) -> None:
+    async def check(known: Any) -> None:
         urn, state, made = known
-        found = _find(urn, kind, name, getattr(made, "key", name), state)
-        if component.may_change_inputs or not (wrong := tuple(check(made, found) if found else ())):
-            return
+        found = {} if component.may_change_inputs else _find(urn, kind, name, getattr(made, "key", name), state)
+        wrong = [*replacement.check_change(kind, source(made), found, "", is_protected=is_protected)] if found else []
         if isinstance(plan.whole, pulumi.Output) and await plan.whole.is_secret():
-            wrong = tuple(lifting.without_value(problem) for problem in wrong)
-        told = errors.SpecError(tuple(map(arguments.of_argument, wrong)), f"{type(component).__name__} {name}")
-        raise program.ProgramError(foreign.visible(str(told)))
+            wrong = [lifting.without_value(problem) for problem in wrong]
+        if wrong:
+            told = errors.SpecError(tuple(map(arguments.of_argument, wrong)), f"{type(component).__name__} {name}")
+            raise program.ProgramError(foreign.visible(str(told)))
 
-    return pulumi.Output.all(component.urn, identity.state(), plan.whole).apply(run)
+    return lifting.after(pulumi.Output.all(component.urn, identity.state(), plan.whole).apply(check), value)
 
 
 def _find(urn: str, kind: str, name: str, key: str, state: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:

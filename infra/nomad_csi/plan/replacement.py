@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from nomad_csi.errors import Problem
+from nomad_csi.plan.rules import ebs_rules
 from nomad_csi.spec import model as spec
 
 IGNORED = "fixed once the storage is made: a later value is not compared"
@@ -72,22 +73,25 @@ _COMPARED: Mapping[str, Mapping[str, str]] = {
 """Fields of the spec, and the outputs that have their values in a state."""
 
 
-def check_protected(
-    kind: str, source: spec.EbsSpec | spec.EfsSettings, recorded: Mapping[str, Any], path: str
+def check_change(
+    kind: str, source: spec.EbsSpec | spec.EfsSettings, recorded: Mapping[str, Any], path: str, *, is_protected: bool
 ) -> Iterator[Problem]:
     """
-    Yield each field of *source*, at *path*, by which protected storage of this *kind* would be replaced.
+    Yield why storage of this *kind* cannot become *source*, at *path*; *recorded* are its outputs in the state.
 
-    *recorded* are its outputs in the state. Pulumi refuses that, too, but names neither the field nor what to do.
+    It is protected, and would be replaced: Pulumi refuses that, too, but names neither the field nor what to do. Or it
+    is an EBS volume that would shrink.
     """
     external_id = str(recorded.get("arn", "")).rpartition("/")[2] or "the storage"
-    for field, output in _COMPARED[kind].items():
+    for field, output in _COMPARED[kind].items() if is_protected else ():
         before: Any = functools.reduce(_inside, output.split("."), recorded)
         after: Any = functools.reduce(_inside, field.split("."), source)
         if None not in (before, after) and before != after:
             allowed = f"{before!r}: {external_id} is protected, and would be replaced by storage that is empty"
             fix = "set protect: false, run `pulumi up`, and change it then"
             yield Problem(path=f"{path}.{field}", got=repr(after), allowed=allowed, fix=fix)
+    if isinstance(source, spec.EbsSpec) and (present := ebs_rules.of_state(recorded)):
+        yield from ebs_rules.check_change(present, source, None, path)
 
 
 def _inside(found: Any, name: str) -> Any:

@@ -1,7 +1,8 @@
 """Preflight checks of an EBS volume: settings that EC2 would refuse."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from nomad_csi.drivers import ebs_limits
 from nomad_csi.errors import Problem
@@ -96,6 +97,21 @@ class Present:
     """``None`` where the type has no such setting, or EC2 does not report it."""
 
     throughput_mib_per_s: int | None = None
+
+
+def of_state(recorded: Mapping[str, Any]) -> Present | None:
+    """Return the EBS volume that has the outputs *recorded* in a state; ``None``: it is new."""
+    if not {"arn", "availabilityZone", "encrypted", "size", "type"} <= recorded.keys():
+        return None
+    return Present(
+        external_id=str(recorded["arn"]).rpartition("/")[2],
+        availability_zone=recorded["availabilityZone"],
+        encrypted=recorded["encrypted"],
+        size_gib=int(recorded["size"]),
+        volume_type=recorded["type"],
+        iops=int(recorded.get("iops") or 0) or None,  # a state has floats, and 0 where EC2 has no such setting
+        throughput_mib_per_s=int(recorded.get("throughput") or 0) or None,
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -32,7 +32,7 @@ def check_volume(
         _zones(volume, driver, plugin, path),
         _capabilities(volume, driver, path),
         _mount_options(volume, driver, f"{path}.mount_options"),
-        efs_rules.check_iam(volume, path) if driver.storage == "efs" else (),
+        efs_rules.check_mount(volume, path) if driver.storage == "efs" else (),
         _tags(volume, path),
         _sharing(volume, driver, f"{path}.shares_storage"),
         _topologies(volume, driver, f"{path}.topologies"),
@@ -197,6 +197,9 @@ def _may_create(driver: spec.DriverSpec, plugin: spec.PluginSpec | None, path: s
 
 
 def _created(volume: spec.VolumeSpec, create: spec.CreateSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
+    if driver.needs_capacity and not create.least_bytes:
+        allowed, code = f"a capacity: {driver.name} creates no volume without one", "capacity-missing"
+        yield Problem(path=f"{path}.create", got="none", allowed=allowed, fix="add capacity_min_gib", code=code)
     if volume.context:
         allowed = "none: the plugin writes the context of a volume that it makes"
         code = "context-without-effect"
