@@ -21,7 +21,9 @@ OF_NOMAD = "nomad-csi:index:StackIdentity"
 class Scope:
     """One run of a program, or of the components that a program in another language has constructed here."""
 
-    def __init__(self, provider: str = "") -> None:
+    def __init__(self, provider: str = "", *, is_hosted: bool = False) -> None:
+        """Begin with nothing declared; *is_hosted*: all components have one provider, as another object each."""
+        self._is_hosted = is_hosted
         self.name = f"{NAME}-{provider}" if provider else NAME
         self.stack_id: pulumi.Output[str] | None = None
         self.state: pulumi.Output[functions.State] | None = None
@@ -37,7 +39,8 @@ class Scope:
 
     def declared(self, component: pulumi.ComponentResource) -> declared.Declared:
         """Return what is declared for the cluster of *component*'s provider."""
-        return self._declared.setdefault(id(component.get_provider(OF_NOMAD)), declared.Declared())
+        key = None if self._is_hosted else id(component.get_provider(OF_NOMAD))
+        return self._declared.setdefault(key, declared.Declared())
 
     def name_output(self, output: Any, name: str) -> None:
         """Remember that *output* is that of the component *name*: a rule need not wait until it is known."""

@@ -66,14 +66,17 @@ async def opened(value: Any, path: str = "", origin: _Origin | None = None) -> A
         from nomad_csi.components import scope  # noqa: PLC0415  # see `Hosted`
 
         all_urns = [str(await each.urn.future()) for each in origin.dependencies]
-        found = [urn for urn in all_urns if urns.read(urn).type == _NAMED[path]]
+        found = {urn.rpartition("::")[2] for urn in all_urns if urns.read(urn).type in _NAMED[path]}
         if len(found) == 1:
-            scope.scope().name_output(leaf, found[0].rpartition("::")[2])
+            scope.scope().name_output(leaf, *found)
     return leaf
 
 
-_NAMED = {"pluginId": names.PLUGIN_HEALTH_TYPE, "fileSystemId": "nomad-csi:index:StorageHold"}
-"""Inputs that are an output of another component, and the resource of it that says so; both have its name."""
+_NAMED = {
+    "pluginId": {"nomad-csi:index:CsiPlugin", names.PLUGIN_HEALTH_TYPE},
+    "fileSystemId": {"nomad-csi:index:EfsFileSystem", "nomad-csi:index:StorageHold"},
+}
+"""Inputs that are an output of another component -> that, and the resource in it that has the output; of one name."""
 
 
 def keep_named_dependencies(request: Any) -> None:
@@ -154,7 +157,7 @@ def shared(request: Any) -> Iterator[None]:
     name = request.providers.get(schema.PACKAGE, "").rpartition("::")[0].rpartition("::")[2]
     key = request.monitorEndpoint, "" if name.startswith("default") else name
     if key not in _SCOPES:
-        _SCOPES[key] = scope.Scope(key[1])
+        _SCOPES[key] = scope.Scope(key[1], is_hosted=True)
     with scope.shared_scope(_SCOPES[key]):
         yield
 
