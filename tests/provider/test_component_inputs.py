@@ -203,4 +203,5 @@ def test_output_of_another_component_is_known_by_what_it_depends_on(path, kinds,
         with scope.shared_scope(scope.Scope(is_hosted=True)):
             return scope.scope().component_of(await hosting.opened(value, path, origin))
 
-    assert asyncio.run(run()) == name
+    with contextlib.closing(asyncio.new_event_loop()) as loop:
+        assert loop.run_until_complete(run()) == name
