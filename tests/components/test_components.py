@@ -413,7 +413,7 @@ def test_volume_warns_where_no_policy_of_its_plugin_has_its_key(  # parametrized
     """In whichever order they are declared, and whether the key is an output."""
     arn = "arn:aws:kms:us-east-1:123456789012:"
     told = []
-    monkeypatch.setattr(pulumi.log, "warn", lambda text, *_: told.append(text))
+    monkeypatch.setattr(pulumi.log, "warn", told.append)
     iam = {"role_name": "r", "kms_key_arns": [f"{arn}{key}" for key in in_policy]}
 
     def plugin():
@@ -429,7 +429,8 @@ def test_volume_warns_where_no_policy_of_its_plugin_has_its_key(  # parametrized
     cloud.settle(declare)
 
     said = (
-        f"the policy of plugin aws-ebs0 lacks the key of this volume, {arn}key/1: EC2 will not attach it; add the key"
+        f"the policy of plugin aws-ebs0 lacks the key of EbsVolume mysql, {arn}key/1: EC2 will not attach it; add "
+        "the key"
     )
     assert told == ([f"{said} to iam.kms_key_arns of aws-ebs0"] if warns else [])
 

@@ -4,9 +4,8 @@ import pulumi
 import pytest
 
 from nomad_csi import CsiVolume, errors
-from nomad_csi.components import from_spec
 from nomad_csi.plan import storage, volumes
-from nomad_csi.spec import draft, plugin, volume
+from nomad_csi.spec import plugin, volume
 from nomad_csi.spec.driver import DriverSpec
 from nomad_csi.volumes import created_volume, desired, owner_records
 
@@ -171,44 +170,6 @@ def test_rejects_before_anything_is_declared(cloud, change, line):
 
     assert any(str(problem).startswith(line) for problem in caught.value.problems), str(caught.value)
     assert not [made for made in cloud.recorder.made if "Created" in made.token]
-
-
-def test_a_set_with_a_class_becomes_components():
-    """Each volume of a set has the preset's fields and its own, and its own name in the stack."""
-    document = {
-        "classes": {"fast": {"ebs": {"iops": 6000}, "mount_options": {"fs_type": "xfs"}}},
-        "plugins": [{"id": "aws-ebs0", "driver": "aws-ebs", "aws_region": "us-east-1"}],
-        "volumes": [
-            {
-                "id": "data",
-                "class": "fast",
-                "plugin_id": "aws-ebs0",
-                "ebs": {"size_gib": 40},
-                "each": [{"ebs": {"availability_zone": zone}} for zone in ("us-east-1a", "us-east-1b")],
-            }
-        ],
-    }
-    read = draft.read(document)
-    files = {"render_to": "out", "templates": "own"}
-
-    made = [
-        from_spec.volume_component(read.written[path], "aws-ebs", plugin_id="aws-ebs0", protect=True, files=files)
-        for path in read.volumes
-    ]
-
-    assert read.problems == ()
-    assert [kind.__name__ for kind, _ in made] == ["EbsVolume", "EbsVolume"]
-    assert made[1][1] == {
-        "volume_id": "data[1]",
-        "plugin_id": "aws-ebs0",
-        "availability_zone": "us-east-1b",
-        "size_gib": 40,
-        "iops": 6000,
-        "mount_options": {"fs_type": "xfs"},
-        "protect": True,
-        "render_to": "out",
-        "templates": "own",
-    }
 
 
 def test_every_field_of_the_spec_is_an_argument():

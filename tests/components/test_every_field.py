@@ -117,6 +117,7 @@ volumes:
   - id: uploads
     plugin_id: aws-efs0
     efs: {file_system: data, access_point: {path: /uploads, uid: 1000, gid: 1000}}
+    mount_options: {mount_flags: [iam]}
 """
 EFS_ELSEWHERE = """
 plugins:

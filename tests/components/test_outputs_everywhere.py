@@ -14,7 +14,7 @@ from pulumi.runtime import mocks, resource, rpc
 from pulumi.runtime.proto import source_pb2
 
 from nomad_csi import components, errors
-from nomad_csi.components import argument_classes, arguments, from_spec, program
+from nomad_csi.components import argument_classes, arguments, program
 from tests.components import test_every_field as fields
 
 KEY = "arn:aws:kms:us-east-1:123456789012:key/1"
@@ -100,22 +100,37 @@ OWN = {
 """Properties whose change replaces an object: the arguments without which a preview does not know them."""
 
 
+SOURCES = {
+    "ebs": components.EbsVolume,
+    "efs": components.EfsVolume,
+    "existing": components.ExistingVolume,
+    "create": components.CsiVolume,
+}
+
+
 def of_spec(spec):
     """Yield each component that the document *spec* asks for, with its arguments."""
     for plugin in spec.get("plugins", ()):
-        yield components.CsiPlugin, from_spec.plugin_args(plugin, (), files=FILES)
+        yield components.CsiPlugin, {key: value for key, value in plugin.items() if key != "id"} | FILES
     drivers = {plugin["id"]: plugin["driver"] for plugin in spec.get("plugins", ())}
     for system in spec.get("file_systems", {}).values():
-        yield components.EfsFileSystem, from_spec.file_system_args(system, protect=True)
+        yield components.EfsFileSystem, without(system, "snapshots", "moved_from")
     for volume in spec.get("volumes", ()):
         if "class" not in volume:
-            known = {"plugin_id": volume["plugin_id"], "protect": True, "files": FILES}
-            yield from_spec.volume_component(
-                volume, drivers[volume["plugin_id"]], file_system_id="fs-0123456789abcdef0", **known
-            )
+            [source] = SOURCES.keys() & volume.keys()
+            args = without(volume, "id", "moved_from", source) | volume[source] | FILES | {"volume_id": volume["id"]}
+            if source in {"existing", "create"}:
+                args["driver"] = drivers[volume["plugin_id"]]
+            if args.pop("file_system", None):
+                args["file_system_id"] = "fs-0123456789abcdef0"
+            yield SOURCES[source], args if source == "ebs" else without(args, "snapshots")
     for schedule in spec.get("snapshots", {}).values():
         if "keep" in schedule:
             yield components.EbsSnapshots, schedule
+
+
+def without(given, *keys):
+    return {key: value for key, value in given.items() if key not in keys}
 
 
 def places(value, where=()):
@@ -375,7 +390,8 @@ def test_wrong_output_in_a_list_is_told_with_its_place(run):
     ids = ["subnet-0abc12345", "none"]
 
     def late():
-        targets = [{"availability_zone": "us-east-1a", "subnet_id": pulumi.Output.from_input(each)} for each in ids]
+        zones = zip(("us-east-1a", "us-east-1b"), map(pulumi.Output.from_input, ids), strict=True)
+        targets = [{"availability_zone": zone, "subnet_id": subnet_id} for zone, subnet_id in zones]
         return {"mount_targets": targets, "clients": {"cidr_blocks": ["10.0.0.0/8"]}}
 
     with pytest.raises(program.ProgramError, match=r"\n  mount_targets\[1\]\.subnet_id: expected a subnet id"):

@@ -9,9 +9,9 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.aws import deletion, ebs_volumes, tagged
-from nomad_csi.components import arguments, functions, preflight, stack
+from nomad_csi.components import functions, preflight, program, stack
+from nomad_csi.plan import storage
 from nomad_csi.plan.rules import ebs_rules
-from nomad_csi.spec import draft
 from nomad_csi.spec import model as spec
 
 WANTED = {
@@ -30,7 +30,7 @@ COMPONENT = "urn:pulumi:prod::storage::nomad-csi:index:EbsVolume::orders"
 def warned(monkeypatch):
     """Let AWS have ``kept`` alone, and last snapshots of it and of ``orders``; return what a preview warns of."""
     said = []
-    monkeypatch.setattr(arguments, "owner", lambda: "shop/prod")
+    monkeypatch.setattr(program, "owner", lambda: "shop/prod")
     monkeypatch.setattr(functions, "recorded", lambda: {SYSTEM: {"arn": "arn:x/fs-1"}})
     monkeypatch.setattr(tagged, "find", lambda *_, **__: (KEPT,))
     snapshots = {"default/kept": "snap-1", "default/orders": "snap-2"}
@@ -85,7 +85,7 @@ def test_all_that_interrupted_runs_left_is_named_with_how_to_bring_it_in(monkeyp
         "eu-west-1": [("fs-2", "shared"), ("vol-3", "")],
     }
     known = {"stack_id": "", "cluster": ""}
-    monkeypatch.setattr(arguments, "owner", lambda: "shop/prod")
+    monkeypatch.setattr(program, "owner", lambda: "shop/prod")
     monkeypatch.setattr(functions, "recorded", lambda: {SYSTEM: {"arn": "arn:x/fs-1"}})
     monkeypatch.setattr(
         tagged,
@@ -107,8 +107,10 @@ def test_all_that_interrupted_runs_left_is_named_with_how_to_bring_it_in(monkeyp
     ]
 
 
+EFS = {"id": "efs", "driver": "aws-efs", "aws_region": "us-east-1"}
 GUEST = {"id": "guest", "plugin_id": "efs", "existing": {"external_id": "fs-0123456789abcdef0:/guest"}}
-MADE = {"id": "made", "plugin_id": "efs", "efs": {"subnet_ids": ["subnet-1"]}}
+TARGETS = {"mount_targets": [{"availability_zone": "us-east-1a"}], "clients": {"cidr_blocks": ["10.0.0.0/8"]}}
+MADE = {"id": "made", "plugin_id": "efs", "efs": TARGETS}
 ARN = "arn:aws:elasticfilesystem:us-east-1:123456789012:file-system/fs-0123456789abcdef0"
 OTHER = SYSTEM.replace("::kept", "::other")
 
@@ -131,7 +133,8 @@ def test_storage_around_a_volume_goes_only_with_an_owner_that_the_spec_has_no_mo
 ):
     """By the tag of what the state has, among other storage."""
     monkeypatch.setattr(functions, "recorded", lambda: others | {SYSTEM: state})
-    wanted = draft.read({"volumes": [GUEST, MADE]}).volumes
+    plan = storage.plan_document({"plugins": [EFS], "volumes": [GUEST, MADE]})
+    wanted = dict(zip(("volumes[0]", "volumes[1]"), plan.volumes, strict=True))
 
     with contextlib.nullcontext() if not is_refused else pytest.raises(errors.SpecError, match="keep default/gone"):
         preflight.refuse_removed_owners(wanted, {})
@@ -142,8 +145,7 @@ def test_ready_stack_keeps_a_file_system_in_which_others_have_data(cloud, tag, o
     """Its volume left the spec, and a volume that is registered for a folder in it did not: nothing is declared."""
     arn = "arn:aws:elasticfilesystem:us-east-1:123456789012:file-system/fs-0123456789abcdef0"
     cloud.recorder.recorded = {SYSTEM: {"arn": arn, "tags": {tag: owner}}}
-    guest = {"id": "guest", "plugin_id": "efs", "existing": {"external_id": "fs-0123456789abcdef0:/guest"}}
-    spec_of_guest = {"plugins": [{"id": "efs", "driver": "aws-efs", "aws_region": "us-east-1"}], "volumes": [guest]}
+    spec_of_guest = {"plugins": [EFS], "volumes": [GUEST]}
     pulumi.runtime.set_all_config({"storage:storage": json.dumps(spec_of_guest)}, [])
     try:
         with pytest.raises(errors.SpecError, match=f"keep {owner} while default/guest is in its storage"):
@@ -204,7 +206,7 @@ def test_change_that_ec2_would_refuse_is_refused_before_anything_is_done(
         external_id="vol-1", key="default/kept", stack_id="", cluster="", resource_type="x", volume=_present(**present)
     )
     here = {"eu-west-1": (disk, *others), "us-east-1": others}
-    monkeypatch.setattr(arguments, "owner", lambda: "shop/prod")
+    monkeypatch.setattr(program, "owner", lambda: "shop/prod")
     disk_urn = COMPONENT.replace("::orders", "$aws:ebs/volume:Volume::orders")
     monkeypatch.setattr(functions, "recorded", lambda: {SYSTEM: {"arn": "x/fs-1"}, disk_urn: {"arn": "x/vol-1"}})
     monkeypatch.setattr(tagged, "find", lambda _owner, region, *, profile: here[region] if profile == "shop" else ())
@@ -250,7 +252,7 @@ def test_ready_stack_makes_nothing_beside_what_an_interrupted_run_left(declare, 
 def test_storage_of_another_stack_of_this_name_is_none_that_was_lost(monkeypatch):
     """As of a copy of the project in another backend: by the id in its tag, it is not what this stack made."""
     theirs = tagged.Tagged(external_id="vol-1", key="default/orders", stack_id="theirs", cluster="", resource_type="x")
-    monkeypatch.setattr(arguments, "owner", lambda: "shop/prod")
+    monkeypatch.setattr(program, "owner", lambda: "shop/prod")
     monkeypatch.setattr(functions, "recorded", lambda: {COMPONENT: {"stackId": "ours"}})
     monkeypatch.setattr(tagged, "find", lambda *_, **__: (theirs,))
 
@@ -274,7 +276,7 @@ def test_storage_of_another_stack_of_this_name_is_none_that_was_lost(monkeypatch
 def test_only_a_resource_of_the_storage_itself_records_it(monkeypatch, urn, is_recorded):
     """The outputs of a component have its ARN, too, and stay in the state when the resource below was deleted from it."""
     lost = tagged.Tagged(external_id="vol-1", key="default/orders", stack_id="", cluster="", resource_type="x")
-    monkeypatch.setattr(arguments, "owner", lambda: "shop/prod")
+    monkeypatch.setattr(program, "owner", lambda: "shop/prod")
     monkeypatch.setattr(functions, "recorded", lambda: {urn: {"arn": "arn:aws:ec2:us-east-1:1:volume/vol-1"}})
     monkeypatch.setattr(tagged, "find", lambda *_, **__: (lost,))
 

@@ -29,7 +29,6 @@ PERFORMANCE = {"iops": 4000, "throughput_mib_per_s": 250}
 SAID = [
     ({}, ""),
     ({"size": 30.0}, "size 30 -> 40 GiB (in place)"),
-    ({"size": 50.0}, "size 50 -> 40 GiB (refused: an EBS volume never shrinks)"),
     ({"type": "io2", "throughput": None}, "type io2 -> gp3 (in place)"),
     ({"type": "gp2", "iops": 0.0, "throughput": 0.0}, "type gp2 -> gp3 (in place)"),
     ({"iops": 3000.0}, "iops 3000 -> 4000 (in place)"),
@@ -79,7 +78,7 @@ def declared(cloud, *, project, stack, args):
 
     def program():
         EbsVolume("mysql", EBS | args)
-        EfsVolume("shared", EFS | args)
+        EfsVolume("shared", EFS | {key: f"{value}2" if key == "volume_id" else value for key, value in args.items()})
 
     cloud.settle(program)
     return {made.token: made.inputs for made in cloud.recorder.made}

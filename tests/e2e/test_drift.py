@@ -123,9 +123,8 @@ def test_zone_change_says_that_it_deregisters(running, mysql):
     running.up(check=True)
 
     assert (
-        f"warning: default/mysql is re-pointed from {volume_id} to storage that is not known yet: deregistered and "
-        f"registered again, refused while claimed; {volume_id} is deleted with all its data afterwards, and what is "
-        "made in its place is empty\n" in preview
+        f"warning: default/mysql gets new, empty storage instead of {volume_id}: deregistered and registered again, "
+        f"refused while claimed; {volume_id} is deleted with all its data afterwards\n" in preview
     )
     assert " +- aws:ebs:Volume mysql replace [diff: ~availabilityZone]" in preview
     found = ebs_volume(running)

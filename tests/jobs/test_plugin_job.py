@@ -174,6 +174,24 @@ def test_job_of_another_stack_is_refused(context, cluster, heard, step):
     JOB.preflight(context, {}, NEWS | {"adopt": True})
     assert heard["warn"] == []
 
+    with pytest.raises(errors.RefusedError, match="runs already and belongs to stack infra/dev: choose another id, or"):
+        JOB.preflight(context, {}, NEWS)
+    with pytest.raises(errors.RefusedError, match="belongs to stack infra/dev now: set adopt: true to take it back"):
+        JOB.preflight(context, NEWS, NEWS)
+
+
+def test_preview_for_an_import_warns_of_a_job_without_owner_that_would_change(context, cluster, heard):
+    """Any other refuses it, as `up` does."""
+    answers(cluster, job=RUNNING | {"Meta": None}, planned=plan("Edited"))
+
+    JOB.preflight(dataclasses.replace(context, imports=True), {}, NEWS)
+    with pytest.raises(errors.RefusedError, match="is not this stack's, and would change"):
+        JOB.preflight(context, {}, NEWS)
+
+    [warning] = heard["warn"]
+    assert "is not this stack's, and would change" in warning
+    assert warning.endswith("; `up` is refused, unless the job is imported first")
+
 
 @pytest.mark.parametrize("news", [NEWS, {name: NEWS[name] for name in ("jobId", "namespace", "hcl")}])
 @pytest.mark.parametrize("owner", [None, {}, {"nomad-csi.owner": ""}])

@@ -8,7 +8,6 @@ import pytest
 from nomad_csi import errors
 from nomad_csi.components import functions, preflight
 from nomad_csi.plan import dependents, storage
-from nomad_csi.spec import draft
 from nomad_csi.spec import model as spec
 
 SYSTEM, DISK = "fs-0123456789abcdef0", "vol-0123456789abcdef0"
@@ -34,8 +33,9 @@ STATE = {
 
 
 def read(*volumes):
-    """Return the volumes of a spec, by path."""
-    return draft.read({"plugins": PLUGINS, "volumes": list(volumes)}).volumes
+    """Return the planned volumes of a spec, by path."""
+    plan = storage.plan_document({"plugins": PLUGINS, "volumes": list(volumes)})
+    return {f"volumes[{index}]": volume for index, volume in enumerate(plan.volumes)}
 
 
 @pytest.mark.parametrize(

@@ -97,7 +97,6 @@ def test_what_needs_a_new_volume_is_not_a_modification(changes):
             {"size_gib": 50, "volume_type": "io2", "iops": 4_000, "throughput_mib_per_s": 250},
             "size 40 -> 50 GiB, type gp3 -> io2, iops 3000 -> 4000, throughput 125 -> 250 MiB/s (in place)",
         ),
-        ({"size_gib": 39}, "size 40 -> 39 GiB (refused: an EBS volume never shrinks)"),
         (
             {"availability_zone": "us-east-1b", "size_gib": 50},
             "zone us-east-1a -> us-east-1b (replacement: the new volume is empty)",

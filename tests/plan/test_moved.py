@@ -1,5 +1,7 @@
 """A volume of another id than before names the former one, and keeps its storage."""
 
+import dataclasses
+
 import pytest
 
 from nomad_csi import errors
@@ -21,7 +23,9 @@ def planned(*volumes):
 
 def test_former_id_changes_nothing_in_the_plan():
     """It is for the state alone."""
-    assert planned({"id": "pg", "moved_from": "team/mysql"}) == planned({"id": "pg"})
+    [moved], [volume] = planned({"id": "pg", "moved_from": "team/mysql"}).volumes, planned({"id": "pg"}).volumes
+
+    assert moved == dataclasses.replace(volume, former_key=("team", "mysql"))
 
 
 @pytest.mark.parametrize(

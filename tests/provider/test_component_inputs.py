@@ -10,6 +10,7 @@ from pulumi.output import UNKNOWN
 from pulumi.runtime.proto import provider_pb2
 
 from nomad_csi import components
+from nomad_csi.components import scope
 from nomad_csi.provider import hosting
 
 
@@ -179,3 +180,28 @@ def test_dependencies_of_inputs_are_not_those_of_all_children():
 
     assert list(request.dependencies) == ["urn:first"]
     assert list(request.inputDependencies["pluginId"].urns) == ["urn:plugin"]
+
+
+@pytest.mark.parametrize(
+    ("path", "kinds", "name"),
+    [
+        ("pluginId", ["nomad-csi:index:CsiPlugin"], "it"),
+        ("pluginId", ["nomad-csi:index:CsiPlugin", "nomad-csi:index:PluginHealth"], "it"),
+        ("fileSystemId", ["aws:efs/fileSystem:FileSystem", "nomad-csi:index:StorageHold"], "it"),
+        ("fileSystemId", ["aws:efs/fileSystem:FileSystem"], None),
+        ("kmsKeyArn", ["nomad-csi:index:CsiPlugin"], None),
+    ],
+)
+@pytest.mark.parametrize("value", ["known", UNKNOWN])
+def test_output_of_another_component_is_known_by_what_it_depends_on(path, kinds, name, value):
+    """Also in a preview, which does not know its value: the rules between the two need none."""
+
+    async def run():
+        urn = "urn:pulumi:dev::shop::{}::it".format
+        needed = {resource.DependencyResource(urn(kind)) for kind in kinds}
+        origin = hosting._Origin(frozenset(needed), is_secret=False)
+        with scope.shared_scope(scope.Scope(is_hosted=True)):
+            return scope.scope().component_of(await hosting.opened(value, path, origin))
+
+    with contextlib.closing(asyncio.new_event_loop()) as loop:
+        assert loop.run_until_complete(run()) == name

@@ -10,7 +10,7 @@ import pulumi
 import pytest
 
 from nomad_csi import components, errors
-from nomad_csi.components import identity
+from nomad_csi.components import scope
 from nomad_csi.provider import hosting, registry, schema
 from tests import deadlines
 
@@ -99,7 +99,7 @@ def test_programs_share_nothing_and_components_of_one_share_what_is_declared_onc
     for monitor, name in runs:
         request = types.SimpleNamespace(monitorEndpoint=monitor, providers={"nomad-csi": urn.format(name)})
         with hosting.shared(request):
-            scopes.append(identity._SCOPE.get())
+            scopes.append(scope._SCOPE.get())
 
     first, second, other, elsewhere = scopes
     assert first is second

@@ -124,7 +124,7 @@ CONSEQUENCES = {
     ),
     "storage that is not known yet": (
         {"externalId": properties.UNKNOWN},
-        f"default/mysql is re-pointed from {VOL_A} to storage that is not known yet: {AGAIN}, refused while claimed; {STAYS}",
+        f"default/mysql gets other storage instead of {VOL_A}: {AGAIN}, refused while claimed; {STAYS}",
     ),
     "another plugin and name": (
         {"pluginId": "x", "name": "y"},
@@ -179,7 +179,7 @@ EFS = {
     "storage": {"location": FOLDER, "owned": True},
 }
 RE_POINTED = "volume default/shared is protected, and would be re-pointed from"
-MEANT = "nothing was changed: set protect: false on it for one `up` if that is meant"
+MEANT = "nothing was changed: where that is meant, set protect: false, run `pulumi up`, and change it then"
 
 
 def refusal(old, news):
@@ -235,12 +235,12 @@ def test_storage_that_the_program_makes_anew_is_said_to_be_deleted():
     disk = OLD | {"storage": {"owned": True}, "protect": True}
 
     assert registration_change.sentence("default/mysql", classify(disk, disk | {"externalId": properties.UNKNOWN})) == (
-        f"default/mysql is re-pointed from {VOL_A} to storage that is not known yet: deregistered and registered again, "
-        f"refused while claimed; {VOL_A} is deleted with all its data afterwards, and what is made in its place is empty"
+        f"default/mysql gets new, empty storage instead of {VOL_A}: deregistered and registered again, refused while "
+        f"claimed; {VOL_A} is deleted with all its data afterwards"
     )
     assert refusal(EFS, moved(properties.UNKNOWN, properties.UNKNOWN)) == (
-        f"{RE_POINTED} {FOLDER} to storage that is not known yet: {FOLDER.partition(':')[0]} is deleted with all its data "
-        f"afterwards, and what is made in its place is empty; {MEANT}"
+        f"volume default/shared is protected, and would get new, empty storage instead of {FOLDER}: "
+        f"{FOLDER.partition(':')[0]} is deleted with all its data afterwards; {MEANT}"
     )
 
 
@@ -261,8 +261,9 @@ def test_folder_that_an_older_release_did_not_record_is_not_guessed():
 
     assert refusal(old, moved(FOLDER, OLD_POINT)) == ""
     assert refusal(old, moved(FOLDER, properties.UNKNOWN)) == (
-        f"{RE_POINTED} {OLD_POINT} to storage that is not known yet: the data stays in {OLD_POINT} and is not copied; "
-        "nothing was changed: set protect: false on it for one `up` if that is meant"
+        f"volume default/shared is protected, and would get other storage instead of {OLD_POINT}: the data stays in "
+        f"{OLD_POINT} and is not copied; nothing was changed: where that is meant, set protect: false, run `pulumi up`, "
+        "and change it then"
     )
 
 

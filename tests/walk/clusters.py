@@ -138,6 +138,20 @@ class Cluster:
             claims.clear()
             claims.update({"alloc": held} if is_claimed else {})
 
+    def register(self, volume_id, external_id):
+        """Register a volume as another hand does."""
+        capability = {"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}
+        volume = {"ID": volume_id, "Name": volume_id, "Namespace": "default", "ExternalID": external_id}
+        volume |= {"PluginID": EBS, "RequestedCapabilities": [capability]}
+        with nomad.Nomad(nomad.Connection(address=self.url)) as client:
+            client.request("PUT", f"/v1/volume/csi/{volume_id}", body={"Volumes": [volume]})
+
+    def run_job(self, source):
+        """Run a job as another hand does."""
+        with nomad.Nomad(nomad.Connection(address=self.url)) as client:
+            job = client.request("POST", "/v1/jobs/parse", body={"JobHCL": source, "Canonicalize": True}).data
+            client.request("POST", "/v1/jobs", body={"Job": job})
+
     def close(self):
         self._server.close()
         self._ends.close()

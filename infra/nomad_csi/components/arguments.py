@@ -7,21 +7,21 @@ once, and all problems are reported together before anything is declared; where 
 
 import dataclasses
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
 import pulumi
 import pydantic
 
 from nomad_csi import errors
-from nomad_csi.components import lifting
+from nomad_csi.components import lifting, program, scope
 from nomad_csi.drivers import catalogue
-from nomad_csi.plan import jobs, model, plugin_plans, volumes
-from nomad_csi.plan.rules import efs_rules, plugin_rules, snapshot_rules, volume_rules
-from nomad_csi.spec import draft, encrypted, problems
+from nomad_csi.plan import declared as declarations
+from nomad_csi.plan import jobs, model, plugin_plans, unknown, volumes
+from nomad_csi.spec import draft, encrypted, names, problems
 from nomad_csi.spec import model as spec
 
-SubjectT = TypeVar("SubjectT")
+ModelT = TypeVar("ModelT")
 PlanT = TypeVar("PlanT")
 
 PLAIN = {
@@ -40,6 +40,9 @@ PLAIN = {
 _WHOLE = {"iam": "mapping", "access_point": "mapping", "mount_targets": "list", "mount_targets[]": "mapping"}
 """Those of `PLAIN` in which outputs may be; the others may be read from the config."""
 
+FILES = frozenset({"render_to", "templates"})
+"""Arguments about files."""
+
 ALLOWED = "a value that is known when the program runs, not an output"
 
 _SEPARATE: Mapping[str, Any] = {
@@ -49,6 +52,7 @@ _SEPARATE: Mapping[str, Any] = {
     "kms_key_arn": spec.KmsKeyArn | None,
     "kms_key_arns": list[spec.KmsKeyArn],
     "file_system_arns": list[spec.Word],
+    "file_system_id": spec.FileSystemId,
 }
 """
 Types of arguments that are no part of a plan.
@@ -59,6 +63,15 @@ others are those of a schedule that a schedule of the spec does not have.
 
 _PLUGIN_ID = "known-later"
 _SECRETS = {"known when registered": encrypted.PLACEHOLDER}
+
+_PLACEHOLDERS: Mapping[str, Any] = {
+    "availability_zone": "us-east-1a",
+    "path": "/",
+    "uid": 0,
+    "gid": 0,
+    "role_name": "other",
+}
+"""Values by key where an output is, and the spec wants one: only to read the rest. No rule sees them."""
 
 _PARTS = ("ebs.", "efs.", "existing.", "create.")
 """Parts of a volume in the spec whose fields are arguments of the component."""
@@ -77,9 +90,25 @@ _OTHERS: Mapping[str, Mapping[str, Any]] = {
 """Required arguments, by source, in a sketch of a plan: the part that is wanted depends on others."""
 
 
-def owner() -> str:
-    """Return ``project/stack``, the mark on everything that this program makes."""
-    return f"{pulumi.get_project()}/{pulumi.get_stack()}"
+def plugin_id(component: pulumi.ComponentResource, name: str, args: Mapping[str, Any]) -> pulumi.Input[str]:
+    """
+    Return the id of the plugin of the volume *name*, whose component has the arguments *args*.
+
+    As an output it fails once it is known, if it is not allowed, or is that of a plugin that cannot serve the volume.
+    """
+    given = checked("plugin_id", args["plugin_id"])
+    own = scope.scope()
+    if isinstance(args, program.Planned) or not lifting.is_output(given) or own.component_of(args["plugin_id"]):
+        return given
+    called, declared = f"{type(component).__name__} {name}", own.declared(component)
+
+    def checked_again(known: str) -> str:
+        if wrong := tuple(declared.set_plugin(called, known)):
+            raise errors.SpecError(tuple(map(of_argument, wrong)), called)
+        _warn_of_keys(own, declared, called)
+        return known
+
+    return lifting.when_known(given, checked_again)
 
 
 def checked(name: str, value: pulumi.Input[Any], source: str = "") -> pulumi.Input[Any]:
@@ -89,7 +118,7 @@ def checked(name: str, value: pulumi.Input[Any], source: str = "") -> pulumi.Inp
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class _Planner(Generic[SubjectT, PlanT]):
+class _Planner(Generic[ModelT, PlanT]):
     """How the plan of a component is made."""
 
     source: str
@@ -98,36 +127,60 @@ class _Planner(Generic[SubjectT, PlanT]):
     identity: str = "name"
     """What says the id: the argument ``volume_id``, or the name of the component."""
 
-    read: Callable[[Mapping[str, Any], list[errors.Problem]], SubjectT | None]
-    """Returns the subject that arguments describe, or adds problems."""
+    read: Callable[[Mapping[str, Any], list[errors.Problem]], ModelT | None]
+    """Returns the part of a spec that arguments describe, or adds problems."""
 
-    check: Callable[[SubjectT], Iterable[errors.Problem]]
-    """Returns the problems of rules between arguments."""
+    declare: Callable[[ModelT], Iterable[errors.Problem]]
+    """Returns the problems of rules, also those with what else the program declares."""
 
-    build: Callable[[SubjectT], PlanT]
-    complete: Callable[[Mapping[str, Any]], Mapping[str, Any]]
+    build: Callable[[ModelT], PlanT]
+    complete: Callable[[Mapping[str, Any]], Mapping[str, Any]] = dict
     """Adds required arguments to some of the arguments, for a sketch."""
+
+    part: str = ""
+    """The part of the model that has the arguments *of_part*: ``ebs``."""
+
+    of_part: Collection[str] = ()
 
     def lifted(self, args: Mapping[str, Any], found: Sequence[errors.Problem]) -> lifting.Lifted[PlanT]:
         """Return the plan of *args*, of which problems were *found*. Raises `errors.SpecError` with all problems."""
-        found = [*found, *_plain_outputs(args, "")]
-        if late := set(_late(args, "")):
-            known: list[errors.Problem] = []
-            self.read(_without_outputs(args), known)
-            self._refuse([*found, *(item for item in known if not _concerns(self._named(item).path, late))])
-        return lifting.Lifted(arguments=args, plan=lambda known: self._plan(known, found), sketch=self._sketch)
+        found = [*found, *_plain_outputs(args, ())]
+        return lifting.Lifted(
+            args,
+            plan=lambda known: self.build(_sound(self._judged(known, found))),
+            judge=lambda known: self._judged(known, found),
+            sketch=self._sketch,
+        )
 
-    def _plan(self, args: Mapping[str, Any], found: Sequence[errors.Problem]) -> PlanT:
-        wrong = list(found)
-        subject = self.read(args, wrong)
-        self._refuse([*wrong, *(self.check(subject) if subject else ())])
-        return self.build(subject)  # type: ignore[arg-type]  # without problems there is one
+    def _judged(self, args: Mapping[str, Any], found: Sequence[errors.Problem]) -> ModelT | None:
+        """
+        Return what *args* describe. Raises the problems of what is known of it.
+
+        Outputs have placeholders in it; ``None``: too little is known yet.
+        """
+        late = set(_late(args, ()))
+        wrong: list[errors.Problem] = []
+        model = self.read(_without_outputs(args), wrong)
+        paths = {errors.path_of("", location) for location in late}
+        wrong = [item for item in wrong if not late or not _concerns(self._named(item).path, paths)]
+        misspelt = {item.fix for item in found}
+        wrong = [*found, *(item for item in wrong if f"did you mean {self._named(item).path}?" not in misspelt)]
+        if model is None and not wrong:
+            model = self.read(self.complete(_without_outputs(args, in_place=False)), [])
+        if model is not None:
+            wrong += self.declare(unknown.partly(model, {self._location(each) for each in late}))
+        self._refuse(wrong)
+        return model
+
+    def _location(self, argument: unknown.Location) -> unknown.Location:
+        """Return where the value of an *argument* is in the model."""
+        return (self.part, *argument) if argument[0] in self.of_part else argument
 
     def _sketch(self, args: Mapping[str, Any]) -> PlanT:
         wrong: list[errors.Problem] = []
-        subject = self.read(self.complete(args), wrong)
+        model = self.read(self.complete(args), wrong)
         self._refuse(wrong)
-        return self.build(subject)  # type: ignore[arg-type]  # as above
+        return self.build(_sound(model))
 
     def _refuse(self, found: Iterable[errors.Problem]) -> None:
         if named := tuple(map(self._named, found)):
@@ -135,33 +188,58 @@ class _Planner(Generic[SubjectT, PlanT]):
 
     def _named(self, problem: errors.Problem) -> errors.Problem:
         """Return *problem* with the path that its argument has: ``size_gib`` for ``ebs.size_gib``."""
-        path = argument(problem.path.removeprefix("."))
-        return dataclasses.replace(problem, path=self.identity if path == "id" else path)
+        found = of_argument(problem)
+        return dataclasses.replace(found, path=self.identity) if found.path == "id" else found
 
 
-def plugin_plan(name: str, args: Mapping[str, Any]) -> lifting.Lifted[model.PluginPlan]:
-    """Return the plan of a plugin with the arguments *args*. Raises `errors.SpecError` with all problems."""
+def _sound(model: ModelT | None) -> ModelT:
+    assert model is not None  # noqa: S101  # all of it is known, and without problems there is one
+    return model
 
-    def read(known: Mapping[str, Any], found: list[errors.Problem]) -> tuple[spec.PluginSpec, spec.DriverSpec] | None:
+
+def plugin_plan(
+    component: pulumi.ComponentResource, name: str, args: Mapping[str, Any]
+) -> lifting.Lifted[model.PluginPlan]:
+    """Return the plan of the plugin *name* with the arguments *args*. Raises `errors.SpecError` with all problems."""
+    if isinstance(args, program.Planned):
+        return lifting.ready(args.plan)
+    source, own = f"CsiPlugin {name}", scope.scope()
+
+    def read(known: Mapping[str, Any], found: list[errors.Problem]) -> spec.PluginSpec | None:
         plugin = draft.check(spec.PluginSpec, {"id": name} | dict(known), "", found)
-        driver = jobs.driver(plugin) if plugin else None
-        if plugin and driver is None:
-            found.append(catalogue.unknown(str(plugin.driver), "driver"))
-        return (plugin, driver) if plugin and driver else None
+        if plugin is None or jobs.driver(plugin) is not None:
+            return plugin
+        found.append(catalogue.unknown(str(plugin.driver), "driver"))
+        return None
+
+    def declare(plugin: spec.PluginSpec) -> Iterable[errors.Problem]:
+        declared = own.declared(component)
+        try:
+            driver = jobs.driver(plugin)
+        except unknown.UnknownValueError:  # the image: its version is not known
+            driver = None
+        yield from declared.add_plugin(source, plugin, driver or plugin_driver(args.get("driver")))
+        _warn_of_keys(own, declared, source)
+
+    def build(plugin: spec.PluginSpec) -> model.PluginPlan:
+        planned = plugin_plans.plan_plugin(plugin, jobs.driver(plugin) or plugin_driver(plugin.driver))
+        if large := tuple(plugin_plans.check_policy(planned, "")):
+            raise errors.SpecError(tuple(dataclasses.replace(item, path="iam") for item in large), source)
+        return planned
 
     def complete(known: Mapping[str, Any]) -> Mapping[str, Any]:
         iam = {"iam": {**_OTHERS["iam"], **known["iam"]}} if "iam" in known else {}
         zone = {"aws_region": "us-east-1"} if iam else {}
         return {"driver": args.get("driver"), **zone, **known, **iam}
 
-    planner = _Planner(
-        source=f"CsiPlugin {name}",
-        read=read,
-        check=lambda subject: plugin_rules.check_plugin(*subject, ""),
-        build=lambda subject: plugin_plans.plan_plugin(*subject),
-        complete=complete,
-    )
-    return planner.lifted(args, ())
+    given = {key: value for key, value in args.items() if key not in FILES}
+    planner = _Planner(source=source, read=read, declare=declare, build=build, complete=complete)
+    return planner.lifted(given, ())
+
+
+def _warn_of_keys(own: scope.Scope, declared: declarations.Declared, name: str) -> None:
+    for sentence in declared.lacking_keys(name):
+        own.warn_once(sentence)
 
 
 def plugin_driver(driver: Any) -> spec.DriverSpec:
@@ -172,70 +250,92 @@ def plugin_driver(driver: Any) -> spec.DriverSpec:
 
 
 def volume_plan(
-    name: str, args: Mapping[str, Any], kind: Any, described: Any, **source: type[spec.Model]
+    component: pulumi.ComponentResource,
+    name: str,
+    args: Mapping[str, Any],
+    kind: Any,
+    described: Any,
+    **source: type[spec.Model],
 ) -> lifting.Lifted[model.VolumePlan]:
     """
-    Return the plan of the volume of the component *name* with the arguments *args* of the class *kind*.
+    Return the plan of the volume of *component*, called *name*, with the arguments *args* of the class *kind*.
 
     *described* is its driver, by name or by description; *source* the part of a volume in the spec that says where the
     storage comes from, such as ``ebs``, and its model. Outputs that are no part of the plan (see `checked`) have
     placeholders in it. Raises `errors.SpecError` with all problems.
     """
+    if isinstance(args, program.Planned):
+        return lifting.ready(args.plan)
     [(part, of_part)] = source.items()
     of_volume = spec.VolumeSpec.model_fields.keys() - {"id", *spec.SOURCES}
+    wrong = _unknown(args, kind)
+    driver = _driver(described, wrong)
+    own, called = scope.scope(), f"{kind.__name__.removesuffix('Args')} {name}"
 
-    def read(known: Mapping[str, Any], found: list[errors.Problem]) -> tuple[spec.VolumeSpec, spec.DriverSpec] | None:
+    def read(known: Mapping[str, Any], found: list[errors.Problem]) -> spec.VolumeSpec | None:
         document = chosen(known, *of_volume) | {part: chosen(known, *of_part.model_fields)}
-        volume = draft.check(spec.VolumeSpec, {"id": known.get("volume_id") or name} | document, "", found)
-        driver = _driver(described, found)
-        return (volume, driver) if volume and driver else None
+        return draft.check(spec.VolumeSpec, {"id": known.get("volume_id") or name} | document, "", found)
 
-    def check(subject: tuple[spec.VolumeSpec, spec.DriverSpec]) -> Iterable[errors.Problem]:
-        volume, driver = subject
-        yield from volume_rules.check_volume(volume, driver, None, "")
-        yield from snapshot_rules.check(volume, None, "")
+    def declare(volume: spec.VolumeSpec) -> Iterable[errors.Problem]:
+        if driver is None:
+            return
+        declared = own.declared(component)
+        if volume.plugin_id != _PLUGIN_ID:
+            yield from declared.set_plugin(called, volume.plugin_id)
+        yield from declared.add_volume(called, volume, driver)
+        _warn_of_keys(own, declared, called)
 
     def complete(known: Mapping[str, Any]) -> Mapping[str, Any]:
-        others = _OTHERS["file_system_id" if args.get("file_system_id") is not None else part]
+        is_inside = args.get("file_system_id") is not None
+        others = _OTHERS["file_system_id" if is_inside else part]
+        if known.get("file_system"):
+            others = {key: value for key, value in others.items() if key != "file_system_id"}
         if known.get("capacity_min_bytes") is not None:
             others = {}
         iam = {"iam": {**_OTHERS["iam"], **known["iam"]}} if "iam" in known else {}
         return {"plugin_id": _PLUGIN_ID, **others, **known, **iam}
 
     planner = _Planner(
-        source=f"{kind.__name__.removesuffix('Args')} {name}",
+        source=called,
         read=read,
-        check=check,
-        build=lambda subject: volumes.plan_volume(*subject, owner=owner()),
+        declare=declare,
+        build=lambda volume: volumes.plan_volume(volume, driver, owner=program.owner()),  # type: ignore[arg-type]  # else refused
         complete=complete,
         identity="name" if args.get("volume_id") is None else "volume_id",
+        part=part,
+        of_part=of_part.model_fields,
     )
-    return planner.lifted(_without_separate(args), _unknown(args, kind))
+    return planner.lifted(_without_separate(args, own), wrong)
 
 
-def file_system(name: str, args: Mapping[str, Any], kind: Any) -> lifting.Lifted[spec.FileSystemSpec]:
+def file_system(
+    component: pulumi.ComponentResource, name: str, args: Mapping[str, Any], kind: Any
+) -> lifting.Lifted[spec.FileSystemSpec]:
     """
-    Return the file system *name* of a component with the arguments *args* of the class *kind*, and all its tags.
+    Return the file system *name* of *component* with the arguments *args* of the class *kind*, and all its tags.
 
     Raises `errors.SpecError` with all problems.
     """
+    if isinstance(args, program.Planned):
+        return lifting.ready(args.plan)
+    declared = scope.scope().declared(component)
 
     def read(known: Mapping[str, Any], found: list[errors.Problem]) -> spec.FileSystemSpec | None:
         given = {key: known[key] for key in known if key in kind.__annotations__}
         return draft.check(spec.FileSystemSpec, given, "", found)
 
-    def check(system: spec.FileSystemSpec) -> Iterable[errors.Problem]:
-        yield from efs_rules.check_settings(system, "")
-        yield from volume_rules.check_tags(system.tags, "")
-
     def build(system: spec.FileSystemSpec) -> spec.FileSystemSpec:
-        return system.model_copy(update={"tags": volumes.file_system_tags(name, system.tags, owner())})
+        return volumes.tagged_file_system(name, system, program.owner())
 
     def complete(known: Mapping[str, Any]) -> Mapping[str, Any]:
         return {**known, "iam": {**_OTHERS["iam"], **known["iam"]}} if "iam" in known else known
 
     planner = _Planner(
-        source=f"{kind.__name__.removesuffix('Args')} {name}", read=read, check=check, build=build, complete=complete
+        source=f"{kind.__name__.removesuffix('Args')} {name}",
+        read=read,
+        declare=lambda system: declared.add_file_system(name, system),
+        build=build,
+        complete=complete,
     )
     return planner.lifted(args, _unknown(args, kind))
 
@@ -248,6 +348,8 @@ def schedule(
 
     *own* are arguments that a schedule of the spec does not have. Raises `errors.SpecError` with all problems.
     """
+    if isinstance(args, program.Planned):
+        return lifting.ready(args.plan)
     _validated(pydantic.TypeAdapter(spec.ScheduleName), "name", name, f"{kind.__name__.removesuffix('Args')} {name}")
 
     def read(known: Mapping[str, Any], found: list[errors.Problem]) -> spec.SnapshotScheduleSpec | None:
@@ -255,11 +357,7 @@ def schedule(
         return draft.check(spec.SnapshotScheduleSpec, written, "", found)
 
     planner: _Planner[spec.SnapshotScheduleSpec, spec.SnapshotScheduleSpec] = _Planner(
-        source=f"{kind.__name__.removesuffix('Args')} {name}",
-        read=read,
-        check=lambda _: (),
-        build=lambda item: item,
-        complete=lambda known: known,
+        source=f"{kind.__name__.removesuffix('Args')} {name}", read=read, declare=lambda _: (), build=lambda item: item
     )
     return planner.lifted(args, _unknown(args, kind))
 
@@ -273,9 +371,10 @@ def _driver(described: Any, found: list[errors.Problem]) -> spec.DriverSpec | No
     return driver
 
 
-def argument(path: str) -> str:
-    """Return the argument whose value stands at *path* in the spec's document."""
-    return path.removeprefix(next((part for part in _PARTS if path.startswith(part)), ""))
+def of_argument(problem: errors.Problem) -> errors.Problem:
+    """Return *problem* of a part of a spec with the path that the argument has: ``size_gib`` for ``ebs.size_gib``."""
+    path = problem.path.removeprefix(".")
+    return dataclasses.replace(problem, path=path.removeprefix(next(filter(path.startswith, _PARTS), "")))
 
 
 def _unknown(args: Mapping[str, Any], kind: Any) -> list[errors.Problem]:
@@ -291,11 +390,19 @@ def chosen(args: Mapping[str, Any], *names: str) -> dict[str, Any]:
 # Outputs in arguments.
 
 
-def _without_separate(args: Mapping[str, Any]) -> dict[str, Any]:
-    """Return *args* with a placeholder for each output that is no part of a plan."""
+def _without_separate(args: Mapping[str, Any], own: scope.Scope) -> dict[str, Any]:
+    """
+    Return *args* as a spec has them: with the names of components whose outputs they have.
+
+    There is a placeholder for each other output that is no part of a plan.
+    """
     found = dict(args)
-    if lifting.is_output(args.get("plugin_id")):
-        found["plugin_id"] = _PLUGIN_ID
+    if lifting.is_output(plugin_id := args.get("plugin_id")):
+        found["plugin_id"] = own.component_of(plugin_id) or _PLUGIN_ID
+    system = own.component_of(args.get("file_system_id"))
+    if system and names.FILE_SYSTEM_NAME.fullmatch(system):
+        del found["file_system_id"]
+        found["file_system"] = system
     if lifting.has_output(secrets := args.get("secrets")):
         found["secrets"] = dict.fromkeys(secrets, encrypted.PLACEHOLDER) if isinstance(secrets, Mapping) else _SECRETS
     options = args.get("mount_options")
@@ -323,37 +430,42 @@ def mount_flags(args: Mapping[str, Any]) -> pulumi.Input[Sequence[str]]:
     return pulumi.Output.from_input(checked("mount_flags", flags)).apply(lambda known: known or None)
 
 
-def _late(value: Any, path: str) -> Iterable[str]:
-    """Yield the path of each output in *value*, which stands at *path*."""
+def _late(value: Any, at: unknown.Location) -> Iterable[unknown.Location]:
+    """Yield where each output in *value* is; *value* itself is *at* that location of the arguments."""
     if lifting.is_output(value):
-        yield path
-    for name, item in _items(value, path):
-        yield from _late(item, name)
+        yield at
+    for step, item in _items(value):
+        yield from _late(item, (*at, step))
 
 
-def _plain_outputs(value: Any, path: str) -> Iterable[errors.Problem]:
+def _plain_outputs(value: Any, at: unknown.Location) -> Iterable[errors.Problem]:
     """Yield a problem for each output where none can be."""
+    path = errors.path_of("", at)
     place = re.sub(r"\[\d+\]", "[]", path)
     if lifting.is_output(value) and place in PLAIN:
         instead = f"the {_WHOLE[place]} itself" if place in _WHOLE else "the value, or read it from pulumi.Config"
         yield errors.Problem(path=path, got="an output", allowed=ALLOWED, fix=f"write {instead}: {PLAIN[place]}")
-    for name, item in _items(value, path):
-        yield from _plain_outputs(item, name)
+    for step, item in _items(value):
+        yield from _plain_outputs(item, (*at, step))
 
 
-def _items(value: Any, path: str) -> Iterable[tuple[str, Any]]:
+def _items(value: Any) -> Iterable[tuple[Any, Any]]:
     if isinstance(value, Mapping):
-        yield from ((f"{path}.{name}".lstrip("."), item) for name, item in value.items())
-    elif isinstance(value, list | tuple):
-        yield from ((f"{path}[{index}]", item) for index, item in enumerate(value))
+        return value.items()
+    return enumerate(value) if isinstance(value, list | tuple) else ()
 
 
-def _without_outputs(value: Any) -> Any:
-    """Return *value* with nothing instead of outputs; the items of a list keep their places."""
+def _without_outputs(value: Any, *, in_place: bool = True) -> Any:
+    """Return *value* with placeholders instead of outputs, or nothing; ``None`` is *in_place* of an item of a list."""
     if isinstance(value, Mapping):
-        return {name: _without_outputs(item) for name, item in value.items() if not lifting.is_output(item)}
+        found = {
+            name: _PLACEHOLDERS.get(name) if lifting.is_output(item) else _without_outputs(item, in_place=in_place)
+            for name, item in value.items()
+        }
+        return {name: item for name, item in found.items() if item is not None}
     if isinstance(value, list | tuple):
-        return [_without_outputs(item) for item in value]
+        items = value if in_place else [item for item in value if not lifting.is_output(item)]
+        return [_without_outputs(item, in_place=in_place) for item in items]
     return None if lifting.is_output(value) else value
 
 

@@ -28,8 +28,8 @@ class CsiVolume(volume.Volume):
     def __init__(self, name: str, args: CsiVolumeArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Declare the volume *name*, which is also its id unless ``volume_id`` says otherwise."""
         super().__init__("nomad-csi:index:CsiVolume", name, {}, opts)
-        plan = arguments.volume_plan(name, args, CsiVolumeArgs, args.get("driver", ""), create=spec.CreateSpec)
-        plugin_id = arguments.checked("plugin_id", args["plugin_id"])
+        plan = arguments.volume_plan(self, name, args, CsiVolumeArgs, args.get("driver", ""), create=spec.CreateSpec)
+        plugin_id = arguments.plugin_id(self, name, args)
         made = resources.CreatedVolume(
             name,
             **volume.document_inputs(self, plan, plugin_id, args),
@@ -42,7 +42,7 @@ class CsiVolume(volume.Volume):
         )
         volume.write_file(self, name, plan, args, plugin_id=plugin_id)
         self.finish(
-            **volume.outputs(plan, args, made.id, made.external_id),
+            **volume.outputs(plan, args, made.id, made.external_id, plugin_id=plugin_id),
             capacity_bytes=made.capacity_bytes.apply(lambda known: int(known or 0)),
             context=made.context.apply(lambda known: known or {}),
             topologies=made.topologies.apply(lambda known: known or []),

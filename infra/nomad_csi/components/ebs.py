@@ -6,9 +6,9 @@ from typing import Any
 import pulumi
 import pulumi_aws as aws
 
-from nomad_csi.components import arguments, aws_resources, identity, volume, volume_keys
+from nomad_csi.components import arguments, aws_resources, identity, recorded, volume
 from nomad_csi.components.argument_classes import EbsVolumeArgs
-from nomad_csi.plan import model
+from nomad_csi.plan import model, replacement
 from nomad_csi.plan.rules import ebs_rules
 from nomad_csi.spec import model as spec
 
@@ -30,36 +30,37 @@ class EbsVolume(volume.Volume):
     def __init__(self, name: str, args: EbsVolumeArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Declare the volume *name*, which is also its id unless ``volume_id`` says otherwise."""
         super().__init__("nomad-csi:index:EbsVolume", name, {}, opts)
-        plan = arguments.volume_plan(name, args, EbsVolumeArgs, "aws-ebs", ebs=spec.EbsSpec)
-        volume_keys.note_volume(self, args)
-        made = self._make(name, plan, volume.protects(args))
+        plan = arguments.volume_plan(self, name, args, EbsVolumeArgs, "aws-ebs", ebs=spec.EbsSpec)
+        made = self._make(name, plan, is_protected=volume.protects(args))
         _say_change(made, plan)
         self.storage: Sequence[pulumi.Resource] = [made]
-        registration = volume.register(self, name, plan, args, made.id, self.storage)
+        plugin_id = arguments.plugin_id(self, name, args)
+        registration = volume.register(self, name, plan, args, made.id, self.storage, plugin_id=plugin_id)
         self.finish(
-            **volume.outputs(plan, args, registration.id, made.id, external_id=made.id),
+            **volume.outputs(plan, args, registration.id, made.id, external_id=made.id, plugin_id=plugin_id),
             arn=made.arn,
             availability_zone=made.availability_zone,
             size_gib=made.size,
             kms_key_arn=made.kms_key_id.apply(lambda known: known or ""),
         )
 
-    def _make(self, name: str, plan: volume.Plan, protect: bool) -> aws.ebs.Volume:
+    def _make(self, name: str, plan: volume.Plan, *, is_protected: bool) -> aws.ebs.Volume:
         def value(argument: str) -> Any:
             return plan.part(lambda made: getattr(made.source, argument), argument)
 
+        kind = replacement.EBS_VOLUME
         tags = plan.part(_tags, "tags", "snapshots", "volume_id", "namespace")
         return aws.ebs.Volume(
             name,
             availability_zone=value("availability_zone"),
-            size=value("size_gib"),
+            size=recorded.guarded(value("size_gib"), kind, self, name, plan, _ebs, is_protected=is_protected),
             type=value("volume_type"),
             iops=value("iops"),
             throughput=value("throughput_mib_per_s"),
             encrypted=value("encrypted"),
             kms_key_id=value("kms_key_arn"),
             tags=aws_resources.tagged(self, tags, identity.ebs_stack_id(self)),
-            opts=self.child(protect=protect),
+            opts=self.child(protect=is_protected),
         )
 
 
@@ -70,26 +71,15 @@ def _say_change(made: aws.ebs.Volume, plan: volume.Plan) -> None:
         known.apply(lambda values: _say(made, values[1].get(values[0]) or {}, values[2]))
 
 
-def _say(made: aws.ebs.Volume, recorded: Mapping[str, Any], plan: model.VolumePlan) -> None:
-    if not {"arn", "availabilityZone", "encrypted", "size", "type"} <= recorded.keys():
-        return  # it is new
-    present = ebs_rules.Present(
-        external_id=str(recorded["arn"]).rpartition("/")[2],
-        availability_zone=recorded["availabilityZone"],
-        encrypted=recorded["encrypted"],
-        size_gib=int(recorded["size"]),
-        volume_type=recorded["type"],
-        iops=_whole(recorded.get("iops")),
-        throughput_mib_per_s=_whole(recorded.get("throughput")),
-    )
-    if words := ebs_rules.describe_change(present, volume.source(plan, spec.EbsSpec)):
+def _say(made: aws.ebs.Volume, found: Mapping[str, Any], plan: model.VolumePlan) -> None:
+    present = ebs_rules.of_state(found)
+    if present and (words := ebs_rules.describe_change(present, _ebs(plan))):
         pulumi.log.info(words, made, ephemeral=True)
 
 
-def _whole(value: float | None) -> int | None:
-    """Return a number of the state, which has floats; ``None`` where EC2 has no such setting."""
-    return int(value) if value else None
+def _ebs(plan: model.VolumePlan) -> spec.EbsSpec:
+    return volume.source(plan, spec.EbsSpec)
 
 
 def _tags(made: model.VolumePlan) -> dict[str, str]:
-    return dict(volume.source(made, spec.EbsSpec).tags)
+    return dict(_ebs(made).tags)

@@ -8,7 +8,17 @@ from typing import Any, Generic, TypeVar
 import pulumi
 import pulumi_aws as aws
 
-from nomad_csi.components import arguments, aws_resources, identity, lifting, program, resources, volume
+from nomad_csi.components import (
+    arguments,
+    aws_resources,
+    identity,
+    lifting,
+    program,
+    recorded,
+    resources,
+    scope,
+    volume,
+)
 from nomad_csi.components.argument_classes import EfsFileSystemArgs, EfsIam, EfsVolumeArgs, FileSystemIam, MountTarget
 from nomad_csi.plan import iam as policies
 from nomad_csi.plan import model, replacement, volumes
@@ -39,7 +49,7 @@ class EfsFileSystem(program.Component):
     def __init__(self, name: str, args: EfsFileSystemArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Declare the file system *name*."""
         super().__init__("nomad-csi:index:EfsFileSystem", name, {}, opts)
-        plan = arguments.file_system(name, args, EfsFileSystemArgs)
+        plan = arguments.file_system(self, name, args, EfsFileSystemArgs)
         settings = _Settings(plan, lambda made: made, name)
         file_system = settings.file_system(self, name, protect=args.get("protect", True))
         group, targets = settings.mount_targets(self, name, file_system, args["mount_targets"])
@@ -51,7 +61,7 @@ class EfsFileSystem(program.Component):
         hold = resources.StorageHold(
             name,
             storage_id=file_system.id,
-            owner=arguments.owner(),
+            owner=program.owner(),
             owner_id=identity.stack_id(self),
             opts=self.child(depends_on=list(self.storage), protect=args.get("protect", True)),
         )
@@ -62,6 +72,7 @@ class EfsFileSystem(program.Component):
             mount_target_ids=_by_zone(targets),
             security_group_id=group.id,
         )
+        scope.scope().name_output(self.file_system_id, name)
 
 
 def _by_zone(targets: Sequence[aws.efs.MountTarget]) -> pulumi.Output[Mapping[str, str]]:
@@ -96,12 +107,12 @@ class EfsVolume(volume.Volume):
     def __init__(self, name: str, args: EfsVolumeArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Declare the volume *name*, which is also its id unless ``volume_id`` says otherwise."""
         super().__init__("nomad-csi:index:EfsVolume", name, {}, opts)
-        plan = arguments.volume_plan(name, args, EfsVolumeArgs, "aws-efs", efs=spec.EfsSpec)
+        plan = arguments.volume_plan(self, name, args, EfsVolumeArgs, "aws-efs", efs=spec.EfsSpec)
         made: list[pulumi.Resource] = []
         network: dict[str, Any] = {"dns_name": "", "mount_target_ids": {}, "security_group_id": ""}
         is_part = args.get("file_system_id") is not None
         if is_part:
-            system_id = plan.part(lambda plan: _efs(plan).file_system_id or "", "file_system_id")
+            system_id = plan.gate(arguments.checked("file_system_id", args["file_system_id"], f"EfsVolume {name}"))
         else:
             settings = _Settings(plan, _efs, volume.key(plan))
             file_system = settings.file_system(self, name, protect=volume.protects(args))
@@ -128,6 +139,7 @@ class EfsVolume(volume.Volume):
         grant = _Grant(system_id, file_system_arn, point.arn if point else None, actions)
         role = plan.part(_role, "iam.role_name")
         granted = grant.declare(self, name, role, args.get("iam"))
+        plugin_id = arguments.plugin_id(self, name, args)
         registration = volume.register(
             self,
             name,
@@ -135,11 +147,12 @@ class EfsVolume(volume.Volume):
             args,
             external_id,
             [*self.storage, *granted],
+            plugin_id=plugin_id,
             location=location,
             is_part=is_part,
         )
         self.finish(
-            **volume.outputs(plan, args, registration.id, external_id, external_id=external_id),
+            **volume.outputs(plan, args, registration.id, external_id, external_id=external_id, plugin_id=plugin_id),
             # What is in a file system of the volume's own is removed before the volume, and that before its storage.
             file_system_id=pulumi.Output.all(system_id, registration.id).apply(lambda known: known[0]),
             file_system_arn=file_system_arn,
@@ -183,7 +196,15 @@ class _Settings(Generic[PlanT]):
         return aws.efs.FileSystem(
             name,
             creation_token=known.apply(lambda both: volumes.creation_token(*both)),
-            encrypted=self.value(lambda efs: efs.encrypted, "encrypted"),
+            encrypted=recorded.guarded(
+                self.value(lambda efs: efs.encrypted, "encrypted"),
+                replacement.FILE_SYSTEM,
+                component,
+                name,
+                self.plan,
+                self.read,
+                is_protected=protect,
+            ),
             kms_key_id=self.value(lambda efs: efs.kms_key_arn, "kms_key_arn"),
             performance_mode=self.value(lambda efs: str(efs.performance_mode), "performance_mode"),
             throughput_mode=self.value(lambda efs: str(efs.throughput_mode), "throughput_mode"),
@@ -267,10 +288,15 @@ def _access_point(
     def value(get: Callable[[spec.AccessPointSpec], Any]) -> lifting.Later[Any]:
         return plan.part(lambda made: get(_point(made)), "access_point")
 
+    is_protected = volume.protects(args)
+    kind, uid = replacement.ACCESS_POINT, value(lambda point: point.uid)
     return aws.efs.AccessPoint(
         name,
         file_system_id=file_system_id,
-        posix_user={"uid": value(lambda point: point.uid), "gid": value(lambda point: point.gid)},
+        posix_user={
+            "uid": recorded.guarded(uid, kind, component, name, plan, _efs, is_protected=is_protected),
+            "gid": value(lambda point: point.gid),
+        },
         root_directory={
             "path": value(lambda point: point.path),
             "creation_info": {
@@ -284,7 +310,7 @@ def _access_point(
             plan.part(lambda made: dict(_efs(made).tags), "tags", "volume_id", "namespace"),
             identity.stack_id(component),
         ),
-        opts=component.child(protect=volume.protects(args)),
+        opts=component.child(protect=is_protected),
     )
 
 

@@ -17,7 +17,9 @@ class ExistingVolume(volume.Volume):
         """Declare the volume *name*, which is also its id unless ``volume_id`` says otherwise."""
         super().__init__("nomad-csi:index:ExistingVolume", name, {}, opts)
         described = args.get("driver", "")
-        plan = arguments.volume_plan(name, args, ExistingVolumeArgs, described, existing=spec.ExistingSpec)
+        plan = arguments.volume_plan(self, name, args, ExistingVolumeArgs, described, existing=spec.ExistingSpec)
         external_id = plan.part(lambda made: made.registration.external_id, "external_id")
-        registration = volume.register(self, name, plan, args, external_id)
-        self.finish(**volume.outputs(plan, args, registration.id, external_id, external_id=external_id))
+        plugin_id = arguments.plugin_id(self, name, args)
+        registration = volume.register(self, name, plan, args, external_id, plugin_id=plugin_id)
+        own = {"external_id": external_id, "plugin_id": plugin_id}
+        self.finish(**volume.outputs(plan, args, registration.id, external_id, **own))

@@ -6,55 +6,18 @@ creates a second volume for the same request, so orphaned volumes of an interrup
 a second file system by its creation token.
 """
 
-import contextlib
-import contextvars
 import functools
-import weakref
-from collections.abc import Hashable, Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import pulumi
 import pulumi_aws as aws
 
 from nomad_csi import errors
-from nomad_csi.components import arguments, functions, resources
+from nomad_csi.components import functions, program, resources, scope
 from nomad_csi.plan import orphans, volumes
 from nomad_csi.spec import names
 
-NAME = "nomad-csi"
-
-_TYPE = "nomad-csi:index:StackIdentity"
 _EBS = "aws:ebs/volume:Volume"
-
-
-class Scope:
-    """One run of a program, or of the components that a program in another language has constructed here."""
-
-    def __init__(self, provider: str = "") -> None:
-        self.name = f"{NAME}-{provider}" if provider else NAME
-        self.stack_id: pulumi.Output[str] | None = None
-        self.state: pulumi.Output[functions.State] | None = None
-        self.clusters: dict[Hashable, pulumi.Output[str]] = {}
-        """The id of each provider's cluster."""
-        self.checked: dict[Hashable, pulumi.Output[str]] = {}
-        self.plugin_keys: dict[str, pulumi.Input[Sequence[str]]] = {}
-        """The customer keys in the policy of each plugin."""
-        self.volume_keys: list[tuple[pulumi.Resource, pulumi.Input[str], pulumi.Input[str]]] = []
-        """Volumes with a customer key, the id of the plugin of each, and the key."""
-
-
-_SCOPE: contextvars.ContextVar[Scope | None] = contextvars.ContextVar("scope", default=None)
-_OF_MONITOR: weakref.WeakKeyDictionary[Any, Scope] = weakref.WeakKeyDictionary()
-
-
-@contextlib.contextmanager
-def shared_scope(scope: Scope) -> Iterator[None]:
-    """Share *scope* among the components that are constructed inside."""
-    token = _SCOPE.set(scope)
-    try:
-        yield
-    finally:
-        _SCOPE.reset(token)
 
 
 def stack_id(component: pulumi.ComponentResource) -> pulumi.Output[str]:
@@ -63,11 +26,11 @@ def stack_id(component: pulumi.ComponentResource) -> pulumi.Output[str]:
 
     Only where the cluster of its provider may be one of the stack's (`cluster_id`): else nothing is done that needs it.
     """
-    own = scope()
+    own = scope.scope()
     if own.stack_id is None:
-        provider = component.get_provider(_TYPE)
+        provider = component.get_provider(scope.OF_NOMAD)
         options = pulumi.ResourceOptions(provider=provider) if provider else None
-        own.stack_id = resources.StackIdentity(own.name, stack=arguments.owner(), opts=options).stack_id
+        own.stack_id = resources.StackIdentity(own.name, stack=program.owner(), opts=options).stack_id
     return pulumi.Output.all(own.stack_id, cluster_id(component)).apply(lambda known: str(known[0]))
 
 
@@ -78,7 +41,7 @@ def cluster_id(component: pulumi.ComponentResource) -> pulumi.Output[str]:
     Creates one where the cluster has none, except in a preview. Where the stack's state records clusters, the run fails
     instead: the cluster may be one that lost its id, and its volumes would all be refused for another one.
     """
-    own, key = scope(), id(component.get_provider(_TYPE))
+    own, key = scope.scope(), id(component.get_provider(scope.OF_NOMAD))
     if key not in own.clusters:
         # A secret anywhere in the state makes every value read from it secret; tags would be encrypted, too.
         recorded = pulumi.Output.unsecret(state()).apply(functions.clusters)
@@ -94,7 +57,7 @@ def _cluster_id(component: pulumi.ComponentResource, recorded: Sequence[str]) ->
 
 def ebs_stack_id(component: pulumi.ComponentResource) -> pulumi.Output[str]:
     """Return the id as `stack_id` does, once AWS has no EBS volume of it that the state lacks; else the run fails."""
-    own, key = scope(), id(component.get_provider(_EBS))
+    own, key = scope.scope(), id(component.get_provider(_EBS))
     if key not in own.checked:
         stack = stack_id(component)
         filters = [{"name": f"tag:{volumes.STACK_ID_TAG}", "values": [stack]}]
@@ -108,15 +71,10 @@ def ebs_stack_id(component: pulumi.ComponentResource) -> pulumi.Output[str]:
 
 def state() -> pulumi.Output[functions.State]:
     """Return the outputs in the stack's last state by URN, read once for all components."""
-    own = scope()
+    own = scope.scope()
     if own.state is None:
         own.state = functions.recorded_output()
     return own.state
-
-
-def scope() -> Scope:
-    """Return the scope of the components that are declared now."""
-    return _SCOPE.get() or _OF_MONITOR.setdefault(pulumi.runtime.settings.get_monitor(), Scope())
 
 
 def _refuse_unrecorded(stack: str, ids: Sequence[str], state: functions.State) -> str:

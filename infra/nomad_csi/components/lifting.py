@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Generic, TypeAlias, TypeVar, Union
 
 import pulumi
+from pulumi.output import Unknown
 
 from nomad_csi import errors
 from nomad_csi.components import program
@@ -32,8 +33,8 @@ def has_output(value: Any) -> bool:
 
 
 def is_output(value: Any) -> bool:
-    """Return whether *value* itself is known later."""
-    return isinstance(value, pulumi.Output) or inspect.isawaitable(value)
+    """Return whether *value* itself is known later, or is not known in this preview."""
+    return isinstance(value, pulumi.Output | Unknown) or inspect.isawaitable(value)
 
 
 def when_known(value: Any, function: Callable[[Any], T]) -> Later[T]:
@@ -41,15 +42,16 @@ def when_known(value: Any, function: Callable[[Any], T]) -> Later[T]:
     if not has_output(value):
         return function(value)
     lifted: pulumi.Output[Any] = pulumi.Output.from_input(_containers(value))
+    return lifted.apply(lambda known: _result(lifted, known, function))
 
-    async def run(known: Any) -> T:
-        try:
-            return function(_settled(known))
-        except errors.NomadCsiError as error:
-            shown = _without_secrets(error) if await lifted.is_secret() else error
-            raise program.ProgramError(foreign.visible(str(shown))) from None
 
-    return lifted.apply(run)
+async def _result(lifted: pulumi.Output[Any], known: Any, function: Callable[[Any], T]) -> T:
+    """Return *function* of *known*, the value of *lifted*; its error is one line, without what is secret."""
+    try:
+        return function(_settled(known))
+    except errors.NomadCsiError as error:
+        shown = _without_secrets(error) if await lifted.is_secret() else error
+        raise program.ProgramError(foreign.visible(str(shown))) from None
 
 
 def after(check: pulumi.Output[Any], value: Later[T]) -> pulumi.Output[T]:
@@ -81,49 +83,66 @@ def _settled(value: Any) -> Any:
 def _without_secrets(error: errors.NomadCsiError) -> errors.NomadCsiError:
     if not isinstance(error, errors.SpecError):
         return error
-    hidden = tuple(dataclasses.replace(problem, got="[secret]") for problem in error.problems)
-    return errors.SpecError(hidden, error.source)
+    return errors.SpecError(tuple(map(without_value, error.problems)), error.source)
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
+def without_value(problem: errors.Problem) -> errors.Problem:
+    """Return *problem* without the value given, which is secret."""
+    return dataclasses.replace(problem, got="[secret]")
+
+
 class Lifted(Generic[PlanT]):
     """A plan, and the arguments that it is made of."""
 
-    arguments: Mapping[str, Any]
-    plan: Callable[[Mapping[str, Any]], PlanT]
-    """Makes the plan of all arguments, by all rules. Raises `errors.SpecError` with all problems."""
+    def __init__(
+        self,
+        arguments: Mapping[str, Any],
+        *,
+        plan: Callable[[Mapping[str, Any]], PlanT],
+        judge: Callable[[Mapping[str, Any]], object],
+        sketch: Callable[[Mapping[str, Any]], PlanT],
+    ) -> None:
+        """
+        Make the plan as soon as all *arguments* are known. Raises `errors.SpecError` for what is wrong before.
 
-    sketch: Callable[[Mapping[str, Any]], PlanT]
-    """
-    Makes a plan of some of the arguments, of which only the parts that depend on these are right.
+        *plan* makes it of all arguments, by all rules; *judge* reports the problems of the known ones, in which outputs
+        may be. *sketch* makes a plan of some of the arguments, of which only the parts that depend on these are right:
+        it checks values, but no rules between arguments, as some are missing.
+        """
+        self.arguments = arguments
+        self._sketch = sketch
+        self._sketches: dict[tuple[str, ...], Later[PlanT]] = {}
+        """By the names of their arguments: many parts depend on the same ones."""
+        self._judged: pulumi.Output[Any] | None = None
+        if has_output(arguments):
+            judge(arguments)
+            lifted: pulumi.Output[Any] = pulumi.Output.from_input(_containers(arguments))
+            self._judged = lifted.apply(
+                lambda known: _result(lifted, known, judge) if has_output(known) else None, run_with_unknowns=True
+            )
+        self.whole: Later[PlanT] = when_known(arguments, plan)
+        """The plan; an output where an argument is one."""
 
-    It checks values, but no rules between arguments: some are missing.
-    """
-
-    whole: Later[PlanT] = dataclasses.field(init=False)
-    """The plan; an output where an argument is one."""
-
-    _sketches: dict[tuple[str, ...], Later[PlanT]] = dataclasses.field(init=False, default_factory=dict)
-    """Sketches by the names of their arguments: many parts depend on the same ones."""
-
-    def __post_init__(self) -> None:
-        """Make the plan where nothing is an output."""
-        object.__setattr__(self, "whole", when_known(self.arguments, self.plan))
+    def gate(self, value: Later[T]) -> Later[T]:
+        """Return *value*, which fails with the problems of the arguments as soon as these are known."""
+        if self._judged is None or not isinstance(self.whole, pulumi.Output):
+            return value
+        return after(self._judged, after(self.whole, value))
 
     def part(self, get: Callable[[PlanT], Any], *names: str) -> Later[Any]:
         """
         Return a part of the plan, which depends on the arguments *names*, each a name or ``CONTAINER.NAME``.
 
-        Where it is an output, it fails with the problems of the whole plan once all of that is known.
+        Where it is an output, it fails with the problems of the arguments once these are known.
         """
         if not isinstance(self.whole, pulumi.Output):
             return get(self.whole)
         if names not in self._sketches:
-            self._sketches[names] = when_known(_chosen(self.arguments, names), self.sketch)
+            self._sketches[names] = when_known(_chosen(self.arguments, names), self._sketch)
         sketch = self._sketches[names]
         value = sketch.apply(get) if isinstance(sketch, pulumi.Output) else get(sketch)
         # What is empty is left out by those who use it; nothing has to wait for it.
-        return after(self.whole, value) if isinstance(value, pulumi.Output) or value else value
+        return self.gate(value) if isinstance(value, pulumi.Output) or value else value
 
     def but(self, *names: str) -> tuple[str, ...]:
         """Return the names of all arguments except *names*."""
@@ -145,3 +164,8 @@ def _chosen(arguments: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, A
         else:
             found.setdefault(top, {})
     return found
+
+
+def ready(plan: PlanT) -> Lifted[PlanT]:
+    """Return a *plan* that was made before, by all rules."""
+    return Lifted({}, plan=lambda _: plan, judge=lambda _: None, sketch=lambda _: plan)

@@ -7,17 +7,14 @@ from typing import Any
 import pulumi
 import pulumi_aws as aws
 
-from nomad_csi.components import arguments, aws_resources, identity, lifting, program, resources, volume_keys
-from nomad_csi.components.argument_classes import CsiPluginArgs, Iam
+from nomad_csi.components import arguments, aws_resources, identity, lifting, program, resources, scope
+from nomad_csi.components.argument_classes import CsiPluginArgs
 from nomad_csi.plan import model
 from nomad_csi.render import documents
 from nomad_csi.resources import plugin_health_properties
 from nomad_csi.spec import model as spec
 
 Plan = lifting.Lifted[model.PluginPlan]
-
-NOT_IN_THE_SPEC = frozenset({"render_to", "templates"})
-"""Arguments about files."""
 
 
 class CsiPlugin(program.Component):
@@ -47,8 +44,8 @@ class CsiPlugin(program.Component):
     def __init__(self, name: str, args: CsiPluginArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         """Declare the plugin *name*, which is also its id."""
         super().__init__("nomad-csi:index:CsiPlugin", name, {}, opts)
-        plan = arguments.plugin_plan(name, {key: value for key, value in args.items() if key not in NOT_IN_THE_SPEC})
-        policy, needs = self._grant(name, plan, args.get("iam"))
+        plan = arguments.plugin_plan(self, name, args)
+        policy, needs = self._grant(name, plan, args)
         jobs: list[_Job] = []
         for role in arguments.plugin_driver(args["driver"]).roles:
             job = _Job(plan, role)
@@ -76,10 +73,11 @@ class CsiPlugin(program.Component):
             healthy_nodes=_whole(health.healthy_nodes),
             expected_nodes=_whole(health.expected_nodes),
         )
+        scope.scope().name_output(self.plugin_id, name)
 
-    def _grant(self, name: str, plan: Plan, iam: Iam | None) -> tuple[aws.iam.Policy | None, list[pulumi.Resource]]:
+    def _grant(self, name: str, plan: Plan, args: CsiPluginArgs) -> tuple[aws.iam.Policy | None, list[pulumi.Resource]]:
         """Give the policy of *plan* to its role. Return it, and what the jobs must wait for."""
-        if iam is None or arguments.plugin_driver(plan.arguments["driver"]).storage != "ebs":
+        if args.get("iam") is None or arguments.plugin_driver(args["driver"]).storage != "ebs":
             return None, []
         child = self.child()
         document = plan.part(
@@ -92,7 +90,6 @@ class CsiPlugin(program.Component):
         description = plan.part(lambda made: _policy(made).description, "iam.create_volumes", "image")
         policy = aws.iam.Policy(name, description=description, policy=document, opts=child)
         role = plan.part(lambda made: _policy(made).role_name, "iam.role_name")
-        volume_keys.note_plugin(name, plan.part(_key_arns, "iam.kms_key_arns"))
         return policy, [aws_resources.attach(name, role=role, policy_arn=policy.arn, opts=child)]
 
 
@@ -124,7 +121,7 @@ class _Job:
             job_id=self.job_id,
             namespace=self._part(lambda job: job.namespace, "namespace"),
             hcl=hcl,
-            owner=arguments.owner(),
+            owner=program.owner(),
             owner_id=identity.stack_id(component),
             adopt=plan.part(lambda made: made.adopt, "adopt"),
             minimum_nomad=plan.part(lambda made: made.minimum_nomad or None, "image"),
@@ -136,10 +133,6 @@ class _Job:
             path = f"{args['render_to']}/{model.job_file_name(name, self.role)}"
             file_opts = pulumi.ResourceOptions(parent=component)
             resources.RenderedFile(f"{name}-{self.role}", path=path, content=hcl, opts=file_opts)
-
-
-def _key_arns(made: model.PluginPlan) -> Sequence[str]:
-    return made.iam_policy.kms_key_arns if made.iam_policy else ()
 
 
 def _policy(made: model.PluginPlan) -> model.IamPolicy:

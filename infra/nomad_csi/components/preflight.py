@@ -13,8 +13,8 @@ import pulumi
 
 from nomad_csi import errors
 from nomad_csi.aws import deletion, ebs_volumes, tagged
-from nomad_csi.components import arguments, from_spec, functions
-from nomad_csi.plan import dependents, orphans, volumes
+from nomad_csi.components import functions, program
+from nomad_csi.plan import dependents, model, orphans, volumes
 from nomad_csi.plan.rules import ebs_rules
 from nomad_csi.spec import model as spec
 from nomad_csi.spec import names
@@ -67,7 +67,7 @@ def _warn_of_deleted(missing: Collection[str], aws_regions: Iterable[str], profi
     """Warn of each volume that AWS does not have, and that was deleted after a last snapshot: a new one is empty."""
     for region in aws_regions:
         try:
-            found = deletion.find_last_snapshots(arguments.owner(), region, profile=profile)
+            found = deletion.find_last_snapshots(program.owner(), region, profile=profile)
         except errors.AwsError as error:
             pulumi.log.warn(f"whether {', '.join(sorted(missing))} were deleted before was not checked: {error}")
             continue
@@ -78,7 +78,7 @@ def _warn_of_deleted(missing: Collection[str], aws_regions: Iterable[str], profi
             )
 
 
-def refuse_removed_owners(wanted: Mapping[str, spec.VolumeSpec], systems: Mapping[str, spec.FileSystemSpec]) -> None:
+def refuse_removed_owners(wanted: Mapping[str, model.VolumePlan], systems: Mapping[str, spec.FileSystemSpec]) -> None:
     """
     Refuse to remove a disk or file system that contains one of the volumes *wanted*, by path, according to the state.
 
@@ -96,7 +96,7 @@ def refuse_removed_owners(wanted: Mapping[str, spec.VolumeSpec], systems: Mappin
 
 
 def _read_accounts(aws_regions: Iterable[str], profile: str | None) -> dict[str, tuple[tagged.Tagged, ...]]:
-    owner = arguments.owner()
+    owner = program.owner()
     return {region: tagged.find(owner, region, profile=profile) for region in sorted(set(aws_regions))}
 
 
@@ -119,13 +119,13 @@ def _refuse_unrecorded(found: Sequence[tagged.Tagged], state: functions.State) -
     if lost:
         lines = [_sentence(item) for item in found if item.external_id in lost]
         raise errors.RefusedError(
-            "\n".join([f"made by an interrupted run of {arguments.owner()} and not in its state:", *lines])
+            "\n".join([f"made by an interrupted run of {program.owner()} and not in its state:", *lines])
         )
 
 
 def _sentence(item: tagged.Tagged) -> str:
     namespace, _, volume_id = item.key.rpartition("/")
-    name = from_spec.component_name(namespace or "default", volume_id) if volume_id else "NAME"
+    name = program.component_name(namespace or "default", volume_id) if volume_id else "NAME"
     kind = "volume" if namespace or not item.key else "file system"
     return (
         f"  {item.external_id} for {kind} {item.key or 'unknown'}; bring it in with "

@@ -13,7 +13,7 @@ import pulumi
 from pydantic import alias_generators
 
 from nomad_csi import errors
-from nomad_csi.components import documentation
+from nomad_csi.components import declared_resource, documentation
 from nomad_csi.text import foreign
 
 LANGUAGE_HOST = "pulumi-language-python-exec"
@@ -41,6 +41,24 @@ class ProgramError(errors.NomadCsiError, pulumi.RunError):
     """
 
 
+class Planned(dict[str, Any]):
+    """Arguments of a component, and the plan that was made of them: that of the ready stack."""
+
+    def __init__(self, arguments: Mapping[str, Any], plan: Any) -> None:
+        super().__init__(arguments)
+        self.plan = plan
+
+
+def owner() -> str:
+    """Return ``project/stack``, the mark on everything that this program makes."""
+    return f"{pulumi.get_project()}/{pulumi.get_stack()}"
+
+
+def component_name(namespace: str, volume_id: str) -> str:
+    """Return a name that is unique in the stack: ``mysql`` in the default namespace, ``prod/mysql`` in ``prod``."""
+    return volume_id if namespace == "default" else f"{namespace}/{volume_id}"
+
+
 class Component(pulumi.ComponentResource):
     """
     A component that takes its arguments by keyword or in a dictionary.
@@ -53,6 +71,10 @@ class Component(pulumi.ComponentResource):
         self._caller = pulumi.ResourceOptions(depends_on=opts.depends_on if opts else None)
         self.is_retained = bool(opts and opts.retain_on_delete)
         """Whether the engine forgets what the component makes when it is removed, and leaves it."""
+        aliases = [each for each in opts.aliases or () if isinstance(each, pulumi.Alias)] if opts else []
+        self.former_names = [each.name for each in aliases if isinstance(each.name, str)]
+        self.may_change_inputs = declared_resource.may_change_inputs(opts)
+        """Whether an input of what it makes may get another value than the component gives it."""
 
     def child(self, **options: Any) -> pulumi.ResourceOptions:
         """
@@ -100,10 +122,8 @@ def _described(constructor: Callable[..., None]) -> Callable[..., None]:
     ) -> None:
         if args is not None and arguments:
             raise TypeError(f"{type(self).__name__}() takes arguments by keyword or in a dictionary, not both")
-        given = {name: value for name, value in (args or arguments).items() if value is not None}
-        end_quietly()
-        if found := tuple(_resources(given, "")):
-            raise ArgumentError(found, f"{type(self).__name__} {resource_name}")
+        source = f"{type(self).__name__} {resource_name}"
+        given = args if isinstance(args, Planned) else _given(args or arguments, source)
         try:
             constructor(self, resource_name, given, opts)
         except errors.SpecError as error:
@@ -112,6 +132,14 @@ def _described(constructor: Callable[..., None]) -> Callable[..., None]:
             raise ProgramError(foreign.visible(str(error))) from None
 
     return construct
+
+
+def _given(arguments: Mapping[str, Any], source: str) -> dict[str, Any]:
+    """Return those of *arguments* that are not None. Raises `ArgumentError` where one is a resource, not its output."""
+    end_quietly()
+    if found := tuple(_resources(arguments, "")):
+        raise ArgumentError(found, source)
+    return {name: value for name, value in arguments.items() if value is not None}
 
 
 def _resources(value: Any, path: str) -> Iterator[errors.Problem]:

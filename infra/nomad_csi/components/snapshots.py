@@ -37,7 +37,7 @@ class EbsSnapshots(program.Component):
             execution_role_arn=role.arn,
             state="ENABLED",
             policy_details=schedule.part(
-                lambda made: snapshots.policy_details(name, made, arguments.owner()), *schedule.but("kms_key_arns")
+                lambda made: snapshots.policy_details(name, made, program.owner()), *schedule.but("kms_key_arns")
             ),
             opts=self.child(depends_on=needs),
         )

@@ -11,7 +11,17 @@ from typing import Any
 import pulumi
 
 from nomad_csi import errors
-from nomad_csi.components import arguments, efs, from_spec, plugin, preflight, program, resources, snapshots
+from nomad_csi.components import (
+    created,
+    ebs,
+    efs,
+    existing,
+    plugin,
+    preflight,
+    program,
+    resources,
+    snapshots,
+)
 from nomad_csi.plan import model, storage
 from nomad_csi.pulumi_state import stack_config
 from nomad_csi.render import documents
@@ -27,6 +37,17 @@ NAMESPACE = "nomad-csi"
 """Namespace of the stack's config, whatever the project is called."""
 
 
+VolumeComponent = created.CsiVolume | ebs.EbsVolume | efs.EfsVolume | existing.ExistingVolume
+
+_COMPONENTS: Mapping[str, type[VolumeComponent]] = {
+    "ebs": ebs.EbsVolume,
+    "efs": efs.EfsVolume,
+    "existing": existing.ExistingVolume,
+    "create": created.CsiVolume,
+}
+"""By the part of a volume in the spec that says where its storage comes from."""
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Storage:
     """The components of the ready stack."""
@@ -35,7 +56,7 @@ class Storage:
     """By the id of the plugin."""
     file_systems: Mapping[str, efs.EfsFileSystem]
     """By the name in the spec."""
-    volumes: Mapping[str, from_spec.VolumeComponent]
+    volumes: Mapping[str, VolumeComponent]
     """By ``namespace/volume_id``."""
 
 
@@ -81,15 +102,17 @@ def declare(config: pulumi.Config) -> Storage:
 
 def _declare(config: pulumi.Config, document: Any) -> Storage:
     key = config.full_key("storage")
-    plan = storage.plan_document(document, source=key, owner=arguments.owner())
-    if document.get("owner", arguments.owner()) != arguments.owner():
-        allowed = f"{arguments.owner()}, this stack"
+    plan = storage.plan_document(document, source=key, owner=program.owner())
+    if document.get("owner", program.owner()) != program.owner():
+        allowed = f"{program.owner()}, this stack"
         problem = errors.Problem(path="owner", got=document["owner"], allowed=allowed, fix="remove it")
         raise errors.SpecError((problem,), key)
     files = {"render_to": config.get("renderTo") or ""} | _templates(config, plan)
-    read = draft.read(document)
+    members = zip(draft.members(document), plan.volumes, strict=True)
+    wanted = tuple(_Volume(path=path, written=written, plan=each) for (path, written), each in members)
+    spec = _Spec(document=document, plan=plan, volumes=wanted)
     try:
-        _read_and_plan(read, plan)
+        _read_and_plan(spec)
     except errors.SpecError as error:
         raise errors.SpecError(error.problems, key, draft.ids(document)) from None
     opts = pulumi.ResourceOptions(providers=[_provider(config)])
@@ -97,17 +120,47 @@ def _declare(config: pulumi.Config, document: Any) -> Storage:
     made: asyncio.Future[Sequence[pulumi.Resource]] = asyncio.get_running_loop().create_future()
     after = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(depends_on=made))
     try:
-        plugins = _plugins(read, files, after)
-        systems = _file_systems(read, document, opts)
-        volumes = _volumes(read, plugins, systems, files, opts)
-        _snapshots(read, volumes, systems, opts)
+        plugins = {
+            planned.plugin_id: plugin.CsiPlugin(planned.plugin_id, _planned(written | files, planned), after)
+            for written, planned in zip(document.get("plugins", ()), plan.plugins, strict=True)
+        }
+        systems = _file_systems(spec, opts)
+        volumes = {each.plan.key: _volume(each, plugins, systems, files, opts) for each in wanted}
+        _snapshots(spec, volumes, systems, opts)
         everything = (*systems.values(), *volumes.values())
         made.set_result([resource for item in everything for resource in getattr(item, "storage", ())])
     finally:
         made.cancel()  # of an error in between: or what waits for the storage would wait for ever
     pulumi.export("externalIds", {key: volume.external_id for key, volume in sorted(volumes.items())})
-    by_id = {read.plugins[path].id: component for path, component in plugins.items()}
-    return Storage(plugins=by_id, file_systems=systems, volumes=volumes)
+    return Storage(plugins=plugins, file_systems=systems, volumes=volumes)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class _Volume:
+    """A volume of the spec."""
+
+    path: str
+    written: Mapping[str, Any]
+    """As it was written, with the keys of its class."""
+
+    plan: model.VolumePlan
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class _Spec:
+    document: Mapping[str, Any]
+    plan: model.StoragePlan
+    volumes: tuple[_Volume, ...]
+
+    @property
+    def protect(self) -> bool:
+        """The default for what does not say it itself."""
+        return bool(self.document.get("protect", True))
+
+
+def _planned(written: Mapping[str, Any], plan: Any) -> Any:
+    """Return arguments of a component, with the plan that was made of them already."""
+    return program.Planned(written, plan)
 
 
 def _refuse_encrypted(config: pulumi.Config) -> None:
@@ -150,46 +203,36 @@ def _templates(config: pulumi.Config, plan: model.StoragePlan) -> dict[str, str]
     return {"templates": folder}
 
 
-def _plugins(read: draft.Draft, files: from_spec.Files, opts: pulumi.ResourceOptions) -> dict[str, plugin.CsiPlugin]:
-    """Declare the plugins. Return them by their path in the document."""
-    declared = {}
-    for path, spec in read.plugins.items():
-        served = [volume for volume in read.volumes.values() if volume.plugin_id == spec.id]
-        args = from_spec.plugin_args(read.written[path], served, files=files)
-        declared[path] = plugin.CsiPlugin(spec.id, args, opts)
-    return declared
-
-
-def _file_systems(read: draft.Draft, document: Any, opts: pulumi.ResourceOptions) -> dict[str, efs.EfsFileSystem]:
+def _file_systems(spec: _Spec, opts: pulumi.ResourceOptions) -> dict[str, efs.EfsFileSystem]:
     """Declare the file systems that volumes share. Return them by their names."""
     declared = {}
-    for name, spec in (read.file_systems or {}).items():
-        aliases = [pulumi.Alias(name=spec.moved_from)] if spec.moved_from else []
-        args = from_spec.file_system_args(document["file_systems"][name], protect=read.protect)
+    for name, system in spec.plan.file_systems.items():
+        aliases = [pulumi.Alias(name=system.moved_from)] if system.moved_from else []
+        args = {"protect": spec.protect} | spec.document["file_systems"][name]
         own = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(aliases=aliases))
-        declared[name] = efs.EfsFileSystem(name, args, own)
+        declared[name] = efs.EfsFileSystem(name, _planned(args, system), own)
     return declared
 
 
-def _read_and_plan(read: draft.Draft, plan: model.StoragePlan) -> None:
-    regions = {spec.aws_region for spec in read.plugins.values() if spec.aws_region}
+def _read_and_plan(spec: _Spec) -> None:
+    regions = [written.get("aws_region") for written in spec.document.get("plugins", ())]
     aws_config = pulumi.Config("aws")
     provider_region = aws_config.get("region")
-    for path, spec in read.plugins.items():
-        if provider_region and spec.aws_region and spec.aws_region != provider_region:
+    for index, given in enumerate(regions):
+        if provider_region and given and given != provider_region:
             allowed = f"{provider_region}, the aws:region of this stack"
             fix = "one stack works in one region: use another stack for the other"
-            problem = errors.Problem(path=f"{path}.aws_region", got=repr(spec.aws_region), allowed=allowed, fix=fix)
+            problem = errors.Problem(path=f"plugins[{index}].aws_region", got=repr(given), allowed=allowed, fix=fix)
             raise errors.SpecError((problem,), names.STACK_CONFIG_KEY)
-    preflight.refuse_removed_owners(read.volumes, read.file_systems or {})
-    if read.file_systems or any(volume.ebs or volume.efs for volume in read.volumes.values()):
-        paths = {f"{volume.namespace}/{volume.id}": f"{path}.ebs" for path, volume in read.volumes.items()}
-        wanted = {
-            volume.key: preflight.PlannedEbsVolume(path=paths[volume.key], volume=volume.source)
-            for volume in plan.volumes
-            if isinstance(volume.source, specs.EbsSpec)
+    preflight.refuse_removed_owners({each.path: each.plan for each in spec.volumes}, spec.plan.file_systems)
+    made = [each for each in spec.volumes if isinstance(each.plan.source, specs.EbsSpec | specs.EfsSpec)]
+    if spec.plan.file_systems or made:
+        disks = {
+            each.plan.key: preflight.PlannedEbsVolume(path=f"{each.path}.ebs", volume=each.plan.source)
+            for each in made
+            if isinstance(each.plan.source, specs.EbsSpec)
         }
-        preflight.refuse_what_cannot_be(regions, wanted, profile=aws_config.get("profile"))
+        preflight.refuse_what_cannot_be(filter(None, regions), disks, profile=aws_config.get("profile"))
 
 
 def _provider(config: pulumi.Config) -> resources.Provider:
@@ -204,51 +247,47 @@ def _provider(config: pulumi.Config) -> resources.Provider:
 
 
 def _snapshots(
-    read: draft.Draft,
-    volumes: Mapping[str, from_spec.VolumeComponent],
+    spec: _Spec,
+    volumes: Mapping[str, VolumeComponent],
     shared: Mapping[str, efs.EfsFileSystem],
     opts: pulumi.ResourceOptions,
 ) -> None:
     """Declare a component of each schedule for the EBS volumes that name it, and one for the file systems."""
-    for name, schedule in (read.snapshots or {}).items():
-        named = [spec for spec in read.volumes.values() if name in spec.snapshots]
-        key_arns = sorted({spec.ebs.kms_key_arn for spec in named if spec.ebs and spec.ebs.kms_key_arn})
-        systems = [volumes[f"{spec.namespace}/{spec.id}"] for spec in named if spec.efs]
+    for name, schedule in spec.plan.schedules.items():
+        named = [each.plan for each in spec.volumes if name in each.written.get("snapshots", ())]
+        disks = [each.source for each in named if isinstance(each.source, specs.EbsSpec)]
+        key_arns = sorted({disk.kms_key_arn for disk in disks if disk.kms_key_arn})
+        systems = [volumes[each.key] for each in named]
         arns = [system.file_system_arn for system in systems if isinstance(system, efs.EfsVolume)]
-        arns += [
-            shared[each].file_system_arn for each, spec in (read.file_systems or {}).items() if name in spec.snapshots
-        ]
-        args: Any = schedule.model_dump(exclude_none=True)
-        if any(spec.ebs for spec in named):
-            snapshots.EbsSnapshots(name, args | ({"kms_key_arns": key_arns} if key_arns else {}), opts)
+        systems_of = spec.plan.file_systems.items()
+        arns += [shared[each].file_system_arn for each, system in systems_of if name in system.snapshots]
+        if disks:
+            args: dict[str, Any] = {"kms_key_arns": key_arns} if key_arns else {}
+            snapshots.EbsSnapshots(name, _planned(args, schedule), opts)
         if arns:
-            snapshots.EfsBackups(name, args | {"file_system_arns": arns, "protect": read.protect}, opts)
+            args = {"file_system_arns": arns, "protect": spec.protect}
+            snapshots.EfsBackups(name, _planned(args, schedule), opts)
 
 
-def _volumes(
-    read: draft.Draft,
+def _volume(
+    wanted: _Volume,
     plugins: Mapping[str, plugin.CsiPlugin],
     systems: Mapping[str, efs.EfsFileSystem],
-    files: from_spec.Files,
+    files: Mapping[str, str],
     opts: pulumi.ResourceOptions,
-) -> dict[str, from_spec.VolumeComponent]:
-    by_id = {spec.id: (read.written[path]["driver"], plugins[path].plugin_id) for path, spec in read.plugins.items()}
-    volumes = {}
-    for path, spec in read.volumes.items():
-        driver, plugin_id = by_id[spec.plugin_id]
-        written = encrypted.revealed(read.written[path], pulumi.Output.secret)
-        system = systems[spec.efs.file_system] if spec.efs and spec.efs.file_system else None
-        component, args = from_spec.volume_component(
-            written,
-            driver,
-            plugin_id=plugin_id,
-            protect=read.protect,
-            files=files,
-            file_system_id=system.file_system_id if system else None,
-        )
-        name, former = from_spec.component_name(spec.namespace, spec.id), spec.former_key
-        aliases = [pulumi.Alias(name=from_spec.component_name(*former))] if former else []
-        after = system.storage if system else ()
-        own = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(aliases=aliases, depends_on=list(after)))
-        volumes[f"{spec.namespace}/{spec.id}"] = component(name, args, own)  # type: ignore[arg-type]  # they belong together
-    return volumes
+) -> VolumeComponent:
+    """Declare the component of a volume."""
+    plan = wanted.plan
+    written = encrypted.revealed(wanted.written, pulumi.Output.secret)
+    source = next(name for name in _COMPONENTS if written.get(name) is not None)
+    document = plan.registration
+    args = {**written, **written[source], **files, "protect": plan.protect}
+    args["plugin_id"] = plugins[document.plugin_id].plugin_id
+    system = systems[args["file_system"]] if args.get("file_system") else None
+    if system:
+        args["file_system_id"] = system.file_system_id
+    former = [pulumi.Alias(name=program.component_name(*plan.former_key))] if plan.former_key else []
+    after = list(system.storage) if system else []
+    own = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(aliases=former, depends_on=after))
+    name = program.component_name(document.namespace, document.volume_id)
+    return _COMPONENTS[source](name, _planned(args, plan), own)

@@ -6,7 +6,7 @@ from typing import Any, TypedDict, TypeVar
 
 import pulumi
 
-from nomad_csi.components import arguments, handed_over, identity, lifting, program, resources
+from nomad_csi.components import arguments, handed_over, identity, lifting, program, recorded, resources
 from nomad_csi.frame import properties
 from nomad_csi.plan import model, snippet, volume_forms
 from nomad_csi.spec import model as spec
@@ -110,6 +110,7 @@ def register(  # noqa: PLR0917  # called by our own components only
     external_id: pulumi.Input[str],
     storage: Sequence[pulumi.Resource] = (),
     *,
+    plugin_id: pulumi.Input[str],
     location: pulumi.Input[str] | None = None,
     is_part: bool = False,
 ) -> resources.VolumeRegistration:
@@ -119,7 +120,6 @@ def register(  # noqa: PLR0917  # called by our own components only
     *storage* is what the component makes, and is there first; *location* which data it is, where its id does not show.
     *is_part*: it makes a part of a file system that stays without it.
     """
-    plugin_id = arguments.checked("plugin_id", args["plugin_id"])
     fate: dict[str, Any] = {
         "location": location,
         "owned": bool(storage),
@@ -138,6 +138,7 @@ def register(  # noqa: PLR0917  # called by our own components only
         opts=component.child(depends_on=list(storage)),
     )
     handed_over.refuse_in_preview(registration, fate)
+    recorded.note_registration(component, name, plan)
     write_file(component, name, plan, args, external_id=external_id, plugin_id=plugin_id)
     return registration
 
@@ -151,14 +152,13 @@ def outputs(
     **own: pulumi.Input[str],
 ) -> dict[str, pulumi.Input[Any]]:
     """Return the outputs that all volumes have; *own* values are in the registration only."""
-    plugin_id = arguments.checked("plugin_id", args["plugin_id"])
     claim = plan.part(_claim, "namespace", "volume_id", "capabilities")
     return {
         "external_id": external_id,
         "registration_id": registration_id,
         "volume_id": plan.part(lambda made: made.registration.volume_id, "volume_id"),
         "namespace": plan.part(lambda made: made.registration.namespace, "namespace"),
-        "volume_hcl": content(plan, args, plugin_id=plugin_id, **own),
+        "volume_hcl": content(plan, args, **own),
         "claim": pulumi.Output.all(claim, registration_id).apply(lambda known: known[0]),
     }
 
@@ -204,7 +204,7 @@ def document_inputs(
         "plugin_id": plugin_id,
         "mount_options": {name: value for name, value in mount.items() if value},
         "secrets": arguments.checked("secrets", args["secrets"]) if args.get("secrets") else None,
-        "owner": arguments.owner(),
+        "owner": program.owner(),
         "owner_id": identity.stack_id(component),
         "adopt": plan.part(lambda made: made.adopt, "adopt"),
     }

@@ -163,6 +163,9 @@ class Context:
     root: Path | None = None
     """The folder that `RenderedFile` paths are relative to; ``None``: not configured, so no file can be written."""
 
+    imports: bool = False
+    """Whether the preview is for an import: what there is already is not refused, as it is about to be imported."""
+
     sandbox: str = ""
     """The mark of the sandbox that this process runs in; empty outside of one. Recorded in every object's outputs."""
 

@@ -62,7 +62,7 @@ class PluginJobResource(resource.Resource):
         """
         Check in a preview what `create` and `update` refuse.
 
-        A job without an owner is a warning, so that it can be previewed before its import.
+        A job without an owner is a warning in a preview for an import.
         """
         if resource.UNKNOWN in (news["namespace"], news["jobId"], news["hcl"]):
             return
@@ -77,7 +77,7 @@ class PluginJobResource(resource.Resource):
             try:
                 wanted.refuse(refusal)
             except errors.RefusedError as error:
-                if refusal != "ownerless":
+                if refusal != "ownerless" or not context.imports:
                     raise
                 context.warn(f"{error}; `up` is refused, unless the job is imported first")
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from nomad_csi.drivers import storage_identity
 from nomad_csi.errors import Problem
+from nomad_csi.spec import model as spec
 
 if TYPE_CHECKING:
     from nomad_csi.plan import model
-    from nomad_csi.spec import model as spec
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,9 +45,9 @@ def find(volumes: "Iterable[model.VolumePlan]", made: Mapping[str, str]) -> Iter
 
 
 def check_removed(
-    volumes: "Mapping[str, spec.VolumeSpec]",
+    volumes: "Mapping[str, model.VolumePlan]",
     recorded: Mapping[str, str],
-    systems: "Mapping[str, spec.FileSystemSpec]",
+    systems: Mapping[str, spec.FileSystemSpec],
 ) -> Iterator[Problem]:
     """
     Yield a problem for each dependent volume in *volumes* (by path) whose owner is gone.
@@ -57,8 +57,8 @@ def check_removed(
     *recorded* maps each disk or file system that the stack created, and would delete, to its volume
     (``NAMESPACE/ID``) or the name of the file system.
     """
-    making = [item for item in volumes.values() if item.ebs or (item.efs and item.efs.makes_file_system)]
-    kept = {f"{volume.namespace}/{volume.id}" for volume in making}
+    making = [item for item in volumes.values() if _makes_storage(item)]
+    kept = {volume.key for volume in making}
     kept |= {"/".join(key) for volume in making if (key := volume.former_key)}
     kept |= {*systems, *(system.moved_from for system in systems.values() if system.moved_from)}
     for path, volume in volumes.items():
@@ -68,17 +68,23 @@ def check_removed(
         if owner and owner not in kept:
             kind = "volume" if "/" in owner else "file system"
             allowed = f"{kind} {owner} in the spec: {where} was made for it, and goes with it"
-            fix = f"keep {owner} while {volume.namespace}/{volume.id} is in its storage, or move the data first"
+            fix = f"keep {owner} while {volume.key} is in its storage, or move the data first"
             yield Problem(path=f"{path}.{named}", got=repr(external_id), allowed=allowed, fix=fix)
 
 
-def is_placed(volume: "spec.VolumeSpec") -> bool:
+def is_placed(volume: "model.VolumePlan") -> bool:
     """Return whether *volume* names a disk or file system, which may belong to another volume."""
     return container(_placed(volume)[1]) != ""
 
 
-def _placed(volume: "spec.VolumeSpec") -> tuple[str, str]:
+def _makes_storage(volume: "model.VolumePlan") -> bool:
+    """Return whether Pulumi makes a disk or a file system for *volume*."""
+    source = volume.source
+    return isinstance(source, spec.EbsSpec) or (isinstance(source, spec.EfsSpec) and source.makes_file_system)
+
+
+def _placed(volume: "model.VolumePlan") -> tuple[str, str]:
     """Return the key of *volume* that names existing storage, and its value; empty: none."""
-    if volume.existing:
-        return "existing.external_id", volume.existing.external_id
-    return "efs.file_system_id", (volume.efs.file_system_id if volume.efs else None) or ""
+    if isinstance(volume.source, spec.EfsSpec):
+        return "efs.file_system_id", volume.source.file_system_id or ""
+    return "existing.external_id", volume.registration.external_id

@@ -216,6 +216,9 @@ class VolumePlan:
     context_settings: tuple[str, ...] = ()
     """Context keys that never identify the data; they may change under *protect*."""
 
+    former_key: tuple[str, str] | None = None
+    """Former namespace and id of the volume in its stack; ``None``: unchanged."""
+
     @property
     def key(self) -> str:
         """``namespace/volume_id``, unique in a cluster."""
@@ -238,3 +241,8 @@ class StoragePlan:
 
     plugins: tuple[PluginPlan, ...]
     volumes: tuple[VolumePlan, ...]
+    file_systems: Mapping[str, volume.FileSystemSpec] = field(default_factory=dict)
+    """Those that volumes share, by name, with all of their tags."""
+
+    schedules: Mapping[str, volume.SnapshotScheduleSpec] = field(default_factory=dict)
+    """Schedules of snapshots by name."""

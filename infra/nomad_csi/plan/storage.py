@@ -1,13 +1,13 @@
 """From a draft of the spec to the plan, or to all of its problems."""
 
-import json
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from nomad_csi import errors
 from nomad_csi.drivers import catalogue
-from nomad_csi.plan import iam, jobs, model, plugin_plans, volumes
+from nomad_csi.plan import jobs, model, plugin_plans, volumes
 from nomad_csi.plan.rules import efs_rules, plugin_rules, snapshot_rules, volume_rules
 from nomad_csi.spec import draft as drafts
 from nomad_csi.spec import encrypted, problems
@@ -40,7 +40,8 @@ def plan_document(document: Any, *, source: str = "", owner: str = "") -> model.
         places = (*(problem.path for problem in reported), *draft.replaced)
         found = drafts.fold_counted((*reported, *_unsaid(places, _problems(draft))), document)
         raise errors.SpecError(found, source, drafts.ids(document))
-    if large := tuple(_large_policies(plan.plugins)):
+    sizes = (plugin_plans.check_policy(plugin, f"plugins[{index}]") for index, plugin in enumerate(plan.plugins))
+    if large := tuple(itertools.chain.from_iterable(sizes)):
         raise errors.SpecError(large, source, drafts.ids(document))
     return plan
 
@@ -60,13 +61,13 @@ def _sound_plan(document: Any, owner: str) -> model.StoragePlan | None:
     plugins = {plugin.id: plugin for plugin in head.plugins.values()}
     # All volumes of a plugin with a policy, which names them; else one that the plugin creates, if there is any.
     served: dict[str, list[spec.VolumeSpec]] = {name: [] for name in plugins}
-    taken = volume_rules.UsedIds({name: driver for name, driver in drivers.items() if driver})
+    taken = volume_rules.UsedIds()
     found: list[errors.Problem] = []
     planned = []
     for path, volume in drafts.each_volume(document, found):
         plugin = plugins.get(volume.plugin_id) if volume else None
         driver = drivers[plugin.id] if plugin else None
-        if not (volume and plugin and driver) or any(taken.add(volume, path)):
+        if not (volume and plugin and driver) or any(taken.add(volume, driver, path)):
             return None
         found.extend(volume_rules.check_volume(volume, driver, plugin, path))
         found.extend(snapshot_rules.check(volume, head.snapshots, path))
@@ -81,7 +82,10 @@ def _sound_plan(document: Any, owner: str) -> model.StoragePlan | None:
         for name, plugin in plugins.items()
         if (driver := drivers[name])
     )
-    return model.StoragePlan(plugins=made, volumes=tuple(planned))
+    systems = {
+        name: volumes.tagged_file_system(name, system, owner) for name, system in (head.file_systems or {}).items()
+    }
+    return model.StoragePlan(plugins=made, volumes=tuple(planned), file_systems=systems, schedules=head.snapshots or {})
 
 
 def _unsaid(places: Sequence[str], problems: Iterable[errors.Problem]) -> Iterator[errors.Problem]:
@@ -133,19 +137,9 @@ def _file_system_problems(draft: drafts.Draft) -> Iterator[errors.Problem]:
     for name, system in (draft.file_systems or {}).items():
         path = f"file_systems.{name}"
         yield from efs_rules.check_settings(system, path)
-        yield from volume_rules.check_tags(system.tags, path)
+        yield from volume_rules.check_tags(system, path)
         yield from snapshot_rules.check_named(system.snapshots, draft.snapshots, path, is_efs=True)
         moved = system.moved_from
         if moved and (moved in (draft.file_systems or {}) or former.setdefault(moved, name) != name):
             allowed = "a former name that no file system has now, and no other one names"
             yield errors.Problem(path=f"{path}.moved_from", got=repr(moved), allowed=allowed)
-
-
-def _large_policies(plugins: Iterable[model.PluginPlan]) -> Iterator[errors.Problem]:
-    """Yield each policy that is too large for IAM: it lists volumes without the cluster tag individually."""
-    for index, plugin in enumerate(plugins):
-        size = len(json.dumps(plugin.iam_policy.document, separators=(",", ":"))) if plugin.iam_policy else 0
-        if size > iam.POLICY_LIMIT:
-            allowed = f"a policy of at most {iam.POLICY_LIMIT} characters"
-            fix = f"it names each existing volume; tag them {iam.CLUSTER_TAG}=true and use an iam policy of your own"
-            yield errors.Problem(path=f"plugins[{index}].iam", got=str(size), allowed=allowed, fix=fix)

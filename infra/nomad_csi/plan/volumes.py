@@ -39,6 +39,7 @@ def plan_volume(
         protect=protect if volume.protect is None else volume.protect,
         adopt=volume.adopt,
         context_settings=tuple(key for key in sorted(volume.context) if keys.is_setting(key)),
+        former_key=volume.former_key,
     )
 
 
@@ -139,9 +140,10 @@ def maker(tags: Mapping[str, str]) -> str:
     return tags.get(VOLUME_TAG, "") or tags.get(FILE_SYSTEM_TAG, "")
 
 
-def file_system_tags(name: str, tags: Mapping[str, str], owner: str) -> Mapping[str, str]:
-    """Return the tags of the shared file system *name*: its own, and *owner* where there is one."""
-    return {"Name": name, FILE_SYSTEM_TAG: name, **({OWNER_TAG: owner} if owner else {}), **tags}
+def tagged_file_system(name: str, system: spec.FileSystemSpec, owner: str) -> spec.FileSystemSpec:
+    """Return the shared file system *name* with all its tags: its own, and *owner* where there is one."""
+    marks = {"Name": name, FILE_SYSTEM_TAG: name, **({OWNER_TAG: owner} if owner else {})}
+    return system.model_copy(update={"tags": {**marks, **system.tags}})
 
 
 def creation_token(stack_id: str, key: str) -> str:

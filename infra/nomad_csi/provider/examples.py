@@ -30,7 +30,7 @@ FILE_SYSTEM: Mapping[str, Any] = {
 EXAMPLES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "CsiPlugin": ("plugin", {"driver": "aws-ebs", "aws_region": "us-east-1"}),
     "EbsVolume": ("mysql", {"plugin_id": PLUGIN, "availability_zone": "us-east-1a", "size_gib": 40}),
-    "EfsVolume": ("shared", {"plugin_id": PLUGIN, **FILE_SYSTEM}),
+    "EfsVolume": ("shared", {"plugin_id": "aws-efs0", **FILE_SYSTEM}),
     "EfsFileSystem": ("files", FILE_SYSTEM),
     "ExistingVolume": (
         "legacy",

@@ -16,6 +16,8 @@ from pulumi.provider.experimental import analyzer, component, util
 
 from nomad_csi import errors
 from nomad_csi.provider import schema
+from nomad_csi.pulumi_state import urns
+from nomad_csi.spec import names
 
 # Conversion of a component's inputs from a program in another language to the arguments of its Python class.
 #
@@ -57,8 +59,24 @@ async def opened(value: Any, path: str = "", origin: _Origin | None = None) -> A
         return [await opened(item, f"{path}[]", origin) for item in value]
     if origin is None or value is None:
         return value
-    is_taken_out = path in _plain() and not origin.is_secret and not isinstance(value, Unknown)
-    return value if is_taken_out else origin.leaf(value)
+    if path in _plain() and not origin.is_secret and not isinstance(value, Unknown):
+        return value
+    leaf = origin.leaf(value)
+    if path in _NAMED:
+        from nomad_csi.components import scope  # noqa: PLC0415  # see `Hosted`
+
+        all_urns = [str(await each.urn.future()) for each in origin.dependencies]
+        found = {urn.rpartition("::")[2] for urn in all_urns if urns.read(urn).type in _NAMED[path]}
+        if len(found) == 1:
+            scope.scope().name_output(leaf, *found)
+    return leaf
+
+
+_NAMED = {
+    "pluginId": {"nomad-csi:index:CsiPlugin", names.PLUGIN_HEALTH_TYPE},
+    "fileSystemId": {"nomad-csi:index:EfsFileSystem", "nomad-csi:index:StorageHold"},
+}
+"""Inputs that are an output of another component -> that, and the resource in it that has the output; of one name."""
 
 
 def keep_named_dependencies(request: Any) -> None:
@@ -134,13 +152,13 @@ def _value(
 @contextlib.contextmanager
 def shared(request: Any) -> Iterator[None]:
     """Share what a program declares once among the components of its `Construct` requests."""
-    from nomad_csi.components import identity  # noqa: PLC0415  # see `Hosted`
+    from nomad_csi.components import scope  # noqa: PLC0415  # see `Hosted`
 
     name = request.providers.get(schema.PACKAGE, "").rpartition("::")[0].rpartition("::")[2]
     key = request.monitorEndpoint, "" if name.startswith("default") else name
     if key not in _SCOPES:
-        _SCOPES[key] = identity.Scope(key[1])
-    with identity.shared_scope(_SCOPES[key]):
+        _SCOPES[key] = scope.Scope(key[1], is_hosted=True)
+    with scope.shared_scope(_SCOPES[key]):
         yield
 
 

@@ -198,10 +198,10 @@ class Servicer(server.ProviderServicer):
             found = dataclasses.replace(found, updates=(*found.updates, "cluster"))
         secrets = was_marked | marked | kind.declared.secret
         answer = replies.difference(found, kind.declared.inputs, secrets, request.ignoreChanges)
-        if found.notice and answer.detailedDiff:
-            self._engine.warn(request.urn, self._clean(request, found.notice))
         if answer.detailedDiff and self._operation.declared(kind.declared.token, request.urn) == news:
             # Not in a refresh, which compares in the other direction, and not where the engine tries an unknown value.
+            if found.notice:
+                self._engine.warn(request.urn, self._clean(request, found.notice))
             words = wording.describe(sorted(answer.detailedDiff), found, old_inputs, news, secrets)
             self._engine.status(request.urn, self._clean(request, words))
         return answer
@@ -321,6 +321,7 @@ class Servicer(server.ProviderServicer):
             connect=self._connect,
             root=configuration.root(self._settings, self._environment),
             stack=_stack(request.urn),
+            imports=bool(self._environment.get(names.IMPORTS)),
             sandbox=self._mark,
             status=lambda line: self._engine.status(request.urn, self._clean(request, line)),
             warn=lambda line: self._engine.warn(request.urn, self._clean(request, line)),

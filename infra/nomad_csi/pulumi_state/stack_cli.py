@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from nomad_csi import errors
+from nomad_csi.spec import names
 from nomad_csi.text import redaction, secrets
 
 EXPORT_TIMEOUT_S = 300.0
@@ -68,7 +69,8 @@ class PulumiStack:
             )
         stack = ["--stack", self.name] if self.name else []
         command = [program, *args, *stack, "--non-interactive", "--color", "never"]
-        environment = os.environ | {"PULUMI_SKIP_UPDATE_CHECK": "true"}
+        imports = {names.IMPORTS: "1"} if "--import-file" in args else {}
+        environment = os.environ | {"PULUMI_SKIP_UPDATE_CHECK": "true"} | imports
         try:
             done = subprocess.run(
                 command,

@@ -57,10 +57,14 @@ class RenderedFileResource(resource.Resource):
     def create(self, context: resource.Context, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
         """Write the file. Raises `errors.RefusedError` where another one is in its place."""
         target = _target(context, news["path"])
-        found = _read(target)
-        if found is not None and found != news["content"] and not disk.is_ours(found):
-            raise _refusal(news["path"], found)
+        _refuse_other(target, news, {})
         return news["path"], _written(target, news)
+
+    def preflight(self, context: resource.Context, old_outputs: Mapping[str, Any], news: Mapping[str, Any]) -> None:
+        """Refuse what a create or an update would, where the text is known."""
+        if resource.UNKNOWN not in (news["path"], news["content"]):
+            is_new = old_outputs.get("path") != news["path"]
+            _refuse_other(_target(context, news["path"]), news, {} if is_new else old_outputs)
 
     def read(
         self, context: resource.Context, identity: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
@@ -78,9 +82,7 @@ class RenderedFileResource(resource.Resource):
     ) -> resource.Properties:
         """Write the new text over a file that is ours by its first line, by its hash, or as a refresh has seen it."""
         target = _target(context, identity)
-        found = _read(target)
-        if found is not None and not _may_give_way(found, old_outputs):
-            raise _refusal(identity, found)
+        _refuse_other(target, news, old_outputs)
         return _written(target, news)
 
     def delete(self, context: resource.Context, identity: str, outputs: Mapping[str, Any]) -> None:
@@ -94,6 +96,18 @@ class RenderedFileResource(resource.Resource):
             return
         target.unlink()
         _remove_empty_folders(target.parent, _root(context))
+
+
+def _refuse_other(target: Path, news: Mapping[str, Any], old_outputs: Mapping[str, Any]) -> None:
+    """Refuse to write over a file that is another's, or was edited; *old_outputs* are empty for a new one."""
+    found = _read(target)
+    is_ours = _may_give_way if old_outputs else _is_new_or_ours
+    if found is not None and not is_ours(found, old_outputs or news):
+        raise _refusal(news["path"], found)
+
+
+def _is_new_or_ours(found: str, news: Mapping[str, Any]) -> bool:
+    return found == news["content"] or disk.is_ours(found)
 
 
 def _root(context: resource.Context) -> Path:

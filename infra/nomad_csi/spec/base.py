@@ -119,9 +119,7 @@ EbsVolumeId = Annotated[
 FileSystemId = Annotated[
     str, Matching(re.compile(r"fs-[0-9a-f]{8,40}"), "a file system id such as fs-0123456789abcdef0")
 ]
-FileSystemName = Annotated[
-    str, Matching(re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}"), "at most 64 letters, digits, '_' or '-'")
-]
+FileSystemName = Annotated[str, Matching(names.FILE_SYSTEM_NAME, "at most 64 letters, digits, '_' or '-'")]
 Owner = Annotated[str, Matching(names.OWNER, "project/stack, such as shop/prod")]
 RoleName = Annotated[str, Matching(re.compile(r"[\w+=,.@-]{1,64}"), "the name of an IAM role, not its ARN")]
 RoleArn = Annotated[

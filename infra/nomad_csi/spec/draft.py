@@ -173,6 +173,11 @@ def each_volume(
         yield path, check(model.VolumeSpec, item, path, found)
 
 
+def members(document: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield each volume of a sound *document* as written, with the keys of its class, and its path."""
+    yield from _members(document, [])
+
+
 def _members(document: Mapping[str, Any], found: list[errors.Problem]) -> Iterator[tuple[str, Any]]:
     """Yield each volume of *document*, members of sets included, with its path and the keys of its class."""
     classes = expand.check_classes(document, model.VolumeSpec.model_fields, found)

@@ -23,6 +23,8 @@ VOLUME_ID = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9._-]{1,120}(\[\d{1,5}\])?")
 VOLUME_KEY = re.compile(rf"([a-zA-Z0-9-]{{1,128}}/)?{VOLUME_ID.pattern}")
 """``NAMESPACE/ID``, or ``ID`` in the default namespace."""
 
+FILE_SYSTEM_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+
 PLUGIN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 """A CSI plugin id: it becomes a folder on every client, and part of job ids and file names."""
 
@@ -95,6 +97,9 @@ VOLUME_REGISTRATION_TYPE = f"{TYPES}VolumeRegistration"
 CREATED_VOLUME_TYPE = f"{TYPES}CreatedVolume"
 PLUGIN_HEALTH_TYPE = f"{TYPES}PluginHealth"
 """Pulumi resource types, for reading a state without the classes of `resources`, which send requests."""
+
+IMPORTS = "NOMAD_CSI_IMPORTS"
+"""Environment variable of a preview that makes a file for ``pulumi import``."""
 
 CLUSTER_ID_FUNCTION = f"{TYPES}clusterId"
 """

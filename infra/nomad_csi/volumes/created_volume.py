@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from nomad_csi import errors
 from nomad_csi.frame import compare, resource, stack_identity
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
@@ -53,10 +54,15 @@ class CreatedVolumeResource(volume_resource.VolumeResource):
         if found.replaces:
             created_deletion.refuse_replacement(identity, old_outputs, news)
             return replace(found, notice="; ".join(explain.replacement(identity, old_outputs, document)))
-        shrinks = explain.shrinking(old_outputs.get("capacityBytes", 0), document)
-        notices = [f"will be refused: {shrinks}"] if shrinks else []
-        notices += created_deletion.describe_change(identity, old_outputs, news)
-        return replace(found, notice="; ".join(notices))
+        return replace(found, notice="; ".join(created_deletion.describe_change(identity, old_outputs, news)))
+
+    def preflight(self, context: resource.Context, old_outputs: Mapping[str, Any], news: Mapping[str, Any]) -> None:
+        """Refuse a smaller size, whatever the cluster has; then as every volume."""
+        volume = self._of(news)
+        is_same = bool(old_outputs) and not self._is_replaced(old_outputs, news)
+        if is_same and (shrinks := explain.shrinking(old_outputs.get("capacityBytes", 0), volume.document)):
+            raise errors.RefusedError(shrinks)
+        super().preflight(context, old_outputs, news)
 
     def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
         """Return the id and the inputs; the plugin's outputs are unknown."""

@@ -133,16 +133,12 @@ def sentence(identity: str, change: RegistrationChange) -> str:
         kept = _kept(change.old_external_id)
         return f"{identity} is deregistered first, which is refused while it is claimed; {kept}"
     if change.kind == "re-register":
-        how = f" (Nomad never changes {', '.join(change.properties)} in place)"
+        how = f"is deregistered and registered again (Nomad never changes {', '.join(change.properties)} in place)"
         if change.old_external_id != change.new_external_id:
-            how = f" for another access point of {change.new_location}"
-        subject = f"{identity} is deregistered and registered again{how}, refused while claimed"
+            how = f"is deregistered and registered again for another access point of {change.new_location}"
         if _is_re_pointed(change):
-            subject = (
-                f"{identity} is re-pointed from {_old(change)} to {_new(change)}: deregistered and registered again, "
-                "refused while claimed"
-            )
-        return f"{subject}; {_consequence(change)}"
+            how = f"{_re_pointed(change, 'is re-pointed', 'gets')}: deregistered and registered again"
+        return f"{identity} {how}, refused while claimed; {_consequence(change)}"
     return f"{identity} {_doubt(change)}" if change.storage == "unknown" else ""
 
 
@@ -150,15 +146,22 @@ def refusal_of_other_data(identity: str, change: RegistrationChange) -> errors.R
     """Return the refusal where the protected volume *identity* would, or might, get other data by *change*."""
     why = _doubt(change)
     if _is_re_pointed(change):
-        why = f"would be re-pointed from {_old(change)} to {_new(change)}: {_consequence(change)}"
-    return errors.RefusedError(
-        f"volume {identity} is protected, and {why}; nothing was changed: set "
-        "protect: false on it for one `up` if that is meant"
-    )
+        why = f"{_re_pointed(change, 'would be re-pointed', 'would get')}: {_consequence(change)}"
+    fix = "where that is meant, set protect: false, run `pulumi up`, and change it then"
+    return errors.RefusedError(f"volume {identity} is protected, and {why}; nothing was changed: {fix}")
 
 
 def _is_re_pointed(change: RegistrationChange) -> bool:
     return change.storage != "same" and change.old_external_id != change.new_external_id
+
+
+def _re_pointed(change: RegistrationChange, is_known: str, is_made: str) -> str:
+    """Return what becomes of a volume with other storage; one that this run makes has no id yet."""
+    new = (change.new_location if change.old_location else "") or change.new_external_id
+    if new != UNKNOWN:
+        return f"{is_known} from {_old(change)} to {new}"
+    is_lost = change.left_storage is not None and not change.left_storage.access_point
+    return f"{is_made} {'new, empty' if is_lost else 'other'} storage instead of {_old(change)}"
 
 
 def _consequence(change: RegistrationChange) -> str:
@@ -169,8 +172,7 @@ def _consequence(change: RegistrationChange) -> str:
     left = change.left_storage
     if left is None or left.access_point:
         return f"the data stays in {_old(change)} and is not copied"
-    empty = ", and what is made in its place is empty" if change.new_external_id == UNKNOWN else ""
-    return f"{left.container} is deleted with all its data afterwards{empty}"
+    return f"{left.container} is deleted with all its data afterwards"
 
 
 def _doubt(change: RegistrationChange) -> str:
@@ -181,12 +183,6 @@ def _doubt(change: RegistrationChange) -> str:
 
 def _old(change: RegistrationChange) -> str:
     return change.old_location or change.old_external_id
-
-
-def _new(change: RegistrationChange) -> str:
-    """Return the new storage of the volume: its location only where the old one is known, too."""
-    new = (change.new_location if change.old_location else "") or change.new_external_id
-    return "storage that is not known yet" if new == UNKNOWN else new
 
 
 def _storage(changed: frozenset[str], old: DesiredVolume, new: DesiredVolume, context_keys: tuple[str, ...]) -> Storage:

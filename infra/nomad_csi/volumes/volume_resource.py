@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 from nomad_csi import errors, nomad
 from nomad_csi.frame import resource, stack_identity
 from nomad_csi.nomad import cluster_identity, volumes
-from nomad_csi.nomad.records import volumes as volume_records
 from nomad_csi.volumes import (
     compare,
     created_deletion,
@@ -200,7 +199,7 @@ def _preview_new(context: resource.Context, wanted: wanted_volume.WantedVolume) 
     """Refuse in a preview a new volume that a create would refuse."""
     decision = wanted.decision()
     if decision.refusal in {"taken", "impossible"}:
-        _warn_unless_owned(context, wanted, wanted.refused(decision.refusal))
+        _refuse_unless_imported(context, wanted, wanted.refused(decision.refusal))
     elif decision.refusal is not None:
         raise wanted.refused(decision.refusal)
     elif "moved" in decision.remarks:
@@ -217,17 +216,17 @@ def _preview_new(context: resource.Context, wanted: wanted_volume.WantedVolume) 
         )
 
 
-def _warn_unless_owned(
+def _refuse_unless_imported(
     context: resource.Context, wanted: wanted_volume.WantedVolume, refusal: errors.RefusedError
 ) -> None:
     """
-    Warn of the *refusal* of a new volume in a preview; raise it where this stack owns the volume.
+    Raise the *refusal* of a new volume; a preview for an import warns of it where this stack does not own the volume.
 
-    The stack's id decides that: its state then has, or had, another resource for the volume. The warning permits a
-    preview before an import.
+    The stack's id decides that: its state then has, or had, another resource for the volume.
     """
     owner = wanted.owner
-    if owner is not None and owner.stack_id and owner.stack_id == wanted.desired.owner_id:
+    is_ours = owner is not None and owner.stack_id and owner.stack_id == wanted.desired.owner_id
+    if not context.imports or is_ours:
         raise refusal
     context.warn(
         f"{refusal}; `up` is refused, unless the volume is imported first; after `nomad-csi eject`, remove it from the "
@@ -236,12 +235,9 @@ def _warn_unless_owned(
 
 
 def _preview_update(context: resource.Context, wanted: wanted_volume.WantedVolume) -> None:
-    """Refuse in a preview an update that an `up` would refuse; claims may be gone by then."""
+    """Refuse in a preview an update that an `up` would refuse."""
     decision = wanted.decision()
-    if decision.refusal == "claimed":
-        holders = volume_records.holders(wanted.registered)
-        context.warn(f"volume {wanted.name} is claimed now, and `up` refuses this change while it is: {holders}")
-    elif decision.refusal is not None:
+    if decision.refusal is not None:
         raise wanted.refused(decision.refusal)
     if "new and empty" in decision.remarks:
         context.warn(explain.new_and_empty(wanted.name, wanted.recorded_outputs))

@@ -264,6 +264,7 @@ def noise():
 OURS = re.compile(
     r"warning: (deregisters |group .* cannot be placed yet: |.* is not reachable: .* was not compared|"
     r"plugin .* is not healthy now, and `up` waits for it: |\S+ is re-pointed from |"
+    r"\S+ gets (new, empty|other) storage instead of |"
     r"volume \S+ is not registered in Nomad any more(: `up` registers it again, with its storage \S+)?$)"
 )
 

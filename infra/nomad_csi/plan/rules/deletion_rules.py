@@ -9,12 +9,10 @@ from nomad_csi.errors import Problem
 from nomad_csi.spec import model as spec
 
 
-def check(create: spec.CreateSpec, driver: spec.DriverSpec, config: Mapping[str, Any], path: str) -> Iterator[Problem]:
-    """
-    Yield the problems of the deletion settings in *create*; none where the storage is kept.
-
-    *config* is the plugin's ``config``.
-    """
+def check(
+    create: spec.CreateSpec, driver: spec.DriverSpec, plugin: spec.PluginSpec | None, path: str
+) -> Iterator[Problem]:
+    """Yield the problems of the deletion settings in *create*; none where the storage is kept."""
     how = create.deletion
     if create.on_destroy == "keep" or how is None:
         return
@@ -28,8 +26,8 @@ def check(create: spec.CreateSpec, driver: spec.DriverSpec, config: Mapping[str,
         warning = "whoever registers and claims it at the last moment loses it"
         fix = f"{warning}; make sure that it does not happen, and accept it"
         yield Problem(path=f"{path}.deletion.accept_unguarded", got="false", allowed=allowed, fix=fix)
-    if how.endpoint and known and not how.skip_final_snapshot:
-        yield from _check_snapshot(known, config, f"{path}.deletion.skip_final_snapshot")
+    if how.endpoint and known and plugin and not how.skip_final_snapshot:
+        yield from _check_snapshot(known, plugin.config, f"{path}.deletion.skip_final_snapshot")
 
 
 def _check_snapshot(known: model.DriverDeletion, config: Mapping[str, Any], path: str) -> Iterator[Problem]:

@@ -1,10 +1,12 @@
 """Preflight checks of an EBS volume: settings that EC2 would refuse."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from nomad_csi.drivers import ebs_limits
 from nomad_csi.errors import Problem
+from nomad_csi.plan.unknown import known
 from nomad_csi.spec import model as spec
 from nomad_csi.spec import volume
 
@@ -16,16 +18,24 @@ def check(ebs: spec.EbsSpec, path: str) -> Iterator[Problem]:
         allowed = f"one of {', '.join(ebs_limits.BY_TYPE)}"
         yield Problem(path=f"{path}.volume_type", got=repr(ebs.volume_type), allowed=allowed)
         return
+    yield from known(
+        _size(ebs, limits, f"{path}.size_gib"),
+        _iops(ebs, limits, f"{path}.iops"),
+        _throughput(ebs, limits, f"{path}.throughput_mib_per_s"),
+        _key(ebs, f"{path}.kms_key_arn"),
+    )
+
+
+def _size(ebs: spec.EbsSpec, limits: ebs_limits.Limits, path: str) -> Iterator[Problem]:
     low, high = limits.size_gib
     if not low <= ebs.size_gib <= high:
-        allowed = f"{low} to {high} for {ebs.volume_type}"
-        yield Problem(path=f"{path}.size_gib", got=str(ebs.size_gib), allowed=allowed)
-    yield from _iops(ebs, limits, f"{path}.iops")
-    yield from _throughput(ebs, limits, f"{path}.throughput_mib_per_s")
-    if ebs.kms_key_arn and not ebs.encrypted:
+        yield Problem(path=path, got=str(ebs.size_gib), allowed=f"{low} to {high} for {ebs.volume_type}")
+
+
+def _key(ebs: spec.EbsSpec, path: str) -> Iterator[Problem]:
+    if not ebs.encrypted and ebs.kms_key_arn:
         allowed = "no key for a volume that is not encrypted"
-        fix = "remove encrypted: false, or the key"
-        yield Problem(path=f"{path}.kms_key_arn", got="a key", allowed=allowed, fix=fix)
+        yield Problem(path=path, got="a key", allowed=allowed, fix="remove encrypted: false, or the key")
 
 
 def _iops(ebs: spec.EbsSpec, limits: ebs_limits.Limits, path: str) -> Iterator[Problem]:
@@ -89,6 +99,21 @@ class Present:
     throughput_mib_per_s: int | None = None
 
 
+def of_state(recorded: Mapping[str, Any]) -> Present | None:
+    """Return the EBS volume that has the outputs *recorded* in a state; ``None``: it is new."""
+    if not {"arn", "availabilityZone", "encrypted", "size", "type"} <= recorded.keys():
+        return None
+    return Present(
+        external_id=str(recorded["arn"]).rpartition("/")[2],
+        availability_zone=recorded["availabilityZone"],
+        encrypted=recorded["encrypted"],
+        size_gib=int(recorded["size"]),
+        volume_type=recorded["type"],
+        iops=int(recorded.get("iops") or 0) or None,  # a state has floats, and 0 where EC2 has no such setting
+        throughput_mib_per_s=int(recorded.get("throughput") or 0) or None,
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class Modification:
     """The latest modification of a volume."""
@@ -126,8 +151,7 @@ def describe_change(present: Present, wanted: volume.EbsSpec) -> str:
         )
         if _differs(present, wanted, field)
     ]
-    how = "refused: an EBS volume never shrinks" if wanted.size_gib < present.size_gib else "in place"
-    return f"{', '.join(parts)} ({how})" if parts else ""
+    return f"{', '.join(parts)} (in place)" if parts else ""
 
 
 def check_change(

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from nomad_csi.errors import Problem
+from nomad_csi.plan.unknown import known
 from nomad_csi.spec import encrypted, problems
 from nomad_csi.spec import model as spec
 
@@ -31,23 +32,31 @@ def check(efs: spec.EfsSpec, path: str) -> Iterator[Problem]:
         allowed = "false: the policy of a file system that exists is not this spec's to replace"
         yield Problem(path=f"{path}.iam.required", got="true", allowed=allowed)
     if efs.access_point:
-        yield from _root_path(efs.access_point.path, f"{path}.access_point.path")
+        yield from known(_root_path(efs.access_point, f"{path}.access_point.path"))
 
 
 def check_settings(efs: spec.EfsSettings, path: str) -> Iterator[Problem]:
     """Yield the problems of the settings *efs* of a file system, at *path*."""
+    yield from known(_mount_targets(efs, f"{path}.mount_targets"), _clients(efs, f"{path}.clients"), _kind(efs, path))
+
+
+def _mount_targets(efs: spec.EfsSettings, path: str) -> Iterator[Problem]:
     zones = collections.Counter(target.availability_zone for target in efs.mount_targets)
     if not zones:
         fix = "add one for each zone with clients"
-        yield Problem(path=f"{path}.mount_targets", got="none", allowed="at least one mount target", fix=fix)
+        yield Problem(path=path, got="none", allowed="at least one mount target", fix=fix)
     for zone in sorted(zone for zone, times in zones.items() if times > 1):
-        got = f"{zones[zone]} in {zone}"
-        yield Problem(path=f"{path}.mount_targets", got=got, allowed="at most one mount target in each zone")
+        yield Problem(path=path, got=f"{zones[zone]} in {zone}", allowed="at most one mount target in each zone")
+
+
+def _clients(efs: spec.EfsSettings, path: str) -> Iterator[Problem]:
     if not efs.clients.cidr_blocks and not efs.clients.security_group_ids:
         fix = "name the network or the security group of the Nomad clients"
-        allowed = "cidr_blocks or security_group_ids"
-        yield Problem(path=f"{path}.clients", got="neither", allowed=allowed, fix=fix)
-    if efs.kms_key_arn and not efs.encrypted:
+        yield Problem(path=path, got="neither", allowed="cidr_blocks or security_group_ids", fix=fix)
+
+
+def _kind(efs: spec.EfsSettings, path: str) -> Iterator[Problem]:
+    if not efs.encrypted and efs.kms_key_arn:
         fix = "remove encrypted: false, or the key"
         allowed = "no key for a file system that is not encrypted"
         yield Problem(path=f"{path}.kms_key_arn", got="a key", allowed=allowed, fix=fix)
@@ -70,29 +79,49 @@ def check_named(
         otherwise = "add it under file_systems, or name an id by file_system_id"
         yield problems.unknown_name(f"{path}.efs.file_system", name, systems, "file system", otherwise)
         return
-    system, point = systems[name], volume.efs.access_point
+    yield from known(
+        _region(systems[name], plugin, name, f"{path}.efs.file_system"),
+        _mount_flag(volume, systems[name], name, f"{path}.mount_options.mount_flags"),
+        _root(volume, systems[name], name, f"{path}.efs.access_point.uid"),
+    )
+
+
+def _region(system: spec.FileSystemSpec, plugin: spec.PluginSpec | None, name: str, path: str) -> Iterator[Problem]:
     region = plugin.aws_region or "" if plugin else ""
-    if away := [
-        item.availability_zone for item in system.mount_targets if not item.availability_zone.startswith(region)
-    ]:
+    zones = [target.availability_zone for target in system.mount_targets]
+    if away := [zone for zone in zones if not zone.startswith(region)]:
         allowed = f"a file system with mount targets in {region}, the plugin's region"
-        yield Problem(path=f"{path}.efs.file_system", got=f"{name} in {', '.join(away)}", allowed=allowed)
-    flags = volume.mount_options.mount_flags
-    has_flag = "iam" in flags or encrypted.PLACEHOLDER in flags
-    if system.iam and system.iam.required and not has_flag:
-        allowed = f"iam among them: {name} refuses everyone who mounts it without"
-        yield Problem(path=f"{path}.mount_options.mount_flags", got=", ".join(flags) or "none", allowed=allowed)
-    if system.iam and not system.iam.root_access and has_flag and point and 0 in (point.uid, point.gid):
+        yield Problem(path=path, got=f"{name} in {', '.join(away)}", allowed=allowed)
+
+
+def _mount_flag(volume: spec.VolumeSpec, system: spec.FileSystemSpec, name: str, path: str) -> Iterator[Problem]:
+    if system.iam and not _has_flag(volume):
+        why = f"{name} has iam, and without the flag no client shows who it is"
+        if system.iam.required:
+            why = f"{name} refuses everyone who mounts it without"
+        got = ", ".join(volume.mount_options.mount_flags) or "none"
+        yield Problem(path=path, got=got, allowed=f"iam among them: {why}")
+
+
+def _root(volume: spec.VolumeSpec, system: spec.FileSystemSpec, name: str, path: str) -> Iterator[Problem]:
+    point = volume.efs.access_point if volume.efs else None
+    if system.iam and not system.iam.root_access and _has_flag(volume) and point and 0 in (point.uid, point.gid):
         allowed = f"a user that is not root, unless {name} allows that"
         fix = f"set file_systems.{name}.iam.root_access: true"
-        yield Problem(path=f"{path}.efs.access_point.uid", got=f"{point.uid}:{point.gid}", allowed=allowed, fix=fix)
+        yield Problem(path=path, got=f"{point.uid}:{point.gid}", allowed=allowed, fix=fix)
+
+
+def _has_flag(volume: spec.VolumeSpec) -> bool:
+    """Return whether *volume* is mounted with ``iam``, or may be: an encrypted flag is not known."""
+    flags = volume.mount_options.mount_flags
+    return "iam" in flags or encrypted.PLACEHOLDER in flags
 
 
 def check_mount(volume: spec.VolumeSpec, path: str) -> Iterator[Problem]:
     """Yield the problems between mount flags, context, external id and role of *volume*, at *path*."""
     flags = volume.mount_options.mount_flags
     given = volume.efs.iam if volume.efs else None
-    if given and "iam" not in flags and encrypted.PLACEHOLDER not in flags:
+    if given and not _has_flag(volume):
         allowed = "it with the mount flag iam only: without it no client shows who it is"
         fix = "add iam to mount_options.mount_flags"
         yield Problem(path=f"{path}.efs.iam", got="a role", allowed=allowed, fix=fix)
@@ -138,7 +167,8 @@ def _is_json_object(text: str) -> bool:
         return False
 
 
-def _root_path(root: str, path: str) -> Iterator[Problem]:
+def _root_path(point: spec.AccessPointSpec, path: str) -> Iterator[Problem]:
+    root = point.path
     if len(root) > PATH_LIMIT or not ROOT_PATH.fullmatch(root):
         forbidden = "no . in front, none of $#<>;`|&?{}^*"
         allowed = f"a path from / of at most {PATH_LIMIT} characters, at most 4 folders, {forbidden}"

@@ -7,6 +7,7 @@ from nomad_csi.errors import Problem
 from nomad_csi.plan import jobs
 from nomad_csi.plan.rules import argument_rules, secret_rules, text_rules
 from nomad_csi.plan.texts import job_text
+from nomad_csi.plan.unknown import known
 from nomad_csi.spec import model as spec
 
 PROCESS_DRIVERS = frozenset({"raw_exec", "exec"})
@@ -23,25 +24,31 @@ def check_plugin(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) ->
     reported = tuple(_values(plugin, driver, path))
     yield from reported
     places = {problem.path for problem in reported}
-    texts = text_rules.check(plugin, driver, path, is_sound=not reported)
+    texts = known(text_rules.check(plugin, driver, path, is_sound=not reported))
     yield from (problem for problem in texts if problem.path not in places)
 
 
 def _values(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
-    yield from _task_drivers(plugin, path)
-    yield from _roles(plugin, driver, path)
-    yield from _region(plugin, driver, path)
-    yield from _image(plugin, driver, path)
+    yield from known(
+        _task_drivers(plugin, path),
+        _roles(plugin, driver, path),
+        _region(plugin, driver, path),
+        _image(plugin, driver, path),
+        _iam(plugin, driver, path),
+        secret_rules.check(plugin, driver, path),
+        argument_rules.check(plugin, driver, path),
+        _provider(plugin, driver, path),
+        _texts(plugin, path),
+        _timing(plugin, driver, path),
+        _check_on_nodes(plugin, f"{path}.verify"),
+    )
+
+
+def _iam(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
     if plugin.iam and driver.storage != "ebs":
         allowed = f"no iam for {driver.name}: mounting needs no permission"
         fix = "remove it, or put it under efs.iam of a volume" if driver.storage == "efs" else "remove it"
         yield Problem(path=f"{path}.iam", got="one", allowed=allowed, fix=fix)
-    yield from secret_rules.check(plugin, driver, path)
-    yield from argument_rules.check(plugin, driver, path)
-    yield from _provider(plugin, driver, path)
-    yield from _texts(plugin, path)
-    yield from _timing(plugin, driver, path)
-    yield from _check_on_nodes(plugin.verify, f"{path}.verify")
 
 
 def check_plugins(
@@ -54,8 +61,7 @@ def check_plugins(
             allowed = f"an id of its own: {first[plugin.id]} has it already"
             yield Problem(path=f"{path}.id", got=repr(plugin.id), allowed=allowed)
         first.setdefault(plugin.id, path)
-    yield from _metrics_ports(plugins)
-    yield from _job_ids(plugins, drivers)
+    yield from known(_metrics_ports(plugins), _job_ids(plugins, drivers))
 
 
 def _job_ids(
@@ -201,7 +207,8 @@ def _is_service(plugin: spec.PluginSpec, monolith: spec.RoleSpec | None) -> bool
     return monolith is not None and jobs.job_type(plugin, "monolith", monolith) == "service"
 
 
-def _check_on_nodes(verify: spec.VerifySpec, path: str) -> Iterator[Problem]:
+def _check_on_nodes(plugin: spec.PluginSpec, path: str) -> Iterator[Problem]:
+    verify = plugin.verify
     asked = verify.on_nodes
     if asked is None:
         return

@@ -9,6 +9,7 @@ from nomad_csi.errors import Problem
 from nomad_csi.plan import registration
 from nomad_csi.plan import volumes as volume_plans
 from nomad_csi.plan.rules import deletion_rules, ebs_rules, efs_rules, key_rules, secret_rules
+from nomad_csi.plan.unknown import known
 from nomad_csi.spec import model as spec
 from nomad_csi.spec import names
 
@@ -26,17 +27,21 @@ def check_volume(
     volume: spec.VolumeSpec, driver: spec.DriverSpec, plugin: spec.PluginSpec | None, path: str
 ) -> Iterator[Problem]:
     """Yield the problems of *volume* with *driver*, and with *plugin* where that is known."""
-    yield from _source(volume, driver, plugin, path)
-    yield from _zones(volume, driver, plugin, path)
-    yield from _capabilities(volume, driver, path)
-    yield from _mount_options(volume, driver, f"{path}.mount_options")
-    if driver.storage == "efs":
-        yield from efs_rules.check_mount(volume, path)
-    yield from _tags(volume, path)
-    if volume.shares_storage:
-        yield from _sharing(volume, driver, f"{path}.shares_storage")
-    yield from _topologies(volume, driver, f"{path}.topologies")
-    yield from secret_rules.check_volume(volume, path)
+    yield from known(
+        *_sources(volume, driver, plugin, path),
+        _zones(volume, driver, plugin, path),
+        _capabilities(volume, driver, path),
+        _mount_options(volume, driver, f"{path}.mount_options"),
+        efs_rules.check_mount(volume, path) if driver.storage == "efs" else (),
+        _tags(volume, path),
+        _sharing(volume, driver, f"{path}.shares_storage"),
+        _topologies(volume, driver, f"{path}.topologies"),
+        secret_rules.check_volume(volume, path),
+        _maps(volume, driver, path),
+    )
+
+
+def _maps(volume: spec.VolumeSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
     secrets = {key: secret.get_secret_value() for key, secret in volume.secrets.items()}
     if volume.context or driver.context.required:
         yield from key_rules.check(volume.context, _context(volume, driver), driver.name, f"{path}.context")
@@ -51,9 +56,9 @@ def check_volume(
 
 def check_volumes(volumes: Mapping[str, spec.VolumeSpec], drivers: Mapping[str, spec.DriverSpec]) -> Iterator[Problem]:
     """Yield conflicts between volumes. Keys are paths; *drivers* are by the plugin's id."""
-    taken = UsedIds(drivers)
+    taken = UsedIds()
     for path, volume in volumes.items():
-        yield from taken.add(volume, path)
+        yield from taken.add(volume, drivers.get(volume.plugin_id), path)
     yield from taken.check_moved()
 
 
@@ -66,39 +71,44 @@ _RELATIONS: Mapping[storage_identity.Relation, str] = {
 
 
 class UsedIds:
-    """Ids and storage in use, collected volume by volume."""
+    """Ids and storage in use, collected volume by volume; the same volume may come again once more of it is known."""
 
-    def __init__(self, drivers: Mapping[str, spec.DriverSpec]) -> None:
-        self._drivers = drivers
+    def __init__(self) -> None:
         self._ids: dict[str, dict[str, str]] = {}
         self._storage: dict[str, storage_identity.Index[registration.StorageUser]] = {}
         self._moved: dict[str, spec.VolumeSpec] = {}
 
-    def add(self, volume: spec.VolumeSpec, path: str) -> Iterator[Problem]:
-        """Add *volume*, and yield its conflicts with earlier ones."""
-        earlier = self._ids.setdefault(volume.namespace, {}).setdefault(volume.id, path)
-        if earlier is not path:
+    def add(
+        self, volume: spec.VolumeSpec, driver: spec.DriverSpec | None, path: str, name: str = ""
+    ) -> Iterator[Problem]:
+        """Add *volume*, which others call *name*, and yield its conflicts with earlier ones. Without one: *path*."""
+        yield from known(self._add_id(volume, path, name or path))
+        if driver is not None:
+            yield from known(self._add_storage(volume, driver, path, name or path))
+
+    def _add_id(self, volume: spec.VolumeSpec, path: str, name: str) -> Iterator[Problem]:
+        earlier = self._ids.setdefault(volume.namespace, {}).setdefault(volume.id, name)
+        if earlier != name:
             allowed = f"an id of its own in namespace {volume.namespace}: {earlier} has it already"
             yield Problem(path=f"{path}.id", got=repr(volume.id), allowed=allowed)
         if volume.moved_from is not None:
             self._moved[path] = volume
-        driver = self._drivers.get(volume.plugin_id)
-        if driver is None:
-            return
+
+    def _add_storage(self, volume: spec.VolumeSpec, driver: spec.DriverSpec, path: str, name: str) -> Iterator[Problem]:
         where, given, identities = _identities(volume, driver)
         users = self._storage.setdefault(driver.provider, storage_identity.Index())
         wanted = registration.StorageUser(
-            name=path, access_modes=access_modes(volume, driver), shares=volume.shares_storage
+            name=name, access_modes=access_modes(volume, driver), shares=volume.shares_storage
         )
         kind = "an external id" if volume.existing else "a folder"
         for relation, has in _RELATIONS.items():
             fixes = (
                 (other.name, fix)
                 for other in users.find(identities, relation)
-                if (fix := registration.sharing_refusal(wanted, other, relation))
+                if other.name != name and (fix := registration.sharing_refusal(wanted, other, relation))
             )
-            for name, fix in itertools.islice(fixes, 1):
-                allowed = f"{kind} of its own: {name} {has} already"
+            for other, fix in itertools.islice(fixes, 1):
+                allowed = f"{kind} of its own: {other} {has} already"
                 yield Problem(path=f"{path}.{where}", got=repr(given), allowed=allowed, fix=fix)
         users.add(identities, wanted)
 
@@ -149,39 +159,44 @@ def _modes(modes: tuple[str, ...]) -> tuple[str, ...]:
     return modes
 
 
-def _source(
+def _sources(
+    volume: spec.VolumeSpec, driver: spec.DriverSpec, plugin: spec.PluginSpec | None, path: str
+) -> Iterator[Iterator[Problem]]:
+    """Yield the rules for where the storage comes from."""
+    yield _possible(volume, driver, plugin, path)
+    if ebs := volume.ebs:
+        yield ebs_rules.check(ebs, f"{path}.ebs")
+    if efs := volume.efs:
+        yield efs_rules.check(efs, f"{path}.efs")
+    if existing := volume.existing:
+        yield _existing(volume, existing, driver, f"{path}.existing")
+        yield _form(existing, driver, plugin, f"{path}.existing.external_id")
+    if create := volume.create:
+        yield deletion_rules.check(create, driver, plugin, f"{path}.create")
+        yield _created(volume, create, driver, path)
+        yield _may_create(driver, plugin, f"{path}.create")
+
+
+def _possible(
     volume: spec.VolumeSpec, driver: spec.DriverSpec, plugin: spec.PluginSpec | None, path: str
 ) -> Iterator[Problem]:
     possible = [name for name in spec.SOURCES if _can(driver, name)]
     for name in spec.SOURCES:
         if getattr(volume, name) is not None and name not in possible:
             allowed = f"{' or '.join(possible)} under a plugin of {driver.name}"
-            fix = f"check plugin_id {volume.plugin_id!r}"
+            fix = f"check plugin_id {(plugin.id if plugin else volume.plugin_id)!r}"
             code = "volume-only-created" if name == "existing" else ""
             yield Problem(path=f"{path}.{name}", got=name, allowed=allowed, fix=fix, code=code)
-    if volume.ebs:
-        yield from ebs_rules.check(volume.ebs, f"{path}.ebs")
-    if volume.efs:
-        yield from efs_rules.check(volume.efs, f"{path}.efs")
-    if volume.existing:
-        yield from _existing(volume, volume.existing, driver, f"{path}.existing")
-        yield from _form(volume.existing, driver, plugin, f"{path}.existing.external_id")
-    if volume.create:
-        yield from deletion_rules.check(volume.create, driver, plugin.config if plugin else {}, f"{path}.create")
-        yield from _created(volume, volume.create, driver, plugin, path)
 
 
-def _created(
-    volume: spec.VolumeSpec,
-    create: spec.CreateSpec,
-    driver: spec.DriverSpec,
-    plugin: spec.PluginSpec | None,
-    path: str,
-) -> Iterator[Problem]:
+def _may_create(driver: spec.DriverSpec, plugin: spec.PluginSpec | None, path: str) -> Iterator[Problem]:
     if driver.storage == "ebs" and plugin and plugin.iam and not plugin.iam.create_volumes:
         allowed = f"no volume that {driver.name} creates: the policy in iam of plugin {plugin.id} does not allow it to"
         fix = "add create_volumes: true to that iam, or write ebs"
-        yield Problem(path=f"{path}.create", got="one", allowed=allowed, fix=fix)
+        yield Problem(path=path, got="one", allowed=allowed, fix=fix)
+
+
+def _created(volume: spec.VolumeSpec, create: spec.CreateSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
     if driver.needs_capacity and not create.least_bytes:
         allowed, code = f"a capacity: {driver.name} creates no volume without one", "capacity-missing"
         yield Problem(path=f"{path}.create", got="none", allowed=allowed, fix="add capacity_min_gib", code=code)
@@ -276,6 +291,8 @@ def _capabilities(volume: spec.VolumeSpec, driver: spec.DriverSpec, path: str) -
 
 
 def _sharing(volume: spec.VolumeSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
+    if not volume.shares_storage:
+        return
     modes = access_modes(volume, driver)
     if volume.create:
         yield Problem(path=path, got="true", allowed="no such key: a plugin creates new storage")
@@ -285,12 +302,13 @@ def _sharing(volume: spec.VolumeSpec, driver: spec.DriverSpec, path: str) -> Ite
 
 def _tags(volume: spec.VolumeSpec, path: str) -> Iterator[Problem]:
     for name, source in (("ebs", volume.ebs), ("efs", volume.efs)):
-        yield from check_tags(source.tags if source else {}, f"{path}.{name}")
+        if source:
+            yield from check_tags(source, f"{path}.{name}")
 
 
-def check_tags(tags: Mapping[str, str], path: str) -> Iterator[Problem]:
-    """Yield the reserved *tags* of the storage at *path*, which the operator may not set."""
-    for key in tags:
+def check_tags(source: spec.EbsSpec | spec.EfsSettings, path: str) -> Iterator[Problem]:
+    """Yield the reserved tags of the storage *source*, at *path*, which the operator may not set."""
+    for key in source.tags:
         if key.startswith(RESERVED_TAG_PREFIXES):
             prefixes = ", ".join(RESERVED_TAG_PREFIXES)
             allowed = f"no tag that begins with {prefixes}: they are AWS's, the driver's and ours"
@@ -315,7 +333,7 @@ def _mount_options(volume: spec.VolumeSpec, driver: spec.DriverSpec, path: str) 
 
 
 def _topologies(volume: spec.VolumeSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
-    known = {driver.topology_key, *driver.topology_keys} - {None}
+    keys = {driver.topology_key, *driver.topology_keys} - {None}
     for index, segments in enumerate(volume.topologies):
         where = f"{path}[{index}]"
         if not segments:
@@ -326,8 +344,8 @@ def _topologies(volume: spec.VolumeSpec, driver: spec.DriverSpec, path: str) -> 
             if max(len(prefix), len(name), len(value)) > SEGMENT_LIMIT or not value:
                 allowed = f"a value, and at most {SEGMENT_LIMIT} characters in it and in each part of its key"
                 yield Problem(path=f"{where}.{key}", got=repr(value), allowed=allowed, code="segment-form")
-            if known and key not in known:
-                allowed = f"a key that {driver.name} reports: {', '.join(sorted(map(str, known)))}"
+            if keys and key not in keys:
+                allowed = f"a key that {driver.name} reports: {', '.join(sorted(map(str, keys)))}"
                 yield Problem(path=f"{where}.{key}", got="the key", allowed=allowed, code="topology-key-unknown")
             elif names.is_region(key, value):
                 allowed, code = names.a_zone_of(value), "topology-zone-region"

@@ -1,0 +1,84 @@
+"""What the state has of the storage of components: a change that cannot be is refused before it is sent."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import pulumi
+
+from nomad_csi import errors
+from nomad_csi.components import arguments, identity, lifting, program, scope
+from nomad_csi.plan import model, replacement, volumes
+from nomad_csi.pulumi_state import urns
+from nomad_csi.spec import model as spec
+from nomad_csi.spec import names
+from nomad_csi.text import foreign
+
+T = TypeVar("T")
+
+
+def guarded(  # noqa: PLR0917  # called by our own components only
+    value: lifting.Later[T],
+    kind: str,
+    component: program.Component,
+    name: str,
+    plan: lifting.Lifted[Any],
+    source: Callable[[Any], spec.EbsSpec | spec.EfsSettings],
+    *,
+    is_protected: bool,
+) -> pulumi.Output[T]:
+    """
+    Return *value*, which fails where the storage *name* of a *kind*, in *component*, cannot be what the *plan* says.
+
+    *source* returns the storage of a plan.
+    """
+
+    async def check(known: Any) -> None:
+        urn, state, made = known
+        found = {} if component.may_change_inputs else _find(urn, kind, name, getattr(made, "key", name), state)
+        wrong = [*replacement.check_change(kind, source(made), found, "", is_protected=is_protected)] if found else []
+        if isinstance(plan.whole, pulumi.Output) and await plan.whole.is_secret():
+            wrong = [lifting.without_value(problem) for problem in wrong]
+        if wrong:
+            told = errors.SpecError(tuple(map(arguments.of_argument, wrong)), f"{type(component).__name__} {name}")
+            raise program.ProgramError(foreign.visible(str(told)))
+
+    return lifting.after(pulumi.Output.all(component.urn, identity.state(), plan.whole).apply(check), value)
+
+
+def _find(urn: str, kind: str, name: str, key: str, state: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
+    """Return the outputs of the child *name* of *urn*; where it had another name, of the storage that is for *key*."""
+    above, _, _ = urn.rpartition("::")
+    if found := state.get(f"{above}${kind}::{name}"):
+        return found
+    tagged = (item for other, item in state.items() if urns.read(other).type == kind)
+    return next((item for item in tagged if volumes.maker(item.get("tags") or {}) == key), {})
+
+
+def note_registration(component: program.Component, name: str, plan: lifting.Lifted[model.VolumePlan]) -> None:
+    """
+    Note that the program registers the volume *name*. A preview tells of protected ones that it does not have any more.
+
+    Pulumi refuses to remove their storage, but does not say where `protect` is, nor that it takes two runs.
+    """
+    own = scope.scope()
+    is_first = not own.registered
+    keys = () if isinstance(plan.whole, pulumi.Output) else (plan.whole.key,)
+    own.registered |= {name, *component.former_names, *keys}
+    if is_first and own.run is not None and pulumi.runtime.is_dry_run():
+        told: pulumi.Output[None] = identity.state().apply(lambda state: _warn_of_removed(own, state))
+        del told  # Pulumi waits for every output
+
+
+async def _warn_of_removed(own: scope.Scope, state: Mapping[str, Mapping[str, Any]]) -> None:
+    while own.run is not None and own.run.get_coro().cr_running:  # type: ignore[union-attr]  # noqa: ASYNC110  # the program
+        await asyncio.sleep(0.01)
+    for urn, found in state.items():
+        volume = urns.read(urn)
+        is_deleted = volume.type == names.VOLUME_REGISTRATION_TYPE and (found.get("storage") or {}).get("owned")
+        key = f"{found.get('namespace')}/{found.get('volumeId')}"
+        if is_deleted and found.get("protect") and not {urn.rpartition("::")[2], key} & own.registered:
+            own.warn_once(
+                f"volume {key} is not declared any more, and is protected: declare it with protect: false, run "
+                "`pulumi up`, and remove it then"
+            )

@@ -1,0 +1,66 @@
+"""
+Rules over a part of the spec of which some values are not known yet: outputs in a Pulumi program.
+
+A rule that reads a value which is not known ends there, without a problem. It runs again once more is known.
+"""
+
+import inspect
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any, TypeVar
+
+import pydantic
+
+from nomad_csi.errors import Problem
+
+T = TypeVar("T")
+
+Location = tuple[str | int, ...]
+"""The keys and indexes that lead to a value: ``("efs", "mount_targets", 0, "subnet_id")``."""
+
+
+class UnknownValueError(Exception):
+    """A rule reads a value that is not known yet."""
+
+
+def known(*rules: Iterable[Problem]) -> Iterator[Problem]:
+    """Yield the problems of *rules*; each ends where it reads a value that is not known yet."""
+    for rule in rules:
+        try:
+            yield from rule
+        except UnknownValueError:
+            continue
+
+
+def partly(value: T, late: Collection[Location]) -> T:
+    """
+    Return *value* such that reading what is at one of the locations *late*, or contains it, raises `UnknownValueError`.
+
+    A model, and a tuple of models, may be read where another part of it is not known.
+    """
+    if not late:
+        return value
+    if () in late:
+        raise UnknownValueError
+    if isinstance(value, pydantic.BaseModel):
+        return _Partly(value, late)  # type: ignore[return-value]  # it has the same attributes
+    if isinstance(value, tuple) and all(len(location) > 1 for location in late):
+        return tuple(partly(item, _below(late, index)) for index, item in enumerate(value))  # type: ignore[return-value]
+    raise UnknownValueError
+
+
+def _below(late: Collection[Location], step: str | int) -> frozenset[Location]:
+    return frozenset(location[1:] for location in late if location[0] == step)
+
+
+class _Partly:
+    """A model of which some values are not known yet."""
+
+    def __init__(self, model: pydantic.BaseModel, late: Collection[Location]) -> None:
+        self._model = model
+        self._late = late
+
+    def __getattr__(self, name: str) -> Any:
+        attribute = inspect.getattr_static(type(self._model), name, None)
+        if isinstance(attribute, property) and attribute.fget:
+            return attribute.fget(self)
+        return partly(getattr(self._model, name), _below(self._late, name))
