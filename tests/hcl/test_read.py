@@ -342,6 +342,12 @@ def test_variables_that_are_given_have_their_type(kind, text, value):
     assert found.content["a"] == value
 
 
+def test_two_volumes_in_one_file_are_one_problem():
+    """Whatever else stands in it twice."""
+    with pytest.raises(errors.SpecError, match="expected one volume in a file, got two; write a file for each"):
+        read.reading('id = "a"\ntype = "csi"\nid = "b"\ntype = "csi"\n', "x", "volume")
+
+
 def test_variables_by_the_order_of_nomad(tmp_path):
     """An option wins over a file, a file over the environment, and any over the default."""
     file = tmp_path / "x.hcl"

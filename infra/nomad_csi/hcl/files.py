@@ -8,7 +8,7 @@ from typing import Literal
 from nomad_csi import errors
 from nomad_csi.hcl import api, job, read, scan, source, values, variables
 
-Kind = Literal["job", "volume", "policy"]
+Kind = Literal["job", "volume", "host volume", "policy"]
 
 _JOB = re.compile(r"^[ \t]*(?:job|variable|variables|locals)\b[^=\n]*\{", re.MULTILINE)
 """Start of a job file; no name in a volume file matches."""
@@ -58,9 +58,11 @@ def parse(text: str, name: str, given: variables.Given = variables.NONE) -> File
     volumes = tuple(api.volumes(content)) or ((content,) if _VOLUME_NAMES & set(content) else ())
     if not volumes or is_job:
         raise _refusal(name, "a job file, a volume file or an IAM policy", "none of them")
-    for volume in volumes:
-        if volume.get("type", "csi") != "csi":
-            raise _refusal(name, 'a CSI volume (type = "csi")', "a volume of another type")
+    kinds = [volume.get("type", "csi") for volume in volumes]
+    if all(kind == "host" for kind in kinds):
+        return File(name=name, kind="host volume", form=form, notes=notes)
+    if any(kind != "csi" for kind in kinds):
+        raise _refusal(name, 'a CSI volume (type = "csi")', "a volume of another type")
     return File(name=name, kind="volume", form=form, volumes=volumes, notes=notes)
 
 

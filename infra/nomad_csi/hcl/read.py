@@ -30,6 +30,12 @@ from nomad_csi.hcl import expression, scan, source, values, variables
 
 QUOTED_NAME_FIX = 'write a quoted name inside a map: segments = { "name" = "value" }'
 
+_TWO_VOLUMES = errors.Problem(
+    path="", got="two", allowed="one volume in a file", fix="write a file for each: Nomad would keep parts of both"
+)
+
+ONE_BLOCK_FIX = "write a topology block for each place"
+
 _MAP = "="
 """Instead of a block's type: a map, which HCL1 reads like a block."""
 
@@ -39,6 +45,9 @@ _HCL1_NAME = re.compile(r"[^\W\d][\w.-]*")
 @dataclass(kw_only=True)
 class HclParser(expression.ExpressionReader):
     """Reads one text, and collects its problems and unusual forms."""
+
+    is_twice: bool = False
+    """Whether the file names the id of a volume twice."""
 
     found: values.Map = field(default_factory=values.Map)
     """The content, after `read`, as far as it could be read."""
@@ -139,8 +148,11 @@ class HclParser(expression.ExpressionReader):
         if name not in found:
             found.put(name, value, self.line(start))
         elif kind == _MAP:
-            self.report(start, "each key once", f"{name!a} again")
+            self.report(
+                start, "each key once", f"{name!a} again", ONE_BLOCK_FIX if kind == _MAP and "/" in name else ""
+            )
         else:
+            self.is_twice |= name == "id" and not kind
             self.report(start, "each name once", f"{name} again")
 
     def _block(self, found: values.Map, names: list[str], start: int, block_types: set[str]) -> None:
@@ -218,6 +230,8 @@ def reading(text: str, name: str, dialect: scan.Dialect, given: variables.Given 
     if is_json:
         _check_json(text, name)
     parser = _parsed(text, "json" if is_json else dialect, given)
+    if dialect == "volume" and parser.is_twice:
+        raise errors.SpecError((_TWO_VOLUMES,), source=name)
     if parser.problems:
         raise errors.SpecError(tuple(parser.problems), source=name)
     for item in parser.unknown:

@@ -1,10 +1,11 @@
 """Check the job of a plugin: type, count, constraints, restarts and timeouts."""
 
+import posixpath
 import re
 from collections.abc import Iterator
 from typing import Any
 
-from nomad_csi.drivers import recognise
+from nomad_csi.drivers import arguments, recognise
 from nomad_csi.findings import Finding
 from nomad_csi.hcl import task_drivers, values
 from nomad_csi.lint.model import LintedPlugin, finding_at_line
@@ -161,6 +162,13 @@ def _stage_folder(plugin: LintedPlugin) -> Iterator[Finding]:
         yield finding_at_line("stage-folder-missing", block.body.line, "raw_exec without stage_publish_base_dir")
 
 
+def _base_folder(plugin: LintedPlugin) -> Iterator[Finding]:
+    base, mount_dir = plugin.plugin.stage_publish_base_dir, plugin.plugin.mount_dir or "/csi"
+    if posixpath.join(base, "").startswith(posixpath.join(mount_dir, "")):
+        found = f"stage_publish_base_dir {base} inside mount_dir {mount_dir}"
+        yield finding_at_line("stage-folder-inside", plugin.plugin.body.at("stage_publish_base_dir"), found)
+
+
 def _environment(plugin: LintedPlugin) -> Iterator[Finding]:
     env = plugin.task.env
     found = secrets.keys_of(env)
@@ -174,14 +182,21 @@ def _config_keys(plugin: LintedPlugin) -> Iterator[Finding]:
         yield finding_at_line("config-key-unknown", plugin.task.config.at(key), found, fix)
 
 
+_BY_TEMPLATE = (
+    "pass a secret with a template (env = true) from a Nomad variable or Vault; "
+    "of a file for Terraform's templatefile, check what it renders"
+)
+
+
 def _questions(plugin: LintedPlugin) -> Iterator[Finding]:
     templates = values.blocks(plugin.task.body, "template")
     if any(template.get("env") is True for template in templates):
         return  # a template may set any environment variable
     known = frozenset(plugin.task.env)
     for text, line in _texts(plugin.task.config, plugin.task.config.line):
+        advice = _BY_TEMPLATE if secrets.names_secret(arguments.flag_name(text)) else ""
         for question in task_drivers.strange_questions(text, known):
-            yield finding_at_line("runtime-variable-unknown", line, question)
+            yield finding_at_line("runtime-variable-unknown", line, question, advice)
 
 
 def _texts(value: Any, line: int) -> Iterator[tuple[str, int]]:
@@ -198,5 +213,5 @@ def _texts(value: Any, line: int) -> Iterator[tuple[str, int]]:
 
 CHECKS = (
     _kind, _instances, _restart, _health_timeout, _nomad_version, _image, _privilege, _network, _folders, _stage_folder,
-    _environment, _config_keys, _questions,
+    _base_folder,    _environment, _config_keys, _questions,
 )  # fmt: skip

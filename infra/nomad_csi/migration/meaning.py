@@ -35,7 +35,7 @@ def read_meaning(
     """Return the values in *part* as *role* of *driver*; add remarks on what cannot be carried over."""
     found = Meaning()
     rendered = _rendered(role, part.plugin.id)
-    for index, argument, given in arguments.spans(part.task.arguments):
+    for index, argument, given in arguments.spans(part.arguments):
         line = part.task.line_of_argument(index)
         before = len(found.extra)
         code = "flag-without-effect" if _is_without_effect(argument, driver) else ""

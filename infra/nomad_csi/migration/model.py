@@ -1,5 +1,6 @@
 """Result of an import: the document of a spec, and remarks on missing or changed values."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -50,6 +51,9 @@ class Remark:
         return f"{self.file}:{self.line}" if self.line else self.file
 
 
+_REFERENCE = re.compile(r"\$\{(?:env\.)?(\w+)\}")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Part:
     """One task of a plugin, with its file, job and group."""
@@ -59,6 +63,14 @@ class Part:
     group: jobs.GroupBlock
     task: jobs.TaskBlock
     plugin: jobs.CsiPluginBlock
+
+    @property
+    def arguments(self) -> list[str]:
+        """The arguments, with the values of the task's own environment in the place of ``${NAME}``."""
+        given = {name: jobs.as_text(value) for name, value in self.task.env.items() if name != values.LABELS}
+        return [
+            _REFERENCE.sub(lambda match: given.get(match[1], match[0]), argument) for argument in self.task.arguments
+        ]
 
     @property
     def restarts(self) -> list[values.Map]:

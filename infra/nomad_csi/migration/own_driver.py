@@ -103,7 +103,7 @@ def _arguments(part: model.Part, remarks: model.Remarks) -> list[str]:
     is_container = part.task.driver in plugin_jobs.CONTAINERS
     # The docker and podman drivers run the image's entrypoint with the command and the arguments behind it.
     found = [command] if command and is_container else []
-    for index, argument, given in arguments.spans(part.task.arguments):
+    for index, argument, given in arguments.spans(part.arguments):
         name = arguments.flag_name(argument)
         line = part.task.line_of_argument(index)
         if secrets.argument_has_secret(argument):

@@ -31,7 +31,7 @@ def check_volume(
     yield from _capabilities(volume, driver, path)
     yield from _mount_options(volume, driver, f"{path}.mount_options")
     if driver.storage == "efs":
-        yield from efs_rules.check_iam(volume, path)
+        yield from efs_rules.check_mount(volume, path)
     yield from _tags(volume, path)
     if volume.shares_storage:
         yield from _sharing(volume, driver, f"{path}.shares_storage")
