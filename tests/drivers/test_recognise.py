@@ -32,6 +32,8 @@ def test_every_driver_is_known_by_its_own_image(driver):
         ({"image": "mirror/ebs:1", "plugin_id": "ebs0"}, None),
         ({"image": "mirror/nothing:1"}, None),
         ({"image": "quay.io/cephcsi/cephcsi:canary", "arguments": ["--v=5", "--type=cephfs"]}, "cephfs"),
+        ({"image": "quay.io/cephcsi/cephcsi:canary", "arguments": ["-type", "rbd"]}, "ceph-rbd"),
+        ({"image": "quay.io/cephcsi/cephcsi:canary", "arguments": ["--type=nfs"]}, None),
         ({}, None),
     ],
 )

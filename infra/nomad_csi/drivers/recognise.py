@@ -1,9 +1,10 @@
 """
 Recognise the driver of the catalogue that a foreign job or volume uses. Pure.
 
-A plugin is recognised by the last part of its image's name, or of its command, and of drivers with one image by the
-arguments; else by a plugin id that begins with the driver's name, if all its flags are the driver's. A volume is recognised by what only one driver has: a topology key,
-required context keys, the form of its external id; else by its plugin id.
+A plugin is recognised by the last part of its image's name, or of its command, and of several drivers in one image by
+their first argument; else by a plugin id that begins with the driver's name, if all its flags are the driver's. A volume
+is recognised by what only one driver has: a topology key, required context keys, the form of its external id, unless that
+is a number; else by its plugin id.
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,8 +20,10 @@ def recognise_plugin(
     words = tuple(arguments)
     for program in (_program(image), command.rpartition("/")[2]):
         drivers = [driver for driver in catalogue.DRIVERS.values() if program and program == _program(driver.image)]
+        if len(drivers) > 1:
+            return next((driver for driver in drivers if _is_chosen(driver, words)), None)
         if drivers:
-            return max(drivers, key=lambda driver: _common(driver, words))
+            return drivers[0]
     given = command_line.flags(words)
     for driver in catalogue.DRIVERS.values():
         known = [role.flags | set(role.unfit_flags) for role in driver.roles.values() if role.flags is not None]
@@ -79,10 +82,10 @@ def _program(image: str) -> str:
     return repository(image).rpartition("/")[2]
 
 
-def _common(driver: model.Driver, words: Iterable[str]) -> int:
-    """Return how many of *words* are arguments of *driver*, as written."""
-    written = {argument for role in driver.roles.values() for argument in role.arguments}
-    return len(written.intersection(words))
+def _is_chosen(driver: model.Driver, words: Iterable[str]) -> bool:
+    """Return whether *words* have the argument that chooses *driver* in an image of several: its first one."""
+    chosen = {role.arguments[0].lstrip("-") for role in driver.roles.values()}
+    return any(argument.lstrip("-") in chosen for _, argument in command_line.joined(words))
 
 
 def repository(image: str) -> str:

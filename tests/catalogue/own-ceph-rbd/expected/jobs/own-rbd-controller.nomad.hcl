@@ -1,9 +1,9 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 74171044cc3e519e
-# Ceph RBD CSI driver v3.17.1: the controller of CSI plugin ceph-rbd.
+# Rendered by nomad-csi. Change the spec and render again. Content 60e588db18258736
+# Ceph RBD CSI driver v3.17.1: the controller of CSI plugin own-rbd.
 #
 # The clients need:
 #   - docker with volumes { enabled = true }
-job "plugin-ceph-rbd-controller" {
+job "plugin-own-rbd-controller" {
   namespace   = "default"
   datacenters = ["*"]
   node_pool   = "default"
@@ -31,13 +31,13 @@ job "plugin-ceph-rbd-controller" {
       driver = "docker"
 
       config {
-        image = "quay.io/cephcsi/cephcsi:v3.17.1"
+        image = "registry.example.net/storage/ceph-csi:v3.17.1"
         args = [
           "--type=rbd",
           "--drivername=rbd.csi.ceph.com",
           "--endpoint=${CSI_ENDPOINT}",
           "--nodeid=${node.unique.name}",
-          "--instanceid=ceph-rbd",
+          "--instanceid=own-rbd",
           "--pidlimit=-1",
           "--v=5",
           "--controllerserver=true",
@@ -51,7 +51,7 @@ job "plugin-ceph-rbd-controller" {
 
       # The plugin, by the id that all of its jobs have.
       csi_plugin {
-        id             = "ceph-rbd"
+        id             = "own-rbd"
         type           = "controller"
         mount_dir      = "/csi"
         health_timeout = "60s"
@@ -62,7 +62,7 @@ job "plugin-ceph-rbd-controller" {
         destination = "${NOMAD_SECRETS_DIR}/config.json"
         data        = <<EOT
 {{ with nomadVar "nomad/jobs" -}}
-{{ if not .clusters_json.Value }}{{ nomadVar "nomad/jobs/plugin-ceph-rbd-controller/missing/clusters_json" }}{{ end -}}
+{{ if not .clusters_json.Value }}{{ nomadVar "nomad/jobs/plugin-own-rbd-controller/missing/clusters_json" }}{{ end -}}
 {{ .clusters_json.Value }}
 {{- end -}}
 EOT

@@ -1,10 +1,10 @@
-# Rendered by nomad-csi. Change the spec and render again. Content fa8e477f3e03b37a
-# Ceph RBD CSI driver v3.17.1: the node plugin of CSI plugin ceph-rbd.
+# Rendered by nomad-csi. Change the spec and render again. Content ed19230a94faa2c1
+# Ceph RBD CSI driver v3.17.1: the node plugin of CSI plugin own-rbd.
 #
 # The clients need:
 #   - docker with allow_privileged = true and volumes { enabled = true }
 #   - the kernel module rbd
-job "plugin-ceph-rbd-nodes" {
+job "plugin-own-rbd-nodes" {
   namespace   = "default"
   datacenters = ["*"]
   node_pool   = "default"
@@ -24,13 +24,13 @@ job "plugin-ceph-rbd-nodes" {
       driver = "docker"
 
       config {
-        image = "quay.io/cephcsi/cephcsi:v3.17.1"
+        image = "registry.example.net/storage/ceph-csi:v3.17.1"
         args = [
           "--type=rbd",
           "--drivername=rbd.csi.ceph.com",
           "--endpoint=${CSI_ENDPOINT}",
           "--nodeid=${node.unique.name}",
-          "--instanceid=ceph-rbd",
+          "--instanceid=own-rbd",
           "--pidlimit=-1",
           "--v=5",
           "--nodeserver=true",
@@ -53,7 +53,7 @@ job "plugin-ceph-rbd-nodes" {
 
       # The plugin, by the id that all of its jobs have.
       csi_plugin {
-        id             = "ceph-rbd"
+        id             = "own-rbd"
         type           = "node"
         mount_dir      = "/csi"
         health_timeout = "60s"
@@ -64,7 +64,7 @@ job "plugin-ceph-rbd-nodes" {
         destination = "${NOMAD_SECRETS_DIR}/config.json"
         data        = <<EOT
 {{ with nomadVar "nomad/jobs" -}}
-{{ if not .clusters_json.Value }}{{ nomadVar "nomad/jobs/plugin-ceph-rbd-nodes/missing/clusters_json" }}{{ end -}}
+{{ if not .clusters_json.Value }}{{ nomadVar "nomad/jobs/plugin-own-rbd-nodes/missing/clusters_json" }}{{ end -}}
 {{ .clusters_json.Value }}
 {{- end -}}
 EOT
