@@ -2,9 +2,9 @@
 Recognise the driver of the catalogue that a foreign job or volume uses. Pure.
 
 A plugin is recognised by the last part of its image's name, or of its command, and of several drivers in one image by
-their first argument; else by a plugin id that begins with the driver's name, if all its flags are the driver's. A volume
-is recognised by what only one driver has: a topology key, required context keys, the form of its external id, unless that
-is a number; else by its plugin id.
+their first argument; else by a plugin id that begins with the driver's name, if all its flags are the driver's. A
+volume is recognised by what only one driver has: a topology key, required context keys, the form of its external id,
+unless that is a number; else by its plugin id.
 """
 
 from collections.abc import Iterable, Mapping
