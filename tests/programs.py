@@ -111,6 +111,9 @@ PROGRAMS = (
     _program("do-csi-plugin", needed_by=f"real/drivers/test_digitalocean_driver|{FLAGS}"),
     _program("nfsplugin", needed_by=f"real/drivers/test_nfs_driver|{FLAGS}"),
     _program("democratic-csi", needed_by=f"real/drivers/test_democratic_csi_driver|{FLAGS}"),
+    _program("hcloud-csi-driver", needed_by=FLAGS),
+    _program("seaweedfs-csi-driver", needed_by=FLAGS),
+    _program("smbplugin", needed_by=FLAGS),
 )
 
 

@@ -174,7 +174,7 @@ def test_no_secret_of_a_spec_is_in_a_file(folder, plan):
         ("digitalocean", "do0-controller", ['"--token=${DIGITALOCEAN_ACCESS_TOKEN}",', "DIGITALOCEAN_ACCESS_TOKEN={{ .Data.data.token | toJSON }}"]),
         ("digitalocean", "do0-node", ['"--volume-limit=10",', "privileged = true"]),
         ("portworx", "portworx-monolith", ['mount_dir              = "/var/lib/csi"', 'stage_publish_base_dir = "/var/lib/portworx"', 'health_timeout         = "30m"', 'kill_timeout = "2m"', 'ipc_mode     = "host"', 'type        = "system"']),
-        ("own-ceph-rbd", "ceph-rbd-node", ['"--nodeserver=true",', '"--instanceid=ceph-rbd",', '"--nodeid=${node.unique.name}",']),
+        ("own-ceph-rbd", "own-rbd-node", ['"--nodeserver=true",', '"--instanceid=own-rbd",', '"--nodeid=${node.unique.name}",']),
     ],
 )  # fmt: skip
 def test_job_has_what_its_driver_cannot_do_without(folders, name, job, lines):

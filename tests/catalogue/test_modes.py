@@ -17,6 +17,12 @@ EXTERNAL_IDS = {
     "democratic-csi": "data",
     "csi-hostpath": "f3f0ef5c-3c5b-11ee-9d5a-0242ac120002",
     "csi-driver-nfs": "nas.example.net#export#data",
+    "hetzner": "12345678",
+    "smb": "nas.example.net/share#data#",
+    "seaweedfs": "data",
+    "rocketduck-nfs": "data",
+    "ceph-rbd": "data",
+    "cephfs": "data",
 }
 PLUGINS = {
     "aws-ebs": {"aws_region": "us-east-1"},
@@ -24,12 +30,19 @@ PLUGINS = {
     "digitalocean": {"credentials": {"nomad_variable": "nomad/jobs"}},
     "portworx": {"config": {"cluster_id": "px"}},
     "democratic-csi": {"config": {"driver": "freenas-nfs"}},
+    "hetzner": {"credentials": {"nomad_variable": "nomad/jobs"}},
+    "seaweedfs": {"config": {"filer": "filer.example.net:8888"}},
+    "rocketduck-nfs": {"config": {"nfs_server": "nas.example.net:/export"}},
+    "ceph-rbd": {"credentials": {"nomad_variable": "nomad/jobs"}},
+    "cephfs": {"credentials": {"nomad_variable": "nomad/jobs"}},
 }
-ZONES = {"aws-ebs": "us-east-1a", "gce-pd": "us-central1-a", "digitalocean": "nyc3"}
+ZONES = {"aws-ebs": "us-east-1a", "gce-pd": "us-central1-a", "digitalocean": "nyc3", "hetzner": "fsn1"}
 CONTEXTS = {
     "democratic-csi": {"node_attach_driver": "nfs", "provisioner_driver": "freenas-nfs", "server": "s", "share": "/s"},
     "csi-driver-nfs": {"server": "nas.example.net", "share": "/export"},
+    "smb": {"source": "//nas.example.net/share"},
 }
+SECRETS = {"ceph-rbd": {"userID": "nomad", "userKey": "key"}}
 CASES = [
     (driver.name, access_mode, attachment_mode)
     for driver in catalogue.DRIVERS.values()
@@ -45,6 +58,7 @@ def document(name, **volume):
         source = {"existing": {"external_id": EXTERNAL_IDS[name]} | zone, "context": CONTEXTS.get(name, {})}
     else:
         source = {"create": {"capacity_min_gib": 1} | zone}
+    source |= {"secrets": SECRETS[name]} if name in SECRETS else {}
     return {"plugins": [plugin], "volumes": [{"id": "v", "plugin_id": "p"} | source | volume]}
 
 
@@ -95,6 +109,13 @@ def test_volume_without_a_mode_gets_the_usual_one_of_its_driver(name):
         }),
         ("digitalocean", {"single-node-writer file-system", "single-node-writer block-device"}),
         ("portworx", {f"{mode} file-system" for mode in names.ACCESS_MODES}),
+        ("hetzner", {"single-node-writer file-system", "single-node-writer block-device"}),
+        ("smb", {f"{mode} file-system" for mode in names.ACCESS_MODES}),
+        ("seaweedfs", {"single-node-writer file-system", "multi-node-multi-writer file-system"}),
+        ("cephfs", {"single-node-writer file-system", "multi-node-multi-writer file-system"}),
+        ("ceph-rbd", {
+            "single-node-writer file-system", "single-node-writer block-device", "multi-node-multi-writer block-device",
+        }),
     ],
 )  # fmt: skip
 def test_what_works_is_what_the_driver_s_source_says(name, works):

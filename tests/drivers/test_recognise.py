@@ -14,8 +14,9 @@ def test_every_driver_is_known_by_its_own_image(driver):
     """From wherever it is pulled, in whichever version."""
     program = recognise.repository(driver.image).rpartition("/")[2]
 
-    assert recognise.recognise_plugin(image=driver.image) is driver
-    assert recognise.recognise_plugin(image=f"mirror.example:5000/a/{program}:other") is driver
+    for role in driver.roles.values():
+        for image in (driver.image, f"mirror.example:5000/a/{program}:other"):
+            assert recognise.recognise_plugin(image=image, arguments=role.arguments) is driver
 
 
 @pytest.mark.parametrize(
@@ -30,6 +31,9 @@ def test_every_driver_is_known_by_its_own_image(driver):
         ({"image": "mirror/ebs:1", "plugin_id": "aws-ebs0", "arguments": ["--csi-name=x"]}, None),
         ({"image": "mirror/ebs:1", "plugin_id": "ebs0"}, None),
         ({"image": "mirror/nothing:1"}, None),
+        ({"image": "quay.io/cephcsi/cephcsi:canary", "arguments": ["--v=5", "--type=cephfs"]}, "cephfs"),
+        ({"image": "quay.io/cephcsi/cephcsi:canary", "arguments": ["-type", "rbd"]}, "ceph-rbd"),
+        ({"image": "quay.io/cephcsi/cephcsi:canary", "arguments": ["--type=nfs"]}, None),
         ({}, None),
     ],
 )
@@ -51,6 +55,7 @@ def test_plugins(given, name):
         ({"topology_keys": ["topology.ebs.csi.aws.com/zone"], "external_id": "x"}, "aws-ebs"),
         ({"plugin_id": "aws-efs0", "external_id": "x"}, "aws-efs"),
         ({"plugin_id": "p", "external_id": "x"}, None),
+        ({"plugin_id": "p", "external_id": "12345678"}, None),
         ({}, None),
     ],
 )

@@ -99,6 +99,9 @@ def test_kind_of_storage(external_id):
         ("democratic-csi", {"nqn": "nqn.a", "nsid": "1"}, {"nqn": "nqn.a", "nsid": "1"}, True),
         ("democratic-csi", {"server": "nas", "share": "a"}, {"server": "nas", "share": "/a"}, True),
         ("csi-hostpath", {"server": "nas", "share": "/a"}, {"server": "nas", "share": "/a"}, False),
+        ("smb", {"source": "//NAS/s", "subDir": "a"}, {"source": "//nas/s", "subdir": "a/"}, True),
+        ("smb", {"source": "//nas/s", "subDir": "a"}, {"source": "//nas/s", "subDir": "b"}, False),
+        ("smb", {"source": "//nas/s"}, {"source": "//nas/s"}, True),
     ],
 )
 def test_context_that_locates_the_data_decides(driver, one, other, is_same):

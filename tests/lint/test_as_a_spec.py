@@ -36,7 +36,8 @@ def example(driver):
     is_made_by_pulumi = not volume.registration.external_id and not volume.made_by_plugin
     texts = rendered.render_plan(plan, {volume.key: EXTERNAL_IDS[driver.name]} if is_made_by_pulumi else {})
     jobs = [files.parse(texts[job.file_name], job.file_name) for plugin in plan.plugins for job in plugin.jobs]
-    return jobs, json.loads(json.dumps(files.parse(texts[volume.file_name], "v").volumes[0]))
+    content = json.loads(json.dumps(files.parse(texts[volume.file_name], "v").volumes[0]))
+    return jobs, content | ({"secrets": [driver.example.volume["secrets"]]} if driver.secrets.required else {})
 
 
 def changed(driver, document):

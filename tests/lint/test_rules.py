@@ -105,6 +105,9 @@ WRONG = [
         24,
         ("mode-word-differs", "privilege-missing"),
     ),
+    wrong(
+        "driver-unusable", STRICT, "registry.example/strict-csi:v1", "m.example/aws-mountpoint-s3-csi-driver:v2.7.0", 10
+    ),
     wrong("command-unchecked", CONTROLLER, "        args = [", '        command = "/bin/x"\n        args = [', 16),
     wrong("driver-renamed", STRICT, '"--mode=controller"', '"--mode=controller", "--drivername=other"', 11),
     wrong("capacity-missing", STRICT_VOLUME, 'external_id = "strict-1"', "", 1, ()),

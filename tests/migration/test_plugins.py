@@ -380,6 +380,16 @@ def own(node="", **more):
     return JOB.format(**BLANK | given | more)
 
 
+def test_a_driver_that_cannot_run_on_nomad_is_wrong(adopted, said):
+    """Its job is one for Kubernetes: the reason of the catalogue, and what to use."""
+    image = 'image = "public.ecr.aws/mountpoint-s3-csi-driver/aws-mountpoint-s3-csi-driver:v1.9.0"'
+
+    [told] = [text for kind, text in said(adopted({"j": own(config=image)})) if kind == "wrong"]
+
+    assert told.startswith("Mountpoint for Amazon S3 cannot run on Nomad: it queries the Kubernetes API")
+    assert "use aws-efs" in told
+
+
 def test_arguments_of_a_driver_of_ones_own_stay_word_by_word(adopted, said):
     """A flag and the word behind it may belong together, or not: one text instead of two is another job to Nomad."""
     words = [

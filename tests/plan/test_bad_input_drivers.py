@@ -28,8 +28,8 @@ def problems(plugin, *volumes):
 @pytest.mark.parametrize(
     ("plugin", "volumes", "lines"),
     [
-        (EBS | {"driver": "aws-esb"}, [], ["plugins[0].driver: expected one of aws-ebs, aws-efs, csi-driver-nfs, csi-hostpath, democratic-csi, digitalocean, gce-pd, portworx, got 'aws-esb'; did you mean aws-efs"]),
-        ({"id": "p", "driver": "cinder"}, [], ["plugins[0].driver: expected one of aws-ebs, aws-efs, csi-driver-nfs, csi-hostpath, democratic-csi, digitalocean, gce-pd, portworx, got 'cinder'; or describe the driver here: {name, provider, image, roles, ...}"]),
+        (EBS | {"driver": "aws-esb"}, [], ["plugins[0].driver: expected one of aws-ebs, aws-efs, ceph-rbd, cephfs, csi-driver-nfs, csi-hostpath, democratic-csi, digitalocean, gce-pd, hetzner, portworx, rocketduck-nfs, seaweedfs, smb, got 'aws-esb'; did you mean aws-efs"]),
+        ({"id": "p", "driver": "cinder"}, [], ["plugins[0].driver: expected one of aws-ebs, aws-efs, ceph-rbd, cephfs, csi-driver-nfs, csi-hostpath, democratic-csi, digitalocean, gce-pd, hetzner, portworx, rocketduck-nfs, seaweedfs, smb, got 'cinder'; or describe the driver here: {name, provider, image, roles, ...}"]),
     ],
 )  # fmt: skip
 def test_rejects_a_driver_that_it_does_not_have(plugin, volumes, lines):

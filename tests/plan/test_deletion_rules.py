@@ -55,6 +55,13 @@ def test_accepts_what_can_be_saved_or_need_not(config, deletion):
     assert problems("democratic-csi", config, **deletion) == []
 
 
+def test_rejects_last_snapshots_of_a_driver_that_takes_none():
+    """Before the volume is made."""
+    path, _, rest = problems("rocketduck-nfs", {"nfs_server": "nas:/export"})[0].partition(":")
+
+    assert (path, rest) == ("skip_final_snapshot", " expected true: the driver takes no snapshots, got false")
+
+
 def test_rejects_last_snapshots_of_synology():
     """There is no key that would help."""
     assert problems("democratic-csi", {"driver": "synology-iscsi"}) == [

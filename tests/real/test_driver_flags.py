@@ -23,10 +23,16 @@ LOCAL = {
     "csi-driver-nfs": "nfsplugin",
     "csi-hostpath": "hostpathplugin",
     "democratic-csi": "democratic-csi",
+    "seaweedfs": "seaweedfs-csi-driver",
+    "smb": "smbplugin",
 }
 """The programs of drivers that have the same flags in every role."""
 
-SPLIT = {"digitalocean": "do-csi-plugin", "gce-pd": "gcp-compute-persistent-disk-csi-driver"}
+SPLIT = {
+    "digitalocean": "do-csi-plugin",
+    "gce-pd": "gcp-compute-persistent-disk-csi-driver",
+    "hetzner": "hcloud-csi-driver",
+}
 """Those of drivers whose roles know the flags of each other, and leave out what they have no use for."""
 
 CASES = Path(__file__).parents[1] / "cases"
@@ -59,7 +65,7 @@ def flags_of(program):
     if not shutil.which(program):
         pytest.skip(f"no `{program}` on PATH to ask for its flags")
     done = subprocess.run([program, "--help"], capture_output=True, text=True, check=False, timeout=30)
-    return set(re.findall(r"^  --?([a-z0-9_-]+)", done.stderr + done.stdout, re.MULTILINE))
+    return set(re.findall(r"^  --?([A-Za-z0-9._-]+)", done.stderr + done.stdout, re.MULTILINE))
 
 
 @pytest.mark.parametrize(("name", "program"), SPLIT.items())
@@ -89,7 +95,7 @@ def test_catalogue_has_every_flag_of_an_older_version(name, version, program):
         words = [mode] if role.arguments[0] == mode else []
         done = subprocess.run([program, *words, "--help"], capture_output=True, text=True, check=False, timeout=30)
 
-        told = set(re.findall(r"^ +(?:-\w, )?--?([a-z0-9_-]+)", done.stderr + done.stdout, re.MULTILINE))
+        told = set(re.findall(r"^ +(?:-\w, )?--?([A-Za-z0-9._-]+)", done.stderr + done.stdout, re.MULTILINE))
         assert told == role.flags | set(role.unfit_flags)
 
 

@@ -75,6 +75,9 @@ class DriverDeletion(base.Model):
     gone: tuple[base.Expression, ...] = ()
     """Regular expressions for errors that mean a deleted volume, with another code than ``NOT_FOUND``."""
 
+    takes_snapshots: bool = True
+    """Whether the driver takes snapshots at all."""
+
     snapshot_name: str
     """Allowed names of a snapshot, with the source."""
 
@@ -149,6 +152,9 @@ class Unusable(base.Model):
 
     name: str
     title: str
+    images: tuple[base.Text, ...] = pydantic.Field(min_length=1)
+    """Repositories of its image, by whose last part a job that runs it is recognised."""
+
     reason: str
     instead: str
     """What to use instead."""

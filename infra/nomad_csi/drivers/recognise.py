@@ -1,9 +1,10 @@
 """
 Recognise the driver of the catalogue that a foreign job or volume uses. Pure.
 
-A plugin is recognised by the last part of its image's name, or of its command; else by a plugin id that begins with the
-driver's name, if all its flags are the driver's. A volume is recognised by what only one driver has: a topology key,
-required context keys, the form of its external id; else by its plugin id.
+A plugin is recognised by the last part of its image's name, or of its command, and of several drivers in one image by
+their first argument; else by a plugin id that begins with the driver's name, if all its flags are the driver's. A
+volume is recognised by what only one driver has: a topology key, required context keys, the form of its external id,
+unless that is a number; else by its plugin id.
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,16 +17,25 @@ def recognise_plugin(
     *, image: str = "", command: str = "", plugin_id: str = "", arguments: Iterable[str] = ()
 ) -> model.Driver | None:
     """Return the driver that a task runs; ``None`` where it is not in the catalogue."""
-    for program in (repository(image).rpartition("/")[2], command.rpartition("/")[2]):
-        for driver in catalogue.DRIVERS.values():
-            if program and program == repository(driver.image).rpartition("/")[2]:
-                return driver
-    given = command_line.flags(arguments)
+    words = tuple(arguments)
+    for program in (_program(image), command.rpartition("/")[2]):
+        drivers = [driver for driver in catalogue.DRIVERS.values() if program and program == _program(driver.image)]
+        if len(drivers) > 1:
+            return next((driver for driver in drivers if _is_chosen(driver, words)), None)
+        if drivers:
+            return drivers[0]
+    given = command_line.flags(words)
     for driver in catalogue.DRIVERS.values():
         known = [role.flags | set(role.unfit_flags) for role in driver.roles.values() if role.flags is not None]
         if _is_named(plugin_id, driver) and any(given <= names for names in known):
             return driver
     return None
+
+
+def recognise_unusable(image: str) -> model.Unusable | None:
+    """Return the driver that cannot run on Nomad and has this *image*; ``None`` where none is known."""
+    rows = catalogue.UNUSABLE.values()
+    return next((row for row in rows if _program(image) in {_program(known) for known in row.images}), None)
 
 
 def recognise_volume(
@@ -41,7 +51,9 @@ def recognise_volume(
     by_topology = [driver for driver in drivers if keys & {driver.topology_key, *driver.topology_keys}]
     by_context = _match_context(drivers, context or {})
     by_external_id = [
-        driver for driver in drivers if driver.external_id.pattern != ".+" and driver.external_id.fits(external_id)
+        driver
+        for driver in drivers
+        if driver.external_id.pattern != ".+" and not external_id.isdigit() and driver.external_id.fits(external_id)
     ]
     by_name = [driver for driver in drivers if _is_named(plugin_id, driver)]
     named = [found for found in (by_topology, by_context, by_external_id, by_name) if len(found) == 1]
@@ -64,6 +76,16 @@ def _wanted(driver: model.Driver, context: Mapping[str, object]) -> set[str]:
     for key, by_value in driver.context.required_with.items():
         wanted |= {one for other in by_value.get(str(context.get(key)), ()) for one in other.split("|")}
     return wanted
+
+
+def _program(image: str) -> str:
+    return repository(image).rpartition("/")[2]
+
+
+def _is_chosen(driver: model.Driver, words: Iterable[str]) -> bool:
+    """Return whether *words* have the argument that chooses *driver* in an image of several: its first one."""
+    chosen = {role.arguments[0].lstrip("-") for role in driver.roles.values()}
+    return any(argument.lstrip("-") in chosen for _, argument in command_line.joined(words))
 
 
 def repository(image: str) -> str:

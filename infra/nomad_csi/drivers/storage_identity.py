@@ -130,13 +130,14 @@ def identities(
 
 
 def located(context: Mapping[str, str], driver: "drivers.DriverSpec") -> Iterator[StorageIdentity]:
-    """Yield the identity of the storage that *context* locates, if it has the keys that *driver* reads."""
+    """Yield the identity of the storage that *context* locates, by the first keys that *driver* reads and it has."""
     for place in driver.external_id.located_by:
         names = [driver.context.entry(context, key) for key in place.container]
         below = [driver.context.entry(context, key) for key in place.path]
         if all(names) and (not below or below[0]):
             host = "//".join(str(name).lower().rstrip(".") for name in names)
             yield StorageIdentity(container=host, path=folders("/".join(filter(None, below))))
+            return
 
 
 def folders(path: str) -> tuple[str, ...]:

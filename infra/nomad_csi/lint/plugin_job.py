@@ -102,6 +102,10 @@ def _image(plugin: LintedPlugin) -> Iterator[Finding]:
     image, line = plugin.task.image, plugin.task.config.at("image")
     if not image or not _is_container(plugin):
         return
+    unusable = recognise.recognise_unusable(image)
+    if unusable is not None:
+        yield finding_at_line("driver-unusable", line, f"{unusable.title}: {unusable.reason}", unusable.instead)
+        return
     tag = recognise.tag(image)
     if recognise.is_unpinned(image):
         yield finding_at_line("image-unpinned", line, f"the image {image}")

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from nomad_csi.drivers import arguments
+from nomad_csi.drivers import arguments, recognise
 from nomad_csi.drivers import model as drivers
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
@@ -58,6 +58,10 @@ def describe(
     if "monolith" not in roles and "node" not in roles:
         text = f"the node plugin of {plugin_id}: a job file of type node, without which nothing is mounted"
         remarks.add("missing", part.file, part.plugin.body.line, text)
+    unusable = recognise.recognise_unusable(part.task.image)
+    if unusable is not None:
+        text = f"{unusable.title} cannot run on Nomad: {unusable.reason}; {unusable.instead}"
+        remarks.add("wrong", part.file, part.task.config.at("image"), text, code="driver-unusable")
     text = f"{plugin_id} runs {_unknown(row, part)}: its jobs are described in the spec, unchecked"
     remarks.add("note", part.file, part.plugin.body.line, text)
     return {name: value for name, value in document.items() if value}

@@ -33,6 +33,8 @@ def check(
 def _check_snapshot(known: model.DriverDeletion, config: Mapping[str, Any], path: str) -> Iterator[Problem]:
     """Yield a problem if the final snapshot would be deleted with its volume, which shows only after deregistration."""
     backend = str(config.get("driver", ""))
+    if not known.takes_snapshots:
+        yield Problem(path=path, got="false", allowed="true: the driver takes no snapshots")
     for pattern, key in known.snapshot_config.items():
         if re.fullmatch(pattern, backend) and not (key and _has(config, key)):
             allowed = f"true: a snapshot of {backend} is a part of its volume, and is deleted with it"

@@ -1,11 +1,11 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 4b3284bfa2abcd47
+# Rendered by nomad-csi. Change the spec and render again. Content 11e2d8d86de8c71e
 # Its secrets (userID, userKey) are sent with the registration and stand in no file.
 type        = "csi"
 id          = "image"
 namespace   = "default"
 name        = "image"
 external_id = "my-image"
-plugin_id   = "ceph-rbd"
+plugin_id   = "own-rbd"
 
 capability {
   access_mode     = "single-node-writer"

@@ -1,10 +1,10 @@
-# Rendered by nomad-csi. Change the spec and render again. Content b3bf14f927a6d42c
+# Rendered by nomad-csi. Change the spec and render again. Content be29e6d18cc6cc0d
 # Its secrets (userID, userKey) are sent with the registration and stand in no file.
 type      = "csi"
 id        = "made"
 namespace = "default"
 name      = "made"
-plugin_id = "ceph-rbd"
+plugin_id = "own-rbd"
 
 # The plugin creates the volume: `nomad-csi apply` with the spec.
 capacity_min = "1GiB"

@@ -1,9 +1,10 @@
-# Rendered by nomad-csi. Change the spec and render again. Content 74171044cc3e519e
-# Ceph RBD CSI driver v3.17.1: the controller of CSI plugin ceph-rbd.
+# Rendered by nomad-csi. Change the spec and render again. Content 71c8e462af713825
+# Ceph RBD CSI driver v3.12.2: the controller of CSI plugin ceph-rbd0.
 #
 # The clients need:
 #   - docker with volumes { enabled = true }
-job "plugin-ceph-rbd-controller" {
+#   - a way to the monitors and to the OSDs of the cluster
+job "plugin-ceph-rbd0-controller" {
   namespace   = "default"
   datacenters = ["*"]
   node_pool   = "default"
@@ -11,9 +12,9 @@ job "plugin-ceph-rbd-controller" {
   priority    = 80
 
   group "controller" {
-    count = 2
+    count = 1
 
-    # At most one controller per client, so that another survives the loss of a client.
+    # At most one controller per client.
     constraint {
       operator = "distinct_hosts"
       value    = "true"
@@ -31,27 +32,26 @@ job "plugin-ceph-rbd-controller" {
       driver = "docker"
 
       config {
-        image = "quay.io/cephcsi/cephcsi:v3.17.1"
+        image = "quay.io/cephcsi/cephcsi:v3.12.2"
         args = [
           "--type=rbd",
-          "--drivername=rbd.csi.ceph.com",
+          "--controllerserver=true",
           "--endpoint=${CSI_ENDPOINT}",
           "--nodeid=${node.unique.name}",
-          "--instanceid=ceph-rbd",
-          "--pidlimit=-1",
-          "--v=5",
-          "--controllerserver=true",
+          "--instanceid=ceph-rbd0",
+          "--v=2",
         ]
 
         # Host paths: state that outlives the container, and directories of the client.
         volumes = [
           "secrets/config.json:/etc/ceph-csi-config/config.json:ro",
+          "secrets:/tmp/csi/keys",
         ]
       }
 
       # The plugin, by the id that all of its jobs have.
       csi_plugin {
-        id             = "ceph-rbd"
+        id             = "ceph-rbd0"
         type           = "controller"
         mount_dir      = "/csi"
         health_timeout = "60s"
@@ -62,7 +62,7 @@ job "plugin-ceph-rbd-controller" {
         destination = "${NOMAD_SECRETS_DIR}/config.json"
         data        = <<EOT
 {{ with nomadVar "nomad/jobs" -}}
-{{ if not .clusters_json.Value }}{{ nomadVar "nomad/jobs/plugin-ceph-rbd-controller/missing/clusters_json" }}{{ end -}}
+{{ if not .clusters_json.Value }}{{ nomadVar "nomad/jobs/plugin-ceph-rbd0-controller/missing/clusters_json" }}{{ end -}}
 {{ .clusters_json.Value }}
 {{- end -}}
 EOT

@@ -1,17 +1,24 @@
-# Rendered by nomad-csi. Change the spec and render again. Content fa8e477f3e03b37a
-# Ceph RBD CSI driver v3.17.1: the node plugin of CSI plugin ceph-rbd.
+# Rendered by nomad-csi. Change the spec and render again. Content 60e588db18258736
+# Ceph RBD CSI driver v3.17.1: the controller of CSI plugin own-rbd.
 #
 # The clients need:
-#   - docker with allow_privileged = true and volumes { enabled = true }
-#   - the kernel module rbd
-job "plugin-ceph-rbd-nodes" {
+#   - docker with volumes { enabled = true }
+job "plugin-own-rbd-controller" {
   namespace   = "default"
   datacenters = ["*"]
   node_pool   = "default"
-  type        = "system"
+  type        = "service"
   priority    = 80
 
-  group "nodes" {
+  group "controller" {
+    count = 2
+
+    # At most one controller per client, so that another survives the loss of a client.
+    constraint {
+      operator = "distinct_hosts"
+      value    = "true"
+    }
+
     # Keep restarting: workloads depend on this plugin.
     restart {
       attempts = 3
@@ -24,37 +31,28 @@ job "plugin-ceph-rbd-nodes" {
       driver = "docker"
 
       config {
-        image = "quay.io/cephcsi/cephcsi:v3.17.1"
+        image = "registry.example.net/storage/ceph-csi:v3.17.1"
         args = [
           "--type=rbd",
           "--drivername=rbd.csi.ceph.com",
           "--endpoint=${CSI_ENDPOINT}",
           "--nodeid=${node.unique.name}",
-          "--instanceid=ceph-rbd",
+          "--instanceid=own-rbd",
           "--pidlimit=-1",
           "--v=5",
-          "--nodeserver=true",
+          "--controllerserver=true",
         ]
-
-        # Mounts of the node plugin must reach the whole client.
-        privileged = true
-
-        # Host network: NFS mounts survive the replacement of this container.
-        network_mode = "host"
 
         # Host paths: state that outlives the container, and directories of the client.
         volumes = [
           "secrets/config.json:/etc/ceph-csi-config/config.json:ro",
-          "/sys:/sys",
-          "/run/mount:/run/mount",
-          "/lib/modules:/lib/modules:ro",
         ]
       }
 
       # The plugin, by the id that all of its jobs have.
       csi_plugin {
-        id             = "ceph-rbd"
-        type           = "node"
+        id             = "own-rbd"
+        type           = "controller"
         mount_dir      = "/csi"
         health_timeout = "60s"
       }
@@ -64,7 +62,7 @@ job "plugin-ceph-rbd-nodes" {
         destination = "${NOMAD_SECRETS_DIR}/config.json"
         data        = <<EOT
 {{ with nomadVar "nomad/jobs" -}}
-{{ if not .clusters_json.Value }}{{ nomadVar "nomad/jobs/plugin-ceph-rbd-nodes/missing/clusters_json" }}{{ end -}}
+{{ if not .clusters_json.Value }}{{ nomadVar "nomad/jobs/plugin-own-rbd-controller/missing/clusters_json" }}{{ end -}}
 {{ .clusters_json.Value }}
 {{- end -}}
 EOT

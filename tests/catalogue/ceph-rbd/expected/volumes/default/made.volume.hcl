@@ -1,0 +1,25 @@
+# Rendered by nomad-csi. Change the spec and render again. Content 82596e906d18e057
+# Its secrets (userID, userKey) are sent with the registration and stand in no file.
+type      = "csi"
+id        = "made"
+namespace = "default"
+name      = "made"
+plugin_id = "ceph-rbd0"
+
+# The plugin creates the volume: `nomad-csi apply` with the spec.
+capacity_min = "1GiB"
+
+capability {
+  access_mode     = "multi-node-multi-writer"
+  attachment_mode = "block-device"
+}
+
+# Required by Nomad when a volume in use is registered again.
+mount_options {
+}
+
+parameters = {
+  clusterID     = "e9ba69fa-67ff-5920-b374-84d5801edd19"
+  imageFeatures = "layering"
+  pool          = "rbd"
+}
