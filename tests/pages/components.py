@@ -18,10 +18,11 @@ from pulumi.runtime import mocks, rpc
 
 from nomad_csi import components, testing
 from nomad_csi.components import argument_classes, arguments, derived_arguments, documentation
-from nomad_csi.frame import properties
-from nomad_csi.provider import examples, hosting, registry
+from nomad_csi.frame import registry, resource
+from nomad_csi.provider import examples, hosting
 from nomad_csi.volumes import desired, registration_change, volume_properties
 from nomad_csi_sandbox.aws.provider import table as aws_table
+from nomad_csi_sandbox.engine import values
 from tests.components import test_outputs_everywhere as everywhere
 from tests.pages import escaped, table
 
@@ -133,7 +134,7 @@ def _marked(value):
         return _marked(value["value"]) if is_secret else {name: _marked(item) for name, item in value.items()}
     if isinstance(value, list):
         return [_marked(item) for item in value]
-    return properties.UNKNOWN if isinstance(value, Unknown) else value
+    return resource.UNKNOWN if isinstance(value, Unknown) else value
 
 
 def _manner(token, inputs, reached, is_protected):
@@ -141,10 +142,9 @@ def _manner(token, inputs, reached, is_protected):
     if token in aws_table.ROWS:
         is_replaced = bool(set(reached) & aws_table.ROWS[token].fixed)
         return _replaced(is_protected) if is_replaced else "in place"
-    old = {name: value for name, value in _marked(inputs).items() if not properties.has_unknown(value)}
-    new = old | dict.fromkeys(reached, properties.UNKNOWN)
-    resource = registry.RESOURCES[token]
-    same, found = (resource.diff("default/x", old, old, inputs) for inputs in (old, new))
+    old = {name: value for name, value in _marked(inputs).items() if not values.has_unknown(value)}
+    new = old | dict.fromkeys(reached, resource.UNKNOWN)
+    same, found = (registry.RESOURCES[token].diff("default/x", old, old, inputs) for inputs in (old, new))
     if found.replaces:
         return _replaced(is_protected)
     manner = "registered again" if found.manner.startswith("deregistered") else found.manner

@@ -11,8 +11,9 @@ import pytest
 from pulumi.runtime.proto import provider_pb2
 
 from nomad_csi import nomad
+from nomad_csi.frame import registry
 from nomad_csi.nomad import jobs, volumes
-from nomad_csi.provider import registry, wire
+from nomad_csi.provider import wire
 from nomad_csi_sandbox.nomad import cluster, server, state
 from nomad_csi_sandbox.nomad.clients import nodes
 from tests.faults import conftest as faults

@@ -11,13 +11,14 @@ from pulumi.provider import server as pulumi_server
 from pulumi.runtime.proto import plugin_pb2, provider_pb2, status_pb2
 
 from nomad_csi import errors
-from nomad_csi.frame import resource
+from nomad_csi.frame import registry, resource
 from nomad_csi.nomad import cluster_identity
-from nomad_csi.provider import registry, servicer, wire
+from nomad_csi.provider import servicer, wire
 from nomad_csi_sandbox.nomad import cluster, server
 from nomad_csi_sandbox.nomad.clients import nodes
 from tests import acl, deadlines
 
+PROVIDER = "urn:pulumi:dev::lab::pulumi:providers:nomad-csi::default"
 MARK = "engine:emulator,nomad:emulator,aws:moto"
 PASSWORD = "canary-password-81b2"
 ACL_TOKEN = "canary-token-44fe"
@@ -107,8 +108,8 @@ def test_check_never_names_the_property_of_a_failure(plugin, scripted, urn):
     answer = plugin.Check(provider_pb2.CheckRequest(urn=urn, news=news))
 
     assert [(item.property, item.reason) for item in answer.failures] == [
-        ("", "name: expected a value, got nothing"),
-        ("", "size: expected a number, got 'big'"),
+        ("", "name: expected a value, got nothing; add name"),
+        ("", "size: expected a whole number, got 'big'"),
         ("", "password.key: expected text, got [secret]"),
     ]
 
@@ -119,7 +120,7 @@ def test_check_hides_what_came_in_as_a_secret(plugin, scripted, urn):
 
     answer = plugin.Check(provider_pb2.CheckRequest(urn=urn, news=news))
 
-    assert [item.reason for item in answer.failures] == ["size: expected a number, got '[secret]'"]
+    assert [item.reason for item in answer.failures] == ["size: expected a whole number, got '[secret]'"]
 
 
 def test_check_marks_secrets(plugin, scripted, urn):
@@ -517,7 +518,7 @@ def test_the_sandbox_leaves_the_machine_for_no_nomad(serve):
     plugin = serve({"NOMAD_CSI_SANDBOX": MARK})
     news = wire.dump({"address": "https://nomad.example.net", "token": ACL_TOKEN})
 
-    error = failure(plugin.CheckConfig, provider_pb2.CheckRequest(urn="p", news=news))
+    error = failure(plugin.CheckConfig, provider_pb2.CheckRequest(urn=PROVIDER, news=news))
 
     assert "https://nomad.example.net is not on this machine" in error.details()
 
@@ -631,7 +632,7 @@ def test_check_config_keeps_only_what_is_the_providers(plugin):
     """The program's own keys of the stack's configuration are no settings of the provider."""
     news = wire.dump({"address": "http://127.0.0.1:4646", "token": ACL_TOKEN, "storage": "{}", "tlsSkipVerify": "true"})
 
-    answer = plugin.CheckConfig(provider_pb2.CheckRequest(urn="p", news=news))
+    answer = plugin.CheckConfig(provider_pb2.CheckRequest(urn=PROVIDER, news=news))
 
     assert list(answer.failures) == []
     assert wire.load(answer.inputs) == (
@@ -644,7 +645,7 @@ def test_check_config_reports_what_is_wrong(plugin):
     """A mistyped key and a wrong value are told together, the token never."""
     news = wire.dump({"adress": "x", "tlsSkipVerify": "maybe", "root": "here", "token": 7})
 
-    answer = plugin.CheckConfig(provider_pb2.CheckRequest(urn="p", news=news))
+    answer = plugin.CheckConfig(provider_pb2.CheckRequest(urn=PROVIDER, news=news))
 
     assert [(item.property, item.reason) for item in answer.failures] == [
         ("", "adress: is no setting; did you mean address"),
@@ -658,7 +659,7 @@ def test_check_config_accepts_what_is_not_known_yet(plugin):
     """An address that another resource gives is known only later."""
     news = wire.dump({"address": wire.UNKNOWN})
 
-    assert list(plugin.CheckConfig(provider_pb2.CheckRequest(urn="p", news=news)).failures) == []
+    assert list(plugin.CheckConfig(provider_pb2.CheckRequest(urn=PROVIDER, news=news)).failures) == []
 
 
 def test_diff_config_compares_the_providers_settings_only(plugin):
@@ -666,8 +667,8 @@ def test_diff_config_compares_the_providers_settings_only(plugin):
     old, new = wire.dump({"address": "a", "storage": "1"}), wire.dump({"address": "a", "storage": "2"})
     other = wire.dump({"address": "b"})
 
-    same = plugin.DiffConfig(provider_pb2.DiffRequest(urn="p", old_inputs=old, news=new))
-    changed = plugin.DiffConfig(provider_pb2.DiffRequest(urn="p", old_inputs=old, news=other))
+    same = plugin.DiffConfig(provider_pb2.DiffRequest(urn=PROVIDER, old_inputs=old, news=new))
+    changed = plugin.DiffConfig(provider_pb2.DiffRequest(urn=PROVIDER, old_inputs=old, news=other))
 
     assert same.changes == provider_pb2.DiffResponse.DIFF_NONE
     assert changed.changes == provider_pb2.DiffResponse.DIFF_SOME

@@ -8,7 +8,7 @@ import boto3
 import pytest
 
 from nomad_csi.csi import capability, channel, endpoint, validation
-from nomad_csi.frame import properties
+from nomad_csi.frame import resource
 from nomad_csi.health import gather
 from nomad_csi.nomad import plugins
 from nomad_csi.resources import plugin_health
@@ -98,7 +98,7 @@ def test_plugin_must_be_able_to_serve_the_volume(found, needs_controller, expect
     [
         ("ebs.csi.aws.com", "vol-0123456789abcdef0", 0),
         ("ebs.csi.aws.com", "vol-o123456789abcdef0", 1),
-        ("ebs.csi.aws.com", properties.UNKNOWN, 0),
+        ("ebs.csi.aws.com", resource.UNKNOWN, 0),
         ("efs.csi.aws.com", "fs-0123456789abcdef0::fsap-0123456789abcdef0", 0),
         ("efs.csi.aws.com", "vol-0123456789abcdef0", 1),
         ("org.democratic-csi.p", "anything", 0),
@@ -218,7 +218,7 @@ def test_zone_of_the_nodes_and_the_environment_name_the_region(volume, monkeypat
     [of_nodes], _ = asked(ABSENT_VOLUME, old, of=by_nodes)
     without = asked(ABSENT_VOLUME, old)
     monkeypatch.setenv("AWS_REGION", REGION)
-    [of_environment], _ = asked(ABSENT_VOLUME, old, requiredTopologies=properties.UNKNOWN)
+    [of_environment], _ = asked(ABSENT_VOLUME, old, requiredTopologies=resource.UNKNOWN)
 
     assert of_nodes == of_environment
     assert without == ([], [f"{ABSENT_VOLUME} in AWS (no region is known: set AWS_REGION)"])
@@ -271,7 +271,7 @@ def test_storage_that_is_gone_is_noticed_before_a_new_registration(systems, scri
 
     assert preview_of_a_new_volume(scripted, context, f"{one}::{point}") == ([], [])
     assert preview_of_a_new_volume(scripted, context, ABSENT_SYSTEM, owned=False) == ([], [])
-    assert preview_of_a_new_volume(scripted, context, properties.UNKNOWN) == ([], [])
+    assert preview_of_a_new_volume(scripted, context, resource.UNKNOWN) == ([], [])
 
     for gone in (ABSENT_SYSTEM, ABSENT_VOLUME):
         found = preview_of_a_new_volume(scripted, context, gone)
@@ -298,7 +298,7 @@ def test_file_system_of_another_account_is_not_called_wrong(systems):
     assert (problems, line) == ([], f"{ABSENT_SYSTEM} in AWS (these credentials do not see it in us-east-1)")
 
 
-@pytest.mark.parametrize("external_id", ["server#share", "pv-1", properties.UNKNOWN, "local-ebs://dev/xvdbz"])
+@pytest.mark.parametrize("external_id", ["server#share", "pv-1", resource.UNKNOWN, "local-ebs://dev/xvdbz"])
 def test_other_storage_is_not_aws_to_know(external_id):
     """Nobody is asked, and nothing is said."""
     assert asked(external_id, "vol-0bbbbbbbbbbbbbbbb", requiredTopologies=places(ZONE)) == ([], [])
@@ -342,7 +342,7 @@ def test_controller_on_this_machine_is_asked(context, client):
     [problem], unchecked = validated(context, "absent")
     assert problem.startswith("externalId: expected a volume that the controller of p knows, got 'absent': NOT_FOUND: ")
     assert unchecked == []
-    assert validated(context, "absent", secrets={"password": properties.UNKNOWN}) == ([], [])
+    assert validated(context, "absent", secrets={"password": resource.UNKNOWN}) == ([], [])
 
 
 def test_controller_is_asked_all_that_nomad_would_ask_it(context, client, monkeypatch):

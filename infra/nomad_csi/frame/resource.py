@@ -11,10 +11,13 @@ from collections.abc import Callable, Mapping
 from concurrent import futures
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from nomad_csi import errors, nomad, side_by_side
-from nomad_csi.frame import declaration, properties
+from nomad_csi.spec import names
+
+if TYPE_CHECKING:
+    from nomad_csi.frame import properties
 
 # The objects of one operation of the engine, such as a preview or an update. A process serves one at a time.
 
@@ -95,12 +98,9 @@ class Operation:
 # The interface of a resource.
 
 
-UNKNOWN = properties.UNKNOWN
+UNKNOWN = names.UNKNOWN
 
 Properties = dict[str, Any]
-
-
-Failure = properties.Failure
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -199,11 +199,11 @@ class Context:
 class Resource(Protocol):
     """One kind of custom resource."""
 
-    declared: declaration.Declaration
+    declared: "properties.Declaration"
 
-    def check(self, news: Mapping[str, Any]) -> tuple[Properties, tuple[Failure, ...]]:
-        """Return *news* with defaults filled in, and all failures."""
-        return properties.check(self.declared.inputs, news)
+    def check(self, news: Mapping[str, Any]) -> tuple[Properties, tuple[errors.Problem, ...]]:
+        """Return *news* with defaults filled in and without absent values; or nothing, and all problems."""
+        return self.declared.check(news)
 
     def diff(
         self, identity: str, old_inputs: Mapping[str, Any], old_outputs: Mapping[str, Any], news: Mapping[str, Any]

@@ -15,10 +15,10 @@ from pulumi.provider import Provider, server
 from pulumi.runtime.proto import provider_pb2
 
 from nomad_csi import errors, nomad
-from nomad_csi.frame import properties, resource, wording
+from nomad_csi.frame import changes, registry, resource
 from nomad_csi.nomad import cluster_identity, sandbox_mark
 from nomad_csi.nomad.http.connection import CREDENTIALS, VARIABLES
-from nomad_csi.provider import configuration, hosting, queries, registry, replies, status, wire
+from nomad_csi.provider import configuration, hosting, replies, status, wire
 from nomad_csi.pulumi_state import urns
 from nomad_csi.spec import names
 from nomad_csi.text import foreign, redaction
@@ -156,10 +156,10 @@ class Servicer(server.ProviderServicer):
 
     def _check_config(self, request: Any) -> Any:
         given, _ = wire.load(request.news)
-        values, failures = configuration.check(given)
-        if not failures and wire.UNKNOWN not in values.values():
+        values, problems = configuration.check(given)
+        if not problems and wire.UNKNOWN not in values.values():
             configuration.connection(values, self._environment)
-        return replies.check(values, failures, configuration.SECRET)
+        return replies.check(values, map(str, problems), configuration.SECRET)
 
     def _diff_config(self, request: Any) -> Any:
         old, new = (configuration.check(wire.load(struct)[0])[0] for struct in (request.old_inputs, request.news))
@@ -167,7 +167,10 @@ class Servicer(server.ProviderServicer):
         return provider_pb2.DiffResponse(changes=changed)
 
     def _configure(self, request: Any) -> Any:
-        self._settings = configuration.check(wire.load(request.args)[0])[0]
+        settings, problems = configuration.check(wire.load(request.args)[0])
+        if problems:
+            raise errors.SpecError(problems, source="the nomad-csi provider")
+        self._settings = settings
         with self._client_lock:
             if self._client is not None:
                 self._client.close()
@@ -179,10 +182,11 @@ class Servicer(server.ProviderServicer):
     def _check(self, request: Any) -> Any:
         kind = _kind(request.urn)
         news, marked = wire.load(request.news)
-        values, failures = kind.check(news)
-        self._operation.declare(kind.declared.token, request.urn, values)
-        clean = [resource.Failure(path=item.path, reason=self._clean(request, item.reason)) for item in failures]
-        return replies.check(values, clean, marked | kind.declared.secret)
+        values, problems = kind.check(news)
+        if not problems:
+            self._operation.declare(kind.declared.token, request.urn, values)
+        reasons = (self._clean(request, str(problem)) for problem in problems)
+        return replies.check(values, reasons, marked | kind.declared.secret)
 
     def _diff(self, request: Any) -> Any:
         kind = _kind(request.urn)
@@ -202,7 +206,7 @@ class Servicer(server.ProviderServicer):
             self._engine.warn(request.urn, self._clean(request, found.notice))
         if answer.detailedDiff and self._operation.declared(kind.declared.token, request.urn) == news:
             # Not in a refresh, which compares in the other direction, and not where the engine tries an unknown value.
-            words = wording.describe(sorted(answer.detailedDiff), found, old_inputs, news, secrets)
+            words = changes.describe(sorted(answer.detailedDiff), found, old_inputs, news, secrets)
             self._engine.status(request.urn, self._clean(request, words))
         return answer
 
@@ -274,12 +278,8 @@ class Servicer(server.ProviderServicer):
 
     def _invoke(self, request: Any) -> Any:
         given, _ = wire.load(request.args)
-        if request.tok in queries.QUERIES:
-            return self._query(queries.QUERIES[request.tok], given)
         if request.tok != names.CLUSTER_ID_FUNCTION:
-            known = ", ".join(sorted([names.CLUSTER_ID_FUNCTION, *queries.QUERIES]))
-            problem = errors.Problem(path="function", got=repr(request.tok), allowed=f"one of {known}")
-            raise errors.SpecError((problem,), source="the program")
+            return self._query(request.tok, given)
         makes, recorded, found = given.get("make") is True, given.get("recorded") or (), ""
         try:
             found = cluster_identity.cluster_of_stack(self._connect(), recorded, make=makes)
@@ -290,13 +290,17 @@ class Servicer(server.ProviderServicer):
             self._engine.warn("", self._clean(request, line))
         return _returned({"id": found})
 
-    def _query(self, query: queries.Query, given: Mapping[str, Any]) -> Any:
-        values, failures = properties.check(query.inputs, given)
-        if failures:
-            reasons = [f"{item.path}: {item.reason}" for item in failures]
-            return provider_pb2.InvokeResponse(
-                failures=[provider_pb2.CheckFailure(property="", reason=reason) for reason in reasons]
-            )
+    def _query(self, token: str, given: Mapping[str, Any]) -> Any:
+        from nomad_csi.provider import queries  # noqa: PLC0415  # few programs have one
+
+        if token not in queries.QUERIES:
+            known = ", ".join(sorted([names.CLUSTER_ID_FUNCTION, *queries.QUERIES]))
+            problem = errors.Problem(path="function", got=repr(token), allowed=f"one of {known}")
+            raise errors.SpecError((problem,), source="the program")
+        query = queries.QUERIES[token]
+        values, problems = query.inputs.check(given)
+        if problems:
+            return provider_pb2.InvokeResponse(failures=replies.failures(map(str, problems)))
         return _returned(query.read(self._connect(), values))
 
     def _preflight(self, request: Any, kind: resource.Resource, old_outputs: Any, news: Mapping[str, Any]) -> None:
@@ -371,7 +375,9 @@ def _stack(urn: str) -> str:
 
 def _secrets(request: message.Message) -> Iterator[str]:
     """Yield every secret string of *request*, marked as secret or not."""
-    always = configuration.SECRET.union(*(declared.secret for declared in registry.DECLARED.values()))
+    urn = getattr(request, "urn", "")
+    kind = registry.RESOURCES.get(urns.read(urn).type) if urn else None
+    always = configuration.SECRET | (kind.declared.secret if kind else {"secrets"})
     for field in _STRUCTS:
         struct = getattr(request, field, None)
         if struct is not None:

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nomad_csi.frame import properties
+from nomad_csi.spec import names
 
 FOLDER = "nomad-csi/volumes"
 """Folder of the variables of volumes."""
@@ -190,7 +190,7 @@ def requester_of(owner: str, owner_id: str, recorded: Mapping[str, Any], *, adop
     """Return who requests an object of a stack; *recorded* are its previous outputs, empty for a new one."""
     return Requester(
         owner=owner,
-        stack_id=owner_id.replace(properties.UNKNOWN, ""),
+        stack_id=owner_id.replace(names.UNKNOWN, ""),
         former=str(recorded.get("owner", "")),
         adopts=adopts,
         is_recorded=bool(recorded),

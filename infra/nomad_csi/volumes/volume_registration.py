@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from nomad_csi.frame import compare, resource, stack_identity
+from nomad_csi.frame import changes, resource, stack_identity
 from nomad_csi.nomad import volumes
 from nomad_csi.volumes import (
     desired,
@@ -23,10 +23,6 @@ class VolumeRegistrationResource(volume_resource.VolumeResource):
 
     declared = volume_properties.REGISTRATION
 
-    def check(self, news: Mapping[str, Any]) -> tuple[resource.Properties, tuple[resource.Failure, ...]]:
-        """Return *news* with default namespace and name, and all failures."""
-        return volume_properties.check(self.declared.inputs, news)
-
     def diff(
         self, identity: str, old_inputs: Mapping[str, Any], old_outputs: Mapping[str, Any], news: Mapping[str, Any]
     ) -> resource.ResourceDiff:
@@ -41,7 +37,7 @@ class VolumeRegistrationResource(volume_resource.VolumeResource):
         missing = tuple(name for name in volume_properties.OF_REGISTRATION if old_outputs.get(name))
         fate = ("storage",) if registration_change.has_other_fate(before, after) else ()
         also = (*hidden, *missing, *fate, *stack_identity.missing_outputs(old_outputs))
-        found = compare.difference(self.declared, old_inputs, news, changed=change.changed, also_updates=also)
+        found = changes.difference(self.declared, old_inputs, news, changed=change.changed, also_updates=also)
         manner = "deregistered and registered again" if change.kind == "re-register" else found.manner
         return replace(found, notice=registration_change.sentence(identity, change), manner=manner)
 
