@@ -183,26 +183,6 @@ def test_what_could_not_be_put_back_is_registered_by_the_next_run(client, engine
     assert (after_failure, done[0], held(client)) == (None, 0, ("share#b", True)), done[1]
 
 
-def test_a_pending_replacement_of_an_earlier_version_is_healed(client, engine):
-    """Whether the engine deletes the old record after its replacement was registered, or forgets it."""
-    engine(*UP)
-    volumes.deregister(client, "default", "orders")
-    document = json.loads(engine.state.read_text())
-    [item] = [each for each in document["deployment"]["resources"] if each["type"] == TOKEN]
-    item["pendingReplacement"] = True
-    for name in ("nonce", "stack"):
-        item["outputs"].pop(name, None)
-    engine.state.write_text(json.dumps(document))
-
-    code, text = engine(*UP)
-
-    assert (code, held(client)) == (0, ("share#a", True)), text
-    code, text = engine(*UP, "--expect-no-changes")
-    assert code == 0, text
-    assert engine(*UP, declared=False)[0] == 0
-    assert (held(client), owner(client)) == (None, None)
-
-
 def interrupted(engine, proxy, at, number, **own):
     """Run `up`, whose engine gets the signal *number* at its request *at*, before it is answered; return how it ended."""
     seen, running = [], SimpleNamespace(pid=0)

@@ -89,7 +89,7 @@ class _Checked:
         return self.rows(node, key)
 
     def texts(self, node: Any, key: str, /) -> Mapping[str, str]:
-        found: Mapping[str, str] = _found(node, key, {})
+        found = _found(node, key, {})
         return {UNKNOWN: UNKNOWN} if found == UNKNOWN else found
 
     def number(self, node: Any, key: str, /) -> int:
