@@ -64,7 +64,8 @@ def lines():
         rows = [_row(kind, argument, base, creates) for argument in _class(kind).__annotations__]
         yield f"## `{name}`\n\n{found['description'].partition('{{% examples')[0].strip()}\n"
         yield from examples.blocks(name, schema)
-        yield f"Creates: {', '.join(f'`{token}`' for token in sorted({*creates, *(key[0] for key in base)}))}.\n"
+        made = ", ".join(f"`{token}`" for token in sorted({*creates, *(key[0] for key in base)}))
+        yield f"Creates: {made}. [AWS permissions](permissions.md).\n"
         yield from table(("argument", "type", "default", "meaning", "a change"), rows)
         yield from table(
             ("output", "meaning"),

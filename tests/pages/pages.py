@@ -2,7 +2,19 @@
 
 from pathlib import Path
 
-from tests.pages import MARK, commands, compatibility, components, csc, drivers, findings, promises, spec, tested
+from tests.pages import (
+    MARK,
+    commands,
+    compatibility,
+    components,
+    csc,
+    drivers,
+    findings,
+    permissions,
+    promises,
+    spec,
+    tested,
+)
 from tests.volume import page as decisions
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -13,6 +25,7 @@ def generated():
     return {
         "reference/spec.md": spec.page,
         "reference/components.md": components.page,
+        "reference/permissions.md": permissions.page,
         "reference/compatibility.md": compatibility.page,
         "reference/findings.md": findings.page,
         "reference/options.md": commands.page,
