@@ -31,7 +31,8 @@ INTRODUCTION = """# Components
 
 Each component with its arguments, its outputs and what it creates. Names are Python's; in TypeScript, YAML and Go they
 are in camelCase. Instead of a value, every argument takes an output, but for those that are marked *plain*, with the
-reason. The [spec](spec.md) has the fields of the parts, such as `iam` or `mount_options`.
+reason. The [spec](spec.md) has the fields of the parts, such as `iam` or `mount_options`. An argument has a link of its
+own: `#ebsvolume-size_gib`. [Topologies](topologies.md) are whole programs to copy.
 
 **A change** says what `pulumi up` does to the resources when the argument changes. *In place*: the object stays.
 *Registered again*: the volume is deregistered and registered again, which is refused while it is claimed; the storage
@@ -61,7 +62,9 @@ def lines():
         name = kind.__name__
         found = schema["resources"][f"nomad-csi:index:{name}"]
         base, creates = _declared(kind, _plain(examples.EXAMPLES[name][1])), set()
-        rows = [_row(kind, argument, base, creates) for argument in _class(kind).__annotations__]
+        required = _class(kind).__required_keys__
+        arguments_of = sorted(_class(kind).__annotations__, key=lambda argument: argument not in required)
+        rows = [_row(kind, argument, base, creates) for argument in arguments_of]
         yield f"## `{name}`\n\n{found['description'].partition('{{% examples')[0].strip()}\n"
         yield from examples.blocks(name, schema)
         made = ", ".join(f"`{token}`" for token in sorted({*creates, *(key[0] for key in base)}))
@@ -93,7 +96,8 @@ def _row(kind, argument, base, creates):
         else f"`{json.dumps(default)}`"
     )
     typed = documentation.written(given.__annotations__[argument])
-    return f"`{argument}`", f"`{typed}`", "required" if required else shown, text, change or "-"
+    anchor = f'<a id="{kind.__name__.lower()}-{argument}"></a>`{argument}`'
+    return anchor, f"`{typed}`", "required" if required else shown, text, change or "-"
 
 
 def _change(kind, argument, base, creates):

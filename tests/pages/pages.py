@@ -14,6 +14,7 @@ from tests.pages import (
     promises,
     spec,
     tested,
+    topologies,
 )
 from tests.volume import page as decisions
 
@@ -25,6 +26,7 @@ def generated():
     return {
         "reference/spec.md": spec.page,
         "reference/components.md": components.page,
+        "reference/topologies.md": topologies.page,
         "reference/permissions.md": permissions.page,
         "reference/compatibility.md": compatibility.page,
         "reference/findings.md": findings.page,
