@@ -26,6 +26,8 @@ def test_catalogue_adds_nothing_that_a_plan_could_need():
     """Dates, sources, words, evidence, versions, deletions, an example: a described driver is asked instead."""
     assert {
         "as_of",
+        "both_in_one_process",
+        "usual_size",
         "sources",
         "arguments_since",
         "arguments_source",

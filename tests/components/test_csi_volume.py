@@ -247,6 +247,7 @@ def test_a_plugin_id_of_a_healthy_plugin_may_come_late(cloud):
 ZONED = OWN | {"topology_key": "topology.made-up.example/zone"}
 BROAD = [{"access_mode": "multi-node-multi-writer", "attachment_mode": "file-system"}, *OWN["capabilities"]]
 OTHERWISE = {
+    "needs_capacity": True,
     "name": "other",
     "title": "Other",
     "provider": "other.example",

@@ -209,15 +209,14 @@ def _job(job_id):
     """Return what shows each edit of a job, imported with the other jobs of its plugin."""
 
     def run(agent, _context):
-        job = JOBS[job_id]
-        own = [each for each in JOBS.values() if each.plugin_id == job.plugin_id]
+        own = [each for each in JOBS.values() if each.plugin_id == JOBS[job_id].plugin_id]
         texts = {each.job_id: documents.job_file(each) for each in reversed(own)}
         usual = _imported(texts)
 
         def outcomes():
             for name, lines in _edits(texts[job_id], ""):
                 text = "\n".join(lines)
-                problems = _checked(lambda text=text: documents.check_job(text, job))
+                problems = _checked(lambda text=text: documents.check_job(text, texts[job_id], "x"))
                 yield name, _shown(usual, _imported(texts | {job_id: text}), problems)
 
         _say(agent, outcomes())
@@ -246,11 +245,7 @@ def _volume(name, text, **texts):
                 edited = "\n".join(lines)
                 problems = []
                 if planned:
-                    problems = _checked(
-                        lambda edited=edited: documents.check_volume(
-                            edited, planned.registration, made_by_plugin=planned.made_by_plugin, path="v"
-                        )
-                    )
+                    problems = _checked(lambda edited=edited: documents.check_volume(edited, text, "v"))
                 try:
                     found = deeds.changes(was, dict(deeds.flat(read(edited)))) if was else {}
                 except errors.SpecError as error:

@@ -69,6 +69,8 @@ GIVEN = {
     "grown.yaml": command_deeds.SPEC.format(folder="web", size=7),
     "broken/job.nomad.hcl.j2": "{{ job.nothing | text }}",
     "data.volume.hcl": file_deeds.VOLUME,
+    "variable.nomad.hcl": 'variable "role" {}\n' + file_deeds.OWN["nodes.nomad.hcl"].replace('"system"', "var.role"),
+    "role.hcl": 'role = "system"\n',
     "edited/jobs/efs-node.nomad.hcl": "# Rendered by nomad-csi. Change the spec and render again. Content 0123456789abcdef\nx\n",
     "secret.volume.hcl": 'id = "logs"\nname = "logs"\ntype = "csi"\nplugin_id = "efs"\n'
     'external_id = "fs-0123456789abcdef0:/logs"\ncapability {\n  access_mode = "multi-node-multi-writer"\n'
@@ -344,6 +346,8 @@ COMMANDS = {
         {
             "--templates": "+ => --templates broken",
             "--json": "+ => --json",
+            "--var": "variable.nomad.hcl => --var role=system",
+            "--var-file": "variable.nomad.hcl => --var-file role.hcl",
             "--strict": "data.volume.hcl => --strict",
         },
     ),
@@ -353,6 +357,8 @@ COMMANDS = {
             "--with-storage": "+ => --with-storage",
             "--aws-region": "+ => --aws-region eu-west-3",
             "--json": "+ => --json",
+            "--var": "variable.nomad.hcl => --var role=system",
+            "--var-file": "variable.nomad.hcl => --var-file role.hcl",
             "--cluster": "web.volume.hcl => --cluster",
             "--plugin": "--cluster => --plugin efs",
             "--for-pulumi": "+ => = --for-pulumi imports.json",

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from nomad_csi import cli, findings
+from nomad_csi import cli, clock, findings
 from nomad_csi.cli.observe import verify_watch
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import read
@@ -84,7 +84,9 @@ def test_watches_of_the_page_go_on(command, monkeypatch, capsys):
         if len(waited) == 3:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(verify_watch, "PAUSE_MIN_S", 0.001)
+    monkeypatch.setattr(verify_watch, "PAUSE_MIN_S", 0.0)
+    monkeypatch.setattr(clock.Clock, "now", lambda _clock: 0.0)
+    monkeypatch.setattr(clock.Clock, "sleep", lambda _clock, _seconds: None)
     monkeypatch.setattr(changes.Events, "wait", wait)
 
     assert cli.main(shlex.split(command)[1:]) == 2

@@ -30,7 +30,7 @@ from nomad_csi.nomad import jobs, namespaces, nodes, tokens, variables, volumes
 from nomad_csi.nomad import plugins as nomad_plugins
 from nomad_csi.nomad.http import transport
 from nomad_csi.plan import storage
-from nomad_csi.render import environment, files, own
+from nomad_csi.render import files
 from tests import hostile, hostile_specs, plugin_samples, scripted
 from tests.fuzz import aws_calls, mutating
 
@@ -309,60 +309,6 @@ class Aws:
         return reply
 
 
-class Templates:
-    """A user's own templates of job files."""
-
-    def __init__(self, stack):
-        self.folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="own-")))
-        plan = storage.plan_document(hostile_specs.SPEC)
-        self.job = plan.plugins[0].jobs[0]
-        self.seeds = {
-            path.name: path.read_text(encoding="utf-8")
-            for path in sorted(environment.templates_folder().glob("*.j2"))
-            if path.name in {"job.nomad.hcl.j2", "_container.hcl.j2"}
-        }
-
-    def make(self, chance):
-        """Return the name and the text of a template."""
-        name = chance.choice(sorted(self.seeds))
-        text = mutating.text(self.seeds[name], chance)
-        if chance.random() < 0.5:
-            place = chance.randrange(len(text) + 1)
-            text = text[:place] + chance.choice(EXPRESSIONS) + text[place:]
-        return {"name": name, "text": text}
-
-    def check(self, given):
-        """Render it: a text, or an error that names the template."""
-        # The process keeps what it has loaded from a folder, so that each input needs one of its own.
-        with tempfile.TemporaryDirectory(dir=self.folder) as folder:
-            (Path(folder) / given["name"]).write_bytes(given["text"].encode(errors="surrogatepass"))
-            with contextlib.suppress(own.TemplateError, errors.SpecError):
-                own.render(Path(folder), "job.nomad.hcl.j2", {"header": "h", "job": self.job})
-        return ""
-
-
-EXPRESSIONS = (
-    "{{ job.__class__ }}",
-    "{{ ''.__class__.__mro__ }}",
-    "{% for a in range(10**9) %}x{% endfor %}",
-    "{{ 'a' * 10**10 }}",
-    "{{ [1] * 10**9 }}",
-    "{{ 9 ** 9 ** 9 }}",
-    "{% include 'job.nomad.hcl.j2' %}",
-    "{% include '../../../etc/passwd' %}",
-    "{% extends 'job.nomad.hcl.j2' %}",
-    "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}",
-    "{{ job | pprint }}",
-    "{{ job.environment | tojson | text }}",
-    "{{ 'x' | replace('', 'y' * 10000) | text }}",
-    "{{ cycler('a').__init__.__globals__ }}",
-    "{{ lipsum() }}",
-    "{{ ('%' ~ '99999999d') | format(1) | text }}",
-    "{% set x = namespace(a=1) %}{{ x.a }}",
-    "{{ job.arguments | map('upper') | list | texts }}",
-)
-
-
 class Spec:
     """Whole specs."""
 
@@ -400,5 +346,5 @@ class Spec:
         return ""
 
 
-TARGETS = {"hcl": Hcl, "nomad": Replies, "csi": Csi, "aws": Aws, "templates": Templates, "spec": Spec}
+TARGETS = {"hcl": Hcl, "nomad": Replies, "csi": Csi, "aws": Aws, "spec": Spec}
 """Classes of the targets, by name; each is made with an `contextlib.ExitStack` that ends what it starts."""

@@ -2,7 +2,6 @@
 
 import json
 import random
-import time
 
 import pytest
 
@@ -30,24 +29,6 @@ def test_new_inputs_are_harmless(name, tmp_path):
     counts = running.fuzz(name, seed=seed, inputs=INPUTS, keep=tmp_path)
 
     assert {kind: count for kind, count in counts.items() if kind not in {"inputs", "cpu_s"}} == {}, seed
-
-
-def test_a_target_whose_work_another_process_does_ends_by_the_clock(monkeypatch):
-    """It takes no processor time of this one."""
-
-    class Waiting:
-        def __init__(self, _stack):
-            self.make = lambda chance: chance.random()
-
-        def check(self, _given):
-            time.sleep(0.01)
-            return ""
-
-    monkeypatch.setitem(targets.TARGETS, "waiting", Waiting)
-
-    counts = running.fuzz("waiting", seed=1, cpu_s=600, wall_s=0.1)
-
-    assert 1 <= counts["inputs"] <= 10
 
 
 def test_finding_is_noticed_and_kept(tmp_path, monkeypatch):

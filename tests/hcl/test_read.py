@@ -3,7 +3,7 @@
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.hcl import read, values
+from nomad_csi.hcl import read, values, variables
 
 JOBS = ["tutorial-ebs-controller", "tutorial-ebs-nodes", "tutorial-mysql", "docs-efs-node"]
 
@@ -149,22 +149,10 @@ def test_rejects_what_would_be_lost_or_is_no_hcl(reader, text, problem):
             "m = { a = 1 b = 2 }",
             "line 1, column 13: expected a line for each attribute, block and key, got two on one line",
         ),
-        ("a = -x", "line 1, column 6: expected a number behind -, got something to evaluate"),
-        ("a = { (x) = 1 }", "line 1, column 7: expected a name or a text, got something to evaluate"),
         (
             'segments {\n  "a/b" = "c"\n}',
             "line 2, column 3: expected what HCL allows there, got '\"'; "
             'write a quoted name inside a map: segments = { "name" = "value" }',
-        ),
-        (
-            'dynamic "group" {\n}',
-            "line 1, column 1: expected a text, a number, true, false, null, a list or a map, got something to "
-            "evaluate; let Nomad compute it: give the output of `nomad job run -output FILE` instead",
-        ),
-        (
-            "a = var.x",
-            "line 1, column 5: expected a variable that the file gives a value, got var.x; give it a default in the "
-            "file, or let Nomad compute it: give the output of `nomad job run -output FILE` instead",
         ),
     ],
 )
@@ -256,7 +244,9 @@ def test_read_variables_that_the_file_gives_a_value():
     text = """
 variable "tag" {
   type        = string
-  description = upper("never read")
+  description = <<-EOT
+    never - read: }
+  EOT
   default     = "v1"
   validation {
     condition     = length(var.tag) > 0
@@ -306,24 +296,84 @@ def test_read_notes_what_hcl2_normalises(literal):
 
 
 @pytest.mark.parametrize(
-    "expression", ["var.x", "x", "f(1)", "1 + 2", "!true", "x ? 1 : 2", "[for i in l : i]", '"${var.x}"']
+    "expression",
+    ["var.x", "x", "f(1)", "1 + 2", "!true", "-x", "x ? 1 : 2", "[for i in l : i]", "{ (x) = 1 }", '"${var.x}"'],
 )
-def test_rejects_what_has_to_be_evaluated(expression):
-    """A file with variables or functions has no values of its own."""
-    with pytest.raises(errors.SpecError, match="line 1, column 5: expected "):
+def test_what_has_to_be_evaluated_is_unknown(expression):
+    """The other values of the file are read; a whole job, which is sent to Nomad, is refused."""
+    found = read.reading(f"a = {expression}\nb = [{expression}, 2]\nc = 1\n", "x", "job")
+
+    assert found.content["c"] == 1
+    shown = expression.strip('"')
+    assert [(item.line, item.expression) for item in found.unknown] == [(1, shown), (2, shown)]
+    for name in ("a", "b"):
+        with pytest.raises(values.UnevaluatedError):
+            found.content[name]
+    with pytest.raises(errors.SpecError, match="line 1: expected a text"):
         read.read_job(f"a = {expression}\n")
+
+
+def test_a_dynamic_block_is_unknown_with_its_label():
+    """It may be any number of blocks, beside those that are written out."""
+    found = read.reading('a {}\ndynamic "a" {\n  content { b = var.x }\n}\nc = 1\n', "x", "job")
+
+    assert [item.expression for item in found.unknown] == ['dynamic "a"']
+    assert found.content["c"] == 1
+    with pytest.raises(values.UnevaluatedError):
+        values.blocks(found.content, "a")
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "value"),
+    [
+        ("string", "01", "01"),
+        ("number", "3", 3),
+        ("bool", "true", True),
+        ("list(string)", '["a", "b"]', ["a", "b"]),
+        ("map(number)", "{ a = 1 }", {"a": 1}),
+    ],
+)
+def test_variables_that_are_given_have_their_type(kind, text, value):
+    """As ``nomad job run -var``: a text for type string, an expression else."""
+    given = variables.Given(texts={"x": text})
+
+    found = read.reading(f'variable "x" {{\n  type = {kind}\n}}\na = var.x\n', "x", "job", given)
+
+    assert found.content["a"] == value
+
+
+def test_two_volumes_in_one_file_are_one_problem():
+    """Whatever else stands in it twice."""
+    with pytest.raises(errors.SpecError, match="expected one volume in a file, got two; write a file for each"):
+        read.reading('id = "a"\ntype = "csi"\nid = "b"\ntype = "csi"\n', "x", "volume")
+
+
+def test_variables_by_the_order_of_nomad(tmp_path):
+    """An option wins over a file, a file over the environment, and any over the default."""
+    file = tmp_path / "x.hcl"
+    file.write_text('b = "file"\nc = "file"\n')
+    given = variables.given({"NOMAD_VAR_a": "environment", "NOMAD_VAR_b": "environment"}, [file], ["c=option"])
+    text = "".join(f'variable "{name}" {{\n  default = "default"\n}}\n{name} = var.{name}\n' for name in "abcd")
+
+    found = read.reading(text, "x", "job", given).content
+
+    assert [found[name] for name in "abcd"] == ["environment", "file", "option", "default"]
+
+
+def test_a_computed_variable_of_another_type_is_refused():
+    """With its name."""
+    given = variables.Given(texts={"x": "]"})
+
+    with pytest.raises(errors.SpecError, match=r"var\.x: expected a value of type list\(string\)"):
+        read.reading('variable "x" {\n  type = list(string)\n}\n', "x", "job", given)
 
 
 def test_rejects_with_all_problems_of_a_file():
     """Each duplicate is reported, so that one correction is enough."""
     with pytest.raises(errors.SpecError) as refusal:
-        read.read_job("a = 1\na = 2\nb = var.x\nc = 01\n")
+        read.read_job("a = 1\na = 2\nc = 01\n")
 
-    assert [problem.path for problem in refusal.value.problems] == [
-        "line 2, column 1",
-        "line 3, column 5",
-        "line 4, column 5",
-    ]
+    assert [problem.path for problem in refusal.value.problems] == ["line 2, column 1", "line 3, column 5"]
 
 
 @pytest.mark.parametrize("problem_of", [read.read_job, read.read_volume])

@@ -14,6 +14,7 @@ STRICT = catalogue.DRIVERS["aws-efs"].model_copy(
         "image": "registry.example/strict-csi:v1",
         "version": "v1",
         "creates": True,
+        "needs_capacity": True,
         "registers": True,
         "health_timeout_s": 90,
         "minimum_nomad": "1.9.4",
@@ -39,7 +40,7 @@ STRICT = catalogue.DRIVERS["aws-efs"].model_copy(
                     "job_type": "service",
                     "arguments": ("--mode=controller", "--endpoint=${CSI_ENDPOINT}"),
                     "flags": frozenset({"mode", "endpoint", "log-level"}),
-                    "unfit_flags": {"kubeconfig": "it names a Kubernetes API"},
+                    "unfit_flags": {"kubeconfig": "it names a Kubernetes API", "drivername": "it has a name"},
                     "privileged": False,
                     "network_mode": "",
                     "binds": (),
@@ -65,8 +66,8 @@ ONLY_CREATED = STRICT.model_copy(update={"name": "creator", "registers": False})
 
 @pytest.fixture(autouse=True)
 def known_drivers(monkeypatch):
-    """The two drivers of AWS and two made up ones, whatever else the catalogue holds."""
-    known = {name: catalogue.DRIVERS[name] for name in ("aws-ebs", "aws-efs")}
+    """The two drivers of AWS, that of NFS and two made up ones, whatever else the catalogue holds."""
+    known = {name: catalogue.DRIVERS[name] for name in ("aws-ebs", "aws-efs", "csi-driver-nfs")}
     known |= {"strict": STRICT, "creator": ONLY_CREATED}
     monkeypatch.setattr(catalogue, "DRIVERS", known)
 

@@ -24,6 +24,21 @@ CREATED = STRICT_VOLUME.replace('external_id = "strict-1"', 'capacity_min = "1Gi
 )
 """A volume that the plugin makes."""
 
+NFS = """type        = "csi"
+id          = "a"
+plugin_id   = "nfs"
+external_id = "nfs"
+capability {
+  access_mode     = "single-node-writer"
+  attachment_mode = "file-system"
+}
+context = {
+  server = "nas.example.net"
+  share  = "/srv/a"
+}
+"""
+"""A volume of a driver that reads the place from the context."""
+
 CONSUMER = RIGHT["consumer.nomad.hcl"]
 POLICY = RIGHT["policy.json"]
 
@@ -81,7 +96,38 @@ WRONG = [
     wrong("segment-form", VOLUME, '"us-east-1a"', '""', 17),
     wrong("access-mode-unknown", VOLUME, "single-node-writer", "single-node-reader", 6),
     wrong("access-mode-unserved", VOLUME, "single-node-writer", "multi-node-reader-only", 6),
-    wrong("external-id-missing", VOLUME, 'external_id = "vol-0123456789abcdef0"\n', "", 1),
+    wrong("value-unknown", CONSUMER, '"single-node-writer"', "var.mode", 7),
+    wrong(
+        "monolith-not-split",
+        CONTROLLER,
+        'type           = "controller"',
+        'type           = "monolith"',
+        24,
+        ("mode-word-differs", "privilege-missing"),
+    ),
+    wrong("command-unchecked", CONTROLLER, "        args = [", '        command = "/bin/x"\n        args = [', 16),
+    wrong("driver-renamed", STRICT, '"--mode=controller"', '"--mode=controller", "--drivername=other"', 11),
+    wrong("capacity-missing", STRICT_VOLUME, 'external_id = "strict-1"', "", 1, ()),
+    wrong(
+        "external-id-reused",
+        NFS,
+        "/srv/a",
+        "/srv/b",
+        4,
+        (),
+        {"other.hcl": NFS.replace('id          = "a"', 'id          = "b"')},
+    ),
+    wrong("efs-mount-refused", SHARED, 'encryptInTransit = "true"', 'mounttargetip = "fs"', 10),
+    wrong("source-missing", CONSUMER, '"mysql"\n      access', '""\n      access', 6),
+    wrong("source-interpolated", CONSUMER, '"mysql"\n      access', '"mysql-${node.unique.id}"\n      access', 6),
+    wrong(
+        "per-alloc-refused", CONSUMER, '"file-system"', '"file-system"\n      per_alloc = true\n      sticky = true', 9
+    ),
+    wrong("claim-options-on-block", CONSUMER, '"file-system"', '"block-device"\n      mount_options {}', 9),
+    wrong("host-volume-per-alloc", CONSUMER, 'type            = "csi"', 'type = "host"\n      per_alloc = true', 6),
+    wrong("host-volume-sticky", CONSUMER, 'type            = "csi"', 'type = "host"\n      sticky = true', 6),
+    wrong("stage-folder-inside", RAW, '"/opt/nomad/client/csi/node/raw0"', '"/csi/raw0"', 16),
+    wrong("capacity-usual", VOLUME, 'external_id = "vol-0123456789abcdef0"\n', "", 1),
     wrong("external-id-form", VOLUME, "vol-0123456789abcdef0", "mysql", 4),
     wrong("external-id-long", SHARED, "fs-0123456789abcdef0", f"fs-0123456789abcdef0:/{'x' * 110}", 3),
     wrong(
@@ -338,10 +384,11 @@ def test_second_block_of_a_volume_matters_where_one_of_them_writes(judged, first
 
 
 @pytest.mark.parametrize(
-    ("more", "codes"), [("", ["claim-by-several"]), ("per_alloc = true\n", []), ("read_only = true\n", [])]
+    ("more", "codes"),
+    [("", ["claim-by-several"]), ("per_alloc = true\n", []), ("read_only = true\n", ["claim-by-several"])],
 )
-def test_several_allocations_matter_where_they_write_to_one_volume(judged, more, codes):
-    """With per_alloc each has its own; those that only read share one."""
+def test_several_allocations_of_one_volume_are_refused_by_nomad(judged, more, codes):
+    """With per_alloc each has its own; Nomad refuses readers, too."""
     text = CONSUMER.replace("count = 1", "count = 3").replace('type            = "csi"', f'{more}type = "csi"')
 
     assert [item.code for item in judged({"sample": text})] == codes
@@ -395,3 +442,26 @@ def test_every_rule_has_an_example():
     assert {example.code for example in WRONG} == {
         code for code, row in registry.codes().items() if "check" in row.commands
     }
+
+
+@pytest.mark.parametrize("name", ["token", "v"])
+def test_a_secret_is_never_to_be_written_out(judged, name):
+    """A variable that the client does not set, in a flag for a secret and in another one."""
+    text = NODE.replace('"--endpoint', f'"--{name}=${{mine}}", "--endpoint')
+
+    [advice] = [item.advice for item in judged({"sample": text}) if item.code == "runtime-variable-unknown"]
+
+    assert ("write the value itself" in advice) is (name == "v")
+    assert ("from a Nomad variable or Vault" in advice) is (name == "token")
+
+
+def test_a_host_volume_file_is_read_and_has_no_findings(judged):
+    """A directory with both kinds can be checked as a whole."""
+    assert judged({"host.volume.hcl": 'type = "host"\nname = "data"\nplugin_id = "mkdir"\n'}) == ()
+
+
+def test_many_volumes_with_one_external_id_are_one_finding_each(judged):
+    """Each names the first one, so that 60 files are 59 lines."""
+    texts = {f"{index}.hcl": VOLUME.replace('"mysql"', f'"m{index}"') for index in range(10)}
+
+    assert [item.code for item in judged(texts)] == ["external-id-shared"] * 9

@@ -370,7 +370,7 @@ def test_a_version_whose_arguments_are_not_known_is_described_by_its_own(adopted
 
 UNKNOWN_VERSION = (
     "aws-ebs0 runs mirror.example/aws-ebs-csi-driver:v9.0.0, and the arguments of AWS EBS are known for v0.5.0 to "
-    "v1.64.0 only: its jobs are described in the spec as they are, unchecked"
+    "v1.64.0 only: its jobs are described in the spec, unchecked"
 )
 
 
@@ -488,3 +488,52 @@ def test_a_driver_with_a_configuration_file_asks_for_it(adopted, said):
         "config of kowlan: the content of the driver's driver-config-file.yaml, secrets as {from_secret: ITEM}",
     ]
     assert any(told.startswith("count 2 becomes 1: ") for _, told in said(adoption))
+
+
+def test_values_of_the_environment_are_what_nomad_makes_of_them(adopted):
+    """A driver that compares with ``true`` sees ``true``."""
+    env = "env {\n A = true\n B = 1000.0\n C = 1.5\n D = 2\n }"
+
+    plugin = plugin_of(adopted({"j": ebs(task=env)}))
+
+    assert plugin["environment"] == {"A": "true", "B": "1000", "C": "1.5", "D": "2"}
+
+
+def test_a_process_that_is_both_becomes_two_jobs(adopted, said):
+    """Its job would have the id of one of them, so it gives none."""
+    adoption = adopted({"j": ebs("monolith", args='"all", "--v=4"', job='type = "system"')})
+
+    plugin = plugin_of(adoption)
+    assert "job_ids" not in plugin
+    assert plugin["log_verbosity"] == 4
+    assert [text for kind, text in said(adoption) if kind == "changed" and "stop and purge j" in text]
+    assert not [text for kind, text in said(adoption) if "'all'" in text]
+
+
+def test_of_an_unknown_driver_what_is_not_kept_is_wrong(adopted, said):
+    """Nothing is known of its image, so whatever it needs must come along: the command is the first argument."""
+    config = 'image = "registry.example/x:1"\n command = "/bin/node"\n cap_add = ["SYS_ADMIN"]'
+    text = JOB.format(
+        **BLANK | {"id": "x", "type": "node", "config": config, "args": '"--a"', "job": 'type = "system"'}
+    )
+    text = text.replace('driver = "docker"', 'driver = "docker"\n user = "0"\n kill_timeout = "30s"')
+
+    adoption = adopted({"j": text})
+
+    role = plugin_of(adoption)["driver"]["roles"]["node"]
+    assert (role["arguments"], role["kill_timeout_s"]) == (["/bin/node", "--a"], 30)
+    wrong = [text for kind, text in said(adoption) if kind == "wrong"]
+    assert wrong == [
+        "user of the task, which a spec has no key for",
+        "cap_add of the docker config, which a spec has no key for",
+    ]
+
+
+def test_an_argument_takes_the_value_of_the_own_environment(adopted):
+    """Such as a node id, which nobody can write down in a system job."""
+    task = 'env {\n NODE_ID = "${node.unique.id}"\n }'
+    text = JOB.format(**BLANK | {"id": "x", "type": "node", "task": task, "args": '"--nodeid=${NODE_ID}"'})
+
+    role = plugin_of(adopted({"j": text}))["driver"]["roles"]["node"]
+
+    assert role["arguments"] == ["--nodeid=${node.unique.id}"]

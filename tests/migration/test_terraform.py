@@ -96,6 +96,17 @@ def test_a_registered_volume_comes_with_all_that_terraform_holds():
     assert adoption.is_complete
 
 
+def test_the_zone_comes_from_what_nomad_holds():
+    """The provider computes ``topologies``; a request of preferred ones decides nothing for storage that exists."""
+    found = {name: value for name, value in MYSQL.items() if name != "topology_request"}
+    found["topologies"] = [{"segments": {"topology.ebs.csi.aws.com/zone": "us-east-1c"}}]
+
+    _, adoption, _ = read(managed("nomad_csi_volume", "mysql", found))
+
+    [volume] = adoption.document["volumes"]
+    assert volume["existing"]["availability_zone"] == "us-east-1c"
+
+
 def test_a_created_volume_stays_one_that_the_plugin_makes():
     """Terraform does not hold its external id; Nomad does, and the resource takes it over."""
     _, adoption, _ = read(managed("nomad_csi_volume", "made", MADE), managed("nomad_job", "ebs", {"jobspec": JOB}))
@@ -182,7 +193,7 @@ def test_a_plugin_job_that_cannot_be_computed_is_missing():
     _, adoption, said = read(managed("nomad_job", "ebs", {"jobspec": text}))
 
     assert not adoption.is_complete
-    assert any("missing: the job of nomad_job.ebs cannot be read: line 2" in line for line in said)
+    assert any("missing: the job of nomad_job.ebs cannot be read: the value of lower" in line for line in said)
 
 
 def test_data_sources_and_deposed_objects_are_not_read():

@@ -31,6 +31,9 @@ def place(*zones, key=ZONE, kind="required"):
         (HEAD + 'capacity_min = "10GiB"\ncapacity_max = "20GiB"\nsnapshot_id = "snap-1"\n' + place("a"), {"create": {"capacity_min_gib": 10, "capacity_max_gib": 20, "snapshot_id": "snap-1", "availability_zone": "a"}}),
         (HEAD + 'capacity_min = "100MiB"\ncapacity_max = "1GB"\n' + place("a"), {"create": {"capacity_min_bytes": 104_857_600, "capacity_max_bytes": 1_000_000_000, "availability_zone": "a"}}),
         ('{"Volumes": [{"ID": "v", "Name": "v", "PluginID": "aws-ebs0", "RequestedCapacityMin": 104857601, "RequestedCapacityMax": 2147483648, "RequestedTopologies": {"Required": [{"Segments": {"topology.ebs.csi.aws.com/zone": "a"}}]}}]}', {"create": {"capacity_min_bytes": 104_857_601, "capacity_max_gib": 2, "availability_zone": "a"}}),
+        (HEAD + place("a", "b") + CAPABILITY, {"create": {}, "topologies": [{ZONE: "a"}, {ZONE: "b"}]}),
+        (HEAD + "topology_request {\n" + place("a", "b")[19:-2] + place("b", kind="preferred")[19:], {"create": {}, "topologies": [{ZONE: "b"}, {ZONE: "a"}]}),
+        (HEAD + place("b", kind="preferred"), {"create": {"availability_zone": "b"}}),
         (EXISTING + 'name = "n"\nnamespace = "prod"\n' + place("a"), {"name": "n", "namespace": "prod", "existing": {"external_id": "vol-0123456789abcdef0", "availability_zone": "a"}}),
         (EXISTING + 'mount_options {\n fs_type = "xfs"\n mount_flags = ["noatime"]\n}\nparameters {\n  type = "gp3"\n  iops = 3000\n}\n' + place("a"), {"mount_options": {"fs_type": "xfs", "mount_flags": ["noatime"]}, "parameters": {"type": "gp3", "iops": "3000"}, "existing": {"external_id": "vol-0123456789abcdef0", "availability_zone": "a"}}),
         ('{"id": "v", "plugin_id": "aws-ebs0", "external_id": "vol-0123456789abcdef0", "access_mode": "single-node-writer", "attachment_mode": "file-system"}', {"existing": {"external_id": "vol-0123456789abcdef0"}}),
@@ -46,7 +49,6 @@ def test_what_a_file_says_is_carried_over(adopted, text, expected):
     ("text", "kind", "told"),
     [
         (EXISTING, "missing", "existing.availability_zone of volume v: where the volume can be attached; no file contains it"),
-        (HEAD + CAPABILITY, "missing", "existing.external_id or create.capacity_min_gib of volume v: the file has neither"),
         (EXISTING + 'capacity_min = "10GiB"\n', "left out", "capacity_min: the volume exists already"),
         (EXISTING + place("a", kind="preferred"), "left out", "preferred topologies: they have no effect on a registration"),
         (EXISTING + "size = 3\n", "left out", "size, which Nomad drops too"),

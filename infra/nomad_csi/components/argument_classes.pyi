@@ -241,7 +241,9 @@ class CsiVolumeArgs(TypedDict):
     ``false``.
     """
     capacity_min_gib: NotRequired[pulumi.Input[int]]
-    """Minimum size in GiB (2**30 bytes). Required, unless ``capacity_min_bytes`` is set."""
+    """
+    Minimum size in GiB (2**30 bytes). Absent, also in bytes: the driver's usual size; some drivers refuse that.
+    """
     capacity_min_bytes: NotRequired[pulumi.Input[int]]
     """
     Minimum size in bytes, instead of ``capacity_min_gib``, for sizes that are not whole GiB. 1 to

@@ -6,6 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 ENDPOINT_FLAGS = frozenset({"csi-endpoint", "endpoint", "server-socket"})
 """Flags for the path of the socket."""
 
+NAME_FLAGS = frozenset({"csi-name", "driver-name", "drivername", "driver_name"})
+"""Flags that set the name which the driver answers to ``GetPluginInfo``."""
+
 WITHOUT_EFFECT = {"aws-ebs": frozenset({"logtostderr"})}
 """Flags that a driver declares and ignores. Source: aws-ebs-csi-driver v1.64.0, ``cmd/main.go``."""
 

@@ -126,10 +126,10 @@ def identities(
 
     Two volumes with one of them in common are the same storage: the controller knows the id, a mount the place.
     """
-    return frozenset((identify(external_id), *(_located(context, driver) if driver else ())))
+    return frozenset((identify(external_id), *(located(context, driver) if driver else ())))
 
 
-def _located(context: Mapping[str, str], driver: "drivers.DriverSpec") -> Iterator[StorageIdentity]:
+def located(context: Mapping[str, str], driver: "drivers.DriverSpec") -> Iterator[StorageIdentity]:
     """Yield the identity of the storage that *context* locates, if it has the keys that *driver* reads."""
     for place in driver.external_id.located_by:
         names = [driver.context.entry(context, key) for key in place.container]

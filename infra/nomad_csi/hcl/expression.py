@@ -1,8 +1,8 @@
 """
 Read values of attributes: strings, numbers, lists, maps, and references.
 
-Only ``var.name`` and ``local.name`` with a value in the file itself are evaluated. Runtime variables of the client
-(``attr.kernel.name``) stay strings of the form ``${attr.kernel.name}``, as in Nomad.
+Only ``var.name`` and ``local.name`` with a known value are evaluated; another expression is `values.Unevaluated`.
+Runtime variables of the client (``attr.kernel.name``) stay strings of the form ``${attr.kernel.name}``, as in Nomad.
 """
 
 import json
@@ -14,26 +14,14 @@ from typing import Any
 
 from nomad_csi.hcl import literals, scan, values
 
-EVALUATED_FIX = "let Nomad compute it: give the output of `nomad job run -output FILE` instead"
-
 NAME = re.compile(r"[^\W\d][\w-]*")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])")
 _WORD = re.compile(r"[\w.]+")
 _REFERENCE = re.compile(r"(?:\.[^\W\d][\w-]*|\.\d+|\[\"[^\"\\\n$%]*\"\]|\[\d+\])+")
-_HEREDOCS = {
-    dialect: re.compile(
-        rf"<<-?(?P<marker>[^\W\d][\w-]*)\r?\n(?:[^\n]*\n)*?[ \t]*(?P=marker)(?={behind}(?:\r?\n|\Z))", re.MULTILINE
-    )
-    for dialect, behind in (("job", r"[ \t]*"), ("volume", ""))
-}
 _OPERATOR = re.compile(r"[+\-*%<>!&|?\[(.]|/(?!/)|==|=>")
 _KEY_OF_LOOP = re.compile(r"for[ \t]+[^\W\d]")
 _RUNTIME_ROOTS = frozenset({"attr", "device", "env", "meta", "node"})
 _WORDS = {"true": True, "false": False, "null": None}
-
-
-UNKNOWN = object()
-"""Placeholder for a value that could not be read; the problem is reported."""
 
 
 @dataclass(kw_only=True)
@@ -43,19 +31,20 @@ class ExpressionReader(scan.Scanner):
     scope: Mapping[str, Any] = field(default_factory=dict)
     """Values by ``var.name`` and ``local.name``."""
 
+    unknown: list[values.Unevaluated] = field(default_factory=list)
+    """Expressions that only Nomad computes, in their order."""
+
     @abstractmethod
     def map_body(self) -> values.Map:
         """Return a map of HCL1, after its opening brace; it is read like a block."""
 
     def value(self) -> Any:
-        """Return the value of an expression, or report the problem and return `UNKNOWN`."""
-        start = self.position
+        """Return the value of an expression; what only Nomad computes, as `values.Unevaluated`."""
+        start, before = self.position, len(self.unknown)
         value = self.nested(self._term)
         if self.dialect == "job" and self.text[start : start + 2] != "<<" and self._continues():
-            self.position = start
-            self.evaluated(start)
-            self.skip_expression()
-            return UNKNOWN
+            del self.unknown[before:]
+            return self.skipped(start)
         return value
 
     def _continues(self) -> bool:
@@ -83,18 +72,17 @@ class ExpressionReader(scan.Scanner):
             return self._named()
         if self.dialect != "job" or sign not in {"!", "("}:
             self.fail(self.position)
-        self.evaluated(self.position)
-        self.skip_expression()
-        return UNKNOWN
+        return self.skipped(self.position)
 
     def _negative(self) -> Any:
+        start = self.position
         self.position += 1
         self.skip_inline()
         if self.peek().isdigit():
             return -self._number()
-        self.report(self.position, "a number behind -", "something to evaluate")
-        self.skip_expression()
-        return UNKNOWN
+        if self.dialect != "job":
+            self.fail(self.position)
+        return self.skipped(start)
 
     def _number(self) -> int | float:
         start = self.position
@@ -117,25 +105,16 @@ class ExpressionReader(scan.Scanner):
             return _WORDS[word]
         if self.dialect != "job":
             self.report(start, "a text in quotes, a number, true, false, a list or a map", word)
-            return UNKNOWN
+            return ""
         match = _REFERENCE.match(self.text, self.position)
         path = word + (match[0] if match else "")
         if match:
             self.position = match.end()
-        if word in {"var", "local"}:
-            return self._variable(path, start)
-        if (word in _RUNTIME_ROOTS and match) or word.startswith("NOMAD_"):
-            return f"${{{path}}}"
-        self.evaluated(start)
-        self.skip_expression()
-        return UNKNOWN
-
-    def _variable(self, path: str, start: int) -> Any:
         if path in self.scope:
             return self.scope[path]
-        fix = f"give it a default in the file, or {EVALUATED_FIX}"
-        self.report(start, "a variable that the file gives a value", path, fix)
-        return UNKNOWN
+        if (word in _RUNTIME_ROOTS and match) or word.startswith("NOMAD_"):
+            return f"${{{path}}}"
+        return self.skipped(start)
 
     def _list(self) -> Any:
         start = self.position
@@ -143,7 +122,7 @@ class ExpressionReader(scan.Scanner):
         self.position += 1
         self.skip()
         if self.dialect == "job" and _KEY_OF_LOOP.match(self.text, self.position):
-            return self._loop(start, "]")
+            return self._loop(start)
         while self.peek() != "]":
             line = self.line(self.position)
             found.put(self.value(), line)
@@ -161,8 +140,10 @@ class ExpressionReader(scan.Scanner):
         found = values.Map(self.line(start))
         self.skip()
         if self.dialect == "job" and _KEY_OF_LOOP.match(self.text, self.position):
-            return self._loop(start, "}")
+            return self._loop(start)
         while self.peek() != "}":
+            if self.peek() == "(":
+                return self._loop(start)  # a computed key may be any key
             self._entry(found)
             gap = self.skip()
             if self.peek() == ",":
@@ -188,22 +169,16 @@ class ExpressionReader(scan.Scanner):
             found.put(key, value, self.line(start))
 
     def _key(self) -> str:
-        start = self.position
         if self.peek() == '"':
             found = self.string()
             return found if isinstance(found, str) else ""
-        if self.peek() == "(":
-            self.report(start, "a name or a text", "something to evaluate")
-            self.skip_brackets()
-            return ""
         return str(self._number()) if self.peek().isdigit() else self.take(NAME)
 
-    def _loop(self, start: int, closing: str) -> Any:
-        self.evaluated(start)
-        while self.peek() != closing:
-            self.skip_token()
-        self.position += 1
-        return UNKNOWN
+    def _loop(self, start: int) -> values.Unevaluated:
+        """Return the list or the map that starts at *start*, unread."""
+        self.position = start
+        self.skip_brackets()
+        return self.not_known(start)
 
     def string(self) -> Any:
         """Return the quoted string at the position; the variable's value if it consists of one variable."""
@@ -214,8 +189,8 @@ class ExpressionReader(scan.Scanner):
         if self.dialect == "json":
             return self._json_string(source, start)
         whole = literals.WHOLE_VARIABLE.fullmatch(source) if self.dialect == "job" else None
-        if whole:
-            return self._variable(whole[1], start)
+        if whole and whole[1] in self.scope:
+            return self.scope[whole[1]]
         return self._decoded(source, start)
 
     def _json_string(self, source: str, start: int) -> str:
@@ -226,7 +201,7 @@ class ExpressionReader(scan.Scanner):
 
     def _heredoc(self) -> Any:
         start = self.position
-        match = _HEREDOCS[self.dialect].match(self.text, start)
+        match = scan.HEREDOCS[self.dialect].match(self.text, start)
         if match is None:
             self.fail(start)
         self.position = match.end()
@@ -239,9 +214,11 @@ class ExpressionReader(scan.Scanner):
             if self.dialect == "job":
                 return (literals.hcl2_heredoc if is_heredoc else literals.hcl2)(source, self.scope)
             return (literals.hcl1_heredoc if is_heredoc else literals.hcl1)(source)
+        except literals.NotEvaluatedError:
+            return self.not_known(start)
         except literals.LiteralError as error:
             self.report(start, str(error))
-            return UNKNOWN
+            return ""
 
     def not_apart(self, *, has_comma: bool) -> None:
         """Note or report an entry without the separator that HCL2 requires before it."""
@@ -251,7 +228,16 @@ class ExpressionReader(scan.Scanner):
         else:
             self.report(self.position, "a line for each attribute, block and key", "two on one line")
 
-    def evaluated(self, start: int) -> None:
-        """Report that the expression at *start* would need evaluation."""
-        allowed = "a text, a number, true, false, null, a list or a map"
-        self.report(start, allowed, "something to evaluate", EVALUATED_FIX)
+    def skipped(self, start: int) -> values.Unevaluated:
+        """Skip the expression at *start*, which only Nomad computes, and return it."""
+        self.position = start
+        self.skip_expression()
+        return self.not_known(start)
+
+    def not_known(self, start: int, text: str = "") -> values.Unevaluated:
+        """Note and return *text*, else that from *start* up to the position: its value is not known."""
+        text = text or self.text[start : self.position].strip()
+        is_quoted = text.startswith('"') and text.endswith('"')
+        found = values.Unevaluated(text[1:-1] if is_quoted else text, self.line(start))
+        self.unknown.append(found)
+        return found

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Literal
 
 from nomad_csi import errors
-from nomad_csi.hcl import api, job, read, scan, source, values
+from nomad_csi.hcl import api, job, read, scan, source, values, variables
 
-Kind = Literal["job", "volume", "policy"]
+Kind = Literal["job", "volume", "host volume", "policy"]
 
 _JOB = re.compile(r"^[ \t]*(?:job|variable|variables|locals)\b[^=\n]*\{", re.MULTILINE)
 """Start of a job file; no name in a volume file matches."""
@@ -31,29 +31,54 @@ class File:
     notes: tuple[tuple[scan.Note, int], ...] = ()
     """Forms that some HCL parsers refuse, each with its line."""
 
-
-def load(path: Path) -> File:
-    """Return the file at *path*. Raises `errors.SpecError` for binary, unreadable or unrecognised content."""
-    return parse(source.read(path), str(path))
+    unknown: tuple[values.Unevaluated, ...] = ()
+    """Values that only Nomad computes."""
 
 
-def parse(text: str, name: str) -> File:
+def load(path: Path, given: variables.Given = variables.NONE) -> File:
+    """
+    Return the file at *path*; *given* are values for the variables of a job file.
+
+    Raises `errors.SpecError` for binary, unreadable or unrecognised content.
+    """
+    return parse(source.read(path), str(path), given)
+
+
+def parse(text: str, name: str, given: variables.Given = variables.NONE) -> File:
     """Return the file with this *text*. Raises `errors.SpecError` with every problem and its line."""
     is_job = _JOB.search(text) is not None and not text.lstrip().startswith("{")
-    found = read.reading(text, name, "job" if is_job else "volume")
+    found = read.reading(text, name, "job" if is_job else "volume", given)
     content, form, notes = found.content, found.form, found.notes
     if form == "json" and "Statement" in content:
         return File(name=name, kind="policy", form=form, policy=content, notes=notes)
     jobs = job.jobs(content)
     if jobs:
-        return File(name=name, kind="job", form=form, jobs=jobs, notes=notes)
+        _refuse_unknown_blocks(jobs, name)
+        return File(name=name, kind="job", form=form, jobs=jobs, notes=notes, unknown=found.unknown)
     volumes = tuple(api.volumes(content)) or ((content,) if _VOLUME_NAMES & set(content) else ())
     if not volumes or is_job:
         raise _refusal(name, "a job file, a volume file or an IAM policy", "none of them")
-    for volume in volumes:
-        if volume.get("type", "csi") != "csi":
-            raise _refusal(name, 'a CSI volume (type = "csi")', "a volume of another type")
+    kinds = [volume.get("type", "csi") for volume in volumes]
+    if all(kind == "host" for kind in kinds):
+        return File(name=name, kind="host volume", form=form, notes=notes)
+    if any(kind != "csi" for kind in kinds):
+        raise _refusal(name, 'a CSI volume (type = "csi")', "a volume of another type")
     return File(name=name, kind="volume", form=form, volumes=volumes, notes=notes)
+
+
+def _refuse_unknown_blocks(found: tuple[job.JobFile, ...], name: str) -> None:
+    """Raise `errors.SpecError` where it is not known which volumes and plugins the jobs have."""
+    try:
+        for each in found:
+            for group in each.groups:
+                _ = group.volumes, [task.plugin for task in group.tasks]
+    except values.UnevaluatedError as error:
+        fix = "give the output of `nomad job run -output FILE`"
+        got = error.value.expression
+        problem = errors.Problem(
+            path=f"line {error.value.line}", got=got, allowed="blocks that are written out", fix=fix
+        )
+        raise errors.SpecError((problem,), source=name) from None
 
 
 def _refusal(name: str, allowed: str, got: str) -> errors.SpecError:

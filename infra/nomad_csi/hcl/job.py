@@ -7,11 +7,10 @@ converts to the shape of the others. Names without a field here stay in the ``bo
 Source: hashicorp/nomad, ``jobspec2/types.config.go``, ``api/jobs.go``, ``api/tasks.go``, 2026-08-21.
 """
 
-import dataclasses
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from nomad_csi.hcl import api, values
 
@@ -20,43 +19,65 @@ _SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0
 _NANOSECONDS = 1_000_000_000
 
 
-@dataclass(frozen=True, kw_only=True)
+class _TextOfBody:
+    """A text of the body, by the field's own name; empty where there is none."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, block: "Block", owner: type | None = None) -> str:
+        return text(block.body, self.name)
+
+
+@dataclass(frozen=True)
 class Block:
-    """A part of a job file."""
+    """A part of a job file. Its fields raise `values.UnevaluatedError` for what only Nomad computes."""
 
     body: values.Map
 
+    @property
+    def name(self) -> str:
+        """Its label."""
+        return self.body.labels[0] if self.body.labels else ""
 
-BlockT = TypeVar("BlockT", bound=Block)
 
-
-@dataclass(frozen=True, kw_only=True)
 class CsiPluginBlock(Block):
     """The ``csi_plugin`` block of a task."""
 
-    id: str
-    type: str
+    id = _TextOfBody()
+    type = _TextOfBody()
     """``controller``, ``node`` or ``monolith`` in a valid file."""
 
-    mount_dir: str
+    mount_dir = _TextOfBody()
     """Empty: Nomad's default, ``/csi``."""
 
-    stage_publish_base_dir: str
-    health_timeout_s: float | None
-    """``None``: Nomad's default, 30 seconds."""
+    stage_publish_base_dir = _TextOfBody()
+
+    @property
+    def health_timeout_s(self) -> float | None:
+        """Seconds; ``None``: Nomad's default, 30."""
+        return duration_s(self.body.get("health_timeout"))
 
 
-@dataclass(frozen=True, kw_only=True)
 class TaskBlock(Block):
     """A task: its task driver and configuration."""
 
-    name: str
-    driver: str
-    config: values.Map
-    """Configuration of the task driver; Nomad's validation does not check it."""
+    driver = _TextOfBody()
 
-    env: values.Map
-    plugin: CsiPluginBlock | None
+    @property
+    def config(self) -> values.Map:
+        """Configuration of the task driver; Nomad's validation does not check it."""
+        return values.block(self.body, "config")
+
+    @property
+    def env(self) -> values.Map:
+        """Environment variables."""
+        return values.block(self.body, "env")
+
+    @property
+    def plugin(self) -> CsiPluginBlock | None:
+        """The CSI plugin that it runs."""
+        return next((CsiPluginBlock(item) for item in values.blocks(self.body, "csi_plugin")), None)
 
     @property
     def image(self) -> str:
@@ -68,45 +89,77 @@ class TaskBlock(Block):
         """The arguments of the command."""
         return values.texts(self.config, "args")
 
+    @property
+    def written_arguments(self) -> list[str]:
+        """The arguments, each of which may be a `values.Unevaluated`."""
+        args = self.config.written("args")
+        if isinstance(args, values.Unevaluated):
+            raise values.UnevaluatedError(args)
+        return [item if isinstance(item, str) else str(item) for item in args] if isinstance(args, list) else []
+
     def line_of_argument(self, index: int) -> int:
         """Return the line of one of the `arguments`."""
         return values.line_of(self.config.get("args"), index, self.config.at("args"))
 
 
-@dataclass(frozen=True, kw_only=True)
 class VolumeRequest(Block):
     """The ``volume`` block of a group, of type ``csi``."""
 
-    name: str
-    source: str
-    read_only: bool
-    access_mode: str
-    attachment_mode: str
-    per_alloc: bool
+    source = _TextOfBody()
+    access_mode = _TextOfBody()
+    attachment_mode = _TextOfBody()
+
+    @property
+    def read_only(self) -> bool:
+        """Whether the group only reads."""
+        return self.body.get("read_only") is True
+
+    @property
+    def per_alloc(self) -> bool:
+        """Whether each allocation has a volume of its own."""
+        return self.body.get("per_alloc") is True
 
 
-@dataclass(frozen=True, kw_only=True)
 class GroupBlock(Block):
     """A group of tasks that run on one client."""
 
-    name: str
-    count: int | None
-    """``None``: unset, which means one."""
+    @property
+    def count(self) -> int | None:
+        """``None``: unset, which means one."""
+        count = self.body.get("count")
+        return count if isinstance(count, int) and not isinstance(count, bool) else None
 
-    volumes: tuple[VolumeRequest, ...]
-    tasks: tuple[TaskBlock, ...]
+    @property
+    def volumes(self) -> tuple[VolumeRequest, ...]:
+        """The CSI volumes that it requests."""
+        return tuple(VolumeRequest(item) for item in labelled(self.body, "volume") if item.get("type") == "csi")
+
+    @property
+    def tasks(self) -> tuple[TaskBlock, ...]:
+        """Its tasks."""
+        return tuple(map(TaskBlock, labelled(self.body, "task")))
 
 
-@dataclass(frozen=True, kw_only=True)
 class JobFile(Block):
     """A job."""
 
-    id: str
-    type: str
-    namespace: str
+    namespace = _TextOfBody()
     """Empty: unset, so the caller's namespace applies."""
 
-    groups: tuple[GroupBlock, ...]
+    @property
+    def id(self) -> str:
+        """Its id, which is its label where it names none."""
+        return shown(self.body, "id") or self.name
+
+    @property
+    def type(self) -> str:
+        """``service`` where it names none."""
+        return text(self.body, "type") or "service"
+
+    @property
+    def groups(self) -> tuple[GroupBlock, ...]:
+        """Its groups."""
+        return tuple(map(GroupBlock, labelled(self.body, "group")))
 
     def plugins(self) -> Iterator[tuple[GroupBlock, TaskBlock, CsiPluginBlock]]:
         """Yield each CSI plugin with its group and task."""
@@ -119,7 +172,7 @@ class JobFile(Block):
 def jobs(content: values.Map) -> tuple[JobFile, ...]:
     """Return the jobs in *content*, a result of `read`; none where it is not a job file."""
     found = api.job(content)
-    return tuple(_job(block) for block in ([found] if found is not None else labelled(content, "job")))
+    return tuple(map(JobFile, [found] if found is not None else labelled(content, "job")))
 
 
 def labelled(body: values.Map, name: str) -> list[values.Map]:
@@ -142,6 +195,23 @@ def text(body: values.Map, name: str) -> str:
     return value if isinstance(value, str) else ""
 
 
+def shown(body: values.Map, name: str) -> str:
+    """Return the string at *name*, or the source of its value if that is not known."""
+    value = body.written(name)
+    return value if isinstance(value, str) else ""
+
+
+def as_text(value: Any) -> str:
+    """
+    Return *value* of an attribute as the string that Nomad makes of it: ``true``, ``1000`` for 1000.0.
+
+    Source: hashicorp/nomad, ``jobspec2/hcl_conversions.go``, which converts by cty, 2026-08-21.
+    """
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:.15g}" if isinstance(value, float) else str(value)
+
+
 def duration_s(value: Any) -> float | None:
     """Return seconds: ``"1m30s"`` is 90, a number is nanoseconds as in the API; ``None`` for other values."""
     if isinstance(value, int) and not isinstance(value, bool):
@@ -150,46 +220,3 @@ def duration_s(value: Any) -> float | None:
     if not parts or "".join(number + unit for number, unit in parts) != value:
         return None
     return sum(float(number) * _SECONDS[unit] for number, unit in parts)
-
-
-def _name(block: values.Map) -> str:
-    return block.labels[0] if block.labels else ""
-
-
-def _read(kind: type[BlockT], block: values.Map, **own: Any) -> BlockT:
-    """Return *block* as a *kind*: strings and booleans by the names of its fields, and its *own* values."""
-    found: dict[str, Any] = {"body": block}
-    for item in dataclasses.fields(kind):
-        if item.type is str:
-            found[item.name] = text(block, item.name)
-        elif item.type is bool:
-            found[item.name] = block.get(item.name) is True
-    return kind(**found | own)
-
-
-def _job(block: values.Map) -> JobFile:
-    groups = tuple(map(_group, labelled(block, "group")))
-    job_id, kind = text(block, "id") or _name(block), text(block, "type") or "service"
-    return _read(JobFile, block, id=job_id, type=kind, groups=groups)
-
-
-def _group(block: values.Map) -> GroupBlock:
-    count = block.get("count")
-    requests = (item for item in labelled(block, "volume") if item.get("type") == "csi")
-    return _read(
-        GroupBlock,
-        block,
-        name=_name(block),
-        count=count if isinstance(count, int) and not isinstance(count, bool) else None,
-        volumes=tuple(_read(VolumeRequest, item, name=_name(item)) for item in requests),
-        tasks=tuple(map(_task, labelled(block, "task"))),
-    )
-
-
-def _task(block: values.Map) -> TaskBlock:
-    plugins = [
-        _read(CsiPluginBlock, item, health_timeout_s=duration_s(item.get("health_timeout")))
-        for item in values.blocks(block, "csi_plugin")
-    ]
-    config, env = values.block(block, "config"), values.block(block, "env")
-    return _read(TaskBlock, block, name=_name(block), config=config, env=env, plugin=next(iter(plugins), None))

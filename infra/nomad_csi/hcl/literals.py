@@ -40,7 +40,11 @@ NOTHING: Mapping[str, Any] = {}
 
 
 class LiteralError(ValueError):
-    """A literal that Nomad refuses, or would evaluate; the message names what is allowed."""
+    """A literal that Nomad refuses; the message names what is allowed."""
+
+
+class NotEvaluatedError(Exception):
+    """A literal with a part that Nomad evaluates when it reads the job, and whose value is not known here."""
 
 
 def hcl1(literal: str) -> str:
@@ -60,7 +64,7 @@ def hcl2(literal: str, scope: Mapping[str, Any] = NOTHING) -> str:
     Return the value of *literal*, with its quotes, in a job file, before the client evaluates ``${node...}``.
 
     *scope* has the values of ``var.name`` and ``local.name``. Other expressions that Nomad evaluates when it parses the
-    job (functions, ``%{ if }``) raise `LiteralError`.
+    job (functions, ``%{ if }``) raise `NotEvaluatedError`.
     """
     return normal_form.normalised("".join(_hcl2_parts(literal[1:-1], scope)))
 
@@ -98,7 +102,7 @@ def _heredoc_part(match: re.Match[str], scope: Mapping[str, Any]) -> str:
     if match["own"]:
         return _own(match["own"], scope)
     if match["evaluated"]:
-        raise LiteralError("text in which Nomad evaluates nothing")
+        raise NotEvaluatedError
     return match[0][1:] if match["doubled"] else match[0]
 
 
@@ -109,7 +113,7 @@ def _own(name: str, scope: Mapping[str, Any]) -> str:
         return "true" if value else "false"
     if isinstance(value, str | int | float):
         return str(value)
-    raise LiteralError(f"plain text, or a variable to which the file itself gives a text: {name} has none here")
+    raise NotEvaluatedError
 
 
 def _strip_indent(body: str) -> str:
@@ -123,9 +127,10 @@ def _hcl2_parts(text: str, scope: Mapping[str, Any]) -> Iterator[str]:
     position = 0
     while position < len(text):
         match = _HCL2_PART.match(text, position)
+        if match is None and text[position : position + 2] in {"${", "%{"}:
+            raise NotEvaluatedError
         if match is None:
-            allowed = r"plain text, ${name} of a runtime variable, and the escapes \n \r \t \" \\ \u0000 \U00000000"
-            raise LiteralError(allowed)
+            raise LiteralError(r"the escapes \n \r \t \" \\ \u0000 \U00000000 only")
         position = match.end()
         if match["doubled"]:
             yield match[0][1:]

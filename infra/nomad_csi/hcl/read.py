@@ -11,18 +11,17 @@ know their lines (`values.Map`, `values.Items`).
 
 Volume files are HCL1, with its special forms: quoted names in a block (``segments { "a/b" = "c" }``), several
 attributes on a line. Job files are HCL2. Either may be JSON. Stricter than Nomad where Nomad silently loses data:
-duplicate names or keys are refused. Functions and operators are not evaluated but refused; variables and locals with a
-value in the file itself are evaluated.
+duplicate names or keys are refused. Variables and locals with a known value are evaluated; functions, operators and
+``dynamic`` blocks are not: their values are `values.Unevaluated`.
 """
 
 import json
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from nomad_csi import errors
-from nomad_csi.hcl import expression, scan, source, values
+from nomad_csi.hcl import expression, scan, source, values, variables
 
 # One parser for the three formats that Nomad reads: HCL2 (job files), HCL1 (volume files), JSON (both).
 #
@@ -30,6 +29,12 @@ from nomad_csi.hcl import expression, scan, source, values
 
 
 QUOTED_NAME_FIX = 'write a quoted name inside a map: segments = { "name" = "value" }'
+
+_TWO_VOLUMES = errors.Problem(
+    path="", got="two", allowed="one volume in a file", fix="write a file for each: Nomad would keep parts of both"
+)
+
+ONE_BLOCK_FIX = "write a topology block for each place"
 
 _MAP = "="
 """Instead of a block's type: a map, which HCL1 reads like a block."""
@@ -40,6 +45,9 @@ _HCL1_NAME = re.compile(r"[^\W\d][\w.-]*")
 @dataclass(kw_only=True)
 class HclParser(expression.ExpressionReader):
     """Reads one text, and collects its problems and unusual forms."""
+
+    is_twice: bool = False
+    """Whether the file names the id of a volume twice."""
 
     found: values.Map = field(default_factory=values.Map)
     """The content, after `read`, as far as it could be read."""
@@ -129,32 +137,43 @@ class HclParser(expression.ExpressionReader):
 
     def _attribute(self, found: values.Map, name: str, start: int, kind: str) -> None:
         if kind == "validation" or (kind == "variable" and name != "default"):
+            self.skip_to_sign()
+            begin = self.position
             self.skip_expression()
+            if name == "type":
+                found.put(name, self.text[begin : self.position].strip(), self.line(start))
             return
         self.skip_to_sign()
         value = self.value()
         if name not in found:
             found.put(name, value, self.line(start))
         elif kind == _MAP:
-            self.report(start, "each key once", f"{name!a} again")
+            self.report(
+                start, "each key once", f"{name!a} again", ONE_BLOCK_FIX if kind == _MAP and "/" in name else ""
+            )
         else:
+            self.is_twice |= name == "id" and not kind
             self.report(start, "each name once", f"{name} again")
 
     def _block(self, found: values.Map, names: list[str], start: int, block_types: set[str]) -> None:
         name, *labels = names
+        is_dynamic = self.dialect == "job" and name == "dynamic"
+        before = len(self.unknown)
         content = self.nested(lambda: self._body("}", name))
         content.line = self.line(start)
         if labels:
             content[values.LABELS] = labels
-        if self.dialect == "job" and name == "dynamic":
-            self.evaluated(start)
+        if is_dynamic:
+            name = "".join(labels)
+            del self.unknown[before:]
         if name in found and name not in block_types:
             self.report(start, "each name once", f"{name} again")
             return
         block_types.add(name)
         if name not in found:
             found.put(name, values.Items(self.line(start)), self.line(start))
-        found[name].put(content, self.line(start))
+        item = self.not_known(start, f'dynamic "{name}"') if is_dynamic else content
+        found.written(name).put(item, self.line(start))
 
 
 # From parser results to plain values.
@@ -173,14 +192,25 @@ class Reading:
     notes: tuple[tuple[scan.Note, int], ...] = ()
     """Forms that some HCL parsers refuse, each with its line."""
 
+    unknown: tuple[values.Unevaluated, ...] = ()
+    """Values that only Nomad computes."""
+
 
 def read_job(text: str, name: str = "") -> values.Map:
     """
     Return the job file *text*; *name* is the file's, for errors.
 
-    Raises `errors.SpecError` with every problem and its line; reading stops at a syntax error.
+    Raises `errors.SpecError` with every problem and its line, also for a value that only Nomad computes; reading stops
+    at a syntax error.
     """
-    return reading(text, name or "the job file", "job").content
+    found = reading(text, name or "the job file", "job")
+    allowed = "a text, a number, true, false, null, a list or a map"
+    if found.unknown:
+        problems = (
+            errors.Problem(path=f"line {item.line}", got=item.expression, allowed=allowed) for item in found.unknown
+        )
+        raise errors.SpecError(tuple(problems), source=name or "the job file")
+    return found.content
 
 
 def read_volume(text: str, name: str = "") -> values.Map:
@@ -188,25 +218,38 @@ def read_volume(text: str, name: str = "") -> values.Map:
     return reading(text, name or "the volume file", "volume").content
 
 
-def reading(text: str, name: str, dialect: scan.Dialect) -> Reading:
-    """Return the content of *text*, with its unusual forms. JSON is detected by its first character."""
+def reading(text: str, name: str, dialect: scan.Dialect, given: variables.Given = variables.NONE) -> Reading:
+    """
+    Return the content of *text*, with its unusual forms. JSON is detected by its first character.
+
+    *given* are values for the variables of a job file. Raises `errors.SpecError`.
+    """
     source.check(text, name, may_begin_with_mark=dialect == "job")
     text = text.removeprefix(source.BYTE_ORDER_MARK)
     is_json = text.lstrip()[:1] in {"{", "["}
     if is_json:
         _check_json(text, name)
-    parser = _parsed(text, "json" if is_json else dialect)
+    parser = _parsed(text, "json" if is_json else dialect, given)
+    if dialect == "volume" and parser.is_twice:
+        raise errors.SpecError((_TWO_VOLUMES,), source=name)
     if parser.problems:
         raise errors.SpecError(tuple(parser.problems), source=name)
-    return Reading(content=parser.found, form="json" if is_json else "hcl", notes=tuple(parser.notes))
+    for item in parser.unknown:
+        item.file = name
+    return Reading(
+        content=parser.found,
+        form="json" if is_json else "hcl",
+        notes=tuple(parser.notes),
+        unknown=tuple(parser.unknown),
+    )
 
 
-def _parsed(text: str, dialect: scan.Dialect) -> HclParser:
+def _parsed(text: str, dialect: scan.Dialect, given: variables.Given) -> HclParser:
     scope: dict[str, Any] = {}
     for _ in range(_PASSES if dialect == "job" else 0):
         first = HclParser(text=text, dialect=dialect, scope=scope)
         first.read()
-        known = _scope(first.found)
+        known = _scope(first.found, given)
         if known == scope:
             break
         scope = known
@@ -215,26 +258,46 @@ def _parsed(text: str, dialect: scan.Dialect) -> HclParser:
     return parser
 
 
-def _scope(found: values.Map) -> dict[str, Any]:
-    """Return the values of the file's own variables and locals, by their names in expressions."""
+def _scope(found: values.Map, given: variables.Given) -> dict[str, Any]:
+    """Return the known values of variables and locals, by their names in expressions."""
     scope: dict[str, Any] = {}
     for variable in values.blocks(found, "variable"):
         for label in variable.labels:
-            scope |= {f"var.{label}": variable["default"]} if "default" in variable else {}
+            scope[f"var.{label}"] = _variable(label, variable, given)
     for block in values.blocks(found, "variables"):
-        scope |= {f"var.{name}": value for name, value in block.items()}
+        scope |= {f"var.{name}": given.values.get(name, given.texts.get(name, block.written(name))) for name in block}
     for block in values.blocks(found, "locals"):
-        scope |= {f"local.{name}": value for name, value in block.items()}
+        scope |= {f"local.{name}": block.written(name) for name in block}
     return {name: value for name, value in scope.items() if _is_known(value)}
+
+
+_NOT_GIVEN = values.Unevaluated("no value")
+
+
+def _variable(name: str, variable: values.Map, given: variables.Given) -> Any:
+    """Return the value of a variable: the given one, else its default."""
+    if name in given.values:
+        return given.values[name]
+    if name not in given.texts:
+        return variable.written("default") if "default" in variable else _NOT_GIVEN
+    text, kind = given.texts[name], variable.get("type", "string")
+    if kind in {"string", "any"}:
+        return text
+    parser = HclParser(text=f"value = {text}", dialect="job")
+    parser.read()
+    if parser.problems or "value" not in parser.found:
+        problem = errors.Problem(path=f"var.{name}", got=ascii(text), allowed=f"a value of type {kind}")
+        raise errors.SpecError((problem,), source="the variables given")
+    return parser.found.written("value")
 
 
 def _is_known(value: Any) -> bool:
     match value:
-        case Mapping():
-            return all(map(_is_known, value.values()))
+        case values.Map():
+            return all(map(_is_known, map(value.written, value)))
         case list():
             return all(map(_is_known, value))
-    return value is not expression.UNKNOWN
+    return not isinstance(value, values.Unevaluated)
 
 
 def _check_json(text: str, name: str) -> None:

@@ -34,6 +34,12 @@ _TEXTS = {
 }
 """Quoted text up to the closing quote or a template, by dialect."""
 
+HEREDOCS = {
+    dialect: re.compile(
+        rf"<<-?(?P<marker>[^\W\d][\w-]*)\r?\n(?:[^\n]*\n)*?[ \t]*(?P=marker)(?={behind}(?:\r?\n|\Z))", re.MULTILINE
+    )
+    for dialect, behind in (("job", r"[ \t]*"), ("volume", ""), ("json", r"(?!)"))
+}
 _OPEN, _CLOSE = "{[(", "}])"
 
 
@@ -101,6 +107,8 @@ class Scanner:
         sign = self.text[self.position]
         if sign == '"':
             self.position = self.end_of_string(self.position)
+        elif heredoc := HEREDOCS[self.dialect].match(self.text, self.position):
+            self.position = heredoc.end()
         elif sign in _OPEN:
             self.skip_brackets()
         elif comment := _COMMENT.match(self.text, self.position):

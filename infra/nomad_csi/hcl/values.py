@@ -1,14 +1,58 @@
-"""Dicts and lists of parsed files, which know the line of each entry."""
+"""Dicts and lists of parsed files, which know the line of each entry, and values that only Nomad computes."""
 
+import re
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
+
+from nomad_csi import errors
+
+if TYPE_CHECKING:
+    from _collections_abc import dict_items, dict_values
 
 LABELS = "__labels__"
 """Key of a block's labels, a list of strings; absent when there are none."""
 
 
+_EXPRESSION = re.compile(r"[$%]\{[^}\n]*\}?")
+
+
+class Unevaluated(str):
+    """The source text of a value that only Nomad computes: ``file("x")``, or a variable without a value here."""
+
+    __slots__ = ("file", "line")
+
+    line: int
+    file: str
+
+    def __new__(cls, text: str, line: int = 1) -> Self:
+        """Return the *text* on *line*; the reader sets its file."""
+        found = super().__new__(cls, text)
+        found.line = line
+        found.file = ""
+        return found
+
+    @property
+    def expression(self) -> str:
+        """What is not known, without the text around it, which may be a secret."""
+        inside = _EXPRESSION.search(self)
+        return inside[0] if inside else self.partition("\n")[0]
+
+
+class UnevaluatedError(errors.NomadCsiError):
+    """A value was needed that only Nomad computes."""
+
+    def __init__(self, value: Unevaluated) -> None:
+        fix = "give its variables with --var or --var-file, or give the output of `nomad job run -output FILE`"
+        super().__init__(f"{value.file}:{value.line}: the value of {value.expression} is not known; {fix}")
+        self.value = value
+
+
 class Map(dict[str, Any]):
-    """The entries of a file, a block or a map."""
+    """
+    The entries of a file, a block or a map.
+
+    Reading an `Unevaluated` value, or a list that holds one, raises `UnevaluatedError`; `written` returns it.
+    """
 
     def __init__(self, line: int = 1, entries: Iterable[tuple[str, Any, int]] = ()) -> None:
         super().__init__()
@@ -18,6 +62,28 @@ class Map(dict[str, Any]):
         """Line of each entry; of a block type, that of its first block."""
         for key, value, at in entries:
             self.put(key, value, at)
+
+    def __getitem__(self, key: str) -> Any:
+        return _known(super().__getitem__(key))
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """Return the value at *key*. Raises `UnevaluatedError`."""
+        return _known(super().get(key, default))
+
+    def items(self) -> "dict_items[str, Any]":
+        """Return the entries. Raises `UnevaluatedError`."""
+        self.values()
+        return super().items()
+
+    def values(self) -> "dict_values[str, Any]":
+        """Return the values. Raises `UnevaluatedError`."""
+        for value in super().values():
+            _known(value)
+        return super().values()
+
+    def written(self, key: str) -> Any:
+        """Return the value at *key*, or an `Unevaluated` in its place or in it."""
+        return super().get(key)
 
     def put(self, key: str, value: Any, line: int) -> None:
         """Add an entry on *line*."""
@@ -46,6 +112,13 @@ class Items(list[Any]):
         """Add an item on *line*."""
         self.append(value)
         self.lines.append(line)
+
+
+def _known(value: Any) -> Any:
+    for item in value if isinstance(value, Items) else (value,):
+        if isinstance(item, Unevaluated):
+            raise UnevaluatedError(item)
+    return value
 
 
 def line_of(items: Any, index: int, default: int = 1) -> int:

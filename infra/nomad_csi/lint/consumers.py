@@ -21,14 +21,6 @@ _NAMES = {
 """Names that Nomad reads in the blocks of a job that concern volumes and plugins."""
 
 
-def check(consumer: Consumer) -> Iterator[Finding]:
-    """Yield the findings for the volume block of *consumer*, and for its group's use of the volume."""
-    yield from _modes(consumer)
-    yield from _claims(consumer)
-    yield from _twice(consumer)
-    yield from _mounts(consumer)
-
-
 def check_job(job: jobs.JobFile) -> Iterator[Finding]:
     """Yield findings for what Nomad refuses in the volume blocks of *job*, of any type."""
     for group in job.groups:
@@ -42,8 +34,19 @@ def check_job(job: jobs.JobFile) -> Iterator[Finding]:
         found = [item for name, block in blocks for item in _unknown(name, block)]
         known = {label for request in requests for label in request.labels}
         found += [item for task in group.tasks for item in _undefined(task, known)]
+        found += [item for request in requests for item in _host_volume(request)]
         for item in found:
             yield dataclasses.replace(item, subject=f"group {group.name} of job {job.id}")
+
+
+def _host_volume(request: values.Map) -> Iterator[Finding]:
+    """Yield findings for a request of a host volume that Nomad accepts and does not serve as its pages say."""
+    if request.get("type") != "host":
+        return
+    if request.get("per_alloc") is True:
+        yield finding_at_line("host-volume-per-alloc", request.at("per_alloc"), "per_alloc with a host volume")
+    if request.get("sticky") is True:
+        yield finding_at_line("host-volume-sticky", request.at("sticky"), "sticky with a host volume")
 
 
 def _unknown(name: str, block: values.Map) -> Iterator[Finding]:
@@ -86,18 +89,47 @@ def _modes(consumer: Consumer) -> Iterator[Finding]:
         )
 
 
+_BY_ONE = ("single-node-reader-only", "single-node-writer")
+"""Access modes that Nomad refuses for several allocations of a group, whether they write or not."""
+
+
 def _claims(consumer: Consumer) -> Iterator[Finding]:
     request = consumer.request
+    count = consumer.group.count or 1
+    is_one = request.access_mode in _BY_ONE or (
+        request.access_mode == "multi-node-single-writer" and not request.read_only
+    )
+    if is_one and count > 1 and not request.per_alloc:
+        found = f"{count} allocations of a {request.access_mode} volume"
+        yield finding_at_line("claim-by-several", consumer.group.body.at("count"), found)
     if request.access_mode != "single-node-writer" or request.read_only:
         return
-    count = consumer.group.count or 1
-    if count > 1 and not request.per_alloc:
-        found = f"{count} allocations of a single-node-writer volume"
-        yield finding_at_line("claim-by-several", consumer.group.body.at("count"), found)
     for body in (consumer.group.body, consumer.job.body):
         for update in values.blocks(body, "update"):
             if update.get("canary"):
                 yield finding_at_line("claim-with-canary", update.at("canary"), f"canary = {update['canary']}")
+
+
+def _source(consumer: Consumer) -> Iterator[Finding]:
+    request = consumer.request
+    line = request.body.at("source")
+    if not request.source:
+        yield finding_at_line("source-missing", line, "no source")
+    elif "${" in request.source:
+        yield finding_at_line("source-interpolated", line, f"source {request.source!a}")
+
+
+def _refused(consumer: Consumer) -> Iterator[Finding]:
+    """Yield findings for what Nomad refuses when the job is run."""
+    request, body = consumer.request, consumer.request.body
+    if request.attachment_mode == "block-device" and values.blocks(body, "mount_options"):
+        yield finding_at_line("claim-options-on-block", body.at("mount_options"), "mount_options for a block device")
+    if not request.per_alloc:
+        return
+    if consumer.job.type in ("system", "sysbatch"):
+        yield finding_at_line("per-alloc-refused", body.at("per_alloc"), f"per_alloc in a {consumer.job.type} job")
+    if body.get("sticky") is True:
+        yield finding_at_line("per-alloc-refused", body.at("per_alloc"), "per_alloc with sticky")
 
 
 def _twice(consumer: Consumer) -> Iterator[Finding]:
@@ -121,3 +153,6 @@ def _mounts(consumer: Consumer) -> Iterator[Finding]:
         ]
         if mounts and task.driver in _NO_MOUNTS:
             yield finding_at_line("mount-not-supported", mounts[0].line, f"a volume_mount in a {task.driver} task")
+
+
+CHECKS = (_modes, _claims, _source, _refused, _twice, _mounts)

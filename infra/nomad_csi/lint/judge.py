@@ -1,6 +1,5 @@
 """Apply all rules to all files."""
 
-import collections
 import dataclasses
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -11,6 +10,7 @@ from nomad_csi.drivers import storage_identity
 from nomad_csi.findings import Finding
 from nomad_csi.hcl import files as parsed
 from nomad_csi.hcl import job as jobs
+from nomad_csi.hcl import values
 from nomad_csi.lint import consumers, model, plugin_arguments, plugin_job, policies, volume_forms
 from nomad_csi.lint.model import Consumer, LintedPlugin, LintedPolicy, LintedVolume, finding_at_line
 from nomad_csi.plan import registration
@@ -52,40 +52,52 @@ def check_volumes(
     volumes: Sequence[LintedVolume], plugins: Sequence[LintedPlugin]
 ) -> Iterator[tuple[LintedVolume, Finding]]:
     """Yield each volume and a finding that concerns it and the other volumes or the plugins."""
-    for first, second in _pairs(volumes):
-        if (first.namespace, first.id) == (second.namespace, second.id):
-            found = f"{first.file} has it too"
-            yield second, finding_at_line("volume-twice", second.content.at("id"), found)
-        elif _is_one(first, second):
-            found = f"volume {first.id} of {first.file} has the same external id"
-            yield second, finding_at_line("external-id-shared", second.content.at("external_id"), found)
-    known = {plugin.plugin.id for plugin in plugins}
+    yield from _twice(volumes)
+    yield from _sharing(volumes)
+    known = {plugin.plugin.id for plugin in plugins if plugin.has_known_id}
     for volume in volumes:
         plugin_id = jobs.text(volume.content, "plugin_id")
-        if plugins and plugin_id and plugin_id not in known:
+        if known and plugin_id and plugin_id not in known and all(item.has_known_id for item in plugins):
             found = f"the plugin {plugin_id!a}; the jobs given run {', '.join(sorted(known))}"
             yield volume, finding_at_line("volume-plugin-unknown", volume.content.at("plugin_id"), found)
 
 
-def _pairs(volumes: Sequence[LintedVolume]) -> Iterator[tuple[LintedVolume, LintedVolume]]:
-    """Yield each pair with the same volume id or external id, in the order of *volumes*."""
-    groups: dict[tuple[object, ...], list[int]] = collections.defaultdict(list)
-    for index, volume in enumerate(volumes):
-        groups[volume.namespace, volume.id].append(index)
-        if external_id := jobs.text(volume.content, "external_id"):
-            groups[(storage_identity.identify(external_id),)].append(index)
-    pairs = {pair for group in groups.values() for pair in itertools.combinations(group, 2)}
-    return ((volumes[first], volumes[second]) for first, second in sorted(pairs))
+def _twice(volumes: Sequence[LintedVolume]) -> Iterator[tuple[LintedVolume, Finding]]:
+    """Yield each volume whose id an earlier one has."""
+    firsts: dict[tuple[str, str], LintedVolume] = {}
+    for volume in volumes:
+        first = firsts.setdefault((volume.namespace, volume.id), volume)
+        if first is not volume:
+            yield volume, finding_at_line("volume-twice", volume.content.at("id"), f"{first.file} has it too")
 
 
-def _is_one(first: LintedVolume, second: LintedVolume) -> bool:
-    """Return whether their driver cannot distinguish the two volumes."""
-    ids = [jobs.text(volume.content, "external_id") for volume in (first, second)]
-    same_plugin = first.content.get("plugin_id") == second.content.get("plugin_id")
+def _sharing(volumes: Sequence[LintedVolume]) -> Iterator[tuple[LintedVolume, Finding]]:
+    """Yield each volume that has the storage of an earlier one of its plugin, or its external id and other storage."""
+    firsts: dict[tuple[object, ...], LintedVolume] = {}
+    for volume in volumes:
+        external_id, plugin_id = (jobs.text(volume.content, name) for name in ("external_id", "plugin_id"))
+        if not external_id:
+            continue
+        line = volume.content.at("external_id")
+        located = volume.located
+        storage = frozenset(located) or storage_identity.identify(external_id)
+        first = firsts.setdefault((plugin_id, storage), volume)
+        if _are_claimed_as_one(first, volume):
+            shared = "place in its context" if located else "external id"
+            found = f"volume {first.id} of {first.file} has the same {shared}"
+            yield volume, finding_at_line("external-id-shared", line, found)
+            continue
+        first = firsts.setdefault((plugin_id, external_id), volume)
+        if located and _are_claimed_as_one(first, volume):
+            found = f"volume {first.id} of {first.file} has the external id {external_id!a}, and other storage"
+            yield volume, finding_at_line("external-id-reused", line, found)
+
+
+def _are_claimed_as_one(first: LintedVolume, second: LintedVolume) -> bool:
+    """Return whether they are two volumes, of which one has no mode for several clients."""
+    is_same = (first.namespace, first.id) == (second.namespace, second.id)
     modes = [mode for volume in (first, second) for mode, _, _ in volume.modes]
-    is_shared = bool(modes) and registration.is_shareable(modes)
-    one, other = map(storage_identity.identify, ids)
-    return bool(ids[0]) and one == other and same_plugin and not is_shared
+    return not is_same and not (modes and registration.is_shareable(modes))
 
 
 # All rules, all files.
@@ -100,9 +112,9 @@ _NOTES = {
 """Code and text of the finding, by the reader's note."""
 
 _CHECKS: Mapping[type, tuple[Callable[[Any], Iterator[Finding]], ...]] = {
-    LintedPlugin: (plugin_job.check, plugin_job.check_task, plugin_arguments.check),
+    LintedPlugin: (*plugin_job.CHECKS, *plugin_arguments.CHECKS),
     LintedVolume: (volume_forms.check, volume_forms.check_as_spec),
-    Consumer: (consumers.check,),
+    Consumer: consumers.CHECKS,
     LintedPolicy: (policies.check,),
 }
 
@@ -126,19 +138,32 @@ def _lint_files(files: Iterable[parsed.File]) -> Iterator[Finding]:
             code, found = _NOTES[note]
             yield dataclasses.replace(finding_at_line(code, line, found), file=file.name, subject=f"{file.kind} file")
         for job in file.jobs:
-            yield from (dataclasses.replace(item, file=file.name) for item in consumers.check_job(job))
+            found_in_job = _findings(consumers.check_job, job)
+            subject = f"job {job.id}"
+            yield from (
+                dataclasses.replace(item, file=file.name, subject=item.subject or subject) for item in found_in_job
+            )
 
 
 def _lint_subjects(found: model.Subjects) -> Iterator[Finding]:
     yield from _checked((*found.plugins, *found.volumes, *found.consumers, *found.policies))
-    yield from (_lint_subject(plugin, item) for plugin, item in check_plugins(found.plugins))
+    known = [plugin for plugin in found.plugins if plugin.has_known_id]
+    yield from (_lint_subject(plugin, item) for plugin, item in check_plugins(known))
     yield from (_lint_subject(volume, item) for volume, item in check_volumes(found.volumes, found.plugins))
 
 
 def _checked(subjects: Iterable[LintedPlugin | LintedVolume | Consumer | LintedPolicy]) -> Iterator[Finding]:
     for subject in subjects:
         for check in _CHECKS[type(subject)]:
-            yield from (_lint_subject(subject, item) for item in check(subject))
+            yield from (_lint_subject(subject, item) for item in _findings(check, subject))
+
+
+def _findings(check: Callable[[Any], Iterator[Finding]], subject: Any) -> Iterator[Finding]:
+    """Yield the findings of *check*, which ends with a warning where it needs a value that is not known."""
+    try:
+        yield from check(subject)
+    except values.UnevaluatedError as error:
+        yield finding_at_line("value-unknown", error.value.line, f"the value of {error.value.expression}")
 
 
 def _lint_subject(subject: LintedPlugin | LintedVolume | Consumer | LintedPolicy, found: Finding) -> Finding:

@@ -4,13 +4,14 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from nomad_csi.drivers import catalogue, recognise
+from nomad_csi.drivers import catalogue, recognise, storage_identity
 from nomad_csi.drivers import model as drivers
 from nomad_csi.findings import Finding, finding
 from nomad_csi.hcl import files as parsed
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
 from nomad_csi.migration import model, volumes
+from nomad_csi.spec import plugin_jobs
 
 
 def finding_at_line(code: str, line: int, found: str, advice: str = "") -> Finding:
@@ -31,9 +32,22 @@ class LintedPlugin(model.Part):
         return self.driver.roles.get(self.plugin.type) if self.driver else None  # type: ignore[call-overload]  # any text may stand in a file
 
     @property
+    def runs_own_command(self) -> bool:
+        """Whether the container runs something else than the image's entrypoint with the arguments of the driver."""
+        is_container = self.task.driver in plugin_jobs.CONTAINERS
+        return is_container and bool({"command", "entrypoint"} & self.task.config.keys())
+
+    @property
     def subject(self) -> str:
         """``plugin aws-ebs0 (controller)``."""
-        return f"plugin {self.plugin.id or 'without an id'} ({self.plugin.type or 'no type'})"
+        plugin_id, role = (jobs.shown(self.plugin.body, name) for name in ("id", "type"))
+        return f"plugin {plugin_id or 'without an id'} ({role or 'no type'})"
+
+    @property
+    def has_known_id(self) -> bool:
+        """Whether id and type are known."""
+        body = self.plugin.body
+        return not any(isinstance(body.written(name), values.Unevaluated) for name in ("id", "type"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +72,12 @@ class LintedVolume:
     def subject(self) -> str:
         """``volume mysql``."""
         return f"volume {self.id or 'without an id'}"
+
+    @property
+    def located(self) -> tuple[storage_identity.StorageIdentity, ...]:
+        """The place that its context names, where the driver reads it instead of the external id."""
+        texts = {key: str(value) for block in values.blocks(self.content, "context") for key, value in block.items()}
+        return tuple(storage_identity.located(texts, self.driver)) if self.driver else ()
 
     @property
     def modes(self) -> list[tuple[str, str, int]]:
@@ -124,7 +144,7 @@ def subjects_of(files: Sequence[parsed.File]) -> Subjects:
 def driver_of(task: jobs.TaskBlock) -> drivers.Driver | None:
     """Return the driver of *task*, in its image's version; ``None`` where it is not in the catalogue."""
     row = model.row_of(task)
-    return row and (catalogue.select_version(row, recognise.tag(task.image)) or row)
+    return row and (catalogue.select_version(row, recognise.tag(jobs.shown(task.config, "image"))) or row)
 
 
 def _plugins(file: parsed.File, job: jobs.JobFile) -> Iterable[LintedPlugin]:
@@ -134,13 +154,14 @@ def _plugins(file: parsed.File, job: jobs.JobFile) -> Iterable[LintedPlugin]:
 
 def _volume(file: parsed.File, content: values.Map, plugins: Sequence[LintedPlugin]) -> LintedVolume:
     plugin_id = jobs.text(content, "plugin_id")
-    by_plugin = next((plugin.driver for plugin in plugins if plugin.plugin.id == plugin_id), None)
+    by_plugin = next((plugin.driver for plugin in plugins if jobs.shown(plugin.plugin.body, "id") == plugin_id), None)
     return LintedVolume(file=file.name, content=content, driver=by_plugin or volumes.driver_of(content))
 
 
 def _consumers(file: parsed.File, job: jobs.JobFile, volumes: Sequence[LintedVolume]) -> Iterable[Consumer]:
-    namespace = job.namespace or "default"
+    namespace = jobs.shown(job.body, "namespace") or "default"
     for group in job.groups:
         for request in group.volumes:
-            found = next((item for item in volumes if (item.namespace, item.id) == (namespace, request.source)), None)
+            named = (namespace, jobs.shown(request.body, "source"))
+            found = next((item for item in volumes if (item.namespace, item.id) == named), None)
             yield Consumer(file=file.name, job=job, group=group, request=request, volume=found)

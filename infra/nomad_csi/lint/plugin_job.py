@@ -1,10 +1,11 @@
 """Check the job of a plugin: type, count, constraints, restarts and timeouts."""
 
+import posixpath
 import re
 from collections.abc import Iterator
 from typing import Any
 
-from nomad_csi.drivers import recognise
+from nomad_csi.drivers import arguments, recognise
 from nomad_csi.findings import Finding
 from nomad_csi.hcl import task_drivers, values
 from nomad_csi.lint.model import LintedPlugin, finding_at_line
@@ -18,20 +19,14 @@ _DEFAULT_HEALTH_TIMEOUT_S = 30
 _BOUND = re.compile(r"\s*(!=|>=|>|=|~>|<=|<|)\s*v?(\d+(?:\.\d+)*)", re.ASCII)
 
 
-def check(plugin: LintedPlugin) -> Iterator[Finding]:
-    """Yield the findings for the job of *plugin*."""
-    yield from _kind(plugin)
-    yield from _instances(plugin)
-    yield from _restart(plugin)
-    yield from _health_timeout(plugin)
-    yield from _nomad_version(plugin)
-
-
 def _kind(plugin: LintedPlugin) -> Iterator[Finding]:
     block = plugin.plugin
     roles = tuple(plugin.driver.roles) if plugin.driver else _TYPES
     # A monolith process may run as controller or node only; that is the operator's choice.
-    if block.type not in roles and not (block.type in _TYPES and "monolith" in roles):
+    if block.type == "monolith" and plugin.driver is not None and plugin.driver.both_in_one_process:
+        found = f"type 'monolith' with {plugin.driver.called}"
+        yield finding_at_line("monolith-not-split", block.body.at("type"), found)
+    elif block.type not in roles and not (block.type in _TYPES and "monolith" in roles):
         found = f"type {block.type!a}" + (f" with {plugin.driver.called}" if plugin.driver else "")
         yield finding_at_line("plugin-type-unknown", block.body.at("type"), found, f"use {' or '.join(roles)}")
     if not names.PLUGIN_ID.fullmatch(block.id):
@@ -99,22 +94,13 @@ def _lets_in_older(constraint: str, least: str) -> bool:
 # Check the task of a plugin, except its arguments: image, privilege, network, folders, config.
 
 
-def check_task(plugin: LintedPlugin) -> Iterator[Finding]:
-    """Yield the findings for the task of *plugin*."""
-    if plugin.task.driver in plugin_jobs.CONTAINERS:
-        yield from _image(plugin)
-        yield from _privilege(plugin)
-        yield from _network(plugin)
-        yield from _folders(plugin)
-    yield from _stage_folder(plugin)
-    yield from _environment(plugin)
-    yield from _config_keys(plugin)
-    yield from _questions(plugin)
+def _is_container(plugin: LintedPlugin) -> bool:
+    return plugin.task.driver in plugin_jobs.CONTAINERS
 
 
 def _image(plugin: LintedPlugin) -> Iterator[Finding]:
     image, line = plugin.task.image, plugin.task.config.at("image")
-    if not image:
+    if not image or not _is_container(plugin):
         return
     tag = recognise.tag(image)
     if recognise.is_unpinned(image):
@@ -132,17 +118,19 @@ def _image(plugin: LintedPlugin) -> Iterator[Finding]:
 
 
 def _privilege(plugin: LintedPlugin) -> Iterator[Finding]:
+    if not _is_container(plugin):
+        return
     config = plugin.task.config
     given = config.get("privileged") is True
     mounts = plugin.role.privileged if plugin.role else plugin.plugin.type in {"node", "monolith"}
     if mounts and not given:
         yield finding_at_line("privilege-missing", config.line, f"no privileged = true for a {plugin.plugin.type}")
-    if given and plugin.role is not None and not mounts:
+    if given and plugin.role is not None and not mounts and not plugin.runs_own_command:
         yield finding_at_line("privilege-needless", config.at("privileged"), "privileged = true")
 
 
 def _network(plugin: LintedPlugin) -> Iterator[Finding]:
-    if plugin.role is None or plugin.role.network_mode != "host":
+    if not _is_container(plugin) or plugin.role is None or plugin.role.network_mode != "host":
         return
     config = plugin.task.config
     of_group = values.block(plugin.group.body, "network").get("mode")
@@ -153,7 +141,7 @@ def _network(plugin: LintedPlugin) -> Iterator[Finding]:
 
 
 def _folders(plugin: LintedPlugin) -> Iterator[Finding]:
-    if plugin.role is None:
+    if not _is_container(plugin) or plugin.role is None:
         return
     config = plugin.task.config
     mounted = {item.split(":")[1] for item in values.texts(config, "volumes") if ":" in item}
@@ -170,6 +158,13 @@ def _stage_folder(plugin: LintedPlugin) -> Iterator[Finding]:
         yield finding_at_line("stage-folder-missing", block.body.line, "raw_exec without stage_publish_base_dir")
 
 
+def _base_folder(plugin: LintedPlugin) -> Iterator[Finding]:
+    base, mount_dir = plugin.plugin.stage_publish_base_dir, plugin.plugin.mount_dir or "/csi"
+    if posixpath.join(base, "").startswith(posixpath.join(mount_dir, "")):
+        found = f"stage_publish_base_dir {base} inside mount_dir {mount_dir}"
+        yield finding_at_line("stage-folder-inside", plugin.plugin.body.at("stage_publish_base_dir"), found)
+
+
 def _environment(plugin: LintedPlugin) -> Iterator[Finding]:
     env = plugin.task.env
     found = secrets.keys_of(env)
@@ -183,14 +178,21 @@ def _config_keys(plugin: LintedPlugin) -> Iterator[Finding]:
         yield finding_at_line("config-key-unknown", plugin.task.config.at(key), found, fix)
 
 
+_BY_TEMPLATE = (
+    "pass a secret with a template (env = true) from a Nomad variable or Vault; "
+    "of a file for Terraform's templatefile, check what it renders"
+)
+
+
 def _questions(plugin: LintedPlugin) -> Iterator[Finding]:
     templates = values.blocks(plugin.task.body, "template")
     if any(template.get("env") is True for template in templates):
         return  # a template may set any environment variable
     known = frozenset(plugin.task.env)
     for text, line in _texts(plugin.task.config, plugin.task.config.line):
+        advice = _BY_TEMPLATE if secrets.names_secret(arguments.flag_name(text)) else ""
         for question in task_drivers.strange_questions(text, known):
-            yield finding_at_line("runtime-variable-unknown", line, question)
+            yield finding_at_line("runtime-variable-unknown", line, question, advice)
 
 
 def _texts(value: Any, line: int) -> Iterator[tuple[str, int]]:
@@ -203,3 +205,9 @@ def _texts(value: Any, line: int) -> Iterator[tuple[str, int]]:
             yield from _texts(item, values.line_of(value, index, line))
     elif isinstance(value, str):
         yield value, line
+
+
+CHECKS = (
+    _kind, _instances, _restart, _health_timeout, _nomad_version, _image, _privilege, _network, _folders, _stage_folder,
+    _base_folder,    _environment, _config_keys, _questions,
+)  # fmt: skip

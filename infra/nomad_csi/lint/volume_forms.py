@@ -132,8 +132,10 @@ def _ids(volume: LintedVolume) -> Iterator[Finding]:
         yield finding_at_line("volume-id-form", content.at("id"), f"the id {volume.id!a}")
     if not jobs.text(content, "plugin_id"):
         yield finding_at_line("volume-plugin-missing", content.at("plugin_id"), "no plugin_id")
-    if not jobs.text(content, "external_id") and content.keys().isdisjoint(volumes.SOURCES):
-        yield finding_at_line("external-id-missing", content.line, "no external_id and no capacity")
+    usual = volume.driver.usual_size if volume.driver else ""
+    if usual and not jobs.text(content, "external_id") and content.keys().isdisjoint(volumes.SOURCES):
+        found = f"no external_id and no capacity; the driver makes {usual}"
+        yield finding_at_line("capacity-usual", content.line, found)
 
 
 def _payload(volume: LintedVolume) -> Iterator[Finding]:

@@ -88,10 +88,15 @@ def _arguments(given: Sequence[str], planned: Sequence[str]) -> tuple[list[str],
     """Return both, and why they differ; word by word where only the splitting differs, a change for Nomad."""
     before, after = _joined(given), _joined(planned)
     if before != after:
-        return before, after, "the socket path that Nomad sets"
+        endpoints = [{item for item in given if _is_endpoint(item)} for given in (before, after)]
+        return before, after, "the socket path that Nomad sets" if endpoints[0] != endpoints[1] else ""
     if list(given) == list(planned) or "[secret]" in before:
         return before, after, ""
     return list(given), list(planned), "the same for the driver, a change for Nomad"
+
+
+def _is_endpoint(argument: str) -> bool:
+    return arguments.flag_name(argument) in arguments.ENDPOINT_FLAGS
 
 
 def _joined(given: Sequence[str]) -> list[str]:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from nomad_csi.drivers import arguments
+from nomad_csi.hcl import job as jobs
 from nomad_csi.migration import model
 from nomad_csi.spec import driver as drivers
 from nomad_csi.spec import names
@@ -34,7 +35,7 @@ def read_meaning(
     """Return the values in *part* as *role* of *driver*; add remarks on what cannot be carried over."""
     found = Meaning()
     rendered = _rendered(role, part.plugin.id)
-    for index, argument, given in arguments.spans(part.task.arguments):
+    for index, argument, given in arguments.spans(part.arguments):
         line = part.task.line_of_argument(index)
         before = len(found.extra)
         code = "flag-without-effect" if _is_without_effect(argument, driver) else ""
@@ -43,7 +44,7 @@ def read_meaning(
         if len(found.extra) > before and role.flags is None:
             found.extra[before:] = given
     for name, value in part.task.env.items():
-        for text in _variable(name, str(value), role, found):
+        for text in _variable(name, jobs.as_text(value), role, found):
             remarks.add("left out", part.file, part.task.env.at(name), text)
     return found
 
@@ -59,7 +60,11 @@ def _argument(
 ) -> Iterator[str]:
     """Add the value of *argument* to *found*; yield the text of a remark where it cannot be carried over."""
     name = arguments.flag_name(argument)
-    if argument in rendered or (name in arguments.ENDPOINT_FLAGS and name in arguments.flags(role.arguments)):
+    if (
+        argument in rendered
+        or argument in arguments.MODE_WORDS.get(driver.name, ())
+        or (name in arguments.ENDPOINT_FLAGS and name in arguments.flags(role.arguments))
+    ):
         return
     if secrets.argument_has_secret(argument):
         shown = f"--{name}" if name else "an argument"

@@ -1,5 +1,6 @@
 """Result of an import: the document of a spec, and remarks on missing or changed values."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -50,6 +51,9 @@ class Remark:
         return f"{self.file}:{self.line}" if self.line else self.file
 
 
+_REFERENCE = re.compile(r"\$\{(?:env\.)?(\w+)\}")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Part:
     """One task of a plugin, with its file, job and group."""
@@ -59,6 +63,14 @@ class Part:
     group: jobs.GroupBlock
     task: jobs.TaskBlock
     plugin: jobs.CsiPluginBlock
+
+    @property
+    def arguments(self) -> list[str]:
+        """The arguments, with the values of the task's own environment in the place of ``${NAME}``."""
+        given = {name: jobs.as_text(value) for name, value in self.task.env.items() if name != values.LABELS}
+        return [
+            _REFERENCE.sub(lambda match: given.get(match[1], match[0]), argument) for argument in self.task.arguments
+        ]
 
     @property
     def restarts(self) -> list[values.Map]:
@@ -78,12 +90,13 @@ def is_distinct_hosts(constraint: values.Map) -> bool:
 
 
 def row_of(task: jobs.TaskBlock) -> drivers.Driver | None:
-    """Return the driver of the catalogue that *task* runs, in any version."""
+    """Return the driver of the catalogue that *task* runs, in any version, as far as its values are known."""
+    args = task.config.written("args")
     return recognise.recognise_plugin(
-        image=task.image,
-        command=jobs.text(task.config, "command"),
-        plugin_id=task.plugin.id if task.plugin else "",
-        arguments=task.arguments,
+        image=jobs.shown(task.config, "image"),
+        command=jobs.shown(task.config, "command"),
+        plugin_id=jobs.shown(task.plugin.body, "id") if task.plugin else "",
+        arguments=[str(item) for item in args] if isinstance(args, list) else [],
     )
 
 
@@ -125,5 +138,5 @@ class Adoption:
 
 
 def filled(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return *document* without absent and empty values; false and 0 stay."""
-    return {name: value for name, value in document.items() if value not in (None, "", [], {})}
+    """Return *document* without absent and empty values; false, 0 and an empty ``create`` stay."""
+    return {name: value for name, value in document.items() if name == "create" or value not in (None, "", [], {})}

@@ -8,10 +8,16 @@ from nomad_csi.drivers import model as drivers
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
 from nomad_csi.migration import model
+from nomad_csi.spec import plugin_jobs
 from nomad_csi.text import secrets
 
-CONFIG_TAKEN = frozenset({"mount", "mounts"})
-_NAME_FLAGS = frozenset({"csi-name", "driver-name", "drivername", "driver_name"})
+TAKEN = frozenset({"command", "kill_timeout", "mount", "mounts"})
+"""Names of a job that are described in another form."""
+
+_MOUNTS = ("mount", "mounts")
+_DEFAULT_KILL_TIMEOUT_S = 5.0
+"""Source: hashicorp/nomad, ``api/tasks.go`` (``Canonicalize``), 2026-08-21."""
+
 _USUAL = {"access_mode": "single-node-writer", "attachment_mode": "file-system"}
 
 
@@ -32,7 +38,9 @@ def describe(
         value
         for each in roles.values()
         for argument in each.task.arguments
-        if arguments.flag_name(argument) in _NAME_FLAGS and (value := argument.partition("=")[2]) and "${" not in value
+        if arguments.flag_name(argument) in arguments.NAME_FLAGS
+        and (value := argument.partition("=")[2])
+        and "${" not in value
     ]
     if not named and row is None:
         text = f"driver.provider of {plugin_id}: its driver's name; `nomad plugin status {plugin_id}` shows it"
@@ -50,7 +58,7 @@ def describe(
     if "monolith" not in roles and "node" not in roles:
         text = f"the node plugin of {plugin_id}: a job file of type node, without which nothing is mounted"
         remarks.add("missing", part.file, part.plugin.body.line, text)
-    text = f"{plugin_id} runs {_unknown(row, part)}: its jobs are described in the spec as they are, unchecked"
+    text = f"{plugin_id} runs {_unknown(row, part)}: its jobs are described in the spec, unchecked"
     remarks.add("note", part.file, part.plugin.body.line, text)
     return {name: value for name, value in document.items() if value}
 
@@ -74,15 +82,24 @@ def _role(part: model.Part, remarks: model.Remarks) -> dict[str, Any]:
         "binds": _binds(part, remarks),
         "mount_dir": block.mount_dir if block.mount_dir not in {"", "/csi"} else "",
         "stage_publish_base_dir": block.stage_publish_base_dir if part.task.driver != "raw_exec" else "",
+        "kill_timeout_s": _kill_timeout_s(part),
         "default_count": part.group.count if (part.group.count or 1) > 1 else None,
     }
     return {name: value for name, value in document.items() if value}
 
 
+def _kill_timeout_s(part: model.Part) -> int | None:
+    seconds = jobs.duration_s(part.task.body.get("kill_timeout"))
+    return round(seconds) if seconds is not None and seconds != _DEFAULT_KILL_TIMEOUT_S else None
+
+
 def _arguments(part: model.Part, remarks: model.Remarks) -> list[str]:
     """Return the arguments unchanged, word by word: only the driver knows whether a flag takes the next word."""
-    found: list[str] = []
-    for index, argument, given in arguments.spans(part.task.arguments):
+    command = jobs.text(part.task.config, "command")
+    is_container = part.task.driver in plugin_jobs.CONTAINERS
+    # The docker and podman drivers run the image's entrypoint with the command and the arguments behind it.
+    found = [command] if command and is_container else []
+    for index, argument, given in arguments.spans(part.arguments):
         name = arguments.flag_name(argument)
         line = part.task.line_of_argument(index)
         if secrets.argument_has_secret(argument):
@@ -104,13 +121,13 @@ def _environment(part: model.Part, remarks: model.Remarks) -> dict[str, str]:
     for name in hidden:
         text = f"the environment variable {name} looks like a secret: put it into credentials"
         remarks.add("left out", part.file, part.task.env.at(name), text)
-    return {name: str(value) for name, value in part.task.env.items() if name not in hidden and name != values.LABELS}
+    return {name: jobs.as_text(value) for name, value in part.task.env.items() if name not in hidden}
 
 
 def _binds(part: model.Part, remarks: model.Remarks) -> list[str]:
     config = part.task.config
     found = values.texts(config, "volumes")
-    for name in sorted(CONFIG_TAKEN):
+    for name in _MOUNTS:
         for block in values.blocks(config, name):
             if block.get("type", "volume") == "bind" and not set(block) - {"type", "source", "target", "readonly"}:
                 end = ":ro" if block.get("readonly") is True else ""

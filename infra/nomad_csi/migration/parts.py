@@ -214,8 +214,24 @@ _WHY = {
 }
 
 
-def report_left_over(part: model.Part, remarks: model.Remarks, also_taken: frozenset[str] = frozenset()) -> None:
-    """Add a remark for each name of *part* that the spec lacks; *also_taken* are carried over in another form."""
+_HARMLESS = frozenset({"affinity", "ephemeral_disk", "logs", "meta", "migrate", "reschedule", "service", "spread"})
+"""Names that change nothing in the container of a plugin."""
+
+
+def _is_usual_identity(name: str, body: values.Map) -> bool:
+    """Return whether *name* is the identity that Nomad adds: the task gets it neither as a variable nor as a file."""
+    blocks = values.blocks(body, name)
+    return name == "identity" and not any(block.get(key) for block in blocks for key in ("env", "file"))
+
+
+def report_left_over(
+    part: model.Part, remarks: model.Remarks, also_taken: frozenset[str] = frozenset(), *, is_known: bool = True
+) -> None:
+    """
+    Add a remark for each name of *part* that the spec lacks; *also_taken* are carried over in another form.
+
+    Of a driver that the catalogue does not know, what may change the container is ``wrong``.
+    """
     config = _CONFIG | ({"command"} if part.task.driver in plugin_rules.PROCESS_DRIVERS else set())
     for where, body, taken in (
         ("the job", part.job.body, _JOB),
@@ -225,11 +241,15 @@ def report_left_over(part: model.Part, remarks: model.Remarks, also_taken: froze
         ("resources", values.block(part.task.body, "resources"), _RESOURCES),
     ):
         for name in _others(body, taken | also_taken):
-            why = f": {_WHY[name]}" if name in _WHY else ""
-            remarks.add("left out", part.file, body.at(name), f"{name} of {where}{why}")
-    others = [task for task in part.group.tasks if task is not part.task and task.plugin is None]
+            is_wrong = not is_known and name not in _HARMLESS and not _is_usual_identity(name, body)
+            why = f": {_WHY[name]}" if name in _WHY and not is_wrong else ""
+            lost = ", which a spec has no key for" if is_wrong else ""
+            kind: model.Kind = "wrong" if is_wrong else "left out"
+            remarks.add(kind, part.file, body.at(name), f"{name} of {where}{lost}{why}")
+    others = [task for task in part.group.tasks if task.body is not part.task.body and task.plugin is None]
     for task in others:
-        remarks.add("left out", part.file, task.body.line, f"the task {task.name}, which runs beside the plugin")
+        kind = "left out" if is_known else "wrong"
+        remarks.add(kind, part.file, task.body.line, f"the task {task.name}, which runs beside the plugin")
 
 
 def _others(body: values.Map, taken: frozenset[str]) -> Iterator[str]:

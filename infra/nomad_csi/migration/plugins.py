@@ -48,7 +48,8 @@ def adopt(plugin_id: str, found: Sequence[model.Part], volumes: Sequence[values.
     document |= parts.health_timeout(roles, remarks, driver)
     document = _both(document, _resources(roles))
     for name, part in roles.items():
-        parts.report_left_over(part, remarks, _carried_names(document, driver.roles[name] if driver else None, part))  # type: ignore[index]
+        taken = _carried_names(document, driver.roles[name] if driver else None, part)  # type: ignore[index]
+        parts.report_left_over(part, remarks, taken, is_known=driver is not None)
     return {name: value for name, value in document.items() if value not in ({}, [], None)}
 
 
@@ -61,10 +62,17 @@ def _both(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]
 def _carried_names(document: Mapping[str, Any], role: drivers.DriverRole | None, part: model.Part) -> frozenset[str]:
     """Return names of a job that are carried over in another form."""
     if role is None:
-        return own_driver.CONFIG_TAKEN
+        return own_driver.TAKEN
     names = {"network", "ports"} if "metrics_port" in document else set()
     kept = jobs.duration_s(part.task.body.get("kill_timeout"))
     return frozenset(names | ({"kill_timeout"} if kept is not None and kept == role.kill_timeout_s else set()))
+
+
+def _is_split(part: model.Part, driver: drivers.Driver | None) -> bool:
+    """Return whether one process serves controller and node, for which a spec has a job each."""
+    if driver is None or part.plugin.type != "monolith":
+        return False
+    return driver.both_in_one_process and {"controller", "node"} <= driver.roles.keys()
 
 
 def _parts_by_role(
@@ -74,6 +82,14 @@ def _parts_by_role(
     roles: dict[str, model.Part] = {}
     for part in found:
         name = part.plugin.type
+        if _is_split(part, driver):
+            roles |= {"controller": part, "node": part}
+            text = (
+                f"job {part.job.id} runs controller and node in one process; a job for each is rendered: "
+                f"stop and purge {part.job.id} before they run, the volumes stay registered"
+            )
+            remarks.add("changed", part.file, part.plugin.body.at("type"), text, code="monolith-not-split")
+            continue
         if driver is not None and name not in driver.roles:
             name = "monolith" if "monolith" in driver.roles else next(iter(driver.roles))
             known = " and ".join(driver.roles)
@@ -122,7 +138,8 @@ def _job_ids(roles: Mapping[str, model.Part], remarks: model.Remarks) -> dict[st
     found: dict[str, str] = {}
     for name, part in roles.items():
         job_id = part.job.id
-        if job_id == plan_jobs.usual_job_id(part.plugin.id, name):  # type: ignore[arg-type]
+        is_split = part.plugin.type == "monolith" and name != "monolith"
+        if is_split or job_id == plan_jobs.usual_job_id(part.plugin.id, name):  # type: ignore[arg-type]
             continue
         if why := _not_kept(part):
             usual = plan_jobs.usual_job_id(part.plugin.id, name)  # type: ignore[arg-type]

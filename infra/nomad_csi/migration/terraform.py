@@ -220,15 +220,17 @@ def _destroyed(instance: _Instance, remarks: model.Remarks) -> None:
 def _job(instance: _Instance, remarks: model.Remarks) -> parsed.File | None:
     """Return the job's file; ``None`` where it runs no CSI plugin."""
     text = str(instance.attributes.get("jobspec") or "")
+    runs_plugin = "csi_plugin" in text or "CSIPluginConfig" in text
     try:
         found = parsed.parse(text, instance.address)
+        why = f"the value of {found.unknown[0].expression} is not known" if found.unknown else ""
     except errors.SpecError as error:
-        if "csi_plugin" in text or "CSIPluginConfig" in text:
-            reason = f"the job of {instance.address} cannot be read: {error.problems[0]}; read it from the cluster"
-            remarks.add("missing", instance.address, 0, f"{reason}, with --cluster")
-            return parsed.File(name=instance.address, kind="job")
-        return None
-    return found if any(any(job.plugins()) for job in found.jobs) else None
+        why = str(error.problems[0])
+    if why and runs_plugin:
+        reason = f"the job of {instance.address} cannot be read: {why}; read it from the cluster, with --cluster"
+        remarks.add("missing", instance.address, 0, reason)
+        return parsed.File(name=instance.address, kind="job")
+    return found if runs_plugin and not why else None
 
 
 def _volume(instance: _Instance, remarks: model.Remarks) -> parsed.File | None:
@@ -244,6 +246,11 @@ def _volume(instance: _Instance, remarks: model.Remarks) -> parsed.File | None:
     for name in _AS_IN_A_FILE:
         if given.get(name):
             content.put(name, objects.content(given[name]), objects.NO_LINE)
+    if given.get("topologies") and given.get("external_id"):
+        # Computed by the provider from what Nomad holds: where the volume can be attached.
+        # Source: terraform-provider-nomad, internal/framework/provider/volumes/helpers.go, 2026-08.
+        request = {"required": {"topology": given["topologies"]}}
+        content.put("topology_request", objects.content(request), objects.NO_LINE)
     _drop_redacted(content, instance, remarks)
     return parsed.File(name=instance.address, kind="volume", form="json", volumes=(content,))
 

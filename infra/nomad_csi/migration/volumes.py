@@ -143,7 +143,9 @@ def _source(
                 remarks.add("left out", file, content.at(name), f"{name}: the volume exists already")
         source = {"existing": model.filled({"external_id": external_id, "availability_zone": zone})}
     else:
-        source = {"create": model.filled(_created(content, payload, file, remarks) | {"availability_zone": zone})}
+        source = {
+            "create": model.filled(_created(content, payload, driver, file, remarks) | {"availability_zone": zone})
+        }
     form = driver.external_id.form(external_id) if driver else None
     zoned = driver is not None and driver.topology_key and (form is None or form.zoned)
     if zoned and not zone and not topologies:
@@ -162,22 +164,35 @@ def _places(
 ) -> tuple[str, list[dict[str, str]]]:
     """Return the zone if that is enough, else the segments of each place."""
     request = payload.get("RequestedTopologies", {})
-    found = [dict(topology["Segments"]) for topology in request.get("Required", ())]
-    if request.get("Preferred"):
+    found, preferred = (
+        [dict(topology["Segments"]) for topology in request.get(name, ())] for name in ("Required", "Preferred")
+    )
+    if preferred and jobs.text(content, "external_id"):
         text = "preferred topologies: they have no effect on a registration"
         remarks.add("left out", file, content.at("topology_request"), text)
+    elif preferred:
+        # Source: aws-ebs-csi-driver v1.64.0, pkg/driver/controller.go (pickAvailabilityZone).
+        text = "preferred topologies become required ones, in front of the others: the driver takes the first"
+        remarks.add("changed", file, content.at("topology_request"), text)
+        found = [*preferred, *(item for item in found if item not in preferred)]
     if driver is not None and len(found) == 1 and set(found[0]) == {driver.topology_key} and all(found[0].values()):
         return next(iter(found[0].values())), []
     return "", found
 
 
-def _created(content: values.Map, payload: Mapping[str, Any], file: str, remarks: model.Remarks) -> dict[str, Any]:
+def _created(
+    content: values.Map,
+    payload: Mapping[str, Any],
+    driver: spec.DriverSpec | None,
+    file: str,
+    remarks: model.Remarks,
+) -> dict[str, Any]:
     found: dict[str, Any] = {name: content.get(name) for name in ("clone_id", "snapshot_id")}
     for name, field in (("capacity_min", "RequestedCapacityMin"), ("capacity_max", "RequestedCapacityMax")):
         if size := payload.get(field, 0):
             count, rest = divmod(size, volumes.GIB)
             found |= {f"{name}_bytes": size} if rest else {f"{name}_gib": count}
-    if not payload.get("RequestedCapacityMin"):
+    if not payload.get("RequestedCapacityMin") and driver is not None and driver.needs_capacity:
         text = f"existing.external_id or create.capacity_min_gib of volume {content.get('id')}: the file has neither"
         remarks.add("missing", file, content.line, text)
     return found

@@ -2,7 +2,8 @@
 The minimal ACL policy for given commands, from one table of the calls of each command. Pure.
 
 Commands are named as they are typed, with options if these need more; ``up``, ``preview``, ``refresh`` and
-``destroy`` are Pulumi's. tests/contract runs each command with its policy, and with each capability of it removed.
+``destroy`` are Pulumi's, and ``job`` is ``nomad job run`` of jobs that use volumes. tests/contract runs each command
+with its policy, and with each capability of it removed.
 """
 
 import itertools
@@ -131,6 +132,7 @@ COMMANDS: Mapping[str, Rights] = {
     "csi probe --volumes-of": Rights(volumes=_READ_VOLUMES, cluster=("read plugin", "read clients")),
     "csi probe --on-nodes": _PROBE_JOB,
     "import --cluster": Rights(jobs=("read job",), volumes=_READ_VOLUMES, cluster=("list plugins", "read plugin")),
+    "job": Rights(volumes=("parse job", "plan job", "register job", "mount volume", "read job")),
     "up": _PREVIEW.with_(_DESTROY).with_(_UP),
     "preview": _PREVIEW,
     "refresh": _REFRESH,

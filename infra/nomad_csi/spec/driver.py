@@ -351,6 +351,9 @@ class DriverSpec(base.Model):
     creates: bool = False
     """Whether the plugin can create volumes."""
 
+    needs_capacity: bool = False
+    """Whether the plugin refuses to create a volume without a capacity."""
+
     @pydantic.model_validator(mode="after")
     def _roles_fit(self) -> "DriverSpec":
         if "monolith" in self.roles and len(self.roles) > 1:

@@ -270,7 +270,7 @@ class CreateSpec(base.Model):
     """A volume that the plugin creates through Nomad."""
 
     capacity_min_gib: base.Count | None = None
-    """Minimum size in GiB (2**30 bytes). Required, unless ``capacity_min_bytes`` is set."""
+    """Minimum size in GiB (2**30 bytes). Absent, also in bytes: the driver's usual size; some drivers refuse that."""
 
     capacity_min_bytes: base.ByteCount | None = None
     """Minimum size in bytes, instead of ``capacity_min_gib``, for sizes that are not whole GiB."""
@@ -298,9 +298,9 @@ class CreateSpec(base.Model):
 
     @pydantic.model_validator(mode="after")
     def _fits(self) -> "CreateSpec":
-        base.exactly_one(self, _LEAST)
-        if any(getattr(self, name) is not None for name in _MOST):
-            base.exactly_one(self, _MOST)
+        for pair in (_LEAST, _MOST):
+            if any(getattr(self, name) is not None for name in pair):
+                base.exactly_one(self, pair)
         if self.most_bytes is not None and self.most_bytes < self.least_bytes:
             raise ValueError(f"{self._given(_MOST)} of at least {self._given(_LEAST)}")
         if self.clone_id is not None and self.snapshot_id is not None:

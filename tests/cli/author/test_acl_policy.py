@@ -107,9 +107,23 @@ def test_wrong_words_are_refused(run, words, message):
     assert message in err
 
 
+def test_policy_for_whoever_submits_jobs_with_the_volumes(run, tmp_path):
+    """In the namespaces of the volumes only: the plugin jobs are somebody else's."""
+    spec = tmp_path / "storage.yaml"
+    spec.write_text(SPEC)
+
+    code, out, _ = run("job", str(spec))
+
+    assert code == 0
+    assert 'namespace "shop" {' in out
+    assert "storage" not in out
+    assert '"csi-mount-volume", "submit-job"' in out
+    assert 'plugin {\n  policy = "read"' in out
+
+
 def test_every_command_that_asks_nomad_has_rights():
     """What is typed begins with a command of this package, or is one of Pulumi's; its calls are known."""
-    of_pulumi = {"up", "preview", "refresh", "destroy"}
+    of_others = {"up", "preview", "refresh", "destroy", "job"}
     offline = {
         "init",
         "check",
@@ -125,7 +139,7 @@ def test_every_command_that_asks_nomad_has_rights():
         "sandbox",
     } | {"acl-policy"}
 
-    assert {name.split()[0] for name in acl_policy.COMMANDS} - of_pulumi == cli.COMMANDS.keys() - offline
+    assert {name.split()[0] for name in acl_policy.COMMANDS} - of_others == cli.COMMANDS.keys() - offline
     for rights in acl_policy.COMMANDS.values():
         assert {*rights.jobs, *rights.volumes, *rights.cluster, *rights.identity} <= permissions.NEEDS.keys()
 

@@ -80,10 +80,10 @@ def test_findings_as_json(capsys):
         ),
         (b"spec: yaml\n", "{path}:1:5: expected what HCL allows there, got ':'"),
         (b'{"a": 1}', "{path}: expected a job file, a volume file or an IAM policy, got none of them"),
-        (b'id = "x"\ntype = "host"\n', '{path}: expected a CSI volume (type = "csi"), got a volume of another type'),
+        (b'id = "x"\ntype = "nfs"\n', '{path}: expected a CSI volume (type = "csi"), got a volume of another type'),
         (b"variable a {}\n", "{path}: expected a job file, a volume file or an IAM policy, got none of them"),
     ],
-    ids=["nul", "encoding", "size", "duplicate", "yaml", "json", "host volume", "no job"],
+    ids=["nul", "encoding", "size", "duplicate", "yaml", "json", "another type", "no job"],
 )
 def test_broken_files_exit_2(tmp_path, capsys, content, said):
     """A file that cannot be read is told with its line; the others are judged all the same."""

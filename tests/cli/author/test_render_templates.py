@@ -46,7 +46,7 @@ def test_dropped_part_is_refused_and_nothing_is_written(render, capsys):
     assert (code, path.exists()) == (2, False)
     assert capsys.readouterr().err == (
         "error: jobs/aws-efs0-node.nomad.hcl, rendered with templates of your own: 1 problem\n"
-        "  config.privileged: expected true, got false; take it over from our template\n"
+        "  job.group.task.config.privileged: expected true, got nothing; take it over from our template\n"
     )
 
 

@@ -2,13 +2,15 @@
 
 import shlex
 import textwrap
+from pathlib import Path
 
 from nomad_csi import errors
 from nomad_csi.cli.common import command, inputs, usage
 from nomad_csi.nomad import acl_policy
 
 EPILOG = """\
-Commands, as they are typed, with the options that need more; up, preview, refresh and destroy are Pulumi's:
+Commands, as they are typed, with the options that need more; up, preview, refresh and destroy are Pulumi's,
+job is `nomad job run` of jobs that use the volumes of SPEC:
 {commands}
 
 All others send nothing to Nomad. To use the policy:
@@ -27,7 +29,7 @@ def _listed() -> str:
 
 @command.command(epilog=EPILOG.format(commands=_listed()))
 @command.argument(
-    "commands [COMMAND...]", "what the token is for, in quotes where it has spaces (default: all of them)"
+    "commands [COMMAND...] [SPEC]", "what the token is for, in quotes where it has spaces (default: all of them)"
 )
 @command.option(
     "--spec SPEC",
@@ -41,7 +43,8 @@ def _listed() -> str:
 )
 def run(arguments: command.Arguments) -> int:
     """Print the policy, with comments: the commands that it is for and what it cannot grant."""
-    commands = list(dict.fromkeys(arguments.commands or acl_policy.COMMANDS))
+    given, arguments.spec = _spec_of(arguments)
+    commands = list(dict.fromkeys(given or acl_policy.COMMANDS))
     known = ", ".join(map(shlex.quote, acl_policy.COMMANDS))
     unknown = [name for name in commands if name not in acl_policy.COMMANDS]
     usage.refuse(
@@ -51,12 +54,19 @@ def run(arguments: command.Arguments) -> int:
         for name in unknown
     )
     jobs, volumes = _namespaces(arguments)
-    print(f"# for {', '.join(commands)}" if arguments.commands else "# for every command of nomad-csi, and for Pulumi")
+    print(f"# for {', '.join(commands)}" if given else "# for every command of nomad-csi, and for Pulumi")
     for name in commands:
         if remark := acl_policy.COMMANDS[name].remark:
             print(f"# {name}: {remark}")
     print(acl_policy.least_policy(commands, jobs=jobs, volumes=volumes).as_hcl())
     return 0
+
+
+def _spec_of(arguments: command.Arguments) -> tuple[list[str], Path | None]:
+    """Return the commands, and the spec: that of the option, or a YAML file among the commands."""
+    given = [name for name in arguments.commands if Path(name).suffix not in inputs.YAML]
+    named = [Path(name) for name in arguments.commands if name not in given]
+    return given, arguments.spec or next(iter(named), None)
 
 
 def _namespaces(arguments: command.Arguments) -> tuple[set[str], set[str]]:

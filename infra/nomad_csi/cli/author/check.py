@@ -31,13 +31,15 @@ UNKNOWN_ID = "known-after-pulumi-up"
     callback=specs.or_found,
 )
 @inputs.templates
+@hcl_files.options
 @command.as_json()
 @options.strict
 def run(arguments: command.Arguments) -> int:
     """Print the problems of specs, and the findings."""
     paths: Sequence[Path] = arguments.files
     specs = [path for path in paths if path.suffix in inputs.YAML and not path.is_dir()]
-    read, broken = hcl_files.load([path for path in paths if path not in specs], with_policies=True)
+    given = hcl_files.given_variables(arguments)
+    read, broken = hcl_files.load([path for path in paths if path not in specs], given, with_policies=True)
     checked: list[dict[str, Any]] = []
     found = list(judge.judge(read))
     for path in specs:

@@ -42,6 +42,7 @@ of_cluster = functools.partial(command.option, section="from a cluster")
     "(--for-pulumi); without it they stay in Terraform, under existing",
 )
 @inputs.aws_region("for plugins of AWS whose jobs name none")
+@hcl_files.options
 @command.as_json(": spec, remarks and findings as one document")
 @of_cluster("--cluster", "read the volumes and plugin jobs that Nomad holds")
 @of_cluster("--plugin ID", "only this plugin and its volumes", needs=("cluster",))
@@ -58,7 +59,7 @@ def run(arguments: command.Arguments) -> int:
     if not arguments.files and not arguments.cluster:
         raise click.UsageError("expected FILE or --cluster, got none")
     remarks = model.Remarks()
-    read, broken = _load(arguments.files, remarks)
+    read, broken = _load(arguments, remarks)
     for line in broken:
         print(f"error: {line}", file=sys.stderr)
     if broken:
@@ -143,17 +144,18 @@ def _grouped(remarks: Iterable[model.Remark]) -> list[str]:
     return [f"{', '.join(places)}: {kind}: {text}{code}" for (kind, text, code), places in same.items()]
 
 
-def _load(paths: Sequence[Path], remarks: model.Remarks) -> tuple[list[parsed.File], list[str]]:
+def _load(arguments: command.Arguments, remarks: model.Remarks) -> tuple[list[parsed.File], list[str]]:
     """Return the readable files, those in a Terraform state too, and why the others cannot be read."""
     read: list[parsed.File] = []
     broken: list[str] = []
-    for path in paths:
+    given = hcl_files.given_variables(arguments)
+    for path in arguments.files:
         if path.name.endswith(terraform.SOURCE_SUFFIXES):
             broken.append(f"{path} {terraform.NOT_A_STATE}")
         elif _is_state(path):
             read += terraform.read(inputs.text(path), str(path), remarks)
         else:
-            found, wrong = hcl_files.load([path])
+            found, wrong = hcl_files.load([path], given)
             read += found
             broken += wrong
     return read, broken

@@ -1,23 +1,40 @@
 """Job files, volume files and IAM policies that a command's arguments name."""
 
 import dataclasses
+import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.cli.common import usage
+from nomad_csi.cli.common import command, usage
 from nomad_csi.cli.common.inputs import YAML
-from nomad_csi.hcl import files
+from nomad_csi.hcl import files, variables
 
 _PLACE = re.compile(r"line (\d+), (?:column (\d+)|(.*))")
 
 
-def load(paths: Sequence[Path], *, with_policies: bool = False) -> tuple[list[files.File], list[str]]:
+options = command.together(
+    command.option("--var NAME=VALUE", "a variable of the job files, as `nomad job run -var`", multiple=True),
+    command.option("--var-file FILE", "a file of variables, as `nomad job run -var-file`", multiple=True),
+)
+"""Options of a command that reads job files."""
+
+
+def given_variables(arguments: Any) -> variables.Given:
+    """Return the values of ``--var``, ``--var-file`` and ``NOMAD_VAR_name``. Raises `errors.SpecError`."""
+    return variables.given(os.environ, arguments.var_file, arguments.var)
+
+
+def load(
+    paths: Sequence[Path], given: variables.Given = variables.NONE, *, with_policies: bool = False
+) -> tuple[list[files.File], list[str]]:
     """
     Return the readable files, and the error of each of the others.
 
-    A folder includes all ``*.hcl`` below it; *with_policies* also the ``*.json`` that are IAM policies.
+    *given* are values for the variables of job files. A folder includes all ``*.hcl`` below it; *with_policies* also
+    the ``*.json`` that are IAM policies.
     """
     read: list[files.File] = []
     broken: list[str] = []
@@ -29,7 +46,7 @@ def load(paths: Sequence[Path], *, with_policies: bool = False) -> tuple[list[fi
             broken.append(f"{path}: expected files or a directory with *.hcl, got a directory without any")
         for file in below:
             try:
-                read.append(files.load(file))
+                read.append(files.load(file, given))
             except errors.SpecError as error:
                 broken += [_yaml(file)] if file.suffix in YAML else _lines(error)
             except OSError as error:

@@ -1,6 +1,8 @@
 """Preflight checks of a file system: settings that EFS would refuse."""
 
 import collections
+import ipaddress
+import json
 import re
 from collections.abc import Iterator, Mapping
 
@@ -86,8 +88,8 @@ def check_named(
         yield Problem(path=f"{path}.efs.access_point.uid", got=f"{point.uid}:{point.gid}", allowed=allowed, fix=fix)
 
 
-def check_iam(volume: spec.VolumeSpec, path: str) -> Iterator[Problem]:
-    """Yield the problems of *volume*, at *path*, where it has the mount flag ``iam`` or a role that requires it."""
+def check_mount(volume: spec.VolumeSpec, path: str) -> Iterator[Problem]:
+    """Yield the problems between mount flags, context, external id and role of *volume*, at *path*."""
     flags = volume.mount_options.mount_flags
     given = volume.efs.iam if volume.efs else None
     if given and "iam" not in flags and encrypted.PLACEHOLDER not in flags:
@@ -95,9 +97,45 @@ def check_iam(volume: spec.VolumeSpec, path: str) -> Iterator[Problem]:
         fix = "add iam to mount_options.mount_flags"
         yield Problem(path=f"{path}.efs.iam", got="a role", allowed=allowed, fix=fix)
     for key, value in volume.context.items():
-        if "iam" in flags and key.lower() == "encryptintransit" and value in FALSE:
-            allowed = "true with the mount flag iam, which EFS takes over TLS only"
-            yield Problem(path=f"{path}.context.{key}", got=repr(value), allowed=allowed, fix="remove it")
+        if key.lower() == "encryptintransit" and value in FALSE and (flag := next(filter(flags.count, _TLS), "")):
+            allowed = f"true with the mount flag {flag}"
+            yield _refused(f"{path}.context.{key}", repr(value), allowed, "remove one of the two")
+        if key.lower() == "mounttargetip" and not _is_address(value):
+            yield _refused(f"{path}.context.{key}", repr(value), "the IP address of a mount target")
+        if key.lower() == "mounttargetipmap" and not _is_json_object(value):
+            allowed = 'addresses by zone as JSON: {"us-east-1a": "10.0.0.1"}'
+            yield _refused(f"{path}.context.{key}", repr(value), allowed)
+    external_id = volume.existing.external_id if volume.existing else ""
+    where = f"{path}.mount_options.mount_flags"
+    points = [flag for flag in flags if flag.startswith("accesspoint=")]
+    if points and ":fsap-" in external_id:
+        yield _refused(where, points[0], "no access point beside that of the external id", "remove one of the two")
+    if "stunnel" in flags and external_id.startswith("s3files:"):
+        yield _refused(where, "stunnel", "no stunnel for a file system of S3 Files", "remove it")
+
+
+_TLS = ("iam", "tls")
+"""Mount flags that need TLS."""
+
+
+def _refused(path: str, got: str, allowed: str, fix: str = "") -> Problem:
+    """Return the problem of a mount that the driver refuses: aws-efs-csi-driver v3.4.1, ``pkg/driver/node.go``."""
+    return Problem(path=path, got=got, allowed=allowed, fix=fix, code="efs-mount-refused")
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_json_object(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except ValueError:
+        return False
 
 
 def _root_path(root: str, path: str) -> Iterator[Problem]:

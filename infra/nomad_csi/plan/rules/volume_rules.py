@@ -31,7 +31,7 @@ def check_volume(
     yield from _capabilities(volume, driver, path)
     yield from _mount_options(volume, driver, f"{path}.mount_options")
     if driver.storage == "efs":
-        yield from efs_rules.check_iam(volume, path)
+        yield from efs_rules.check_mount(volume, path)
     yield from _tags(volume, path)
     if volume.shares_storage:
         yield from _sharing(volume, driver, f"{path}.shares_storage")
@@ -168,15 +168,28 @@ def _source(
         yield from _form(volume.existing, driver, plugin, f"{path}.existing.external_id")
     if volume.create:
         yield from deletion_rules.check(volume.create, driver, plugin.config if plugin else {}, f"{path}.create")
-    if volume.create and driver.storage == "ebs" and plugin and plugin.iam and not plugin.iam.create_volumes:
+        yield from _created(volume, volume.create, driver, plugin, path)
+
+
+def _created(
+    volume: spec.VolumeSpec,
+    create: spec.CreateSpec,
+    driver: spec.DriverSpec,
+    plugin: spec.PluginSpec | None,
+    path: str,
+) -> Iterator[Problem]:
+    if driver.storage == "ebs" and plugin and plugin.iam and not plugin.iam.create_volumes:
         allowed = f"no volume that {driver.name} creates: the policy in iam of plugin {plugin.id} does not allow it to"
         fix = "add create_volumes: true to that iam, or write ebs"
         yield Problem(path=f"{path}.create", got="one", allowed=allowed, fix=fix)
-    if volume.create and volume.context:
+    if driver.needs_capacity and not create.least_bytes:
+        allowed, code = f"a capacity: {driver.name} creates no volume without one", "capacity-missing"
+        yield Problem(path=f"{path}.create", got="none", allowed=allowed, fix="add capacity_min_gib", code=code)
+    if volume.context:
         allowed = "none: the plugin writes the context of a volume that it makes"
         code = "context-without-effect"
         yield Problem(path=f"{path}.context", got="some", allowed=allowed, fix="use parameters", code=code)
-    if volume.create and driver.topology_key and not volume.create.availability_zone and not volume.topologies:
+    if driver.topology_key and not create.availability_zone and not volume.topologies:
         allowed = f"a zone: {driver.name} makes a volume in one"
         where, code = f"{path}.create.availability_zone", "topology-missing"
         yield Problem(path=where, got="nothing", allowed=allowed, fix="add the zone", code=code)
