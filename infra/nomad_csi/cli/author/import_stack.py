@@ -44,13 +44,8 @@ def run(arguments: command.Arguments, storage: aws_storage.AwsStorage) -> int:
     if found.imported:
         disk.write(arguments.for_pulumi.resolve(), output.as_json(found.document) + "\n")
     if arguments.json:
-        output.print_json(
-            {
-                "resources": [
-                    {name: getattr(line, name) for name in ("type", "name", "id", "reason")} for line in found.lines
-                ]
-            }
-        )
+        keys = ("type", "name", "id", "reason")
+        output.print_json({"resources": [{key: getattr(line, key) for key in keys} for line in found.lines]})
     else:
         rows = [(line.type, line.name, line.id or "left out", line.reason or "-") for line in found.lines]
         if rows:
