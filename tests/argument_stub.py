@@ -15,6 +15,7 @@ from pathlib import Path
 from nomad_csi import components
 from nomad_csi.components import argument_classes, derived_arguments, documentation, resources, volume
 from nomad_csi.frame import properties
+from nomad_csi.provider import schema
 from nomad_csi.text import docstrings
 
 COMPONENTS = Path(components.__file__).with_suffix(".pyi")
@@ -42,7 +43,7 @@ import pulumi
 
 '''
 RESOURCES_HEAD = '''\
-"""Made by ``python -m tests.argument_stub`` from what `nomad_csi.resources` declares: edit that, or resources.py."""
+"""Made by ``python -m tests.argument_stub`` from what the resources declare: edit that, or resources.py."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -86,28 +87,28 @@ def classes():
 
 
 def declared_type(item):
-    """Return the type of the property *item* as Python writes it."""
-    match item.kind:
-        case "list":
-            return f"Sequence[{declared_type(item.item)}]"
-        case "map" | "record":
-            return "Mapping[str, Any]"
-        case _:
-            return {"text": "str", "number": "float", "flag": "bool"}[item.kind]
+    """Return the type of the property *item* of the package schema as Python writes it."""
+    if item.get("type") == "array":
+        return f"Sequence[{declared_type(item['items'])}]"
+    return {"string": "str", "number": "float", "boolean": "bool"}.get(item.get("type"), "Mapping[str, Any]")
 
 
 def resource_classes():
     """Yield the source of each resource class: its arguments, and its properties."""
+    described = schema.merged({})["resources"]
     for name, made in inspect.getmembers(resources, inspect.isclass):
         if name == "Provider":
             continue
-        declared = made.declared
+        found = described[f"nomad-csi:index:{name}"]
         yield f"\nclass {name}(pulumi.CustomResource):\n{documented(inspect.getdoc(made))}"
-        for key, item in {**declared.program_outputs, **declared.recorded(declared.inputs)}.items():
-            yield f"    {properties.python_name(key)}: pulumi.Output[{declared_type(item)}]\n{documented(item.description)}"
+        for key, item in found["properties"].items():
+            if key != "sandbox":
+                typed = f"{properties.python_name(key)}: pulumi.Output[{declared_type(item)}]"
+                yield f"    {typed}\n{documented(item['description'])}"
         yield "    def __init__(\n        self,\n        resource_name: str,\n        *,"
-        for key, item in sorted(declared.inputs.items(), key=lambda pair: not pair[1].required):
-            absent = "" if item.required else " | None = None"
+        required = set(found["requiredInputs"])
+        for key, item in sorted(found["inputProperties"].items(), key=lambda pair: pair[0] not in required):
+            absent = "" if key in required else " | None = None"
             yield f"        {properties.python_name(key)}: pulumi.Input[{declared_type(item)}]{absent},"
         yield "        opts: pulumi.ResourceOptions | None = None,\n    ) -> None: ..."
 

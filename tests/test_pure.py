@@ -38,14 +38,14 @@ def test_pure_package_loads_no_library_of_an_outside_system(package):
     assert set(names) <= set(loaded)
 
 
-SLOW = {"pydantic", "boto3", "botocore", "nomad_csi.drivers.catalogue", "nomad_csi.csi.validation"}
+SLOW = {"boto3", "botocore", "nomad_csi.drivers.catalogue", "nomad_csi.csi.validation"}
 """What takes the provider longer to import than to read a hundred volumes."""
 
 
 def test_step_of_a_registration_loads_no_catalogue_and_no_library_of_a_cloud():
     """Each step of the engine waits for the import of the first one."""
     program = (
-        "import json, sys; from nomad_csi.provider import serving; from nomad_csi.provider import registry; "
+        "import json, sys; from nomad_csi.provider import serving; from nomad_csi.frame import registry; "
         "[registry.RESOURCES[token] for token in registry.RESOURCES if 'VolumeRegistration' in token]; "
         "print(json.dumps(sorted(sys.modules)))"
     )

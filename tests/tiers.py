@@ -72,7 +72,6 @@ FIRST = {
     "tests/probing/test_sigterm.py": "all",
     "tests/provider": "test",
     "tests/provider/test_hosting.py": "all",
-    "tests/provider/test_mutated_replies.py": "all",
     "tests/provider/test_registration_runs.py": "all",
     "tests/provider/test_spellings.py": "all",
     "tests/pulumi_state": "test",

@@ -32,7 +32,6 @@ def test_catalogue_adds_nothing_that_a_plan_could_need():
         "arguments_since",
         "arguments_source",
         "credentials",
-        "both_in_one_process",
         "known_issues",
         "deletion",
         "example",

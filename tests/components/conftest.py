@@ -7,6 +7,7 @@ import pytest
 from pulumi.runtime import mocks
 
 from nomad_csi import testing
+from nomad_csi.provider import wire
 from tests.event_loop import _event_loop  # noqa: F401  # a fixture
 
 SECRET_MARKER = "4dabf18193072939515e22adb298388d"
@@ -82,6 +83,10 @@ class Cloud:
         """Return the inputs of the one resource of that type and name."""
         [made] = [made for made in self.recorder.made if (made.token, made.name) == (token, name)]
         return made.inputs
+
+    def sent(self, token, name):
+        """Return them as the provider reads them: whole numbers are no floats."""
+        return wire.load(wire.dump(self.inputs(token, name)))[0]
 
     def id(self, token, name):
         """Return the id of the one resource of that type and name."""

@@ -28,8 +28,8 @@ def test_created_volume_declares_what_the_provider_checks(cloud):
         )
     )
 
-    made = dict(cloud.inputs("nomad-csi:index:CreatedVolume", "scratch"))
-    secret = made.pop("secrets")
+    made = dict(cloud.sent("nomad-csi:index:CreatedVolume", "scratch"))
+    assert made.pop("secrets") == {"key": "canary"}
     given = {name: value for name, value in made.items() if value is not None}
     values, failures = created_volume.CreatedVolumeResource().check(given)
     assert failures == ()
@@ -46,4 +46,4 @@ def test_created_volume_declares_what_the_provider_checks(cloud):
         "capacityMaxBytes": 2 << 30,
         "snapshotId": "snap-1",
     }
-    assert SECRET_MARKER in secret
+    assert SECRET_MARKER in cloud.inputs("nomad-csi:index:CreatedVolume", "scratch")["secrets"]

@@ -79,7 +79,7 @@ def test_command_line_asks_for_what_the_component_declares(cloud, create):
 
     who = owner_records.Requester(owner="storage/prod")
     typed = desired.of_plan(planned, volumes.desired_document(planned, {}), who)
-    declared, _ = kind.check(cloud.inputs("nomad-csi:index:CreatedVolume", "scratch"))
+    declared, _ = kind.check(cloud.sent("nomad-csi:index:CreatedVolume", "scratch"))
 
     assert declared.pop("ownerId") == "9f86d081884c7d65"
     assert desired.of_properties(kind.declared, declared) == typed
@@ -248,9 +248,9 @@ def asked(cloud):
 
     def ask(driver, **more):
         args = SCRATCH | {"driver": driver, "availability_zone": "a"} | more
-        cloud.settle(lambda: CsiVolume(f"scratch-{len(cloud.recorder.made)}", args | {"volume_id": "scratch"}) and None)
-        given = {name: value for name, value in cloud.recorder.made[-1].inputs.items() if value is not None}
-        return created_volume.CreatedVolumeResource().check(given)[0]
+        name = f"scratch-{len(cloud.recorder.made)}"
+        cloud.settle(lambda: CsiVolume(name, args | {"volume_id": "scratch"}) and None)
+        return created_volume.CreatedVolumeResource().check(cloud.sent("nomad-csi:index:CreatedVolume", name))[0]
 
     return ask
 

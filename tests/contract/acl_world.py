@@ -15,9 +15,8 @@ import pytest
 import yaml
 
 from nomad_csi import cli, errors, nomad
-from nomad_csi.frame import resource
+from nomad_csi.frame import registry, resource
 from nomad_csi.nomad import cluster_identity
-from nomad_csi.provider import registry
 from nomad_csi.volumes import owner_records
 from tests import shared
 from tests.contract import agents

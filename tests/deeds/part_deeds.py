@@ -15,7 +15,7 @@ from nomad_csi.cli.common import given_secrets
 from nomad_csi.csi import records as csi_records
 from nomad_csi.csi import report
 from nomad_csi.drivers import ebs_limits
-from nomad_csi.frame import properties, resource, wording
+from nomad_csi.frame import changes, resource
 from nomad_csi.hcl import files as parsed
 from nomad_csi.lint import judge
 from nomad_csi.nomad import acl_policy, plugins, snapshots, volumes
@@ -166,8 +166,8 @@ def _differences(_agent, _context):
         "secrets": {"key": "canary-4"},
     }
     new = {
-        "a": properties.UNKNOWN,
-        "b": {"c": ["z", properties.UNKNOWN]},
+        "a": resource.UNKNOWN,
+        "b": {"c": ["z", resource.UNKNOWN]},
         "sizeBytes": 2**31,
         "text": "a\nd\nc\ne",
         "long": "z" * 60,
@@ -179,8 +179,8 @@ def _differences(_agent, _context):
         paths = (*found.replaces, *found.updates)
         shown[f"{name}, ignored {', '.join(ignored)}"] = [
             json_format.MessageToDict(reply),
-            wording.describe(paths, found, old, new, {"secrets"}),
-            wording.describe(paths, found, new, old, {"secrets"}),
+            changes.describe(paths, found, old, new, {"secrets"}),
+            changes.describe(paths, found, new, old, {"secrets"}),
         ]
     return shown
 

@@ -1,6 +1,6 @@
 """The cases of `VolumeRegistration`."""
 
-from nomad_csi.frame import properties
+from nomad_csi.frame import resource
 from nomad_csi.volumes import volume_registration
 from tests.deeds.deeds import Case, checked_inputs
 
@@ -45,7 +45,7 @@ SHOWN = {"secrets": {}, "mountOptions": {"fsType": "ext4"}}
 """A volume of which Nomad shows all, so that a read says whether an update has arrived."""
 
 
-TO_BE_MADE = {"externalId": properties.UNKNOWN, "storage": {"owned": True}}
+TO_BE_MADE = {"externalId": resource.UNKNOWN, "storage": {"owned": True}}
 
 
 def checked(**changes):
@@ -169,7 +169,7 @@ CASES = (
     Case("diff: deregistered by hand", _diff({}, deregistered=True)),
     Case("diff: mount flags by hand", _diff({}, foreignMountFlags=True)),
     Case("diff: no nonce", _diff({}, nonce="")),
-    Case("diff: storage of one's own", _diff({"externalId": properties.UNKNOWN}, storage={"owned": True})),
+    Case("diff: storage of one's own", _diff({"externalId": resource.UNKNOWN}, storage={"owned": True})),
     *(
         Case(
             f"update: {name}",

@@ -14,7 +14,7 @@ import urllib3
 from nomad_csi import errors, nomad
 from nomad_csi.aws import records as aws_records
 from nomad_csi.claims import claim_status, reading
-from nomad_csi.frame import properties
+from nomad_csi.frame import resource
 from nomad_csi.nomad import cluster_identity, job_plan, jobs, nodes, plugin_jobs, plugins, version_gates, volumes
 from nomad_csi.nomad.http import classify, connection, transport
 from nomad_csi.provider import configuration, schema
@@ -322,7 +322,7 @@ def _connections(_agent, _context):
 
 NO_VARIABLES = {}
 SETTINGS = {"address": "http://127.0.0.1:4647", "token": "canary-61"}
-SETTING_VALUES = ("", "/x", "true", "FALSE", "a:canary-62", True, 5, None, properties.UNKNOWN)
+SETTING_VALUES = ("", "/x", "true", "FALSE", "a:canary-62", True, 5, None, resource.UNKNOWN)
 MISSPELT = ("adress", "tokens", "caCerts", "ca_cert", "storage", "Address", "")
 
 
@@ -330,8 +330,8 @@ def _settings(agent, _context):
     """Each setting of the provider with each kind of value: what is known of it, refused, and what the client gets."""
 
     def outcome(given, environment=NO_VARIABLES):
-        values, failures = configuration.check(given)
-        found = [f"{each.path}: {each.reason}" for each in failures]
+        values, problems = configuration.check(given)
+        found = [str(each) for each in problems]
         try:
             made = configuration.connection(values, environment)
             shown = {name: repr(value) for name, value in dataclasses.asdict(made).items()}
@@ -340,8 +340,8 @@ def _settings(agent, _context):
         return shown | {"failures": found, "root": str(configuration.root(values, environment))}
 
     usual = outcome(SETTINGS)
-    for name, item in configuration.DECLARED.items():
-        agent.messages.append(f"# {name} {json.dumps(schema._property(item, {}))}")
+    for name, item in schema.merged({})["config"]["variables"].items():
+        agent.messages.append(f"# {name} {json.dumps(item)}")
         alike = {}
         for value in SETTING_VALUES:
             now = outcome(SETTINGS | {name: value})

@@ -66,7 +66,8 @@ def test_every_component_has_its_arguments_and_outputs():
     headings = [line for line in text.splitlines() if line.startswith("## ")]
     assert headings == [f"## `{kind.__name__}`" for kind in components.COMPONENTS]
     assert [text.count(f"```{one.name}\n") for one in examples.LANGUAGES] == [len(headings)] * 4
-    changes = dict(re.findall(r"^\| `(\w+)` \| `Input.*\| (.*) \|$", ebs, re.MULTILINE))
+    changes = dict(re.findall(r'^\| <a id="ebsvolume-\w+"></a>`(\w+)` \| `Input.*\| (.*) \|$', ebs, re.MULTILINE))
+    assert list(changes)[:3] == ["plugin_id", "availability_zone", "size_gib"]
     assert changes["size_gib"] == "Volume: in place"
     assert changes["availability_zone"] == (
         "VolumeRegistration: registered again; Volume: replaced (refused while protected)"

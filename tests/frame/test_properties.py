@@ -1,107 +1,104 @@
-"""Declared properties decide what is accepted, and give every meaning one shape."""
+"""The models of properties decide what is accepted, and give every meaning one form."""
 
 import re
+from typing import Annotated, Literal
 
 import pytest
 
-from nomad_csi.frame import properties
+from nomad_csi.frame import properties, resource
+from nomad_csi.spec import base
 
-DECLARED = {
-    "id": properties.Property(kind="text", required=True, pattern=re.compile(r"[a-z]+"), pattern_says="small letters"),
-    "mode": properties.Property(kind="text", one_of=("reader", "writer"), default="reader"),
-    "text": properties.Property(kind="text", may_be_empty=True),
-    "count": properties.Property(kind="number"),
-    "adopt": properties.Property(kind="flag"),
-    "labels": properties.Property(kind="map"),
-    "secrets": properties.Property(kind="map", secret=True),
-    "places": properties.Property(
-        kind="list",
-        item=properties.Property(
-            kind="record", fields={"zone": properties.Property(kind="text", required=True)}, type_name="Place"
-        ),
-    ),
-}
+
+class Place(properties.Properties):
+    zone: base.Word
+
+
+class Inputs(properties.Properties):
+    own_id: Annotated[str, base.Matching(re.compile("[a-z]+"), "small letters")]
+    mode: Literal["reader", "writer"] = "reader"
+    count: int | None = None
+    adopt: bool = False
+    labels: dict[str, str] = {}
+    secrets: Annotated[dict[str, str], properties.Mark.SECRET] = {}
+    places: list[Place] = []
+    best_place: Place | None = None
 
 
 def test_check_fills_defaults_and_leaves_out_what_is_empty():
     """An empty optional property and an absent one mean the same, so they look the same."""
-    values, failures = properties.check(
-        DECLARED, {"id": "a", "mode": "", "text": "", "adopt": False, "labels": {}, "places": [], "count": 0}
-    )
+    given = {"mode": "", "adopt": False, "labels": {}, "places": [], "count": 0, "bestPlace": None, "other": None}
 
-    assert failures == ()
-    assert values == {"id": "a", "mode": "reader", "text": "", "count": 0}
+    assert Inputs.check({"ownId": "a"} | given) == ({"ownId": "a", "mode": "reader", "count": 0}, ())
 
 
 def test_check_reports_all_problems_with_their_paths():
-    """Every problem is told at once: missing, unknown, of the wrong kind, at any depth."""
+    """Every problem is told at once, by Pulumi's names: missing, unknown, of the wrong kind, at any depth."""
     given = {
         "mode": "owner",
         "count": True,
         "adopt": "yes",
-        "labels": {"a.b": 3},
-        "places": [{"zone": ""}, 4],
-        "idd": "x",
+        "labels": {"a": 3},
+        "places": [{"zone": ""}, 4, {}],
+        "bestPlac": "x",
+        "whatever": "x",
     }
 
-    _, failures = properties.check(DECLARED, given)
+    values, problems = Inputs.check(given)
 
-    assert {failure.path: failure.reason for failure in failures} == {
-        "id": "expected a value, got nothing",
-        "mode": "expected one of reader, writer, got 'owner'",
-        "count": "expected a number, got true",
-        "adopt": "expected true or false, got 'yes'",
-        'labels["a.b"]': "expected text, got 3",
-        "places[0].zone": "expected a value, got nothing",
-        "places[1]": "expected a mapping, got 4",
-        "idd": "expected one of adopt, count, id, labels, mode, places, secrets, text, got an unknown property; "
-        "did you mean id",
-    }
+    assert values == {}
+    assert sorted(map(str, problems)) == [
+        "adopt: expected true or false, got 'yes'",
+        "bestPlac: unknown key; did you mean bestPlace?",
+        "count: expected a whole number, got true",
+        "labels.a: expected text, got 3",
+        "mode: expected one of reader, writer, got 'owner'",
+        "ownId: expected a value, got nothing; add ownId",
+        "places[0].zone: expected text, got ''",
+        "places[1]: expected a mapping, got 4",
+        "places[2].zone: expected a value, got nothing; add zone",
+        "whatever: expected one of adopt, bestPlace, count, labels, mode, ownId, places, secrets, got an unknown key; "
+        "remove it",
+    ]
 
 
 def test_check_never_shows_a_secret():
     """A secret of the wrong kind is refused without being shown."""
-    _, failures = properties.check(DECLARED, {"id": "a", "secrets": {"password": 31337}})
+    _, problems = Inputs.check({"ownId": "a", "secrets": {"password": 31337}})
 
-    assert failures == (properties.Failure(path="secrets.password", reason="expected text, got [secret]"),)
+    assert [str(problem) for problem in problems] == ["secrets.password: expected text, got [secret]"]
 
 
-@pytest.mark.parametrize("name", sorted(DECLARED))
+@pytest.mark.parametrize("name", sorted(base.fields_of(Inputs)))
 def test_check_accepts_what_is_not_known_yet(name):
-    """A value that another resource will give passes everywhere."""
-    values, failures = properties.check(DECLARED, {"id": "a", name: properties.UNKNOWN})
+    """A value that another resource will give passes everywhere, whatever its type."""
+    values, problems = Inputs.check({"ownId": "a", name: resource.UNKNOWN})
 
-    assert failures == ()
-    assert values[name] == properties.UNKNOWN
-
-
-def test_check_accepts_what_is_not_known_yet_inside_records_and_maps():
-    """Unknown values pass below the top level too."""
-    given = {"id": "a", "mode": "writer", "labels": {"x": properties.UNKNOWN}, "places": [{"zone": properties.UNKNOWN}]}
-
-    assert properties.check(DECLARED, given) == (given, ())
+    assert problems == ()
+    assert values[name] == resource.UNKNOWN
 
 
-def test_check_is_stable():
-    """Checking what was checked changes nothing: reads are compared with it."""
-    values, _ = properties.check(DECLARED, {"id": "a", "places": [{"zone": "z"}]})
+def test_check_accepts_what_is_not_known_yet_inside_of_objects():
+    """Checking what was checked changes nothing, too: reads are compared with it."""
+    later = resource.UNKNOWN
+    given = {"ownId": "a", "mode": "writer", "labels": {"x": later}, "places": [{"zone": later}, later]}
 
-    assert properties.check(DECLARED, values) == (values, ())
+    values, _ = Inputs.check(given)
+
+    assert values == given
+    assert Inputs.check(values) == (values, ())
 
 
 def test_check_refuses_a_pattern_that_does_not_match():
     """A pattern is told in words."""
-    _, failures = properties.check(DECLARED, {"id": "A/b"})
+    _, problems = Inputs.check({"ownId": "A/b"})
 
-    assert failures == (properties.Failure(path="id", reason="expected small letters, got 'A/b'"),)
-
-
-def test_shown_is_short():
-    """A long value is cut, a document is only named."""
-    assert len(properties.shown("x" * 200)) == properties.SHOWN_LIMIT
-    assert properties.shown({"password": "hunter2"}) == "a mapping"
+    assert [str(problem) for problem in problems] == ["ownId: expected small letters, got 'A/b'"]
 
 
-def test_secret_names_are_those_declared_secret():
-    """The secret properties follow from the declaration."""
-    assert properties.secret_names(DECLARED) == {"secrets"}
+def test_program_may_write_the_names_of_python():
+    """In objects, in a list too; the keys of a map are the operator's, and stay."""
+    declared = properties.Declaration(token="", input_model=Inputs, output_model=properties.Properties)
+
+    assert declared.python_names["own_id"] == "ownId"
+    assert declared.spelled("places", [{"zone": "a"}]) == [{"zone": "a"}]
+    assert declared.spelled("labels", {"a_b": "c"}) == {"a_b": "c"}

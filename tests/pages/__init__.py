@@ -4,6 +4,8 @@ The generated pages of docs/: each is written from what the product declares, an
 ``python -m tests.pages`` writes all of them; `tests/docs/test_generated.py` compares them.
 """
 
+import re
+
 COMMAND = "python -m tests.pages"
 MARK = f"<!-- generated: {COMMAND} -->"
 """The first line of every generated page."""
@@ -25,8 +27,8 @@ def table(heading, rows):
 
 
 def escaped(text):
-    """Return *text* escaped for Markdown; text in backquotes stays unchanged."""
-    parts = text.split("`")
+    """Return *text* escaped for Markdown; text in backquotes stays unchanged, and a ``*name*`` of a docstring is one."""
+    parts = re.sub(r"(?<![\w*`])\*(\w+)\*(?![\w*`])", r"`\1`", text.replace("``", "`")).split("`")
     for index in range(0, len(parts), 2):
         for character in "\\*<":
             parts[index] = parts[index].replace(character, f"\\{character}")

@@ -18,10 +18,11 @@ from pulumi.runtime import mocks, rpc
 
 from nomad_csi import components, testing
 from nomad_csi.components import argument_classes, arguments, derived_arguments, documentation
-from nomad_csi.frame import properties
-from nomad_csi.provider import examples, hosting, registry
+from nomad_csi.frame import registry, resource
+from nomad_csi.provider import examples, hosting
 from nomad_csi.volumes import desired, registration_change, volume_properties
 from nomad_csi_sandbox.aws.provider import table as aws_table
+from nomad_csi_sandbox.engine import values
 from tests.components import test_outputs_everywhere as everywhere
 from tests.pages import escaped, table
 
@@ -30,7 +31,8 @@ INTRODUCTION = """# Components
 
 Each component with its arguments, its outputs and what it creates. Names are Python's; in TypeScript, YAML and Go they
 are in camelCase. Instead of a value, every argument takes an output, but for those that are marked *plain*, with the
-reason. The [spec](spec.md) has the fields of the parts, such as `iam` or `mount_options`.
+reason. The [spec](spec.md) has the fields of the parts, such as `iam` or `mount_options`. An argument has a link of its
+own: `#ebsvolume-size_gib`. [Topologies](topologies.md) are whole programs to copy.
 
 **A change** says what `pulumi up` does to the resources when the argument changes. *In place*: the object stays.
 *Registered again*: the volume is deregistered and registered again, which is refused while it is claimed; the storage
@@ -60,10 +62,13 @@ def lines():
         name = kind.__name__
         found = schema["resources"][f"nomad-csi:index:{name}"]
         base, creates = _declared(kind, _plain(examples.EXAMPLES[name][1])), set()
-        rows = [_row(kind, argument, base, creates) for argument in _class(kind).__annotations__]
+        required = _class(kind).__required_keys__
+        arguments_of = sorted(_class(kind).__annotations__, key=lambda argument: argument not in required)
+        rows = [_row(kind, argument, base, creates) for argument in arguments_of]
         yield f"## `{name}`\n\n{found['description'].partition('{{% examples')[0].strip()}\n"
         yield from examples.blocks(name, schema)
-        yield f"Creates: {', '.join(f'`{token}`' for token in sorted({*creates, *(key[0] for key in base)}))}.\n"
+        made = ", ".join(f"`{token}`" for token in sorted({*creates, *(key[0] for key in base)}))
+        yield f"Creates: {made}. [AWS permissions](permissions.md).\n"
         yield from table(("argument", "type", "default", "meaning", "a change"), rows)
         yield from table(
             ("output", "meaning"),
@@ -91,7 +96,8 @@ def _row(kind, argument, base, creates):
         else f"`{json.dumps(default)}`"
     )
     typed = documentation.written(given.__annotations__[argument])
-    return f"`{argument}`", f"`{typed}`", "required" if required else shown, text, change or "-"
+    anchor = f'<a id="{kind.__name__.lower()}-{argument}"></a>`{argument}`'
+    return anchor, f"`{typed}`", "required" if required else shown, text, change or "-"
 
 
 def _change(kind, argument, base, creates):
@@ -133,7 +139,7 @@ def _marked(value):
         return _marked(value["value"]) if is_secret else {name: _marked(item) for name, item in value.items()}
     if isinstance(value, list):
         return [_marked(item) for item in value]
-    return properties.UNKNOWN if isinstance(value, Unknown) else value
+    return resource.UNKNOWN if isinstance(value, Unknown) else value
 
 
 def _manner(token, inputs, reached, is_protected):
@@ -141,10 +147,9 @@ def _manner(token, inputs, reached, is_protected):
     if token in aws_table.ROWS:
         is_replaced = bool(set(reached) & aws_table.ROWS[token].fixed)
         return _replaced(is_protected) if is_replaced else "in place"
-    old = {name: value for name, value in _marked(inputs).items() if not properties.has_unknown(value)}
-    new = old | dict.fromkeys(reached, properties.UNKNOWN)
-    resource = registry.RESOURCES[token]
-    same, found = (resource.diff("default/x", old, old, inputs) for inputs in (old, new))
+    old = {name: value for name, value in _marked(inputs).items() if not values.has_unknown(value)}
+    new = old | dict.fromkeys(reached, resource.UNKNOWN)
+    same, found = (registry.RESOURCES[token].diff("default/x", old, old, inputs) for inputs in (old, new))
     if found.replaces:
         return _replaced(is_protected)
     manner = "registered again" if found.manner.startswith("deregistered") else found.manner

@@ -2,7 +2,20 @@
 
 from pathlib import Path
 
-from tests.pages import MARK, commands, compatibility, components, csc, drivers, findings, promises, spec, tested
+from tests.pages import (
+    MARK,
+    commands,
+    compatibility,
+    components,
+    csc,
+    drivers,
+    findings,
+    permissions,
+    promises,
+    spec,
+    tested,
+    topologies,
+)
 from tests.pages import volume_decisions as decisions
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -13,6 +26,8 @@ def generated():
     return {
         "reference/spec.md": spec.page,
         "reference/components.md": components.page,
+        "reference/topologies.md": topologies.page,
+        "reference/permissions.md": permissions.page,
         "reference/compatibility.md": compatibility.page,
         "reference/findings.md": findings.page,
         "reference/options.md": commands.page,

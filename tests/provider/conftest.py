@@ -6,6 +6,7 @@ import asyncio
 import threading
 from concurrent import futures
 from types import SimpleNamespace
+from typing import Annotated
 
 import grpc
 import grpc.aio
@@ -14,37 +15,39 @@ from google.protobuf import empty_pb2
 from pulumi.provider import Provider
 from pulumi.runtime.proto import engine_pb2_grpc, provider_pb2_grpc
 
-from nomad_csi.frame import compare, declaration, properties, resource
-from nomad_csi.provider import registry, servicer
+from nomad_csi.frame import changes, properties, registry, resource
+from nomad_csi.provider import servicer
+from nomad_csi.spec import base
 from tests.event_loop import _event_loop  # noqa: F401  # a fixture
 
 TOKEN = "nomad-csi:index:Scripted"
 
 
+class Inputs(properties.Properties):
+    name: Annotated[base.Word, properties.Mark.REPLACES]
+    size: int | None = None
+    labels: dict[str, str] = {}
+    password: Annotated[dict[str, str], properties.Mark.SECRET] = {}
+
+
+class Outputs(properties.Properties):
+    state: str
+
+
 class Scripted(resource.Resource):
     """A custom resource whose steps a test replaces."""
 
-    declared = declaration.Declaration(
-        token=TOKEN,
-        description="For tests.",
-        inputs={
-            "name": properties.Property(kind="text", required=True, replaces=True),
-            "size": properties.Property(kind="number"),
-            "labels": properties.Property(kind="map"),
-            "password": properties.Property(kind="map", secret=True),
-        },
-        outputs={"state": properties.Property(kind="text", required=True)},
-    )
+    declared = properties.Declaration(token=TOKEN, input_model=Inputs, output_model=Outputs)
 
     def __init__(self):
         self.notice = ""
         self.seen = []
 
     def diff(self, identity, old_inputs, old_outputs, news):
-        return compare.difference(self.declared, old_inputs, news, notice=self.notice)
+        return changes.difference(self.declared, old_inputs, news, notice=self.notice)
 
     def preview(self, news):
-        return news["name"], dict(news) | {"state": properties.UNKNOWN}
+        return news["name"], dict(news) | {"state": resource.UNKNOWN}
 
     def create(self, context, news):
         self.seen.append(("create", news))
@@ -66,7 +69,6 @@ def scripted(monkeypatch):
     """Return a custom resource of the plugin that a test may change."""
     kind = Scripted()
     monkeypatch.setattr(registry, "RESOURCES", {**registry.RESOURCES, kind.declared.token: kind})
-    monkeypatch.setattr(registry, "DECLARED", {**registry.DECLARED, kind.declared.token: kind.declared})
     return kind
 
 

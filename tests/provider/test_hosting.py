@@ -11,7 +11,8 @@ import pytest
 
 from nomad_csi import components, errors
 from nomad_csi.components import scope
-from nomad_csi.provider import hosting, registry, schema
+from nomad_csi.frame import registry
+from nomad_csi.provider import about, hosting
 from tests import deadlines
 
 
@@ -21,7 +22,11 @@ def test_one_schema_has_components_and_custom_resources():
 
     package = json.loads(hosted.schema)
 
-    assert (hosted.version, package["name"], package["version"]) == (schema.version(), "nomad-csi", schema.version())
+    assert (hosted.version, package["name"], package["version"]) == (
+        about.about().version,
+        "nomad-csi",
+        about.about().version,
+    )
     named = {f"nomad-csi:index:{item.__name__}" for item in components.COMPONENTS}
     assert set(package["resources"]) == named | set(registry.RESOURCES)
     assert all(package["resources"][token]["isComponent"] for token in named)
@@ -32,10 +37,10 @@ def test_one_schema_has_components_and_custom_resources():
     [
         (
             "import nomad_csi.provider.serving",
-            {"pulumi_aws", "jinja2", "pydantic", "nomad_csi.lint", "nomad_csi.resources.plugin_health"},
+            {"pulumi_aws", "jinja2", "pydantic", "nomad_csi.lint", "nomad_csi.volumes", "nomad_csi.resources"},
         ),
         (
-            "from nomad_csi.provider import registry; all(map(registry.RESOURCES.get, registry.DECLARED))",
+            "from nomad_csi.frame import registry; all(registry.RESOURCES.values())",
             {"pulumi_aws", "jinja2", "nomad_csi.lint", "nomad_csi.render.documents"},
         ),
         ("from nomad_csi import VolumeRegistration", {"pulumi_aws", "jinja2", "pydantic"}),

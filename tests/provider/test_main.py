@@ -13,7 +13,7 @@ from pulumi.runtime.proto import provider_pb2_grpc
 
 from nomad_csi import open_files
 from nomad_csi.provider import __main__ as process
-from nomad_csi.provider import schema, serving
+from nomad_csi.provider import about, serving
 from tests import deadlines
 
 
@@ -39,7 +39,7 @@ def test_the_process_serves_on_the_port_it_prints():
         started.kill()
         started.communicate()
 
-    assert info.version == schema.version()
+    assert info.version == about.about().version
     assert (started.returncode, rest, noise) == (0, "", "")
 
 

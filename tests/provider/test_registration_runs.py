@@ -1,4 +1,4 @@
-"""Whole runs of the engine's emulator over one registration: what a typo, a refusal and a kill leave in Nomad."""
+"""Whole runs of the engine's emulator over one registration that are interrupted, at each request in turn."""
 
 import contextlib
 import json
@@ -12,22 +12,18 @@ import pytest
 
 from nomad_csi import nomad
 from nomad_csi.nomad import volumes
-from nomad_csi.volumes import registration_ownership
-from nomad_csi_sandbox.nomad import cluster, refusals, server, state
+from nomad_csi_sandbox.nomad import cluster, server, state
 from nomad_csi_sandbox.nomad.clients import nodes
-from nomad_csi_sandbox.nomad.storage import volume_store
 from tests import acl, deadlines
 from tests.faults import conftest
 
 SECRET = "9d0f4c2e-0000-4000-8000-000000000000"
-TOKEN = "nomad-csi:index:VolumeRegistration"
 PROGRAM = """
 import json, pathlib
 from nomad_csi.components import resources
 
 given = json.loads((pathlib.Path(__file__).parent / "volume.json").read_text())
-if given:
-    resources.VolumeRegistration("orders", **given)
+resources.VolumeRegistration("orders", **given)
 """
 GIVEN = {
     "volume_id": "orders",
@@ -55,21 +51,6 @@ def client(tmp_path):
 
 
 @pytest.fixture
-def refused(monkeypatch):
-    """External ids whose registration Nomad refuses."""
-    found, register = set(), volume_store.register
-
-    def register_or_refuse(known, items, namespace):
-        for item in items:
-            if item["ExternalID"] in found:
-                raise refusals.RefusalError(500, f"controller validate volume: {item['ExternalID']} on order")
-        return register(known, items, namespace)
-
-    monkeypatch.setattr(volume_store, "register", register_or_refuse)
-    return found
-
-
-@pytest.fixture
 def engine(client, tmp_path):
     """Run the emulated engine: ``engine("up", external_id="share#b")``; returns exit code and text."""
     project = tmp_path / "project"
@@ -91,7 +72,7 @@ def engine(client, tmp_path):
     } | acl.of_sandbox("engine:emulator", SECRET)
 
     def start(operation, *words, address=client.connection.address, state_name="state.json", **given):
-        (project / "volume.json").write_text(json.dumps(GIVEN | given if given.pop("declared", True) else {}))
+        (project / "volume.json").write_text(json.dumps(GIVEN | given))
         return subprocess.Popen(
             [
                 *(sys.executable, "-m", "nomad_csi_sandbox.engine", operation, "--project", str(project)),
@@ -109,98 +90,11 @@ def engine(client, tmp_path):
             text, _ = running.communicate(timeout=deadlines.PATIENT_S)
         return running.returncode, text
 
-    run.state = tmp_path / "state.json"
     run.start = start
     return run
 
 
-def held(client):
-    """Return for which storage the volume is registered; nothing where it is not."""
-    found = volumes.get(client, "default", "orders")
-    return None if found is None else (found.external_id, found.has_mount_flags)
-
-
-def owner(client):
-    """Return the label in the volume's owner record."""
-    key = ("default", "orders")
-    record = registration_ownership.owner_records_of(client).read([key]).owners.get(key)
-    return record and record.owner
-
-
 UP = ("up", "--skip-preview")
-
-
-def test_a_typo_is_refused_before_anything_is_taken_away(client, engine):
-    """In a preview and in an update; corrected, there is nothing to do."""
-    assert engine(*UP)[0] == 0
-
-    runs = [engine("preview", plugin_id="nsf"), engine(*UP, plugin_id="nsf")]
-
-    assert [code for code, _ in runs] == [1, 1]
-    for _, text in runs:
-        assert "pluginId: expected a CSI plugin that Nomad has (nfs), got 'nsf'; did you mean nfs" in text
-    assert held(client) == ("share#a", True)
-    code, text = engine(*UP, "--expect-no-changes")
-    assert code == 0, text
-
-
-def test_a_refused_registration_is_undone_and_the_next_run_succeeds(client, engine, refused):
-    """An update each: the preview names it, and Nomad has a registration after every run."""
-    engine(*UP)
-    refused.add("share#b")
-
-    preview = engine("preview", external_id="share#b")
-    failed = engine(*UP, external_id="share#b")
-    after_failure = held(client)
-    assert owner(client) == "orders/dev"
-    refused.clear()
-    done = engine(*UP, external_id="share#b")
-
-    assert owner(client) == "orders/dev"
-    assert preview[0] == 0, preview[1]
-    assert "default/orders is re-pointed from share#a to share#b: deregistered and registered again" in preview[1]
-    assert failed[0] == 1
-    assert "volume default/orders is registered for share#a as before: its replacement failed" in failed[1]
-    assert after_failure == ("share#a", True)
-    assert (done[0], held(client)) == (0, ("share#b", True)), done[1]
-    code, text = engine(*UP, "--expect-no-changes", external_id="share#b")
-    assert code == 0, text
-
-
-def test_what_could_not_be_put_back_is_registered_by_the_next_run(client, engine, refused):
-    """The run that fails says so, and what mends it."""
-    engine(*UP)
-    refused.update({"share#a", "share#b"})
-
-    failed = engine(*UP, external_id="share#b")
-    after_failure = held(client)
-    assert owner(client) == "orders/dev"
-    refused.clear()
-    done = engine(*UP, external_id="share#b")
-
-    assert failed[0] == 1
-    assert "volume default/orders is NOT registered now: " in failed[1]
-    assert (after_failure, done[0], held(client)) == (None, 0, ("share#b", True)), done[1]
-
-
-def test_a_pending_replacement_of_an_earlier_version_is_healed(client, engine):
-    """Whether the engine deletes the old record after its replacement was registered, or forgets it."""
-    engine(*UP)
-    volumes.deregister(client, "default", "orders")
-    document = json.loads(engine.state.read_text())
-    [item] = [each for each in document["deployment"]["resources"] if each["type"] == TOKEN]
-    item["pendingReplacement"] = True
-    for name in ("nonce", "stack"):
-        item["outputs"].pop(name, None)
-    engine.state.write_text(json.dumps(document))
-
-    code, text = engine(*UP)
-
-    assert (code, held(client)) == (0, ("share#a", True)), text
-    code, text = engine(*UP, "--expect-no-changes")
-    assert code == 0, text
-    assert engine(*UP, declared=False)[0] == 0
-    assert (held(client), owner(client)) == (None, None)
 
 
 def interrupted(engine, proxy, at, number, **own):

@@ -13,11 +13,12 @@ from pulumi.runtime.proto import plugin_pb2, provider_pb2, status_pb2
 from nomad_csi import errors
 from nomad_csi.frame import resource
 from nomad_csi.nomad import cluster_identity
-from nomad_csi.provider import registry, servicer, wire
+from nomad_csi.provider import servicer, wire
 from nomad_csi_sandbox.nomad import cluster, server
 from nomad_csi_sandbox.nomad.clients import nodes
 from tests import acl, deadlines
 
+PROVIDER = "urn:pulumi:dev::lab::pulumi:providers:nomad-csi::default"
 MARK = "engine:emulator,nomad:emulator,aws:moto"
 PASSWORD = "canary-password-81b2"
 ACL_TOKEN = "canary-token-44fe"
@@ -34,7 +35,7 @@ def failure(call, request):
 
 @pytest.mark.parametrize("make", [True, False])
 def test_function_answers_which_cluster_it_is(plugin, monkeypatch, make):
-    """Of the Nomad that the provider talks to; one is made for it where that is asked."""
+    """Of the Nomad that the provider talks to, configured again too; one is made for it where that is asked."""
     asked = []
 
     def of(client, *, make):
@@ -42,27 +43,13 @@ def test_function_answers_which_cluster_it_is(plugin, monkeypatch, make):
         return "0f8fad5b-d9cb-469f-a165-70867728950e"
 
     monkeypatch.setattr(cluster_identity, "cluster_id", of)
-    plugin.Configure(provider_pb2.ConfigureRequest(args=wire.dump({"address": "http://127.0.0.1:4646"})))
-
     request = provider_pb2.InvokeRequest(tok="nomad-csi:index:clusterId", args=wire.dump({"make": make}))
-    answer = plugin.Invoke(request)
-
-    assert wire.load(getattr(answer, "return"))[0] == {"id": "0f8fad5b-d9cb-469f-a165-70867728950e"}
-    assert asked == [("http://127.0.0.1:4646", make)]
-
-
-def test_a_provider_that_is_configured_again_talks_to_the_new_address(plugin, monkeypatch):
-    """The client of the old one is not used again."""
-    asked = []
-    monkeypatch.setattr(
-        cluster_identity, "cluster_id", lambda client, *, make: asked.append(client.connection.address) or ""
-    )
-
     for port in (4646, 4747):
         plugin.Configure(provider_pb2.ConfigureRequest(args=wire.dump({"address": f"http://127.0.0.1:{port}"})))
-        plugin.Invoke(provider_pb2.InvokeRequest(tok="nomad-csi:index:clusterId", args=wire.dump({"make": False})))
+        answer = plugin.Invoke(request)
 
-    assert asked == ["http://127.0.0.1:4646", "http://127.0.0.1:4747"]
+    assert wire.load(getattr(answer, "return"))[0] == {"id": "0f8fad5b-d9cb-469f-a165-70867728950e"}
+    assert asked == [("http://127.0.0.1:4646", make), ("http://127.0.0.1:4747", make)]
 
 
 def test_preview_goes_on_without_nomad_and_an_update_does_not(plugin, engine):
@@ -80,16 +67,6 @@ def test_preview_goes_on_without_nomad_and_an_update_does_not(plugin, engine):
     assert error.code() == grpc.StatusCode.UNKNOWN
 
 
-def test_rejects_an_unknown_function(plugin):
-    """By its name."""
-    error = failure(plugin.Invoke, provider_pb2.InvokeRequest(tok="nomad-csi:index:other"))
-
-    assert error.details() == (
-        "the program: function: expected one of nomad-csi:index:clusterId, nomad-csi:index:getClaim, nomad-csi:index:getPlugin, "
-        "nomad-csi:index:getVolume, got 'nomad-csi:index:other'"
-    )
-
-
 def test_check_fills_in_and_accepts_unknown_values(plugin, scripted, urn):
     """A value that is not known yet goes through a check unchanged."""
     news = wire.dump({"name": wire.UNKNOWN, "labels": {"tier": wire.UNKNOWN}, "size": 3})
@@ -101,25 +78,16 @@ def test_check_fills_in_and_accepts_unknown_values(plugin, scripted, urn):
 
 
 def test_check_never_names_the_property_of_a_failure(plugin, scripted, urn):
-    """The engine prints the value of a property that a failure names, so the path stands in the reason."""
-    news = wire.dump({"password": {"key": 5}, "size": "big"})
+    """The engine prints the value of a property that a failure names; what the program calls secret is not shown."""
+    news = wire.dump({"password": {"key": 5}, "size": PASSWORD}, secrets={"size"})
 
     answer = plugin.Check(provider_pb2.CheckRequest(urn=urn, news=news))
 
     assert [(item.property, item.reason) for item in answer.failures] == [
-        ("", "name: expected a value, got nothing"),
-        ("", "size: expected a number, got 'big'"),
+        ("", "name: expected a value, got nothing; add name"),
+        ("", "size: expected a whole number, got '[secret]'"),
         ("", "password.key: expected text, got [secret]"),
     ]
-
-
-def test_check_hides_what_came_in_as_a_secret(plugin, scripted, urn):
-    """A value that the program calls secret is not shown, whatever property it stands in."""
-    news = wire.dump({"name": "a", "size": PASSWORD}, secrets={"size"})
-
-    answer = plugin.Check(provider_pb2.CheckRequest(urn=urn, news=news))
-
-    assert [item.reason for item in answer.failures] == ["size: expected a number, got '[secret]'"]
 
 
 def test_check_marks_secrets(plugin, scripted, urn):
@@ -252,14 +220,9 @@ def test_create_preview_returns_the_id(plugin, scripted, urn):
 
     assert answer.id == "a"
     assert wire.load(answer.properties)[0] == NEWS | {"state": wire.UNKNOWN}
+    later = wire.dump({"name": wire.UNKNOWN})
+    assert plugin.Create(provider_pb2.CreateRequest(urn=urn, properties=later, preview=True)).id == ""
     assert scripted.seen == []
-
-
-def test_create_preview_of_an_unknown_id_has_none(plugin, scripted, urn):
-    """An id that follows from an unknown value is left open."""
-    properties = wire.dump({"name": wire.UNKNOWN})
-
-    assert plugin.Create(provider_pb2.CreateRequest(urn=urn, properties=properties, preview=True)).id == ""
 
 
 @pytest.fixture
@@ -337,20 +300,6 @@ def test_create_marks_secrets_and_asks_to_be_read_before_updates(plugin, scripte
     assert values == NEWS | {"password": {"key": PASSWORD}, "state": "made"}
     assert secrets == {"labels", "password"}
     assert answer.refresh_before_update
-
-
-def test_an_expected_failure_is_one_clean_line(plugin, scripted, urn, monkeypatch):
-    """The operator reads our sentence, nothing around it, and no secret in it."""
-
-    def refuse(context, news):
-        raise errors.RefusedError(f"volume a is claimed by {news['password']['key']}")
-
-    monkeypatch.setattr(scripted, "create", refuse)
-    properties = wire.dump({"name": "a", "password": {"key": PASSWORD}})
-
-    error = failure(plugin.Create, provider_pb2.CreateRequest(urn=urn, properties=properties))
-
-    assert (error.code(), error.details()) == (grpc.StatusCode.UNKNOWN, "volume a is claimed by [secret]")
 
 
 def test_a_bug_names_its_place_and_no_values(plugin, scripted, urn, monkeypatch):
@@ -463,21 +412,6 @@ def test_what_was_secret_is_secret_after_an_update(plugin, scripted, urn):
     assert wire.load(answer.properties)[1] == {"labels"}
 
 
-def test_delete_gets_what_was_recorded(plugin, scripted, urn):
-    """A delete knows the id and the outputs."""
-    plugin.Delete(provider_pb2.DeleteRequest(urn=urn, id="a", properties=wire.dump(NEWS)))
-
-    assert scripted.seen == [("delete", "a", NEWS)]
-
-
-def test_an_unknown_type_is_told_with_the_known_ones(plugin):
-    """A type of a newer program is refused by name."""
-    error = failure(plugin.Check, provider_pb2.CheckRequest(urn="urn:pulumi:dev::lab::nomad-csi:index:Nothing::x"))
-
-    assert f"type: expected one of {', '.join(sorted(registry.RESOURCES))}, got" in error.details()
-    assert error.code() == grpc.StatusCode.UNKNOWN
-
-
 def test_objects_of_the_sandbox_carry_its_mark(serve, scripted, urn):
     """Everything made in the sandbox says so in its outputs."""
     plugin = serve({"NOMAD_CSI_SANDBOX": MARK})
@@ -516,7 +450,7 @@ def test_the_sandbox_leaves_the_machine_for_no_nomad(serve):
     plugin = serve({"NOMAD_CSI_SANDBOX": MARK})
     news = wire.dump({"address": "https://nomad.example.net", "token": ACL_TOKEN})
 
-    error = failure(plugin.CheckConfig, provider_pb2.CheckRequest(urn="p", news=news))
+    error = failure(plugin.CheckConfig, provider_pb2.CheckRequest(urn=PROVIDER, news=news))
 
     assert "https://nomad.example.net is not on this machine" in error.details()
 
@@ -605,46 +539,25 @@ def test_a_step_gets_the_operators_timeout_and_the_root(serve, scripted, urn, tm
     ]
 
 
-def test_the_token_is_in_no_error(plugin, scripted, urn, monkeypatch):
-    """A token that finds its way into a sentence is taken out of it."""
-    monkeypatch.setattr(
-        scripted, "read", lambda *_: (_ for _ in ()).throw(errors.NomadCsiError(f"header X: {ACL_TOKEN}"))
-    )
-    plugin.Configure(provider_pb2.ConfigureRequest(args=wire.dump({"token": ACL_TOKEN}, secrets={"token"})))
-
-    error = failure(plugin.Read, provider_pb2.ReadRequest(urn=urn, id="a"))
-
-    assert error.details() == "header X: [secret]"
-
-
-def test_configure_offers_previews_and_secrets(plugin):
-    """The engine sends secrets marked, and previews are answered by us."""
-    answer = plugin.Configure(provider_pb2.ConfigureRequest())
-
-    assert answer.acceptSecrets
-    assert answer.supportsPreview
-    assert answer.acceptResources
-
-
 def test_check_config_keeps_only_what_is_the_providers(plugin):
     """The program's own keys of the stack's configuration are no settings of the provider."""
-    news = wire.dump({"address": "http://127.0.0.1:4646", "token": ACL_TOKEN, "storage": "{}", "tlsSkipVerify": "true"})
+    known = {"address": "http://127.0.0.1:4646", "token": ACL_TOKEN, "namespace": wire.UNKNOWN}
+    news = wire.dump(known | {"storage": "{}", "tlsSkipVerify": "true"})
 
-    answer = plugin.CheckConfig(provider_pb2.CheckRequest(urn="p", news=news))
+    answer = plugin.CheckConfig(provider_pb2.CheckRequest(urn=PROVIDER, news=news))
 
     assert list(answer.failures) == []
-    assert wire.load(answer.inputs) == (
-        {"address": "http://127.0.0.1:4646", "token": ACL_TOKEN, "tlsSkipVerify": True},
-        {"token"},
-    )
+    assert wire.load(answer.inputs) == (known | {"tlsSkipVerify": True}, {"token"})
 
 
 def test_check_config_reports_what_is_wrong(plugin):
     """A mistyped key and a wrong value are told together, the token never."""
     news = wire.dump({"adress": "x", "tlsSkipVerify": "maybe", "root": "here", "token": 7})
 
-    answer = plugin.CheckConfig(provider_pb2.CheckRequest(urn="p", news=news))
+    answer = plugin.CheckConfig(provider_pb2.CheckRequest(urn=PROVIDER, news=news))
 
+    told = failure(plugin.Configure, provider_pb2.ConfigureRequest(args=news)).details()
+    assert told.startswith("the nomad-csi provider: adress: is no setting")
     assert [(item.property, item.reason) for item in answer.failures] == [
         ("", "adress: is no setting; did you mean address"),
         ("", "token: expected text, got [secret]"),
@@ -653,33 +566,16 @@ def test_check_config_reports_what_is_wrong(plugin):
     ]
 
 
-def test_check_config_accepts_what_is_not_known_yet(plugin):
-    """An address that another resource gives is known only later."""
-    news = wire.dump({"address": wire.UNKNOWN})
-
-    assert list(plugin.CheckConfig(provider_pb2.CheckRequest(urn="p", news=news)).failures) == []
-
-
 def test_diff_config_compares_the_providers_settings_only(plugin):
     """Another storage spec in the same configuration is no change of the provider."""
     old, new = wire.dump({"address": "a", "storage": "1"}), wire.dump({"address": "a", "storage": "2"})
     other = wire.dump({"address": "b"})
 
-    same = plugin.DiffConfig(provider_pb2.DiffRequest(urn="p", old_inputs=old, news=new))
-    changed = plugin.DiffConfig(provider_pb2.DiffRequest(urn="p", old_inputs=old, news=other))
+    same = plugin.DiffConfig(provider_pb2.DiffRequest(urn=PROVIDER, old_inputs=old, news=new))
+    changed = plugin.DiffConfig(provider_pb2.DiffRequest(urn=PROVIDER, old_inputs=old, news=other))
 
     assert same.changes == provider_pb2.DiffResponse.DIFF_NONE
     assert changed.changes == provider_pb2.DiffResponse.DIFF_SOME
-
-
-def test_plugin_info_is_the_packages_version(plugin):
-    """The engine asks for the version when it attaches."""
-    assert plugin.GetPluginInfo(empty_pb2.Empty()).version == "1.2.3"
-
-
-def test_there_is_no_terraform_mapping(plugin):
-    """The converter is told that there is nothing to convert."""
-    assert plugin.GetMapping(provider_pb2.GetMappingRequest(key="terraform")).provider == ""
 
 
 @pytest.mark.parametrize(
@@ -706,37 +602,23 @@ def test_address_and_token_of_the_configuration_go_together(serve, settings, tol
         assert wire.load(plugin.CheckConfig(request).inputs)[0].keys() == settings.keys()
 
 
-def test_errors_notices_and_status_lines_hold_no_control_characters(plugin, engine, scripted, urn, monkeypatch):
-    """What a plugin or Nomad said goes through the engine to an operator's terminal."""
+def test_errors_warnings_and_status_lines_hold_no_secret(plugin, engine, scripted, urn, monkeypatch):
+    """The engine keeps them in its log; a terminal shows them, so that they hold no control characters either."""
 
     def create(context, news):
-        context.warn("warned \x1b[2J")
-        context.status("doing \x1b]0;owned\x07")
-        raise errors.RefusedError("volume a: \x9b2J\r\u202e")
-
-    monkeypatch.setattr(scripted, "create", create)
-    error = failure(plugin.Create, provider_pb2.CreateRequest(urn=urn, properties=wire.dump(NEWS)))
-
-    assert error.details() == r"volume a: \u009b2J\u000d\u202e"
-    told = [line for _, line, *_ in engine.lines]
-    assert r"warned \u001b[2J" in told
-    assert not [line for line in told if not line.isprintable()]
-
-
-def test_warnings_and_status_lines_hold_no_secret(plugin, engine, scripted, urn, monkeypatch):
-    """The engine keeps them in its log."""
-
-    def create(context, news):
-        context.warn(f"sent {PASSWORD}")
-        context.status(f"sending {PASSWORD}")
-        return "a", dict(news)
+        context.warn(f"sent {PASSWORD} \x1b[2J")
+        context.status(f"sending {PASSWORD} \x1b]0;owned\x07")
+        raise errors.RefusedError(f"volume a is claimed by {news['password']['key']} \x9b2J\r\u202e")
 
     monkeypatch.setattr(scripted, "create", create)
     properties = wire.dump(NEWS | {"password": {"key": PASSWORD}})
 
-    plugin.Create(provider_pb2.CreateRequest(urn=urn, properties=properties))
+    error = failure(plugin.Create, provider_pb2.CreateRequest(urn=urn, properties=properties))
 
-    assert [line for _, line, _ in engine.lines] == ["sent [secret]", "1 warning", "sending [secret]"]
+    said = r"volume a is claimed by [secret] \u009b2J\u000d\u202e"
+    assert (error.code(), error.details()) == (grpc.StatusCode.UNKNOWN, said)
+    told = [line for _, line, _ in engine.lines]
+    assert told == [r"sent [secret] \u001b[2J", "1 warning", r"sending [secret] \u001b]0;owned\u0007"]
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,7 @@
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.frame import resource
-from nomad_csi.provider import registry
+from nomad_csi.frame import registry, resource
 from nomad_csi.resources import plugin_health
 
 HEALTH = plugin_health.PluginHealthResource()
@@ -61,7 +60,7 @@ def test_check_fills_in_what_the_plan_would():
 
 def test_check_keeps_one_shape_for_markers_of_jobs():
     """A job's index arrives as a number, and is only ever compared."""
-    values, failures = HEALTH.check(NEWS | {"jobs": {"a": 41, "b": 1795248829.0, "c": "x", "d": resource.UNKNOWN}})
+    values, failures = HEALTH.check(NEWS | {"jobs": {"a": 41, "b": 1795248829, "c": "x", "d": resource.UNKNOWN}})
 
     assert failures == ()
     assert values["jobs"] == {"a": "41", "b": "1795248829", "c": "x", "d": resource.UNKNOWN}
@@ -82,22 +81,6 @@ def test_check_keeps_one_shape_for_markers_of_jobs():
 def test_check_refuses(change, path):
     """What cannot be meant is refused where it stands."""
     assert [failure.path for failure in HEALTH.check(NEWS | change)[1]] == [path]
-
-
-@pytest.mark.parametrize(
-    ("change", "reason"),
-    [
-        ({"minHealthyPercent": 0}, "expected a whole number from 1 to 100, got 0"),
-        ({"minHealthyPercent": 101}, "expected a whole number from 1 to 100, got 101"),
-        ({"minHealthyPercent": 99.5}, "expected a whole number from 1 to 100, got 99.5"),
-        ({"minHealthyPerZone": 0}, "expected a whole number, at least 1, got 0"),
-    ],
-)
-def test_check_refuses_a_policy_that_cannot_be_meant(change, reason):
-    """None of nothing is no policy."""
-    assert [(failure.path, failure.reason) for failure in HEALTH.check(NEWS | change)[1]] == [
-        (next(iter(change)), reason)
-    ]
 
 
 def test_create_of_an_unhealthy_plugin_records_nothing(context, plugin_cluster):
@@ -135,22 +118,6 @@ def test_diff_verifies_again_what_was_found_unhealthy():
     assert difference.updates == ("status",)
 
 
-OF_OLD = {"evidence": "proof", "verifiedBy": "provenBy", "status": "verdict"}
-
-
-def test_state_of_before_the_names_were_changed_is_read(context, plugin_cluster):
-    """Nothing is different in it, and a refresh writes the names of today."""
-    plugin_cluster.plugin(instances=1)
-    plugin_cluster.allocation()
-    inputs, outputs = (
-        {OF_OLD.get(name, name): value for name, value in old.items()} for old in (NEWS, NEWS | VERIFIED)
-    )
-
-    assert not HEALTH.diff("aws-ebs0", inputs, outputs, NEWS).any
-    assert HEALTH.diff("aws-ebs0", inputs, outputs | {"verdict": "partial", "satisfied": False}, NEWS).updates
-    assert HEALTH.read(context, "aws-ebs0", inputs, outputs)[0] == NEWS
-
-
 def test_read_looks_once_and_warns_of_nothing_that_stays(context, heard, plugin_cluster):
     """The status of this moment is recorded. An update may repair the plugin after it, so that the reason passes."""
     plugin_cluster.plugin(instances=0)
@@ -179,19 +146,20 @@ def test_import_is_refused(context):
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "reason"),
+    ("name", "value", "allowed"),
     [
-        ("nodes", -1, "expected a whole number, at least 1; omit it for one on every eligible client, got -1"),
-        ("nodes", 0, "expected a whole number, at least 1; omit it for one on every eligible client, got 0"),
-        ("nodes", 1.5, "expected a whole number, at least 1; omit it for one on every eligible client, got 1.5"),
-        ("controllers", -2, "expected a whole number, at least 0, got -2"),
-        ("controllers", float("inf"), "expected a whole number, at least 0, got inf"),
-        ("timeoutS", -1, "expected a number of seconds above 0, got -1"),
-        ("timeoutS", 0, "expected a number of seconds above 0, got 0"),
-        ("stableS", -0.5, "expected a number of seconds, at least 0, got -0.5"),
-        ("stableS", float("nan"), "expected a number of seconds, at least 0, got nan"),
+        ("nodes", 0, "at least 1"),
+        ("nodes", 1.5, "a whole number"),
+        ("controllers", -2, "at least 0"),
+        ("controllers", float("inf"), "a whole number"),
+        ("timeoutS", 0, "more than 0.0"),
+        ("stableS", -0.5, "at least 0.0"),
+        ("stableS", float("nan"), "a finite number"),
+        ("minHealthyPercent", 0, "at least 1"),
+        ("minHealthyPercent", 101, "at most 100"),
+        ("minHealthyPerZone", 0, "at least 1"),
     ],
 )
-def test_rejects_numbers_that_cannot_be_meant(name, value, reason):
+def test_rejects_numbers_that_cannot_be_meant(name, value, allowed):
     """By name, before anything is waited for."""
-    assert HEALTH.check(NEWS | {name: value})[1] == (resource.Failure(path=name, reason=reason),)
+    assert list(map(str, HEALTH.check(NEWS | {name: value})[1])) == [f"{name}: expected {allowed}, got {value}"]

@@ -8,7 +8,6 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.csi import report
-from nomad_csi.frame import properties
 from nomad_csi.plan import model, probe_job
 from nomad_csi.probing import probe_job_run
 from nomad_csi.resources import asked_together, plugin_health, plugin_health_properties, plugin_health_wait
@@ -219,13 +218,10 @@ def test_how_it_is_asked_changes_no_proof():
 
 def test_check_refuses_a_job_that_cannot_ask():
     """All at once."""
-    news = NEWS | {"evidence": "nomad", "onNodes": {"image": "x/y:1", "timeoutS": 0}}
+    news = NEWS | {"evidence": "nomad", "onNodes": {"image": "x/y:1"}}
 
-    assert [str(failure.path) for failure in HEALTH.check(news)[1]] == [
-        "onNodes.timeoutS",
-        "evidence",
-        "onNodes.stateDir",
-    ]
+    assert [problem.path for problem in HEALTH.check(news)[1]] == ["evidence", "onNodes.stateDir"]
+    assert [problem.path for problem in HEALTH.check(NEWS | {"onNodes": {"timeoutS": 0}})[1]] == ["onNodes.timeoutS"]
     assert HEALTH.check(NEWS | {"onNodes": {}})[0]["onNodes"] == {"command": "nomad-csi", "timeoutS": 60}
 
 
@@ -258,7 +254,7 @@ def test_every_field_of_an_expectation_goes_through_the_inputs():
         driver="aws-efs",
     )
 
-    inputs, failures = properties.check(plugin_health_properties.INPUTS, plugin_health_properties.inputs_of(expected))
+    inputs, failures = plugin_health_properties.PluginHealth.check(plugin_health_properties.inputs_of(expected))
 
     assert failures == ()
-    assert plugin_health.expectation(inputs) == expected
+    assert plugin_health_properties.expectation(inputs) == expected

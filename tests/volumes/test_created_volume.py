@@ -81,23 +81,24 @@ def no_delete(scripted):
         assert method != "DELETE" or path == f"{PATH}?namespace=prod"
 
 
-RANGE = {"capacityMinBytes": 2, "capacityMaxBytes": 1}
-REJECTED = {
-    "no size": ({"capacityMinBytes": 0}, "capacityMinBytes", "expected a whole number of bytes from 1, got 0"),
-    "half a byte": ({"capacityMaxBytes": 1.5}, "capacityMaxBytes", "expected a whole number of bytes from 1, got 1.5"),
-    "an empty range": (RANGE, "capacityMaxBytes", "expected capacityMinBytes or more, got 1 below 2"),
-    "two sources": ({"cloneId": "vol-0"}, "cloneId", "expected either cloneId or snapshotId, got both"),
-    "an id that the plugin gives": ({"externalId": "vol-0"}, "externalId", "got an unknown property"),
-}
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"capacityMinBytes": 0}, "capacityMinBytes: expected at least 1, got 0"),
+        ({"capacityMaxBytes": 1.5}, "capacityMaxBytes: expected a whole number, got 1.5"),
+        (
+            {"capacityMinBytes": 2, "capacityMaxBytes": 1},
+            "capacityMaxBytes: expected capacityMinBytes or more, got 1 below 2",
+        ),
+        ({"cloneId": "vol-0"}, "cloneId: expected either cloneId or snapshotId, got both"),
+        ({"externalId": "vol-0"}, "externalId: expected one of"),
+    ],
+)
+def test_check_rejects_what_no_plugin_could_make(given, told):
+    """Sizes that are none, an empty range, two sources, an id that the plugin gives."""
+    _, problems = VOLUME.check(GIVEN | given)
 
-
-@pytest.mark.parametrize(("given", "path", "reason"), REJECTED.values(), ids=REJECTED)
-def test_check_rejects_what_no_plugin_could_make(given, path, reason):
-    """Before anything is sent."""
-    _, failures = VOLUME.check(GIVEN | given)
-
-    assert path in {failure.path for failure in failures}
-    assert reason in "; ".join(failure.reason for failure in failures)
+    assert any(str(problem).startswith(told) for problem in problems), problems
 
 
 def test_order_of_required_places_means_nothing(context, scripted):
@@ -213,7 +214,7 @@ def test_diff_of_places_that_the_storage_is_in_by_now_changes_nothing():
 
 def test_properties_that_replace_are_those_that_the_comparison_replaces():
     """What the schema declares, and what Nomad and the plugin do."""
-    declared = {name for name, item in VOLUME.declared.inputs.items() if item.replaces}
+    declared = VOLUME.declared.replacing
     others = {
         "pluginId": "other",
         "parameters": {"type": "st1"},

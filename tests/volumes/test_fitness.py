@@ -8,7 +8,7 @@ import boto3
 import pytest
 
 from nomad_csi.csi import capability, channel, endpoint, validation
-from nomad_csi.frame import properties
+from nomad_csi.frame import resource
 from nomad_csi.health import gather
 from nomad_csi.nomad import plugins
 from nomad_csi.resources import plugin_health
@@ -98,7 +98,7 @@ def test_plugin_must_be_able_to_serve_the_volume(found, needs_controller, expect
     [
         ("ebs.csi.aws.com", "vol-0123456789abcdef0", 0),
         ("ebs.csi.aws.com", "vol-o123456789abcdef0", 1),
-        ("ebs.csi.aws.com", properties.UNKNOWN, 0),
+        ("ebs.csi.aws.com", resource.UNKNOWN, 0),
         ("efs.csi.aws.com", "fs-0123456789abcdef0::fsap-0123456789abcdef0", 0),
         ("efs.csi.aws.com", "vol-0123456789abcdef0", 1),
         ("org.democratic-csi.p", "anything", 0),
@@ -190,7 +190,7 @@ OF_AWS = {
     "one of another account": ("{system}", "{one}", IN_ZONE | {"context": {"crossAccount": "true"}}, "", UNSEEN.format("{system}")),
     "storage of another driver": ("server#share", "{disk}", PLACED, "", ""),
     "a local volume": ("local-ebs://dev/xvdbz", "{disk}", PLACED, "", ""),
-    "not known": (properties.UNKNOWN, "{disk}", PLACED, "", ""),
+    "not known": (resource.UNKNOWN, "{disk}", PLACED, "", ""),
 }  # fmt: skip
 """New and old external id, and what else is known -> what AWS has against it, and what it was not asked."""
 
@@ -221,7 +221,7 @@ def test_environment_names_the_region(stored, monkeypatch):
 PREVIEWS = {
     "it is there": ("{one}::{point}", True, "", ""),
     "not of the program": (ABSENT_SYSTEM, False, "", ""),
-    "not known": (properties.UNKNOWN, True, "", ""),
+    "not known": (resource.UNKNOWN, True, "", ""),
     "a file system that is gone": (ABSENT_SYSTEM, True, "", UNSEEN.format(ABSENT_SYSTEM)),
     "a volume that is gone": (ABSENT_VOLUME, True, "", UNSEEN.format(ABSENT_VOLUME)),
     "an access point that is gone": (f"{{one}}::{GONE_POINT}", True, "externalId: expected an access point of ", ""),
@@ -280,7 +280,7 @@ def test_controller_on_this_machine_is_asked(context, client):
     [problem], unchecked = validated(context, "absent")
     assert problem.startswith("externalId: expected a volume that the controller of p knows, got 'absent': NOT_FOUND: ")
     assert unchecked == []
-    assert validated(context, "absent", secrets={"password": properties.UNKNOWN}) == ([], [])
+    assert validated(context, "absent", secrets={"password": resource.UNKNOWN}) == ([], [])
 
 
 def test_controller_is_asked_all_that_nomad_would_ask_it(context, client, heard, monkeypatch):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nomad_csi.frame import properties, resource
+from nomad_csi.frame import resource
 from nomad_csi.volumes import desired, registration_change, volume_properties, wanted_volume
 
 ZONE_A = {"segments": {"topology.ebs.csi.aws.com/zone": "us-east-1a"}}
@@ -48,17 +48,17 @@ def changed(**news):
         ({"owner": "shop/prod"}, "in-place", (), "same"),
         ({"context": {"tier": "fast", "encryptInTransit": "false"}}, "in-place", (), "same"),
         ({"context": {"tier": "fast", "share": "/b"}}, "in-place", (), "unknown"),
-        ({"context": properties.UNKNOWN}, "in-place", (), "unknown"),
+        ({"context": resource.UNKNOWN}, "in-place", (), "unknown"),
         ({"context": None}, "re-register", ("context",), "unknown"),
         ({"externalId": VOL_B}, "re-register", ("externalId",), "other"),
-        ({"externalId": properties.UNKNOWN}, "re-register", ("externalId",), "unknown"),
+        ({"externalId": resource.UNKNOWN}, "re-register", ("externalId",), "unknown"),
         ({"externalId": VOL_B, "pluginId": "x"}, "re-register", ("externalId", "pluginId"), "other"),
         ({"pluginId": "x"}, "re-register", ("pluginId",), "same"),
         ({"name": "x"}, "re-register", ("name",), "same"),
         ({"parameters": {"a": "b"}}, "re-register", ("parameters",), "same"),
         ({"requiredTopologies": [ZONE_A]}, "re-register", ("requiredTopologies",), "same"),
         ({"requiredTopologies": None}, "re-register", ("requiredTopologies",), "same"),
-        ({"requiredTopologies": properties.UNKNOWN}, "re-register", ("requiredTopologies",), "same"),
+        ({"requiredTopologies": resource.UNKNOWN}, "re-register", ("requiredTopologies",), "same"),
         ({"namespace": "prod"}, "replace", ("namespace",), "same"),
         ({"volumeId": "b", "externalId": VOL_B}, "replace", ("volumeId",), "other"),
     ],
@@ -102,7 +102,7 @@ def test_key_that_is_a_setting_on_either_side_says_nothing_of_the_data(settings,
 
 def test_storage_that_is_not_known_yet_says_nothing():
     """The record may depend on what is made first: what the key means is in doubt, and nothing is said of a deletion."""
-    found = changed(externalId=properties.UNKNOWN, storage=properties.UNKNOWN, context={"encryptInTransit": "a"})
+    found = changed(externalId=resource.UNKNOWN, storage=resource.UNKNOWN, context={"encryptInTransit": "a"})
 
     assert (found.storage, found.new_location, found.left_storage) == ("unknown", "", None)
     assert found.context_keys == ("tier",)
@@ -123,7 +123,7 @@ CONSEQUENCES = {
         {"externalId": VOL_B}, f"default/mysql is re-pointed from {VOL_A} to {VOL_B}: {AGAIN}, refused while claimed; {STAYS}"
     ),
     "storage that is not known yet": (
-        {"externalId": properties.UNKNOWN},
+        {"externalId": resource.UNKNOWN},
         f"default/mysql gets other storage instead of {VOL_A}: {AGAIN}, refused while claimed; {STAYS}",
     ),
     "another plugin and name": (
@@ -137,7 +137,7 @@ CONSEQUENCES = {
         {"context": {"tier": "fast", "share": "/b"}}, f"default/mysql may stand for other data afterwards: context.share {DOUBT}"
     ),
     "a context that is not known yet": (
-        {"context": properties.UNKNOWN}, f"default/mysql may stand for other data afterwards: context.* {DOUBT}"
+        {"context": resource.UNKNOWN}, f"default/mysql may stand for other data afterwards: context.* {DOUBT}"
     ),
     "another secret": ({"secrets": {"password": "new"}}, ""),
 }  # fmt: skip
@@ -195,7 +195,7 @@ def moved(location, external_id):
     return EFS | {"externalId": external_id, "storage": {"location": location, "owned": True}}
 
 
-@pytest.mark.parametrize("external_id", [NEW_POINT, properties.UNKNOWN])
+@pytest.mark.parametrize("external_id", [NEW_POINT, resource.UNKNOWN])
 def test_another_access_point_of_the_same_folder_is_the_same_data(external_id):
     """The owner of an access point cannot change in place: it is made anew, and the folder behind it stays."""
     found = classify(EFS, moved(FOLDER, external_id))
@@ -211,7 +211,7 @@ def test_another_access_point_of_the_same_folder_is_the_same_data(external_id):
 @pytest.mark.parametrize(
     ("location", "external_id"),
     [
-        ("fs-0aaaaaaaaaaaaaaaa:/shared2", properties.UNKNOWN),
+        ("fs-0aaaaaaaaaaaaaaaa:/shared2", resource.UNKNOWN),
         ("fs-0aaaaaaaaaaaaaaaa:/shared2", NEW_POINT),
         ("fs-0aaaaaaaaaaaaaaaa:/", "fs-0aaaaaaaaaaaaaaaa"),
     ],
@@ -234,11 +234,11 @@ def test_storage_that_the_program_makes_anew_is_said_to_be_deleted():
     """The engine deletes what it replaces; the preview does not know yet what comes in its place."""
     disk = OLD | {"storage": {"owned": True}, "protect": True}
 
-    assert registration_change.sentence("default/mysql", classify(disk, disk | {"externalId": properties.UNKNOWN})) == (
+    assert registration_change.sentence("default/mysql", classify(disk, disk | {"externalId": resource.UNKNOWN})) == (
         f"default/mysql gets new, empty storage instead of {VOL_A}: deregistered and registered again, refused while "
         f"claimed; {VOL_A} is deleted with all its data afterwards"
     )
-    assert refusal(EFS, moved(properties.UNKNOWN, properties.UNKNOWN)) == (
+    assert refusal(EFS, moved(resource.UNKNOWN, resource.UNKNOWN)) == (
         f"volume default/shared is protected, and would get new, empty storage instead of {FOLDER}: "
         f"{FOLDER.partition(':')[0]} is deleted with all its data afterwards; {MEANT}"
     )
@@ -247,8 +247,8 @@ def test_storage_that_the_program_makes_anew_is_said_to_be_deleted():
 def test_file_system_that_volumes_share_is_not_said_to_be_deleted():
     """Only the access point of this volume goes, whatever file system it is in next."""
     part = EFS | {"storage": {"location": FOLDER, "owned": True, "part": True}}
-    news = part | {"externalId": properties.UNKNOWN}
-    news["storage"] = {"location": properties.UNKNOWN, "owned": True, "part": True}
+    news = part | {"externalId": resource.UNKNOWN}
+    news["storage"] = {"location": resource.UNKNOWN, "owned": True, "part": True}
 
     said = registration_change.sentence("default/shared", classify(part, news))
 
@@ -260,7 +260,7 @@ def test_folder_that_an_older_release_did_not_record_is_not_guessed():
     old = EFS | {"storage": {}}
 
     assert refusal(old, moved(FOLDER, OLD_POINT)) == ""
-    assert refusal(old, moved(FOLDER, properties.UNKNOWN)) == (
+    assert refusal(old, moved(FOLDER, resource.UNKNOWN)) == (
         f"volume default/shared is protected, and would get other storage instead of {OLD_POINT}: the data stays in "
         f"{OLD_POINT} and is not copied; nothing was changed: where that is meant, set protect: false, run `pulumi up`, "
         "and change it then"
@@ -269,7 +269,7 @@ def test_folder_that_an_older_release_did_not_record_is_not_guessed():
 
 def test_folder_that_is_not_said_any_more_leaves_the_external_id():
     """What it will be is not known before the access point is made."""
-    found = classify(EFS, EFS | {"externalId": properties.UNKNOWN, "storage": {}})
+    found = classify(EFS, EFS | {"externalId": resource.UNKNOWN, "storage": {}})
 
     assert (found.storage, found.old_location, found.new_location) == ("unknown", FOLDER, "")
 

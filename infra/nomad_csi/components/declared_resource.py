@@ -5,11 +5,14 @@ Property names inside are those on the wire, or as Python writes them: ``accessM
 maps are the operator's, and stay.
 """
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import pulumi
 
-from nomad_csi.frame import declaration, properties
+from nomad_csi.frame import registry
+
+if TYPE_CHECKING:
+    from nomad_csi.frame import properties
 
 
 class Provider(pulumi.ProviderResource):
@@ -42,26 +45,29 @@ class Provider(pulumi.ProviderResource):
 
 
 class DeclaredResource(pulumi.CustomResource):
-    """A custom resource whose arguments are its declared inputs; all its properties are attributes."""
-
-    declared: ClassVar[declaration.Declaration]
+    """A custom resource whose arguments are the inputs declared for its name; all its properties are attributes."""
 
     def __init__(self, resource_name: str, *, opts: pulumi.ResourceOptions | None = None, **arguments: Any) -> None:
-        declared = self.declared
+        declared = self.declared()
         names = declared.python_names
         given = {names.get(argument, argument): value for argument, value in arguments.items()}
         if unknown := given.keys() - declared.inputs.keys():
             raise TypeError(f"{type(self).__name__}() got an unexpected argument {min(unknown)!r}")
-        required = {name for name, item in declared.inputs.items() if item.required}
-        if missing := required - given.keys():
-            raise TypeError(f"{type(self).__name__}() missing argument {properties.python_name(min(missing))!r}")
-        inputs = {name: _input(item, given.get(name)) for name, item in declared.inputs.items()}
+        missing = [own for own, name in names.items() if name in declared.required - given.keys()]
+        if missing:
+            raise TypeError(f"{type(self).__name__}() missing argument {missing[0]!r}")
+        inputs = {name: declared.spelled(name, given.get(name)) for name in declared.inputs}
+        inputs |= {name: pulumi.Output.secret(inputs[name]) if inputs[name] else None for name in declared.secret}
         if not may_change_inputs(opts):
-            defaults = {name for name, item in declared.inputs.items() if item.default is not None}
-            inputs = {name: value for name, value in inputs.items() if value is not None or name in defaults}
+            inputs = {name: value for name, value in inputs.items() if value is not None or name in declared.defaults}
         props = dict.fromkeys(declared.program_outputs) | inputs
         super().__init__(declared.token, resource_name, props, opts)
         vars(self).update({attribute: vars(self)[name] for attribute, name in names.items() if name in props})
+
+    @classmethod
+    def declared(cls) -> "properties.Declaration":
+        """Return what is declared for the resource."""
+        return registry.declaration(cls.__name__)
 
     def __getattr__(self, attribute: str) -> Any:
         """
@@ -71,7 +77,7 @@ class DeclaredResource(pulumi.CustomResource):
         that the time grows with the square of their number (pulumi Python SDK 3.272, ``wait_for_rpcs`` in
         ``pulumi/runtime/stack.py``).
         """
-        if attribute not in self.declared.python_names:
+        if attribute not in self.declared().python_names:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {attribute!r}")
         return self.urn.apply(lambda _urn: None)
 
@@ -81,17 +87,3 @@ def may_change_inputs(opts: pulumi.ResourceOptions | None) -> bool:
     if opts is None:
         return False
     return any((opts.ignore_changes, opts.transforms, opts.transformations, opts.id, opts.urn, opts.import_))
-
-
-def _input(declared: properties.Property, value: Any) -> Any:
-    is_given = isinstance(value, pulumi.Output) or bool(value)
-    if declared.secret:
-        return pulumi.Output.secret(value) if is_given else None
-    if not is_given or isinstance(value, pulumi.Output):
-        return value
-    if declared.kind == "record":
-        names = {properties.python_name(name): name for name in declared.fields}
-        return {names.get(name, name): item for name, item in value.items()}
-    if declared.kind == "list" and declared.item:
-        return [_input(declared.item, item) for item in value]
-    return value

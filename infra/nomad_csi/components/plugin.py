@@ -150,7 +150,7 @@ def _expected(plan: Plan) -> dict[str, Any]:
             lambda made, name=name: plugin_health_properties.inputs_of(made.expectation).get(name),  # type: ignore[misc]
             *own.get(name, plan.but("iam")),
         )
-        for name in plugin_health_properties.INPUTS
+        for name in plugin_health_properties.DECLARED.inputs
         if name != "jobs"
     }
 

@@ -6,18 +6,12 @@ resources declare.
 """
 
 from nomad_csi.components import declared_resource
-from nomad_csi.frame import stack_identity
-from nomad_csi.jobs import plugin_job_properties
-from nomad_csi.resources import plugin_health_properties, rendered_file
-from nomad_csi.volumes import hold, volume_properties
 
 Provider = declared_resource.Provider
 
 
 class StackIdentity(declared_resource.DeclaredResource):
     """The random id by which a stack owns what it makes; one in each stack, declared by the components."""
-
-    declared = stack_identity.DECLARED
 
 
 class PluginJob(declared_resource.DeclaredResource):
@@ -28,13 +22,9 @@ class PluginJob(declared_resource.DeclaredResource):
     is true.
     """
 
-    declared = plugin_job_properties.DECLARED
-
 
 class PluginHealth(declared_resource.DeclaredResource):
     """The gate: it is there once the plugin is verified healthy. Registrations depend on it."""
-
-    declared = plugin_health_properties.DECLARED
 
 
 class VolumeRegistration(declared_resource.DeclaredResource):
@@ -46,8 +36,6 @@ class VolumeRegistration(declared_resource.DeclaredResource):
     other data; *storage* is what the program knows of that.
     """
 
-    declared = volume_properties.REGISTRATION
-
 
 class CreatedVolume(declared_resource.DeclaredResource):
     """
@@ -58,8 +46,6 @@ class CreatedVolume(declared_resource.DeclaredResource):
     how. While *availability_zone* stays, another topology key replaces nothing.
     """
 
-    declared = volume_properties.CREATED
-
 
 class StorageHold(declared_resource.DeclaredResource):
     """
@@ -69,10 +55,6 @@ class StorageHold(declared_resource.DeclaredResource):
     is not deleted either.
     """
 
-    declared = hold.DECLARED
-
 
 class RenderedFile(declared_resource.DeclaredResource):
     """A rendered file below the provider's ``root``: written at once, and never over a file that is not ours."""
-
-    declared = rendered_file.DECLARED

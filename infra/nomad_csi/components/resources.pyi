@@ -1,4 +1,4 @@
-"""Made by ``python -m tests.argument_stub`` from what `nomad_csi.resources` declares: edit that, or resources.py."""
+"""Made by ``python -m tests.argument_stub`` from what the resources declare: edit that, or resources.py."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,14 +17,10 @@ class CreatedVolume(pulumi.CustomResource):
     or replaced, its storage stays, or goes with all data: *on_destroy* ``keep`` or ``delete``, *deletion* says
     how. While *availability_zone* stays, another topology key replaces nothing.
     """
-    external_id: pulumi.Output[str]
-    """The storage provider's id of what the plugin made."""
-    capacity_bytes: pulumi.Output[float]
-    """How large the plugin made it; 0 where it does not say."""
-    context: pulumi.Output[Mapping[str, Any]]
-    """`volume_context`, as the plugin answered."""
-    topologies: pulumi.Output[Sequence[Mapping[str, Any]]]
-    """Places where the volume can be attached, as the plugin answered; empty: anywhere."""
+    owner: pulumi.Output[str]
+    """The owning stack, as `project/stack`; its owner record, a Nomad variable, keeps other stacks away."""
+    owner_id: pulumi.Output[str]
+    """The owning stack's id: `stackId` of its `StackIdentity`. Without it the stack is known by its label."""
     volume_id: pulumi.Output[str]
     """Nomad's id of the volume, unique in its namespace."""
     namespace: pulumi.Output[str]
@@ -35,10 +31,6 @@ class CreatedVolume(pulumi.CustomResource):
     """How the file system is mounted; cannot change while the volume is in use."""
     secrets: pulumi.Output[Mapping[str, Any]]
     """CSI secrets. Sent with every registration, and never shown."""
-    owner: pulumi.Output[str]
-    """The owning stack, as `project/stack`; its owner record, a Nomad variable, keeps other stacks away."""
-    owner_id: pulumi.Output[str]
-    """The owning stack's id: `stackId` of its `StackIdentity`. Without it the stack is known by its label."""
     name: pulumi.Output[str]
     """
     The readable beginning of the name that the plugin makes the storage by; a nonce follows it. It counts when
@@ -72,6 +64,14 @@ class CreatedVolume(pulumi.CustomResource):
     """
     deletion: pulumi.Output[Mapping[str, Any]]
     """How the storage is deleted; needed with `onDestroy: delete`."""
+    external_id: pulumi.Output[str]
+    """The storage provider's id of what the plugin made."""
+    capacity_bytes: pulumi.Output[float]
+    """How large the plugin made it; 0 where it does not say."""
+    context: pulumi.Output[Mapping[str, Any]]
+    """`volume_context`, as the plugin answered."""
+    topologies: pulumi.Output[Sequence[Mapping[str, Any]]]
+    """Places where the volume can be attached, as the plugin answered; empty: anywhere."""
     def __init__(
         self,
         resource_name: str,
@@ -79,11 +79,11 @@ class CreatedVolume(pulumi.CustomResource):
         volume_id: pulumi.Input[str],
         capabilities: pulumi.Input[Sequence[Mapping[str, Any]]],
         plugin_id: pulumi.Input[str],
+        owner: pulumi.Input[str] | None = None,
+        owner_id: pulumi.Input[str] | None = None,
         namespace: pulumi.Input[str] | None = None,
         mount_options: pulumi.Input[Mapping[str, Any]] | None = None,
         secrets: pulumi.Input[Mapping[str, Any]] | None = None,
-        owner: pulumi.Input[str] | None = None,
-        owner_id: pulumi.Input[str] | None = None,
         adopt: pulumi.Input[bool] | None = None,
         name: pulumi.Input[str] | None = None,
         required_topologies: pulumi.Input[Sequence[Mapping[str, Any]]] | None = None,
@@ -101,22 +101,6 @@ class CreatedVolume(pulumi.CustomResource):
 
 class PluginHealth(pulumi.CustomResource):
     """The gate: it is there once the plugin is verified healthy. Registrations depend on it."""
-    healthy_controllers: pulumi.Output[float]
-    """Healthy controllers."""
-    expected_controllers: pulumi.Output[float]
-    """Controllers that must be healthy."""
-    healthy_nodes: pulumi.Output[float]
-    """Clients with a healthy node instance that must have one."""
-    expected_nodes: pulumi.Output[float]
-    """Clients that must have a node instance."""
-    reported_version: pulumi.Output[str]
-    """The version that the plugin reported; empty where it reported none."""
-    verified_by: pulumi.Output[str]
-    """`csi` where every instance answered itself, `nomad` where it is Nomad's status."""
-    status: pulumi.Output[str]
-    """`healthy`; `partial` where some instances are; else what is wrong, such as `missing`."""
-    satisfied: pulumi.Output[bool]
-    """Whether that is enough: all, or what minHealthyPercent and minHealthyPerZone ask for."""
     plugin_id: pulumi.Output[str]
     """Id of the CSI plugin."""
     provider: pulumi.Output[str]
@@ -164,6 +148,22 @@ class PluginHealth(pulumi.CustomResource):
     """Name of the driver in the catalogue, for what explains a failure."""
     jobs: pulumi.Output[Mapping[str, Any]]
     """Ids of the plugin's jobs, each with what changes when the job does: then it is verified again."""
+    healthy_controllers: pulumi.Output[float]
+    """Healthy controllers."""
+    expected_controllers: pulumi.Output[float]
+    """Controllers that must be healthy."""
+    healthy_nodes: pulumi.Output[float]
+    """Clients with a healthy node instance that must have one."""
+    expected_nodes: pulumi.Output[float]
+    """Clients that must have a node instance."""
+    reported_version: pulumi.Output[str]
+    """The version that the plugin reported; empty where it reported none."""
+    verified_by: pulumi.Output[str]
+    """`csi` where every instance answered itself, `nomad` where it is Nomad's status."""
+    status: pulumi.Output[str]
+    """`healthy`; `partial` where some instances are; else what is wrong, such as `missing`."""
+    satisfied: pulumi.Output[bool]
+    """Whether that is enough: all, or what minHealthyPercent and minHealthyPerZone ask for."""
     def __init__(
         self,
         resource_name: str,
@@ -200,6 +200,16 @@ class PluginJob(pulumi.CustomResource):
     The HCL is the document. A job of that id that differs and is not this owner's is taken over only when *adopt*
     is true.
     """
+    owner: pulumi.Output[str]
+    """The owning stack, as `project/stack`; its owner record, a Nomad variable, keeps other stacks away."""
+    owner_id: pulumi.Output[str]
+    """The owning stack's id: `stackId` of its `StackIdentity`. Without it the stack is known by its label."""
+    job_id: pulumi.Output[str]
+    """Id of the job, as in its HCL."""
+    namespace: pulumi.Output[str]
+    """Nomad namespace of the job, as in its HCL; `default` when omitted."""
+    hcl: pulumi.Output[str]
+    """The job file (HCL2), without variables."""
     job_modify_index: pulumi.Output[float]
     """Nomad's index of the job's last change."""
     version: pulumi.Output[float]
@@ -208,25 +218,15 @@ class PluginJob(pulumi.CustomResource):
     """`None`, or how the running job differs: Nomad's plan type such as `Edited`, or `Stopped`."""
     drift: pulumi.Output[Sequence[str]]
     """What differs in the running job, such as `group plugin > task plugin > config.image`."""
-    job_id: pulumi.Output[str]
-    """Id of the job, as in its HCL."""
-    namespace: pulumi.Output[str]
-    """Nomad namespace of the job, as in its HCL; `default` when omitted."""
-    hcl: pulumi.Output[str]
-    """The job file (HCL2), without variables."""
-    owner: pulumi.Output[str]
-    """The owning stack, as `project/stack`; its owner record, a Nomad variable, keeps other stacks away."""
-    owner_id: pulumi.Output[str]
-    """The owning stack's id: `stackId` of its `StackIdentity`. Without it the stack is known by its label."""
     def __init__(
         self,
         resource_name: str,
         *,
         job_id: pulumi.Input[str],
         hcl: pulumi.Input[str],
-        namespace: pulumi.Input[str] | None = None,
         owner: pulumi.Input[str] | None = None,
         owner_id: pulumi.Input[str] | None = None,
+        namespace: pulumi.Input[str] | None = None,
         adopt: pulumi.Input[bool] | None = None,
         plugin_jobs: pulumi.Input[Sequence[str]] | None = None,
         replace_for_type: pulumi.Input[bool] | None = None,
@@ -238,12 +238,12 @@ class RenderedFile(pulumi.CustomResource):
     """
     A rendered file below the provider's ``root``: written at once, and never over a file that is not ours.
     """
-    sha256: pulumi.Output[str]
-    """SHA-256 of the text as this stack wrote it, in hexadecimal."""
     path: pulumi.Output[str]
     """Where the file is, relative to the provider's `root`."""
     content: pulumi.Output[str]
     """The whole text of the file."""
+    sha256: pulumi.Output[str]
+    """SHA-256 of the text as this stack wrote it, in hexadecimal."""
     def __init__(
         self,
         resource_name: str,
@@ -255,10 +255,10 @@ class RenderedFile(pulumi.CustomResource):
 
 class StackIdentity(pulumi.CustomResource):
     """The random id by which a stack owns what it makes; one in each stack, declared by the components."""
-    stack_id: pulumi.Output[str]
-    """16 hexadecimal digits, made once."""
     stack: pulumi.Output[str]
     """The stack's label, as `project/stack`; another one gives another id."""
+    stack_id: pulumi.Output[str]
+    """16 hexadecimal digits, made once."""
     def __init__(
         self,
         resource_name: str,
@@ -275,12 +275,12 @@ class StorageHold(pulumi.CustomResource):
     depends,
     is not deleted either.
     """
-    storage_id: pulumi.Output[str]
-    """Id of the storage, such as `fs-...`."""
     owner: pulumi.Output[str]
     """The owning stack, as `project/stack`; its owner record, a Nomad variable, keeps other stacks away."""
     owner_id: pulumi.Output[str]
     """The owning stack's id: `stackId` of its `StackIdentity`. Without it the stack is known by its label."""
+    storage_id: pulumi.Output[str]
+    """Id of the storage, such as `fs-...`."""
     def __init__(
         self,
         resource_name: str,
@@ -299,56 +299,56 @@ class VolumeRegistration(pulumi.CustomResource):
     taken over only when *adopt* is true. With *protect*, a change is refused by which the id would stand for
     other data; *storage* is what the program knows of that.
     """
-    controller_required: pulumi.Output[bool]
-    """Whether the plugin has a controller that publishes the volume."""
+    owner: pulumi.Output[str]
+    """The owning stack, as `project/stack`; its owner record, a Nomad variable, keeps other stacks away."""
+    owner_id: pulumi.Output[str]
+    """The owning stack's id: `stackId` of its `StackIdentity`. Without it the stack is known by its label."""
     volume_id: pulumi.Output[str]
     """Nomad's id of the volume, unique in its namespace."""
     namespace: pulumi.Output[str]
     """Nomad namespace of the volume; `default` when omitted."""
+    capabilities: pulumi.Output[Sequence[Mapping[str, Any]]]
+    """Ways in which allocations may use the volume."""
+    mount_options: pulumi.Output[Mapping[str, Any]]
+    """How the file system is mounted; cannot change while the volume is in use."""
+    secrets: pulumi.Output[Mapping[str, Any]]
+    """CSI secrets. Sent with every registration, and never shown."""
     name: pulumi.Output[str]
     """Shown by Nomad; the volume's id when omitted."""
     external_id: pulumi.Output[str]
     """The storage provider's id, such as `vol-...` or `fs-...::fsap-...`."""
     plugin_id: pulumi.Output[str]
     """Id of the CSI plugin that serves the volume."""
-    capabilities: pulumi.Output[Sequence[Mapping[str, Any]]]
-    """Ways in which allocations may use the volume."""
-    mount_options: pulumi.Output[Mapping[str, Any]]
-    """How the file system is mounted; cannot change while the volume is in use."""
     required_topologies: pulumi.Output[Sequence[Mapping[str, Any]]]
     """Places where the volume can be attached, as the clients report them; anywhere when omitted."""
     parameters: pulumi.Output[Mapping[str, Any]]
     """Passed to the controller plugin when it validates the volume."""
     context: pulumi.Output[Mapping[str, Any]]
     """`volume_context` of every CSI call."""
-    secrets: pulumi.Output[Mapping[str, Any]]
-    """CSI secrets. Sent with every registration, and never shown."""
-    owner: pulumi.Output[str]
-    """The owning stack, as `project/stack`; its owner record, a Nomad variable, keeps other stacks away."""
-    owner_id: pulumi.Output[str]
-    """The owning stack's id: `stackId` of its `StackIdentity`. Without it the stack is known by its label."""
     protect: pulumi.Output[bool]
     """Refuse every change that would make the volume id refer to other data."""
     storage: pulumi.Output[Mapping[str, Any]]
     """What the program knows of the storage behind the external id; it is not sent to Nomad."""
+    controller_required: pulumi.Output[bool]
+    """Whether the plugin has a controller that publishes the volume."""
     def __init__(
         self,
         resource_name: str,
         *,
         volume_id: pulumi.Input[str],
+        capabilities: pulumi.Input[Sequence[Mapping[str, Any]]],
         external_id: pulumi.Input[str],
         plugin_id: pulumi.Input[str],
-        capabilities: pulumi.Input[Sequence[Mapping[str, Any]]],
+        owner: pulumi.Input[str] | None = None,
+        owner_id: pulumi.Input[str] | None = None,
         namespace: pulumi.Input[str] | None = None,
-        name: pulumi.Input[str] | None = None,
         mount_options: pulumi.Input[Mapping[str, Any]] | None = None,
+        secrets: pulumi.Input[Mapping[str, Any]] | None = None,
+        adopt: pulumi.Input[bool] | None = None,
+        name: pulumi.Input[str] | None = None,
         required_topologies: pulumi.Input[Sequence[Mapping[str, Any]]] | None = None,
         parameters: pulumi.Input[Mapping[str, Any]] | None = None,
         context: pulumi.Input[Mapping[str, Any]] | None = None,
-        secrets: pulumi.Input[Mapping[str, Any]] | None = None,
-        owner: pulumi.Input[str] | None = None,
-        owner_id: pulumi.Input[str] | None = None,
-        adopt: pulumi.Input[bool] | None = None,
         protect: pulumi.Input[bool] | None = None,
         storage: pulumi.Input[Mapping[str, Any]] | None = None,
         opts: pulumi.ResourceOptions | None = None,

@@ -1,164 +1,119 @@
 """
-Properties of custom resources, declared once for `check` and for the package schema.
+Properties of custom resources: models, from which checks, the package schema and the classes of programs derive.
 
-Values are JSON values; `UNKNOWN` is accepted wherever a value is.
+Fields have Python's names; values on the wire and in a state have Pulumi's (camelCase).
 """
 
-import difflib
+import enum
 import functools
-import math
+import inspect
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import Any, Literal
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
 
-from nomad_csi.spec import names
+import pydantic
+from pydantic import alias_generators
+from pydantic.fields import FieldInfo
 
-# Property paths as Pulumi writes them: ``a.b``, ``a[0]``, ``a["b.c"]``.
-#
-# Source: pulumi/pulumi, ``sdk/go/common/resource/property_path.go``, ``ParsePropertyPath``.
-
-
-_PLAIN_NAME = re.compile(r"[A-Za-z_$][\w$]*")
-_FIRST_NAME = re.compile(r"[^.\[]*")
+from nomad_csi import errors
+from nomad_csi.spec import base, names, problems
 
 
-def join_path(path: str, step: str | int) -> str:
-    """Return the path of *step* below *path*: ``join("a", "b.c")`` is ``'a["b.c"]'``."""
-    if isinstance(step, int):
-        return f"{path}[{step}]"
-    if not _PLAIN_NAME.fullmatch(step):
-        quoted = step.replace("\\", "\\\\").replace('"', '\\"')
-        return f'{path}["{quoted}"]'
-    return f"{path}.{step}" if path else step
+class Mark(enum.Enum):
+    """What a property means to the engine: metadata of a field, beside its type."""
+
+    SECRET = enum.auto()
+
+    REPLACES = enum.auto()
+    """A change needs a new object."""
+
+    NOT_COMPARED = enum.auto()
+    """A change does not change the object: an option of a step, or the source of a value."""
+
+    NOT_RECORDED = enum.auto()
+    """It is no output: only a step reads it."""
+
+    INTERNAL = enum.auto()
+    """An output that only the provider reads, in the state: programs do not have it."""
 
 
-def top_of_path(path: str) -> str:
-    """Return the top-level property of *path*: ``top("a[0].b")`` is ``"a"``."""
-    found = _FIRST_NAME.match(path)
-    return found.group() if found else path
+class Properties(base.Model):
+    """
+    Inputs or outputs of a resource, or an object in them. `names.UNKNOWN` is accepted wherever a value is.
+
+    ``""``, ``false``, an empty list and an empty object mean the same as an absent value, unless the field is required.
+    So an observed state, in this form, can be compared with a desired one.
+    """
+
+    model_config = pydantic.ConfigDict(alias_generator=alias_generators.to_camel)
+
+    @pydantic.model_validator(mode="wrap")
+    @classmethod
+    def _accept_unknown_object(cls, given: Any, handler: pydantic.ModelWrapValidatorHandler["Properties"]) -> Any:
+        if given == names.UNKNOWN:
+            return given
+        if isinstance(given, Mapping):
+            known = base.fields_of(cls)
+            given = {
+                name: value for name, value in given.items() if value == {} or not _is_absent(known.get(name), value)
+            }
+        return handler(given)
+
+    @pydantic.field_validator("*", mode="wrap")
+    @classmethod
+    def _accept_unknown(cls, given: Any, handler: pydantic.ValidatorFunctionWrapHandler) -> Any:
+        return given if given == names.UNKNOWN else handler(given)
+
+    @classmethod
+    def check(cls, given: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[errors.Problem, ...]]:
+        """
+        Return *given* with defaults filled in and without absent values, and all problems.
+
+        Nothing but the problems where a property is wrong. Checking the result again changes nothing.
+        """
+        try:
+            found = cls.model_validate(dict(given))
+        except pydantic.ValidationError as error:
+            return {}, tuple(problems.list_problems(error, cls, "", cls.names_marked(Mark.SECRET)))
+        return found.plain(), tuple(found.contradictions())
+
+    @classmethod
+    def names_marked(cls, mark: Mark) -> frozenset[str]:
+        """Return Pulumi's names of the fields that have the *mark*."""
+        return frozenset(name for name, field in base.fields_of(cls).items() if mark in field.metadata)
+
+    def contradictions(self) -> Iterator[errors.Problem]:
+        """Yield the problems that concern several properties."""
+        return iter(())
+
+    def plain(self) -> dict[str, Any]:
+        """Return the properties as JSON values, without absent ones."""
+        fields = zip(base.fields_of(type(self)).items(), type(self).model_fields, strict=True)
+        found = [(name, field, _plain(getattr(self, attribute))) for (name, field), attribute in fields]
+        return {name: value for name, field, value in found if not _is_absent(field, value)}
 
 
-def is_covered(path: str, by: Iterable[str]) -> bool:
-    """Return whether *path* is one of the paths in *by*, or below one; ``[*]`` matches any index or name."""
-    return any(_pattern(cover).match(path) for cover in by)
+def _plain(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    return value.plain() if isinstance(value, Properties) else value
 
 
-def _pattern(cover: str) -> re.Pattern[str]:
-    any_step = r"(\[\d+\]|\[\"(?:[^\"\\]|\\.)*\"\]|\.[\w$]+)"
-    parts = [re.escape(part) for part in cover.split("[*]")]
-    return re.compile(any_step.join(parts) + r"(?![\w$])")
+def _is_absent(field: FieldInfo | None, value: Any) -> bool:
+    if value is None or field is None or field.is_required():
+        return value is None
+    return value is False or value in ("", [], {})
 
 
-# Declarations of properties.
+def description(kind: type[Properties]) -> str:
+    """Return what a *kind* of properties describes, on one line."""
+    return " ".join((inspect.getdoc(kind) or "").split())
 
 
-UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
-"""Pulumi's marker of an unknown value (pulumi SDK, ``pulumi/runtime/rpc.py``, ``UNKNOWN``)."""
-
-SHOWN_LIMIT = 60
-"""Maximum length of a value in a failure."""
-
-Kind = Literal["text", "number", "flag", "list", "map", "record"]
-
-_TYPES: Mapping[Kind, tuple[type, ...]] = {
-    "text": (str,),
-    "number": (int, float),
-    "flag": (bool,),
-    "list": (list, tuple),
-    "map": (Mapping,),
-    "record": (Mapping,),
-}
-_NAMES: Mapping[Kind, str] = {
-    "text": "text",
-    "number": "a number",
-    "flag": "true or false",
-    "list": "a list",
-    "map": "a mapping of names to text",
-    "record": "a mapping",
-}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Failure:
-    """A failed check: path and reason. The provider never names the property on the wire."""
-
-    path: str
-    reason: str
-
-
-@dataclass(frozen=True)
-class Range:
-    """The range of numbers of a property."""
-
-    words: str
-    """The range as a phrase that follows "expected"."""
-
-    least: float
-    most: float = math.inf
-    is_whole: bool = True
-
-    def has(self, given: float) -> bool:
-        """Return whether *given* is in the range."""
-        is_one = math.isfinite(given) and (not self.is_whole or given == int(given))
-        return is_one and self.least <= given <= self.most
-
-
-@dataclass(frozen=True)
-class Property:
-    """One property of a custom resource, or of an object in one."""
-
-    kind: Kind
-    description: str = ""
-    _: KW_ONLY
-    required: bool = False
-
-    default: Any = None
-    """The value that `check` fills in for an absent property; ``None``: it stays absent."""
-
-    may_be_empty: bool = False
-    """Whether ``""`` is a value. Otherwise an empty optional property is absent, an empty required one missing."""
-
-    secret: bool = False
-    replaces: bool = False
-    """Whether a change needs a new object."""
-
-    compared: bool = True
-    """Whether a change of it changes the object; false for options of a step, and for the source of a value."""
-
-    recorded: bool = True
-    """Whether it is an output, too; false for values that only a step reads."""
-
-    internal: bool = False
-    """Whether it is an output that only the provider reads, in the state: programs do not have it."""
-
-    one_of: tuple[str, ...] = ()
-    """The allowed strings; empty: any."""
-
-    pattern: re.Pattern[str] | None = None
-    pattern_says: str = ""
-    """The pattern as a phrase that follows "expected"."""
-
-    range: Range | None = None
-    """The allowed numbers; ``None``: any."""
-
-    item: "Property | None" = None
-    """Items of a list; a map always has string values."""
-
-    type_name: str = ""
-    """Name of an object's type in the package schema."""
-
-    fields: Mapping[str, "Property"] = field(default_factory=dict)
-    """Properties of an object."""
-
-
-text = functools.partial(Property, "text")
-number = functools.partial(Property, "number")
-flag = functools.partial(Property, "flag")
-items = functools.partial(Property, "list")
-texts = functools.partial(Property, "list", item=text())
-mapping = functools.partial(Property, "map")
-record = functools.partial(Property, "record")
+def has_default(field: FieldInfo) -> bool:
+    """Return whether the *field* gets a value where none is given."""
+    return not (field.is_required() or _is_absent(field, field.default))
 
 
 @functools.cache
@@ -167,164 +122,86 @@ def python_name(name: str) -> str:
     return re.sub(r"(?=[A-Z])", "_", name).lower()
 
 
-def secret_names(declared: Mapping[str, Property]) -> frozenset[str]:
-    """Return the names of the *declared* properties that are always secret."""
-    return frozenset(name for name, item in declared.items() if item.secret)
+@dataclass(frozen=True, kw_only=True)
+class Declaration:
+    """Token, inputs and outputs of a kind of custom resource."""
 
+    token: str
+    """Pulumi's type token, such as ``nomad-csi:index:VolumeRegistration``."""
 
-def spread_unknown(declared: Property, value: Any) -> Any:
-    """
-    Return a *value* of the kind that is *declared*, with `UNKNOWN` only instead of a string.
+    input_model: type[Properties]
+    output_model: type[Properties]
+    """The outputs that are not inputs."""
 
-    ``UNKNOWN`` instead of a list or an object becomes one that holds it, and instead of a number ``-1``: it differs
-    from every known value, and has its shape.
-    """
-    match declared.kind:
-        case "list":
-            item = declared.item or Property(kind="text")
-            return [spread_unknown(item, each) for each in ([UNKNOWN] if value == UNKNOWN else value)]
-        case "map":
-            return {UNKNOWN: UNKNOWN} if value == UNKNOWN else value
-        case "record":
-            given = dict.fromkeys(declared.fields, UNKNOWN) if value == UNKNOWN else value
-            return {name: spread_unknown(declared.fields[name], each) for name, each in given.items()}
-        case "number":
-            return -1 if value == UNKNOWN else value
-        case _:
+    @property
+    def description(self) -> str:
+        """What the object is."""
+        return description(self.input_model)
+
+    @property
+    def inputs(self) -> Mapping[str, FieldInfo]:
+        """The inputs, by name."""
+        return base.fields_of(self.input_model)
+
+    @property
+    def outputs(self) -> Mapping[str, FieldInfo]:
+        """The outputs that are not inputs, by name."""
+        return base.fields_of(self.output_model)
+
+    @functools.cached_property
+    def required(self) -> frozenset[str]:
+        """Names of the inputs that must be given."""
+        return frozenset(name for name, field in self.inputs.items() if field.is_required())
+
+    @functools.cached_property
+    def defaults(self) -> frozenset[str]:
+        """Names of the inputs that get a value where none is given."""
+        return frozenset(name for name, field in self.inputs.items() if has_default(field))
+
+    @functools.cached_property
+    def secret(self) -> frozenset[str]:
+        """Names of the inputs that are always secret."""
+        return self.input_model.names_marked(Mark.SECRET)
+
+    @functools.cached_property
+    def not_compared(self) -> frozenset[str]:
+        """Names of the inputs whose change does not change the object."""
+        return self.input_model.names_marked(Mark.NOT_COMPARED)
+
+    @functools.cached_property
+    def replacing(self) -> frozenset[str]:
+        """Names of the inputs whose change needs a new object."""
+        return self.input_model.names_marked(Mark.REPLACES)
+
+    @functools.cached_property
+    def program_outputs(self) -> Mapping[str, FieldInfo]:
+        """The outputs that programs have, by name."""
+        return {name: field for name, field in self.outputs.items() if Mark.INTERNAL not in field.metadata}
+
+    @functools.cached_property
+    def python_names(self) -> Mapping[str, str]:
+        """Names of the properties that programs have, by their names in Python."""
+        return {python_name(name): name for name in (*self.inputs, *self.program_outputs)}
+
+    def spelled(self, name: str, value: Any) -> Any:
+        """Return the *value* of the input *name* with Pulumi's names in its objects, where it has Python's."""
+        kind = problems.model_in(self.inputs[name].annotation)
+        if kind is None or not isinstance(value, Mapping | list | tuple):
             return value
+        if not isinstance(value, Mapping):
+            return [self.spelled(name, item) for item in value]
+        known = {python_name(key): key for key in base.fields_of(kind)}
+        return {known.get(key, key): item for key, item in value.items()}
 
+    def check(self, news: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[errors.Problem, ...]]:
+        """Return the inputs *news* as `Properties.check` does."""
+        return self.input_model.check(news)
 
-def has_unknown(value: Any) -> bool:
-    """Return whether *value*, or a part of it, is unknown."""
-    if isinstance(value, Mapping):
-        return any(map(has_unknown, value.values()))
-    return any(map(has_unknown, value)) if isinstance(value, list) else value == UNKNOWN
+    def recorded(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Return those of *values* that are outputs as well."""
+        left_out = self.input_model.names_marked(Mark.NOT_RECORDED)
+        return {name: value for name, value in values.items() if name not in left_out}
 
-
-def check(
-    declared: Mapping[str, Property], given: Mapping[str, Any], path: str = ""
-) -> tuple[dict[str, Any], tuple[Failure, ...]]:
-    """
-    Return *given* with defaults filled in and empty optional properties left out, and all failures.
-
-    The result is in a normal form, so that an observed state can be compared with it.
-    """
-    failures = [
-        _unknown_name(path, name, declared) for name in given if name not in declared and given[name] is not None
-    ]
-    values: dict[str, Any] = {}
-    for name, item in declared.items():
-        value, wrong = _check_named(item, given.get(name), join_path(path, name))
-        failures.extend(wrong)
-        if value is not None:
-            values[name] = value
-    return values, tuple(failures)
-
-
-def _check_named(declared: Property, given: Any, path: str) -> tuple[Any, list[Failure]]:
-    value, failures = (None, []) if given is None else _check_value(declared, given, path)
-    if failures or value == UNKNOWN:
-        return value, failures
-    if not _is_empty(declared, value):
-        return value, []
-    if declared.required:
-        return None, [Failure(path=path, reason="expected a value, got nothing")]
-    return declared.default, []
-
-
-def _is_empty(declared: Property, value: Any) -> bool:
-    if value is None:
-        return True
-    return not declared.may_be_empty and (value is False or value in ("", [], {}))
-
-
-def _check_value(declared: Property, given: Any, path: str) -> tuple[Any, list[Failure]]:
-    if given == UNKNOWN:
-        return given, []
-    if not _fits(declared.kind, given):
-        return None, [_failure(declared, path, _NAMES[declared.kind], given)]
-    match declared.kind:
-        case "record":
-            values, wrong = check(declared.fields, given, path)
-            return values, list(wrong)
-        case "list":
-            return _check_items(declared, enumerate(given), path)
-        case "map":
-            return _check_map(declared, given, path)
-        case _:
-            return given, _check_scalar(declared, given, path)
-
-
-def _fits(kind: Kind, given: Any) -> bool:
-    is_flag = isinstance(given, bool)  # Python counts it among the numbers, JSON does not
-    return isinstance(given, _TYPES[kind]) and is_flag == (kind == "flag")
-
-
-def _check_scalar(declared: Property, given: Any, path: str) -> list[Failure]:
-    if given == "":
-        return []  # `_check_named` decides whether that is a value
-    if declared.one_of and given not in declared.one_of:
-        return [_failure(declared, path, f"one of {', '.join(declared.one_of)}", given)]
-    if declared.pattern and not declared.pattern.fullmatch(given):
-        return [_failure(declared, path, declared.pattern_says, given)]
-    if declared.range and not declared.range.has(given):
-        return [_failure(declared, path, declared.range.words, given)]
-    return []
-
-
-def _check_items(declared: Property, given: Iterable[tuple[int, Any]], path: str) -> tuple[Any, list[Failure]]:
-    item = replace(declared.item or Property(kind="text"), required=True)
-    checked = [_check_named(item, value, join_path(path, position)) for position, value in given]
-    return [value for value, _ in checked], [failure for _, wrong in checked for failure in wrong]
-
-
-def _check_map(declared: Property, given: Mapping[str, Any], path: str) -> tuple[Any, list[Failure]]:
-    text = Property(kind="text", secret=declared.secret)
-    failures = [
-        failure for name, value in given.items() for failure in _check_value(text, value, join_path(path, name))[1]
-    ]
-    return dict(given), failures
-
-
-def _unknown_name(path: str, name: str, declared: Mapping[str, Property]) -> Failure:
-    close = difflib.get_close_matches(name, declared, n=1)
-    hint = f"did you mean {close[0]}" if close else "remove it"
-    known = ", ".join(sorted(declared))
-    return Failure(path=join_path(path, name), reason=f"expected one of {known}, got an unknown property; {hint}")
-
-
-def _failure(declared: Property, path: str, allowed: str, given: Any) -> Failure:
-    return Failure(path=path, reason=f"expected {allowed}, got {'[secret]' if declared.secret else shown(given)}")
-
-
-def shown(value: Any) -> str:
-    """Return *value* as a short string: ``shown("a")`` is ``"'a'"``, ``shown(True)`` is ``"true"``."""
-    if isinstance(value, Mapping | list | tuple):
-        return "a mapping" if isinstance(value, Mapping) else "a list"
-    text = str(value).lower() if isinstance(value, bool) else repr(value)
-    return text if len(text) <= SHOWN_LIMIT else f"{text[: SHOWN_LIMIT - 3]}..."
-
-
-# Properties of several resources: their patterns and the messages of these; each resource has its own description.
-
-
-def namespace(description: str, *, replaces: bool = True) -> Property:
-    """Return a Nomad namespace, ``default`` when omitted."""
-    return text(
-        description,
-        default="default",
-        replaces=replaces,
-        pattern=names.NAMESPACE,
-        pattern_says="up to 128 letters, digits and '-'",
-    )
-
-
-def plugin_id(description: str, *, replaces: bool = True) -> Property:
-    """Return the id of a CSI plugin."""
-    return text(
-        description,
-        required=True,
-        replaces=replaces,
-        pattern=names.PLUGIN_ID,
-        pattern_says="up to 63 letters, digits, '.', '_' and '-', the first a letter or digit",
-    )
+    def inputs_in(self, outputs: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the inputs that are recorded in *outputs*."""
+        return {name: value for name, value in outputs.items() if name in self.inputs}

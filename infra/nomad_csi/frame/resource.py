@@ -4,31 +4,36 @@ The interface of every custom resource, in plain Python.
 Property names are Pulumi's (camelCase), values are JSON values, `UNKNOWN` marks an unknown value.
 """
 
+import contextlib
 import functools
 import threading
-import types
 from collections.abc import Callable, Mapping
 from concurrent import futures
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from nomad_csi import errors, nomad, side_by_side
-from nomad_csi.frame import declaration, properties
+from nomad_csi.spec import names
+
+if TYPE_CHECKING:
+    from nomad_csi.frame import properties
 
 # The objects of one operation of the engine, such as a preview or an update. A process serves one at a time.
 
 
 _Answer = TypeVar("_Answer")
 _Inputs = Mapping[str, Any]
-_NOTHING: _Inputs = {}
 
 
 class Operation:
-    """The objects of an operation, by type token and URN. Thread-safe."""
+    """
+    The objects of an operation, by type token and URN.
+
+    Thread-safe: each method makes one change of a dictionary or set, and Python makes these one at a time.
+    """
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
         self._declared: dict[str, dict[str, _Inputs]] = {}
         self._recorded: dict[str, Mapping[str, Any]] = {}
         self._clusters: set[str] = set()
@@ -37,57 +42,48 @@ class Operation:
 
     def declare(self, token: str, urn: str, inputs: Mapping[str, Any]) -> None:
         """Record that the program declares the object *urn* with checked *inputs*."""
-        with self._lock:
-            self._declared.setdefault(token, {})[urn] = inputs
-
-    def record(self, urn: str, outputs: Mapping[str, Any]) -> None:
-        """Record that the state has the object *urn* with *outputs*."""
-        with self._lock:
-            self._recorded[urn] = outputs
-
-    def create(self, token: str, identity: str) -> None:
-        """Record that *identity* was created, or taken over."""
-        with self._lock:
-            self._created.add((token, identity))
+        self._declared.setdefault(token, {})[urn] = inputs
 
     def declared(self, token: str, urn: str) -> Mapping[str, Any] | None:
         """Return the inputs that the program declares for *urn*; ``None`` where it has not declared it so far."""
-        with self._lock:
-            return self._declared.get(token, {}).get(urn)
-
-    def see(self, outputs: Mapping[str, Any]) -> None:
-        """Record the cluster of an object of the state with *outputs*."""
-        with self._lock:
-            self._clusters |= {str(outputs["cluster"])} if outputs.get("cluster") else set()
-
-    def recorded_cluster(self) -> Mapping[str, Any]:
-        """Return the output ``cluster`` of the objects of the state; empty where none was seen so far, or several."""
-        with self._lock:
-            return {"cluster": next(iter(self._clusters))} if len(self._clusters) == 1 else {}
+        return self._declared.get(token, {}).get(urn)
 
     def all_declared(self, token: str) -> tuple[Mapping[str, Any], ...]:
         """Return the inputs of every object of the type *token* that the program has declared so far."""
-        with self._lock:
-            return tuple(self._declared.get(token, {}).values())
+        return tuple(self._declared.get(token, {}).values())
+
+    def record(self, urn: str, outputs: Mapping[str, Any]) -> None:
+        """Record that the state has the object *urn* with *outputs*."""
+        self._recorded[urn] = outputs
 
     def recorded(self, urn: str) -> Mapping[str, Any]:
         """Return the outputs that the state has of *urn*; empty where it was not compared in this operation."""
-        with self._lock:
-            return self._recorded.get(urn, _NOTHING)
+        return self._recorded.get(urn, {})
+
+    def see(self, outputs: Mapping[str, Any]) -> None:
+        """Record the cluster of an object of the state with *outputs*."""
+        if outputs.get("cluster"):
+            self._clusters.add(str(outputs["cluster"]))
+
+    def recorded_cluster(self) -> Mapping[str, Any]:
+        """Return the output ``cluster`` of the objects of the state; empty where none was seen so far, or several."""
+        found = tuple(self._clusters)
+        return {"cluster": found[0]} if len(found) == 1 else {}
+
+    def create(self, token: str, identity: str) -> None:
+        """Record that *identity* was created, or taken over."""
+        self._created.add((token, identity))
 
     def was_created(self, token: str, identity: str) -> bool:
         """Return whether this operation has created *identity*, or taken it over."""
-        with self._lock:
-            return (token, identity) in self._created
+        return (token, identity) in self._created
 
     def once(self, question: str, ask: Callable[[], _Answer]) -> _Answer:
         """Return what *ask* returned, or raise what it raised, on its first call in this operation."""
-        with self._lock:
-            answer = self._answers.get(question)
-            is_first = answer is None
-            answer = self._answers.setdefault(question, futures.Future())
-        if is_first:
-            side_by_side.settle(ask, answer)
+        own: futures.Future[_Answer] = futures.Future()
+        answer = self._answers.setdefault(question, own)
+        if answer is own:
+            side_by_side.settle(ask, own)
         found: _Answer = answer.result()
         return found
 
@@ -95,12 +91,9 @@ class Operation:
 # The interface of a resource.
 
 
-UNKNOWN = properties.UNKNOWN
+UNKNOWN = names.UNKNOWN
 
 Properties = dict[str, Any]
-
-
-Failure = properties.Failure
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -202,11 +195,11 @@ class Context:
 class Resource(Protocol):
     """One kind of custom resource."""
 
-    declared: declaration.Declaration
+    declared: "properties.Declaration"
 
-    def check(self, news: Mapping[str, Any]) -> tuple[Properties, tuple[Failure, ...]]:
-        """Return *news* with defaults filled in, and all failures."""
-        return properties.check(self.declared.inputs, news)
+    def check(self, news: Mapping[str, Any]) -> tuple[Properties, tuple[errors.Problem, ...]]:
+        """Return *news* with defaults filled in and without absent values; or nothing, and all problems."""
+        return self.declared.check(news)
 
     def diff(
         self, identity: str, old_inputs: Mapping[str, Any], old_outputs: Mapping[str, Any], news: Mapping[str, Any]
@@ -281,7 +274,8 @@ def is_unreachable(error: errors.NomadApiError) -> bool:
     return error.status is None or error.kind == "retry"
 
 
-class KeptIfUnreachable:
+@dataclass(frozen=True)
+class KeptIfUnreachable(contextlib.AbstractContextManager[object, bool]):
     """
     A block that reads from Nomad and returns the result; code after it runs only where Nomad was unreachable.
 
@@ -289,31 +283,23 @@ class KeptIfUnreachable:
     for an object that is not recorded (an import) the error is raised.
     """
 
-    def __init__(self, context: Context, subject: str, *, is_recorded: bool) -> None:
-        self._context = context
-        self._address = context.client.connection.address
-        self._subject = subject
-        self._is_recorded = is_recorded
+    context: Context
+    subject: str
+    is_recorded: bool
 
-    def __enter__(self) -> None:
-        """Enter the block."""
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: types.TracebackType | None
-    ) -> bool:
-        if not isinstance(error, errors.NomadApiError) or not (self._is_recorded and is_unreachable(error)):
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> bool:
+        if not isinstance(error, errors.NomadApiError) or not (self.is_recorded and is_unreachable(error)):
             return False
-        self._context.warn(f"{self._address} is not reachable: {self._subject} was not compared")
+        address = self.context.client.connection.address
+        self.context.warn(f"{address} is not reachable: {self.subject} was not compared")
         return True
 
 
 class Previewed(KeptIfUnreachable):
     """A block of a preview that reads from Nomad: the step continues where Nomad is unreachable, or refuses."""
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: types.TracebackType | None
-    ) -> bool:
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> bool:
         if isinstance(error, errors.NomadApiError) and not is_unreachable(error):
-            self._context.warn(f"{self._subject} was not checked: {error}")
+            self.context.warn(f"{self.subject} was not checked: {error}")
             return True
         return super().__exit__(kind, error, traceback) or isinstance(error, errors.NomadApiError)

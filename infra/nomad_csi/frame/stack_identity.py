@@ -8,51 +8,66 @@ which takes the objects over, and the preview says so. So only one of two copies
 
 import secrets
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 from nomad_csi import errors
-from nomad_csi.frame import compare, declaration, properties, resource
-from nomad_csi.spec import names
+from nomad_csi.frame import changes, properties, resource
+from nomad_csi.spec import base, names
 
 STACK_ID_BYTES = 8
 
-OWNER = properties.text(
-    "The owning stack, as `project/stack`; its owner record, a Nomad variable, keeps other stacks away.",
-    pattern=names.OWNER,
-    pattern_says="a project and a stack, such as shop/prod",
-)
-
-OWNER_ID = properties.text(
-    "The owning stack's id: `stackId` of its `StackIdentity`. Without it the stack is known by its label.",
-    pattern=names.STACK_ID,
-    pattern_says="16 hexadecimal digits",
-)
-
-OF_OWNER = frozenset({"owner", "ownerId"})
-"""Inputs with the owner of an object; the object itself does not depend on them."""
-
-OUTPUTS: Mapping[str, properties.Property] = {
-    "nonce": properties.text(
-        "What identifies this object among others of its name: `delete` acts only where the owner record still has it.",
-        internal=True,
-    ),
-    "stack": properties.text("The stack, as `project/stack`, whose `up` made it or took it over last.", internal=True),
-}
-"""Further outputs of each object of a stack."""
+StackId = Annotated[str, base.Matching(names.STACK_ID, "16 hexadecimal digits")]
 
 
-DECLARED = declaration.Declaration(
+class Owned(properties.Properties):
+    """Inputs with the owner of an object; the object itself does not depend on them."""
+
+    owner: base.Owner = ""
+    """The owning stack, as `project/stack`; its owner record, a Nomad variable, keeps other stacks away."""
+
+    owner_id: StackId = ""
+    """The owning stack's id: `stackId` of its `StackIdentity`. Without it the stack is known by its label."""
+
+
+class Cluster(properties.Properties):
+    """The output of an object in a cluster."""
+
+    cluster: Annotated[str, properties.Mark.INTERNAL] = ""
+    """Identity of the cluster and region that holds it; not where it is not known."""
+
+
+class MadeByStack(properties.Properties):
+    """Outputs of each object of a stack."""
+
+    nonce: Annotated[str, properties.Mark.INTERNAL] = ""
+    """What identifies this object among others of its name: `delete` acts only where the owner record still has it."""
+
+    stack: Annotated[str, properties.Mark.INTERNAL] = ""
+    """The stack, as `project/stack`, whose `up` made it or took it over last."""
+
+
+OF_OWNER = frozenset(base.fields_of(Owned))
+OUTPUTS = tuple(base.fields_of(MadeByStack))
+
+
+class StackIdentity(properties.Properties):
+    """The random id by which this stack owns storage, registrations and jobs, whatever it is named."""
+
+    stack: base.Owner
+    """The stack's label, as `project/stack`; another one gives another id."""
+
+
+class StackIdentityOutputs(properties.Properties):
+    """Outputs of a `StackIdentity`."""
+
+    stack_id: str
+    """16 hexadecimal digits, made once."""
+
+
+DECLARED = properties.Declaration(
     token="nomad-csi:index:StackIdentity",  # noqa: S106  # Pulumi's word for a type's name
-    description="The random id by which this stack owns storage, registrations and jobs, whatever it is named.",
-    inputs={
-        "stack": properties.text(
-            "The stack's label, as `project/stack`; another one gives another id.",
-            required=True,
-            pattern=names.OWNER,
-            pattern_says="a project and a stack, such as shop/prod",
-        )
-    },
-    outputs={"stackId": properties.text("16 hexadecimal digits, made once.", required=True)},
+    input_model=StackIdentity,
+    output_model=StackIdentityOutputs,
 )
 
 
@@ -66,7 +81,7 @@ class StackIdentityResource(resource.Resource):
     ) -> resource.ResourceDiff:
         """Compare the labels; a stack that was renamed, or whose state was copied, gets a new id in place."""
         del identity, old_outputs
-        found = compare.difference(self.declared, old_inputs, news)
+        found = changes.difference(self.declared, old_inputs, news)
         if not found.any:
             return found
         before, now = old_inputs.get("stack"), news["stack"]

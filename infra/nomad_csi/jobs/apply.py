@@ -329,7 +329,7 @@ def _inputs(
 
 def _checked(of: resource.Resource, inputs: resource.Properties) -> resource.Properties:
     """Return *inputs* with their defaults. Raises `errors.SpecError` for values that `pulumi up` refuses, too."""
-    values, failures = of.check(inputs)
-    if failures:
-        raise errors.SpecError(tuple(errors.Problem(path=each.path, got="", allowed=each.reason) for each in failures))
+    values, problems = of.check(inputs)
+    if problems:
+        raise errors.SpecError(problems)
     return values

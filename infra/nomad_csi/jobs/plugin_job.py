@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from nomad_csi import errors, nomad
-from nomad_csi.frame import compare, resource, stack_identity
+from nomad_csi.frame import changes, resource, stack_identity
 from nomad_csi.hcl import job as job_files
 from nomad_csi.hcl import read
 from nomad_csi.jobs import owner, plugin_job_properties, wanted_job
@@ -37,7 +37,7 @@ class PluginJobResource(resource.Resource):
         kind, parts = old_outputs.get("driftType", EQUAL), old_outputs.get("drift") or ()
         where = f"in {listing.shortened(parts, 2)}" if parts else ""
         drifted = {} if kind in (None, EQUAL) else {kind.lower(): where}
-        found = compare.difference(
+        found = changes.difference(
             self.declared,
             old_inputs,
             news,

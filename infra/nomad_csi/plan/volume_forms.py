@@ -12,6 +12,7 @@ from operator import attrgetter
 from typing import Any, Literal, Protocol
 
 from nomad_csi.plan import registration
+from nomad_csi.spec.names import UNKNOWN
 
 Form = Literal["file", "api", "property"]
 Kind = Literal["text", "texts", "map", "bytes", "places", "capabilities"]
@@ -79,26 +80,32 @@ class _FormReader(Protocol):
 
 
 class _Checked:
-    """Reads objects that were validated before."""
+    """Reads objects that were validated before; ``UNKNOWN`` becomes a text of its own in the shape of its field."""
 
     def text(self, node: Any, key: str, /) -> str:
-        return str(node.get(key, ""))
+        return str(_found(node, key, ""))
 
     def strings(self, node: Any, key: str, /) -> tuple[str, ...]:
-        return tuple(node.get(key, ()))
+        return self.rows(node, key)
 
     def texts(self, node: Any, key: str, /) -> Mapping[str, str]:
-        found: Mapping[str, str] = node.get(key, {})
-        return found
+        found = _found(node, key, {})
+        return {UNKNOWN: UNKNOWN} if found == UNKNOWN else found
 
     def number(self, node: Any, key: str, /) -> int:
-        return int(node.get(key, 0))
+        found = _found(node, key, 0)
+        return -1 if found == UNKNOWN else int(found)
 
     def table(self, node: Any, key: str, /) -> Any:
-        return node.get(key, {})
+        return _found(node, key, {})
 
-    def rows(self, node: Any, key: str, /) -> Iterable[Any]:
-        return tuple(node.get(key, ()))
+    def rows(self, node: Any, key: str, /) -> tuple[Any, ...]:
+        found = _found(node, key, ())
+        return (UNKNOWN,) if found == UNKNOWN else tuple(found)
+
+
+def _found(node: Any, key: str, absent: Any) -> Any:
+    return node if node == UNKNOWN else node.get(key, absent)
 
 
 def _declared(kind: type, names: Mapping[str, str], attribute: str = "") -> Iterable[DocumentField]:

@@ -6,13 +6,16 @@ The package schema and the page of the components show the blocks; the tests of 
 
 import json
 import textwrap
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pulumi.provider.experimental import util
 
 Package = Mapping[str, Any]
 """A package schema, or a part of one."""
+
+Part = tuple[str, str, Mapping[str, Any]]
+"""Class, name and arguments of a component."""
 
 
 class Output(NamedTuple):
@@ -146,7 +149,7 @@ _GO = {"string": "String", "integer": "Int", "number": "Float64", "boolean": "Bo
 def blocks(kind: str, package: Package) -> Iterator[str]:
     """Yield the example of the component *kind* of the schema *package* as a block of Markdown for each language."""
     for language in LANGUAGES:
-        yield f"```{language.name}\n{_block(kind, language, package)}```\n"
+        yield f"```{language.name}\n{_block((kind, *EXAMPLES[kind]), language, package)}```\n"
 
 
 def section(kind: str, package: Package) -> str:
@@ -161,17 +164,17 @@ def section(kind: str, package: Package) -> str:
     )
 
 
-def program(language: Language, package: Package) -> str:
-    """Return a program in *language* with the examples of all components of the schema *package*."""
-    parts = [
-        _block(kind, language, package) + language.after.format(label=label) for kind, (label, _) in EXAMPLES.items()
-    ]
-    indented = (textwrap.indent(part, language.indent, lambda _: True) for part in parts)
-    return language.program.format(kinds=", ".join(sorted(EXAMPLES)), blocks="".join(indented))
+def program(language: Language, package: Package, parts: Sequence[Part] = ()) -> str:
+    """Return a program in *language* with *parts*, or the examples of all components of the schema *package*."""
+    parts = parts or [(kind, *example) for kind, example in EXAMPLES.items()]
+    blocks = (_block(part, language, package) + language.after.format(label=part[1]) for part in parts)
+    indented = (textwrap.indent(block, language.indent, lambda _: True) for block in blocks)
+    kinds = ", ".join(sorted({kind for kind, _, _ in parts}))
+    return language.program.format(kinds=kinds, blocks="".join(indented))
 
 
-def _block(kind: str, language: Language, package: Package) -> str:
-    label, args = EXAMPLES[kind]
+def _block(part: Part, language: Language, package: Package) -> str:
+    kind, label, args = part
     typed = package["resources"][f"nomad-csi:index:{kind}"]["inputProperties"]
     keys = {name: language.key(name) for name in args}
     if language.name == "go":

@@ -15,7 +15,7 @@ from pulumi.provider import server
 from pulumi.provider.experimental import analyzer, component, util
 
 from nomad_csi import errors
-from nomad_csi.provider import schema
+from nomad_csi.provider import about
 from nomad_csi.pulumi_state import urns
 from nomad_csi.spec import names
 
@@ -154,7 +154,7 @@ def shared(request: Any) -> Iterator[None]:
     """Share what a program declares once among the components of its `Construct` requests."""
     from nomad_csi.components import scope  # noqa: PLC0415  # see `Hosted`
 
-    name = request.providers.get(schema.PACKAGE, "").rpartition("::")[0].rpartition("::")[2]
+    name = request.providers.get(about.PACKAGE, "").rpartition("::")[0].rpartition("::")[2]
     key = request.monitorEndpoint, "" if name.startswith("default") else name
     if key not in _SCOPES:
         _SCOPES[key] = scope.Scope(key[1], is_hosted=True)
@@ -175,11 +175,13 @@ class Hosted(provider.Provider):
     """
 
     def __init__(self) -> None:
-        super().__init__(schema.version())
+        super().__init__(about.about().version)
 
     @property
     def schema(self) -> str:
         """The package schema, as JSON."""
+        from nomad_csi.provider import schema  # noqa: PLC0415  # see the class
+
         return json.dumps(schema.merged(self._components.described()))
 
     @schema.setter
@@ -203,7 +205,7 @@ class Hosted(provider.Provider):
         from nomad_csi.components import documentation  # noqa: PLC0415  # as above
 
         with documentation.brief():
-            return _Components(list(components.COMPONENTS), schema.PACKAGE, None, self.version or "")
+            return _Components(list(components.COMPONENTS), about.PACKAGE, None, self.version or "")
 
 
 class _Components(component.ComponentProvider):

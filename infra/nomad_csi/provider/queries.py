@@ -10,6 +10,7 @@ from nomad_csi import errors, nomad
 from nomad_csi.frame import properties
 from nomad_csi.nomad import plugins, volumes
 from nomad_csi.plan import snippet
+from nomad_csi.spec import base
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,8 +18,8 @@ class Query:
     """A function that reads, and changes nothing."""
 
     description: str
-    inputs: Mapping[str, properties.Property]
-    outputs: Mapping[str, properties.Property]
+    inputs: type[properties.Properties]
+    outputs: type[properties.Properties]
     read: Callable[[nomad.Nomad, Mapping[str, Any]], Mapping[str, Any]]
     """Returns the outputs. Raises `errors.RefusedError` where Nomad has no such object."""
 
@@ -68,52 +69,102 @@ def _read_volume(client: nomad.Nomad, given: Mapping[str, Any]) -> Mapping[str, 
     }
 
 
-_OF_VOLUME = {
-    "volumeId": properties.text("Nomad's id of the volume.", required=True),
-    "namespace": properties.namespace("Nomad namespace of the volume; `default` when omitted.", replaces=False),
-}
+class OfPlugin(properties.Properties):
+    """Inputs of `getPlugin`."""
+
+    plugin_id: base.PluginId
+    """Id of the CSI plugin."""
+
+
+class Plugin(properties.Properties):
+    """Outputs of `getPlugin`."""
+
+    provider: str
+    """Name that the plugin reported; empty until an instance was healthy."""
+
+    version: str
+    """Version that the plugin reported."""
+
+    controllers: int
+    """Controller instances."""
+
+    healthy_controllers: int
+    """Controller instances that are healthy by Nomad's status."""
+
+    nodes: int
+    """Node instances."""
+
+    healthy_nodes: int
+    """Node instances that are healthy by Nomad's status."""
+
+
+class OfVolume(properties.Properties):
+    """Inputs of `getVolume` and of `getClaim`."""
+
+    volume_id: base.Word
+    """Nomad's id of the volume."""
+
+    namespace: base.Namespace = "default"
+    """Nomad namespace of the volume; `default` when omitted."""
+
+
+class Volume(properties.Properties):
+    """Outputs of `getVolume`."""
+
+    plugin_id: str
+    """The plugin that serves it."""
+
+    external_id: str
+    """The id that the plugin knows the storage by."""
+
+    schedulable: bool
+    """Whether enough plugin instances are healthy by Nomad's status."""
+
+    capacity_bytes: int
+    """Size that the plugin reported; 0 for a volume that it did not create."""
+
+    claimed_by: list[str]
+    """Ids of the allocations that claim it."""
+
+
+class VolumeBlock(properties.Properties):
+    """The type of a component."""
+
+
+class VolumeMount(properties.Properties):
+    """The type of a component."""
+
+
+class Claim(properties.Properties):
+    """Outputs of `getClaim`."""
+
+    namespace: str
+    """Namespace of the volume; the job must be in the same."""
+
+    name: str
+    """Name of the `volume` block."""
+
+    volume: VolumeBlock
+    """The `volume` block of the job's group."""
+
+    volume_mount: VolumeMount
+    """The `volume_mount` block of each task that uses the volume."""
+
 
 QUERIES: Mapping[str, Query] = {
     "nomad-csi:index:getClaim": Query(
         description="Return how a job uses a registered CSI volume: the blocks of the job, as data.",
-        inputs=_OF_VOLUME,
-        outputs={
-            "namespace": properties.text("Namespace of the volume; the job must be in the same."),
-            "name": properties.text("Name of the `volume` block."),
-            "volume": properties.Property(
-                kind="record", type_name="VolumeBlock", description="The `volume` block of the job's group."
-            ),
-            "volumeMount": properties.Property(
-                kind="record",
-                type_name="VolumeMount",
-                description="The `volume_mount` block of each task that uses the volume.",
-            ),
-        },
+        inputs=OfVolume,
+        outputs=Claim,
         read=_read_claim,
     ),
     "nomad-csi:index:getPlugin": Query(
-        description="Read a CSI plugin, as Nomad has it now.",
-        inputs={"pluginId": properties.plugin_id("Id of the CSI plugin.")},
-        outputs={
-            "provider": properties.text("Name that the plugin reported; empty until an instance was healthy."),
-            "version": properties.text("Version that the plugin reported."),
-            "controllers": properties.number("Controller instances."),
-            "healthyControllers": properties.number("Controller instances that are healthy by Nomad's status."),
-            "nodes": properties.number("Node instances."),
-            "healthyNodes": properties.number("Node instances that are healthy by Nomad's status."),
-        },
-        read=_read_plugin,
+        description="Read a CSI plugin, as Nomad has it now.", inputs=OfPlugin, outputs=Plugin, read=_read_plugin
     ),
     "nomad-csi:index:getVolume": Query(
         description="Read a registered CSI volume, as Nomad has it now. Secrets and mount flags are not shown.",
-        inputs=_OF_VOLUME,
-        outputs={
-            "pluginId": properties.text("The plugin that serves it."),
-            "externalId": properties.text("The id that the plugin knows the storage by."),
-            "schedulable": properties.flag("Whether enough plugin instances are healthy by Nomad's status."),
-            "capacityBytes": properties.number("Size that the plugin reported; 0 for a volume that it did not create."),
-            "claimedBy": properties.texts("Ids of the allocations that claim it."),
-        },
+        inputs=OfVolume,
+        outputs=Volume,
         read=_read_volume,
     ),
 }

@@ -9,7 +9,7 @@ import grpc
 from pulumi.runtime.proto import provider_pb2, status_pb2
 
 from nomad_csi import errors
-from nomad_csi.frame import properties, resource
+from nomad_csi.frame import changes, resource
 from nomad_csi.provider import wire
 
 # Errors as the user reads them: one line, without secrets.
@@ -74,18 +74,18 @@ def partial(error: resource.InitFailedError, inputs: Mapping[str, Any], secrets:
     return PartialError(str(error), detail)
 
 
-def check(
-    values: Mapping[str, Any], failures: Iterable[resource.Failure], secrets: Collection[str]
-) -> provider_pb2.CheckResponse:
+def check(values: Mapping[str, Any], reasons: Iterable[str], secrets: Collection[str]) -> provider_pb2.CheckResponse:
     """
-    Return the checked inputs and the failures, which never name their property.
+    Return the checked inputs, and the *reasons* why they are refused, which never name their property to the engine.
 
     The engine prints the value of a top-level property that a failure names, secrets in clear (tried with CLI 3.260).
     """
-    return provider_pb2.CheckResponse(
-        inputs=wire.dump(values, secrets),
-        failures=[provider_pb2.CheckFailure(property="", reason=f"{item.path}: {item.reason}") for item in failures],
-    )
+    return provider_pb2.CheckResponse(inputs=wire.dump(values, secrets), failures=failures(reasons))
+
+
+def failures(reasons: Iterable[str]) -> list[provider_pb2.CheckFailure]:
+    """Return the *reasons* for a refusal as the engine expects them."""
+    return [provider_pb2.CheckFailure(property="", reason=reason) for reason in reasons]
 
 
 def difference(
@@ -109,11 +109,11 @@ def difference(
     return provider_pb2.DiffResponse(
         changes=changed,
         replaces=replaces,
-        diffs=list(dict.fromkeys(properties.top_of_path(path) for path in every)),
+        diffs=list(dict.fromkeys(changes.top_of_path(path) for path in every)),
         deleteBeforeReplace=True,
         detailedDiff={
             path: provider_pb2.PropertyDiff(
-                kind=_kind(found, path, replaces=path in replaces), inputDiff=properties.top_of_path(path) in inputs
+                kind=_kind(found, path, replaces=path in replaces), inputDiff=changes.top_of_path(path) in inputs
             )
             for path in every
         },
@@ -122,11 +122,9 @@ def difference(
 
 
 def _shown(found: Iterable[str], secrets: Collection[str], ignored: Collection[str]) -> list[str]:
-    kept = [path for path in found if not properties.is_covered(path, ignored)]
+    kept = [path for path in found if not changes.is_covered(path, ignored)]
     return list(
-        dict.fromkeys(
-            properties.top_of_path(path) if properties.top_of_path(path) in secrets else path for path in kept
-        )
+        dict.fromkeys(changes.top_of_path(path) if changes.top_of_path(path) in secrets else path for path in kept)
     )
 
 

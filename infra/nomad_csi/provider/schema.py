@@ -1,16 +1,20 @@
 """The package schema: components from Pulumi's analyzer, and custom resources from their declarations."""
 
+import typing
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
-from nomad_csi.frame import declaration, properties
+from pydantic.fields import FieldInfo
+
+from nomad_csi.frame import properties, registry
 from nomad_csi.nomad import sandbox_mark
-from nomad_csi.provider import about, configuration, examples, queries, registry
-from nomad_csi.spec import names
+from nomad_csi.provider import about, examples, queries, settings
+from nomad_csi.spec import base, names
+from nomad_csi.text import docstrings
 
 PACKAGE = about.PACKAGE
 
-_SANDBOX = properties.text("The sandbox that the object was made in; absent outside of one.")
+_SANDBOX = {"type": "string", "description": "The sandbox that the object was made in; absent outside of one."}
 _LANGUAGES = {
     "python": {"packageName": "pulumi_nomad_csi"},
     "nodejs": {"packageName": PACKAGE},
@@ -34,12 +38,7 @@ _FOR_PROGRAMS = (names.VOLUME_REGISTRATION_TYPE, names.PLUGIN_JOB_TYPE, names.CR
 
 _INTERNAL = "Internal: components create it, programs do not."
 
-_SCALARS = {"text": "string", "number": "number", "flag": "boolean"}
-
-
-def version() -> str:
-    """Return the version of this package, which is the plugin's."""
-    return about.about().version
+_SCALARS = {str: "string", int: "number", float: "number", bool: "boolean"}
 
 
 def merged(package: Mapping[str, Any]) -> dict[str, Any]:
@@ -50,17 +49,17 @@ def merged(package: Mapping[str, Any]) -> dict[str, Any]:
     """
     types: dict[str, Any] = dict(package.get("types", {}))
     languages = package.get("language", {})
-    tokens = sorted(registry.DECLARED, key=lambda token: token not in _FOR_PROGRAMS)
-    resources = {token: _resource(registry.DECLARED[token], types) for token in tokens}
-    settings = {name: _property(item, types) for name, item in configuration.DECLARED.items()}
+    tokens = sorted(registry.RESOURCES, key=lambda token: token not in _FOR_PROGRAMS)
+    resources = {token: _resource(registry.declaration(token.removeprefix(names.TYPES)), types) for token in tokens}
+    given = _object(settings.Settings, types)["properties"]
     whole = dict(package) | {
         **_about(about.about()),
         "resources": {**package.get("resources", {}), **resources},
         "functions": {token: _function(item, types) for token, item in queries.QUERIES.items()},
         "types": types,
         "language": languages | {name: languages.get(name, {}) | item for name, item in _LANGUAGES.items()},
-        "config": {"variables": settings},
-        "provider": {"description": "A Nomad cluster, and where rendered files go.", "inputProperties": settings},
+        "config": {"variables": given},
+        "provider": {"description": properties.description(settings.Settings), "inputProperties": given},
     }
     components = {token: item for token, item in package.get("resources", {}).items() if item.get("inputProperties")}
     for token, described in components.items():
@@ -86,69 +85,72 @@ def _about(project: about.About) -> dict[str, Any]:
     }
 
 
-def _resource(item: declaration.Declaration, types: dict[str, Any]) -> dict[str, Any]:
-    outputs = {**item.recorded(item.inputs), **item.program_outputs, sandbox_mark.OUTPUT: _SANDBOX}
+def _resource(item: properties.Declaration, types: dict[str, Any]) -> dict[str, Any]:
+    inputs, outputs = _object(item.input_model, types), _object(item.output_model, types)
+    recorded = item.recorded(inputs["properties"])
+    made = {name: outputs["properties"][name] for name in item.program_outputs}
     return {
         "description": item.description if item.token in _FOR_PROGRAMS else f"{_INTERNAL} {item.description}",
-        "inputProperties": {name: _property(declared, types) for name, declared in item.inputs.items()},
-        "requiredInputs": _required(item.inputs),
-        "properties": {name: _property(declared, types) for name, declared in outputs.items()},
-        "required": _required(outputs),
+        "inputProperties": inputs["properties"],
+        "requiredInputs": inputs["required"],
+        "properties": {**recorded, **made, sandbox_mark.OUTPUT: _SANDBOX},
+        "required": sorted(item.recorded(dict.fromkeys(inputs["required"])).keys() | outputs["required"]),
     }
 
 
 def _function(item: queries.Query, types: dict[str, Any]) -> dict[str, Any]:
+    outputs = _object(item.outputs, types)
     return {
         "description": item.description,
-        "inputs": {
-            "properties": {name: _property(declared, types) for name, declared in item.inputs.items()},
-            "required": _required(item.inputs),
-        },
-        "outputs": {
-            "properties": {name: _property(declared, types) for name, declared in item.outputs.items()},
-            "required": sorted(item.outputs),
-        },
+        "inputs": _object(item.inputs, types),
+        "outputs": outputs,
     }
 
 
-def _required(declared: Mapping[str, properties.Property]) -> list[str]:
-    return sorted(name for name, item in declared.items() if item.required)
+def _object(kind: type[properties.Properties], types: dict[str, Any]) -> dict[str, Any]:
+    """Return the properties of a *kind*, and those that are required; their types are added to *types*."""
+    texts = docstrings.of_attributes(kind)
+    found = {
+        name: _property(field, texts[attribute], types)
+        for attribute, (name, field) in zip(kind.model_fields, base.fields_of(kind).items(), strict=True)
+    }
+    required = sorted(name for name, field in base.fields_of(kind).items() if field.is_required())
+    return {"properties": found, "required": required}
 
 
-def _property(item: properties.Property, types: dict[str, Any]) -> dict[str, Any]:
-    described: dict[str, Any] = _type(item, types) | {"description": item.description}
-    if item.secret:
+def _property(field: FieldInfo, text: str, types: dict[str, Any]) -> dict[str, Any]:
+    described: dict[str, Any] = _type(field.annotation, types) | {"description": text}
+    if properties.Mark.SECRET in field.metadata:
         described["secret"] = True
-    if item.replaces:
+    if properties.Mark.REPLACES in field.metadata:
         described["replaceOnChanges"] = True
-    if isinstance(item.default, str | int | float):  # Pulumi's schema has no default of a list or mapping
-        described["default"] = item.default
+    if properties.has_default(field) and not isinstance(
+        field.default, list
+    ):  # Pulumi's schema has no default of a list
+        described["default"] = field.default
     return described
 
 
-def _type(item: properties.Property, types: dict[str, Any]) -> dict[str, Any]:
-    match item.kind:
-        case "list":
-            return {"type": "array", "items": _type(item.item or properties.text(), types)}
-        case "map":
-            return {"type": "object", "additionalProperties": {"type": "string"}}
-        case "record":
-            return {"$ref": f"#/types/{_record(item, types)}"}
-        case _:
-            return {"type": _SCALARS[item.kind]}
+def _type(annotation: Any, types: dict[str, Any]) -> dict[str, Any]:
+    origin, of = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin is list:
+        return {"type": "array", "items": _type(of[0], types)}
+    if origin is dict:
+        return {"type": "object", "additionalProperties": _type(of[1], types)}
+    if origin is Literal:
+        return {"type": "string"}
+    if of:  # with constraints, or with None for what may be absent
+        return _type(of[0], types)
+    if issubclass(annotation, properties.Properties):
+        return {"$ref": f"#/types/{_record(annotation, types)}"}
+    return {"type": _SCALARS[annotation]}
 
 
-def _record(item: properties.Property, types: dict[str, Any]) -> str:
+def _record(kind: type[properties.Properties], types: dict[str, Any]) -> str:
     """Add the type of an object to *types* and return its token; one without fields is the type of a component."""
-    token = f"{PACKAGE}:index:{item.type_name}"
-    if not item.fields:
-        return token
-    described = {
-        "type": "object",
-        "description": item.description,
-        "properties": {name: _property(declared, types) for name, declared in item.fields.items()},
-        "required": _required(item.fields),
-    }
-    if types.setdefault(token, described) != described:
-        raise ValueError(f"two types of the package are called {token}")
+    token = f"{PACKAGE}:index:{kind.__name__}"
+    if kind.model_fields:
+        described = {"type": "object", "description": properties.description(kind), **_object(kind, types)}
+        if types.setdefault(token, described) != described:
+            raise ValueError(f"two types of the package are called {token}")
     return token

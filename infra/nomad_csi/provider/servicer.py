@@ -15,16 +15,33 @@ from pulumi.provider import Provider, server
 from pulumi.runtime.proto import provider_pb2
 
 from nomad_csi import errors, nomad
-from nomad_csi.frame import properties, resource, wording
+from nomad_csi.frame import changes, registry, resource
 from nomad_csi.nomad import cluster_identity, sandbox_mark
 from nomad_csi.nomad.http.connection import CREDENTIALS, VARIABLES
-from nomad_csi.provider import configuration, hosting, queries, registry, replies, status, wire
+from nomad_csi.provider import configuration, hosting, replies, status, wire
 from nomad_csi.pulumi_state import urns
 from nomad_csi.spec import names
 from nomad_csi.text import foreign, redaction
 
 _STRUCTS = ("properties", "inputs", "olds", "old_inputs", "news", "args")
 """Fields of requests that hold properties."""
+
+
+def _answered(work: Callable[["Servicer", Any], Any]) -> Any:
+    """Make of *work* a method of the protocol: it is done in a thread, and an error becomes one line."""
+
+    @functools.wraps(work)
+    async def method(self: "Servicer", request: Any, context: Any) -> Any:
+        try:
+            return await asyncio.to_thread(work, self, request)
+        except replies.PartialError as error:
+            await context.abort_with_status(error.status())
+        except errors.NomadCsiError as error:
+            await context.abort(grpc.StatusCode.UNKNOWN, self._clean(request, replies.sentence(error)))
+        except Exception as error:  # noqa: BLE001  # the only place that reports a bug
+            await context.abort(grpc.StatusCode.INTERNAL, replies.bug(error))
+
+    return method
 
 
 class Servicer(server.ProviderServicer):
@@ -50,14 +67,6 @@ class Servicer(server.ProviderServicer):
         """Whether, in the sandbox, the client's Nomad is verified to be the sandbox's own."""
         self._client_lock = threading.Lock()
 
-    async def Handshake(self, request: Any, context: Any) -> Any:
-        """Begin an operation of the engine."""
-        return await self._answer(context, self._handshake, request)
-
-    async def Attach(self, request: Any, context: Any) -> Any:
-        """Begin an operation of an engine that found this process running (``PULUMI_DEBUG_PROVIDERS``)."""
-        return await self._answer(context, self._attach, request)
-
     async def Cancel(self, request: Any, context: Any) -> Any:
         """Cancel waiting steps. The engine calls this at the end of every operation, also after success."""
         del request, context
@@ -68,50 +77,10 @@ class Servicer(server.ProviderServicer):
         """Cancel every waiting step."""
         self._cancelled.set()
 
-    async def CheckConfig(self, request: Any, context: Any) -> Any:
-        """Check the provider's settings, including those of the environment."""
-        return await self._answer(context, self._check_config, request)
-
-    async def DiffConfig(self, request: Any, context: Any) -> Any:
-        """Compare the provider's settings; a change of them replaces no object."""
-        return await self._answer(context, self._diff_config, request)
-
-    async def Configure(self, request: Any, context: Any) -> Any:
-        """Apply the provider's settings."""
-        return await self._answer(context, self._configure, request)
-
     async def GetMapping(self, request: Any, context: Any) -> Any:
         """Return no mapping: this provider has no Terraform provider."""
         del request, context
         return provider_pb2.GetMappingResponse()
-
-    async def Check(self, request: Any, context: Any) -> Any:
-        """Check the inputs of a resource."""
-        return await self._answer(context, self._check, request)
-
-    async def Diff(self, request: Any, context: Any) -> Any:
-        """Compare the recorded with the desired state."""
-        return await self._answer(context, self._diff, request)
-
-    async def Create(self, request: Any, context: Any) -> Any:
-        """Create an object; in a preview, return its planned outputs."""
-        return await self._answer(context, self._create, request)
-
-    async def Read(self, request: Any, context: Any) -> Any:
-        """Read the observed state of an object."""
-        return await self._answer(context, self._read, request)
-
-    async def Update(self, request: Any, context: Any) -> Any:
-        """Update an object; in a preview, return its planned outputs."""
-        return await self._answer(context, self._update, request)
-
-    async def Delete(self, request: Any, context: Any) -> Any:
-        """Delete an object."""
-        return await self._answer(context, self._delete, request)
-
-    async def Invoke(self, request: Any, context: Any) -> Any:
-        """Return the cluster id: the provider's only function."""
-        return await self._answer(context, self._invoke, request)
 
     async def Construct(self, request: Any, context: Any) -> Any:
         """Construct a component for a program in another language."""
@@ -130,21 +99,15 @@ class Servicer(server.ProviderServicer):
         given = await server.ProviderServicer._construct_inputs(inputs, input_dependencies)  # noqa: SLF001  # overridden
         return {name: await hosting.opened(value, name) for name, value in given.items()}
 
-    async def _answer(self, context: Any, work: Callable[[Any], Any], request: Any) -> Any:
-        try:
-            return await asyncio.to_thread(work, request)
-        except replies.PartialError as error:
-            await context.abort_with_status(error.status())
-        except errors.NomadCsiError as error:
-            await context.abort(grpc.StatusCode.UNKNOWN, self._clean(request, replies.sentence(error)))
-        except Exception as error:  # noqa: BLE001  # the only place that reports a bug
-            await context.abort(grpc.StatusCode.INTERNAL, replies.bug(error))
-
-    def _handshake(self, request: Any) -> Any:
+    @_answered
+    def Handshake(self, request: Any) -> Any:
+        """Begin an operation of the engine."""
         self._begin(request.engine_address)
         return provider_pb2.ProviderHandshakeResponse(accept_secrets=True, accept_resources=True, accept_outputs=False)
 
-    def _attach(self, request: Any) -> Any:
+    @_answered
+    def Attach(self, request: Any) -> Any:
+        """Begin an operation of an engine that found this process running (``PULUMI_DEBUG_PROVIDERS``)."""
         self._begin(request.address)
         return empty_pb2.Empty()
 
@@ -154,20 +117,29 @@ class Servicer(server.ProviderServicer):
         self.engine_address = engine_address
         self._engine.connect(engine_address)
 
-    def _check_config(self, request: Any) -> Any:
+    @_answered
+    def CheckConfig(self, request: Any) -> Any:
+        """Check the provider's settings, including those of the environment."""
         given, _ = wire.load(request.news)
-        values, failures = configuration.check(given)
-        if not failures and wire.UNKNOWN not in values.values():
+        values, problems = configuration.check(given)
+        if not problems and wire.UNKNOWN not in values.values():
             configuration.connection(values, self._environment)
-        return replies.check(values, failures, configuration.SECRET)
+        return replies.check(values, map(str, problems), configuration.SECRET)
 
-    def _diff_config(self, request: Any) -> Any:
+    @_answered
+    def DiffConfig(self, request: Any) -> Any:
+        """Compare the provider's settings; a change of them replaces no object."""
         old, new = (configuration.check(wire.load(struct)[0])[0] for struct in (request.old_inputs, request.news))
         changed = provider_pb2.DiffResponse.DIFF_SOME if old != new else provider_pb2.DiffResponse.DIFF_NONE
         return provider_pb2.DiffResponse(changes=changed)
 
-    def _configure(self, request: Any) -> Any:
-        self._settings = configuration.check(wire.load(request.args)[0])[0]
+    @_answered
+    def Configure(self, request: Any) -> Any:
+        """Apply the provider's settings."""
+        settings, problems = configuration.check(wire.load(request.args)[0])
+        if problems:
+            raise errors.SpecError(problems, source="the nomad-csi provider")
+        self._settings = settings
         with self._client_lock:
             if self._client is not None:
                 self._client.close()
@@ -176,15 +148,20 @@ class Servicer(server.ProviderServicer):
             acceptSecrets=True, supportsPreview=True, acceptResources=True, acceptOutputs=False
         )
 
-    def _check(self, request: Any) -> Any:
+    @_answered
+    def Check(self, request: Any) -> Any:
+        """Check the inputs of a resource."""
         kind = _kind(request.urn)
         news, marked = wire.load(request.news)
-        values, failures = kind.check(news)
-        self._operation.declare(kind.declared.token, request.urn, values)
-        clean = [resource.Failure(path=item.path, reason=self._clean(request, item.reason)) for item in failures]
-        return replies.check(values, clean, marked | kind.declared.secret)
+        values, problems = kind.check(news)
+        if not problems:
+            self._operation.declare(kind.declared.token, request.urn, values)
+        reasons = (self._clean(request, str(problem)) for problem in problems)
+        return replies.check(values, reasons, marked | kind.declared.secret)
 
-    def _diff(self, request: Any) -> Any:
+    @_answered
+    def Diff(self, request: Any) -> Any:
+        """Compare the recorded with the desired state."""
         kind = _kind(request.urn)
         old_inputs, was_marked = wire.load(request.old_inputs)
         outputs, _ = wire.load(request.olds)
@@ -202,7 +179,7 @@ class Servicer(server.ProviderServicer):
             # Not in a refresh, which compares in the other direction, and not where the engine tries an unknown value.
             if found.notice:
                 self._engine.warn(request.urn, self._clean(request, found.notice))
-            words = wording.describe(sorted(answer.detailedDiff), found, old_inputs, news, secrets)
+            words = changes.describe(sorted(answer.detailedDiff), found, old_inputs, news, secrets)
             self._engine.status(request.urn, self._clean(request, words))
         return answer
 
@@ -216,7 +193,9 @@ class Servicer(server.ProviderServicer):
         except errors.NomadApiError:
             return False  # not known: the refresh before says that Nomad does not answer
 
-    def _create(self, request: Any) -> Any:
+    @_answered
+    def Create(self, request: Any) -> Any:
+        """Create an object; in a preview, return its planned outputs."""
         kind = _kind(request.urn)
         news, marked = wire.load(request.properties)
         secrets = marked | kind.declared.secret
@@ -233,7 +212,9 @@ class Servicer(server.ProviderServicer):
             refresh_before_update=True,
         )
 
-    def _read(self, request: Any) -> Any:
+    @_answered
+    def Read(self, request: Any) -> Any:
+        """Read the observed state of an object."""
         kind = _kind(request.urn)
         inputs, marked_inputs = wire.load(request.inputs)
         outputs, marked_outputs = wire.load(request.properties)
@@ -250,7 +231,9 @@ class Servicer(server.ProviderServicer):
             refresh_before_update=True,
         )
 
-    def _update(self, request: Any) -> Any:
+    @_answered
+    def Update(self, request: Any) -> Any:
+        """Update an object; in a preview, return its planned outputs."""
         kind = _kind(request.urn)
         old_outputs, was_marked = wire.load(request.olds)
         news, marked = wire.load(request.news)
@@ -266,20 +249,20 @@ class Servicer(server.ProviderServicer):
             properties=wire.dump(self._marked(outputs), secrets), refresh_before_update=True
         )
 
-    def _delete(self, request: Any) -> Any:
+    @_answered
+    def Delete(self, request: Any) -> Any:
+        """Delete an object."""
         outputs, _ = wire.load(request.properties)
         sandbox_mark.refuse_other_side(outputs, self._mark)
         _kind(request.urn).delete(self._context(request), request.id, outputs)
         return empty_pb2.Empty()
 
-    def _invoke(self, request: Any) -> Any:
+    @_answered
+    def Invoke(self, request: Any) -> Any:
+        """Return the cluster id: the provider's only function."""
         given, _ = wire.load(request.args)
-        if request.tok in queries.QUERIES:
-            return self._query(queries.QUERIES[request.tok], given)
         if request.tok != names.CLUSTER_ID_FUNCTION:
-            known = ", ".join(sorted([names.CLUSTER_ID_FUNCTION, *queries.QUERIES]))
-            problem = errors.Problem(path="function", got=repr(request.tok), allowed=f"one of {known}")
-            raise errors.SpecError((problem,), source="the program")
+            return self._query(request.tok, given)
         makes, recorded, found = given.get("make") is True, given.get("recorded") or (), ""
         try:
             found = cluster_identity.cluster_of_stack(self._connect(), recorded, make=makes)
@@ -290,13 +273,13 @@ class Servicer(server.ProviderServicer):
             self._engine.warn("", self._clean(request, line))
         return _returned({"id": found})
 
-    def _query(self, query: queries.Query, given: Mapping[str, Any]) -> Any:
-        values, failures = properties.check(query.inputs, given)
-        if failures:
-            reasons = [f"{item.path}: {item.reason}" for item in failures]
-            return provider_pb2.InvokeResponse(
-                failures=[provider_pb2.CheckFailure(property="", reason=reason) for reason in reasons]
-            )
+    def _query(self, token: str, given: Mapping[str, Any]) -> Any:
+        from nomad_csi.provider import queries  # noqa: PLC0415  # few programs have one
+
+        query = queries.QUERIES[token]
+        values, problems = query.inputs.check(given)
+        if problems:
+            return provider_pb2.InvokeResponse(failures=replies.failures(map(str, problems)))
         return _returned(query.read(self._connect(), values))
 
     def _preflight(self, request: Any, kind: resource.Resource, old_outputs: Any, news: Mapping[str, Any]) -> None:
@@ -356,12 +339,7 @@ class Servicer(server.ProviderServicer):
 
 def _kind(urn: str) -> resource.Resource:
     """Return the custom resource of *urn*."""
-    token = urns.read(urn).type
-    if token not in registry.RESOURCES:
-        known = ", ".join(sorted(registry.RESOURCES))
-        problem = errors.Problem(path="type", got=repr(token), allowed=f"one of {known}")
-        raise errors.SpecError((problem,), source="the program")
-    return registry.RESOURCES[token]
+    return registry.RESOURCES[urns.read(urn).type]
 
 
 def _stack(urn: str) -> str:
@@ -372,7 +350,9 @@ def _stack(urn: str) -> str:
 
 def _secrets(request: message.Message) -> Iterator[str]:
     """Yield every secret string of *request*, marked as secret or not."""
-    always = configuration.SECRET.union(*(declared.secret for declared in registry.DECLARED.values()))
+    urn = getattr(request, "urn", "")
+    kind = registry.RESOURCES.get(urns.read(urn).type) if urn else None
+    always = configuration.SECRET | (kind.declared.secret if kind else {"secrets"})
     for field in _STRUCTS:
         struct = getattr(request, field, None)
         if struct is not None:

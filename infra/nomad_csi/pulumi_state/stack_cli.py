@@ -40,7 +40,8 @@ class PulumiStack:
     def export(self, *, show_secrets: bool = False) -> dict[str, Any]:
         """Return the output of ``pulumi stack export``; its secrets are encrypted unless *show_secrets*."""
         args = ["stack", "export", *(["--show-secrets"] if show_secrets else [])]
-        return _json(self._run(args, EXPORT_TIMEOUT_S), args)
+        found: dict[str, Any] = json.loads(self._run(args, EXPORT_TIMEOUT_S))
+        return found
 
     def forget(self, urns: Sequence[str], *, protected: bool) -> None:
         """
@@ -56,8 +57,8 @@ class PulumiStack:
         """Return the import file that a preview writes of all that it would create, and the preview's steps."""
         with tempfile.TemporaryDirectory(prefix="nomad-csi-") as folder:
             path = Path(folder, "imports.json")
-            args = ["preview", "--json", "--import-file", str(path)]
-            steps = _json(self._run(args, PREVIEW_TIMEOUT_S), args).get("steps") or ()
+            done = self._run(["preview", "--json", "--import-file", str(path)], PREVIEW_TIMEOUT_S)
+            steps = json.loads(done).get("steps") or ()
             return json.loads(path.read_text(encoding="utf-8")), tuple(steps)
 
     def _run(self, args: Sequence[str], timeout_s: float) -> str:
@@ -87,16 +88,6 @@ class PulumiStack:
         if done.returncode:
             raise errors.NomadCsiError(f"pulumi {args[0]} {args[1]} failed: {_error_text(done.stdout, done.stderr)}")
         return done.stdout
-
-
-def _json(text: str, args: Sequence[str]) -> dict[str, Any]:
-    try:
-        found = json.loads(text)
-    except ValueError:
-        found = None
-    if not isinstance(found, dict):
-        raise errors.NomadCsiError(f"pulumi {args[0]} {args[1]} printed no JSON; is it the CLI of Pulumi?")
-    return found
 
 
 def _error_text(output: str, messages: str) -> str:

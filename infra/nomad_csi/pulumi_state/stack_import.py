@@ -49,42 +49,17 @@ class ImportableObject:
     """Why there is no id, or what `up` needs after the import."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ImportLine:
-    """The outcome of one resource."""
-
-    type: str
-    name: str
-    id: str
-    """Empty: it is omitted."""
-
-    reason: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class ImportFile:
-    """The import file, and the outcome of each resource of our types."""
-
-    document: Mapping[str, Any]
-    lines: tuple[ImportLine, ...]
-
-    @property
-    def imported(self) -> tuple[ImportLine, ...]:
-        """The resources that ``pulumi import`` will read."""
-        return tuple(line for line in self.lines if line.id)
-
-
 @dataclass(eq=False)
-class _Entry:
+class Entry:
     """One resource of an import file, linked to the others."""
 
     written: Mapping[str, Any]
     outer: str = ""
     """Types of the parents without an entry, each followed by ``$``."""
 
-    parent: "_Entry | None" = None
-    children: list["_Entry"] = field(default_factory=list)
-    system: "_Entry | None" = None
+    parent: "Entry | None" = None
+    children: list["Entry"] = field(default_factory=list)
+    system: "Entry | None" = None
     """The file system of an access point or a mount target, if the same program declares it."""
 
     found: ImportableObject | None = None
@@ -102,8 +77,13 @@ class _Entry:
 
     @property
     def id(self) -> str:
-        """The import id; empty: it is not imported."""
+        """The import id; empty: it is omitted."""
         return self.found.id if self.found else ""
+
+    @property
+    def reason(self) -> str:
+        """Why it is not imported, or what `up` needs after the import."""
+        return self.found.reason if self.found else ""
 
     @property
     def place(self) -> tuple[str, str]:
@@ -112,11 +92,25 @@ class _Entry:
         return f"{above}{self.type}", self.name
 
     @property
-    def above(self) -> "Iterator[_Entry]":
+    def above(self) -> "Iterator[Entry]":
         """Its parents."""
         if self.parent:
             yield self.parent
             yield from self.parent.above
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImportFile:
+    """The import file, and the outcome of each resource of our types."""
+
+    document: Mapping[str, Any]
+    lines: tuple[Entry, ...]
+    """Those that were looked for, and are imported or omitted."""
+
+    @property
+    def imported(self) -> tuple[Entry, ...]:
+        """The resources that ``pulumi import`` will read."""
+        return tuple(line for line in self.lines if line.id)
 
 
 def fill(
@@ -157,17 +151,13 @@ def fill(
         if entry in kept or entry.written["name"] in providers
     ]
     named = {entry.get(key) for entry in resources for key in ("parent", "provider")}
-    lines = tuple(
-        ImportLine(type=entry.type, name=entry.name, id=entry.id, reason=entry.found.reason)
-        for entry in entries
-        if entry.found
-    )
+    lines = tuple(entry for entry in entries if entry.found)
     kept_table = {name: urn for name, urn in table.items() if name in named}
     return ImportFile(document={"nameTable": kept_table, "resources": resources}, lines=lines)
 
 
-def _entries(draft: Mapping[str, Any], table: Mapping[str, str]) -> list[_Entry]:
-    by_name = {written["name"]: _Entry(written) for written in draft.get("resources") or ()}
+def _entries(draft: Mapping[str, Any], table: Mapping[str, str]) -> list[Entry]:
+    by_name = {written["name"]: Entry(written) for written in draft.get("resources") or ()}
     for entry in by_name.values():
         name = entry.written.get("parent", "")
         entry.outer = f"{_place(table[name])[0]}$" if name in table else ""
@@ -177,7 +167,7 @@ def _entries(draft: Mapping[str, Any], table: Mapping[str, str]) -> list[_Entry]
     return list(by_name.values())
 
 
-def _find_ebs_volumes(entries: Iterable[_Entry]) -> None:
+def _find_ebs_volumes(entries: Iterable[Entry]) -> None:
     """Set the EBS volume of each registration in Nomad: its id is the external id."""
     for entry in entries:
         if entry.type == EBS_VOLUME and entry.parent and entry.parent.type == _EBS_COMPONENT:
@@ -186,14 +176,14 @@ def _find_ebs_volumes(entries: Iterable[_Entry]) -> None:
                 entry.found = ImportableObject(id=external_id)
 
 
-def _find_file_systems(entries: Sequence[_Entry], storage: aws_storage.AwsStorage) -> None:
+def _find_file_systems(entries: Sequence[Entry], storage: aws_storage.AwsStorage) -> None:
     """
     Set file system, access point and mount targets of each registration in Nomad, if all are known.
 
     A file system that volumes share is identified by the access point of any of them.
     """
-    whole: list[dict[_Entry, str]] = []
-    shared: dict[_Entry, str] = {}
+    whole: list[dict[Entry, str]] = []
+    shared: dict[Entry, str] = {}
     for component in (entry for entry in entries if entry.type == _EFS_COMPONENT):
         known = (aws_records.parts(child.found.external_id) for child in component.children if child.found)
         if parts := next(filter(None, known), None):
@@ -211,7 +201,7 @@ def _find_file_systems(entries: Sequence[_Entry], storage: aws_storage.AwsStorag
                 entry.found = ImportableObject(id=identity)
 
 
-def _parts(component: _Entry, system_id: str, point_id: str, storage: aws_storage.AwsStorage) -> dict[_Entry, str]:
+def _parts(component: Entry, system_id: str, point_id: str, storage: aws_storage.AwsStorage) -> dict[Entry, str]:
     """Return the ids of the children of an EFS *component*; empty if one is unknown."""
     targets = {
         f"{component.name}-{item.attributes.get('availability_zone_name')}": str(item.attributes["id"])
@@ -225,7 +215,7 @@ def _parts(component: _Entry, system_id: str, point_id: str, storage: aws_storag
     }
 
 
-def _leave_out_policies(entries: Iterable[_Entry], storage: aws_storage.AwsStorage) -> None:
+def _leave_out_policies(entries: Iterable[Entry], storage: aws_storage.AwsStorage) -> None:
     """Omit a plugin's policies if Terraform has some: Pulumi creates them, with another text and name."""
     if storage.of(aws_storage.POLICY) or storage.of(aws_storage.ROLE_POLICY):
         reason = "`pulumi up` makes one that fits, beside that of Terraform; remove the latter afterwards"
@@ -234,7 +224,7 @@ def _leave_out_policies(entries: Iterable[_Entry], storage: aws_storage.AwsStora
                 entry.found = ImportableObject(reason=reason)
 
 
-def _leave_out_without_storage(entries: Iterable[_Entry]) -> None:
+def _leave_out_without_storage(entries: Iterable[Entry]) -> None:
     """Omit registrations whose storage is declared and not imported: they would be replaced for other storage."""
     for entry in entries:
         component = entry.parent

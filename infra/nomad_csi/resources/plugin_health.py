@@ -5,9 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from nomad_csi import errors, findings
-from nomad_csi.frame import compare, properties, resource
+from nomad_csi.frame import changes, resource
 from nomad_csi.health import plugins
-from nomad_csi.plan import model, probe_job
 from nomad_csi.resources import plugin_health_properties as of_health
 from nomad_csi.resources import plugin_health_wait
 from nomad_csi.text import listing
@@ -19,33 +18,27 @@ class PluginHealthResource(resource.Resource):
 
     declared = of_health.DECLARED
 
-    def check(self, news: Mapping[str, Any]) -> tuple[resource.Properties, tuple[resource.Failure, ...]]:
-        """Return *news* with defaults filled in, and all failures."""
-        values, failures = super().check({name: _job_versions(name, value) for name, value in news.items()})
-        return values, (*failures, *of_health.job_failures(news))
-
     def diff(
         self, identity: str, old_inputs: Mapping[str, Any], old_outputs: Mapping[str, Any], news: Mapping[str, Any]
     ) -> resource.ResourceDiff:
         """Compare inputs; a plugin that was not healthy when it was last checked is verified again."""
         del identity
-        old_inputs, old_outputs = map(of_health.rename_recorded, (old_inputs, old_outputs))
         also = () if _was_verified(old_outputs) else ("status",)
-        found = compare.difference(self.declared, old_inputs, news, also_updates=also)
-        jobs = (path for path in found.updates if properties.top_of_path(path) == "jobs")
+        found = changes.difference(self.declared, old_inputs, news, also_updates=also)
+        jobs = (path for path in found.updates if changes.top_of_path(path) == "jobs")
         return dataclasses.replace(found, manner="verified again", details=dict.fromkeys(jobs, ""))
 
     def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
         """Return the id, the inputs and the status that the run requires; the counts are unknown."""
-        unknown = dict.fromkeys(of_health.OUTPUTS.keys() - {"status", "satisfied"}, resource.UNKNOWN)
-        verified = {"status": plugins.HEALTHY if of_health.is_strict(news) else resource.UNKNOWN, "satisfied": True}
+        unknown = dict.fromkeys(self.declared.outputs.keys() - {"status", "satisfied"}, resource.UNKNOWN)
+        verified = {"status": plugins.HEALTHY if _is_strict(news) else resource.UNKNOWN, "satisfied": True}
         return resource.identity(news["pluginId"]), dict(news) | unknown | verified
 
     def preflight(self, context: resource.Context, old_outputs: Mapping[str, Any], news: Mapping[str, Any]) -> None:
         """Warn of a plugin that is not healthy now, with the reason. The step that waits for it reports the result."""
         del news
-        recorded = of_health.rename_recorded(old_outputs)
-        if not _was_verified(recorded):
+        if not _was_verified(old_outputs):
+            recorded = self.declared.inputs_in(old_outputs)
             with resource.KeptIfUnreachable(context, _subject(recorded["pluginId"]), is_recorded=True):
                 if wrong := _wrong(_observe(context, recorded)):
                     context.warn(f"plugin {recorded['pluginId']} is not healthy now, and `up` waits for it: {wrong}")
@@ -70,7 +63,6 @@ class PluginHealthResource(resource.Resource):
             raise errors.RefusedError(
                 f"the health of plugin {identity} cannot be imported: it is no object; `pulumi up` verifies it"
             )
-        inputs, outputs = map(of_health.rename_recorded, (inputs, outputs))
         with resource.KeptIfUnreachable(context, _subject(identity), is_recorded=True):
             status = _observe(context, inputs)
             if wrong := _wrong(status):
@@ -91,17 +83,9 @@ class PluginHealthResource(resource.Resource):
         """Do nothing: there is no object to delete."""
 
 
-def _job_versions(name: str, value: Any) -> Any:
-    """Return ``jobs`` with its numbers as strings: a version marker is only compared."""
-    if name != "jobs" or not isinstance(value, Mapping):
-        return value
-    return {job_id: _number_text(marker) for job_id, marker in value.items()}
-
-
-def _number_text(marker: Any) -> Any:
-    if isinstance(marker, bool) or not isinstance(marker, int | float):
-        return marker
-    return str(int(marker)) if marker == int(marker) else str(marker)
+def _is_strict(news: Mapping[str, Any]) -> bool:
+    """Return whether every node instance must be healthy."""
+    return not (news.get("minHealthyPercent") or news.get("minHealthyPerZone"))
 
 
 def _subject(plugin_id: str) -> str:
@@ -109,13 +93,13 @@ def _subject(plugin_id: str) -> str:
 
 
 def _was_verified(outputs: Mapping[str, Any]) -> bool:
-    return bool(outputs.get("satisfied", outputs.get("status") in {None, plugins.HEALTHY}))
+    return bool(outputs.get("satisfied", True))
 
 
 def _observe(context: resource.Context, inputs: Mapping[str, Any]) -> plugins.PluginStatus:
     """Return the observed status; runs no job."""
     wanted = observation.WatchedPlugin(
-        expectation=plugin_health_wait.drop_job(expectation(inputs)), job_ids=_job_ids(inputs)
+        expectation=plugin_health_wait.drop_job(of_health.expectation(inputs)), job_ids=_job_ids(inputs)
     )
     [seen] = observation.Observer(context.client, [wanted], cancelled=context.cancelled).observe()
     return seen.status
@@ -126,7 +110,7 @@ def _job_ids(inputs: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _verified(context: resource.Context, news: Mapping[str, Any]) -> resource.Properties:
-    status = plugin_health_wait.wait(context, expectation(news), _job_ids(news))
+    status = plugin_health_wait.wait(context, of_health.expectation(news), _job_ids(news))
     if status.status != plugins.HEALTHY and (wrong := _wrong(status)):
         enough = f"is {status.status}, {status.counts}, which is enough ({status.policy})"
         context.warn(f"plugin {status.plugin_id} {enough}: {wrong}")
@@ -165,29 +149,3 @@ def _wrong(status: plugins.PluginStatus) -> str:
         wrong = tuple(item for item in status.findings if item.code != "instance-extra")
     more = f" (and {len(wrong) - 1} more: `nomad-csi verify` shows all)" if len(wrong) > 1 else ""
     return f"{wrong[0]}{more}" if wrong else ""
-
-
-# The expectation that the inputs describe.
-
-
-def expectation(inputs: Mapping[str, Any]) -> model.PluginExpectation:
-    """Return the expectation of checked *inputs*."""
-    given = {field: _plan_value(name, inputs[name]) for field, name in of_health.FIELDS.items() if name in inputs}
-    return model.PluginExpectation(**given, on_nodes=_probe_run(inputs))
-
-
-def _plan_value(name: str, value: Any) -> Any:
-    if name == "constraints":
-        return tuple(model.Constraint(**{"value": ""} | item) for item in value)
-    allowed = of_health.INPUTS[name].range
-    if allowed is not None and allowed.is_whole:
-        return int(value)
-    return tuple(value) if isinstance(value, list) else value
-
-
-def _probe_run(inputs: Mapping[str, Any]) -> probe_job.ProbeRun | None:
-    asked = inputs.get("onNodes")
-    if asked is None:
-        return None
-    given = {field: asked[name] for field, name in of_health.JOB_FIELDS.items() if name in asked}
-    return probe_job.ProbeRun(job=probe_job.ProbeJob(namespace=inputs["namespace"], **given), wait_s=asked["timeoutS"])

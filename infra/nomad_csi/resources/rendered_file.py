@@ -4,23 +4,44 @@ import errno
 import hashlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+import pydantic
 
 from nomad_csi import errors
-from nomad_csi.frame import compare, declaration, properties, resource
+from nomad_csi.frame import changes, properties, resource
 from nomad_csi.render import disk
 
 PATH_SAYS = "a path below the root such as rendered/jobs/a.nomad.hcl, without '..'"
 
 
-DECLARED = declaration.Declaration(
+def _relative(path: str) -> str:
+    if not disk.is_relative(path):
+        raise ValueError(PATH_SAYS)
+    return path
+
+
+class RenderedFile(properties.Properties):
+    """A text file below the provider's root. A file that nomad-csi did not write is never overwritten."""
+
+    path: Annotated[str, pydantic.AfterValidator(_relative), properties.Mark.REPLACES]
+    """Where the file is, relative to the provider's `root`."""
+
+    content: str
+    """The whole text of the file."""
+
+
+class RenderedFileOutputs(properties.Properties):
+    """Outputs of a `RenderedFile`."""
+
+    sha256: str
+    """SHA-256 of the text as this stack wrote it, in hexadecimal."""
+
+
+DECLARED = properties.Declaration(
     token="nomad-csi:index:RenderedFile",  # noqa: S106  # Pulumi's word for a type's name
-    description="A text file below the provider's root. A file that nomad-csi did not write is never overwritten.",
-    inputs={
-        "path": properties.text("Where the file is, relative to the provider's `root`.", required=True, replaces=True),
-        "content": properties.text("The whole text of the file.", required=True, may_be_empty=True),
-    },
-    outputs={"sha256": properties.text("SHA-256 of the text as this stack wrote it, in hexadecimal.", required=True)},
+    input_model=RenderedFile,
+    output_model=RenderedFileOutputs,
 )
 
 
@@ -34,21 +55,12 @@ class RenderedFileResource(resource.Resource):
 
     declared = DECLARED
 
-    def check(self, news: Mapping[str, Any]) -> tuple[resource.Properties, tuple[resource.Failure, ...]]:
-        """Return *news*, and all failures."""
-        values, failures = super().check(news)
-        path = values.get("path")
-        if isinstance(path, str) and path != resource.UNKNOWN and not disk.is_relative(path):
-            reason = f"expected {PATH_SAYS}, got {properties.shown(path)}"
-            failures = (*failures, resource.Failure(path="path", reason=reason))
-        return values, failures
-
     def diff(
         self, identity: str, old_inputs: Mapping[str, Any], old_outputs: Mapping[str, Any], news: Mapping[str, Any]
     ) -> resource.ResourceDiff:
         """Compare inputs; a new path is a new file."""
         del identity, old_outputs
-        return compare.difference(self.declared, old_inputs, news)
+        return changes.difference(self.declared, old_inputs, news)
 
     def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
         """Return the path as the id, and the hash where the content is known."""

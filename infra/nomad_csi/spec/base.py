@@ -1,13 +1,15 @@
 """The base model of the spec, and the types of values."""
 
+import functools
 import ipaddress
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import pydantic
 import pydantic_core
+from pydantic.fields import FieldInfo
 
 from nomad_csi.spec import names
 from nomad_csi.text import docstrings
@@ -39,6 +41,13 @@ class Model(pydantic.BaseModel):
             if name in fields:
                 fields[name].setdefault("description", text)
         return made
+
+
+@functools.cache
+def fields_of(kind: type[pydantic.BaseModel]) -> Mapping[str, FieldInfo]:
+    """Return the fields of a *kind* by their keys in a document."""
+    key: Any = kind.model_config.get("alias_generator") or str
+    return {key(name): field for name, field in kind.model_fields.items()}
 
 
 @dataclass(frozen=True)

@@ -101,6 +101,9 @@ PLUGIN_HEALTH_TYPE = f"{TYPES}PluginHealth"
 IMPORTS = "NOMAD_CSI_IMPORTS"
 """Environment variable of a preview that makes a file for ``pulumi import``."""
 
+UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
+"""Pulumi's marker of a value that is not known yet (pulumi SDK, ``pulumi/runtime/rpc.py``, ``UNKNOWN``)."""
+
 CLUSTER_ID_FUNCTION = f"{TYPES}clusterId"
 """
 The provider's function. It takes ``make``, true or false, and ``recorded``, the ids of the clusters in the stack's

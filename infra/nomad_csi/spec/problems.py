@@ -9,7 +9,7 @@ from typing import Any
 import pydantic
 
 from nomad_csi import errors
-from nomad_csi.spec import plugin
+from nomad_csi.spec import base, plugin
 
 SHOWN_LIMIT = 60
 """Characters of a value that a problem shows."""
@@ -28,6 +28,7 @@ _ALLOWED = {
     "bool_type": "true or false",
     "dict_type": "a mapping",
     "tuple_type": "a list",
+    "list_type": "a list",
     "model_type": "a mapping",
     "model_attributes_type": "a mapping",
     "json_type": "text, numbers, booleans, lists and mappings",
@@ -51,18 +52,18 @@ def shown(value: Any) -> str:
 
 
 def list_problems(
-    error: pydantic.ValidationError, kind: type[pydantic.BaseModel], path: str
+    error: pydantic.ValidationError, kind: type[pydantic.BaseModel], path: str, secrets: frozenset[str] = SECRET_KEYS
 ) -> Iterator[errors.Problem]:
-    """Yield a problem for each error of a *kind*, with paths below *path*."""
+    """Yield a problem for each error of a *kind*, with paths below *path*, and no value below a key in *secrets*."""
     for item in error.errors(include_url=False):
-        yield _problem(item, kind, path)
+        yield _problem(item, kind, path, secrets)
 
 
-def _problem(item: Any, kind: type[pydantic.BaseModel], path: str) -> errors.Problem:
+def _problem(item: Any, kind: type[pydantic.BaseModel], path: str, secrets: frozenset[str]) -> errors.Problem:
     location = _written(item["loc"])
     code, context = item["type"], item.get("ctx") or {}
     where = errors.path_of(path, location)
-    hidden = bool(SECRET_KEYS.intersection(location)) or code == "json_invalid"
+    hidden = bool(secrets.intersection(location)) or code == "json_invalid"
     got = "[secret]" if hidden else shown(item["input"])
     if code == "extra_forbidden":
         return _unknown_key(where, location, kind)
@@ -138,12 +139,13 @@ def _written(location: tuple[Any, ...]) -> tuple[Any, ...]:
 def _meant_in(kind: type[pydantic.BaseModel], key: str) -> str:
     """Return the key of a *kind* that *key* probably means; empty: none."""
     former = _FORMER.get(key, "")
-    return former if former in kind.model_fields else suggestion(key, sorted(kind.model_fields))
+    known = base.fields_of(kind)
+    return former if former in known else suggestion(key, sorted(known))
 
 
 def _unknown_key(where: str, location: tuple[Any, ...], kind: type[pydantic.BaseModel]) -> errors.Problem:
     inner, key = _kind_at(kind, location[:-1]), str(location[-1])
-    return unknown_key(where, sorted(inner.model_fields), _meant_in(inner, key) or _below(key, inner))
+    return unknown_key(where, sorted(base.fields_of(inner)), _meant_in(inner, key) or _below(key, inner))
 
 
 def unknown_key(path: str, known: Iterable[str], close: str) -> errors.Problem:
@@ -182,9 +184,9 @@ def _snake_case(given: str) -> str:
 def _below(given: str, kind: type[pydantic.BaseModel]) -> str:
     """Return the path of a key that is *given* one level too high: ``existing.external_id``; empty: none."""
     written, found = _snake_case(given), []
-    for name, field in kind.model_fields.items():
+    for name, field in base.fields_of(kind).items():
         inner = model_in(field.annotation)
-        if inner and written in inner.model_fields:
+        if inner and written in base.fields_of(inner):
             found.append(f"{name}[].{written}" if "tuple[" in str(field.annotation) else f"{name}.{written}")
     return " or ".join(found)
 
@@ -194,7 +196,8 @@ def _kind_at(kind: type[pydantic.BaseModel], location: tuple[Any, ...]) -> type[
     for step in location:
         if isinstance(step, int):
             continue
-        inner = model_in(kind.model_fields[step].annotation) if step in kind.model_fields else None
+        known = base.fields_of(kind)
+        inner = model_in(known[step].annotation) if step in known else None
         if inner is None:
             break
         kind = inner

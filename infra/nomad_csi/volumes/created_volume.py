@@ -1,12 +1,11 @@
 """The custom resource `CreatedVolume`: a volume that the plugin itself creates, through Nomad."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.frame import compare, resource, stack_identity
+from nomad_csi.frame import changes, resource, stack_identity
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
 from nomad_csi.volumes import (
@@ -29,12 +28,6 @@ class CreatedVolumeResource(volume_resource.VolumeResource):
 
     declared = volume_properties.CREATED
 
-    def check(self, news: Mapping[str, Any]) -> tuple[resource.Properties, tuple[resource.Failure, ...]]:
-        """Return *news* with default namespace and name, and all failures."""
-        values, failures = volume_properties.check(self.declared.inputs, news)
-        meant = volume_properties.normalize(_with_sorted_places(values))
-        return meant, (*failures, *volume_properties.wrong_together(values))
-
     def diff(
         self, identity: str, old_inputs: Mapping[str, Any], old_outputs: Mapping[str, Any], news: Mapping[str, Any]
     ) -> resource.ResourceDiff:
@@ -49,7 +42,7 @@ class CreatedVolumeResource(volume_resource.VolumeResource):
         if before.key == after.key:
             changed = desired.changed(before, after, desired.compare_states(before, after, old_outputs))
         seen = volume_resource.seen_differences(old_outputs)
-        found = compare.difference(self.declared, old_inputs, wanted, changed=changed, also_updates=seen)
+        found = changes.difference(self.declared, old_inputs, wanted, changed=changed, also_updates=seen)
         document = self._of(news).document
         if found.replaces:
             created_deletion.refuse_replacement(identity, old_outputs, news)
@@ -76,7 +69,9 @@ class CreatedVolumeResource(volume_resource.VolumeResource):
         self, volume: volumes.Volume, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
     ) -> volume_resource.State:
         whole = desired.write_inputs(volume.registration()) | {"name": registration.readable_part(volume.name)}
-        shown = _with_sorted_places({name: value for name, value in whole.items() if name in self.declared.inputs})
+        shown = volume_properties.sort_places(
+            {name: value for name, value in whole.items() if name in self.declared.inputs}
+        )
         live, foreign = self._merged(volume, shown, inputs)
         seen = self.declared.recorded(live) | self._of_nomad(volume) | foreign
         return live, seen | {volume_properties.CREATED_NAME: volume.name} | _proof(outputs)
@@ -115,14 +110,6 @@ def _proof(recorded: Mapping[str, Any]) -> resource.Properties:
     """Return the *recorded* outputs that Nomad does not have: of the creation of the storage, and of the last step."""
     made = (volume_properties.MADE, volume_properties.CREATED_NAME)
     return {name: recorded[name] for name in made if name in recorded} | stack_identity.step_outputs(recorded)
-
-
-def _with_sorted_places(values: Mapping[str, Any]) -> resource.Properties:
-    """Return *values* with sorted required places: a plugin ignores the order, Nomad does not permit a change of it."""
-    places = values.get("requiredTopologies")
-    if not isinstance(places, list):
-        return dict(values)
-    return {**values, "requiredTopologies": sorted(places, key=lambda place: json.dumps(place, sort_keys=True))}
 
 
 def _with_recorded_places(recorded: Mapping[str, Any], news: Mapping[str, Any]) -> resource.Properties:

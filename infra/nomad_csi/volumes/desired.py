@@ -10,30 +10,19 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from nomad_csi.frame import declaration, properties
+from nomad_csi.frame import changes, properties
 from nomad_csi.nomad.records import volumes
 from nomad_csi.plan import registration, volume_forms
+from nomad_csi.spec import names
 from nomad_csi.volumes import compare, facts, owner_records, volume_properties
+from nomad_csi.volumes.volume_properties import VolumeStorage
 
 if TYPE_CHECKING:
     from nomad_csi.plan import model
 
-UNKNOWN = properties.UNKNOWN
+UNKNOWN = names.UNKNOWN
 
 _PROPERTIES = {item.file: item.property for item in volume_forms.FIELDS}
-_DECLARED = {**volume_properties.CREATED.inputs, **volume_properties.REGISTRATION.inputs}
-
-
-@dataclass(frozen=True, kw_only=True)
-class ProgramStorage:
-    """What the program knows of the storage, by the names of `volume_properties.STORAGE`. It is not sent to Nomad."""
-
-    location: str = ""
-    owned: bool = False
-    part: bool = False
-    retained: bool = False
-    shared: bool = False
-    settings: Iterable[str] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +39,7 @@ class DesiredVolume:
     owner_id: str = ""
     adopt: bool = False
     protect: bool = False
-    storage: ProgramStorage = ProgramStorage()
+    storage: VolumeStorage = field(default_factory=VolumeStorage.model_construct)
     on_destroy: str = volume_properties.KEEP
     deletion: Mapping[str, Any] = field(default_factory=dict)
     """How the storage is deleted."""
@@ -64,7 +53,7 @@ class DesiredVolume:
     def known(self) -> registration.VolumeRegistration:
         """The document for a comparison with Nomad: without the properties that are not known."""
         unknown = {
-            properties.top_of_path(item.property)
+            changes.top_of_path(item.property)
             for item in volume_forms.FIELDS
             if (value := item.value(self.document)) == -1 or UNKNOWN in str(value)
         } - {"secrets"}
@@ -83,7 +72,7 @@ class DesiredVolume:
         return owner_records.requester_of(self.owner, self.owner_id, recorded, adopts=self.adopt)
 
 
-def of_properties(declared: declaration.Declaration, values: Mapping[str, Any]) -> DesiredVolume:
+def of_properties(declared: properties.Declaration, values: Mapping[str, Any]) -> DesiredVolume:
     """Return the volume of a resource that is *declared*, with the checked inputs, or the outputs, *values*."""
     inputs = declared.inputs_in(values)
     return DesiredVolume(
@@ -127,20 +116,15 @@ def property_path(field_name: str) -> str:
 
 def parse_inputs(inputs: Mapping[str, Any]) -> registration.VolumeRegistration:
     """Return the document that checked *inputs* describe, of a volume that exists or that its plugin makes."""
-    known = {
-        name: properties.spread_unknown(_DECLARED[name], value)
-        for name, value in inputs.items()
-        if name in _DECLARED and name != "storage"
-    }
-    return dataclasses.replace(volume_forms.read(known, "property"), shares_storage=bool(_storage(inputs).shared))
+    return dataclasses.replace(volume_forms.read(inputs, "property"), shares_storage=bool(_storage(inputs).shared))
 
 
-def _storage(inputs: Mapping[str, Any]) -> ProgramStorage:
+def _storage(inputs: Mapping[str, Any]) -> VolumeStorage:
     """Return what the program knows of the storage; nothing where that is not known, or encrypted in a state."""
     known = inputs.get("storage", {})
     if not isinstance(known, Mapping):
-        return ProgramStorage(shared=True)  # nothing is refused for that before it is known
-    return ProgramStorage(**{name: known[name] for name in volume_properties.STORAGE.fields if name in known})
+        return VolumeStorage.model_construct(shared=True)  # nothing is refused for that before it is known
+    return VolumeStorage.model_construct(**known)
 
 
 def write_inputs(document: registration.VolumeRegistration) -> dict[str, Any]:
@@ -157,13 +141,13 @@ _OF_RESOURCE = {"owner": "owner", "ownerId": "owner_id", "onDestroy": "on_destro
 
 def property_names(differences: Iterable[compare.Difference]) -> tuple[str, ...]:
     """Return the properties of *differences*."""
-    return tuple(dict.fromkeys(properties.top_of_path(property_path(item.field)) for item in differences))
+    return tuple(dict.fromkeys(changes.top_of_path(property_path(item.field)) for item in differences))
 
 
 def differing(before: DesiredVolume, after: DesiredVolume) -> frozenset[str]:
     """Return the compared properties whose values differ, whatever Nomad makes of it."""
     sent = {
-        properties.top_of_path(item.property)
+        changes.top_of_path(item.property)
         for item in volume_forms.FIELDS
         if item.value(before.document) != item.value(after.document)
     }

@@ -11,12 +11,13 @@ import contextlib
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any
+from typing import Annotated, Any
 
 from nomad_csi import errors, side_by_side
 from nomad_csi.drivers import storage_identity
-from nomad_csi.frame import compare, declaration, properties, resource, stack_identity
+from nomad_csi.frame import changes, properties, resource, stack_identity
 from nomad_csi.nomad import cluster_identity, volumes
+from nomad_csi.spec import base
 from nomad_csi.volumes import (
     decide,
     deregistration,
@@ -24,7 +25,6 @@ from nomad_csi.volumes import (
     owner_records,
     registration_ownership,
     sharing,
-    volume_properties,
 )
 
 WAIT_S = 20.0
@@ -168,15 +168,24 @@ def wait_for_own(
 # The custom resource `StorageHold`.
 
 
-DECLARED = declaration.Declaration(
+class StorageHold(stack_identity.Owned):
+    """Keeps storage that several volumes share: it is not removed while a volume is registered in it."""
+
+    storage_id: Annotated[base.Word, properties.Mark.REPLACES]
+    """Id of the storage, such as `fs-...`."""
+
+
+class StorageHoldOutputs(stack_identity.Cluster):
+    """Outputs of a `StorageHold`."""
+
+    stack: Annotated[str, properties.Mark.INTERNAL] = ""
+    """The stack, as `project/stack`, whose `up` made it or took it over last."""
+
+
+DECLARED = properties.Declaration(
     token="nomad-csi:index:StorageHold",  # noqa: S106  # Pulumi's word for a type's name
-    description="Keeps storage that several volumes share: it is not removed while a volume is registered in it.",
-    inputs={
-        "storageId": properties.text("Id of the storage, such as `fs-...`.", required=True, replaces=True),
-        "owner": stack_identity.OWNER,
-        "ownerId": stack_identity.OWNER_ID,
-    },
-    outputs={"cluster": volume_properties.OWNERSHIP["cluster"], "stack": stack_identity.OUTPUTS["stack"]},
+    input_model=StorageHold,
+    output_model=StorageHoldOutputs,
 )
 
 
@@ -235,7 +244,7 @@ class StorageHoldResource(resource.Resource):
         """Compare the inputs; other storage replaces the hold, which is then deleted before the old storage."""
         del old_outputs
         notice = f"{identity} is deleted with all its data afterwards, unless a volume is registered in it"
-        return compare.difference(self.declared, old_inputs, news, notice=notice)
+        return changes.difference(self.declared, old_inputs, news, notice=notice)
 
     def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
         """Return the id of the storage, and the inputs."""

@@ -14,9 +14,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nomad_csi.frame import properties
 from nomad_csi.nomad.records import volumes
 from nomad_csi.plan import registration
+from nomad_csi.spec import names
 from nomad_csi.volumes import facts
 
 FOLDER = "nomad-csi/volumes"
@@ -199,7 +199,7 @@ def requester_of(owner: str, owner_id: str, recorded: Mapping[str, Any], *, adop
     """Return who requests an object of a stack; *recorded* are its previous outputs, empty for a new one."""
     return Requester(
         owner=owner,
-        stack_id=owner_id.replace(properties.UNKNOWN, ""),
+        stack_id=owner_id.replace(names.UNKNOWN, ""),
         former=str(recorded.get("owner", "")),
         adopts=adopts,
         is_recorded=bool(recorded),
@@ -261,7 +261,7 @@ def next_token(recorded: str, *, is_same: bool) -> OwnerToken:
 
 def naming(token: OwnerToken, document: registration.VolumeRegistration) -> OwnerToken:
     """Return *token* with the existing storage of *document*: no empty storage is created for its id then."""
-    external_id = document.external_id.replace(properties.UNKNOWN, "")
+    external_id = document.external_id.replace(names.UNKNOWN, "")
     return dataclasses.replace(token, external_id=external_id, plugin_id=document.plugin_id)
 
 

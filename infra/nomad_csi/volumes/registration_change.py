@@ -2,7 +2,7 @@
 Changes of a `VolumeRegistration` between two desired volumes, and whether its id then has other data. Pure.
 
 `volumes.compare` determines what Nomad changes in place. The program declares what the external id does not show of the
-data (`desired.ProgramStorage`).
+data (`volume_properties.VolumeStorage`).
 """
 
 import re

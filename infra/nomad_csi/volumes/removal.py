@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from nomad_csi import errors, side_by_side
-from nomad_csi.frame import declaration, resource, stack_identity
+from nomad_csi.frame import properties, resource, stack_identity
 from nomad_csi.volumes import (
     created_deletion,
     decide,
@@ -31,7 +31,7 @@ class RemovedVolume(wanted_volume.VolumeFacts):
     def __init__(
         self,
         context: resource.Context,
-        declared: declaration.Declaration,
+        declared: properties.Declaration,
         recorded: Mapping[str, Any],
         *,
         replaced_by: Mapping[str, Any] | None = None,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from nomad_csi import errors, nomad
 from nomad_csi.drivers import storage_identity
-from nomad_csi.frame import properties, resource
+from nomad_csi.frame import resource
 from nomad_csi.nomad import plugins, volumes
 from nomad_csi.plan import registration
 from nomad_csi.volumes import deregistration, secret_safety
@@ -322,7 +322,7 @@ def reason(
     Volumes of one operation are compared, too. Where the token may not list volumes, that is a warning, once.
     *accepts_present*: accept a volume that has this storage already. *replaced*: deregistered before.
     """
-    if properties.UNKNOWN in f"{document.external_id} {document.capabilities} {document.plugin_id}":
+    if resource.UNKNOWN in f"{document.external_id} {document.capabilities} {document.plugin_id}":
         return ""
     users = _users(context)
     if accepts_present and users.has(document):

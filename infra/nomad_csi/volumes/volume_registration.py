@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from nomad_csi.frame import compare, resource
+from nomad_csi.frame import changes, resource
 from nomad_csi.nomad import volumes
 from nomad_csi.volumes import (
     desired,
@@ -21,10 +21,6 @@ class VolumeRegistrationResource(volume_resource.VolumeResource):
     declared = volume_properties.REGISTRATION
     unseen: ClassVar[resource.Properties] = {"controllerRequired": False}
 
-    def check(self, news: Mapping[str, Any]) -> tuple[resource.Properties, tuple[resource.Failure, ...]]:
-        """Return *news* with default namespace and name, and all failures."""
-        return volume_properties.check(self.declared.inputs, news)
-
     def diff(
         self, identity: str, old_inputs: Mapping[str, Any], old_outputs: Mapping[str, Any], news: Mapping[str, Any]
     ) -> resource.ResourceDiff:
@@ -37,7 +33,7 @@ class VolumeRegistrationResource(volume_resource.VolumeResource):
         change = registration_change.classify(before, after)
         fate = ("storage",) if registration_change.has_other_fate(before, after) else ()
         also = (*volume_resource.seen_differences(old_outputs), *fate)
-        found = compare.difference(self.declared, old_inputs, news, changed=change.changed, also_updates=also)
+        found = changes.difference(self.declared, old_inputs, news, changed=change.changed, also_updates=also)
         manner = "deregistered and registered again" if change.kind == "re-register" else found.manner
         return replace(found, notice=registration_change.sentence(identity, change), manner=manner)
 

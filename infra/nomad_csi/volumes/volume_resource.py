@@ -34,7 +34,7 @@ class VolumeResource(resource.Resource):
 
     def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
         """Return the id and the inputs; the outputs of Nomad and of the plugin are unknown."""
-        required = (name for name, item in self.declared.outputs.items() if item.required)
+        required = (name for name, item in self.declared.outputs.items() if item.is_required())
         owned = volume_properties.OWNERSHIP if news.get("owner") else ()
         unknown = dict.fromkeys((*required, *owned, *stack_identity.OUTPUTS), resource.UNKNOWN)
         return resource.identity(news["namespace"], news["volumeId"]), self.declared.recorded(news) | unknown

@@ -1,5 +1,6 @@
 """The components from a TypeScript and a Go program, by the SDKs that Pulumi generates from the plugin's schema."""
 
+import itertools
 import json
 import os
 import re
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from nomad_csi.provider import examples, hosting
+from tests.pages.topologies import TOPOLOGIES
 from tests.real.program.test_yaml_program import camel
 
 ROOT = Path(__file__).parents[3]
@@ -118,16 +120,17 @@ def test_a_program_stands_the_storage_up_and_takes_it_away(language, stack, worl
 
 
 def test_the_examples_of_the_schema_compile(language, stack, tmp_path):
-    """All of them in one program, with the generated SDK; those for Go are as gofmt writes them."""
+    """All of them in one program, and each topology, with the generated SDK; those for Go are as gofmt writes them."""
     folder = tmp_path / language.folder
     shutil.copytree(EXAMPLES / language.folder, folder)
     [written] = [one for one in examples.LANGUAGES if one.name == language.folder]
-    (folder / language.program).write_text(examples.program(written, json.loads(hosting.Hosted().schema)))
+    package = json.loads(hosting.Hosted().schema)
     project = stack(folder, **tools(language.needs[-1]))
 
     project.command("plugin", "install")
     project.run("package", "add", PLUGIN)
-    for words in (language.check, language.layout):
+    for parts, words in itertools.product(((), *TOPOLOGIES.values()), (language.check, language.layout)):
+        (folder / language.program).write_text(examples.program(written, package, parts))
         done = subprocess.run(
             words, cwd=folder, env=project.environment, capture_output=True, text=True, timeout=400, check=False
         )

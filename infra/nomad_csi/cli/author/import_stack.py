@@ -1,6 +1,5 @@
 """``nomad-csi import --for-pulumi``: a file for ``pulumi import`` of declared resources that exist in Nomad."""
 
-import dataclasses
 import functools
 import sys
 from pathlib import Path
@@ -45,7 +44,8 @@ def run(arguments: command.Arguments, storage: aws_storage.AwsStorage) -> int:
     if found.imported:
         disk.write(arguments.for_pulumi.resolve(), output.as_json(found.document) + "\n")
     if arguments.json:
-        output.print_json({"resources": [dataclasses.asdict(line) for line in found.lines]})
+        keys = ("type", "name", "id", "reason")
+        output.print_json({"resources": [{key: getattr(line, key) for key in keys} for line in found.lines]})
     else:
         rows = [(line.type, line.name, line.id or "left out", line.reason or "-") for line in found.lines]
         if rows:

@@ -1,0 +1,62 @@
+"""
+All custom resources by their Pulumi type token. A new one is added here, and nowhere else.
+
+Modules are imported when they are first used: the engine starts the provider up to twice in a run, and waits for it; a
+program seldom has all kinds.
+"""
+
+import functools
+import importlib
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from nomad_csi.spec import names
+
+if TYPE_CHECKING:
+    from nomad_csi.frame import properties, resource
+
+_MODULES = {
+    "StackIdentity": ("frame.stack_identity", "DECLARED", "frame.stack_identity"),
+    "PluginJob": ("jobs.plugin_job_properties", "DECLARED", "jobs.plugin_job"),
+    "PluginHealth": ("resources.plugin_health_properties", "DECLARED", "resources.plugin_health"),
+    "VolumeRegistration": ("volumes.volume_properties", "REGISTRATION", "volumes.volume_registration"),
+    "CreatedVolume": ("volumes.volume_properties", "CREATED", "volumes.created_volume"),
+    "StorageHold": ("volumes.hold", "DECLARED", "volumes.hold"),
+    "RenderedFile": ("resources.rendered_file", "DECLARED", "resources.rendered_file"),
+}
+"""By name: the module of the declaration, its name there, and the module of the class."""
+
+
+@functools.cache
+def declaration(name: str) -> "properties.Declaration":
+    """Return the declaration of the resource called *name*; that imports no module that sends requests."""
+    module, attribute, _ = _MODULES[name]
+    found: properties.Declaration = getattr(_imported(module), attribute)
+    return found
+
+
+class _Resources(Mapping[str, "resource.Resource"]):
+    """The resources by token."""
+
+    def __getitem__(self, token: str) -> "resource.Resource":
+        return _resource(token)
+
+    def __iter__(self) -> Iterator[str]:
+        return (f"{names.TYPES}{name}" for name in _MODULES)
+
+    def __len__(self) -> int:
+        return len(_MODULES)
+
+
+@functools.cache
+def _resource(token: str) -> "resource.Resource":
+    name = token.removeprefix(names.TYPES)
+    found: resource.Resource = getattr(_imported(_MODULES[name][2]), f"{name}Resource")()
+    return found
+
+
+def _imported(module: str) -> Any:
+    return importlib.import_module(f"nomad_csi.{module}")
+
+
+RESOURCES: Mapping[str, "resource.Resource"] = _Resources()
