@@ -17,7 +17,7 @@ def test_every_custom_resource_is_in_the_schema():
     merged = schema.merged({"name": "nomad-csi", "resources": {"nomad-csi:index:EbsVolume": {"isComponent": True}}})
 
     assert set(merged["resources"]) == {*registry.RESOURCES, "nomad-csi:index:EbsVolume"}
-    assert set(merged["provider"]["inputProperties"]) == set(base.fields_of(settings.Settings))
+    assert set(merged["provider"]["inputProperties"]) == set(base.fields_of(settings.ProviderSettings))
 
 
 def test_internal_resources_are_said_to_be_and_come_last():
@@ -115,7 +115,7 @@ def test_two_types_of_one_name_are_a_mistake():
 
 def test_what_is_secret_is_known_without_the_models():
     """To mask it in what a step says, and at the start of a provider, which does not wait for pydantic."""
-    assert settings.Settings.names_marked(properties.Mark.SECRET) == configuration.SECRET
+    assert settings.ProviderSettings.names_marked(properties.Mark.SECRET) == configuration.SECRET
     assert {name for kind in registry.RESOURCES.values() for name in kind.declared.secret} == {"secrets"}
 
 

@@ -254,7 +254,7 @@ def test_every_field_of_an_expectation_goes_through_the_inputs():
         driver="aws-efs",
     )
 
-    inputs, failures = plugin_health_properties.PluginHealth.check(plugin_health_properties.inputs_of(expected))
+    inputs, failures = plugin_health_properties.PluginHealthInputs.check(plugin_health_properties.inputs_of(expected))
 
     assert failures == ()
     assert plugin_health_properties.expectation(inputs) == expected

@@ -29,7 +29,7 @@ class Owned(properties.Properties):
     """The owning stack's id: `stackId` of its `StackIdentity`. Without it the stack is known by its label."""
 
 
-class Cluster(properties.Properties):
+class InCluster(properties.Properties):
     """The output of an object in a cluster."""
 
     cluster: Annotated[str, properties.Mark.INTERNAL] = ""
@@ -50,7 +50,7 @@ OF_OWNER = frozenset(base.fields_of(Owned))
 OUTPUTS = tuple(base.fields_of(MadeByStack))
 
 
-class StackIdentity(properties.Properties):
+class StackIdentityInputs(properties.Properties):
     """The random id by which this stack owns storage, registrations and jobs, whatever it is named."""
 
     stack: base.Owner
@@ -66,7 +66,7 @@ class StackIdentityOutputs(properties.Properties):
 
 DECLARED = properties.Declaration(
     token="nomad-csi:index:StackIdentity",  # noqa: S106  # Pulumi's word for a type's name
-    input_model=StackIdentity,
+    input_model=StackIdentityInputs,
     output_model=StackIdentityOutputs,
 )
 

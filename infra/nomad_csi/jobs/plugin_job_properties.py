@@ -10,7 +10,7 @@ from nomad_csi.spec import base, names
 Version = Annotated[str, base.Matching(re.compile(r"\d+\.\d+\.\d+"), "a version such as 1.9.4")]
 
 
-class PluginJob(stack_identity.Owned):
+class PluginJobInputs(stack_identity.Owned):
     """A Nomad job that runs a CSI plugin. Deleting it stops the job, waits for its tasks and purges it."""
 
     job_id: Annotated[base.JobId, Mark.REPLACES]
@@ -35,7 +35,7 @@ class PluginJob(stack_identity.Owned):
     """Oldest version of Nomad's servers that the plugin works with; older ones are refused."""
 
 
-class PluginJobOutputs(stack_identity.MadeByStack, stack_identity.Cluster):
+class PluginJobOutputs(stack_identity.MadeByStack, stack_identity.InCluster):
     """Outputs of a `PluginJob`."""
 
     job_modify_index: int
@@ -51,4 +51,6 @@ class PluginJobOutputs(stack_identity.MadeByStack, stack_identity.Cluster):
     """What differs in the running job, such as `group plugin > task plugin > config.image`."""
 
 
-DECLARED = properties.Declaration(token=names.PLUGIN_JOB_TYPE, input_model=PluginJob, output_model=PluginJobOutputs)
+DECLARED = properties.Declaration(
+    token=names.PLUGIN_JOB_TYPE, input_model=PluginJobInputs, output_model=PluginJobOutputs
+)

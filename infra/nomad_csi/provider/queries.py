@@ -76,7 +76,7 @@ class OfPlugin(properties.Properties):
     """Id of the CSI plugin."""
 
 
-class Plugin(properties.Properties):
+class PluginAnswer(properties.Properties):
     """Outputs of `getPlugin`."""
 
     provider: str
@@ -108,7 +108,7 @@ class OfVolume(properties.Properties):
     """Nomad namespace of the volume; `default` when omitted."""
 
 
-class Volume(properties.Properties):
+class VolumeAnswer(properties.Properties):
     """Outputs of `getVolume`."""
 
     plugin_id: str
@@ -127,15 +127,15 @@ class Volume(properties.Properties):
     """Ids of the allocations that claim it."""
 
 
-class VolumeBlock(properties.Properties):
+class VolumeBlockOfComponent(properties.Properties, title="VolumeBlock"):
     """The type of a component."""
 
 
-class VolumeMount(properties.Properties):
+class VolumeMountOfComponent(properties.Properties, title="VolumeMount"):
     """The type of a component."""
 
 
-class Claim(properties.Properties):
+class ClaimAnswer(properties.Properties):
     """Outputs of `getClaim`."""
 
     namespace: str
@@ -144,10 +144,10 @@ class Claim(properties.Properties):
     name: str
     """Name of the `volume` block."""
 
-    volume: VolumeBlock
+    volume: VolumeBlockOfComponent
     """The `volume` block of the job's group."""
 
-    volume_mount: VolumeMount
+    volume_mount: VolumeMountOfComponent
     """The `volume_mount` block of each task that uses the volume."""
 
 
@@ -155,16 +155,16 @@ QUERIES: Mapping[str, Query] = {
     "nomad-csi:index:getClaim": Query(
         description="Return how a job uses a registered CSI volume: the blocks of the job, as data.",
         inputs=OfVolume,
-        outputs=Claim,
+        outputs=ClaimAnswer,
         read=_read_claim,
     ),
     "nomad-csi:index:getPlugin": Query(
-        description="Read a CSI plugin, as Nomad has it now.", inputs=OfPlugin, outputs=Plugin, read=_read_plugin
+        description="Read a CSI plugin, as Nomad has it now.", inputs=OfPlugin, outputs=PluginAnswer, read=_read_plugin
     ),
     "nomad-csi:index:getVolume": Query(
         description="Read a registered CSI volume, as Nomad has it now. Secrets and mount flags are not shown.",
         inputs=OfVolume,
-        outputs=Volume,
+        outputs=VolumeAnswer,
         read=_read_volume,
     ),
 }

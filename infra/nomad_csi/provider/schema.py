@@ -51,7 +51,7 @@ def merged(package: Mapping[str, Any]) -> dict[str, Any]:
     languages = package.get("language", {})
     tokens = sorted(registry.RESOURCES, key=lambda token: token not in _FOR_PROGRAMS)
     resources = {token: _resource(registry.declaration(token.removeprefix(names.TYPES)), types) for token in tokens}
-    given = _object(settings.Settings, types)["properties"]
+    given = _object(settings.ProviderSettings, types)["properties"]
     whole = dict(package) | {
         **_about(about.about()),
         "resources": {**package.get("resources", {}), **resources},
@@ -59,7 +59,7 @@ def merged(package: Mapping[str, Any]) -> dict[str, Any]:
         "types": types,
         "language": languages | {name: languages.get(name, {}) | item for name, item in _LANGUAGES.items()},
         "config": {"variables": given},
-        "provider": {"description": properties.description(settings.Settings), "inputProperties": given},
+        "provider": {"description": properties.description(settings.ProviderSettings), "inputProperties": given},
     }
     components = {token: item for token, item in package.get("resources", {}).items() if item.get("inputProperties")}
     for token, described in components.items():
@@ -148,7 +148,7 @@ def _type(annotation: Any, types: dict[str, Any]) -> dict[str, Any]:
 
 def _record(kind: type[properties.Properties], types: dict[str, Any]) -> str:
     """Add the type of an object to *types* and return its token; one without fields is the type of a component."""
-    token = f"{PACKAGE}:index:{kind.__name__}"
+    token = f"{PACKAGE}:index:{kind.model_config.get('title') or kind.__name__}"
     if kind.model_fields:
         described = {"type": "object", "description": properties.description(kind), **_object(kind, types)}
         if types.setdefault(token, described) != described:

@@ -21,7 +21,7 @@ def _boolean(value: Any) -> Any:
 Flag = Annotated[bool, pydantic.BeforeValidator(_boolean)]
 
 
-class Settings(properties.Properties):
+class ProviderSettings(properties.Properties):
     """A Nomad cluster, and where rendered files go."""
 
     address: str = ""
@@ -71,8 +71,8 @@ def check(given: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[errors.Proble
     The default provider gets every ``nomad-csi:`` key of the stack's configuration, including the program's own, so an
     unknown key is refused only where it resembles a known one.
     """
-    known = base.fields_of(Settings)
-    values, problems = Settings.check({name: item for name, item in given.items() if name in known})
+    known = base.fields_of(ProviderSettings)
+    values, problems = ProviderSettings.check({name: item for name, item in given.items() if name in known})
     misspelt = {
         name: close for name in given if name not in known for close in difflib.get_close_matches(name, known, 1, 0.8)
     }

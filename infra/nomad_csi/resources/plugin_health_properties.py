@@ -56,7 +56,7 @@ def _number_texts(versions: Any) -> Any:
     return {job: str(item) if type(item) in (int, float) else item for job, item in versions.items()}
 
 
-class PluginHealth(properties.Properties):
+class PluginHealthInputs(properties.Properties):
     """The proof that a CSI plugin is healthy. Making it waits for the plugin; deleting it changes nothing."""
 
     plugin_id: Annotated[base.PluginId, Mark.REPLACES]
@@ -168,7 +168,7 @@ class PluginHealthOutputs(properties.Properties):
 
 
 DECLARED = properties.Declaration(
-    token=names.PLUGIN_HEALTH_TYPE, input_model=PluginHealth, output_model=PluginHealthOutputs
+    token=names.PLUGIN_HEALTH_TYPE, input_model=PluginHealthInputs, output_model=PluginHealthOutputs
 )
 
 
@@ -192,7 +192,7 @@ def inputs_of(expected: model.PluginExpectation) -> resource.Properties:
 
 def expectation(inputs: Mapping[str, Any]) -> model.PluginExpectation:
     """Return the expectation of checked *inputs*, all of which are known."""
-    found = PluginHealth.model_validate(dict(inputs))
+    found = PluginHealthInputs.model_validate(dict(inputs))
     shown = ((name, value) for name, value in found if name != "jobs")
     given: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in shown}
     given["constraints"] = tuple(model.Constraint(**dict(item)) for item in found.constraints)

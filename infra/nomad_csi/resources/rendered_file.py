@@ -21,7 +21,7 @@ def _relative(path: str) -> str:
     return path
 
 
-class RenderedFile(properties.Properties):
+class RenderedFileInputs(properties.Properties):
     """A text file below the provider's root. A file that nomad-csi did not write is never overwritten."""
 
     path: Annotated[str, pydantic.AfterValidator(_relative), properties.Mark.REPLACES]
@@ -40,7 +40,7 @@ class RenderedFileOutputs(properties.Properties):
 
 DECLARED = properties.Declaration(
     token="nomad-csi:index:RenderedFile",  # noqa: S106  # Pulumi's word for a type's name
-    input_model=RenderedFile,
+    input_model=RenderedFileInputs,
     output_model=RenderedFileOutputs,
 )
 

@@ -168,14 +168,14 @@ def wait_for_own(
 # The custom resource `StorageHold`.
 
 
-class StorageHold(stack_identity.Owned):
+class StorageHoldInputs(stack_identity.Owned):
     """Keeps storage that several volumes share: it is not removed while a volume is registered in it."""
 
     storage_id: Annotated[base.Word, properties.Mark.REPLACES]
     """Id of the storage, such as `fs-...`."""
 
 
-class StorageHoldOutputs(stack_identity.Cluster):
+class StorageHoldOutputs(stack_identity.InCluster):
     """Outputs of a `StorageHold`."""
 
     stack: Annotated[str, properties.Mark.INTERNAL] = ""
@@ -184,7 +184,7 @@ class StorageHoldOutputs(stack_identity.Cluster):
 
 DECLARED = properties.Declaration(
     token="nomad-csi:index:StorageHold",  # noqa: S106  # Pulumi's word for a type's name
-    input_model=StorageHold,
+    input_model=StorageHoldInputs,
     output_model=StorageHoldOutputs,
 )
 

@@ -13,7 +13,7 @@ from nomad_csi.frame.properties import Mark
 from nomad_csi.spec import base, names
 
 
-class VolumeCapability(properties.Properties):
+class AllowedUse(properties.Properties, title="VolumeCapability"):
     """One way in which allocations may use the volume."""
 
     access_mode: names.AccessMode
@@ -72,7 +72,7 @@ class _Volume(stack_identity.Owned):
     namespace: Annotated[base.Namespace, Mark.REPLACES] = "default"
     """Nomad namespace of the volume; `default` when omitted."""
 
-    capabilities: Annotated[list[VolumeCapability], pydantic.Field(min_length=1)]
+    capabilities: Annotated[list[AllowedUse], pydantic.Field(min_length=1)]
     """Ways in which allocations may use the volume."""
 
     mount_options: VolumeMountOptions | None = None
@@ -89,7 +89,7 @@ class _Volume(stack_identity.Owned):
         return {"name": self.volume_id} | super().plain()
 
 
-class VolumeRegistration(_Volume):
+class VolumeRegistrationInputs(_Volume):
     """A CSI volume as Nomad holds it. Deleting it deregisters the volume and leaves the storage alone."""
 
     name: str = ""
@@ -117,7 +117,7 @@ class VolumeRegistration(_Volume):
     """What the program knows of the storage behind the external id; it is not sent to Nomad."""
 
 
-class _VolumeOutputs(stack_identity.MadeByStack, stack_identity.Cluster):
+class _VolumeOutputs(stack_identity.MadeByStack, stack_identity.InCluster):
     foreign_mount_flags: Annotated[bool, Mark.INTERNAL] = False
     """Set where Nomad holds mount flags that this registration does not have."""
 
@@ -148,7 +148,7 @@ OWNERSHIP = ("cluster", "marked")
 """Outputs of a volume with an owner."""
 
 REGISTRATION = properties.Declaration(
-    token=names.VOLUME_REGISTRATION_TYPE, input_model=VolumeRegistration, output_model=VolumeRegistrationOutputs
+    token=names.VOLUME_REGISTRATION_TYPE, input_model=VolumeRegistrationInputs, output_model=VolumeRegistrationOutputs
 )
 
 
@@ -191,7 +191,7 @@ class VolumeDeletion(properties.Properties):
                 yield errors.Problem(path="deletion.endpoint", got=error.message, allowed="")
 
 
-class CreatedVolume(_Volume):
+class CreatedVolumeInputs(_Volume):
     """
     A CSI volume that its plugin makes.
 
@@ -307,7 +307,7 @@ class CreatedVolumeOutputs(_VolumeOutputs):
 
 
 CREATED = properties.Declaration(
-    token=names.CREATED_VOLUME_TYPE, input_model=CreatedVolume, output_model=CreatedVolumeOutputs
+    token=names.CREATED_VOLUME_TYPE, input_model=CreatedVolumeInputs, output_model=CreatedVolumeOutputs
 )
 
 
