@@ -168,9 +168,6 @@ class World(NamedTuple):
     answers: bool = True
     """Whether cloud and plugin answer which storage there is."""
 
-    reads: bool = True
-    """Whether the tokens may read and write owner records."""
-
     lists: bool = True
     """Whether the tokens may list volumes."""
 
