@@ -52,6 +52,12 @@ def ignored(kind: str) -> list[str]:
     return [name for name, reason in PROPERTIES[kind].items() if reason == IGNORED]
 
 
+_FATES = {
+    EBS_VOLUME: " by storage that is empty",
+    FILE_SYSTEM: " by storage that is empty",
+    ACCESS_POINT: ", with its data left in the folder",
+}
+
 _COMPARED: Mapping[str, Mapping[str, str]] = {
     EBS_VOLUME: {
         "availability_zone": "availabilityZone",
@@ -85,9 +91,10 @@ def check_change(
     external_id = str(recorded.get("arn", "")).rpartition("/")[2] or "the storage"
     for field, output in _COMPARED[kind].items() if is_protected else ():
         before: Any = functools.reduce(_inside, output.split("."), recorded)
+        before = int(before) if isinstance(before, float) else before  # a state has floats only
         after: Any = functools.reduce(_inside, field.split("."), source)
         if None not in (before, after) and before != after:
-            allowed = f"{before!r}: {external_id} is protected, and would be replaced by storage that is empty"
+            allowed = f"{before!r}: {external_id} is protected, and would be replaced{_FATES[kind]}"
             fix = "set protect: false, run `pulumi up`, and change it then"
             yield Problem(path=f"{path}.{field}", got=repr(after), allowed=allowed, fix=fix)
     if isinstance(source, spec.EbsSpec) and (present := ebs_rules.of_state(recorded)):

@@ -18,7 +18,7 @@ ZONE = "us-east-1a"
 ROLE = "nomad-client"
 """The clients' role in the sandbox."""
 
-PROTECTED = "as it is currently marked for protection"
+REPLACED = "is protected, and would be replaced, with its data left in the folder"
 REFUSED = "volume default/shared is protected, and would be re-pointed from"
 
 
@@ -35,11 +35,11 @@ def shared(stack, world, tmp_path):
     driver = world.task_driver | {"arguments": ["--driver", "aws-efs"]}
     settings = yaml.safe_load(config.read_text()) if config.exists() else {}
 
-    def point(*, iam=None, **changed):
+    def point(*, iam=None, protect=True, **changed):
         efs = {"mount_targets": [{"availability_zone": ZONE}], "clients": {"cidr_blocks": ["172.31.0.0/16"]}}
         if changed.get("path", "") is not None:
             efs["access_point"] = {"path": "/shared", "uid": 1000, "gid": 1000} | changed
-        volume = {"id": "shared", "plugin_id": "aws-efs0", "efs": efs}
+        volume = {"id": "shared", "plugin_id": "aws-efs0", "efs": efs, "protect": protect}
         if iam:
             efs["iam"] = iam
             volume["mount_options"] = {"mount_flags": ["iam"]}
@@ -76,7 +76,6 @@ def test_protected_volume_stays_on_its_folder(shared, efs, world):
 
     [(point, _)] = before = points().items()
     [system] = [each["FileSystemId"] for each in efs.describe_file_systems()["FileSystems"]]
-    [urn] = [urn for urn in shared.resources() if "accessPoint:AccessPoint" in urn]
     shared.run("up", "--yes", "--skip-preview", "--expect-no-changes")
 
     shared.point(path="/other")
@@ -87,8 +86,8 @@ def test_protected_volume_stays_on_its_folder(shared, efs, world):
     root_at_once = shared.run("up", "--yes", "--skip-preview", code=1)
 
     stays = f"the data stays in {system}:/shared and is not copied"
-    assert f"{REFUSED} {system}:/shared to {system}:/other: {stays}" in other
-    assert PROTECTED in at_once
+    assert f"access_point.path: expected '/shared': {point} {REPLACED}, got '/other'" in other
+    assert f"access_point.path: expected '/shared': {point} {REPLACED}, got '/other'" in at_once
     assert f"{REFUSED} {system}:/shared to {system}:/: {stays}" in root
     assert f"{REFUSED} {system}:/shared to {system}:/: {stays}" in root_at_once
     assert points().items() == before
@@ -96,10 +95,9 @@ def test_protected_volume_stays_on_its_folder(shared, efs, world):
         assert volumes.get(client, "default", "shared").external_id == f"{system}::{point}"
 
     shared.point(uid=2000)
-    user = shared.run("preview", code=1)
-    assert PROTECTED in user
-    assert f"for another access point of {system}:/shared, refused while claimed" in user
-    shared.run("state", "unprotect", urn, "--yes")
+    assert f"access_point.uid: expected 1000: {point} {REPLACED}, got 2000" in shared.run("preview", code=1)
+    shared.point(uid=2000, protect=False)
+    assert f"for another access point of {system}:/shared, refused while claimed" in shared.run("preview")
     shared.run("up", "--yes", "--skip-preview")
 
     [(after, served)] = points().items()
