@@ -11,7 +11,7 @@ from nomad_csi.drivers import model as drivers
 from nomad_csi.hcl import files as parsed
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
-from nomad_csi.migration import aws_storage, differences, model, parts, plugins, short_form, volumes
+from nomad_csi.migration import aws_storage, model, plugins, short_form, volumes
 from nomad_csi.plan import registration, storage
 from nomad_csi.spec import names
 
@@ -53,7 +53,6 @@ def adopt(
     parts_of_spec = (("file_systems", systems), ("plugins", documents), ("volumes", adopted))
     whole = {name: items for name, items in parts_of_spec if items}
     document = short_form.shortened(whole)
-    differences.report(document, by_plugin, remarks)
     if files:
         _report_refusals(whole, found, by_plugin, remarks, files[0].name)
     for file in files:
@@ -129,7 +128,10 @@ def _parts(files: Sequence[parsed.File], remarks: model.Remarks) -> dict[str, li
                 part = model.Part(file=file.name, job=job, group=group, task=task, plugin=plugin)
                 found.setdefault(plugin.id, []).append(part)
             if not any(job.plugins()):
-                parts.consumers(file.name, job, remarks)
+                used = sorted({request.source for group in job.groups for request in group.volumes})
+                what = f"it uses {', '.join(used)}" if used else "it uses no CSI volume"
+                text = f"job {job.id} runs no CSI plugin, so nothing of it goes into the spec: {what}"
+                remarks.add("note", file.name, job.body.line, text)
     return found
 
 

@@ -40,7 +40,7 @@ def test_spec_goes_out_and_remarks_beside_it(capsys):
     }
     lines = printed.err.splitlines()
     assert (
-        f"{EFS}:17: changed: network_mode: none becomes host, otherwise mounts hang when the container is replaced (host-network-missing)"
+        f"{EFS}:17: changed: config.network_mode: none becomes host, otherwise mounts hang when the container is replaced (host-network-missing)"
         in lines
     )
     assert f"{EFS}:17: changed: privileged" not in printed.err
@@ -146,13 +146,14 @@ def test_everything_as_json(capsys):
         "kind": "note",
         "file": EFS,
         "line": 1,
-        "text": "priority 50 is kept; without the key priority it is 80, above the jobs that cannot run without the plugin",
+        "text": "priority 50 is kept; without the key it is 80, above the jobs that cannot run without the plugin",
         "code": "",
     }
     assert {"host-network-missing", "restart-gives-up"} <= {item["code"] for item in found["findings"]}
     assert {item["text"].partition(":")[0]: item["code"] for item in found["remarks"] if item["code"]} == {
-        "restart": "restart-gives-up",
-        "network_mode": "host-network-missing",
+        "restart.mode": "restart-gives-up",
+        "config.network_mode": "host-network-missing",
+        "--endpoint=unix": "endpoint-written-out",
     }
 
 
