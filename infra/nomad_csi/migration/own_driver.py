@@ -30,7 +30,7 @@ def describe(
     named = [
         value
         for each in roles.values()
-        for argument in each.arguments
+        for _, argument in arguments.joined(each.arguments)
         if arguments.flag_name(argument) in arguments.NAME_FLAGS
         and (value := argument.partition("=")[2])
         and "${" not in value
