@@ -159,7 +159,7 @@ def test_a_lone_controller_is_told_what_is_missing():
     adoption = adopt.adopt(load(["tutorial-ebs-controller.nomad.hcl"]))
 
     assert [(remark.kind, remark.text) for remark in adoption.remarks if remark.kind == "missing"] == [
-        ("missing", "aws_region of aws-ebs0: the region of its storage; no file contains it")
+        ("missing", "aws_region of plugin aws-ebs0: expected a value, got nothing; add aws_region")
     ]
     notes = [remark.text for remark in adoption.remarks if remark.kind == "note"]
     assert notes[-2] == ("no file runs the node of aws-ebs0: a system job is rendered for it, as AWS EBS needs one")
@@ -171,7 +171,7 @@ def test_the_tutorials_volume_comes_out_equal_but_for_its_zone():
     name = "tutorial-volume.hcl"
     adoption = adopt.adopt(load([name]), aws_region="us-east-1")
     assert [remark.text for remark in adoption.remarks if remark.kind == "missing"] == [
-        "existing.availability_zone of volume mysql: where the volume can be attached; no file contains it"
+        "existing.availability_zone of volume mysql: expected a zone: without one Nomad places jobs where the volume cannot be attached, got nothing; add the zone of the volume"
     ]
 
     [described] = adoption.document["volumes"]
@@ -197,7 +197,7 @@ def test_the_volume_of_the_wiki_comes_out_as_nomad_wants_it_today():
     ]
 
     assert [remark.text for remark in adoption.remarks if remark.kind == "missing"] == [
-        "config of kowlan: the content of the driver's driver-config-file.yaml, secrets as {from_secret: ITEM}"
+        "config.driver of plugin kowlan: expected a value: democratic-csi does not start without, got nothing"
     ]
     [plugin] = adoption.document["plugins"]
     assert plugin == {"id": "kowlan", "driver": "democratic-csi"}

@@ -104,7 +104,7 @@ def test_what_a_job_says_is_carried_over(adopted, text, expected):
         (ebs(group='constraint {\n operator = "distinct_property"\n attribute = "${meta.rack}"\n }'), "wrong", "constraint ${meta.rack} distinct_property: a spec cannot express it"),
         (ebs(job="update {\n canary = 1\n }"), "left out", "update.canary"),
         (ebs(driver="nspawn"), "wrong", "driver: nspawn becomes docker, a spec has no key for it"),
-        (ebs(driver="raw_exec", config='command = "x"'), "missing", "task_driver.client_data_dir of aws-ebs0: data_dir of the clients; no file contains it"),
+        (ebs(driver="raw_exec", config='command = "x"'), "missing", "task_driver.client_data_dir of plugin aws-ebs0: expected the clients' data directory for raw_exec, got nothing; it is data_dir in the agent's configuration; no API reports it"),
         (ebs(group='restart {\n mode = "fail"\n }'), "changed", "restart.mode: fail becomes delay, otherwise a plugin that failed a few times stays down"),
         (ebs(plugin='health_timeout = "10s"'), "note", "health_timeout_s 10 is kept; without the key it is 60, which AWS EBS may need"),
         (ebs(config='image = "amazon/aws-ebs-csi-driver:latest"'), "changed", "config.image: amazon/aws-ebs-csi-driver:latest becomes public.ecr.aws/ebs-csi-driver/aws-ebs-csi-driver:v1.64.0"),
@@ -331,11 +331,12 @@ def test_a_driver_of_ones_own_needs_its_name_and_a_node_plugin(adopted, said):
     text = JOB.format(**BLANK | {"id": "x", "type": "controller", "config": 'image = "a/b:1"'})
 
     missing = [told for kind, told in said(adopted({"j": text})) if kind == "missing"]
+    named = said(adopted({"j": text}, providers={"x": "x.example"}))
 
     assert missing == [
-        "driver.provider of x: its driver's name; `nomad plugin status x` shows it",
-        "the node plugin of x: a job file of type node, without which nothing is mounted",
+        "driver.provider of plugin x: expected a value, got nothing; add provider; `nomad plugin status x` shows it"
     ]
+    assert ("wrong", "driver of plugin x: expected a node or monolith role: one must mount, got a mapping") in named
 
 
 def test_a_version_whose_arguments_are_not_known_is_described_by_its_own(adopted, said):
@@ -474,7 +475,7 @@ def test_a_driver_with_a_configuration_file_asks_for_it(adopted, said):
     assert found == [
         "template, put a secret or a configuration file of the driver into credentials or config",
         "--logtostderr, which democratic-csi does not accept here",
-        "config of kowlan: the content of the driver's driver-config-file.yaml, secrets as {from_secret: ITEM}",
+        "config.driver of plugin kowlan: expected a value: democratic-csi does not start without, got nothing",
     ]
     assert any(told.startswith("count: 2 becomes 1, ") for _, told in said(adoption))
     told = "--csi-name=org.democratic-csi.nfs becomes --csi-name=org.democratic-csi.kowlan"

@@ -35,9 +35,6 @@ def describe(
         and (value := argument.partition("=")[2])
         and "${" not in value
     ]
-    if not named and row is None:
-        text = f"driver.provider of {plugin_id}: its driver's name; `nomad plugin status {plugin_id}` shows it"
-        remarks.add("missing", part.file, part.plugin.body.line, text)
     document = {
         "name": plugin_id,
         "provider": named[0] if named else row and row.provider,
@@ -48,9 +45,6 @@ def describe(
         "topology_keys": list(row.topology_keys) if row else [],
     }
     document["capabilities"] = document["capabilities"] or [dict(_USUAL)]
-    if "monolith" not in roles and "node" not in roles:
-        text = f"the node plugin of {plugin_id}: a job file of type node, without which nothing is mounted"
-        remarks.add("missing", part.file, part.plugin.body.line, text)
     text = f"{plugin_id} runs {_unknown(row, part)}: its jobs are described in the spec, unchecked"
     remarks.add("note", part.file, part.plugin.body.line, text)
     return {name: value for name, value in document.items() if value}

@@ -1,6 +1,6 @@
 """Convert the tasks of a plugin, in one or two jobs, to one plugin of a spec."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
 from nomad_csi.drivers import catalogue, recognise
@@ -44,7 +44,7 @@ def adopt(plugin_id: str, found: Sequence[model.Part], volumes: Sequence[values.
     placed = [_constraints(given) for given in forms.values()]
     document["availability_zone"] = _last(zone for zone, _ in placed)
     document["constraints"] = _last(constraints for _, constraints in placed)
-    document |= _task_driver(roles, remarks)
+    document |= _task_driver(roles)
     document["restart"] = _last(
         _numbers(given["restart"], "attempts") for given in forms.values() if given["restart"].get("mode") == "delay"
     )
@@ -59,7 +59,7 @@ def adopt(plugin_id: str, found: Sequence[model.Part], volumes: Sequence[values.
         document |= _meant(driver, forms, plugin_id)
         _put(document, _counts(driver, roles))
         document |= _network(driver, roles)
-        _complete(driver, roles, document, remarks)
+        _note_roles(driver, roles, remarks)
     _note_improvements(driver, roles, document, remarks)
     resources = {name: _resources(given["resources"]) for name, given in forms.items()}
     if all(given == next(iter(resources.values())) for given in resources.values()):
@@ -189,15 +189,15 @@ def _constraints(given: values.Map) -> tuple[str, list[dict[str, str]]]:
     return zone, found
 
 
-def _task_driver(roles: Mapping[str, model.Part], remarks: model.Remarks) -> dict[str, Any]:
-    found = {role: _one_task_driver(part, remarks) for role, part in roles.items()}
+def _task_driver(roles: Mapping[str, model.Part]) -> dict[str, Any]:
+    found = {role: _one_task_driver(part) for role, part in roles.items()}
     main = found.get("node") or found.get("monolith") or found.get("controller") or {}
     controller = found.get("controller", main)
     document: dict[str, Any] = {"task_driver": main} if main != {"name": "docker"} else {}
     return document | ({"controller": {"task_driver": controller}} if controller != main else {})
 
 
-def _one_task_driver(part: model.Part, remarks: model.Remarks) -> dict[str, Any]:
+def _one_task_driver(part: model.Part) -> dict[str, Any]:
     name = part.task.driver
     if name not in get_args(plugin_jobs.TaskDriver):
         return {"name": "docker"}
@@ -207,9 +207,6 @@ def _one_task_driver(part: model.Part, remarks: model.Remarks) -> dict[str, Any]
     head, middle, _ = part.plugin.stage_publish_base_dir.partition("/client/csi/")
     if middle:
         document["client_data_dir"] = head
-    elif name == "raw_exec" and part.plugin.type != "controller":
-        text = f"task_driver.client_data_dir of {part.plugin.id}: data_dir of the clients; no file contains it"
-        remarks.add("missing", part.file, part.plugin.body.line, text)
     return document
 
 
@@ -295,28 +292,11 @@ def _note_improvements(
                 remarks.add("note", part.file, body.at(key.removesuffix("_s")), text)
 
 
-def _complete(
-    driver: drivers.Driver, roles: Mapping[str, model.Part], document: Mapping[str, Any], remarks: model.Remarks
-) -> None:
-    """Add a remark for each value that the driver needs and no file has."""
+def _note_roles(driver: drivers.Driver, roles: Mapping[str, model.Part], remarks: model.Remarks) -> None:
+    """Add a note on each role of the *driver* that no file runs."""
     part = next(iter(roles.values()))
     for wanted_role, role in driver.roles.items():
         if wanted_role not in roles:
             job = f"a {role.job_type} job is rendered for it, as {driver.called} needs one"
             text = f"no file runs the {wanted_role} of {part.plugin.id}: {job}"
             remarks.add("note", part.file, part.plugin.body.line, text)
-    for text in lacking(driver, document):
-        remarks.add("missing", part.file, part.plugin.body.line, text)
-
-
-def lacking(driver: drivers.Driver, document: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the required values of the *driver* that the plugin *document* lacks."""
-    plugin_id = document["id"]
-    if driver.uses_aws and "aws_region" not in document:
-        yield f"aws_region of {plugin_id}: the region of its storage; no file contains it"
-    for name, setting in driver.settings.items():
-        if setting.default is None and name not in document.get("config", {}):
-            yield f"config.{name} of {plugin_id}: {setting.text}"
-    if driver.config_file is not None:
-        what = f"the content of the driver's {driver.config_file.name}, secrets as {{from_secret: ITEM}}"
-        yield f"config of {plugin_id}: {what}"

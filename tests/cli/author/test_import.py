@@ -52,7 +52,7 @@ def test_what_is_missing_exits_1(capsys):
     assert cli.main(["import", EFS]) == 1
 
     *_, summary, missing, blank, following = capsys.readouterr().err.splitlines()
-    assert missing.startswith(f"{EFS}:29: missing: aws_region of aws-efs0: ")
+    assert missing.startswith(f"{EFS}:29: missing: aws_region of plugin aws-efs0: ")
     assert (summary, blank) == ("1 missing:", "")
     assert following == "next: correct or add these in the spec, then `nomad-csi check SPEC`"
 
