@@ -38,6 +38,9 @@ class TerraformObject:
     """One object in a Terraform state."""
 
     address: str
+    """Such as ``module.storage.nomad_csi_volume.data["a"]``."""
+
+    type: str
     attributes: Attributes
 
 
@@ -68,26 +71,20 @@ class AwsStorage:
             for key, item in self.of(POLICY).items()
             if _grants(item.attributes, driver)
         }
-        found = {
-            str(item.attributes.get("role", ""))
-            for item in self.of(POLICY_ATTACHMENT).values()
-            if item.attributes.get("policy_arn") in granting
-        }
-        found |= {
-            str(item.attributes.get("role", ""))
-            for item in self.of(ROLE_POLICY).values()
-            if _grants(item.attributes, driver)
-        }
+        attached = (
+            item for item in self.of(POLICY_ATTACHMENT).values() if item.attributes.get("policy_arn") in granting
+        )
+        inline = (item for item in self.of(ROLE_POLICY).values() if _grants(item.attributes, driver))
+        found = {str(item.attributes.get("role", "")) for item in (*attached, *inline)}
         return tuple(sorted(found - {""}))
 
 
-def collect(found: Iterable[tuple[str, str, Attributes]]) -> AwsStorage:
-    """Return the AWS objects in *found*: address, type and attributes of each object of a state."""
+def collect(found: Iterable[TerraformObject]) -> AwsStorage:
+    """Return the AWS objects among those of a state."""
     by_type: dict[str, dict[str, TerraformObject]] = {}
-    for address, kind, attributes in found:
-        if kind in TYPES and isinstance(attributes.get("id"), str):
-            held = TerraformObject(address=address, attributes=attributes)
-            by_type.setdefault(kind, {})[attributes["id"]] = held
+    for item in found:
+        if item.type in TYPES and isinstance(item.attributes.get("id"), str):
+            by_type.setdefault(item.type, {})[item.attributes["id"]] = item
     return AwsStorage(by_type=by_type)
 
 
