@@ -83,12 +83,10 @@ def report(
 ) -> None:
     """Add a remark for each part of the jobs of *plugin*, of the spec, that differs from its file."""
     planned = _planned(plugin, driver)
-    compared: list[model.Part] = []
-    for role in sorted(roles, reverse=True):  # a process that is both is compared with the node
-        part = roles[role]
-        if part in compared:
-            continue
-        compared.append(part)
+    for role, part in roles.items():
+        is_split = any(other is part for name, other in roles.items() if name != role)
+        if is_split and role != "node":
+            continue  # a process that is both is compared with the node
         job = next((job for job in planned if job.role == role), None)
         if job is None:
             text = f"differences of the rendered jobs of {part.plugin.id} are listed once it can be planned"
@@ -100,6 +98,8 @@ def report(
                 for name in set(block) - {"mode"}:
                     del block[name]
         for each in differences(before, after):
+            if is_split and each.name in {"csi_plugin.type", "job id"}:
+                continue  # reported with the jobs that come instead
             for kind, line, text, code in _said(each, driver, role):
                 remarks.add(kind, part.file, line, text, code=code)
 
@@ -183,7 +183,7 @@ def _kind(each: Difference, driver: drivers.Driver | None) -> model.Kind:
     """Return ``wrong`` for what a driver that the catalogue does not know may need; else what is intended."""
     if each.head in _HARMLESS:
         return "left out"
-    if each.head == "driver" or (driver is None and (each.is_lost or each.head in _CONTAINER)):
+    if each.name in {"driver", "config.entrypoint"} or (driver is None and (each.is_lost or each.head in _CONTAINER)):
         return "wrong"
     return "left out" if each.is_lost else "changed"
 

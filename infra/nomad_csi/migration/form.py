@@ -71,7 +71,7 @@ def of(part: model.Part) -> values.Map:
     for name, value in (*_DEFAULTS.items(), ("job id", part.job.id), ("type", part.job.type)):
         found.setdefault(name, value)
     if part.job.type != "system":
-        found.put("count", part.group.count or 1, group.at("count"))
+        found.put("count", 1 if part.group.count is None else part.group.count, group.at("count"))
     _read_container(found["config"], part)
     for name, value in found["env"].items():
         found["env"][name] = jobs.as_text(value)

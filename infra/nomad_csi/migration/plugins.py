@@ -248,7 +248,7 @@ def _counts(driver: drivers.Driver, roles: Mapping[str, model.Part]) -> dict[str
     for name, part in roles.items():
         role = driver.roles[name]  # type: ignore[index]
         kind = part.job.type if name == "monolith" and part.job.type in get_args(base.JobType) else role.job_type
-        count = part.group.count or 1
+        count = 1 if part.group.count is None else part.group.count
         is_counted = "system" not in {kind, part.job.type} and count <= (role.count_limit or count)
         document[name] = {
             **({"job_type": kind} if kind != role.job_type else {}),
