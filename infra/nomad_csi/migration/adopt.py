@@ -64,7 +64,7 @@ def adopt(
     return model.Adoption(document=document, remarks=tuple(ordered))
 
 
-_ABSENT = frozenset({"neither", "none of them", "nothing"})
+_ABSENT = frozenset({"neither", "none", "none of them", "nothing"})
 """What a problem of the spec has where no file holds the value."""
 
 _ITEM = re.compile(r"(plugins|volumes)\[(\d+)\]\.?(.*)")
