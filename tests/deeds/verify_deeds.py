@@ -9,6 +9,7 @@ from unittest import mock
 import yaml
 
 from nomad_csi import errors
+from nomad_csi.hcl import values
 from nomad_csi.jobs import owner as job_owner
 from nomad_csi.migration import live_files
 from nomad_csi.migration import model as migration
@@ -384,9 +385,11 @@ def _plans(agent, context):
 def _unnamed(file):
     """Return *file* as it is where no object in it has a namespace."""
     volumes = tuple({name: value for name, value in each.items() if name != "namespace"} for each in file.volumes)
-    return dataclasses.replace(
-        file, jobs=tuple(dataclasses.replace(each, namespace="") for each in file.jobs), volumes=volumes
+    jobs = tuple(
+        dataclasses.replace(each, body=values.Map(1, ((k, v, 1) for k, v in each.body.items() if k != "namespace")))
+        for each in file.jobs
     )
+    return dataclasses.replace(file, jobs=jobs, volumes=volumes)
 
 
 def _read(client, *, namespace, plugin_id="", known=False, are_named=True, is_hidden=False):

@@ -193,7 +193,7 @@ def test_what_one_has_is_judged_and_turned_into_a_spec(checkout):
     assert "error: privilege-missing: plugin aws-ebs0 (node)" in judged.stdout
     spec = yaml.safe_load(adopted.stdout)
     assert [item["id"] for item in spec["plugins"] + spec["volumes"]] == ["aws-ebs0", "mysql"]
-    assert "missing: aws_region of aws-ebs0" in adopted.stderr
+    assert "missing: aws_region of plugin aws-ebs0" in adopted.stderr
 
 
 def test_every_command_of_the_readme_is_one_that_is_tried():

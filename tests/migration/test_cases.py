@@ -20,12 +20,12 @@ EVERY_JOB = {
     "Namespace": "namespace: ",
     "NodePool": "node_pool: ",
     "Priority": "",  # 50, said, though it is the default
-    "TaskGroups[0].RestartPolicy.Attempts": "restart: fail becomes delay",
-    "TaskGroups[0].RestartPolicy.Delay": "restart: fail becomes delay",
-    "TaskGroups[0].RestartPolicy.Interval": "restart: fail becomes delay",
-    "TaskGroups[0].RestartPolicy.Mode": "restart: fail becomes delay",
-    "TaskGroups[0].Tasks[0].Config.args": "arguments: ",
-    "TaskGroups[0].Tasks[0].Env.AWS_REGION": "environment: none becomes AWS_REGION",
+    "TaskGroups[0].RestartPolicy.Attempts": "restart.mode: fail becomes delay",
+    "TaskGroups[0].RestartPolicy.Delay": "restart.mode: fail becomes delay",
+    "TaskGroups[0].RestartPolicy.Interval": "restart.mode: fail becomes delay",
+    "TaskGroups[0].RestartPolicy.Mode": "restart.mode: fail becomes delay",
+    "TaskGroups[0].Tasks[0].Config.args": "--endpoint=unix://csi/csi.sock becomes ",
+    "TaskGroups[0].Tasks[0].Env.AWS_REGION": "the environment variable AWS_REGION is added",
 }
 """What is rendered otherwise, and the beginning of the remark that says so."""
 
@@ -38,12 +38,12 @@ CONTROLLER = EBS | {
     "Type": "",  # service, said, though it is the default
 }
 EFS = EVERY_JOB | {
-    "Constraints[0].LTarget": "distinct_hosts: ",
-    "Constraints[0].Operand": "distinct_hosts: ",
-    "Constraints[0].RTarget": "distinct_hosts: ",
+    "Constraints[0].LTarget": "",
+    "Constraints[0].Operand": "",
+    "Constraints[0].RTarget": "",
     "TaskGroups[0].Tasks[0].CSIPluginConfig.HealthTimeout": "",  # 30 s, said, though it is the default
-    "TaskGroups[0].Tasks[0].Config.network_mode": "network_mode: none becomes host",
-    "TaskGroups[0].Tasks[0].Config.volumes": "volumes: ",
+    "TaskGroups[0].Tasks[0].Config.network_mode": "config.network_mode: none becomes host",
+    "TaskGroups[0].Tasks[0].Config.volumes": "config.volumes: ",
     "TaskGroups[0].Tasks[0].Resources.CPU": "",  # 100 MHz, said, though it is the default
     "TaskGroups[0].Tasks[0].Resources.MemoryMB": "",  # 300 MiB, said, though it is the default
 }
@@ -117,9 +117,9 @@ def test_the_two_jobs_of_the_tutorial_become_one_plugin():
 
 
 KEPT = [
-    (1, "priority 50 is kept; without the key priority it is 80, above the jobs that cannot run without the plugin"),
-    (4, "count 1 is kept; without the key controller.count it is 2, so that one survives the loss of a client"),
-    (19, "health_timeout of 30 s is kept; without the key health_timeout_s it is 60 s, which AWS EBS may need"),
+    (1, "priority 50 is kept; without the key it is 80, above the jobs that cannot run without the plugin"),
+    (4, "controller.count 1 is kept; without the key it is 2, so that one survives the loss of a client"),
+    (19, "health_timeout_s 30 is kept; without the key it is 60, which AWS EBS may need"),
 ]
 
 
@@ -159,7 +159,7 @@ def test_a_lone_controller_is_told_what_is_missing():
     adoption = adopt.adopt(load(["tutorial-ebs-controller.nomad.hcl"]))
 
     assert [(remark.kind, remark.text) for remark in adoption.remarks if remark.kind == "missing"] == [
-        ("missing", "aws_region of aws-ebs0: the region of its storage; no file contains it")
+        ("missing", "aws_region of plugin aws-ebs0: expected a value, got nothing; add aws_region")
     ]
     notes = [remark.text for remark in adoption.remarks if remark.kind == "note"]
     assert notes[-2] == ("no file runs the node of aws-ebs0: a system job is rendered for it, as AWS EBS needs one")
@@ -171,7 +171,7 @@ def test_the_tutorials_volume_comes_out_equal_but_for_its_zone():
     name = "tutorial-volume.hcl"
     adoption = adopt.adopt(load([name]), aws_region="us-east-1")
     assert [remark.text for remark in adoption.remarks if remark.kind == "missing"] == [
-        "existing.availability_zone of volume mysql: where the volume can be attached; no file contains it"
+        "existing.availability_zone of volume mysql: expected a zone: without one Nomad places jobs where the volume cannot be attached, got nothing; add the zone of the volume"
     ]
 
     [described] = adoption.document["volumes"]
@@ -197,7 +197,7 @@ def test_the_volume_of_the_wiki_comes_out_as_nomad_wants_it_today():
     ]
 
     assert [remark.text for remark in adoption.remarks if remark.kind == "missing"] == [
-        "config of kowlan: the content of the driver's driver-config-file.yaml, secrets as {from_secret: ITEM}"
+        "config.driver of plugin kowlan: expected a value: democratic-csi does not start without, got nothing"
     ]
     [plugin] = adoption.document["plugins"]
     assert plugin == {"id": "kowlan", "driver": "democratic-csi"}

@@ -25,7 +25,9 @@ def test_the_name_that_a_plugin_answers_with_is_not_missing(adopted, said):
     files = {"j": JOB, "k": JOB.replace('"j"', '"k"').replace('"own"', '"second"')}
     told = adopted(files, providers={"own": "own.csi.example.net", "other": "x"})
 
-    missing = "driver.provider of {0}: its driver's name; `nomad plugin status {0}` shows it"
+    missing = (
+        "driver.provider of plugin {0}: expected a value, got nothing; add provider; `nomad plugin status {0}` shows it"
+    )
     for found, names in ((adopted(files), ["own", "second"]), (told, ["second"])):
         assert [text for kind, text in said(found) if kind == "missing"] == [missing.format(name) for name in names]
     assert [each["driver"].get("provider") for each in told.document["plugins"]] == ["own.csi.example.net", None]

@@ -48,7 +48,7 @@ def test_what_a_file_says_is_carried_over(adopted, text, expected):
 @pytest.mark.parametrize(
     ("text", "kind", "told"),
     [
-        (EXISTING, "missing", "existing.availability_zone of volume v: where the volume can be attached; no file contains it"),
+        (EXISTING, "missing", "existing.availability_zone of volume v: expected a zone: without one Nomad places jobs where the volume cannot be attached, got nothing; add the zone of the volume"),
         (EXISTING + 'capacity_min = "10GiB"\n', "left out", "capacity_min: the volume exists already"),
         (EXISTING + place("a", kind="preferred"), "left out", "preferred topologies: they have no effect on a registration"),
         (EXISTING + "size = 3\n", "left out", "size, which Nomad drops too"),
@@ -111,7 +111,8 @@ def test_settings_that_the_driver_needs_are_missing_without_its_job(adopted, sai
     adoption = adopted({"v": text})
 
     assert [what for kind, what in said(adoption) if "cluster_id" in what] == [
-        f"config.cluster_id of portworx: {catalogue.DRIVERS['portworx'].settings['cluster_id'].text}"
+        f"config.cluster_id of plugin portworx: expected {catalogue.DRIVERS['portworx'].settings['cluster_id'].text}, "
+        "got nothing; add config.cluster_id"
     ]
 
 

@@ -231,12 +231,15 @@ def efs_look(_, inputs):
 def target(zone):
     """Return a mount target as Terraform holds it."""
     values = {"id": f"fsmt-{zone}", "file_system_id": FS_ID, "availability_zone_name": f"us-east-1{zone}"}
-    return f"aws_efs_mount_target.{zone}", aws_storage.TARGET, values
+    address = f"aws_efs_mount_target.{zone}"
+    return aws_storage.TerraformObject(address=address, type=aws_storage.TARGET, attributes=values)
 
 
 def test_an_efs_file_system_comes_with_its_parts_where_terraform_knows_them():
     """Nomad has file system and access point, the state the mount targets; the security group is made anew."""
-    policy = ("aws_iam_policy.p", aws_storage.POLICY, {"id": "arn:p"})
+    policy = aws_storage.TerraformObject(
+        address="aws_iam_policy.p", type=aws_storage.POLICY, attributes={"id": "arn:p"}
+    )
     storage = aws_storage.collect([target("a"), target("b"), policy])
 
     found = stack_import.fill(efs_draft(), ebs_steps(EFS), efs_look, storage)

@@ -11,7 +11,7 @@ from nomad_csi.drivers import model as drivers
 from nomad_csi.hcl import files as parsed
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
-from nomad_csi.migration import aws_storage, differences, model, parts, plugins, short_form, volumes
+from nomad_csi.migration import aws_storage, model, plugins, short_form, volumes
 from nomad_csi.plan import registration, storage
 from nomad_csi.spec import names
 
@@ -47,13 +47,12 @@ def adopt(
     regions, systems = aws_storage.fill(adopted, aws, remarks, takes_over=takes_over)
     _fill_sharing(adopted)
     documents += _plugins_of(found, known, remarks)
-    _fill_region(documents, adopted, aws_region, regions, remarks)
+    _fill_region(documents, adopted, aws_region, regions)
     aws_storage.fill_roles(documents, aws, remarks, takes_over=takes_over)
     _fill_provider(documents, providers or {}, remarks)
     parts_of_spec = (("file_systems", systems), ("plugins", documents), ("volumes", adopted))
     whole = {name: items for name, items in parts_of_spec if items}
     document = short_form.shortened(whole)
-    differences.report(document, by_plugin, remarks)
     if files:
         _report_refusals(whole, found, by_plugin, remarks, files[0].name)
     for file in files:
@@ -65,6 +64,9 @@ def adopt(
     return model.Adoption(document=document, remarks=tuple(ordered))
 
 
+_ABSENT = frozenset({"neither", "none", "none of them", "nothing"})
+"""What a problem of the spec has where no file holds the value."""
+
 _ITEM = re.compile(r"(plugins|volumes)\[(\d+)\]\.?(.*)")
 
 
@@ -75,35 +77,29 @@ def _report_refusals(
     remarks: model.Remarks,
     file: str,
 ) -> None:
-    """Add a remark, at its line, for each invalid value of *document*; *file* is for values that belong to no item."""
+    """Add a remark, at its line, for each value of *document* that lacks or is invalid; *file* is for all others."""
     try:
         storage.plan_document(document)
     except errors.SpecError as error:
         for problem in error.problems:
             place = _ITEM.fullmatch(problem.path)
+            sort: model.Kind = "missing" if problem.got in _ABSENT else "wrong"
             if place is None:
-                remarks.add("wrong", file, 1, str(problem))
+                remarks.add(sort, file, 1, str(problem))
                 continue
-            kind, rest = place[1], place[3]
-            item = document[kind][int(place[2])]
-            if not _is_missing(problem, rest, item, remarks):
-                name, line = (
-                    (found[int(place[2])][0].name, volumes.line_of(found[int(place[2])][1], rest))
-                    if kind == "volumes"
-                    else _line_of_plugin(item["id"], rest, found, by_plugin)
-                )
-                subject = f"{kind[:-1]} {item.get('id')}"
-                path = f"{rest} of {subject}" if rest else subject
-                remarks.add("wrong", name, line, str(dataclasses.replace(problem, path=path)), code=problem.code)
-
-
-def _is_missing(problem: errors.Problem, rest: str, item: Mapping[str, Any], remarks: model.Remarks) -> bool:
-    """Return whether a remark already reports the *problem* with *rest* of an *item* as missing."""
-    texts = [remark.text for remark in remarks.found if remark.kind == "missing"]
-    if rest == "plugin_id":
-        return any(text.startswith(f"the plugin {item.get('plugin_id')}:") for text in texts)
-    name = re.compile(rf"\b{re.escape(str(item.get('id')))}:")
-    return problem.got in {"", "nothing", "none of them"} and any(name.search(text) for text in texts)
+            kind, index, rest = place[1], int(place[2]), place[3]
+            if rest == "plugin_id":
+                continue  # no file runs the plugin, which is reported
+            item = document[kind][index]
+            if kind == "volumes":
+                name, line = found[index][0].name, volumes.line_of(found[index][1], rest)
+            else:
+                name, line = _line_of_plugin(item["id"], rest, found, by_plugin)
+            subject = f"{kind[:-1]} {item.get('id')}"
+            text = str(dataclasses.replace(problem, path=f"{rest} of {subject}" if rest else subject))
+            if rest == "driver.provider":
+                text += f"; `nomad plugin status {item['id']}` shows it"
+            remarks.add(sort, name, line, text, code=problem.code)
 
 
 def _line_of_plugin(
@@ -129,7 +125,10 @@ def _parts(files: Sequence[parsed.File], remarks: model.Remarks) -> dict[str, li
                 part = model.Part(file=file.name, job=job, group=group, task=task, plugin=plugin)
                 found.setdefault(plugin.id, []).append(part)
             if not any(job.plugins()):
-                parts.consumers(file.name, job, remarks)
+                used = sorted({request.source for group in job.groups for request in group.volumes})
+                what = f"it uses {', '.join(used)}" if used else "it uses no CSI volume"
+                text = f"job {job.id} runs no CSI plugin, so nothing of it goes into the spec: {what}"
+                remarks.add("note", file.name, job.body.line, text)
     return found
 
 
@@ -164,8 +163,6 @@ def _plugins_of(
             "if it already runs, pass its job files too"
         )
         remarks.add("note", file.name, line, text)
-        for text in plugins.lacking(driver, documents[plugin_id]):
-            remarks.add("missing", file.name, line, text)
     return list(documents.values())
 
 
@@ -174,7 +171,6 @@ def _fill_region(
     adopted: Sequence[dict[str, Any]],
     aws_region: str,
     known: Mapping[str, set[str]],
-    remarks: model.Remarks,
 ) -> None:
     """
     Put the region into plugins that need one and name none.
@@ -182,8 +178,8 @@ def _fill_region(
     It is *aws_region*, else the region of their storage (*known*, by the plugin's id) or of their volumes' zones.
     """
     for document in documents:
-        missing = f"aws_region of {document['id']}:"
-        if not any(remark.kind == "missing" and remark.text.startswith(missing) for remark in remarks.found):
+        driver = catalogue.find(document["driver"])
+        if not isinstance(driver, drivers.Driver) or not driver.uses_aws or "aws_region" in document:
             continue
         zones = {
             names.region_of_zone(str(source.get("availability_zone", "")))
@@ -195,7 +191,6 @@ def _fill_region(
         region = aws_region or (next(iter(regions)) if len(regions) == 1 else "")
         if region:
             document["aws_region"] = region
-            remarks.drop(missing)
 
 
 def _fill_sharing(adopted: Sequence[dict[str, Any]]) -> None:
@@ -213,7 +208,6 @@ def _fill_sharing(adopted: Sequence[dict[str, Any]]) -> None:
 def _fill_provider(documents: Sequence[dict[str, Any]], providers: Mapping[str, str], remarks: model.Remarks) -> None:
     """Put the driver's own name into plugins whose driver is described in the spec."""
     for document in documents:
-        missing = f"driver.provider of {document['id']}:"
         provider = providers.get(document["id"])
         if provider and isinstance(document["driver"], dict) and "provider" not in document["driver"]:
             document["driver"] = {"provider": provider, **document["driver"]}
@@ -224,4 +218,3 @@ def _fill_provider(documents: Sequence[dict[str, Any]], providers: Mapping[str, 
                     f"program has another name: write driver: {known} if it accepts the same arguments"
                 )
                 remarks.add("note", model.CLUSTER, 0, text)
-            remarks.drop(missing)

@@ -38,6 +38,9 @@ class TerraformObject:
     """One object in a Terraform state."""
 
     address: str
+    """Such as ``module.storage.nomad_csi_volume.data["a"]``."""
+
+    type: str
     attributes: Attributes
 
 
@@ -68,26 +71,20 @@ class AwsStorage:
             for key, item in self.of(POLICY).items()
             if _grants(item.attributes, driver)
         }
-        found = {
-            str(item.attributes.get("role", ""))
-            for item in self.of(POLICY_ATTACHMENT).values()
-            if item.attributes.get("policy_arn") in granting
-        }
-        found |= {
-            str(item.attributes.get("role", ""))
-            for item in self.of(ROLE_POLICY).values()
-            if _grants(item.attributes, driver)
-        }
+        attached = (
+            item for item in self.of(POLICY_ATTACHMENT).values() if item.attributes.get("policy_arn") in granting
+        )
+        inline = (item for item in self.of(ROLE_POLICY).values() if _grants(item.attributes, driver))
+        found = {str(item.attributes.get("role", "")) for item in (*attached, *inline)}
         return tuple(sorted(found - {""}))
 
 
-def collect(found: Iterable[tuple[str, str, Attributes]]) -> AwsStorage:
-    """Return the AWS objects in *found*: address, type and attributes of each object of a state."""
+def collect(found: Iterable[TerraformObject]) -> AwsStorage:
+    """Return the AWS objects among those of a state."""
     by_type: dict[str, dict[str, TerraformObject]] = {}
-    for address, kind, attributes in found:
-        if kind in TYPES and isinstance(attributes.get("id"), str):
-            held = TerraformObject(address=address, attributes=attributes)
-            by_type.setdefault(kind, {})[attributes["id"]] = held
+    for item in found:
+        if item.type in TYPES and isinstance(item.attributes.get("id"), str):
+            by_type.setdefault(item.type, {})[item.attributes["id"]] = item
     return AwsStorage(by_type=by_type)
 
 
@@ -128,7 +125,6 @@ def fill(
         regions.setdefault(str(volume.get("plugin_id")), set()).add(region(external_id, storage))
         if zone := str(held.attributes.get("availability_zone") or ""):
             volume["existing"].setdefault("availability_zone", zone)
-            remarks.drop(f"existing.availability_zone of volume {volume.get('id')}:")
         if takes_over and _points(found, external_id) > 1:
             text = f"{held.address} stays under existing: several volumes use the same access point"
             remarks.add("note", held.address, 0, text)
@@ -169,7 +165,7 @@ def _declare_storage(
         reason = "several volumes use it" if shared is not None else _obstacle(held.attributes)
         declared = {"ebs": _ebs(held.attributes)}
     else:
-        efs, reason = _efs(volume, held, storage, remarks, shared)
+        efs, reason = _efs(volume, held, storage, shared)
         declared = {"efs": efs}
     if reason:
         text = f"{held.address} stays under existing: {reason}"
@@ -215,7 +211,6 @@ def _efs(
     volume: Mapping[str, Any],
     held: TerraformObject,
     storage: AwsStorage,
-    remarks: model.Remarks,
     shared: dict[str, tuple[str, Any]] | None,
 ) -> tuple[Any, str]:
     """Return the value for ``efs``, and why it cannot be declared; empty: it can. *shared* as above."""
@@ -234,11 +229,11 @@ def _efs(
     if reason:
         return {}, reason
     if shared is None:
-        settings = _settings(f"efs.clients of volume {volume.get('id')}", held, targets, storage, remarks)
+        settings = _settings(held, targets, storage)
         return settings | model.filled({"access_point": point}), ""
     if system_id not in shared:
         name = _name(held, {used for used, _ in shared.values()})
-        shared[system_id] = name, _settings(f"file_systems.{name}.clients", held, targets, storage, remarks)
+        shared[system_id] = name, _settings(held, targets, storage)
     return {"file_system": shared[system_id][0], "access_point": point}, ""
 
 
@@ -248,22 +243,16 @@ def _name(held: TerraformObject, taken: Collection[str]) -> str:
     return label if label not in taken else f"{label}-{held.attributes['id']}"
 
 
-def _settings(
-    where: str, held: TerraformObject, targets: Sequence[TerraformObject], storage: AwsStorage, remarks: model.Remarks
-) -> dict[str, Any]:
-    """Return the file system's own settings; *where* is the path of its clients in the spec."""
+def _settings(held: TerraformObject, targets: Sequence[TerraformObject], storage: AwsStorage) -> dict[str, Any]:
+    """Return the file system's own settings."""
     given = held.attributes
-    clients = _clients(targets, storage)
-    if not clients:
-        text = f"{where}: which clients may reach its mount targets; the state does not contain it"
-        remarks.add("missing", held.address, 0, text)
     places = [
         model.filled({"availability_zone": _zone(item), "subnet_id": item.attributes.get("subnet_id")})
         for item in targets
     ]
     defaults = {"performance_mode": "generalPurpose", "throughput_mode": "bursting"}
     modes = {name: given.get(name) for name, usual in defaults.items() if given.get(name) != usual}
-    found = {"mount_targets": places, "clients": clients} | modes
+    found = {"mount_targets": places, "clients": _clients(targets, storage)} | modes
     return model.filled(found) | _encryption(given) | _tags(given)
 
 

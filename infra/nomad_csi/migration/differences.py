@@ -1,150 +1,273 @@
-"""Differences between the imported job files and the rendered jobs, field by field."""
+"""What a plugin's file has and ours lacks, or has otherwise: both in one form, compared name by name."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from nomad_csi import errors
 from nomad_csi.drivers import arguments
+from nomad_csi.drivers import model as drivers
 from nomad_csi.hcl import job as jobs
-from nomad_csi.hcl import values
-from nomad_csi.migration import model
+from nomad_csi.hcl import read, values
+from nomad_csi.migration import form, meaning, model
 from nomad_csi.plan import model as plans
 from nomad_csi.plan import storage
+from nomad_csi.render import documents
 from nomad_csi.text import secrets
 
-_PLACEHOLDER_REGION = "us-east-1"
-"""Used only for the comparison, where no file names the region."""
+_PLACEHOLDER = "nomad-csi-placeholder"
+"""Stands, only for the comparison, for what the spec needs and no file has."""
 
-_CODES: Mapping[str, str] = {
-    "arguments": "endpoint-written-out",
-    "health_timeout": "health-timeout-short",
-    "image": "image-unpinned",
-    "network_mode": "host-network-missing",
-    "privileged": "privilege-missing",
-    "restart": "restart-gives-up",
+_HARMLESS = frozenset({"affinity", "ephemeral_disk", "logs", "meta", "migrate", "reschedule", "service", "spread"})
+"""Parts of a job that change nothing in the container of a plugin."""
+
+_CONTAINER = frozenset({"config", "driver", "env"})
+"""Parts that decide what the container of a plugin does."""
+
+_SECRET = "put it into a Nomad variable or Vault, and name that in credentials"  # noqa: S105  # not a secret
+
+_CHANGED: Mapping[str, tuple[str, str]] = {
+    "config.image": ("image-unpinned", ""),
+    "config.network_mode": ("host-network-missing", "otherwise mounts hang when the container is replaced"),
+    "config.privileged": ("privilege-missing", ""),
+    "config.volumes": ("", "state of the mounts outlives the container"),
+    "csi_plugin.health_timeout": ("health-timeout-short", "seconds"),
+    "job id": ("", "so stop the former job first"),
+    "restart.mode": ("restart-gives-up", "otherwise a plugin that failed a few times stays down"),
 }
-"""By field, the finding of `lint` that the change resolves."""
+"""By part that ours has otherwise: the finding of `lint` that the change resolves, and the reason."""
+
+_LOST = {
+    "template": "put a secret or a configuration file of the driver into credentials or config",
+    "user": "the driver's image sets the user",
+    "vault": "use credentials.vault for what the plugin reads",
+}
+"""By part that ours lacks, the reason, or what to use instead."""
+
+_UNSAID = {"count": "one on each client", "namespace": "the caller's", "node_pool": "the namespace's"}
+"""What a part means that the job does not have."""
 
 
-def report(document: Mapping[str, Any], parts: Mapping[str, Sequence[model.Part]], remarks: model.Remarks) -> None:
-    """Add a remark for each field of a job that differs from its file."""
-    for plugin in document.get("plugins", ()):
-        found = parts.get(plugin["id"], ())
-        planned = _planned(plugin)
-        for part in found:
-            if not planned:
-                text = f"differences of the rendered jobs of {part.plugin.id} are listed once nothing is missing"
-                remarks.add("note", part.file, part.job.body.line, text)
-            for job in planned:
-                if part.plugin.type == job.role:
-                    _compare(part, job, remarks)
+@dataclass(frozen=True, kw_only=True)
+class Difference:
+    """One part that differs."""
+
+    name: str
+    """Such as ``config.image``."""
+
+    before: Any
+    after: Any
+    line: int
+
+    @property
+    def head(self) -> str:
+        """The first word of its name."""
+        return self.name.partition(".")[0]
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether ours lacks it, or it is a block, whose content is not compared and not shown."""
+        if self.after is None and self.name not in _UNSAID:
+            return True
+        items = [
+            item for value in (self.before, self.after) for item in (value if isinstance(value, list) else [value])
+        ]
+        return any(isinstance(item, Mapping) for item in items)
 
 
-def _planned(plugin: Mapping[str, Any]) -> tuple[plans.PluginJob, ...]:
-    """Return the planned jobs of a plugin of the spec; none where too little is known."""
-    for region in ({}, {"aws_region": _PLACEHOLDER_REGION}):
-        try:
-            return storage.plan_document({"plugins": [{**plugin, **region}]}).plugins[0].jobs
-        except errors.SpecError:
+def report(
+    plugin: Mapping[str, Any],
+    roles: Mapping[str, model.Part],
+    driver: drivers.Driver | None,
+    remarks: model.Remarks,
+) -> None:
+    """Add a remark for each part of the jobs of *plugin*, of the spec, that differs from its file."""
+    planned = _planned(plugin, driver)
+    for role, part in roles.items():
+        is_split = any(other is part for name, other in roles.items() if name != role)
+        if is_split and role != "node":
+            continue  # a process that is both is compared with the node
+        job = next((job for job in planned if job.role == role), None)
+        if job is None:
+            text = f"differences of the rendered jobs of {part.plugin.id} are listed once it can be planned"
+            remarks.add("note", part.file, part.job.body.line, text)
             continue
-    return ()
+        before, after = form.of(part), form.of(_rendered(job))
+        if before["restart"].get("mode") != "delay":
+            for block in (before["restart"], after["restart"]):
+                for name in set(block) - {"mode"}:
+                    del block[name]
+        for each in differences(before, after):
+            if is_split and each.name in {"csi_plugin.type", "job id"}:
+                continue  # reported with the jobs that come instead
+            for kind, line, text, code in _said(each, driver, role):
+                remarks.add(kind, part.file, line, text, code=code)
 
 
-def _compare(part: model.Part, planned: plans.PluginJob, remarks: model.Remarks) -> None:
-    for name, before, after, why in _fields(part, planned):
-        if before != after:
-            body = part.plugin.body if name in {"mount_dir", "health_timeout"} else part.job.body
-            text = f"{name}: {_shown(before)} becomes {_shown(after)}{f', {why}' if why else ''}"
-            remarks.add("changed", part.file, _line(part, name, body), text, code=_CODES.get(name, ""))
+def differences(before: values.Map, after: values.Map, path: str = "") -> Iterator[Difference]:
+    """Yield each part of two forms that differs."""
+    for name in (*before, *(name for name in after if name not in before)):
+        first, second = before.get(name), after.get(name)
+        if isinstance(first, values.Map) and isinstance(second, values.Map):
+            yield from differences(first, second, f"{path}{name}.")
+        elif first != second and (first or _PLACEHOLDER not in str(second)):
+            yield Difference(name=f"{path}{name}", before=first, after=second, line=before.at(name))
 
 
-def _fields(part: model.Part, planned: plans.PluginJob) -> Iterator[tuple[str, Any, Any, str]]:
-    """Yield name, value in the file, value in the plan and reason for each field."""
-    body, config = part.job.body, part.task.config
-    resources = values.block(part.task.body, "resources")
-    yield "job id", part.job.id, planned.job_id, "named by the plugin, so that two plugins of one driver can run"
-    yield "type", part.job.type, planned.job_type, ""
-    yield "namespace", part.job.namespace or "the caller's", planned.namespace, ""
-    yield "node_pool", jobs.text(body, "node_pool") or "the namespace's", planned.node_pool, ""
-    yield "datacenters", body.get("datacenters", ["*"]), list(planned.datacenters), ""
-    yield "priority", body.get("priority", 50), planned.priority, ""
-    yield "count", _count(part), planned.count, ""
-    yield "restart", _restart(part), "delay", "otherwise a plugin that failed a few times stays down"
-    yield "image", part.task.image, planned.image, ""
-    yield ("arguments", *_arguments(part.task.arguments, planned.arguments))
-    yield "privileged", config.get("privileged") is True, planned.privileged, ""
-    yield "network_mode", jobs.text(config, "network_mode"), planned.network_mode, _network_why(planned)
-    yield "ipc_mode", jobs.text(config, "ipc_mode"), planned.ipc_mode, ""
-    yield "volumes", values.texts(config, "volumes"), list(planned.binds), "state of the mounts outlives the container"
-    yield "mount_dir", part.plugin.mount_dir or "/csi", planned.mount_dir, ""
-    yield "health_timeout", part.plugin.health_timeout_s or 30.0, float(planned.health_timeout_s), "seconds"
-    yield "cpu", resources.get("cpu", 100), planned.cpu_mhz, ""
-    yield "memory", resources.get("memory", 300), planned.memory_mib, ""
-    before, after = sorted(set(part.task.env) - {values.LABELS}), sorted(planned.environment)
-    yield "environment", before, after, "values are not shown"
+def _planned(plugin: Mapping[str, Any], driver: drivers.Driver | None) -> tuple[plans.PluginJob, ...]:
+    """Return the planned jobs of a plugin of the spec; none where they cannot be planned."""
+    filled = dict(plugin)
+    if driver is None:
+        filled["driver"] = {"provider": _PLACEHOLDER, **plugin["driver"]}
+    else:
+        filled["config"] = {**_placeholders(driver), **plugin.get("config", {})}
+        filled |= {"aws_region": "us-east-1", **filled} if driver.uses_aws else {}
+    if filled.get("task_driver", {}).get("name") == "raw_exec":
+        filled["task_driver"] = {"client_data_dir": f"/{_PLACEHOLDER}", **filled["task_driver"]}
+    try:
+        return storage.plan_document({"plugins": [filled]}).plugins[0].jobs
+    except errors.SpecError:
+        return ()
 
 
-def _arguments(given: Sequence[str], planned: Sequence[str]) -> tuple[list[str], list[str], str]:
-    """Return both, and why they differ; word by word where only the splitting differs, a change for Nomad."""
-    before, after = _joined(given), _joined(planned)
-    if before != after:
-        endpoints = [{item for item in given if _is_endpoint(item)} for given in (before, after)]
-        return before, after, "the socket path that Nomad sets" if endpoints[0] != endpoints[1] else ""
-    if list(given) == list(planned) or "[secret]" in before:
-        return before, after, ""
-    return list(given), list(planned), "the same for the driver, a change for Nomad"
+def _placeholders(driver: drivers.Driver) -> dict[str, str]:
+    """Return a value for each setting that the *driver* needs, or for its configuration file."""
+    file = driver.config_file
+    if file is None:
+        return {name: _PLACEHOLDER for name, setting in driver.settings.items() if setting.default is None}
+    found = {_PLACEHOLDER: _PLACEHOLDER}
+    for name in file.required:
+        allowed = sorted(set(file.values.get(name, ())) - set(file.not_in_containers.get(name, ())))
+        found[name] = allowed[0] if allowed else _PLACEHOLDER
+    return found
 
 
-def _is_endpoint(argument: str) -> bool:
-    return arguments.flag_name(argument) in arguments.ENDPOINT_FLAGS
+def _rendered(planned: plans.PluginJob) -> model.Part:
+    [job] = jobs.jobs(read.read_job(documents.job_file(planned)))
+    [(group, task, plugin)] = job.plugins()
+    return model.Part(file="", job=job, group=group, task=task, plugin=plugin)
 
 
-def _joined(given: Sequence[str]) -> list[str]:
-    """Return *given* without values that look like secrets."""
-    return [
-        "[secret]" if secrets.argument_has_secret(argument) else argument for _, argument in arguments.joined(given)
-    ]
+_Said = tuple[model.Kind, int, str, str]
+"""Kind, line, text and code of a remark."""
 
 
-def _count(part: model.Part) -> int | None:
-    return None if part.job.type == "system" else part.group.count or 1
+def _said(each: Difference, driver: drivers.Driver | None, role: str) -> Iterator[_Said]:
+    if each.name == "config.args":
+        yield from _arguments(each, driver, role)
+    elif each.head == "env":
+        yield _variable(each, driver.roles[role].secret_environment if driver else {})  # type: ignore[index]
+    elif each.name in {"constraint", "task"}:
+        yield from _items(each, driver)
+    else:
+        yield _part(each, driver, role)
 
 
-def _restart(part: model.Part) -> str:
-    return (jobs.text(part.restarts[0], "mode") if part.restarts else "") or "fail"
+def _part(each: Difference, driver: drivers.Driver | None, role: str) -> _Said:
+    kind = _kind(each, driver)
+    code, why = ("", _LOST.get(each.name, "")) if each.is_lost else _CHANGED.get(each.name, ("", ""))
+    if kind == "wrong":
+        why = "a spec has no key for it"
+    elif each.name == "count" and driver is not None:
+        why = driver.roles[role].count_advice  # type: ignore[index]
+    elif each.name == "csi_plugin.type" and driver is not None:
+        why = f"{driver.called} is run as {' and '.join(driver.roles)}"
+    text = each.name
+    if not each.is_lost:
+        unsaid = _UNSAID.get(each.name)
+        text += f": {_shown(each.before, unsaid)} becomes {_shown(each.after, unsaid)}"
+    return kind, each.line, text + (f", {why}" if why else ""), code
 
 
-def _network_why(planned: plans.PluginJob) -> str:
-    return "otherwise mounts hang when the container is replaced" if planned.network_mode == "host" else ""
+def _kind(each: Difference, driver: drivers.Driver | None) -> model.Kind:
+    """Return ``wrong`` for what a driver that the catalogue does not know may need; else what is intended."""
+    if each.head in _HARMLESS:
+        return "left out"
+    if each.name in {"driver", "config.entrypoint"} or (driver is None and (each.is_lost or each.head in _CONTAINER)):
+        return "wrong"
+    return "left out" if each.is_lost else "changed"
 
 
-def _shown(value: Any) -> str:
-    match value:
-        case None:
-            return "one on each client"
-        case "" | []:
-            return "none"
-        case list():
-            return " ".join(str(item) for item in value)
-        case float():
-            return f"{value:g}"
-        case bool():
-            return str(value).lower()
-    return str(value)
+def _variable(each: Difference, secret_names: Mapping[str, str]) -> _Said:
+    """Return the remark on an environment variable, whose value is not shown."""
+    name = each.name.partition(".")[2]
+    text = f"the environment variable {name}"
+    if each.before is None:
+        return "changed", each.line, f"{text} is added", ""
+    if name in secret_names or secrets.is_secret(name, each.before):
+        return "left out", each.line, f"{text} looks like a secret: {_SECRET}", ""
+    if name == "CSI_ENDPOINT":
+        return "left out", each.line, f"{text}, which Nomad sets", ""
+    if each.after is not None:
+        return "changed", each.line, f"{text} has the driver's value", ""
+    return "wrong", each.line, f"{text}, which Nomad interpolates on the client: a spec has plain text there", ""
 
 
-_LINES: Mapping[str, Callable[[model.Part], int]] = {
-    "arguments": lambda part: part.task.config.at("args"),
-    "count": lambda part: part.group.body.at("count"),
-    "cpu": lambda part: values.block(part.task.body, "resources").at("cpu"),
-    "image": lambda part: part.task.config.at("image"),
-    "memory": lambda part: values.block(part.task.body, "resources").at("memory"),
-    "network_mode": lambda part: part.task.config.at("network_mode"),
-    "privileged": lambda part: part.task.config.at("privileged"),
-    "restart": lambda part: part.group.body.at("restart"),
-    "volumes": lambda part: part.task.config.at("volumes"),
-}
+def _items(each: Difference, driver: drivers.Driver | None) -> Iterator[_Said]:
+    """Yield the remarks on constraints, and on tasks beside the plugin."""
+    before, after = each.before or [], each.after or []
+    for index, item in enumerate(before):
+        if item in after:
+            continue
+        line = values.line_of(before, index, each.line)
+        if each.name == "task":
+            kind: model.Kind = "left out" if driver else "wrong"
+            yield kind, line, f"the task {item}, which runs beside the plugin", ""
+        else:
+            yield "wrong", line, f"constraint {' '.join(item.values())}: a spec cannot express it", ""
+    for item in after:
+        if item not in before:
+            yield "changed", each.line, f"{each.name}: {' '.join(item.values())} is added", ""
 
 
-def _line(part: model.Part, name: str, body: values.Map) -> int:
-    return _LINES[name](part) if name in _LINES else body.at(name)
+def _arguments(each: Difference, driver: drivers.Driver | None, role: str) -> Iterator[_Said]:
+    """Yield a remark for each argument that ours lacks, has otherwise or adds."""
+    before, after = each.before or values.Items(each.line), each.after or []
+    first, second = arguments.joined(before), [argument for _, argument in arguments.joined(after)]
+    second = [argument for argument in second if _PLACEHOLDER not in argument]
+    given = [argument for _, argument in first]
+    added = [argument for argument in second if argument not in given]
+    is_ordered = [text for text in given if text in second] == [text for text in second if text in given]
+    lost = [(index, argument) for index, argument in first if argument not in second]
+    for index, argument in lost:
+        line = values.line_of(before, index, each.line)
+        name = arguments.flag_name(argument)
+        is_paired = name or (driver and argument in arguments.MODE_WORDS.get(driver.name, ()))
+        other = next((item for item in added if is_paired and arguments.flag_name(item) == name), "")
+        if secrets.argument_has_secret(argument):
+            shown = f"--{name}" if name else "an argument"
+            yield "left out", line, f"{shown} holds what looks like a secret: {_SECRET}", ""
+        elif other:
+            added.remove(other)
+            is_endpoint = name in arguments.ENDPOINT_FLAGS
+            why = ", the socket path that Nomad sets" if is_endpoint else ""
+            yield "changed", line, f"{argument} becomes {other}{why}", "endpoint-written-out" if is_endpoint else ""
+        elif driver is not None:
+            why = meaning.refusal(argument, driver.roles[role], driver)  # type: ignore[index]
+            code = "flag-without-effect" if meaning.is_without_effect(argument, driver) else ""
+            yield "left out", line, why, code
+        else:
+            yield "wrong", line, f"the argument {argument}, which ours lacks", ""
+    for argument in added:
+        yield "changed", each.line, f"the argument {argument} is added", ""
+    if not is_ordered:
+        yield "changed", each.line, "the arguments are in another order", ""
+    elif given == second:
+        text = f"arguments: {_shown(before)} becomes {_shown(after)}, the same for the driver, a change for Nomad"
+        yield "changed", each.line, text, ""
+
+
+def _shown(value: Any, unsaid: str | None = None) -> str:
+    if value is None or value == []:
+        return unsaid or "none"
+    if isinstance(value, list):
+        return " ".join(_masked(map(str, value)))
+    if isinstance(value, float):
+        return f"{value:g}"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _masked(items: Iterable[str]) -> Iterator[str]:
+    given = list(items)
+    for item, is_hidden in zip(given, secrets.hidden(given), strict=True):
+        yield "[secret]" if is_hidden else item

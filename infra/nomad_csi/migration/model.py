@@ -112,10 +112,6 @@ class Remarks:
         if remark not in self.found:
             self.found.append(remark)
 
-    def drop(self, prefix: str) -> None:
-        """Remove the remarks whose text has this *prefix*: the missing value is known now."""
-        self.found[:] = [remark for remark in self.found if not remark.text.startswith(prefix)]
-
 
 @dataclass(frozen=True, kw_only=True)
 class Adoption:

@@ -8,56 +8,43 @@ from nomad_csi.drivers import model as drivers
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
 from nomad_csi.migration import model
-from nomad_csi.spec import plugin_jobs
 from nomad_csi.text import secrets
-
-TAKEN = frozenset({"command", "kill_timeout", "mount", "mounts"})
-"""Names of a job that are described in another form."""
-
-_MOUNTS = ("mount", "mounts")
-_DEFAULT_KILL_TIMEOUT_S = 5.0
-"""Source: hashicorp/nomad, ``api/tasks.go`` (``Canonicalize``), 2026-08-21."""
 
 _USUAL = {"access_mode": "single-node-writer", "attachment_mode": "file-system"}
 
 
 def describe(
-    plugin_id: str,
     roles: Mapping[str, model.Part],
+    forms: Mapping[str, values.Map],
     volumes: Sequence[values.Map],
     remarks: model.Remarks,
     row: drivers.Driver | None = None,
 ) -> dict[str, Any]:
     """
-    Return the description of the driver of *plugin_id*; *volumes* are the volumes that use it.
+    Return the description of the driver that *roles* run; *volumes* are the volumes that use it.
 
     *row* is the catalogue's, where the arguments of this version are unknown.
     """
     part = next(iter(roles.values()))
+    plugin_id = part.plugin.id
     named = [
         value
         for each in roles.values()
-        for argument in each.task.arguments
+        for _, argument in arguments.joined(each.arguments)
         if arguments.flag_name(argument) in arguments.NAME_FLAGS
         and (value := argument.partition("=")[2])
         and "${" not in value
     ]
-    if not named and row is None:
-        text = f"driver.provider of {plugin_id}: its driver's name; `nomad plugin status {plugin_id}` shows it"
-        remarks.add("missing", part.file, part.plugin.body.line, text)
     document = {
         "name": plugin_id,
         "provider": named[0] if named else row and row.provider,
         "image": part.task.image,
-        "roles": {name: _role(each, remarks) for name, each in roles.items()},
+        "roles": {name: _role(each, forms[name]) for name, each in roles.items()},
         "capabilities": [item.model_dump() for item in row.capabilities] if row else _capabilities(volumes),
         "topology_key": row and row.topology_key,
         "topology_keys": list(row.topology_keys) if row else [],
     }
     document["capabilities"] = document["capabilities"] or [dict(_USUAL)]
-    if "monolith" not in roles and "node" not in roles:
-        text = f"the node plugin of {plugin_id}: a job file of type node, without which nothing is mounted"
-        remarks.add("missing", part.file, part.plugin.body.line, text)
     unusable = recognise.recognise_unusable(part.task.image)
     if unusable is not None:
         text = f"{unusable.title} cannot run on Nomad: {unusable.reason}; {unusable.instead}"
@@ -74,70 +61,35 @@ def _unknown(row: drivers.Driver | None, part: model.Part) -> str:
     return f"{part.task.image}, and the arguments of {row.called} are known for {since}{row.version} only"
 
 
-def _role(part: model.Part, remarks: model.Remarks) -> dict[str, Any]:
-    config, block = part.task.config, part.plugin
+def _role(part: model.Part, given: values.Map) -> dict[str, Any]:
+    """Return the role as its job runs it; secrets are left out, and the socket is where Nomad says."""
+    config, block = given["config"], given["csi_plugin"]
     document: dict[str, Any] = {
         "job_type": "system" if part.job.type == "system" else "service",
-        "arguments": _arguments(part, remarks),
-        "environment": _environment(part, remarks),
-        "privileged": config.get("privileged") is True,
+        "arguments": _arguments(config.get("args", ())),
+        "environment": {name: value for name, value in given["env"].items() if not secrets.is_secret(name, value)},
+        "privileged": config.get("privileged"),
         "network_mode": jobs.text(config, "network_mode"),
         "ipc_mode": jobs.text(config, "ipc_mode"),
-        "binds": _binds(part, remarks),
-        "mount_dir": block.mount_dir if block.mount_dir not in {"", "/csi"} else "",
-        "stage_publish_base_dir": block.stage_publish_base_dir if part.task.driver != "raw_exec" else "",
-        "kill_timeout_s": _kill_timeout_s(part),
-        "default_count": part.group.count if (part.group.count or 1) > 1 else None,
+        "binds": config.get("volumes"),
+        "mount_dir": block["mount_dir"] if block["mount_dir"] != "/csi" else "",
+        "stage_publish_base_dir": block.get("stage_publish_base_dir") if part.task.driver != "raw_exec" else "",
+        "kill_timeout_s": round(given["kill_timeout"]) if given.lines.get("kill_timeout") else None,
+        "default_count": count if (count := given.get("count", 1)) > 1 else None,
     }
     return {name: value for name, value in document.items() if value}
 
 
-def _kill_timeout_s(part: model.Part) -> int | None:
-    seconds = jobs.duration_s(part.task.body.get("kill_timeout"))
-    return round(seconds) if seconds is not None and seconds != _DEFAULT_KILL_TIMEOUT_S else None
-
-
-def _arguments(part: model.Part, remarks: model.Remarks) -> list[str]:
-    """Return the arguments unchanged, word by word: only the driver knows whether a flag takes the next word."""
-    command = jobs.text(part.task.config, "command")
-    is_container = part.task.driver in plugin_jobs.CONTAINERS
-    # The docker and podman drivers run the image's entrypoint with the command and the arguments behind it.
-    found = [command] if command and is_container else []
-    for index, argument, given in arguments.spans(part.arguments):
-        name = arguments.flag_name(argument)
-        line = part.task.line_of_argument(index)
+def _arguments(given: Sequence[str]) -> list[str]:
+    """Return the arguments word by word: only the driver knows whether a flag takes the next word."""
+    found: list[str] = []
+    for _, argument, words in arguments.spans(given):
         if secrets.argument_has_secret(argument):
-            shown = f"--{name}" if name else "an argument"
-            remarks.add("left out", part.file, line, f"{shown} holds what looks like a secret: put it into credentials")
-        elif name in arguments.ENDPOINT_FLAGS and "${" not in argument:
-            head = argument.partition("=")[0]
-            remarks.add(
-                "changed", part.file, line, f"{argument} becomes {head}=${{CSI_ENDPOINT}}, which Nomad fills in"
-            )
-            found.append(f"{head}=${{CSI_ENDPOINT}}")
+            continue
+        if arguments.flag_name(argument) in arguments.ENDPOINT_FLAGS and "${" not in argument:
+            found.append(f"{argument.partition('=')[0]}=${{CSI_ENDPOINT}}")
         else:
-            found += given
-    return found
-
-
-def _environment(part: model.Part, remarks: model.Remarks) -> dict[str, str]:
-    hidden = secrets.keys_of(part.task.env)
-    for name in hidden:
-        text = f"the environment variable {name} looks like a secret: put it into credentials"
-        remarks.add("left out", part.file, part.task.env.at(name), text)
-    return {name: jobs.as_text(value) for name, value in part.task.env.items() if name not in hidden}
-
-
-def _binds(part: model.Part, remarks: model.Remarks) -> list[str]:
-    config = part.task.config
-    found = values.texts(config, "volumes")
-    for name in _MOUNTS:
-        for block in values.blocks(config, name):
-            if block.get("type", "volume") == "bind" and not set(block) - {"type", "source", "target", "readonly"}:
-                end = ":ro" if block.get("readonly") is True else ""
-                found.append(f"{block.get('source')}:{block.get('target')}{end}")
-            else:
-                remarks.add("left out", part.file, block.line, f"a {name} block of another kind than bind")
+            found += words
     return found
 
 

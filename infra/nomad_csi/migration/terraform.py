@@ -12,7 +12,6 @@ volume delete), ``nomad/resource_csi_volume_registration.go`` (``Deregister(id, 
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import pydantic
@@ -58,17 +57,6 @@ _ON_DESTROY = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Instance:
-    """One object in a Terraform state."""
-
-    address: str
-    """Such as ``module.storage.nomad_csi_volume.data["a"]``."""
-
-    type: str
-    attributes: Mapping[str, Any]
-
-
 def is_state(text: str) -> bool:
     """Return whether *text* looks like a Terraform state: JSON that names the version that wrote it."""
     return text.lstrip().startswith("{") and '"terraform_version"' in text[:HEAD_BYTES]
@@ -100,64 +88,50 @@ def read(text: str, name: str, remarks: model.Remarks) -> tuple[parsed.File, ...
 
 def read_aws(states: Iterable[tuple[str, str]]) -> aws_storage.AwsStorage:
     """Return the AWS objects of all *states*, each a text and a file name. Raises the errors of `read`."""
-    found = (item for text, name in states for item in _instances_of(text, name))
-    return aws_storage.collect((item.address, item.type, item.attributes) for item in found)
+    return aws_storage.collect(item for text, name in states for item in _instances_of(text, name))
 
 
-class _StoredInstance(pydantic.BaseModel):
-    """An instance in a state file."""
+class _Instance(pydantic.BaseModel):
+    """An instance of a resource in a state file."""
 
     attributes: dict[str, Any] | None = None
     index_key: str | int | float | None = None
     deposed: str | None = None
 
 
-class _StoredResource(pydantic.BaseModel):
-    """A resource in a state file."""
+class _Resource(pydantic.BaseModel):
+    """A resource: with ``instances`` in a state file, with ``values`` in the output of ``terraform show -json``."""
 
     mode: str = ""
     type: str
-    name: str
+    name: str = ""
     module: str | None = None
-    instances: list[_StoredInstance] | None = None
-
-
-class _Stored(pydantic.BaseModel):
-    """A state file."""
-
-    resources: list[_StoredResource] | None = None
-
-
-class _ShownResource(pydantic.BaseModel):
-    """A resource in the output of ``terraform show -json``."""
-
-    mode: str = ""
-    type: str
-    address: str
+    instances: list[_Instance] | None = None
+    address: str = ""
     deposed_key: str | None = None
     values: dict[str, Any] | None = None
 
 
 class _Module(pydantic.BaseModel):
-    """A module in that output."""
+    """The resources of a state file, or of a module in the output."""
 
-    resources: list[_ShownResource] | None = None
+    resources: list[_Resource] | None = None
     child_modules: list["_Module"] | None = None
 
 
 class _Values(pydantic.BaseModel):
-    """The values in that output."""
+    """The values in the output."""
 
     root_module: _Module | None = None
 
 
-class _ShownState(pydantic.BaseModel):
-    """The output of ``terraform show -json``."""
+class _State(_Module):
+    """A state file, or the output of ``terraform show -json``."""
 
     values: _Values | None = None
 
 
-def _instances_of(text: str, name: str) -> Iterator[_Instance]:
+def _instances_of(text: str, name: str) -> Iterator[aws_storage.TerraformObject]:
     """Return the managed objects of the state *text*. Raises `errors.SpecError` where it is none of a known version."""
     try:
         document = json.loads(text)
@@ -167,10 +141,7 @@ def _instances_of(text: str, name: str) -> Iterator[_Instance]:
         got = f"version {document.get('version')}" if isinstance(document, Mapping) else "something else"
         raise errors.SpecError((errors.Problem(path="", got=got, allowed=_ALLOWED, fix=_FIX),), name)
     try:
-        if _is_shown(document):
-            shown = _ShownState.model_validate(document, strict=True).values
-            return _shown(shown.root_module) if shown and shown.root_module else iter(())
-        return _stored(_Stored.model_validate(document, strict=True))
+        state = _State.model_validate(document, strict=True)
     except pydantic.ValidationError as error:
         found = error.errors(include_input=False, include_url=False)
         places = dict.fromkeys(".".join(map(str, each["loc"])) for each in found)
@@ -178,6 +149,8 @@ def _instances_of(text: str, name: str) -> Iterator[_Instance]:
         raise errors.SpecError(
             tuple(errors.Problem(path=path, got=got, allowed=_ALLOWED, fix=_FIX) for path in places), name
         ) from None
+    shown = state.values.root_module if state.values else None
+    return _objects(shown or state)
 
 
 _ALLOWED = f"a Terraform state of version {VERSION}"
@@ -190,34 +163,29 @@ def _is_shown(document: Mapping[str, Any]) -> bool:
     return version.startswith(SHOWN) and "planned_values" not in document
 
 
-def _shown(module: _Module) -> Iterator[_Instance]:
+def _objects(module: _Module) -> Iterator[aws_storage.TerraformObject]:
     for resource in module.resources or ():
-        if resource.mode == "managed" and not resource.deposed_key:
-            yield _Instance(address=resource.address, type=resource.type, attributes=resource.values or {})
-    for child in module.child_modules or ():
-        yield from _shown(child)
-
-
-def _stored(state: _Stored) -> Iterator[_Instance]:
-    for resource in state.resources or ():
-        if resource.mode != "managed":
+        if resource.mode != "managed" or resource.deposed_key:
             continue
-        module = f"{resource.module}." if resource.module else ""
-        for instance in resource.instances or ():
-            if instance.deposed:
-                continue
-            key = instance.index_key
-            index = "" if key is None else f"[{json.dumps(key)}]"
-            address = f"{module}{resource.type}.{resource.name}{index}"
-            yield _Instance(address=address, type=resource.type, attributes=instance.attributes or {})
+        inside = f"{resource.module}." if resource.module else ""
+        instances = [_Instance(attributes=resource.values)] if resource.instances is None else resource.instances
+        for instance in instances:
+            index = "" if instance.index_key is None else f"[{json.dumps(instance.index_key)}]"
+            address = resource.address or f"{inside}{resource.type}.{resource.name}{index}"
+            if not instance.deposed:
+                yield aws_storage.TerraformObject(
+                    address=address, type=resource.type, attributes=instance.attributes or {}
+                )
+    for child in module.child_modules or ():
+        yield from _objects(child)
 
 
-def _destroyed(instance: _Instance, remarks: model.Remarks) -> None:
+def _destroyed(instance: aws_storage.TerraformObject, remarks: model.Remarks) -> None:
     text = f"`terraform destroy` {_ON_DESTROY[instance.type]}; remove it from Terraform's state: "
     remarks.add("note", instance.address, 0, f"{text}terraform state rm '{instance.address}'")
 
 
-def _job(instance: _Instance, remarks: model.Remarks) -> parsed.File | None:
+def _job(instance: aws_storage.TerraformObject, remarks: model.Remarks) -> parsed.File | None:
     """Return the job's file; ``None`` where it runs no CSI plugin."""
     text = str(instance.attributes.get("jobspec") or "")
     runs_plugin = "csi_plugin" in text or "CSIPluginConfig" in text
@@ -233,7 +201,7 @@ def _job(instance: _Instance, remarks: model.Remarks) -> parsed.File | None:
     return found if runs_plugin and not why else None
 
 
-def _volume(instance: _Instance, remarks: model.Remarks) -> parsed.File | None:
+def _volume(instance: aws_storage.TerraformObject, remarks: model.Remarks) -> parsed.File | None:
     """Return the volume's file; ``None`` where the state has too few of its attributes."""
     given = instance.attributes
     lacking = [name for name in ("volume_id", "plugin_id", "capability") if not given.get(name)]
@@ -255,7 +223,7 @@ def _volume(instance: _Instance, remarks: model.Remarks) -> parsed.File | None:
     return parsed.File(name=instance.address, kind="volume", form="json", volumes=(content,))
 
 
-def _drop_redacted(content: values.Map, instance: _Instance, remarks: model.Remarks) -> None:
+def _drop_redacted(content: values.Map, instance: aws_storage.TerraformObject, remarks: model.Remarks) -> None:
     """Remove redacted values that Terraform read from Nomad, and add a remark on values that it never stores."""
     unknown = [what for name, what in _WRITE_ONLY.items() if instance.attributes.get(name)]
     for options in values.blocks(content, "mount_options"):

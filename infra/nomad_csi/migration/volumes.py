@@ -143,15 +143,7 @@ def _source(
                 remarks.add("left out", file, content.at(name), f"{name}: the volume exists already")
         source = {"existing": model.filled({"external_id": external_id, "availability_zone": zone})}
     else:
-        source = {
-            "create": model.filled(_created(content, payload, driver, file, remarks) | {"availability_zone": zone})
-        }
-    form = driver.external_id.form(external_id) if driver else None
-    zoned = driver is not None and driver.topology_key and (form is None or form.zoned)
-    if zoned and not zone and not topologies:
-        where = f"{next(iter(source))}.availability_zone of volume {content.get('id')}"
-        text = f"{where}: where the volume can be attached; no file contains it"
-        remarks.add("missing", file, content.line, text, code="topology-missing")
+        source = {"create": model.filled(_created(content, payload) | {"availability_zone": zone})}
     return source | ({"topologies": topologies} if topologies else {})
 
 
@@ -180,21 +172,12 @@ def _places(
     return "", found
 
 
-def _created(
-    content: values.Map,
-    payload: Mapping[str, Any],
-    driver: spec.DriverSpec | None,
-    file: str,
-    remarks: model.Remarks,
-) -> dict[str, Any]:
+def _created(content: values.Map, payload: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {name: content.get(name) for name in ("clone_id", "snapshot_id")}
     for name, field in (("capacity_min", "RequestedCapacityMin"), ("capacity_max", "RequestedCapacityMax")):
         if size := payload.get(field, 0):
             count, rest = divmod(size, volumes.GIB)
             found |= {f"{name}_bytes": size} if rest else {f"{name}_gib": count}
-    if not payload.get("RequestedCapacityMin") and driver is not None and driver.needs_capacity:
-        text = f"existing.external_id or create.capacity_min_gib of volume {content.get('id')}: the file has neither"
-        remarks.add("missing", file, content.line, text)
     return found
 
 

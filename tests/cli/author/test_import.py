@@ -40,7 +40,7 @@ def test_spec_goes_out_and_remarks_beside_it(capsys):
     }
     lines = printed.err.splitlines()
     assert (
-        f"{EFS}:17: changed: network_mode: none becomes host, otherwise mounts hang when the container is replaced (host-network-missing)"
+        f"{EFS}:17: changed: config.network_mode: none becomes host, otherwise mounts hang when the container is replaced (host-network-missing)"
         in lines
     )
     assert f"{EFS}:17: changed: privileged" not in printed.err
@@ -52,7 +52,7 @@ def test_what_is_missing_exits_1(capsys):
     assert cli.main(["import", EFS]) == 1
 
     *_, summary, missing, blank, following = capsys.readouterr().err.splitlines()
-    assert missing.startswith(f"{EFS}:29: missing: aws_region of aws-efs0: ")
+    assert missing.startswith(f"{EFS}:29: missing: aws_region of plugin aws-efs0: ")
     assert (summary, blank) == ("1 missing:", "")
     assert following == "next: correct or add these in the spec, then `nomad-csi check SPEC`"
 
@@ -146,13 +146,14 @@ def test_everything_as_json(capsys):
         "kind": "note",
         "file": EFS,
         "line": 1,
-        "text": "priority 50 is kept; without the key priority it is 80, above the jobs that cannot run without the plugin",
+        "text": "priority 50 is kept; without the key it is 80, above the jobs that cannot run without the plugin",
         "code": "",
     }
     assert {"host-network-missing", "restart-gives-up"} <= {item["code"] for item in found["findings"]}
     assert {item["text"].partition(":")[0]: item["code"] for item in found["remarks"] if item["code"]} == {
-        "restart": "restart-gives-up",
-        "network_mode": "host-network-missing",
+        "restart.mode": "restart-gives-up",
+        "config.network_mode": "host-network-missing",
+        "--endpoint=unix": "endpoint-written-out",
     }
 
 

@@ -1,0 +1,189 @@
+"""
+One form for the task of a plugin, whatever its file leaves to Nomad or says in other words.
+
+The import reads a plugin from it, and compares the file with ours in it. Source of Nomad's defaults: hashicorp/nomad,
+``api/jobs.go``, ``api/tasks.go``, ``api/resources.go``, ``api/csi.go`` (``Canonicalize``), 2026-08-21.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from nomad_csi.hcl import job as jobs
+from nomad_csi.hcl import values
+from nomad_csi.migration import model
+from nomad_csi.spec import plugin_jobs
+
+_DEFAULTS: Mapping[str, Any] = {"datacenters": ["*"], "kill_timeout": 5.0, "priority": 50}
+
+_BLOCKS: Mapping[str, Mapping[str, Any]] = {
+    "config": {"privileged": False},
+    "csi_plugin": {"health_timeout": 30.0, "mount_dir": "/csi"},
+    "env": {},
+    "ephemeral_disk": {"size": 300},
+    "logs": {"max_files": 10, "max_file_size": 10},
+    "migrate": {"max_parallel": 1, "health_check": "checks", "min_healthy_time": 10.0, "healthy_deadline": 300.0},
+    "resources": {"cpu": 100, "memory": 300},
+    "restart": {"attempts": 2, "interval": 1800.0, "delay": 15.0, "mode": "fail"},
+    "update": {
+        "max_parallel": 1, "health_check": "checks", "min_healthy_time": 10.0, "healthy_deadline": 300.0,
+        "progress_deadline": 600.0, "stagger": 30.0, "auto_revert": False,
+    },
+}  # fmt: skip
+"""Blocks of which a task has one, with their defaults."""
+
+_DURATIONS = frozenset(
+    {
+        "delay", "health_timeout", "healthy_deadline", "interval", "kill_timeout", "min_healthy_time",
+        "progress_deadline", "stagger",
+    }
+)  # fmt: skip
+
+_APART = frozenset({"constraint", "count", "group", "id", "identity", "name", "network", "task", values.LABELS})
+"""Names that are not taken as they stand."""
+
+_MOUNTS = ("mount", "mounts")
+_BIND = frozenset({"type", "source", "target", "readonly"})
+"""Keys of a mount of Docker that is the same as an item of its ``volumes``."""
+
+_OPERATORS = {"==": "=", "is": "=", "not": "!="}
+"""Other names of operators. Source: hashicorp/nomad, ``scheduler/feasible/feasible.go``, 2026-08-21."""
+
+_SHORT = ("regexp", "version", "semver", "set_contains", "set_contains_any")
+"""Operators that may be the key of their value."""
+
+
+def of(part: model.Part) -> values.Map:
+    """
+    Return the job, group and task of *part* as one mapping, with Nomad's defaults; durations are seconds.
+
+    ``job id`` is the job's, ``task`` names the tasks beside the plugin. What is empty stands nowhere.
+    """
+    job, group, task = bodies = (part.job.body, part.group.body, part.task.body)
+    found = values.Map(job.line)
+    for name, defaults in _BLOCKS.items():
+        found[name] = _block(name, bodies, group.line if name == "restart" else task.line)
+        for key, value in defaults.items():
+            found[name].setdefault(key, value)
+    for body in bodies:
+        for name in body:
+            if name not in _BLOCKS and name not in _APART and not _is_empty(body[name]):
+                found.put(name, _value(name, body[name]), body.at(name))
+    for name, value in (*_DEFAULTS.items(), ("job id", part.job.id), ("type", part.job.type)):
+        found.setdefault(name, value)
+    if part.job.type != "system":
+        found.put("count", 1 if part.group.count is None else part.group.count, group.at("count"))
+    _read_container(found["config"], part)
+    for name, value in found["env"].items():
+        found["env"][name] = jobs.as_text(value)
+    found["constraint"] = _constraints(part, found.get("count", 1))
+    found["network"] = _network(part)
+    found["task"] = _others(part)
+    identities = [block for block in values.blocks(task, "identity") if block.get("env") or block.get("file")]
+    if identities:  # any other is the one that Nomad adds: the task gets it neither as a variable nor as a file
+        found.put("identity", identities, task.at("identity"))
+    return found
+
+
+def _is_empty(value: Any) -> bool:
+    return value is None or (isinstance(value, str | list) and not value)
+
+
+def _block(name: str, bodies: tuple[values.Map, ...], line: int) -> values.Map:
+    """Return all blocks called *name* as one, but only the ``restart`` that is in effect. *line*: where none is."""
+    given = [block for body in bodies for block in values.blocks(body, name)]
+    if name == "restart":
+        given = (values.blocks(bodies[-1], name) or given)[:1]
+    found = values.Map(given[0].line if given else line)
+    for block in given:
+        for key in block:
+            if key != values.LABELS and (name == "env" or not _is_empty(block[key])):
+                found[key] = _value(key, block[key]) if name not in {"config", "env"} else block[key]
+                found.lines[key] = block.at(key)
+    return found
+
+
+def _others(part: model.Part) -> values.Items:
+    """Return the names of the tasks beside the plugin."""
+    found = values.Items()
+    for task in part.group.tasks:
+        if task.body is not part.task.body and task.plugin is None:
+            found.put(task.name, task.body.line)
+    return found
+
+
+def _value(name: str, value: Any) -> Any:
+    seconds = jobs.duration_s(value) if name in _DURATIONS else None
+    if seconds is not None:
+        return seconds
+    return list(value) if isinstance(value, list) else value
+
+
+def _read_container(config: values.Map, part: model.Part) -> None:
+    """Put arguments and mounts of the task driver's *config* into one form."""
+    arguments = values.Items(config.at("args"))
+    command = jobs.text(config, "command")
+    if command and part.task.driver in plugin_jobs.CONTAINERS:
+        # The docker and podman drivers run the image's entrypoint with the command and the arguments behind it.
+        arguments.put(command, config.at("command"))
+        del config["command"]
+    for index, argument in enumerate(part.arguments):
+        arguments.put(argument, part.task.line_of_argument(index))
+    config.pop("args", None)
+    if arguments:
+        config["args"] = arguments
+    config["privileged"] = config.get("privileged") is True
+    config.pop("ports", None)  # they say which ports of the group the container has
+    binds = values.texts(config, "volumes")
+    for name in _MOUNTS:
+        others = []
+        for block in values.blocks(config, name):
+            if block.get("type", "volume") == "bind" and not set(block) - _BIND:
+                binds.append(
+                    f"{block.get('source')}:{block.get('target')}{':ro' if block.get('readonly') is True else ''}"
+                )
+            else:
+                others.append(block)
+        if others:
+            config[name] = others
+        else:
+            config.pop(name, None)
+    config.pop("volumes", None)
+    if binds:
+        config["volumes"] = binds
+
+
+def _constraints(part: model.Part, count: int) -> values.Items:
+    """Return the constraints, each once; ``distinct_hosts`` only where it has an effect."""
+    found = values.Items()
+    for block in part.constraints:
+        if model.is_distinct_hosts(block):
+            constraint = {"operator": "distinct_hosts"} if part.job.type != "system" and count > 1 else {}
+        else:
+            constraint = _constraint(block)
+        if constraint and constraint not in found:
+            found.put(constraint, block.line)
+    return found
+
+
+def _constraint(block: values.Map) -> dict[str, str]:
+    short = next((name for name in _SHORT if name in block), "")
+    operator = short or jobs.text(block, "operator") or "="
+    found = {
+        "attribute": jobs.text(block, "attribute"),
+        "operator": _OPERATORS.get(operator, operator),
+        "value": jobs.text(block, short or "value"),
+    }
+    return {name: text for name, text in found.items() if text and (name, text) != ("operator", "=")}
+
+
+def _network(part: model.Part) -> values.Map:
+    """Return the network of the group: its fixed ports by their numbers, others by their names."""
+    found = values.Map(part.group.body.at("network"))
+    for body in (part.group.body, values.block(part.task.body, "resources")):
+        for block in values.blocks(body, "network"):
+            for name in block:
+                if name not in {"port", values.LABELS} and (name, block[name]) != ("mode", "host"):
+                    found.put(name, block[name], block.at(name))
+            for port in jobs.labelled(block, "port"):
+                found.put("port", [*found.get("port", ()), port.get("static") or port.labels[0]], block.at("port"))
+    return found
