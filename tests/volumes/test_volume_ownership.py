@@ -211,7 +211,8 @@ def test_lost_owner_record_is_drift(clusters, side, marked, updates):
     inputs, outputs = REGISTRATION.read(ours.context, IDENTITY, NEWS, held)
 
     assert REGISTRATION.diff(IDENTITY, inputs, outputs, NEWS).updates == updates
-    assert outputs["owner"] == OWNED  # without it a copy of the state is not recognized
+    # Without them a copy of the state is not recognized, nor another cluster.
+    assert (outputs["owner"], outputs["cluster"]) == (OWNED, held["cluster"])
     REGISTRATION.update(ours.context, IDENTITY, held, NEWS)
     assert ours.owner() == OWNED
 
