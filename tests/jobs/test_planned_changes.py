@@ -127,7 +127,7 @@ RECORDS = {
     "equal, to nobody in particular": (SHOP, "", {}, ["equal"]),
     "absent": (SHOP, "", {"absent": True}, ["new", "belongs to owner shop/prod", apply_volumes.NEW_STORAGE]),
     "equal, and its record not read": (None, "", {}, ["equal"]),
-    "absent, and not read": (None, "", {"absent": True}, ["refused", UNREAD, "volume default/scratch was not created: ", "owner records in namespace default were not read: "]),
+    "absent, and not read": (None, "", {"absent": True}, ["refused", UNREAD, "volume default/scratch was not created: "]),
 }  # fmt: skip
 """The owner of the volume, who plans, and otherwise -> its state and its remarks."""
 

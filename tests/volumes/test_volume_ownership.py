@@ -315,7 +315,9 @@ def test_preview_goes_on_for_storage_that_is_yet_to_be_imported(ours, owner):
     REGISTRATION.create(ours.context, {name: value for name, value in NEWS.items() if name != "owner"} | owner)
     to_be_made = {"externalId": resource.UNKNOWN, "storage": {"owned": True}, "ownerId": STACK_ID}
 
-    REGISTRATION.preflight(ours.context, {}, NEWS | to_be_made)
+    REGISTRATION.preflight(dataclasses.replace(ours.context, imports=True), {}, NEWS | to_be_made)
+    with pytest.raises(errors.RefusedError, match="is registered already, for fs-1, and this resource would make new"):
+        REGISTRATION.preflight(ours.context, {}, NEWS | to_be_made)
 
     refused = (
         "volume default/mysql is registered already, for fs-1, and this resource would make new storage for it: add an "

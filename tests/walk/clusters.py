@@ -48,9 +48,9 @@ class Cluster:
         self._state = self._cluster.state
         for name in NAMESPACES[1:]:
             self._state.namespaces[name] = cluster.namespace({"Name": name}, index=1)
-        clients = crowd.Crowd(self._cluster, 1)
+        self._clients = crowd.Crowd(self._cluster, 1)
         for plugin_id, (provider, version) in PROVIDERS.items():
-            clients.run(JOB.format(plugin_id=plugin_id, role="node", job_type="system"), provider, version)
+            self._clients.run(JOB.format(plugin_id=plugin_id, role="node", job_type="system"), provider, version)
         self._control(folder / "ebs.sock", environment)
         self._own = {job_id for _, job_id in self._state.jobs}
 
@@ -146,11 +146,9 @@ class Cluster:
         with nomad.Nomad(nomad.Connection(address=self.url)) as client:
             client.request("PUT", f"/v1/volume/csi/{volume_id}", body={"Volumes": [volume]})
 
-    def run_job(self, source):
-        """Run a job as another hand does."""
-        with nomad.Nomad(nomad.Connection(address=self.url)) as client:
-            job = client.request("POST", "/v1/jobs/parse", body={"JobHCL": source, "Canonicalize": True}).data
-            client.request("POST", "/v1/jobs", body={"Job": job})
+    def run_job(self, plugin_id):
+        """Have a job of another hand run the node plugin *plugin_id* of EFS, as a record."""
+        self._clients.run(JOB.format(plugin_id=plugin_id, role="node", job_type="system"), *PROVIDERS[EFS])
 
     def close(self):
         self._server.close()

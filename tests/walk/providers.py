@@ -81,17 +81,28 @@ class Own(own_servicer.Servicer):
         super().__init__(hosting.Hosted(), [], "", environment)
         self._gate = gate
 
-    def _create(self, request):
-        return self._passed("Create", request, super()._create)
+    @own_servicer._answered
+    def Create(self, request):  # noqa: N802
+        return self._passed("Create", request)
 
-    def _update(self, request):
-        return self._passed("Update", request, super()._update)
+    @own_servicer._answered
+    def Update(self, request):  # noqa: N802
+        return self._passed("Update", request)
 
-    def _delete(self, request):
-        return self._gate.passed("Delete", request.urn, lambda: super(Own, self)._delete(request))
+    @own_servicer._answered
+    def Delete(self, request):  # noqa: N802
+        return self._gated("Delete", request)
 
-    def _passed(self, call, request, work):
-        return work(request) if request.preview else self._gate.passed(call, request.urn, lambda: work(request))
+    def _passed(self, call, request):
+        return self._work(call)(self, request) if request.preview else self._gated(call, request)
+
+    def _gated(self, call, request):
+        return self._gate.passed(call, request.urn, lambda: self._work(call)(self, request))
+
+    @staticmethod
+    def _work(call):
+        """Return our provider's work of a *call*, without the thread that it is done in."""
+        return getattr(own_servicer.Servicer, call).__wrapped__
 
 
 class Aws(aws_servicer.Servicer):

@@ -10,7 +10,7 @@ import yaml
 
 from nomad_csi import errors
 from nomad_csi.plan import storage
-from tests.walk import clusters, engines, world
+from tests.walk import engines, world
 
 TABLE = Path(__file__).with_name("breaks.yaml")
 ROWS = yaml.safe_load(TABLE.read_text(encoding="utf-8"))
@@ -30,7 +30,7 @@ class Break:
     def __init__(self, world, folder, row):
         self._world, self._row = world, row
         self.cluster = world.clusters["east"]
-        self._engine = engines.Emulated(folder, world.environment, world.providers)
+        self._engine = engines.Emulated(world.environment, world.providers)
         self._place = engines.Place(folder=folder / "stack", project="shop", name="dev")
         self._engine.init(self._place)
         self._storage = {"disk": world.cloud.disk(), "other_disk": world.cloud.disk()}
@@ -64,7 +64,7 @@ class Break:
         file.write_text("# mine\n", encoding="utf-8")
 
     def _job(self):
-        self.cluster.run_job(clusters.JOB.format(plugin_id="theirs", role="node", job_type="system"))
+        self.cluster.run_job("theirs")
 
     def refused(self):
         """Return what the preview says, which makes nothing; `up` says so too, and changes no storage that there was."""

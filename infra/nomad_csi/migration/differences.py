@@ -49,7 +49,7 @@ _UNSAID = {"count": "one on each client", "namespace": "the caller's", "node_poo
 
 
 @dataclass(frozen=True, kw_only=True)
-class Difference:
+class FieldDifference:
     """One part that differs."""
 
     name: str
@@ -104,14 +104,14 @@ def report(
                 remarks.add(kind, part.file, line, text, code=code)
 
 
-def differences(before: values.Map, after: values.Map, path: str = "") -> Iterator[Difference]:
+def differences(before: values.Map, after: values.Map, path: str = "") -> Iterator[FieldDifference]:
     """Yield each part of two forms that differs."""
     for name in (*before, *(name for name in after if name not in before)):
         first, second = before.get(name), after.get(name)
         if isinstance(first, values.Map) and isinstance(second, values.Map):
             yield from differences(first, second, f"{path}{name}.")
         elif first != second and (first or _PLACEHOLDER not in str(second)):
-            yield Difference(name=f"{path}{name}", before=first, after=second, line=before.at(name))
+            yield FieldDifference(name=f"{path}{name}", before=first, after=second, line=before.at(name))
 
 
 def _planned(plugin: Mapping[str, Any], driver: drivers.Driver | None) -> tuple[plans.PluginJob, ...]:
@@ -152,7 +152,7 @@ _Said = tuple[model.Kind, int, str, str]
 """Kind, line, text and code of a remark."""
 
 
-def _said(each: Difference, driver: drivers.Driver | None, role: str) -> Iterator[_Said]:
+def _said(each: FieldDifference, driver: drivers.Driver | None, role: str) -> Iterator[_Said]:
     if each.name == "config.args":
         yield from _arguments(each, driver, role)
     elif each.head == "env":
@@ -163,7 +163,7 @@ def _said(each: Difference, driver: drivers.Driver | None, role: str) -> Iterato
         yield _part(each, driver, role)
 
 
-def _part(each: Difference, driver: drivers.Driver | None, role: str) -> _Said:
+def _part(each: FieldDifference, driver: drivers.Driver | None, role: str) -> _Said:
     kind = _kind(each, driver)
     code, why = ("", _LOST.get(each.name, "")) if each.is_lost else _CHANGED.get(each.name, ("", ""))
     if kind == "wrong":
@@ -179,7 +179,7 @@ def _part(each: Difference, driver: drivers.Driver | None, role: str) -> _Said:
     return kind, each.line, text + (f", {why}" if why else ""), code
 
 
-def _kind(each: Difference, driver: drivers.Driver | None) -> model.Kind:
+def _kind(each: FieldDifference, driver: drivers.Driver | None) -> model.Kind:
     """Return ``wrong`` for what a driver that the catalogue does not know may need; else what is intended."""
     if each.head in _HARMLESS:
         return "left out"
@@ -188,7 +188,7 @@ def _kind(each: Difference, driver: drivers.Driver | None) -> model.Kind:
     return "left out" if each.is_lost else "changed"
 
 
-def _variable(each: Difference, secret_names: Mapping[str, str]) -> _Said:
+def _variable(each: FieldDifference, secret_names: Mapping[str, str]) -> _Said:
     """Return the remark on an environment variable, whose value is not shown."""
     name = each.name.partition(".")[2]
     text = f"the environment variable {name}"
@@ -203,7 +203,7 @@ def _variable(each: Difference, secret_names: Mapping[str, str]) -> _Said:
     return "wrong", each.line, f"{text}, which Nomad interpolates on the client: a spec has plain text there", ""
 
 
-def _items(each: Difference, driver: drivers.Driver | None) -> Iterator[_Said]:
+def _items(each: FieldDifference, driver: drivers.Driver | None) -> Iterator[_Said]:
     """Yield the remarks on constraints, and on tasks beside the plugin."""
     before, after = each.before or [], each.after or []
     for index, item in enumerate(before):
@@ -220,7 +220,7 @@ def _items(each: Difference, driver: drivers.Driver | None) -> Iterator[_Said]:
             yield "changed", each.line, f"{each.name}: {' '.join(item.values())} is added", ""
 
 
-def _arguments(each: Difference, driver: drivers.Driver | None, role: str) -> Iterator[_Said]:
+def _arguments(each: FieldDifference, driver: drivers.Driver | None, role: str) -> Iterator[_Said]:
     """Yield a remark for each argument that ours lacks, has otherwise or adds."""
     before, after = each.before or values.Items(each.line), each.after or []
     first, second = arguments.joined(before), [argument for _, argument in arguments.joined(after)]

@@ -15,7 +15,7 @@ from nomad_csi.spec import model as spec
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class _Volume:
+class _DeclaredVolume:
     volume: spec.VolumeSpec
     driver: spec.DriverSpec
 
@@ -27,7 +27,7 @@ class Declared:
         self._plugins: dict[str, spec.PluginSpec] = {}
         self._drivers: dict[str, spec.DriverSpec | None] = {}
         self._systems: dict[str, spec.FileSystemSpec] = {}
-        self._volumes: dict[str, _Volume] = {}
+        self._volumes: dict[str, _DeclaredVolume] = {}
         self._plugin_ids: dict[str, str] = {}
         """Those of volumes, as far as they are known."""
         self._taken = volume_rules.UsedIds()
@@ -62,7 +62,7 @@ class Declared:
 
         *driver* is that of its component, which may differ from that of its plugin (`set_plugin`).
         """
-        self._volumes[name] = _Volume(volume=volume, driver=driver)
+        self._volumes[name] = _DeclaredVolume(volume=volume, driver=driver)
         if wrong := (*self._rules(name), *self._taken.add(volume, driver, "", name)):
             del self._volumes[name]  # nothing else is told of it
         yield from wrong

@@ -65,7 +65,7 @@ class VolumeStorage(properties.Properties):
     """Those keys of the context that never say which data the volume is."""
 
 
-class _Volume(stack_identity.Owned):
+class _VolumeInputs(stack_identity.Owned):
     volume_id: Annotated[base.VolumeId, Mark.REPLACES]
     """Nomad's id of the volume, unique in its namespace."""
 
@@ -89,7 +89,7 @@ class _Volume(stack_identity.Owned):
         return {"name": self.volume_id} | super().plain()
 
 
-class VolumeRegistrationInputs(_Volume):
+class VolumeRegistrationInputs(_VolumeInputs):
     """A CSI volume as Nomad holds it. Deleting it deregisters the volume and leaves the storage alone."""
 
     name: str = ""
@@ -191,7 +191,7 @@ class VolumeDeletion(properties.Properties):
                 yield errors.Problem(path="deletion.endpoint", got=error.message, allowed="")
 
 
-class CreatedVolumeInputs(_Volume):
+class CreatedVolumeInputs(_VolumeInputs):
     """
     A CSI volume that its plugin makes.
 
