@@ -47,7 +47,7 @@ volumes:
   plugin_id: ebs
   ebs: {availability_zone: us-east-1a, size_gib: 40}
   snapshots: [nightly]
-- {id: web, plugin_id: efs, efs: {file_system: shared, access_point: {path: /web, uid: 1000, gid: 1001}}}
+- {id: web, plugin_id: efs, efs: {file_system: shared, access_point: {path: /web, uid: 1000, gid: 1001}}, mount_options: {mount_flags: [iam]}}
 - id: home
   plugin_id: efs
   efs: {mount_targets: [{availability_zone: us-east-1b}], clients: {security_group_ids: [sg-0123456789abcdef0]}, access_point: {path: /home, uid: 1, gid: 2}}
