@@ -9,7 +9,7 @@ import pytest
 from nomad_csi import cli
 from nomad_csi.cli.common import command, inputs
 from nomad_csi.nomad.http import connection
-from nomad_csi.provider import configuration
+from nomad_csi.provider import configuration, settings
 
 PAGE = (Path(__file__).parents[2] / "docs/reference/connection.md").read_text(encoding="utf-8")
 ROWS = [[cell.strip() for cell in line.strip("|").split("|")] for line in re.findall(r"^\|.*\|$", PAGE, re.MULTILINE)][
@@ -37,7 +37,7 @@ def test_table_has_every_setting_by_its_names():
         for name, variable in connection.VARIABLES.items()
     }
     assert set(told) == set(expected)
-    assert {camel(name) for name in connection.VARIABLES} | {"root"} == set(configuration.DECLARED)
+    assert {camel(name) for name in connection.VARIABLES} | {"root"} == {camel(name) for name in settings.ProviderSettings.model_fields}
     for variable, (option, argument) in expected.items():
         assert told[variable][1] == argument
         assert told[variable][0] == option or (option is None and told[variable][0].startswith("none"))
