@@ -37,7 +37,9 @@ def test_table_has_every_setting_by_its_names():
         for name, variable in connection.VARIABLES.items()
     }
     assert set(told) == set(expected)
-    assert {camel(name) for name in connection.VARIABLES} | {"root"} == {camel(name) for name in settings.ProviderSettings.model_fields}
+    assert {camel(name) for name in connection.VARIABLES} | {"root"} == {
+        camel(name) for name in settings.ProviderSettings.model_fields
+    }
     for variable, (option, argument) in expected.items():
         assert told[variable][1] == argument
         assert told[variable][0] == option or (option is None and told[variable][0].startswith("none"))
