@@ -252,6 +252,8 @@ def test_error_of_one_request_stops_the_others(run, monkeypatch):
 
     def broken(_client, document, **_options):
         sent_to.append(document)
+        if len(sent_to) > 1:
+            threading.Event().wait(0.3)  # the others take longer than the first one, whose error ends the command
         raise RuntimeError("broken")
 
     monkeypatch.setattr(sending.volumes, "register", broken)
