@@ -3,7 +3,7 @@
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.hcl import read, values, variables
+from nomad_csi.hcl import files, read, values, variables
 
 JOBS = ["tutorial-ebs-controller", "tutorial-ebs-nodes", "tutorial-mysql", "docs-efs-node"]
 
@@ -352,7 +352,7 @@ def test_variables_by_the_order_of_nomad(tmp_path):
     """An option wins over a file, a file over the environment, and any over the default."""
     file = tmp_path / "x.hcl"
     file.write_text('b = "file"\nc = "file"\n')
-    given = variables.given({"NOMAD_VAR_a": "environment", "NOMAD_VAR_b": "environment"}, [file], ["c=option"])
+    given = files.given_variables({"NOMAD_VAR_a": "environment", "NOMAD_VAR_b": "environment"}, [file], ["c=option"])
     text = "".join(f'variable "{name}" {{\n  default = "default"\n}}\n{name} = var.{name}\n' for name in "abcd")
 
     found = read.reading(text, "x", "job", given).content

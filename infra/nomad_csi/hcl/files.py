@@ -1,9 +1,10 @@
 """Detect the kind of a file (job file, volume file, IAM policy) and read its content."""
 
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from nomad_csi import errors
 from nomad_csi.hcl import api, job, read, scan, source, values, variables
@@ -12,6 +13,8 @@ Kind = Literal["job", "volume", "host volume", "policy"]
 
 _JOB = re.compile(r"^[ \t]*(?:job|variable|variables|locals)\b[^=\n]*\{", re.MULTILINE)
 """Start of a job file; no name in a volume file matches."""
+
+_VARIABLE_PREFIX = "NOMAD_VAR_"
 
 _VOLUME_NAMES = frozenset({"capability", "external_id", "id", "plugin_id", "type"})
 
@@ -83,3 +86,25 @@ def _refuse_unknown_blocks(found: tuple[job.JobFile, ...], name: str) -> None:
 
 def _refusal(name: str, allowed: str, got: str) -> errors.SpecError:
     return errors.SpecError((errors.Problem(path="", got=got, allowed=allowed),), source=name)
+
+
+def given_variables(environment: Mapping[str, str], files: Iterable[Path], options: Iterable[str]) -> variables.Given:
+    """
+    Return the values for variables from all sources; *options* are ``name=value``.
+
+    Raises `errors.SpecError` for a file that cannot be read and an option of another form.
+    """
+    named = {name: value for name, value in environment.items() if name.startswith(_VARIABLE_PREFIX)}
+    texts = {name.removeprefix(_VARIABLE_PREFIX): value for name, value in named.items()}
+    found: dict[str, Any] = {}
+    for path in files:
+        content = read.reading(source.read(path), str(path), "job").content
+        found |= {name: content.written(name) for name in content}
+    for option in options:
+        name, sign, value = option.partition("=")
+        if not sign or not name:
+            problem = errors.Problem(path="--var", got=repr(option), allowed="NAME=VALUE")
+            raise errors.SpecError((problem,), source="the command line")
+        texts[name] = value
+        found.pop(name, None)
+    return variables.Given(texts={name: value for name, value in texts.items() if name not in found}, values=found)

@@ -34,7 +34,7 @@ _TWO_VOLUMES = errors.Problem(
     path="", got="two", allowed="one volume in a file", fix="write a file for each: Nomad would keep parts of both"
 )
 
-ONE_BLOCK_FIX = "write a topology block for each place"
+_ONE_BLOCK_FIX = "write a topology block for each place"
 
 _MAP = "="
 """Instead of a block's type: a map, which HCL1 reads like a block."""
@@ -148,9 +148,7 @@ class HclParser(expression.ExpressionReader):
         if name not in found:
             found.put(name, value, self.line(start))
         elif kind == _MAP:
-            self.report(
-                start, "each key once", f"{name!a} again", ONE_BLOCK_FIX if kind == _MAP and "/" in name else ""
-            )
+            self.report(start, "each key once", f"{name!a} again", _ONE_BLOCK_FIX if "/" in name else "")
         else:
             self.is_twice |= name == "id" and not kind
             self.report(start, "each name once", f"{name} again")

@@ -143,7 +143,3 @@ def texts(body: Map, name: str) -> list[str]:
     """Return the items of the list called *name* as strings; none where there is no list."""
     found = body.get(name)
     return [str(item) for item in found] if isinstance(found, list) else []
-
-
-UNSAID = object()
-"""Equal to no value of a file."""

@@ -24,7 +24,7 @@ options = command.together(
 
 def given_variables(arguments: Any) -> variables.Given:
     """Return the values of ``--var``, ``--var-file`` and ``NOMAD_VAR_name``. Raises `errors.SpecError`."""
-    return variables.given(os.environ, arguments.var_file, arguments.var)
+    return files.given_variables(os.environ, arguments.var_file, arguments.var)
 
 
 def load(
