@@ -44,6 +44,11 @@ class LintedPlugin(model.Part):
         return f"plugin {plugin_id or 'without an id'} ({role or 'no type'})"
 
     @property
+    def mount_dir(self) -> str:
+        """Folder of the plugin's socket in the container."""
+        return self.plugin.mount_dir or "/csi"
+
+    @property
     def has_known_id(self) -> bool:
         """Whether id and type are known."""
         body = self.plugin.body

@@ -8,8 +8,6 @@ from nomad_csi.findings import Finding
 from nomad_csi.lint.model import LintedPlugin, finding_at_line
 from nomad_csi.text import secrets
 
-_DEFAULT_MOUNT_DIR = "/csi"
-
 
 def _secrets(plugin: LintedPlugin) -> Iterator[Finding]:
     for index, argument in enumerate(plugin.task.written_arguments):
@@ -19,8 +17,7 @@ def _secrets(plugin: LintedPlugin) -> Iterator[Finding]:
 
 
 def _endpoint(plugin: LintedPlugin) -> Iterator[Finding]:
-    mount_dir = plugin.plugin.mount_dir or _DEFAULT_MOUNT_DIR
-    wanted = f"{mount_dir.rstrip('/')}/csi.sock"
+    wanted = f"{plugin.mount_dir.rstrip('/')}/csi.sock"
     for index, argument in enumerate(plugin.task.written_arguments):
         name, value = arguments.flag_name(argument), argument.partition("=")[2]
         if name not in arguments.ENDPOINT_FLAGS or not value or "${" in value or value.startswith("tcp:"):

@@ -163,7 +163,7 @@ def _stage_folder(plugin: LintedPlugin) -> Iterator[Finding]:
 
 
 def _base_folder(plugin: LintedPlugin) -> Iterator[Finding]:
-    base, mount_dir = plugin.plugin.stage_publish_base_dir, plugin.plugin.mount_dir or "/csi"
+    base, mount_dir = plugin.plugin.stage_publish_base_dir, plugin.mount_dir
     if posixpath.join(base, "").startswith(posixpath.join(mount_dir, "")):
         found = f"stage_publish_base_dir {base} inside mount_dir {mount_dir}"
         yield finding_at_line("stage-folder-inside", plugin.plugin.body.at("stage_publish_base_dir"), found)
@@ -213,5 +213,5 @@ def _texts(value: Any, line: int) -> Iterator[tuple[str, int]]:
 
 CHECKS = (
     _kind, _instances, _restart, _health_timeout, _nomad_version, _image, _privilege, _network, _folders, _stage_folder,
-    _base_folder,    _environment, _config_keys, _questions,
+    _base_folder, _environment, _config_keys, _questions,
 )  # fmt: skip
