@@ -32,8 +32,19 @@ def about() -> About:
     except metadata.PackageNotFoundError:
         text = Path(__file__).parents[3].joinpath("pyproject.toml").read_text(encoding="utf-8")
         own = tomllib.loads(text)["project"]
-        first = (own["version"], own["description"], own["license"], sorted(own["keywords"]))
-        return About(*first, own["authors"][0]["name"], own["urls"])
-    first = (found["Version"], found["Summary"], found["License-Expression"], sorted(found["Keywords"].split(",")))
-    urls = dict(each.split(", ", 1) for each in found.get_all("Project-URL") or ())
-    return About(*first, found["Author"], urls)
+        return About(
+            version=own["version"],
+            description=own["description"],
+            license=own["license"],
+            keywords=sorted(own["keywords"]),
+            publisher=own["authors"][0]["name"],
+            addresses=own["urls"],
+        )
+    return About(
+        version=found["Version"],
+        description=found["Summary"],
+        license=found["License-Expression"],
+        keywords=sorted(found["Keywords"].split(",")),
+        publisher=found["Author"],
+        addresses=dict(each.split(", ", 1) for each in found.get_all("Project-URL") or ()),
+    )
