@@ -11,9 +11,9 @@ import time
 from pathlib import Path
 
 from nomad_csi import nomad
+from nomad_csi.health import observation
 from nomad_csi.nomad import jobs
 from nomad_csi.plan import model
-from nomad_csi.verification import observation
 from nomad_csi_sandbox.csi_plugin.server import FAULT_FILE
 from nomad_csi_sandbox.nomad import cluster, server
 from nomad_csi_sandbox.nomad.clients import nodes

@@ -74,7 +74,7 @@ def test_table_names_what_is_there():
     ("path", "expected"),
     [
         ("tests/plan/test_storage.py", ["check", "test", "all"]),
-        ("tests/resources/test_plugin_health_wait.py", ["test", "all"]),
+        ("tests/health/test_plugin_health_wait.py", ["test", "all"]),
         ("tests/e2e/test_main_job.py", ["test", "all"]),
         ("tests/e2e/test_canary.py", ["all"]),
     ],

@@ -7,10 +7,9 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.csi import probe
+from nomad_csi.health import observation, probe_deep, probe_job_plugins
 from nomad_csi.nomad import jobs, plugins
 from nomad_csi.plan import model, probe_job
-from nomad_csi.probing import probe_deep, probe_job_plugins
-from nomad_csi.verification import observation
 from tests import deadlines
 
 PROGRAM = str(Path(sys.executable).with_name("nomad-csi"))

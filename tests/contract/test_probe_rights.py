@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from nomad_csi import errors, nomad
+from nomad_csi.health import observation, probe_deep, probe_job_plugins
 from nomad_csi.plan import model, probe_job
-from nomad_csi.probing import probe_deep, probe_job_plugins
-from nomad_csi.verification import observation
 from tests import deadlines
 from tests.contract import agents
 

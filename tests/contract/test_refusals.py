@@ -6,9 +6,9 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.frame import resource
+from nomad_csi.health import plugin_health, plugin_health_wait
 from nomad_csi.jobs import plugin_job
 from nomad_csi.plan import registration
-from nomad_csi.resources import plugin_health, plugin_health_wait
 from nomad_csi.volumes import desired, volume_registration
 from tests import clocks
 

@@ -11,10 +11,10 @@ import yaml
 
 from nomad_csi import errors
 from nomad_csi.csi import report
+from nomad_csi.health import asked_together, plugin_health, plugin_health_wait
+from nomad_csi.health import plugin_health_properties as of_health
 from nomad_csi.nomad.http import transport
 from nomad_csi.plan import storage
-from nomad_csi.resources import asked_together, plugin_health, plugin_health_wait
-from nomad_csi.resources import plugin_health_properties as of_health
 from tests.deeds import agent as agents
 from tests.deeds import command_deeds, deeds, verify_deeds
 from tests.deeds import plugin as plugins

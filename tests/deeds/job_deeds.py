@@ -5,12 +5,12 @@ import itertools
 from unittest import mock
 
 from nomad_csi import errors
+from nomad_csi.health import plugin_health
 from nomad_csi.jobs import apply as applied
 from nomad_csi.jobs import owner as job_owner
 from nomad_csi.jobs import plugin_job, wanted_job
 from nomad_csi.plan import storage
 from nomad_csi.render import documents
-from nomad_csi.resources import plugin_health
 from nomad_csi.volumes import owner_records
 from tests.deeds.deeds import Case, checked_inputs
 

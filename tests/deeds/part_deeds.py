@@ -17,12 +17,12 @@ from nomad_csi.csi import report
 from nomad_csi.drivers import ebs_limits
 from nomad_csi.frame import changes, resource
 from nomad_csi.hcl import files as parsed
+from nomad_csi.health import probe_job_plugins, probed, probed_needs
 from nomad_csi.lint import judge
 from nomad_csi.nomad import acl_policy, plugins, snapshots, volumes
 from nomad_csi.nomad.records import tokens
 from nomad_csi.plan import snippet, storage
 from nomad_csi.plan.rules import ebs_rules
-from nomad_csi.probing import probe_job_plugins, probed, probed_needs
 from nomad_csi.provider import replies
 from nomad_csi.spec import encrypted
 from nomad_csi.spec import model as spec

@@ -15,8 +15,8 @@ import pytest
 
 from nomad_csi import cli, nomad
 from nomad_csi.csi import report, rpc
+from nomad_csi.health import probed
 from nomad_csi.nomad import jobs, plugins
-from nomad_csi.probing import probed
 from nomad_csi_sandbox.nomad import cluster
 from nomad_csi_sandbox.nomad import server as agent
 from nomad_csi_sandbox.nomad.clients import nodes

@@ -13,7 +13,7 @@ import pytest
 
 from nomad_csi import cli, errors
 from nomad_csi.frame import resource as steps
-from nomad_csi.resources import rendered_file
+from nomad_csi.provider import rendered_file
 from tests import deadlines
 
 PACKAGE = Path(cli.__file__).parents[1]

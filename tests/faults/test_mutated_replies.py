@@ -158,7 +158,7 @@ def test_changed_reply_is_an_error_and_changes_nothing(name, crowd, proxies, mon
     proxy = proxies(url)
     monkeypatch.setenv("NOMAD_ADDR", proxy.address)
     monkeypatch.setattr("nomad_csi.volumes.apply_volumes.WAIT_S", 0.01)
-    monkeypatch.setattr("nomad_csi.probing.probe_job_run.POLL_S", 0.01)
+    monkeypatch.setattr("nomad_csi.health.probe_job_run.POLL_S", 0.01)
     monkeypatch.chdir(tmp_path)
     replies = 10**9
     found = {}

@@ -15,11 +15,10 @@ import pytest
 
 from nomad_csi import errors, nomad
 from nomad_csi.frame import resource
-from nomad_csi.health import events
+from nomad_csi.health import events, plugin_health
 from nomad_csi.nomad import jobs as nomad_jobs
 from nomad_csi.nomad import volume_creation, volumes
 from nomad_csi.plan import registration
-from nomad_csi.resources import plugin_health
 from nomad_csi.volumes import sending
 from nomad_csi_sandbox.csi_plugin.server import FAULT_FILE
 from nomad_csi_sandbox.nomad.storage import csi_client

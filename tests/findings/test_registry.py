@@ -29,9 +29,9 @@ COMMANDS = {
     "verification/": {"verify"},
     "health/": {"verify"},
     "claims/": {"claims"},
-    "probing/probed_needs.py": {"csi probe", "verify"},
-    "probing/probed.py": {"csi probe", "verify"},
-    "probing/probe_deep.py": {"csi probe"},
+    "health/probed_needs.py": {"csi probe", "verify"},
+    "health/probed.py": {"csi probe", "verify"},
+    "health/probe_deep.py": {"csi probe"},
     "health/minimum_version.py": {"apply", "verify"},
 }
 """What reports the findings that a module or package emits; the longest path counts."""

@@ -4,8 +4,7 @@ import dataclasses
 
 import pytest
 
-from nomad_csi.health import explaining
-from nomad_csi.verification import observation
+from nomad_csi.health import explaining, observation
 
 JOB = "/v1/job/plugin-aws-ebs0-nodes"
 DENIED = "AccessDenied: user is not authorized to perform: ec2:DescribeAvailabilityZones"

@@ -8,8 +8,7 @@ import pytest
 
 from nomad_csi import cli, errors
 from nomad_csi.frame import resource
-from nomad_csi.health import events, explaining
-from nomad_csi.resources import plugin_health_wait
+from nomad_csi.health import events, explaining, plugin_health_wait
 from tests import deadlines, live
 
 

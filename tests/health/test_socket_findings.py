@@ -4,9 +4,8 @@ import dataclasses
 
 import pytest
 
-from nomad_csi.health import found
+from nomad_csi.health import found, probed
 from nomad_csi.health import plugins as statuses
-from nomad_csi.probing import probed
 from nomad_csi.verification import report
 
 READY = found.Probed(reached=True, healthy=True, status="ready", provider="ebs.csi.aws.com", version="v1.64.0")

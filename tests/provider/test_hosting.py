@@ -37,7 +37,7 @@ def test_one_schema_has_components_and_custom_resources():
     [
         (
             "import nomad_csi.provider.serving",
-            {"pulumi_aws", "jinja2", "pydantic", "nomad_csi.lint", "nomad_csi.volumes", "nomad_csi.resources"},
+            {"pulumi_aws", "jinja2", "pydantic", "nomad_csi.lint", "nomad_csi.volumes", "nomad_csi.health"},
         ),
         (
             "from nomad_csi.frame import registry; all(registry.RESOURCES.values())",

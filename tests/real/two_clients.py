@@ -19,10 +19,9 @@ from pathlib import Path
 import pytest
 
 from nomad_csi import errors, nomad
-from nomad_csi.health import explaining
+from nomad_csi.health import explaining, observation
 from nomad_csi.nomad import jobs, nodes
 from nomad_csi.plan import model
-from nomad_csi.verification import observation
 from nomad_csi_sandbox.csi_plugin.server import FAULT_FILE
 from nomad_csi_sandbox.imds import documents
 from nomad_csi_sandbox.imds import server as imds

@@ -5,8 +5,8 @@ import threading
 import pytest
 
 from nomad_csi import nomad
+from nomad_csi.health import probe_job_plugins, probe_job_run
 from nomad_csi.plan import probe_job, storage
-from nomad_csi.probing import probe_job_plugins, probe_job_run
 from nomad_csi.render import documents
 from nomad_csi.verification import verification
 from nomad_csi_sandbox.nomad import cluster, server

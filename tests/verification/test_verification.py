@@ -5,8 +5,9 @@ import dataclasses
 import pytest
 
 from nomad_csi import errors
+from nomad_csi.health import observation
 from nomad_csi.plan import model, registration, storage
-from nomad_csi.verification import observation, verification
+from nomad_csi.verification import verification
 
 VOLUME = {
     "ID": "mysql",

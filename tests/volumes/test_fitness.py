@@ -9,9 +9,8 @@ import pytest
 
 from nomad_csi.csi import capability, channel, endpoint, validation
 from nomad_csi.frame import resource
-from nomad_csi.health import gather
+from nomad_csi.health import gather, plugin_health
 from nomad_csi.nomad import plugins
-from nomad_csi.resources import plugin_health
 from nomad_csi.volumes import desired, fitness, storage_checks, volume_properties
 from nomad_csi_sandbox.aws import server as moto_server
 from nomad_csi_sandbox.csi_plugin import arguments, server

@@ -4,8 +4,8 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.frame import resource
+from nomad_csi.health import plugin_health
 from nomad_csi.nomad import volumes
-from nomad_csi.resources import plugin_health
 from nomad_csi.volumes import desired, sending, steps, volume_properties, volume_registration, wanted_volume
 from tests.volumes import test_volume_registration as samples
 

@@ -7,9 +7,8 @@ from http import HTTPStatus
 from nomad_csi import errors, findings, nomad
 from nomad_csi.aws import ebs_volumes, regions
 from nomad_csi.claims import claim_status, claims_report, mounts
-from nomad_csi.health import drain_findings, gather
+from nomad_csi.health import drain_findings, gather, probe_deep
 from nomad_csi.nomad import jobs, namespaces, nodes, plugins, volumes
-from nomad_csi.probing import probe_deep
 from nomad_csi.spec import names
 
 

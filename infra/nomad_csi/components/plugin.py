@@ -9,9 +9,9 @@ import pulumi_aws as aws
 
 from nomad_csi.components import arguments, aws_resources, identity, lifting, program, resources, scope
 from nomad_csi.components.argument_classes import CsiPluginArgs
+from nomad_csi.health import plugin_health_properties
 from nomad_csi.plan import model
 from nomad_csi.render import documents
-from nomad_csi.resources import plugin_health_properties
 from nomad_csi.spec import model as spec
 
 Plan = lifting.Lifted[model.PluginPlan]

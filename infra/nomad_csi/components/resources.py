@@ -1,5 +1,5 @@
 """
-The custom resources as a Pulumi program sees them. Their rules are in `nomad_csi.resources`.
+The custom resources as a Pulumi program sees them. `nomad_csi.frame.registry` names the modules with their rules.
 
 Type checkers and editors read ``resources.pyi``, which ``python -m tests.argument_stub`` writes from what the kinds of
 resources declare.

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 _MODULES = {
     "StackIdentity": ("frame.stack_identity", "DECLARED", "frame.stack_identity"),
     "PluginJob": ("jobs.plugin_job_properties", "DECLARED", "jobs.plugin_job"),
-    "PluginHealth": ("resources.plugin_health_properties", "DECLARED", "resources.plugin_health"),
+    "PluginHealth": ("health.plugin_health_properties", "DECLARED", "health.plugin_health"),
     "VolumeRegistration": ("volumes.volume_properties", "REGISTRATION", "volumes.volume_registration"),
     "CreatedVolume": ("volumes.volume_properties", "CREATED", "volumes.created_volume"),
     "StorageHold": ("volumes.hold", "DECLARED", "volumes.hold"),
-    "RenderedFile": ("resources.rendered_file", "DECLARED", "resources.rendered_file"),
+    "RenderedFile": ("provider.rendered_file", "DECLARED", "provider.rendered_file"),
 }
 """By name: the module of the declaration, its name there, and the module of the class."""
 

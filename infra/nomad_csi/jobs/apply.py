@@ -14,11 +14,11 @@ from typing import Any
 
 from nomad_csi import errors, findings, nomad
 from nomad_csi.frame import resource
+from nomad_csi.health import plugin_health, plugin_health_properties
 from nomad_csi.jobs import conflicts, owner, plugin_job, wanted_job
 from nomad_csi.nomad import jobs, namespaces, plugin_jobs, plugins
 from nomad_csi.plan import model
 from nomad_csi.render import documents, files
-from nomad_csi.resources import plugin_health, plugin_health_properties
 from nomad_csi.text import table
 from nomad_csi.volumes import apply_volumes, registration_ownership
 

@@ -14,12 +14,12 @@ from nomad_csi.aws import regions
 from nomad_csi.claims import claim_status, claims_report, reading
 from nomad_csi.doctor import doctor_aws, doctor_cluster, judge
 from nomad_csi.doctor import model as doctor
-from nomad_csi.health import explaining, plugins
+from nomad_csi.health import explaining, observation, plugins
 from nomad_csi.nomad import cluster_identity, volumes
 from nomad_csi.nomad import plugins as nomad_plugins
 from nomad_csi.plan import model as plans
 from nomad_csi.report import building, model
-from nomad_csi.verification import observation, report, verification
+from nomad_csi.verification import report, verification
 
 CLAIMED_MAX = 500
 """Limit of claimed volumes that are read for their claims: the list of volumes has counts, but no allocations."""

@@ -8,13 +8,20 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from nomad_csi import findings, nomad
 from nomad_csi.claims import claim_status, reading
 from nomad_csi.clock import Clock
-from nomad_csi.health import drain_findings, explaining, gather, minimum_version, plugins
+from nomad_csi.health import (
+    drain_findings,
+    explaining,
+    gather,
+    minimum_version,
+    observation,
+    plugins,
+    probe_job_plugins,
+)
 from nomad_csi.nomad import changes, nodes, volumes
 from nomad_csi.nomad import plugins as plugin_records
 from nomad_csi.plan import dependents, model, registration
 from nomad_csi.plan import volumes as planned
-from nomad_csi.probing import probe_job_plugins
-from nomad_csi.verification import observation, report
+from nomad_csi.verification import report
 from nomad_csi.verification import volumes as volume_status
 from nomad_csi.volumes import secret_safety
 

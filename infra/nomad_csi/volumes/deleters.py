@@ -17,8 +17,8 @@ from nomad_csi import errors, nomad
 from nomad_csi.aws import deletion
 from nomad_csi.csi import channel, controller, endpoint, forward, identity, presence
 from nomad_csi.drivers import catalogue, model
+from nomad_csi.health import controller_endpoint
 from nomad_csi.nomad import plugins
-from nomad_csi.probing import controller_endpoint
 from nomad_csi.volumes import volume_snapshots
 
 CALL_TIMEOUT_S = 120.0

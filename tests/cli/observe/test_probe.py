@@ -6,8 +6,8 @@ import re
 import pytest
 
 from nomad_csi import cli
+from nomad_csi.health import probe_deep
 from nomad_csi.nomad import plugins
-from nomad_csi.probing import probe_deep
 from nomad_csi_sandbox.nomad.hcl import parse
 
 

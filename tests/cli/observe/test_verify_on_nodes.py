@@ -7,7 +7,7 @@ import yaml
 
 from nomad_csi import cli
 from nomad_csi.cli.common import inputs
-from nomad_csi.probing import probe_job_plugins
+from nomad_csi.health import probe_job_plugins
 from nomad_csi.verification import report, verification
 from tests import clocks
 

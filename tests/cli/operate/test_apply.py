@@ -12,11 +12,11 @@ import yaml
 
 from nomad_csi import cli, nomad
 from nomad_csi.frame import resource
+from nomad_csi.health import plugin_health_wait
 from nomad_csi.jobs import apply as apply_jobs
 from nomad_csi.jobs import owner as job_owner
 from nomad_csi.jobs import plugin_job
 from nomad_csi.nomad import jobs, volumes
-from nomad_csi.resources import plugin_health_wait
 from nomad_csi_sandbox.nomad import cluster, server
 from nomad_csi_sandbox.nomad.clients import nodes
 from nomad_csi_sandbox.nomad.storage import csi_supervisor

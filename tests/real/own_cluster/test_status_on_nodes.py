@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from nomad_csi.health import observation, probe_job_plugins
 from nomad_csi.nomad import jobs, nodes
 from nomad_csi.plan import probe_job
-from nomad_csi.probing import probe_job_plugins
-from nomad_csi.verification import observation
 from tests.real import two_clients
 
 pytestmark = pytest.mark.real_nomad

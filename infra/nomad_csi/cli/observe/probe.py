@@ -66,9 +66,9 @@ def _one(arguments: command.Arguments) -> int:
 
 
 def _compared(arguments: command.Arguments, found: report.ProbeReport, local: str) -> Any:
-    """Return a `probing.probed.ProbedPlugin` of the response and the registrations in Nomad."""
+    """Return a `health.probed.ProbedPlugin` of the response and the registrations in Nomad."""
     from nomad_csi.cli.common import documents  # noqa: PLC0415  # a probe without a cluster does not pay for it
-    from nomad_csi.probing import probe_deep  # noqa: PLC0415
+    from nomad_csi.health import probe_deep  # noqa: PLC0415
 
     with inputs.reading(arguments) as nomad:
         return probe_deep.probe_endpoint(

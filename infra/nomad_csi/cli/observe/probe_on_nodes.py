@@ -45,7 +45,7 @@ options = command.together(
 
 def run(arguments: command.Arguments) -> int:
     """Run the job, and print the response of every instance, and its differences from the registered volumes."""
-    from nomad_csi.probing import probe_deep, probe_job_plugins  # noqa: PLC0415  # a probe of one socket does not pay for it
+    from nomad_csi.health import probe_deep, probe_job_plugins  # noqa: PLC0415  # a probe of one socket does not pay for it
     from nomad_csi.render import documents  # noqa: PLC0415
 
     job = job_of(arguments, inputs.target(arguments), timeout_s=arguments.probe_timeout_s)

@@ -10,9 +10,9 @@ import yaml
 
 from nomad_csi import cli
 from nomad_csi.drivers import catalogue
+from nomad_csi.health import probe_deep, probe_job_plugins
 from nomad_csi.nomad import jobs, nodes
 from nomad_csi.plan import probe_job
-from nomad_csi.probing import probe_deep, probe_job_plugins
 from tests import nomad_csi_image
 
 COMMAND = shutil.which("hostpathplugin")

@@ -13,10 +13,9 @@ from dataclasses import dataclass, field
 
 from nomad_csi import errors, nomad
 from nomad_csi.csi import validation
-from nomad_csi.health import found, instances
+from nomad_csi.health import found, instances, probe_job_run, probed, probed_needs
 from nomad_csi.nomad import nodes, plugins, volumes
 from nomad_csi.plan import model, probe_job
-from nomad_csi.probing import probe_job_run, probed, probed_needs
 
 # Which controller validates which volumes in a probe job, and the results. No secrets go into the job.
 

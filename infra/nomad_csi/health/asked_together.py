@@ -14,9 +14,8 @@ from dataclasses import dataclass, field
 
 from nomad_csi import errors, nomad, side_by_side
 from nomad_csi.clock import SYSTEM, Clock
+from nomad_csi.health import observation, probe_job_plugins, probe_job_run
 from nomad_csi.plan import model, probe_job
-from nomad_csi.probing import probe_job_plugins, probe_job_run
-from nomad_csi.verification import observation
 
 GATHER_S = 1.0
 """Seconds in which a batch gathers requests: a plugin that is waited for is checked twice in that time."""

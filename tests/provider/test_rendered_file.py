@@ -2,17 +2,36 @@
 
 import errno
 import hashlib
+import threading
 
 import pytest
 
 from nomad_csi import errors
 from nomad_csi.frame import resource
+from nomad_csi.provider import rendered_file
 from nomad_csi.render import disk
-from nomad_csi.resources import rendered_file
 
 OURS = disk.signed('id = "a"\n')
 NEW = disk.signed('id = "b"\n')
 FILE = rendered_file.RenderedFileResource()
+
+
+@pytest.fixture
+def heard():
+    """Return what a step said: ``warn`` lines."""
+    return {"warn": []}
+
+
+@pytest.fixture
+def context(heard, tmp_path):
+    """Return the context of a step that writes below a folder of the test, and needs no Nomad."""
+    return resource.Context(
+        connect=lambda: pytest.fail("a file needs no Nomad"),
+        root=tmp_path,
+        status=lambda _: None,
+        warn=heard["warn"].append,
+        cancelled=threading.Event(),
+    )
 
 
 def sha256(text):

@@ -3,9 +3,9 @@
 import pytest
 
 from nomad_csi.csi import validation
+from nomad_csi.health import probed
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
-from nomad_csi.probing import probed
 
 Validated = validation.Validated
 WRITER = registration.Capability(access_mode="single-node-writer", attachment_mode="file-system")

@@ -7,9 +7,8 @@ from http import HTTPStatus
 
 from nomad_csi import errors, findings, nomad
 from nomad_csi.csi import report, validation
-from nomad_csi.health import found
+from nomad_csi.health import found, probe_job_plugins, probed, probed_needs
 from nomad_csi.nomad import nodes, plugins, volumes
-from nomad_csi.probing import probe_job_plugins, probed, probed_needs
 from nomad_csi.spec import names
 
 Secrets = Mapping[str, Mapping[str, str]]

@@ -4,7 +4,7 @@ import pytest
 
 from nomad_csi import findings
 from nomad_csi.csi import report
-from nomad_csi.probing import probed
+from nomad_csi.health import probed
 
 NAMES = {"id-a": "a", "id-b": "b", "id-c": "c"}
 READY = report.ProbeReport(

@@ -4,7 +4,7 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.frame import registry, resource
-from nomad_csi.resources import plugin_health
+from nomad_csi.health import plugin_health
 
 HEALTH = plugin_health.PluginHealthResource()
 JOBS = {"plugin-aws-ebs0-nodes": "41"}

@@ -6,9 +6,8 @@ import pytest
 
 from nomad_csi import errors, nomad
 from nomad_csi.csi import report
+from nomad_csi.health import observation, probe_job_plugins, probe_job_run
 from nomad_csi.plan import probe_job
-from nomad_csi.probing import probe_job_plugins, probe_job_run
-from nomad_csi.verification import observation
 from tests import clocks
 
 JOB = "nomad-csi-probe-cafe"

@@ -12,10 +12,9 @@ from typing import TypeVar
 from nomad_csi import errors, findings, side_by_side
 from nomad_csi.findings import printing
 from nomad_csi.frame import resource
-from nomad_csi.health import events, plugins, stability
+from nomad_csi.health import events, observation, plugins, stability
 from nomad_csi.plan import model
 from nomad_csi.text import foreign
-from nomad_csi.verification import observation
 
 _Result = TypeVar("_Result")
 
@@ -157,7 +156,7 @@ class _Wait:
 
     def _ask_by_job(self, known: plugins.PluginStatus) -> observation.Observation | None:
         """Return the result of a probe job on the clients, batched with other plugins; ``None`` as in `_look`."""
-        from nomad_csi.resources import asked_together  # noqa: PLC0415  # with the template engine; few runs need it
+        from nomad_csi.health import asked_together  # noqa: PLC0415  # with the template engine; few runs need it
 
         ticket = asked_together.join(self._client, self._expectation, self._job_ids)
         names = ", ".join(sorted({row.node_name for row in known.instances}))

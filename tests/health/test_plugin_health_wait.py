@@ -8,8 +8,7 @@ import time
 import pytest
 
 from nomad_csi import errors, nomad
-from nomad_csi.health import explaining
-from nomad_csi.resources import plugin_health_wait
+from nomad_csi.health import explaining, plugin_health_wait
 
 DENIED = "Error: CSI plugin failed probe: api error AccessDenied: not authorized to perform: ec2:DescribeX"
 

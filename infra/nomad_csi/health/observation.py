@@ -5,10 +5,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from nomad_csi import findings, nomad
-from nomad_csi.health import clients, eligibility, found, gather, instances, plugins
+from nomad_csi.health import clients, eligibility, found, gather, instances, plugins, probe_job_plugins
 from nomad_csi.nomad import nodes
 from nomad_csi.plan import model
-from nomad_csi.probing import probe_job_plugins
 
 NONE = probe_job_plugins.ProbedVolumes()
 

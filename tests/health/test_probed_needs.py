@@ -5,9 +5,9 @@ import dataclasses
 import pytest
 
 from nomad_csi.csi import report
+from nomad_csi.health import probed, probed_needs
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
-from nomad_csi.probing import probed, probed_needs
 
 KEY = "topology.ebs.csi.aws.com/zone"
 ZONE_A, ZONE_B = {KEY: "us-east-1a"}, {KEY: "us-east-1b"}

@@ -7,9 +7,9 @@ import pytest
 
 from nomad_csi import clock
 from nomad_csi.frame import resource
+from nomad_csi.health import plugin_health_wait
 from nomad_csi.nomad import jobs
 from nomad_csi.plan import probe_job
-from nomad_csi.resources import plugin_health_wait
 from tests import deadlines, live
 
 LEFT = "nomad-csi-probe-0123abcd"

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from nomad_csi import cli, errors
-from nomad_csi.resources import plugin_health_wait
+from nomad_csi.health import plugin_health_wait
 from tests import live
 
 SECRET = "hunter2-and-more"

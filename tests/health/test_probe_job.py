@@ -7,10 +7,9 @@ import pytest
 
 from nomad_csi import errors, nomad
 from nomad_csi.csi import report
-from nomad_csi.health import found
+from nomad_csi.health import found, probe_deep, probe_job_plugins, probe_job_run
 from nomad_csi.nomad import plugins
 from nomad_csi.plan import probe_job
-from nomad_csi.probing import probe_deep, probe_job_plugins, probe_job_run
 from tests import clocks
 
 JOB = "nomad-csi-probe-cafe"

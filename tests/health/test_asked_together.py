@@ -5,7 +5,7 @@ import threading
 import pytest
 
 from nomad_csi import clock, errors
-from nomad_csi.resources import asked_together
+from nomad_csi.health import asked_together
 
 WAIT_S = 60.0
 

@@ -9,8 +9,8 @@ Source: hashicorp/nomad, ``client/pluginmanager/csimanager/fingerprint.go``, ``s
 from collections.abc import Iterator, Sequence
 
 from nomad_csi import findings
+from nomad_csi.health import probed
 from nomad_csi.nomad.records import volumes
-from nomad_csi.probing import probed
 from nomad_csi.text import foreign, listing
 
 CONSTRAINTS = "VOLUME_ACCESSIBILITY_CONSTRAINTS"

@@ -6,11 +6,9 @@ from typing import Any
 
 from nomad_csi import errors, findings
 from nomad_csi.frame import changes, resource
-from nomad_csi.health import plugins
-from nomad_csi.resources import plugin_health_properties as of_health
-from nomad_csi.resources import plugin_health_wait
+from nomad_csi.health import observation, plugin_health_wait, plugins
+from nomad_csi.health import plugin_health_properties as of_health
 from nomad_csi.text import listing
-from nomad_csi.verification import observation
 
 
 class PluginHealthResource(resource.Resource):

@@ -17,11 +17,10 @@ from typing import Any
 
 from nomad_csi import errors, json_text, nomad
 from nomad_csi.csi import report
-from nomad_csi.health import gather
+from nomad_csi.health import gather, probed
 from nomad_csi.nomad import jobs, nodes
 from nomad_csi.nomad.records import volumes
 from nomad_csi.plan import probe_job
-from nomad_csi.probing import probed
 from nomad_csi.text import listing
 
 POLL_S = 0.5

@@ -8,9 +8,8 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.csi import report
+from nomad_csi.health import asked_together, plugin_health, plugin_health_properties, plugin_health_wait, probe_job_run
 from nomad_csi.plan import model, probe_job
-from nomad_csi.probing import probe_job_run
-from nomad_csi.resources import asked_together, plugin_health, plugin_health_properties, plugin_health_wait
 from tests import clocks
 
 JOB = "nomad-csi-probe-cafe"
