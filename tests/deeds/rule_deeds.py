@@ -5,8 +5,6 @@ import io
 import itertools
 import json
 import os
-import socket
-import time
 import types
 from unittest import mock
 
@@ -21,7 +19,6 @@ from nomad_csi.findings import finding
 from nomad_csi.hcl import files as parsed
 from nomad_csi.hcl import volume_file
 from nomad_csi.migration import model, short_form
-from nomad_csi.nomad.http import deadline
 from nomad_csi.pulumi_state import stack_cli
 from nomad_csi.render import project
 from nomad_csi.smoke import smoke
@@ -93,38 +90,6 @@ def _claims(_agent, _context):
         ec2=regions.Region(reason="EC2 was not queried"),
     )
     return {"document": report.as_json(), "table": report.as_table().splitlines(), "exit": report.exit_code}
-
-
-def _shares(_agent, _context):
-    """The time that each address of a host gets."""
-    shown = {}
-    for count in (0, 1, 2, 3):
-        given = []
-
-        class Refuses:
-            def __init__(self, *_):
-                self.is_closed = False
-
-            def connect(self, address):
-                given.append([address, round(deadline.left_s(), 2)])  # noqa: B023
-                raise OSError(f"{address} refuses")
-
-            def close(self):
-                given.append("closed")  # noqa: B023
-
-        addresses = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", f"address {number}") for number in range(count)]
-        with (
-            mock.patch.object(socket, "getaddrinfo", return_value=addresses),
-            mock.patch.object(deadline, "Socket", Refuses),
-            mock.patch.object(time, "monotonic", return_value=100.0),
-            deadline.until(106.0),
-        ):
-            try:
-                deadline.connected("nomad.example", 4646)
-            except OSError as error:
-                given.append(str(error))
-        shown[f"{count} addresses"] = given
-    return shown
 
 
 VOLUME = {"ID": "a", "PluginID": "ebs", "ExternalID": "vol-1"}
@@ -480,7 +445,6 @@ CASES = (
     Case("refusals of a change", _refusals),
     Case("failures of Pulumi", _failures),
     Case("claims", _claims),
-    Case("shares of a deadline", _shares),
     Case("files", _parsed),
     Case("sets", _sets),
     Case("projects", _projects),

@@ -1,11 +1,6 @@
-"""Replies that Nomad does not send: cut, compressed, far too long, or with a date of another century."""
+"""Replies that Nomad does not send: cut, far too long, or with a date of another century."""
 
-import gzip
-import json
 import logging
-import pathlib
-import subprocess
-import sys
 import time
 from email import utils
 
@@ -13,10 +8,9 @@ import pytest
 
 from nomad_csi import errors, nomad
 from nomad_csi.nomad import jobs, nodes, plugins, volumes
-from nomad_csi.nomad.http import limits, replies
+from nomad_csi.nomad.http import replies, transport
 from tests import deadlines
 
-RECORDINGS = pathlib.Path(__file__).parent / "recordings"
 ADVICE = "check whether NOMAD_ADDR ({}) is Nomad's HTTP address"
 LISTS = {
     "volumes": (lambda client: volumes.list_volumes(client, "*"), "/v1/volumes"),
@@ -92,14 +86,9 @@ def test_write_may_be_answered_without_a_body(say):
     "date",
     [
         "Mon, 01 Jan 2024 00:00:00 +99999999999999999999",
-        "Mon, 01 Jan 2024 00:00:00 -99999999999999",
-        "Mon, 01 Jan 99999999999 00:00:00 GMT",
-        "Fri, 31 Dec 9999 23:59:59 -2359",
         "Fri, 31 Dec 9999 23:59:59 GMT",
-        "Mon, 01 Jan 0001 00:00:00 +2359",
         "Mon, 32 Jan 2024 25:61:61 GMT",
         ",",
-        " ",
     ],
 )
 def test_date_of_another_century_changes_nothing(say, date, caplog):
@@ -139,31 +128,9 @@ def test_clock_of_nomad_is_taken_within_an_hour_and_told_from_a_minute(say, ahea
     assert [record.getMessage() for record in caplog.records] == [warning] * bool(warning)
 
 
-@pytest.mark.parametrize("coding", ["gzip", "deflate", "br", "x"])
-def test_compressed_body_is_neither_asked_for_nor_taken(agent, client, coding):
-    """Who compresses without being asked sends something that only the unpacked size would bound."""
-    agent.answer("GET", "/v1/nodes", "[]", headers={"Content-Encoding": coding})
-
-    with pytest.raises(errors.NomadApiError) as caught:
-        client.request("GET", "/v1/nodes")
-
-    assert agent.asked[0].headers["Accept-Encoding"] == "identity"
-    assert caught.value.message == f"{agent.address}: the answer is encoded as {coding!r}, which was not asked for"
-    assert caught.value.kind == "retry"
-
-
-def test_compressed_error_is_not_unpacked(say):
-    """Neither is what a refusal says."""
-    packed = gzip.compress(b"x" * 2**20)
-
-    error = refused(say(head("500 Error", "Content-Encoding: gzip", f"Content-Length: {len(packed)}") + packed))
-
-    assert error.message.endswith("the answer is encoded as 'gzip', which was not asked for")
-
-
 def test_error_is_read_up_to_its_limit(say):
     """What comes after 64 KiB is neither waited for nor shown; what came before is classified as ever."""
-    text = b"Permission denied by " + b"x" * (2 * limits.ERROR_BYTES)
+    text = b"Permission denied by " + b"x" * (2 * transport.ERROR_BYTES)
     began = time.monotonic()
 
     error = refused(say(head("403 Forbidden", f"Content-Length: {10**12}") + text))
@@ -171,77 +138,3 @@ def test_error_is_read_up_to_its_limit(say):
     assert time.monotonic() - began < 30
     assert (error.status, error.kind) == (403, "refused")
     assert error.message.startswith("Permission denied by")
-
-
-@pytest.mark.parametrize("number", ["1e999999", "-1e999999", "1" * 400 + ".0"])
-def test_number_beyond_all_numbers_is_refused(agent, client, number):
-    """It would be read as infinity."""
-    agent.answer("GET", "/v1/nodes", f"[{number}]")
-
-    with pytest.raises(errors.NomadApiError, match="the answer is not JSON"):
-        client.request("GET", "/v1/nodes")
-
-
-def test_limits_are_those_of_the_endpoint():
-    """One object is smaller than a list of all."""
-    assert limits.limits_of("/v1/agent/self") == limits.OBJECT
-    assert limits.limits_of("/v1/var/nomad-csi/volumes") == limits.OBJECT
-    assert limits.limits_of("/v1/job/ebs%2Fa") == limits.OBJECT
-    assert limits.limits_of("/v1/job/ebs%2Fa/allocations") == limits.LIST
-    assert limits.limits_of("/v1/plugin/csi/ebs") == limits.LIST
-    assert limits.limits_of("/v1/volumes") == limits.LIST
-
-
-FLOOD = r"""
-import re, sys, time
-from nomad_csi import errors, nomad
-began = time.monotonic()
-try:
-    nomad.Nomad(nomad.Connection(address=sys.argv[1]), timeout_s=float(sys.argv[2])).request("GET", "/v1/volumes")
-except errors.NomadApiError as error:
-    print(f"{error.kind}: {error.message}")
-# Not ru_maxrss: after exec it is at least that of the process that started this one.
-[peak_kib] = re.findall(r"VmHWM:\s+(\d+) kB", open("/proc/self/status").read())
-print(time.monotonic() - began, int(peak_kib) / 1024)
-"""
-
-
-def test_flood_of_empty_objects_is_refused_before_it_is_decoded(say):
-    """24 MB of them would be eight million objects; they cost neither the time nor the memory."""
-    text = b"[" + b"{}," * 8_000_000 + b"{}]"
-    client = say(head("200 OK", f"Content-Length: {len(text)}") + text)
-    command = [sys.executable, "-c", FLOOD, client.connection.address, "20"]
-
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
-
-    error, measured = done.stdout.splitlines()
-    took_s, peak_mib = map(float, measured.split())
-    assert error == f"refused: the answer has more than {limits.LIST.values:,} values"
-    assert took_s < 20
-    assert peak_mib < 300  # 0.8 GB without the limit, 60 MiB are Python and its modules
-
-
-def test_reply_that_is_decoded_too_late_is_an_error(agent, client, monkeypatch):
-    """The deadline is that of the whole call."""
-    agent.answer("GET", "/v1/volumes", "[]")
-    real = time.monotonic
-    monkeypatch.setattr("nomad_csi.json_text.decode", lambda *_, **__: monkeypatch.setattr(time, "monotonic", later))
-
-    def later():
-        return real() + 3600
-
-    with pytest.raises(errors.NomadApiError) as caught:
-        client.request("GET", "/v1/volumes", timeout_s=60)
-
-    assert (caught.value.kind, caught.value.message) == ("retry", f"{agent.address}: no decoded answer within 60 s")
-
-
-@pytest.mark.parametrize(
-    ("file", "count"), [("03-volumes-list.json", 20_000), ("02-jobs-list.json", 10_000), ("00-nodes.json", 10_000)]
-)
-def test_largest_lists_of_a_cluster_are_within_the_limits(agent, client, file, count):
-    """A real agent's rows, as often as a large cluster has them."""
-    [row, *_] = json.loads((RECORDINGS / file).read_text())
-    agent.answer("GET", "/v1/volumes", json.dumps([row] * count))
-
-    assert len(client.request("GET", "/v1/volumes", timeout_s=deadlines.PATIENT_S).data) == count

@@ -1,7 +1,9 @@
 """What can go wrong between here and Nomad, and what may be done about it."""
 
+import contextlib
 import socket
 import ssl
+import threading
 import time
 from concurrent import futures
 
@@ -9,7 +11,7 @@ import pytest
 import urllib3
 
 from nomad_csi import errors, nomad
-from nomad_csi.nomad.http import limits, transport
+from nomad_csi.nomad.http import transport
 from tests import deadlines
 from tests.nomad.conftest import self_signed
 
@@ -115,7 +117,7 @@ def test_answer_cut_short(odd_server, call, kind):
 @BOTH
 def test_answer_that_is_too_long_is_not_read(agent, monkeypatch, call, kind):
     """Nobody fills this machine's memory."""
-    monkeypatch.setattr(limits, "limits_of", lambda _path: limits.ReplyLimits(size=10, values=10))
+    monkeypatch.setattr(transport, "MAX_BYTES", 10)
     agent.answer(*call, '["0123456789"]')
 
     error = ask(agent.address, call)
@@ -286,49 +288,113 @@ def test_more_calls_than_an_agent_takes_wait_for_each_other(agent, monkeypatch):
     monkeypatch.setattr(transport, "AT_ONCE", 3)
     agent.answer("GET", "/v1/nodes", "[]")
     with nomad.Nomad(nomad.Connection(address=agent.address)) as client:
-        under_way, most = [], []
-        send = client._transport._exchange
-
-        def counted(*arguments):
-            under_way.append(1)
-            most.append(len(under_way))
-            try:
-                return send(*arguments)
-            finally:
-                under_way.pop()
-
-        monkeypatch.setattr(client._transport, "_exchange", counted)
         with futures.ThreadPoolExecutor(20) as pool:
             replies = list(pool.map(lambda _: client.request("GET", "/v1/nodes"), range(60)))
 
+        assert client._transport._pool.num_connections <= 3
     assert [reply.data for reply in replies] == [[]] * 60
-    assert max(most) <= 3
 
 
-def test_call_that_fails_makes_room_for_the_next(agent, monkeypatch):
-    """However it ends."""
+def test_call_that_finds_no_free_connection_was_not_sent(odd_server, monkeypatch):
+    """It can be retried. A call that failed leaves its connection to the next one."""
     monkeypatch.setattr(transport, "AT_ONCE", 1)
+    is_taken = threading.Event()
+
+    def behave(_connection, over):
+        is_taken.set()
+        over.wait()
+
+    with (
+        nomad.Nomad(nomad.Connection(address=odd_server(behave))) as client,
+        futures.ThreadPoolExecutor(1) as pool,
+    ):
+        first = pool.submit(ask_again, client, 2.0)
+        is_taken.wait(deadlines.PATIENT_S)
+        second = ask_again(client, 0.1)
+        assert first.result().kind == "ambiguous"
+        third = ask_again(client, 0.1)
+
+    assert (second.kind, second.is_connected) == ("retry", False)
+    assert "1 calls were under way for 0.1 s" in second.message
+    assert "no answer within 0.1 s" in third.message
+
+
+def ask_again(client, timeout_s):
+    """Return the error of a write."""
+    with pytest.raises(errors.NomadApiError) as caught:
+        client.request(*WRITE, timeout_s=timeout_s)
+    return caught.value
+
+
+# The deadline.
+
+
+HEAD = b"HTTP/1.1 200 OK\r\n"
+SLOW = {
+    "with a length": HEAD + b"Content-Length: 100000\r\n\r\n",
+    "until the end": HEAD + b"\r\n",
+    "in chunks": HEAD + b"Transfer-Encoding: chunked\r\n\r\nffff\r\n",
+}
+
+
+@pytest.mark.parametrize("head", SLOW.values(), ids=SLOW)
+@pytest.mark.parametrize("pause_s", [0.05, 60.0])
+def test_body_that_is_not_complete_in_time(odd_server, head, pause_s):
+    """Neither a byte now and then nor silence extends the deadline."""
+
+    def behave(connection, over):
+        drain(connection)
+        connection.sendall(head)
+        while not over.wait(pause_s):
+            connection.sendall(b" ")
+
+    address = odd_server(behave)
+    began = time.monotonic()
+    with nomad.Nomad(nomad.Connection(address=address), timeout_s=0.5) as client:
+        error = ask_again(client, 0.5)
+
+    assert (error.kind, error.message) == ("ambiguous", f"{address}: the answer was not complete after 0.5 s")
+    assert time.monotonic() - began < 10
+
+
+def test_peer_that_reads_nothing(odd_server):
+    """A body that is larger than what sockets hold is never taken."""
+    address = odd_server(lambda _connection, over: over.wait())
+    with (
+        nomad.Nomad(nomad.Connection(address=address), timeout_s=0.5) as client,
+        pytest.raises(errors.NomadApiError) as caught,
+    ):
+        client.request("PUT", "/v1/volumes", body=["x" * 2**24])
+
+    assert (caught.value.kind, caught.value.message) == ("ambiguous", f"{address}: no answer within 0.5 s")
+
+
+@pytest.fixture
+def full():
+    """The address of a listener that accepts nothing, and whose queue is full."""
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as listener, contextlib.ExitStack() as stack:
+        for _ in range(4):
+            waiting = stack.enter_context(socket.socket())
+            waiting.setblocking(False)
+            waiting.connect_ex(listener.getsockname())
+        yield listener.getsockname()
+
+
+def test_host_that_takes_no_connection_was_not_asked(full):
+    """Nothing was sent."""
+    address = "http://{}:{}".format(*full)
+    with nomad.Nomad(nomad.Connection(address=address)) as client:
+        error = ask_again(client, 0.2)
+
+    assert (error.kind, error.message) == ("retry", f"{address}: no connection within 0.2 s")
+
+
+def test_second_address_of_a_host_is_tried(agent, full, monkeypatch):
+    """Where the first address of a name swallows what is sent to it, the next one is asked within the deadline."""
+    monkeypatch.setattr(transport, "CONNECT_S", 0.2)
+    port = int(agent.address.rpartition(":")[2])
     agent.answer("GET", "/v1/nodes", "[]")
-    with nomad.Nomad(nomad.Connection(address=agent.address), timeout_s=deadlines.PATIENT_S) as client:
-
-        def broken(*_):
-            raise urllib3.exceptions.ProtocolError("cut")
-
-        with monkeypatch.context() as once:
-            once.setattr(client._transport, "_exchange", broken)
-            with pytest.raises(errors.NomadApiError, match="cut"):
-                client.request(*WRITE)
-
+    addresses = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", address) for address in (full, ("127.0.0.1", port))]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_arguments, **_more: addresses)
+    with nomad.Nomad(nomad.Connection(address=f"http://nomad.example.net:{port}")) as client:
         assert client.request("GET", "/v1/nodes").data == []
-
-
-def test_call_that_finds_no_free_connection_was_not_sent(agent, monkeypatch):
-    """It may be tried again."""
-    monkeypatch.setattr(transport, "AT_ONCE", 1)
-    with nomad.Nomad(nomad.Connection(address=agent.address), timeout_s=0.01) as client:
-        client._transport._free.acquire()
-        with pytest.raises(errors.NomadApiError, match=r"1 calls were under way for 0.01 s") as caught:
-            client.request(*WRITE)
-        client._transport._free.release()
-
-    assert (caught.value.kind, agent.asked) == ("retry", [])

@@ -8,6 +8,7 @@ takes a number of calls that does not grow with them.
 import contextlib
 import dataclasses
 import functools
+import json
 import re
 import secrets
 import threading
@@ -15,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from http import HTTPStatus
 from typing import Any
 
-from nomad_csi import errors, json_text, nomad
+from nomad_csi import errors, nomad
 from nomad_csi.csi import report
 from nomad_csi.health import gather, probed
 from nomad_csi.nomad import jobs, nodes
@@ -213,8 +214,8 @@ def _read(
             raise
         return _nothing(_failure(client, job, allocation) or f"its log could not be read: {error.message}")
     try:
-        return _answer(json_text.decode(text))
-    except (ValueError, TypeError, AttributeError, KeyError) as error:
+        return _answer(json.loads(text))
+    except (ValueError, TypeError, AttributeError, KeyError, RecursionError) as error:
         return _nothing(_failure(client, job, allocation) or f"what the probe printed there is no answer: {error}")
 
 

@@ -29,57 +29,38 @@ Variable with the hosts to connect to directly, separated by commas: a name also
 ``.name`` only these, an address or a network such as ``10.0.0.0/8`` itself, ``*`` all. A port may follow.
 """
 
+_PORTS = {"http": 80, "https": 443}
+
 
 def proxy_of(address: str, environment: Mapping[str, str]) -> str:
     """Return the proxy for *address*, with its scheme; empty: connect directly, as always to this machine."""
+
+    def value(variable: str) -> str:
+        return environment.get(variable) or environment.get(variable.lower(), "")
+
     try:
         parts = parse.urlsplit(address)
-        host, port = parts.hostname or "", parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+        host, port = parts.hostname or "", parts.port or _PORTS.get(parts.scheme)
     except ValueError:
         return ""  # not an address; its user reports that
-    variable = PROXY_VARIABLES.get(parts.scheme, "")
-    found = _value(environment, variable) if variable else ""
-    if (
-        not found
-        or names.is_loopback(host)
-        or any(_fits(entry, host, port) for entry in _value(environment, EXCEPT).split(","))
-    ):
+    proxy = value(PROXY_VARIABLES[parts.scheme]) if parts.scheme in PROXY_VARIABLES else ""
+    entries = [entry.strip().lower() for entry in value(EXCEPT).split(",")]
+    if not proxy or names.is_loopback(host) or any(_is_excepted(entry, host, port) for entry in entries if entry):
         return ""
-    return found if "://" in found else f"http://{found}"
+    return proxy if "://" in proxy else f"http://{proxy}"
 
 
-def _value(environment: Mapping[str, str], variable: str) -> str:
-    return environment.get(variable) or environment.get(variable.lower(), "")
-
-
-def _fits(entry: str, host: str, port: int | None) -> bool:
-    """Return whether *entry* of ``NO_PROXY`` matches *host*."""
-    entry = entry.strip().lower()
-    if entry in {"", "*"}:
-        return entry == "*"
+def _is_excepted(entry: str, host: str, port: int | None) -> bool:
+    """Return whether *entry* of ``NO_PROXY`` includes *host*."""
     if "/" in entry:
-        return _matches_network(entry, host)
-    name, _, its_port = entry.rpartition(":") if entry.count(":") == 1 else (entry, "", "")
-    if its_port and its_port != str(port):
-        return False
-    if _ip(host) is not None:
-        return name == host
-    below = name.removeprefix("*")
-    return host.endswith(below) if below.startswith(".") else host == below or host.endswith(f".{below}")
-
-
-def _matches_network(entry: str, host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host) in ipaddress.ip_network(entry, strict=False)
-    except ValueError:
-        return False
-
-
-def _ip(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    try:
-        return ipaddress.ip_address(host)
-    except ValueError:
-        return None
+        try:
+            return ipaddress.ip_address(host) in ipaddress.ip_network(entry, strict=False)
+        except ValueError:
+            return False
+    if entry.endswith(f":{port}"):
+        entry = entry.removesuffix(f":{port}")
+    name = entry.removeprefix("*")
+    return not name or host == name or host.endswith(name if name.startswith(".") else f".{name}")
 
 
 # The settings, and the variables that give them.
@@ -183,7 +164,7 @@ class Connection:
         sent = [VARIABLES[name] for name in CREDENTIALS if getattr(self, name)]
         if sent and not (self.is_private or self.insecure_http):
             allowed = f"https:// to another machine, as {' and '.join(sent)} would be sent unencrypted"
-            yield _problem("address", repr(self.address), allowed, _ANYWAY)
+            yield problem("address", repr(self.address), allowed, _ANYWAY)
 
     @property
     def is_private(self) -> bool:
@@ -227,8 +208,8 @@ class Connection:
         if "address" in of_file and "address" not in typed:
             sent = [VARIABLES[name] for name in CREDENTIALS if name in known and name not in of_file | typed]
             named = str(known.get("address", cls.address))
-            if problem := _foreign_address(str(of_file["address"]), named, [*sent, *([secrets] if secrets else [])]):
-                raise errors.SpecError((problem,), source=SOURCE)
+            if exposed := _foreign_address(str(of_file["address"]), named, [*sent, *([secrets] if secrets else [])]):
+                raise errors.SpecError((exposed,), source=SOURCE)
         own = {"proxy": proxy_of(str(given.get("address", cls.address)), environment)}
         return cls(**own | {"is_default": "address" not in given} | given)
 
@@ -242,7 +223,7 @@ def _normal(address: str) -> tuple[str, str, int | None] | str:
     if not _has_http_host(address):
         return address
     parts = parse.urlsplit(address)
-    port = parts.port or {"http": 80, "https": 443}.get(parts.scheme)
+    port = parts.port or _PORTS.get(parts.scheme)
     return parts.scheme, parts.hostname or "", port
 
 
@@ -257,7 +238,7 @@ def _foreign_address(address: str, named: str, sent: Sequence[str]) -> errors.Pr
     """Return the problem of *sent* credentials going to *address* of a file, if the environment names *named*."""
     if not sent or same_address(address, named):
         return None
-    return _problem(
+    return problem(
         "address",
         f"{address!r} from a file",
         f"{named}, the only address that {' and '.join(sent)} may be sent to",
@@ -276,15 +257,15 @@ def _problems(values: Mapping[str, Any]) -> Iterator[errors.Problem]:
             fix=f"such as http://proxy.example.net:3128; what is asked directly belongs into {EXCEPT}",
         )
     if not _TOKEN.fullmatch(values["token"]):
-        yield _problem("token", "[secret]", "printable ASCII", "remove spaces and line ends, as a file may have added")
+        yield problem("token", "[secret]", "printable ASCII", "remove spaces and line ends, as a file may have added")
     if not names.NAMESPACE.fullmatch(values["namespace"]):
-        yield _problem("namespace", repr(values["namespace"]), "the name of one namespace")
+        yield problem("namespace", repr(values["namespace"]), "the name of one namespace")
     if bool(values["client_cert"]) != bool(values["client_key"]):
         missing = "client_key" if values["client_cert"] else "client_cert"
-        yield _problem(missing, "", "client_cert and client_key, or neither", f"set {VARIABLES[missing]}")
+        yield problem(missing, "", "client_cert and client_key, or neither", f"set {VARIABLES[missing]}")
     for name in BOOLEANS:
         if not isinstance(values[name], bool):
-            yield _problem(name, repr(values[name]), "true or false")
+            yield problem(name, repr(values[name]), "true or false")
 
 
 SCHEME = "unix://"
@@ -304,20 +285,20 @@ def _address_problems(address: str) -> Iterator[errors.Problem]:
     if address.startswith(SCHEME):
         yield from _socket_problems(address)
     elif "@" in address:
-        yield _problem("address", "[secret]", allowed, f"move user and password to {VARIABLES['http_auth']}")
+        yield problem("address", "[secret]", allowed, f"move user and password to {VARIABLES['http_auth']}")
     elif not _has_http_host(address):
-        yield _problem("address", repr(address), allowed, "such as http://127.0.0.1:4646")
+        yield problem("address", repr(address), allowed, "such as http://127.0.0.1:4646")
     elif extra := re.sub(r"^https?://[^/?#]*/?", "", address, flags=re.IGNORECASE):
-        yield _problem("address", repr(address), allowed, f"leave out what follows the port: {extra!r}")
+        yield problem("address", repr(address), allowed, f"leave out what follows the port: {extra!r}")
 
 
 def _socket_problems(address: str) -> Iterator[errors.Problem]:
     path = socket_path(address)
     if not path.startswith("/"):
-        yield _problem("address", repr(address), "an absolute path", "such as unix:///secrets/api.sock: three slashes")
+        yield problem("address", repr(address), "an absolute path", "such as unix:///secrets/api.sock: three slashes")
     elif len(path.encode()) > PATH_LIMIT_BYTES:
         allowed = f"a path of at most {PATH_LIMIT_BYTES} bytes"
-        yield _problem("address", repr(address), allowed, "name the socket by a shorter link to its folder")
+        yield problem("address", repr(address), allowed, "name the socket by a shorter link to its folder")
 
 
 def _has_http_host(address: str) -> bool:
@@ -330,5 +311,6 @@ def _has_http_host(address: str) -> bool:
     return is_one_word and parts.scheme in {"http", "https"} and bool(parts.hostname) and port != 0
 
 
-def _problem(name: str, got: str, allowed: str, fix: str = "") -> errors.Problem:
+def problem(name: str, got: str, allowed: str, fix: str = "") -> errors.Problem:
+    """Return the problem of the setting *name*, with its variable."""
     return errors.Problem(path=f"{name} ({VARIABLES[name]})", got=got, allowed=allowed, fix=fix)

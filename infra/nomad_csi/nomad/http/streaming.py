@@ -3,24 +3,29 @@
 import contextlib
 import http
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
 
 import urllib3
 
 from nomad_csi.nomad import permissions
-from nomad_csi.nomad.http import deadline, pools
 from nomad_csi.text import foreign, redaction
 
+SEND: Mapping[str, Any] = {
+    "retries": False,
+    "redirect": False,
+    "assert_same_host": False,
+    "preload_content": False,
+    "decode_content": False,
+}
+"""Options of `urllib3` for every request: sent once, and read as it arrives."""
+
 OPEN_S = 10.0
-"""Timeout for connection, status and headers."""
+"""Timeout for the connection."""
 
-FIRST_S = 5.0
-"""Timeout until the first line, which Nomad sends at once."""
-
-SILENCE_S = 90.0
+SILENCE_S = 45.0
 """
-Idle timeout, after which the connection counts as dead. Nomad sends a line at least every 30 s.
+Idle timeout, after which the connection counts as dead. Nomad sends a line at once, and then at least every 30 s.
 Source: hashicorp/nomad, ``nomad/event_endpoint.go`` (``NewJsonStream``), 2026-08-21.
 """
 
@@ -64,8 +69,14 @@ class Stream:
 
         Raises `NoStreamError` if Nomad refuses, `BrokenError` if there is no response, or it ends.
         """
+        timeout = urllib3.Timeout(connect=OPEN_S, read=SILENCE_S)
         try:
-            with contextlib.closing(self._open_pool()) as pool, contextlib.closing(self._open(pool)) as response:
+            with (
+                contextlib.closing(self._open_pool()) as pool,
+                contextlib.closing(
+                    pool.urlopen("GET", self._target, headers=self._headers, timeout=timeout, **SEND)
+                ) as response,
+            ):
                 yield from self._lines(response)
         except BrokenError:
             if not self._is_closed:
@@ -82,19 +93,6 @@ class Stream:
                 with contextlib.suppress(OSError, ValueError, RuntimeError):  # it may have ended by itself
                     self._response.shutdown()
 
-    def _open(self, pool: urllib3.HTTPConnectionPool) -> urllib3.BaseHTTPResponse:
-        with deadline.until(time.monotonic() + OPEN_S):
-            return pool.urlopen(
-                "GET",
-                self._target,
-                headers=self._headers,
-                retries=False,
-                redirect=False,
-                assert_same_host=False,
-                preload_content=False,
-                decode_content=False,
-            )
-
     def _shown(self, text: str) -> str:
         return foreign.cut(redaction.redact(text, self._secrets).strip(), _SHOWN)
 
@@ -103,32 +101,27 @@ class Stream:
             if self._is_closed:
                 return
             self._response = response
-        if response.status != http.HTTPStatus.OK:
-            reply = self._shown(_part(response, FIRST_S).decode(errors="replace"))
-            raise NoStreamError(f"status {response.status}: {reply}; {permissions.watch_permissions()}")
-        if coding := pools.foreign_coding(response):
-            raise NoStreamError(f"the stream is encoded as {coding!r}, which was not asked for")
-        rest = _first(response)
+        rest = self._first(response)
         while True:
             *lines, rest = rest.split(b"\n")
             yield from (line.strip() for line in lines)
             if len(rest) > MAX_LINE_BYTES:
                 raise BrokenError(f"a line is longer than {MAX_LINE_BYTES} bytes")
-            part = _part(response, SILENCE_S)
+            part = response.read1(_PART_BYTES)
             if not part:
                 raise BrokenError("the stream ended")
             rest += part
 
-
-def _part(response: urllib3.BaseHTTPResponse, timeout_s: float) -> bytes:
-    """Return the next bytes; empty if the response has ended."""
-    with deadline.until(time.monotonic() + timeout_s):
-        return response.read1(_PART_BYTES)
-
-
-def _first(response: urllib3.BaseHTTPResponse) -> bytes:
-    """Return the first bytes. Nomad 2.0.6-dev sends headers before it checks the token, and then stays silent."""
-    with contextlib.suppress(urllib3.exceptions.ReadTimeoutError):
-        if part := _part(response, FIRST_S):
-            return part
-    raise NoStreamError(f"nothing came, as for a token that lacks a capability; {permissions.watch_permissions()}")
+    def _first(self, response: urllib3.BaseHTTPResponse) -> bytes:
+        """Return the first bytes. Nomad 2.0.6-dev sends headers before it checks the token, and then stays silent."""
+        part = b""
+        with contextlib.suppress(urllib3.exceptions.ReadTimeoutError):
+            part = response.read1(_PART_BYTES)
+        if response.status != http.HTTPStatus.OK:
+            reply = self._shown(part.decode(errors="replace"))
+            raise NoStreamError(f"status {response.status}: {reply}; {permissions.watch_permissions()}")
+        if not part:
+            raise NoStreamError(
+                f"nothing came, as for a token that lacks a capability; {permissions.watch_permissions()}"
+            )
+        return part

@@ -6,19 +6,40 @@ urllib3's exceptions do not leave this module.
 
 import base64
 import contextlib
+import functools
 import http
+import socket
 import ssl
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib import parse
 
 import urllib3
+from urllib3 import connection as connections
 
 from nomad_csi import errors
-from nomad_csi.nomad.http import classify, connection, deadline, limits, pools, streaming
+from nomad_csi.nomad.http import classify, connection, streaming
+
+AT_ONCE = 48
+"""
+Concurrent calls; more wait. A Nomad agent accepts 100 connections of one address and returns 429 to the next
+(``http_max_conns_per_client``), and this client is seldom the only one.
+"""
+
+CONNECT_S = 10.0
+"""Longest wait for a connection to one address of a host; the next address is tried then."""
+
+MAX_BYTES = 2**26
+"""Longest reply. Nomad's reply to 20,000 registrations at once has 18 MB."""
+
+ERROR_BYTES = 2**16
+"""Of an error reply; the rest is not read. Nomad's longest texts list the errors of each part of a job."""
+
+_PART_BYTES = 2**16
+
 
 # Certificates: read once when a client is made, so that an error names the invalid file.
 
@@ -32,38 +53,34 @@ def ssl_context(settings: connection.Connection) -> ssl.SSLContext | None:
     if parse.urlsplit(settings.address).scheme != "https":
         return None
     trusts_own = bool(settings.ca_cert or settings.ca_path)
-    made = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if trusts_own else ssl.create_default_context()
-    if problems := tuple(_load(made, settings)):
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if trusts_own else ssl.create_default_context()
+    if problems := tuple(_load(context, settings)):
         raise errors.SpecError(problems, source=connection.SOURCE)
     if settings.tls_skip_verify:
-        made.check_hostname = False
-        made.verify_mode = ssl.CERT_NONE
-    return made
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    return context
 
 
-def _load(made: ssl.SSLContext, settings: connection.Connection) -> Iterator[errors.Problem]:
-    """Load files into *made*; yield a problem for each unusable one. ``ca_cert`` takes precedence over ``ca_path``."""
+def _load(context: ssl.SSLContext, settings: connection.Connection) -> Iterator[errors.Problem]:
+    """Load files into *context*; yield a problem for each unusable one. `ca_cert` takes precedence over `ca_path`."""
     if settings.ca_cert:
-        yield from _tried(made.load_verify_locations, "ca_cert", settings.ca_cert)
+        yield from _tried(context.load_verify_locations, "ca_cert", settings.ca_cert)
     elif settings.ca_path:
-        yield from _folder(made, settings.ca_path)
+        # Every file, as Nomad does; OpenSSL itself reads only hashed names.
+        files = sorted(path for path in Path(settings.ca_path).glob("*") if path.is_file())
+        if not files:
+            yield connection.problem("ca_path", repr(settings.ca_path), "a directory with PEM files")
+        for file in files:
+            yield from _tried(context.load_verify_locations, "ca_path", str(file))
     if settings.client_cert:
         # An empty password: a key that needs one is an error, never a prompt on the terminal.
         yield from _tried(
-            lambda file: made.load_cert_chain(file, settings.client_key, password=""),
+            lambda file: context.load_cert_chain(file, settings.client_key, password=""),
             "client_cert",
             settings.client_cert,
             f" that fits client_key {settings.client_key!r}",
         )
-
-
-def _folder(made: ssl.SSLContext, folder: str) -> Iterator[errors.Problem]:
-    """Load every file of *folder*, as Nomad does; OpenSSL itself reads only hashed names."""
-    files = sorted(path for path in Path(folder).glob("*") if path.is_file())
-    if not files:
-        yield _problem("ca_path", folder, "a folder with PEM files")
-    for file in files:
-        yield from _tried(made.load_verify_locations, "ca_path", str(file))
 
 
 def _tried(load: Callable[[str], None], name: str, file: str, fitting: str = "") -> Iterator[errors.Problem]:
@@ -71,25 +88,10 @@ def _tried(load: Callable[[str], None], name: str, file: str, fitting: str = "")
         load(file)
     except OSError as error:
         reason = error.strerror or str(error)
-        yield _problem(name, file, f"a readable PEM file{fitting} ({reason})")
+        yield connection.problem(name, repr(file), f"a readable PEM file{fitting} ({reason})")
 
 
-def _problem(name: str, got: str, allowed: str) -> errors.Problem:
-    return errors.Problem(path=f"{name} ({connection.VARIABLES[name]})", got=repr(got), allowed=allowed)
-
-
-# Requests and their limits.
-
-
-_PART_BYTES = 2**16
-
-_BETWEEN = "check what stands between this machine and Nomad, which sends it to no client that does not ask for it"
-
-AT_ONCE = 48
-"""
-Concurrent calls; more wait. A Nomad agent accepts 100 connections of one address and returns 429 to the next
-(``http_max_conns_per_client``), and this client is seldom the only one.
-"""
+# Requests.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,138 +107,136 @@ class Transport:
     """Connections to one address: nothing is sent twice, and no redirect followed."""
 
     def __init__(self, settings: connection.Connection) -> None:
-        self._address = settings.address
-        self._is_default = settings.is_default
-        self._secrets = settings.secrets
+        self._settings = settings
         self._headers = _headers(settings)
-        context = ssl_context(settings)
-        self._open = pools.opener(settings, context, AT_ONCE)
-        self._pool = self._open()
+        self._context = ssl_context(settings)
         # A proxy gets the full URL for plain HTTP, and a tunnel otherwise (RFC 9112, section 3.2.2).
-        self._front = settings.address if settings.proxy and context is None else ""
-        self._has_proxy = bool(settings.proxy)
-        self._free = threading.BoundedSemaphore(AT_ONCE)
+        self._front = settings.address.rstrip("/") if settings.proxy and self._context is None else ""
+        self._pool = self._open()
 
     def exchange(self, call: classify.Call, target: str, content: bytes | None, timeout_s: float) -> Answer:
         """
-        Send one request and return its reply, of any status, within *timeout_s*, whatever the peer does.
+        Send one request and return its reply, of any status, within *timeout_s*.
 
         *target* is path and query as sent. Raises `errors.NomadApiError`: ``retry`` if the request cannot have
         arrived, else by `classify.unanswered`.
         """
-        with deadline.until(time.monotonic() + timeout_s):
-            if not self._free.acquire(timeout=max(timeout_s, 0)):
-                raise self._unsent(call, f"{AT_ONCE} calls were under way for {timeout_s:g} s", "")
-            try:
-                return self._exchange(call, target, content, timeout_s)
-            except urllib3.exceptions.HTTPError as error:
-                raise self._error(call, error, timeout_s) from error
-            finally:
-                self._free.release()
+        try:
+            return self._exchange(call, target, content, timeout_s)
+        except urllib3.exceptions.HTTPError as error:
+            raise self._error(call, error, timeout_s) from error
 
     def stream(self, target: str) -> streaming.Stream:
         """Return a streaming response, over its own connection: not through a proxy, which may buffer it."""
-        if self._has_proxy:
+        if self._settings.proxy:
             raise streaming.NoStreamError("Nomad is asked through a proxy")
-        return streaming.Stream(self._open, self._headers, target, secrets=self._secrets)
+        return streaming.Stream(self._open, self._headers, target, secrets=self._settings.secrets)
 
     def close(self) -> None:
         """Close all connections. A later call opens new ones."""
         closed, self._pool = self._pool, self._open()
         closed.close()
 
+    def _open(self) -> urllib3.HTTPConnectionPool:
+        settings = self._settings
+        options: dict[str, Any] = {"maxsize": AT_ONCE, "block": True}
+        if path := connection.socket_path(settings.address):
+            return _unix_pool(path, options)
+        if self._context is not None:
+            options |= {"ssl_context": self._context, "server_hostname": settings.tls_server_name or None}
+        if not settings.proxy:
+            return urllib3.PoolManager(**options).connection_from_url(settings.address)
+        proxy = urllib3.util.parse_url(settings.proxy)
+        headers = urllib3.make_headers(proxy_basic_auth=parse.unquote(proxy.auth)) if proxy.auth else None
+        manager = urllib3.ProxyManager(proxy._replace(auth=None).url, proxy_headers=headers, **options)
+        return manager.connection_from_url(settings.address)
+
     def _exchange(self, call: classify.Call, target: str, content: bytes | None, timeout_s: float) -> Answer:
+        until = time.monotonic() + timeout_s
+        limits: dict[str, Any] = {
+            "timeout": urllib3.Timeout(connect=min(CONNECT_S, timeout_s), total=timeout_s),
+            "pool_timeout": timeout_s,
+        }
         response = self._pool.urlopen(
             call.method,
-            self._front.rstrip("/") + target,
+            self._front + target,
             body=content,
             headers=self._headers,
-            retries=False,
-            redirect=False,
-            assert_same_host=False,  # the target is set here, and redirects are not followed
-            preload_content=False,
-            decode_content=False,
+            **limits,
+            **streaming.SEND,
         )
         with contextlib.closing(response):
             try:
-                received = self._read(call, response)
-            except urllib3.exceptions.ReadTimeoutError as error:
+                received = self._read(call, response, until)
+            except (urllib3.exceptions.ReadTimeoutError, TimeoutError) as error:
                 raise self.lost(call, f"the answer was not complete after {timeout_s:g} s") from error
         return Answer(status=response.status, headers=response.headers, content=received)
 
-    def _read(self, call: classify.Call, response: urllib3.BaseHTTPResponse) -> bytes:
-        """Return the body; of an error the first `limits.ERROR_BYTES`, and then the connection is not used again."""
-        if coding := pools.foreign_coding(response):
-            raise self.lost(call, f"the answer is encoded as {coding!r}, which was not asked for", _BETWEEN)
+    def _read(self, call: classify.Call, response: urllib3.BaseHTTPResponse, until: float) -> bytes:
+        """Return the body; of an error the first `ERROR_BYTES`, and then the connection is not used again."""
         is_error = response.status >= http.HTTPStatus.MULTIPLE_CHOICES
-        limit = limits.ERROR_BYTES if is_error else limits.limits_of(call.path).size
         parts, size = [], 0
-        while part := response.read1(_PART_BYTES):
+        while part := _part(response, until):
             parts.append(part)
             size += len(part)
-            if size > limit and is_error:
-                return b"".join(parts)[:limit]
-            if size > limit:
-                raise self.lost(call, f"the answer is longer than {limit} bytes", "ask for less at a time")
+            if is_error and size > ERROR_BYTES:
+                return b"".join(parts)[:ERROR_BYTES]
+            if size > MAX_BYTES:
+                raise self.lost(call, f"the answer is longer than {MAX_BYTES} bytes", "ask for less at a time")
         response.release_conn()
         return b"".join(parts)
 
     def _error(
         self, call: classify.Call, error: urllib3.exceptions.HTTPError, timeout_s: float
     ) -> errors.NomadApiError:
-        advice = f"check NOMAD_ADDR ({self._address}) and whether an agent listens there"
-        if self._is_default:
+        address = self._settings.address
+        advice = f"check NOMAD_ADDR ({address}) and whether an agent listens there"
+        if self._settings.is_default:
             advice = "that is the default: NOMAD_ADDR is not set, and no --address is given"
+        unsent = functools.partial(self.lost, call, is_sent=False)
         match error:
             case urllib3.exceptions.ProxyError():
-                return self._unsent(
-                    call, "the proxy does not let it through: " + _cause(error), "check HTTP_PROXY and HTTPS_PROXY"
-                )
+                return unsent("the proxy does not let it through: " + _cause(error), "check HTTP_PROXY and HTTPS_PROXY")
+            case urllib3.exceptions.EmptyPoolError():
+                return unsent(f"{AT_ONCE} calls were under way for {timeout_s:g} s")
             case urllib3.exceptions.NameResolutionError():
-                return self._unsent(call, "the host name is not known", advice)
-            case urllib3.exceptions.NewConnectionError():
-                return self._unsent(call, "no connection: " + _cause(error), advice)
-            case urllib3.exceptions.ConnectTimeoutError():
-                return self._unsent(call, f"no connection within {timeout_s:g} s", advice)
-            case urllib3.exceptions.SSLError() if not isinstance(error.args[0], ssl.SSLEOFError):
-                return self._unsent(call, "no TLS connection: " + _cause(error), self._tls_advice(error))
-            case urllib3.exceptions.SSLError():
-                # The error of a server that requires a client certificate depends on timing.
-                return self.lost(call, "the TLS connection broke: " + _cause(error), self._tls_advice(error))
+                return unsent("the host name is not known", advice)
             case urllib3.exceptions.LocationParseError():
-                return self._unsent(call, "the host name cannot be looked up", advice)
+                return unsent("the host name cannot be looked up", advice)
+            case urllib3.exceptions.NewConnectionError():
+                return unsent("no connection: " + _cause(error), advice)
+            case urllib3.exceptions.ConnectTimeoutError():
+                return unsent(f"no connection within {min(CONNECT_S, timeout_s):g} s", advice)
+            case urllib3.exceptions.SSLError():
+                return self._tls_error(call, error)
             case _ if isinstance(_innermost(error), TimeoutError | urllib3.exceptions.ReadTimeoutError):
                 return self.lost(call, f"no answer within {timeout_s:g} s")
             case _:
                 return self.lost(call, "the connection broke: " + _cause(error))
 
-    def _unsent(self, call: classify.Call, message: str, advice: str) -> errors.NomadApiError:
+    def lost(
+        self, call: classify.Call, message: str, advice: str = "", *, is_sent: bool = True
+    ) -> errors.NomadApiError:
+        """Return the error of a *call* that has no usable reply, or that was not sent."""
         return errors.NomadApiError(
             call.method,
             call.path,
-            f"{self._address}: {message}",
-            kind="retry",
+            f"{self._settings.address}: {message}",
+            kind=classify.unanswered(call).kind if is_sent else "retry",
             advice=advice,
-            is_connected=False,
-            secrets=self._secrets,
+            is_connected=is_sent,
+            secrets=self._settings.secrets,
         )
 
-    def lost(self, call: classify.Call, message: str, advice: str = "") -> errors.NomadApiError:
-        """Return the error of a *call* that was sent, and has no usable reply."""
-        classified = classify.unanswered(call)
-        return errors.NomadApiError(
-            call.method,
-            call.path,
-            f"{self._address}: {message}",
-            kind=classified.kind,
-            advice=advice or classified.advice,
-            secrets=self._secrets,
-        )
-
-    def _tls_advice(self, error: urllib3.exceptions.SSLError) -> str:
-        if isinstance(error.args[0], ssl.SSLCertVerificationError):
-            return "check NOMAD_CACERT, and NOMAD_TLS_SERVER_NAME where the certificate has another name"
-        return f"check whether NOMAD_ADDR ({self._address}) is http or https, and check NOMAD_CLIENT_CERT"
+    def _tls_error(self, call: classify.Call, error: urllib3.exceptions.SSLError) -> errors.NomadApiError:
+        inner, address = error.args[0], self._settings.address
+        advice = f"check whether NOMAD_ADDR ({address}) is http or https, and check NOMAD_CLIENT_CERT"
+        if isinstance(inner, ssl.SSLCertVerificationError):
+            advice = "check NOMAD_CACERT, and NOMAD_TLS_SERVER_NAME where the certificate has another name"
+        # The error of a server that requires a client certificate depends on timing.
+        is_sent = isinstance(inner, ssl.SSLEOFError)
+        message = "the TLS connection broke: " if is_sent else "no TLS connection: "
+        return self.lost(call, message + _cause(error), advice, is_sent=is_sent)
 
 
 def _headers(settings: connection.Connection) -> dict[str, str]:
@@ -249,9 +249,45 @@ def _headers(settings: connection.Connection) -> dict[str, str]:
     if settings.token:
         headers["X-Nomad-Token"] = settings.token
     if settings.http_auth:
-        user, _, password = settings.http_auth.partition(":")
-        headers["Authorization"] = "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
+        user_password = settings.http_auth if ":" in settings.http_auth else f"{settings.http_auth}:"
+        headers["Authorization"] = "Basic " + base64.b64encode(user_password.encode()).decode()
     return headers
+
+
+def _unix_pool(path: str, options: Mapping[str, Any]) -> urllib3.HTTPConnectionPool:
+    """
+    Return connections to the socket at *path*: those of a task to the agent of its client.
+
+    Source: HashiCorp, https://developer.hashicorp.com/nomad/api-docs/task-api, 2026-08: ``NOMAD_SECRETS_DIR/api.sock``,
+    the whole HTTP API, always with a token.
+    """
+
+    class UnixConnection(connections.HTTPConnection):
+        def _new_conn(self) -> socket.socket:
+            opened = socket.socket(socket.AF_UNIX)
+            opened.settimeout(CONNECT_S)
+            try:
+                opened.connect(path)
+            except OSError as error:
+                opened.close()
+                raise urllib3.exceptions.NewConnectionError(self, str(error)) from error
+            return opened
+
+    class Pool(urllib3.HTTPConnectionPool):
+        ConnectionCls = UnixConnection
+
+    return Pool("localhost", **options)
+
+
+def _part(response: urllib3.BaseHTTPResponse, until: float) -> bytes:
+    """Return the next bytes; empty at the end. Raises `TimeoutError` after *until*, a time of `time.monotonic`."""
+    left_s = until - time.monotonic()
+    if left_s <= 0:
+        raise TimeoutError
+    own = response.connection
+    if isinstance(own, connections.HTTPConnection) and own.sock:
+        own.sock.settimeout(left_s)
+    return response.read1(_PART_BYTES)
 
 
 def _cause(error: Exception) -> str:
