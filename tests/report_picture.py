@@ -15,7 +15,7 @@ from nomad_csi.render import documents
 from nomad_csi_sandbox.nomad import cluster, server
 from nomad_csi_sandbox.nomad.crowds import crowd, crowd_storage
 from tests import programs
-from tests.report import browser as headless_browser
+from tests.diagnosis import browser as headless_browser
 
 SIZE = (1100, 1150)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nomad_csi.report import cluster_report
+from nomad_csi.diagnosis import cluster_report
 
 
 @pytest.mark.usefixtures("world")

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from nomad_csi import cli, errors
+from nomad_csi.diagnosis import smoke
 from nomad_csi.nomad import jobs, volumes
-from nomad_csi.smoke import smoke
 from tests import deadlines
 
 MARK = "nomad:emulator"

@@ -4,7 +4,7 @@ import pytest
 
 from nomad_csi import errors, nomad
 from nomad_csi.aws import regions
-from nomad_csi.claims import claim_repair, reading
+from nomad_csi.diagnosis import claim_repair, read_claims
 from nomad_csi.nomad import claim_requests, nodes, volumes
 from nomad_csi.plan import registration
 from nomad_csi.volumes import deregistration
@@ -156,10 +156,10 @@ def test_detaching_what_is_not_there_is_an_error(client):
 def test_report_tells_both_kinds(agent, client, stuck):
     """First a warning, because Nomad may still let go; then an error."""
     volume_id, _ = stuck
-    before = reading.report(client, "*", aws=regions.Choice(named=REGION))
+    before = read_claims.report(client, "*", aws=regions.Choice(named=REGION))
     vanish(agent, volume_id)
 
-    after = reading.report(client, "*", aws=regions.Choice(named=REGION))
+    after = read_claims.report(client, "*", aws=regions.Choice(named=REGION))
 
     assert [(item.code, item.severity) for item in before.findings] == [("claim-ending", "warning")]
     assert [(item.code, item.severity) for item in after.findings] == [("claim-vanished", "error")]

@@ -12,7 +12,7 @@ from unittest import mock
 import yaml
 
 from nomad_csi import cli
-from nomad_csi.claims import claim_replacement
+from nomad_csi.diagnosis import claim_replacement
 from nomad_csi.plan import storage, volumes
 from nomad_csi.render import documents
 from nomad_csi.volumes import apply_volumes as applied

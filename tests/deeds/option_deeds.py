@@ -27,12 +27,11 @@ from unittest import mock
 from nomad_csi import cli
 from nomad_csi.cli.author import plugin as plugin_command
 from nomad_csi.csi.v1 import csi_pb2
-from nomad_csi.doctor import report as doctor_report
+from nomad_csi.diagnosis import doctor_report, rounds, verification
 from nomad_csi.jobs import apply as applied_plugins
 from nomad_csi.nomad.http import transport
 from nomad_csi.pulumi_state import stack_cli
 from nomad_csi.render import environment
-from nomad_csi.verification import rounds, verification
 from nomad_csi_sandbox.session import report, session
 from tests.deeds import agent as agents
 from tests.deeds import aws_deeds, command_deeds, csi_deeds, file_deeds, verify_deeds

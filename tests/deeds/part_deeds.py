@@ -10,10 +10,11 @@ from google.protobuf import json_format
 
 from nomad_csi import errors
 from nomad_csi.aws import records as aws_records
-from nomad_csi.claims import claim_replacement, claim_status, repair_steps
 from nomad_csi.cli.common import given_secrets
 from nomad_csi.csi import records as csi_records
 from nomad_csi.csi import report
+from nomad_csi.diagnosis import claim_replacement, repair_steps
+from nomad_csi.diagnosis.rules import claim_status
 from nomad_csi.drivers import ebs_limits
 from nomad_csi.frame import changes, resource
 from nomad_csi.hcl import files as parsed

@@ -13,7 +13,8 @@ import urllib3
 
 from nomad_csi import errors, nomad
 from nomad_csi.aws import records as aws_records
-from nomad_csi.claims import claim_status, reading
+from nomad_csi.diagnosis import read_claims
+from nomad_csi.diagnosis.rules import claim_status
 from nomad_csi.frame import resource
 from nomad_csi.nomad import cluster_identity, job_plan, jobs, nodes, plugin_jobs, plugins, version_gates, volumes
 from nomad_csi.nomad.http import classify, connection, transport
@@ -422,7 +423,9 @@ def _mounts(agent, _context):
     of = {("prod", name): "ebs" for name in ("data", "wal[2]", "wal[0]", "web", "logs")}
     for name, (allocations, job) in MOUNTS.items():
         agent.transport = ByPath({"/v1/allocations": allocations, "/v1/job/shop": job})
-        found = list(reading.failing_mounts(agent.client(), of | {("default", "x"): "ebs"} if name == "none" else of))
+        found = list(
+            read_claims.failing_mounts(agent.client(), of | {("default", "x"): "ebs"} if name == "none" else of)
+        )
         agent.messages += [f"{name}: {'; '.join(target for (_, target, *_), _ in agent.transport.requests)}"]
         agent.messages += [f"  {each.code}, {each.subject}: {each.found} {list(each.links)}" for each in found]
         agent.transport.requests.clear()

@@ -12,16 +12,16 @@ import click
 
 from nomad_csi import errors
 from nomad_csi.aws import regions
-from nomad_csi.claims import claim_status, claims_report
 from nomad_csi.cli.author import import_files
 from nomad_csi.cli.common import command, inputs, output, usage
+from nomad_csi.diagnosis import claims_report, smoke
+from nomad_csi.diagnosis.rules import claim_status
 from nomad_csi.findings import finding
 from nomad_csi.hcl import files as parsed
 from nomad_csi.hcl import volume_file
 from nomad_csi.migration import model, short_form
 from nomad_csi.pulumi_state import stack_cli
 from nomad_csi.render import project
-from nomad_csi.smoke import smoke
 from nomad_csi.volumes import compare, explain
 from tests.deeds import agent as agents
 from tests.deeds import deeds, part_deeds, reply_deeds, spec_deeds

@@ -9,6 +9,7 @@ from unittest import mock
 import yaml
 
 from nomad_csi import errors
+from nomad_csi.diagnosis import rounds, verification
 from nomad_csi.hcl import values
 from nomad_csi.jobs import owner as job_owner
 from nomad_csi.migration import live_files
@@ -16,7 +17,6 @@ from nomad_csi.migration import model as migration
 from nomad_csi.nomad import jobs, variables
 from nomad_csi.plan import storage
 from nomad_csi.render import documents
-from nomad_csi.verification import rounds, verification
 from nomad_csi.volumes import owner_records
 from nomad_csi_sandbox.nomad import state
 from tests.deeds import agent as agents

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nomad_csi import cli, nomad
-from nomad_csi.claims import claim_status
+from nomad_csi.diagnosis.rules import claim_status
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
 from nomad_csi_sandbox.aws import server as moto

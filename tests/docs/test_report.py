@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from nomad_csi import cli
-from nomad_csi.report import cluster_report, model
+from nomad_csi.diagnosis import cluster_report, page_data
 from tests import report_picture as demo
 
 ROOT = Path(__file__).parents[2]
@@ -61,7 +61,7 @@ def test_every_proof_is_explained():
     """A new one needs a line; the bound is that of the code."""
     told = set(re.findall(r"^\| `([a-z-]+)` \|", PAGE, re.MULTILINE))
 
-    assert told == set(typing.get_args(typing.get_type_hints(model.EvidenceCount)["tier"]))
+    assert told == set(typing.get_args(typing.get_type_hints(page_data.EvidenceCount)["tier"]))
     assert f"at most {cluster_report.CLAIMED_MAX} of them" in PAGE
 
 

@@ -13,12 +13,13 @@ import yaml
 
 from nomad_csi import cli, clock, findings
 from nomad_csi.cli.observe import verify_watch
+from nomad_csi.diagnosis import prometheus, verification_report
+from nomad_csi.diagnosis.rules import volume_status
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import read
 from nomad_csi.health import found, instances, plugin_findings, plugins, states
 from nomad_csi.nomad import changes
 from nomad_csi.plan import storage
-from nomad_csi.verification import prometheus, report, volumes
 
 ROOT = Path(__file__).parents[2]
 PAGES = ("explain/how-verification-works.md", "howto/probe-on-clients.md", "howto/monitoring.md")
@@ -110,7 +111,7 @@ def test_jobs_of_the_page_are_printed(command, monkeypatch, capsys):
 
 def test_metrics_of_the_page_are_those_of_the_code():
     """Each has its row with its labels, and no row has another name; so the alerts ask for what there is."""
-    held = volumes.VolumeStatus(
+    held = volume_status.VolumeStatus(
         namespace="n", volume_id="v", plugin_id="p", external_id="", status="missing", findings=(FINDING,)
     )
     row = instances.InstanceRow(plugin_id="p", role="node", node_id="1", node_name="a", evidence="-", csi=ASKED)
@@ -125,7 +126,7 @@ def test_metrics_of_the_page_are_those_of_the_code():
         expected_nodes=1,
         findings=(),
     )
-    reported = report.VerificationReport(plugins=(plugin,), volumes=(held,))
+    reported = verification_report.VerificationReport(plugins=(plugin,), volumes=(held,))
     text = prometheus.text(reported, seconds=1, last_answer_s=1)
     written = {
         name: re.findall(r'(\w+)="', labels)

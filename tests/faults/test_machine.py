@@ -17,7 +17,7 @@ from nomad_csi.provider import rendered_file
 from tests import deadlines
 
 PACKAGE = Path(cli.__file__).parents[1]
-MAY_LOOK = ("nomad/http/request.py", "claims/claim_replacement.py", "verification/rounds.py", "cli/")
+MAY_LOOK = ("nomad/http/request.py", "diagnosis/claim_replacement.py", "diagnosis/rounds.py", "cli/")
 """Where an agent told no time; stamps of what is said and written."""
 
 WALL_CLOCK = {"time.time", "time.time_ns", "time.localtime", "time.gmtime", "datetime.now", "datetime.utcnow"}

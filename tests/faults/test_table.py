@@ -66,7 +66,7 @@ FAULTS = {
         "jobs/test_plugin_job.py::test_create_that_lost_a_race_is_refused",
     ],
     "version gates": [
-        "doctor/test_findings.py::test_gate_closes_below_each_of_its_versions",
+        "diagnosis/test_doctor_findings.py::test_gate_closes_below_each_of_its_versions",
         "health/test_minimum_version.py::test_one_server_is_too_old",
         "faults/test_connections.py::test_empty_body_is_a_success",
     ],

@@ -6,10 +6,10 @@ import pytest
 
 from nomad_csi import nomad
 from nomad_csi.csi import report, validation
+from nomad_csi.diagnosis import verification
 from nomad_csi.health import probe_deep, probe_job_plugins, probe_job_run, probed, probed_needs
 from nomad_csi.nomad import nodes, plugins, volumes
 from nomad_csi.plan import model, probe_job, registration
-from nomad_csi.verification import verification
 from tests import clocks, replies
 
 CANARY = "canary-31f7"

@@ -4,9 +4,9 @@ import dataclasses
 
 import pytest
 
+from nomad_csi.diagnosis import verification_report
 from nomad_csi.health import found, probed
 from nomad_csi.health import plugins as statuses
-from nomad_csi.verification import report
 
 READY = found.Probed(reached=True, healthy=True, status="ready", provider="ebs.csi.aws.com", version="v1.64.0")
 SILENT = found.Probed(reached=True, status="silent", detail="silent: no answer within 5 s")
@@ -153,11 +153,13 @@ def test_table_has_both_words_and_why_there_is_none(judged, instance):
     """Only where sockets were asked."""
     status = judged([instance("node", "a"), instance("node", "b")], keyed(a=READY, b=LATE))
 
-    lines = report.VerificationReport(plugins=(status,), volumes=()).as_table(200).splitlines()
+    lines = verification_report.VerificationReport(plugins=(status,), volumes=()).as_table(200).splitlines()
 
     assert " ".join(lines[3].split()) == "instance of role client zone status nomad socket checked by detail"
     assert lines[5].split()[-8:] == ["healthy", "healthy", "no-answer", "nomad", "the", "client", "is", "down"]
-    unasked = report.VerificationReport(plugins=(judged([instance("node", "a")], {}, clients="a"),), volumes=())
+    unasked = verification_report.VerificationReport(
+        plugins=(judged([instance("node", "a")], {}, clients="a"),), volumes=()
+    )
     assert "socket" not in unasked.as_table()
 
 

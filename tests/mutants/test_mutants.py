@@ -31,13 +31,11 @@ def test_change_can_be_made_and_its_tests_are_there(subject):
 
 DECIDING = (
     "aws",
-    "claims",
     "frame",
     "health",
     "jobs",
     "plan/rules",
     "resources",
-    "smoke",
     "text",
     "volumes",
 )
@@ -46,7 +44,6 @@ DECIDING = (
 DECIDE_NOTHING = {
     "aws/instances.py": "reads",
     "aws/records.py": "records",
-    "claims/repair_steps.py": "records",
     "health/clients.py": "reads",
     "health/explaining.py": "explains",
     "health/states.py": "names",

@@ -12,15 +12,13 @@ import threading
 import pytest
 
 from nomad_csi import errors, nomad
-from nomad_csi.claims import claim_replacement, repair_steps
+from nomad_csi.diagnosis import claim_replacement, cluster_report, repair_steps, verification
 from nomad_csi.frame import resource
 from nomad_csi.jobs import apply as apply_jobs
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import model, registration, storage
 from nomad_csi.plan import volumes as planned
-from nomad_csi.report import cluster_report
 from nomad_csi.spec import volume as spec
-from nomad_csi.verification import verification
 from nomad_csi.volumes import apply_volumes as applied
 from nomad_csi.volumes import (
     compare,

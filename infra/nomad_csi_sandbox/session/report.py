@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from nomad_csi import exit_codes, nomad
+from nomad_csi.diagnosis import verification
 from nomad_csi.findings import printing
-from nomad_csi.verification import verification
 from nomad_csi_sandbox.session import folder, parts
 from nomad_csi_sandbox.session.session import Session
 

@@ -7,8 +7,8 @@ import yaml
 
 from nomad_csi import cli
 from nomad_csi.cli.common import inputs
+from nomad_csi.diagnosis import verification, verification_report
 from nomad_csi.health import probe_job_plugins
-from nomad_csi.verification import report, verification
 from tests import clocks
 
 NOBODY = "http://127.0.0.1:9"
@@ -40,7 +40,7 @@ def given(monkeypatch):
         def verify(self, *, watch_s=0.0):
             del watch_s
             found[-1].tell("asking 2 clients with job x")
-            return report.VerificationReport(plugins=(), volumes=())
+            return verification_report.VerificationReport(plugins=(), volumes=())
 
     monkeypatch.setattr(verification, "Verifier", Verifier)
     return found

@@ -19,7 +19,7 @@ import pytest
 import yaml
 
 from nomad_csi import cli
-from nomad_csi.verification import prometheus, rounds
+from nomad_csi.diagnosis import prometheus, rounds
 from nomad_csi_sandbox.nomad import cluster
 from nomad_csi_sandbox.nomad import server as agent
 from nomad_csi_sandbox.nomad.clients import nodes

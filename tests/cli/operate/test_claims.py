@@ -10,8 +10,8 @@ import sys
 import pytest
 
 from nomad_csi import cli, errors, nomad
-from nomad_csi.claims import claim_replacement
 from nomad_csi.cli.common import signals
+from nomad_csi.diagnosis import claim_replacement
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
 from nomad_csi_sandbox.nomad import cluster, state

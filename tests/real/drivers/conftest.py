@@ -15,13 +15,13 @@ from typing import Any
 
 import pytest
 
+from nomad_csi.diagnosis import verification
 from nomad_csi.frame import resource
 from nomad_csi.health import plugin_health
 from nomad_csi.jobs import plugin_job
 from nomad_csi.nomad import jobs, plugins, volumes
 from nomad_csi.plan import storage
 from nomad_csi.render import documents
-from nomad_csi.verification import verification
 from nomad_csi.volumes import created_volume, desired, volume_registration
 
 USE_S = 60.0

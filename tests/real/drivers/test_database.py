@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from nomad_csi.diagnosis import smoke
 from nomad_csi.nomad import jobs, variables, volumes
-from nomad_csi.smoke import smoke
 
 JOB = (Path(__file__).parents[3] / "examples/database/mariadb.nomad.hcl").read_text()
 ENGINE, CLIENT, PLUGIN = (shutil.which(name) for name in ("mariadbd", "mariadb", "hostpathplugin"))

@@ -15,9 +15,9 @@ import pytest
 import yaml
 
 from nomad_csi import errors
+from nomad_csi.diagnosis import smoke, smoke_round
 from nomad_csi.drivers import catalogue
 from nomad_csi.nomad import volumes
-from nomad_csi.smoke import smoke, smoke_round
 from nomad_csi.spec import names
 from nomad_csi.volumes import created_volume, volume_snapshots
 

@@ -3,11 +3,11 @@
 import pytest
 
 from nomad_csi import errors
+from nomad_csi.diagnosis import verification
 from nomad_csi.frame import resource
 from nomad_csi.health import plugin_health_wait
 from nomad_csi.nomad import jobs, volume_creation, volumes
 from nomad_csi.plan import model, registration
-from nomad_csi.verification import verification
 from nomad_csi.volumes import apply_volumes as applied
 from nomad_csi_sandbox.imds import documents
 from nomad_csi_sandbox.imds import server as imds

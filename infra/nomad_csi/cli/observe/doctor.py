@@ -4,7 +4,7 @@ import sys
 from typing import Any
 
 from nomad_csi.cli.common import command, inputs, options, output, specs
-from nomad_csi.doctor import examination, report
+from nomad_csi.diagnosis import doctor_report, examination
 from nomad_csi.plan import iam
 from nomad_csi.text import listing
 
@@ -30,7 +30,7 @@ def run(arguments: command.Arguments) -> int:
     return options.exit_code(arguments, found.exit_code, found.findings)
 
 
-def _examine(arguments: command.Arguments) -> report.DoctorReport:
+def _examine(arguments: command.Arguments) -> doctor_report.DoctorReport:
     plan = inputs.read_plan(arguments.spec) if arguments.spec else None
     external_ids = inputs.read_external_ids(arguments.stack_output)
     nomad: Any
@@ -41,7 +41,7 @@ def _examine(arguments: command.Arguments) -> report.DoctorReport:
         return examination.examine(nomad, plan, external_ids, aws=specs.aws_choice(arguments, arguments.spec))
 
 
-def _fixed(found: report.DoctorReport, arguments: command.Arguments) -> bool:
+def _fixed(found: doctor_report.DoctorReport, arguments: command.Arguments) -> bool:
     """Set the tag after confirmation; return whether it was set."""
     question = (
         f"give {listing.counted(len(found.untagged), 'EBS volume')} in {found.aws_region} the tag "

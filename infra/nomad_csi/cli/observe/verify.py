@@ -7,8 +7,8 @@ from typing import Any
 from nomad_csi import errors
 from nomad_csi.cli.common import command, inputs, options, output, specs, usage
 from nomad_csi.cli.observe import probe_on_nodes, verify_job, verify_page, verify_watch
+from nomad_csi.diagnosis import prometheus, rounds, verification
 from nomad_csi.health import gather, probe_job_plugins
-from nomad_csi.verification import prometheus, rounds, verification
 
 # ``nomad-csi verify --on-nodes``: the probe job probes plugins on their own clients.
 

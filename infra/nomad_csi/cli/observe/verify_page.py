@@ -6,10 +6,10 @@ from importlib import metadata
 from nomad_csi import exit_codes
 from nomad_csi.cli.common import command, inputs, output, specs
 from nomad_csi.cli.common import options as shared_options
+from nomad_csi.diagnosis import cluster_report, page, page_data
 from nomad_csi.nomad import sandbox_mark
 from nomad_csi.render import disk
 from nomad_csi.render import page as html
-from nomad_csi.report import cluster_report, model, page
 
 _without = {"watch": "", "on_nodes": "", "prometheus": ""}
 
@@ -37,7 +37,7 @@ def run(arguments: command.Arguments) -> int:
         spec=str(arguments.spec or ""),
         external_ids=inputs.read_external_ids(arguments.stack_output),
         aws=specs.aws_choice(arguments, arguments.spec),
-        smoke=tuple(model.read_smoke(inputs.text(path), str(path)) for path in arguments.smoke),
+        smoke=tuple(page_data.read_smoke(inputs.text(path), str(path)) for path in arguments.smoke),
         title=arguments.title,
         sandbox=os.environ.get(sandbox_mark.ENVIRONMENT, ""),
     )

@@ -12,9 +12,9 @@ from typing import TextIO
 from nomad_csi import exit_codes
 from nomad_csi.cli.common import command, output
 from nomad_csi.cli.common import options as shared_options
+from nomad_csi.diagnosis import prometheus, rounds, verification
 from nomad_csi.nomad import changes
 from nomad_csi.text import foreign, table
-from nomad_csi.verification import prometheus, rounds, verification
 
 # The rounds of ``nomad-csi verify --watch`` in a terminal: each screen overwrites the last.
 #

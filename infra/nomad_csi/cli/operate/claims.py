@@ -4,8 +4,8 @@ import dataclasses
 from collections.abc import Iterator
 
 from nomad_csi import errors
-from nomad_csi.claims import claim_repair, reading, repair_steps
 from nomad_csi.cli.common import command, documents, inputs, options, output, specs
+from nomad_csi.diagnosis import claim_repair, read_claims, repair_steps
 from nomad_csi.plan import model, registration
 from nomad_csi.spec import names
 from nomad_csi.volumes import outcome
@@ -20,7 +20,7 @@ def run(arguments: command.Arguments) -> int:
     """Print which allocations claim each volume."""
     namespace = inputs.namespace(arguments.namespace, names.EVERYWHERE)
     with inputs.reading(arguments) as nomad:
-        found = reading.report(nomad, namespace, plugin_id=arguments.plugin, aws=specs.aws_choice(arguments))
+        found = read_claims.report(nomad, namespace, plugin_id=arguments.plugin, aws=specs.aws_choice(arguments))
     output.show(arguments, found.as_json(), found.as_table(colour=output.has_colours()))
     return found.exit_code
 

@@ -4,9 +4,9 @@ import os
 
 from nomad_csi import exit_codes
 from nomad_csi.cli.common import command, inputs, options, output, specs
+from nomad_csi.diagnosis import smoke, smoke_round
 from nomad_csi.nomad import sandbox_mark
 from nomad_csi.plan import smoke as plan
-from nomad_csi.smoke import smoke, smoke_round
 from nomad_csi.text import table
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from nomad_csi.diagnosis import smoke
 from nomad_csi.drivers import catalogue
 from nomad_csi.plan import smoke as plan
-from nomad_csi.smoke import smoke
 from nomad_csi_sandbox.aws import account
 from tests.real import ebs_world
 

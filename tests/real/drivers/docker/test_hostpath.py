@@ -7,14 +7,12 @@ from typing import Any
 
 import pytest
 
-from nomad_csi.doctor import examination
+from nomad_csi.diagnosis import examination, smoke, verification
 from nomad_csi.drivers import catalogue
 from nomad_csi.nomad import jobs, plugins, volumes
 from nomad_csi.plan import smoke as plan
 from nomad_csi.plan import storage
 from nomad_csi.render import documents
-from nomad_csi.smoke import smoke
-from nomad_csi.verification import verification
 
 COMMAND = shutil.which("hostpathplugin")
 DRIVER = catalogue.DRIVERS["csi-hostpath"]

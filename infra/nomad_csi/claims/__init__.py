@@ -1,1 +1,0 @@
-"""Volume claims: which allocations claim each volume, which claims are stuck, and how to repair them."""

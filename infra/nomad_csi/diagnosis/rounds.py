@@ -1,0 +1,232 @@
+"""Repeated verification: results, changes between runs, and runs without a response of Nomad."""
+
+import datetime as dt
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from nomad_csi import errors, exit_codes, findings
+from nomad_csi.diagnosis import prometheus, verification
+from nomad_csi.diagnosis.rules import volume_status
+from nomad_csi.diagnosis.verification_report import VerificationReport
+from nomad_csi.findings import printing
+from nomad_csi.health import instances, states
+
+# Changes between two reports: statuses that changed, findings that appeared and disappeared.
+
+
+NOTHING = "-"
+"""Instead of a status: the object did not exist, or no longer exists."""
+
+_Key = tuple[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StatusChange:
+    """One change between two reports."""
+
+    subject: str
+    """Such as ``plugin aws-ebs0``, ``node instance of plugin aws-ebs0 on client-2`` or ``volume default/mysql``."""
+
+    before: str
+    """A status, the code of a finding, or `NOTHING`."""
+
+    after: str
+    detail: str = ""
+    """Healthy instances, or what was found; empty: no detail."""
+
+    def __str__(self) -> str:
+        """Return ``plugin aws-ebs0: healthy -> partial (1/2 nodes)``."""
+        return f"{self.subject}: {self.before} -> {self.after}{f' ({self.detail})' if self.detail else ''}"
+
+    def as_json(self) -> dict[str, str]:
+        """Return ``subject``, ``before``, ``after`` and ``detail``."""
+        return {"subject": self.subject, "before": self.before, "after": self.after, "detail": self.detail}
+
+
+def changes_between(before: VerificationReport, after: VerificationReport) -> tuple[StatusChange, ...]:
+    """Return the changes: plugins first, then their instances, volumes and findings."""
+    statuses = (*_plugins(before, after), *_instances(before, after), *_volumes(before, after))
+    subjects = {change.subject for change in statuses}
+    return (*statuses, *(change for change in _findings(before, after) if change.subject not in subjects))
+
+
+def _plugins(before: VerificationReport, after: VerificationReport) -> Iterator[StatusChange]:
+    old = {item.plugin_id: item for item in before.plugins}
+    for item in after.plugins:
+        then = old.get(item.plugin_id)
+        if then is not None and (then.status, then.counts) != (item.status, item.counts):
+            subject = f"plugin {item.plugin_id}"
+            yield StatusChange(subject=subject, before=then.status, after=item.status, detail=item.counts)
+
+
+def _instances(before: VerificationReport, after: VerificationReport) -> Iterator[StatusChange]:
+    """Yield changes of instances by client: a task that was replaced there shows by its status."""
+    old, new = _rows(before), _rows(after)
+    for key in dict.fromkeys((*old, *new)):
+        was, now = (rows[key].status if key in rows else NOTHING for rows in (old, new))
+        if was != now:
+            yield StatusChange(subject=key[0], before=was, after=now, detail=new[key].detail if key in new else "")
+
+
+def _rows(found: VerificationReport) -> Mapping[_Key, instances.InstanceRow]:
+    """Return rows by subject and client; of several on one client, the one with the most severe status."""
+    rows: dict[_Key, instances.InstanceRow] = {}
+    for row in (row for item in found.plugins for row in item.instances):
+        key = (row.subject, row.node_id)
+        if key not in rows or rows[key].status == states.HEALTHY:
+            rows[key] = row
+    return rows
+
+
+def _volumes(before: VerificationReport, after: VerificationReport) -> Iterator[StatusChange]:
+    old = {item.key: item for item in before.volumes}
+    for item in after.volumes:
+        then = old.get(item.key)
+        if then is not None and then.status != item.status:
+            yield StatusChange(
+                subject=f"volume {item.key}", before=then.status, after=item.status, detail=_finding_key(item)
+            )
+
+
+def _finding_key(item: volume_status.VolumeStatus) -> str:
+    return "; ".join(f"{finding.code}: {finding.found}" for finding in findings.errors_of(item.findings))
+
+
+def _findings(before: VerificationReport, after: VerificationReport) -> Iterator[StatusChange]:
+    """Yield findings that appeared and disappeared, except those that a status reflects."""
+    old, new = _count_by_code(before), _count_by_code(after)
+    for key in (key for key in old if key not in new):
+        yield StatusChange(subject=key[1], before=key[0], after=NOTHING)
+    for key, finding in new.items():
+        if key not in old:
+            yield StatusChange(subject=key[1], before=NOTHING, after=key[0], detail=finding.found)
+
+
+def _count_by_code(found: VerificationReport) -> Mapping[_Key, findings.Finding]:
+    return {(item.code, item.subject): item for item in found.findings if item.code not in states.OF_CODE}
+
+
+# The rounds.
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerificationRound:
+    """One verification run."""
+
+    number: int
+    """The first is 1."""
+
+    at_s: float
+    """When it ended, in seconds since 1970."""
+
+    seconds: float
+    """How long it took."""
+
+    outcome: VerificationReport | errors.NomadApiError
+    """The report; or why Nomad did not respond: then the state is unknown, whatever an earlier run found."""
+
+    last_answer_s: float
+    """End of the last run with a response of Nomad, this one or an earlier one; 0: none."""
+
+    changed: tuple[StatusChange, ...] = ()
+    """Changes since the last run with a response of Nomad; empty in the first."""
+
+    @property
+    def found(self) -> VerificationReport | None:
+        """The report; ``None``: the state is unknown."""
+        return self.outcome if isinstance(self.outcome, VerificationReport) else None
+
+    @property
+    def error(self) -> errors.NomadApiError | None:
+        """Why the state is unknown; ``None``: it is known."""
+        return self.outcome if isinstance(self.outcome, errors.NomadApiError) else None
+
+    @property
+    def exit_code(self) -> int:
+        """0: as specified; 1: not as specified; 2: unknown."""
+        if self.found is None:
+            return exit_codes.ERROR
+        return 0 if self.found.ok else exit_codes.CHANGES
+
+    @property
+    def summary(self) -> str:
+        """The result in a line: ``not as specified: 2 errors, 1 warning``; the same while nothing changes."""
+        if self.found is None:
+            last = f"its last answer came {when(self.last_answer_s)}" if self.last_answer_s else "it never answered"
+            return f"not known, Nomad gave no answer ({last}): {self.error}"
+        sums = printing.totals(self.found.findings) if self.found.findings else ""
+        return f"{'as specified' if self.found.ok else 'not as specified'}{f': {sums}' if sums else ''}"
+
+    @property
+    def result(self) -> str:
+        """``ok``, or ``error`` if the state is not as specified or unknown."""
+        return "ok" if self.found is not None and self.found.ok else "error"
+
+    @property
+    def metrics(self) -> str:
+        """The run in Prometheus' text format."""
+        return prometheus.text(self.found, seconds=self.seconds, last_answer_s=self.last_answer_s)
+
+    def as_json(self) -> dict[str, Any]:
+        """
+        Return the run as JSON values: the report, and fields of the run. Keys are kept once released.
+
+        ``round``, ``at`` (such as ``2026-11-21T18:02:11Z``), ``answered``, ``error``, ``last_answer`` (empty: never)
+        and ``changes`` (each ``subject``, ``before``, ``after``, ``detail``). Without a response, ``ok`` is null, and
+        there are no ``plugins``, ``volumes`` and ``findings``.
+        """
+        return {
+            "round": self.number,
+            "at": when(self.at_s),
+            "answered": self.found is not None,
+            "error": "" if self.error is None else str(self.error),
+            "last_answer": when(self.last_answer_s) if self.last_answer_s else "",
+            "changes": [change.as_json() for change in self.changed],
+            **(self.found.as_json() if self.found is not None else {"ok": None}),
+        }
+
+
+class Rounds:
+    """Repeats verification with one verifier; *last_answer_s* is from an earlier process, or 0."""
+
+    def __init__(self, verifier: verification.Verifier, *, last_answer_s: float = 0.0) -> None:
+        self._verifier = verifier
+        self._last: VerificationReport | None = None
+        self._last_answer_s = last_answer_s
+        self._number = 0
+
+    def run(self, *, watch_s: float = 0.0) -> VerificationRound:
+        """
+        Verify once, with two checks *watch_s* apart if that is not 0.
+
+        A missing response or a refusal of Nomad is a result, too.
+        """
+        began = time.monotonic()
+        self._number += 1
+        outcome = self._ask(watch_s)
+        now_s = time.time()
+        changed: tuple[StatusChange, ...] = ()
+        if isinstance(outcome, VerificationReport):
+            changed = changes_between(self._last, outcome) if self._last is not None else ()
+            self._last, self._last_answer_s = outcome, now_s
+        return VerificationRound(
+            number=self._number,
+            at_s=now_s,
+            seconds=time.monotonic() - began,
+            outcome=outcome,
+            last_answer_s=self._last_answer_s,
+            changed=changed,
+        )
+
+    def _ask(self, watch_s: float) -> VerificationReport | errors.NomadApiError:
+        try:
+            return self._verifier.verify(watch_s=watch_s)
+        except errors.NomadApiError as error:
+            return error
+
+
+def when(at_s: float) -> str:
+    """Return a time in seconds since 1970 as ``2026-11-21T18:02:11Z``."""
+    return dt.datetime.fromtimestamp(at_s, dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,162 @@
+"""Whether the clients can run the plugins: task drivers, privileges, mounts. Pure."""
+
+import dataclasses
+from collections.abc import Iterable, Iterator
+
+from nomad_csi.diagnosis import facts
+from nomad_csi.drivers import catalogue
+from nomad_csi.findings import finding
+from nomad_csi.health import eligibility
+from nomad_csi.nomad.records import jobs, nodes
+from nomad_csi.spec import plugin_jobs
+
+PRIVILEGED = "driver.docker.privileged.enabled"
+FOLDERS = "driver.docker.volumes.enabled"
+_MOUNTING = frozenset({"node", "monolith"})
+_MOUNT_RIGHTS = frozenset({"all", "sys_admin"})
+"""Capabilities with which the kernel lets a container mount."""
+
+
+def check(found: facts.ObservedCluster) -> Iterator[facts.Outcome]:
+    """Yield clients on which plugins cannot run, or whose mounts do not propagate."""
+    clients = yield from facts.known(found.clients, "task drivers, privileges and mounts of the clients")
+    tasks = yield from facts.known(found.tasks, "how plugins are run")
+    if clients is None or tasks is None:
+        return
+    for task in tasks:
+        places = may_run(task, clients)
+        yield from _unjudged_finding(task, clients)
+        yield from _driver(task, places)
+        yield from _privileges(task, places)
+        yield from _folders(task, places)
+        if _lacks_privileges(found, task):
+            job = f"job {task.namespace}/{task.job_id}"
+            yield finding("privilege-missing", facts.subject_of(task), found=f"{job} has no privileged = true")
+    yield from _mounts(found, tasks, clients)
+    yield from _driver_limits(found, tasks, clients)
+
+
+def _driver_limits(
+    found: facts.ObservedCluster, tasks: Iterable[jobs.PluginTask], clients: tuple[nodes.Node, ...]
+) -> Iterator[facts.Outcome]:
+    """Yield plugins that may run on more clients than their drivers allow."""
+    by_provider = {driver.provider: driver for driver in catalogue.DRIVERS.values()}
+    providers = {item.plugin_id: item.expectation.provider for item in (found.plan.plugins if found.plan else ())}
+    providers |= {plugin_id: plugin.provider for plugin_id, plugin in found.known_plugins.items() if plugin.provider}
+    for task in tasks:
+        if task.role == "monolith":
+            driver = by_provider.get(providers.get(task.plugin_id, ""))
+            yield from eligibility.check_driver_limit(driver, task.plugin_id, len(may_run(task, clients)))
+
+
+def may_run(task: jobs.PluginTask, clients: Iterable[nodes.Node]) -> tuple[nodes.Node, ...]:
+    """Return the clients on which *task* may run, with or without its task driver."""
+    anywhere = ignore_task_driver(task)
+    return tuple(node for node in clients if not eligibility.why_not(anywhere, node))
+
+
+def unjudged(task: jobs.PluginTask, clients: Iterable[nodes.Node]) -> dict[str, str]:
+    """Return, by client name, the constraint of *task* that only Nomad can evaluate."""
+    anywhere = ignore_task_driver(task)
+    doubts = {node.name: eligibility.unjudged(anywhere, node) for node in clients}
+    return {name: doubt for name, doubt in doubts.items() if doubt}
+
+
+def _unjudged_finding(task: jobs.PluginTask, clients: Iterable[nodes.Node]) -> Iterator[facts.Outcome]:
+    doubts = unjudged(task, clients)
+    if doubts:
+        constraints = " and ".join(sorted(set(doubts.values())))
+        reason = f"only Nomad can evaluate {constraints}: {facts.named(list(doubts))}"
+        yield facts.Unchecked(check=f"clients of {facts.subject_of(task)}", reason=reason)
+
+
+def runs_on(task: jobs.PluginTask, clients: Iterable[nodes.Node]) -> tuple[nodes.Node, ...]:
+    """Return the clients on which *task* may run and whose task driver is healthy."""
+    return tuple(node for node in may_run(task, clients) if node.drivers.get(task.task_driver, False))
+
+
+def ignore_task_driver(task: jobs.PluginTask) -> jobs.PluginTask:
+    """Return *task* without its task driver, so that clients that lack it are checked, too."""
+    return dataclasses.replace(task, task_driver="")
+
+
+def _driver(task: jobs.PluginTask, places: tuple[nodes.Node, ...]) -> Iterator[facts.Outcome]:
+    without = [node for node in places if not node.drivers.get(task.task_driver, False)]
+    if not without:
+        return
+    words = sorted({node.driver_health.get(task.task_driver, "") or "not detected" for node in without})
+    evidence = (
+        f"/v1/nodes: {task.task_driver} is not healthy on {facts.named([node.name for node in without])}"
+        f" ({facts.named(words)})"
+    )
+    code = "driver-nowhere" if len(without) == len(places) else "driver-missing"
+    yield finding(code, facts.subject_of(task), found=evidence)
+
+
+def _privileges(task: jobs.PluginTask, places: tuple[nodes.Node, ...]) -> Iterator[facts.Outcome]:
+    if task.task_driver == "docker" and task.privileged:
+        yield from _refused("privileged-refused", task, places, PRIVILEGED, "requires privileged = true")
+
+
+def _folders(task: jobs.PluginTask, places: tuple[nodes.Node, ...]) -> Iterator[facts.Outcome]:
+    if task.task_driver == "docker" and task.binds:
+        yield from _refused("folders-refused", task, places, FOLDERS, f"mounts {facts.named([*task.binds])}")
+
+
+def _refused(
+    code: str, task: jobs.PluginTask, places: Iterable[nodes.Node], attribute: str, wants: str
+) -> Iterator[facts.Outcome]:
+    """Yield *code* if there are clients whose Docker does not report *attribute*, which *task* needs."""
+    refusing = [
+        node.name
+        for node in places
+        if node.drivers.get("docker", False) and node.driver_attributes.get(attribute) not in {"true", "1"}
+    ]
+    if refusing:
+        job = f"job {task.namespace}/{task.job_id}"
+        evidence = f"{job} {wants}; /v1/nodes: {attribute} is not set on {facts.named(refusing)}"
+        yield finding(code, facts.subject_of(task), found=evidence)
+
+
+def _lacks_privileges(found: facts.ObservedCluster, task: jobs.PluginTask) -> bool:
+    """Return whether *task* mounts from a container without the privilege; tasks of the spec are not checked."""
+    planned = [
+        job.privileged
+        for item in (found.plan.plugins if found.plan else ())
+        for job in item.jobs
+        if (job.namespace, job.job_id) == (task.namespace, task.job_id)
+    ]
+    is_wanted = all(planned) if planned else task.role in _MOUNTING
+    can = task.privileged or not task.capabilities.isdisjoint(_MOUNT_RIGHTS)
+    return task.task_driver in plugin_jobs.CONTAINERS and is_wanted and not can
+
+
+def _mounts(
+    found: facts.ObservedCluster, tasks: Iterable[jobs.PluginTask], clients: tuple[nodes.Node, ...]
+) -> Iterator[facts.Outcome]:
+    """Yield findings on mount propagation. Docker starts such a container, so a healthy one, only on shared mounts."""
+    asked = [task for task in tasks if task.role in _MOUNTING and task.task_driver in plugin_jobs.CONTAINERS]
+    if not asked:
+        return
+    seen = (yield from facts.known(found.mounts, "mount propagation, by the agent on this machine")) or {}
+    for task in asked:
+        places = runs_on(task, clients)
+        private = [node.name for node in places if seen.get(node.node_id) == "private"]
+        if private:
+            evidence = f"/proc/self/mountinfo: the mount of data_dir is not shared on {facts.named(private)}"
+            yield finding("mount-not-shared", facts.subject_of(task), found=evidence)
+        running = _running(found, task.plugin_id)
+        hidden = [node.name for node in places if node.node_id not in seen and node.node_id not in running]
+        if hidden:
+            reason = (
+                f"visible only on the client itself, or once the plugin runs there: {facts.named(hidden)}; "
+                "`findmnt -o PROPAGATION -T DATA_DIR` must print shared there"
+            )
+            yield facts.Unchecked(
+                check=f"mount propagation for {facts.subject_of(task)}", reason=reason, is_expected=True
+            )
+
+
+def _running(found: facts.ObservedCluster, plugin_id: str) -> frozenset[str]:
+    plugin = found.known_plugins.get(plugin_id)
+    return frozenset(item.node_id for item in plugin.nodes if item.healthy) if plugin else frozenset()

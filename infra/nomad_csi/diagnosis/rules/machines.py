@@ -1,0 +1,165 @@
+"""The EC2 instances of the clients: metadata, and the role of those that may run a controller. Pure."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+
+from nomad_csi.aws import records as aws_records
+from nomad_csi.diagnosis import facts
+from nomad_csi.diagnosis.rules import clients, role_permissions
+from nomad_csi.findings import finding
+from nomad_csi.nomad.records import jobs, nodes
+
+EBS = "ebs.csi.aws.com"
+EFS = "efs.csi.aws.com"
+HOPS = 2
+CONTROLLING = frozenset({"controller", "monolith"})
+"""Roles with a controller."""
+
+_GONE = frozenset({"shutting-down", "terminated", "stopping", "stopped"})
+
+
+def providers(found: facts.ObservedCluster) -> dict[str, str]:
+    """Return the driver's name by plugin id, if known."""
+    planned = {item.plugin_id: item.expectation.provider for item in (found.plan.plugins if found.plan else ())}
+    return planned | {
+        plugin_id: plugin.provider for plugin_id, plugin in found.known_plugins.items() if plugin.provider
+    }
+
+
+def tasks_of(found: facts.ObservedCluster, provider: str) -> list[jobs.PluginTask]:
+    """Return the plugin tasks of a driver."""
+    known = providers(found)
+    return [task for task in found.known_tasks if known.get(task.plugin_id) == provider]
+
+
+def check(found: facts.ObservedCluster, account: facts.Account) -> Iterator[facts.Outcome]:
+    """Yield what blocks the EBS driver's access to instance metadata, credentials and EC2."""
+    if isinstance(found.clients, facts.Unknown):
+        return  # reported by the check of clients
+    tasks = tasks_of(found, EBS)
+    if isinstance(account.instances, facts.Unknown):
+        if tasks:
+            yield from facts.known(account.instances, "instance metadata and roles of the clients")
+        return
+    for task in tasks:
+        places = clients.runs_on(task, found.clients)
+        yield from _unmapped(found, task, places)
+        seen = {node.name: account.instances.get(found.instance_ids.get(node.node_id, "")) for node in places}
+        yield from _machines(task, {name: item for name, item in seen.items() if item is not None})
+        if task.role in CONTROLLING:
+            yield from _roles(account, task, [item for item in seen.values() if item is not None])
+    yield from _absent(found, account.instances, found.clients)
+
+
+def _unmapped(
+    found: facts.ObservedCluster, task: jobs.PluginTask, places: Iterable[nodes.Node]
+) -> Iterator[facts.Outcome]:
+    strangers = [node.name for node in places if node.node_id not in found.instance_ids]
+    if strangers:
+        reason = (
+            f"neither the plugin nor the attribute unique.platform.aws.instance-id names the instance of "
+            f"{facts.named(strangers)}"
+        )
+        yield facts.Unchecked(check=f"instances below {facts.subject_of(task)}", reason=reason)
+
+
+def _absent(
+    found: facts.ObservedCluster, seen: Mapping[str, aws_records.Ec2Instance], ready: Iterable[nodes.Node]
+) -> Iterator[facts.Outcome]:
+    gone = []
+    for node in ready:
+        instance_id = found.instance_ids.get(node.node_id, "")
+        if node.status != "ready" or not instance_id:
+            continue
+        state = seen[instance_id].state if instance_id in seen else "not there"
+        if state in _GONE or instance_id not in seen:
+            gone.append(f"{node.name} ({instance_id} is {state})")
+    if gone:
+        yield finding(
+            "ec2-instance-missing", "clients", found=f"/v1/nodes: ready; EC2 DescribeInstances: {facts.named(gone)}"
+        )
+
+
+def _machines(task: jobs.PluginTask, seen: Mapping[str, aws_records.Ec2Instance]) -> Iterator[facts.Outcome]:
+    subject = facts.subject_of(task)
+    needs_metadata = task.role == "node" or not task.own_credentials
+    off = [f"{name} ({item.instance_id})" for name, item in seen.items() if not item.metadata_enabled]
+    if off and needs_metadata:
+        evidence = f"EC2 DescribeInstances: MetadataOptions.HttpEndpoint is disabled on {facts.named(off)}"
+        yield finding("metadata-disabled", subject, found=evidence)
+    low = [
+        f"{name} ({item.instance_id}: {item.hop_limit})"
+        for name, item in seen.items()
+        if item.metadata_enabled and item.hop_limit < HOPS
+    ]
+    if low and needs_metadata and not task.host_network:
+        evidence = (
+            f"job {task.namespace}/{task.job_id} is not on the host's network; EC2 DescribeInstances: "
+            f"MetadataOptions.HttpPutResponseHopLimit below {HOPS} on {facts.named(low)}"
+        )
+        yield finding("hop-limit-low", subject, found=evidence)
+
+
+def _roles(
+    account: facts.Account, task: jobs.PluginTask, places: Iterable[aws_records.Ec2Instance]
+) -> Iterator[facts.Outcome]:
+    subject = facts.subject_of(task)
+    if task.own_credentials:
+        reason = f"job {task.namespace}/{task.job_id} has credentials of its own, which are not read"
+        yield facts.Unchecked(check=f"what AWS allows {subject}", reason=reason, is_expected=True)
+        return
+    by_profile: dict[str, list[str]] = defaultdict(list)
+    for item in places:
+        by_profile[item.profile_arn].append(item.instance_id)
+    if "" in by_profile:
+        evidence = f"EC2 DescribeInstances: no IamInstanceProfile on {facts.named(by_profile.pop(''))}"
+        yield finding("instance-without-role", subject, found=evidence)
+    for profile, ids in sorted(by_profile.items()):
+        answer = account.roles.get(profile) or facts.Unknown(reason="it was not read")
+        role = yield from facts.known(answer, f"what the role of {facts.named(ids)} may do")
+        if role is not None:
+            yield from _role(account, role, subject)
+
+
+def _role(account: facts.Account, role: aws_records.IamRole, subject: str) -> Iterator[facts.Outcome]:
+    needed = role_permissions.needs(account.region)
+    lacking, unclear = role_permissions.lacking(role, needed)
+    if lacking:
+        yield finding(
+            "role-lacks-actions",
+            f"role {role.name} of {subject}",
+            found=f"{how(role)}: not allowed: {', '.join(lacking)}",
+        )
+    if unclear:
+        reason = f"{how(role)}: {role_permissions.NOT_EVALUATED}, for {', '.join(unclear)}"
+        yield facts.Unchecked(check=f"what role {role.name} may do", reason=reason)
+    if role.answers is None:
+        limits = f"its permissions boundary {role.boundary} and " if role.boundary else ""
+        reason = f"{limits}the organization's policies were not read; IAM did not simulate: {role.why_read}"
+        yield facts.Unchecked(check=f"limits of role {role.name} beyond its policies", reason=reason, is_expected=True)
+
+
+def roles_of(found: facts.ObservedCluster, account: facts.Account, plugin_id: str) -> list[aws_records.IamRole] | None:
+    """Return the roles of instances that may run the plugin's controller; ``None``: not all are known."""
+    tasks = [task for task in tasks_of(found, EBS) if task.plugin_id == plugin_id]
+    controlling = [task for task in tasks if task.role != "node"]
+    if isinstance(found.clients, facts.Unknown) or isinstance(account.instances, facts.Unknown) or not controlling:
+        return None
+    if any(task.own_credentials for task in controlling):
+        return None
+    roles: dict[str, aws_records.IamRole] = {}
+    for task in controlling:
+        for node in clients.runs_on(task, found.clients):
+            instance = account.instances.get(found.instance_ids.get(node.node_id, ""))
+            role = account.roles.get(instance.profile_arn) if instance else None
+            if role is None or isinstance(role, facts.Unknown):
+                return None
+            roles[role.name] = role
+    return list(roles.values())
+
+
+def how(role: aws_records.IamRole) -> str:
+    """Return the source of the permissions of *role*."""
+    if role.answers is not None:
+        return f"IAM SimulatePrincipalPolicy of {role.arn}"
+    return f"policies of role {role.name} ({facts.named(list(role.documents)) or 'it has none'})"

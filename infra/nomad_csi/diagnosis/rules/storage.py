@@ -1,0 +1,158 @@
+"""The storage behind volumes: zone, tag, encryption. Pure."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from nomad_csi.aws import records as aws_records
+from nomad_csi.aws import regions
+from nomad_csi.diagnosis import facts
+from nomad_csi.diagnosis.rules import machines, role_permissions, topology
+from nomad_csi.findings import finding
+from nomad_csi.plan import iam
+
+# Whether storage is encrypted, and whether the driver can use the key.
+
+
+Pairs = list[tuple[facts.ExaminedVolume, aws_records.EbsVolumeRecord]]
+
+
+def _plain(pairs: Pairs) -> Iterator[facts.Outcome]:
+    for is_wanted in (True, False):
+        plain = [
+            f"{volume.key} ({ebs.external_id})"
+            for volume, ebs in pairs
+            if not ebs.encrypted and volume.must_be_encrypted == is_wanted
+        ]
+        if plain:
+            evidence = f"EC2 DescribeVolumes: Encrypted is false for {facts.named(plain)}"
+            text = f"{evidence}; the spec requires encryption" if is_wanted else evidence
+            yield finding("encryption-missing" if is_wanted else "not-encrypted", f"{len(plain)} volumes", found=text)
+
+
+def _keys(found: facts.ObservedCluster, account: facts.Account, pairs: Pairs) -> Iterator[facts.Outcome]:
+    by_key: dict[str, list[facts.ExaminedVolume]] = defaultdict(list)
+    for volume, ebs in pairs:
+        if ebs.kms_key_arn:
+            by_key[ebs.kms_key_arn].append(volume)
+    for arn, volumes in sorted(by_key.items()):
+        named = facts.named([volume.key for volume in volumes])
+        answer = account.keys.get(arn) or facts.Unknown(reason="it was not read")
+        key = yield from facts.known(answer, f"key {arn} of {named}")
+        if key is None:
+            continue
+        if key.state != "Enabled":
+            yield finding("key-unusable", f"key {arn}", found=f"KMS DescribeKey: {key.state}; it encrypts {named}")
+        if key.is_customers:
+            for plugin_id in sorted({volume.plugin_id for volume in volumes}):
+                yield from _grants(found, account, key, plugin_id, named)
+
+
+def _grants(
+    found: facts.ObservedCluster, account: facts.Account, key: aws_records.Key, plugin_id: str, held: str
+) -> Iterator[facts.Outcome]:
+    needed = role_permissions.needs(account.region, account.keys)
+    roles = machines.roles_of(found, account, plugin_id)
+    if roles is None:
+        reason = "the role of the plugin's controller, or what it may do, is not known"
+        yield facts.Unchecked(check=f"grants of plugin {plugin_id} on key {key.arn}", reason=reason)
+    for role in roles or ():
+        may = role_permissions.may_use_key(role, needed, key.arn, key.policy)
+        if may is False:
+            actions = ", ".join(role_permissions.ON_KEYS)
+            evidence = f"{machines.how(role)}, and KMS GetKeyPolicy: no {actions}; it encrypts {held}"
+            yield finding("key-not-granted", f"key {key.arn}", found=evidence)
+        elif may is None:
+            reason = f"{machines.how(role)}: {role_permissions.NOT_EVALUATED}"
+            yield facts.Unchecked(check=f"grants of role {role.name} on key {key.arn}", reason=reason)
+
+
+def _efs(account: facts.Account, volumes: tuple[facts.ExaminedVolume, ...]) -> Iterator[facts.Outcome]:
+    if isinstance(account.file_systems, facts.Unknown):
+        return  # reported by the check for orphaned objects
+    plain = []
+    for volume in volumes:
+        found = aws_records.parts(volume.external_id)
+        system = account.file_systems.file_systems.get(found[0]) if found else None
+        if system is not None and not system.encrypted:
+            plain.append(f"{volume.key} ({system.file_system_id})")
+    if plain:
+        evidence = f"EFS DescribeFileSystems: Encrypted is false for {facts.named(plain)}"
+        fix = "copy the data to a new, encrypted file system"
+        yield finding("not-encrypted", f"{len(plain)} volumes", found=evidence, advice=fix)
+
+
+# Zone and tags.
+
+
+def check(found: facts.ObservedCluster, account: facts.Account) -> Iterator[facts.Outcome]:
+    """Yield EBS volumes that conflict with Nomad, the driver or the spec."""
+    wanted = [volume for volume in found.known_volumes if facts.is_ebs(volume)]
+    if wanted:
+        check_name = f"zone, tag and encryption of {len(wanted)} EBS volumes"
+        seen = (yield from facts.known(account.volumes, check_name)) or {}
+        pairs = [(volume, seen[volume.external_id]) for volume in wanted if volume.external_id in seen]
+        yield from _zones(found, pairs)
+        yield from _tags(found, account, pairs)
+        yield from _plain(pairs)
+        yield from _keys(found, account, pairs)
+    yield from _efs(account, found.known_volumes)
+
+
+def _zones(found: facts.ObservedCluster, pairs: Pairs) -> Iterator[facts.Outcome]:
+    loose: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for volume, ebs in pairs:
+        named = regions.zones_of(volume.segments)
+        if named and ebs.availability_zone not in named:
+            evidence = (
+                f"{volume.place}: topology of {' or '.join(sorted(named))}; EC2 DescribeVolumes: {ebs.external_id} is "
+                f"in {ebs.availability_zone}"
+            )
+            yield finding("storage-zone-differs", volume.subject, found=evidence)
+        elif not volume.segments:
+            zones = regions.zones_of(topology.segments_of(found, volume.plugin_id))
+            if zones - {ebs.availability_zone}:
+                loose[volume.plugin_id, topology.zone_names(zones)].append(f"{volume.key} (in {ebs.availability_zone})")
+    for (plugin_id, zones_), keys in sorted(loose.items()):
+        evidence = f"/v1/volumes: no topology of {facts.named(keys)}; /v1/plugin/csi/{plugin_id}: clients in {zones_}"
+        yield finding("zone-not-registered", f"plugin {plugin_id}", found=evidence)
+
+
+def _tags(found: facts.ObservedCluster, account: facts.Account, pairs: Pairs) -> Iterator[facts.Outcome]:
+    """Yield the volumes without the tag that the controller's role needs to attach them."""
+    needed = role_permissions.needs(account.region)
+    bare: dict[str, Pairs] = defaultdict(list)
+    for volume, ebs in pairs:
+        if ebs.tags.get(iam.CLUSTER_TAG) != "true":
+            bare[volume.plugin_id].append((volume, ebs))
+    for plugin_id, untagged in sorted(bare.items()):
+        roles = machines.roles_of(found, account, plugin_id)
+        if roles is None:
+            reason = "the role of the plugin's controller, or what it may do, is not known"
+            keys = facts.named([volume.key for volume, _ in untagged])
+            check_name = f"whether plugin {plugin_id} may attach volumes without the tag {iam.CLUSTER_TAG}: {keys}"
+            yield facts.Unchecked(check=check_name, reason=reason)
+            continue
+        for role in roles:
+            yield from _refused(role, needed, plugin_id, untagged)
+
+
+def _refused(
+    role: aws_records.IamRole, needed: role_permissions.NeededActions, plugin_id: str, untagged: Pairs
+) -> Iterator[facts.Outcome]:
+    may = {
+        ebs.external_id: role_permissions.may_attach(role, needed, ebs.tags, external_id=ebs.external_id)
+        for _, ebs in untagged
+    }
+    refused = sorted(key for key, answer in may.items() if answer is False)
+    if refused:
+        keys = facts.named([f"{item.key} ({item.external_id})" for item, _ in untagged if not may[item.external_id]])
+        evidence = (
+            f"EC2 DescribeVolumes: no {iam.CLUSTER_TAG}=true on {keys}; {machines.how(role)}: ec2:AttachVolume is not "
+            "allowed without it"
+        )
+        yield finding("policy-tag-missing", f"plugin {plugin_id}", found=evidence, external_ids=tuple(refused))
+    unclear = [item.key for item, _ in untagged if may[item.external_id] is None]
+    if unclear:
+        reason = f"{machines.how(role)}: {role_permissions.NOT_EVALUATED}"
+        check_name = f"whether role {role.name} may attach {facts.named(unclear)}"
+        yield facts.Unchecked(check=check_name, reason=reason)

@@ -1,0 +1,94 @@
+"""Capabilities that this package needs and the token lacks. Pure."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from nomad_csi.diagnosis import facts
+from nomad_csi.findings import finding
+from nomad_csi.nomad import acl_policy, permissions
+from nomad_csi.nomad.records import tokens
+from nomad_csi.volumes import owner_records
+
+RECORD = owner_records.path_of("volume")
+"""One of the variables with owner records."""
+
+
+LEVELS = {"node": ("read", "write"), "plugin": ("read",)}
+"""Policy levels that satisfy a level in `permissions.NEEDS`."""
+
+_OWNER_RECORDS = ("read variable", "write variable", "delete variable")
+
+OPERATIONS: Mapping[str, acl_policy.Rights] = {
+    "read (verify, plan, claims, doctor)": acl_policy.Rights(
+        jobs=("read job", "list jobs"), volumes=("read volume", "list volumes"), cluster=("read plugin", "read clients")
+    ),
+    "run plugin jobs (pulumi up)": acl_policy.Rights(
+        jobs=("register job", "parse job", "plan job", "run plugin"), cluster=("read plugin",)
+    ),
+    "stop plugin jobs (pulumi destroy)": acl_policy.Rights(jobs=("stop job",)),
+    "register volumes (pulumi up, register)": acl_policy.Rights(volumes=("write volume",), cluster=("read plugin",)),
+    "write owner records of volumes": acl_policy.Rights(volumes=_OWNER_RECORDS),
+    "deregister volumes (pulumi destroy, deregister)": acl_policy.Rights(volumes=("deregister volume",)),
+    "detach volumes (claims repair)": acl_policy.Rights(volumes=("detach volume",), cluster=("read plugin",)),
+}
+"""Task of this package -> the calls that it needs; on variables, those with the owner records of volumes."""
+
+
+def check(found: facts.ObservedCluster) -> Iterator[facts.Outcome]:
+    """Yield the tasks that will fail with 403."""
+    token = yield from facts.known(found.token, "what the token may do")
+    if token is None or token.is_unlimited:
+        return
+    subject = f"token {token.name}"
+    for policy in token.missing:
+        yield finding(
+            "token-policy-missing", subject, found=f"/v1/acl/token/self names policy {policy}; /v1/acl/policy: 404"
+        )
+    if token.unread:
+        reason = f"Nomad does not show the rules of {facts.named(list(token.unread))}"
+        yield facts.Unchecked(check=f"what {subject} may do", reason=reason)
+        return
+    writers = [name for name, rules in token.policies.items() if rules.plugin == "write"]
+    if writers:
+        evidence = f'/v1/acl/policy: plugin {{ policy = "write" }} in {facts.named(writers)}'
+        yield finding("plugin-write-grants-nothing", subject, found=evidence)
+    for name, rights in OPERATIONS.items():
+        yield from _lacking(found, token, name, rights)
+
+
+def _lacking(
+    found: facts.ObservedCluster, token: tokens.AclToken, name: str, rights: acl_policy.Rights
+) -> Iterator[facts.Outcome]:
+    levels = [level for call in rights.cluster if (level := permissions.NEEDS[call].level)]
+    lacking = [
+        *_missing_in_namespaces(token, _job_namespaces(found), rights.jobs),
+        *_missing_in_namespaces(token, _volume_namespaces(found), rights.volumes),
+        *_missing_on_owner_records(token, _volume_namespaces(found), rights.volumes),
+        *(f'{level} {{ policy = "read" }}' for level in levels if token.level(level) not in LEVELS[level]),
+    ]
+    if lacking:
+        missing = "; ".join(dict.fromkeys(lacking))
+        evidence = f"/v1/acl/policy ({facts.named(list(token.policies)) or 'it has none'}): not allowed: {missing}"
+        yield finding("token-cannot", f"token {token.name}: {name}", found=evidence)
+
+
+def _missing_in_namespaces(token: tokens.AclToken, namespaces: Iterable[str], calls: Sequence[str]) -> Iterator[str]:
+    places = sorted(namespaces)
+    for one_of in permissions.alternatives(calls):
+        without = [name for name in places if not one_of & token.capabilities(name)]
+        if one_of and without:
+            yield f"{' or '.join(sorted(one_of))} in namespace {facts.named(without)}"
+
+
+def _missing_on_owner_records(token: tokens.AclToken, namespaces: Iterable[str], calls: Sequence[str]) -> Iterator[str]:
+    needed = acl_policy.variable_rights(calls)
+    without = [name for name in sorted(namespaces) if not needed <= token.variable_capabilities(name, RECORD)]
+    if needed and without:
+        yield f"{', '.join(sorted(needed))} on variables nomad-csi/* in namespace {facts.named(without)}"
+
+
+def _job_namespaces(found: facts.ObservedCluster) -> frozenset[str]:
+    return frozenset(task.namespace for task in found.known_tasks) or frozenset({found.namespace})
+
+
+def _volume_namespaces(found: facts.ObservedCluster) -> frozenset[str]:
+    return frozenset(volume.key.partition("/")[0] for volume in found.known_volumes) or frozenset({found.namespace})

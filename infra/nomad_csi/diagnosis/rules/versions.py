@@ -1,0 +1,145 @@
+"""Compare the versions of servers and clients with those that storage needs. Pure."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+
+from nomad_csi.diagnosis import facts
+from nomad_csi.diagnosis.rules import machines
+from nomad_csi.drivers import catalogue
+from nomad_csi.findings import finding
+from nomad_csi.findings.registry import Feature, Side
+from nomad_csi.nomad import version_gates
+from nomad_csi.nomad.records import plugins
+from nomad_csi.plan import versions
+
+
+def check(found: facts.ObservedCluster) -> Iterator[facts.Outcome]:
+    """Yield the faults of the versions, and the drivers that need newer ones."""
+    servers = yield from facts.known(found.servers, "versions of the servers against the version gates")
+    clients = yield from facts.known(found.clients, "versions of the clients against the version gates")
+    on_servers = _group_by_version((item.version, item.name) for item in servers or () if item.status != "left")
+    on_clients = _group_by_version((item.version, item.name) for item in clients or () if item.status != "down")
+    features = used(found)
+    yield from _gates("servers", on_servers, features, knows_secrets=found.plan is not None)
+    yield from _gates("clients", on_clients, features, knows_secrets=found.plan is not None)
+    yield from _unsupported(on_servers, on_clients)
+    yield from _driver_findings(found, on_servers, on_clients)
+    yield from _newer(on_servers, on_clients)
+    failed = [item.name for item in servers or () if item.status == "failed"]
+    if failed:
+        yield finding("server-failed", "servers", found=f"/v1/agent/members: failed: {facts.named(failed)}")
+
+
+def used(found: facts.ObservedCluster) -> frozenset[Feature]:
+    """Return the features of Nomad in use: by existing plugins and volumes, and by the spec."""
+    features: set[Feature] = set()
+    tasks = found.known_tasks
+    volumes = found.known_volumes
+    planned = found.plan.volumes if found.plan else ()
+    if any(task.role in machines.CONTROLLING for task in tasks):
+        features.add("controller")
+    if any(_may_have_more_segments(volume, found.plugins) for volume in volumes):
+        features.add("topologies")
+    ids = [volume.key.partition("/")[2] for volume in volumes]
+    if len(ids) != len(set(ids)):
+        features.add("namespaces")
+    if found.plan is None or any(item.registration.secrets for item in planned):
+        features.add("secrets")
+    if any(item.made_by_plugin for item in planned):
+        features.add("create")
+    return frozenset(features)
+
+
+def _may_have_more_segments(volume: facts.ExaminedVolume, known: Mapping[str, plugins.Plugin] | facts.Unknown) -> bool:
+    """Return whether clients may report more segments than the volume names: some do, or none is known yet."""
+    plugin = None if isinstance(known, facts.Unknown) else known.get(volume.plugin_id)
+    places = [instance.segments for instance in plugin.nodes] if plugin else []
+    if not places:
+        return bool(volume.segments)
+    return any(named.items() < place.items() for named in volume.segments for place in places)
+
+
+def _group_by_version(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    names: dict[str, list[str]] = defaultdict(list)
+    for version, name in pairs:
+        names[version].append(name)
+    return dict(names)
+
+
+def _gates(
+    side: Side, found: Mapping[str, list[str]], features: frozenset[Feature], *, knows_secrets: bool
+) -> Iterator[facts.Outcome]:
+    for version in sorted(found):
+        if versions.parse(version) is None:
+            reason = f"Nomad reports {version!r} as the version of {facts.named(found[version])}"
+            yield facts.Unchecked(check=f"version gates of {side}", reason=reason)
+    met: dict[str, list[str]] = defaultdict(list)
+    for version, names in sorted(found.items()):
+        for fault in version_gates.met(side, version, features):
+            met[fault.code].append(f"Nomad {version} on {facts.named(names)}")
+    for code, affected in met.items():
+        is_guess = code == version_gates.ERASES_SECRETS and not knows_secrets
+        hidden = "; Nomad does not show which volumes have secrets" if is_guess else ""
+        where = "/v1/agent/members" if side == "servers" else "/v1/nodes"
+        evidence = f"{where}: {'; '.join(affected)}{hidden}"
+        yield finding("nomad-may-erase-secrets" if is_guess else code, side, found=evidence)
+
+
+def _unsupported(on_servers: Mapping[str, list[str]], on_clients: Mapping[str, list[str]]) -> Iterator[facts.Outcome]:
+    oldest = version_gates.releases().oldest
+    if old := _older(on_servers, on_clients, oldest):
+        evidence = f"/v1/agent/members and /v1/nodes: {'; '.join(old)}; the oldest tested Nomad is {oldest}"
+        yield finding("nomad-unsupported", "cluster", found=evidence, advice=f"upgrade Nomad to {oldest} or later")
+
+
+def _older(on_servers: Mapping[str, list[str]], on_clients: Mapping[str, list[str]], least: str) -> list[str]:
+    return [
+        f"{side} {facts.named(names)} with {version}"
+        for side, seen in (("servers", on_servers), ("clients", on_clients))
+        for version, names in sorted(seen.items())
+        if version_gates.is_older(version, least)
+    ]
+
+
+def _driver_findings(
+    found: facts.ObservedCluster, on_servers: Mapping[str, list[str]], on_clients: Mapping[str, list[str]]
+) -> Iterator[facts.Outcome]:
+    for plugin_id, (name, least) in sorted(wanted(found).items()):
+        if old := _older(on_servers, on_clients, least):
+            evidence = f"{name} needs Nomad {least}; /v1/agent/members and /v1/nodes: {'; '.join(old)}"
+            fix = f"upgrade Nomad to {least} or later"
+            yield finding("nomad-too-old-for-driver", f"plugin {plugin_id}", found=evidence, advice=fix)
+
+
+def wanted(found: facts.ObservedCluster) -> dict[str, tuple[str, str]]:
+    """Return driver and oldest version of Nomad for each plugin of the spec, and for running ones of the catalogue."""
+    by_provider = {driver.provider: driver for driver in catalogue.DRIVERS.values()}
+    running = {
+        plugin_id: (driver.called, driver.minimum_nomad)
+        for plugin_id, plugin in found.known_plugins.items()
+        if (driver := by_provider.get(plugin.provider))
+    }
+    planned = {
+        item.plugin_id: (item.driver, item.minimum_nomad)
+        for item in (found.plan.plugins if found.plan else ())
+        if item.minimum_nomad
+    }
+    return running | planned
+
+
+def _newer(on_servers: Mapping[str, list[str]], on_clients: Mapping[str, list[str]]) -> Iterator[facts.Outcome]:
+    known = [version for version in on_servers if versions.parse(version)]
+    if not known:
+        return
+    newest = known[0]
+    for version in known[1:]:
+        if version_gates.is_older(newest, version):
+            newest = version
+    newer = [
+        f"{facts.named(names)} with {version}"
+        for version, names in sorted(on_clients.items())
+        if version_gates.is_older(newest, version)
+    ]
+    if newer:
+        evidence = f"/v1/agent/members: servers with {newest}; /v1/nodes: {'; '.join(newer)}"
+        yield finding("nomad-client-newer", "clients", found=evidence)

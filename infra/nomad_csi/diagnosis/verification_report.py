@@ -1,0 +1,155 @@
+"""The result of a verification, as data and as a table."""
+
+import functools
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from nomad_csi import findings
+from nomad_csi.diagnosis.rules import volume_status
+from nomad_csi.findings import causes, printing
+from nomad_csi.health import found, instances
+from nomad_csi.health import plugins as health_plugins
+from nomad_csi.text import foreign, listing, table
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerificationReport:
+    """Health statuses and findings of all plugins and volumes of a plan."""
+
+    plugins: tuple[health_plugins.PluginStatus, ...]
+    volumes: tuple[volume_status.VolumeStatus, ...]
+    extra: tuple[findings.Finding, ...] = ()
+    """Findings that belong to no single plugin or volume, or result from watching."""
+
+    @functools.cached_property
+    def findings(self) -> tuple[findings.Finding, ...]:
+        """All findings: of plugins, of volumes, then the others; each that another one explains has that as cause."""
+        of_plugins = (finding for status in self.plugins for finding in status.findings)
+        of_volumes = (finding for status in self.volumes for finding in status.findings)
+        return causes.assign((*of_plugins, *of_volumes, *self.extra))
+
+    @property
+    def ok(self) -> bool:
+        """Whether everything is as specified; warnings do not count."""
+        return not findings.errors_of(self.findings)
+
+    def as_json(self) -> dict[str, Any]:
+        """
+        Return the report as JSON values. Keys are kept once released.
+
+        ``{"ok": bool, "plugins": [...], "volumes": [...], "findings": [...]}``. A plugin has ``plugin_id``,
+        ``status``, ``ok``, ``policy``, ``evidence``, ``provider``, ``version``, ``controllers`` and ``nodes`` (each
+        ``{"healthy": int, "expected": int}``), ``causes`` (each ``kind``, ``where``, ``text``) and ``instances`` (each
+        ``role``, ``node_id``, ``node_name``, ``zone``, ``alloc_id``, ``status``, ``evidence``, ``extra``,
+        ``detail``, ``nomad``, ``socket``, ``socket_detail``).
+        A volume has ``namespace``, ``volume_id``, ``plugin_id``, ``external_id``, ``capacity_bytes`` (0: not known),
+        ``status``, ``evidence``, ``detail``. A finding has ``code``, ``subject``, ``severity``, ``expected``,
+        ``found``, ``advice`` and ``cause``. Unknown values are empty strings.
+        """
+        return {
+            "ok": self.ok,
+            "plugins": [plugin_as_json(status) for status in self.plugins],
+            "volumes": [_volume_json(status) for status in self.volumes],
+            "findings": printing.as_json(self.findings),
+        }
+
+    def as_table(self, width: int = 100, *, colour: bool = False, only_wrong: bool = False) -> str:
+        """
+        Return the report as aligned text of at most *width* columns if possible, ending in a newline.
+
+        *only_wrong*: show only instances and volumes that are not as specified.
+        """
+        tables = (self._plugins(), self._instances(only_wrong=only_wrong), self._volumes(only_wrong=only_wrong))
+        parts = [part for part in tables if part]
+        texts = [table.columns(part, width, colour=colour) for part in parts]
+        if self.findings:
+            texts.append(printing.as_text(self.findings, width, colour=colour))
+        explained = [line for status in self.plugins for line in _cause_lines(status, width)]
+        if explained:
+            texts.append("\n".join(explained))
+        return "\n\n".join([*texts, self._total()]) + "\n" if texts else "nothing to verify\n"
+
+    def _total(self) -> str:
+        plugins, volumes = listing.counted(len(self.plugins), "plugin"), listing.counted(len(self.volumes), "volume")
+        return f"{plugins} and {volumes} checked: {printing.totals(self.findings)}"
+
+    def _plugins(self) -> list[table.Row]:
+        rows = [_plugin_row(status) for status in self.plugins]
+        return [("plugin", "status", "controllers", "nodes", "checked by", "answers as"), *rows] if rows else []
+
+    def _instances(self, *, only_wrong: bool) -> list[table.Row]:
+        all_rows = [row for status in self.plugins for row in status.instances]
+        were_asked = any(row.socket != "-" for row in all_rows)
+        shown = (row for row in all_rows if not only_wrong or row.code or row.socket == found.NO_ANSWER)
+        rows = [_instance_row(row, with_socket=were_asked) for row in shown]
+        both = ("nomad", "socket") if were_asked else ()
+        heads = ("instance of", "role", "client", "zone", "status", *both, "checked by", "detail")
+        return [heads, *rows] if rows else []
+
+    def _volumes(self, *, only_wrong: bool) -> list[table.Row]:
+        shown = (status for status in self.volumes if not only_wrong or status.status != "ok")
+        rows = [_volume_row(status) for status in shown]
+        heads = ("volume", "status", "plugin", "external id", "size", "checked by", "detail")
+        return table.without_empty([heads, *rows]) if rows else []
+
+
+def _plugin_row(status: health_plugins.PluginStatus) -> table.Row:
+    controllers = f"{status.healthy_controllers}/{status.expected_controllers}"
+    return (
+        status.plugin_id,
+        status.status,
+        controllers if status.expected_controllers or status.healthy_controllers else "-",
+        f"{status.healthy_nodes}/{status.expected_nodes}",
+        status.evidence,
+        foreign.clean(f"{status.provider} {status.version}".strip()) or "-",
+    )
+
+
+def _instance_row(row: instances.InstanceRow, *, with_socket: bool) -> table.Row:
+    status = f"{row.status}, extra" if row.is_extra else row.status
+    both = (row.nomad, row.socket) if with_socket else ()
+    detail = row.detail or (foreign.clean(row.csi.detail) if row.socket == found.NO_ANSWER else "")
+    return (row.plugin_id, row.role, row.node_name, row.zone or "-", status, *both, row.evidence, detail)
+
+
+def _volume_row(status: volume_status.VolumeStatus) -> table.Row:
+    external_id = status.external_id or "not known yet"
+    size = listing.size(status.capacity_bytes) if status.capacity_bytes else ""
+    return (status.key, status.status, status.plugin_id, external_id, size, status.evidence, status.detail)
+
+
+def _cause_lines(status: health_plugins.PluginStatus, width: int) -> Iterator[str]:
+    """Yield the causes of a status, below a line that names it."""
+    if status.causes:
+        yield f"what explains plugin {status.plugin_id}"
+    for cause in status.causes:
+        yield from table.wrapped(f"  {cause.kind:<11}  ", f"{cause.where} {cause.text}", width)
+
+
+def plugin_as_json(status: health_plugins.PluginStatus) -> dict[str, Any]:
+    """Return *status* as `VerificationReport.as_json` has it."""
+    return {
+        "plugin_id": status.plugin_id,
+        "status": status.status,
+        "ok": status.ok,
+        "policy": status.policy,
+        "evidence": status.evidence,
+        "provider": status.provider,
+        "version": status.version,
+        "controllers": {"healthy": status.healthy_controllers, "expected": status.expected_controllers},
+        "nodes": {"healthy": status.healthy_nodes, "expected": status.expected_nodes},
+        "causes": [asdict(cause) for cause in status.causes],
+        "instances": [_instance_json(row) for row in status.instances],
+    }
+
+
+def _instance_json(row: instances.InstanceRow) -> dict[str, Any]:
+    names = ("role", "node_id", "node_name", "zone", "alloc_id", "status", "evidence", "detail", "nomad", "socket")
+    socket_detail = foreign.clean(row.csi.detail) if row.csi.status else ""
+    return {name: getattr(row, name) for name in names} | {"extra": row.is_extra, "socket_detail": socket_detail}
+
+
+def _volume_json(status: volume_status.VolumeStatus) -> dict[str, Any]:
+    names = ("namespace", "volume_id", "plugin_id", "external_id", "status", "evidence", "detail")
+    return {name: getattr(status, name) for name in names} | {"capacity_bytes": status.capacity_bytes}

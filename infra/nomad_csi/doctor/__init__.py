@@ -1,1 +1,0 @@
-"""Preflight checks: faults of a cluster, a token and an account. Pure; only evaluates observed data."""

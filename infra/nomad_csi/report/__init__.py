@@ -1,1 +1,0 @@
-"""The storage of a cluster on one page: zones, clients, plugins, volumes, claims, findings, evidence. Pure."""

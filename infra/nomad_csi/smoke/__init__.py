@@ -1,1 +1,0 @@
-"""Test a volume by small jobs: write, release, read back on another client."""

@@ -1,0 +1,239 @@
+"""A cluster and an account without a fault, changed one fact at a time; a report on an emulated one, and a browser."""
+
+import dataclasses
+import types
+
+import pytest
+
+from nomad_csi import nomad
+from nomad_csi.aws import ebs_volumes, file_systems, instances, policies
+from nomad_csi.diagnosis import cluster_report, facts, page
+from nomad_csi.nomad import nodes, plugin_jobs, plugins, tokens, volumes
+from nomad_csi.plan import iam
+from nomad_csi.render import page as html
+from tests import programs
+from tests import report_picture as demo
+from tests.diagnosis import browser as headless_browser
+from tests.plugin_samples import expected, instance, node, ran, recorded, seen  # noqa: F401
+from tests.scripted import cluster, context, expectation, heard, plugin_cluster, scripted  # noqa: F401
+
+REGION = "us-east-1"
+ZONE_KEY = "topology.ebs.csi.aws.com/zone"
+EBS_ID = "vol-0123456789abcdef0"
+INSTANCE_ID = "i-0123456789abcdef0"
+PROFILE = "arn:aws:iam::123456789012:instance-profile/nomad-client"
+ROLE_ARN = "arn:aws:iam::123456789012:role/nomad-client"
+KEY = "arn:aws:kms:us-east-1:123456789012:key/1"
+OWN_POLICY = iam.ebs_policy(REGION, kms_key_arns=[KEY])
+
+
+def make_node(**changes):
+    """A client that can run everything."""
+    whole = {
+        "node_id": "n1",
+        "name": "client-1",
+        "datacenter": "dc1",
+        "node_pool": "default",
+        "node_class": "",
+        "status": "ready",
+        "eligible": True,
+        "draining": False,
+        "drivers": {"docker": True},
+        "version": "2.0.5",
+        "driver_attributes": {"driver.docker.privileged.enabled": "true"},
+        "attributes": {"platform.aws.placement.availability-zone": "us-east-1a"},
+    }
+    return nodes.Node(**(whole | changes))
+
+
+def make_task(role="node", **changes):
+    """A task of the EBS driver, as a container on Docker's bridge."""
+    whole = {
+        "job_id": f"plugin-ebs-{role}",
+        "namespace": "default",
+        "job_type": "system" if role == "node" else "service",
+        "plugin_id": "ebs",
+        "role": role,
+        "task_driver": "docker",
+        "privileged": role == "node",
+        "host_network": False,
+        "own_credentials": False,
+        "datacenters": ("*",),
+        "node_pool": "default",
+        "meta": {"nomad-csi.owner": "shop/prod"},
+    }
+    return plugin_jobs.PluginTask(**(whole | changes))
+
+
+def make_instance(role, **changes):
+    """A healthy instance of the EBS driver on the client."""
+    whole = {
+        "role": role,
+        "node_id": "n1",
+        "alloc_id": f"alloc-{role}",
+        "healthy": True,
+        "health_description": "healthy",
+        "provider_version": "v1.64.0",
+        "segments": {ZONE_KEY: "us-east-1a"} if role == "node" else {},
+        "max_volumes": None,
+        "supports": frozenset(),
+        "storage_node_id": INSTANCE_ID if role == "node" else "",
+    }
+    return plugins.Instance(**(whole | changes))
+
+
+def make_plugin(**changes):
+    """The EBS driver, healthy in both roles."""
+    whole = {
+        "plugin_id": "ebs",
+        "provider": "ebs.csi.aws.com",
+        "version": "v1.64.0",
+        "controller_required": True,
+        "controllers": (make_instance("controller"),),
+        "nodes": (make_instance("node"),),
+        "controllers_expected": 1,
+        "nodes_expected": 1,
+    }
+    return plugins.Plugin(**(whole | changes))
+
+
+def make_volume(**changes):
+    """A registered EBS volume, claimed once."""
+    whole = {
+        "key": "default/mysql",
+        "external_id": EBS_ID,
+        "plugin_id": "ebs",
+        "segments": ({ZONE_KEY: "us-east-1a"},),
+        "claims": 1,
+    }
+    return facts.ExaminedVolume(**(whole | changes))
+
+
+def make_claimed(**changes):
+    """The same volume, read by itself: an allocation on the client claims it."""
+    claim = volumes.Claim(
+        **{
+            "alloc_id": "alloc-w",
+            "mode": "write",
+            "node_id": "n1",
+            "node_name": "client-1",
+            "job_id": "web",
+            "namespace": "default",
+            "client_status": "running",
+        }
+        | changes
+    )
+    return volumes.Volume(
+        volume_id="mysql",
+        namespace="default",
+        name="mysql",
+        external_id=EBS_ID,
+        plugin_id="ebs",
+        capabilities=(),
+        topologies=(),
+        schedulable=True,
+        controller_required=True,
+        claims=(claim,),
+    )
+
+
+def make_ebs(**changes):
+    """The storage of the volume."""
+    whole = {
+        "external_id": EBS_ID,
+        "availability_zone": "us-east-1a",
+        "state": "in-use",
+        "encrypted": True,
+        "kms_key_arn": KEY,
+        "size_gib": 20,
+        "volume_type": "gp3",
+        "tags": {iam.CLUSTER_TAG: "true"},
+    }
+    return ebs_volumes.EbsVolumeRecord(**(whole | changes))
+
+
+def make_machine(**changes):
+    """The instance below the client."""
+    whole = {
+        "instance_id": INSTANCE_ID,
+        "state": "running",
+        "zone": "us-east-1a",
+        "hop_limit": 2,
+        "metadata_enabled": True,
+        "profile_arn": PROFILE,
+    }
+    return instances.Ec2Instance(**(whole | changes))
+
+
+def make_role(document=OWN_POLICY, **changes):
+    """Its role, with a policy as this package writes it."""
+    whole = {"name": "nomad-client", "arn": ROLE_ARN, "documents": {"ebs": document}, "why_read": "not allowed"}
+    return policies.IamRole(**(whole | changes))
+
+
+def make_key(**changes):
+    """The key of the volume, which the account leaves to IAM."""
+    principal = {"AWS": "arn:aws:iam::123456789012:root"}
+    policy = {"Statement": [{"Effect": "Allow", "Principal": principal, "Action": "kms:*", "Resource": "*"}]}
+    return ebs_volumes.Key(**({"arn": KEY, "state": "Enabled", "is_customers": True, "policy": policy} | changes))
+
+
+def make_account(**changes):
+    """What AWS says."""
+    whole = {
+        "region": REGION,
+        "instances": {INSTANCE_ID: make_machine()},
+        "roles": {PROFILE: make_role()},
+        "volumes": {EBS_ID: make_ebs()},
+        "ours": {EBS_ID: make_ebs()},
+        "file_systems": file_systems.ObservedFileSystems(file_systems={}, access_points={}),
+        "keys": {KEY: make_key()},
+    }
+    return facts.Account(**(whole | changes))
+
+
+def make_found(**changes):
+    """Everything that was asked; nothing is wrong with it."""
+    whole = {
+        "servers": (nodes.Server(name="s1.global", status="alive", version="2.0.5"),),
+        "clients": (make_node(),),
+        "plugins": {"ebs": make_plugin()},
+        "tasks": (make_task(), make_task("controller")),
+        "volumes": (make_volume(),),
+        "token": tokens.AclToken(name="root", is_unlimited=True),
+        "account": make_account(),
+        "instance_ids": {"n1": INSTANCE_ID},
+    }
+    return facts.ObservedCluster(**(whole | changes))
+
+
+@pytest.fixture(scope="session")
+def make():
+    """Makers: ``make.found(clients=(make.node(status="down"),))``, and ``make.replace``."""
+    made = {name.removeprefix("make_"): value for name, value in globals().items() if name.startswith("make_")}
+    names = {name: value for name, value in globals().items() if name.isupper()}
+    return types.SimpleNamespace(replace=dataclasses.replace, **made, **names)
+
+
+@pytest.fixture(scope="session")
+def hurt_report():
+    """The report on 24 clients of which one is down, one is drained, and one has a sick plugin."""
+    with demo.running(24, 40) as (host, serving):
+        demo.hurt(host)
+        with nomad.Nomad(nomad.Connection(address=serving.url)) as client:
+            return cluster_report.build_report(client, cluster_report.ReportOptions())
+
+
+@pytest.fixture(scope="session")
+def rendered():
+    """Return the page of a report as text."""
+    return lambda report: html.html(page.render_page(report), shown_rows=page.ROWS, tool_version="1.2.3")
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """Chromium without a window."""
+    if programs.path_of("chromium") is None:
+        pytest.skip("no chromium on PATH")
+    with headless_browser.Browser(demo.headless()) as found:
+        yield found

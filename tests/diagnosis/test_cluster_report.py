@@ -1,0 +1,243 @@
+"""What a report tells of a cluster, how often it asks, and what it says where it may not ask."""
+
+import json
+
+import pytest
+
+from nomad_csi import cli, errors, nomad
+from nomad_csi.aws import regions
+from nomad_csi.diagnosis import cluster_report, page_data
+from nomad_csi.plan import storage
+from tests import report_picture as demo
+
+SMOKE = {
+    "namespace": "default",
+    "volume_id": "data-00001",
+    "status": "verified",
+    "verified": ["data came back on another client"],
+    "not_verified": [],
+    "left_behind": [],
+}
+
+
+@pytest.fixture
+def ask():
+    """Return the report on a cluster: ``ask(clients, volumes, before=..., kind=nomad.Nomad, **question)``."""
+
+    def run(clients, volumes, *, before=None, kind=nomad.Nomad, **question):
+        with demo.running(clients, volumes) as (host, serving):
+            if before:
+                before(host)
+            host.requests.clear()
+            with kind(nomad.Connection(address=serving.url)) as client:
+                found = cluster_report.build_report(client, cluster_report.ReportOptions(**question))
+            return found, [item["path"].partition("/v1/node/")[0] or "/v1/node/ID" for item in host.requests]
+
+    return run
+
+
+def test_healthy_cluster_has_no_findings(ask):
+    """Plugins by what their own jobs ask for, volumes by what Nomad says of them, all of it in its zone."""
+    found, _ = ask(6, 12)
+
+    assert [(item.plugin_id, item.status.status, item.status.counts) for item in found.plugins] == [
+        ("aws-ebs0", "healthy", "6/6 nodes, 2/2 controllers"),
+        ("aws-efs0", "healthy", "6/6 nodes"),
+    ]
+    assert found.findings == ()
+    assert {item.status for item in found.volumes} == {"ok"}
+    assert [(zone.name, zone.clients, zone.plugins, zone.volumes) for zone in found.zones] == [
+        ("us-east-1a", 2, {"aws-ebs0": (2, 2), "aws-efs0": (2, 2)}, 2),
+        ("us-east-1b", 2, {"aws-ebs0": (2, 2), "aws-efs0": (2, 2)}, 2),
+        ("us-east-1c", 2, {"aws-ebs0": (2, 2), "aws-efs0": (2, 2)}, 4),
+    ]
+    assert (found.cluster.region, found.spec, found.unexpected) == ("global", "", ())
+
+
+def test_constraints_are_read_as_nomad_reads_them(ask):
+    r"""``\z`` is Go's, and not Python's."""
+
+    def only_linux(host):
+        for job in host.state.jobs.values():
+            target = {"LTarget": "${attr.kernel.name}", "Operand": "regexp", "RTarget": r"^linux\z"}
+            job.spec["Constraints"] = [target]
+
+    found, _ = ask(2, 2, before=only_linux)
+
+    assert found.findings == ()
+    assert {plugin.status.status for plugin in found.plugins} == {"healthy"}
+
+
+def test_what_hurts_is_found(ask):
+    """A sick instance, the claims of a client that is down, and the clients that are not counted, errors first."""
+    found, _ = ask(24, 40, before=demo.hurt)
+
+    assert [(item.severity, item.code, item.found_by) for item in found.findings] == [
+        ("error", "instance-unhealthy", "verify"),
+        ("error", "claim-node-down", "claims"),
+        ("warning", "client-not-counted", "verify"),
+        ("warning", "client-not-counted", "verify"),
+    ]
+    assert demo.DENIED in found.findings[0].found
+    states = {client.name: client.state for client in found.clients if client.state != "ready"}
+    assert states == {"client-00008": "down", "client-00009": "draining"}
+    assert {item.zone for item in found.clients} == {"us-east-1a", "us-east-1b", "us-east-1c"}
+
+
+def test_number_of_calls_does_not_grow(ask):
+    """Ten times the clients and volumes: not one call more, claimed volumes up to the bound apart."""
+    _, few = ask(12, 40, claimed_max=4)
+    found, many = ask(120, 400, claimed_max=4)
+
+    assert sorted(many) == sorted(few)
+    assert (len(found.claims), found.claims_unread) == (4, 196)
+    assert len(few) < 100
+
+
+def test_spec_is_compared_with_what_is_there(ask):
+    """A volume of the spec that is missing, and what is in no spec, told apart."""
+    missing = {"id": "gone", "plugin_id": "aws-efs0", "existing": {"external_id": "fs-0123456789abcdef0:/gone"}}
+    plan = storage.plan_document({"plugins": demo.SPEC["plugins"][1:], "volumes": [missing]})
+
+    found, _ = ask(6, 12, plan=plan, spec="storage.yaml")
+
+    assert [(item.plugin_id, item.is_expected) for item in found.plugins] == [("aws-efs0", True), ("aws-ebs0", False)]
+    assert [item.status.status for item in found.plugins] == ["healthy", "healthy"]
+    wrong = [(item.key, item.status, item.evidence, item.is_expected) for item in found.volumes if item.is_expected]
+    assert wrong == [("default/gone", "missing", "-", True)]
+    assert len(found.volumes) == 13
+    assert "volume-missing" in [item.code for item in found.findings]
+
+
+def test_proofs_are_counted_by_who_gave_them(ask):
+    """The test of one volume, Nomad's word for the rest; nobody asked a socket."""
+    smoke = page_data.read_smoke(json.dumps(SMOKE), "smoke.json")
+
+    found, _ = ask(6, 12, smoke=(smoke,))
+
+    assert found.evidence == (
+        page_data.EvidenceCount(tier="smoke", what="volumes", verified=1, of=12),
+        page_data.EvidenceCount(tier="csi", what="plugin instances", verified=0, of=14),
+        page_data.EvidenceCount(tier="nomad", what="plugin instances", verified=14, of=14),
+        page_data.EvidenceCount(tier="nomad", what="volumes", verified=11, of=12),
+    )
+
+
+def test_failed_smoke_test_is_an_error(ask):
+    """Somebody tried, and no data came back."""
+    smoke = page_data.read_smoke(json.dumps(SMOKE | {"status": "failed", "not_verified": ["it hung"]}), "smoke.json")
+
+    found, _ = ask(3, 3, smoke=(smoke,))
+
+    assert [(item.code, item.subject, item.found) for item in found.findings] == [
+        ("smoke-failed", "volume default/data-00001", "it hung")
+    ]
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", json.dumps(SMOKE | {"status": "fine"}), "[" * 100_000])
+def test_rejects_what_no_smoke_test_wrote(text):
+    """Of another command, of nobody, or cut."""
+    with pytest.raises(errors.SpecError, match=r"expected the output of `nomad-csi smoke NAMESPACE/ID --json`"):
+        page_data.read_smoke(text, "smoke.json")
+
+
+class Refused(nomad.Nomad):
+    """A client whose token may not read jobs."""
+
+    def request(self, method, path, **more):
+        if path.startswith("/v1/job/"):
+            raise errors.NomadApiError(
+                method=method, path=path, message="Permission denied", status=403, kind="refused"
+            )
+        return super().request(method, path, **more)
+
+
+def test_what_may_not_be_read_is_said(ask):
+    """Plugins are there and not checked; volumes and claims are told all the same; it is not taken as fine."""
+    found, _ = ask(3, 6, kind=Refused)
+
+    assert [(item.plugin_id, item.status) for item in found.plugins] == [("aws-ebs0", None), ("aws-efs0", None)]
+    assert "plugins that are in no spec: aws-ebs0, aws-efs0" in [item.check for item in found.unexpected]
+    assert (len(found.volumes), len(found.claims)) == (6, 3)
+    assert found.as_json()["ok"] is False
+    assert found.as_json()["plugins"][0] == {"plugin_id": "aws-ebs0", "status": "not checked", "is_expected": True}
+
+
+class Closed(nomad.Nomad):
+    """A client whose token may read no volume by itself."""
+
+    def request(self, method, path, **more):
+        """Refuse the reads of volumes."""
+        if path.startswith("/v1/volume/"):
+            raise errors.NomadApiError(method, path, "Permission denied", status=403, kind="refused")
+        return super().request(method, path, **more)
+
+
+def test_claims_of_volumes_that_may_not_be_read_are_counted(ask):
+    """The list says that they are claimed, and nothing says by whom."""
+    found, _ = ask(3, 6, kind=Closed)
+
+    assert (found.claims, found.claims_unread) == ((), 3)
+    assert [item.check for item in found.unexpected if item.check.startswith("who claims")] == [
+        "who claims 3 volumes of namespace default (data-00000, data-00002, data-00004)"
+    ]
+
+
+def test_aws_that_does_not_answer_is_said(ask, monkeypatch):
+    """What Nomad says of claims is told all the same; where EC2 has the volumes is not known."""
+    for name, value in {"ACCESS_KEY_ID": "a", "SECRET_ACCESS_KEY": "b", "MAX_ATTEMPTS": "1"}.items():
+        monkeypatch.setenv(f"AWS_{name}", value)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+
+    found, _ = ask(3, 6, aws=regions.Choice(named="us-east-1"))
+
+    assert len(found.claims) == 3
+    checks = [item.check for item in found.unexpected]
+    assert "where EC2 has claimed volumes attached" in checks
+    assert len(checks) > 1  # and what the doctor could not see
+
+
+def test_json_and_page_are_written_with_the_exit_code_of_what_they_tell(tmp_path, monkeypatch, capsys):
+    """0 while nothing is wrong; 1 with errors; the same data in both forms."""
+    page = tmp_path / "page.html"
+    with demo.running(3, 6) as (host, serving):
+        monkeypatch.setenv("NOMAD_ADDR", serving.url)
+        assert cli.main(["verify", "--html", str(page)]) == 2  # the zones name a region, and there are no credentials
+        capsys.readouterr()
+        assert cli.main(["verify", "--html", str(page), "--no-aws"]) == 0
+        wrote = capsys.readouterr().out
+        size = page.stat().st_size / 1000
+        assert cli.main(["verify", "--html", str(page), "--no-aws", "--json"]) == 0
+        data = json.loads(capsys.readouterr().out)
+        host.state.plugins["aws-efs0"].nodes[next(iter(host.state.nodes))]["Healthy"] = False
+        assert cli.main(["verify", "--html", str(page)]) == 1
+
+    assert wrote == f"wrote {page} ({size:.1f} kB): no errors\n"
+    assert (data["ok"], data["totals"]) == (
+        True,
+        {"clients": 3, "plugins": 2, "volumes": 6, "claims": 3, "errors": 0, "warnings": 0},
+    )
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("<!doctype html>\n")
+    assert "✕" not in text  # signs are the style's, not text
+
+
+def _failing(status):
+    """Return a client that Nomad answers with *status* where it is asked for variables."""
+
+    class Failing(nomad.Nomad):
+        def request(self, method, path, **more):
+            if path == "/v1/var/nomad-csi/cluster":
+                raise errors.NomadApiError(method, path, "so it is", status=status, kind="refused")
+            return super().request(method, path, **more)
+
+    return Failing
+
+
+@pytest.mark.parametrize(("status", "told"), [(500, ["the cluster's identity"]), (403, [])])
+def test_identity_that_could_not_be_read_is_said(ask, status, told):
+    """Who may not read it need not; any other reason is told."""
+    found, _ = ask(1, 1, kind=_failing(status))
+
+    assert found.cluster.identity == ""
+    assert [item.check for item in found.unexpected] == told

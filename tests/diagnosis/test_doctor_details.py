@@ -1,0 +1,469 @@
+"""Where findings must not be made, what they say in other cases, and what is said where nothing can be seen."""
+
+import pytest
+
+from nomad_csi.aws import file_systems
+from nomad_csi.diagnosis import facts, judge, read_cluster
+from nomad_csi.diagnosis.rules import versions
+from nomad_csi.nomad import nodes, plugin_jobs, tokens
+from nomad_csi.plan import model as plans
+from nomad_csi.plan import storage
+
+EFS = "fs-0123456789abcdef0"
+POINT = "fsap-0123456789abcdef0"
+REFUSED = facts.Unknown(reason="DescribeVolumes in us-east-1: UnauthorizedOperation")
+
+
+def codes_of(found):
+    return {item.code for item in judge.judge(found).findings}
+
+
+def unchecked_of(found):
+    return {item.check: item.reason for item in judge.judge(found).unchecked}
+
+
+def plan_of(make, **volume):
+    made = {"id": "mysql", "plugin_id": "ebs", **volume}
+    plugin = {"id": "ebs", "driver": "aws-ebs", "aws_region": make.REGION}
+    return storage.plan_document({"plugins": [plugin], "volumes": [made]})
+
+
+@pytest.mark.parametrize(
+    ("change", "check"),
+    [
+        ({"servers": REFUSED}, "versions of the servers against the version gates"),
+        ({"clients": REFUSED}, "versions of the clients against the version gates"),
+        ({"plugins": REFUSED}, "plugins of the volumes, and their controllers"),
+        ({"tasks": REFUSED}, "how plugins are run"),
+        ({"volumes": REFUSED}, "volumes and their claims"),
+        ({"owner_records": REFUSED}, "owner records of volumes"),
+        ({"token": REFUSED}, "what the token may do"),
+        ({"account": REFUSED}, "instances, roles, storage and orphans in AWS"),
+    ],
+)
+def test_what_cannot_be_read_is_said_and_not_taken_as_fine(make, change, check):
+    """With the reason; nothing is found instead, and the exit code is that of something not found out."""
+    report = judge.judge(make.found(**change))
+
+    assert {item.check: item.reason for item in report.unchecked}[check] == REFUSED.reason
+    assert (report.findings, report.exit_code, report.ok) == ((), 2, False)
+
+
+@pytest.mark.parametrize(
+    ("change", "check"),
+    [
+        ({"instances": REFUSED}, "instance metadata and roles of the clients"),
+        ({"roles": {}}, "what the role of i-0123456789abcdef0 may do"),
+        ({"volumes": REFUSED}, "zone, tag and encryption of 1 EBS volumes"),
+        ({"ours": REFUSED}, "unregistered EBS volumes of this package"),
+        ({"file_systems": REFUSED}, "unregistered file systems of this package"),
+        ({"keys": {}}, "key arn:aws:kms:us-east-1:123456789012:key/1 of default/mysql"),
+    ],
+)
+def test_what_aws_does_not_tell_is_said(make, change, check):
+    """Part by part."""
+    report = judge.judge(make.found(account=make.account(**change)))
+
+    assert check in {item.check for item in report.unchecked}
+    assert (report.findings, report.exit_code) == ((), 2)
+
+
+def test_nothing_of_aws_asks_nothing_of_aws(make):
+    """And does not say that it was left out."""
+    assert unchecked_of(make.found(account=None)) == {}
+
+
+def test_left_out_account_does_not_fail(make):
+    """Somebody said --no-aws."""
+    left_out = facts.Unknown(reason="AWS was not queried (--no-aws)", is_expected=True)
+
+    report = judge.judge(make.found(account=left_out))
+
+    assert (len(report.unchecked), report.exit_code) == (1, 0)
+
+
+def test_version_that_is_none_is_not_fine(make):
+    """A build of one's own with another name."""
+    found = make.found(servers=(nodes.Server(name="s", status="alive", version="mine"),))
+
+    assert unchecked_of(found)["version gates of servers"] == "Nomad reports 'mine' as the version of s"
+
+
+def test_servers_that_left_do_not_count(make):
+    """They serve nobody."""
+    old = nodes.Server(name="old", status="left", version="1.2.0")
+
+    assert codes_of(make.found(servers=(*make.found().servers, old))) == set()
+
+
+def test_secrets_that_may_be_there_make_a_warning(make):
+    """Nomad does not show them; a spec does."""
+    old = (nodes.Server(name="s", status="alive", version="1.11.0"),)
+    newer = (make.node(version="1.11.0"),)
+
+    without = [item for item in judge.judge(make.found(servers=old, clients=newer)).findings if "secrets" in item.code]
+    plan = plan_of(make, existing={"external_id": make.EBS_ID, "availability_zone": "us-east-1a"})
+    planned = codes_of(make.found(servers=old, clients=newer, plan=plan))
+
+    assert [(item.severity, "does not show" in item.found) for item in without] == [("warning", True)]
+    assert "nomad-erases-secrets" not in planned
+
+
+def test_features_are_those_of_cluster_and_spec(make):
+    """What is not used is not warned of."""
+    plan = plan_of(make, create={"capacity_min_gib": 1, "availability_zone": "us-east-1a"})
+    twice = (make.volume(), make.volume(key="shop/mysql"))
+
+    assert versions.used(make.found(plan=plan)) == {"controller", "create"}
+    assert versions.used(make.found(volumes=twice, tasks=())) == {"namespaces", "secrets"}
+
+
+def test_topologies_count_where_clients_report_more_segments_than_a_volume_names(make):
+    """Or where none reports any yet: a driver with one segment is not met by what Nomad does with several."""
+    [(key, zone)] = make.volume().segments[0].items()
+
+    def used(*instances):
+        return "topologies" in versions.used(make.found(plugins={"ebs": make.plugin(nodes=instances)}))
+
+    assert used(make.instance("node", segments={key: zone, "kubernetes.io/os": "linux"}))
+    assert used()
+    assert not used(make.instance("node"))
+    assert not used(make.instance("node", segments={key: "elsewhere", "kubernetes.io/os": "linux"}))
+
+
+def test_minimum_of_a_driver_in_the_spec_counts(make):
+    """Also where its plugin does not run yet."""
+    plan = plan_of(make, existing={"external_id": make.EBS_ID, "availability_zone": "us-east-1a"})
+    old = (nodes.Server(name="s", status="alive", version="1.9.3"),)
+    found = make.found(plan=plan, plugins={}, servers=old, clients=(make.node(version="1.9.3"),))
+
+    [told] = [item for item in judge.judge(found).findings if item.code == "nomad-too-old-for-driver"]
+
+    assert told.found.endswith("servers s with 1.9.3; clients client-1 with 1.9.3")
+    assert told.advice == "upgrade Nomad to 1.9.4 or later"
+
+
+def test_privileges_are_asked_of_docker_for_tasks_that_want_them(make):
+    """A controller wants none; another task driver has none."""
+    bare = make.node(driver_attributes={}, drivers={"docker": True, "raw_exec": True})
+    controller = make.found(clients=(bare,), tasks=(make.task("controller"),))
+    raw = make.found(clients=(bare,), tasks=(make.task(task_driver="raw_exec"),))
+
+    assert "privileged-refused" not in codes_of(controller) | codes_of(raw)
+
+
+def test_container_that_mounts_needs_the_right_to(make):
+    """Privileges, or the capability; a controller of this driver mounts nothing, and a process is no container."""
+    allowed = (
+        {"capabilities": frozenset({"sys_admin"}), "privileged": False},
+        {"role": "controller", "privileged": False},
+        {"task_driver": "raw_exec", "privileged": False},
+    )
+    bare = make.node(drivers={"docker": True, "raw_exec": True})
+
+    for changes in allowed:
+        found = make.found(clients=(bare,), tasks=(make.task(**changes),))
+        assert "privilege-missing" not in codes_of(found), changes
+
+
+def test_container_that_the_spec_wants_without_privileges_may_go_without(make):
+    """A driver of one's own may need none."""
+    role = {"job_type": "system", "arguments": ["--endpoint=${CSI_ENDPOINT}"], "privileged": False}
+    own = {
+        "name": "own",
+        "provider": "own.example.com",
+        "image": "registry.example.com/own:1",
+        "capabilities": [{"access_mode": "single-node-writer"}],
+        "roles": {"node": role},
+    }
+    plan = storage.plan_document({"plugins": [{"id": "own", "driver": own}]})
+    task = plugin_jobs.tasks_of_plan(plan.plugins[0].jobs[0])
+
+    found = make.found(plan=plan, tasks=(task,))
+
+    assert not task.privileged
+    assert "privilege-missing" not in codes_of(found)
+
+
+def test_clients_that_are_not_to_run_the_plugin_do_not_matter(make):
+    """Another pool, and one that drains."""
+    others = (
+        make.node(node_id="n2", node_pool="gpu", drivers={}, driver_attributes={}),
+        make.node(node_id="n3", draining=True, drivers={}),
+    )
+
+    assert codes_of(make.found(clients=(make.node(), *others))) == set()
+
+
+def test_constraint_that_only_nomad_can_judge_is_said(make):
+    """Such a client is neither held against the plugin nor passed over; what Go's expressions say is judged."""
+    odd, plain = (
+        make.task(constraints=(plans.Constraint(attribute="${node.datacenter}", operator="regexp", value=value),))
+        for value in (r"\p{Site}", r"^dc\d\z")
+    )
+    clients = (make.node(drivers={}), make.node(node_id="n2", name="client-2", drivers={}))
+
+    unchecked = unchecked_of(make.found(tasks=(odd,), clients=clients))
+
+    assert unchecked["clients of plugin ebs (node)"] == (
+        r"only Nomad can evaluate ${node.datacenter} regexp \p{Site}: client-1, client-2"
+    )
+    assert not {"driver-nowhere", "driver-missing"} & codes_of(make.found(tasks=(odd,), clients=clients))
+    assert "driver-nowhere" in codes_of(make.found(tasks=(plain,), clients=clients))
+
+
+def test_client_is_asked_for_its_instance_whatever_constraints_say(make):
+    """Whether it satisfies them is not known when it is asked."""
+    racked = make.task(constraints=(plans.Constraint(attribute="${meta.rack}", operator="is_set", value=""),))
+    found = make.found(tasks=(racked,), clients=(make.node(),))
+
+    assert read_cluster._may_be_on_aws(found, make.node(), {})
+    assert not read_cluster._may_be_on_aws(found, make.node(), {make.node().node_id: make.INSTANCE_ID})
+    assert not read_cluster._may_be_on_aws(found, make.node(status="down"), {})
+
+
+def test_mounts_that_could_not_be_looked_at_are_said(make):
+    """With the reason, besides that they are seen nowhere."""
+    found = make.found(mounts=facts.Unknown(reason="GET /v1/agent/self: status 500: No cluster leader"))
+
+    told = {item.check: item.reason for item in judge.judge(found).unchecked if not item.is_expected}
+
+    assert told == {
+        "mount propagation, by the agent on this machine": "GET /v1/agent/self: status 500: No cluster leader"
+    }
+
+
+def test_file_systems_that_nobody_uses_need_not_be_seen(make):
+    """Where nothing is of EFS, a role without its rights is no failure."""
+    hidden = facts.Unknown(reason="AccessDenied", is_expected=True)
+
+    report = judge.judge(make.found(account=make.account(file_systems=hidden)))
+
+    assert ("unregistered file systems of this package", True) in {
+        (item.check, item.is_expected) for item in report.unchecked
+    }
+
+
+def test_job_that_the_token_may_not_read_is_said(make):
+    """By its name."""
+    found = make.found(hidden_jobs={"secret/plugin": "GET /v1/job/plugin: status 403: Permission denied"})
+
+    assert (
+        facts.Unchecked(
+            check="how plugins are run by job secret/plugin", reason="GET /v1/job/plugin: status 403: Permission denied"
+        )
+        in judge.judge(found).unchecked
+    )
+
+
+def test_mounts_that_are_nowhere_seen_are_said(make):
+    """Where the plugin is healthy in a container, Docker has found the mount shared."""
+    found = make.found(plugins={"ebs": make.plugin(nodes=())})
+
+    [(check, reason)] = [item for item in unchecked_of(found).items() if "propagation" in item[0]]
+
+    assert check == "mount propagation for plugin ebs (node)"
+    assert "client-1" in reason
+    assert not [check for check in unchecked_of(make.found()) if "propagation" in check]
+
+
+def test_many_names_are_a_number(make):
+    """Five, and how many more."""
+    clients = tuple(
+        make.node(node_id=f"n{number}", name=f"client-{number:02}", driver_attributes={}) for number in range(1000)
+    )
+
+    [told] = [
+        item
+        for item in judge.judge(make.found(clients=clients, account=None)).findings
+        if item.code == "privileged-refused"
+    ]
+
+    assert told.found.endswith("client-00, client-01, client-02, client-03, client-04 and 995 more")
+
+
+@pytest.mark.parametrize("change", [{"host_network": True}, {"own_credentials": True, "role": "controller"}])
+def test_hops_matter_to_containers_that_ask_for_metadata(make, change):
+    """Not on the host's network, and not to a controller with credentials of its own."""
+    near = make.account(instances={make.INSTANCE_ID: make.machine(hop_limit=1)})
+    role = change.pop("role", "node")
+
+    assert "hop-limit-low" not in codes_of(make.found(account=near, tasks=(make.task(role, **change),)))
+
+
+def test_credentials_of_its_own_are_not_judged(make):
+    """They are said not to be read; no role is missed."""
+    task = make.task("controller", own_credentials=True)
+    account = make.account(instances={make.INSTANCE_ID: make.machine(profile_arn="")})
+    found = make.found(account=account, tasks=(task,))
+
+    assert "instance-without-role" not in codes_of(found)
+    assert "what AWS allows plugin ebs (controller)" in unchecked_of(found)
+
+
+def test_client_whose_instance_is_not_known_is_said(make):
+    """By name."""
+    reason = unchecked_of(make.found(instance_ids={}))["instances below plugin ebs (node)"]
+
+    assert reason.endswith("names the instance of client-1")
+
+
+def test_volume_without_topology_is_fine_in_the_only_zone(make):
+    """Nothing can go wrong while there is no other."""
+    assert codes_of(make.found(volumes=(make.volume(segments=()),))) == set()
+
+
+def test_zone_of_storage_to_be_made_needs_a_client(make):
+    """The spec's zone against the clients that may run the plugin."""
+    volume = make.volume(external_id="", is_registered=False, planned_zone="us-east-1c", segments=(), claims=0)
+    plan = plan_of(make, ebs={"availability_zone": "us-east-1c", "size_gib": 1})
+    found = make.found(volumes=(volume,), plugins={}, plan=plan)
+
+    [told] = [item for item in judge.judge(found).findings if item.code == "volume-out-of-reach"]
+    silent = make.replace(found, clients=(make.node(attributes={}),))
+
+    assert told.found == "the spec: us-east-1c of default/mysql; /v1/node: clients in us-east-1a"
+    assert "whether a client of plugin ebs is in us-east-1c" in unchecked_of(silent)
+    assert "volume-out-of-reach" not in codes_of(silent)
+
+
+def test_zone_is_not_called_empty_where_only_nomad_can_judge(make):
+    """The clients that may be there are told of instead."""
+    volume = make.volume(external_id="", is_registered=False, planned_zone="us-east-1a", segments=(), claims=0)
+    odd = plans.Constraint(attribute="${node.datacenter}", operator="regexp", value=r"\p{Site}")
+    plan = plan_of(make, ebs={"availability_zone": "us-east-1a", "size_gib": 1})
+
+    found = make.found(volumes=(volume,), plugins={}, plan=plan, tasks=(make.task(constraints=(odd,)),))
+
+    assert "volume-out-of-reach" not in codes_of(found)
+    assert "clients of plugin ebs (node)" in unchecked_of(found)
+
+
+def test_tag_that_no_role_asks_for_is_not_missed(make):
+    """A policy of one's own may allow every volume."""
+    role = make.role({"Statement": [{"Effect": "Allow", "Action": ["ec2:*", "kms:*"], "Resource": "*"}]})
+    account = make.account(roles={make.PROFILE: role}, volumes={make.EBS_ID: make.ebs(tags={})})
+
+    assert codes_of(make.found(account=account)) == set()
+
+
+def test_tag_is_not_judged_without_the_role(make):
+    """It is said, with the volume."""
+    account = make.account(roles={}, volumes={make.EBS_ID: make.ebs(tags={})})
+
+    assert (
+        "whether plugin ebs may attach volumes without the tag ebs.csi.aws.com/cluster: default/mysql"
+        in unchecked_of(make.found(account=account))
+    )
+
+
+def test_storage_that_the_fix_changes_is_named(make):
+    """For `--fix`."""
+    account = make.account(volumes={make.EBS_ID: make.ebs(tags={})})
+
+    assert judge.judge(make.found(account=account)).untagged == (make.EBS_ID,)
+    assert judge.judge(make.found()).untagged == ()
+
+
+def test_volume_that_the_spec_has_encrypted_and_is_not_is_an_error(make):
+    """Elsewhere it is a warning."""
+    account = make.account(volumes={make.EBS_ID: make.ebs(encrypted=False, kms_key_arn="")})
+    found = make.found(account=account, volumes=(make.volume(must_be_encrypted=True),))
+
+    assert [(item.code, item.severity) for item in judge.judge(found).findings] == [("encryption-missing", "error")]
+
+
+def test_key_of_aws_needs_no_grant(make):
+    """AWS gives it by itself."""
+    account = make.account(
+        roles={make.PROFILE: make.role({"Statement": [{"Effect": "Allow", "Action": "ec2:*", "Resource": "*"}]})},
+        keys={make.KEY: make.key(is_customers=False, policy={})},
+    )
+
+    assert codes_of(make.found(account=account)) == set()
+
+
+def efs(make, *, systems, points):
+    seen = file_systems.ObservedFileSystems(
+        file_systems={item.file_system_id: item for item in systems}, access_points=points
+    )
+    volume = make.volume(external_id=f"{EFS}::{POINT}", segments=())
+    return make.found(volumes=(volume,), account=make.account(file_systems=seen, ours={}), tasks=())
+
+
+def system(*, state="available", encrypted=True, tags=()):
+    return file_systems.FileSystem(file_system_id=EFS, state=state, encrypted=encrypted, tags=dict(tags))
+
+
+def test_file_systems_are_looked_at_as_well(make):
+    """There, gone, without the access point, in plain text."""
+    whole = {POINT: EFS}
+
+    assert codes_of(efs(make, systems=[system()], points=whole)) == set()
+    assert codes_of(efs(make, systems=[], points=whole)) == {"storage-missing"}
+    assert codes_of(efs(make, systems=[system(state="deleting")], points=whole)) == {"storage-missing"}
+    assert codes_of(efs(make, systems=[system()], points={})) == {"storage-missing"}
+    assert codes_of(efs(make, systems=[system(encrypted=False)], points=whole)) == {"not-encrypted"}
+
+
+def test_file_system_of_ours_without_a_registration(make):
+    """Told with its owner."""
+    seen = file_systems.ObservedFileSystems(
+        file_systems={EFS: system(tags={"nomad-csi:owner": "shop/prod"})}, access_points={}
+    )
+
+    [told] = judge.judge(make.found(account=make.account(file_systems=seen))).findings
+
+    assert (told.code, told.subject) == ("storage-not-registered", f"storage {EFS}")
+    assert told.found.startswith(f"EFS DescribeFileSystems: {EFS} has nomad-csi:owner=shop/prod; ")
+
+
+def test_token_that_reads_is_told_what_it_cannot(make):
+    """Operation by operation; looking is none of them."""
+    rules = tokens.Rules(
+        namespaces={"*": frozenset({"read-job", "list-jobs", "csi-read-volume"})}, node="read", plugin="read"
+    )
+    token = tokens.AclToken(name="t", is_unlimited=False, policies={"ro": rules})
+
+    told = [item.subject for item in judge.judge(make.found(token=token)).findings]
+
+    assert told == [
+        "token t: run plugin jobs (pulumi up)",
+        "token t: stop plugin jobs (pulumi destroy)",
+        "token t: register volumes (pulumi up, register)",
+        "token t: write owner records of volumes",
+        "token t: deregister volumes (pulumi destroy, deregister)",
+        "token t: detach volumes (claims repair)",
+    ]
+
+
+def test_token_with_everything_that_is_needed(make):
+    """The least that a deployment has."""
+    granted = {"submit-job", "read-job", "list-jobs", "csi-register-plugin", "csi-write-volume", "csi-mount-volume"}
+    marks = {("default", "nomad-csi/*"): frozenset({"read", "write", "destroy"})}
+    rules = tokens.Rules(namespaces={"default": frozenset(granted)}, node="read", plugin="read", variables=marks)
+
+    assert codes_of(make.found(token=tokens.AclToken(name="t", is_unlimited=False, policies={"p": rules}))) == set()
+
+
+def test_policy_that_nomad_does_not_show_is_said(make):
+    """Nothing is said of what the token may not do: it may be in there."""
+    token = tokens.AclToken(name="t", is_unlimited=False, unread=("p",))
+
+    assert unchecked_of(make.found(token=token))["what token t may do"] == "Nomad does not show the rules of p"
+
+
+def test_closest_pattern_counts_and_deny_takes_all():
+    """As Nomad resolves namespaces."""
+    rules = tokens.Rules(
+        namespaces={
+            "*": frozenset({"read-job"}),
+            "prod-*": frozenset({"submit-job"}),
+            "prod-secret": frozenset({"deny", "submit-job"}),
+        }
+    )
+    token = tokens.AclToken(name="t", is_unlimited=False, policies={"p": rules})
+
+    assert token.capabilities("default") == {"read-job"}
+    assert token.capabilities("prod-1") == {"submit-job"}
+    assert token.capabilities("prod-secret") == frozenset()

@@ -1,0 +1,479 @@
+"""A cluster of the emulator and an account of moto in which something is wrong, checked as a whole."""
+
+import itertools
+import json
+import shutil
+import tempfile
+import types
+from pathlib import Path
+
+import boto3
+import pytest
+
+from nomad_csi import nomad
+from nomad_csi.aws import regions
+from nomad_csi.diagnosis import examination, read_account, read_cluster
+from nomad_csi.nomad import jobs, volumes
+from nomad_csi.plan import iam, registration, storage
+from nomad_csi.render import documents
+from nomad_csi.volumes import registration_ownership
+from nomad_csi_sandbox.aws import server as moto_server
+from nomad_csi_sandbox.nomad import cluster
+from nomad_csi_sandbox.nomad import server as agent
+from nomad_csi_sandbox.nomad.clients import nodes
+
+REGION = "us-east-1"
+ZONE = "us-east-1a"
+ZONE_KEY = "topology.ebs.csi.aws.com/zone"
+PLUGIN = """job "plugin" {
+  meta = {
+    "nomad-csi.owner" = "shop/prod"
+  }
+  group "g" {
+    constraint {
+      operator = "distinct_hosts"
+      value    = "true"
+    }
+    task "t" {
+      driver = "raw_exec"
+      csi_plugin {
+        id   = "ebs"
+        type = "controller"
+      }
+      config {
+        command = "sleep"
+        args    = ["60"]
+      }
+    }
+  }
+}
+"""
+IN_REGION = regions.Choice(named=REGION)
+SPEC = {"plugins": [{"id": "ebs", "driver": "aws-ebs", "aws_region": REGION}], "volumes": []}
+V2 = iam.ebs_policy(REGION, kms_key_arns=[f"arn:aws:kms:{REGION}:123456789012:key/*"])
+_NUMBERS = itertools.count()
+NOTHING = {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "s3:ListBucket", "Resource": "*"}]}
+
+
+class World:
+    """A client on an instance with a role; the EBS driver is planned, and a process without a socket is its plugin."""
+
+    def __init__(self, clients, made, client):
+        self.ec2, self.iam, self.kms, self.efs = (clients[name] for name in ("ec2", "iam", "kms", "efs"))
+        self.cluster = made
+        self.nomad = client
+        self.plan = storage.plan_document(SPEC)
+        self.made = []
+
+    @property
+    def node(self):
+        return next(iter(self.cluster.state.nodes.values()))
+
+    def run_plugin(self):
+        jobs.register(self.nomad, jobs.parse(self.nomad, PLUGIN), source=PLUGIN, enforce_index=None)
+
+    def ebs(self, *, zone=ZONE, tags=(("ebs.csi.aws.com/cluster", "true"),), encrypted=True, **more):
+        """Make a volume, and return its id."""
+        tagged = [{"ResourceType": "volume", "Tags": [{"Key": key, "Value": value} for key, value in tags]}]
+        wanted = {"TagSpecifications": tagged} if tags else {}
+        made = self.ec2.create_volume(AvailabilityZone=zone, Size=1, Encrypted=encrypted, **wanted, **more)
+        self.made.append(made["VolumeId"])
+        return made["VolumeId"]
+
+    def register(self, volume_id, external_id, zone=ZONE):
+        """Register a volume."""
+        mode = registration.Capability(access_mode="single-node-writer", attachment_mode="file-system")
+        document = registration.VolumeRegistration(
+            volume_id=volume_id,
+            name=volume_id,
+            external_id=external_id,
+            plugin_id="ebs",
+            capabilities=(mode,),
+            required_topologies=({ZONE_KEY: zone},) if zone else (),
+        )
+        volumes.register(self.nomad, document)
+
+    def examine(self, aws=IN_REGION):
+        return examination.examine(self.nomad, self.plan, aws=aws)
+
+    def findings(self):
+        """Findings besides that nothing serves registered volumes: the plugin here never answers."""
+        return tuple(item for item in self.examine().findings if item.code != "volume-unschedulable")
+
+    def codes(self):
+        return {item.code for item in self.findings()}
+
+
+def _instance(ec2, iam_client, name, document, *, hops=2):
+    """Run an instance with a role called *name* that has *document*."""
+    iam_client.create_role(RoleName=name, AssumeRolePolicyDocument="{}")
+    iam_client.put_role_policy(RoleName=name, PolicyName="ebs", PolicyDocument=json.dumps(document))
+    iam_client.create_instance_profile(InstanceProfileName=name)
+    iam_client.add_role_to_instance_profile(InstanceProfileName=name, RoleName=name)
+    made = ec2.run_instances(
+        ImageId="ami-1",
+        MinCount=1,
+        MaxCount=1,
+        Placement={"AvailabilityZone": ZONE},
+        IamInstanceProfile={"Name": name},
+        MetadataOptions={"HttpPutResponseHopLimit": hops},
+    )
+    return made["Instances"][0]["InstanceId"]
+
+
+@pytest.fixture(scope="module")
+def moto():
+    """AWS."""
+    with moto_server.Moto() as made:
+        made.wait_until_it_answers()
+        yield made
+
+
+@pytest.fixture(scope="module")
+def account(moto):
+    """Clients of AWS."""
+    keys = {"aws_access_key_id": "a", "aws_secret_access_key": "b", "region_name": REGION, "endpoint_url": moto.url}
+    made = {name: boto3.client(name, **keys) for name in ("ec2", "iam", "kms", "efs")}
+    yield made
+    for client in made.values():
+        client.close()
+
+
+@pytest.fixture
+def fresh(moto, account, monkeypatch):
+    """An account without storage in it, which the code under test finds in its environment."""
+    for name, value in {"ACCESS_KEY_ID": "a", "SECRET_ACCESS_KEY": "b", "ENDPOINT_URL": moto.url}.items():
+        monkeypatch.setenv(f"AWS_{name}", value)
+    return account
+
+
+@pytest.fixture
+def world(fresh, request):
+    """A sound world; ``@pytest.mark.parametrize("world", [{"hops": 1}], indirect=True)`` for another instance."""
+    wanted = {"document": V2, "hops": 2} | getattr(request, "param", {})
+    name = f"nomad-client-{next(_NUMBERS)}"
+    instance_id = _instance(fresh["ec2"], fresh["iam"], name, wanted["document"], hops=wanted["hops"])
+    folder = Path(tempfile.mkdtemp(prefix="csi-"))
+    spec = nodes.NodeSpec(name="client-1", zone=ZONE, instance_id=instance_id)
+    made = cluster.Cluster(cluster.Settings(data_dir=folder, nodes=[spec], environment={"PATH": "/usr/bin:/bin"}))
+    with agent.Server(made) as serving, nomad.Nomad(nomad.Connection(address=serving.url)) as client:
+        found = World(fresh, made, client)
+        docker = found.node["Drivers"]["docker"]
+        docker |= {"Detected": True, "Healthy": True, "Attributes": {"driver.docker.privileged.enabled": "true"}}
+        found.run_plugin()
+        found.role = name
+        yield found
+    for external_id in found.made:
+        fresh["ec2"].delete_volume(VolumeId=external_id)
+    shutil.rmtree(folder)
+
+
+def test_volume_of_a_plugin_without_healthy_instances_is_an_error(world):
+    """Nothing else is wrong; what is not seen is reported."""
+    world.register("mysql", world.ebs())
+
+    report = world.examine()
+
+    assert [(item.code, item.subject, item.found) for item in report.findings] == [
+        ("volume-unschedulable", "plugin ebs", "/v1/volumes: Schedulable is false for default/mysql")
+    ]
+    assert {item.check for item in report.unchecked} == {
+        "mount propagation for plugin ebs (node)",
+        f"limits of role {world.role} beyond its policies",
+    }
+    assert (report.exit_code, report.aws_region) == (1, REGION)
+
+
+def test_stopped_job_of_the_spec_is_the_cause(world):
+    """Nomad keeps it, and the volumes of its plugin cannot be used."""
+    [job] = [job for plugin in world.plan.plugins for job in plugin.jobs if job.role == "node"]
+    source = documents.job_file(job)
+    jobs.register(world.nomad, jobs.parse(world.nomad, source), source=source, enforce_index=None)
+    jobs.stop(world.nomad, job.namespace, job.job_id, purge=False)
+    world.register("mysql", world.ebs())
+
+    report = world.examine()
+
+    assert [(item.code, item.cause) for item in report.findings] == [
+        ("job-missing", ""),
+        ("volume-unschedulable", f"job-missing: job default/{job.job_id}"),
+    ]
+    assert "2 errors, 0 warnings (1 is a consequence)" in report.as_table()
+
+
+def test_nothing_is_written(world):
+    """Reads only."""
+    world.register("mysql", world.ebs(tags=()))
+    before = len(world.cluster.requests)
+
+    world.examine()
+
+    assert {item["method"] for item in list(world.cluster.requests)[before:]} == {"GET"}
+
+
+@pytest.mark.parametrize("world", [{"hops": 1}], indirect=True)
+def test_hop_limit(world):
+    """Of the instance, where the plugin is to run in containers."""
+    assert world.codes() == {"hop-limit-low"}
+
+
+@pytest.mark.parametrize("world", [{"document": NOTHING}], indirect=True)
+def test_role_without_actions(world):
+    """As its policies are read, because this account does not simulate."""
+    [told] = world.examine().findings
+
+    assert told.code == "role-lacks-actions"
+    assert told.found.startswith(f"policies of role {world.role} (ebs): not allowed: ec2:DescribeAvailabilityZones, ")
+
+
+def test_privileges_and_driver(world):
+    """Of Docker on the client."""
+    docker = world.node["Drivers"]["docker"]
+    docker["Attributes"] = {}
+    refused = world.codes()
+    docker["Healthy"] = False
+
+    assert refused == {"privileged-refused"}
+    assert world.codes() == {"driver-nowhere"}
+
+
+def test_old_client(world):
+    """What its version lacks, and the driver that wants a newer one."""
+    world.node["Attributes"]["nomad.version"] = "1.9.3"
+
+    assert world.codes() == {"nomad-too-old-for-driver", "nomad-plugin-stays-dead", "nomad-unmounts-in-use"}
+
+
+def test_instances_kept_apart_are_on_clients_all_the_same(world):
+    """As the controllers that we render are: nothing is left out for it."""
+    world.node["Drivers"]["raw_exec"]["Healthy"] = False
+
+    told = [item for item in world.examine().findings if item.subject == "plugin ebs (controller)"]
+
+    assert "driver-nowhere" in {item.code for item in told}
+
+
+def test_zone_of_storage(world):
+    """Registered in another zone than it is in."""
+    world.register("mysql", world.ebs(zone="us-east-1b"))
+
+    assert world.codes() == {"storage-zone-differs"}
+
+
+def test_zone_of_the_spec_without_a_client(world):
+    """Before the storage is made."""
+    wanted = {"id": "new", "plugin_id": "ebs", "ebs": {"availability_zone": "us-east-1c", "size_gib": 1}}
+    world.plan = storage.plan_document(SPEC | {"volumes": [wanted]})
+
+    [told] = world.examine().findings
+
+    assert (told.code, told.found) == (
+        "volume-out-of-reach",
+        "the spec: us-east-1c of default/new; /v1/node: clients in us-east-1a",
+    )
+
+
+def test_tag_is_missed_and_set(world):
+    """By the role that may attach tagged volumes only; afterwards nothing is missed."""
+    bare = world.ebs(tags=())
+    world.register("mysql", bare)
+    report = world.examine()
+
+    done = examination.fix(report)
+
+    assert [item.code for item in report.findings] == ["volume-unschedulable", "policy-tag-missing"]
+    assert done == (bare,)
+    assert world.ec2.describe_volumes(VolumeIds=[bare])["Volumes"][0]["Tags"] == [
+        {"Key": "ebs.csi.aws.com/cluster", "Value": "true"}
+    ]
+    assert world.codes() == set()
+
+
+@pytest.mark.parametrize("world", [{"document": iam.ebs_policy(REGION)}], indirect=True)
+def test_encryption_and_keys(world):
+    """Plain, with a key that the role has no grant on, and with one that is disabled."""
+    key = world.kms.create_key()["KeyMetadata"]["Arn"]
+    world.register("plain", world.ebs(encrypted=False))
+    world.register("locked", world.ebs(KmsKeyId=key))
+    granted = world.codes()
+    world.kms.disable_key(KeyId=key.rpartition("/")[2])
+
+    assert granted == {"not-encrypted", "key-not-granted"}
+    assert world.codes() == {"not-encrypted", "key-not-granted", "key-unusable"}
+
+
+def test_what_is_left_over_on_either_side(world):
+    """A registration without storage, and storage of ours without a registration, of EBS and EFS."""
+    world.register("gone", "vol-0123456789abcdef0")
+    lost = world.ebs(tags=[("nomad-csi:owner", "shop/prod"), ("nomad-csi:volume", "default/lost")])
+    tags = [{"Key": "nomad-csi:owner", "Value": "shop/prod"}]
+    system = world.efs.create_file_system(CreationToken="x", Encrypted=True, Tags=tags)["FileSystemId"]
+
+    found = world.findings()
+    world.efs.delete_file_system(FileSystemId=system)
+
+    assert [(item.code, item.subject) for item in found] == [
+        ("storage-missing", "volume default/gone"),
+        ("storage-not-registered", f"storage {lost}"),
+        ("storage-not-registered", f"storage {system}"),
+    ]
+
+
+def test_plugin_that_is_gone_and_one_that_nobody_uses(world):
+    """Registered volumes without a plugin; our plugin job without volumes."""
+    world.plan = None
+    unused = world.codes()
+    world.register("mysql", world.ebs())
+    jobs.stop(world.nomad, "default", "plugin", purge=True)
+
+    assert unused == {"plugin-unused"}
+    assert world.codes() == {"plugin-missing"}
+
+
+def test_claimed_while_no_controller_is_healthy(world):
+    """The controller that runs has no socket, so it never was."""
+    world.register("mysql", world.ebs())
+    world.cluster.state.volumes["default", "mysql"].claims["alloc"] = {"Mode": "write", "NodeID": "n"}
+
+    assert world.codes() == {"claim-without-controller"}
+
+
+def test_mark_of_a_volume_that_is_not_there(world):
+    """In the variables of the cluster."""
+    requester = registration_ownership.Requester(owner="shop/prod")
+    registration_ownership.owner_records_of(world.nomad).acquire(
+        ("default", "never"), registration_ownership.NO_TOKEN, requester
+    )
+
+    [found] = world.examine(regions.LEFT_OUT).findings
+
+    assert (found.code, found.subject) == ("owner-record-without-volume", "stack shop/prod")
+
+
+def test_instance_that_is_gone(world):
+    """Nomad has not noticed yet."""
+    instance = world.node["Attributes"]["unique.platform.aws.instance-id"]
+    world.ec2.terminate_instances(InstanceIds=[instance])
+
+    assert "ec2-instance-missing" in world.codes()
+
+
+def test_account_without_credentials_is_said(world, monkeypatch):
+    """Every part that AWS would have told; the cluster is checked all the same."""
+    world.register("mysql", world.ebs())
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", "/dev/null")
+    monkeypatch.setenv("AWS_CONFIG_FILE", "/dev/null")
+
+    report = world.examine()
+
+    reasons = {item.reason for item in report.unchecked if not item.is_expected}
+    assert reasons == {"AWS credentials: none found; set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"}
+    assert ({item.code for item in report.findings}, report.exit_code) == ({"volume-unschedulable"}, 1)
+
+
+def test_region_is_that_of_clients_and_volumes(world):
+    """None is to be named where they tell."""
+    assert examination.examine(world.nomad, world.plan).aws_region == REGION
+
+
+@pytest.mark.parametrize(
+    ("of_spec", "of_environment", "region"),
+    [("eu-west-1", "ap-south-1", "eu-west-1"), ("", "ap-south-1", "ap-south-1"), ("", "", "")],
+)
+def test_region_of_the_spec_goes_before_that_of_the_environment(monkeypatch, of_spec, of_environment, region):
+    """Where no client and no volume names one."""
+    monkeypatch.setenv("AWS_REGION", of_environment)
+    choice = regions.Choice(default=lambda: frozenset({of_spec} - {""}))
+    nothing = types.SimpleNamespace(known_volumes=(), known_plugins={}, known_clients=())
+
+    assert read_account.region_of(nothing, choice).name == region
+
+
+def test_questions_do_not_grow_with_volumes(world):
+    """Of Nomad: the same number for one volume and for many."""
+    counts = []
+    for number in (1, 40):
+        for index in range(number):
+            world.register(f"v{number}-{index}", f"vol-{number:08x}{index:09x}")
+        before = len(world.cluster.requests)
+        examination.examine(world.nomad, world.plan, aws=regions.LEFT_OUT)
+        counts.append(len(world.cluster.requests) - before)
+
+    assert counts[0] == counts[1]
+
+
+def test_limited_token_is_judged(scripted):
+    """A cluster that lets the token check itself only: the rest is said, with the refusals."""
+    token = {"AccessorID": "x", "SecretID": "canary-77", "Name": "t", "Type": "client", "Policies": ["p"]}
+    rules = {"Namespaces": [{"Name": "*", "Capabilities": ["list-jobs"]}], "Plugin": {"Policy": "write"}}
+    scripted.reply("GET", "/v1/acl/token/self", 200, token)
+    scripted.reply("GET", "/v1/acl/policy/p", 200, {"Name": "p", "RulesJSON": rules})
+    for path in ("/v1/agent/members", "/v1/nodes", "/v1/plugins", "/v1/volumes", "/v1/agent/self"):
+        scripted.reply("GET", path, 403, "Permission denied")
+
+    with nomad.Nomad(nomad.Connection(address=scripted.address, token="canary-77")) as client:
+        report = examination.examine(client)
+
+    assert {item.code for item in report.findings} == {"plugin-write-grants-nothing", "token-cannot"}
+    assert report.exit_code == 2
+    assert any("403" in item.reason and 'node { policy = "read" }' in item.reason for item in report.unchecked)
+    assert "canary-77" not in json.dumps(report.as_json())
+
+
+def test_cluster_that_does_not_answer_is_an_error():
+    """Nothing was found out."""
+    with (
+        nomad.Nomad(nomad.Connection(address="http://127.0.0.1:9"), timeout_s=2) as client,
+        pytest.raises(Exception, match="no connection"),
+    ):
+        examination.examine(client)
+
+
+MOUNTS = """22 1 254:0 / / rw,relatime - ext4 /dev/root rw
+30 22 254:16 / /opt rw,relatime shared:7 - ext4 /dev/vdb rw
+31 30 254:32 / /opt/no\\040mad rw,relatime master:3 - ext4 /dev/vdc rw
+32 22 0:44 / /var rw - tmpfs tmpfs rw
+33 22 0:45 / /var rw shared:9 - tmpfs tmpfs rw
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "found"),
+    [
+        ("/srv/nomad", "private"),
+        ("/opt/nomad/data", "shared"),
+        ("/opt", "shared"),
+        ("/optional", "private"),
+        ("/opt/no mad/data", "private"),
+        ("/var/lib", "shared"),
+    ],
+)
+def test_propagation_of_a_mount(path, found):
+    """The deepest mount above the path counts, and of two at one place the later."""
+    assert read_cluster.propagation(MOUNTS, path) == found
+
+
+@pytest.mark.parametrize(
+    ("status", "text", "is_expected"), [(403, "Permission denied", True), (500, "No cluster leader", False)]
+)
+def test_agent_that_says_nothing_of_itself_is_told(scripted, status, text, is_expected):
+    """Who may not ask it need not; any other reason keeps the doctor from saying that all was checked."""
+    scripted.reply("GET", "/v1/agent/self", status, text)
+
+    with nomad.Nomad(nomad.Connection(address=scripted.address), timeout_s=60.0) as client:
+        found = read_cluster.seen_here(client)
+
+    assert (text in found.reason, found.is_expected) == (True, is_expected)
+
+
+def test_mounts_of_this_machine_that_cannot_be_read_are_told(scripted, monkeypatch, tmp_path):
+    """With the file that could not be."""
+    scripted.reply("GET", "/v1/agent/self", 200, {"stats": {}, "config": {}})
+    monkeypatch.setattr(read_cluster, "MOUNTS", tmp_path / "none")
+
+    with nomad.Nomad(nomad.Connection(address=scripted.address), timeout_s=60.0) as client:
+        found = read_cluster.seen_here(client)
+
+    assert found.reason == f"{tmp_path}/none cannot be read: No such file or directory"

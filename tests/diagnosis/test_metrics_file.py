@@ -1,0 +1,49 @@
+"""A reader of the file sees the old metrics or the new ones, whatever goes wrong."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from nomad_csi.diagnosis import prometheus
+
+
+def test_file_is_put_in_place_and_readable_for_all(tmp_path):
+    """The exporter is another user; nothing is left beside."""
+    path = tmp_path / "nomad_csi.prom"
+    write = "import pathlib, sys; from nomad_csi.diagnosis import prometheus as p"
+    write += "; [p.write_file(pathlib.Path(sys.argv[1]), f'a {number}\\n') for number in (1, 2)]"
+
+    subprocess.run([sys.executable, "-c", write, path], umask=0o077, check=True)
+
+    assert prometheus.read_file(path) == "a 2\n"
+    assert path.stat().st_mode & 0o777 == 0o644
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_what_stood_there_stays_where_the_disk_refuses(tmp_path, monkeypatch):
+    """And the error goes up."""
+    path = tmp_path / "nomad_csi.prom"
+    prometheus.write_file(path, "a 1\n")
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fchmod", full)
+    with pytest.raises(OSError, match="No space left"):
+        prometheus.write_file(path, "a 2\n")
+
+    assert prometheus.read_file(path) == "a 1\n"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_missing_file_reads_as_empty(tmp_path):
+    """The first run has none."""
+    assert prometheus.read_file(tmp_path / "none.prom") == ""
+
+
+def test_missing_folder_is_an_error(tmp_path):
+    """It is somebody else's to make."""
+    with pytest.raises(FileNotFoundError):
+        prometheus.write_file(tmp_path / "none" / "a.prom", "a 1\n")

@@ -1,0 +1,357 @@
+"""The page itself: whatever a cluster says stays text, nothing is loaded, and every colour can be read."""
+
+import base64
+import collections
+import dataclasses
+import hashlib
+import html.parser
+import json
+import re
+import types
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from nomad_csi import findings
+from nomad_csi.diagnosis import page
+from nomad_csi.findings import causes, registry
+from nomad_csi.render import environment
+from nomad_csi.render import page as html_page
+from tests import hostile
+
+STYLE = (Path(environment.templates_folder()) / html_page.STYLE).read_text(encoding="utf-8")
+WORDS = {"code", "kind", "mode", "policy", "evidence", "role", "severity", "state", "found_by", "tier", "status"}
+"""Fields that hold words of ours, not of a cluster."""
+
+TEXTS = 3000
+INJECTIONS = (
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "' onmouseover='alert(1)",
+    "</td></table></details><form action=//evil>",
+    "</style><style>*{display:none}",
+    "</title><meta http-equiv=refresh content=0>",
+    "<!-- -->",
+    "&lt;b&gt; &amp; &#60;",
+    "{{ 7 * 7 }}{% raw %}",
+    "a\u202eb\u2066c\0\x1b[0m\ud800",
+)
+
+
+class Reader(html.parser.HTMLParser):
+    """Elements of a page, its text, and what stands in the head of each row of the clients' tables."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.elements, self.texts, self.attributes = [], [], []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        names = tuple(sorted(name for name, _ in attributes))
+        self.elements.append((tag, names, dict(attributes).get("class", "")))
+        self.attributes += attributes
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+    def handle_decl(self, decl):
+        assert decl == "doctype html"
+
+    def handle_comment(self, data):
+        raise AssertionError(f"a comment: {data}")
+
+
+def changed(value, change):
+    """Return *value*, data of a report, with *change* made to every text of the cluster's in it."""
+    if isinstance(value, str):
+        return change(value) if value else value
+    if dataclasses.is_dataclass(value):
+        fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+        given = {
+            name: item if name in WORDS and isinstance(item, str) else changed(item, change)
+            for name, item in fields.items()
+        }
+        return dataclasses.replace(value, **given)
+    if isinstance(value, tuple):
+        return tuple(changed(item, change) for item in value)
+    if isinstance(value, Mapping):
+        return {changed(key, change): item for key, item in value.items()}
+    return value
+
+
+def with_texts(report, texts):
+    """Return *report* with one of *texts* instead of each text in it, the same one for the same."""
+    known = {}
+
+    def change(text):
+        if text not in known:
+            known[text] = f"x{next(texts)}{len(known)}"
+        return known[text]
+
+    return changed(report, change)
+
+
+def elements(text):
+    """Return how often each element is there, marks of code apart: text in back quotes is code."""
+    return collections.Counter(item for item in Reader(text).elements if item[0] != "code")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_hostile_text_stays_text(seed, hurt_report, rendered):
+    """A thousand texts instead of every name, message and id: not one element or attribute more, and none less."""
+    texts = hostile.texts(TEXTS, seed) if seed else hostile.unwritable_texts(TEXTS, seed)
+
+    report = with_texts(hurt_report, texts)
+
+    text = rendered(report)
+    assert elements(text) == elements(rendered(hurt_report))
+    assert text.encode()
+    joined = "".join(Reader(text).texts)
+    for client in report.clients:
+        assert html_page.visible(client.name) in joined
+
+
+@pytest.mark.parametrize("injection", INJECTIONS)
+def test_injection_is_shown_as_it_stands(injection, hurt_report, rendered):
+    """The usual ways in, in every place at once."""
+    report = changed(hurt_report, lambda text: f"{text}{injection}")
+
+    text = rendered(report)
+
+    assert elements(text) == elements(rendered(hurt_report))
+    assert html_page.visible(f"client-00000{injection}") in "".join(Reader(text).texts)
+    assert json.loads(json.dumps(report.as_json()))["clients"][0]["name"] == f"client-00000{injection}"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [("plain é 中", "plain é 中"), ("a\u202eb", "a\\u{202e}b"), ("\0\x7f", "\\u{0}\\u{7f}"), ("a\nb", "a\nb")],
+)
+def test_what_nobody_can_see_is_spelled_out(text, shown):
+    """What turns the direction of text, ends it, or hides in it."""
+    assert html_page.visible(text) == shown
+
+
+def test_page_names_nothing_outside_of_itself(hurt_report, rendered):
+    """No script, no style but the one whose hash the policy names, no address but anchors and the empty icon."""
+    text = rendered(hurt_report)
+    found = Reader(text)
+    [policy] = [value for name, value in found.attributes if name == "content" and "default-src" in value]
+    [style] = re.findall(r"<style>(.*?)</style>", text, re.DOTALL)
+
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    assert policy == (
+        f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none'; form-action 'none'"
+    )
+    tags = {tag for tag, _, _ in found.elements}
+    assert tags.isdisjoint({"script", "iframe", "img", "form", "object", "embed", "base"})
+    names = {name for name, _ in found.attributes}
+    assert names.isdisjoint({"style", "src", "srcset"})
+    assert not {name for name in names if name.startswith("on")}
+    links = {value for name, value in found.attributes if name == "href"}
+    assert {link for link in links if not link.startswith("#")} == {"data:,"}
+    assert "url(" not in style
+    assert "@import" not in style
+
+
+def test_every_anchor_has_its_place(hurt_report, rendered):
+    """Links lead to ids that are there, each id once."""
+    found = Reader(rendered(hurt_report))
+    ids = [value for name, value in found.attributes if name == "id"]
+
+    assert len(ids) == len(set(ids))
+    assert {value[1:] for name, value in found.attributes if name == "href" and value.startswith("#")} <= set(ids)
+    assert {value for name, value in found.attributes if name == "aria-labelledby"} <= set(ids)
+
+
+def test_every_header_says_of_what(hurt_report, rendered):
+    """Of its column, or of its row; and every table has a caption."""
+    found = Reader(rendered(hurt_report)).elements
+
+    assert {names for tag, names, _ in found if tag == "th"} == {("scope",), ("class", "scope")}
+    counts = collections.Counter(tag for tag, _, _ in found)
+    assert counts["table"] == counts["caption"] == counts["thead"] > 10
+
+
+def palette(scheme):
+    """Return the colours of ``light`` or ``dark`` by name, as the style has them."""
+    light, dark = re.findall(r":root\{(.*?)\}", STYLE, re.DOTALL)
+    return dict(re.findall(r"--([a-z-]+):(#[0-9a-f]{6})", {"light": light, "dark": dark}[scheme]))
+
+
+def luminance(colour):
+    """Return the relative luminance of ``#rrggbb``. Source: WCAG 2.2, definition of relative luminance."""
+    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one, other):
+    dark, light = sorted((luminance(one), luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_text_can_be_read(scheme):
+    """4.5 to 1 at least, on the page, on cards, and of words on their own ground."""
+    colours = palette(scheme)
+    words = ("good", "warn", "bad", "unsure")
+    pairs = [(word, ground) for word in ("ink", "soft", "link", *words) for ground in ("page", "card")]
+    pairs += [(word, f"{word}-on") for word in words]
+
+    assert len(colours) == 14
+    found = {pair: round(contrast(*(colours[name] for name in pair)), 2) for pair in pairs}
+    assert {pair: value for pair, value in found.items() if value < 4.5} == {}
+
+
+def test_every_kind_has_a_sign_of_its_own():
+    """No word is told apart by its colour alone."""
+    signs = dict(re.findall(r'\.(good|warn|bad|unsure)::before\{content:"([^"]+)" / ""\}', STYLE))
+
+    assert sorted(signs) == ["bad", "good", "unsure", "warn"]
+    assert len(set(signs.values())) == 4
+
+
+def test_page_of_ten_thousand_volumes_is_two_megabytes(hurt_report, rendered):
+    """What one volume takes in a page, and one client: short rows, no closing tags that nobody needs."""
+    volume, client = hurt_report.volumes[0], hurt_report.clients[0]
+    many = dataclasses.replace(
+        hurt_report,
+        volumes=tuple(dataclasses.replace(volume, volume_id=f"data-{n:05}") for n in range(10_000)),
+        clients=tuple(dataclasses.replace(client, name=f"client-{n:05}") for n in range(1000)),
+    )
+
+    size_mb = len(rendered(many).encode()) / 1e6
+
+    assert 1.0 < size_mb < 2.5
+
+
+def test_many_findings_and_rows_are_folded(hurt_report, rendered):
+    """The first of a code are shown and the rest can be opened; so it is with rows that are not well."""
+    [finding, *_] = hurt_report.findings
+    [volume, *_] = hurt_report.volumes
+    many = dataclasses.replace(
+        hurt_report,
+        findings=(finding,) * 12,
+        volumes=tuple(dataclasses.replace(volume, volume_id=f"v{n}", status="missing") for n in range(1200)),
+    )
+
+    text = rendered(many)
+
+    assert "<summary>7 more</summary>" in text
+    assert "<summary>1,150 more with a problem</summary>" in text
+    assert "all 1,200</span>" in text
+
+
+def test_volume_has_its_size_and_where_it_is_attached(hurt_report, rendered):
+    """The client of its claim; EC2 was not queried."""
+    [held] = [item for item in hurt_report.volumes if item.volume_id == "data-00000"]
+    sized = dataclasses.replace(held, size_bytes=40 * 2**30)
+
+    assert (held.attached, held.size) == (("client-00000",), "-")
+    assert "<td class=n>40GiB<td class=n>1<td>client-00000<td" in rendered(
+        dataclasses.replace(hurt_report, volumes=(sized,))
+    )
+
+
+@pytest.mark.parametrize(
+    ("title", "region", "heading"),
+    [("Shop", "us", "Shop"), ("", "us", "Storage of us"), ("", "global", "Storage of http://nomad:4646")],
+)
+def test_page_is_called_as_its_operator_calls_the_cluster(hurt_report, rendered, title, region, heading):
+    """Else by the region, if that has a name of its own."""
+    cluster = dataclasses.replace(hurt_report.cluster, region=region, address="http://nomad:4646")
+
+    text = rendered(dataclasses.replace(hurt_report, title=title, cluster=cluster))
+
+    assert f": {heading}</title>" in text
+    assert f"<h1>{heading} <span" in text
+
+
+def test_empty_sections_are_left_out(hurt_report, rendered):
+    """Their tiles say none, and lead nowhere."""
+    bare = dataclasses.replace(hurt_report, findings=(), claims=(), volumes=(), unchecked=(), evidence=())
+
+    text = rendered(bare)
+
+    assert re.findall(r"<section id=(\w+)", text) == ["zones", "plugins", "clients"]
+    assert re.findall(r'<a href="#(\w+)">\w+</a>', text) == ["zones", "plugins", "clients"]
+    assert "No findings." in text
+
+
+@pytest.mark.parametrize(
+    ("kinds", "held", "unread", "said"),
+    [
+        ([], [0, 0], 0, (0, "none", "good")),
+        (["good", "good"], [1, 1], 0, (2, "all live", "good")),
+        (["good", "bad", "warn"], [3], 0, (3, "2 not live", "bad")),
+        (["good"], [1, 4], 1, (5, "all live; claims of 1 volume not read", "unsure")),
+        (["bad"], [1, 4], 2, (5, "1 not live; claims of 2 volumes not read", "bad")),
+        ([], [0, 4], 1, (4, "all live; claims of 1 volume not read", "unsure")),
+    ],
+)
+def test_claims_are_counted_by_nomads_numbers(hurt_report, kinds, held, unread, said):
+    """Also those that were not read: then it is not known whether all are live."""
+    [volume, *_] = hurt_report.volumes
+    volumes = tuple(dataclasses.replace(volume, claims=count) for count in held)
+    report = dataclasses.replace(hurt_report, volumes=volumes, claims_unread=unread)
+
+    *_, tile = page._tiles(report, [types.SimpleNamespace(kind=kind) for kind in kinds])
+
+    assert (tile.label, tile.count, tile.remark, tile.kind) == ("claims", *said)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "remark"),
+    [
+        ({}, "none"),
+        ({"vol-1": 0}, "all ok"),
+        ({"vol-1": 40, "vol-2": 80}, "all ok; 120GiB"),
+        ({"vol-1": 40, "fs-1": 0, "fs-2": 0}, "all ok; 40GiB, 2 of unknown size"),
+    ],
+)
+def test_sizes_of_volumes_are_summed(hurt_report, sizes, remark):
+    """Storage that is registered twice is counted once, and none where nothing is registered."""
+    volume = dataclasses.replace(hurt_report.volumes[0], status="ok")
+    volumes = [dataclasses.replace(volume, external_id=name, size_bytes=gib << 30) for name, gib in sizes.items()]
+    twice = (*volumes, *volumes, *(dataclasses.replace(each, external_id="", size_bytes=0) for each in volumes))
+
+    tiles = page._tiles(dataclasses.replace(hurt_report, volumes=twice), [])
+
+    assert next(tile for tile in tiles if tile.label == "volumes").remark == remark
+
+
+def test_consequences_stand_below_their_cause(hurt_report, rendered):
+    """One card, and no advice of theirs."""
+    links = causes.of_plugin("aws-ebs0")
+    found = [
+        findings.finding("job-missing", "job default/a", found="it is stopped", links=links),
+        findings.finding("plugin-missing", "plugin aws-ebs0", found="none", links=links),
+    ]
+
+    text = rendered(dataclasses.replace(hurt_report, findings=causes.assign(found)))
+
+    assert text.count('<span class="b bad">error</span> job-missing') == 1
+    assert "so: plugin-missing: plugin aws-ebs0" in text
+    assert registry.codes()["plugin-missing"].fix not in text
+
+
+TABLES = {
+    "instances": ["Role", "Zone", "", "Checked by", ""],
+    "clients": ["", "Zone", "Node pool", "Datacenter", "Nomad", ""],
+    "volumes": ["", "Plugin", "Zone", "Size", "Claims", "Attached to", "External id", "Checked by"],
+    "claims": ["", "Mode", "Job", "Client", "Since", "Allocation"],
+}
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_cells_on_a_phone_have_the_labels_of_their_columns(hurt_report, rendered, kind):
+    """A narrow screen shows a row as a list; a status and a detail say by themselves what they are."""
+    head = re.search(rf"<table class={kind}>.*?<thead><tr>(.*?)<tbody>", rendered(hurt_report), re.DOTALL)[1]
+    columns = re.findall(r"<th scope=col[^>]*>([^<\n]+)", head)[1:]
+    labels = dict(re.findall(rf'\.{kind} td:nth-of-type\((\d)\)::before{{content:"([^"]+) "}}', STYLE))
+
+    assert [labels.get(str(number + 1), "") for number in range(len(columns))] == TABLES[kind]
+    assert [name for name in TABLES[kind] if name] == [name for name in columns if name in TABLES[kind]]

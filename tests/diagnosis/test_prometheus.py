@@ -1,0 +1,154 @@
+"""Metrics follow the rules of Prometheus' text format, and say of a round what its report says."""
+
+import re
+
+import pytest
+
+from nomad_csi import findings
+from nomad_csi.diagnosis import prometheus, verification_report
+from nomad_csi.diagnosis.rules import claim_status, volume_status
+from nomad_csi.health import plugins
+from nomad_csi.plan import registration
+
+WANTED = registration.VolumeRegistration(
+    volume_id="mysql", name="mysql", external_id="vol-1", plugin_id="aws-ebs0", capabilities=()
+)
+ALARM = findings.finding(claim_status.WITHOUT_CONTROLLER, "volume default/mysql", expected="x", found="y")
+NAME = r"[a-zA-Z_:][a-zA-Z0-9_:]*"
+LABEL = re.compile(r'([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\[\\"n])*)"')
+SAMPLE = re.compile(rf'({NAME})(?:\{{((?:[^"}}]|"(?:[^"\\]|\\.)*")*)\}})? (\S+)')
+UNESCAPED = {"\\\\": "\\", "\\n": "\n", '\\"': '"'}
+
+
+def parsed(text):
+    """Return ``{(name, labels): value}``; fails where *text* breaks a rule of the format."""
+    assert text.endswith("\n")
+    samples, helps, types, closed, name = {}, set(), {}, set(), None
+    for line in text[:-1].split("\n"):
+        if line.startswith("# HELP "):
+            name = line.split(" ", 3)[2]
+            assert name not in helps, "a metric has one HELP line"
+            helps.add(name)
+        elif line.startswith("# TYPE "):
+            _, _, name, kind = line.split(" ")
+            assert name not in types, "a metric has one TYPE line"
+            assert not any(key[0] == name for key in samples), "TYPE goes before the samples"
+            types[name] = kind
+        else:
+            match = SAMPLE.fullmatch(line)
+            assert match, line
+            assert match[1] == name, "all lines of a metric are one group"
+            assert match[1] not in closed
+            labels = match[2] or ""
+            assert ",".join(found[0] for found in LABEL.finditer(labels)) == labels, line
+            told = {key: re.sub(r'\\[\\n"]', lambda m: UNESCAPED[m[0]], value) for key, value in LABEL.findall(labels)}
+            key = (match[1], tuple(sorted(told.items())))
+            assert key not in samples, "a series stands once"
+            samples[key] = float(match[3])
+        closed |= helps - {name}
+    names = {key[0] for key in samples}
+    assert names == helps == set(types)
+    assert set(types.values()) == {"gauge"}
+    return samples
+
+
+def value(samples, name, **labels):
+    return samples[name, tuple(sorted(labels.items()))]
+
+
+@pytest.fixture
+def mixed(expected, node, instance, seen, ran):
+    """Return a report with a healthy controller, a missing node instance and a missing volume."""
+    there = seen(instance("controller", "a"), instance("node", "a"), ran=[ran("controller", "a"), ran("node", "a")])
+    status = plugins.compare_plugin(expected(), there, (node("a"), node("b")))
+    return verification_report.VerificationReport(
+        plugins=(status,), volumes=(volume_status.judge_volume(WANTED, None),)
+    )
+
+
+def test_round_is_told_whole(mixed):
+    """Counts by role and status, volumes one by one, findings by code."""
+    samples = parsed(prometheus.text(mixed, seconds=0.25, last_answer_s=1_795_000_000.5))
+
+    assert value(samples, "nomad_csi_verify_answered") == 1
+    assert value(samples, "nomad_csi_verify_ok") == 0
+    assert value(samples, "nomad_csi_verify_duration_seconds") == 0.25
+    assert value(samples, "nomad_csi_verify_last_answer_timestamp_seconds") == 1_795_000_000.5
+    assert value(samples, "nomad_csi_plugin_ok", plugin_id="aws-ebs0") == 0
+    assert value(samples, "nomad_csi_plugin_status", plugin_id="aws-ebs0", status="partial") == 1
+    assert [
+        (value(samples, f"nomad_csi_plugin_instances_{kind}", plugin_id="aws-ebs0", role=role))
+        for role in ("controller", "node")
+        for kind in ("healthy", "expected")
+    ] == [1, 1, 1, 2]
+    place = {"plugin_id": "aws-ebs0", "role": "node"}
+    assert value(samples, "nomad_csi_plugin_instances", **place, status="missing") == 1
+    volume = {"namespace": "default", "volume_id": "mysql", "plugin_id": "aws-ebs0"}
+    assert value(samples, "nomad_csi_volume_ok", **volume) == 0
+    assert value(samples, "nomad_csi_volume_claimed_without_controller", **volume) == 0
+    assert value(samples, "nomad_csi_findings", severity="error", code="volume-missing") == 1
+
+
+def test_claims_without_a_controller_are_an_alarm():
+    """Of the volume that is held, and it is not well."""
+    held = volume_status.VolumeStatus(
+        namespace="default", volume_id="mysql", plugin_id="p", external_id="", status="ok", findings=(ALARM,)
+    )
+    found = verification_report.VerificationReport(plugins=(), volumes=(held,))
+
+    samples = parsed(prometheus.text(found, seconds=1, last_answer_s=1))
+
+    volume = {"namespace": "default", "volume_id": "mysql", "plugin_id": "p"}
+    assert value(samples, "nomad_csi_volume_claimed_without_controller", **volume) == 1
+    assert value(samples, "nomad_csi_volume_ok", **volume) == 0
+
+
+def test_without_an_answer_nothing_is_claimed():
+    """No series of plugins and volumes: an alert on them cannot see an old value."""
+    text = prometheus.text(None, seconds=30, last_answer_s=1_795_000_000)
+
+    assert {name: found for (name, _), found in parsed(text).items()} == {
+        "nomad_csi_verify_answered": 0,
+        "nomad_csi_verify_duration_seconds": 30,
+        "nomad_csi_verify_last_answer_timestamp_seconds": 1_795_000_000,
+    }
+
+
+@pytest.mark.parametrize("volume_id", ['a"b', "a\\b", "a\nb", 'a\\"\n}', "a\\nb", "ä🎉", 'x",y="z'])
+def test_labels_say_what_they_were_given(volume_id):
+    """Quotes, backslashes and line ends are escaped, all else stands as it is."""
+    held = volume_status.VolumeStatus(
+        namespace="default", volume_id=volume_id, plugin_id="p", external_id="", status="ok", findings=()
+    )
+    found = verification_report.VerificationReport(plugins=(), volumes=(held,))
+
+    samples = parsed(prometheus.text(found, seconds=1, last_answer_s=1))
+
+    assert value(samples, "nomad_csi_volume_ok", namespace="default", volume_id=volume_id, plugin_id="p") == 1
+
+
+@pytest.mark.parametrize("last_answer_s", [0.0, 1_795_000_000.0, 1_795_000_000.125])
+def test_last_answer_is_found_again(last_answer_s):
+    """Who writes the file anew takes it over."""
+    text = prometheus.text(None, seconds=1, last_answer_s=last_answer_s)
+
+    assert prometheus.last_answer_s(text) == last_answer_s
+
+
+@pytest.mark.parametrize("text", ["", "# HELP a b", "nomad_csi_verify_last_answer_timestamp_seconds soon\n", "\0\1"])
+def test_file_of_somebody_else_says_nothing(text):
+    """Whatever stands there, it is no reason to fail."""
+    assert prometheus.last_answer_s(text) == 0
+
+
+def test_series_do_not_grow_with_clients(expected, node, instance, seen, ran):
+    """Two clients or forty: as many lines."""
+
+    def lines(count):
+        names = [f"n{number}" for number in range(count)]
+        there = seen(*(instance("node", name) for name in names), ran=[ran("node", name) for name in names])
+        status = plugins.compare_plugin(expected(controllers=0), there, tuple(node(name) for name in names))
+        found = verification_report.VerificationReport(plugins=(status,), volumes=())
+        return prometheus.text(found, seconds=1, last_answer_s=1).count("\n")
+
+    assert lines(40) == lines(2)

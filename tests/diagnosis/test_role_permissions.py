@@ -1,0 +1,115 @@
+"""IAM policies, as far as the driver meets them: yes, no, or not to be told."""
+
+import pytest
+
+from nomad_csi.diagnosis.rules import role_permissions
+from nomad_csi.plan import iam
+
+VOLUME = "arn:aws:ec2:us-east-1:123456789012:volume/vol-1"
+
+
+def allow(action="ec2:AttachVolume", resource="*", **more):
+    return {"Effect": "Allow", "Action": action, "Resource": resource} | more
+
+
+def condition(operator, key, value):
+    return {"Condition": {operator: {key: value}}}
+
+
+WITH_TAG = condition("StringEquals", "aws:ResourceTag/ebs.csi.aws.com/cluster", "true")
+
+
+GRANT = condition("Bool", "kms:GrantIsForAWSResource", "true")
+ELSEWHERE = condition("IpAddress", "aws:SourceIp", "10.0.0.0/8")
+DENY = {"Effect": "Deny", "Action": "ec2:*", "Resource": "*"}
+
+
+@pytest.mark.parametrize(
+    ("statements", "is_tagged", "status"),
+    [
+        ([], False, False),
+        ([allow()], False, True),
+        ([allow("ec2:*")], False, True),
+        ([allow(["EC2:attachvolume"])], False, True),
+        ([allow("ec2:DetachVolume")], False, False),
+        ([allow(resource="arn:aws:ec2:*:*:volume/*")], False, True),
+        ([allow(resource="arn:aws:ec2:*:*:instance/*")], False, False),
+        ([{"Effect": "Allow", "NotAction": "iam:*", "NotResource": "arn:aws:s3:::*"}], False, None),
+        ([allow(), {"Effect": "Deny", "NotAction": "ec2:*", "Resource": "*"}], False, None),
+        ([allow(), DENY], False, False),
+        ([allow(), DENY | ELSEWHERE], False, None),
+        ([allow(), DENY | WITH_TAG], False, True),
+        ([allow(), DENY | WITH_TAG], True, False),
+        ([allow(**WITH_TAG)], True, True),
+        ([allow(**WITH_TAG)], False, False),
+        ([allow(**WITH_TAG), allow(resource=VOLUME)], False, True),
+        ([allow(**ELSEWHERE)], False, None),
+        ([allow(**ELSEWHERE), allow(**WITH_TAG)], False, None),
+        ([allow(**ELSEWHERE), allow()], False, True),
+        ([allow(**condition("StringLike", "ec2:ResourceTag/team", "shop-*"))], True, None),
+        ([allow(**GRANT)], False, None),
+        ([allow(**condition("StringEquals", "aws:ResourceTag/ebs.csi.aws.com/cluster", ["true"]))], True, True),
+    ],
+)
+def test_statements(statements, is_tagged, status):
+    """Statements as this package writes them are compared; another condition leaves the answer undetermined."""
+    assert (
+        role_permissions.allows([{"Statement": statements}], "ec2:AttachVolume", VOLUME, is_tagged=is_tagged) is status
+    )
+
+
+@pytest.mark.parametrize("value", ["true", True])
+def test_grant_for_a_service_is_allowed(value):
+    """The condition of our policy for keys holds where EBS uses the grant."""
+    statement = allow("kms:CreateGrant", **condition("Bool", "kms:GrantIsForAWSResource", value))
+
+    assert role_permissions.allows([{"Statement": [statement]}], "kms:CreateGrant", "arn:aws:kms:key") is True
+
+
+def test_single_statement_may_stand_without_a_list():
+    """As IAM takes it."""
+    assert role_permissions.allows([{"Statement": allow()}], "ec2:AttachVolume", VOLUME) is True
+
+
+def test_own_policy_allows_what_the_controller_calls(make):
+    """The policy that this package makes."""
+    needed = role_permissions.needs(make.REGION)
+
+    assert role_permissions.lacking(make.role(iam.ebs_policy(make.REGION)), needed) == ([], [])
+    assert "ec2:DescribeAvailabilityZones" in needed.describe
+
+
+def test_simulated_answers_are_taken_as_they_are(make):
+    """One set of actions for each question: to describe, with the tag, without it, and for each key."""
+    needed = role_permissions.needs(make.REGION, [make.KEY])
+    answers = (frozenset(needed.describe), frozenset(role_permissions.ON_VOLUMES), frozenset(), frozenset())
+    role = make.role(documents={}, answers=answers)
+
+    assert role_permissions.lacking(role, needed) == ([], [])
+    assert role_permissions.may_attach(role, needed, {iam.CLUSTER_TAG: "true"}) is True
+    assert role_permissions.may_attach(role, needed, {}) is False
+    assert role_permissions.may_use_key(role, needed, make.KEY, {}) is False
+    assert [question.context for question in needed.questions] == [
+        {},
+        {"aws:ResourceTag/ebs.csi.aws.com/cluster": "true"},
+        {},
+        {"kms:GrantIsForAWSResource": "true"},
+    ]
+
+
+def test_key_policy_may_name_the_role_itself(make):
+    """Then its own policies need not."""
+    needed = role_permissions.needs(make.REGION, [make.KEY])
+    policy = {"Statement": [allow("kms:*", Principal={"AWS": [make.ROLE_ARN]})]}
+
+    assert role_permissions.may_use_key(make.role({"Statement": []}), needed, make.KEY, policy) is True
+    assert role_permissions.may_use_key(make.role({"Statement": []}), needed, make.KEY, make.key().policy) is False
+
+
+def test_volume_that_is_named_needs_no_tag(make):
+    """As this package names volumes that exist."""
+    role = make.role(iam.ebs_policy(make.REGION, volume_ids=["vol-1"]))
+    needed = role_permissions.needs(make.REGION)
+
+    assert role_permissions.may_attach(role, needed, {}, external_id="vol-1") is True
+    assert role_permissions.may_attach(role, needed, {}, external_id="vol-2") is False

@@ -1,0 +1,101 @@
+"""Rounds go on while Nomad does not answer, and say so; they cost the same however many clients there are."""
+
+import dataclasses
+
+import pytest
+
+from nomad_csi import nomad
+from nomad_csi.diagnosis import rounds, verification
+from nomad_csi.plan import model, storage
+
+
+@pytest.fixture(autouse=True)
+def no_failed_allocation(scripted):
+    """No allocation failed."""
+    scripted.reply("GET", "/v1/allocations", 200, [])
+
+
+@pytest.fixture
+def plan(expectation):
+    """Return a plan of one plugin with a node job, and no volumes."""
+    document = {"plugins": [{"id": "aws-ebs0", "driver": "aws-ebs", "aws_region": "us-east-1"}]}
+    [plugin] = storage.plan_document(document).plugins
+    jobs = tuple(job for job in plugin.jobs if job.role == "node")
+    made = dataclasses.replace(plugin, jobs=jobs, expectation=expectation, minimum_nomad="")
+    return model.StoragePlan(plugins=(made,), volumes=())
+
+
+@pytest.fixture
+def going(context, plan):
+    """Return rounds that are asked of the scripted Nomad."""
+    return rounds.Rounds(verification.Verifier(context.connect(), plan))
+
+
+def test_outage_is_told_and_ends(going, scripted, plugin_cluster):
+    """While nothing is known nothing is claimed; afterwards changes are those since the last answer."""
+    plugin_cluster.plugin()
+    plugin_cluster.plugin()
+    plugin_cluster.plugin(instances=0)
+    for restarts in (0, 0, 0):
+        plugin_cluster.allocation(restarts=restarts)
+    listed = scripted.replies["GET", "/v1/nodes"][0]
+    scripted.replies["GET", "/v1/nodes"] = [listed, (500, "No cluster leader"), listed]
+
+    first, second, third = (going.run() for _ in range(3))
+
+    assert (first.exit_code, first.summary, first.changed) == (0, "as specified", ())
+    assert (second.exit_code, second.found, second.changed) == (2, None, ())
+    assert second.summary.startswith(
+        f"not known, Nomad gave no answer (its last answer came {rounds.when(first.at_s)})"
+    )
+    assert second.last_answer_s == first.at_s
+    assert (third.exit_code, third.summary) == (1, "not as specified: 1 error, 1 warning")
+    assert str(third.changed[0]) == "plugin aws-ebs0: healthy -> starting (0/1 nodes)"
+
+
+def test_nomad_that_never_answered_is_told_as_that(plan):
+    """Nobody listens there."""
+    with nomad.Nomad(nomad.Connection(address="http://127.0.0.1:9")) as client:
+        done = rounds.Rounds(verification.Verifier(client, plan)).run()
+
+    assert done.summary.startswith("not known, Nomad gave no answer (it never answered): GET /v1/plugin/")
+    assert done.as_json() | {"at": "", "error": ""} == {
+        "round": 1,
+        "at": "",
+        "answered": False,
+        "error": "",
+        "last_answer": "",
+        "changes": [],
+        "ok": None,
+    }
+    assert "nomad_csi_verify_answered 0\n" in done.metrics
+
+
+def test_last_answer_of_an_earlier_run_lives_on(plan):
+    """A run at its time knows when one before it had an answer."""
+    with nomad.Nomad(nomad.Connection(address="http://127.0.0.1:9")) as client:
+        done = rounds.Rounds(verification.Verifier(client, plan), last_answer_s=1_795_000_000).run()
+
+    assert done.as_json()["last_answer"] == "2026-11-18T11:06:40Z"
+    assert "nomad_csi_verify_last_answer_timestamp_seconds 1795000000\n" in done.metrics
+
+
+def test_calls_of_a_round_do_not_grow_with_clients(context, scripted, plugin_cluster, plan):
+    """What clients said of themselves is kept; twenty and sixty without an instance cost the same."""
+    plugin_cluster.plugin()
+    plugin_cluster.allocation()
+
+    def calls(count):
+        scripted.replies.pop(("GET", "/v1/nodes"))
+        names = ["a", *(f"n{number}" for number in range(count - 1))]
+        plugin_cluster.nodes(*({"ID": f"id-{name}", "Name": name, "ModifyIndex": count} for name in names))
+        going = rounds.Rounds(verification.Verifier(context.connect(), plan))
+        going.run()
+        asked = len(scripted.requests)
+        assert going.run().found is not None
+        return sorted(path.partition("?")[0] for _, path, _ in scripted.requests[asked:] if "/logs/" not in path)
+
+    well, twenty, sixty = calls(1), calls(20), calls(60)
+
+    assert len(well) == 4
+    assert twenty == sixty

@@ -1,0 +1,212 @@
+"""A volume tried on two clients: where it is read back, and what is said where that does not come about."""
+
+import dataclasses
+import time
+
+import pytest
+
+from nomad_csi import errors
+from nomad_csi.diagnosis import smoke, smoke_round
+from nomad_csi.nomad import jobs, volumes
+from nomad_csi.plan import smoke as plan
+from tests import deadlines
+
+MARK = "nomad:emulator"
+MOUNTS = "mounts and data: the plugins of the sandbox mount nothing, so nothing was written"
+KEY = ("default", "tried")
+STOP, REGISTER, ALLOCATIONS = jobs.stop, jobs.register, jobs.allocations
+
+
+@pytest.fixture
+def mounted(monkeypatch):
+    """The task does nothing, as the plugin mounts nothing; the rest is as on a real cluster."""
+    monkeypatch.setattr(plan, "script", lambda _kind, _token: "exit 0")
+
+
+@pytest.fixture
+def fails(monkeypatch):
+    """Return a function: registering the read job raises *error*."""
+
+    def arrange(error):
+        def register(client, document, **more):
+            if document["ID"].startswith("nomad-csi-smoke-read"):
+                raise error
+            return REGISTER(client, document, **more)
+
+        monkeypatch.setattr(jobs, "register", register)
+
+    return arrange
+
+
+def left(cluster):
+    return [job["ID"] for job in cluster.client.request("GET", "/v1/jobs").data if "smoke" in job["ID"]]
+
+
+def remove(cluster, ids):
+    """Purge jobs, and wait until the volume is free."""
+    for job_id in ids:
+        STOP(cluster.client, "default", job_id, purge=True)
+    deadline = time.monotonic() + deadlines.PATIENT_S
+    while volumes.get(cluster.client, *KEY).claims:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_data_is_read_back_on_the_other_client(cluster):
+    """Both clients had the volume, one after the other."""
+    outcome = smoke.try_out(cluster.client, KEY, sandbox=MARK)
+
+    assert sorted(done.node_name for done in outcome.rounds) == ["one", "two"]
+    assert (outcome.status, outcome.not_verified) == ("not verified", (MOUNTS,))
+    assert volumes.get(cluster.client, *KEY).claims == ()
+
+
+def test_claim_that_is_not_released_fails_the_test(cluster, monkeypatch):
+    """The next job could not have the volume."""
+    asked = []
+
+    def is_claimed(*_):
+        asked.append("the first time as it runs")
+        cluster.client.clock.ahead_s += deadlines.PATIENT_S * (len(asked) > 1)
+        return True
+
+    monkeypatch.setattr(smoke_round.Watch, "_is_claimed", is_claimed)
+
+    outcome = smoke.try_out(cluster.client, KEY, sandbox=MARK, timeout_s=deadlines.PATIENT_S)
+
+    assert outcome.status == "failed"
+    assert "the claim is still there 240 s after the end" in outcome.rounds[0].reason
+
+
+@pytest.mark.parametrize("ending", ["failed", "lost"])
+def test_job_that_did_not_complete_fails_the_test(cluster, monkeypatch, ending):
+    """Its client went away, or the task failed without an exit code: nobody knows what was written."""
+
+    def ended(client, namespace, job_id):
+        found = ALLOCATIONS(client, namespace, job_id)
+        return tuple(dataclasses.replace(each, client_status=ending) if _is_over(each) else each for each in found)
+
+    monkeypatch.setattr(jobs, "allocations", ended)
+
+    outcome = smoke.try_out(cluster.client, KEY, sandbox=MARK)
+
+    assert outcome.status == "failed"
+    assert outcome.rounds[0].reason != ""
+
+
+def _is_over(allocation):
+    return allocation.client_status == "complete"
+
+
+def test_without_room_on_the_others_it_is_read_where_there_is_room(cluster, monkeypatch):
+    """Nomad's reason is told, and another client is not called tried."""
+    nodes = cluster.cluster.state.nodes
+
+    def stop(client, namespace, job_id, *, purge):
+        [ran] = ALLOCATIONS(client, namespace, job_id)
+        for node_id, node in nodes.items():
+            if "write" in job_id and node_id != ran.node_id:
+                node["SchedulingEligibility"] = "ineligible"
+        return STOP(client, namespace, job_id, purge=purge)
+
+    monkeypatch.setattr(jobs, "stop", stop)
+    try:
+        outcome = smoke.try_out(cluster.client, KEY, sandbox=MARK)
+    finally:
+        for node in nodes.values():
+            node["SchedulingEligibility"] = "eligible"
+
+    assert [done.reason for done in outcome.rounds] == ["", ""]
+    assert len({done.node_name for done in outcome.rounds}) == 1
+    told, why = outcome.not_verified
+    assert told == MOUNTS
+    assert why.startswith("another client: no room on the others (")
+
+
+@pytest.mark.usefixtures("mounted")
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (errors.RefusedError("no client can run the read job: memory"), errors.RefusedError),
+        (errors.NomadCsiError("connection refused"), errors.NomadCsiError),
+    ],
+)
+def test_read_job_that_cannot_run_names_the_file(cluster, fails, error, kind):
+    """It was written and is not removed; the cause goes before its name."""
+    fails(error)
+
+    with pytest.raises(kind) as caught:
+        smoke.try_out(cluster.client, KEY)
+
+    said, _, file = str(caught.value).partition("; the file .nomad-csi-smoke-")
+    assert said == str(error)
+    assert file.endswith(" may still be in volume default/tried")
+    assert left(cluster) == []
+
+
+@pytest.mark.usefixtures("mounted")
+def test_interrupt_names_the_file(cluster, fails):
+    """It stays an interrupt."""
+    fails(KeyboardInterrupt())
+    told = []
+
+    with pytest.raises(KeyboardInterrupt):
+        smoke.try_out(cluster.client, KEY, tell=told.append)
+
+    assert told[-1].startswith("the file .nomad-csi-smoke-")
+    assert left(cluster) == []
+
+
+@pytest.mark.usefixtures("mounted")
+def test_nothing_is_said_of_a_file_that_was_not_written(cluster, monkeypatch):
+    """The write job was refused."""
+    monkeypatch.setattr(plan.SmokeJob, "clients", "^nowhere$")
+
+    with pytest.raises(errors.RefusedError) as caught:
+        smoke.try_out(cluster.client, KEY)
+
+    assert "the file" not in str(caught.value)
+
+
+def test_job_that_cannot_be_removed_is_named_and_the_interrupt_stays(cluster, monkeypatch):
+    """With the command that removes it."""
+
+    def refuse(*_given, **_more):
+        raise errors.NomadCsiError("DELETE /v1/job: connection refused")
+
+    def interrupt(*_given):
+        raise KeyboardInterrupt
+
+    told = []
+    monkeypatch.setattr(jobs, "stop", refuse)
+    monkeypatch.setattr(jobs, "allocations", interrupt)
+
+    with pytest.raises(KeyboardInterrupt):
+        smoke.try_out(cluster.client, KEY, sandbox=MARK, tell=told.append)
+
+    [job_id] = left(cluster)
+    monkeypatch.undo()
+    remove(cluster, [job_id])
+    assert told[-1] == (
+        f"job default/{job_id} is left behind: DELETE /v1/job: connection refused; remove it: "
+        f"nomad job stop -purge -namespace default {job_id}"
+    )
+
+
+def test_job_that_cannot_be_removed_does_not_hide_the_outcome(cluster, monkeypatch):
+    """It is among what is left behind."""
+
+    def refuse(client, namespace, job_id, *, purge):
+        if purge:
+            raise errors.NomadCsiError("refused")
+        return STOP(client, namespace, job_id, purge=purge)
+
+    monkeypatch.setattr(jobs, "stop", refuse)
+
+    outcome = smoke.try_out(cluster.client, KEY, sandbox=MARK)
+
+    ids = left(cluster)
+    monkeypatch.undo()
+    remove(cluster, ids)
+    assert len(ids) == len(outcome.left_behind) == 2
+    assert all("; remove it: nomad job stop -purge -namespace default " in line for line in outcome.left_behind)

@@ -1,0 +1,305 @@
+"""A whole plan is compared in one go, by asking only."""
+
+import dataclasses
+
+import pytest
+
+from nomad_csi import errors
+from nomad_csi.diagnosis import verification
+from nomad_csi.health import observation
+from nomad_csi.plan import model, registration, storage
+
+VOLUME = {
+    "ID": "mysql",
+    "Namespace": "default",
+    "Name": "mysql",
+    "ExternalID": "vol-0a1b2c3d4e5f60718",
+    "PluginID": "aws-ebs0",
+    "RequestedCapabilities": [{"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}],
+    "Schedulable": True,
+    "MountOptions": None,
+    "Topologies": [{"Segments": {"topology.ebs.csi.aws.com/zone": "us-east-1a"}}],
+}
+REGISTRATION = registration.VolumeRegistration(
+    volume_id="mysql",
+    name="mysql",
+    external_id="",
+    plugin_id="aws-ebs0",
+    capabilities=(registration.Capability(access_mode="single-node-writer", attachment_mode="file-system"),),
+    required_topologies=({"topology.ebs.csi.aws.com/zone": "us-east-1a"},),
+)
+
+
+@pytest.fixture(autouse=True)
+def no_failed_allocation(scripted):
+    """No allocation failed."""
+    scripted.reply("GET", "/v1/allocations", 200, [])
+
+
+@pytest.fixture
+def plan(expectation):
+    """Return a plan of one plugin without a controller, and a volume that is still to be made."""
+    document = {"plugins": [{"id": "aws-ebs0", "driver": "aws-ebs", "aws_region": "us-east-1"}]}
+    [plugin] = storage.plan_document(document).plugins
+    nodes = [job for job in plugin.jobs if job.role == "node"]
+    return model.StoragePlan(
+        plugins=(
+            model.PluginPlan(
+                plugin_id="aws-ebs0",
+                driver="aws-ebs",
+                jobs=tuple(nodes),
+                expectation=expectation,
+                iam_policy=None,
+                adopt=False,
+            ),
+        ),
+        volumes=(model.VolumePlan(registration=REGISTRATION, source=None, protect=True, adopt=False),),
+    )
+
+
+def test_how_plugins_are_asked_is_passed_on(plan, monkeypatch):
+    """Each plugin with its jobs, the timeout of a probe, and the job on the clients."""
+    asked = []
+    monkeypatch.setattr(observation, "Observer", lambda *given, **options: asked.append((*given, options)))
+
+    verification.Verifier("client", plan, probe_timeout_s=7.0, on_nodes="job")
+
+    [item] = plan.plugins
+    watched = observation.WatchedPlugin(expectation=item.expectation, job_ids=("plugin-aws-ebs0-nodes",))
+    assert asked == [("client", [watched], {"probe_timeout_s": 7.0, "on_nodes": "job"})]
+
+
+@pytest.mark.parametrize(
+    ("build", "volumes"),
+    [("1.10.6", ()), ("1.10.7", ("CSIVolume:mysql",)), ("unknown", ())],
+)
+def test_volumes_are_watched_where_that_erases_no_secret(context, scripted, plan, monkeypatch, build, volumes):
+    """Some servers erase the secrets of a volume whose events are read: all of them must be known to be newer."""
+    server = {"Name": "one", "Status": "alive", "Tags": {"region": "global", "build": build}}
+    scripted.reply("GET", "/v1/agent/members", 200, {"ServerRegion": "global", "Members": [server]})
+    asked = []
+    monkeypatch.setattr(verification.changes, "Events", lambda _client, topics, _tell: asked.extend(topics()))
+
+    verification.Verifier(context.client, plan).events(print)
+
+    assert asked == ["CSIPlugin:aws-ebs0", "Allocation:plugin-aws-ebs0-nodes", "Node", *volumes]
+
+
+def test_all_as_planned(context, scripted, plugin_cluster, plan):
+    """A healthy plugin and an equal registration leave nothing to say, and nothing but GET was sent."""
+    plugin_cluster.plugin()
+    plugin_cluster.allocation()
+    scripted.reply("GET", "/v1/volume/csi/mysql", 200, VOLUME)
+
+    report = verification.Verifier(context.connect(), plan, {"default/mysql": "vol-0a1b2c3d4e5f60718"}).verify()
+
+    assert (report.ok, report.findings) == (True, ())
+    assert [status.status for status in report.plugins] == ["healthy"]
+    assert [(status.key, status.status) for status in report.volumes] == [("default/mysql", "ok")]
+    assert {method for method, _, _ in scripted.requests} == {"GET"}
+
+
+def test_external_ids_of_the_stack_are_compared(context, scripted, plugin_cluster, plan):
+    """What Pulumi made must be what Nomad holds."""
+    plugin_cluster.plugin()
+    plugin_cluster.allocation()
+    scripted.reply("GET", "/v1/volume/csi/mysql", 200, VOLUME)
+
+    report = verification.Verifier(context.connect(), plan, {"default/mysql": "vol-9"}).verify()
+
+    assert [(finding.code, finding.expected) for finding in report.findings] == [
+        ("external-id-differs", "external id vol-9")
+    ]
+
+
+@pytest.mark.parametrize("external_ids", [{}, {"default/shared": "fs-0a1b2c3d::fsap-0a1b2c3d"}])
+def test_volume_in_the_storage_of_another_one_is_told(context, scripted, external_ids):
+    """By the stack's output, or by what Nomad holds of the other one."""
+    efs = {"mount_targets": [{"availability_zone": "us-east-1a"}], "clients": {"cidr_blocks": ["10.0.0.0/8"]}}
+    made = {"id": "shared", "plugin_id": "aws-efs0", "efs": efs}
+    guest = {"id": "uploads", "plugin_id": "aws-efs0", "existing": {"external_id": "fs-0a1b2c3d:/uploads"}}
+    plugin = {"id": "aws-efs0", "driver": "aws-efs", "aws_region": "us-east-1"}
+    wanted = storage.plan_document({"plugins": [plugin], "volumes": [made, guest]})
+    held = VOLUME | {"ID": "shared", "Name": "shared", "ExternalID": "fs-0a1b2c3d::fsap-0a1b2c3d"}
+    scripted.reply("GET", "/v1/volume/csi/shared", 200, held)
+    scripted.reply("GET", "/v1/volume/csi/uploads", 404, "volume not found")
+
+    report = verification.Verifier(context.connect(), dataclasses.replace(wanted, plugins=()), external_ids).verify()
+
+    [found] = [item for item in report.findings if item.code == "volume-in-storage-of-another"]
+    assert str(found) == (
+        "volume-in-storage-of-another: volume default/uploads: expected storage of its own, found fs-0a1b2c3d, which was "
+        "created for volume default/shared; keep default/shared as long as this data is needed: "
+        "fs-0a1b2c3d goes with it"
+    )
+
+
+def test_findings_of_plugins_and_volumes_come_together(context, scripted, plugin_cluster, plan):
+    """One report tells all that is wrong."""
+    plugin_cluster.plugin(instances=0)
+    plugin_cluster.allocation()
+    scripted.reply("GET", "/v1/volume/csi/mysql", 404, "volume not found")
+
+    report = verification.Verifier(context.connect(), plan).verify()
+
+    assert not report.ok
+    assert [finding.code for finding in report.findings] == ["instance-starting", "volume-missing"]
+
+
+def test_event_that_keeps_a_plugin_from_starting_is_told(context, plugin_cluster, plan):
+    """Such as a client that allows no privileges: it stands in the events alone, since nothing was ever logged."""
+    refused = 'Docker privileged mode is disabled on this Nomad agent; token=abc "plugin"'
+    plugin_cluster.plugin(instances=0)
+    plugin_cluster.allocation(events=[("Task Setup", "x"), ("Driver Failure", refused), ("Alloc Unhealthy", "failed")])
+    plugin_cluster.log("")
+
+    report = verification.Verifier(context.connect(), dataclasses.replace(plan, volumes=()), {}).verify()
+
+    [status] = report.plugins
+    assert [str(cause) for cause in status.causes if cause.kind == "event"] == [
+        "event on a (allocation alloc-a): Driver Failure: Docker privileged mode is disabled on this Nomad agent; "
+        'token=[secret] "plugin"',
+        "event on a (allocation alloc-a): Alloc Unhealthy: failed",
+    ]
+    assert "Docker privileged mode is disabled on this" in report.as_table()
+
+
+def test_watching_sees_a_restart(context, scripted, plugin_cluster, plan):
+    """Two looks see what one cannot: an instance that came back in place."""
+    plugin_cluster.plugin()
+    plugin_cluster.allocation()
+    plugin_cluster.allocation(restarts=1)
+    scripted.reply("GET", "/v1/volume/csi/mysql", 200, VOLUME)
+
+    report = verification.Verifier(context.connect(), plan).verify(watch_s=0.01)
+
+    assert [finding.code for finding in report.findings] == ["instance-restarted"]
+
+
+def test_broken_call_is_an_error(context, scripted, plugin_cluster, plan):
+    """What could not be asked is no finding: the answer is not known."""
+    plugin_cluster.plugin()
+    plugin_cluster.allocation()
+    scripted.reply("GET", "/v1/volume/csi/mysql", 403, "Permission denied")
+
+    with pytest.raises(errors.NomadApiError, match="Permission denied"):
+        verification.Verifier(context.connect(), plan).verify()
+
+
+def test_empty_plan_asks_nothing(context, scripted):
+    """Nothing planned, nothing wrong, nobody bothered."""
+    report = verification.Verifier(context.connect(), model.StoragePlan(plugins=(), volumes=())).verify()
+
+    assert (report.ok, scripted.requests) == (True, [])
+
+
+CLAIMED = VOLUME | {"ControllerRequired": True, "WriteAllocs": {"alloc-w": None}, "Allocations": []}
+CONTROLLER = {"AllocID": "alloc-c", "Healthy": True, "Provider": "ebs.csi.aws.com", "ProviderVersion": "v1.64.0"}
+
+
+def _claims(report):
+    return [finding.found for finding in report.findings if finding.code == "claim-without-controller"]
+
+
+def test_claimed_volume_without_a_controller_is_an_alarm(context, scripted, plugin_cluster, plan):
+    """Nobody could detach it; one that nothing claims needs nobody."""
+    plugin_cluster.plugin()
+    plugin_cluster.allocation()
+    for volume in (CLAIMED, VOLUME):
+        scripted.reply("GET", "/v1/volume/csi/mysql", 200, volume)
+    client = context.connect()
+
+    claimed, free = verification.Verifier(client, plan).verify(), verification.Verifier(client, plan).verify()
+
+    assert (_claims(claimed), claimed.ok) == (["0 controllers, none healthy"], False)
+    assert (_claims(free), free.ok) == ([], True)
+
+
+@pytest.mark.parametrize(("healthy", "told"), [(True, []), (False, ["1 controllers, none healthy"])])
+def test_plugin_outside_the_plan_is_asked_for_its_controllers(context, scripted, plan, healthy, told):
+    """Its volume is in the plan, and claimed."""
+    record = {"ID": "aws-ebs0", "Controllers": {"id-c": CONTROLLER | {"Healthy": healthy}}, "Nodes": {}}
+    scripted.reply("GET", "/v1/plugin/csi/aws-ebs0", 200, record)
+    scripted.reply("GET", "/v1/volume/csi/mysql", 200, CLAIMED)
+    scripted.reply("GET", "/v1/nodes", 200, [])
+
+    report = verification.Verifier(context.connect(), dataclasses.replace(plan, plugins=())).verify()
+
+    assert _claims(report) == told
+
+
+@pytest.mark.parametrize(
+    ("clients", "state"),
+    [([], "unknown"), ([{"ID": "id-b", "Name": "b", "Status": "down"}], "down"), ([{"ID": "id-b", "Name": "b"}], "")],
+)
+def test_claim_on_a_client_that_is_down_is_an_error(context, scripted, plan, clients, state):
+    """Its volume may still be written to there, and is attached nowhere else."""
+    held = {"ID": "alloc-w", "NodeID": "id-b", "NodeName": "b", "JobID": "web", "ClientStatus": "unknown"}
+    scripted.reply("GET", "/v1/volume/csi/mysql", 200, CLAIMED | {"Allocations": [held], "ControllerRequired": False})
+    scripted.reply("GET", "/v1/nodes", 200, clients)
+    scripted.reply("GET", "/v1/plugin/csi/aws-ebs0", 200, {"ID": "aws-ebs0", "Controllers": {}, "Nodes": {}})
+
+    report = verification.Verifier(context.connect(), dataclasses.replace(plan, plugins=())).verify()
+
+    lost = [(item.severity, item.subject, item.found) for item in report.findings if item.code == "claim-node-down"]
+    assert [(severity, subject) for severity, subject, _ in lost] == [("error", "volume default/mysql")] * bool(state)
+    assert all(found.endswith(f"; the client is {state}") and "alloc-w" in found for _, _, found in lost)
+    assert report.ok is not bool(state)
+
+
+def test_round_after_round_finds_what_restarted_between(context, scripted, plugin_cluster, plan):
+    """The second round says so, the third has nothing to say."""
+    plugin_cluster.plugin()
+    for restarts in (0, 1, 1):
+        plugin_cluster.allocation(restarts=restarts)
+    scripted.reply("GET", "/v1/volume/csi/mysql", 200, VOLUME)
+    verifier = verification.Verifier(context.connect(), plan)
+
+    found = [[finding.code for finding in verifier.verify().findings] for _ in range(3)]
+
+    assert found == [[], ["instance-restarted"], []]
+
+
+def test_round_without_an_answer_loses_no_restart(context, scripted, plugin_cluster, plan):
+    """What is compared with is the last whole round."""
+    plugin_cluster.plugin()
+    for restarts in (0, 1, 1):
+        plugin_cluster.allocation(restarts=restarts)
+    for status, body in ((200, VOLUME), (500, "No cluster leader"), (200, VOLUME)):
+        scripted.reply("GET", "/v1/volume/csi/mysql", status, body)
+    verifier = verification.Verifier(context.connect(), plan)
+    verifier.verify()
+
+    with pytest.raises(errors.NomadApiError, match="No cluster leader"):
+        verifier.verify()
+
+    assert [finding.code for finding in verifier.verify().findings] == ["instance-restarted"]
+
+
+DRAINING = {"ID": "id-b", "Name": "b", "Status": "ready", "SchedulingEligibility": "ineligible", "Drain": True}
+
+
+@pytest.mark.parametrize("with_plugins", [True, False])
+def test_drain_under_a_claim_is_told_with_what_it_endangers(context, scripted, plugin_cluster, plan, with_plugins):
+    """By the clients that were listed for the plugins, or by a list of their own where the plan has none."""
+    held = {"ID": "alloc-w", "NodeID": "id-b", "NodeName": "b", "JobID": "web", "ClientStatus": "running"}
+    scripted.reply("GET", "/v1/volume/csi/mysql", 200, CLAIMED | {"Allocations": [held], "ControllerRequired": False})
+    if with_plugins:
+        plugin_cluster.plugin()
+        plugin_cluster.allocation()
+        plugin_cluster.nodes({}, DRAINING)
+    else:
+        scripted.reply("GET", "/v1/nodes", 200, [DRAINING])
+        scripted.reply("GET", "/v1/plugin/csi/aws-ebs0", 200, {"ID": "aws-ebs0", "Controllers": {}, "Nodes": {}})
+
+    client, wanted = context.connect(), plan if with_plugins else dataclasses.replace(plan, plugins=())
+    before, report = verification.Verifier(client, wanted).verify(), verification.Verifier(client, wanted).verify()
+
+    assert [(item.code, item.found[-7:]) for item in before.extra] == [
+        ("claim-node-down", "unknown")
+    ]  # b is not listed
+    told = [(item.severity, item.code, item.subject) for item in report.extra]
+    assert told == [
+        ("warning", "claim-node-draining", "client b"),
+        ("error", "claim-without-node-plugin", "plugin aws-ebs0 on b"),
+    ]

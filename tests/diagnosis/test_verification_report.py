@@ -1,0 +1,211 @@
+"""A report says the same as data and as a table."""
+
+import dataclasses
+import json
+
+import pytest
+
+from nomad_csi import findings
+from nomad_csi.diagnosis import verification_report
+from nomad_csi.diagnosis.rules import volume_status
+from nomad_csi.findings import causes, printing
+from nomad_csi.health import found, plugins
+from nomad_csi.plan import registration
+from nomad_csi.volumes import compare
+
+WANTED = registration.VolumeRegistration(
+    volume_id="mysql", name="mysql", external_id="vol-1", plugin_id="aws-ebs0", capabilities=()
+)
+
+
+@pytest.fixture
+def mixed(expected, node, instance, seen, ran):
+    """Return a report with a healthy controller, a missing node instance and a missing volume."""
+    there = seen(
+        instance("controller", "a"),
+        instance("node", "a"),
+        ran=[ran("controller", "a"), ran("node", "a"), ran("node", "b", events=[("Driver Failure", "no image")])],
+    )
+    status = plugins.compare_plugin(expected(), there, (node("a"), node("b")))
+    return verification_report.VerificationReport(
+        plugins=(status,), volumes=(volume_status.judge_volume(WANTED, None),)
+    )
+
+
+def test_empty_report_is_ok():
+    """A plan without plugins and volumes has nothing that could be wrong."""
+    empty = verification_report.VerificationReport(plugins=(), volumes=())
+
+    assert empty.ok
+    assert empty.as_table() == "nothing to verify\n"
+    assert empty.as_json() == {"ok": True, "plugins": [], "volumes": [], "findings": []}
+
+
+def test_warnings_leave_a_report_ok(expected, node, instance, seen):
+    """Only errors fail a verification."""
+    there = seen(instance("node", "a"), instance("node", "gone"))
+    noted = verification_report.VerificationReport(
+        plugins=(plugins.compare_plugin(expected(controllers=0), there, (node("a"),)),), volumes=()
+    )
+
+    assert noted.ok
+    assert [finding.severity for finding in noted.findings] == ["warning"]
+
+
+def test_json_has_the_documented_keys(mixed):
+    """Scripts read these names; they survive a round trip through JSON."""
+    data = mixed.as_json()
+
+    assert json.loads(json.dumps(data)) == data
+    assert data["ok"] is False
+    assert data["plugins"][0] == {
+        "plugin_id": "aws-ebs0",
+        "status": "partial",
+        "ok": False,
+        "policy": "all",
+        "evidence": "nomad",
+        "provider": "ebs.csi.aws.com",
+        "version": "v1.64.0",
+        "controllers": {"healthy": 1, "expected": 1},
+        "nodes": {"healthy": 1, "expected": 2},
+        "causes": [],
+        "instances": data["plugins"][0]["instances"],
+    }
+    assert data["plugins"][0]["instances"][2] == {
+        "role": "node",
+        "node_id": "id-b",
+        "node_name": "b",
+        "zone": "",
+        "alloc_id": "node-b",
+        "status": "unhealthy",
+        "evidence": "-",
+        "detail": "Driver Failure: no image",
+        "extra": False,
+        "nomad": "none",
+        "socket": "-",
+        "socket_detail": "",
+    }
+    assert data["volumes"] == [
+        {
+            "namespace": "default",
+            "volume_id": "mysql",
+            "plugin_id": "aws-ebs0",
+            "external_id": "vol-1",
+            "capacity_bytes": 0,
+            "status": "missing",
+            "evidence": "-",
+            "detail": "",
+        }
+    ]
+    assert [finding["code"] for finding in data["findings"]] == ["instance-unhealthy", "volume-missing"]
+
+
+def test_table_shows_counts_instances_volumes_and_proof(mixed):
+    """A person sees what is there, by what it was verified, and what to do."""
+    assert mixed.as_table(100) == (
+        "plugin    status   controllers  nodes  checked by  answers as\n"
+        "aws-ebs0  partial  1/1          1/2    nomad       ebs.csi.aws.com v1.64.0\n"
+        "\n"
+        "instance of  role        client  zone        status     checked by  detail\n"
+        "aws-ebs0     controller  a       -           healthy    nomad\n"
+        "aws-ebs0     node        a       us-east-1a  healthy    nomad\n"
+        "aws-ebs0     node        b       -           unhealthy  -           Driver Failure: no image\n"
+        "\n"
+        "volume         status   plugin    external id  checked by\n"
+        "default/mysql  missing  aws-ebs0  vol-1        -\n"
+        "\n"
+        "error  instance-unhealthy  node instance of plugin aws-ebs0 on b\n"
+        "  expected  a healthy instance\n"
+        "  found     Driver Failure: no image\n"
+        "  advice    check its task events with `nomad alloc status node-b`, then `nomad alloc logs -stderr\n"
+        "            node-b`\n"
+        "error  volume-missing  volume default/mysql\n"
+        "  expected  registered\n"
+        "  found     no such volume\n"
+        "  advice    run `pulumi up`, or `nomad-csi apply` with the spec or the rendered file\n"
+        "\n"
+        "1 plugin and 1 volume checked: 2 errors, 0 warnings\n"
+    )
+
+
+def test_sizes_are_shown_where_one_is_known():
+    """As Nomad has them; a size that is not known is not called zero."""
+    there = volume_status.judge_volume(WANTED, None)
+    grown = dataclasses.replace(there, volume_id="logs", capacity_bytes=20 * 2**30)
+
+    shown = verification_report.VerificationReport(plugins=(), volumes=(there, grown)).as_table().splitlines()[:3]
+
+    assert shown == [
+        "volume         status   plugin    external id  size   checked by",
+        "default/mysql  missing  aws-ebs0  vol-1               -",
+        "default/logs   missing  aws-ebs0  vol-1        20GiB  -",
+    ]
+
+
+def test_one_cause_is_shown_with_its_consequences_beneath(expected):
+    """A plugin that is not there at all: why, what follows, and what follows for its volumes; JSON has all of them."""
+    absent = plugins.compare_plugin(
+        expected(controllers=1), found.PluginFound(plugin=None, missing_jobs=("plugin-ebs",)), ()
+    )
+    held = volume_status.judge_volume(WANTED, None)
+    links = causes.of_plugin("aws-ebs0")
+    stuck = findings.finding("volume-unschedulable", "volume default/mysql", expected="x", found="y", links=links)
+    whole = verification_report.VerificationReport(
+        plugins=(absent,), volumes=(dataclasses.replace(held, findings=(stuck,), status="unschedulable"),)
+    )
+
+    text = whole.as_table()
+
+    codes = [item.code for item in whole.findings]
+    assert {"job-missing", "plugin-missing", "controller-missing", "volume-unschedulable"} <= set(codes)
+    shown = [line.split()[1] for line in text.splitlines() if line.startswith("error  ")]
+    assert sorted(shown) == ["job-missing", "no-eligible-node"]
+    assert (
+        "so plugin-missing: plugin aws-ebs0; controller-missing: plugin aws-ebs0; volume-unschedulable: volume "
+        in " ".join(text.split())
+    )
+    assert text.splitlines()[-1] == (
+        f"1 plugin and 1 volume checked: {len(codes)} errors, 0 warnings (3 are consequences)"
+    )
+
+
+def test_advice_for_files_names_no_stack(mixed):
+    """Where the spec is no stack's config; the other commands stay."""
+    with printing.advise_files():
+        told = mixed.as_table()
+
+    assert "advice    run `nomad-csi apply` with the spec or the rendered file" in told
+    assert "pulumi" not in told
+
+
+def test_table_and_json_say_what_was_not_compared():
+    """In a column that is there for that alone."""
+    held = volume_status.VolumeStatus(
+        namespace="default",
+        volume_id="mysql",
+        plugin_id="aws-ebs0",
+        external_id="vol-1",
+        status="ok",
+        findings=(),
+        detail=compare.ID_NOT_COMPARED,
+    )
+    whole = verification_report.VerificationReport(plugins=(), volumes=(held,))
+
+    assert whole.as_table() == (
+        "volume         status  plugin    external id  checked by  detail\n"
+        "default/mysql  ok      aws-ebs0  vol-1        nomad       external id not compared (--stack-output)\n"
+        "\n"
+        "0 plugins and 1 volume checked: 0 errors, 0 warnings\n"
+    )
+    assert whole.as_json()["volumes"][0]["detail"] == "external id not compared (--stack-output)"
+
+
+def test_table_is_painted_only_when_asked(mixed):
+    """Colour adds codes and changes no column."""
+    plain = mixed.as_table()
+    painted = mixed.as_table(colour=True)
+
+    assert "\x1b" not in plain
+    assert [painted.count(f"\x1b[31m{word}\x1b[0m") for word in ("missing", "unhealthy")] == [1, 1]
+    bare = painted.replace("\x1b[0m", "").replace("\x1b[31m", "").replace("\x1b[32m", "").replace("\x1b[33m", "")
+    assert bare == plain
