@@ -8,7 +8,8 @@ import pytest
 
 import nomad_csi
 from nomad_csi import components
-from nomad_csi.components import argument_classes, derived_arguments, documentation
+from nomad_csi.components import documentation
+from nomad_csi.spec import names
 from tests.components import test_user_mocks
 
 VOLUME = "aws:ebs/volume:Volume"
@@ -50,18 +51,15 @@ def test_unknown_keyword_is_told_as_an_unknown_key(cloud):
 
 @pytest.mark.parametrize("component", components.COMPONENTS)
 def test_help_lists_each_argument_and_each_output(component):
-    """With its type and its description, at every depth."""
-    kind = getattr(argument_classes, f"{component.__name__}Args")
+    """With its type and its description, at every depth; the signature has the required ones first."""
+    kind = component.__init__.__annotations__["args"]
+    described = documentation.package()["resources"][f"nomad-csi:index:{component.__name__}"]
 
-    text = pydoc.plain(pydoc.render_doc(component))
+    shown = " ".join(pydoc.plain(pydoc.render_doc(component)).replace(" |  ", " ").split())
 
-    shown = " ".join(text.replace(" |  ", " ").split())
-    for name, meaning in derived_arguments.texts(kind.__name__).items():
-        assert f" {name}: {documentation.written(kind.__annotations__[name])}" in shown
-        assert " ".join(meaning.split()) in shown
-    outputs = documentation.output_texts(component)
-    assert list(outputs) == list(documentation.output_types(component))
-    assert all(f" {name} {meaning}" in shown for name, meaning in outputs.items())
+    for name, item in (described["inputProperties"] | described["properties"]).items():
+        assert f" {names.python_name(name)}: " in shown
+        assert " ".join(item["description"].split()) in shown
     required = [item.name for item in inspect.signature(component).parameters.values() if item.default is item.empty]
     assert required == ["resource_name", *(name for name in kind.__annotations__ if name in kind.__required_keys__)]
 
@@ -69,8 +67,8 @@ def test_help_lists_each_argument_and_each_output(component):
 def test_help_of_a_field_in_a_part():
     """Its path, and the values that it may have."""
     assert (
-        "\n  capabilities[].access_mode: Input[Literal['single-node-reader-only', 'single-node-writer', "
-        "'multi-node-reader-only', 'multi-node-single-writer', 'multi-node-multi-writer']], required\n"
+        "\n  capabilities[].access_mode: 'single-node-reader-only' | 'single-node-writer' | 'multi-node-reader-only' | "
+        "'multi-node-single-writer' | 'multi-node-multi-writer', required\n"
     ) in components.EbsVolume.__doc__
 
 

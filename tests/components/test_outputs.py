@@ -7,9 +7,10 @@ import pytest
 import yaml
 
 from nomad_csi import components
-from nomad_csi.components import documentation, stack
+from nomad_csi.components import stack
 from nomad_csi.provider import hosting
 from tests.components import test_order, test_user_mocks
+from tests.schema import descriptions
 
 ALL = dict(test_user_mocks.DECLARED)
 EFS_ARN = "arn:aws:elasticfilesystem:us-east-1:123456789012"
@@ -24,7 +25,7 @@ def outputs(cloud):
 
         def program():
             made = component("data", args, pulumi.ResourceOptions(**options))
-            names = list(documentation.output_types(component))
+            names = list(descriptions.output_types(component))
             return pulumi.Output.all(*(getattr(made, name) for name in names)).apply(
                 lambda values: found.update(zip(names, values, strict=True))
             )
@@ -161,10 +162,9 @@ def test_program_in_another_language_has_the_names_of_the_schema(cloud):
     found = []
 
     def program():
-        made = components.EbsVolume("data", test_user_mocks.EBS)
-        served = hosting.Hosted()._components
-        state = served.get_state(made, served._component_defs["EbsVolume"])
-        return state["claim"].apply(found.append)
+        inputs = {"pluginId": "ebs0", "availabilityZone": "us-east-1a", "sizeGib": 40.0}
+        made = hosting.Hosted().construct("data", "nomad-csi:index:EbsVolume", inputs)
+        return made.state["claim"].apply(found.append)
 
     cloud.settle(program)
 

@@ -11,7 +11,7 @@ import pytest
 
 import nomad_csi
 from nomad_csi import components, testing
-from nomad_csi.components import documentation
+from tests.schema import descriptions
 
 OWN_STACK = Path(__file__).parents[2] / "examples/own-stack/__main__.py"
 
@@ -68,7 +68,7 @@ def test_a_component_takes_mocks_that_return_the_inputs(component, args, preview
     @pulumi.runtime.test
     def program():
         made = component("data", args)
-        return pulumi.Output.all(*(getattr(made, name) for name in documentation.output_types(component)))
+        return pulumi.Output.all(*(getattr(made, name) for name in descriptions.output_types(component)))
 
     program()
 

@@ -13,12 +13,13 @@ import urllib3
 
 from nomad_csi import errors, nomad
 from nomad_csi.aws import records as aws_records
+from nomad_csi.components import documentation
 from nomad_csi.diagnosis import read_claims
 from nomad_csi.diagnosis.rules import claim_status
 from nomad_csi.frame import resource
 from nomad_csi.nomad import cluster_identity, job_plan, jobs, nodes, plugin_jobs, plugins, version_gates, volumes
 from nomad_csi.nomad.http import classify, connection, transport
-from nomad_csi.provider import configuration, schema
+from nomad_csi.provider import configuration
 from tests import replies
 from tests.deeds import agent as agents
 from tests.deeds import deeds, spec_deeds
@@ -341,7 +342,7 @@ def _settings(agent, _context):
         return shown | {"failures": found, "root": str(configuration.root(values, environment))}
 
     usual = outcome(SETTINGS)
-    for name, item in schema.merged({})["config"]["variables"].items():
+    for name, item in documentation.package()["config"]["variables"].items():
         agent.messages.append(f"# {name} {json.dumps(item)}")
         alike = {}
         for value in SETTING_VALUES:

@@ -7,8 +7,8 @@ import pytest
 from nomad_csi import cli, components
 from nomad_csi.drivers import catalogue
 from nomad_csi.findings import registry
-from nomad_csi.provider import examples
 from tests.pages import MARK, commands, drivers, findings, pages, tested
+from tests.schema import examples
 
 GENERATED = pages.generated()
 COMPONENTS = "reference/components.md"

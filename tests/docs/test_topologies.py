@@ -9,9 +9,10 @@ import pytest
 import yaml
 
 from nomad_csi import testing
-from nomad_csi.provider import examples, hosting
+from nomad_csi.provider import hosting
 from tests.event_loop import _event_loop  # noqa: F401  # a fixture
 from tests.pages.topologies import TOPOLOGIES
+from tests.schema import examples
 
 LANGUAGES = {language.name: language for language in examples.LANGUAGES}
 

@@ -17,14 +17,15 @@ from pulumi.output import UNKNOWN, Unknown
 from pulumi.runtime import mocks, rpc
 
 from nomad_csi import components, testing
-from nomad_csi.components import argument_classes, arguments, derived_arguments, documentation
+from nomad_csi.components import argument_classes, arguments, derived_arguments
 from nomad_csi.frame import registry, resource
-from nomad_csi.provider import examples, hosting
+from nomad_csi.provider import hosting
 from nomad_csi.volumes import desired, registration_change, volume_properties
 from nomad_csi_sandbox.aws.provider import table as aws_table
 from nomad_csi_sandbox.engine import values
 from tests.components import test_outputs_everywhere as everywhere
 from tests.pages import escaped, table
+from tests.schema import descriptions, examples
 
 ROOT = Path(__file__).parents[2]
 INTRODUCTION = """# Components
@@ -72,7 +73,7 @@ def lines():
         yield from table(("argument", "type", "default", "meaning", "a change"), rows)
         yield from table(
             ("output", "meaning"),
-            ((f"`{key}`", escaped(text)) for key, text in documentation.output_texts(kind).items()),
+            ((f"`{key}`", escaped(text)) for key, text in descriptions.output_texts(kind).items()),
         )
 
 
@@ -82,9 +83,8 @@ def _class(kind):
 
 def _row(kind, argument, base, creates):
     given = _class(kind)
-    field = derived_arguments._FIELDS[given.__name__][argument]
-    default = field.model.model_fields[argument].default
-    text = derived_arguments.texts(given.__name__)[argument]
+    default = derived_arguments.FIELDS[given.__name__][1][argument][0].default
+    text = descriptions.texts(given.__name__)[argument]
     text = escaped(text.split(" Default: ``")[0].split(" No output: ")[0])
     if argument in arguments.PLAIN:
         text += f" *Plain*: {arguments.PLAIN[argument]}."
@@ -95,7 +95,7 @@ def _row(kind, argument, base, creates):
         if default is None or default in ((), "") or not isinstance(default, str | int | float)
         else f"`{json.dumps(default)}`"
     )
-    typed = documentation.written(given.__annotations__[argument])
+    typed = descriptions.written(given.__annotations__[argument])
     anchor = f'<a id="{kind.__name__.lower()}-{argument}"></a>`{argument}`'
     return anchor, f"`{typed}`", "required" if required else shown, text, change or "-"
 

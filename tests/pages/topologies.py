@@ -2,8 +2,9 @@
 
 import json
 
-from nomad_csi.provider import examples, hosting
-from nomad_csi.provider.examples import PLUGIN, Output
+from nomad_csi.provider import hosting
+from tests.schema import examples
+from tests.schema.examples import PLUGIN, Output
 
 KEY = "arn:aws:kms:us-east-1:123456789012:key/1234abcd"
 ROLE = {"role_name": "nomad-client"}

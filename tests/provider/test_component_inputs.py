@@ -9,19 +9,16 @@ from pulumi import resource
 from pulumi.output import UNKNOWN
 from pulumi.runtime.proto import provider_pb2
 
-from nomad_csi import components
 from nomad_csi.components import scope
 from nomad_csi.provider import hosting
 
 
-@pytest.fixture(scope="module")
-def arguments():
-    """Map inputs of a component of ours: ``arguments("EbsVolume", given)``."""
-    host = hosting._Components(list(components.COMPONENTS), "nomad-csi", None, "0")
-    return lambda name, given: hosting.component_arguments(given, host._component_defs[name], host._type_defs)
+def arguments(kind, given):
+    """Return *given*, the inputs of the component *kind*, as its class takes them."""
+    return hosting.component_arguments(given, f"nomad-csi:index:{kind}")
 
 
-def test_names_of_records_are_translated_and_keys_of_maps_are_not(arguments):
+def test_names_of_records_are_translated_and_keys_of_maps_are_not():
     """A map's keys are the operator's, at any depth."""
     given = {
         "awsRegion": "us-east-1",
@@ -38,7 +35,7 @@ def test_names_of_records_are_translated_and_keys_of_maps_are_not(arguments):
     }
 
 
-def test_whole_numbers_are_whole_again_at_any_depth(arguments):
+def test_whole_numbers_are_whole_again_at_any_depth():
     """The wire has floats only; a number that is not whole stays for the rules to refuse."""
     point = {"path": "/a", "uid": 1000.0, "gid": 0.5}
 
@@ -47,7 +44,7 @@ def test_whole_numbers_are_whole_again_at_any_depth(arguments):
     assert isinstance(arguments("CsiPlugin", {"verify": {"stableS": 3.0}})["verify"]["stable_s"], float)
 
 
-def test_a_driver_and_its_configuration_stay_as_they_are_written(arguments):
+def test_a_driver_and_its_configuration_stay_as_they_are_written():
     """Their keys are the spec's and the driver's own; whole numbers are whole."""
     given = {
         "driver": {"name": "x", "health_timeout_s": 60.0, "roles": {"node": {"job_type": "system"}}},
@@ -64,7 +61,7 @@ def test_a_driver_and_its_configuration_stay_as_they_are_written(arguments):
     assert isinstance(found["config"]["sshConnection"]["hosts"][0], int)
 
 
-def test_records_in_lists_are_translated(arguments):
+def test_records_in_lists_are_translated():
     """Each item is a record of its own."""
     given = {"capabilities": [{"accessMode": "a"}, {"accessMode": "b", "attachmentMode": "c"}]}
 
@@ -73,12 +70,12 @@ def test_records_in_lists_are_translated(arguments):
     }
 
 
-def test_unknown_names_stay_for_the_rules(arguments):
+def test_unknown_names_stay_for_the_rules():
     """A typing error is refused, not dropped; what is absent stays absent."""
     assert arguments("EbsVolume", {"sise": 3.0, "iops": None}) == {"sise": 3.0}
 
 
-def test_outputs_stay_outputs_wherever_they_are(arguments):
+def test_outputs_stay_outputs_wherever_they_are():
     """Nothing is taken out of one, and none becomes an empty object."""
     late = looped(lambda: pulumi.Output.from_input("role"))
 
@@ -87,7 +84,7 @@ def test_outputs_stay_outputs_wherever_they_are(arguments):
     assert arguments("EfsVolume", {"clients": {"cidrBlocks": [late]}}) == {"clients": {"cidr_blocks": [late]}}
 
 
-def test_an_unknown_value_is_an_output(arguments):
+def test_an_unknown_value_is_an_output():
     """The engine sends a marker for what a preview does not know."""
     given = looped(lambda: arguments("EbsVolume", {"kmsKeyArn": UNKNOWN}))
 

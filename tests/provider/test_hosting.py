@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 import types
+from importlib import metadata
 
 import pulumi
 import pytest
@@ -23,9 +24,9 @@ def test_one_schema_has_components_and_custom_resources():
     package = json.loads(hosted.schema)
 
     assert (hosted.version, package["name"], package["version"]) == (
-        about.about().version,
+        about.version(),
         "nomad-csi",
-        about.about().version,
+        about.version(),
     )
     named = {f"nomad-csi:index:{item.__name__}" for item in components.COMPONENTS}
     assert set(package["resources"]) == named | set(registry.RESOURCES)
@@ -57,15 +58,16 @@ def test_a_start_imports_only_what_every_run_needs(start, spared):
     assert answer.stdout == "[]\n"
 
 
-@pytest.mark.parametrize("component", ["EbsVolume", "EfsVolume", "ExistingVolume"])
-def test_inherited_arguments_are_described(component):
-    """Pulumi's analyzer reads only the argument class itself, and not what it inherits from."""
-    package = json.loads(hosting.Hosted().schema)
+def test_a_copy_that_is_not_installed_has_the_version(monkeypatch):
+    """Of its pyproject.toml, where `pulumi package add` has made a copy of the repository."""
+    installed = about.version()
 
-    inputs = package["resources"][f"nomad-csi:index:{component}"]["inputProperties"]
+    def absent(name):
+        raise metadata.PackageNotFoundError(name)
 
-    assert inputs["volumeId"]["description"] == "Nomad's id of the volume. Default: the component's name."
-    assert not [name for name, declared in inputs.items() if not declared.get("description")]
+    monkeypatch.setattr(metadata, "version", absent)
+
+    assert about.version() == installed
 
 
 def test_refused_arguments_are_an_error_of_ours():

@@ -39,7 +39,7 @@ def test_the_process_serves_on_the_port_it_prints():
         started.kill()
         started.communicate()
 
-    assert info.version == about.about().version
+    assert info.version == about.version()
     assert (started.returncode, rest, noise) == (0, "", "")
 
 

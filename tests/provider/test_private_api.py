@@ -20,8 +20,6 @@ NOTICED_BY = {
     "pulumi._types.is_output_type": SCHEMA,
     "pulumi._types.output_type_types": SCHEMA,
     "pulumi._types.resource_types": SCHEMA,
-    "pulumi.provider.experimental.analyzer": "tests/components/test_schema.py::test_a_released_name_does_not_change_unseen",
-    "pulumi.provider.experimental.component": "tests/provider/test_hosting.py::test_one_schema_has_components_and_custom_resources",
     "pulumi.provider.experimental.util": f"{INPUTS}test_names_of_records_are_translated_and_keys_of_maps_are_not",
     "pulumi.provider.server.ProviderServicer._construct_inputs": f"{INPUTS}test_an_unknown_value_is_an_output",
     "pulumi.runtime._grpc_settings._GRPC_CHANNEL_OPTIONS": "tests/provider/test_private_api.py::test_limit_of_messages_is_the_sdks",

@@ -3,7 +3,7 @@
 import pytest
 from pulumi.runtime.proto import provider_pb2
 
-from nomad_csi.provider import queries, schema, wire
+from nomad_csi.provider import wire
 from tests.provider.test_servicer import failure
 from tests.scripted import scripted as cluster  # noqa: F401  # a fixture; its name is taken here
 
@@ -120,19 +120,3 @@ def test_rejects_a_plugin_and_a_volume_that_are_not_there(ask, cluster):  # noqa
 
     assert "Nomad has no CSI plugin ebs0" in plugin.details()
     assert "Nomad has no CSI volume default/mysql" in volume.details()
-
-
-def test_schema_has_each_function_with_its_arguments():
-    """So that an SDK of each language has it."""
-    found = schema.merged({})["functions"]
-
-    assert found.keys() == queries.QUERIES.keys()
-    assert found["nomad-csi:index:getVolume"]["inputs"]["required"] == ["volumeId"]
-    assert found["nomad-csi:index:getPlugin"]["outputs"]["properties"].keys() == {
-        "provider",
-        "version",
-        "controllers",
-        "healthyControllers",
-        "nodes",
-        "healthyNodes",
-    }

@@ -1,4 +1,4 @@
-"""Made by ``python -m tests.argument_stub`` from the components: edit these."""
+"""Made by ``python -m tests.schema`` from the components: edit these."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypedDict, overload

@@ -2,7 +2,7 @@
 The classes of the components' arguments: the fields of the spec's models, and what a component has beside them.
 
 A model below has what a component has instead of fields of the spec, or in addition to them. Type checkers and editors
-read ``argument_classes.pyi``, which ``python -m tests.argument_stub`` writes from these classes. Each is made on first
+read ``argument_classes.pyi``, which ``python -m tests.schema`` writes from these classes. Each is made on first
 use.
 """
 

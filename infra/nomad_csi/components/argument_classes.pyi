@@ -1,4 +1,4 @@
-"""Made by ``python -m tests.argument_stub`` from the models of the spec: edit those, or argument_classes.py."""
+"""Made by ``python -m tests.schema`` from the models of the spec: edit those, or argument_classes.py."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NotRequired, TypedDict

@@ -7,9 +7,8 @@ import pulumi
 
 from nomad_csi.components import arguments, resources, volume
 from nomad_csi.components.argument_classes import CsiVolumeArgs
-from nomad_csi.frame import properties
 from nomad_csi.plan import model
-from nomad_csi.spec import base
+from nomad_csi.spec import base, names
 from nomad_csi.spec import model as spec
 from nomad_csi.volumes import volume_properties
 
@@ -57,5 +56,5 @@ def _create(made: model.VolumePlan) -> spec.CreateSpec:
 def _deletion(how: spec.DeletionSpec | None) -> Mapping[str, Any] | None:
     """Return *how* as a property of the resource, without what is not said."""
     fields = base.fields_of(volume_properties.VolumeDeletion)
-    given = {name: getattr(how, properties.python_name(name), None) for name in fields}
+    given = {name: getattr(how, names.python_name(name), None) for name in fields}
     return {name: value for name, value in given.items() if value} if how else None

@@ -1,126 +1,77 @@
-"""What `help` shows of a component: its arguments and its outputs, with their descriptions."""
+"""The package schema, and what `help` shows of a component: its arguments and its outputs, with their descriptions."""
 
-import contextlib
-import contextvars
-import enum
+import functools
 import inspect
+import json
 import textwrap
-import typing
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NotRequired
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
 
-from nomad_csi.text import docstrings
+from nomad_csi.spec import names
+
+SCHEMA = Path(__file__).with_name("schema.json")
+"""The schema without a version. ``python -m tests.schema`` writes it from the components and the custom resources."""
 
 _WIDTH = 100
 
 
-_IS_BRIEF = contextvars.ContextVar("is_brief", default=False)
+@functools.cache
+def package() -> Mapping[str, Any]:
+    """Return the package schema."""
+    found: Mapping[str, Any] = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    return found
 
 
-@contextlib.contextmanager
-def brief() -> Iterator[None]:
-    """Have the documentation of components be their summary: the whole takes seconds, and a schema has it elsewhere."""
-    token = _IS_BRIEF.set(True)
-    try:
-        yield
-    finally:
-        _IS_BRIEF.reset(token)
-
-
-def of_component(component: type, summary: str, kind: Any) -> str:
-    """Return the documentation of *component*, which takes the arguments of the class *kind*."""
-    if _IS_BRIEF.get():
-        return summary
+def of_component(component: type, summary: str) -> str:
+    """Return the documentation of *component*."""
+    described = package()["resources"].get(f"{names.TYPES}{component.__name__}", {})
     lines = [inspect.cleandoc(summary), "", "Arguments, by keyword or in a dictionary:"]
-    for path, typed, text in _arguments(kind, ""):
-        lines += [
-            "",
-            f"  {path}: {typed}",
-            _filled(text),
-        ]
-    lines += ["", "Outputs:"]
-    for name, text in output_texts(component).items():
-        lines += ["", f"  {name}", _filled(text)]
-    return "\n".join(lines)
+    lines += _listed(described.get("inputProperties", {}), described.get("requiredInputs", ()), "")
+    return "\n".join((*lines, "", "Outputs:", *_listed(described.get("properties", {}), (), "")))
+
+
+def _listed(
+    properties: Mapping[str, Mapping[str, Any]], required: list[str] | tuple[str, ...], at: str
+) -> Iterator[str]:
+    """Yield the lines of *properties*, and of the fields of those that are objects, with their path below *at*."""
+    for name, item in properties.items():
+        path = f"{at}{names.python_name(name)}"
+        yield f"\n  {path}: {_type(item)}{', required' if name in required else ''}"
+        yield textwrap.fill(
+            item["description"], _WIDTH, initial_indent=" " * 4, subsequent_indent=" " * 4, break_on_hyphens=False
+        )
+        inner = object_type(item.get("items", item))
+        yield from _listed(inner.get("properties", {}), inner.get("required", ()), f"{path}{'[]' * ('items' in item)}.")
+
+
+def object_type(item: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the type of the package that the property *item* refers to; nothing where it refers to none."""
+    found: Mapping[str, Any] = package()["types"].get(item.get("$ref", "").removeprefix("#/types/"), {})
+    return found
+
+
+def _type(item: Mapping[str, Any]) -> str:
+    """Return the type of the property *item* in words, or its values."""
+    values = [repr(each["value"]) for each in object_type(item).get("enum", ())]
+    if "items" in item:
+        return f"list of {_type(item['items'])}"
+    return " | ".join(values) or str(item.get("type", "object"))
 
 
 def signature(_: type, kind: Any) -> inspect.Signature:
     """Return the signature of a component with the arguments of the class *kind*, the required ones first."""
-    by_keyword = inspect.Parameter.KEYWORD_ONLY
-    required = [name for name in kind.__annotations__ if name in kind.__required_keys__]
-    optional = [name for name in kind.__annotations__ if name not in kind.__required_keys__]
+    arguments = sorted(kind.__annotations__, key=lambda name: name not in kind.__required_keys__)
     return inspect.Signature(
         [
             inspect.Parameter("resource_name", inspect.Parameter.POSITIONAL_OR_KEYWORD),
-            *(inspect.Parameter(name, by_keyword) for name in required),
-            *(inspect.Parameter(name, by_keyword, default=None) for name in (*optional, "opts")),
+            *(
+                inspect.Parameter(
+                    name,
+                    inspect.Parameter.KEYWORD_ONLY,
+                    default=inspect.Parameter.empty if name in kind.__required_keys__ else None,
+                )
+                for name in (*arguments, "opts")
+            ),
         ]
     )
-
-
-def output_texts(component: type) -> dict[str, str]:
-    """Return the description of each output of *component*: Python keeps no docstring of an attribute."""
-    texts: dict[str, str] = {}
-    for kind in reversed(component.__mro__):
-        if kind.__module__.startswith(__package__):
-            texts |= docstrings.declared_by(kind)
-    return texts
-
-
-def output_types(component: type) -> dict[str, Any]:
-    """Return the type of each output of *component*."""
-    found: dict[str, Any] = {}
-    for kind in reversed(component.__mro__):
-        if kind.__module__.startswith(__package__):
-            found |= inspect.get_annotations(kind)
-    return found
-
-
-def _arguments(kind: Any, prefix: str) -> Iterator[tuple[str, str, str]]:
-    """Yield the path, type and description of each argument of the class *kind*, and of each field of one."""
-    from nomad_csi.components import derived_arguments  # noqa: PLC0415  # it imports modules of components
-
-    texts = derived_arguments.texts(kind.__name__)
-    for name, declared in kind.__annotations__.items():
-        path = f"{prefix}{name}"
-        needed = ", required" if name in kind.__required_keys__ else ""
-        yield path, f"{written(declared)}{needed}", texts[name]
-        if typing.is_typeddict(inner := _innermost(declared)):
-            yield from _arguments(inner, f"{path}[]." if _is_list(declared) else f"{path}.")
-
-
-def _filled(text: str) -> str:
-    indent = " " * 4
-    return textwrap.fill(text, _WIDTH, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)
-
-
-def written(kind: Any) -> str:
-    """Return *kind*, the type of an argument, as Python writes it."""
-    origin, of = typing.get_origin(kind), typing.get_args(kind)
-    if origin is NotRequired:
-        return written(of[0])
-    if origin is typing.Union:
-        return f"Input[{written(of[0])}]"
-    if origin is Sequence:
-        return f"Sequence[{written(of[0])}]"
-    if origin is Mapping:
-        return f"Mapping[{written(of[0])}, {written(of[1])}]"
-    if isinstance(kind, type) and issubclass(kind, enum.Enum):
-        return f"Literal[{', '.join(repr(item.value) for item in kind)}]"
-    return str(kind.__name__)
-
-
-def _unwrapped(kind: Any) -> Any:
-    while typing.get_origin(kind) in (NotRequired, typing.Union):
-        kind = typing.get_args(kind)[0]
-    return kind
-
-
-def _is_list(kind: Any) -> bool:
-    return typing.get_origin(_unwrapped(kind)) is Sequence
-
-
-def _innermost(kind: Any) -> Any:
-    """Return the type of the items of a list, or *kind* itself."""
-    kind = _unwrapped(kind)
-    return _unwrapped(typing.get_args(kind)[0]) if typing.get_origin(kind) is Sequence else kind

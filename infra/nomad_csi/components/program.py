@@ -95,7 +95,7 @@ class Component(pulumi.ComponentResource):
         super().__init_subclass__(**settings)
         kind = cls.__init__.__annotations__.get("args")
         if typing.is_typeddict(kind):
-            cls.__doc__ = _Described(documentation.of_component, cls.__doc__ or "", kind)  # type: ignore[assignment]
+            cls.__doc__ = _Described(documentation.of_component, cls.__doc__ or "")  # type: ignore[assignment]
             cls.__signature__ = _Described(documentation.signature, kind)  # type: ignore[attr-defined]
             cls.__init__ = _described(cls.__init__)  # type: ignore[method-assign]
 
@@ -105,10 +105,10 @@ class _Described:
 
     def __init__(self, make: Callable[..., Any], *given: Any) -> None:
         self._make = make
-        self._given = given
+        self.given = given
 
     def __get__(self, _: Any, owner: type) -> Any:
-        return self._make(owner, *self._given)
+        return self._make(owner, *self.given)
 
 
 def _described(constructor: Callable[..., None]) -> Callable[..., None]:

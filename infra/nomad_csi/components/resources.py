@@ -1,7 +1,7 @@
 """
 The custom resources as a Pulumi program sees them. `nomad_csi.frame.registry` names the modules with their rules.
 
-Type checkers and editors read ``resources.pyi``, which ``python -m tests.argument_stub`` writes from what the kinds of
+Type checkers and editors read ``resources.pyi``, which ``python -m tests.schema`` writes from what the kinds of
 resources declare.
 """
 

@@ -1,4 +1,4 @@
-"""Made by ``python -m tests.argument_stub`` from what the resources declare: edit that, or resources.py."""
+"""Made by ``python -m tests.schema`` from what the resources declare: edit that, or resources.py."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -7,9 +7,9 @@ from typing import Any, TypedDict, TypeVar
 import pulumi
 
 from nomad_csi.components import arguments, handed_over, identity, lifting, program, recorded, resources
-from nomad_csi.frame import properties
 from nomad_csi.plan import model, snippet, volume_forms
 from nomad_csi.spec import model as spec
+from nomad_csi.spec import names
 
 Plan = lifting.Lifted[model.VolumePlan]
 
@@ -200,7 +200,7 @@ def document_inputs(
     flags = arguments.mount_flags(args) if args.get("mount_options") is not None else []
     fs_type = plan.part(lambda made: made.registration.mount_options.fs_type or None, "mount_options.fs_type")
     mount = {"fsType": fs_type, "mountFlags": flags}
-    return {properties.python_name(name): value for name, value in _document(plan).items() if value} | {
+    return {names.python_name(name): value for name, value in _document(plan).items() if value} | {
         "plugin_id": plugin_id,
         "mount_options": {name: value for name, value in mount.items() if value},
         "secrets": arguments.checked("secrets", args["secrets"]) if args.get("secrets") else None,
@@ -219,7 +219,7 @@ def _document(plan: Plan) -> dict[str, Any]:
 
 
 def _property(plan: Plan, name: str) -> lifting.Later[Any]:
-    argument = properties.python_name(name)
+    argument = names.python_name(name)
     return plan.part(lambda made: _form(made).get(name), *_DEPENDS_ON.get(argument, (argument,)))
 
 

@@ -7,7 +7,6 @@ Fields have Python's names; values on the wire and in a state have Pulumi's (cam
 import enum
 import functools
 import inspect
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -116,12 +115,6 @@ def has_default(field: FieldInfo) -> bool:
     return not (field.is_required() or _is_absent(field, field.default))
 
 
-@functools.cache
-def python_name(name: str) -> str:
-    """Return the *name* of a property as Python writes it: ``external_id`` for ``externalId``."""
-    return re.sub(r"(?=[A-Z])", "_", name).lower()
-
-
 @dataclass(frozen=True, kw_only=True)
 class Declaration:
     """Token, inputs and outputs of a kind of custom resource."""
@@ -181,7 +174,7 @@ class Declaration:
     @functools.cached_property
     def python_names(self) -> Mapping[str, str]:
         """Names of the properties that programs have, by their names in Python."""
-        return {python_name(name): name for name in (*self.inputs, *self.program_outputs)}
+        return {names.python_name(name): name for name in (*self.inputs, *self.program_outputs)}
 
     def spelled(self, name: str, value: Any) -> Any:
         """Return the *value* of the input *name* with Pulumi's names in its objects, where it has Python's."""
@@ -190,7 +183,7 @@ class Declaration:
             return value
         if not isinstance(value, Mapping):
             return [self.spelled(name, item) for item in value]
-        known = {python_name(key): key for key in base.fields_of(kind)}
+        known = {names.python_name(key): key for key in base.fields_of(kind)}
         return {known.get(key, key): item for key, item in value.items()}
 
     def check(self, news: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[errors.Problem, ...]]:

@@ -4,7 +4,6 @@ The provider's configuration: the Nomad cluster, its credentials, and the folder
 Keys are Pulumi's (camelCase). Absent values come from the ``NOMAD_*`` variables, as with Nomad's own command.
 """
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -36,7 +35,7 @@ def connection(values: Mapping[str, Any], environment: Mapping[str, str]) -> nom
     Nomad outside of it.
     """
     _refuse_unknown(values)
-    given = {re.sub("(?=[A-Z])", "_", name).lower(): value for name, value in values.items() if name != "root"}
+    given = {names.python_name(name): value for name, value in values.items() if name != "root"}
     found = nomad.Connection.from_environment(environment, given)
     sandbox_mark.refuse_real_address(found, environment)
     return found

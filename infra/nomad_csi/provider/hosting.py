@@ -12,12 +12,14 @@ import pulumi
 from pulumi import provider
 from pulumi.output import UNKNOWN, Unknown, contains_unknowns
 from pulumi.provider import server
-from pulumi.provider.experimental import analyzer, component, util
+from pulumi.provider.experimental import util
 
 from nomad_csi import errors
 from nomad_csi.provider import about
 from nomad_csi.pulumi_state import urns
 from nomad_csi.spec import names
+
+PACKAGE = "nomad-csi"
 
 # Conversion of a component's inputs from a program in another language to the arguments of its Python class.
 #
@@ -107,43 +109,39 @@ def _plain() -> frozenset[str]:
     return frozenset(".".join(map(util.camel_case, path.split("."))) for path in arguments.PLAIN)
 
 
-def component_arguments(
-    given: Mapping[str, Any], kind: analyzer.ComponentDefinition, types: Mapping[str, analyzer.TypeDefinition]
-) -> dict[str, Any]:
-    """Return *given*, with names of the schema, by the names of *kind*'s class; *types* are its object types."""
-    return _named(given, kind.inputs, kind.inputs_mapping, types)
+def component_arguments(given: Mapping[str, Any], component_type: str) -> dict[str, Any]:
+    """Return *given*, the inputs of a *component_type*, by the names of its class."""
+    from nomad_csi.components import documentation  # noqa: PLC0415  # see `Hosted`
+
+    def value_of(value: Any, declared: Mapping[str, Any] | None) -> Any:
+        """Return *value*; of an undeclared type, whole floats become integers: on the wire all numbers are floats."""
+        if isinstance(value, Unknown):
+            return pulumi.Output.from_input(value)
+        if declared is not None and declared.get("$ref") == ANY:
+            declared = None
+        if isinstance(value, list):
+            return [value_of(item, declared and declared.get("items")) for item in value]
+        if isinstance(value, Mapping):
+            record = documentation.object_type(declared) if declared else {}
+            if "properties" in record:
+                return named(value, record["properties"])
+            of_items = declared and declared.get("additionalProperties")
+            return {name: value_of(item, of_items) for name, item in value.items()}
+        is_whole = declared is None or declared.get("type") == "integer"
+        return int(value) if is_whole and isinstance(value, float) and value.is_integer() else value
+
+    def named(values: Mapping[str, Any], declared: Mapping[str, Any]) -> dict[str, Any]:
+        return {
+            names.python_name(name) if name in declared else name: value_of(value, declared.get(name))
+            for name, value in values.items()
+            if value is not None
+        }
+
+    return named(given, documentation.package()["resources"][component_type]["inputProperties"])
 
 
-def _named(
-    given: Mapping[str, Any],
-    declared: Mapping[str, analyzer.PropertyDefinition],
-    python_names: Mapping[str, str],
-    types: Mapping[str, analyzer.TypeDefinition],
-) -> dict[str, Any]:
-    return {
-        python_names.get(name, name): _value(value, declared.get(name), types)
-        for name, value in given.items()
-        if value is not None
-    }
-
-
-def _value(
-    value: Any, declared: analyzer.PropertyDefinition | None, types: Mapping[str, analyzer.TypeDefinition]
-) -> Any:
-    """Return *value*; without a declared type, whole floats become integers: on the wire all numbers are floats."""
-    if isinstance(value, Unknown):
-        return pulumi.Output.from_input(value)
-    if declared is not None and (declared.ref or "").endswith("#/Any"):
-        declared = None
-    if isinstance(value, list):
-        return [_value(item, declared and declared.items, types) for item in value]
-    if isinstance(value, Mapping):
-        record = types.get((declared.ref or "").rpartition(":")[2]) if declared else None
-        if record is not None:
-            return _named(value, record.properties, record.properties_mapping, types)
-        return {name: _value(item, declared and declared.additional_properties, types) for name, item in value.items()}
-    is_whole = declared is None or declared.type is analyzer.PropertyType.INTEGER
-    return int(value) if is_whole and isinstance(value, float) and value.is_integer() else value
+ANY = "pulumi.json#/Any"
+"""Type of a value that may be anything. Source: Pulumi's package schema, "Built-in types"."""
 
 
 # The server of components.
@@ -154,7 +152,7 @@ def shared(request: Any) -> Iterator[None]:
     """Share what a program declares once among the components of its `Construct` requests."""
     from nomad_csi.components import scope  # noqa: PLC0415  # see `Hosted`
 
-    name = request.providers.get(about.PACKAGE, "").rpartition("::")[0].rpartition("::")[2]
+    name = request.providers.get(PACKAGE, "").rpartition("::")[0].rpartition("::")[2]
     key = request.monitorEndpoint, "" if name.startswith("default") else name
     if key not in _SCOPES:
         _SCOPES[key] = scope.Scope(key[1], is_hosted=True)
@@ -175,14 +173,14 @@ class Hosted(provider.Provider):
     """
 
     def __init__(self) -> None:
-        super().__init__(about.about().version)
+        super().__init__(about.version())
 
     @property
     def schema(self) -> str:
         """The package schema, as JSON."""
-        from nomad_csi.provider import schema  # noqa: PLC0415  # see the class
+        from nomad_csi.components import documentation  # noqa: PLC0415  # see the class
 
-        return json.dumps(schema.merged(self._components.described()))
+        return json.dumps({**documentation.package(), "version": self.version})
 
     @schema.setter
     def schema(self, value: str | None) -> None:
@@ -192,48 +190,27 @@ class Hosted(provider.Provider):
         self, name: str, resource_type: str, inputs: Any, options: pulumi.ResourceOptions | None = None
     ) -> provider.ConstructResult:
         """Construct the component. Raises `errors.SpecError` for arguments that the spec refuses."""
-        try:
-            return self._components.construct(name, resource_type, inputs, options)
-        except server.ComponentInitError as error:
-            if isinstance(error.inner, errors.NomadCsiError):
-                raise error.inner from None
-            raise
-
-    @functools.cached_property
-    def _components(self) -> "_Components":
         from nomad_csi import components  # noqa: PLC0415  # see the class
         from nomad_csi.components import documentation  # noqa: PLC0415  # as above
 
-        with documentation.brief():
-            return _Components(list(components.COMPONENTS), about.PACKAGE, None, self.version or "")
+        kind = getattr(components, resource_type.removeprefix(names.TYPES))
+        try:
+            made = kind(name, component_arguments(inputs, resource_type), options)
+        except errors.NomadCsiError:
+            raise
+        except Exception as error:
+            raise server.ComponentInitError(error) from error
+        outputs = documentation.package()["resources"][resource_type]["properties"]
+        state = {key: _by_schema(getattr(made, names.python_name(key)), item) for key, item in outputs.items()}
+        return provider.ConstructResult(made.urn, state)
 
 
-class _Components(component.ComponentProvider):
-    """Pulumi's host of components, with lossless arguments and a schema that describes all of them."""
+def _by_schema(output: pulumi.Output[Any], declared: Mapping[str, Any]) -> pulumi.Output[Any]:
+    """Return *output* with the names of the schema in the objects that are *declared*."""
+    from nomad_csi.components import documentation  # noqa: PLC0415  # see `Hosted`
 
-    def map_inputs(self, inputs: Any, component_def: Any) -> Any:
-        """Return the arguments of a component."""
-        return component_arguments(inputs, component_def, self._type_defs)
+    def named(value: Any, item: Mapping[str, Any]) -> Any:
+        fields = documentation.object_type(item).get("properties")
+        return {key: named(value[names.python_name(key)], each) for key, each in fields.items()} if fields else value
 
-    def described(self) -> dict[str, Any]:
-        """Return the schema with descriptions of arguments: Pulumi's analyzer reads them from sources of classes."""
-        from nomad_csi.components import (  # noqa: PLC0415  # see `Hosted`
-            argument_classes,
-            derived_arguments,
-            documentation,
-        )
-
-        package: dict[str, Any] = json.loads(self.schema or "{}")
-        for part, keys, suffix in (("resources", "inputProperties", "Args"), ("types", "properties", "")):
-            for token, item in package[part].items():
-                if made := self._components.get(token.rpartition(":")[2]):
-                    for name, text in documentation.output_texts(made).items():
-                        item["properties"][util.camel_case(name)]["description"] = text
-                if "enum" in item:
-                    item["enum"] = [{"name": each["name"], "value": each["value"]} for each in item["enum"]]
-                    continue
-                if token.rpartition(":")[2] + suffix not in argument_classes.classes():
-                    continue  # the type of an output
-                for name, text in derived_arguments.texts(token.rpartition(":")[2] + suffix).items():
-                    item[keys][util.camel_case(name)]["description"] = text
-        return package
+    return output.apply(lambda value: named(value, declared)) if "$ref" in declared else output

@@ -6,6 +6,7 @@ they are refused here. Source: tried on Nomad 2.0.6-dev, 2026-08.
 """
 
 import enum
+import functools
 import ipaddress
 import re
 from collections.abc import Iterable
@@ -103,6 +104,13 @@ IMPORTS = "NOMAD_CSI_IMPORTS"
 
 UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 """Pulumi's marker of a value that is not known yet (pulumi SDK, ``pulumi/runtime/rpc.py``, ``UNKNOWN``)."""
+
+
+@functools.cache
+def python_name(name: str) -> str:
+    """Return the *name* of a property as Python writes it: ``external_id`` for ``externalId``."""
+    return re.sub(r"(?=[A-Z])", "_", name).lower()
+
 
 CLUSTER_ID_FUNCTION = f"{TYPES}clusterId"
 """

@@ -105,7 +105,7 @@ class Folder:
     @property
     def plugin(self) -> Path:
         """The folder in which the engines find the provider plugin: `pulumi plugin install` would use it, too."""
-        return self.path / "pulumi-home/plugins" / f"resource-nomad-csi-v{about.about().version}"
+        return self.path / "pulumi-home/plugins" / f"resource-nomad-csi-v{about.version()}"
 
     @property
     def logs(self) -> Path:

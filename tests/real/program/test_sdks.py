@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from nomad_csi.provider import examples, hosting
+from nomad_csi.provider import hosting
 from tests.pages.topologies import TOPOLOGIES
 from tests.real.program.test_yaml_program import camel
+from tests.schema import examples
 
 ROOT = Path(__file__).parents[3]
 EXAMPLES = ROOT / "examples"

@@ -6,16 +6,10 @@ The package schema and the page of the components show the blocks; the tests of 
 
 import json
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 from pulumi.provider.experimental import util
-
-Package = Mapping[str, Any]
-"""A package schema, or a part of one."""
-
-Part = tuple[str, str, Mapping[str, Any]]
-"""Class, name and arguments of a component."""
 
 
 class Output(NamedTuple):
@@ -26,11 +20,11 @@ class Output(NamedTuple):
 
 
 PLUGIN = Output("plugin", "plugin_id")
-FILE_SYSTEM: Mapping[str, Any] = {
+FILE_SYSTEM = {
     "mount_targets": [{"availability_zone": "us-east-1a", "subnet_id": "subnet-0123456789abcdef0"}],
     "clients": {"cidr_blocks": ["10.0.0.0/16"]},
 }
-EXAMPLES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+EXAMPLES = {
     "CsiPlugin": ("plugin", {"driver": "aws-ebs", "aws_region": "us-east-1"}),
     "EbsVolume": ("mysql", {"plugin_id": PLUGIN, "availability_zone": "us-east-1a", "size_gib": 40}),
     "EfsVolume": ("shared", {"plugin_id": "aws-efs0", **FILE_SYSTEM}),
@@ -78,7 +72,7 @@ class Language(NamedTuple):
     """What stands after a block in it, with ``{label}``."""
 
 
-def _capital(name: str) -> str:
+def _capital(name):
     camel = util.camel_case(name)
     return camel[0].upper() + camel[1:]
 
@@ -146,13 +140,13 @@ func main() {{
 _GO = {"string": "String", "integer": "Int", "number": "Float64", "boolean": "Bool"}
 
 
-def blocks(kind: str, package: Package) -> Iterator[str]:
+def blocks(kind, package):
     """Yield the example of the component *kind* of the schema *package* as a block of Markdown for each language."""
     for language in LANGUAGES:
         yield f"```{language.name}\n{_block((kind, *EXAMPLES[kind]), language, package)}```\n"
 
 
-def section(kind: str, package: Package) -> str:
+def section(kind, package):
     """
     Return the examples as part of a description in the schema.
 
@@ -164,7 +158,7 @@ def section(kind: str, package: Package) -> str:
     )
 
 
-def program(language: Language, package: Package, parts: Sequence[Part] = ()) -> str:
+def program(language, package, parts=()):
     """Return a program in *language* with *parts*, or the examples of all components of the schema *package*."""
     parts = parts or [(kind, *example) for kind, example in EXAMPLES.items()]
     blocks = (_block(part, language, package) + language.after.format(label=part[1]) for part in parts)
@@ -173,7 +167,7 @@ def program(language: Language, package: Package, parts: Sequence[Part] = ()) ->
     return language.program.format(kinds=kinds, blocks="".join(indented))
 
 
-def _block(part: Part, language: Language, package: Package) -> str:
+def _block(part, language, package):
     kind, label, args = part
     typed = package["resources"][f"nomad-csi:index:{kind}"]["inputProperties"]
     keys = {name: language.key(name) for name in args}
@@ -187,7 +181,7 @@ def _block(part: Part, language: Language, package: Package) -> str:
     return language.block.format(label=label, kind=kind, arguments="\n".join(lines))
 
 
-def _written(value: Any, language: Language, typed: Package, types: Package) -> str:
+def _written(value, language, typed, types):
     """Return *value* as *language* writes it; *typed* is its type in the schema, which Go names."""
     if isinstance(value, Output):
         return language.output.format(label=value.of, key=language.key(value.name))
@@ -208,11 +202,11 @@ def _written(value: Any, language: Language, typed: Package, types: Package) -> 
     return scalar if not go or typed.get("plain") else f"pulumi.{_GO[typed['type']]}({scalar})"
 
 
-def _go_name(kind: str) -> str:
+def _go_name(kind):
     return f"nomadcsi.{kind.rpartition(':')[2]}"
 
 
-def _go_list(typed: Package) -> str:
+def _go_list(typed):
     """Return the type of a list in Go."""
     item = typed["items"]
     if "$ref" not in item:

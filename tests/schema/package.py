@@ -1,18 +1,23 @@
 """The package schema: components from Pulumi's analyzer, and custom resources from their declarations."""
 
+import json
+import tomllib
 import typing
-from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
-from pydantic.fields import FieldInfo
+from pulumi.provider.experimental import component, util
 
+from nomad_csi import components
+from nomad_csi.components import argument_classes
 from nomad_csi.frame import properties, registry
 from nomad_csi.nomad import sandbox_mark
-from nomad_csi.provider import about, examples, queries, settings
+from nomad_csi.provider import queries, settings
 from nomad_csi.spec import base, names
 from nomad_csi.text import docstrings
+from tests import shipped
+from tests.schema import descriptions, examples
 
-PACKAGE = about.PACKAGE
+PACKAGE = "nomad-csi"
 
 _SANDBOX = {"type": "string", "description": "The sandbox that the object was made in; absent outside of one."}
 _LANGUAGES = {
@@ -41,19 +46,49 @@ _INTERNAL = "Internal: components create it, programs do not."
 _SCALARS = {str: "string", int: "number", float: "number", bool: "boolean"}
 
 
-def merged(package: Mapping[str, Any]) -> dict[str, Any]:
+def text(found):
+    """Return the schema *found* as the file has it."""
+    return json.dumps(found, indent=2) + "\n"
+
+
+def package():
+    """Return the whole schema, but for the version."""
+    host = component.ComponentProvider(list(components.COMPONENTS), PACKAGE)
+    found = json.loads(host.schema)
+    del found["version"]
+    for made in components.COMPONENTS:
+        described = found["resources"][f"{names.TYPES}{made.__name__}"]
+        described["description"] = vars(made)["__doc__"].given[0]
+        _describe(described["properties"], descriptions.output_texts(made))
+        _describe(described["inputProperties"], descriptions.texts(f"{made.__name__}Args"))
+    for token, item in found["types"].items():
+        name = token.removeprefix(names.TYPES)
+        if "enum" in item:
+            item["enum"] = [{"name": each["name"], "value": each["value"]} for each in item["enum"]]
+        elif name in argument_classes.classes():  # and not the type of an output
+            _describe(item["properties"], descriptions.texts(name))
+    return merged(found)
+
+
+def _describe(declared, texts):
+    """Set the descriptions of properties: Pulumi's analyzer reads them from sources of classes."""
+    for name, text in texts.items():
+        declared[util.camel_case(name)]["description"] = text
+
+
+def merged(package):
     """
     Return *package* with what is said of it, the provider's configuration and the languages.
 
     Custom resources, the internal ones last, and their types come after those that it has.
     """
-    types: dict[str, Any] = dict(package.get("types", {}))
+    types = dict(package.get("types", {}))
     languages = package.get("language", {})
     tokens = sorted(registry.RESOURCES, key=lambda token: token not in _FOR_PROGRAMS)
     resources = {token: _resource(registry.declaration(token.removeprefix(names.TYPES)), types) for token in tokens}
     given = _object(settings.ProviderSettings, types)["properties"]
     whole = dict(package) | {
-        **_about(about.about()),
+        **_about(tomllib.loads((shipped.ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]),
         "resources": {**package.get("resources", {}), **resources},
         "functions": {token: _function(item, types) for token, item in queries.QUERIES.items()},
         "types": types,
@@ -68,7 +103,7 @@ def merged(package: Mapping[str, Any]) -> dict[str, Any]:
     return whole
 
 
-def _about(project: about.About) -> dict[str, Any]:
+def _about(project):
     """
     Return what the package says of itself.
 
@@ -76,16 +111,16 @@ def _about(project: about.About) -> dict[str, Any]:
     pkg/codegen/go/gen.go, ExtractModulePath.
     """
     return {
-        "description": project.description,
-        "keywords": [*project.keywords, *_KEYWORDS],
-        "homepage": project.addresses["Documentation"],
-        "logoUrl": f"{project.addresses['Source']}/raw/main/{LOGO}",
-        "license": project.license,
-        "publisher": project.publisher,
+        "description": project["description"],
+        "keywords": [*sorted(project["keywords"]), *_KEYWORDS],
+        "homepage": project["urls"]["Documentation"],
+        "logoUrl": f"{project['urls']['Source']}/raw/main/{LOGO}",
+        "license": project["license"],
+        "publisher": project["authors"][0]["name"],
     }
 
 
-def _resource(item: properties.Declaration, types: dict[str, Any]) -> dict[str, Any]:
+def _resource(item, types):
     inputs, outputs = _object(item.input_model, types), _object(item.output_model, types)
     recorded = item.recorded(inputs["properties"])
     made = {name: outputs["properties"][name] for name in item.program_outputs}
@@ -98,7 +133,7 @@ def _resource(item: properties.Declaration, types: dict[str, Any]) -> dict[str, 
     }
 
 
-def _function(item: queries.Query, types: dict[str, Any]) -> dict[str, Any]:
+def _function(item, types):
     outputs = _object(item.outputs, types)
     return {
         "description": item.description,
@@ -107,7 +142,7 @@ def _function(item: queries.Query, types: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _object(kind: type[properties.Properties], types: dict[str, Any]) -> dict[str, Any]:
+def _object(kind, types):
     """Return the properties of a *kind*, and those that are required; their types are added to *types*."""
     texts = docstrings.of_attributes(kind)
     found = {
@@ -118,8 +153,8 @@ def _object(kind: type[properties.Properties], types: dict[str, Any]) -> dict[st
     return {"properties": found, "required": required}
 
 
-def _property(field: FieldInfo, text: str, types: dict[str, Any]) -> dict[str, Any]:
-    described: dict[str, Any] = _type(field.annotation, types) | {"description": text}
+def _property(field, text, types):
+    described = _type(field.annotation, types) | {"description": text}
     if properties.Mark.SECRET in field.metadata:
         described["secret"] = True
     if properties.Mark.REPLACES in field.metadata:
@@ -131,7 +166,7 @@ def _property(field: FieldInfo, text: str, types: dict[str, Any]) -> dict[str, A
     return described
 
 
-def _type(annotation: Any, types: dict[str, Any]) -> dict[str, Any]:
+def _type(annotation, types):
     origin, of = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is list:
         return {"type": "array", "items": _type(of[0], types)}
@@ -146,7 +181,7 @@ def _type(annotation: Any, types: dict[str, Any]) -> dict[str, Any]:
     return {"type": _SCALARS[annotation]}
 
 
-def _record(kind: type[properties.Properties], types: dict[str, Any]) -> str:
+def _record(kind, types):
     """Add the type of an object to *types* and return its token; one without fields is the type of a component."""
     token = f"{PACKAGE}:index:{kind.model_config.get('title') or kind.__name__}"
     if kind.model_fields:

@@ -1,7 +1,7 @@
 """
 The stubs of the components, of their argument classes and of the resource classes, for type checkers and editors.
 
-``python -m tests.argument_stub`` writes them again. These classes are made when their module is imported.
+``python -m tests.schema`` writes them. These classes are created when their module is imported.
 """
 
 import collections.abc
@@ -13,16 +13,16 @@ import typing
 from pathlib import Path
 
 from nomad_csi import components
-from nomad_csi.components import argument_classes, derived_arguments, documentation, resources, volume
-from nomad_csi.frame import properties
-from nomad_csi.provider import schema
+from nomad_csi.components import argument_classes, resources, volume
+from nomad_csi.spec import names
 from nomad_csi.text import docstrings
+from tests.schema import descriptions, package
 
 COMPONENTS = Path(components.__file__).with_suffix(".pyi")
 STUB = Path(argument_classes.__file__).with_suffix(".pyi")
 RESOURCES = Path(resources.__file__).with_suffix(".pyi")
 HEAD = '''\
-"""Made by ``python -m tests.argument_stub`` from the models of the spec: edit those, or argument_classes.py."""
+"""Made by ``python -m tests.schema`` from the models of the spec: edit those, or argument_classes.py."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NotRequired, TypedDict
@@ -34,7 +34,7 @@ def classes() -> Mapping[str, Any]:
 
 '''
 COMPONENTS_HEAD = '''\
-"""Made by ``python -m tests.argument_stub`` from the components: edit these."""
+"""Made by ``python -m tests.schema`` from the components: edit these."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypedDict, overload
@@ -43,7 +43,7 @@ import pulumi
 
 '''
 RESOURCES_HEAD = '''\
-"""Made by ``python -m tests.argument_stub`` from what the resources declare: edit that, or resources.py."""
+"""Made by ``python -m tests.schema`` from what the resources declare: edit that, or resources.py."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -81,7 +81,7 @@ def classes():
     """Yield the source of each class, behind those of its fields."""
     for name, made in argument_classes.classes().items():
         yield f"\nclass {name}(TypedDict):\n{documented(made.__doc__)}"
-        texts = derived_arguments.texts(name)
+        texts = descriptions.texts(name)
         for key, kind in made.__annotations__.items():
             yield f"    {key}: {source(kind)}\n{documented(texts[key])}"
 
@@ -95,7 +95,7 @@ def declared_type(item):
 
 def resource_classes():
     """Yield the source of each resource class: its arguments, and its properties."""
-    described = schema.merged({})["resources"]
+    described = package.merged({})["resources"]
     for name, made in inspect.getmembers(resources, inspect.isclass):
         if name == "Provider":
             continue
@@ -103,13 +103,13 @@ def resource_classes():
         yield f"\nclass {name}(pulumi.CustomResource):\n{documented(inspect.getdoc(made))}"
         for key, item in found["properties"].items():
             if key != "sandbox":
-                typed = f"{properties.python_name(key)}: pulumi.Output[{declared_type(item)}]"
+                typed = f"{names.python_name(key)}: pulumi.Output[{declared_type(item)}]"
                 yield f"    {typed}\n{documented(item['description'])}"
         yield "    def __init__(\n        self,\n        resource_name: str,\n        *,"
         required = set(found["requiredInputs"])
         for key, item in sorted(found["inputProperties"].items(), key=lambda pair: pair[0] not in required):
             absent = "" if key in required else " | None = None"
-            yield f"        {properties.python_name(key)}: pulumi.Input[{declared_type(item)}]{absent},"
+            yield f"        {names.python_name(key)}: pulumi.Input[{declared_type(item)}]{absent},"
         yield "        opts: pulumi.ResourceOptions | None = None,\n    ) -> None: ..."
 
 
@@ -118,8 +118,8 @@ def component_classes():
     for made in components.COMPONENTS:
         kind = made.__init__.__annotations__["args"]
         yield f"\nclass {made.__name__}(pulumi.ComponentResource):\n{documented(made.__doc__.partition(chr(10))[0])}"
-        outputs = documentation.output_types(made)
-        for name, text in documentation.output_texts(made).items():
+        outputs = descriptions.output_types(made)
+        for name, text in descriptions.output_texts(made).items():
             of = source(typing.get_args(outputs[name])[0])
             yield f"    {name}: pulumi.Output[{of}]\n{documented(text)}"
         options = "opts: pulumi.ResourceOptions | None = None"
@@ -145,30 +145,18 @@ def output_classes():
 def imports():
     """Yield the imports of the stub of the components, and what they export."""
     for module, found in ((argument_classes, argument_classes.classes()), (resources, vars(resources))):
-        names = sorted(name for name in found if module is argument_classes or name in components.__all__)
+        exported = sorted(name for name in found if module is argument_classes or name in components.__all__)
         yield f"from {module.__name__} import ("
-        yield from (f"    {name} as {name}," for name in names)
+        yield from (f"    {name} as {name}," for name in exported)
         yield ")"
     yield f"\n__all__ = {json.dumps(components.__all__)}"
     yield "\nCOMPONENTS: tuple[type[pulumi.ComponentResource], ...]"
 
 
-def written_components():
-    """Return the whole stub of the components."""
-    return "\n".join((COMPONENTS_HEAD, *imports(), *output_classes(), *component_classes(), ""))
-
-
 def written():
-    """Return the whole stub of the argument classes."""
-    return "\n".join((HEAD, *classes(), ""))
-
-
-def written_resources():
-    """Return the whole stub of the resource classes."""
-    return "\n".join((RESOURCES_HEAD, *resource_classes(), ""))
-
-
-if __name__ == "__main__":
-    COMPONENTS.write_text(written_components(), encoding="utf-8")
-    STUB.write_text(written(), encoding="utf-8")
-    RESOURCES.write_text(written_resources(), encoding="utf-8")
+    """Return the text of each stub by its path."""
+    return {
+        COMPONENTS: "\n".join((COMPONENTS_HEAD, *imports(), *output_classes(), *component_classes(), "")),
+        STUB: "\n".join((HEAD, *classes(), "")),
+        RESOURCES: "\n".join((RESOURCES_HEAD, *resource_classes(), "")),
+    }
