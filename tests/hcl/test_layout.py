@@ -179,28 +179,3 @@ def test_layout_changes_white_space_only(text):
         return [token for token in layout.tokenize(source) if token.kind != "newline"]
 
     assert visible(laid_out) == visible(text)
-
-
-def outcome(function, text):
-    """Return what *function* makes of *text*, or what it says against it."""
-    try:
-        return function(text)
-    except errors.SpecError as refusal:
-        return str(refusal)
-
-
-@many
-@hypothesis.given(SOUP)
-def test_layout_of_a_shape_is_the_layout_of_the_file(text):
-    """Files that share a shape come out as if each had been laid out on its own, and the same is refused."""
-    assert outcome(layout.layout, text) == outcome(layout._laid_out, text)
-
-
-def test_layout_of_files_that_differ_in_texts_is_done_once():
-    """Ten thousand volume files of one driver have one shape."""
-    layout._around_holes.cache_clear()
-
-    laid_out = [layout.layout(f'id="v{index}"\nexternal_id="vol-{index}"\n') for index in range(3)]
-
-    assert laid_out == [f'id          = "v{index}"\nexternal_id = "vol-{index}"\n' for index in range(3)]
-    assert layout._around_holes.cache_info().misses == 1

@@ -3,7 +3,7 @@
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.hcl import files, read, values, variables
+from nomad_csi.hcl import read, values
 
 JOBS = ["tutorial-ebs-controller", "tutorial-ebs-nodes", "tutorial-mysql", "docs-efs-node"]
 
@@ -197,7 +197,7 @@ def test_rejects_a_job_file_of_hundreds_of_levels(text):
 
 
 def test_read_forms_that_only_hcl1_has():
-    """Quoted names, attributes on one line, commas, dots in names, blocks in a map; the odd ones noted with lines."""
+    """Quoted names, attributes on one line, commas, dots in names, blocks in a map."""
     text = (
         '"id" = "x"\nsegments {\n  "a/b" = "c"\n}\ncapability { a = "1" b = "2" }\n'
         "m = { c.d = 1, e = 2 }\nn = {\n  f { g = 3 }\n}\nparameters { csi.example.com = 4 }\n"
@@ -213,7 +213,6 @@ def test_read_forms_that_only_hcl1_has():
         "n": {"f": [{"g": 3}]},
         "parameters": [{"csi.example.com": 4}],
     }
-    assert found.notes == (("quoted-name", 1), ("quoted-name", 3), ("one-line", 5))
     assert found.form == "hcl"
 
 
@@ -224,7 +223,6 @@ def test_read_json_as_hcl_reads_it():
     found = read.reading(text, "x.json", "volume")
 
     assert found.content == {"a": "/é", "b": [1, {"c": None}], "d": "🎉"}
-    assert found.notes == (("json-surrogate", 4),)
     assert found.form == "json"
 
 
@@ -288,13 +286,6 @@ def test_read_names_that_the_client_fills_in(name):
     assert read.read_job(f'a = {name}\nb = "x ${{{name}}}"\n') == {"a": f"${{{name}}}", "b": f"x ${{{name}}}"}
 
 
-@pytest.mark.parametrize("literal", ['"cafe\u0301"', r'"cafe\u0301"', "<<E\ncafe\u0301\nE"])
-def test_read_notes_what_hcl2_normalises(literal):
-    """A job file's text comes out of Nomad in another form; a volume file's does not."""
-    assert read.reading(f"a = {literal}\n", "x", "job").notes == (("not-normalised", 1),)
-    assert read.reading(f"a = {literal}\n", "x", "volume").notes == ()
-
-
 @pytest.mark.parametrize(
     "expression",
     ["var.x", "x", "f(1)", "1 + 2", "!true", "-x", "x ? 1 : 2", "[for i in l : i]", "{ (x) = 1 }", '"${var.x}"'],
@@ -335,7 +326,7 @@ def test_a_dynamic_block_is_unknown_with_its_label():
 )
 def test_variables_that_are_given_have_their_type(kind, text, value):
     """As ``nomad job run -var``: a text for type string, an expression else."""
-    given = variables.Given(texts={"x": text})
+    given = read.Given(texts={"x": text})
 
     found = read.reading(f'variable "x" {{\n  type = {kind}\n}}\na = var.x\n', "x", "job", given)
 
@@ -352,7 +343,7 @@ def test_variables_by_the_order_of_nomad(tmp_path):
     """An option wins over a file, a file over the environment, and any over the default."""
     file = tmp_path / "x.hcl"
     file.write_text('b = "file"\nc = "file"\n')
-    given = files.given_variables({"NOMAD_VAR_a": "environment", "NOMAD_VAR_b": "environment"}, [file], ["c=option"])
+    given = read.given_variables({"NOMAD_VAR_a": "environment", "NOMAD_VAR_b": "environment"}, [file], ["c=option"])
     text = "".join(f'variable "{name}" {{\n  default = "default"\n}}\n{name} = var.{name}\n' for name in "abcd")
 
     found = read.reading(text, "x", "job", given).content
@@ -362,7 +353,7 @@ def test_variables_by_the_order_of_nomad(tmp_path):
 
 def test_a_computed_variable_of_another_type_is_refused():
     """With its name."""
-    given = variables.Given(texts={"x": "]"})
+    given = read.Given(texts={"x": "]"})
 
     with pytest.raises(errors.SpecError, match=r"var\.x: expected a value of type list\(string\)"):
         read.reading('variable "x" {\n  type = list(string)\n}\n', "x", "job", given)

@@ -270,10 +270,6 @@ WRONG = [
         5,
     ),
     # text, jobs that use volumes, policies
-    wrong("name-in-quotes", VOLUME, 'type        = "csi"', '"type" = "csi"', 1),
-    wrong("several-on-a-line", VOLUME, 'type        = "csi"\n', 'type        = "csi" ', 1),
-    wrong("json-surrogates", POLICY, '"Version": "2012-10-17"', '"Version": "\\ud83c\\udf89"', 2),
-    wrong("text-not-normalised", RAW, "driver-of-my-own", "cafe\u0301", 10),
     wrong("claim-mode-unknown", CONSUMER, '"single-node-writer"', '"rw"', 7),
     wrong(
         "claim-mode-differs",

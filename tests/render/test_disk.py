@@ -1,10 +1,9 @@
 """One file on disk, and several at once: in place whole or not at all, and known by what stands in it."""
 
-import errno
 import os
 import shutil
 import subprocess
-import sys
+import time
 
 import pytest
 
@@ -100,34 +99,6 @@ def test_staging_without_a_file_touches_nothing(tmp_path):
     assert everything(tmp_path) == []
 
 
-def test_full_disk_leaves_everything_as_it_was(tmp_path, monkeypatch):
-    """The second of two files finds no room: neither is there, nor a folder for them."""
-    (tmp_path / "a.hcl").write_text("old")
-    really_write = os.write
-
-    def write(file, data):
-        if bytes(data).startswith(b"2"):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        return really_write(file, data)
-
-    monkeypatch.setattr(os, "write", write)
-    with pytest.raises(OSError, match="No space left on device"):
-        put(tmp_path, {"a.hcl": "1", "deeper/b.hcl": "2"})
-
-    assert everything(tmp_path) == ["a.hcl"]
-    assert (tmp_path / "a.hcl").read_text() == "old"
-
-
-def test_disk_that_takes_a_part_gets_the_rest(tmp_path, monkeypatch):
-    """A short write is gone on with: no file is cut off in silence."""
-    really_write = os.write
-    monkeypatch.setattr(os, "write", lambda file, data: really_write(file, bytes(data)[:3]))
-
-    disk.write(tmp_path / "a.hcl", "0123456789")
-
-    assert (tmp_path / "a.hcl").read_text() == "0123456789"
-
-
 @pytest.fixture
 def small_disk(tmp_path):
     """A file system of 64 KiB."""
@@ -190,43 +161,26 @@ def test_read_tells_no_file_from_an_empty_one(tmp_path):
     assert disk.read(tmp_path / "binary") == "\ufffd\r\n"
 
 
-KILLED = """
-import os, pathlib, signal, sys
-from nomad_csi.render import disk
-with disk.Staging(pathlib.Path(sys.argv[1])) as staged:
-    staged.add("a.hcl", "half")
-    os.kill(os.getpid(), signal.SIGKILL)
-"""
-
-
 def test_what_a_killed_run_left_is_gone_after_the_next(tmp_path):
-    """Whether the next one has anything to write or not."""
+    """Once it is old, whether the next one has anything to write or not; what others keep there stays."""
     files_of_spec = {"jobs/a.hcl": TEXT}
     files.write_all(tmp_path, files_of_spec)
-    for folder in (tmp_path, tmp_path / "jobs"):
-        subprocess.run([sys.executable, "-c", KILLED, folder], check=False)
-    assert len(list(tmp_path.rglob(".nomad-csi-*"))) == 2
+    now = time.time()
+    for name, age_s in (("killed12", 7200), ("running1", 60), ("jobs/.nomad-csi-killed34", 7200), ("others", 7200)):
+        drafts = tmp_path / (name if "/" in name else f".nomad-csi-{name}")
+        drafts.mkdir()
+        (drafts / "0").write_text("half")
+        os.utime(drafts, (now - age_s, now - age_s))
+    noted = tmp_path / ".nomad-csi-12345678"
+    noted.mkdir()
+    (noted / "notes").touch()
+    os.utime(noted, (now - 7200, now - 7200))
 
     changed = files.write_all(tmp_path, files_of_spec)
 
     assert changed == frozenset()
-    assert everything(tmp_path) == ["jobs", "jobs/a.hcl"]
-
-
-def test_drafts_of_a_run_that_lives_and_folders_of_others_stay(tmp_path):
-    """Two runs into one folder do not take each other's files away."""
-    others = tmp_path / ".nomad-csi-others"
-    others.mkdir()
-    (tmp_path / ".nomad-csi-12345678").mkdir()
-    (tmp_path / ".nomad-csi-12345678/notes").touch()
-    with disk.Staging(tmp_path) as staged:
-        staged.add("a.hcl", TEXT)
-        disk.sweep(tmp_path)
-        staged.put()
-
-    assert everything(tmp_path) == [
+    assert sorted(path.name for path in tmp_path.rglob(".nomad-csi-*")) == [
         ".nomad-csi-12345678",
-        ".nomad-csi-12345678/notes",
         ".nomad-csi-others",
-        "a.hcl",
+        ".nomad-csi-running1",
     ]

@@ -2,11 +2,12 @@
 
 import errno
 import os
+import pathlib
 
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.render import disk, documents, files
+from nomad_csi.render import disk, files
 
 
 def test_render_plan_names_every_volume_whose_external_id_is_missing(plan):
@@ -28,21 +29,15 @@ def test_render_plan_refuses_external_ids_that_no_file_can_hold(plan, external_i
         files.render_plan(plan, external_ids | {"default/mysql": text})
 
 
-def test_rendered_plan_renders_a_file_when_it_is_asked_for(plan, external_ids, monkeypatch):
-    """Paths alone cost no rendering; a path that is not of the plan has no text."""
-    rendered = files.render_plan(plan, external_ids)
-    monkeypatch.setattr(documents, "volume_file", lambda document, *_, **__: f"the file of {document.volume_id}")
-
-    assert list(rendered) == [
+def test_files_of_a_plan_are_in_the_order_of_the_spec(plan, external_ids):
+    """Jobs first."""
+    assert list(files.render_plan(plan, external_ids)) == [
         "jobs/aws-ebs0-controller.nomad.hcl",
         "jobs/aws-ebs0-node.nomad.hcl",
         "jobs/aws-efs0-node.nomad.hcl",
         "volumes/default/mysql.volume.hcl",
         "volumes/default/shared.volume.hcl",
     ]
-    assert len(rendered) == 5
-    assert rendered["volumes/default/mysql.volume.hcl"] == "the file of mysql"
-    assert "volumes/default/other.volume.hcl" not in rendered
 
 
 def test_write_all_returns_what_changed_and_leaves_the_rest(tmp_path, plan, external_ids):
@@ -103,12 +98,15 @@ def test_write_all_overwrites_no_foreign_file_when_told_to_overwrite(tmp_path, p
 
 
 def test_write_all_says_what_the_disk_refuses_and_leaves_nothing_behind(tmp_path, plan, external_ids, monkeypatch):
-    """One error, and no folder that was not there."""
+    """One error, no folder that was not there, and no file changed: the second draft finds no space."""
+    really_open = pathlib.Path.open
 
-    def write(_file, _data):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    def open_draft(path, *words, **options):
+        if path.name == "1":
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return really_open(path, *words, **options)
 
-    monkeypatch.setattr(os, "write", write)
+    monkeypatch.setattr(pathlib.Path, "open", open_draft)
     with pytest.raises(errors.NomadCsiError, match=r"/out: the files cannot be written: .*No space left on device"):
         files.write_all(tmp_path / "out", files.render_plan(plan, external_ids))
 

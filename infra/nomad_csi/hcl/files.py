@@ -1,20 +1,17 @@
 """Detect the kind of a file (job file, volume file, IAM policy) and read its content."""
 
 import re
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from nomad_csi import errors
-from nomad_csi.hcl import api, job, read, scan, source, values, variables
+from nomad_csi.hcl import api, job, read, source, values
 
 Kind = Literal["job", "volume", "host volume", "policy"]
 
 _JOB = re.compile(r"^[ \t]*(?:job|variable|variables|locals)\b[^=\n]*\{", re.MULTILINE)
 """Start of a job file; no name in a volume file matches."""
-
-_VARIABLE_PREFIX = "NOMAD_VAR_"
 
 _VOLUME_NAMES = frozenset({"capability", "external_id", "id", "plugin_id", "type"})
 
@@ -31,14 +28,11 @@ class File:
     """Content of a volume file; several for a list in API JSON."""
 
     policy: values.Map | None = None
-    notes: tuple[tuple[scan.Note, int], ...] = ()
-    """Forms that some HCL parsers refuse, each with its line."""
-
     unknown: tuple[values.Unevaluated, ...] = ()
     """Values that only Nomad computes."""
 
 
-def load(path: Path, given: variables.Given = variables.NONE) -> File:
+def load(path: Path, given: read.Given = read.NOTHING_GIVEN) -> File:
     """
     Return the file at *path*; *given* are values for the variables of a job file.
 
@@ -47,26 +41,26 @@ def load(path: Path, given: variables.Given = variables.NONE) -> File:
     return parse(source.read(path), str(path), given)
 
 
-def parse(text: str, name: str, given: variables.Given = variables.NONE) -> File:
+def parse(text: str, name: str, given: read.Given = read.NOTHING_GIVEN) -> File:
     """Return the file with this *text*. Raises `errors.SpecError` with every problem and its line."""
     is_job = _JOB.search(text) is not None and not text.lstrip().startswith("{")
     found = read.reading(text, name, "job" if is_job else "volume", given)
-    content, form, notes = found.content, found.form, found.notes
+    content, form = found.content, found.form
     if form == "json" and "Statement" in content:
-        return File(name=name, kind="policy", form=form, policy=content, notes=notes)
+        return File(name=name, kind="policy", form=form, policy=content)
     jobs = job.jobs(content)
     if jobs:
         _refuse_unknown_blocks(jobs, name)
-        return File(name=name, kind="job", form=form, jobs=jobs, notes=notes, unknown=found.unknown)
+        return File(name=name, kind="job", form=form, jobs=jobs, unknown=found.unknown)
     volumes = tuple(api.volumes(content)) or ((content,) if _VOLUME_NAMES & set(content) else ())
     if not volumes or is_job:
         raise _refusal(name, "a job file, a volume file or an IAM policy", "none of them")
     kinds = [volume.get("type", "csi") for volume in volumes]
     if all(kind == "host" for kind in kinds):
-        return File(name=name, kind="host volume", form=form, notes=notes)
+        return File(name=name, kind="host volume", form=form)
     if any(kind != "csi" for kind in kinds):
         raise _refusal(name, 'a CSI volume (type = "csi")', "a volume of another type")
-    return File(name=name, kind="volume", form=form, volumes=volumes, notes=notes)
+    return File(name=name, kind="volume", form=form, volumes=volumes)
 
 
 def _refuse_unknown_blocks(found: tuple[job.JobFile, ...], name: str) -> None:
@@ -86,25 +80,3 @@ def _refuse_unknown_blocks(found: tuple[job.JobFile, ...], name: str) -> None:
 
 def _refusal(name: str, allowed: str, got: str) -> errors.SpecError:
     return errors.SpecError((errors.Problem(path="", got=got, allowed=allowed),), source=name)
-
-
-def given_variables(environment: Mapping[str, str], files: Iterable[Path], options: Iterable[str]) -> variables.Given:
-    """
-    Return the values for variables from all sources; *options* are ``name=value``.
-
-    Raises `errors.SpecError` for a file that cannot be read and an option of another form.
-    """
-    named = {name: value for name, value in environment.items() if name.startswith(_VARIABLE_PREFIX)}
-    texts = {name.removeprefix(_VARIABLE_PREFIX): value for name, value in named.items()}
-    found: dict[str, Any] = {}
-    for path in files:
-        content = read.reading(source.read(path), str(path), "job").content
-        found |= {name: content.written(name) for name in content}
-    for option in options:
-        name, sign, value = option.partition("=")
-        if not sign or not name:
-            problem = errors.Problem(path="--var", got=repr(option), allowed="NAME=VALUE")
-            raise errors.SpecError((problem,), source="the command line")
-        texts[name] = value
-        found.pop(name, None)
-    return variables.Given(texts={name: value for name, value in texts.items() if name not in found}, values=found)

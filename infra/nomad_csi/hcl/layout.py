@@ -8,7 +8,6 @@ Source of the rules: hashicorp/hcl, ``hclwrite/format.go`` (``formatIndent``, ``
 v2.20.2-nomad-1, 2026-08.
 """
 
-import functools
 import itertools
 import re
 from collections.abc import Iterable, Iterator
@@ -138,14 +137,6 @@ def _not_understood(text: str, position: int) -> errors.SpecError:
 
 INDENT = "  "
 
-_TEXT_AT_END = re.compile(rf"^([ \t]*(?:[A-Za-z_][A-Za-z0-9_-]*|{STRING})[ \t]*=[ \t]*)({STRING})$", re.MULTILINE)
-"""A line of a name or a quoted key, ``=``, and a quoted string at its end."""
-
-_HOLE = '"\0"'
-"""Placeholder for each such string in a shape. A text with NUL has no shape."""
-
-_SHAPES_KEPT = 256
-
 
 @dataclass(frozen=True, slots=True)
 class Cell:
@@ -188,28 +179,6 @@ def layout(text: str) -> str:
     Idempotent. Raises `errors.SpecError` with the position of unsupported syntax: operators, conditionals, quotes
     inside ``${...}``.
     """
-    pieces = _TEXT_AT_END.split(text)
-    values = pieces[2::3]
-    pieces[2::3] = [_HOLE] * len(values)
-    shape = "".join(pieces)
-    if "\0" in text or "/*" in shape or "<<" in shape:
-        return _laid_out(text)
-    return "".join(itertools.chain.from_iterable(itertools.zip_longest(_around_holes(shape), values, fillvalue="")))
-
-
-@functools.lru_cache(_SHAPES_KEPT)
-def _around_holes(shape: str) -> tuple[str, ...]:
-    """
-    Return the formatted text before, between and after the holes of *shape*.
-
-    Files that differ only in strings at line ends are formatted once: such a string moves nothing, because columns
-    depend only on the text before ``=``. Text with multi-line comments or heredocs, which may contain lines that look
-    like attributes, has no shape.
-    """
-    return tuple(_laid_out(shape).split(_HOLE))
-
-
-def _laid_out(text: str) -> str:
     lines = tuple(_strip_blank_lines(map(_cells, _split(tokenize(text)))))
     leads = [_spaced(line.lead, indent) for line, indent in zip(lines, _indents(lines), strict=True)]
     assigns = [_spaced(line.assign) for line in lines]

@@ -69,18 +69,6 @@ def hcl2(literal: str, scope: Mapping[str, Any] = NOTHING) -> str:
     return normal_form.normalised("".join(_hcl2_parts(literal[1:-1], scope)))
 
 
-def changes_in_hcl2(literal: str, *, is_heredoc: bool = False) -> bool:
-    """
-    Return whether Nomad changes the text of *literal* by normalisation to Unicode's NFC form.
-
-    A heredoc has no escapes. Raises `LiteralError` for the escape of half a surrogate pair.
-    """
-    if is_heredoc:
-        return not normal_form.is_normalised(literal)
-    escapes = re.sub(_ESCAPE, lambda match: _unescape(match[0]), literal, flags=re.VERBOSE)
-    return not normal_form.is_normalised(escapes)
-
-
 def hcl1_heredoc(token: str) -> str:
     """Return the lines of a heredoc of a volume file. Indentation is refused: the dialects read it differently."""
     if token.startswith("<<-") or token.rstrip("\r\n").rpartition("\n")[2].startswith((" ", "\t")):

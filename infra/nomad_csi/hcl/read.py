@@ -16,209 +16,79 @@ duplicate names or keys are refused. Variables and locals with a known value are
 """
 
 import json
-import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
 from nomad_csi import errors
-from nomad_csi.hcl import expression, scan, source, values, variables
-
-# One parser for the three formats that Nomad reads: HCL2 (job files), HCL1 (volume files), JSON (both).
-#
-# Source: hashicorp/hcl ``hcl/parser/parser.go`` (v1.0.1-nomad-1); ``hclsyntax/spec.md`` (v2.20.2-nomad-1), 2026-08.
-
-
-QUOTED_NAME_FIX = 'write a quoted name inside a map: segments = { "name" = "value" }'
+from nomad_csi.hcl import parser, scan, source, values
 
 _TWO_VOLUMES = errors.Problem(
     path="", got="two", allowed="one volume in a file", fix="write a file for each: Nomad would keep parts of both"
 )
 
-_ONE_BLOCK_FIX = "write a topology block for each place"
-
-_MAP = "="
-"""Instead of a block's type: a map, which HCL1 reads like a block."""
-
-_HCL1_NAME = re.compile(r"[^\W\d][\w.-]*")
-
-
-@dataclass(kw_only=True)
-class HclParser(expression.ExpressionReader):
-    """Reads one text, and collects its problems and unusual forms."""
-
-    is_twice: bool = False
-    """Whether the file names the id of a volume twice."""
-
-    found: values.Map = field(default_factory=values.Map)
-    """The content, after `read`, as far as it could be read."""
-
-    def read(self) -> None:
-        """Read the text into ``found``, and its problems into ``problems``."""
-        try:
-            self.found = self._json() if self.dialect == "json" else self._body("", "")
-        except scan.UnreadableError:
-            return
-
-    def _json(self) -> values.Map:
-        self.skip()
-        found = self.value()
-        if not isinstance(found, values.Map):
-            self.report(0, "a JSON object")
-            return values.Map()
-        return found
-
-    def map_body(self) -> values.Map:
-        """Return a map of HCL1, after its opening brace; it is read like a block."""
-        return self._body("}", _MAP)
-
-    def _body(self, closing: str, kind: str) -> values.Map:
-        """Return the attributes and blocks up to *closing*; *kind* is the type of the block, or `_MAP`."""
-        found = values.Map(self.line(self.position))
-        block_types: set[str] = set()
-        before = "\n"
-        while True:
-            gap = self.skip()
-            if self._skip_to_end(closing):
-                return found
-            if "\n" not in before + gap:
-                self.not_apart(has_comma=kind == _MAP and "," in before)
-            self._item(found, block_types, kind)
-            before = self._comma()
-
-    def _skip_to_end(self, closing: str) -> bool:
-        """Return whether *closing* is at the position, and skip it; empty *closing*: whether the file ends."""
-        if self.position >= len(self.text) and not closing:
-            return True
-        if self.peek() != closing:
-            return False
-        self.position += 1
-        return True
-
-    def _comma(self) -> str:
-        """Return the space after an item, and the comma that HCL1 allows there."""
-        if self.dialect != "volume":
-            return ""
-        gap = self.skip()
-        if self.position < len(self.text) and self.text[self.position] == ",":
-            self.position += 1
-            return gap + ","
-        return gap
-
-    def _item(self, found: values.Map, block_types: set[str], kind: str) -> None:
-        """Read one attribute or block into *found*."""
-        start = self.position
-        is_quoted = self.text[start] == '"'
-        names = [self._name(may_be_quoted=self.dialect == "volume")]
-        while True:
-            self.skip_to_sign()
-            sign = self.peek()
-            if sign == "=" and len(names) == 1:
-                self.position += 1
-                if is_quoted and kind != _MAP:
-                    self.notes.append(("quoted-name", self.line(start)))
-                self._attribute(found, names[0], start, kind)
-                return
-            if sign == "{":
-                self.position += 1
-                self._block(found, names, start, block_types)
-                return
-            if sign != '"' and not expression.NAME.match(self.text, self.position):
-                self.fail(self.position)
-            names.append(self._name(may_be_quoted=True))
-
-    def _name(self, *, may_be_quoted: bool) -> str:
-        if self.peek() == '"':
-            if not may_be_quoted:
-                self.fail(self.position, QUOTED_NAME_FIX)
-            found = self.string()
-            return found if isinstance(found, str) else ""
-        pattern = _HCL1_NAME if self.dialect == "volume" else expression.NAME
-        return self.take(pattern)
-
-    def _attribute(self, found: values.Map, name: str, start: int, kind: str) -> None:
-        if kind == "validation" or (kind == "variable" and name != "default"):
-            self.skip_to_sign()
-            begin = self.position
-            self.skip_expression()
-            if name == "type":
-                found.put(name, self.text[begin : self.position].strip(), self.line(start))
-            return
-        self.skip_to_sign()
-        value = self.value()
-        if name not in found:
-            found.put(name, value, self.line(start))
-        elif kind == _MAP:
-            self.report(start, "each key once", f"{name!a} again", _ONE_BLOCK_FIX if "/" in name else "")
-        else:
-            self.is_twice |= name == "id" and not kind
-            self.report(start, "each name once", f"{name} again")
-
-    def _block(self, found: values.Map, names: list[str], start: int, block_types: set[str]) -> None:
-        name, *labels = names
-        is_dynamic = self.dialect == "job" and name == "dynamic"
-        before = len(self.unknown)
-        content = self.nested(lambda: self._body("}", name))
-        content.line = self.line(start)
-        if labels:
-            content[values.LABELS] = labels
-        if is_dynamic:
-            name = "".join(labels)
-            del self.unknown[before:]
-        if name in found and name not in block_types:
-            self.report(start, "each name once", f"{name} again")
-            return
-        block_types.add(name)
-        if name not in found:
-            found.put(name, values.Items(self.line(start)), self.line(start))
-        item = self.not_known(start, f'dynamic "{name}"') if is_dynamic else content
-        found.written(name).put(item, self.line(start))
-
-
-# From parser results to plain values.
-
-
 _PASSES = 3
 """The first pass yields variables, the second locals that use variables, the third locals that use locals."""
+
+_VARIABLE_PREFIX = "NOMAD_VAR_"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Given:
+    """
+    Values for the variables of job files, by name.
+
+    As ``nomad job run`` takes them: ``NOMAD_VAR_name``, ``-var-file``, ``-var``; a later source wins. Source:
+    hashicorp/nomad, ``jobspec2/parse.go`` (``ParseWithConfig``) and ``jobspec2/types.variables.go``
+    (``collectInputVariableValues``), 2026-08-21.
+    """
+
+    texts: Mapping[str, str] = field(default_factory=dict)
+    """As text: of type string or number, or an expression for another type."""
+
+    values: Mapping[str, Any] = field(default_factory=dict)
+    """From files of variables."""
+
+
+NOTHING_GIVEN = Given()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """Content of a text, with its format and notes."""
+    """Content of a text."""
 
     content: values.Map
     form: Literal["hcl", "json"]
-    notes: tuple[tuple[scan.Note, int], ...] = ()
-    """Forms that some HCL parsers refuse, each with its line."""
-
     unknown: tuple[values.Unevaluated, ...] = ()
     """Values that only Nomad computes."""
 
 
-def read_job(text: str, name: str = "") -> values.Map:
+def read_job(text: str, name: str = "the job file") -> values.Map:
     """
     Return the job file *text*; *name* is the file's, for errors.
 
     Raises `errors.SpecError` with every problem and its line, also for a value that only Nomad computes; reading stops
     at a syntax error.
     """
-    found = reading(text, name or "the job file", "job")
+    found = reading(text, name, "job")
     allowed = "a text, a number, true, false, null, a list or a map"
-    if found.unknown:
-        problems = (
-            errors.Problem(path=f"line {item.line}", got=item.expression, allowed=allowed) for item in found.unknown
-        )
-        raise errors.SpecError(tuple(problems), source=name or "the job file")
+    problems = [
+        errors.Problem(path=f"line {item.line}", got=item.expression, allowed=allowed) for item in found.unknown
+    ]
+    if problems:
+        raise errors.SpecError(tuple(problems), source=name)
     return found.content
 
 
-def read_volume(text: str, name: str = "") -> values.Map:
+def read_volume(text: str, name: str = "the volume file") -> values.Map:
     """Return the volume file *text*, legacy forms (``context { }`` as a block) included; otherwise as `read_job`."""
-    return reading(text, name or "the volume file", "volume").content
+    return reading(text, name, "volume").content
 
 
-def reading(text: str, name: str, dialect: scan.Dialect, given: variables.Given = variables.NONE) -> Reading:
+def reading(text: str, name: str, dialect: scan.Dialect, given: Given = NOTHING_GIVEN) -> Reading:
     """
-    Return the content of *text*, with its unusual forms. JSON is detected by its first character.
+    Return the content of *text*. JSON is detected by its first character.
 
     *given* are values for the variables of a job file. Raises `errors.SpecError`.
     """
@@ -227,36 +97,49 @@ def reading(text: str, name: str, dialect: scan.Dialect, given: variables.Given 
     is_json = text.lstrip()[:1] in {"{", "["}
     if is_json:
         _check_json(text, name)
-    parser = _parsed(text, "json" if is_json else dialect, given)
-    if dialect == "volume" and parser.is_twice:
+    parsed = _parsed(text, "json" if is_json else dialect, given)
+    if dialect == "volume" and parsed.is_twice:
         raise errors.SpecError((_TWO_VOLUMES,), source=name)
-    if parser.problems:
-        raise errors.SpecError(tuple(parser.problems), source=name)
-    for item in parser.unknown:
+    if parsed.problems:
+        raise errors.SpecError(tuple(parsed.problems), source=name)
+    for item in parsed.unknown:
         item.file = name
-    return Reading(
-        content=parser.found,
-        form="json" if is_json else "hcl",
-        notes=tuple(parser.notes),
-        unknown=tuple(parser.unknown),
-    )
+    return Reading(content=parsed.found, form="json" if is_json else "hcl", unknown=tuple(parsed.unknown))
 
 
-def _parsed(text: str, dialect: scan.Dialect, given: variables.Given) -> HclParser:
+def given_variables(environment: Mapping[str, str], files: Iterable[Path], options: Iterable[str]) -> Given:
+    """
+    Return the values for variables from all sources; *options* are ``name=value``.
+
+    Raises `errors.SpecError` for a file that cannot be read and an option of another form.
+    """
+    named = {name: value for name, value in environment.items() if name.startswith(_VARIABLE_PREFIX)}
+    texts = {name.removeprefix(_VARIABLE_PREFIX): value for name, value in named.items()}
+    found: dict[str, Any] = {}
+    for path in files:
+        content = reading(source.read(path), str(path), "job").content
+        found |= {name: content.written(name) for name in content}
+    for option in options:
+        name, sign, value = option.partition("=")
+        if not sign or not name:
+            problem = errors.Problem(path="--var", got=repr(option), allowed="NAME=VALUE")
+            raise errors.SpecError((problem,), source="the command line")
+        texts[name] = value
+        found.pop(name, None)
+    return Given(texts={name: value for name, value in texts.items() if name not in found}, values=found)
+
+
+def _parsed(text: str, dialect: scan.Dialect, given: Given) -> parser.Parser:
     scope: dict[str, Any] = {}
     for _ in range(_PASSES if dialect == "job" else 0):
-        first = HclParser(text=text, dialect=dialect, scope=scope)
-        first.read()
-        known = _scope(first.found, given)
+        known = _scope(parser.parsed(text, dialect, scope).found, given)
         if known == scope:
             break
         scope = known
-    parser = HclParser(text=text, dialect=dialect, scope=scope)
-    parser.read()
-    return parser
+    return parser.parsed(text, dialect, scope)
 
 
-def _scope(found: values.Map, given: variables.Given) -> dict[str, Any]:
+def _scope(found: values.Map, given: Given) -> dict[str, Any]:
     """Return the known values of variables and locals, by their names in expressions."""
     scope: dict[str, Any] = {}
     for variable in values.blocks(found, "variable"):
@@ -272,7 +155,7 @@ def _scope(found: values.Map, given: variables.Given) -> dict[str, Any]:
 _NOT_GIVEN = values.Unevaluated("no value")
 
 
-def _variable(name: str, variable: values.Map, given: variables.Given) -> Any:
+def _variable(name: str, variable: values.Map, given: Given) -> Any:
     """Return the value of a variable: the given one, else its default."""
     if name in given.values:
         return given.values[name]
@@ -281,12 +164,11 @@ def _variable(name: str, variable: values.Map, given: variables.Given) -> Any:
     text, kind = given.texts[name], variable.get("type", "string")
     if kind in {"string", "any"}:
         return text
-    parser = HclParser(text=f"value = {text}", dialect="job")
-    parser.read()
-    if parser.problems or "value" not in parser.found:
+    parsed = parser.parsed(f"value = {text}", "job", {})
+    if parsed.problems or "value" not in parsed.found:
         problem = errors.Problem(path=f"var.{name}", got=ascii(text), allowed=f"a value of type {kind}")
         raise errors.SpecError((problem,), source="the variables given")
-    return parser.found.written("value")
+    return parsed.found.written("value")
 
 
 def _is_known(value: Any) -> bool:
@@ -304,7 +186,8 @@ def _check_json(text: str, name: str) -> None:
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
         problem = errors.Problem(path=where, got=error.msg[0].lower() + error.msg[1:], allowed="JSON")
-        raise errors.SpecError((problem,), source=name) from None
     except RecursionError:
-        problem = errors.Problem(path="", got="hundreds of levels", allowed="a file with a few levels of brackets")
-        raise errors.SpecError((problem,), source=name) from None
+        problem = scan.TOO_DEEP
+    else:
+        return
+    raise errors.SpecError((problem,), source=name)

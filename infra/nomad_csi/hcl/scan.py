@@ -18,11 +18,10 @@ ResultT = TypeVar("ResultT")
 Dialect = Literal["job", "volume", "json"]
 """HCL2, HCL1, and JSON instead of either."""
 
-Note = Literal["quoted-name", "one-line", "json-surrogate", "not-normalised"]
-"""Forms that Nomad's parser accepts and other HCL parsers refuse."""
-
 DEPTH_LIMIT = 100
 """Levels of brackets; Nomad's own files have about ten."""
+
+TOO_DEEP = errors.Problem(path="", got="hundreds of levels", allowed="a file with a few levels of brackets")
 
 _SPACE = re.compile(r"(?:[ \t\r\n]|\#[^\n]*|//[^\n]*|/\*(?s:.*?)\*/)*")
 _INLINE_SPACE = re.compile(r"(?:[ \t]|/\*(?s:.*?)\*/)*")
@@ -49,14 +48,11 @@ class UnreadableError(Exception):
 
 @dataclass(kw_only=True)
 class Scanner:
-    """A position in a text, with the problems and notes so far."""
+    """A position in a text, with the problems so far."""
 
     text: str
     dialect: Dialect
     problems: list[errors.Problem] = field(default_factory=list)
-    notes: list[tuple[Note, int]] = field(default_factory=list)
-    """Unusual forms, each with its line."""
-
     position: int = 0
     depth: int = 0
 
@@ -153,8 +149,7 @@ class Scanner:
         """Return the result of *read*, called one level deeper."""
         self.depth += 1
         if self.depth > DEPTH_LIMIT:
-            allowed = "a file with a few levels of brackets"
-            self.problems.append(errors.Problem(path="", got="hundreds of levels", allowed=allowed))
+            self.problems.append(TOO_DEEP)
             raise UnreadableError
         try:
             return read()

@@ -176,7 +176,7 @@ def _check_namespace(item: PlannedChange, missing: namespaces.Missing) -> Planne
     return item.remarked(f"there is no namespace {namespace} (there are: {seen}); {fix}", state="refused")
 
 
-def _files(folder: Path, rendered: files.RenderedPlan) -> Iterator[PlannedChange]:
+def _files(folder: Path, rendered: Mapping[str, str]) -> Iterator[PlannedChange]:
     stale = {item.path: item.reason for item in files.stale(folder, rendered)}
     for path in rendered:
         yield PlannedChange(kind="file", name=path, state=stale.pop(path, apply_volumes.EQUAL))

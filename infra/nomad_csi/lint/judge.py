@@ -103,14 +103,6 @@ def _are_claimed_as_one(first: LintedVolume, second: LintedVolume) -> bool:
 # All rules, all files.
 
 
-_NOTES = {
-    "json-surrogate": ("json-surrogates", "two escapes for one character"),
-    "not-normalised": ("text-not-normalised", "text in another form than NFC"),
-    "one-line": ("several-on-a-line", "another attribute in front of it"),
-    "quoted-name": ("name-in-quotes", "a name in quotes"),
-}
-"""Code and text of the finding, by the reader's note."""
-
 _CHECKS: Mapping[type, tuple[Callable[[Any], Iterator[Finding]], ...]] = {
     LintedPlugin: (*plugin_job.CHECKS, *plugin_arguments.CHECKS),
     LintedVolume: (volume_forms.check, volume_forms.check_as_spec),
@@ -134,9 +126,6 @@ def lint_with_driver(file: parsed.File, driver: drivers.Driver) -> tuple[Finding
 
 def _lint_files(files: Iterable[parsed.File]) -> Iterator[Finding]:
     for file in files:
-        for note, line in file.notes:
-            code, found = _NOTES[note]
-            yield dataclasses.replace(finding_at_line(code, line, found), file=file.name, subject=f"{file.kind} file")
         for job in file.jobs:
             found_in_job = _findings(consumers.check_job, job)
             subject = f"job {job.id}"

@@ -136,7 +136,7 @@ def _root(context: resource.Context) -> Path:
 
 def _target(context: resource.Context, path: str) -> Path:
     """Return the file's absolute path. Raises `errors.RefusedError` where a symbolic link leads out of the root."""
-    return disk.Below(_root(context)).place(path)
+    return disk.location(_root(context), path)
 
 
 def _read(target: Path) -> str | None:

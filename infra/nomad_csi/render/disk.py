@@ -7,14 +7,13 @@ as ours: the first line holds a hash of the rest.
 """
 
 import errno
-import fcntl
-import functools
 import hashlib
 import os
 import re
 import shutil
 import tempfile
-from contextlib import ExitStack, suppress
+import time
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import Literal, Self
 
@@ -24,7 +23,10 @@ HEADER = "Rendered by nomad-csi. Change the spec and render again."
 """First comment of every file, followed by the hash of the rest."""
 
 DRAFTS = ".nomad-csi-"
-"""Prefix of a folder with files that are not in place yet. Locked while its process runs."""
+"""Prefix of a folder with files that are not in place yet."""
+
+ABANDONED_AFTER_S = 3600
+"""Age at which such a folder is that of a process that was killed."""
 
 Standing = Literal["absent", "ours", "edited", "foreign"]
 """Origin of a file: as nomad-csi wrote it, changed since, or never written by nomad-csi."""
@@ -56,8 +58,7 @@ def is_ours(text: str) -> bool:
 def read(path: Path) -> str | None:
     """Return the text in *path*, or ``None`` if there is no file. Bytes that are not UTF-8 are replaced."""
     try:
-        with open(path, "rb", buffering=0) as file:  # noqa: PTH123  # Path's own method takes half as long again
-            return file.readall().decode("utf-8", errors="replace")
+        return path.read_bytes().decode("utf-8", errors="replace")
     except FileNotFoundError:
         return None
 
@@ -69,33 +70,24 @@ def is_relative(path: str) -> bool:
     return is_plain and path.isprintable() and path != "."
 
 
-class Below:
-    """The paths of files below the folder *root*, which may itself be a symbolic link."""
+def is_below(folder: Path, root: Path) -> bool:
+    """Return whether *folder* is *root* or a folder below it, links resolved."""
+    return folder.resolve().is_relative_to(root.resolve())
 
-    def __init__(self, root: Path) -> None:
-        self._root = root
-        self._resolved = root.resolve()
-        self._is_inside: dict[Path, bool] = {}
 
-    def place(self, path: str) -> Path:
-        """
-        Return the location of the file *path*.
+def location(root: Path, path: str) -> Path:
+    """
+    Return the location of the file *path* below the folder *root*, which may itself be a symbolic link.
 
-        Raises `errors.RefusedError` if *path* or a link in it leads out of the folder, or the file itself is a link.
-        """
-        target = self._root / path
-        if not is_relative(path) or target.is_symlink() or not self.holds(target.parent):
-            raise errors.RefusedError(
-                f"{path} is not a file below {self._root}: a symbolic link leads elsewhere, or it has '..'; "
-                "remove the link, or choose another path"
-            )
-        return target
-
-    def holds(self, folder: Path) -> bool:
-        """Return whether *folder* is the root or a folder below it, links resolved."""
-        if folder not in self._is_inside:
-            self._is_inside[folder] = folder.resolve().is_relative_to(self._resolved)
-        return self._is_inside[folder]
+    Raises `errors.RefusedError` if *path* or a link in it leads out of the folder, or the file itself is a link.
+    """
+    target = root / path
+    if not is_relative(path) or target.is_symlink() or not is_below(target.parent, root):
+        raise errors.RefusedError(
+            f"{path} is not a file below {root}: a symbolic link leads elsewhere, or it has '..'; "
+            "remove the link, or choose another path"
+        )
+    return target
 
 
 def write(path: Path, text: str) -> None:
@@ -107,19 +99,11 @@ def write(path: Path, text: str) -> None:
 
 def sweep(folder: Path) -> None:
     """Remove from *folder* the drafts of processes that were killed before they put them in place."""
-    for place in folder.glob(f"{DRAFTS}????????"):
-        with suppress(OSError):  # its process runs, or it was removed meanwhile
-            descriptor = os.open(place, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                if all(path.name.isdecimal() for path in place.iterdir()):  # as `Staging.add` names them
-                    shutil.rmtree(place)
-            finally:
-                os.close(descriptor)
-
-
-_sweep_once = functools.lru_cache(maxsize=1024)(sweep)
-"""For one file after another in a folder of thousands."""
+    for drafts in folder.glob(f"{DRAFTS}????????"):
+        with suppress(OSError):  # another process removed it meanwhile
+            is_abandoned = time.time() - drafts.stat().st_mtime > ABANDONED_AFTER_S
+            if is_abandoned and all(path.name.isdecimal() for path in drafts.iterdir()):  # as `Staging.add` names them
+                shutil.rmtree(drafts)
 
 
 class Staging:
@@ -127,67 +111,50 @@ class Staging:
     Files that are written next to their destinations first, and moved into place when all are written.
 
     A context manager: on exit, files that were not moved into place are removed, with the folders created for them.
+    If no file is added, the folder is not changed.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._paths: list[str] = []
+        self._drafts: Path | None = None
+        self._staged: dict[str, Path] = {}
         self._made: list[Path] = []
-        self._undo = ExitStack()
 
     def __enter__(self) -> Self:
-        """Do nothing yet: if no file is added, the folder is not changed."""
+        """Do nothing yet."""
         return self
 
     def __exit__(self, *_: object) -> None:
         """Remove the remaining drafts."""
-        self._undo.close()
+        if self._drafts is not None:
+            shutil.rmtree(self._drafts)
+        for path in reversed(self._made):
+            with suppress(OSError):  # it now contains a file of another program
+                path.rmdir()
 
     def add(self, path: str, text: str, *, flush: bool = False) -> None:
         """Write *text* as the draft of *path* below the folder. Raises `OSError`, with *path*, if there is no space."""
         try:
-            self._write(text, flush=flush)
+            if self._drafts is None:
+                self._make(self._folder)
+                self._drafts = Path(tempfile.mkdtemp(prefix=DRAFTS, dir=self._folder))
+            draft = self._drafts / str(len(self._staged))
+            with draft.open("wb") as file:
+                file.write(text.encode())
+                if flush:
+                    os.fsync(file)
         except OSError as error:
             raise OSError(error.errno, error.strerror, str(self._folder / path)) from error
-        self._paths.append(path)
-
-    def _write(self, text: str, *, flush: bool) -> None:
-        left = memoryview(text.encode())
-        mode = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-        file = os.open(str(len(self._paths)), mode, 0o644, dir_fd=self._descriptor)
-        try:
-            while left:
-                left = left[os.write(file, left) :]
-            if flush:
-                os.fsync(file)
-        finally:
-            os.close(file)
+        self._staged[path] = draft
 
     def put(self) -> tuple[str, ...]:
         """Move every file into place and return the paths. Raises `OSError` before the first, if a folder refuses."""
-        for parent in sorted({path.rpartition("/")[0] for path in self._paths}):
+        for parent in sorted({path.rpartition("/")[0] for path in self._staged}):
             self._make(self._folder / parent)
-        for index, path in enumerate(self._paths):
-            os.rename(str(index), f"{self._folder}/{path}", src_dir_fd=self._descriptor)
+        for path, draft in self._staged.items():
+            draft.rename(self._folder / path)
         self._made.clear()
-        return tuple(self._paths)
-
-    @functools.cached_property
-    def _descriptor(self) -> int:
-        """The folder of the drafts, on the same file system as their destinations."""
-        self._undo.callback(self._remove_made)
-        self._make(self._folder)
-        _sweep_once(self._folder)
-        while True:
-            place = tempfile.mkdtemp(prefix=DRAFTS, dir=self._folder)
-            descriptor = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-            if os.fstat(descriptor).st_nlink:  # else another process removed it before it was locked
-                break
-            os.close(descriptor)
-        self._undo.callback(shutil.rmtree, place)
-        self._undo.callback(os.close, descriptor)
-        return descriptor
+        return tuple(self._staged)
 
     def _make(self, folder: Path) -> None:
         missing = [path for path in (folder, *folder.parents) if not path.exists()]
@@ -197,11 +164,6 @@ class Staging:
         if not os.access(folder, os.W_OK | os.X_OK):
             reason = errno.EROFS if os.statvfs(folder).f_flag & os.ST_RDONLY else errno.EACCES
             raise OSError(reason, os.strerror(reason), str(folder))
-
-    def _remove_made(self) -> None:
-        for path in reversed(self._made):
-            with suppress(OSError):  # it now contains a file of another program
-                path.rmdir()
 
 
 def _digest(content: str) -> str:

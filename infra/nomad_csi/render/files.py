@@ -36,41 +36,23 @@ class Stale:
     """Unified diff from the present text to the rendered one."""
 
 
-class RenderedPlan(Mapping[str, str]):
-    """
-    The text of every file of a plan by its path below the output folder: job files first, in the order of the spec.
+def planned_files(plan: model.StoragePlan) -> dict[str, model.PluginJob | model.VolumePlan]:
+    """Return what each file of *plan* is of, by its path below the output folder: jobs first, in the spec's order."""
+    planned = (*(job for plugin in plan.plugins for job in plugin.jobs), *plan.volumes)
+    return {item.file_name: item for item in planned}
 
-    A text is rendered on access, and not kept: a hundred thousand of them would fill the memory.
-    """
 
-    def __init__(self, plan: model.StoragePlan, external_ids: Mapping[str, str], templates: Path | None) -> None:
-        planned: list[model.PluginJob | model.VolumePlan] = [job for plugin in plan.plugins for job in plugin.jobs]
-        planned += plan.volumes
-        self._planned = {item.file_name: item for item in planned}
-        self._external_ids = external_ids
-        self._templates = templates
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._planned)
-
-    def __len__(self) -> int:
-        return len(self._planned)
-
-    def __contains__(self, path: object) -> bool:
-        return path in self._planned
-
-    def __getitem__(self, path: str) -> str:
-        """Return the text of the file at *path*."""
-        item = self._planned[path]
-        if isinstance(item, model.PluginJob):
-            return documents.job_file(item, templates=self._templates)
-        document = volumes.desired_document(item, self._external_ids)
-        return documents.volume_file(document, made_by_plugin=item.made_by_plugin, templates=self._templates)
+def file_text(item: model.PluginJob | model.VolumePlan, external_ids: Mapping[str, str], templates: Path | None) -> str:
+    """Return the text of the file of *item*. Raises what `documents` raises."""
+    if isinstance(item, model.PluginJob):
+        return documents.job_file(item, templates=templates)
+    document = volumes.desired_document(item, external_ids)
+    return documents.volume_file(document, made_by_plugin=item.made_by_plugin, templates=templates)
 
 
 def render_plan(
     plan: model.StoragePlan, external_ids: Mapping[str, str], *, templates: Path | None = None
-) -> RenderedPlan:
+) -> dict[str, str]:
     """
     Return the text of every file of *plan* by its path below the output folder.
 
@@ -81,7 +63,7 @@ def render_plan(
     problems = tuple(_external_id_problems(plan, external_ids))
     if problems:
         raise errors.SpecError(problems)
-    return RenderedPlan(plan, external_ids, templates)
+    return {path: file_text(item, external_ids, templates) for path, item in planned_files(plan).items()}
 
 
 def write_all(folder: Path, files: Mapping[str, str], *, overwrite: bool = False) -> frozenset[str]:
@@ -95,13 +77,12 @@ def write_all(folder: Path, files: Mapping[str, str], *, overwrite: bool = False
     refused: dict[disk.Standing, list[str]] = {"foreign": [], "edited": []}
     if overwrite:
         del refused["edited"]
-    below = disk.Below(folder)
     try:
         for parent in {folder, *((folder / path).parent for path in files)}:
             disk.sweep(parent)
         with disk.Staging(folder) as staged:
             for path, text in files.items():
-                found = disk.read(below.place(path))
+                found = disk.read(disk.location(folder, path))
                 if found != text:
                     refused.get(disk.file_origin(found), []).append(path)
                     staged.add(path, text)
@@ -114,9 +95,8 @@ def write_all(folder: Path, files: Mapping[str, str], *, overwrite: bool = False
 
 def stale(folder: Path, files: Mapping[str, str]) -> Iterator[Stale]:
     """Yield the differences below *folder* from *files*: changed, missing, and left over from an earlier spec."""
-    below = disk.Below(folder)
     for path in sorted(files):
-        text, found = files[path], disk.read(below.place(path))
+        text, found = files[path], disk.read(disk.location(folder, path))
         if found != text:
             yield Stale(path=path, reason=_REASONS[disk.file_origin(found)], diff="".join(_diff(path, found, text)))
     for path in left_over(folder, files):
@@ -159,7 +139,7 @@ def _refuse(refused: Mapping[disk.Standing, list[str]]) -> None:
 
 
 def _files_below(folder: Path, part: str) -> Iterator[str]:
-    if not disk.Below(folder).holds(folder / part):
+    if not disk.is_below(folder / part, folder):
         return
     for parent, _, names in os.walk(folder / part):
         below = os.path.relpath(parent, folder)

@@ -339,10 +339,9 @@ class Session:
 
     def _rendered(self, record: folder.Record) -> list[Path]:
         """Return the rendered files that the state knows; none where it cannot be read."""
-        place = disk.Below(self.place.project).place
         try:
             found = [item for item in self._state(record) if item["type"] == "nomad-csi:index:RenderedFile"]
-            return [place(item["inputs"]["path"]) for item in found]
+            return [disk.location(self.place.project, item["inputs"]["path"]) for item in found]
         except (errors.NomadCsiError, *DAMAGED) as error:
             self.say(f"The state of the sandbox cannot be read ({error}): rendered files stay.")
             return []

@@ -118,11 +118,11 @@ def _problem(message: str, path: str = "", line: int | None = None) -> dict[str,
 def _refused_files(plan: model.StoragePlan, templates: Path | None) -> Iterator[str]:
     """Yield why files of *plan* cannot be rendered, each reason once, with the first file that it applies to."""
     made_by_pulumi = (item for item in plan.volumes if not item.registration.external_id and not item.made_by_plugin)
-    rendered = files.render_plan(plan, {item.key: UNKNOWN_ID for item in made_by_pulumi}, templates=templates)
+    external_ids = {item.key: UNKNOWN_ID for item in made_by_pulumi}
     reasons: dict[str, str] = {}
-    for name in rendered:
+    for name, item in files.planned_files(plan).items():
         try:
-            rendered[name]
+            files.file_text(item, external_ids, templates)
         except errors.NomadCsiError as error:
             reasons.setdefault(str(error), name)
     yield from (f"{name}: {reason}" for reason, name in reasons.items())

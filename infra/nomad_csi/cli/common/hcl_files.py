@@ -10,7 +10,8 @@ from typing import Any
 from nomad_csi import errors
 from nomad_csi.cli.common import command, usage
 from nomad_csi.cli.common.inputs import YAML
-from nomad_csi.hcl import files, variables
+from nomad_csi.hcl import files
+from nomad_csi.hcl import read as reader
 
 _PLACE = re.compile(r"line (\d+), (?:column (\d+)|(.*))")
 
@@ -22,13 +23,13 @@ options = command.together(
 """Options of a command that reads job files."""
 
 
-def given_variables(arguments: Any) -> variables.Given:
+def given_variables(arguments: Any) -> reader.Given:
     """Return the values of ``--var``, ``--var-file`` and ``NOMAD_VAR_name``. Raises `errors.SpecError`."""
-    return files.given_variables(os.environ, arguments.var_file, arguments.var)
+    return reader.given_variables(os.environ, arguments.var_file, arguments.var)
 
 
 def load(
-    paths: Sequence[Path], given: variables.Given = variables.NONE, *, with_policies: bool = False
+    paths: Sequence[Path], given: reader.Given = reader.NOTHING_GIVEN, *, with_policies: bool = False
 ) -> tuple[list[files.File], list[str]]:
     """
     Return the readable files, and the error of each of the others.
