@@ -8,7 +8,7 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.plan import storage
-from nomad_csi.render import documents, environment, own
+from nomad_csi.render import documents, environment
 
 DOCUMENT = {
     "plugins": [
@@ -158,7 +158,7 @@ VOLUME_TEMPLATE = "volume.volume.hcl.j2"
         ("external_id = {{", "# {{", "external_id: expected 'vol-0123456789abcdef0', got nothing" + TAKE),
         ("capability {", "parameters {", "capability: expected {'access_mode': 'single-node-writer', 'attachment_mode': 'file-system'}, got nothing" + TAKE),
         ("required {", "preferred {", "topology_request.required: expected {'topology': [{'segments': {'topology.ebs.csi.aws.com/zone': 'us-east-1a'}}]}, got nothing" + TAKE),
-        ("context = {{ registration.context | volume_map }}", "", "context.k: expected 'v', got nothing" + TAKE),
+        ("context = {{ registration.context | volume_map }}", "", "context: expected the block, got nothing" + TAKE),
         ('type = "csi"', 'type = "csi"\nsecrets = { a = "b" }', "secrets: expected no secrets: they are sent with the registration and stand in no file, got [secret]; remove them"),
         ("mount_options {", "labels {", "mount_options: expected the block, got nothing" + TAKE),
     ],
@@ -194,7 +194,7 @@ def test_template_that_cannot_be_rendered_is_named_with_its_line(written, text, 
     """One clear error: the file, the line, the reason."""
     folder = written(text)
 
-    with pytest.raises(own.TemplateError) as caught:
+    with pytest.raises(environment.TemplateError) as caught:
         documents.job_file(JOBS["aws-efs0 node"], templates=folder)
 
     assert str(caught.value).startswith(f"template {folder / JOB}, line {line}: {reason}")
@@ -204,7 +204,7 @@ def test_error_in_an_included_part_names_the_part(written):
     """The innermost template is the one to mend."""
     folder = written("x\n\n{{ job.image | text }}{{ nothing }}", "_container.hcl.j2")
 
-    with pytest.raises(own.TemplateError, match=r"_container\.hcl\.j2, line 3: 'nothing' is undefined"):
+    with pytest.raises(environment.TemplateError, match=r"_container\.hcl\.j2, line 3: 'nothing' is undefined"):
         documents.job_file(JOBS["aws-efs0 node"], templates=folder)
 
 
@@ -222,7 +222,7 @@ def test_empty_template_lacks_the_job(written):
 
 def test_folder_that_is_none_is_refused(tmp_path):
     """A mistyped path is not "no templates"."""
-    with pytest.raises(own.TemplateError, match=r"templates: .*/absent is not a folder"):
+    with pytest.raises(environment.TemplateError, match=r"templates: .*/absent is not a folder"):
         documents.job_file(JOBS["aws-efs0 node"], templates=tmp_path / "absent")
 
 
@@ -230,7 +230,9 @@ def test_folder_without_a_template_of_a_known_name_is_refused(written):
     """A mistyped file name would be left out in silence."""
     folder = written("x", "job.hcl.j2")
 
-    with pytest.raises(own.TemplateError, match=r"holds none of _container\.hcl\.j2, .*, so nothing there is used"):
+    with pytest.raises(
+        environment.TemplateError, match=r"holds none of _container\.hcl\.j2, .*, so nothing there is used"
+    ):
         documents.job_file(JOBS["aws-efs0 node"], templates=folder)
 
 

@@ -1,12 +1,12 @@
 """What a plugin's file has and ours lacks, or has otherwise: both in one form, compared name by name."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from nomad_csi import errors
 from nomad_csi.drivers import arguments
 from nomad_csi.drivers import model as drivers
+from nomad_csi.hcl import differences as compared
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import read, values
 from nomad_csi.migration import form, meaning, model
@@ -48,33 +48,6 @@ _UNSAID = {"count": "one on each client", "namespace": "the caller's", "node_poo
 """What a part means that the job does not have."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class FieldDifference:
-    """One part that differs."""
-
-    name: str
-    """Such as ``config.image``."""
-
-    before: Any
-    after: Any
-    line: int
-
-    @property
-    def head(self) -> str:
-        """The first word of its name."""
-        return self.name.partition(".")[0]
-
-    @property
-    def is_lost(self) -> bool:
-        """Whether ours lacks it, or it is a block, whose content is not compared and not shown."""
-        if self.after is None and self.name not in _UNSAID:
-            return True
-        items = [
-            item for value in (self.before, self.after) for item in (value if isinstance(value, list) else [value])
-        ]
-        return any(isinstance(item, Mapping) for item in items)
-
-
 def report(
     plugin: Mapping[str, Any],
     roles: Mapping[str, model.Part],
@@ -97,21 +70,12 @@ def report(
             for block in (before["restart"], after["restart"]):
                 for name in set(block) - {"mode"}:
                     del block[name]
-        for each in differences(before, after):
-            if is_split and each.name in {"csi_plugin.type", "job id"}:
+        found = compared.differences(before, after)
+        for each in (item for item in found if item.before or _PLACEHOLDER not in str(item.after)):
+            if is_split and each.path in {"csi_plugin.type", "job id"}:
                 continue  # reported with the jobs that come instead
             for kind, line, text, code in _said(each, driver, role):
                 remarks.add(kind, part.file, line, text, code=code)
-
-
-def differences(before: values.Map, after: values.Map, path: str = "") -> Iterator[FieldDifference]:
-    """Yield each part of two forms that differs."""
-    for name in (*before, *(name for name in after if name not in before)):
-        first, second = before.get(name), after.get(name)
-        if isinstance(first, values.Map) and isinstance(second, values.Map):
-            yield from differences(first, second, f"{path}{name}.")
-        elif first != second and (first or _PLACEHOLDER not in str(second)):
-            yield FieldDifference(name=f"{path}{name}", before=first, after=second, line=before.at(name))
 
 
 def _planned(plugin: Mapping[str, Any], driver: drivers.Driver | None) -> tuple[plans.PluginJob, ...]:
@@ -152,45 +116,53 @@ _Said = tuple[model.Kind, int, str, str]
 """Kind, line, text and code of a remark."""
 
 
-def _said(each: FieldDifference, driver: drivers.Driver | None, role: str) -> Iterator[_Said]:
-    if each.name == "config.args":
+def _said(each: compared.FieldDifference, driver: drivers.Driver | None, role: str) -> Iterator[_Said]:
+    if each.path == "config.args":
         yield from _arguments(each, driver, role)
-    elif each.head == "env":
+    elif each.path.partition(".")[0] == "env":
         yield _variable(each, driver.roles[role].secret_environment if driver else {})  # type: ignore[index]
-    elif each.name in {"constraint", "task"}:
+    elif each.path in {"constraint", "task"}:
         yield from _items(each, driver)
     else:
         yield _part(each, driver, role)
 
 
-def _part(each: FieldDifference, driver: drivers.Driver | None, role: str) -> _Said:
+def _is_lost(each: compared.FieldDifference) -> bool:
+    """Return whether ours lacks the part, or it is a block, whose content is not compared and not shown."""
+    items = [item for value in (each.before, each.after) for item in (value if isinstance(value, list) else [value])]
+    return (each.after is None and each.path not in _UNSAID) or any(isinstance(item, Mapping) for item in items)
+
+
+def _part(each: compared.FieldDifference, driver: drivers.Driver | None, role: str) -> _Said:
     kind = _kind(each, driver)
-    code, why = ("", _LOST.get(each.name, "")) if each.is_lost else _CHANGED.get(each.name, ("", ""))
+    code, why = ("", _LOST.get(each.path, "")) if _is_lost(each) else _CHANGED.get(each.path, ("", ""))
     if kind == "wrong":
         why = "a spec has no key for it"
-    elif each.name == "count" and driver is not None:
+    elif each.path == "count" and driver is not None:
         why = driver.roles[role].count_advice  # type: ignore[index]
-    elif each.name == "csi_plugin.type" and driver is not None:
+    elif each.path == "csi_plugin.type" and driver is not None:
         why = f"{driver.called} is run as {' and '.join(driver.roles)}"
-    text = each.name
-    if not each.is_lost:
-        unsaid = _UNSAID.get(each.name)
+    text = each.path
+    if not _is_lost(each):
+        unsaid = _UNSAID.get(each.path)
         text += f": {_shown(each.before, unsaid)} becomes {_shown(each.after, unsaid)}"
     return kind, each.line, text + (f", {why}" if why else ""), code
 
 
-def _kind(each: FieldDifference, driver: drivers.Driver | None) -> model.Kind:
+def _kind(each: compared.FieldDifference, driver: drivers.Driver | None) -> model.Kind:
     """Return ``wrong`` for what a driver that the catalogue does not know may need; else what is intended."""
-    if each.head in _HARMLESS:
+    if each.path.partition(".")[0] in _HARMLESS:
         return "left out"
-    if each.name in {"driver", "config.entrypoint"} or (driver is None and (each.is_lost or each.head in _CONTAINER)):
+    if each.path in {"driver", "config.entrypoint"} or (
+        driver is None and (_is_lost(each) or each.path.partition(".")[0] in _CONTAINER)
+    ):
         return "wrong"
-    return "left out" if each.is_lost else "changed"
+    return "left out" if _is_lost(each) else "changed"
 
 
-def _variable(each: FieldDifference, secret_names: Mapping[str, str]) -> _Said:
+def _variable(each: compared.FieldDifference, secret_names: Mapping[str, str]) -> _Said:
     """Return the remark on an environment variable, whose value is not shown."""
-    name = each.name.partition(".")[2]
+    name = each.path.partition(".")[2]
     text = f"the environment variable {name}"
     if each.before is None:
         return "changed", each.line, f"{text} is added", ""
@@ -203,24 +175,24 @@ def _variable(each: FieldDifference, secret_names: Mapping[str, str]) -> _Said:
     return "wrong", each.line, f"{text}, which Nomad interpolates on the client: a spec has plain text there", ""
 
 
-def _items(each: FieldDifference, driver: drivers.Driver | None) -> Iterator[_Said]:
+def _items(each: compared.FieldDifference, driver: drivers.Driver | None) -> Iterator[_Said]:
     """Yield the remarks on constraints, and on tasks beside the plugin."""
     before, after = each.before or [], each.after or []
     for index, item in enumerate(before):
         if item in after:
             continue
         line = values.line_of(before, index, each.line)
-        if each.name == "task":
+        if each.path == "task":
             kind: model.Kind = "left out" if driver else "wrong"
             yield kind, line, f"the task {item}, which runs beside the plugin", ""
         else:
             yield "wrong", line, f"constraint {' '.join(item.values())}: a spec cannot express it", ""
     for item in after:
         if item not in before:
-            yield "changed", each.line, f"{each.name}: {' '.join(item.values())} is added", ""
+            yield "changed", each.line, f"{each.path}: {' '.join(item.values())} is added", ""
 
 
-def _arguments(each: FieldDifference, driver: drivers.Driver | None, role: str) -> Iterator[_Said]:
+def _arguments(each: compared.FieldDifference, driver: drivers.Driver | None, role: str) -> Iterator[_Said]:
     """Yield a remark for each argument that ours lacks, has otherwise or adds."""
     before, after = each.before or values.Items(each.line), each.after or []
     first, second = arguments.joined(before), [argument for _, argument in arguments.joined(after)]

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from nomad_csi import errors
+from nomad_csi.hcl import differences, layout, read, task_drivers, values
 from nomad_csi.hcl import job as jobs
-from nomad_csi.hcl import layout, read, task_drivers, values
 from nomad_csi.plan import model, probe_job, registration, smoke, verify_job
 from nomad_csi.plan import snippet as plan_snippet
-from nomad_csi.render import containment, disk, environment, own
+from nomad_csi.render import disk, environment
 
 _RENDERED = "rendered with templates of your own"
 
@@ -19,7 +19,7 @@ def job_file(job: model.PluginJob, *, templates: str | Path | None = None) -> st
     """
     Return the job file of *job*: HCL2, formatted as by ``nomad fmt``. Templates in *templates* override ours.
 
-    Raises `own.TemplateError` if such a template cannot be rendered, and `errors.SpecError` if one omits a part that
+    Raises `environment.TemplateError` if such a template cannot be rendered, and `errors.SpecError` if one omits a part that
     the plugin needs.
     """
     ours = _render("job.nomad.hcl.j2", None, job=job)
@@ -33,7 +33,7 @@ def job_file(job: model.PluginJob, *, templates: str | Path | None = None) -> st
 def check_job(text: str, ours: str, source: str) -> None:
     """Raise `errors.SpecError` with each part of our job file that *text* lacks; *source* names the file."""
     found = read.read_job(text, source)
-    problems = (*containment.lacking(read.read_job(ours, source), found), *_unknown_keys(found))
+    problems = (*_lacking(read.read_job(ours, source), found), *_unknown_keys(found))
     if problems:
         raise errors.SpecError(problems, source)
 
@@ -98,7 +98,7 @@ def volume_file(
 def check_volume(text: str, ours: str, source: str) -> None:
     """Raise `errors.SpecError` as `check_job` does, and for secrets."""
     found = read.read_volume(text, source)
-    problems = [*containment.lacking(read.read_volume(ours, source), found)]
+    problems = [*_lacking(read.read_volume(ours, source), found)]
     if found.get("secrets"):
         allowed = "no secrets: they are sent with the registration and stand in no file"
         problems.append(errors.Problem(path="secrets", got="[secret]", allowed=allowed, fix="remove them"))
@@ -120,5 +120,74 @@ def _render(template: str, templates: str | Path | None, **values: Any) -> str:
     if templates is None:
         text = environment.environment().get_template(template).render(given)
     else:
-        text = own.render(Path(templates), template, given)
+        text = environment.render_own(Path(templates), template, given)
     return disk.signed(layout.layout(text))
+
+
+# Whether a file from an operator's own templates has all that ours has: what the plan and the verification rely on.
+# A template may add to a file, and change what Nomad reserves and how it updates and restarts. It may not omit or
+# change what the plugin or the volume needs, nor where it runs.
+
+
+_FIX = "take it over from our template"
+
+_FREE = frozenset(
+    {
+        "attempts", "delay", "health_timeout", "interval", "kill_timeout", "name", "network", "priority", "resources",
+        "update",
+    }
+)  # fmt: skip
+"""Names that a template may change or omit."""
+
+_EXACT = frozenset({"capability", "constraint", "count", "datacenters", "region", "required", "stage_publish_base_dir"})
+"""What a template may not add to either: it decides where the plugin runs, and how the volume is used."""
+
+_SINGLE = ("csi_plugin", "group", "job")
+
+
+def _lacking(ours: values.Map, found: values.Map) -> Iterator[errors.Problem]:
+    """Yield each part of *ours* that *found* lacks or contradicts."""
+    for each in differences.differences(ours, found, whole=_EXACT, skip=_FREE):
+        wanted, got = each.before, each.after
+        if each.name in _SINGLE and (wanted is None or got is None):
+            number = "none" if got is None else "another one"
+            yield errors.Problem(path=each.path, got=number, allowed=f"one {each.name}", fix=_FIX)
+        elif each.name in _EXACT and not (wanted and isinstance(wanted, int | str)):
+            yield from _unlike(_plain(wanted), _plain(got), each.path)
+        elif isinstance(wanted, values.Map) and got is None:
+            yield errors.Problem(path=each.path, got="nothing", allowed="the block", fix=_FIX)
+        elif isinstance(wanted, values.Map):
+            yield _changed(each.path, " ".join(got.labels), " ".join(wanted.labels))
+        elif isinstance(wanted, list):
+            yield from _items(wanted, got if isinstance(got, list) else [], each.path)
+        elif wanted is not None:
+            yield _changed(each.path, got, wanted)
+
+
+def _items(wanted: list[Any], found: list[Any], path: str) -> Iterator[errors.Problem]:
+    """Yield what of *wanted* is missing in *found*, or that the order differs."""
+    missing = [item for item in wanted if item not in found]
+    yield from (_changed(path, None, item) for item in missing)
+    if not missing and [item for item in found if item in wanted] != wanted:
+        yield errors.Problem(path=path, got="another order", allowed=f"the order {wanted!r}", fix=_FIX)
+
+
+def _unlike(wanted: list[Any], found: list[Any], path: str) -> Iterator[errors.Problem]:
+    yield from (_changed(path, None, item) for item in wanted if item not in found)
+    for item in (item for item in found if item not in wanted):
+        yield errors.Problem(path=path, got=_shown(item), allowed="only those of the spec", fix="put it into the spec")
+
+
+def _plain(value: Any) -> list[Any]:
+    """Return blocks or a block as plain values."""
+    items = value if isinstance(value, list) else [value]
+    return [dict(item) if isinstance(item, values.Map) else item for item in items if item is not None]
+
+
+def _changed(path: str, found: Any, wanted: Any) -> errors.Problem:
+    got = "nothing" if found in (None, "", [], {}) else _shown(found)
+    return errors.Problem(path=path, got=got, allowed=_shown(wanted), fix=_FIX)
+
+
+def _shown(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else repr(value)
