@@ -19,8 +19,8 @@ def job_file(job: model.PluginJob, *, templates: str | Path | None = None) -> st
     """
     Return the job file of *job*: HCL2, formatted as by ``nomad fmt``. Templates in *templates* override ours.
 
-    Raises `environment.TemplateError` if such a template cannot be rendered, and `errors.SpecError` if one omits a part that
-    the plugin needs.
+    Raises `environment.TemplateError` if such a template cannot be rendered, and `errors.SpecError` if one omits a
+    part that the plugin needs.
     """
     ours = _render("job.nomad.hcl.j2", None, job=job)
     if templates is None:

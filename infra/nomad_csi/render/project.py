@@ -123,14 +123,6 @@ class ProjectFile:
         return "".join(f"{line}\n" for line in self.addition.splitlines() if line not in known)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Item:
-    """A plugin or a volume of the spec, and its comment."""
-
-    comment: str
-    value: Mapping[str, Any]
-
-
 def needs(form: str, storages: Iterable[str]) -> tuple[str, ...]:
     """Return the names of the fields of `Wanted` that *storages* need."""
     found: list[str] = []
@@ -159,41 +151,8 @@ def files(wanted: Wanted) -> tuple[ProjectFile, ...]:
 
 def steps(wanted: Wanted) -> tuple[tuple[str, str], ...]:
     """Return the next commands to type, each with its purpose."""
-    return _steps_of_hcl(wanted) if wanted.form == "hcl" else _steps_of_pulumi(wanted)
-
-
-def _steps_of_hcl(wanted: Wanted) -> tuple[tuple[str, str], ...]:
-    policy = f"arn:{iam.partition(wanted.region)}:iam::aws:policy/service-role/AmazonEBSCSIDriverPolicy"
-    attach = f"aws iam attach-role-policy --role-name {wanted.role_name} --policy-arn {policy}"
-    found = [
-        (f"$EDITOR {SPEC}", "sizes, names, example values"),
-        ("nomad-csi check", "all problems of the spec"),
-        ("nomad-csi render", "write the job and volume files"),
-        ("pip install pre-commit && pre-commit install", "check them before each commit"),
-        ("git add . && git commit", ""),
-        ("export NOMAD_ADDR=https://nomad.example.com:4646", "and NOMAD_TOKEN"),
-        *([(attach, "")] if "ebs" in wanted.storages else []),
-        ("nomad-csi plan", "what would change in the cluster"),
-    ]
-    found.append(("nomad-csi apply", "run the plugin jobs, create and register the volumes"))
-    return (*found, ("nomad-csi verify", "compare the cluster with the spec"))
-
-
-def _steps_of_pulumi(wanted: Wanted) -> tuple[tuple[str, str], ...]:
-    is_typescript = wanted.form == "typescript"
-    sdk = (f"pulumi package add {_SDK_SOURCE}", "generate its SDK, run npm install; once in each clone")
-    region = (f"pulumi config set aws:region {wanted.region}", "")
-    return (
-        (f"$EDITOR {wanted.spec or wanted.program or wanted.project_file}", "sizes, names, example values"),
-        *([(f"nomad-csi check {wanted.spec}", "all problems of the spec")] if wanted.spec else []),
-        ("nomad-csi plugin install", "let pulumi find the provider plugin; once in each clone"),
-        *([sdk] if is_typescript else []),
-        (f"pulumi stack select --create {wanted.stack}", ""),
-        *([region] if is_typescript and wanted.region else []),
-        ("pulumi config set nomad-csi:address https://nomad.example.com:4646", ""),
-        ('pulumi config set --secret nomad-csi:token "$NOMAD_TOKEN"', ""),
-        ("pulumi preview", "what would be created; then: pulumi up"),
-    )
+    lines = (line.partition("  # ") for line in _template("steps.txt.j2", wanted).splitlines())
+    return tuple((typed, purpose) for typed, _, purpose in lines)
 
 
 def _hcl(wanted: Wanted) -> Iterator[ProjectFile]:
@@ -258,39 +217,49 @@ def _typescript(wanted: Wanted) -> Iterator[ProjectFile]:
 
 def _further(wanted: Wanted, found: str, mark: str, shown: Callable[[Wanted], str]) -> str:
     """Return *shown* of the storages of which the text *found* has no volume; *mark* identifies a volume there."""
-    _, volumes = _items(wanted)
-    missing = [
-        name for name, item in zip(wanted.storages, volumes, strict=True) if mark.format(item.value["id"]) not in found
-    ]
+    missing = [name for name in wanted.storages if mark.format(_storage(name, wanted)["volume"]["id"]) not in found]
     return shown(replace(wanted, storages=tuple(missing))) if missing else ""
+
+
+def _storage(name: str, wanted: Wanted) -> Mapping[str, Any]:
+    """Return a plugin and a volume for the storage *name*, and a comment on each."""
+    if name not in EXAMPLES:
+        return yaml.safe_load(_template(f"{name}.yaml.j2", wanted))  # type: ignore[no-any-return]
+    driver = catalogue.DRIVERS[name]
+    [plugin], [volume] = facts.example(driver).values()
+    return {
+        "plugin": plugin,
+        "volume": volume,
+        "about_plugin": f"{driver.called}. What it needs of the clients: `nomad-csi drivers {name}`.",
+        "about_volume": f"An example, which the plugin creates. Replace {EXAMPLES[name].replace}.",
+    }
 
 
 def _spec(wanted: Wanted) -> str:
     """Return the spec as YAML."""
-    plugins, volumes = _items(wanted)
-    return f"plugins:\n{_list(plugins)}\nvolumes:\n{_list(volumes)}"
-
-
-def _list(items: Iterable[_Item]) -> str:
-    shown = []
-    for item in items:
-        lines = textwrap.indent(_dump(item.value), "    ")
-        shown.append(textwrap.indent(_comment(item.comment, 2), "  ") + f"  - {lines[4:]}")
-    return "\n".join(shown)
+    storages = [_storage(name, wanted) for name in wanted.storages]
+    lists = []
+    for kind in ("plugin", "volume"):
+        items = [
+            _comment(each[f"about_{kind}"], 2) + f"- {textwrap.indent(_dump(each[kind]), '  ')[2:]}"
+            for each in storages
+        ]
+        lists.append(f"{kind}s:\n" + textwrap.indent("\n".join(items), "  "))
+    return "\n".join(lists)
 
 
 def _declared(wanted: Wanted) -> Iterator[tuple[str, str, str, str, dict[str, Any]]]:
     """Yield each component's type, name, comment, the id of its plugin (empty: it is one), and its other arguments."""
-    plugins, volumes = _items(wanted)
-    drivers = {item.value["id"]: item.value["driver"] for item in plugins}
-    for item in plugins:
-        yield "CsiPlugin", item.value["id"], item.comment, "", _drop_empty(item.value, "id")
-    for item in volumes:
-        source = next(name for name in COMPONENTS if name in item.value)
-        plugin = item.value["plugin_id"]
-        driver = {"driver": drivers[plugin]} if source == "create" else {}
-        own = _drop_empty(item.value, "id", "plugin_id", source)
-        yield COMPONENTS[source], item.value["id"], item.comment, plugin, driver | own | item.value[source]
+    storages = [_storage(name, wanted) for name in wanted.storages]
+    for each in storages:
+        plugin = dict(each["plugin"])
+        yield "CsiPlugin", plugin.pop("id"), each["about_plugin"], "", plugin
+    for each in storages:
+        volume = dict(each["volume"])
+        source = next(name for name in COMPONENTS if name in volume)
+        driver = {"driver": each["plugin"]["driver"]} if source == "create" else {}
+        name, plugin_id, created = volume.pop("id"), volume.pop("plugin_id"), volume.pop(source)
+        yield COMPONENTS[source], name, each["about_volume"], plugin_id, driver | volume | created
 
 
 def _resources(wanted: Wanted) -> str:
@@ -355,10 +324,6 @@ def _literal(value: Any) -> str:
     return f"{{ {', '.join(f'{key}: {item}' for key, item in members.items())} }}"
 
 
-def _drop_empty(value: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    return {key: item for key, item in value.items() if key not in names}
-
-
 def _camel(value: Any) -> Any:
     """Return *value* with Pulumi's names of the keys."""
     if isinstance(value, list):
@@ -370,71 +335,6 @@ def _camel(value: Any) -> Any:
 
 def _camel_name(name: str) -> str:
     return re.sub("[_-](.)", lambda found: found[1].upper(), name)
-
-
-def _items(wanted: Wanted) -> tuple[list[_Item], list[_Item]]:
-    """Return the plugins and the volumes."""
-    made = {"ebs": _ebs, "efs": _efs}
-    pairs = [made[name](wanted) if name in made else _driver_example(name) for name in wanted.storages]
-    return [plugin for plugin, _ in pairs], [volume for _, volume in pairs]
-
-
-def _ebs(wanted: Wanted) -> tuple[_Item, _Item]:
-    plugin = {"id": "aws-ebs0", "driver": "aws-ebs", "aws_region": wanted.region}
-    zone, *others = wanted.zones
-    place = f"Only clients in {zone} can mount it{', not those in ' if others else ''}{', '.join(others)}. "
-    volume = {"id": "data", "plugin_id": "aws-ebs0"}
-    if wanted.form == "hcl":
-        about = (
-            f"AWS EBS. The role {wanted.role_name} of the Nomad clients needs a policy that lets the driver create and "
-            "attach volumes, such as AmazonEBSCSIDriverPolicy of AWS."
-        )
-        creation = {
-            "create": {"capacity_min_gib": 20, "availability_zone": zone},
-            "parameters": {"encrypted": "true"},
-        }
-        made = f"`nomad-csi apply` has the plugin create it. {place}It can grow; it never shrinks."
-        return _Item(comment=about, value=plugin), _Item(comment=made, value=volume | creation)
-    about = "AWS EBS. The role is that of the Nomad clients; the policy that the plugin needs is attached to it."
-    made = f"Pulumi creates it, and refuses to delete it (`protect`). {place}It can grow; it never shrinks."
-    storage = {"ebs": {"availability_zone": zone, "size_gib": 20}}
-    return (
-        _Item(comment=about, value=plugin | {"iam": {"role_name": wanted.role_name}}),
-        _Item(comment=made, value=volume | storage),
-    )
-
-
-def _efs(wanted: Wanted) -> tuple[_Item, _Item]:
-    plugin = _Item(
-        comment="AWS EFS. To mount a file system needs no permission of AWS.",
-        value={"id": "aws-efs0", "driver": "aws-efs", "aws_region": wanted.region},
-    )
-    volume = {"id": "shared", "plugin_id": "aws-efs0"}
-    if wanted.form == "hcl":
-        comment = "A file system that exists, mounted by many clients. An access point of it: fs-...::fsap-..."
-        return plugin, _Item(comment=comment, value=volume | {"existing": {"external_id": wanted.file_system_id}})
-    comment = (
-        "A file system for many clients. Pulumi creates it, with a mount target in the default subnet of each zone "
-        f"(`{'subnet_id' if wanted.form == 'python' else _camel_name('subnet_id')}` names another one) that the "
-        "clients' network may reach, and an access point to a folder that "
-        "belongs to user 1000; it refuses to delete it (`protect`)."
-    )
-    storage = {
-        "mount_targets": [{"availability_zone": zone} for zone in wanted.zones],
-        "clients": {"cidr_blocks": [wanted.client_cidr]},
-        "access_point": {"path": "/shared", "uid": 1000, "gid": 1000},
-    }
-    return plugin, _Item(comment=comment, value=volume | {"efs": storage})
-
-
-def _driver_example(name: str) -> tuple[_Item, _Item]:
-    driver, example = catalogue.DRIVERS[name], EXAMPLES[name]
-    [plugin], [volume] = facts.example(driver).values()
-    about = f"{driver.called}. What it needs of the clients: `nomad-csi drivers {name}`."
-    return (
-        _Item(comment=about, value=plugin),
-        _Item(comment=f"An example, which the plugin creates. Replace {example.replace}.", value=volume),
-    )
 
 
 class _Indented(yaml.SafeDumper):
@@ -465,14 +365,19 @@ def _json(document: Mapping[str, Any]) -> str:
 
 
 def _template(name: str, wanted: Wanted) -> str:
-    derived = {"spec": wanted.spec, "runtime": wanted.runtime, "sdk_source": _SDK_SOURCE}
+    derived = {
+        "spec": wanted.spec,
+        "runtime": wanted.runtime,
+        "sdk_source": _SDK_SOURCE,
+        "partition": iam.partition(wanted.region),
+    }
     return _environment().get_template(name).render(vars(wanted) | derived)
 
 
 @functools.cache
 def _environment() -> jinja2.Environment:
     made = environment.configured(jinja2.Environment, [environment.templates_folder() / "init"])
-    made.filters["plain"] = _plain
+    made.filters |= {"plain": _plain, "json": lambda text: environment.Quoted(json.dumps(text))}
     return made
 
 
