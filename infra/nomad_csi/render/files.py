@@ -38,7 +38,8 @@ class Stale:
 
 def planned_files(plan: model.StoragePlan) -> dict[str, model.PluginJob | model.VolumePlan]:
     """Return what each file of *plan* is of, by its path below the output folder: jobs first, in the spec's order."""
-    planned = (*(job for plugin in plan.plugins for job in plugin.jobs), *plan.volumes)
+    planned: list[model.PluginJob | model.VolumePlan] = [job for plugin in plan.plugins for job in plugin.jobs]
+    planned += plan.volumes
     return {item.file_name: item for item in planned}
 
 
