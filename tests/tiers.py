@@ -60,7 +60,6 @@ FIRST = {
     "tests/health/test_plugin_status.py": "all",
     "tests/health/test_plugin_health_wait.py": "test",
     "tests/health/test_plugin_health_wait_on_nodes.py": "test",
-    "tests/health/test_plugin_health_wait_shares_job.py": "test",
     "tests/health/test_probe_job.py": "test",
     "tests/health/test_probe_job_plugins.py": "test",
     "tests/health/test_probe_job_volumes.py": "test",

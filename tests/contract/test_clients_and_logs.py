@@ -59,16 +59,27 @@ def test_rejects_logs_of_what_is_not_there(client, talker, alloc_id, task, statu
     assert (caught.value.status, caught.value.message) == (status, sentence)
 
 
-def test_clients_are_found_by_an_attribute(client):
-    """Those that have the value, and those that lack the key."""
+@pytest.mark.parametrize(
+    ("attribute", "expression", "matches"),
+    [
+        ("${attr.kernel.name}", "^l.*x$", True),
+        ("${attr.kernel.name}", "plan9", False),
+        ("${attr.no.such}", "", False),
+        ('${meta.a"b}', "x", False),
+        ("${node.pool}", "def", True),
+        ("${node.class}", "^$", True),
+        ("${attr.kernel.name}", r'^\w+$|"`\"', True),
+        ("${attr.kernel.name}", "(", None),
+        ("${device.model}", "x", None),
+    ],
+)
+def test_nomad_evaluates_regular_expressions(client, attribute, expression, matches):
+    """A key that is not there matches nothing; what Nomad refuses is not known."""
     [node] = nodes.list_nodes(client)
-    kernel = nodes.described(client, node).attributes["kernel.name"]
 
-    assert nodes.ids_where(client, "attr", "kernel.name", kernel) == {node.node_id}
-    assert nodes.ids_where(client, "attr", "kernel.name", "plan9") == frozenset()
-    assert nodes.ids_where(client, "attr", "no.such", None) == {node.node_id}
-    assert nodes.ids_where(client, "meta", "no-such", "x") == frozenset()
-    assert nodes.ids_where(client, "meta", "no-such", None) == {node.node_id}
+    found = nodes.ids_matching(client, attribute, expression)
+
+    assert found == (None if matches is None else {node.node_id} if matches else frozenset())
 
 
 def test_ineligible_client_keeps_what_it_runs(agent, client):

@@ -1,6 +1,7 @@
 """Clients are asked for their attributes only where constraints need them, and once."""
 
 import dataclasses
+from urllib import parse
 
 import pytest
 
@@ -40,24 +41,29 @@ def test_with_constraints_clients_of_the_placement_are_asked(context, scripted, 
 
     found = clients.ClientCache(context.connect()).read_clients([wanted])
 
-    assert [(node.meta, node.attributes) for node in found] == [({"rack": "r1"}, {}), ({"rack": "r2"}, {}), ({}, {})]
+    assert [(node.meta, node.attributes) for node in found] == [
+        ({"rack": "r1"}, {"cpu.arch": "amd64"}),
+        ({"rack": "r2"}, {}),
+        ({}, {}),
+    ]
     assert sorted(asked()) == ["/v1/node/a", "/v1/node/b", "/v1/nodes"]
 
 
-def test_what_each_client_has_for_itself_is_asked_of_each(context, scripted, expectation, asked):
-    """Nobody shares a host name: Nomad is not asked who else has it."""
-    names = ["a", "b", "c", "d"]
+def test_nomad_evaluates_regular_expressions(context, scripted, expectation):
+    """One request for all clients; an expression that it refuses leaves the question open."""
+    names = ["a", "b"]
     scripted.reply("GET", "/v1/nodes", 200, [listed(name) for name in names])
-    for name in names:
-        scripted.reply("GET", f"/v1/node/{name}", 200, listed(name, Attributes={"unique.hostname": f"{name}.lan"}))
-    by_host = model.Constraint(attribute="${attr.unique.hostname}", operator="=", value="a.lan")
+    scripted.reply("GET", "/v1/nodes", 200, [listed("b")])
+    scripted.reply("GET", "/v1/nodes", 400, "failed to compile regular expression")
+    by_name = model.Constraint(attribute="${node.unique.name}", operator="regexp", value='^"?b')
+    refused = dataclasses.replace(by_name, value="(")
+    wanted = dataclasses.replace(expectation, constraints=(by_name, refused))
 
-    found = clients.ClientCache(context.connect()).read_clients(
-        [dataclasses.replace(expectation, constraints=(by_host,))]
-    )
+    found = clients.ClientCache(context.connect()).read_clients([wanted])
 
-    assert [node.attributes["unique.hostname"] for node in found] == ["a.lan", "b.lan", "c.lan", "d.lan"]
-    assert sorted(asked()) == ["/v1/node/a", "/v1/node/b", "/v1/node/c", "/v1/node/d", "/v1/nodes"]
+    key = ("${node.unique.name}", '^"?b')
+    assert [node.matches for node in found] == [{key: False}, {key: True}]
+    assert parse.unquote_plus(scripted.sent("GET")[1][0]).endswith(r'filter=Name matches "^\x22?b"')
 
 
 def test_name_and_id_of_a_client_cost_no_call(context, scripted, expectation, asked):

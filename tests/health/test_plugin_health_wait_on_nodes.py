@@ -8,7 +8,7 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.csi import report
-from nomad_csi.health import asked_together, plugin_health, plugin_health_properties, plugin_health_wait, probe_job_run
+from nomad_csi.health import plugin_health, plugin_health_properties, plugin_health_wait, probe_job_run
 from nomad_csi.plan import model, probe_job
 from tests import clocks
 
@@ -174,19 +174,20 @@ HEALTH = plugin_health.PluginHealthResource()
 
 def test_an_outage_after_a_slow_job_is_measured_from_its_end(context, monkeypatch, plugin_cluster, asked, wanted):
     """The job took longer than an outage may: Nomad has answered all the while, and an outage begins after it."""
-    is_late, answer_of = threading.Event(), asked_together.Ticket.answer
+    is_late, answers = threading.Event(), probe_job_run.answers
     ended(asked)
     asked.reply("GET", LOG, 200, answer(SILENT))
     asked.reply("GET", LOG, 200, answer(READY))
 
-    def slow(ticket):
+    def slow(*given, **named):
+        found = answers(*given, **named)
         if not is_late.is_set():
             is_late.set()
             context.client.clock.sleep(plugin_health_wait.OUTAGE_S + 1)
             asked.replies["GET", "/v1/plugin/csi/aws-ebs0"].insert(0, (500, "No cluster leader"))
-        return answer_of(ticket)
+        return found
 
-    monkeypatch.setattr(asked_together.Ticket, "answer", slow)
+    monkeypatch.setattr(probe_job_run, "answers", slow)
 
     assert wait(context, dataclasses.replace(wanted, timeout_s=1000), plugin_cluster).evidence == "csi"
 

@@ -3,8 +3,6 @@
 import dataclasses
 import json
 
-import pytest
-
 from nomad_csi.nomad import nodes
 
 
@@ -92,12 +90,3 @@ def test_no_nodes_may_be_null(agent, client):
     agent.answer("GET", "/v1/nodes", "null")
 
     assert nodes.list_nodes(client) == ()
-
-
-@pytest.mark.parametrize(
-    ("key", "value", "can"),
-    [("cpu.arch", "amd64", True), ("rack", None, True), ("a`b", "c", False), ("a", "b`c", False)],
-)
-def test_filter_has_no_escape(key, value, can):
-    """What holds a back quote cannot be written into it."""
-    assert nodes.can_be_asked(key, value) is can

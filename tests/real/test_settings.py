@@ -1,6 +1,7 @@
 """What an operator sets, as a real agent takes it: secrets, identity, constraints, restarts. The plugin is a script."""
 
 import base64
+import dataclasses
 import json
 import shutil
 import stat
@@ -11,14 +12,14 @@ import pytest
 import yaml
 
 from nomad_csi import errors
-from nomad_csi.health import constraints
-from nomad_csi.nomad import jobs, nodes
+from nomad_csi.health import clients, constraints
+from nomad_csi.nomad import jobs
 from nomad_csi.nomad.http import request
 from nomad_csi.plan import model, storage
 from nomad_csi.render import documents
 from nomad_csi.spec import draft
 from nomad_csi_sandbox.session import tasks
-from tests import job_validation, page_examples
+from tests import job_validation, page_examples, plugin_samples
 
 pytestmark = [pytest.mark.real_nomad, pytest.mark.skipif(shutil.which("nomad") is None, reason="not on PATH: nomad")]
 
@@ -316,7 +317,6 @@ CONSTRAINTS = [
 def test_constraint_holds_where_nomad_says_so(script, item):
     """Nomad's own plan of the job and our count of eligible clients agree on each operator."""
     attribute, operator, value = item
-    [listed] = nodes.list_nodes(script.agent.client)
     plugin = script.plugin("placed", constraints=[{"attribute": attribute, "operator": operator, "value": value}])
     [job] = storage.plan_document({"plugins": [plugin]}).plugins[0].jobs
     parsed = jobs.parse(script.agent.client, documents.job_file(job))
@@ -324,10 +324,10 @@ def test_constraint_holds_where_nomad_says_so(script, item):
     path = request.path_of("job", job.job_id, "plan")
     planned = script.agent.client.request("PUT", path, body={"Job": parsed, "Diff": False}).data
     wanted = model.Constraint(attribute=attribute, operator=operator, value=value)
-    reason = constraints.unmet(wanted, nodes.described(script.agent.client, listed))
+    placement = dataclasses.replace(plugin_samples.EXPECTATION, constraints=(wanted,), task_driver="")
+    [client] = clients.ClientCache(script.agent.client).read_clients([placement])
 
-    placed = planned["Annotations"]["DesiredTGUpdates"]["nodes"]["Place"]
-    assert (placed, placed == 1) == (0 if reason else 1, not reason)
+    assert constraints.holds(wanted, client) is (planned["Annotations"]["DesiredTGUpdates"]["nodes"]["Place"] == 1)
 
 
 @pytest.mark.parametrize("operator", ["=", "!=", ">", ">=", "<", "<=", "set_contains", "set_contains_any"])

@@ -1,4 +1,4 @@
-"""Read the cluster from Nomad: five lists, and one request for each plugin, its jobs and the token's policies."""
+"""Read the cluster from Nomad: five lists, and each client, plugin, job of a plugin and policy of the token."""
 
 import dataclasses
 import functools
@@ -14,7 +14,7 @@ from nomad_csi import errors, nomad
 from nomad_csi.aws import instances
 from nomad_csi.diagnosis import facts
 from nomad_csi.diagnosis.rules import clients, machines
-from nomad_csi.health import clients as clients_by_value
+from nomad_csi.health import clients as client_cache
 from nomad_csi.health import eligibility, gather
 from nomad_csi.nomad import jobs, nodes, plugin_jobs, plugins, tokens, volumes
 from nomad_csi.nomad.http import replies, request
@@ -92,8 +92,7 @@ def read_cluster(
     """
     Return the observed cluster. Raises `errors.NomadApiError` if no request succeeds.
 
-    With *names_instances*, each client is read for its EC2 instance, if no plugin reports it. Otherwise the
-    number of requests does not grow with clients.
+    With *names_instances*, clients that may run an AWS driver get their EC2 instance, if no plugin reports it.
     """
     failed: list[errors.NomadApiError] = []
     with futures.ThreadPoolExecutor(gather.WORKERS) as pool:
@@ -263,17 +262,16 @@ def _add_clients(client: nomad.Nomad, found: facts.ObservedCluster, *, names_ins
         return found
     wanted = [clients.ignore_task_driver(task) for task in found.known_tasks]
     by_plugin = dict(_instances_of_plugins(found))
-    unnamed = [node for node in found.clients if names_instances and _may_be_on_aws(found, node, by_plugin)]
+    unnamed = {node.node_id for node in found.clients if names_instances and _may_be_on_aws(found, node, by_plugin)}
+    node_ids = {node.node_id for node in found.clients}
     try:
-        filled = clients_by_value.ClientCache(client).filled(
-            found.clients, wanted, in_zones=found.clients, named={_INSTANCE_ATTRIBUTE: unnamed}
-        )
+        filled = client_cache.ClientCache(client).add_attributes(found.clients, wanted, node_ids)
     except errors.NomadApiError as error:
         return dataclasses.replace(found, clients=facts.Unknown(reason=str(error)))
     by_attribute = {
         node.node_id: node.attributes[_INSTANCE_ATTRIBUTE]
         for node in filled
-        if instances.is_instance(node.attributes.get(_INSTANCE_ATTRIBUTE, ""))
+        if node.node_id in unnamed and instances.is_instance(node.attributes.get(_INSTANCE_ATTRIBUTE, ""))
     }
     return dataclasses.replace(found, clients=filled, instance_ids=by_attribute | by_plugin)
 

@@ -6,6 +6,7 @@ Source: hashicorp/nomad, ``scheduler/util.go`` (``readyNodesInDCsAndPool``), ``n
 (``NodePoolAll``); counts tried on Nomad 2.0.6-dev, 2026-08.
 """
 
+import functools
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -66,7 +67,7 @@ Placement = model.PluginExpectation | jobs.PluginTask
 """Placement rules: of an expected plugin, or of a task of a job."""
 
 
-def eligible_nodes(expectation: model.PluginExpectation, found: Iterable[nodes.Node]) -> tuple[nodes.Node, ...]:
+def eligible_nodes(expectation: Placement, found: Iterable[nodes.Node]) -> tuple[nodes.Node, ...]:
     """Return those of the nodes *found* that must each run a node instance, and may run a controller."""
     return tuple(node for node in found if not why_not(expectation, node))
 
@@ -82,63 +83,73 @@ def why_not(expectation: Placement, node: nodes.Node) -> str:
 
     A client for which `unjudged` is not empty counts as one that must not, and is reported in a finding.
     """
-    reason = next(_reasons(expectation, node), "") or _unmet(expectation, node)
-    return reason or (f"cannot be evaluated here: {doubt}" if (doubt := unjudged(expectation, node)) else "")
+    doubt = unjudged(expectation, node)
+    return (
+        _state(expectation, node)
+        or _misplaced(expectation, node)
+        or _unmet(expectation, node)
+        or (doubt and f"Nomad refuses {doubt}")
+    )
 
 
 def not_counted(expectation: Placement, node: nodes.Node) -> str:
     """Return why a client of the plugin's placement takes no instance now, such as ``"draining"``; empty for others."""
-    is_elsewhere = any(_misplaced(expectation, node)) or bool(_unmet(expectation, node))
-    return "" if is_elsewhere else next(_states(expectation, node), "")
+    is_elsewhere = _misplaced(expectation, node) or _unmet(expectation, node)
+    return "" if is_elsewhere else _state(expectation, node)
 
 
 def unjudged(expectation: Placement, node: nodes.Node) -> str:
-    """Return the constraint on *node* that only Nomad can evaluate; empty: there is none."""
-    if any(_reasons(expectation, node)) or _unmet(expectation, node):
+    """Return the constraint that Nomad refuses to evaluate, if only that decides on *node*; empty: there is none."""
+    if not may_run(expectation, node) or _unmet(expectation, node):
         return ""
-    return next(filter(None, (constraints.unknown(item, node) for item in expectation.constraints)), "")
+    doubts = (item for item in expectation.constraints if constraints.holds(item, node) is None)
+    return next(map(constraints.describe, doubts), "")
 
 
 def is_placed(expectation: Placement, node: nodes.Node) -> bool:
     """Return whether *node* is in the plugin's placement by the list of clients: without constraints and its state."""
-    return not any(_misplaced(expectation, node))
+    return not _misplaced(expectation, node)
 
 
 def may_run(expectation: Placement, node: nodes.Node) -> bool:
     """Return whether *node* may run the plugin by the fields in the list of clients, without constraints."""
-    return not any(_reasons(expectation, node))
+    return not _state(expectation, node) and is_placed(expectation, node)
 
 
 def _unmet(expectation: Placement, node: nodes.Node) -> str:
-    return next(filter(None, (constraints.unmet(item, node) for item in expectation.constraints)), "")
+    """Return the first constraint that *node* does not satisfy, with its value there; empty: there is none."""
+    for constraint in expectation.constraints:
+        if constraints.holds(constraint, node) is False:
+            value = constraints.value_of(constraint.attribute, node)
+            state = "is not set" if value is None else f"is {value!r}"
+            wanted = f"{constraint.operator} {constraint.value}".rstrip()
+            return f"{constraint.attribute} {state}, not {wanted}"
+    return ""
 
 
-def _reasons(expectation: Placement, node: nodes.Node) -> Iterator[str]:
-    yield from _states(expectation, node)
-    yield from _misplaced(expectation, node)
-
-
-def _states(expectation: Placement, node: nodes.Node) -> Iterator[str]:
-    """Yield the states of *node* in which it takes no instance."""
+def _state(expectation: Placement, node: nodes.Node) -> str:
+    """Return the state of *node* in which it takes no instance; empty: it takes one."""
     if node.status != "ready":
-        yield f"status {node.status}"
+        return f"status {node.status}"
     if node.draining:
-        yield "draining"
+        return "draining"
     if not node.eligible:
-        yield "not eligible for scheduling"
+        return "not eligible for scheduling"
     if not node.drivers.get(expectation.task_driver, True):
-        yield f"task driver {expectation.task_driver} not healthy"
+        return f"task driver {expectation.task_driver} not healthy"
+    return ""
 
 
-def _misplaced(expectation: Placement, node: nodes.Node) -> Iterator[str]:
-    """Yield why the plugin is not for *node*, whatever its state."""
+def _misplaced(expectation: Placement, node: nodes.Node) -> str:
+    """Return why the plugin is not for *node*, whatever its state; empty: it is."""
     if not any(_glob(pattern).fullmatch(node.datacenter) for pattern in expectation.datacenters):
-        yield f"datacenter {node.datacenter}, not {' or '.join(expectation.datacenters) or 'any'}"
+        return f"datacenter {node.datacenter}, not {' or '.join(expectation.datacenters) or 'any'}"
     if expectation.node_pool not in (ALL_POOLS, node.node_pool):
-        yield f"node pool {node.node_pool}, not {expectation.node_pool}"
+        return f"node pool {node.node_pool}, not {expectation.node_pool}"
     is_known = bool(expectation.task_driver)  # not where the token may not read the plugin's jobs
     if is_known and expectation.task_driver not in node.drivers:
-        yield f"task driver {expectation.task_driver} not healthy"
+        return f"task driver {expectation.task_driver} not healthy"
+    return ""
 
 
 def _glob(pattern: str) -> re.Pattern[str]:
@@ -153,15 +164,12 @@ def check_not_counted(
     waiting = [node for node in found if not_counted(expectation, node)]
     if not waiting or not eligible_nodes(expectation, found):
         return
-    removed: dict[str, list[str]] = {}
-    for node in waiting:
-        removed.setdefault(not_counted(expectation, node), []).append(node.name)
     closed = [node.node_id[:8] for node in waiting if node.status == "ready" and not node.eligible]
     yield findings.finding(
         "client-not-counted",
         f"plugin {expectation.plugin_id}",
         expected="every client of its datacenters, node pool and constraints to take instances",
-        found="; ".join(_named(removed)),
+        found=_by_reason((node.name, not_counted(expectation, node)) for node in waiting),
         advice="" if closed else "start the client again, repair its task driver, or remove it",
         names={"CLIENT": closed[0] if len(closed) == 1 else ""},
         links=(waiting_link(expectation.plugin_id), *(causes.of_client(node.node_id) for node in waiting)),
@@ -188,82 +196,46 @@ def check_driver_limit(driver: drivers.Driver | None, plugin_id: str, clients: i
 
 def check_capacity(expectation: model.PluginExpectation, found: tuple[nodes.Node, ...]) -> tuple[findings.Finding, ...]:
     """Return findings that waiting cannot resolve: no eligible client, or fewer clients than controllers."""
-    subject = f"plugin {expectation.plugin_id}"
+    subject, role = f"plugin {expectation.plugin_id}", functools.partial(causes.of_role, expectation.plugin_id)
     if expectation.nodes is not None and expectation.nodes <= 0 and expectation.controllers <= 0:
-        return (_nothing_expected(subject),)
-    doubts = {node.name: doubt for node in found if (doubt := unjudged(expectation, node))}
-    if doubts:
-        return (_unjudged(subject, doubts),)
+        nothing = "no expected and no running instances"
+        return (findings.finding("nothing-expected", subject, expected="at least 1 instance", found=nothing),)
+    if doubts := [(node.name, doubt) for node in found if (doubt := unjudged(expectation, node))]:
+        expected = "regular expressions that Nomad accepts"
+        return (findings.finding(UNKNOWN_NUMBER, subject, expected=expected, found=_by_reason(doubts)),)
     count = len(eligible_nodes(expectation, found))
     if not count:
+        removed = _by_reason((node.name, why_not(expectation, node)) for node in found)
+        filters = "datacenters, node_pool, constraints" if expectation.constraints else "datacenters, node_pool"
         none = findings.finding(
             "no-eligible-node",
             subject,
             expected="at least 1 client that may run the plugin",
-            found=_why_none(expectation, found),
-            advice=f"add or free such a client, or correct {_filters(expectation)} or task_driver of the plugin",
+            found=f"none of {listing.counted(len(found), 'client')} ({removed})" if found else "no clients",
+            advice=f"add or free such a client, or correct {filters} or task_driver of the plugin",
             links=causes.of_plugin(expectation.plugin_id),
         )
         return (none,)
-    waiting = sum(bool(not_counted(expectation, node)) for node in found)
+    wanted, noun, key, of_role = expectation.controllers, "controllers", "controller.count", role("controller")
     if expectation.nodes is not None and expectation.nodes > count:
-        return (_too_few(expectation, "node", expectation.nodes, count, waiting),)
-    if expectation.controllers > count:
-        return (_too_few(expectation, "controller", expectation.controllers, count, waiting),)
-    return ()
-
-
-def _too_few(
-    expectation: model.PluginExpectation, role: str, wanted: int, count: int, waiting: int
-) -> findings.Finding:
-    """Return the finding on *count* clients for *wanted* instances; *waiting* clients take none now."""
-    noun, key = ("controllers", "controller.count") if role == "controller" else ("instances", "monolith.count")
-    of_role = causes.of_role(expectation.plugin_id, role)
-    return findings.finding(
+        wanted, noun, key, of_role = expectation.nodes, "instances", "monolith.count", role("node")
+    if wanted <= count:
+        return ()
+    waiting = sum(bool(not_counted(expectation, node)) for node in found)
+    too_few = findings.finding(
         f"{noun}-exceed-nodes",
-        f"plugin {expectation.plugin_id}",
+        subject,
         expected=f"one client for each of {wanted} {noun}",
         found=listing.counted(count, "eligible client"),
         advice=f"set {key} to {count} or less, or add clients",
         links=(of_role, waiting_link(expectation.plugin_id)) if count + waiting >= wanted else (of_role,),
     )
+    return (too_few,)
 
 
-def _nothing_expected(subject: str) -> findings.Finding:
-    return findings.finding(
-        "nothing-expected",
-        subject,
-        expected="at least 1 instance",
-        found="no expected and no running instances",
-    )
-
-
-def _unjudged(subject: str, doubts: Mapping[str, str]) -> findings.Finding:
-    names: dict[str, list[str]] = {}
-    for name, doubt in doubts.items():
-        names.setdefault(doubt, []).append(name)
-    return findings.finding(
-        "constraint-unjudged",
-        subject,
-        expected="constraints that can be evaluated outside of Nomad",
-        found="; ".join(_named(names)),
-    )
-
-
-def _filters(expectation: model.PluginExpectation) -> str:
-    return "datacenters, node_pool, constraints" if expectation.constraints else "datacenters, node_pool"
-
-
-def _why_none(expectation: model.PluginExpectation, found: tuple[nodes.Node, ...]) -> str:
-    """Return which filter removed which clients: ``none of 2 clients (draining: a; status down: b)``."""
-    if not found:
-        return "no clients"
-    removed: dict[str, list[str]] = {}
-    for node in found:
-        removed.setdefault(why_not(expectation, node), []).append(node.name)
-    return f"none of {listing.counted(len(found), 'client')} ({'; '.join(_named(removed))})"
-
-
-def _named(removed: Mapping[str, list[str]]) -> Iterator[str]:
-    for reason, names in sorted(removed.items()):
-        yield f"{reason}: {listing.shortened(sorted(names))}"
+def _by_reason(clients: Iterable[tuple[str, str]]) -> str:
+    """Return the names of *clients* by their reasons: ``draining: a; status down: b, c``."""
+    by_reason: dict[str, list[str]] = {}
+    for name, reason in clients:
+        by_reason.setdefault(reason, []).append(name)
+    return "; ".join(f"{reason}: {listing.shortened(sorted(names))}" for reason, names in sorted(by_reason.items()))

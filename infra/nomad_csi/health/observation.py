@@ -45,13 +45,14 @@ class Observer:
         probe_timeout_s: float = gather.PROBE_TIMEOUT_S,
         cancelled: threading.Event | None = None,
         on_nodes: probe_job_plugins.OnNodes | None = None,
+        client_cache: clients.ClientCache | None = None,
     ) -> None:
         self._client = client
         self._wanted = tuple(wanted)
         self._probe_timeout_s = probe_timeout_s
         self._cancelled = cancelled or threading.Event()
         self._on_nodes = on_nodes
-        self._clients = clients.ClientCache(client)
+        self._clients = client_cache or clients.ClientCache(client)
 
     def observe(
         self,

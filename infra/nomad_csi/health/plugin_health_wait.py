@@ -7,12 +7,12 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent import futures
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from nomad_csi import errors, findings, side_by_side
 from nomad_csi.findings import printing
 from nomad_csi.frame import resource
-from nomad_csi.health import events, observation, plugins, stability
+from nomad_csi.health import clients, events, observation, plugins, probe_job_plugins, probe_job_run, stability
 from nomad_csi.plan import model
 from nomad_csi.text import foreign
 
@@ -35,6 +35,9 @@ LOOK_MIN_S = 5.0
 
 EXPLAIN_S = 10.0
 """Timeout for reading explanations, beyond that of the wait: logs come from clients, which may be down."""
+
+REMOVE_S = probe_job_run.REMOVE_S + 10.0
+"""Timeout for removing an interrupted probe job, including the requests to Nomad."""
 
 CAUSE_LIMIT = 200
 """Maximum length of a reason in a status line."""
@@ -89,7 +92,10 @@ class _Wait:
         self._answered = self._started
         self._stability = stability.Stability(expectation)
         wanted = observation.WatchedPlugin(expectation=drop_job(expectation), job_ids=job_ids)
-        self._observer = observation.Observer(context.client, [wanted], cancelled=context.cancelled)
+        self._clients = clients.ClientCache(context.client)
+        self._observer = observation.Observer(
+            context.client, [wanted], cancelled=context.cancelled, client_cache=self._clients
+        )
         self._latest: observation.Observation | None = None
         self._probed: observation.Observation | None = None
         """The last result of a probe job on the clients."""
@@ -102,7 +108,7 @@ class _Wait:
             if seen is not None and self._is_steady(seen):
                 if not self._needs_job(seen):
                     return seen.status
-                probed, least = self._ask_by_job(seen.status), INTERVAL_MAX_S
+                probed, least = self._probe_by_job(seen.status), INTERVAL_MAX_S
                 if probed is not None and self._is_verified(probed):
                     return probed.status
             took = self._clock.now() - began
@@ -147,38 +153,58 @@ class _Wait:
     def _observe(self) -> observation.Observation | None:
         """Return an observation; ``None`` while Nomad is unreachable, for a short outage."""
         try:
-            [seen] = self._interruptible(self._observer.observe)
+            outcome = _start(self._observer.observe)
+            if not self._ends(outcome, self._call_s):
+                raise errors.NomadCsiError(self._late())
+            [seen] = outcome.result()
+        except errors.CancelledError:
+            raise self._cancelled() from None
         except errors.NomadApiError as error:
             self._pass_over(error)
             return None
         self._answered = self._clock.now()
         return seen
 
-    def _ask_by_job(self, known: plugins.PluginStatus) -> observation.Observation | None:
-        """Return the result of a probe job on the clients, batched with other plugins; ``None`` as in `_look`."""
-        from nomad_csi.health import asked_together  # noqa: PLC0415  # with the template engine; few runs need it
-
-        ticket = asked_together.join(self._client, self._expectation, self._job_ids)
+    def _probe_by_job(self, known: plugins.PluginStatus) -> observation.Observation | None:
+        """Return the result of a probe job on the clients; ``None`` as in `_observe`."""
+        run = self._expectation.on_nodes
+        if run is None:
+            return None
         names = ", ".join(sorted({row.node_name for row in known.instances}))
-        until = time.monotonic() + self._call_s
+        stop = threading.Event()
+        how = probe_job_plugins.OnNodes(
+            job=dataclasses.replace(run.job, region=self._client.connection.region),
+            timeout_s=run.wait_s,
+            is_strict=True,
+            tell=lambda line: self._report_progress(foreign.shortened(f"{known.counts}, {line}: {names}", CAUSE_LIMIT)),
+        )
+        wanted = observation.WatchedPlugin(expectation=self._expectation, job_ids=self._job_ids)
+        observer = observation.Observer(
+            self._client, [wanted], cancelled=stop, on_nodes=how, client_cache=self._clients
+        )
+        outcome = _start(observer.observe)
         try:
-            while not ticket.wait(CANCEL_POLL_S) and time.monotonic() <= until:
-                if self._context.cancelled.is_set():
-                    raise self._cancelled()
-                for line in ticket.news():
-                    self._report_progress(foreign.shortened(f"{known.counts}, {line}: {names}", CAUSE_LIMIT))
-            probed = ticket.answer() if ticket.wait(0) else None
+            if not self._ends(outcome, self._call_s):
+                raise errors.NomadCsiError(self._late())
+            [probed] = outcome.result()
         except errors.NomadApiError as error:
             self._answered = self._clock.now()  # the job is slow: the next check measures the outage
             self._pass_over(error)
             return None
         finally:
-            if problem := ticket.leave():
-                self._context.warn(f"plugin {self._expectation.plugin_id}: {problem}")
-        if probed is None:
-            raise errors.NomadCsiError(self._late())
+            stop.set()
+            self._await_removal(outcome)
         self._answered = self._clock.now()
         return probed
+
+    def _await_removal(self, outcome: futures.Future[Any]) -> None:
+        """Wait until an interrupted probe job is removed; warn where it could not be."""
+        if outcome.done():
+            return
+        futures.wait([outcome], REMOVE_S)
+        error = outcome.exception() if outcome.done() else f"its probe job had not ended after {REMOVE_S:g} s"
+        if error and not isinstance(error, errors.CancelledError):
+            self._context.warn(f"plugin {self._expectation.plugin_id}: {error}")
 
     def _pass_over(self, error: errors.NomadApiError) -> None:
         """Report that Nomad is unreachable; raise *error* where it refused, or after `OUTAGE_S`."""
@@ -187,32 +213,19 @@ class _Wait:
         self._stability.lose_sight()
         self._report_progress(f"{self._client.connection.address} is not reachable, asking again: {error.message}")
 
-    def _interruptible(self, call: Callable[[], _Result]) -> _Result:
+    def _ends(self, outcome: futures.Future[Any], timeout_s: float) -> bool:
         """
-        Return the result of *call*, or abandon it when the user interrupts or the time is over.
+        Wait until *outcome* is done; return whether it is after *timeout_s* by the system's clock.
 
-        An abandoned call ends by its own deadlines, and blocks nothing.
+        Raises when the user interrupts. An abandoned call ends by its own deadlines, and blocks nothing.
         """
-        outcome = self._run_for(call, self._call_s)
-        if outcome is None:
-            raise errors.NomadCsiError(self._late())
-        try:
-            return outcome.result()
-        except errors.CancelledError:
-            raise self._cancelled() from None
-
-    def _run_for(self, call: Callable[[], _Result], timeout_s: float) -> futures.Future[_Result] | None:
-        """Return the finished future of *call*; ``None`` where it takes more than *timeout_s* by the system's clock."""
         until = time.monotonic() + timeout_s
-        outcome: futures.Future[_Result] = futures.Future()
-        work = functools.partial(side_by_side.settle, call, outcome)
-        threading.Thread(target=work, name="nomad-csi-gate", daemon=True).start()
         while not futures.wait([outcome], CANCEL_POLL_S).done:
             if self._context.cancelled.is_set():
                 raise self._cancelled()
             if time.monotonic() > until:
-                return None
-        return outcome
+                return False
+        return True
 
     def _report_progress(self, text: str) -> None:
         if text != self._shown:
@@ -254,10 +267,18 @@ class _Wait:
         asked = functools.partial(
             explaining.explain, self._client, self._expectation, self._job_ids, seen.seen, seen.status
         )
-        outcome = self._run_for(asked, EXPLAIN_S)
-        if outcome is None:
-            return (events.Cause(kind="note", where="(logs)", text=f"not read within {EXPLAIN_S:g} s"),)
-        return outcome.result()
+        outcome = _start(asked)
+        if self._ends(outcome, EXPLAIN_S):
+            return outcome.result()
+        return (events.Cause(kind="note", where="(logs)", text=f"not read within {EXPLAIN_S:g} s"),)
+
+
+def _start(call: Callable[[], _Result]) -> futures.Future[_Result]:
+    """Return the future of *call*, which runs in a thread that the process does not wait for at its end."""
+    outcome: futures.Future[_Result] = futures.Future()
+    work = functools.partial(side_by_side.settle, call, outcome)
+    threading.Thread(target=work, name="nomad-csi-health", daemon=True).start()
+    return outcome
 
 
 def _hopeless(plugin_id: str, capacity: tuple[findings.Finding, ...]) -> str:

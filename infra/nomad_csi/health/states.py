@@ -39,7 +39,7 @@ PARTIAL = "partial"
 """Status of a plugin: some of the expected instances are healthy, and some are not."""
 
 UNKNOWN = "unknown"
-"""Status of a plugin: only Nomad can evaluate its constraints, so it is not known how many instances are expected."""
+"""Status of a plugin: Nomad refuses an expression of its constraints, so it is not known how many are expected."""
 
 UNVERIFIED = "unverified"
 """Status of a plugin: Nomad reports every instance healthy, but the plan requires CSI probe results."""

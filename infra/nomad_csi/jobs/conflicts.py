@@ -69,7 +69,7 @@ def find(client: nomad.Nomad, wanted: Sequence[plugin_jobs.PluginTask], own: Col
             dataclasses.replace(node, status="ready", draining=False, eligible=True)
             for node in nodes.list_nodes(client)
         ]
-        all_clients = clients.ClientCache(client).filled(ready, wanted, in_zones=())
+        all_clients = clients.ClientCache(client).add_attributes(ready, wanted)
     except errors.NomadApiError as error:
         if error.status != HTTPStatus.FORBIDDEN:
             raise

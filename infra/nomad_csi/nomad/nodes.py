@@ -1,10 +1,12 @@
 """Read client nodes: from the list, and one by one with attributes and meta."""
 
 import functools
+import json
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Literal
+from http import HTTPStatus
 
+from nomad_csi import errors
 from nomad_csi.nomad.http import replies, request
 from nomad_csi.nomad.records import nodes as records
 
@@ -55,33 +57,47 @@ def _node(item: replies.ReplyObject) -> Node:
     return replies.record(Node, item, given, node_id="ID", draining="Drain")
 
 
-# Clients with a given value of an attribute or of their meta, in one call for any number of clients.
+# Regular expressions of constraints: Nomad evaluates them, in one call for any number of clients.
 #
 # Source: hashicorp/nomad, ``nomad/node_endpoint.go`` (``List``: the filter checks whole nodes, not what is shown of
-# them); hashicorp/go-bexpr, ``grammar/grammar.peg``: a string in quotes has no escaped quote, one in back quotes is
-# verbatim. Tried on Nomad 2.0.6-dev, 2026-11.
+# them); hashicorp/go-bexpr, ``grammar/grammar.peg``: a string in quotes has Go's escapes, but no escaped quote. Tried
+# on Nomad 2.0.6-dev, 2026-11: a key that is not there matches nothing, an invalid expression is status 400.
 
 
-ValueKind = Literal["attr", "meta"]
+_FIELDS = {
+    "node.unique.id": "ID",
+    "node.unique.name": "Name",
+    "node.datacenter": "Datacenter",
+    "node.class": "NodeClass",
+    "node.pool": "NodePool",
+}
 
-_MAPS = {"attr": "Attributes", "meta": "Meta"}
 
-
-def ids_where(nomad: request.Nomad, kind: ValueKind, key: str, value: str | None) -> frozenset[str]:
+def ids_matching(nomad: request.Nomad, attribute: str, expression: str) -> frozenset[str] | None:
     """
-    Return the ids of the clients that have *value* at *key*; with ``None``, those without the key.
+    Return the ids of the clients on which *attribute*, such as ``${meta.rack}``, matches the regular *expression*.
 
-    Only if `can_be_asked`.
+    ``None``: Nomad refuses the expression, or has no such attribute of clients.
     """
-    name = _MAPS[kind]
-    wanted = f"`{key}` not in {name}" if value is None else f"{name}[`{key}`] == `{value}`"
-    found = replies.many(nomad, request.path_of("nodes"), query={"filter": wanted})
+    name = attribute.removeprefix("${").removesuffix("}")
+    kind, _, key = name.partition(".")
+    maps = {"attr": f"Attributes[{_quoted(key)}]", "meta": f"Meta[{_quoted(key)}]"}
+    selector = maps.get(kind) or _FIELDS.get(name)
+    if selector is None:
+        return None
+    try:
+        found = replies.many(
+            nomad, request.path_of("nodes"), query={"filter": f"{selector} matches {_quoted(expression)}"}
+        )
+    except errors.NomadApiError as error:
+        if error.status != HTTPStatus.BAD_REQUEST:
+            raise
+        return None
     return frozenset(replies.text(item, "ID") for item in found)
 
 
-def can_be_asked(key: str, value: str | None) -> bool:
-    """Return whether a filter can contain both: it has no escapes."""
-    return "`" not in key and "`" not in (value or "")
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False).replace('\\"', "\\x22")
 
 
 # The servers of a region, as gossip knows them.

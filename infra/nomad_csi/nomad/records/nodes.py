@@ -43,6 +43,9 @@ class Node:
     meta: Mapping[str, str] = field(default_factory=dict)
     """Metadata that the operator sets on the client. Empty until `described`."""
 
+    matches: Mapping[tuple[str, str], bool] = field(default_factory=dict)
+    """Attribute such as ``${meta.rack}`` and regular expression -> whether Nomad finds it there. Not in the list."""
+
 
 # The servers of a region.
 #
