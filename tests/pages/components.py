@@ -17,7 +17,7 @@ from pulumi.output import UNKNOWN, Unknown
 from pulumi.runtime import mocks, rpc
 
 from nomad_csi import components, testing
-from nomad_csi.components import argument_classes, arguments, derived_arguments
+from nomad_csi.components import argument_classes, arguments
 from nomad_csi.frame import registry, resource
 from nomad_csi.provider import hosting
 from nomad_csi.volumes import desired, registration_change, volume_properties
@@ -83,7 +83,7 @@ def _class(kind):
 
 def _row(kind, argument, base, creates):
     given = _class(kind)
-    default = derived_arguments.FIELDS[given.__name__][1][argument][0].default
+    default = argument_classes.FIELDS[given.__name__][1][argument][0].default
     text = descriptions.texts(given.__name__)[argument]
     text = escaped(text.split(" Default: ``")[0].split(" No output: ")[0])
     if argument in arguments.PLAIN:

@@ -8,7 +8,7 @@ import typing
 from collections.abc import Mapping, Sequence
 from typing import NotRequired
 
-from nomad_csi.components import arguments, derived_arguments
+from nomad_csi.components import argument_classes, arguments
 from nomad_csi.spec import reference
 from nomad_csi.text import docstrings
 
@@ -16,7 +16,7 @@ from nomad_csi.text import docstrings
 @functools.cache
 def texts(name):
     """Return the description of each field of the class *name*: Python keeps no docstring of a key."""
-    prefix, fields = derived_arguments.FIELDS[name]
+    prefix, fields = argument_classes.FIELDS[name]
     schemas = {model: model.model_json_schema() for _, model in fields.values()}
     return {
         key: _text(schemas[model]["properties"][key], schemas[model].get("$defs", {})) + _plain_note(f"{prefix}{key}")

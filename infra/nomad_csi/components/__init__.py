@@ -10,13 +10,13 @@ from typing import Any
 
 _COMPONENTS = {
     "CsiPlugin": "plugin",
-    "CsiVolume": "created",
+    "CsiVolume": "volume",
     "EbsSnapshots": "snapshots",
     "EbsVolume": "ebs",
     "EfsBackups": "snapshots",
     "EfsFileSystem": "efs",
     "EfsVolume": "efs",
-    "ExistingVolume": "existing",
+    "ExistingVolume": "volume",
 }
 """What the provider plugin serves to programs in other languages, and the module of each."""
 
@@ -28,29 +28,7 @@ _MODULES = {
     **dict.fromkeys(_ARGUMENTS, "argument_classes"),
 }
 
-__all__ = [
-    "COMPONENTS",
-    "CreatedVolume",
-    "CsiPlugin",
-    "CsiPluginArgs",
-    "CsiVolume",
-    "CsiVolumeArgs",
-    "EbsSnapshots",
-    "EbsSnapshotsArgs",
-    "EbsVolume",
-    "EbsVolumeArgs",
-    "EfsBackups",
-    "EfsBackupsArgs",
-    "EfsFileSystem",
-    "EfsFileSystemArgs",
-    "EfsVolume",
-    "EfsVolumeArgs",
-    "ExistingVolume",
-    "ExistingVolumeArgs",
-    "PluginJob",
-    "Provider",
-    "VolumeRegistration",
-]
+__all__ = ["COMPONENTS", *sorted(_MODULES)]  # noqa: PLE0604  # strings, all of them
 
 
 def __getattr__(name: str) -> Any:

@@ -21,7 +21,7 @@ from nomad_csi.plan import jobs, model, plugin_plans, unknown, volumes
 from nomad_csi.spec import draft, encrypted, names, problems
 from nomad_csi.spec import model as spec
 
-ModelT = TypeVar("ModelT")
+ModelT = TypeVar("ModelT", bound=spec.Model)
 PlanT = TypeVar("PlanT")
 
 PLAIN = {
@@ -85,9 +85,13 @@ _OTHERS: Mapping[str, Mapping[str, Any]] = {
         "clients": {"cidr_blocks": ["192.0.2.0/24"]},
     },
     "file_system_id": {"file_system_id": "fs-00000000", "access_point": {"path": "/", "uid": 0, "gid": 0}},
-    "iam": {"role_name": "other"},
 }
 """Required arguments, by source, in a sketch of a plan: the part that is wanted depends on others."""
+
+_INSTEAD = {"capacity_min_gib": "capacity_min_bytes", "file_system_id": "file_system"}
+"""Required arguments -> what may be given instead."""
+
+_IAM = {"role_name": "other"}
 
 
 def plugin_id(component: pulumi.ComponentResource, name: str, args: Mapping[str, Any]) -> pulumi.Input[str]:
@@ -127,22 +131,25 @@ class _Planner(Generic[ModelT, PlanT]):
     identity: str = "name"
     """What says the id: the argument ``volume_id``, or the name of the component."""
 
-    read: Callable[[Mapping[str, Any], list[errors.Problem]], ModelT | None]
-    """Returns the part of a spec that arguments describe, or adds problems."""
+    model: type[ModelT]
+    """The part of a spec that the arguments describe."""
+
+    document: Callable[[Mapping[str, Any]], Mapping[str, Any]]
+    """Returns arguments as the spec has them."""
 
     declare: Callable[[ModelT], Iterable[errors.Problem]]
     """Returns the problems of rules, also those with what else the program declares."""
 
     build: Callable[[ModelT], PlanT]
-    complete: Callable[[Mapping[str, Any]], Mapping[str, Any]] = dict
-    """Adds required arguments to some of the arguments, for a sketch."""
+    others: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    """Required arguments, for a sketch of some of the arguments."""
 
     part: str = ""
     """The part of the model that has the arguments *of_part*: ``ebs``."""
 
     of_part: Collection[str] = ()
 
-    def lifted(self, args: Mapping[str, Any], found: Sequence[errors.Problem]) -> lifting.Lifted[PlanT]:
+    def lifted(self, args: Mapping[str, Any], found: Sequence[errors.Problem] = ()) -> lifting.Lifted[PlanT]:
         """Return the plan of *args*, of which problems were *found*. Raises `errors.SpecError` with all problems."""
         found = [*found, *_plain_outputs(args, ())]
         return lifting.Lifted(
@@ -152,6 +159,14 @@ class _Planner(Generic[ModelT, PlanT]):
             sketch=self._sketch,
         )
 
+    def _read(self, args: Mapping[str, Any], wrong: list[errors.Problem]) -> ModelT | None:
+        return draft.check(self.model, self.document(args), "", wrong)
+
+    def _completed(self, args: Mapping[str, Any]) -> Mapping[str, Any]:
+        others = {key: value for key, value in self.others.items() if args.get(_INSTEAD.get(key, key)) is None}
+        iam = {"iam": {**_IAM, **args["iam"]}} if "iam" in args else {}
+        return {**others, **args, **iam}
+
     def _judged(self, args: Mapping[str, Any], found: Sequence[errors.Problem]) -> ModelT | None:
         """
         Return what *args* describe. Raises the problems of what is known of it.
@@ -160,13 +175,13 @@ class _Planner(Generic[ModelT, PlanT]):
         """
         late = set(_late(args, ()))
         wrong: list[errors.Problem] = []
-        model = self.read(_without_outputs(args), wrong)
+        model = self._read(_without_outputs(args), wrong)
         paths = {errors.path_of("", location) for location in late}
         wrong = [item for item in wrong if not late or not _concerns(self._named(item).path, paths)]
         misspelt = {item.fix for item in found}
         wrong = [*found, *(item for item in wrong if f"did you mean {self._named(item).path}?" not in misspelt)]
         if model is None and not wrong:
-            model = self.read(self.complete(_without_outputs(args, in_place=False)), [])
+            model = self._read(self._completed(_without_outputs(args, in_place=False)), [])
         if model is not None:
             wrong += self.declare(unknown.partly(model, {self._location(each) for each in late}))
         self._refuse(wrong)
@@ -178,7 +193,7 @@ class _Planner(Generic[ModelT, PlanT]):
 
     def _sketch(self, args: Mapping[str, Any]) -> PlanT:
         wrong: list[errors.Problem] = []
-        model = self.read(self.complete(args), wrong)
+        model = self._read(self._completed(args), wrong)
         self._refuse(wrong)
         return self.build(_sound(model))
 
@@ -202,23 +217,19 @@ def plugin_plan(
 ) -> lifting.Lifted[model.PluginPlan]:
     """Return the plan of the plugin *name* with the arguments *args*. Raises `errors.SpecError` with all problems."""
     if isinstance(args, program.Planned):
-        return lifting.ready(args.plan)
-    source, own = f"CsiPlugin {name}", scope.scope()
-
-    def read(known: Mapping[str, Any], found: list[errors.Problem]) -> spec.PluginSpec | None:
-        plugin = draft.check(spec.PluginSpec, {"id": name} | dict(known), "", found)
-        if plugin is None or jobs.driver(plugin) is not None:
-            return plugin
-        found.append(catalogue.unknown(str(plugin.driver), "driver"))
-        return None
+        return lifting.ready(args)
+    source, own, described = f"CsiPlugin {name}", scope.scope(), args.get("driver")
 
     def declare(plugin: spec.PluginSpec) -> Iterable[errors.Problem]:
-        declared = own.declared(component)
         try:
             driver = jobs.driver(plugin)
         except unknown.UnknownValueError:  # the image: its version is not known
-            driver = None
-        yield from declared.add_plugin(source, plugin, driver or plugin_driver(args.get("driver")))
+            driver = plugin_driver(described)
+        if driver is None:
+            yield catalogue.unknown(str(plugin.driver), "driver")
+            return
+        declared = own.declared(component)
+        yield from declared.add_plugin(source, plugin, driver)
         _warn_of_keys(own, declared, source)
 
     def build(plugin: spec.PluginSpec) -> model.PluginPlan:
@@ -227,14 +238,15 @@ def plugin_plan(
             raise errors.SpecError(tuple(dataclasses.replace(item, path="iam") for item in large), source)
         return planned
 
-    def complete(known: Mapping[str, Any]) -> Mapping[str, Any]:
-        iam = {"iam": {**_OTHERS["iam"], **known["iam"]}} if "iam" in known else {}
-        zone = {"aws_region": "us-east-1"} if iam else {}
-        return {"driver": args.get("driver"), **zone, **known, **iam}
-
-    given = {key: value for key, value in args.items() if key not in FILES}
-    planner = _Planner(source=source, read=read, declare=declare, build=build, complete=complete)
-    return planner.lifted(given, ())
+    planner = _Planner(
+        source=source,
+        model=spec.PluginSpec,
+        document=lambda known: {"id": name} | dict(known),
+        declare=declare,
+        build=build,
+        others={"driver": described, **({"aws_region": "us-east-1"} if "iam" in args else {})},
+    )
+    return planner.lifted({key: value for key, value in args.items() if key not in FILES})
 
 
 def _warn_of_keys(own: scope.Scope, declared: declarations.Declared, name: str) -> None:
@@ -265,16 +277,16 @@ def volume_plan(
     placeholders in it. Raises `errors.SpecError` with all problems.
     """
     if isinstance(args, program.Planned):
-        return lifting.ready(args.plan)
+        return lifting.ready(args)
     [(part, of_part)] = source.items()
     of_volume = spec.VolumeSpec.model_fields.keys() - {"id", *spec.SOURCES}
     wrong = _unknown(args, kind)
     driver = _driver(described, wrong)
     own, called = scope.scope(), f"{kind.__name__.removesuffix('Args')} {name}"
 
-    def read(known: Mapping[str, Any], found: list[errors.Problem]) -> spec.VolumeSpec | None:
-        document = chosen(known, *of_volume) | {part: chosen(known, *of_part.model_fields)}
-        return draft.check(spec.VolumeSpec, {"id": known.get("volume_id") or name} | document, "", found)
+    def document(known: Mapping[str, Any]) -> Mapping[str, Any]:
+        own_part = {part: chosen(known, *of_part.model_fields)}
+        return {"id": known.get("volume_id") or name} | chosen(known, *of_volume) | own_part
 
     def declare(volume: spec.VolumeSpec) -> Iterable[errors.Problem]:
         if driver is None:
@@ -285,22 +297,13 @@ def volume_plan(
         yield from declared.add_volume(called, volume, driver)
         _warn_of_keys(own, declared, called)
 
-    def complete(known: Mapping[str, Any]) -> Mapping[str, Any]:
-        is_inside = args.get("file_system_id") is not None
-        others = _OTHERS["file_system_id" if is_inside else part]
-        if known.get("file_system"):
-            others = {key: value for key, value in others.items() if key != "file_system_id"}
-        if known.get("capacity_min_bytes") is not None:
-            others = {}
-        iam = {"iam": {**_OTHERS["iam"], **known["iam"]}} if "iam" in known else {}
-        return {"plugin_id": _PLUGIN_ID, **others, **known, **iam}
-
     planner = _Planner(
         source=called,
-        read=read,
+        model=spec.VolumeSpec,
+        document=document,
         declare=declare,
         build=lambda volume: volumes.plan_volume(volume, driver, owner=program.owner()),  # type: ignore[arg-type]  # else refused
-        complete=complete,
+        others={"plugin_id": _PLUGIN_ID, **_OTHERS[part if args.get("file_system_id") is None else "file_system_id"]},
         identity="name" if args.get("volume_id") is None else "volume_id",
         part=part,
         of_part=of_part.model_fields,
@@ -317,25 +320,14 @@ def file_system(
     Raises `errors.SpecError` with all problems.
     """
     if isinstance(args, program.Planned):
-        return lifting.ready(args.plan)
+        return lifting.ready(args)
     declared = scope.scope().declared(component)
-
-    def read(known: Mapping[str, Any], found: list[errors.Problem]) -> spec.FileSystemSpec | None:
-        given = {key: known[key] for key in known if key in kind.__annotations__}
-        return draft.check(spec.FileSystemSpec, given, "", found)
-
-    def build(system: spec.FileSystemSpec) -> spec.FileSystemSpec:
-        return volumes.tagged_file_system(name, system, program.owner())
-
-    def complete(known: Mapping[str, Any]) -> Mapping[str, Any]:
-        return {**known, "iam": {**_OTHERS["iam"], **known["iam"]}} if "iam" in known else known
-
     planner = _Planner(
         source=f"{kind.__name__.removesuffix('Args')} {name}",
-        read=read,
+        model=spec.FileSystemSpec,
+        document=lambda known: chosen(known, *kind.__annotations__),
         declare=lambda system: declared.add_file_system(name, system),
-        build=build,
-        complete=complete,
+        build=lambda system: volumes.tagged_file_system(name, system, program.owner()),
     )
     return planner.lifted(args, _unknown(args, kind))
 
@@ -349,15 +341,15 @@ def schedule(
     *own* are arguments that a schedule of the spec does not have. Raises `errors.SpecError` with all problems.
     """
     if isinstance(args, program.Planned):
-        return lifting.ready(args.plan)
-    _validated(pydantic.TypeAdapter(spec.ScheduleName), "name", name, f"{kind.__name__.removesuffix('Args')} {name}")
-
-    def read(known: Mapping[str, Any], found: list[errors.Problem]) -> spec.SnapshotScheduleSpec | None:
-        written = {key: value for key, value in known.items() if key not in own and key in kind.__annotations__}
-        return draft.check(spec.SnapshotScheduleSpec, written, "", found)
-
+        return lifting.ready(args)
+    source = f"{kind.__name__.removesuffix('Args')} {name}"
+    _validated(pydantic.TypeAdapter(spec.ScheduleName), "name", name, source)
     planner: _Planner[spec.SnapshotScheduleSpec, spec.SnapshotScheduleSpec] = _Planner(
-        source=f"{kind.__name__.removesuffix('Args')} {name}", read=read, declare=lambda _: (), build=lambda item: item
+        source=source,
+        model=spec.SnapshotScheduleSpec,
+        document=lambda known: chosen(known, *(kind.__annotations__.keys() - own)),
+        declare=lambda _: (),
+        build=lambda item: item,
     )
     return planner.lifted(args, _unknown(args, kind))
 

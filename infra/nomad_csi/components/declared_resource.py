@@ -42,6 +42,9 @@ class Provider(pulumi.ProviderResource):
             "root": root,
         }
         super().__init__("nomad-csi", resource_name, props, opts)
+        is_known = all(isinstance(part, str | None) for part in (address, region))
+        self.cluster = (address, region) if is_known else None
+        """Which cluster it is for, where the program knows; components for the same one are checked together."""
 
 
 class DeclaredResource(pulumi.CustomResource):

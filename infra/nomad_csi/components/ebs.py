@@ -6,7 +6,7 @@ from typing import Any
 import pulumi
 import pulumi_aws as aws
 
-from nomad_csi.components import arguments, aws_resources, identity, recorded, volume
+from nomad_csi.components import arguments, identity, recorded, volume
 from nomad_csi.components.argument_classes import EbsVolumeArgs
 from nomad_csi.plan import model, replacement
 from nomad_csi.plan.rules import ebs_rules
@@ -59,7 +59,7 @@ class EbsVolume(volume.Volume):
             throughput=value("throughput_mib_per_s"),
             encrypted=value("encrypted"),
             kms_key_id=value("kms_key_arn"),
-            tags=aws_resources.tagged(self, tags, identity.ebs_stack_id(self)),
+            tags=identity.tagged(self, tags, identity.ebs_stack_id(self)),
             opts=self.child(protect=is_protected),
         )
 

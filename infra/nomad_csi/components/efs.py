@@ -10,7 +10,6 @@ import pulumi_aws as aws
 
 from nomad_csi.components import (
     arguments,
-    aws_resources,
     identity,
     lifting,
     program,
@@ -208,7 +207,7 @@ class _Settings(Generic[PlanT]):
             kms_key_id=self.value(lambda efs: efs.kms_key_arn, "kms_key_arn"),
             performance_mode=self.value(lambda efs: str(efs.performance_mode), "performance_mode"),
             throughput_mode=self.value(lambda efs: str(efs.throughput_mode), "throughput_mode"),
-            tags=aws_resources.tagged(component, self.tags(), identity.stack_id(component)),
+            tags=identity.tagged(component, self.tags(), identity.stack_id(component)),
             opts=component.child(protect=protect, ignore_changes=replacement.ignored(replacement.FILE_SYSTEM)),
         )
 
@@ -305,7 +304,7 @@ def _access_point(
                 "permissions": value(lambda point: point.permissions),
             },
         },
-        tags=aws_resources.tagged(
+        tags=identity.tagged(
             component,
             plan.part(lambda made: dict(_efs(made).tags), "tags", "volume_id", "namespace"),
             identity.stack_id(component),
@@ -351,7 +350,7 @@ class _Grant:
             policy=self._document(policies.efs_policy),
             opts=child,
         )
-        attached = aws_resources.attach(name, role=role, policy_arn=policy.arn, opts=child)
+        attached = identity.attach(name, role=role, policy_arn=policy.arn, opts=child)
         if not iam.get("required"):
             return [attached]
         # Last, so that the clients of this volume are let in before everyone else is kept out.

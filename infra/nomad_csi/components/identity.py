@@ -1,4 +1,6 @@
 """
+What identifies the stack and the cluster on all that components create, and the attachment of a policy to a role.
+
 The stack's random id: one `StackIdentity` at the root of the stack, declared by the first component that needs it.
 
 Before a program creates storage under an id, it asks AWS for EBS volumes with that id that are not in the state: EC2
@@ -7,7 +9,7 @@ a second file system by its creation token.
 """
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pulumi
 import pulumi_aws as aws
@@ -87,3 +89,31 @@ def _refuse_unrecorded(stack: str, ids: Sequence[str], state: functions.State) -
             "(`pulumi stack export`), which the next `up` would carry out"
         )
     return stack
+
+
+def tagged(
+    component: pulumi.ComponentResource, tags: pulumi.Input[Mapping[str, str]], stack_id: pulumi.Output[str]
+) -> pulumi.Output[Mapping[str, str]]:
+    """Return *tags* with the ids of the stack and of the cluster of *component*'s provider, each where it is known."""
+    found = pulumi.Output.all(tags, stack_id, cluster_id(component))
+    return found.apply(lambda known: _add_ids(*known))
+
+
+def _add_ids(tags: Mapping[str, str], stack_id: str, cluster_id: str) -> Mapping[str, str]:
+    ids = {volumes.STACK_ID_TAG: stack_id, volumes.CLUSTER_ID_TAG: cluster_id}
+    return {**tags, **{name: value for name, value in ids.items() if value}}
+
+
+def attach(
+    name: str, *, role: pulumi.Input[str], policy_arn: pulumi.Input[str], opts: pulumi.ResourceOptions
+) -> "aws.iam.RolePolicyAttachment":  # in quotes: volumes need no module of IAM
+    """
+    Attach a policy to a role.
+
+    ``delete_before_replace`` is set here, too. The provider requests it only where something differs; in the rollback
+    of a failed replacement nothing does, and the engine would detach what it has just attached: the deletion identifies
+    the object by role and policy. Source: pulumi/pulumi-terraform-bridge, ``Diff`` in ``pkg/tfbridge/provider.go``,
+    2026-11.
+    """
+    options = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(delete_before_replace=True))
+    return aws.iam.RolePolicyAttachment(name, role=role, policy_arn=policy_arn, opts=options)

@@ -101,6 +101,7 @@ class Lifted(Generic[PlanT]):
         plan: Callable[[Mapping[str, Any]], PlanT],
         judge: Callable[[Mapping[str, Any]], object],
         sketch: Callable[[Mapping[str, Any]], PlanT],
+        path: str = "",
     ) -> None:
         """
         Make the plan as soon as all *arguments* are known. Raises `errors.SpecError` for what is wrong before.
@@ -110,6 +111,8 @@ class Lifted(Generic[PlanT]):
         it checks values, but no rules between arguments, as some are missing.
         """
         self.arguments = arguments
+        self.path = path
+        """Where the storage is in the spec that the plan was made of; empty: arguments of a component."""
         self._sketch = sketch
         self._sketches: dict[tuple[str, ...], Later[PlanT]] = {}
         """By the names of their arguments: many parts depend on the same ones."""
@@ -166,6 +169,7 @@ def _chosen(arguments: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, A
     return found
 
 
-def ready(plan: PlanT) -> Lifted[PlanT]:
-    """Return a *plan* that was made before, by all rules."""
-    return Lifted({}, plan=lambda _: plan, judge=lambda _: None, sketch=lambda _: plan)
+def ready(planned: program.Planned) -> Lifted[Any]:
+    """Return a plan that was made before, by all rules."""
+    plan = planned.plan
+    return Lifted({}, plan=lambda _: plan, judge=lambda _: None, sketch=lambda _: plan, path=planned.path)

@@ -7,7 +7,7 @@ from typing import Any
 import pulumi
 import pulumi_aws as aws
 
-from nomad_csi.components import arguments, aws_resources, identity, lifting, program, resources, scope
+from nomad_csi.components import arguments, identity, lifting, program, resources, scope
 from nomad_csi.components.argument_classes import CsiPluginArgs
 from nomad_csi.health import plugin_health_properties
 from nomad_csi.plan import model
@@ -90,7 +90,7 @@ class CsiPlugin(program.Component):
         description = plan.part(lambda made: _policy(made).description, "iam.create_volumes", "image")
         policy = aws.iam.Policy(name, description=description, policy=document, opts=child)
         role = plan.part(lambda made: _policy(made).role_name, "iam.role_name")
-        return policy, [aws_resources.attach(name, role=role, policy_arn=policy.arn, opts=child)]
+        return policy, [identity.attach(name, role=role, policy_arn=policy.arn, opts=child)]
 
 
 def _whole(number: pulumi.Output[float]) -> pulumi.Output[int]:

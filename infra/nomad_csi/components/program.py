@@ -42,11 +42,12 @@ class ProgramError(errors.NomadCsiError, pulumi.RunError):
 
 
 class Planned(dict[str, Any]):
-    """Arguments of a component, and the plan that was made of them: that of the ready stack."""
+    """Arguments of a component, and the plan that was made of them, for storage at *path* of the stack's spec."""
 
-    def __init__(self, arguments: Mapping[str, Any], plan: Any) -> None:
+    def __init__(self, arguments: Mapping[str, Any], plan: Any, path: str) -> None:
         super().__init__(arguments)
         self.plan = plan
+        self.path = path
 
 
 def owner() -> str:

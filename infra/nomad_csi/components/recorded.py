@@ -7,12 +7,13 @@ from typing import Any, TypeVar
 import pulumi
 
 from nomad_csi import errors
-from nomad_csi.components import arguments, identity, lifting, program, scope
+from nomad_csi.components import arguments, identity, lifting, program, resources, scope
 from nomad_csi.plan import model, replacement, volumes
 from nomad_csi.pulumi_state import urns
 from nomad_csi.spec import model as spec
 from nomad_csi.spec import names
 from nomad_csi.text import foreign
+from nomad_csi.volumes import desired, registration_change, volume_properties
 
 T = TypeVar("T")
 
@@ -36,12 +37,15 @@ def guarded(  # noqa: PLR0917  # called by our own components only
     async def check(known: Any) -> None:
         urn, state, made = known
         found = {} if component.may_change_inputs else _find(urn, kind, name, getattr(made, "key", name), state)
-        wrong = [*replacement.check_change(kind, source(made), found, "", is_protected=is_protected)] if found else []
+        checked = replacement.check_change(kind, source(made), found, plan.path, is_protected=is_protected)
+        wrong = tuple(checked) if found else ()
         if isinstance(plan.whole, pulumi.Output) and await plan.whole.is_secret():
-            wrong = [lifting.without_value(problem) for problem in wrong]
+            wrong = tuple(map(lifting.without_value, wrong))
+        if wrong and plan.path:
+            raise program.ProgramError(foreign.visible(str(errors.SpecError(wrong, names.STACK_CONFIG_KEY))))
         if wrong:
-            told = errors.SpecError(tuple(map(arguments.of_argument, wrong)), f"{type(component).__name__} {name}")
-            raise program.ProgramError(foreign.visible(str(told)))
+            error = errors.SpecError(tuple(map(arguments.of_argument, wrong)), f"{type(component).__name__} {name}")
+            raise program.ProgramError(foreign.visible(str(error)))
 
     return lifting.after(pulumi.Output.all(component.urn, identity.state(), plan.whole).apply(check), value)
 
@@ -82,3 +86,42 @@ async def _warn_of_removed(own: scope.Scope, state: Mapping[str, Mapping[str, An
                 f"volume {key} is not declared any more, and is protected: declare it with protect: false, run "
                 "`pulumi up`, and remove it then"
             )
+
+
+def refuse_handed_over(registration: resources.VolumeRegistration, storage: Mapping[str, pulumi.Input[Any]]) -> None:
+    """
+    Let a preview fail where `up` would be refused: *registration* needs what another resource deletes.
+
+    *storage* is what the program knows of its storage. The engine calls no provider for a removal in a preview; but the
+    state has the resource that created the storage, and the program the one that registers it now.
+    """
+    if not pulumi.runtime.is_dry_run():
+        return
+    news: dict[str, Any] = {
+        "namespace": registration.namespace,
+        "volumeId": registration.volume_id,
+        "externalId": registration.external_id,
+        "storage": storage,
+    }
+    pulumi.Output.all(registration.urn, identity.state(), news).apply(lambda known: _refuse(*known))
+
+
+def _refuse(urn: str, state: Mapping[str, Mapping[str, Any]], news: Mapping[str, Any]) -> None:
+    volume = _volume(news)
+    storage = registration_change.planned_storage(volume)
+    for other, recorded in state.items():
+        if other == urn or urns.read(other).type != names.VOLUME_REGISTRATION_TYPE:
+            continue
+        before = _volume(recorded)
+        left = registration_change.left_storage(before, volume) if before.key == volume.key else None
+        if left is not None and left.contains(storage):
+            from nomad_csi.volumes import hold  # noqa: PLC0415  # it loads the client of Nomad
+
+            found = hold.StorageDependents(storage=hold.shown(left), keys=(volume.key,), own=volume.key)
+            raise program.ProgramError(str(found.refusal(f"volume {volume.document.key} is not removed")))
+
+
+def _volume(values: Mapping[str, Any]) -> desired.DesiredVolume:
+    """Return the volume with its id and its storage alone: other properties may be encrypted in a state."""
+    known = {name: values[name] for name in ("namespace", "volumeId", "externalId", "storage") if name in values}
+    return desired.of_properties(volume_properties.REGISTRATION, known)

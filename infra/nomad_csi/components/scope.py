@@ -4,11 +4,12 @@ import asyncio
 import contextlib
 import contextvars
 import weakref
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Mapping
 from typing import Any
 
 import pulumi
 
+from nomad_csi import errors
 from nomad_csi.components import functions
 from nomad_csi.plan import declared
 
@@ -34,13 +35,35 @@ class Scope:
         """Names of the volumes that the program registers, also former ones, and ``namespace/volume_id`` of each."""
         self.run: asyncio.Task[Any] | None = None
         self._declared: dict[Hashable, declared.Declared] = {}
+        self._specs: dict[Hashable, Mapping[str, Any]] = {}
+        """Those of a cluster with no other component so far."""
         self._named: dict[int, tuple[Any, str]] = {}
         self._warnings: set[str] = set()
 
     def declared(self, component: pulumi.ComponentResource) -> declared.Declared:
         """Return what is declared for the cluster of *component*'s provider."""
-        key = None if self._is_hosted else id(component.get_provider(OF_NOMAD))
-        return self._declared.setdefault(key, declared.Declared())
+        cluster = self._cluster(component.get_provider(OF_NOMAD))
+        if (document := self._specs.pop(cluster, None)) is not None:
+            tuple(self._declared.setdefault(cluster, declared.Declared()).add_spec(document))  # no problems so far
+        return self._declared.setdefault(cluster, declared.Declared())
+
+    def add_spec(self, provider: pulumi.ProviderResource, document: Mapping[str, Any]) -> tuple[errors.Problem, ...]:
+        """Declare a sound spec *document* for the cluster of *provider*. Return the problems with components before."""
+        cluster = self._cluster(provider)
+        if cluster in self._declared:
+            return tuple(self._declared[cluster].add_spec(document))
+        self._specs[cluster] = document
+        return ()
+
+    def _cluster(self, provider: pulumi.ProviderResource | None) -> Hashable:
+        """Return what components have in common whose *provider* is for the same cluster."""
+        if self._is_hosted:
+            return None
+        if provider is None:
+            config = pulumi.Config(NAME)
+            return config.get("address"), config.get("region")
+        known = getattr(provider, "cluster", None)
+        return id(provider) if known is None else known
 
     def name_output(self, output: Any, name: str) -> None:
         """Remember that *output* is that of the component *name*: a rule need not wait until it is known."""
@@ -60,6 +83,7 @@ class Scope:
         """Forget what another run has declared: tests may run a program several times with the same mocks."""
         if self.run is not None and self.run.done():
             self._declared.clear()
+            self._specs.clear()
             self.registered.clear()
             self.run = None
         self.run = self.run or run

@@ -7,7 +7,7 @@ from typing import Any
 import pulumi
 import pulumi_aws as aws
 
-from nomad_csi.components import arguments, aws_resources, program
+from nomad_csi.components import arguments, identity, program
 from nomad_csi.components.argument_classes import EbsSnapshotsArgs, EfsBackupsArgs
 from nomad_csi.plan import snapshots
 
@@ -49,7 +49,7 @@ class EbsSnapshots(program.Component):
             lambda arns: json.dumps(snapshots.kms_policy(arns), indent=2)
         )
         policy = aws.iam.Policy(f"{name}-keys", description=f"Keys for snapshots {name}", policy=document, opts=child)
-        return [aws_resources.attach(f"{name}-keys", role=role.name, policy_arn=policy.arn, opts=child)]
+        return [identity.attach(f"{name}-keys", role=role.name, policy_arn=policy.arn, opts=child)]
 
 
 class EfsBackups(program.Component):
@@ -106,4 +106,4 @@ def _role(
     partition = aws.get_partition_output(opts=pulumi.InvokeOutputOptions(parent=parent)).partition
     role = aws.iam.Role(name, assume_role_policy=json.dumps(snapshots.trust_policy(service)), opts=child)
     arn = partition.apply(lambda found: snapshots.managed_policy_arn(found, policy))
-    return role, [aws_resources.attach(name, role=role.name, policy_arn=arn, opts=child)]
+    return role, [identity.attach(name, role=role.name, policy_arn=arn, opts=child)]

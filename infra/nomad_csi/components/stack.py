@@ -12,15 +12,15 @@ import pulumi
 
 from nomad_csi import errors
 from nomad_csi.components import (
-    created,
     ebs,
     efs,
-    existing,
     plugin,
     preflight,
     program,
     resources,
+    scope,
     snapshots,
+    volume,
 )
 from nomad_csi.plan import model, storage
 from nomad_csi.pulumi_state import stack_config
@@ -37,13 +37,13 @@ NAMESPACE = "nomad-csi"
 """Namespace of the stack's config, whatever the project is called."""
 
 
-VolumeComponent = created.CsiVolume | ebs.EbsVolume | efs.EfsVolume | existing.ExistingVolume
+VolumeComponent = volume.CsiVolume | ebs.EbsVolume | efs.EfsVolume | volume.ExistingVolume
 
 _COMPONENTS: Mapping[str, type[VolumeComponent]] = {
     "ebs": ebs.EbsVolume,
     "efs": efs.EfsVolume,
-    "existing": existing.ExistingVolume,
-    "create": created.CsiVolume,
+    "existing": volume.ExistingVolume,
+    "create": volume.CsiVolume,
 }
 """By the part of a volume in the spec that says where its storage comes from."""
 
@@ -115,7 +115,10 @@ def _declare(config: pulumi.Config, document: Any) -> Storage:
         _read_and_plan(spec)
     except errors.SpecError as error:
         raise errors.SpecError(error.problems, key, draft.ids(document)) from None
-    opts = pulumi.ResourceOptions(providers=[_provider(config)])
+    provider = _provider(config)
+    if wrong := scope.scope().add_spec(provider, document):
+        raise errors.SpecError(wrong, key, draft.ids(document))
+    opts = pulumi.ResourceOptions(providers=[provider])
     # Plugins wait for storage that is declared after them, so that a tear-down ends with the storage.
     made: asyncio.Future[Sequence[pulumi.Resource]] = asyncio.get_running_loop().create_future()
     after = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(depends_on=made))
@@ -158,9 +161,9 @@ class _Spec:
         return bool(self.document.get("protect", True))
 
 
-def _planned(written: Mapping[str, Any], plan: Any) -> Any:
-    """Return arguments of a component, with the plan that was made of them already."""
-    return program.Planned(written, plan)
+def _planned(written: Mapping[str, Any], plan: Any, path: str = "") -> Any:
+    """Return arguments of a component, with the plan that was made of them already: a class of arguments to mypy."""
+    return program.Planned(written, plan, path)
 
 
 def _refuse_encrypted(config: pulumi.Config) -> None:
@@ -210,7 +213,7 @@ def _file_systems(spec: _Spec, opts: pulumi.ResourceOptions) -> dict[str, efs.Ef
         aliases = [pulumi.Alias(name=system.moved_from)] if system.moved_from else []
         args = {"protect": spec.protect} | spec.document["file_systems"][name]
         own = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(aliases=aliases))
-        declared[name] = efs.EfsFileSystem(name, _planned(args, system), own)
+        declared[name] = efs.EfsFileSystem(name, _planned(args, system, f"file_systems.{name}"), own)
     return declared
 
 
@@ -290,4 +293,5 @@ def _volume(
     after = list(system.storage) if system else []
     own = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(aliases=former, depends_on=after))
     name = program.component_name(document.namespace, document.volume_id)
-    return _COMPONENTS[source](name, _planned(args, plan), own)
+    path = f"{wanted.path} ({document.volume_id}).{source}"
+    return _COMPONENTS[source](name, _planned(args, plan, path), own)

@@ -1,4 +1,8 @@
-"""What every volume component does with its plan: the arguments they share, the registration, the volume file."""
+"""
+What every volume component does with its plan: the arguments they share, the registration, the volume file.
+
+The components without AWS resources of their own are here, too: `ExistingVolume` and `CsiVolume`.
+"""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -6,10 +10,12 @@ from typing import Any, TypedDict, TypeVar
 
 import pulumi
 
-from nomad_csi.components import arguments, handed_over, identity, lifting, program, recorded, resources
+from nomad_csi.components import arguments, identity, lifting, program, recorded, resources
+from nomad_csi.components.argument_classes import CsiVolumeArgs, ExistingVolumeArgs
 from nomad_csi.plan import model, snippet, volume_forms
+from nomad_csi.spec import base, names
 from nomad_csi.spec import model as spec
-from nomad_csi.spec import names
+from nomad_csi.volumes import volume_properties
 
 Plan = lifting.Lifted[model.VolumePlan]
 
@@ -137,7 +143,7 @@ def register(  # noqa: PLR0917  # called by our own components only
         },
         opts=component.child(depends_on=list(storage)),
     )
-    handed_over.refuse_in_preview(registration, fate)
+    recorded.refuse_handed_over(registration, fate)
     recorded.note_registration(component, name, plan)
     write_file(component, name, plan, args, external_id=external_id, plugin_id=plugin_id)
     return registration
@@ -214,8 +220,8 @@ def _document(plan: Plan) -> dict[str, Any]:
     """Return the properties of a registration that come from *plan*; those without a value may be missing."""
     if not isinstance(plan.whole, pulumi.Output):
         return {name: value for name, value in _form(plan.whole).items() if name not in _SEPARATE}
-    names = dict.fromkeys(item.property.partition(".")[0] for item in volume_forms.FIELDS)
-    return {name: _property(plan, name) for name in names if name not in _SEPARATE}
+    every = dict.fromkeys(item.property.partition(".")[0] for item in volume_forms.FIELDS)
+    return {name: _property(plan, name) for name in every if name not in _SEPARATE}
 
 
 def _property(plan: Plan, name: str) -> lifting.Later[Any]:
@@ -225,3 +231,68 @@ def _property(plan: Plan, name: str) -> lifting.Later[Any]:
 
 def _form(made: model.VolumePlan) -> dict[str, Any]:
     return volume_forms.write(made.registration, "property")
+
+
+class ExistingVolume(Volume):
+    """Storage that exists already, registered with Nomad. It is never deleted."""
+
+    external_id: pulumi.Output[str]
+    """As given."""
+
+    def __init__(self, name: str, args: ExistingVolumeArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        """Declare the volume *name*, which is also its id unless ``volume_id`` says otherwise."""
+        super().__init__("nomad-csi:index:ExistingVolume", name, {}, opts)
+        described = args.get("driver", "")
+        plan = arguments.volume_plan(self, name, args, ExistingVolumeArgs, described, existing=spec.ExistingSpec)
+        external_id = plan.part(lambda made: made.registration.external_id, "external_id")
+        plugin_id = arguments.plugin_id(self, name, args)
+        registration = register(self, name, plan, args, external_id, plugin_id=plugin_id)
+        own = {"external_id": external_id, "plugin_id": plugin_id}
+        self.finish(**outputs(plan, args, registration.id, external_id, **own))
+
+
+class CsiVolume(Volume):
+    """A volume that its plugin creates through Nomad. Data is kept on removal unless ``on_destroy`` is ``delete``."""
+
+    external_id: pulumi.Output[str]
+    """The id that the plugin gave it."""
+    capacity_bytes: pulumi.Output[int]
+    """How large the plugin made it; 0 where it does not say."""
+    context: pulumi.Output[Mapping[str, str]]
+    """The volume context, as the plugin answered."""
+    topologies: pulumi.Output[Sequence[Mapping[str, Mapping[str, str]]]]
+    """Places where the volume can be attached, each with its ``segments``; none: anywhere."""
+
+    def __init__(self, name: str, args: CsiVolumeArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        """Declare the volume *name*, which is also its id unless ``volume_id`` says otherwise."""
+        super().__init__("nomad-csi:index:CsiVolume", name, {}, opts)
+        plan = arguments.volume_plan(self, name, args, CsiVolumeArgs, args.get("driver", ""), create=spec.CreateSpec)
+        plugin_id = arguments.plugin_id(self, name, args)
+        made = resources.CreatedVolume(
+            name,
+            **document_inputs(self, plan, plugin_id, args),
+            availability_zone=plan.part(
+                lambda made: _create(made).availability_zone, "availability_zone", "topologies"
+            ),
+            on_destroy=plan.part(lambda made: str(_create(made).on_destroy), "on_destroy", "deletion"),
+            deletion=plan.part(lambda made: _deletion(_create(made).deletion), "deletion"),
+            opts=self.child(protect=protects(args)),
+        )
+        write_file(self, name, plan, args, plugin_id=plugin_id)
+        self.finish(
+            **outputs(plan, args, made.id, made.external_id, plugin_id=plugin_id),
+            capacity_bytes=made.capacity_bytes.apply(lambda known: int(known or 0)),
+            context=made.context.apply(lambda known: known or {}),
+            topologies=made.topologies.apply(lambda known: known or []),
+        )
+
+
+def _create(made: model.VolumePlan) -> spec.CreateSpec:
+    return source(made, spec.CreateSpec)
+
+
+def _deletion(how: spec.DeletionSpec | None) -> Mapping[str, Any] | None:
+    """Return *how* as a property of the resource, without what is not said."""
+    fields = base.fields_of(volume_properties.VolumeDeletion)
+    given = {name: getattr(how, names.python_name(name), None) for name in fields}
+    return {name: value for name, value in given.items() if value} if how else None

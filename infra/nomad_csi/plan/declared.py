@@ -6,11 +6,14 @@ of their values are known later (`plan.unknown`): then the component is added ag
 """
 
 import dataclasses
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from nomad_csi.errors import Problem
+from nomad_csi.plan import jobs
 from nomad_csi.plan.rules import efs_rules, plugin_rules, snapshot_rules, volume_rules
 from nomad_csi.plan.unknown import UnknownValueError, known
+from nomad_csi.spec import draft as drafts
 from nomad_csi.spec import model as spec
 
 
@@ -48,6 +51,21 @@ class Declared:
         if wrong:
             del self._plugins[name], self._drivers[name]  # nothing else is told of it
         yield from wrong
+
+    def add_spec(self, document: Mapping[str, Any]) -> Iterator[Problem]:
+        """Add all of a sound spec *document*, and yield the problems with what is there already."""
+        drivers: dict[str, spec.DriverSpec] = {}
+        head = drafts.read({key: value for key, value in document.items() if key != "volumes"})
+        for path, plugin in head.plugins.items():
+            if driver := jobs.driver(plugin):
+                drivers[plugin.id] = driver
+                yield from _below(path, self.add_plugin(path, plugin, driver))
+        for name, system in (head.file_systems or {}).items():
+            yield from _below(f"file_systems.{name}", self.add_file_system(name, system))
+        for path, volume in drafts.each_volume(document, []):
+            if volume and volume.plugin_id in drivers:
+                yield from _below(path, self.set_plugin(path, volume.plugin_id))
+                yield from _below(path, self.add_volume(path, volume, drivers[volume.plugin_id]))
 
     def add_file_system(self, name: str, system: spec.FileSystemSpec) -> Iterator[Problem]:
         """Add the file system *name*, and yield its problems, and those of the volumes in it."""
@@ -116,6 +134,12 @@ class Declared:
                     f"the policy of plugin {plugin.id} lacks the key of {other}, {key}: EC2 will not attach it; add "
                     f"the key to iam.kms_key_arns of {plugin.id}"
                 )
+
+
+def _below(path: str, problems: Iterable[Problem]) -> Iterator[Problem]:
+    """Yield *problems*, those without a name of another component below *path*."""
+    for problem in problems:
+        yield dataclasses.replace(problem, path=f"{path}{problem.path}") if problem.path.startswith(".") else problem
 
 
 def _lacking_key(ebs: spec.EbsSpec, plugin: spec.PluginSpec) -> str | None:

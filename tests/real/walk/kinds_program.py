@@ -7,7 +7,7 @@ from pathlib import Path
 import pulumi
 import pulumi_aws as aws
 
-from nomad_csi.components import aws_resources, resources
+from nomad_csi.components import identity, resources
 
 if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # the real language host's SIGINT prints tracebacks otherwise
@@ -21,7 +21,7 @@ CLASSES = {
     "FileSystem": aws.efs.FileSystem,
     "AccessPoint": aws.efs.AccessPoint,
     "Role": aws.iam.Role,
-    "RolePolicyAttachment": aws_resources.attach,
+    "RolePolicyAttachment": identity.attach,
 }
 
 wanted = json.loads(Path(__file__).with_name("wanted.json").read_text(encoding="utf-8"))

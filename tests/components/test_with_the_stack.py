@@ -1,0 +1,86 @@
+"""A program with `storage_stack` and components of its own is checked as one: the same rules as among components."""
+
+import json
+
+import pulumi
+import pytest
+
+from nomad_csi import CsiPlugin, EbsVolume, errors
+from nomad_csi.components import resources, stack
+
+SPEC = {
+    "plugins": [{"id": "ebs0", "driver": "aws-ebs", "aws_region": "us-east-1"}],
+    "volumes": [{"id": "data", "plugin_id": "ebs0", "ebs": {"availability_zone": "us-east-1a", "size_gib": 8}}],
+}
+
+
+@pytest.fixture
+def told(cloud, monkeypatch):
+    """Return a function that runs a program with the stack's config, and returns the problems."""
+    monkeypatch.setattr(stack, "_read_and_plan", lambda *_: None)  # it asks AWS and Nomad
+
+    def run(program, **config):
+        found = {"storage:storage": json.dumps(SPEC), **{f"storage:{name}": value for name, value in config.items()}}
+        pulumi.runtime.set_all_config(found, [])
+        try:
+            cloud.settle(lambda: program() and None)
+        except errors.SpecError as error:
+            return list(error.lines)
+        return []
+
+    yield run
+    pulumi.runtime.set_all_config({}, [])
+
+
+def declare():
+    """Declare the stack of the config."""
+    return stack.declare(pulumi.Config())
+
+
+def own(name="own", plugin_id="ebs0", zone="us-east-1a", **arguments):
+    """Declare a volume beside those of the stack."""
+    return EbsVolume(name, plugin_id=plugin_id, availability_zone=zone, size_gib=8, **arguments)
+
+
+TAKEN = ["volume_id: expected an id of its own in namespace default: volumes[0] has it already, got 'data'"]
+ELSEWHERE = ["availability_zone: expected a zone of us-east-1, the plugin's region, got 'eu-west-1a'"]
+
+
+@pytest.mark.parametrize("config", [{}, {"region": "global"}])
+def test_plugin_of_the_stack_serves_only_its_region(told, config):
+    """Also where its id is an output, and the stack names its cluster."""
+    opts = pulumi.ResourceOptions(provider=resources.Provider("here", **config)) if config else None
+
+    def program():
+        return own(zone="eu-west-1a", plugin_id=declare().plugins["ebs0"].plugin_id, opts=opts)
+
+    assert told(program, **config) == ELSEWHERE
+
+
+def test_id_in_the_stack_is_taken(told):
+    """Whichever of the two is declared first."""
+    assert told(lambda: declare() and own(volume_id="data")) == TAKEN
+    assert told(lambda: own("data") and declare()) == [
+        "volumes[0] (data).id: expected an id of its own in namespace default: EbsVolume data has it already, got 'data'"
+    ]
+
+
+def test_another_cluster_has_ids_of_its_own(told):
+    """Its provider has another address."""
+
+    def program():
+        declare()
+        own(volume_id="data", opts=pulumi.ResourceOptions(provider=resources.Provider("b", address="http://b:4646")))
+
+    assert told(program) == []
+
+
+def test_sound_components_beside_the_stack_are_declared(told):
+    """A plugin and a volume of it."""
+
+    def program():
+        declare()
+        CsiPlugin("ebs1", driver="aws-ebs", aws_region="eu-west-1")
+        return own(plugin_id="ebs1", zone="eu-west-1a")
+
+    assert told(program) == []
