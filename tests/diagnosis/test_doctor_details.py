@@ -201,12 +201,16 @@ def test_constraint_that_only_nomad_can_judge_is_said(make):
         make.task(constraints=(plans.Constraint(attribute="${node.datacenter}", operator="regexp", value=value),))
         for value in (r"\p{Site}", r"^dc\d\z")
     )
-    clients = (make.node(drivers={}), make.node(node_id="n2", name="client-2", drivers={}))
+    matches = {("${node.datacenter}", r"^dc\d\z"): True}
+    clients = tuple(
+        make.node(node_id=node_id, name=name, drivers={}, matches=matches)
+        for node_id, name in (("n1", "client-1"), ("n2", "client-2"))
+    )
 
     unchecked = unchecked_of(make.found(tasks=(odd,), clients=clients))
 
     assert unchecked["clients of plugin ebs (node)"] == (
-        r"only Nomad can evaluate ${node.datacenter} regexp \p{Site}: client-1, client-2"
+        r"Nomad refuses ${node.datacenter} regexp \p{Site}: client-1, client-2"
     )
     assert not {"driver-nowhere", "driver-missing"} & codes_of(make.found(tasks=(odd,), clients=clients))
     assert "driver-nowhere" in codes_of(make.found(tasks=(plain,), clients=clients))

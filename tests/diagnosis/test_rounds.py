@@ -89,6 +89,8 @@ def test_calls_of_a_round_do_not_grow_with_clients(context, scripted, plugin_clu
         scripted.replies.pop(("GET", "/v1/nodes"))
         names = ["a", *(f"n{number}" for number in range(count - 1))]
         plugin_cluster.nodes(*({"ID": f"id-{name}", "Name": name, "ModifyIndex": count} for name in names))
+        for name in names:
+            scripted.reply("GET", f"/v1/node/id-{name}", 200, {"ID": f"id-{name}"})
         going = rounds.Rounds(verification.Verifier(context.connect(), plan))
         going.run()
         asked = len(scripted.requests)

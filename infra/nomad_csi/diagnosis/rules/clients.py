@@ -56,7 +56,7 @@ def may_run(task: jobs.PluginTask, clients: Iterable[nodes.Node]) -> tuple[nodes
 
 
 def unjudged(task: jobs.PluginTask, clients: Iterable[nodes.Node]) -> dict[str, str]:
-    """Return, by client name, the constraint of *task* that only Nomad can evaluate."""
+    """Return, by client name, the constraint of *task* whose regular expression Nomad refuses."""
     anywhere = ignore_task_driver(task)
     doubts = {node.name: eligibility.unjudged(anywhere, node) for node in clients}
     return {name: doubt for name, doubt in doubts.items() if doubt}
@@ -66,7 +66,7 @@ def _unjudged_finding(task: jobs.PluginTask, clients: Iterable[nodes.Node]) -> I
     doubts = unjudged(task, clients)
     if doubts:
         constraints = " and ".join(sorted(set(doubts.values())))
-        reason = f"only Nomad can evaluate {constraints}: {facts.named(list(doubts))}"
+        reason = f"Nomad refuses {constraints}: {facts.named(list(doubts))}"
         yield facts.Unchecked(check=f"clients of {facts.subject_of(task)}", reason=reason)
 
 

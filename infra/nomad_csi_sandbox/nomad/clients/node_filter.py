@@ -29,7 +29,7 @@ def of(expression: str) -> Callable[[Json], bool]:
         raise refusals.RefusalError(refusals.BAD_REQUEST, f"{sentence} {expression}")
     kind, key, field, pattern = found[1], _text(found[2] or ""), found[3], _text(found[4])
     try:
-        compiled = re.compile(pattern)
+        compiled = re.compile(pattern.replace(r"\z", r"\Z"))  # Go's end of the text
     except re.error as error:
         sentence = f'failed to read result page: failed to compile regular expression "{pattern}": {error}'
         raise refusals.RefusalError(refusals.BAD_REQUEST, sentence) from error
