@@ -334,7 +334,34 @@ def test_consequences_stand_below_their_cause(hurt_report, rendered):
     text = rendered(dataclasses.replace(hurt_report, findings=causes.assign(found)))
 
     assert text.count('<span class="b bad">error</span> job-missing') == 1
-    assert "so: plugin-missing: plugin aws-ebs0" in text
+    following = text.partition("What follows from it:")[2]
+    assert '<span class="b bad">error</span> plugin-missing <strong>plugin aws-ebs0</strong>' in following
+    assert "nomad-csi explain job-missing" in text
+
+
+def test_claim_without_its_node_plugin_is_not_green(hurt_report):
+    """Nor is one on a draining client; one on another client is."""
+    held = next(each for each in hurt_report.claims if each.claims and each.claims[0].status == "live")
+    client, subject = held.claims[0].claim.node_name, f"volume {held.key}"
+    gone = findings.finding("claim-without-node-plugin", f"plugin p on {client}", found="none", about=(subject,))
+    drain = findings.finding("claim-node-draining", f"client {client}", found="draining", about=(subject,))
+    other = findings.finding("claim-node-draining", "client other", found="draining", about=(subject,))
+
+    def kind(*found):
+        problems = page._problems_of_claim(found, held, held.claims[0])
+        return page.ClaimRow(held=held, item=held.claims[0], problems=problems).kind
+
+    assert [kind(other), kind(drain), kind(drain, gone)] == ["good", "warn", "bad"]
+
+
+def test_a_single_warning_is_not_folded(hurt_report, rendered):
+    """Several are: they are not urgent."""
+    lone = findings.finding("plugin-unused", "plugin a", found="none")
+
+    text = rendered(dataclasses.replace(hurt_report, findings=(lone,)))
+
+    assert "1 in all" not in text
+    assert text.index("<strong>plugin a</strong>") < text.index("<strong>Fix</strong>")
     assert registry.codes()["plugin-missing"].fix not in text
 
 

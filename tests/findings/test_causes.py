@@ -48,15 +48,18 @@ def test_a_job_of_one_role_explains_nothing_of_the_other():
 
 
 def test_text_has_consequences_below_their_cause():
-    """By code, with the first subjects, and the totals count them."""
+    """Each severity and code with its first subjects and what was found: what the totals count is printed."""
     found = causes.assign([STOPPED, *NONE, STUCK, OTHER])
 
     assert printing.as_text(found, 100).splitlines() == [
         "error  job-missing  job default/efs-nodes",
         "  found     x",
         "  advice    run `pulumi up`, or `nomad-csi apply` with the spec",
-        "  so        node-missing: node of efs on a, node of efs on b, node of efs on c, node of efs on d,",
-        "            node of efs on e and 2 more; volume-unschedulable: volume default/a",
+        "  so        error node-missing of node of efs on a, node of efs on b, node of efs on c, node of efs",
+        "            on d, node of efs on e and 2 more",
+        "            x",
+        "  so        error volume-unschedulable of volume default/a",
+        "            x",
         "error  volume-unschedulable  volume default/b",
         "  found     x",
         "  advice    restore the plugin's instances: `nomad plugin status PLUGIN` lists them",

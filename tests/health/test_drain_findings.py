@@ -134,6 +134,17 @@ def test_plugin_that_left_before_its_consumers_is_an_error(status, on_a):
     assert [item[0] for item in found[:-1]] == (["claim-node-draining"] if status == "running" else [])
 
 
+def test_live_claim_without_the_node_plugin_is_an_error_on_a_ready_client_too():
+    """Its job was stopped while an allocation uses the volume: nothing can be unmounted there."""
+    running = plugin(instance("controller", "b"))
+
+    [found] = drain_findings.check([volume("data", "a")], {"ebs": running}, [client("a")])
+
+    assert (found.code, found.subject) == ("claim-without-node-plugin", "plugin ebs on a")
+    assert found.found == "none; the client is ready, and default/data claimed there"
+    assert found.advice == drain_findings.RUN_AGAIN
+
+
 def test_plugin_that_nomad_does_not_know_any_more_has_left():
     """Its last instance was on that client."""
     assert [item[0] for item in told([volume("data", "a", status="complete")], None, draining=True)] == [
@@ -163,7 +174,9 @@ def test_only_controller_on_a_draining_client_is_told(controllers, codes):
 
 def test_controller_on_a_client_that_only_takes_nothing_new_stays():
     """Nomad moves nothing away from it."""
-    assert told([volume("data", "b")], plugin(instance("controller", "a")), eligible=False) == []
+    running = plugin(instance("controller", "a"), instance("node", "b"))
+
+    assert told([volume("data", "b")], running, eligible=False) == []
 
 
 def test_of_many_volumes_the_rest_is_a_number():

@@ -86,11 +86,11 @@ class FindingGroup:
     """The common advice of all findings; empty if they differ."""
 
     shown: Sequence[Finding]
-    """The first ones; none for warnings, which are not urgent."""
+    """The first ones; of warnings, which are not urgent, only a single one."""
 
     folded: Sequence[Finding]
-    consequences: Sequence[str]
-    """What follows from these findings: for each code, its subjects."""
+    consequences: Sequence[tuple[Finding, str]]
+    """What follows from these findings: one of each kind, with the subjects of all."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,11 +122,18 @@ class ClaimRow:
 
     held: claim_status.VolumeClaims
     item: claim_status.ClaimStatus
+    problems: Sequence[Finding]
+    """Findings about the claim, or its volume where that is claimed."""
 
     @property
     def kind(self) -> page_data.Kind:
-        """Severity of its status."""
-        return page_data.kind_of(self.item.status)
+        """The worst of its status and of the findings about it."""
+        return page_data.worst(map(page_data.kind_of, (self.item.status, *(item.severity for item in self.problems))))
+
+    @property
+    def status(self) -> str:
+        """Its status, with the codes of the findings about it: ``live, claim-without-node-plugin``."""
+        return ", ".join(dict.fromkeys((self.item.status, *(item.code for item in self.problems))))
 
     @property
     def client(self) -> str:
@@ -162,7 +169,11 @@ class Page:
 def render_page(report: page_data.ClusterReport) -> Page:
     """Build the page of *report*."""
     zone_of = {client.node_id: client.zone for client in report.clients}
-    claims = [ClaimRow(held=held, item=item) for held in report.claims for item in held.claims]
+    claims = [
+        ClaimRow(held=held, item=item, problems=_problems_of_claim(report.findings, held, item))
+        for held in report.claims
+        for item in held.claims
+    ]
     return Page(
         report=report,
         tiles=_tiles(report, claims),
@@ -173,6 +184,24 @@ def render_page(report: page_data.ClusterReport) -> Page:
         clients=_split(report.clients, lambda client: client.zone),
         volumes=_split(report.volumes, lambda volume: ", ".join(volume.zones)),
         claims=_split(claims, lambda row: row.held.volume.namespace),
+    )
+
+
+_OF_CLAIMS = frozenset({"claim-without-node-plugin", "claim-without-controller", "claim-node-draining"})
+"""Codes of findings about a claim that is live."""
+
+
+def _problems_of_claim(
+    found: Iterable[Finding], held: claim_status.VolumeClaims, item: claim_status.ClaimStatus
+) -> tuple[Finding, ...]:
+    """Return the findings about the claim: about its volume, and where they name a client, about its client."""
+    subject, client = f"volume {held.key}", item.claim.node_name
+    return tuple(
+        each
+        for each in found
+        if each.code in _OF_CLAIMS
+        and subject in (each.about or (each.subject,))
+        and (each.code == "claim-without-controller" or each.subject.endswith(f" {client}"))
     )
 
 
@@ -211,14 +240,15 @@ def _problems(found: Iterable[Finding]) -> Iterator[FindingGroup]:
     for (severity, *_), pairs in by_code.items():
         items = [item for item, _ in pairs]
         hints = {item.advice for item in items}
-        shown = SHOWN if severity == "error" else 0
+        shown = SHOWN if severity == "error" else len(items) == 1
+        following = printing.alike(each for _, consequences in pairs for each in consequences)
         yield FindingGroup(
             first=items[0],
             kind=page_data.kind_of(severity),
             advice=hints.pop() if len(hints) == 1 else "",
             shown=items[:shown],
             folded=items[shown:],
-            consequences=tuple(printing.named_by_code(each for _, following in pairs for each in following)),
+            consequences=tuple((group[0], listing.shortened([each.subject for each in group])) for group in following),
         )
 
 

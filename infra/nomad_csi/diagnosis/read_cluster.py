@@ -126,9 +126,11 @@ def read_cluster(
 
 
 def add_claims(client: nomad.Nomad, found: facts.ObservedCluster) -> facts.ObservedCluster:
-    """Return *found* with the claims on volumes, which are read only if a client drains or is not eligible."""
+    """Return *found* with the claims on volumes, which are read only where a client or a plugin may be missing."""
     claimed = [item.key.partition("/") for item in found.known_volumes if item.claims]
-    if not claimed or not any(node.draining or not node.eligible for node in found.known_clients):
+    is_leaving = any(node.draining or not node.eligible for node in found.known_clients)
+    claimed_of = {item.plugin_id for item in found.known_volumes if item.claims}
+    if not claimed or not (is_leaving or any(_lacks_nodes(found, plugin_id) for plugin_id in claimed_of)):
         return found
     try:
         seen = volumes.read_each(client, ((namespace, volume_id) for namespace, _, volume_id in claimed))
@@ -136,6 +138,13 @@ def add_claims(client: nomad.Nomad, found: facts.ObservedCluster) -> facts.Obser
         return dataclasses.replace(found, claimed=facts.Unknown(reason=str(error)))
     unread = "; ".join(str(item) for item in seen.unread)
     return dataclasses.replace(found, claimed=facts.Unknown(reason=unread) if unread else seen.volumes)
+
+
+def _lacks_nodes(found: facts.ObservedCluster, plugin_id: str) -> bool:
+    """Return whether a node instance of the plugin is unhealthy or missing, by Nomad's own counts."""
+    plugin = found.known_plugins.get(plugin_id)
+    healthy = sum(item.healthy for item in plugin.nodes) if plugin else 0
+    return plugin is None or not healthy or healthy < max(len(plugin.nodes), plugin.nodes_expected)
 
 
 def _asked(call: Callable[[], _Part], failed: list[errors.NomadApiError]) -> _Part | facts.Unknown:

@@ -72,9 +72,19 @@ def as_text(findings: Iterable[Finding], width: int, *, colour: bool = False) ->
     lines: list[str] = []
     for item, consequences in causes.roots(findings):
         lines += _lines(_fitted(item), width, colour=colour)
-        if consequences:
-            lines += table.wrapped(f"  {'so':<8}  ", "; ".join(named_by_code(consequences)), width)
+        for group in alike(consequences):
+            first, subjects = group[0], listing.shortened([each.subject for each in group])
+            lines += table.wrapped(f"  {'so':<8}  ", f"{first.severity} {first.code} of {subjects}", width)
+            lines += table.wrapped(" " * 12, first.found, width)
     return "\n".join(lines)
+
+
+def alike(findings: Iterable[Finding]) -> list[list[Finding]]:
+    """Group *findings* that differ in their subject only."""
+    groups: dict[tuple[str, str, str], list[Finding]] = {}
+    for item in findings:
+        groups.setdefault((item.code, item.expected, item.found), []).append(item)
+    return list(groups.values())
 
 
 def as_lines(findings: Iterable[Finding]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Findings on clients that drain for maintenance while volumes are claimed there, with the next step. Pure."""
+"""Findings on clients with claimed volumes that drain, or run no healthy instance of the volumes' plugin. Pure."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -7,6 +7,12 @@ from nomad_csi import findings
 from nomad_csi.findings import causes
 from nomad_csi.nomad.records import nodes, plugins, volumes
 from nomad_csi.text import listing
+
+RUN_AGAIN = (
+    "run the plugin on this client again: start its node job with `pulumi up`, or `nomad-csi apply` and the spec; "
+    "`nomad-csi verify` shows why an instance is not healthy"
+)
+"""What to do where a ready client has no healthy instance."""
 
 _Held = dict[str, list[tuple[volumes.Volume, volumes.Claim]]]
 
@@ -17,23 +23,20 @@ def check(
     clients: Iterable[nodes.Node],
 ) -> Iterator[findings.Finding]:
     """
-    Yield findings on claims of the volumes *held* on clients that drain or take no new allocations.
+    Yield findings on claims of the volumes *held* on clients that drain, or have no healthy node plugin for them.
 
     *running*: their plugins by id; ``None`` or absent: Nomad has none of that id. A client that is not ready is not
     checked here: its claims are `claim-node-down`.
     """
     claimed = [volume for volume in held if volume.claims]
-    leaving = {
-        node.node_id: node for node in clients if node.status == "ready" and (node.draining or not node.eligible)
-    }
     by_client: _Held = defaultdict(list)
     for volume in claimed:
         for claim in volume.claims:
-            if claim.node_id in leaving:
-                by_client[claim.node_id].append((volume, claim))
-    for node in sorted(leaving.values(), key=lambda item: (item.name, item.node_id)):
+            by_client[claim.node_id].append((volume, claim))
+    ready = [node for node in clients if node.status == "ready"]
+    for node in sorted(ready, key=lambda item: (item.name, item.node_id)):
         yield from _client_findings(node, by_client[node.node_id], running)
-    draining = {node_id: node for node_id, node in leaving.items() if node.draining}
+    draining = {node.node_id: node for node in ready if node.draining}
     for plugin_id in sorted({volume.plugin_id for volume in claimed}):
         own = [volume for volume in claimed if volume.plugin_id == plugin_id]
         yield from _controller_findings(plugin_id, running.get(plugin_id), own, draining)
@@ -44,9 +47,10 @@ def _client_findings(
     held: list[tuple[volumes.Volume, volumes.Claim]],
     running: Mapping[str, plugins.Plugin | None],
 ) -> Iterator[findings.Finding]:
-    state = "draining" if node.draining else "not eligible for scheduling"
+    is_leaving = node.draining or not node.eligible
+    state = "draining" if node.draining else "not eligible for scheduling" if is_leaving else "ready"
     live = [volume for volume, claim in held if claim.client_status not in volumes.ENDED]
-    if live:
+    if live and is_leaving:
         yield findings.finding(
             "claim-node-draining",
             f"client {node.name}",
@@ -66,8 +70,9 @@ def _client_findings(
             expected="a healthy instance until nothing there claims its volumes",
             found=f"none; the client is {state}, and {_named(stranded)} claimed there",
             about=_subjects(stranded),
+            advice="" if is_leaving else RUN_AGAIN,
             names={"CLIENT": node.node_id[:8]},
-            links=causes.of_plugin(plugin_id),
+            links=(*causes.of_plugin(plugin_id), f"node instance of plugin {plugin_id} on {node.name}"),
         )
 
 
