@@ -15,9 +15,7 @@ from nomad_csi.plan.rules import ebs_rules
 from nomad_csi.spec import model as spec
 
 WANTED = {
-    f"default/{name}": preflight.PlannedEbsVolume(
-        path=f"volumes[{index}].ebs", volume=spec.EbsSpec(availability_zone="us-east-1a", size_gib=1)
-    )
+    f"default/{name}": (f"volumes[{index}].ebs", spec.EbsSpec(availability_zone="us-east-1a", size_gib=1))
     for index, name in enumerate(("kept", "orders", "fresh"))
 }
 KEPT = tagged.Tagged(external_id="fs-1", key="default/kept", stack_id="", cluster="", resource_type="x")
@@ -217,11 +215,7 @@ def test_change_that_ec2_would_refuse_is_refused_before_anything_is_done(
         return {"vol-1": modification} if modification else {}
 
     monkeypatch.setattr(ebs_volumes, "latest_modifications", latest)
-    wanted = {
-        "default/kept": preflight.PlannedEbsVolume(
-            path="volumes[0].ebs", volume=spec.EbsSpec(availability_zone="us-east-1a", size_gib=2)
-        )
-    }
+    wanted = {"default/kept": ("volumes[0].ebs", spec.EbsSpec(availability_zone="us-east-1a", size_gib=2))}
 
     try:
         preflight.refuse_what_cannot_be(["us-east-1", "eu-west-1"], wanted, profile="shop")

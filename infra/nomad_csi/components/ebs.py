@@ -32,7 +32,7 @@ class EbsVolume(volume.Volume):
         super().__init__("nomad-csi:index:EbsVolume", name, {}, opts)
         plan = arguments.volume_plan(self, name, args, EbsVolumeArgs, "aws-ebs", ebs=spec.EbsSpec)
         made = self._make(name, plan, is_protected=volume.protects(args))
-        _say_change(made, plan)
+        _report_change(made, plan)
         self.storage: Sequence[pulumi.Resource] = [made]
         plugin_id = arguments.plugin_id(self, name, args)
         registration = volume.register(self, name, plan, args, made.id, self.storage, plugin_id=plugin_id)
@@ -49,7 +49,7 @@ class EbsVolume(volume.Volume):
             return plan.part(lambda made: getattr(made.source, argument), argument)
 
         kind = replacement.EBS_VOLUME
-        tags = plan.part(_tags, "tags", "snapshots", "volume_id", "namespace")
+        tags = plan.part(lambda made: dict(_ebs(made).tags), "tags", "snapshots", "volume_id", "namespace")
         return aws.ebs.Volume(
             name,
             availability_zone=value("availability_zone"),
@@ -64,22 +64,17 @@ class EbsVolume(volume.Volume):
         )
 
 
-def _say_change(made: aws.ebs.Volume, plan: volume.Plan) -> None:
+def _report_change(made: aws.ebs.Volume, plan: volume.Plan) -> None:
     """Say in the row of the EBS volume, in a preview, what changes: the engine names only the properties."""
+
+    def report(urn: str, state: Mapping[str, Any], planned: model.VolumePlan) -> None:
+        present = ebs_rules.of_state(state.get(urn) or {})
+        if present and (words := ebs_rules.describe_change(present, _ebs(planned))):
+            pulumi.log.info(words, made, ephemeral=True)
+
     if pulumi.runtime.is_dry_run():
-        known = pulumi.Output.all(made.urn, identity.state(), plan.whole)
-        known.apply(lambda values: _say(made, values[1].get(values[0]) or {}, values[2]))
-
-
-def _say(made: aws.ebs.Volume, found: Mapping[str, Any], plan: model.VolumePlan) -> None:
-    present = ebs_rules.of_state(found)
-    if present and (words := ebs_rules.describe_change(present, _ebs(plan))):
-        pulumi.log.info(words, made, ephemeral=True)
+        pulumi.Output.all(made.urn, identity.state(), plan.whole).apply(lambda known: report(*known))
 
 
 def _ebs(plan: model.VolumePlan) -> spec.EbsSpec:
     return volume.source(plan, spec.EbsSpec)
-
-
-def _tags(made: model.VolumePlan) -> dict[str, str]:
-    return dict(_ebs(made).tags)

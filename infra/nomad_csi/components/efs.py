@@ -53,7 +53,9 @@ class EfsFileSystem(program.Component):
         file_system = settings.file_system(self, name, protect=args.get("protect", True))
         group, targets = settings.mount_targets(self, name, file_system, args["mount_targets"])
         self.storage: Sequence[pulumi.Resource] = [file_system, *targets]
-        actions = plan.part(lambda made: policies.any_actions(root_access=_allows_root(made)), "iam.root_access")
+        actions = plan.part(
+            lambda made: policies.any_actions(root_access=bool(made.iam and made.iam.root_access)), "iam.root_access"
+        )
         grant = _Grant(file_system.id, file_system.arn, policies.ANY_ACCESS_POINT, actions)
         role = plan.part(lambda made: made.iam.role_name if made.iam else "", "iam.role_name")
         self.storage = [*self.storage, *grant.declare(self, name, role, args.get("iam"))]
@@ -77,10 +79,6 @@ class EfsFileSystem(program.Component):
 def _by_zone(targets: Sequence[aws.efs.MountTarget]) -> pulumi.Output[Mapping[str, str]]:
     known = pulumi.Output.all(*[pulumi.Output.all(each.availability_zone_name, each.id) for each in targets])
     return known.apply(lambda pairs: {zone: identity for zone, identity in pairs if zone})
-
-
-def _allows_root(system: spec.FileSystemSpec) -> bool:
-    return bool(system.iam and system.iam.root_access)
 
 
 class EfsVolume(volume.Volume):
@@ -124,19 +122,22 @@ class EfsVolume(volume.Volume):
             }
         point = _access_point(self, name, system_id, plan, args)
         self.storage: Sequence[pulumi.Resource] = [*made, *([point] if point else [])]
-        file_system_arn = _one(point).file_system_arn if is_part else file_system.arn
+        if is_part:
+            assert point is not None  # noqa: S101  # the spec wants one in a file system that is not the volume's own
+            file_system_arn = point.file_system_arn
+        else:
+            file_system_arn = file_system.arn
         ids = pulumi.Output.all(system_id, point.id if point else None)
         external_id = ids.apply(lambda known: volumes.efs_external_id(*known))
-        location = pulumi.Output.all(system_id, plan.part(_folder, "access_point")).apply(
-            lambda known: volumes.efs_location(*known)
-        )
+        folder = plan.part(lambda made: point.path if (point := _efs(made).access_point) else None, "access_point")
+        location = pulumi.Output.all(system_id, folder).apply(lambda known: volumes.efs_location(*known))
         actions = plan.part(
             lambda plan: policies.efs_actions(_efs(plan), plan.registration.mount_options.mount_flags),
             "access_point",
             "mount_options",
         )
         grant = _Grant(system_id, file_system_arn, point.arn if point else None, actions)
-        role = plan.part(_role, "iam.role_name")
+        role = plan.part(lambda made: iam.role_name if (iam := _efs(made).iam) else "", "iam.role_name")
         granted = grant.declare(self, name, role, args.get("iam"))
         plugin_id = arguments.plugin_id(self, name, args)
         registration = volume.register(
@@ -159,21 +160,6 @@ class EfsVolume(volume.Volume):
             access_point_arn=point.arn if point else "",
             **network,
         )
-
-
-def _one(point: aws.efs.AccessPoint | None) -> aws.efs.AccessPoint:
-    assert point is not None  # noqa: S101  # the spec wants one in a file system that is not the volume's own
-    return point
-
-
-def _role(plan: model.VolumePlan) -> str:
-    iam = _efs(plan).iam
-    return iam.role_name if iam else ""
-
-
-def _folder(plan: model.VolumePlan) -> str | None:
-    point = _efs(plan).access_point
-    return point.path if point else None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -247,7 +233,8 @@ class _Settings(Generic[PlanT]):
         )
         return group, [
             aws.efs.MountTarget(
-                f"{name}-{_target_name(target, index)}",
+                # By its number where the zone is an output.
+                f"{name}-{index if lifting.is_output(zone := target['availability_zone']) else zone}",
                 file_system_id=file_system.id,
                 subnet_id=subnet.id,
                 security_groups=[group.id],
@@ -266,12 +253,6 @@ class _Settings(Generic[PlanT]):
             return aws.ec2.get_subnet_output(id=found, opts=options)
         zone = self.value(lambda efs: efs.mount_targets[index].availability_zone, "mount_targets")
         return aws.ec2.get_subnet_output(availability_zone=zone, default_for_az=True, opts=options)
-
-
-def _target_name(target: MountTarget, index: int) -> str:
-    """Return the part of a mount target's name: its zone, or its number where the zone is an output."""
-    zone = target["availability_zone"]
-    return str(index) if lifting.is_output(zone) else str(zone)
 
 
 def _access_point(

@@ -95,13 +95,13 @@ def tagged(
     component: pulumi.ComponentResource, tags: pulumi.Input[Mapping[str, str]], stack_id: pulumi.Output[str]
 ) -> pulumi.Output[Mapping[str, str]]:
     """Return *tags* with the ids of the stack and of the cluster of *component*'s provider, each where it is known."""
-    found = pulumi.Output.all(tags, stack_id, cluster_id(component))
-    return found.apply(lambda known: _add_ids(*known))
+    known = pulumi.Output.all(tags, stack_id, cluster_id(component))
 
+    def with_ids(tags: Mapping[str, str], *ids: str) -> dict[str, str]:
+        names_of_ids = volumes.STACK_ID_TAG, volumes.CLUSTER_ID_TAG
+        return {**tags, **{name: value for name, value in zip(names_of_ids, ids, strict=True) if value}}
 
-def _add_ids(tags: Mapping[str, str], stack_id: str, cluster_id: str) -> Mapping[str, str]:
-    ids = {volumes.STACK_ID_TAG: stack_id, volumes.CLUSTER_ID_TAG: cluster_id}
-    return {**tags, **{name: value for name, value in ids.items() if value}}
+    return known.apply(lambda values: with_ids(*values))
 
 
 def attach(

@@ -50,7 +50,9 @@ async def _result(lifted: pulumi.Output[Any], known: Any, function: Callable[[An
     try:
         return function(_settled(known))
     except errors.NomadCsiError as error:
-        shown = _without_secrets(error) if await lifted.is_secret() else error
+        shown = error
+        if isinstance(error, errors.SpecError) and await lifted.is_secret():
+            shown = errors.SpecError(tuple(map(without_value, error.problems)), error.source)
         raise program.ProgramError(foreign.visible(str(shown))) from None
 
 
@@ -78,12 +80,6 @@ def _settled(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_settled(item) for item in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-def _without_secrets(error: errors.NomadCsiError) -> errors.NomadCsiError:
-    if not isinstance(error, errors.SpecError):
-        return error
-    return errors.SpecError(tuple(map(without_value, error.problems)), error.source)
 
 
 def without_value(problem: errors.Problem) -> errors.Problem:

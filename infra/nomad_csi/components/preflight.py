@@ -7,7 +7,6 @@ EC2 creates a second volume for the same request, so an unrecorded one is report
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import pulumi
 
@@ -19,15 +18,8 @@ from nomad_csi.plan.rules import ebs_rules
 from nomad_csi.spec import model as spec
 from nomad_csi.spec import names
 
-
-@dataclass(frozen=True, kw_only=True)
-class PlannedEbsVolume:
-    """An EBS volume of the spec."""
-
-    path: str
-    """Where its ``ebs`` part stands, such as ``volumes[0].ebs``."""
-
-    volume: spec.EbsSpec
+PlannedEbsVolume = tuple[str, spec.EbsSpec]
+"""The path of the ``ebs`` part of a volume, such as ``volumes[0].ebs``, and that part."""
 
 
 def refuse_unrecorded(aws_regions: Iterable[str], *, profile: str | None = None) -> None:
@@ -49,11 +41,11 @@ def refuse_what_cannot_be(
     interrupted run left in AWS, `errors.SpecError` for a size below the present one, and for a change while an earlier
     one is under way, `errors.AwsError` when AWS cannot be asked.
     """
-    state = functions.recorded()
-    found = {
-        region: [item for item in items if not _is_of_another(item, state)]
-        for region, items in _read_accounts(aws_regions, profile).items()
-    }
+    state, found = functions.recorded(), {}
+    known = functions.stack_ids(state), functions.clusters(state)
+    for region in sorted(set(aws_regions)):
+        items = tagged.find(program.owner(), region, profile=profile)
+        found[region] = [item for item in items if not orphans.is_of_another(item.stack_id, item.cluster, *known)]
     _refuse_unrecorded([item for items in found.values() for item in items], state)
     problems = [problem for region, items in found.items() for problem in _problems(items, region, wanted, profile)]
     if problems:
@@ -95,23 +87,14 @@ def refuse_removed_owners(wanted: Mapping[str, model.VolumePlan], systems: Mappi
         raise errors.SpecError(problems, names.STACK_CONFIG_KEY)
 
 
-def _read_accounts(aws_regions: Iterable[str], profile: str | None) -> dict[str, tuple[tagged.Tagged, ...]]:
-    owner = program.owner()
-    return {region: tagged.find(owner, region, profile=profile) for region in sorted(set(aws_regions))}
-
-
 def _problems(
     items: Iterable[tagged.Tagged], aws_region: str, wanted: Mapping[str, PlannedEbsVolume], profile: str | None
 ) -> Iterator[errors.Problem]:
     pairs = [(item.volume, wanted[item.key]) for item in items if item.volume and item.key in wanted]
-    changing = [present.external_id for present, each in pairs if ebs_rules.differs(present, each.volume)]
+    changing = [present.external_id for present, (_, planned) in pairs if ebs_rules.differs(present, planned)]
     latest = ebs_volumes.latest_modifications(changing, aws_region, profile=profile) if changing else {}
-    for present, each in pairs:
-        yield from ebs_rules.check_change(present, each.volume, latest.get(present.external_id), each.path)
-
-
-def _is_of_another(item: tagged.Tagged, state: functions.State) -> bool:
-    return orphans.is_of_another(item.stack_id, item.cluster, functions.stack_ids(state), functions.clusters(state))
+    for present, (path, planned) in pairs:
+        yield from ebs_rules.check_change(present, planned, latest.get(present.external_id), path)
 
 
 def _refuse_unrecorded(found: Sequence[tagged.Tagged], state: functions.State) -> None:

@@ -231,7 +231,7 @@ def _read_and_plan(spec: _Spec) -> None:
     made = [each for each in spec.volumes if isinstance(each.plan.source, specs.EbsSpec | specs.EfsSpec)]
     if spec.plan.file_systems or made:
         disks = {
-            each.plan.key: preflight.PlannedEbsVolume(path=f"{each.path}.ebs", volume=each.plan.source)
+            each.plan.key: (f"{each.path}.ebs", each.plan.source)
             for each in made
             if isinstance(each.plan.source, specs.EbsSpec)
         }

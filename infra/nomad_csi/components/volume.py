@@ -158,7 +158,10 @@ def outputs(
     **own: pulumi.Input[str],
 ) -> dict[str, pulumi.Input[Any]]:
     """Return the outputs that all volumes have; *own* values are in the registration only."""
-    claim = plan.part(_claim, "namespace", "volume_id", "capabilities")
+    claim = plan.part(
+        lambda made: snippet.make_snippet([made.registration], made.registration.volume_id).blocks(),
+        *("namespace", "volume_id", "capabilities"),
+    )
     return {
         "external_id": external_id,
         "registration_id": registration_id,
@@ -167,10 +170,6 @@ def outputs(
         "volume_hcl": content(plan, args, **own),
         "claim": pulumi.Output.all(claim, registration_id).apply(lambda known: known[0]),
     }
-
-
-def _claim(made: model.VolumePlan) -> Mapping[str, Any]:
-    return snippet.make_snippet([made.registration], made.registration.volume_id).blocks()
 
 
 def write_file(
