@@ -12,7 +12,6 @@ HIDDEN = {
     "Connection.proxy",
     "Connection.token",
     "DeletionOptions.secrets",
-    "Draft.written",
     "MountOptions.mount_flags",
     "NewSnapshot.secrets",
     "PluginDeleter.secrets",

@@ -44,39 +44,6 @@ def test_key_in_another_spelling_or_at_another_level_is_suggested(key, value, me
     assert lines({"volumes": [volume]}) == [f"volumes[0].{key}: unknown key; did you mean {meant}?"]
 
 
-def test_a_misspelt_key_is_one_problem_and_hides_none():
-    """What it stands for is not missing, and its value is checked; a key that is there already stays as it is."""
-    ebs = {"availability_zon": "us-east-1a", "size_gb": "20"}
-    document = {
-        "plugins": [{"id": "a", "drivr": "aws-ebs", "aws_region": "us-east-1", "regon": "x"}],
-        "volumes": [{"id": "a", "plugin_id": "p", "ebss": ebs}],
-    }
-
-    found = draft.read(document)
-
-    assert [str(problem) for problem in found.problems] == [
-        "plugins[0].drivr: unknown key; did you mean driver?",
-        "plugins[0].regon: unknown key; did you mean aws_region?",
-        "volumes[0].ebss: unknown key; did you mean ebs?",
-        "volumes[0].ebs.availability_zon: unknown key; did you mean availability_zone?",
-        "volumes[0].ebs.size_gb: unknown key; did you mean size_gib?",
-        "volumes[0].ebs.size_gib: expected a whole number, got '20'",
-    ]
-    assert document["volumes"][0]["ebss"] is ebs
-
-
-def test_the_rest_of_what_has_a_misspelt_key_counts_as_read():
-    """It has the values that were meant, and is no item whose values are placeholders."""
-    right = {"id": "a", "driver": "aws-ebs", "aws_region": "us-west-2"}
-    wrong = {"id": "b", "driver": "aws-ebs", "aws_region": 7}
-
-    found = draft.read({"plugins": [right, {"id": "c", "drivr": "aws-ebs", "aws_region": "us-west-2"}, wrong]})
-
-    assert found.guessed == {"plugins[2]"}
-    assert found.plugins["plugins[1]"].aws_region == "us-west-2"
-    assert found.plugins["plugins[1]"].driver == "aws-ebs"
-
-
 def test_read_keeps_what_is_right():
     """What could be read is there under its path, beside the problems of the rest."""
     document = {"plugins": [{"id": "ebs", "driver": "aws-ebs", "aws_region": "us-east-1"}], "volumes": [{}]}
@@ -232,32 +199,6 @@ def test_unquoted_text_that_yaml_misreads_is_not_shown(text, said):
     assert str(caught.value) == (
         f"x.yaml: 1 problem\n  line 1, column 6: expected a YAML document, got {said}; quote text that begins with * or !"
     )
-
-
-def test_what_is_wrong_is_mended_to_find_what_else_is():
-    """Unknown keys are left out, numbers in quotes are numbers, what is required gets a placeholder, a source a whole one."""
-    plugin = {"id": "ebs", "driver": "aws-ebs", "aws_region": "us-east-1"}
-    document = {
-        "plugins": [plugin | {"contoller": {}}, plugin | {"driver": 3}, plugin | {"environment": {"1": 2}}],
-        "volumes": [
-            {"id": "a", "plugin_id": "ebs", "ebs": {"availability_zone": "x", "size_gib": 0}, "adopt": 3},
-            {"id": "a", "plugin_id": "ebs"},
-            {"id": "a", "plugin_id": "ebs", "existing": 3},
-            {1, 2},
-            {"id": "b", "plugin_id": "ebs", "ebs": {"availability_zone": "us-east-1a", "size_gib": "40"}},
-            {"id": "c", "plugin_id": "ebs", "ebs": {"size_gib": "x", "iops": 1}, "protect": "no"},
-        ],
-    }
-
-    found = draft.read(document)
-
-    assert found.guessed == {"plugins[2]", *found.volumes}
-    assert list(found.plugins) == ["plugins[0]", "plugins[2]"]
-    assert list(found.volumes) == ["volumes[0]", "volumes[2]", "volumes[4]", "volumes[5]"]
-    assert found.volumes["volumes[4]"].ebs.size_gib == 40
-    assert set(found.replaced) == {"volumes[2].existing", "volumes[5].ebs"}
-    mended = found.volumes["volumes[0]"]
-    assert (mended.ebs.availability_zone, mended.ebs.size_gib, mended.adopt) == ("us-east-1a", 0, False)
 
 
 def test_text_that_no_file_can_hold_does_not_show_what_is_beside_it():

@@ -14,7 +14,8 @@ def read(*volumes, classes=None):
 
 
 def lines(*volumes, classes=None):
-    return [str(problem) for problem in read(*volumes, classes=classes).problems]
+    found = draft.fold_sets(read(*volumes, classes=classes).problems, {"volumes": volumes})
+    return [str(problem) for problem in found]
 
 
 def volume(**changes):

@@ -108,7 +108,7 @@ def _declare(config: pulumi.Config, document: Any) -> Storage:
         problem = errors.Problem(path="owner", got=document["owner"], allowed=allowed, fix="remove it")
         raise errors.SpecError((problem,), key)
     files = {"render_to": config.get("renderTo") or ""} | _templates(config, plan)
-    members = zip(draft.members(document), plan.volumes, strict=True)
+    members = zip(draft.members(document, []), plan.volumes, strict=True)
     wanted = tuple(_Volume(path=path, written=written, plan=each) for (path, written), each in members)
     spec = _Spec(document=document, plan=plan, volumes=wanted)
     try:

@@ -174,14 +174,9 @@ def check_as_spec(volume: LintedVolume) -> Iterator[Finding]:
         document = volumes.write_volume(volume.content, driver, volume.file, model.Remarks())
     except errors.SpecError:
         return  # Nomad cannot read it: `volume_forms` reports it
-    read = draft.read({"volumes": [model.filled(document)]})
-    volume_read = read.volumes.get(_PATH)
+    volume_read = draft.read({"volumes": [model.filled(document)]}).volumes.get(_PATH)
     for problem in volume_rules.check_volume(volume_read, driver, None, _PATH) if volume_read else ():
-        if (
-            problem.code
-            and not problem.path.startswith(read.replaced)
-            and not _is_reported(problem.code, volume.content)
-        ):
+        if problem.code and not _is_reported(problem.code, volume.content):
             path = problem.path.removeprefix(f"{_PATH}.")
             found = str(dataclasses.replace(problem, path=volumes.written(path), fix=""))
             yield finding_at_line(problem.code, volumes.line_of(volume.content, path), found, _advice(problem, driver))

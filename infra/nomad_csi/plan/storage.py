@@ -1,7 +1,6 @@
 """From a draft of the spec to the plan, or to all of its problems."""
 
 import itertools
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -16,11 +15,8 @@ from nomad_csi.spec import model as spec
 _OF_ANOTHER = "add it under plugins; for a plugin of another stack, declare the volume with a component"
 """Fix of a volume whose plugin is not in the spec: the rules between the two need its driver."""
 
-_WITHOUT_ID = re.compile(r"plugins(\[\d+\](\.id)?)?")
-"""Paths of problems that leave the id of a plugin unknown."""
-
 _MISSPELT = "did you mean plugins?"
-"""Fix of the problem that leaves all of them unknown."""
+"""Fix of the problem that leaves all plugins unknown."""
 
 
 def plan_document(document: Any, *, source: str = "", owner: str = "") -> model.StoragePlan:
@@ -36,10 +32,9 @@ def plan_document(document: Any, *, source: str = "", owner: str = "") -> model.
     plan = None if hidden else _sound_plan(document, owner)
     if plan is None:
         draft = drafts.read(document)
-        reported = (*hidden, *_unsaid([problem.path for problem in hidden], draft.problems))
-        places = (*(problem.path for problem in reported), *draft.replaced)
-        found = drafts.fold_counted((*reported, *_unsaid(places, _problems(draft))), document)
-        raise errors.SpecError(found, source, drafts.ids(document))
+        known = [problem.path for problem in hidden]
+        found = [*hidden, *_outside(known, (*draft.problems, *_problems(draft)))]
+        raise errors.SpecError(drafts.fold_sets(found, document), source, drafts.ids(document))
     sizes = (plugin_plans.check_policy(plugin, f"plugins[{index}]") for index, plugin in enumerate(plan.plugins))
     if large := tuple(itertools.chain.from_iterable(sizes)):
         raise errors.SpecError(large, source, drafts.ids(document))
@@ -88,7 +83,7 @@ def _sound_plan(document: Any, owner: str) -> model.StoragePlan | None:
     return model.StoragePlan(plugins=made, volumes=tuple(planned), file_systems=systems, schedules=head.snapshots or {})
 
 
-def _unsaid(places: Sequence[str], problems: Iterable[errors.Problem]) -> Iterator[errors.Problem]:
+def _outside(places: Sequence[str], problems: Iterable[errors.Problem]) -> Iterator[errors.Problem]:
     """Yield the *problems* outside of *places*, which have problems already."""
     for problem in problems:
         if not any(place.startswith(problem.path) or problem.path.startswith(place) for place in places):
@@ -96,26 +91,21 @@ def _unsaid(places: Sequence[str], problems: Iterable[errors.Problem]) -> Iterat
 
 
 def _problems(draft: drafts.Draft) -> Iterator[errors.Problem]:
-    """Yield the problems that the rules find, also in parts that are invalid themselves."""
+    """Yield the problems that the rules find in the valid plugins and volumes."""
     by_id = {plugin.id: (path, plugin) for path, plugin in draft.plugins.items()}
     drivers = {path: jobs.driver(plugin) for path, plugin in draft.plugins.items()}
     yield from _plugin_problems(draft.plugins)
     yield from _file_system_problems(draft)
-    # The id of a plugin is unknown where too little of it could be read, or the id itself is invalid.
-    unread = {path for path in draft.written if path.startswith("plugins[")} - draft.plugins.keys()
-    broken = unread or any(
-        _WITHOUT_ID.fullmatch(problem.path) or problem.fix == _MISSPELT for problem in draft.problems
-    )
+    # The id of a plugin with a problem may be unknown.
+    is_known = not any(item.path.startswith("plugins") or item.fix == _MISSPELT for item in draft.problems)
     for path, volume in draft.volumes.items():
         yield from snapshot_rules.check(volume, draft.snapshots, path)
         if volume.plugin_id in by_id:
             where, plugin = by_id[volume.plugin_id]
-            served = drivers[where]
-            read = None if where in draft.guessed else plugin
-            yield from efs_rules.check_named(volume, draft.file_systems, read, path)
-            if served:
-                yield from volume_rules.check_volume(volume, served, read, path)
-        elif not broken:
+            yield from efs_rules.check_named(volume, draft.file_systems, plugin, path)
+            if served := drivers[where]:
+                yield from volume_rules.check_volume(volume, served, plugin, path)
+        elif is_known:
             yield problems.unknown_name(f"{path}.plugin_id", volume.plugin_id, by_id, "plugin", _OF_ANOTHER)
     served_by = {name: driver for name, (path, _) in by_id.items() if (driver := drivers[path])}
     yield from volume_rules.check_volumes(draft.volumes, served_by)

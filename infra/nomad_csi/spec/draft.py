@@ -4,13 +4,10 @@ Read a spec: each plugin and volume is checked separately, so that all problems 
 The form is the same in a YAML file and in Pulumi stack config. The same rules apply to a component's arguments.
 """
 
-import copy
 import dataclasses
-import functools
 import json
-import operator
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -23,8 +20,8 @@ from nomad_csi.spec import expand, model, names, problems, yaml_text
 ModelT = TypeVar("ModelT", bound=model.Model)
 
 
-_MEMBER = re.compile(r"(volumes\[\d+\])\.each\[\d+\]")
-"""The path of a member of a set."""
+_MEMBER = re.compile(r"(volumes\[(\d+)\])\.each\[\d+\]")
+"""The path of a member of a set; the path and the index of the set."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,22 +36,10 @@ class Draft:
     """File systems by name; ``None`` where they could not be read."""
 
     plugins: Mapping[str, model.PluginSpec] = field(default_factory=dict)
-    """Plugins by their path in the document, such as ``plugins[0]``; invalid ones as far as they could be repaired."""
+    """The valid plugins by their path in the document, such as ``plugins[0]``."""
 
     volumes: Mapping[str, model.VolumeSpec] = field(default_factory=dict)
-    """Volumes by their path; members of a set by the set's path and ``.each[0]``."""
-
-    written: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)
-    """The same plugins and volumes as written, with the presets of their classes."""
-
-    guessed: frozenset[str] = frozenset()
-    """
-    Paths of items with problems other than misspelt keys. Placeholders replace the invalid parts, only to find further
-    problems.
-    """
-
-    replaced: tuple[str, ...] = ()
-    """Paths of parts that are placeholders as a whole: problems that a rule finds there are meaningless."""
+    """The valid volumes by their path; members of a set by the set's path and ``.each[0]``."""
 
     problems: tuple[errors.Problem, ...] = ()
 
@@ -102,41 +87,36 @@ def read(document: Any) -> Draft:
         allowed = "a mapping with plugins and volumes"
         return Draft(problems=(errors.Problem(path="", got=got, allowed=allowed),))
     found: list[errors.Problem] = []
-    plugins = dict(_listed(document, "plugins", found))
-    volumes = dict(_members(document, found))
-    guessed: set[str] = set()
-    replaced: list[str] = []
+    plugins = {path: check(model.PluginSpec, item, path, found) for path, item in _listed(document, "plugins", found)}
+    volumes = dict(each_volume(document, found))
     head = {key: value for key, value in document.items() if key not in ("plugins", "volumes", "classes")}
     top = check(model.StorageSpec, head, "", found)
     return Draft(
         protect=top.protect if top else True,
         snapshots=top.snapshots if top else None,
         file_systems=top.file_systems if top else None,
-        plugins=_items(plugins, model.PluginSpec, found, guessed, replaced),
-        volumes=_items(volumes, model.VolumeSpec, found, guessed, replaced),
-        written={path: item for path, item in {**plugins, **volumes}.items() if isinstance(item, Mapping)},
-        guessed=frozenset(guessed),
-        replaced=tuple(replaced),
+        plugins={path: plugin for path, plugin in plugins.items() if plugin},
+        volumes={path: volume for path, volume in volumes.items() if volume},
         problems=tuple(found),
     )
 
 
-def fold_counted(found: Iterable[errors.Problem], document: Any) -> tuple[errors.Problem, ...]:
-    """Return the problems *found* with their paths in *document*, each once: a set by ``count`` has one path."""
-    listed = document.get("volumes") if isinstance(document, Mapping) else None
-    sets = {
-        f"volumes[{index}]"
-        for index, item in enumerate(listed if isinstance(listed, list | tuple) else ())
-        if isinstance(item, Mapping) and "each" not in item
-    }
+def fold_sets(found: Iterable[errors.Problem], document: Mapping[str, Any]) -> tuple[errors.Problem, ...]:
+    """
+    Return the problems *found* in *document*, one for each mistake in a set: that of its first volume.
 
-    def placed(problem: errors.Problem) -> errors.Problem:
+    A set by ``count`` has one path.
+    """
+    folded: dict[errors.Problem, errors.Problem] = {}
+    for problem in found:
         member = _MEMBER.match(problem.path)
-        if not member or member[1] not in sets:
-            return problem
-        return dataclasses.replace(problem, path=f"{member[1]}{problem.path[member.end() :]}")
-
-    return tuple(dict.fromkeys(map(placed, found)))
+        if not member:
+            folded[problem] = problem
+            continue
+        of_set = dataclasses.replace(problem, path=f"{member[1]}{problem.path[member.end() :]}")
+        is_counted = "each" not in document["volumes"][int(member[2])]
+        folded.setdefault(of_set, of_set if is_counted else problem)
+    return tuple(folded.values())
 
 
 def ids(document: Any) -> dict[str, str]:
@@ -157,7 +137,7 @@ def ids(document: Any) -> dict[str, str]:
 
 def volume_keys(document: Any) -> Iterator[tuple[str, str]]:
     """Yield namespace and id of each volume of *document*, members of sets included; volumes without id are skipped."""
-    for _, item in _members(document if isinstance(document, Mapping) else {}, []):
+    for _, item in members(document if isinstance(document, Mapping) else {}, []):
         found = item if isinstance(item, Mapping) else {}
         key = f"{found.get('namespace', 'default')}/{found.get('id')}"
         if isinstance(found.get("id"), str) and names.VOLUME_KEY.fullmatch(key):
@@ -169,55 +149,30 @@ def each_volume(
     document: Mapping[str, Any], found: list[errors.Problem]
 ) -> Iterator[tuple[str, model.VolumeSpec | None]]:
     """Yield each volume of *document* with its path; ``None`` for an invalid one, with its problems in *found*."""
-    for path, item in _members(document, found):
+    for path, item in members(document, found):
         yield path, check(model.VolumeSpec, item, path, found)
 
 
-def members(document: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield each volume of a sound *document* as written, with the keys of its class, and its path."""
-    yield from _members(document, [])
+def members(document: Mapping[str, Any], found: list[errors.Problem]) -> Iterator[tuple[str, Any]]:
+    """
+    Yield the path and the keys of each volume of *document*, members of sets included, with the keys of its class.
 
-
-def _members(document: Mapping[str, Any], found: list[errors.Problem]) -> Iterator[tuple[str, Any]]:
-    """Yield each volume of *document*, members of sets included, with its path and the keys of its class."""
+    Problems of classes and sets are appended to *found*.
+    """
     classes = expand.check_classes(document, model.VolumeSpec.model_fields, found)
     for path, written in _listed(document, "volumes", found):
         yield from expand.members(written, path, classes, found)
 
 
 def check(kind: type[ModelT], value: Any, path: str, found: list[errors.Problem]) -> ModelT | None:
-    """
-    Return *value* as a *kind*; if it is invalid, append its problems, with paths below *path*, to *found*.
-
-    A misspelt key is one problem; further problems are found as if it were spelt correctly.
-    """
+    """Return *value* as a *kind*; if it is invalid, append its problems, with paths below *path*, to *found*."""
     try:
         return _validated(kind, value)
     except pydantic.ValidationError as error:
-        respelt, known = _respelt(kind, value, error)
-        if halves := tuple(problems.half_characters(value, path)):
-            found.extend(halves)
-        elif known:
-            misspelt = {errors.path_of(path, location) for location in known}
-            found.extend(item for item in problems.list_problems(error, kind, path) if item.path in misspelt)
-            check(kind, respelt, path, found)
-        else:
-            found.extend(problems.list_problems(error, kind, path))
+        found.extend(tuple(problems.half_characters(value, path)) or problems.list_problems(error, kind, path))
     except (TypeError, ValueError) as error:
         found.append(errors.Problem(path=path, got=str(error), allowed="text, numbers, booleans, lists and mappings"))
     return None
-
-
-def _respelt(kind: type[ModelT], value: Any, error: pydantic.ValidationError) -> tuple[Any, list[tuple[Any, ...]]]:
-    """Return *value* with the misspelt keys in *error* corrected, and their locations."""
-    respelt, known = copy.deepcopy(value), []
-    for location, meant in problems.misspelt(error, kind):
-        *above, key = location
-        holder = functools.reduce(operator.getitem, above, respelt)
-        if meant not in holder:
-            holder[meant] = holder.pop(key)
-            known.append(location)
-    return respelt, known
 
 
 def _validated(kind: type[ModelT], value: Any) -> ModelT:
@@ -233,113 +188,3 @@ def _listed(document: Mapping[str, Any], key: str, found: list[errors.Problem]) 
         return
     for index, item in enumerate(items):
         yield f"{key}[{index}]", item
-
-
-def _items(
-    items: Mapping[str, Any],
-    kind: type[ModelT],
-    found: list[errors.Problem],
-    guessed: set[str],
-    replaced: list[str],
-) -> dict[str, ModelT]:
-    """Return *items* by path: valid ones, and invalid ones as far as `_repaired` can repair them."""
-    checked = {path: _member(kind, item, path, found) for path, item in items.items()}
-    for path in [path for path, value in checked.items() if value is None]:
-        checked[path] = _repaired(kind, items[path], path, guessed, replaced)
-    return {path: value for path, value in checked.items() if value is not None}
-
-
-def _member(kind: type[ModelT], item: Any, path: str, found: list[errors.Problem]) -> ModelT | None:
-    """Do as `check`, but report a problem of all members of a set only for the first one."""
-    own: list[errors.Problem] = []
-    value = check(kind, item, path, own)
-    first, is_set, index = path.rpartition(".each[")
-    if is_set and index != "0]":
-        reported = {(problem.path.removeprefix(f"{first}.each[0]"), problem.got) for problem in found}
-        own = [problem for problem in own if (problem.path.removeprefix(path), problem.got) not in reported]
-    found.extend(own)
-    return value
-
-
-_PLACEHOLDERS = {"id": "known-later", "aws_region": "us-east-1", "availability_zone": "us-east-1a"}
-"""Placeholders for invalid required values. Other keys have a default, or cannot be checked without a value."""
-
-_SOURCES: Mapping[str, Any] = {
-    "ebs": {"availability_zone": "us-east-1a", "size_gib": 125},
-    "efs": {
-        "mount_targets": [{"availability_zone": "us-east-1a"}],
-        "clients": {"cidr_blocks": ["192.0.2.0/24"]},
-    },
-    "existing": {"external_id": ""},
-    "create": {"capacity_min_gib": 1},
-}
-"""Placeholder sources of a volume, for a source that cannot be repaired."""
-
-
-def _repaired(kind: type[ModelT], value: Any, path: str, guessed: set[str], replaced: list[str]) -> ModelT | None:
-    """
-    Return *value*, at *path*, without its invalid parts; ``None`` where too little would remain.
-
-    Text is converted to the number or boolean that is required, and a misspelt key is corrected. Where other repairs
-    are needed, *path* is added to *guessed*. The path of each part that is a placeholder as a whole, which rules must
-    not report, is appended to *replaced*.
-    """
-    rest = copy.deepcopy(value)
-    parts: list[str] = []
-    for attempt in (None, _repair, _replace, None):
-        try:
-            mended = _validated(kind, rest)
-            if attempt is not _repair:
-                guessed.add(path)
-        except pydantic.ValidationError as error:
-            if attempt:
-                parts += attempt(rest, error)
-            else:
-                rest, _ = _respelt(kind, rest, error)
-        except (TypeError, ValueError):
-            return None
-        else:
-            replaced += [f"{path}.{name}" for name in parts]
-            return mended
-    return None
-
-
-def _repair(value: Any, error: pydantic.ValidationError) -> list[str]:
-    """Repair, replace or remove each invalid part of *value*. Return the replaced sources."""
-    found = error.errors(include_url=False)
-    for item in reversed(found):
-        _drop(value, item["loc"], _meant(item["type"], item["input"]))
-    return [item["loc"][0] for item in found if len(item["loc"]) == 1 and item["loc"][0] in _SOURCES]  # type: ignore[misc]
-
-
-def _replace(value: Any, error: pydantic.ValidationError) -> list[str]:
-    """Replace or remove each part of *value* that is still invalid. Return these parts."""
-    names = [str(item["loc"][0]) for item in error.errors(include_url=False) if item["loc"]]
-    for name in names if isinstance(value, dict) else ():
-        value.pop(name, None)
-        if name in _SOURCES:
-            value[name] = _SOURCES[name]
-    return names
-
-
-def _meant(code: str, value: Any) -> Any:
-    """Return the number or boolean in the text *value*, where an error *code* requires one; else ``None``."""
-    if not isinstance(value, str):
-        return None
-    if code.startswith("int_") and re.fullmatch(r"\d{1,9}", value):
-        return int(value)
-    return {"true": True, "false": False}.get(value.lower()) if code.startswith("bool_") else None
-
-
-def _drop(value: Any, location: Sequence[Any], meant: Any) -> None:
-    """Replace the value at *location* of *value* with *meant* or a placeholder, or remove it."""
-    for step in location[:-1]:
-        value = value[step] if isinstance(value, list) or step in value else {}
-    if location and meant is not None:
-        value[location[-1]] = meant
-    elif location and location[-1] in _PLACEHOLDERS:
-        value[location[-1]] = _PLACEHOLDERS[location[-1]]
-    elif len(location) == 1 and location[0] in _SOURCES:
-        value[location[0]] = _SOURCES[location[0]]
-    elif location and isinstance(value, dict):
-        value.pop(location[-1], None)

@@ -1,9 +1,8 @@
 """
-Load YAML as plain values, with unique keys and limited depth.
+Load YAML as plain values, with unique keys.
 
 libyaml, where PyYAML was built with it, is four times as fast. A document that it refuses is read again without it,
-because PyYAML's own messages are better. libyaml's loader crashes the process at some ten thousand levels, so levels
-are counted first.
+because PyYAML's own messages are better.
 """
 
 from collections.abc import Iterable
@@ -12,23 +11,6 @@ from typing import Any
 
 import yaml
 
-DEPTH_LIMIT = 100
-"""Most levels of nested lists and mappings."""
-
-NODE_FLOOR = 100_000
-"""
-Keys and values allowed in any document, with every use of an alias counted; above it, two for each character.
-
-Volumes of one line each that share ten settings by an alias have one for each character. 100,000 keys and values from
-300 characters of aliases are read and checked in a second.
-"""
-
-NODE_LIMIT = 10_000_000
-"""Most keys and values of a document; a hundred thousand volumes have two million."""
-
-_OPENING = (yaml.MappingStartEvent, yaml.SequenceStartEvent)
-_CLOSING = (yaml.MappingEndEvent, yaml.SequenceEndEvent)
-
 
 def load(text: str) -> Any:
     """
@@ -36,11 +18,12 @@ def load(text: str) -> Any:
 
     Raises `yaml.YAMLError`, with a mark where the position is known, and `ValueError` for an invalid date or number.
     """
-    with suppress(ValueError, yaml.YAMLError):
-        _refuse_excess(text, _QuickLoader)
+    with suppress(ValueError, RecursionError, yaml.YAMLError):
         return yaml.load(text, Loader=_QuickLoader)  # noqa: S506  # a SafeLoader, but for keys given twice
-    _refuse_excess(text, _Loader)
-    return yaml.load(text, Loader=_Loader)  # noqa: S506  # the same
+    try:
+        return yaml.load(text, Loader=_Loader)  # noqa: S506  # the same
+    except RecursionError:
+        raise yaml.YAMLError("too many levels of lists and mappings") from None
 
 
 def lines_of(text: str, paths: Iterable[str]) -> dict[str, int]:
@@ -108,35 +91,3 @@ class _Loader(_Strict, yaml.SafeLoader):
 
 class _QuickLoader(_Strict, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
     """Loader in C, where available."""
-
-
-def _refuse_excess(text: str, loader: type[_Loader | _QuickLoader]) -> None:
-    """Raise where *text* is too deep, or expands to too many nodes: nested aliases grow exponentially."""
-    limit = min(max(NODE_FLOOR, 2 * len(text)), NODE_LIMIT)
-    sizes: dict[str, int] = {}
-    open_nodes: list[tuple[str | None, int]] = [(None, 0)]
-    for event in yaml.parse(text, Loader=loader):
-        if isinstance(event, _OPENING):
-            open_nodes.append((event.anchor, 1))
-        elif isinstance(event, _CLOSING):
-            anchor, size = open_nodes.pop()
-            if anchor is not None:
-                sizes[anchor] = size
-            _grow(open_nodes, size, limit, event)
-        elif isinstance(event, yaml.AliasEvent):
-            _grow(open_nodes, sizes.get(event.anchor or "", 1), limit, event)
-        elif isinstance(event, yaml.ScalarEvent):
-            _grow(open_nodes, 1, limit, event)
-        if len(open_nodes) > DEPTH_LIMIT + 1:
-            raise _excess(f"more than {DEPTH_LIMIT} levels of lists and mappings", event)
-
-
-def _grow(open_nodes: list[tuple[str | None, int]], size: int, limit: int, event: yaml.Event) -> None:
-    anchor, before = open_nodes[-1]
-    open_nodes[-1] = (anchor, before + size)
-    if before + size > limit:
-        raise _excess(f"more than {limit:_} keys and values, aliases counted as often as they stand", event)
-
-
-def _excess(message: str, event: yaml.Event) -> yaml.constructor.ConstructorError:
-    return yaml.constructor.ConstructorError(problem=message, problem_mark=event.start_mark)  # type: ignore[arg-type]

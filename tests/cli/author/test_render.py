@@ -102,12 +102,12 @@ def test_render_refuses_an_edited_file_unless_told_to_overwrite(spec, stack_outp
 def test_bad_spec_prints_all_problems(tmp_path, capsys):
     """Nothing is written, and every problem has its place."""
     path = tmp_path / "bad.yaml"
-    path.write_text("plugins: [{id: a, driver: b, aws_region: c}]\n")
+    path.write_text("plugins: [{id: a, driver: b}, {id: c, driver: aws-ebs, aws_region: d}]\n")
 
     assert cli.main(["render", str(path), "--out", str(tmp_path / "out")]) == 2
 
     err = capsys.readouterr().err
-    assert err.count(f"error: {path}:1: plugins[0] (a).") == 2
+    assert f"error: {path}:1: plugins[1] (c).aws_region: " in err
     assert (
         f": plugins[0] (a).driver: expected one of {', '.join(catalogue.DRIVERS)}, got 'b'; or describe the driver here"
         in err
