@@ -53,8 +53,7 @@ def test_commands_and_options_are_few(leaves):
         (name, option.opts[0])
         for name, found in leaves.items()
         for option in found.command.params
-        if isinstance(option, click.Option) and not option.hidden
-        if getattr(option, "section", "") != command.CONNECTION
+        if isinstance(option, click.Option) and option.section not in {command.CONNECTION, command.SHARED}
     ]
 
     assert len(leaves) <= LEAVES_MAX

@@ -43,7 +43,7 @@ def _entry(path, found, connection):
     rows = []
     for each in found.params:
         record = each.get_help_record(context)
-        if not record or getattr(each, "hidden", False):
+        if not record or getattr(each, "section", None) == command.SHARED:
             continue
         shown = f"`{record[0]}`", escaped(record[1])
         if getattr(each, "section", None) == command.CONNECTION:

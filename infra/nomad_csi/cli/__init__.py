@@ -17,7 +17,7 @@ from typing import Any
 import click
 
 from nomad_csi import errors, exit_codes
-from nomad_csi.cli.common import argument_secrets, command, output, signals, usage
+from nomad_csi.cli.common import command, output, signals, usage
 
 NAME = "nomad-csi"
 
@@ -87,6 +87,9 @@ EXIT_TERMINATED = 143
 """128 and the number of the signal, as in shells."""
 
 
+IN_ENVIRONMENT = {"--token": "NOMAD_TOKEN", "--http-auth": "NOMAD_HTTP_AUTH"}
+"""Options that other tools have for a secret, and the variable to set instead."""
+
 COMPLETE = "_NOMAD_CSI_COMPLETE"
 """Environment variable of shells that complete a command, as named by Click."""
 
@@ -105,9 +108,10 @@ class _Program(command.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import a command."""
-        del ctx
         if cmd_name not in COMMANDS:
-            return None
+            if ctx.resilient_parsing:
+                return None
+            raise click.NoSuchCommand(cmd_name, possibilities=COMMANDS, ctx=ctx)
         module = importlib.import_module(f"nomad_csi.cli.{MODULES[cmd_name]}")
         found: click.Command = module.run
         found.name, found.help = cmd_name, f"{COMMANDS[cmd_name][0].upper()}{COMMANDS[cmd_name][1:]}."
@@ -156,7 +160,8 @@ def _topic(name: str) -> str:
     }[name]
     context = click.Context(PROGRAM, info_name=NAME)
     formatter.write(f"{about}:\n\n")
-    formatter.write_dl([command.described(each, context) for each in shown])
+    rows = [each.get_help_record(context) for each in shown]
+    formatter.write_dl([row for row in rows if row])
     return formatter.getvalue()
 
 
@@ -196,8 +201,11 @@ def _run(words: list[str]) -> int:
         return exit_codes.USAGE
     except click.UsageError as error:
         context = error.ctx or click.Context(PROGRAM, info_name=NAME)
+        variable = IN_ENVIRONMENT.get(getattr(error, "option_name", ""))
+        fix = f" Set {variable}: every user of this machine can read arguments." if variable else ""
         print(context.get_usage(), file=sys.stderr)
-        return _failed(words, "error", "usage", f"{context.command_path}: {usage.sentence(error)}", exit_codes.USAGE)
+        message = f"{context.command_path}: {usage.sentence(error)}{fix}"
+        return _failed(words, "error", "usage", message, exit_codes.USAGE)
     except usage.UsageError as error:
         return _failed(words, "error", "usage", error, exit_codes.USAGE)
     except errors.RefusedError as error:
@@ -233,7 +241,5 @@ def _called(words: list[str]) -> int:
             print(_topic(words[1]), end="")
             return 0
         words = [*words[1:], "--help"]
-    if why := argument_secrets.objection(words):
-        raise click.UsageError(why)
-    with contextlib.ExitStack() as stack, PROGRAM.make_context(NAME, words, obj=stack) as context:
+    with PROGRAM.make_context(NAME, words) as context:
         return int(PROGRAM.invoke(context))

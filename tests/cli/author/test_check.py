@@ -66,7 +66,7 @@ def test_all_problems_of_all_specs_have_their_line(folder, capsys):
     assert [first, second] == [f"error: wrong.yaml:2: {region}", f"error: wrong.yaml:7: {size}"]
     assert [third, fourth] == [f"error: Pulumi.dev.yaml:4: {region}", f"error: Pulumi.dev.yaml:9: {size}"]
     assert broken.startswith("error: broken.yaml:3: column 3: expected a YAML document, got ")
-    assert absent == "error: FILE: there is no file 'absent.yaml'"
+    assert absent == "error: FILE: absent.yaml: No such file or directory; did you mean broken.yaml?"
 
 
 def test_problems_are_in_the_order_of_the_file(folder, capsys):

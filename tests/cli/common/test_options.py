@@ -29,13 +29,18 @@ def options():
             yield from ((typed, option) for option in each.params if isinstance(option, click.Option))
 
 
+def is_duration(option):
+    """Return whether the option takes a duration."""
+    return getattr(option.type, "func", None) is shared_options.seconds
+
+
 @pytest.fixture(scope="module")
 def timed():
     """Options that take seconds, or whose name speaks of time."""
     return [
         (typed, option)
         for typed, option in options()
-        if option.type is shared_options.seconds or any(TIMED.search(word) for word in option.opts)
+        if is_duration(option) or any(TIMED.search(word) for word in option.opts)
     ]
 
 
@@ -43,7 +48,7 @@ def test_each_waiting_has_one_word_in_all_commands(timed):
     """Which commands have which; a new one is added here, or is one of these."""
     found = {}
     for typed, option in timed:
-        if option.type is shared_options.seconds:
+        if is_duration(option):
             found.setdefault(option.opts[0], set()).add(typed.split()[0])
 
     assert found == {
@@ -69,7 +74,7 @@ def test_page_of_commands_has_every_one_with_its_meaning():
 def test_options_of_one_word_say_one_meaning(timed):
     """Their help begins with the same words, has its unit and ends with what happens without it."""
     for _, option in timed:
-        if option.type is shared_options.seconds:
+        if is_duration(option):
             [word] = option.opts
             meaning = shared_options.MEANINGS[word.removeprefix("--")]
             assert option.help.startswith(f"time that {meaning}")
@@ -129,7 +134,7 @@ def test_warnings_count_where_that_is_asked_for(is_strict, code, findings, expec
 
 def test_no_option_speaks_of_time_without_a_unit(timed):
     """But the one that takes no number."""
-    others = {(typed.split()[0], *option.opts) for typed, option in timed if option.type is not shared_options.seconds}
+    others = {(typed.split()[0], *option.opts) for typed, option in timed if not is_duration(option)}
 
     assert others == {("csi", "--wait-ready")}
 
@@ -170,7 +175,7 @@ def test_a_volume_is_named_with_or_without_its_namespace():
         for name in cli.COMMANDS
         for typed, below in commands(name, cli.PROGRAM.get_command(None, name))
         for each in below.params
-        if each.type in {inputs.volume_key, inputs.spec_volume_key} and each.metavar == "VOLUME"
+        if getattr(each.type, "func", None) is inputs.volume_key and isinstance(each, click.Argument)
     }
 
     assert found == {*("remove", "snapshot create", "snapshot list", "claims repair", "smoke")}

@@ -108,7 +108,7 @@ def test_a_directory_that_is_not_there_is_refused(capsys):
     """By name."""
     assert cli.main(["check", "-C", "nowhere"]) == 64
 
-    assert "-C: expected a directory, got 'nowhere' (No such file or directory)" in capsys.readouterr().err
+    assert "-C: expected a directory, got 'nowhere (No such file or directory)'" in capsys.readouterr().err
 
 
 def test_files_go_to_the_directory_that_the_spec_names(place, capsys):
@@ -150,10 +150,10 @@ def test_an_owner_that_is_none_is_a_problem_of_the_spec(place, capsys):
     ("words", "code", "kind", "message"),
     [
         (["plan", "--json"], 2, "error", "no connection: Connection refused"),
-        (["plan", "nope.yaml", "--json"], 2, "error", "there is no file 'nope.yaml'"),
+        (["plan", "nope.yaml", "--json"], 2, "error", "nope.yaml: No such file or directory"),
         (["plan", "--json", "--owner", "shop"], 64, "usage", "--owner: expected project/stack"),
-        (["claims", "--json", "--nope"], 64, "usage", "--nope: expected an option of this command"),
-        (["init", "--json"], 64, "usage", "--json: expected an option of this command"),
+        (["claims", "--json", "--nope"], 64, "usage", "No such option '--nope'"),
+        (["init", "--json"], 64, "usage", "No such option '--json'"),
     ],
 )
 def test_an_error_is_a_document_too(place, capsys, words, code, kind, message):

@@ -332,7 +332,7 @@ def test_short_secrets_show_nowhere_either(monkeypatch, capsys, secret, json_wor
         assert form not in "\n".join([printed.out, *ours])
 
 
-@pytest.mark.parametrize("words", [["--secret", "a=hunter2"], ["--secret=a=hunter2"], ["--secrets", "a=hunter2"]])
+@pytest.mark.parametrize("words", [["--secrets", "a=hunter2"], ["--secrets=a=hunter2"]])
 def test_rejects_secrets_as_arguments(words, capsys):
     """With the way to give them, and without repeating them."""
     code = cli.main(["csi", "call", "/x.sock", "CreateVolume", *words])

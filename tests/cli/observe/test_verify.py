@@ -235,7 +235,7 @@ def test_each_option_is_in_the_periodic_job_or_refused_there(option, spec, typed
         assert out != before
     else:
         assert code == 64
-        assert f"{option.opts[0]}: expected an option of this command" in err
+        assert f"No such option '{option.opts[0]}'" in err
 
 
 @pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option.name)

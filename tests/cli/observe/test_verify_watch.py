@@ -336,7 +336,7 @@ def test_rejects_options_that_do_not_go_together(spec, words, sentence, capsys):
         (["--prometheus", "a.prom"], "--prometheus: expected an absolute path on the client"),
         (["--prometheus", "/a.prom"], "--on-client: expected the name of a client with --prometheus"),
         (["--prometheus"], "--prometheus: expected a FILE.prom"),
-        (["--watch"], "--watch: expected an option of this command"),
+        (["--watch"], "No such option '--watch'"),
     ],
 )
 def test_rejects_what_a_job_cannot_have(spec, words, sentence, capsys):

@@ -222,7 +222,7 @@ def test_storage_is_named_and_accepted(asked):
 
 
 @pytest.mark.parametrize("command", ["remove", "apply"])
-@pytest.mark.parametrize("option", ["--secrets", "--secret", "--secrets="])
+@pytest.mark.parametrize("option", ["--secrets", "--secrets="])
 def test_rejects_secrets_as_arguments(capsys, command, option):
     """Everybody on the machine reads arguments. The value is not repeated."""
     given = [f"{option}key=hunter2"] if option.endswith("=") else [option, "key=hunter2"]
@@ -236,18 +236,22 @@ def test_rejects_secrets_as_arguments(capsys, command, option):
 
 
 @pytest.mark.parametrize(
-    "words", [["--token", "hunter2"], ["--token=hunter2"], ["-token=hunter2"], ["--http-auth=hunter2"]]
+    ("words", "fix"),
+    [
+        (["--token", "hunter2"], "Set NOMAD_TOKEN: every user of this machine can read arguments"),
+        (["--http-auth=hunter2"], "Set NOMAD_HTTP_AUTH"),
+        (["-token=hunter2"], "No such option '-t'"),
+    ],
 )
-@pytest.mark.parametrize("command", ["remove", "claims", "plan"])
-def test_rejects_tokens_as_arguments(capsys, command, words):
+@pytest.mark.parametrize("command", ["remove", "claims"])
+def test_rejects_tokens_as_arguments(capsys, command, words, fix):
     """The variable is named, and the token is not repeated."""
     code = cli.main([command, *words])
 
     shown = capsys.readouterr()
     assert code == 64
     assert "hunter2" not in shown.out + shown.err
-    variable = "NOMAD_HTTP_AUTH" if "auth" in words[0] else "NOMAD_TOKEN"
-    assert f"is not an argument, which everybody on the machine can read: set {variable}" in shown.err
+    assert fix in shown.err
 
 
 @pytest.mark.parametrize("words", [["--pass", "hunter2"], ["--pass=hunter2"], ["--secrte", "key=hunter2"]])
@@ -258,7 +262,7 @@ def test_value_of_an_unknown_option_is_not_repeated(capsys, words):
     shown = capsys.readouterr().err
     assert code == 64
     assert "hunter2" not in shown
-    assert f"{words[0].partition('=')[0]}: expected an option of this command" in shown
+    assert f"No such option '{words[0].partition('=')[0]}'" in shown
 
 
 @pytest.mark.usefixtures("no_terminal")

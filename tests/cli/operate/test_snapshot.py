@@ -109,7 +109,7 @@ def test_rejects_deletion_where_one_word_is_missing(asked, capsys, monkeypatch):
     [
         (["list"], "expected one of VOLUME, --plugin, got none"),
         (["list", "a/b", "--plugin", "p"], "expected one of VOLUME, --plugin, got VOLUME and --plugin"),
-        (["delete", "s"], "--made-by: expected PLUGIN, got nothing"),
+        (["delete", "s"], "Missing option '--made-by'"),
         (["create", "a/b", "--parameter", "x"], "expected KEY=VALUE, got 'x'"),
     ],
 )

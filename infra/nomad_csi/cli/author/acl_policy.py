@@ -39,7 +39,7 @@ def _listed() -> str:
     "--namespace NAMESPACE",
     "namespace of plugin jobs and volumes, or a pattern such as '*'; may be repeated (default: default)",
     multiple=True,
-    without={"spec": ""},
+    without=("spec",),
 )
 def run(arguments: command.Arguments) -> int:
     """Print the policy, with comments: the commands that it is for and what it cannot grant."""

@@ -1,15 +1,7 @@
 """``nomad-csi explain``."""
 
-from collections.abc import Iterator
-
-import click
-
 from nomad_csi.cli.common import command, output, usage
 from nomad_csi.findings import registry
-
-
-def _suggested(_ctx: click.Context, _incomplete: str) -> Iterator[str]:
-    return iter(registry.codes())
 
 
 def _code(given: str) -> str:
@@ -20,7 +12,12 @@ def _code(given: str) -> str:
 
 
 @command.command()
-@command.argument("code CODE", "the code of a finding, as any command prints it", type=command.Typed(_code, _suggested))
+@command.argument(
+    "code CODE",
+    "the code of a finding, as any command prints it",
+    type=_code,
+    shell_complete=command.completing(lambda _ctx, _text: registry.codes()),
+)
 @command.as_json()
 def run(arguments: command.Arguments) -> int:
     """Print what the registry says about the code."""

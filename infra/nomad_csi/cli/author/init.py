@@ -33,7 +33,6 @@ program imports components of nomad_csi.
 SPEC = "what the storage needs"
 
 
-@command.Typed
 def _stack(given: str) -> str:
     """Return *given*. Raises `click.BadParameter` if it is not a valid stack name."""
     if not re.fullmatch(r"[A-Za-z0-9_.-]{1,100}", given):
@@ -108,7 +107,7 @@ SETTINGS: Mapping[str, _Setting] = {
 
 @command.command(epilog=ABOUT)
 @command.argument("folder [DIR]", "where to write (default: the current directory)", default=Path())
-@command.option("--pulumi python|yaml|typescript", "write a Pulumi program", "form", default=None, without={"hcl": ""})
+@command.option("--pulumi python|yaml|typescript", "write a Pulumi program", "form", default=None, without=("hcl",))
 @command.option("--hcl", "write a spec whose files are rendered and committed, without Pulumi")
 @command.option("--stack NAME", "the Pulumi stack (default: dev)", default="dev", type=_stack)
 @command.option(
@@ -155,7 +154,7 @@ def run(arguments: command.Arguments) -> int:
 def _answers(arguments: command.Arguments) -> dict[str, Any]:
     """Return the given settings and the answers from a terminal. Raises `usage.UsageError` with all problems."""
     given = {name: getattr(arguments, name) for name in SETTINGS}
-    found = {name: tuple(dict.fromkeys(value)) if isinstance(value, list) else value for name, value in given.items()}
+    found = {name: tuple(dict.fromkeys(value)) if isinstance(value, tuple) else value for name, value in given.items()}
     found["form"] = "hcl" if arguments.hcl else arguments.form or ""
     problems = [problem for name in found for problem in _wrong(name, found)]
     if not sys.stdin.isatty():

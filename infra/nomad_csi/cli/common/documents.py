@@ -47,7 +47,7 @@ class NamedPlan:
 
 SECRETS_TEXT = f"YAML or JSON: secrets by namespace/volume_id (also: the variable {SECRETS})"
 secrets_options = functools.partial(argument_secrets.options, SECRETS_TEXT)
-"""Returns the decorator that adds the option for a file with secrets, and the one that is refused."""
+"""Returns the decorator that adds the option for a file with secrets."""
 
 
 # The arguments of `plan` and `apply`.

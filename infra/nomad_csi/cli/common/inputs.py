@@ -6,7 +6,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -429,21 +429,9 @@ def _own_namespace(ctx: click.Context) -> str:
     return namespace(option if isinstance(option, str) else "", "default")
 
 
-_volume = functools.partial(command.Typed, suggest=_suggested_volumes)
+complete_volumes = command.completing(_suggested_volumes)
 
 
-class PathOrVolume(command.Typed):
-    """Type of a file, directory or volume; shells complete all three."""
-
-    def __init__(self, read: Callable[[str], Any]) -> None:
-        super().__init__(read, _suggested_volumes)
-
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
-        """Return the completions of *incomplete*."""
-        return [*super().shell_complete(ctx, param, incomplete), *command.PATH.shell_complete(ctx, param, incomplete)]
-
-
-@_volume
 def volume_key(given: str) -> tuple[str, str]:
     """
     Return namespace and id of ``volume`` or ``namespace/volume``; the default namespace is that of the connection.
@@ -459,10 +447,13 @@ def volume_key(given: str) -> tuple[str, str]:
     return named, volume_id
 
 
-@_volume
 def spec_volume_key(given: str) -> tuple[str, str]:
     """Return namespace and id, the first empty if *given* has none. Raises `click.BadParameter`."""
     namespace, slash, volume_id = given.rpartition("/")
     if not volume_id or "/" in namespace or volume_id in {".", ".."} or bool(slash) != bool(namespace):
         raise usage.wrong("volume or namespace/volume, such as mysql or default/mysql", given)
     return namespace, volume_id
+
+
+VOLUME: dict[str, Any] = {"type": volume_key, "shell_complete": complete_volumes}
+"""Settings of an option or argument that names a volume."""

@@ -9,7 +9,6 @@ from nomad_csi import errors, exit_codes
 from nomad_csi.cli.common import command, output, usage
 
 
-@command.Typed
 def pair(given: str) -> tuple[str, str]:
     """Return key and value of ``KEY=VALUE``."""
     key, equals, value = given.partition("=")
@@ -75,9 +74,10 @@ def written(value_s: float) -> str:
     return f"{value_s / UNITS_S[unit]:g}{unit}"
 
 
-@command.Typed
-def seconds(given: str) -> float:
+def seconds(given: str | float) -> float:
     """Return the seconds of the duration *given*, which is above 0. Raises `click.BadParameter`."""
+    if isinstance(given, float):
+        return given  # a default
     if _DURATION.fullmatch(given):
         value = sum(float(number) * UNITS_S[unit] for number, unit in _PART.findall(given))
         if 0 < value < float("inf"):

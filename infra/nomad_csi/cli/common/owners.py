@@ -12,13 +12,11 @@ from nomad_csi.volumes import registration_ownership
 IN_SPEC = " (default: `owner` of the spec)"
 
 
-@command.Typed
 def any_owner(given: str) -> str:
     """Return *given*; empty: no owner. Raises `click.BadParameter`."""
     return stack(given) if given else given
 
 
-@command.Typed
 def stack(given: str) -> str:
     """Return *given*. Raises `click.BadParameter` if it is not a stack."""
     if not names.OWNER.fullmatch(given):

@@ -105,7 +105,7 @@ def aws_options_of(**settings: Any) -> command.Declare[Any]:
     text = "where AWS is queried (default: by the volumes' zones, or the spec)"
     return command.together(
         inputs.aws_region(text, **settings),
-        command.option("--no-aws", "do not query AWS", without={"aws_region": ""}, **settings),
+        command.option("--no-aws", "do not query AWS", without=("aws_region",), **settings),
     )
 
 
@@ -166,6 +166,14 @@ def _word(given: str) -> Path | tuple[str, str]:
     return path if is_path else inputs.spec_volume_key(given)
 
 
+def _complete_word(ctx: click.Context, parameter: click.Parameter, text: str) -> list[Any]:
+    """Return the volumes and the paths that begin with *text*."""
+    from click.shell_completion import CompletionItem  # noqa: PLC0415  # only shells pay for it
+
+    volumes = map(CompletionItem, inputs.complete_volumes(ctx, parameter, text))
+    return [*volumes, *command.PATH.shell_complete(ctx, parameter, text)]
+
+
 def _with_spec(ctx: click.Context, parameter: click.Parameter, value: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return the words *value*, after the spec of this directory if none of them is a path."""
     if ctx.resilient_parsing or any(isinstance(word, Path) for word in value):
@@ -177,7 +185,7 @@ def _with_spec(ctx: click.Context, parameter: click.Parameter, value: tuple[Any,
 def words(shown: str, text: str) -> command.Declare[Any]:
     """Return the decorator that adds paths and volumes as one argument, *shown* so in the usage."""
     return command.argument(
-        f"words {shown}", text, type=inputs.PathOrVolume(_word), nargs=-1, required=False, callback=_with_spec
+        f"words {shown}", text, type=_word, shell_complete=_complete_word, nargs=-1, required=False, callback=_with_spec
     )
 
 

@@ -5,7 +5,6 @@ Deleting has guards that a bare RPC lacks: the error names the command that has 
 """
 
 import contextlib
-import functools
 import os
 import sys
 import textwrap
@@ -174,7 +173,6 @@ def _judged(name: str, reply: rpc.Document) -> tuple[rpc.Document, bool]:
 # The command.
 
 
-@functools.partial(command.Typed, suggest=lambda _ctx, _incomplete: rpc.RPCS)
 def _method(given: str) -> str:
     """Return the name of an RPC. Raises `click.BadParameter`."""
     if given not in rpc.RPCS:
@@ -184,11 +182,8 @@ def _method(given: str) -> str:
     return given
 
 
-@functools.partial(command.Typed, suggest=csi_fields.suggested)
-def _field(given: str) -> str:
-    """Return *given*: it is read by the fields of its RPC."""
-    return given
-
+_methods = command.completing(lambda _ctx, _text: rpc.RPCS)
+_fields = command.completing(csi_fields.suggested)
 
 ABOUT = f"""\
 {textwrap.fill(f"METHOD is one of {', '.join(rpc.RPCS)}.", 98)}
@@ -204,8 +199,10 @@ probe.run.help = "Check whether one plugin is healthy, all of this machine, or o
 
 @run.command("call", help="Call any RPC of a CSI plugin over its socket.", epilog=ABOUT)
 @command.argument("endpoint ENDPOINT", f"unix:///run/csi.sock, a path, HOST:PORT or {forward.FORM}")
-@command.argument("method METHOD", "name of the RPC", type=_method)
-@command.argument("fields [FIELD=VALUE...]", "fields of the request", type=_field)
+@command.argument("method METHOD", "name of the RPC", type=_method, shell_complete=_methods)
+@command.argument(
+    "fields [FIELD=VALUE...]", "fields of the request", shell_complete=command.completing(csi_fields.suggested)
+)
 @command.option("--request FILE", "the request, JSON or YAML, - for standard input; FIELD=VALUE goes before it")
 @secrets_options
 @options.duration("timeout", " for the plugin", default_s=TIMEOUT_S)

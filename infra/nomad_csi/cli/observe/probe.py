@@ -13,7 +13,7 @@ TIMEOUT_S = 5.0
 """Default timeout for all requests to one plugin."""
 
 
-@command.command(either=("endpoint", "folder", "on_nodes"))
+@command.command()
 @command.argument("endpoint [ENDPOINT]", f"one plugin: unix:///run/csi.sock, a path, HOST:PORT, or {forward.FORM}")
 @command.option("--folder DIR", "every plugin of this machine: STATE_DIR/csi/plugins of its Nomad client")
 @command.option("--on-nodes PLUGIN", "one plugin on all its clients, by a job that is purged afterwards")
@@ -39,6 +39,7 @@ TIMEOUT_S = 5.0
 @inputs.nomad_connection
 def run(arguments: command.Arguments) -> int:
     """Probe, and print the responses."""
+    command.choose("endpoint", "folder", "on_nodes")
     if arguments.on_nodes:
         return probe_on_nodes.run(arguments)
     if arguments.folder:

@@ -24,19 +24,19 @@ def job_options(section: str, needs: Sequence[str] = ("on_nodes",), more: str = 
     )
 
 
-def client_options(section: str, purpose: str, fix: str = "") -> command.Declare[Any]:
+def client_options(section: str, purpose: str) -> command.Declare[Any]:
     """Return the decorator that adds socket path and timeout for all clients; *purpose* continues its help."""
     of_nodes: Any = {"section": section, "needs": ("on_nodes",)}
     text = "the clients' state_dir (default: DATA_DIR/client); needed with --image"
     return command.together(
         command.option("--state-dir PATH", text, **of_nodes),
-        shared_options.duration("timeout", purpose, default_s=probe_job.WAIT_S, fix=fix, **of_nodes),
+        shared_options.duration("timeout", purpose, default_s=probe_job.WAIT_S, **of_nodes),
     )
 
 
 options = command.together(
     job_options(SECTION),
-    client_options(SECTION, " for all clients", fix="one plugin's deadline is --probe-timeout"),
+    client_options(SECTION, " for all clients"),
     command.option(
         "--print-job", "print the job file for all clients, and run nothing", section=SECTION, needs=("on_nodes",)
     ),

@@ -55,7 +55,6 @@ def how(arguments: command.Arguments, place: Any) -> probe_job_plugins.OnNodes |
 # The command.
 
 
-@command.Typed
 def _metrics_file(given: str) -> Path:
     """Return the path *given*. Raises `click.BadParameter`: a spec at that path would be overwritten."""
     if given == str(verify_watch.STDOUT) or given.endswith(prometheus.METRICS_FILE_ENDING):
@@ -71,7 +70,7 @@ _options = command.together(
         default_text="0s, one run",
         default_s=0.0,
         job="passed",
-        without={"watch": ", whose rounds see what restarts between them"},
+        without=("watch",),
     ),
     options.duration(
         "probe-timeout", "; all are asked at the same time", default_s=gather.PROBE_TIMEOUT_S, job="passed"

@@ -11,13 +11,11 @@ from nomad_csi.nomad import sandbox_mark
 from nomad_csi.render import disk
 from nomad_csi.render import page as html
 
-_without = {"watch": "", "on_nodes": "", "prometheus": ""}
-
 options = command.together(
     command.option(
         "--html FILE",
         "write a page of it; --json prints its data",
-        without=_without,
+        without=("watch", "on_nodes", "prometheus"),
     ),
     command.option("--title TEXT", "its title (default: region or address)", default="", needs=("html",)),
     command.option(

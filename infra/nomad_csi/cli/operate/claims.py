@@ -29,7 +29,7 @@ def run(arguments: command.Arguments) -> int:
     "repair",
     help="Free a volume of stuck claims, step by step: wait, collect garbage, detach, forget and register again.",
 )
-@command.argument("volume VOLUME", "volume or namespace/volume", type=inputs.volume_key)
+@command.argument("volume VOLUME", "volume or namespace/volume", **inputs.VOLUME)
 @command.option("--from SPEC|FILE", "spec, volume file or directory with the registration, for the last step", "source")
 @documents.secrets_options(needs=("source",))
 @inputs.stack_output_of(needs=("source",))

@@ -48,35 +48,42 @@ _of_data = functools.partial(command.option, section=SECTION, needs=("delete_dat
 
 
 @command.command()
-@command.argument("volumes [VOLUME...]", "volume or namespace/volume to deregister", type=inputs.volume_key)
+@command.argument(
+    "volumes [VOLUME...]",
+    "volume or namespace/volume to deregister",
+    **inputs.VOLUME,
+)
 @command.option(
     "--job JOB",
     "stop and purge this plugin job; may be repeated",
     "jobs",
-    type=inputs.volume_key,
+    **inputs.VOLUME,
     multiple=True,
-    without={"delete_data": ""},
+    without=("delete_data",),
 )
 @specs.aws_options
 @shared_options.duration("timeout", " for claims to go, and for EC2 to detach", default_s=0.0)
 @owners.owner("act for this owner; with the data: the one that tags or owner record name")
-@command.option(
-    "--adopt", "deregister volumes that belong to another stack, too", without={"delete_data": ": name its --owner"}
-)
+@command.option("--adopt", "deregister volumes that belong to another stack, too", without=("delete_data",))
 @command.option(
     "--force",
     "deregister what is still claimed after that; asks first",
-    without={"delete_data": ": what is claimed is never deleted"},
+    without=("delete_data",),
 )
-@shared_options.dry_run(without={"force": ""})
+@shared_options.dry_run(without=("force",))
 @shared_options.yes
 @command.option(
     "--forget STORAGE",
     "give up the storage that the owner record of one volume keeps",
-    without={"delete_data": "", "force": "", "jobs": ""},
+    without=("delete_data", "force", "jobs"),
 )
 @command.option("--delete-data", "then delete the storage with its data: only what nomad-csi created")
-@_of_data("--confirm VOLUME", "instead of typing its name; may be repeated", type=inputs.volume_key, multiple=True)
+@_of_data(
+    "--confirm VOLUME",
+    "instead of typing its name; may be repeated",
+    **inputs.VOLUME,
+    multiple=True,
+)
 @_of_data("--endpoint ENDPOINT", "the controller at this CSI socket deletes (default: AWS does)")
 @documents.secrets_options(section=SECTION, needs=("delete_data",))
 @_of_data("--external-id ID", "of one volume that is not registered, or whose tags do not name this cluster")

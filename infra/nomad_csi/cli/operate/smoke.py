@@ -11,7 +11,11 @@ from nomad_csi.text import table
 
 
 @command.command()
-@command.argument("volume VOLUME", "volume or namespace/volume to try; it must not be in use", type=inputs.volume_key)
+@command.argument(
+    "volume VOLUME",
+    "volume or namespace/volume to try; it must not be in use",
+    **inputs.VOLUME,
+)
 @specs.aws_options
 @command.option(f"--task-driver {'|'.join(plan.TASK_DRIVERS)}", "default: what most clients have")
 @command.option(

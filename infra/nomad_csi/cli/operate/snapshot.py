@@ -14,7 +14,7 @@ REGISTERED = "a registered volume, or namespace/volume"
 
 
 @run.command("create", help="Create a snapshot of a volume.")
-@command.argument("volume VOLUME", REGISTERED, type=inputs.volume_key)
+@command.argument("volume VOLUME", REGISTERED, **inputs.VOLUME)
 @command.option(
     "--name NAME", "its name: the same name means the same snapshot (default: the volume's id and the time)"
 )
@@ -44,13 +44,14 @@ def create(arguments: command.Arguments) -> int:
     return 0 if made.is_ready else exit_codes.CHANGES
 
 
-@run.command("list", help="Show the snapshots of a volume, or all that a plugin knows.", either=("volume", "plugin"))
-@command.argument("volume [VOLUME]", REGISTERED, type=inputs.volume_key)
+@run.command("list", help="Show the snapshots of a volume, or all that a plugin knows.")
+@command.argument("volume [VOLUME]", REGISTERED, **inputs.VOLUME)
 @command.option("--plugin ID", "all snapshots of this plugin")
 @command.as_json()
 @inputs.nomad_connection
 def show(arguments: command.Arguments) -> int:
     """List the snapshots."""
+    command.choose("volume", "plugin")
     with inputs.connect(arguments) as nomad:
         if arguments.volume:
             found = volume_snapshots.list_of_volume(nomad, *arguments.volume)
