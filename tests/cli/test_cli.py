@@ -33,7 +33,10 @@ def test_wrong_usage_exits_64(words, capsys):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["remove", "default/x", "--fo"], "No such option '--fo'. (Did you mean one of: '--force', '--forget', '--job'?)\n"),
+        (
+            ["remove", "default/x", "--fo"],
+            "No such option '--fo'. (Did you mean one of: '--force', '--forget', '--job'?)\n",
+        ),
         (
             ["remove", "default/x", "--delete-dat"],
             "No such option '--delete-dat'. Did you mean '--delete-data'?\n",

@@ -13,7 +13,7 @@ import click
 from nomad_csi import errors
 from nomad_csi.aws import regions
 from nomad_csi.cli.author import import_files
-from nomad_csi.cli.common import command, inputs, output, usage
+from nomad_csi.cli.common import inputs, output, usage
 from nomad_csi.diagnosis import claims_report, smoke
 from nomad_csi.diagnosis.rules import claim_status
 from nomad_csi.findings import finding
@@ -222,106 +222,6 @@ def _texts(agent, _context):
     path.unlink()
 
 
-class _Said(click.Argument):
-    """An argument with a help text."""
-
-    def __init__(self, name, text=None):
-        super().__init__([name])
-        self.help = text
-
-
-def _group():
-    look = command.Command(
-        "look",
-        params=[
-            click.Option(["--wait", "-w"], metavar="SECONDS", type=int, required=True),
-            click.Option(["--secret-word"], hidden=True),
-            click.Argument(["what"], type=click.Choice(["plugins", "volumes"])),
-        ],
-    )
-    take = command.Command("take", params=[click.Option(["--size"], required=True), _Said("volume", "its id")])
-    give = command.Command("give", params=[_Said("volume")])
-    inner = click.Group("claims", commands=[look, take])
-    pick = command.Command(
-        "pick",
-        either=("first", "second"),
-        params=[
-            command.Option(["--first"]),
-            command.Option(["--second"]),
-            command.Option(["--alone"], without={"first": ": the reason", "plain": ""}),
-            command.Option(["--plain"], without={"first": ""}, fix="take one"),
-            command.Option(["--more"], needs=("second", "alone"), fix="name it"),
-            command.Option(["--most"], needs=("more",)),
-        ],
-    )
-    return click.Group("csi", commands=[inner, look, take, give, pick])
-
-
-LINES = (
-    "lok",
-    "xyz",
-    "plugins",
-    "claims plugins",
-    "claims lok",
-    "look",
-    "look plugins",
-    "look plugins -w x",
-    "look plugins --wait",
-    "look plugins --wiat 1",
-    "look plugins --secret-wrod 1",
-    "look plugins --hlep",
-    "look plugins --unlike",
-    "look plugins --quiet=1",
-    "look plugin -w 1",
-    "look plugins more -w 1",
-    "take",
-    "take a",
-    "give",
-    "pick",
-    "pick --first a",
-    "pick --first a --second b",
-    "pick --first a --alone b",
-    "pick --second a --alone b --plain c",
-    "pick --first a --plain b",
-    "pick --second a --more b --most c",
-    "pick --first a --more b",
-    "pick --first a --more b --most c",
-    "pick --second a --most b",
-    "pick --first a --more b --alone c",
-)
-KINDS = (FileNotFoundError, IsADirectoryError, NotADirectoryError, PermissionError, OSError)
-
-
-def _usage(agent, _context):
-    """Command lines that are wrong, and errors of files that a command line names."""
-    for line in LINES:
-        try:
-            _group().main(line.split(), prog_name="csi", standalone_mode=False)
-        except click.UsageError as error:
-            agent.messages.append(f"{line}: {usage.sentence(error)}")
-        except usage.UsageError as error:
-            agent.messages.append(f"{line}: {error}")
-        else:
-            agent.messages.append(f"{line}: right")
-    agent.messages.append(usage.sentence(click.BadParameter("no parameter")))
-    agent.messages.append(usage.sentence(click.MissingParameter("no parameter")))
-    for there in ((), ("b.yaml",), ("b.yaml", "stroage.yaml", "c.yaml", "storage.txt")):
-        for name in there:
-            (agent.folder / name).write_text("")
-        for kind, name in itertools.product(KINDS, ("storage.yaml", "away/storage.yaml", "other", None, 5)):
-            path = str(agent.folder / name) if isinstance(name, str) else name
-            error = kind(2, "no such luck", path)
-            given = {"--to": None, "SPEC": agent.folder / "storage.yaml", "FILES": (agent.folder / "other",)}
-            text = usage.describe_file_error(error, given).replace(f"{agent.folder}/", "")
-            if kind is FileNotFoundError or not there:
-                agent.messages.append(f"{kind.__name__} {name}, {', '.join(there) or 'nothing there'}: {text}")
-        for name in there:
-            (agent.folder / name).unlink()
-    renamed = OSError(18, "another device", "draft", None, str(agent.folder / "storage.yaml"))
-    agent.messages.append(usage.describe_file_error(renamed, {}).replace(f"{agent.folder}/", ""))
-    agent.messages.append(usage.describe_file_error(OSError("without a number"), {}))
-
-
 class _Stream(io.StringIO):
     """A stream that may be a terminal."""
 
@@ -344,20 +244,6 @@ def _written(agent, _context):
             with mock.patch.object(output.SETTINGS, "color", color):
                 given = map(guard.write, texts) if how == "write" else [guard.writelines(texts)]
                 agent.messages.append(f"{how}, {is_terminal}, {color}: {[*given]} {stream.getvalue()!r}")
-
-
-PARAMETERS = (
-    click.Option(["--quiet", "-q"]),
-    click.Option(["-C", "--directory"], metavar="DIR"),
-    click.Option(["--color/--no-color", "-c/-n"]),
-    click.Argument(["files"]),
-    click.Argument(["spec"], metavar="SPEC"),
-)
-
-
-def _shown(_agent, _context):
-    """What messages call the parameters of a command, with one name and with several."""
-    return [usage.shown(each) for each in PARAMETERS]
 
 
 CLIENTS = {
@@ -452,8 +338,6 @@ CASES = (
     Case("outputs of a stack", _outputs),
     Case("texts", _texts),
     Case("writes", _written),
-    Case("parameters", _shown),
-    Case("usage", _usage),
     Case("clients of a smoke test", _fitting),
     Case("volume files", _volume_files),
 )

@@ -101,4 +101,4 @@ def _execute(arguments: command.Arguments) -> int:
         usage.refuse([problem])
     session = _session(arguments)
     session.introduce()
-    return int(session.execute(arguments.command))
+    return int(session.execute(list(arguments.command)))
