@@ -16,7 +16,7 @@ STARTS_ANOTHER = f"""{sys.executable} -B -c '
 import subprocess, sys
 from nomad_csi.cli.common import output
 child = "import os; [os.fstat(number) for number in range(3)]"
-with output.prepared():
+with output.guarded():
     sys.exit(subprocess.run([sys.executable, "-c", child]).returncode)'"""
 """A command that starts a program which needs its three streams."""
 

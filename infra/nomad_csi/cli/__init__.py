@@ -169,7 +169,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command in *argv* (default: the process's own) and return its exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
     try:
-        with output.prepared(), output.guarded(), output.configured(), _advising():
+        with output.guarded(), _advising():
             return _run(words)
     except output.ClosedError:
         return output.EXIT_CLOSED

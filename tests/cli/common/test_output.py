@@ -124,10 +124,10 @@ def test_json_in_any_encoding_is_json(encoding):
 
     stream = io.TextIOWrapper(written, encoding=encoding)
 
-    with contextlib.redirect_stdout(stream), output.prepared():
-        stream.write(json.dumps(value, ensure_ascii=False))
+    with contextlib.redirect_stdout(stream), output.guarded():
+        output.print_json({"value": value})
 
-    assert json.loads(written.getvalue().decode(encoding)) == value
+    assert json.loads(written.getvalue().decode(encoding))["value"] == value
 
 
 def test_encoding_of_the_process_is_kept_to(folder):

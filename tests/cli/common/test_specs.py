@@ -200,12 +200,13 @@ def test_requests_are_shown_with_their_times(empty_agent, monkeypatch, capsys):
 @pytest.mark.parametrize(("when", "is_coloured"), [("always", True), ("never", False), ("auto", False)])
 def test_colours_are_a_choice(when, is_coloured):
     """Without a terminal there are none by itself."""
-    with output.configured():
+    with output.guarded():
         output.SETTINGS.color = when
+        found = output.has_colours()
 
-        assert output.has_colours() is is_coloured
-
-    assert output.SETTINGS.color == "auto"
+    assert found is is_coloured
+    with output.guarded():
+        assert output.SETTINGS.color == "auto"
 
 
 EBS = {

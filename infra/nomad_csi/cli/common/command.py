@@ -209,8 +209,6 @@ class Command(_Shown):
         """Call the function. Raises `errors.NomadCsiError` for a file error of the system, with the file's option."""
         try:
             return ctx.invoke(self.callback, Arguments(**values(ctx))) if self.callback else 0
-        except BrokenPipeError:
-            raise
         except OSError as error:
             named = {usage.shown(each): ctx.params.get(each.name) for each in self.params}
             raise errors.NomadCsiError(usage.describe_file_error(error, named)) from error

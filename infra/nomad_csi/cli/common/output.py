@@ -1,17 +1,15 @@
 """
 Standard output and standard error: any encoding, and closed pipes.
 
-A character that the encoding of the output lacks is written as a Unicode escape. If the reader of a pipe has exited, as
+A character that the encoding of the output lacks is written as an escape. If the reader of a pipe has exited, as
 ``head`` does, the command ends quietly.
 """
 
-import codecs
 import contextlib
 import io
 import json
 import logging
 import os
-import select
 import sys
 import threading
 import time
@@ -45,17 +43,6 @@ SETTINGS = Settings()
 
 
 @contextlib.contextmanager
-def configured() -> Iterator[None]:
-    """Begin with the defaults of `SETTINGS`, and end with what was before."""
-    before = dict(vars(SETTINGS))
-    vars(SETTINGS).update(vars(Settings()))
-    try:
-        yield
-    finally:
-        vars(SETTINGS).update(before)
-
-
-@contextlib.contextmanager
 def logged() -> Iterator[None]:
     """Print what the package logs, each request with its time, on standard error."""
     log, handler = logging.getLogger("nomad_csi"), logging.StreamHandler(sys.stderr)
@@ -68,12 +55,6 @@ def logged() -> Iterator[None]:
     finally:
         log.removeHandler(handler)
         log.setLevel(before)
-
-
-BAR_MIN = 20
-"""A bar is shown for more than these."""
-
-BAR_WIDTH = 30
 
 
 class _WaitingLine:
@@ -97,7 +78,7 @@ class _WaitingLine:
         while not self._ended.wait(pause_s):
             pause_s = 1.0
             with self._lock:
-                self._out.write(f"{_CLEARED}{self._what}{self._bar(time.monotonic() - began)}")
+                self._out.write(f"{_CLEARED}{self._what}{self._progress(time.monotonic() - began)}")
                 self._out.flush()
                 self._is_shown = True
 
@@ -105,12 +86,9 @@ class _WaitingLine:
         """Show from now on that *done* of *total* things are done."""
         self._done, self._total = done, total
 
-    def _bar(self, seconds: float) -> str:
-        if self._total <= BAR_MIN:
-            return f", {seconds:.0f} s"
-        filled = BAR_WIDTH * self._done // self._total
-        bar = "#" * filled + "-" * (BAR_WIDTH - filled)
-        return f" [{bar}] {self._done}/{self._total}, {self._done / seconds:.0f}/s, {seconds:.0f} s"
+    def _progress(self, seconds: float) -> str:
+        done = f", {self._done} of {self._total}" if self._total else ""
+        return f"{done}, {seconds:.0f} s"
 
     def clear(self) -> None:
         """Remove the line; it is shown again a second later."""
@@ -132,7 +110,7 @@ def waiting(what: str) -> Iterator[None]:
     """
     Show after `PATIENCE_S` that the command waits for *what*, if standard error is a terminal.
 
-    Of more than `BAR_MIN` things (`side_by_side.counted`), it shows how many are done, and how many in a second.
+    Of several things (`side_by_side.counted`), it shows how many are done.
     """
     out = terminal(sys.stderr)
     if SETTINGS.quiet or not is_drawable(out):
@@ -189,15 +167,22 @@ class Guard:
 
     @contextlib.contextmanager
     def _failing(self) -> Iterator[None]:
-        """Name the stream in an error such as a full disk, and discard its rest, so that the error comes once."""
+        """Discard the rest of a stream that fails, and raise for what is lost: the reader, or room on a disk."""
         try:
             yield
-        except BrokenPipeError:
-            raise
         except OSError as error:
-            _discard(["stderr" if self._is_optional else "stdout"])
+            self._discard()
+            if isinstance(error, BrokenPipeError):
+                raise ClosedError from None
             if not self._is_optional:
-                raise _named(error) from error
+                raise OSError(error.errno, error.strerror, "standard output") from error
+
+    def _discard(self) -> None:
+        """Send pending and further output to the null device: Python writes it when the process ends."""
+        with contextlib.suppress(OSError):  # not a stream of the system
+            descriptor, nowhere = self.stream.fileno(), os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, descriptor)
+            os.close(nowhere)
 
     def writelines(self, lines: Iterable[str]) -> None:
         """Write *lines*, made safe to show."""
@@ -208,16 +193,44 @@ class Guard:
         return getattr(self.stream, name)
 
 
+EXIT_CLOSED = 141
+"""128 and the number of SIGPIPE, as in shells for a command whose output was closed."""
+
+
+class ClosedError(Exception):
+    """The output is closed."""
+
+
 @contextlib.contextmanager
 def guarded() -> Iterator[None]:
-    """Make all output of the block pass a `Guard`. Standard error is optional: full, it ends no command midway."""
+    """
+    Make all output of the block pass a `Guard`, with the default `SETTINGS`, and flush it.
+
+    Standard error is optional: full, it ends no command midway. Raises `ClosedError` if a pipe's reader has exited.
+    """
+    vars(SETTINGS).update(vars(Settings()))
+    _open_closed()
     before = sys.stdout, sys.stderr
-    sys.stdout = cast("TextIO", Guard(sys.stdout))
-    sys.stderr = cast("TextIO", Guard(sys.stderr, is_optional=True))
+    for stream in before:
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    sys.stdout = cast("TextIO", Guard(before[0]))
+    sys.stderr = cast("TextIO", Guard(before[1], is_optional=True))
     try:
         yield
+        sys.stdout.flush()
+        sys.stderr.flush()
     finally:
         sys.stdout, sys.stderr = before
+
+
+def _open_closed() -> None:
+    """Open the null device for each stream that the shell closed, as by ``2>&-``, for started programs too."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            stream = open(os.devnull, mode, encoding="utf-8")  # noqa: PTH123, SIM115  # open as long as the process
+            os.set_inheritable(stream.fileno(), True)
+            setattr(sys, name, stream)
 
 
 def hide(secrets: Iterable[str]) -> None:
@@ -238,83 +251,15 @@ def terminal(stream: TextIO) -> TextIO:
     return stream.stream if isinstance(stream, Guard) else stream
 
 
-# Encodings and closed readers.
-
-
-EXIT_CLOSED = 141
-"""128 and the number of SIGPIPE, as in shells for a command whose output was closed."""
-
-_BOTH = ("stdout", "stderr")
-
-
-_ESCAPES = "nomad-csi.json-escapes"
-"""Error handler for characters that the encoding lacks: JSON escapes, since JSON is printed, too."""
-
-
-def _escaped(error: UnicodeError) -> tuple[str, int]:
-    """Return the escapes of the characters that could not be encoded, and where the text continues."""
-    if not isinstance(error, UnicodeEncodeError):
-        raise error
-    return json.dumps(error.object[error.start : error.end])[1:-1], error.end
-
-
-codecs.register_error(_ESCAPES, _escaped)
-
-
-class ClosedError(Exception):
-    """The output is closed."""
-
-
-@contextlib.contextmanager
-def prepared() -> Iterator[None]:
-    """
-    Write characters that the encoding lacks as escapes, and flush the output before the block ends.
-
-    Raises `ClosedError` if the reader of a pipe has exited; further output is discarded.
-    """
-    _open_closed()
-    for name in _BOTH:
-        stream = getattr(sys, name)
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors=_ESCAPES)
-    try:
-        try:
-            yield
-        finally:
-            _flush()
-    except BrokenPipeError:
-        closed = [name for name in _BOTH if _is_closed(name)]
-        if not closed:
-            raise
-        _discard(closed)
-        raise ClosedError from None
-
-
-def _open_closed() -> None:
-    """
-    Open the null device for each standard stream that is closed from the start, as with ``2>&-``.
-
-    Else Python's stream is None, which `print` takes for standard output, and the next file or socket that is opened
-    gets the number of the stream, to which libraries and other processes write. Processes that are started get it, too.
-    """
-    for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
-        if getattr(sys, name) is None:
-            null = os.open(os.devnull, os.O_RDWR)
-            if null != number:
-                os.dup2(null, number)
-                os.close(null)
-            os.set_inheritable(number, True)
-            setattr(sys, name, os.fdopen(number, mode, encoding="utf-8"))
-
-
 def print_error(line: str) -> None:
     """Print *line* on standard error outside of `guarded`; where that is full, too, nothing is left to say it on."""
     Guard(sys.stderr, is_optional=True).write(f"{line}\n")
 
 
 def as_json(value: Any) -> str:
-    """Return *value* as JSON in the format of all commands: indented, characters outside ASCII unescaped."""
-    return json.dumps(value, indent=2, ensure_ascii=False)
+    """Return *value* as JSON in the format of all commands: indented, escaped only where the output is not Unicode."""
+    is_unicode = (sys.stdout.encoding or "utf-8").lower().startswith("utf")
+    return json.dumps(value, indent=2, ensure_ascii=not is_unicode)
 
 
 SCHEMA_VERSION = 1
@@ -358,48 +303,3 @@ def has_colours() -> bool:
     if SETTINGS.color != "auto":
         return SETTINGS.color == "always"
     return is_drawable(sys.stdout) and not os.environ.get("NO_COLOR")
-
-
-def _flush() -> None:
-    for name in _BOTH:
-        if (stream := getattr(sys, name)).closed:
-            continue
-        try:
-            stream.flush()
-        except BrokenPipeError:
-            raise
-        except OSError as error:  # such as a full disk
-            _discard([name])
-            if name == "stdout":
-                raise _named(error) from error
-
-
-def _named(error: OSError) -> OSError:
-    """Return *error* of standard output with that as its file."""
-    return OSError(error.errno, error.strerror, "standard output")
-
-
-def _descriptor(name: str) -> int | None:
-    try:
-        return int(getattr(sys, name).fileno())
-    except (AttributeError, OSError, ValueError):  # not a system stream
-        return None
-
-
-def _is_closed(name: str) -> bool:
-    """Return whether the stream is a pipe or socket without a reader."""
-    descriptor = _descriptor(name)
-    if descriptor is None:
-        return False
-    poll = select.poll()
-    poll.register(descriptor, select.POLLOUT)
-    return any(event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(0))
-
-
-def _discard(names: Iterable[str]) -> None:
-    """Discard pending output of the streams: Python writes it when the process ends."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    for name in names:
-        if (descriptor := _descriptor(name)) is not None:
-            os.dup2(nowhere, descriptor)
-    os.close(nowhere)
