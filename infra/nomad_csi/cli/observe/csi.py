@@ -9,7 +9,7 @@ import os
 import sys
 import textwrap
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TextIO
@@ -239,12 +239,20 @@ def _document(arguments: command.Arguments, called: rpc.Rpc) -> rpc.Document:
     """Return the request: the file of ``--request``, below the fields that are typed and the secrets."""
     made = {} if arguments.request is None else _read(arguments.request)
     made |= csi_fields.document(called, arguments.fields, INSTEAD_OF_ARGUMENTS)
-    if not called.takes_secrets:
-        return made
-    if given := _read_secrets(arguments):
+    given = _read_secrets(arguments) if called.takes_secrets else {}
+    if given:
         before = made.get(channel.SECRETS)
         made[channel.SECRETS] = {**(before if isinstance(before, Mapping) else {}), **given}
     return made
+
+
+def _read(path: Path) -> rpc.Document:
+    text = sys.stdin.read() if str(path) == "-" else inputs.text(path)
+    found = draft.read_yaml(text, str(path))
+    if not isinstance(found, Mapping):
+        problem = errors.Problem(path="", got=type(found).__name__, allowed="a mapping of CSI's field names")
+        raise errors.SpecError((problem,), str(path))
+    return dict(found)
 
 
 def _request(arguments: command.Arguments, called: rpc.Rpc, document: rpc.Document) -> Any:
@@ -255,15 +263,6 @@ def _request(arguments: command.Arguments, called: rpc.Rpc, document: rpc.Docume
         if arguments.request is None:
             raise usage.UsageError(error.problems, error.source) from None
         raise
-
-
-def _read(path: Path) -> rpc.Document:
-    text = sys.stdin.read() if str(path) == "-" else inputs.text(path)
-    found = draft.read_yaml(text, str(path))
-    if not isinstance(found, Mapping):
-        problem = errors.Problem(path="", got=type(found).__name__, allowed="a mapping of CSI's field names")
-        raise errors.SpecError((problem,), str(path))
-    return dict(found)
 
 
 def _refuse_readable_secrets(arguments: command.Arguments, document: Mapping[str, Any]) -> bool:
@@ -288,23 +287,11 @@ def _answer(arguments: command.Arguments, called: rpc.Rpc, request: Any, *, is_i
                 left_s = max(deadline - time.monotonic(), LEAST_S)
             endpoint.check(where)
             with channel.connect(where, attempt_s=left_s + 0.5, insecure=is_insecure) as connection:
-                found = list(_replies(connection, arguments, called, request, timeout_s=left_s))
+                if called.is_list and not arguments.one_page:
+                    replies = list(rpc.pages(connection, request, timeout_s=left_s))
+                else:
+                    replies = [channel.call(connection, request, timeout_s=left_s)]
         except errors.CsiError as error:
             raise reached.renamed(error) from error
-    entries = {"entries": [entry for page in found for entry in page["entries"]]} if called.is_list else {}
-    return found[-1] | entries
-
-
-def _replies(
-    connection: channel.CsiConnection,
-    arguments: command.Arguments,
-    called: rpc.Rpc,
-    request: Any,
-    *,
-    timeout_s: float,
-) -> Iterator[rpc.Document]:
-    if called.is_list and not arguments.one_page:
-        for page in rpc.pages(connection, request, timeout_s=timeout_s):
-            yield rpc.document_of(page)
-    else:
-        yield rpc.document_of(channel.call(connection, request, timeout_s=timeout_s))
+    found = [rpc.document_of(reply) for reply in replies]
+    return found[-1] | ({"entries": [entry for page in found for entry in page["entries"]]} if called.is_list else {})
