@@ -312,7 +312,7 @@ def test_job_is_given_what_the_command_is(spec, capsys):
     ("words", "sentence"),
     [
         (["--every", "5s"], "--every: expected it only with --watch"),
-        (["--watch", "--stable", "5s"], "--stable: expected it without --watch, whose rounds see what restarts"),
+        (["--watch", "--stable", "5s"], "--stable and --watch exclude each other"),
         (["--watch", "--prometheus"], "--prometheus: expected a FILE.prom with --watch"),
         (["--json", "--prometheus"], "--json: expected it without metrics on standard output"),
         (["--command", "x"], "--command: expected it only with --on-nodes"),
