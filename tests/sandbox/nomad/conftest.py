@@ -15,7 +15,6 @@ from nomad_csi_sandbox.nomad.clients import nodes
 from nomad_csi_sandbox.nomad.storage import csi_supervisor
 
 RECORDINGS = Path(__file__).parents[2] / "nomad" / "recordings"
-PLUGIN = Path(__file__).with_name("csi_plugin.py")
 TIMEOUT_S = 120.0
 
 
@@ -113,12 +112,9 @@ class Api:
             lambda found: sorted(alloc["ClientStatus"] for alloc in found) == sorted(statuses),
         )
 
-    def until_healthy(self, controllers, on_nodes, plugin_id="p"):
-        """Wait until a plugin has so many healthy instances, and return its record."""
-        return self.until(
-            lambda: self.get(f"/v1/plugin/csi/{plugin_id}"),
-            lambda found: (found["ControllersHealthy"], found["NodesHealthy"]) == (controllers, on_nodes),
-        )
+    def until_healthy(self, on_nodes):
+        """Wait until plugin ``p`` is healthy on so many nodes."""
+        self.until(lambda: self.get("/v1/plugin/csi/p")["NodesHealthy"], lambda found: found == on_nodes)
 
 
 @pytest.fixture
@@ -145,37 +141,8 @@ def job():
 
 
 @pytest.fixture
-def plugin_job(job, data_dir):
-    """Write a job that runs the test plugin: ``plugin_job("nodes", "system", "node")``."""
-
-    def write(job_id, kind, role, group="", health_timeout="30s"):
-        block = f'csi_plugin {{\n id = "p"\n type = "{role}"\n health_timeout = "{health_timeout}"\n}}'
-        args = [str(PLUGIN), role, str(data_dir / "faults.json"), str(data_dir / "calls.log")]
-        return job(job_id, kind=kind, group=group, task=block, command=sys.executable, args=args)
-
-    return write
-
-
-@pytest.fixture
-def faults(data_dir):
-    """Tell the test plugin what is wrong: ``faults(probe="error")``."""
-    return lambda **wrong: (data_dir / "faults.json").write_text(json.dumps(wrong), encoding="utf-8")
-
-
-@pytest.fixture
-def calls(data_dir):
-    """Return what the controllers of the test plugin were asked, in order."""
-    log = data_dir / "calls.log"
-    return lambda: log.read_text(encoding="utf-8").splitlines() if log.exists() else []
-
-
-@pytest.fixture
-def volume():
-    """Write a `CSIVolume`: ``volume("v1", ExternalID="vol-1")``."""
-
-    def write(volume_id, **fields):
-        modes = [{"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}]
-        base = {"ID": volume_id, "Name": volume_id, "PluginID": "p", "ExternalID": f"vol-{volume_id}"}
-        return base | {"RequestedCapabilities": modes, "MountOptions": {"FSType": "ext4"}} | fields
-
-    return write
+def plugin_job(job):
+    """Write the system job of a node plugin ``p``, the emulator of the EFS driver: ``plugin_job("nodes")``."""
+    words = ["-m", "nomad_csi_sandbox.csi_plugin", "--driver", "aws-efs", "--endpoint=${CSI_ENDPOINT}"]
+    block = 'csi_plugin {\n id = "p"\n type = "node"\n}'
+    return lambda job_id: job(job_id, kind="system", task=block, command=sys.executable, args=words)

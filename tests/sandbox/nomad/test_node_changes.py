@@ -1,6 +1,4 @@
-"""Clients come and go: what runs on them, and what Nomad then says of their plugins."""
-
-import urllib.parse
+"""Clients come and go, and counts grow: what runs where, and what Nomad then says of its plugins."""
 
 from nomad_csi_sandbox.nomad.clients import nodes
 
@@ -18,8 +16,8 @@ def states(api):
 
 def test_ineligible_client_keeps_its_plugin(api, plugin_job):
     """Nothing new is placed there, and nothing is taken away."""
-    api.run(plugin_job("nodes", "system", "node"))
-    api.until_healthy(0, 2)
+    api.run(plugin_job("nodes"))
+    api.until_healthy(2)
 
     status, _, _ = api.call("POST", f"/v1/node/{node_ids(api)['one']}/eligibility", {"Eligibility": "ineligible"})
     api.call("PUT", "/v1/job/nodes", {"Job": api.get("/v1/job/nodes")})  # evaluated again
@@ -32,8 +30,8 @@ def test_ineligible_client_keeps_its_plugin(api, plugin_job):
 
 def test_drained_client_loses_its_plugin(api, plugin_job):
     """The drain ends by itself and leaves the client ineligible; the instance is gone from the record."""
-    api.run(plugin_job("nodes", "system", "node"))
-    api.until_healthy(0, 2)
+    api.run(plugin_job("nodes"))
+    api.until_healthy(2)
     one = node_ids(api)["one"]
 
     api.call("POST", f"/v1/node/{one}/drain", {"DrainSpec": {"Deadline": -1, "IgnoreSystemJobs": False}})
@@ -47,8 +45,8 @@ def test_drained_client_loses_its_plugin(api, plugin_job):
 def test_lost_client_takes_its_instances_along(start, plugin_job):
     """What ran on a client that is down is lost, whatever its processes still do."""
     api = start()
-    api.run(plugin_job("nodes", "system", "node"))
-    api.until_healthy(0, 2)
+    api.run(plugin_job("nodes"))
+    api.until_healthy(2)
 
     api.cluster.lose(node_ids(api)["one"])
 
@@ -60,12 +58,12 @@ def test_lost_client_takes_its_instances_along(start, plugin_job):
 def test_joining_client_gets_its_instance(start, plugin_job):
     """A system job reaches a client that came later."""
     api = start()
-    api.run(plugin_job("nodes", "system", "node"))
-    api.until_healthy(0, 2)
+    api.run(plugin_job("nodes"))
+    api.until_healthy(2)
 
     api.cluster.join(nodes.NodeSpec(name="three", zone="us-east-1a", instance_id="i-3"))
 
-    api.until_healthy(0, 3)
+    api.until_healthy(3)
 
 
 def test_filter_finds_clients_by_an_attribute(api):
@@ -74,6 +72,18 @@ def test_filter_finds_clients_by_an_attribute(api):
     quoted = urllib.parse.quote(f'Attributes["{key}"] matches "us-east-\\\\d[b]"')
 
     assert [node["Name"] for node in api.get(f"/v1/nodes?filter={quoted}")] == ["two"]
+
+
+def test_higher_count_keeps_what_runs(api, job):
+    """Only the new instance is started; the old one belongs to the new version."""
+    api.run(job("j", group="count = 1"))
+    [old] = api.until_status("j", "running")
+
+    api.run(job("j", group="count = 2"))
+
+    found = api.until_status("j", "running", "running")
+    assert old["ID"] in {alloc["ID"] for alloc in found}
+    assert [alloc["JobVersion"] for alloc in found] == [1, 1]
 
 
 def test_other_filters_are_refused_by_name(api):

@@ -5,48 +5,6 @@ import pytest
 from nomad_csi_sandbox.nomad.hcl import hcl_reader, parse
 from nomad_csi_sandbox.nomad.jobs import defaults, stored
 
-ESCAPES = r"""
-job "esc" {
-  type = "batch"
-  meta {
-    m_unk = "${NOT_A_VAR} x"
-    m_u   = "\u0024{attr.cpu.arch} \u0025{ if }"
-    m_dd  = "$${attr.cpu.arch}"
-    m_raw = "${attr.cpu.arch}"
-  }
-  group "g" {
-    task "t" {
-      driver = "raw_exec"
-      meta = { tm_u = "\u0024{attr.cpu.arch}", tm_dd = "$${attr.cpu.arch}", "tm_raw" = "${attr.cpu.arch}" }
-      env {
-        E_PCT  = "\u0025{ x }"
-        E_PCT2 = "%%{ x }"
-        E_EMO  = "\U0001F389 🎉 \" \\ \n nl"
-        E_DD   = "$${attr.cpu.arch}"
-        E_U    = "\u0024{attr.cpu.arch}"
-        E_UNK  = "${NOT_A_VAR}"
-        E_RAW  = "${attr.cpu.arch}"
-        E_UNKU = "\u0024{NOT_A_VAR}"
-        E_NFD  = "cafe\u0301"
-      }
-      config {
-        command = "/usr/bin/env"
-        args = [
-          "A_RAW=${attr.cpu.arch}", "A_U=\u0024{attr.cpu.arch}", "A_DD=$${attr.cpu.arch}", "A_UNK=${NOT_A_VAR}",
-          "A_UNKU=\u0024{NOT_A_VAR}", "A_DOLLAR=$ $$ x", "A_EMO=🎉 \" \\", "env",
-        ]
-      }
-      template {
-        destination = "local/t"
-        data        = <<EOT
-T_U=${attr.cpu.arch} T_DD=$${attr.cpu.arch} T_RAW=${attr.cpu.arch} T_UNK=${NOT_A_VAR} {{ env "E_RAW" }}
-EOT
-      }
-    }
-  }
-}
-"""
-
 
 @pytest.fixture(scope="module")
 def hostpath(recording):
@@ -72,27 +30,6 @@ def test_stored_job_equals_the_recording(recording, hostpath):
     found = stored.from_api(parse.parse(hostpath))
 
     assert {**found, **{name: expected[name] for name in counted}} == expected
-
-
-def test_escapes_equal_the_recording(recording):
-    """Every spelling of a dollar, a percent sign and an emoji is decoded as the real parser does."""
-    assert defaults.canonical(parse.parse(ESCAPES)) == recording("05-esc-parse")
-
-
-def test_unknown_argument_is_refused_in_nomads_words():
-    """The sentence, the line and the columns are those measured on a real agent."""
-    with pytest.raises(hcl_reader.HclError) as caught:
-        parse.parse('job "a" {\n  bogus = 1\n}')
-
-    expected = 'input.hcl:2,3-8: Unsupported argument; An argument named "bogus" is not expected here.'
-    assert str(caught.value) == expected
-
-
-def test_bare_name_of_the_client_stays_a_reference():
-    """As measured: what only the client knows is stored as an interpolation."""
-    job = parse.parse('job "a" {\n meta {\n arch = attr.cpu.arch\n}\n}')
-
-    assert job["Meta"] == {"arch": "${attr.cpu.arch}"}
 
 
 @pytest.mark.parametrize(
@@ -121,3 +58,16 @@ def test_variables_are_replaced_by_default_or_given_value():
     counts = [parse.parse(text, given)["TaskGroups"][0]["Count"] for given in ("", "n = 3\n")]
 
     assert counts == [2, 3]
+
+
+def test_volume_requests_written_by_hand_have_defaults(api):
+    """Nomad decodes what is left out as its zero value."""
+    request = {"Type": "csi", "Source": "v", "AccessMode": "single-node-writer", "AttachmentMode": "file-system"}
+    task = {"Name": "t", "Driver": "exec", "Config": {"command": "true"}}
+    group = {"Name": "g", "Count": 1, "Volumes": {"data": request}, "Tasks": [task]}
+
+    status, reply, _ = api.call("POST", "/v1/jobs", {"Job": {"ID": "j", "Name": "j", "TaskGroups": [group]}})
+
+    assert status == 200, reply
+    [kept] = api.get("/v1/job/j")["TaskGroups"]
+    assert kept["Volumes"]["data"].items() >= (request | {"ReadOnly": False, "PerAlloc": False}).items()

@@ -88,17 +88,6 @@ def test_plan_without_the_driver_equals_the_recording(recording, planned):
     assert planned(stored.from_api(parse.parse(STUB) | {"ID": "dockerjob"})) == expected
 
 
-def test_changed_csi_plugin_block_edits_the_task_without_a_line(planned, stub_job):
-    """As in Nomad, the difference says that the task is edited and not what."""
-    new = copy.deepcopy(stub_job)
-    new["TaskGroups"][0]["Tasks"][0]["CSIPluginConfig"] = {"ID": "p", "Type": "node"}
-
-    difference = planned(new, stub_job)["Diff"]
-
-    assert difference["Type"] == "Edited"
-    assert difference["TaskGroups"][0]["Tasks"][0]["Objects"] is None
-
-
 def test_validate_names_a_wrong_plugin_type_as_recorded(recording, stub_job):
     """The nested list of errors is Go's, down to its empty lines."""
     plugin = {"ID": "p", "Type": "weird", "MountDir": "/csi", "StagePublishBaseDir": "/local/csi"}
@@ -108,16 +97,3 @@ def test_validate_names_a_wrong_plugin_type_as_recorded(recording, stub_job):
 
     expected = recording("06-validate-badtype")
     assert (problems, validate.multi_error(problems)) == (expected["ValidationErrors"], expected["Error"])
-
-
-@pytest.mark.parametrize(
-    ("base", "words"), [("/csi/mounts", "must not be a subdirectory of MountDir"), ("/local/csi", None)]
-)
-def test_validate_stage_dir_lies_outside_the_mount_dir(stub_job, base, words):
-    """A stage folder inside the plugin's socket folder is refused."""
-    plugin = {"ID": "p", "Type": "node", "MountDir": "/csi", "StagePublishBaseDir": base}
-    stub_job["TaskGroups"][0]["Tasks"][0]["CSIPluginConfig"] = plugin
-
-    problems = validate.problems(stub_job)
-
-    assert [words in problem for problem in problems] == ([True] if words else [])

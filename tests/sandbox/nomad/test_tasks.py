@@ -13,11 +13,6 @@ from tests import servers
 SHOW = 'import json, os, sys; print(json.dumps({"args": sys.argv[1:], "env": dict(os.environ)}))'
 
 
-def events_of(alloc):
-    """Return type and message of the events of task ``t``."""
-    return [(event["Type"], event["DisplayMessage"]) for event in alloc["TaskStates"]["t"]["Events"]]
-
-
 def test_task_gets_its_names_and_the_agents_environment(api, job, data_dir):
     """Options are filled in, env keeps what is unknown, and the node's zone is handed down."""
     env = 'env {\n A = "${node.unique.name} ${NOT_KNOWN}"\n}'
@@ -34,77 +29,6 @@ def test_task_gets_its_names_and_the_agents_environment(api, job, data_dir):
     assert found["env"]["NOMAD_CSI_SANDBOX_ZONE"] == "us-east-1a"
     assert found["env"]["NOMAD_CSI_SANDBOX_INSTANCE_ID"] == "i-1"
     assert found["env"]["PATH"] == os.environ["PATH"]
-
-
-def test_batch_task_ends_well(api, job):
-    """Its events are Nomad's."""
-    api.run(job("j", kind="batch", command="true", args=[]))
-
-    [alloc] = api.until_status("j", "complete")
-    assert events_of(alloc) == [
-        ("Received", "Task received by client"),
-        ("Task Setup", "Building Task Directory"),
-        ("Started", "Task started by client"),
-        ("Terminated", "Exit Code: 0"),
-    ]
-
-
-def test_unknown_name_in_an_option_fails_the_task(api, job):
-    """As measured: parse, plan and register pass, the client refuses."""
-    status, _, _ = api.run(job("j", kind="batch", args=["${NOT_KNOWN}"]))
-
-    [alloc] = api.until_status("j", "failed")
-    assert status == 200
-    assert [kind for kind, _ in events_of(alloc)[-2:]] == ["Failed Validation", "Not Restarting"]
-
-
-def test_missing_program_is_a_driver_failure(api, job):
-    """The event names the program, and the policy decides."""
-    restart = "restart {\n attempts = 0\n}"
-
-    api.run(job("j", kind="system", command="/no/such/program", group=restart))
-
-    alloc = api.until_status("j", "failed", "failed")[0]
-    kinds = [kind for kind, _ in events_of(alloc)]
-    assert kinds == ["Received", "Task Setup", "Driver Failure", "Not Restarting"]
-    assert "/no/such/program" in events_of(alloc)[2][1]
-
-
-def test_failed_task_restarts_as_its_policy_says(api, job):
-    """Two restarts, then the end in mode fail; a system job stays down."""
-    restart = 'restart {\n attempts = 2\n delay = "10ms"\n interval = "1h"\n mode = "fail"\n}'
-
-    api.run(job("j", kind="system", command="false", args=[], group=restart))
-
-    alloc = api.until_status("j", "failed", "failed")[0]
-    assert alloc["TaskStates"]["t"]["Restarts"] == 2
-    assert events_of(alloc)[-1] == (
-        "Not Restarting",
-        'Exceeded allowed attempts 2 in interval 1h0m0s and mode is "fail"',
-    )
-
-
-def test_stopped_task_that_ignores_interrupts_is_killed(api, job):
-    """After its kill_timeout, by force."""
-    task = 'kill_timeout = "100ms"'
-    api.run(job("j", command="sh", args=["-c", "trap '' INT; echo up; while true; do sleep 0.1; done"], task=task))
-    api.until_status("j", "running")
-
-    api.call("DELETE", "/v1/job/j")
-
-    [alloc] = api.until_status("j", "complete")
-    kinds = [kind for kind, _ in events_of(alloc)]
-    assert kinds[-3:] == ["Killing", "Terminated", "Killed"]
-
-
-def test_raw_exec_cannot_use_volumes_but_exec_needs_them_registered(api, job):
-    """A job with an unknown volume waits, with the scheduler's sentence in its plan."""
-    block = 'volume "d" {\n type = "csi"\n source = "v"\n access_mode = "single-node-writer"\n'
-    source = job("j", driver="exec", group=block + ' attachment_mode = "file-system"\n}')
-
-    _, planned, _ = api.call("POST", "/v1/job/j/plan", {"Job": api.parse(source), "Diff": False})
-
-    assert planned["FailedTGAllocs"]["g"]["ConstraintFiltered"] == {"missing CSI volume(s) v": 2}
 
 
 @pytest.fixture
