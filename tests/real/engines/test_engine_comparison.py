@@ -14,6 +14,8 @@ import json
 import pytest
 
 from tests.real.engines import sides
+from tests.sandbox.engine import comparison_steps
+from tests.sandbox.engine.comparison_steps import drift, half_make_things, heal, lose_watched
 
 PROGRAM = "comparison_program.py"
 
@@ -33,39 +35,10 @@ def both(real, emulator, change):
         change(side)
 
 
-def fail_things(side):
-    side.fault(**{"Create:fragile": {"kind": "error", "message": "no fragile things today"}})
-
-
-def half_make_things(side):
-    side.fault(**{"Created:fragile": {"kind": "init", "message": "not ready yet"}})
-
-
-def heal(side):
-    side.fault()
-
-
-def lose_watched(side):
-    (side.world / "thing-watched-1.json").unlink()
-
-
-def add_foreign(side):
-    for name in ("foreign", "found"):
-        (side.world / f"thing-{name}-1.json").write_text('{"value": "theirs"}', encoding="utf-8")
-
-
-def drift(side):
-    (side.world / "thing-two-1.json").write_text('{"value": "drifted"}', encoding="utf-8")
-    (side.world / "thing-marked-1.json").unlink()
-
-
-CHANGES = {7: fail_things, 8: half_make_things, 9: heal, 12: lose_watched, 14: add_foreign}
-
-
 def test_both_engines_leave_the_same_state(real, emulator, states):
     """Through creates, updates, replacements, failures, recoveries, renames and imports, step by step."""
-    for step in range(15):
-        both(real, emulator, CHANGES.get(step, lambda _side: None))
+    for step in range(comparison_steps.STEPS):
+        both(real, emulator, comparison_steps.CHANGES.get(step, lambda _side: None))
         planned, agreed = real.preview(step)
         ours, ours_agreed = emulator.preview(step)
 

@@ -5,18 +5,6 @@ import subprocess
 import pytest
 
 
-def test_invoke_reaches_the_provider(yard):
-    """Directly, and with an output."""
-    yard.program(
-        """
-        found = pulumi.runtime.invoke("toy:index:lookup", {"name": "yard"}).value
-        pulumi.export("greeting", found["greeting"])
-        """
-    )
-
-    assert yard.up().outputs == {"greeting": "hello yard"}
-
-
 def test_refused_invoke_is_an_exception_in_the_program(yard):
     """With its reason, and the program's own lines only."""
     yard.program('pulumi.runtime.invoke("toy:index:lookup", {"name": "refuse"})')
@@ -87,25 +75,6 @@ def test_run_error_shows_its_message_only(yard):
     assert yard.run("preview").messages() == ["no such thing"]
 
 
-def test_exception_shows_a_short_traceback_once(yard):
-    """From the program's line on."""
-    yard.program('x = {}\nx["missing"]')
-
-    result = yard.run("preview")
-
-    [message] = result.messages()
-    assert message.endswith("KeyError: 'missing'")
-    assert "runpy" not in message
-    assert result.text.count("KeyError: 'missing'") == 1
-
-
-def test_exit_code_of_a_program_is_told(yard):
-    """Where it has said nothing itself."""
-    yard.program("import sys; sys.exit(3)")
-
-    assert yard.run("preview").messages() == ["program exited with non-zero exit code: 3"]
-
-
 def test_provider_configuration_is_refused_in_the_providers_words(yard):
     """At the provider that it is about."""
     yard.program('toy.Toy("own", prefix="refuse")')
@@ -133,13 +102,6 @@ def test_messages_of_a_provider_are_shown_at_their_resource(yard):
     assert result.text.count("0/3 healthy") == 1
 
 
-def test_what_a_program_prints_is_shown(yard):
-    """At the stack, as the real CLI shows it."""
-    yard.program('print("hello from the program")')
-
-    assert "pulumi:pulumi:Stack (yard-dev):\n    hello from the program\n" in yard.up().text
-
-
 def test_independent_things_are_made_side_by_side(yard):
     """No create ends before all have begun, and yet all end."""
     yard.program('[toy.Thing(f"t{number}") for number in range(6)]')
@@ -157,15 +119,6 @@ def test_parallel_one_makes_one_after_the_other(yard):
 
     methods = [call["method"] for call in yard.calls() if call["method"] in ("Create", "Made")]
     assert methods == ["Create", "Made"] * 3
-
-
-def test_independent_things_are_deleted_side_by_side(yard):
-    """As they were made."""
-    yard.program('[toy.Thing(f"t{number}") for number in range(4)]')
-    yard.up()
-    yard.fault(**{f"Delete_t{number}": {"kind": "meet", "count": 4} for number in range(4)})
-
-    assert yard.run("destroy").counts == {"delete": 5}
 
 
 def test_attached_provider_serves_without_being_started(yard):
@@ -197,17 +150,3 @@ def test_engine_refuses_to_run_outside_of_the_sandbox(yard):
     assert result.code == 2
     assert "NOMAD_CSI_SANDBOX is not set" in result.text
     assert not yard.state_file.exists()
-
-
-def test_first_line_says_what_this_is(yard):
-    """Nobody takes it for Pulumi."""
-    yard.program("")
-
-    first = yard.run("preview").text.splitlines()[0]
-
-    assert first == "emulator of the Pulumi engine: a test double in the sandbox (engine:emulator), not the pulumi CLI"
-
-
-def test_wrong_arguments_end_with_the_usage_code(yard):
-    """As every command of this package."""
-    assert yard.run("up", "--config", "novalue").code == 64

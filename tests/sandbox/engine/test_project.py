@@ -29,14 +29,6 @@ def test_config_comes_from_three_places_and_the_last_one_wins(write):
     assert found.config == {"aws:region": "us-east-1", "p:size": "3", "p:on": "true", "aws:profile": "x"}
 
 
-def test_nested_config_becomes_json(write):
-    """As a program gets it from the real CLI."""
-    storage = {"volumes": [{"id": "a", "size": 1.5, "fast": False}]}
-    root = write({"name": "p"}, {"config": {"p:storage": storage}})
-
-    assert json.loads(project.read(root, "dev", {}).config["p:storage"]) == storage
-
-
 @pytest.mark.parametrize("value", [{"secure": "v1:abc"}, {"a": [{"secure": "v1:abc"}]}])
 def test_encrypted_config_is_refused_with_the_way_out(write, value):
     """There is no key to open it with."""
@@ -44,17 +36,6 @@ def test_encrypted_config_is_refused_with_the_way_out(write, value):
 
     with pytest.raises(errors.SpecError, match=r"config\.p:token: expected plain text .*--config p:token=VALUE"):
         project.read(root, "dev", {})
-
-
-def test_main_and_plugins_are_relative_to_the_project(write):
-    """``main`` is where the program lies, ``path`` where a plugin does."""
-    providers = [{"name": "toy", "path": "./plugin"}]
-    root = write({"name": "p", "main": "infra/", "plugins": {"providers": providers}})
-
-    found = project.read(root, "dev", {})
-
-    assert found.program == root / "infra"
-    assert found.plugins == {"toy": root / "plugin"}
 
 
 def test_missing_project_file_is_named(tmp_path):
@@ -68,12 +49,3 @@ def test_secret_keys_are_those_declared_secret(write):
     root = write({"name": "p", "config": {"token": {"type": "string", "secret": True, "default": "t"}}})
 
     assert project.read(root, "dev", {}).secret_keys == {"p:token"}
-
-
-def test_urn_leads_through_the_types_of_the_parents(write):
-    """But not through the stack's."""
-    found = project.read(write({"name": "p"}), "dev", {})
-    box = found.urn("toy:index:Box", "b", found.root_urn)
-
-    assert box == "urn:pulumi:dev::p::toy:index:Box::b"
-    assert found.urn("toy:index:Thing", "t", box) == "urn:pulumi:dev::p::toy:index:Box$toy:index:Thing::t"

@@ -5,21 +5,11 @@ import json
 import pytest
 
 from nomad_csi import errors
-from nomad_csi_sandbox.engine import snapshot, state
-
-
-@pytest.fixture
-def snap(tmp_path):
-    stored = state.read(tmp_path / "state.json")
-    return snapshot.Snapshot(stored, tmp_path / "state.json", dry=False)
+from nomad_csi_sandbox.engine import state
 
 
 def thing(name, **fields):
     return {"urn": f"urn:pulumi:dev::p::toy:index:Thing::{name}", "custom": True, "type": "toy:index:Thing", **fields}
-
-
-def saved(snap):
-    return [each["urn"].split("::")[3] for each in state.read(snap.path).resources]
 
 
 def test_secrets_are_not_in_clear_anywhere(yard):
@@ -42,18 +32,6 @@ def test_secrets_are_not_in_clear_anywhere(yard):
     assert "hush-hush" in (yard.world / "thing-one-1.json").read_text(encoding="utf-8")
 
 
-def test_unchanged_secret_is_no_change_and_another_one_is(yard):
-    """Told by the digest alone."""
-    text = 'toy.Thing("one", token=pulumi.Output.secret("%s"))'
-    yard.program(text % "a")
-    yard.up()
-
-    assert yard.up().ops() == []
-
-    yard.program(text % "b")
-    assert yard.up().ops() == [("update", "one")]
-
-
 def test_secret_output_passed_on_is_no_change(yard):
     """The value is not kept, yet who uses it is left alone."""
     yard.program(
@@ -62,65 +40,6 @@ def test_secret_output_passed_on_is_no_change(yard):
     yard.up()
 
     assert yard.up().ops() == []
-
-
-def test_put_is_on_the_disk_when_it_returns(snap):
-    """And takes the place of what was there."""
-    snap.put(thing("one", id="1"))
-
-    assert saved(snap) == ["one"]
-
-
-def test_pending_operation_is_on_the_disk_until_it_ends(snap):
-    """Its end is written with the change that follows."""
-    token = snap.begin("creating", thing("one"))
-    assert [each["type"] for each in state.read(snap.path).pending] == ["creating"]
-
-    snap.end(token)
-    snap.put(thing("one", id="1"))
-
-    assert state.read(snap.path).pending == []
-
-
-def test_replaced_object_stays_until_it_is_dropped(snap):
-    """Both share a URN; the mark tells them apart."""
-    snap.put(thing("one", id="1"))
-    again = snapshot.Snapshot(state.read(snap.path), snap.path, dry=False)
-    old = again.old(thing("one")["urn"])
-
-    marked = again.mark(old, "delete", write=False)
-    again.put(thing("one", id="2"))
-
-    assert [(each["id"], each.get("delete")) for each in state.read(snap.path).resources] == [("2", None), ("1", True)]
-    again.drop(marked)
-    assert [each["id"] for each in state.read(snap.path).resources] == ["2"]
-
-
-def test_dry_snapshot_writes_nothing(tmp_path):
-    """A preview leaves no file behind."""
-    path = tmp_path / "state.json"
-
-    snapshot.Snapshot(state.read(path), path, dry=True).put(thing("one"))
-
-    assert not path.exists()
-
-
-def test_rename_reaches_all_references(tmp_path):
-    """Parent, dependencies, property dependencies, provider."""
-    path = tmp_path / "state.json"
-    old, new = thing("old")["urn"], thing("new")["urn"]
-    user = thing("user", parent=old, dependencies=[old], propertyDependencies={"p": [old]}, provider=f"{old}::id")
-    first = snapshot.Snapshot(state.read(path), path, dry=False)
-    first.put(thing("old", id="1"))
-    first.put(user)
-    snap = snapshot.Snapshot(state.read(path), path, dry=False)
-
-    snap.rename(snap.old(old), new)
-    snap.save()
-
-    assert state.read(path).resources[1] == thing(
-        "user", parent=new, dependencies=[new], propertyDependencies={"p": [new]}, provider=f"{new}::id"
-    )
 
 
 def test_state_of_the_real_engine_is_refused(tmp_path):
