@@ -26,22 +26,3 @@ def test_rejects_url_of_another_machine(url):
     """Anything else is refused before a request is sent."""
     with pytest.raises(errors.RefusedError, match="AWS_ENDPOINT_URL: expected the URL of a moto server"):
         process.loopback_url(url)
-
-
-def test_ready_file_holds_port_and_pid_while_announced(tmp_path):
-    """The ready file appears whole and goes with the server."""
-    ready_file = tmp_path / "ready.json"
-
-    with process.announced(ready_file, 4711):
-        written = ready_file.read_text()
-
-    assert written.startswith('{"port": 4711, "pid": ')
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_port_is_printed_without_a_ready_file(capsys):
-    """Started by hand, a server says where it is."""
-    with process.announced(None, 4711):
-        pass
-
-    assert capsys.readouterr().out == "4711\n"

@@ -225,33 +225,6 @@ def test_volume_of_another_zone_is_refused(start, new_volume, instances):
     assert "api error InvalidVolume.ZoneMismatch" in error.message
 
 
-def test_same_name_with_another_size_is_refused(start):
-    """CSI: ALREADY_EXISTS."""
-    connection = start("aws-ebs", "controller")
-    sizes = [csi_calls.NewVolume(name="sized", capabilities=[WRITER], required_bytes=n * GIB) for n in (1, 2)]
-    csi_calls.create_volume(connection, sizes[0], timeout_s=60)
-
-    assert refused(csi_calls.create_volume, connection, sizes[1], timeout_s=60).code == "ALREADY_EXISTS"
-
-
-def test_size_is_the_drivers_own_when_none_is_given(start):
-    """100 GiB."""
-    wanted = csi_calls.NewVolume(name="default-size", capabilities=[WRITER])
-
-    assert csi_calls.create_volume(start("aws-ebs", "controller"), wanted, timeout_s=60).capacity_bytes == 100 * GIB
-
-
-def test_extra_tags_are_put_on_new_volumes(start, ec2):
-    """The flag of the driver works."""
-    connection = start("aws-ebs", "controller", "--extra-tags=team=db,stage=test")
-    wanted = csi_calls.NewVolume(name="tagged", capabilities=[WRITER], required_bytes=GIB)
-
-    made = csi_calls.create_volume(connection, wanted, timeout_s=60)
-
-    tags = {tag["Key"]: tag["Value"] for tag in ec2.describe_volumes(VolumeIds=[made.volume_id])["Volumes"][0]["Tags"]}
-    assert (tags["team"], tags["stage"]) == ("db", "test")
-
-
 @pytest.mark.parametrize("volume_id", ["fs-0123456789abcdef0", "fs-01234567:/data", "fs-01234567::fsap-01234567"])
 def test_efs_confirms_by_the_shape_of_the_id(start, volume_id):
     """The EFS driver asks nobody."""

@@ -11,7 +11,6 @@ from nomad_csi_sandbox.csi_plugin import arguments, server
 from tests import csi_calls
 
 GIB = 1 << 30
-TIB = 1 << 40
 WRITER = capability.VolumeCapability(access_mode="single-node-writer", attachment_mode="file-system")
 BLOCK = capability.VolumeCapability(access_mode="single-node-writer", attachment_mode="block-device")
 SHARED = capability.VolumeCapability(access_mode="multi-node-multi-writer", attachment_mode="file-system")
@@ -105,20 +104,6 @@ def test_driver_makes_volumes_in_its_own_way(start, words, fields, capacity, con
     assert make(connection, **fields) == made
 
 
-@pytest.mark.parametrize(
-    ("words", "pattern"),
-    [
-        (("gce-pd",), "projects/sandbox/zones/europe-west1-b/disks/v"),
-        (("csi-driver-nfs", "--nodeid=n1"), "nas#pool#v##"),
-    ],
-)
-def test_ids_have_the_form_of_the_driver(start, words, pattern):
-    """A registration of them has to look like the real ones."""
-    made = make(start(*words), required_topologies=ZONE, parameters=NFS_PARAMETERS if "nfs" in words[0] else {})
-
-    assert made.volume_id == pattern
-
-
 def test_gce_makes_nothing_without_a_place(start):
     """The trap of `nomad volume create` without a topology."""
     code, text = refused(make, start("gce-pd"))
@@ -177,43 +162,6 @@ def test_storage_of_others_is_known_by_its_id(start, words, volume_id, known):
         assert controller.validate_volume_capabilities(connection, **ask).confirmed
     else:
         assert refused(controller.validate_volume_capabilities, connection, **ask)[0] == "NOT_FOUND"
-
-
-def test_volumes_grow_and_never_shrink(hostpath):
-    """A smaller size leaves them as they are; a node has to be told."""
-    made = make(hostpath, required_bytes=5)
-
-    grown = csi_calls.controller_expand_volume(hostpath, volume_id=made.volume_id, required_bytes=9, timeout_s=30)
-    again = csi_calls.controller_expand_volume(hostpath, volume_id=made.volume_id, required_bytes=3, timeout_s=30)
-
-    assert grown == again == csi_calls.ExpandedVolume(capacity_bytes=9, node_expansion_required=True)
-
-
-def test_volumes_do_not_grow_beyond_the_driver(hostpath):
-    """With its words."""
-    made = make(hostpath)
-
-    code, text = refused(
-        csi_calls.controller_expand_volume, hostpath, volume_id=made.volume_id, required_bytes=2 * TIB, timeout_s=30
-    )
-
-    assert (code, "exceeds maximum allowed 1099511627776" in text) == ("OUT_OF_RANGE", True)
-
-
-def test_snapshot_makes_a_volume(hostpath):
-    """Made once by its name, listed by its volume, and the size is its source's."""
-    made = make(hostpath, required_bytes=5)
-    first = controller.create_snapshot(hostpath, source_volume_id=made.volume_id, name="s", timeout_s=30)
-
-    again = controller.create_snapshot(hostpath, source_volume_id=made.volume_id, name="s", timeout_s=30)
-    listed = controller.list_snapshots(hostpath, source_volume_id=made.volume_id, timeout_s=30)
-    copy = make(hostpath, name="copy", snapshot_id=first.snapshot_id)
-    csi_calls.delete_snapshot(hostpath, snapshot_id=first.snapshot_id, timeout_s=30)
-
-    assert (first.snapshot_id, first.size_bytes, first.ready_to_use) == (again.snapshot_id, 5, True)
-    assert [item.snapshot_id for item in listed] == [first.snapshot_id]
-    assert copy.capacity_bytes == 5
-    assert controller.list_snapshots(hostpath, timeout_s=30) == ()
 
 
 def test_calls_that_a_driver_has_not_are_unimplemented(start):

@@ -91,30 +91,3 @@ def test_file_in_the_way_is_not_touched(run, folder):
 
     assert (process.returncode, path.read_text()) == (1, "precious")
     assert "exists and is no socket; it is not touched" in log
-
-
-@pytest.mark.parametrize(
-    ("words", "code"),
-    [
-        (["--driver=aws-ebs", "banana"], 0),
-        (["--driver=aws-ebs", "controller", "--nonsense"], 2),
-        (["--driver=aws-efs", "node", "--endpoint=unix:///run/x.sock"], 1),
-    ],
-)
-def test_exit_codes_are_those_of_the_drivers(run, words, code):
-    """An operator's mistake ends the task as it would in production."""
-    process = run(*words)
-
-    process.communicate(timeout=60)
-
-    assert process.returncode == code
-
-
-def test_refuses_aws_itself(run, folder):
-    """An emulator that is pointed at AWS does not start."""
-    process = run("--driver=aws-ebs", "controller", f"--endpoint={folder}/csi.sock", AWS_ENDPOINT_URL="https://aws")
-
-    _, log = process.communicate(timeout=60)
-
-    assert process.returncode == 1
-    assert "talks to loopback addresses only" in log

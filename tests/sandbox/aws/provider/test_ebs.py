@@ -4,7 +4,6 @@ import grpc
 import pytest
 from pulumi.runtime.proto import provider_pb2
 
-from nomad_csi.provider import wire
 from nomad_csi_sandbox.aws.provider.table import ebs
 
 TOKEN = "aws:ebs/volume:Volume"
@@ -32,25 +31,6 @@ def test_volume_is_created_as_asked_with_the_outputs_of_the_real_provider(volume
         "throughput": 125,
         "type": "gp3",
     }
-
-
-def test_preview_of_a_create_says_what_is_unknown(engine, unique, by_hand):
-    """A preview makes nothing; what AWS will decide is unknown, what the program says is known."""
-    news = {"availabilityZone": "us-east-1a", "size": 10, "type": "gp3", "tags": {"Name": unique}}
-
-    previewed = engine.create(TOKEN, unique, news, preview=True)
-
-    assert previewed.id == ""
-    assert previewed.outputs == {
-        **news,
-        "region": "us-east-1",
-        "tagsAll": {"Name": unique, "team": "storage"},
-        **dict.fromkeys(
-            ["arn", "createTime", "encrypted", "iops", "kmsKeyId", "snapshotId", "throughput"], wire.UNKNOWN
-        ),
-    }
-    filters = [{"Name": "tag:Name", "Values": [unique]}]
-    assert by_hand("ec2").describe_volumes(Filters=filters)["Volumes"] == []
 
 
 @pytest.mark.parametrize(
@@ -89,32 +69,6 @@ def test_change_that_needs_a_new_volume(engine, volume, changes):
 
     assert (list(diff.replaces), diff.deleteBeforeReplace) == (list(changes), False)
     assert [detail.inputDiff for detail in diff.detailedDiff.values()] == [True]
-
-
-@pytest.mark.parametrize("name", ["size", "type", "encrypted"])
-def test_leaving_out_what_aws_decides_is_no_difference(engine, volume, name):
-    """An input that AWS fills in keeps its value when the program no longer says it."""
-    news = {key: value for key, value in volume.program.items() if key != name}
-
-    assert engine.diff(volume, news).changes == NO_CHANGE
-
-
-def test_saying_what_aws_decided_is_no_difference(engine, volume):
-    """A program that now writes down what the volume has changes nothing."""
-    assert (
-        engine.diff(volume, volume.program | {"iops": 3000, "throughput": 125, "multiAttachEnabled": False}).changes
-        == NO_CHANGE
-    )
-
-
-def test_preview_of_an_update_touches_nothing(engine, volume, by_hand):
-    """A preview of an update shows the new inputs and the old outputs."""
-    news = volume.program | {"size": 30}
-
-    previewed = engine.update(volume, news, preview=True)
-
-    assert previewed.outputs == {**volume.outputs, "size": 30}
-    assert by_hand("ec2").describe_volumes(VolumeIds=[volume.id])["Volumes"][0]["Size"] == 10
 
 
 def test_refresh_shows_what_was_changed_by_hand(engine, volume, by_hand):
@@ -205,17 +159,6 @@ def test_rejects_an_unknown_zone(engine, unique):
         engine.create(TOKEN, unique, {"availabilityZone": "us-east-1q", "size": 1})
 
     assert refused.value.details().endswith("api error InvalidZone.NotFound: The zone 'us-east-1q' does not exist.")
-
-
-def test_volume_in_another_region(engine, unique):
-    """The input ``region`` decides where the volume is made, read and deleted."""
-    made = engine.create(TOKEN, unique, {"availabilityZone": "eu-west-1a", "size": 1, "region": "eu-west-1"})
-
-    refreshed = engine.refresh(made)
-    engine.delete(made)
-
-    assert (refreshed.outputs["region"], refreshed.outputs["availabilityZone"]) == ("eu-west-1", "eu-west-1a")
-    assert engine.refresh(made) is None
 
 
 @pytest.mark.parametrize(("size_gib", "iops"), [(1, 100), (100, 300), (16_384, 16_000)])

@@ -76,14 +76,6 @@ def test_order_of_lifecycle_policies_does_not_matter(engine, unique):
     assert diff.changes == NO_CHANGE
 
 
-@pytest.mark.parametrize("changes", [{"encrypted": False}, {"performanceMode": "maxIO"}, {"creationToken": "another"}])
-def test_change_that_needs_a_new_file_system(engine, file_system, changes):
-    """Encryption, performance mode and token are for life."""
-    diff = engine.diff(file_system, file_system.program | changes)
-
-    assert list(diff.replaces) == list(changes)
-
-
 def test_what_moto_lacks_is_said(engine, file_system):
     """A change that moto cannot make fails in one sentence, not as a page of HTML."""
     with pytest.raises(grpc.RpcError) as refused:

@@ -84,13 +84,6 @@ def test_mount_target_changes_groups_in_place(engine, mount_target, unique):
     assert turned.changes == NO_CHANGE
 
 
-def test_mount_target_is_deleted_before_it_is_replaced(engine, mount_target):
-    """A zone has room for one mount target."""
-    diff = engine.diff(mount_target, mount_target.program | {"subnetId": "subnet-0aaaaaaaaaaaaaaaa"})
-
-    assert (list(diff.replaces), diff.deleteBeforeReplace) == (["subnetId"], True)
-
-
 def test_rejects_a_second_mount_target_in_a_zone(engine, mount_target, unique):
     """An emulator adopts nothing: EFS's refusal is shown."""
     with pytest.raises(grpc.RpcError) as refused:
@@ -139,11 +132,6 @@ def test_access_point_changes_only_tags_in_place(engine, access_point):
     assert tagged.outputs["tags"] == {"a": "b"}
     assert (list(other_user.replaces), list(no_user.replaces)) == (["posixUser"], ["posixUser"])
     assert engine.refresh(tagged).inputs == tagged.inputs
-
-
-def test_import_of_an_access_point_is_sparse(engine, access_point):
-    """Without inputs, a read gives the inputs that say something."""
-    assert engine.import_(ACCESS_POINT, access_point.id).inputs == access_point.inputs
 
 
 def test_rejects_an_access_point_on_a_file_system_that_does_not_exist(engine, unique):

@@ -6,7 +6,6 @@ import sys
 import pytest
 
 from nomad_csi import exit_codes
-from nomad_csi_sandbox.aws.provider import __main__ as provider_main
 
 MODULE = "nomad_csi_sandbox.aws.provider"
 
@@ -36,13 +35,3 @@ def test_rejects_anything_but_loopback(environment, tmp_path):
 
     assert (ended.returncode, list(tmp_path.iterdir())) == (exit_codes.USAGE, [])
     assert ended.stderr.startswith("error: AWS_ENDPOINT_URL: expected the URL of a moto server on this machine")
-
-
-def test_rejects_a_port_that_is_taken(endpoint_url):
-    """Two emulators do not share a port."""
-    with (
-        provider_main.serving(endpoint_url, {}) as port,
-        pytest.raises(RuntimeError, match="Failed to bind"),
-        provider_main.serving(endpoint_url, {}, port),
-    ):
-        pass

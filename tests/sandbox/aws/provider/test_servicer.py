@@ -72,23 +72,6 @@ def test_region_comes_from_the_environment_or_is_missing(attach, endpoint_url):
     ]
 
 
-def test_default_tags_may_be_json_text(attach, endpoint_url):
-    """Engines pass nested arguments of a provider as text."""
-    engine = attach(endpoint_url, CREDENTIALS)
-    engine.configure(region="us-east-1", defaultTags='{"tags": {"team": "text"}}')
-
-    checked = engine.check(VOLUME, "data", {"availabilityZone": "us-east-1a", "tags": {"a": "b"}})
-
-    assert wire.load(checked.inputs)[0]["tagsAll"] == {"a": "b", "team": "text"}
-
-
-def test_own_tag_wins_over_a_default_tag(engine):
-    """A resource may say otherwise."""
-    checked = engine.check(VOLUME, "data", {"availabilityZone": "us-east-1a", "tags": {"team": "own"}})
-
-    assert wire.load(checked.inputs)[0]["tagsAll"] == {"team": "own"}
-
-
 def test_unknown_tags_make_all_tags_unknown(engine):
     """What is not known yet is passed on as such."""
     checked = engine.check(VOLUME, "data", {"availabilityZone": "us-east-1a", "tags": {"a": wire.UNKNOWN}})
