@@ -13,9 +13,7 @@ import pytest
 from nomad_csi.cli.common import inputs
 from nomad_csi.hcl import read
 from nomad_csi.hcl import volume as volume_reader
-from nomad_csi.nomad import jobs, volumes
-from nomad_csi.plan import storage
-from nomad_csi.render import documents
+from nomad_csi.nomad import jobs
 from tests import job_validation
 
 NOMAD = shutil.which("nomad")
@@ -30,29 +28,6 @@ LACKS = ("nonexistent namespace", "nonexistent node pool", 'Vault "default" not 
 """What this agent lacks, and not the job."""
 
 GO_ZERO_TIME = "0001-01-01T00:00:00Z"
-SPEC = {
-    "plugins": [
-        {"id": "aws-ebs0", "driver": "aws-ebs", "aws_region": "us-east-1"},
-        {"id": "aws-efs0", "driver": "aws-efs", "aws_region": "us-east-1"},
-    ],
-    "volumes": [
-        {
-            "id": "mysql",
-            "plugin_id": "aws-ebs0",
-            "existing": {"external_id": "vol-0123456789abcdef0", "availability_zone": "us-east-1a"},
-            "mount_options": {"fs_type": "xfs", "mount_flags": ["noatime"]},
-        },
-        {
-            "id": "shared",
-            "plugin_id": "aws-efs0",
-            "existing": {"external_id": "fs-0123456789abcdef0:/a b:fsap-0123456789abcdef0"},
-            "context": {"encryptInTransit": "true", "mounttargetip": "10.0.0.1"},
-            "mount_options": {"mount_flags": ["az=us-east-1a", "iam"]},
-        },
-    ],
-}
-PLAN = storage.plan_document(SPEC)
-JOBS = [job for plugin in PLAN.plugins for job in plugin.jobs]
 
 
 @pytest.fixture
@@ -93,39 +68,6 @@ def said(value):
         found = {name: said(item) for name, item in value.items()}
         return {name: item for name, item in found.items() if item not in ({}, [], "", None, 0, False, GO_ZERO_TIME)}
     return [said(item) for item in value] if isinstance(value, list) else value
-
-
-@pytest.mark.parametrize("volume", PLAN.volumes, ids=lambda volume: volume.key)
-def test_command_sends_of_a_volume_file_what_our_client_sends(tmp_path, received, volume):
-    """`nomad volume register` reads from our file the volume that our own registration is."""
-    address, bodies = received
-    document = volume.registration
-    file = tmp_path / "v.volume.hcl"
-    file.write_text(documents.volume_file(document), encoding="utf-8")
-
-    run(address, "volume", "register", str(file))
-
-    [(path, body)] = bodies
-    assert path.partition("?")[0] == f"/v1/volume/csi/{document.volume_id}"
-    assert said(body["Volumes"]) == said([volumes.payload(document)])
-
-
-@pytest.mark.parametrize("job", JOBS, ids=lambda job: job.job_id)
-def test_agent_accepts_a_job_file(agent, tmp_path, job):
-    """Parsed into the job that was meant, and valid; whether Docker would take its config no agent says."""
-    file = tmp_path / "j.nomad.hcl"
-    file.write_text(documents.job_file(job), encoding="utf-8")
-
-    parsed = jobs.parse(agent.client, file.read_text(encoding="utf-8"))
-    answer = run(agent.address, "job", "validate", str(file))
-
-    assert "Job validation successful" in answer
-    [group] = parsed["TaskGroups"]
-    [task] = group["Tasks"]
-    assert (parsed["ID"], parsed["Type"], task["Driver"]) == (job.job_id, job.job_type, "docker")
-    assert (task["CSIPluginConfig"]["ID"], task["CSIPluginConfig"]["Type"]) == (job.plugin_id, job.role)
-    assert task["Config"]["args"] == list(job.arguments)
-    assert task["Config"].get("volumes", []) == list(job.binds)
 
 
 def name_of(path):

@@ -341,32 +341,6 @@ def test_nomad_refuses_what_we_refuse_of_a_constraint(script, operator):
     assert len(job_validation.validate(script.agent.client, parsed).problems) == 1
 
 
-def test_every_setting_together_is_a_valid_job(script):
-    """One plugin with all that can be set, under each task driver."""
-    given = {
-        "aws_region": "us-east-1",
-        "nomad_region": "global",
-        "datacenters": ["dc1", "dc2"],
-        "node_pool": "default",
-        "priority": 90,
-        "availability_zone": "us-east-1a",
-        "constraints": [{"attribute": "${meta.absent}", "operator": "is_not_set"}],
-        "metrics_port": 3301,
-        "update": {"max_parallel": 2, "min_healthy_time_s": 5, "healthy_deadline_s": 60, "auto_revert": True},
-        "extra_tags": {"team": "a"},
-        "log_verbosity": 4,
-        "resources": {"cpu_mhz": 50, "memory_mib": 64, "memory_max_mib": 128},
-        "registry_credentials": {"nomad_variable": "nomad/jobs"},
-    }
-    for task_driver in ("docker", "podman"):
-        plugin = {"id": "all", "driver": "aws-ebs", "task_driver": {"name": task_driver}} | given
-        for job in storage.plan_document({"plugins": [plugin]}).plugins[0].jobs:
-            parsed = jobs.parse(script.agent.client, documents.job_file(job))
-            checked = job_validation.validate(script.agent.client, parsed)
-            assert checked.problems == ()
-            assert checked.warnings.startswith("1 warning:\n\n* Memory oversubscription is not enabled")
-
-
 LACKING = ('is in nonexistent namespace "storage"', 'Vault "default" not enabled but used in the job')
 """What the examples ask for and this agent has not."""
 

@@ -35,7 +35,7 @@ MARK = "NOMAD_CSI_TEST_CLUSTER"
 
 ZONES = {"c1": "us-east-1a", "c2": "us-east-1b"}
 EMULATOR = "nomad-csi-sandbox-csi-plugin"
-PROGRAMS = ("hostpathplugin", "aws-ebs-csi-driver")
+PROGRAMS = ("hostpathplugin",)
 HOSTPATH = {
     "provider": "hostpath.csi.k8s.io",
     "version": "",
@@ -179,13 +179,6 @@ class Cluster:
         """Run the hostpath driver of Kubernetes CSI, a real one, as a monolith on both clients."""
         own = ["--nodeid=${node.unique.name}", f"--statedir={self.folder}/${{node.unique.name}}-{plugin_id}", *words]
         return self.run(plugin_id, *own, command=shutil.which("hostpathplugin"), role="monolith", **more)
-
-    def ebs_nodes(self, plugin_id, metadata_url):
-        """Run node instances of the EBS driver, which asks the metadata service at this address where it is."""
-        env = f'AWS_EC2_METADATA_DISABLED = "false"\n AWS_EC2_METADATA_SERVICE_ENDPOINT = "{metadata_url}"'
-        return self.run(
-            plugin_id, "node", "--metadata-sources=imds", command=shutil.which("aws-ebs-csi-driver"), env=env
-        )
 
     def drain(self, name, *, over=False):
         [node] = [item for item in nodes.list_nodes(self.client) if item.name == name]

@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from nomad_csi import errors
-from nomad_csi.diagnosis import smoke, smoke_round
+from nomad_csi.diagnosis import smoke
 from nomad_csi.drivers import catalogue
 from nomad_csi.nomad import volumes
 from nomad_csi.spec import names
@@ -191,28 +191,6 @@ def test_volume_is_evidence_the_smoke_test(stack, create, folder):
     )
     assert list((folder / made["externalId"]).iterdir()) == []
     assert stack.volume("tried").claims == ()
-
-
-def test_smoke_test_finds_data_that_did_not_stay(stack, create, folder, monkeypatch):
-    """A plugin that gives the second job another folder is found out by the missing file."""
-    made = create(wanted("forgetful"))
-    run = smoke_round.Watch.run
-
-    def forget(watch, job):
-        if job.kind == "read":
-            shutil.rmtree(folder / made["externalId"])
-            (folder / made["externalId"]).mkdir()
-        return run(watch, job)
-
-    monkeypatch.setattr(smoke_round.Watch, "run", forget)
-
-    outcome = smoke.try_out(stack.agent.client, ("default", "forgetful"), timeout_s=60)
-
-    assert outcome.status == "failed"
-    assert [done.reason for done in outcome.rounds] == [
-        "",
-        "the file that was written is not there: what is mounted is not what was written to",
-    ]
 
 
 def test_storage_goes_with_its_volume_where_the_spec_says_so(stack, folder):

@@ -130,36 +130,6 @@ def test_drain_that_keeps_the_plugin_releases_the_claim_and_is_warned_of(cluster
     two_clients.until(lambda: newest(cluster, "user") == ("run", "running"))
 
 
-def test_drain_in_the_wrong_order_is_told_and_undone(cluster, run):
-    """The deadline takes the plugin before its consumer has ended; the page's commands release the claim."""
-    look, disable, again, drain = commands("Recover from a drain in the wrong order")
-    run("nomad node drain -enable -detach -deadline 1s -yes NODE_ID")
-    two_clients.until(lambda: newest(cluster, "user") == ("stop", "complete"))
-    code, wrong = run(look)
-
-    run(disable)
-    two_clients.until(lambda: claimed(run(again)[1]) in [([], []), ([("live", "running")], [])])
-    two_clients.until(lambda: newest(cluster, "user") == ("run", "running"))
-    run(drain)
-
-    assert (code, claimed(wrong)) == (
-        1,
-        ([("ended", "complete")], ["claim-ended", "claim-without-controller", "claim-without-node-plugin"]),
-    )
-    assert (newest(cluster, "user"), newest(cluster, "plugin-local")) == (("stop", "complete"), ("run", "running"))
-    two_clients.until(lambda: claimed(run(look)[1]) == ([], []))
-
-
-def test_client_to_be_replaced_loses_its_plugin_last(cluster, run):
-    """Without -ignore-system the plugin ends, too, and no claim is left."""
-    drain, look = commands("Replace a client or its AMI")
-    run(drain)
-
-    two_clients.until(lambda: claimed(run(look)[1]) == ([], []))
-    assert newest(cluster, "user") == ("stop", "complete")
-    two_clients.until(lambda: newest(cluster, "plugin-local") == ("stop", "complete"))
-
-
 def test_nothing_moves_within_a_zone_that_is_taken_out(cluster, run):
     """Ineligible before the first is drained, the other client gets nothing; the consumer waits for its own to be back."""
     [ineligible] = commands("Take a zone out")

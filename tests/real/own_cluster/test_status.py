@@ -14,7 +14,6 @@ def cluster():
     """Both clients, and all plugins at once: they get well together."""
     with two_clients.started() as made:
         made.plugins = {name: made.run(name, health_timeout="2m") for name in ("killed", "stopped", "unready")}
-        made.plugins["trapped"] = made.run("trapped", "node", health_timeout="10s")
         yield made
 
 
@@ -57,17 +56,3 @@ def test_not_ready_is_unhealthy_and_its_log_is_read(cluster):
     assert {cause.where for cause in plugin.explained(seen) if cause.kind in {"log", "note"}} == {
         f"on c1 (allocation {plugin.allocation('c1').alloc_id[:8]})"
     }
-
-
-def test_positional_word_is_named_as_the_trap(cluster):
-    """The documentation's old job for EFS, run by a real client."""
-    plugin = cluster.plugins["trapped"]
-
-    seen = two_clients.until(lambda: _with_trouble(plugin.look()))
-
-    [issue] = [cause.text for cause in plugin.explained(seen) if cause.kind == "known-issue"]
-    assert issue.startswith("a word without dashes in front makes the driver ignore every flag behind it")
-
-
-def _with_trouble(seen):
-    return seen if {row.status for row in seen.status.instances} & {"unhealthy", "flapping"} else None

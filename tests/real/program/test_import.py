@@ -145,24 +145,6 @@ def test_import_of_a_job(own, by_hand):
     assert not [line for line in (text + told).splitlines() if UNTOLD.search(line)]
 
 
-@pytest.mark.parametrize(
-    ("token", "identity", "message"),
-    [
-        (VOLUME, "mysql", "import: id: expected namespace/volume_id, got 'mysql'"),
-        (VOLUME, "default/a/b", "import: id: expected namespace/volume_id, got 'default/a/b'"),
-        (JOB, "/x", "import: id: expected namespace/job_id, got '/x'"),
-        (VOLUME, "default/absent", "resource 'default/absent' does not exist"),
-        (JOB, "default/absent", "resource 'default/absent' does not exist"),
-    ],
-)
-def test_import_of_a_bad_or_absent_id(token, identity, message, own):
-    """One error that says what the id is made of, or that nothing is there."""
-    text = own.run("import", token, "thing", identity, "--yes", code=1)
-
-    assert message in text
-    assert "Traceback" not in text
-
-
 def inputs_of(stack, token):
     [found] = [item["inputs"] for item in stack.resources().values() if item["type"] == token]
     return found

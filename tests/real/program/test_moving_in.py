@@ -19,9 +19,7 @@ from nomad_csi import cli
 from nomad_csi.frame import resource
 from nomad_csi.nomad import jobs, plugins, volumes
 from nomad_csi.volumes import created_volume
-from nomad_csi_sandbox.aws.account import CREDENTIAL
 from tests.contract import agents
-from tests.real.ebs_world import REGION
 
 COMMAND = shutil.which("hostpathplugin")
 OWN_ID, USUAL_ID = "plugin-hostpath", "plugin-hostpath0-monolith"
@@ -63,36 +61,6 @@ job "writer" {{
       config {{
         command = "/bin/sh"
         args    = ["-c", "while true; do echo line >> /data/log; sleep 0.1; done"]
-      }}
-    }}
-  }}
-}}
-"""
-EBS_DRIVER = shutil.which("aws-ebs-csi-driver")
-TUTORIAL_IDS = {"controller": "plugin-aws-ebs-controller", "node": "plugin-aws-ebs-nodes"}
-TUTORIAL_JOB = """
-job "{job_id}" {{
-  datacenters = ["dc1"]
-  type        = "{job_type}"
-  group "{role}" {{
-    task "plugin" {{
-      driver = "raw_exec"
-      config {{
-        command = "{command}"
-        args    = ["{role}", "--endpoint=${{CSI_ENDPOINT}}", "--v=5"]
-      }}
-      env {{
-        {environment}
-      }}
-      csi_plugin {{
-        id                     = "aws-ebs0"
-        type                   = "{role}"
-        mount_dir              = "/csi"
-        stage_publish_base_dir = "{data_dir}/client/csi/{role}/aws-ebs0"
-      }}
-      resources {{
-        cpu    = 100
-        memory = 64
       }}
     }}
   }}
@@ -252,52 +220,3 @@ def test_job_is_taken_over_without_a_second_instance_and_without_losing_a_claim(
     stop_writer(client, until)
     ready.run(*DESTROY)
     assert jobs.get(client, "default", OWN_ID) is None
-
-
-@pytest.fixture
-def tutorial(agent, cloud, until, tmp_path):
-    """Both jobs of the tutorial, healthy; return their environment. Keys come from a file, as a spec takes none."""
-    if not EBS_DRIVER:
-        pytest.skip("needs `aws-ebs-csi-driver` on PATH")
-    keys = tmp_path / "credentials"
-    keys.write_text(f"[default]\naws_access_key_id = {CREDENTIAL}\naws_secret_access_key = {CREDENTIAL}\n")
-    environment = {
-        "AWS_REGION": REGION,
-        "AWS_EC2_ENDPOINT": cloud.ec2_url,
-        "AWS_EC2_METADATA_SERVICE_ENDPOINT": cloud.metadata_url,
-        "AWS_SHARED_CREDENTIALS_FILE": str(keys),
-    }
-    lines = "\n        ".join(f'{name} = "{value}"' for name, value in environment.items())
-    for role, job_id in TUTORIAL_IDS.items():
-        given = {"role": role, "job_id": job_id, "job_type": {"node": "system"}.get(role, "service")}
-        source = TUTORIAL_JOB.format(**given, command=EBS_DRIVER, environment=lines, data_dir=agent.folder)
-        run(agent.client, source)
-    until(lambda: is_healthy(agent.client, "aws-ebs0"), WAIT_S, "the tutorial's plugin is healthy")
-    yield environment
-    for job_id in TUTORIAL_IDS.values():
-        jobs.stop(agent.client, "default", job_id, purge=False)
-
-
-def test_jobs_of_the_tutorial_are_taken_over(agent, tutorial, ready, tmp_path, capsys):
-    """Imported from the cluster with their ids; each instance ends before the next starts; a destroy purges both."""
-    client, spec = agent.client, tmp_path / "storage.yaml"
-    code, text = command("nomad-csi import --cluster --plugin aws-ebs0 --aws-region us-east-1", capsys)
-    [plugin] = yaml.safe_load(text)["plugins"]
-    assert (code, plugin["job_ids"]) == (0, TUTORIAL_IDS)
-    assert tutorial.items() - {"AWS_REGION": REGION}.items() <= plugin["environment"].items()
-    spec.write_text(text)
-    code, text = command(f"nomad-csi plan {spec} --json", capsys)
-    planned = {item["name"]: item["state"] for item in yaml.safe_load(text)["items"]}
-    assert (code, planned) == (1, {f"default/{job_id}": "changes" for job_id in TUTORIAL_IDS.values()})
-
-    verify = {"verify": {"evidence": "csi", "timeout_s": 120, "stable_s": 1}}
-    ready.write(plugin | {"adopt": True, "controller": {"count": 1}} | verify)
-    told = ready.run(*UP)
-
-    assert "plugin aws-ebs0: verified by CSI probes on 1 client" in told
-    for job_id in TUTORIAL_IDS.values():
-        [(_, ended), (started, still)] = ends_and_starts(client, job_id)
-        assert ended <= started
-        assert still is None
-    ready.run(*DESTROY)
-    assert [jobs.get(client, "default", job_id) for job_id in TUTORIAL_IDS.values()] == [None, None]

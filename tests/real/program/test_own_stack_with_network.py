@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from nomad_csi.nomad import jobs
-from nomad_csi_sandbox.aws import account, session
 from tests import shop
 from tests.real.program import test_sdks
 from tests.real.program.test_yaml_program import camel
@@ -42,29 +40,6 @@ def prepare(stack, world, tmp_path, source, spelled=dict, **environment):
     made.run("config", "set", "taskDrivers", json.dumps(drivers))
     made.command("plugin", "install")
     return made
-
-
-def test_example_with_a_network_stands_up_and_goes(example, world):
-    """Storage in the subnets and with the key of the same program, tags of another stack, and a job of all volumes."""
-    own = example(EXAMPLE)
-    own.run("preview")
-    own.run("up", "--yes", "--skip-preview")
-    outputs = json.loads(own.run("stack", "output", "--json"))
-    isolated = session.isolated(account.CREDENTIAL, account.CREDENTIAL)
-    ec2 = isolated.client("ec2", region_name="us-east-1", endpoint_url=world.environment["AWS_ENDPOINT_URL"])
-    volumes = ec2.describe_volumes(VolumeIds=list(outputs["externalIds"].values()))["Volumes"]
-    with world.nomad() as client:
-        mounted = shop.mounted(client, jobs.parse(client, shop.as_hcl(outputs["job"])))
-    own.run("up", "--yes", "--skip-preview", "--expect-no-changes")
-    own.run("destroy", "--yes", "--skip-preview")
-
-    tags = [{pair["Key"]: pair["Value"] for pair in volume["Tags"]} for volume in volumes]
-    assert [(one["AvailabilityZone"], one["KmsKeyId"]) for one in volumes] == [("us-east-1a", outputs["keyArn"])] * 2
-    assert sorted(one["Size"] for one in volumes) == [10, 20]
-    assert [(one["team"], one["cost"]) for one in tags] == [("shop", "7")] * 2
-    assert outputs["zone"] == "us-east-1a"
-    assert sorted(outputs["mountTargets"]) == ["us-east-1a", "us-east-1b"]
-    assert mounted == ["orders", "stock", "uploads"]
 
 
 def test_example_in_typescript_stands_up_and_goes(example, world):

@@ -11,15 +11,10 @@ import botocore.exceptions
 import pytest
 import yaml
 
-from nomad_csi.nomad import volumes
-
 PROGRAM = "from nomad_csi import storage_stack\n\nstorage_stack()\n"
 ZONE = "us-east-1a"
 ROLE = "nomad-client"
 """The clients' role in the sandbox."""
-
-REPLACED = "is protected, and would be replaced, with its data left in the folder"
-REFUSED = "volume default/shared is protected, and would be re-pointed from"
 
 
 @pytest.fixture
@@ -65,47 +60,6 @@ def aws(world):
 def efs(aws):
     """EFS of this world."""
     return aws("efs")
-
-
-def test_protected_volume_stays_on_its_folder(shared, efs, world):
-    """Another folder or none is refused with the place of the data; another user wants the access point unprotected."""
-
-    def points():
-        found = efs.describe_access_points()["AccessPoints"]
-        return {each["AccessPointId"]: (each["RootDirectory"]["Path"], each["PosixUser"]["Uid"]) for each in found}
-
-    [(point, _)] = before = points().items()
-    [system] = [each["FileSystemId"] for each in efs.describe_file_systems()["FileSystems"]]
-    shared.run("up", "--yes", "--skip-preview", "--expect-no-changes")
-
-    shared.point(path="/other")
-    other = shared.run("preview", code=1)
-    at_once = shared.run("up", "--yes", "--skip-preview", code=1)
-    shared.point(path=None)
-    root = shared.run("preview", code=1)
-    root_at_once = shared.run("up", "--yes", "--skip-preview", code=1)
-
-    stays = f"the data stays in {system}:/shared and is not copied"
-    assert f"access_point.path: expected '/shared': {point} {REPLACED}, got '/other'" in other
-    assert f"access_point.path: expected '/shared': {point} {REPLACED}, got '/other'" in at_once
-    assert f"{REFUSED} {system}:/shared to {system}:/: {stays}" in root
-    assert f"{REFUSED} {system}:/shared to {system}:/: {stays}" in root_at_once
-    assert points().items() == before
-    with world.nomad() as client:
-        assert volumes.get(client, "default", "shared").external_id == f"{system}::{point}"
-
-    shared.point(uid=2000)
-    assert f"access_point.uid: expected 1000: {point} {REPLACED}, got 2000" in shared.run("preview", code=1)
-    shared.point(uid=2000, protect=False)
-    assert f"for another access point of {system}:/shared, refused while claimed" in shared.run("preview")
-    shared.run("up", "--yes", "--skip-preview")
-
-    [(after, served)] = points().items()
-    assert after != point
-    assert served == ("/shared", 2000)
-    assert [each["FileSystemId"] for each in efs.describe_file_systems()["FileSystems"]] == [system]
-    with world.nomad() as client:
-        assert volumes.get(client, "default", "shared").external_id == f"{system}::{after}"
 
 
 def test_role_is_let_in_and_everyone_else_kept_out_of_a_file_system_in_use(shared, efs, aws):

@@ -11,7 +11,6 @@ from nomad_csi.plan import registration
 
 WAIT_S = 120.0
 ZONE = "us-east-1a"
-TOKEN = "nomad-csi:index:VolumeRegistration"
 ABSENT = "vol-0aaaaaaaaaaaaaaaa"
 EBS = """job "ebs" {{
   group "g" {{
@@ -182,25 +181,6 @@ def test_registration_of_another_hand_is_refused_until_it_is_gone(client, disks,
     assert held(client) == (one, "ebs", True)
 
 
-def test_a_state_with_a_pending_replacement_is_healed(client, disks, program):
-    """
-    Versions before 2026-11 left it after a failed replacement. The registration is gone, and so is it for the refresh.
-
-    The engine drops such a resource without a call of Delete; where it calls, tests/volumes/test_volume_ownership.py looks.
-    """
-    one, _ = disks
-    program.declare(one)
-    program.run(*UP)
-    _leave_pending(client, program)
-
-    told = program.run(*UP)
-
-    assert held(client) == (one, "ebs", True)
-    assert "created replacement" in told
-    program.run("preview", "--expect-no-changes")
-    program.run("up", "--yes", "--expect-no-changes")
-
-
 def _register_by_hand(client, external_id):
     """Point the volume at other storage, as somebody does who does not know of the stack."""
     volumes.deregister(client, "default", "orders")
@@ -213,16 +193,3 @@ def _register_by_hand(client, external_id):
         required_topologies=({"topology.ebs.csi.aws.com/zone": ZONE},),
     )
     volumes.register(client, document)
-
-
-def _leave_pending(client, program):
-    """Leave Nomad and the state as a failed replacement of an earlier version did."""
-    volumes.deregister(client, "default", "orders")
-    exported = json.loads(program.run("stack", "export"))
-    [item] = [each for each in exported["deployment"]["resources"] if each["type"] == TOKEN]
-    item["pendingReplacement"] = True
-    for name in ("nonce", "stack", "stackId"):
-        item["outputs"].pop(name, None)
-    path = program.folder / "state.json"
-    path.write_text(json.dumps(exported))
-    program.run("stack", "import", "--file", str(path))

@@ -138,45 +138,6 @@ def test_the_examples_of_the_schema_compile(language, stack, tmp_path):
         assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
 
 
-OUTPUTS = """
-    volumeId: pulumi.interpolate`${plugin.pluginId}-mysql`,
-    tags: { plugin: plugin.pluginId, team: "db" },
-    snapshots: [nightly.schedule],
-    mountOptions: { fsType: "ext4", mountFlags: [pulumi.secret("noatime")] },
-"""
-
-
-def test_outputs_stand_in_every_part_of_an_argument(stack, world, tmp_path):
-    """A TypeScript program: in a text, a map, a list and an object; only the mount options are secret, for a flag is."""
-    [language] = [one for one in LANGUAGES if one.folder == "typescript"]
-    if absent := language.absent:
-        pytest.skip(f"not on PATH: {', '.join(absent)}")
-    folder = tmp_path / "outputs"
-    shutil.copytree(EXAMPLES / language.folder, folder)
-    text = (folder / language.program).read_text()
-    text = text.replace(language.after, language.after + language.task_driver(world.task_driver))
-    text = text.replace("    protect: false,", OUTPUTS + "    protect: false,")
-    text = text.replace("import { CsiPlugin,", "import { CsiPlugin, EbsSnapshots,")
-    head = 'import * as pulumi from "@pulumi/pulumi";\n'
-    nightly = 'const nightly = new EbsSnapshots("nightly", { keep: 7 });\n'
-    (folder / language.program).write_text(head + text.replace("const plugin", nightly + "const plugin", 1))
-    written = stack(folder, **tools("npm"))
-
-    written.command("plugin", "install")
-    written.run("package", "add", PLUGIN)
-    written.run("preview")
-    written.run("up", "--yes", "--skip-preview")
-    found = {item["type"]: item["inputs"] for item in written.resources().values() if item["custom"]}
-    written.run("up", "--yes", "--skip-preview", "--expect-no-changes")
-    written.run("destroy", "--yes", "--skip-preview")
-
-    registration, disk = found["nomad-csi:index:VolumeRegistration"], found["aws:ebs/volume:Volume"]
-    assert registration["volumeId"] == "aws-ebs0-mysql"
-    assert [name for name, value in registration.items() if "ciphertext" in value] == ["mountOptions"]
-    assert (disk["tags"]["plugin"], disk["tags"]["team"]) == ("aws-ebs0", "db")
-    assert disk["tags"]["nomad-csi:snapshots/nightly"] == registration["owner"]
-
-
 def tools(name):
     """Return the environment by which the tool *name* finds caches, settings and certificates of this user."""
     command, names = SETTINGS[name]

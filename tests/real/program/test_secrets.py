@@ -119,19 +119,6 @@ def test_encrypted_values_elsewhere_are_refused_before_anything_is_made(program)
     assert [name for name, text in ({"told": told} | everything(program)).items() if "c0ffee" in text] == []
 
 
-def test_spec_that_is_encrypted_as_a_whole_is_refused(program):
-    """Nobody can know what of it is secret."""
-    storage = yaml.safe_load((program.folder / "Pulumi.dev.yaml").read_text())["config"]["nomad-csi:storage"]
-    program.run("config", "set", "--secret", "nomad-csi:storage", json.dumps(storage))
-
-    told = program.run("preview", code=1)
-
-    assert "nomad-csi:storage: 1 problem\n" in told
-    assert (
-        "expected the spec in the file of the stack's config, with only its secrets encrypted, got an encrypted" in told
-    )
-
-
 def test_config_of_another_file_is_read_there(program):
     """As `--config-file` names it, which a program cannot see, and the variable, which it can."""
     program.encrypt(".volumes[0].context.share", FLAG)
@@ -144,15 +131,3 @@ def test_config_of_another_file_is_read_there(program):
     assert "name it by the variable PULUMI_OPTION_CONFIG_FILE instead" in by_option
     assert "volumes[0] (media).context.share: expected text in clear" in by_variable
     assert "c0ffee" not in by_option + by_variable
-
-
-def test_other_keys_are_refused_where_they_are_encrypted(program):
-    """They stand in the state in clear."""
-    for key in ("address", "renderTo"):
-        program.run("config", "set", "--secret", key, "http://c0ffee")
-
-    told = program.run("preview", code=1)
-
-    for key in ("address", "renderTo"):
-        assert f"{key}: expected text in clear, got an encrypted value; set it without --secret" in told
-    assert "c0ffee" not in told

@@ -177,22 +177,6 @@ def test_outputs_stand_in_every_part_of_an_argument(project):
     assert "ciphertext" in found["aws:ebs/volume:Volume"]["inputs"]["tags"]
 
 
-def test_wrong_output_is_one_clean_line(project):
-    """With the component and the argument, as for a value."""
-
-    def change(resources):
-        resources["mysql"]["properties"]["namespace"] = "team ${aws-ebs0.pluginId}"
-
-    written = project(change, "wrong-output")
-
-    text = written.run("up", "--yes", "--skip-preview", code=1)
-
-    assert "EbsVolume mysql: 1 problem" in text
-    assert "namespace: expected letters, digits and '-', got 'team aws-ebs0'" in text
-    assert "Traceback" not in text
-    assert "While processing" not in text
-
-
 def test_what_the_rules_refuse_is_one_clean_line(project):
     """All problems of a component, in the words of the spec, without a traceback; on one line."""
     written = project(

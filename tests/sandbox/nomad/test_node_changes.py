@@ -1,5 +1,7 @@
 """Clients come and go, and counts grow: what runs where, and what Nomad then says of its plugins."""
 
+import urllib.parse
+
 from nomad_csi_sandbox.nomad.clients import nodes
 
 
