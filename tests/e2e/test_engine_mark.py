@@ -16,18 +16,6 @@ def preview(sandbox, mark):
     )
 
 
-def test_engine_without_the_mark_is_refused(untouched):
-    """It says what it is, and what to use instead; it does not begin."""
-    before = untouched.state.read_bytes()
-
-    done = preview(untouched, "")
-
-    assert done.returncode == 2
-    assert done.stderr.startswith("NOMAD_CSI_SANDBOX is not set: this is an emulator of the Pulumi engine")
-    assert "use the pulumi CLI, or `nomad-csi sandbox`" in done.stderr
-    assert untouched.state.read_bytes() == before
-
-
 def test_state_of_other_parts_is_refused(untouched):
     """State made with an emulator of Nomad is not used with a real one."""
     done = preview(untouched, "aws:moto,engine:emulator,nomad:real,plugins:emulator")

@@ -1,8 +1,10 @@
 """
-GCE PD, DigitalOcean, and drivers that a spec describes itself, on one sandbox: run, registered, made, verified.
+Drivers other than AWS's, and such that a spec describes itself, on one sandbox: run, registered, made, verified.
 
-Portworx runs on the two clients of the sandbox, and wants three.
+Portworx runs on the two clients of the sandbox, and wants three. The hostpath driver runs on one of them.
 """
+
+import re
 
 import pytest
 
@@ -19,7 +21,41 @@ ZONE = "us-east-1a"
 DESCRIBED = {"px0": "portworx", "nfs0": "csi-driver-nfs"}
 """Plugins whose driver the spec describes, and the row of the catalogue that it is."""
 
+DEMOCRATIC = {
+    "id": "kowlan",
+    "driver": "democratic-csi",
+    "config": {
+        "driver": "zfs-generic-nfs",
+        "sshConnection": {"host": "nas.example.net", "username": "democratic"},
+        "zfs": {"datasetParentName": "pool2/democratic/root"},
+        "nfs": {"shareHost": "nas.example.net"},
+    },
+}
+ACME = {
+    "node_attach_driver": "nfs",
+    "provisioner_driver": "zfs-generic-nfs",
+    "server": "nas.example.net",
+    "share": "/pool2/democratic/root/traefik-acme",
+}
+MEDIA = {"server": "nas.example.net", "share": "/export/media"}
+BUILDS = {"server": "nas.example.net", "share": "/export", "subDir": "builds"}
 VOLUMES = [
+    {
+        "id": "traefik-acme",
+        "plugin_id": "kowlan",
+        "existing": {"external_id": "traefik-acme"},
+        "mount_options": {"fs_type": "nfs", "mount_flags": ["nolock"]},
+        "context": ACME,
+    },
+    {"id": "kowlan-made", "plugin_id": "kowlan", "create": {"capacity_min_gib": 1}},
+    {
+        "id": "media",
+        "plugin_id": "nfs1",
+        "existing": {"external_id": "nas.example.net#export/media"},
+        "context": MEDIA,
+    },
+    {"id": "builds", "plugin_id": "nfs1", "create": {"capacity_min_gib": 1}, "parameters": BUILDS},
+    {"id": "scratch", "plugin_id": "hostpath0", "create": {"capacity_min_gib": 1}},
     {"id": "disk", "plugin_id": "gce0", "existing": {"external_id": GCE_DISK, "availability_zone": ZONE}},
     {
         "id": "disk-made",
@@ -48,7 +84,12 @@ def many(tmp_path_factory):
         sandbox.up(check=True)
         with sandbox.nomad() as client:
             client.request("PUT", f"/v1/var/{TOKEN_AT}", body={"Items": {"token": TOKEN}})
+        one = [{"attribute": "${node.unique.name}", "value": "client-1"}]
+        state = {"config": {"state_dir": str(sandbox.data_dir / "hostpath")}, "constraints": one}
         plugins_of_it = [
+            sandbox.played(DEMOCRATIC),
+            sandbox.played({"id": "nfs1", "driver": "csi-driver-nfs"}),
+            sandbox.played({"id": "hostpath0", "driver": "csi-hostpath"} | state),
             sandbox.played({"id": "gce0", "driver": "gce-pd"}),
             sandbox.played({"id": "do0", "driver": "digitalocean", "credentials": {"nomad_variable": TOKEN_AT}}),
             sandbox.played(
@@ -121,3 +162,30 @@ def test_driver_that_a_spec_describes_runs_like_one_of_the_catalogue(held, plugi
     assert plugin.provider == catalogue.DRIVERS[DESCRIBED[plugin_id]].provider
     assert len(plugin.nodes) == 2
     assert made.schedulable
+
+
+def test_democratic_csi_has_its_configuration_through_a_template(held):
+    """The name has the plugin's id; the context that no other driver has reaches Nomad."""
+    plugin, acme, made = held("kowlan", "traefik-acme", "kowlan-made")
+
+    assert (plugin.provider, len(plugin.controllers), len(plugin.nodes)) == ("org.democratic-csi.kowlan", 1, 2)
+    assert (acme.external_id, acme.context, acme.mount_options.fs_type) == ("traefik-acme", ACME, "nfs")
+    assert re.fullmatch(r"kowlan-made-[a-z0-9]+", made.external_id)
+
+
+def test_shares_of_nfs_are_registered_and_made(held):
+    """A controller, and a node on each client."""
+    plugin, media, builds = held("nfs1", "media", "builds")
+
+    assert (plugin.provider, len(plugin.controllers), len(plugin.nodes)) == ("nfs.csi.k8s.io", 1, 2)
+    assert (media.context, builds.context) == (MEDIA, BUILDS)
+    assert builds.external_id.startswith("nas.example.net#export#builds#")
+
+
+def test_hostpath_binds_its_volume_to_its_client(held):
+    """One instance is controller and node."""
+    plugin, scratch = held("hostpath0", "scratch")
+
+    [node] = plugin.nodes
+    assert (plugin.provider, len(plugin.controllers)) == ("hostpath.csi.k8s.io", 1)
+    assert scratch.topologies == (node.segments,)

@@ -1,16 +1,15 @@
-"""`nomad-csi verify` and `nomad-csi csi probe` against a sandbox that is up."""
+"""`nomad-csi verify` against a sandbox that is up."""
 
 import contextlib
 import json
 import os
 import signal
-import socket
 import threading
 from pathlib import Path
 
 import pytest
 
-from nomad_csi.nomad import jobs, plugins, volumes
+from nomad_csi.nomad import jobs, volumes
 from tests import deadlines
 
 
@@ -62,14 +61,6 @@ def of_allocation(alloc_id):
             if f"/{alloc_id}/csi.sock".encode() in path.read_bytes():
                 found.append(int(path.parent.name))
     return found
-
-
-def sockets(sandbox, plugin_id, role):
-    """Return the sockets of a plugin's instances."""
-    with sandbox.nomad() as client:
-        plugin = plugins.get(client, plugin_id)
-    instances = plugin.controllers if role == "controller" else plugin.nodes
-    return [sandbox.data_dir / "client/csi/plugins" / item.alloc_id / "csi.sock" for item in instances]
 
 
 def verify(sandbox, *words):
@@ -175,72 +166,3 @@ def test_verify_exits_1_for_a_dead_plugin_and_2_without_nomad(efs_only, kept_dea
 
     assert (done.returncode, done.stdout) == (2, "")
     assert "no connection: Connection refused; check NOMAD_ADDR (http://127.0.0.1:" in done.stderr
-
-
-def test_wrong_usage_exits_64(untouched):
-    """A typing error is neither an answer nor a failure."""
-    for words in (
-        ["verify"],
-        ["verify", "x.yaml", "--jsno"],
-        ["csi", "probe"],
-        ["csi", "probe", "x", "--role", "driver"],
-    ):
-        done = untouched.exec("nomad-csi", *words, check=False)
-
-        assert done.returncode == 64, words
-        assert done.stderr.startswith("usage: nomad-csi")
-
-
-def test_probe_asks_a_live_controller(untouched):
-    """One line; as JSON everything that it answered."""
-    [endpoint, _] = sockets(untouched, "aws-ebs0", "controller")
-
-    line = untouched.exec("nomad-csi", "csi", "probe", f"unix://{endpoint}", "--expect-name", "ebs.csi.aws.com")
-    data = json.loads(untouched.exec("nomad-csi", "csi", "probe", endpoint, "--role", "controller", "--json").stdout)
-
-    assert line.stdout.startswith(f"unix://{endpoint} ready ebs.csi.aws.com v1.64.0 (")
-    assert line.stdout.count("\n") == 1
-    assert (data["status"], data["name"], data["vendor_version"]) == ("ready", "ebs.csi.aws.com", "v1.64.0")
-    assert "PUBLISH_UNPUBLISH_VOLUME" in data["controller_capabilities"]
-
-
-def test_probe_asks_a_live_node(untouched):
-    """Its place and its limit are what Nomad schedules by."""
-    endpoints = sockets(untouched, "aws-ebs0", "node")
-
-    answers = [
-        json.loads(untouched.exec("nomad-csi", "csi", "probe", endpoint, "--json").stdout) for endpoint in endpoints
-    ]
-
-    zones = {answer["segments"]["topology.ebs.csi.aws.com/zone"] for answer in answers}
-    assert zones == {"us-east-1a", "us-east-1b"}
-    assert all(answer["node_id"].startswith("i-") and answer["max_volumes"] > 0 for answer in answers)
-
-
-def test_probe_exits_1_for_a_wrong_name(untouched):
-    """A healthy plugin is not the one that was meant."""
-    [endpoint, _] = sockets(untouched, "aws-efs0", "node")
-
-    done = untouched.exec("nomad-csi", "csi", "probe", endpoint, "--expect-name", "ebs.csi.aws.com", check=False)
-
-    assert done.returncode == 1
-    assert "wrong-name efs.csi.aws.com" in done.stdout
-    assert "name: expected ebs.csi.aws.com, got efs.csi.aws.com" in done.stdout
-
-
-def test_probe_exits_1_where_nothing_or_nobody_answers(untouched, tmp_path, monkeypatch):
-    """A socket that is missing and one that is silent are told apart, and neither is waited for beyond the deadline."""
-    monkeypatch.chdir(tmp_path)  # a socket's path may have 107 bytes
-    missing = untouched.exec("nomad-csi", "csi", "probe", tmp_path / "no.sock", "--probe-timeout", "1s", check=False)
-    with socket.socket(socket.AF_UNIX) as silent:
-        silent.bind("silent.sock")
-        silent.listen()
-        hung = untouched.exec(
-            "nomad-csi", "csi", "probe", tmp_path / "silent.sock", "--probe-timeout", "1s", "--json", check=False
-        )
-
-    assert (missing.returncode, hung.returncode) == (1, 1)
-    assert missing.stdout.startswith(f"{tmp_path}/no.sock missing (")
-    answer = json.loads(hung.stdout)
-    assert (answer["status"], answer["ready"], answer["name"]) == ("silent", False, "")
-    assert answer["detail"].startswith("DEADLINE_EXCEEDED: no answer within ")
