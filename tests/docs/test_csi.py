@@ -21,13 +21,12 @@ from nomad_csi_sandbox.nomad import cluster
 from nomad_csi_sandbox.nomad import server as agent
 from nomad_csi_sandbox.nomad.clients import nodes
 from nomad_csi_sandbox.nomad.storage import csi_supervisor
+from tests.docs import page
 from tests.pages import csc
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs/reference/csi.md").read_text()
-COMMANDS = [
-    line for block in re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL) for line in block.splitlines()
-]
+PAGE = page.read("reference/csi.md")
+COMMANDS = page.commands(PAGE)
 WITHOUT_CSC = {"ControllerGetVolume", "ControllerModifyVolume", "GetSnapshot"}
 """RPCs that `csc` does not have."""
 
@@ -141,13 +140,3 @@ def test_the_commands_beside_csc_run(here, folder, capsys):
 
     assert codes.keys() == rpc.RPCS.keys() - WITHOUT_CSC
     assert len({old for old, _ in csc.ROWS}) == len(csc.ROWS)
-
-
-@pytest.mark.parametrize("option", sorted(set(re.findall(r"`(--[a-z-]+)", PAGE))))
-def test_every_option_exists(option, capsys):
-    """In the help of one of the commands that the page is about."""
-    helps = [["csi", "probe"], ["csi", "call"]]
-    for words in helps:
-        assert cli.main([*words, "--help"]) == 0
-
-    assert option in capsys.readouterr().out

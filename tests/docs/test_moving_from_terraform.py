@@ -10,20 +10,11 @@ import yaml
 
 from nomad_csi import cli
 from nomad_csi.migration import aws_storage
-from nomad_csi_sandbox.nomad import cluster
-from nomad_csi_sandbox.nomad import server as agent
-from nomad_csi_sandbox.nomad.clients import nodes
+from tests.docs import page
 
-PAGE = (Path(__file__).parents[2] / "docs/howto/moving-from-terraform.md").read_text(encoding="utf-8")
+PAGE = page.read("howto/moving-from-terraform.md")
 CASES = Path(__file__).parents[1] / "cases"
-RUN, NOT_RUN = (
-    [
-        line
-        for block in re.findall(rf"^```{kind}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-        for line in block.splitlines()
-    ]
-    for kind in ("sh", "sh no-run")
-)
+RUN, NOT_RUN = (page.commands(PAGE, kind) for kind in ("sh", "sh no-run"))
 VOLUME = {
     "id": "vol-0b756b75620d63af5",
     "arn": "arn:aws:ec2:us-east-1:123456789012:volume/vol-0b756b75620d63af5",
@@ -49,7 +40,7 @@ def shown(kind, name, values):
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(tmp_path, emulated):
     """The tutorial's files and state in the current folder, and an emulated agent."""
     found = [
         shown("aws_ebs_volume", "mysql", VOLUME),
@@ -63,12 +54,8 @@ def folder(tmp_path, monkeypatch):
         text = (CASES / f"tutorial-ebs-{name}.nomad.hcl").read_text(encoding="utf-8")
         (tmp_path / f"plugin-ebs-{name}.nomad.hcl").write_text(text)
     (tmp_path / "volume.hcl").write_text((CASES / "tutorial-volume.hcl").read_text(encoding="utf-8"))
-    specs = [nodes.NodeSpec(name="client-1", zone="us-east-1a", instance_id="i-1")]
-    made = cluster.Cluster(cluster.Settings(data_dir=tmp_path, nodes=specs, environment={"PATH": "/usr/bin:/bin"}))
-    monkeypatch.chdir(tmp_path)
-    with agent.Server(made) as serving:
-        monkeypatch.setenv("NOMAD_ADDR", serving.url)
-        yield tmp_path
+    emulated()
+    return tmp_path
 
 
 def test_commands_run_as_written(folder, capsys):

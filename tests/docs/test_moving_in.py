@@ -9,27 +9,17 @@ from pathlib import Path
 import pytest
 import yaml
 
-from nomad_csi import cli, errors, nomad
+from nomad_csi import cli, errors
 from nomad_csi.frame import resource
 from nomad_csi.jobs import plugin_job
 from nomad_csi.migration import model, terraform
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.plan import registration, storage
 from nomad_csi.render import documents
-from nomad_csi_sandbox.nomad import cluster
-from nomad_csi_sandbox.nomad import server as agent
-from nomad_csi_sandbox.nomad.clients import nodes
+from tests.docs import page
 
-HOWTO = Path(__file__).parents[2] / "docs/howto"
-PAGE = "\n".join((HOWTO / f"{name}.md").read_text() for name in ("moving-in", "take-over-jobs", "move-out"))
-RUN, NOT_RUN, TUTORIAL = (
-    [
-        line
-        for block in re.findall(rf"^```{kind}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-        for line in block.splitlines()
-    ]
-    for kind in ("sh", "sh no-run", "sh tutorial")
-)
+PAGE = page.read("howto/moving-in.md", "howto/take-over-jobs.md", "howto/move-out.md")
+RUN, NOT_RUN, TUTORIAL = (page.commands(PAGE, kind) for kind in ("sh", "sh no-run", "sh tutorial"))
 PLUGIN = """job "plugin" {
   group "g" {
     task "t" {
@@ -75,13 +65,9 @@ PARTS = {"controller": "plugin-aws-ebs-controller", "node": "plugin-aws-ebs-node
 
 
 @pytest.fixture
-def client(tmp_path, monkeypatch):
+def client(tmp_path, emulated):
     """An emulator agent with the volume, and the state in the current folder."""
-    specs = [nodes.NodeSpec(name="client-1", zone="us-east-1a", instance_id="i-1")]
-    made = cluster.Cluster(cluster.Settings(data_dir=tmp_path, nodes=specs, environment={"PATH": "/usr/bin:/bin"}))
-    serving = agent.Server(made)
-    monkeypatch.setenv("NOMAD_ADDR", serving.url)
-    monkeypatch.chdir(tmp_path)
+    _, found = emulated()
     (tmp_path / "terraform.tfstate").write_text(json.dumps(STATE))
     document = registration.VolumeRegistration(
         volume_id="shared",
@@ -90,11 +76,9 @@ def client(tmp_path, monkeypatch):
         plugin_id="aws-efs0",
         capabilities=(registration.Capability(**MODE),),
     )
-    with nomad.Nomad(nomad.Connection(address=serving.url)) as found:
-        jobs.register(found, jobs.parse(found, PLUGIN), source=PLUGIN, enforce_index=None)
-        volumes.register(found, document)
-        yield found
-    serving.close()
+    jobs.register(found, jobs.parse(found, PLUGIN), source=PLUGIN, enforce_index=None)
+    volumes.register(found, document)
+    return found
 
 
 @pytest.fixture
@@ -215,26 +199,6 @@ def test_commands_that_need_pulumi_are_typed_right(line, capsys, monkeypatch):
 
     said = capsys.readouterr().err
     assert "pulumi is not on PATH" in said or line == "nomad-csi apply nomad/ --adopt"
-
-
-@pytest.mark.parametrize(
-    "option",
-    sorted(
-        set(
-            re.findall(
-                r"(?<=[ `])--[a-z-]+", " ".join(RUN + NOT_RUN + re.findall(r"`(nomad-csi [^`]*|--[^`]*)`", PAGE))
-            )
-        )
-    ),
-)
-def test_every_option_exists(option, capsys):
-    """Of one of the commands of the page, or of Pulumi's."""
-    texts = ["--file --generate-code --diff"]  # of pulumi import, stack import and preview, CLI 3.260
-    for command in ("import", "eject", "render", "apply", "connection"):
-        assert cli.main(["help", command]) == 0
-        texts.append(capsys.readouterr().out)
-
-    assert any(option in text for text in texts)
 
 
 def test_the_table_says_what_the_import_says():

@@ -3,23 +3,19 @@
 import dataclasses
 import re
 import shlex
-from pathlib import Path
 
 import pytest
 
-from nomad_csi import cli, nomad
+from nomad_csi import cli
 from nomad_csi.jobs import owner as job_owner
 from nomad_csi.nomad import cluster_identity, volumes
 from nomad_csi.plan import volumes as planned
 from nomad_csi.volumes import owner_records, registration_ownership
-from nomad_csi_sandbox.nomad import cluster, server, state
-from nomad_csi_sandbox.nomad.clients import nodes
 from tests import owner_labels
+from tests.docs import page
 
-PAGE = (Path(__file__).parents[2] / "docs/explain/ownership.md").read_text()
-COMMANDS = [
-    line for block in re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL) for line in block.splitlines()
-]
+PAGE = page.read("explain/ownership.md")
+COMMANDS = page.commands(PAGE)
 SPEC = """plugins:
   - {id: aws-efs0, driver: aws-efs, aws_region: us-east-1}
 volumes:
@@ -28,17 +24,12 @@ volumes:
 
 
 @pytest.fixture
-def client(tmp_path, monkeypatch):
+def client(tmp_path, emulated):
     """An emulator agent with the plugin of the page, and its spec in the current folder."""
-    specs = [nodes.NodeSpec(name="client-1", zone="us-east-1a", instance_id="i-1")]
-    made = cluster.Cluster(cluster.Settings(data_dir=tmp_path, nodes=specs, environment={}))
-    made.state.plugins["aws-efs0"] = state.PluginRecord(plugin_id="aws-efs0", create_index=1, modify_index=1)
+    _, found = emulated("aws-efs0")
     (tmp_path / "storage.yaml").write_text(SPEC)
-    monkeypatch.chdir(tmp_path)
     assert cli.main(["render", "storage.yaml", "--out", "nomad"]) == 0
-    with server.Server(made) as serving, nomad.Nomad(nomad.Connection(address=serving.url)) as found:
-        monkeypatch.setenv("NOMAD_ADDR", serving.url)
-        yield found
+    return found
 
 
 def test_commands_run_as_written(client, capsys):
@@ -76,15 +67,6 @@ def test_policy_is_the_one_that_messages_name():
     said = " ".join(re.search(r"^ +variables \{.*?^  \}$", PAGE, re.MULTILINE | re.DOTALL)[0].split())
 
     assert registration_ownership.RIGHTS.format(namespace="default") == f"{said} in namespace default"
-
-
-@pytest.mark.parametrize("option", ["--owner", "--adopt"])
-@pytest.mark.parametrize("command", ["apply", "remove"])
-def test_every_option_exists(command, option, capsys):
-    """As the page spells it."""
-    assert cli.main([command, "--help"]) == 0
-
-    assert option in capsys.readouterr().out
 
 
 def test_rejects_an_owner_that_is_no_stack(capsys):

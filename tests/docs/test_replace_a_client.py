@@ -1,30 +1,22 @@
 """
 The commands of docs/howto/replace-a-client.md and upgrade-a-driver.md that need no client to drain work as written.
 
-``tests/real/own_cluster/test_drains.py`` runs all of them.
+``tests/real/own_cluster/test_drains.py`` drains real clients by them.
 """
 
 import re
 import shlex
-from pathlib import Path
 
 import pytest
 
-from nomad_csi import cli, nomad
+from nomad_csi import cli
 from nomad_csi.findings import registry
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
-from nomad_csi_sandbox.nomad import cluster, state
-from nomad_csi_sandbox.nomad import server as agent
-from nomad_csi_sandbox.nomad.clients import nodes
+from tests.docs import page
 
-HOWTO = Path(__file__).parents[2] / "docs/howto"
-PAGE = "\n".join((HOWTO / name).read_text(encoding="utf-8") for name in ("replace-a-client.md", "upgrade-a-driver.md"))
-COMMANDS = [
-    line.strip()
-    for block in re.findall(r"^ *```sh\n(.*?)^ *```$", PAGE, re.MULTILINE | re.DOTALL)
-    for line in block.splitlines()
-]
+PAGE = page.read("howto/replace-a-client.md", "howto/upgrade-a-driver.md")
+COMMANDS = page.commands(PAGE)
 OURS = [line for line in COMMANDS if line.startswith("nomad-csi ")]
 SPEC = """plugins:
   - {id: efs, driver: aws-efs, aws_region: us-east-1}
@@ -34,25 +26,20 @@ volumes:
 
 
 @pytest.fixture
-def client_id(tmp_path, monkeypatch):
+def client_id(tmp_path, emulated):
     """An emulated agent with the volume of the spec, claimed on a client that is draining; the plugin is not there."""
     (tmp_path / "storage.yaml").write_text(SPEC)
-    specs = [nodes.NodeSpec(name="client-1", zone="us-east-1a", instance_id="i-1")]
-    made = cluster.Cluster(cluster.Settings(data_dir=tmp_path, nodes=specs, environment={"PATH": "/usr/bin:/bin"}))
-    made.state.plugins["efs"] = state.PluginRecord(plugin_id="efs", create_index=1, modify_index=1)
+    made, client = emulated("efs")
     mode = registration.Capability(access_mode="multi-node-multi-writer", attachment_mode="file-system")
     document = registration.VolumeRegistration(
         volume_id="shared", name="shared", external_id="fs-0123456789abcdef0", plugin_id="efs", capabilities=(mode,)
     )
-    monkeypatch.chdir(tmp_path)
-    with agent.Server(made) as serving, nomad.Nomad(nomad.Connection(address=serving.url)) as client:
-        monkeypatch.setenv("NOMAD_ADDR", serving.url)
-        volumes.register(client, document)
-        [(node_id, node)] = made.state.nodes.items()
-        held = {"Mode": "write", "NodeID": node_id, "AccessMode": "", "AttachmentMode": ""}
-        made.state.volumes["default", "shared"].claims["a-vanished-allocation"] = held
-        node |= {"Drain": True, "SchedulingEligibility": "ineligible"}
-        yield node_id
+    volumes.register(client, document)
+    [(node_id, node)] = made.state.nodes.items()
+    held = {"Mode": "write", "NodeID": node_id, "AccessMode": "", "AttachmentMode": ""}
+    made.state.volumes["default", "shared"].claims["a-vanished-allocation"] = held
+    node |= {"Drain": True, "SchedulingEligibility": "ineligible"}
+    return node_id
 
 
 @pytest.mark.usefixtures("client_id")

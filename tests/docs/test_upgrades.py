@@ -1,20 +1,15 @@
 """The commands of docs/howto/upgrades.md without Pulumi work as written."""
 
-import re
 import shlex
-from pathlib import Path
 
 import pytest
 
-from nomad_csi import cli, nomad
+from nomad_csi import cli
 from nomad_csi.volumes import owner_records
-from nomad_csi_sandbox.nomad import cluster, server, state
-from nomad_csi_sandbox.nomad.clients import nodes
+from tests.docs import page
 
-PAGE = (Path(__file__).parents[2] / "docs/howto/upgrades.md").read_text()
-COMMANDS = [
-    line for block in re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL) for line in block.splitlines()
-]
+PAGE = page.read("howto/upgrades.md")
+COMMANDS = page.commands(PAGE)
 WITHOUT_PULUMI = [line for line in COMMANDS if line.startswith("nomad-csi ")]
 SPEC = """plugins:
   - {id: aws-efs0, driver: aws-efs, aws_region: us-east-1}
@@ -33,20 +28,15 @@ RECORD = f"/v1/var/{owner_records.path_of('shared')}"
 
 
 @pytest.fixture
-def client(tmp_path, monkeypatch):
+def client(tmp_path, emulated):
     """An emulated agent as release 0.1.0 leaves it: a volume that `apply --owner` registered, and its owner record."""
-    specs = [nodes.NodeSpec(name="client-1", zone="us-east-1a", instance_id="i-1")]
-    made = cluster.Cluster(cluster.Settings(data_dir=tmp_path, nodes=specs, environment={}))
-    made.state.plugins["aws-efs0"] = state.PluginRecord(plugin_id="aws-efs0", create_index=1, modify_index=1)
+    _, found = emulated("aws-efs0")
     (tmp_path / "storage.yaml").write_text(SPEC)
-    monkeypatch.chdir(tmp_path)
     assert cli.main(["render", "storage.yaml", "--out", "nomad"]) == 0
-    with server.Server(made) as serving, nomad.Nomad(nomad.Connection(address=serving.url)) as found:
-        monkeypatch.setenv("NOMAD_ADDR", serving.url)
-        found.request("PUT", "/v1/volume/csi/shared", body={"Volumes": [VOLUME]})
-        items = {"id": "shared", "owner": "shop/prod", "external_id": VOLUME["ExternalID"], "plugin_id": "aws-efs0"}
-        found.request("PUT", RECORD, body={"Items": items})
-        yield found
+    found.request("PUT", "/v1/volume/csi/shared", body={"Volumes": [VOLUME]})
+    items = {"id": "shared", "owner": "shop/prod", "external_id": VOLUME["ExternalID"], "plugin_id": "aws-efs0"}
+    found.request("PUT", RECORD, body={"Items": items})
+    return found
 
 
 def test_without_pulumi_nothing_is_sent(client, capsys):

@@ -190,31 +190,3 @@ def test_promtool_accepts_the_configuration_and_the_rules():
 
     assert done.returncode == 0, done.stdout + done.stderr
     assert "4 rules found" in done.stdout
-
-
-@pytest.mark.parametrize(
-    "option",
-    [
-        "--stable",
-        "--strict",
-        "--json",
-        "--probe-timeout",
-        "--watch",
-        "--every",
-        "--prometheus",
-        "--cron",
-        "--command",
-        "--image",
-        "--on-client",
-        "--token-variable",
-        "--on-nodes",
-        "--state-dir",
-        "--timeout",
-    ],
-)
-def test_options_of_the_page_exist(option, capsys):
-    """What the page names, the command has."""
-    assert cli.main(["verify", "--help"]) == cli.main(["verify", "job", "--help"]) == 0
-
-    assert option in PAGE
-    assert option in capsys.readouterr().out
