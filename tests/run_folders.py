@@ -6,7 +6,6 @@ A folder for temporary files, and a home, of each test file's own: what is left 
 
 import os
 import tempfile
-import time
 from pathlib import Path
 
 import pytest
@@ -18,7 +17,7 @@ HOME = "h"
 """Behind the name of a file's folder: its home. All names are short, because sockets are in these folders."""
 
 LOG = ".files"
-"""Behind the name of a worker: what ran there, a line with start, folder and file for each file of tests."""
+"""Behind the name of a worker: what ran there, a line with folder and file for each file of tests."""
 
 
 class RunFolders:
@@ -49,13 +48,10 @@ class RunFolders:
         os.environ.update({"TMPDIR": str(folder), "HOME": str(home)})
         tempfile.tempdir = None  # asked for again
         with Path(self._run, f"{worker}{LOG}").open("a", encoding="utf-8") as log:
-            log.write(f"{time.time()}\t{folder.name}\t{self._file}\n")
+            log.write(f"{folder.name}\t{self._file}\n")
 
 
 def read(run):
-    """Return, of each worker of the run in the folder *run*, its lines: (start, folder, file), in their order."""
-    found = []
-    for path in sorted(run.glob(f"*{LOG}")):
-        rows = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()]
-        found.append([(float(start), folder, file) for start, folder, file in rows])
-    return found
+    """Return the folder and the test file of each line that the workers of the run in the folder *run* wrote."""
+    logs = sorted(run.glob(f"*{LOG}"))
+    return [tuple(line.split("\t")) for path in logs for line in path.read_text(encoding="utf-8").splitlines()]
