@@ -7,7 +7,7 @@ from typing import Any
 import pulumi
 import pulumi_aws as aws
 
-from nomad_csi.components import arguments, identity, lifting, program, resources, scope
+from nomad_csi.components import arguments, identity, lifting, program, recorded, resources, scope
 from nomad_csi.components.argument_classes import CsiPluginArgs
 from nomad_csi.health import plugin_health_properties
 from nomad_csi.plan import model
@@ -74,6 +74,7 @@ class CsiPlugin(program.Component):
             expected_nodes=_whole(health.expected_nodes),
         )
         scope.scope().name_output(self.plugin_id, name)
+        recorded.warn_of_removed()
 
     def _grant(self, name: str, plan: Plan, args: CsiPluginArgs) -> tuple[aws.iam.Policy | None, list[pulumi.Resource]]:
         """Give the policy of *plan* to its role. Return it, and what the jobs must wait for."""

@@ -60,18 +60,23 @@ def _find(urn: str, kind: str, name: str, key: str, state: Mapping[str, Mapping[
 
 
 def note_registration(component: program.Component, name: str, plan: lifting.Lifted[model.VolumePlan]) -> None:
+    """Note that the program registers the volume *name*, for `warn_of_removed`."""
+    warn_of_removed()
+    keys = () if isinstance(plan.whole, pulumi.Output) else (plan.whole.key,)
+    scope.scope().registered |= {name, *component.former_names, *keys}
+
+
+def warn_of_removed() -> None:
     """
-    Note that the program registers the volume *name*. A preview tells of protected ones that it does not have any more.
+    Warn in a preview, once the program has ended, of protected volumes that it does not have any more.
 
     Pulumi refuses to remove their storage, but does not say where `protect` is, nor that it takes two runs.
     """
     own = scope.scope()
-    is_first = not own.registered
-    keys = () if isinstance(plan.whole, pulumi.Output) else (plan.whole.key,)
-    own.registered |= {name, *component.former_names, *keys}
-    if is_first and own.run is not None and pulumi.runtime.is_dry_run():
-        told: pulumi.Output[None] = identity.state().apply(lambda state: _warn_of_removed(own, state))
-        del told  # Pulumi waits for every output
+    if not own.warns_of_removed and own.run is not None and pulumi.runtime.is_dry_run():
+        own.warns_of_removed = True
+        warned: pulumi.Output[None] = identity.state().apply(lambda state: _warn_of_removed(own, state))
+        del warned  # Pulumi waits for every output
 
 
 async def _warn_of_removed(own: scope.Scope, state: Mapping[str, Mapping[str, Any]]) -> None:

@@ -33,6 +33,7 @@ class Scope:
         self.checked: dict[Hashable, pulumi.Output[str]] = {}
         self.registered: set[str] = set()
         """Names of the volumes that the program registers, also former ones, and ``namespace/volume_id`` of each."""
+        self.warns_of_removed = False
         self.run: asyncio.Task[Any] | None = None
         self._declared: dict[Hashable, declared.Declared] = {}
         self._specs: dict[Hashable, Mapping[str, Any]] = {}
@@ -85,6 +86,7 @@ class Scope:
             self._declared.clear()
             self._specs.clear()
             self.registered.clear()
+            self.warns_of_removed = False
             self.run = None
         self.run = self.run or run
 

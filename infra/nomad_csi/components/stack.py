@@ -17,6 +17,7 @@ from nomad_csi.components import (
     plugin,
     preflight,
     program,
+    recorded,
     resources,
     scope,
     snapshots,
@@ -118,6 +119,7 @@ def _declare(config: pulumi.Config, document: Any) -> Storage:
     provider = _provider(config)
     if wrong := scope.scope().add_spec(provider, document):
         raise errors.SpecError(wrong, key, draft.ids(document))
+    recorded.warn_of_removed()
     opts = pulumi.ResourceOptions(providers=[provider])
     # Plugins wait for storage that is declared after them, so that a tear-down ends with the storage.
     made: asyncio.Future[Sequence[pulumi.Resource]] = asyncio.get_running_loop().create_future()
