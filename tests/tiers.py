@@ -77,7 +77,6 @@ FIRST = {
     "tests/packaging/test_for_pipelines.py": "all",
     "tests/provider": "test",
     "tests/provider/test_hosting.py": "all",
-    "tests/provider/test_registration_runs.py": "all",
     "tests/provider/test_spellings.py": "all",
     "tests/pulumi_state": "test",
     "tests/real": "all",

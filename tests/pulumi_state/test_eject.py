@@ -131,7 +131,7 @@ def run(tmp_path):
     def ejected(stack):
         said = []
         found = eject.plan_ejection(stack, "dev")
-        eject.run(stack, found, folder=tmp_path / "out", backup=tmp_path / "before.json", tell=said.append)
+        eject.run(stack, found, folder=tmp_path / "out", backup=tmp_path / "before.json", report=said.append)
         return said
 
     return ejected
@@ -282,7 +282,7 @@ def test_rejects_a_stack_that_changed_while_one_was_asked(stack, tmp_path):
     stack.document["deployment"]["resources"].pop()
 
     with pytest.raises(errors.RefusedError, match="the stack changed meanwhile"):
-        eject.run(stack, found, folder=tmp_path, backup=tmp_path / "b.json", tell=print)
+        eject.run(stack, found, folder=tmp_path, backup=tmp_path / "b.json", report=print)
 
     assert (stack.forgets, list(tmp_path.iterdir())) == ([], [])
 

@@ -300,7 +300,7 @@ def _efs(plan: model.VolumePlan) -> spec.EfsSpec:
 
 def _point(plan: model.VolumePlan) -> spec.AccessPointSpec:
     point = _efs(plan).access_point
-    assert point is not None  # noqa: S101  # asked before
+    assert point is not None  # noqa: S101  # checked before
     return point
 
 

@@ -137,7 +137,7 @@ class _Job:
 
 
 def _policy(made: model.PluginPlan) -> model.IamPolicy:
-    assert made.iam_policy is not None  # noqa: S101  # asked before
+    assert made.iam_policy is not None  # noqa: S101  # checked before
     return made.iam_policy
 
 

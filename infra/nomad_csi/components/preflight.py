@@ -26,7 +26,7 @@ def refuse_unrecorded(aws_regions: Iterable[str], *, profile: str | None = None)
     """
     Raise `errors.RefusedError` when AWS has a volume or file system of this stack that its state does not.
 
-    Raises `errors.AwsError` when AWS cannot be asked.
+    Raises `errors.AwsError` when AWS does not answer.
     """
     refuse_what_cannot_be(aws_regions, {}, profile=profile)
 
@@ -39,7 +39,7 @@ def refuse_what_cannot_be(
 
     *wanted* are the volumes of the spec by ``namespace/volume_id``. Raises `errors.RefusedError` for what an
     interrupted run left in AWS, `errors.SpecError` for a size below the present one, and for a change while an earlier
-    one is under way, `errors.AwsError` when AWS cannot be asked.
+    one is under way, `errors.AwsError` when AWS does not answer.
     """
     state, found = functions.recorded(), {}
     known = functions.stack_ids(state), functions.clusters(state)

@@ -291,7 +291,7 @@ def _create(made: model.VolumePlan) -> spec.CreateSpec:
 
 
 def _deletion(how: spec.DeletionSpec | None) -> Mapping[str, Any] | None:
-    """Return *how* as a property of the resource, without what is not said."""
+    """Return *how* as a property of the resource, without what is not given."""
     fields = base.fields_of(volume_properties.VolumeDeletion)
     given = {name: getattr(how, names.python_name(name), None) for name in fields}
     return {name: value for name, value in given.items() if value} if how else None

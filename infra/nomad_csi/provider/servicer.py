@@ -171,7 +171,7 @@ class Servicer(server.ProviderServicer):
         self._operation.see(outputs)
         found = kind.diff(request.id, old_inputs, outputs, news)
         if not found.replaces and self._is_elsewhere(outputs):
-            # The update has the refusal, with the ways out.
+            # The update is refused with what to do.
             found = dataclasses.replace(found, updates=(*found.updates, "cluster"))
         secrets = was_marked | marked | kind.declared.secret
         answer = replies.difference(found, kind.declared.inputs, secrets, request.ignoreChanges)

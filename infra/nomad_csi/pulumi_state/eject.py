@@ -2,8 +2,8 @@
 Remove what nomad-csi manages from a Pulumi stack's state: back up the state, write the files, delete the URNs.
 
 Removed from the state: plugins, volumes, files, their components, and the AWS resources below them. The objects
-themselves are not changed or deleted. Only Pulumi is asked. A resource has the form of ``pulumi stack export``. Source:
-pulumi/pulumi, ``ResourceV3`` in ``sdk/go/common/apitype/core.go``, 2026-08.
+themselves are not changed or deleted. Only Pulumi is queried. A resource has the form of ``pulumi stack export``.
+Source: pulumi/pulumi, ``ResourceV3`` in ``sdk/go/common/apitype/core.go``, 2026-08.
 """
 
 import json
@@ -109,7 +109,7 @@ def plan_ejection(stack: PulumiStack, source: str) -> Ejection:
     )
 
 
-def run(stack: PulumiStack, found: Ejection, *, folder: Path, backup: Path, tell: Callable[[str], None]) -> None:
+def run(stack: PulumiStack, found: Ejection, *, folder: Path, backup: Path, report: Callable[[str], None]) -> None:
     """
     Eject as *found* describes: back up the whole state in *backup*, write the files below *folder*, remove the URNs.
 
@@ -119,9 +119,9 @@ def run(stack: PulumiStack, found: Ejection, *, folder: Path, backup: Path, tell
     if stack.export()["deployment"].get("resources") != found.exported["deployment"].get("resources"):
         raise errors.RefusedError("the stack changed meanwhile; nothing was removed: check it, then eject again")
     _back_up(backup, found.exported)
-    tell(f"state kept in {backup}: `pulumi stack import --file {backup}` brings it back")
+    report(f"state kept in {backup}: `pulumi stack import --file {backup}` brings it back")
     changed = files.write_all(folder, found.files)
-    tell(f"{len(changed)} of {len(found.files)} files written below {folder}")
+    report(f"{len(changed)} of {len(found.files)} files written below {folder}")
     stack.forget(found.urns, protected=any(resource.get("protect") for resource in found.forgotten))
     left = [resource["urn"] for resource in stack.export()["deployment"].get("resources") or ()]
     if left != list(found.kept):

@@ -86,9 +86,9 @@ class Entry:
         return self.found.reason if self.found else ""
 
     @property
-    def place(self) -> tuple[str, str]:
+    def key(self) -> tuple[str, str]:
         """Its qualified type and its name."""
-        above = f"{self.parent.place[0]}$" if self.parent else self.outer
+        above = f"{self.parent.key[0]}$" if self.parent else self.outer
         return f"{above}{self.type}", self.name
 
     @property
@@ -116,7 +116,7 @@ class ImportFile:
 def fill(
     draft: Mapping[str, Any],
     steps: Sequence[Mapping[str, Any]],
-    look: Callable[[str, Mapping[str, Any]], ImportableObject],
+    read: Callable[[str, Mapping[str, Any]], ImportableObject],
     storage: aws_storage.AwsStorage = NO_STORAGE,
 ) -> ImportFile:
     """
@@ -125,20 +125,20 @@ def fill(
     Args:
         draft: the import file of a preview.
         steps: the steps of that preview, with the inputs of each resource.
-        look: returns the Nomad object of a job or a volume, by type and inputs.
+        read: returns the Nomad object of a job or a volume, by type and inputs.
         storage: Terraform's AWS storage: the mount targets of an EFS file system, which Nomad does not know.
     """
     table = dict(draft.get("nameTable") or {})
     entries = _entries(draft, table)
-    by_place = {entry.place: entry for entry in entries}
-    states = {_place(step["urn"]): step.get("newState") or {} for step in steps}
+    by_key = {entry.key: entry for entry in entries}
+    states = {_key(step["urn"]): step.get("newState") or {} for step in steps}
     for entry in entries:
-        state = states.get(entry.place, {})
+        state = states.get(entry.key, {})
         needs = (state.get("propertyDependencies") or {}).get("fileSystemId") or ()
-        systems = (by_place.get(_place(urn)) for urn in needs if f"{FILE_SYSTEM}::" in urn)
+        systems = (by_key.get(_key(urn)) for urn in needs if f"{FILE_SYSTEM}::" in urn)
         entry.system = next(systems, None)
         if entry.type in {JOB, REGISTERED, CREATED}:
-            entry.found = look(entry.type, state.get("inputs") or {})
+            entry.found = read(entry.type, state.get("inputs") or {})
     _find_ebs_volumes(entries)
     _find_file_systems(entries, storage)
     _leave_out_policies(entries, storage)
@@ -160,7 +160,7 @@ def _entries(draft: Mapping[str, Any], table: Mapping[str, str]) -> list[Entry]:
     by_name = {written["name"]: Entry(written) for written in draft.get("resources") or ()}
     for entry in by_name.values():
         name = entry.written.get("parent", "")
-        entry.outer = f"{_place(table[name])[0]}$" if name in table else ""
+        entry.outer = f"{_key(table[name])[0]}$" if name in table else ""
         entry.parent = by_name.get(name)
         if entry.parent:
             entry.parent.children.append(entry)
@@ -239,7 +239,7 @@ def _leave_out_without_storage(entries: Iterable[Entry]) -> None:
             entry.found = ImportableObject(reason=reason)
 
 
-def _place(urn: str) -> tuple[str, str]:
+def _key(urn: str) -> tuple[str, str]:
     """Return the qualified type and the name of *urn*."""
     parts = urns.read(urn)
     return parts.types, parts.name

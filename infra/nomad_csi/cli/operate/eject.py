@@ -42,7 +42,7 @@ def run(arguments: command.Arguments) -> int:
     if not options.agreed(question, is_agreed=arguments.yes):
         raise errors.RefusedError("nothing was removed")
     backup = arguments.backup or Path(f"state-before-eject-{dt.datetime.now(dt.UTC):%Y%m%dT%H%M%SZ}.json")
-    eject.run(stack, found, folder=arguments.out, backup=backup, tell=output.print_progress)
+    eject.run(stack, found, folder=arguments.out, backup=backup, report=output.print_progress)
     print(_afterwards(found, arguments.out), file=sys.stderr)
     return 0
 
