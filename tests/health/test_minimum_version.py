@@ -124,5 +124,5 @@ def test_job_is_not_sent_where_the_servers_cannot_be_asked(context, scripted):
 
     [line] = told
     assert line.startswith(
-        "job plugin-aws-ebs0 requires Nomad 1.9.4 or later, but the servers' versions cannot be seen"
+        "job plugin-aws-ebs0: nomad-version-unseen: servers: expected Nomad 1.8.4 and 1.9.4 or later on the servers"
     )

@@ -1,7 +1,5 @@
 """A plugin is healthy when everything that the plan expects is there, and never for want of anything to count."""
 
-import dataclasses
-
 import pytest
 
 from nomad_csi.health import found
@@ -392,23 +390,3 @@ def test_notes_on_healthy_instances(expected, node, instance, seen, ran):
 
     assert status.status == "healthy"
     assert [row.detail for row in status.instances] == ["restarted 2 times so far"]
-
-
-def test_window_shows_restarts_that_nomad_calls_healthy(instance, seen, ran):
-    """A task that crashed and came back between two checks is found by its restart count."""
-    before = seen(instance("node", "a"), ran=[ran("node", "a")])
-    after = seen(instance("node", "a"), ran=[ran("node", "a", restarts=1, events=[("Terminated", "Exit Code: 137")])])
-
-    [finding] = statuses.changes_between("aws-ebs0", before, after)
-
-    assert (finding.code, finding.severity) == ("instance-restarted", "error")
-    assert finding.found == "1 restart on a (allocation node-a): Terminated: Exit Code: 137"
-
-
-def test_window_shows_replaced_instances(instance, seen):
-    """Another allocation in its place is no steady instance."""
-    before = seen(instance("node", "a"))
-    after = seen(dataclasses.replace(instance("node", "a"), alloc_id="new"))
-
-    assert [finding.code for finding in statuses.changes_between("aws-ebs0", before, after)] == ["instance-replaced"]
-    assert statuses.changes_between("aws-ebs0", before, before) == ()

@@ -313,8 +313,8 @@ def members(*versions):
 
 
 OLD_SERVERS = {
-    "1.9.3": "job storage/aws-ebs0-node requires Nomad 1.9.4 or later on the servers, found server-1 with 1.9.3; nothing was "
-    "changed: upgrade Nomad; `nomad-csi doctor` lists other problems of older versions",
+    "1.9.3": "nomad-too-old-for-driver: job storage/aws-ebs0-node: expected Nomad 1.9.4 or later on the servers, found "
+    "server-1 with 1.9.3; upgrade Nomad; `nomad-csi doctor` lists other problems of older versions; nothing was changed",
     "1.8.3": "nomad-unsupported: servers: expected Nomad 1.8.4 or later, the oldest tested version, found server-1 with "
     "1.8.3; upgrade Nomad; nothing was changed",
 }

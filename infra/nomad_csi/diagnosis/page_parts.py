@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from nomad_csi.diagnosis import doctor_report, facts, page_data, verification_report
-from nomad_csi.diagnosis.rules import claim_status
+from nomad_csi.diagnosis.rules import claim_status, drains
 from nomad_csi.findings import Finding, causes, finding
-from nomad_csi.health import drain_findings, eligibility, plugins, policy
+from nomad_csi.health import eligibility, plugins, policy
 from nomad_csi.nomad.records import jobs, nodes
 from nomad_csi.nomad.records import plugins as plugin_records
 from nomad_csi.plan import model as plans
@@ -230,7 +230,7 @@ def findings_of(parts: Parts) -> tuple[Finding, ...]:
     of_claims = [*claim_status.findings_of(parts.claims)]
     held = (item.volume for item in parts.claims)
     of_claims += parts.mounts
-    of_claims += drain_findings.check(held, parts.found.known_plugins, parts.found.known_clients)
+    of_claims += drains.check(held, parts.found.known_plugins, parts.found.known_clients)
     found = _once(
         {
             "verify": (*verified, *of_others),

@@ -7,8 +7,8 @@ from http import HTTPStatus
 from nomad_csi import errors, findings, nomad
 from nomad_csi.aws import ebs_volumes, regions
 from nomad_csi.diagnosis import claims_report
-from nomad_csi.diagnosis.rules import claim_status, mounts
-from nomad_csi.health import drain_findings, gather, probe_deep
+from nomad_csi.diagnosis.rules import claim_status, drains, mounts
+from nomad_csi.health import gather, probe_deep
 from nomad_csi.nomad import jobs, namespaces, nodes, plugins, volumes
 from nomad_csi.spec import names
 
@@ -45,7 +45,7 @@ def report(
     return claims_report.ClaimsReport(
         volumes=claim_status.judge(seen),
         others=(
-            *drain_findings.check(seen.volumes, seen.plugins, seen.nodes.values()),
+            *drains.check(seen.volumes, seen.plugins, seen.nodes.values()),
             *failing_mounts(client, {(item.namespace, item.volume_id): item.plugin_id for item in listed}),
         ),
         ec2=ec2,

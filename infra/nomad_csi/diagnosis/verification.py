@@ -8,9 +8,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from nomad_csi import findings, nomad
 from nomad_csi.clock import Clock
 from nomad_csi.diagnosis import read_claims, verification_report
-from nomad_csi.diagnosis.rules import claim_status, volume_status
+from nomad_csi.diagnosis.rules import claim_status, drains, volume_status
 from nomad_csi.health import (
-    drain_findings,
     explaining,
     gather,
     minimum_version,
@@ -177,7 +176,7 @@ class Verifier:
         claimed = [volume for volume in there if volume is not None and volume.claims]
         if claimed:
             clients = checks[0].clients if checks else nodes.list_nodes(self._client)
-            yield from drain_findings.check(claimed, records, clients)
+            yield from drains.check(claimed, records, clients)
             known = {node.node_id: node for node in clients}
             seen = claim_status.ObservedClaims(volumes=tuple(claimed), nodes=known, plugins={}, ec2=None, now_ns=0)
             yield from claim_status.find_lost_clients(claim_status.judge(seen))

@@ -5,11 +5,10 @@ Fetched only for an unhealthy plugin, for a few instances: the number of calls d
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 
 from nomad_csi import errors, nomad
 from nomad_csi.drivers import catalogue
-from nomad_csi.drivers import model as drivers
 from nomad_csi.hcl import files
 from nomad_csi.health import events, found, plugins
 from nomad_csi.lint import judge
@@ -34,18 +33,28 @@ def explain(
     known = [seen.find_allocation(row.alloc_id) for row in status.instances if row.code]
     sick = [item.allocation for item in known if item]
     shown = list({item.alloc_id: item for item in (*sick, *status.unserved)}.values())[:LOGS]
-    from_logs = [cause for item in shown for cause in _log(client, expectation.namespace, item)]
-    driver = catalogue.DRIVERS.get(expectation.driver)
+    causes = [cause for item in shown for cause in _log(client, expectation.namespace, item)]
+    own = [(expectation.namespace, job_id) for job_id in job_ids]
+    others = sorted(seen.plugin.jobs.difference(own)) if seen.plugin else []
     try:
-        ids = _jobs(expectation.namespace, job_ids, seen)
-        running = [job for job in (_job(client, *pair) for pair in ids) if job]
+        running = [job for key in (*own, *others) if (job := _job(client, *key))]
     except errors.NomadApiError as error:
-        running, from_logs = [], [*from_logs, events.Cause(kind="note", where="(jobs)", text=f"not read: {error}")]
-    rules = dict(_rules(running, driver))
+        running = []
+        causes.append(events.Cause(kind="note", where="(jobs)", text=f"not read: {error}"))
     evidence = [event.message for item in shown for event in item.task_events]
-    evidence += [cause.text for cause in from_logs]
+    evidence += [cause.text for cause in causes]
     evidence += [row.detail for row in status.instances if row.code]
-    return (*events.cause_of_known_issues(driver, rules, evidence), *_seen_in(running, driver), *from_logs)
+    driver = catalogue.DRIVERS.get(expectation.driver)
+    broken = {}
+    known_rules = {issue.rule for issue in driver.known_issues} if driver else set()
+    for job in running if driver else ():
+        broken.update({item.code: f"{item.found} in {item.file}" for item in judge.lint_with_driver(job, driver)})
+    in_jobs = [
+        events.Cause(kind="job", where=f"({item.file}, {item.code})", text=item.found)
+        for item in judge.judge(running)
+        if item.severity == "error" and item.code not in known_rules
+    ]
+    return (*events.cause_of_known_issues(driver, broken, evidence), *in_jobs, *causes)
 
 
 def recorded(status: plugins.PluginStatus) -> tuple[events.Cause, ...]:
@@ -70,13 +79,6 @@ def _log(client: nomad.Nomad, namespace: str, allocation: jobs.Allocation) -> tu
     return (events.Cause(kind="note", where=where, text="its log is empty"),)
 
 
-def _jobs(namespace: str, job_ids: Iterable[str], seen: found.PluginFound) -> tuple[tuple[str, str], ...]:
-    """Return the jobs of the plan, and other jobs in Nomad's record of the plugin."""
-    own = tuple((namespace, job_id) for job_id in job_ids)
-    others = sorted(seen.plugin.jobs - set(own)) if seen.plugin else ()
-    return (*own, *others)
-
-
 def _job(client: nomad.Nomad, namespace: str, job_id: str) -> files.File | None:
     """Return the running job; ``None`` if there is none, or it cannot be parsed."""
     document = jobs.document(client, namespace, job_id)
@@ -86,20 +88,3 @@ def _job(client: nomad.Nomad, namespace: str, job_id: str) -> files.File | None:
         return files.parse(json.dumps({"Job": document}, ensure_ascii=False), f"job {job_id}")
     except errors.SpecError:
         return None
-
-
-def _rules(running: Iterable[files.File], driver: drivers.Driver | None) -> Iterator[tuple[str, str]]:
-    """Yield the lint rules that the jobs of *driver* break, each with what was found."""
-    if driver is None:
-        return
-    for job in running:
-        for status in judge.lint_with_driver(job, driver):
-            yield status.code, f"{status.found} in {status.file}"
-
-
-def _seen_in(running: Sequence[files.File], driver: drivers.Driver | None) -> Iterator[events.Cause]:
-    """Yield lint findings on the jobs, beyond the driver's known issues."""
-    known = {issue.rule for issue in driver.known_issues} if driver else set()
-    for status in judge.judge(running):
-        if status.severity == "error" and status.code not in known:
-            yield events.Cause(kind="job", where=f"({status.file}, {status.code})", text=status.found)

@@ -1,12 +1,10 @@
 """Check the servers' version against the minimum of this package and of the drivers in a plan. One request at most."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping
 
 from nomad_csi import errors, findings, nomad
 from nomad_csi.nomad import nodes, version_gates
 from nomad_csi.plan import model
-
-_ADVICE = "upgrade Nomad; `nomad-csi doctor` lists other problems of older versions"
 
 
 def findings_of(client: nomad.Nomad, plugins: Iterable[model.PluginPlan]) -> tuple[findings.Finding, ...]:
@@ -16,20 +14,8 @@ def findings_of(client: nomad.Nomad, plugins: Iterable[model.PluginPlan]) -> tup
     If the token may not see the servers, return a warning: nothing is known to be wrong. Sends no request if no
     driver needs a version. Raises `errors.NomadApiError` where Nomad does not respond.
     """
-    wanted = [item for item in plugins if item.minimum_nomad]
-    return _read_versions(client, wanted) if wanted else ()
-
-
-def _read_versions(client: nomad.Nomad, wanted: Sequence[model.PluginPlan]) -> tuple[findings.Finding, ...]:
-    try:
-        found = nodes.list_servers(client)
-    except errors.NomadApiError as error:
-        if error.kind != "refused":
-            raise
-        return (_unseen({item.minimum_nomad for item in wanted}, str(error)),)
-    if unsupported := _older(found, version_gates.releases().oldest):
-        return (_unsupported(unsupported),)
-    return tuple(finding for plugin in wanted if (finding := _finding(plugin, found)) is not None)
+    wanted = _wanted(plugins)
+    return _check(client, wanted) if wanted else ()
 
 
 def refuse_older(client: nomad.Nomad, plugins: Iterable[model.PluginPlan]) -> tuple[findings.Finding, ...]:
@@ -40,11 +26,10 @@ def refuse_older(client: nomad.Nomad, plugins: Iterable[model.PluginPlan]) -> tu
     fails in the same way, or is retried, which this one is not.
     """
     try:
-        found = _read_versions(client, [item for item in plugins if item.minimum_nomad])
+        found = _check(client, _wanted(plugins))
     except errors.NomadApiError:
         return ()
-    bad = findings.errors_of(found)
-    if bad:
+    if bad := findings.errors_of(found):
         raise errors.RefusedError("; ".join(map(str, bad)))
     return found
 
@@ -56,61 +41,52 @@ def refuse_for_job(client: nomad.Nomad, subject: str, minimum_nomad: str, *, tel
     If the token may not see the servers, *tell* logs that. Raises `errors.NomadApiError` where Nomad does not
     respond.
     """
+    found = _check(client, {subject: (minimum_nomad, "")})
+    if bad := findings.errors_of(found):
+        raise errors.RefusedError("; ".join([*map(str, bad), "nothing was changed"]))
+    for unseen in found:
+        tell(f"{subject}: {unseen}")
+
+
+def _wanted(plugins: Iterable[model.PluginPlan]) -> dict[str, tuple[str, str]]:
+    """Return subject -> minimum version, and for what."""
+    return {
+        f"plugin {item.plugin_id}": (item.minimum_nomad, f", for driver {item.driver}")
+        for item in plugins
+        if item.minimum_nomad
+    }
+
+
+def _check(client: nomad.Nomad, wanted: Mapping[str, tuple[str, str]]) -> tuple[findings.Finding, ...]:
     oldest = version_gates.releases().oldest
     try:
-        found = nodes.list_servers(client)
+        servers = nodes.list_servers(client)
     except errors.NomadApiError as error:
         if error.kind != "refused":
             raise
-        least = minimum_nomad if version_gates.is_older(oldest, minimum_nomad) else oldest
-        tell(f"{subject} requires Nomad {least} or later, but the servers' versions cannot be seen: {error}")
-        return
-    if unsupported := _older(found, oldest):
-        raise errors.RefusedError(f"{_unsupported(unsupported)}; nothing was changed")
-    if old := _older(found, minimum_nomad):
-        raise errors.RefusedError(
-            f"{subject} requires Nomad {minimum_nomad} or later on the servers, found {', '.join(old)}; nothing was "
-            f"changed: {_ADVICE}"
+        least = {oldest} | {version for version, _ in wanted.values() if version_gates.is_older(oldest, version)}
+        expected = f"Nomad {' and '.join(sorted(least))} or later on the servers"
+        return (findings.finding("nomad-version-unseen", "servers", expected=expected, found=str(error)),)
+    if old := _older(servers, oldest):
+        expected = f"Nomad {oldest} or later, the oldest tested version"
+        return (findings.finding("nomad-unsupported", "servers", expected=expected, found=old),)
+    return tuple(
+        findings.finding(
+            "nomad-too-old-for-driver",
+            subject,
+            expected=f"Nomad {version} or later on the servers{why}",
+            found=old,
+            advice="upgrade Nomad; `nomad-csi doctor` lists other problems of older versions",
         )
+        for subject, (version, why) in wanted.items()
+        if (old := _older(servers, version))
+    )
 
 
-def _older(found: Iterable[nodes.Server], least: str) -> list[str]:
-    """Return text on each of the servers *found* that is older than *least*."""
-    return [
+def _older(servers: Iterable[nodes.Server], least: str) -> str:
+    """Return text on the servers that are older than *least*; empty: none is."""
+    return ", ".join(
         f"{item.name} with {item.version}"
-        for item in found
+        for item in servers
         if item.status != "left" and version_gates.is_older(item.version, least)
-    ]
-
-
-def _unsupported(old: Iterable[str]) -> findings.Finding:
-    return findings.finding(
-        "nomad-unsupported",
-        "servers",
-        expected=f"Nomad {version_gates.releases().oldest} or later, the oldest tested version",
-        found=", ".join(old),
-    )
-
-
-def _finding(plugin: model.PluginPlan, found: tuple[nodes.Server, ...]) -> findings.Finding | None:
-    old = _older(found, plugin.minimum_nomad)
-    if not old:
-        return None
-    return findings.finding(
-        "nomad-too-old-for-driver",
-        f"plugin {plugin.plugin_id}",
-        expected=f"Nomad {plugin.minimum_nomad} or later on the servers, for driver {plugin.driver}",
-        found=", ".join(old),
-        advice=_ADVICE,
-    )
-
-
-def _unseen(wanted: Iterable[str], why: str) -> findings.Finding:
-    oldest = version_gates.releases().oldest
-    least = " and ".join(sorted({*(item for item in wanted if version_gates.is_older(oldest, item)), oldest}))
-    return findings.finding(
-        "nomad-version-unseen",
-        "servers",
-        expected=f"Nomad {least} or later on the servers",
-        found=why,
     )

@@ -2,7 +2,7 @@
 
 import dataclasses
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from nomad_csi import findings
 from nomad_csi.health import eligibility, found, instances
@@ -10,8 +10,6 @@ from nomad_csi.nomad.records import jobs, nodes
 from nomad_csi.plan import model
 from nomad_csi.spec import names as spec_names
 from nomad_csi.text import listing
-
-_ON_A_CLIENT = frozenset({"pending", "running"})
 
 
 def check(expectation: model.PluginExpectation, plugin_found: found.PluginFound) -> Iterator[findings.Finding]:
@@ -21,13 +19,20 @@ def check(expectation: model.PluginExpectation, plugin_found: found.PluginFound)
     Nomad lists one of two instances on a client. If that is the other job's, `instances` reports an error; if
     it is the plan's, all works until the other one restarts: a warning that does not stop a roll-over.
     """
+    own = [item for item in instances.all_of(plugin_found.plugin) if plugin_found.find_allocation(item.alloc_id)]
     for other in plugin_found.others:
         where = "" if other.namespace == expectation.namespace else f" of namespace {other.namespace}"
         name = f"job {other.job_id}{where}"
+        listed = {item.node_id for item in own if item.role in other.roles}
+        names = {
+            item.node_name
+            for item in other.allocations
+            if (item.desired_status, item.client_status) == ("run", "running") and item.node_id in listed
+        }
         if other.unread:
             yield _unread(expectation.plugin_id, name, other)
-        elif names := sorted(_shared(plugin_found, other)):
-            yield _duplicate("job-duplicate", expectation.plugin_id, name, "the plan's jobs", _named(names))
+        elif names:
+            yield _duplicate("job-duplicate", expectation.plugin_id, name, "the plan's jobs", names)
 
 
 def check_before(
@@ -43,54 +48,42 @@ def check_before(
     The tasks belong to one plugin and need not run yet. *every_part*: also for jobs that run another part of the
     plugin on such a client. A job that cannot be read is a warning.
     """
-    there = tuple(all_nodes)
+    by_id = {node.node_id: node for node in all_nodes}
     task = wanted[0]
     for other in others:
         name = f"job {other.namespace}/{other.job_id}"
+        rivals = [
+            dataclasses.replace(each, task_driver="")
+            for each in wanted
+            if every_part or found.ROLES.get(each.role, frozenset()) & other.roles
+        ]
+        names = {
+            item.node_name
+            for item in other.allocations
+            if item.node_id in by_id
+            and _occupies(item)
+            and any(_would_use(each, by_id[item.node_id]) for each in rivals)
+        }
         if other.unread:
             yield _unread(task.plugin_id, name, other)
-        elif names := sorted(set(_met(wanted, other, there, every_part))):
-            owner = f"belongs to stack {other.owner}" if other.owner else "belongs to no stack"
-            yield _duplicate(
-                "job-conflict",
-                task.plugin_id,
-                name,
-                f"job {task.namespace}/{task.job_id}",
-                f"{_named(names)}; the job {owner}",
-                advice=_ways_out(wanted, other),
-            )
+        elif names:
+            owner = f"; the job belongs to {f'stack {other.owner}' if other.owner else 'no stack'}"
+            here, fix = f"job {task.namespace}/{task.job_id}", _resolution(wanted, other)
+            yield _duplicate("job-conflict", task.plugin_id, name, here, names, owner, fix)
 
 
-def _met(
-    wanted: Sequence[jobs.PluginTask],
-    other: found.OtherJob,
-    all_nodes: Sequence[nodes.Node],
-    every_part: bool,
-) -> Iterator[str]:
-    """Yield the names of clients with an instance of *other* where one of *wanted* would run in the same role."""
-    rivals = [
-        dataclasses.replace(task, task_driver="")
-        for task in wanted
-        if every_part or found.ROLES.get(task.role, frozenset()) & other.roles
-    ]
-    by_id = {node.node_id: node for node in all_nodes}
-    for item in other.allocations:
-        node = by_id.get(item.node_id)
-        if node is not None and _is_there(item) and any(_would_use(task, node) for task in rivals):
-            yield item.node_name
-
-
-def _is_there(allocation: jobs.Allocation) -> bool:
+def _occupies(allocation: jobs.Allocation) -> bool:
     """Return whether it runs or is pending; a stopping one runs until it has ended."""
-    is_ending = allocation.desired_status != "run"
-    return allocation.client_status == "running" or (allocation.client_status in _ON_A_CLIENT and not is_ending)
+    if allocation.client_status == "pending":
+        return allocation.desired_status == "run"
+    return allocation.client_status == "running"
 
 
 def _would_use(task: jobs.PluginTask, node: nodes.Node) -> bool:
     return not eligibility.why_not(task, node) or bool(eligibility.unjudged(task, node))
 
 
-def _ways_out(wanted: Sequence[jobs.PluginTask], other: found.OtherJob) -> str:
+def _resolution(wanted: Sequence[jobs.PluginTask], other: found.OtherJob) -> str:
     """Return how to resolve it: take over the job, if the plugin of *wanted* has such a part, or stop it."""
     parts = {"monolith"} if any(task.role == "monolith" for task in wanted) else {"controller", "node"}
     command = f"nomad job stop -namespace {other.namespace} {shlex.quote(other.job_id)}"
@@ -107,27 +100,13 @@ def _unread(plugin_id: str, name: str, other: found.OtherJob) -> findings.Findin
     return findings.finding("job-unread", f"plugin {plugin_id}", expected=expected, found=other.unread)
 
 
-def _duplicate(code: str, plugin_id: str, name: str, wanted: str, where: str, *, advice: str = "") -> findings.Finding:
+def _duplicate(
+    code: str, plugin_id: str, name: str, wanted: str, clients: Collection[str], owner: str = "", advice: str = ""
+) -> findings.Finding:
     return findings.finding(
         code,
         f"plugin {plugin_id}",
         expected=f"no instances of {name} on the clients of {wanted}",
-        found=f"instances on {where}",
+        found=f"instances on {listing.shortened(sorted(clients))}{owner}",
         advice=advice,
     )
-
-
-def _shared(plugin_found: found.PluginFound, other: found.OtherJob) -> Iterator[str]:
-    """Yield the names of clients where Nomad lists the plan's instance and *other* has one of the same role."""
-    listed = {
-        item.node_id
-        for item in instances.all_of(plugin_found.plugin)
-        if item.role in other.roles and plugin_found.find_allocation(item.alloc_id)
-    }
-    for item in other.allocations:
-        if (item.desired_status, item.client_status) == ("run", "running") and item.node_id in listed:
-            yield item.node_name
-
-
-def _named(names: Iterable[str]) -> str:
-    return listing.shortened(list(dict.fromkeys(names)))

@@ -1,7 +1,6 @@
 """Wait until a plugin is verified healthy, with status lines; after the timeout raise the reasons."""
 
 import dataclasses
-import functools
 import itertools
 import threading
 import time
@@ -13,7 +12,7 @@ from nomad_csi import errors, findings, side_by_side
 from nomad_csi.findings import printing
 from nomad_csi.frame import resource
 from nomad_csi.health import clients, events, observation, plugins, probe_job_plugins, probe_job_run, stability
-from nomad_csi.plan import model
+from nomad_csi.plan import model, probe_job
 from nomad_csi.text import foreign
 
 _Result = TypeVar("_Result")
@@ -88,14 +87,10 @@ class _Wait:
         self._expectation = expectation
         self._job_ids = job_ids
         self._timeout_s = context.timeout_s or expectation.timeout_s
-        self._started = self._clock.now()
-        self._answered = self._started
+        self._started = self._answered = self._clock.now()
         self._stability = stability.Stability(expectation)
-        wanted = observation.WatchedPlugin(expectation=drop_job(expectation), job_ids=job_ids)
         self._clients = clients.ClientCache(context.client)
-        self._observer = observation.Observer(
-            context.client, [wanted], cancelled=context.cancelled, client_cache=self._clients
-        )
+        self._observer = self._observer_of(drop_job(expectation), context.cancelled)
         self._latest: observation.Observation | None = None
         self._probed: observation.Observation | None = None
         """The last result of a probe job on the clients."""
@@ -103,73 +98,63 @@ class _Wait:
 
     def run(self) -> plugins.PluginStatus:
         while True:
-            began = self._clock.now()
-            seen, least = self._observe(), INTERVAL_S
+            began, pause_s = self._clock.now(), INTERVAL_S
+            seen = self._answer(_start(self._observer.observe))
             if seen is not None and self._is_steady(seen):
-                if not self._needs_job(seen):
+                run = self._expectation.on_nodes
+                if run is None or seen.status.evidence == "csi":
                     return seen.status
-                probed, least = self._probe_by_job(seen.status), INTERVAL_MAX_S
+                pause_s = INTERVAL_MAX_S
+                probed = self._probe_by_job(run, seen.status)
                 if probed is not None and self._is_verified(probed):
                     return probed.status
-            took = self._clock.now() - began
-            left = self._deadline - self._clock.now()
-            if left <= 0:
-                raise errors.NomadCsiError(self._late())
-            if self._clock.wait(self._context.cancelled, min(left, INTERVAL_MAX_S, max(least, 2 * took))):
+            took_s = self._clock.now() - began
+            if self._left_s <= 0:
+                raise self._late()
+            pause_s = min(self._left_s, INTERVAL_MAX_S, max(pause_s, 2 * took_s))
+            if self._clock.wait(self._context.cancelled, pause_s):
                 raise self._cancelled()
 
     @property
-    def _deadline(self) -> float:
-        return self._started + self._timeout_s
+    def _left_s(self) -> float:
+        return self._started + self._timeout_s - self._clock.now()
 
-    @property
-    def _call_s(self) -> float:
-        """Timeout of a call."""
-        return max(self._deadline - self._clock.now(), LOOK_MIN_S)
+    def _observer_of(
+        self,
+        expectation: model.PluginExpectation,
+        cancelled: threading.Event,
+        on_nodes: probe_job_plugins.OnNodes | None = None,
+    ) -> observation.Observer:
+        wanted = observation.WatchedPlugin(expectation=expectation, job_ids=self._job_ids)
+        return observation.Observer(
+            self._client, [wanted], cancelled=cancelled, on_nodes=on_nodes, client_cache=self._clients
+        )
 
     def _is_steady(self, seen: observation.Observation) -> bool:
         if self._latest is None and seen.status.capacity:
-            raise errors.NomadCsiError(_hopeless(self._expectation.plugin_id, seen.status.capacity))
+            head = f"plugin {self._expectation.plugin_id} cannot become healthy; nothing was registered"
+            raise errors.NomadCsiError("\n  ".join([head, *map(str, seen.status.capacity)]))
         self._latest = seen
         steady = self._stability.observe(self._clock.now(), seen.status, seen.seen)
         if not steady:
-            self._report_progress(_status(seen.status, self._expectation.stable_s))
+            waits_for = f", watched for {self._expectation.stable_s:g} s"
+            if not seen.status.ok:
+                reason = _cause(seen.status)
+                waits_for = f": {reason}" if reason else ""
+            self._report_progress(f"{seen.status.counts}{waits_for}")
         return steady
-
-    def _needs_job(self, seen: observation.Observation) -> bool:
-        """Return whether a job must probe the instances: one is configured, and not all instances answer from here."""
-        return self._expectation.on_nodes is not None and seen.status.evidence != "csi"
 
     def _is_verified(self, probed: observation.Observation) -> bool:
         """Return whether the result of a probe job verifies the plugin; restarts during the job count."""
         self._probed = probed
         if not probed.status.ok:
-            self._report_progress(
-                f"{probed.status.counts}, asked over CSI: {_cause(probed.status) or _csi_answers(probed.status)}"
-            )
+            reason = _cause(probed.status) or _csi_answers(probed.status)
+            self._report_progress(f"{probed.status.counts}, asked over CSI: {reason}")
             return False
         return self._stability.observe(self._clock.now(), probed.status, probed.seen)
 
-    def _observe(self) -> observation.Observation | None:
-        """Return an observation; ``None`` while Nomad is unreachable, for a short outage."""
-        try:
-            outcome = _start(self._observer.observe)
-            if not self._ends(outcome, self._call_s):
-                raise errors.NomadCsiError(self._late())
-            [seen] = outcome.result()
-        except errors.CancelledError:
-            raise self._cancelled() from None
-        except errors.NomadApiError as error:
-            self._pass_over(error)
-            return None
-        self._answered = self._clock.now()
-        return seen
-
-    def _probe_by_job(self, known: plugins.PluginStatus) -> observation.Observation | None:
-        """Return the result of a probe job on the clients; ``None`` as in `_observe`."""
-        run = self._expectation.on_nodes
-        if run is None:
-            return None
+    def _probe_by_job(self, run: probe_job.ProbeRun, known: plugins.PluginStatus) -> observation.Observation | None:
+        """Return the result of a probe job on the clients; ``None`` as in `_answer`."""
         names = ", ".join(sorted({row.node_name for row in known.instances}))
         stop = threading.Event()
         how = probe_job_plugins.OnNodes(
@@ -178,24 +163,12 @@ class _Wait:
             is_strict=True,
             tell=lambda line: self._report_progress(foreign.shortened(f"{known.counts}, {line}: {names}", CAUSE_LIMIT)),
         )
-        wanted = observation.WatchedPlugin(expectation=self._expectation, job_ids=self._job_ids)
-        observer = observation.Observer(
-            self._client, [wanted], cancelled=stop, on_nodes=how, client_cache=self._clients
-        )
-        outcome = _start(observer.observe)
+        outcome = _start(self._observer_of(self._expectation, stop, how).observe)
         try:
-            if not self._ends(outcome, self._call_s):
-                raise errors.NomadCsiError(self._late())
-            [probed] = outcome.result()
-        except errors.NomadApiError as error:
-            self._answered = self._clock.now()  # the job is slow: the next check measures the outage
-            self._pass_over(error)
-            return None
+            return self._answer(outcome, is_slow=True)
         finally:
             stop.set()
             self._await_removal(outcome)
-        self._answered = self._clock.now()
-        return probed
 
     def _await_removal(self, outcome: futures.Future[Any]) -> None:
         """Wait until an interrupted probe job is removed; warn where it could not be."""
@@ -206,12 +179,30 @@ class _Wait:
         if error and not isinstance(error, errors.CancelledError):
             self._context.warn(f"plugin {self._expectation.plugin_id}: {error}")
 
-    def _pass_over(self, error: errors.NomadApiError) -> None:
-        """Report that Nomad is unreachable; raise *error* where it refused, or after `OUTAGE_S`."""
-        if not resource.is_unreachable(error) or self._clock.now() - self._answered > OUTAGE_S:
-            raise error
-        self._stability.lose_sight()
-        self._report_progress(f"{self._client.connection.address} is not reachable, asking again: {error.message}")
+    def _answer(
+        self, outcome: futures.Future[tuple[observation.Observation, ...]], *, is_slow: bool = False
+    ) -> observation.Observation | None:
+        """
+        Return the observation of *outcome*; ``None`` while Nomad is unreachable, for a short outage.
+
+        The outage begins with the last answer, that of a check that *is_slow* with its end.
+        """
+        if not self._ends(outcome, max(self._left_s, LOOK_MIN_S)):
+            raise self._late()
+        if is_slow:
+            self._answered = self._clock.now()
+        try:
+            [seen] = outcome.result()
+        except errors.CancelledError:
+            raise self._cancelled() from None
+        except errors.NomadApiError as error:
+            if not resource.is_unreachable(error) or self._clock.now() - self._answered > OUTAGE_S:
+                raise
+            self._stability.lose_sight()
+            self._report_progress(f"{self._client.connection.address} is not reachable, asking again: {error.message}")
+            return None
+        self._answered = self._clock.now()
+        return seen
 
     def _ends(self, outcome: futures.Future[Any], timeout_s: float) -> bool:
         """
@@ -237,37 +228,37 @@ class _Wait:
             f"cancelled while waiting for plugin {self._expectation.plugin_id}; nothing was registered"
         )
 
-    def _late(self) -> str:
+    def _late(self) -> errors.NomadCsiError:
         """Return why the plugin is not verified: counts, findings, and Nomad's events of its tasks."""
         head = f"plugin {self._expectation.plugin_id} is not verified healthy after {self._timeout_s:g} s"
         if self._latest is None:
-            return f"{head}: {self._client.connection.address} did not answer; nothing was registered"
+            return errors.NomadCsiError(
+                f"{head}: {self._client.connection.address} did not answer; nothing was registered"
+            )
         latest = self._latest if self._probed is None or not self._latest.status.ok else self._probed
         status = latest.status
         wrong = (*findings.errors_of(status.findings), *self._stability.unsteady)
-        fetched = self._explained(latest)
         said = " ".join(finding.found for finding in wrong)
         more = [item for item in status.explanations if item.text not in said]
         lines = [*printing.as_lines(wrong)[:SHOWN], *(f"{item.where}: {item.text}" for item in more[:SHOWN])]
         if self._probed is not None:
             lines.append(f"asked over CSI by a job: {_csi_answers(self._probed.status)}")
-        elif not wrong and self._needs_job(latest):
+        elif not wrong and self._expectation.on_nodes is not None and status.evidence != "csi":
             lines.append("Nomad calls it healthy; its own answers were not there in time: raise timeout_s")
         elif not wrong:
             lines.append(f"it is healthy, but was not seen so for {self._expectation.stable_s:g} s: raise timeout_s")
-        lines += [*map(str, fetched), NEXT]
-        return "\n  ".join([f"{head}: {status.counts}; nothing was registered", *lines])
+        fetched = () if status.ok else self._explained(latest)
+        return errors.NomadCsiError(
+            "\n  ".join([f"{head}: {status.counts}; nothing was registered", *lines, *map(str, fetched), NEXT])
+        )
 
     def _explained(self, seen: observation.Observation) -> tuple[events.Cause, ...]:
         """Return the explanations of an unhealthy status."""
-        if seen.status.ok:
-            return ()
         from nomad_csi.health import explaining  # noqa: PLC0415  # with the linter; only a failed wait needs it
 
-        asked = functools.partial(
-            explaining.explain, self._client, self._expectation, self._job_ids, seen.seen, seen.status
+        outcome = _start(
+            lambda: explaining.explain(self._client, self._expectation, self._job_ids, seen.seen, seen.status)
         )
-        outcome = _start(asked)
         if self._ends(outcome, EXPLAIN_S):
             return outcome.result()
         return (events.Cause(kind="note", where="(logs)", text=f"not read within {EXPLAIN_S:g} s"),)
@@ -276,21 +267,8 @@ class _Wait:
 def _start(call: Callable[[], _Result]) -> futures.Future[_Result]:
     """Return the future of *call*, which runs in a thread that the process does not wait for at its end."""
     outcome: futures.Future[_Result] = futures.Future()
-    work = functools.partial(side_by_side.settle, call, outcome)
-    threading.Thread(target=work, name="nomad-csi-health", daemon=True).start()
+    threading.Thread(target=side_by_side.settle, args=(call, outcome), name="nomad-csi-health", daemon=True).start()
     return outcome
-
-
-def _hopeless(plugin_id: str, capacity: tuple[findings.Finding, ...]) -> str:
-    return "\n  ".join([f"plugin {plugin_id} cannot become healthy; nothing was registered", *map(str, capacity)])
-
-
-def _status(status: plugins.PluginStatus, stable_s: float) -> str:
-    """Return ``1/2 nodes, 2/2 controllers``, with the first known reason, or what is still waited for."""
-    if status.ok:
-        return f"{status.counts}, watched for {stable_s:g} s"
-    cause = _cause(status)
-    return f"{status.counts}: {cause}" if cause else status.counts
 
 
 def _cause(status: plugins.PluginStatus) -> str:

@@ -11,61 +11,6 @@ from nomad_csi.findings import Finding
 from nomad_csi.health import eligibility, events, found, instances, plugin_findings, policy, states
 from nomad_csi.nomad.records import jobs, nodes
 from nomad_csi.plan import model
-from nomad_csi.text import listing
-
-# What changed between two checks of a plugin: restarts that Nomad's health hides, and instances that were replaced.
-
-
-def changes_between(
-    plugin_id: str, before: found.PluginFound, after: found.PluginFound
-) -> tuple[findings.Finding, ...]:
-    """
-    Return findings on the instances of a plugin that restarted, were replaced or disappeared between two checks.
-
-    Nomad keeps an instance healthy while its task crashes and restarts in place (tried on Nomad 2.0.6-dev).
-    """
-    subject = f"plugin {plugin_id}"
-    return (*_replaced(subject, before, after), *_restarted(subject, before, after))
-
-
-def missing_instances(
-    expectation: model.PluginExpectation, before: found.PluginFound, after: found.PluginFound
-) -> tuple[findings.Finding, ...]:
-    """Return warnings on the instances of *before* that no longer exist; their clients may have left, too."""
-    return tuple(_replaced(f"plugin {expectation.plugin_id}", before, after, code="instance-gone"))
-
-
-def _replaced(
-    subject: str, before: found.PluginFound, after: found.PluginFound, *, code: str = "instance-replaced"
-) -> Iterator[findings.Finding]:
-    there = {now.alloc_id for now in instances.all_of(after.plugin)}
-    for alloc_id in dict.fromkeys(item.alloc_id for item in instances.all_of(before.plugin)):
-        if alloc_id not in there:
-            yield _unsteady(code, subject, f"allocation {alloc_id[:8]} is gone", alloc_id)
-
-
-def _restarted(subject: str, before: found.PluginFound, after: found.PluginFound) -> Iterator[findings.Finding]:
-    for item in after.ran:
-        old = before.find_allocation(item.allocation.alloc_id)
-        restarts = item.allocation.restarts - (old.allocation.restarts if old else item.allocation.restarts)
-        if restarts > 0:
-            times = listing.counted(restarts, "restart")
-            found_text = f"{times} {events.place_of(item.allocation)}: {events.cause(item.allocation)}"
-            yield _unsteady("instance-restarted", subject, found_text, item.allocation.alloc_id)
-
-
-def _unsteady(code: str, subject: str, what: str, alloc_id: str) -> findings.Finding:
-    return findings.finding(
-        code,
-        subject,
-        expected="the same instances, without restarts between the checks",
-        found=what,
-        names={"ALLOC": alloc_id[:8]},
-    )
-
-
-# The status.
-
 
 HEALTHY = states.HEALTHY
 
@@ -212,10 +157,24 @@ def compare_plugin(
                 expectation, _without_idle_clients(expectation, rows, all_nodes), expected, is_enough=is_enough
             ),
             *plugin_findings.check_sockets(expectation, rows, zones, expected),
-            *(missing_instances(expectation, before, plugin_found) if before else ()),
+            *_gone(expectation.plugin_id, before, plugin_found),
         ),
         unserved=tuple(_unserved(plugin_found, rows)),
     )
+
+
+def _gone(plugin_id: str, before: found.PluginFound | None, now: found.PluginFound) -> Iterator[findings.Finding]:
+    """Yield warnings on the instances of an earlier check that no longer exist; their clients may have left, too."""
+    there = {item.alloc_id for item in instances.all_of(now.plugin)}
+    earlier = instances.all_of(before.plugin) if before else ()
+    for alloc_id in dict.fromkeys(item.alloc_id for item in earlier if item.alloc_id not in there):
+        yield findings.finding(
+            "instance-gone",
+            f"plugin {plugin_id}",
+            expected="the same instances as in the check before",
+            found=f"allocation {alloc_id[:8]} is gone",
+            names={"ALLOC": alloc_id[:8]},
+        )
 
 
 def is_enough(

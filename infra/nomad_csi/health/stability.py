@@ -3,8 +3,10 @@
 from collections.abc import Mapping
 
 from nomad_csi import findings
-from nomad_csi.health import found, plugins
+from nomad_csi.health import events, found, instances, plugins
+from nomad_csi.nomad.records import jobs
 from nomad_csi.plan import model
+from nomad_csi.text import listing
 
 Instance = tuple[str, str, str]
 """Role, client and allocation."""
@@ -21,21 +23,18 @@ class Stability:
         self._expectation = expectation
         self._since_s: Mapping[Instance, tuple[float, int]] = {}
         self._was_well = False
-        self._last: found.PluginFound | None = None
-        self._changes: tuple[findings.Finding, ...] = ()
+        self._restarts: dict[Instance, findings.Finding] = {}
         self._losses = 0
         self._loss: plugins.PluginStatus | None = None
 
     @property
     def unsteady(self) -> tuple[findings.Finding, ...]:
-        """Findings that reset a window: the latest restarts, and how often the plugin became unhealthy."""
-        return self._changes + (() if self._loss is None else (_flapping(self._loss, self._losses),))
+        """Findings that reset a window: restarts of healthy instances, and how often the plugin became unhealthy."""
+        restarts = tuple(self._restarts.values())
+        return restarts if self._loss is None else (*restarts, _flapping(self._loss, self._losses))
 
     def observe(self, now_s: float, status: plugins.PluginStatus, seen: found.PluginFound) -> bool:
         """Add the check made at *now_s*; return whether enough instances have been healthy and stable long enough."""
-        if self._last is not None:
-            self._changes = plugins.changes_between(status.plugin_id, self._last, seen) or self._changes
-        self._last = seen
         if self._was_well and not status.ok:
             self._losses += 1
             self._loss = status
@@ -64,8 +63,21 @@ class Stability:
             restarts = ran.allocation.restarts if ran else 0
             key = (row.role, row.node_id, row.alloc_id)
             since_s, counted = self._since_s.get(key, (now_s, restarts))
-            windows[key] = (since_s, counted) if counted == restarts else (now_s, restarts)
+            windows[key] = (since_s, counted)
+            if ran and counted != restarts:
+                windows[key] = (now_s, restarts)
+                self._restarts[key] = _restarted(row, ran.allocation, restarts - counted)
         return windows
+
+
+def _restarted(row: instances.InstanceRow, allocation: jobs.Allocation, restarts: int) -> findings.Finding:
+    return findings.finding(
+        "instance-restarted",
+        row.subject,
+        expected="an instance that runs without a restart between the checks",
+        found=f"{listing.counted(restarts, 'restart')} {events.place_of(allocation)}: {events.cause(allocation)}",
+        names={"ALLOC": row.alloc_id[:8]},
+    )
 
 
 def _flapping(loss: plugins.PluginStatus, losses: int) -> findings.Finding:

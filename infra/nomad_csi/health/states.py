@@ -55,7 +55,6 @@ OF_CODE: Mapping[str, State] = {
     "instance-missing": "missing",
     "instances-exceed-nodes": "missing",
     "instance-outdated": "outdated",
-    "instance-replaced": "restarted",
     "instance-restarted": "restarted",
     "instance-starting": "starting",
     "instance-unhealthy": "unhealthy",

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 
 from nomad_csi.aws import records as aws_records
 from nomad_csi.diagnosis import facts
+from nomad_csi.diagnosis.rules import drains
 from nomad_csi.findings import Finding, causes, finding
-from nomad_csi.health import drain_findings
 from nomad_csi.nomad.records import plugins as plugin_records
 from nomad_csi.plan import jobs
 from nomad_csi.plan import volumes as tags
@@ -183,7 +183,7 @@ def _claimed(
 
 def _drains(found: facts.ObservedCluster, plugins: Mapping[str, plugin_records.Plugin]) -> Iterator[facts.Outcome]:
     claimed = yield from facts.known(found.claimed, "claims on draining or ineligible clients")
-    yield from drain_findings.check(claimed or (), plugins, found.known_clients)
+    yield from drains.check(claimed or (), plugins, found.known_clients)
 
 
 def _unused(found: facts.ObservedCluster, used: frozenset[str]) -> Iterator[facts.Outcome]:

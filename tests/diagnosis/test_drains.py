@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from nomad_csi.health import drain_findings
+from nomad_csi.diagnosis.rules import drains
 from nomad_csi.nomad import nodes, plugins, volumes
 from nomad_csi.plan import registration
 
@@ -83,7 +83,7 @@ WHOLE = plugin(instance("controller", "b"), instance("node", "a"), instance("nod
 
 
 def told(held, running=WHOLE, **client_a):
-    found = drain_findings.check(held, {"ebs": running}, [client("b"), client("a", **client_a)])
+    found = drains.check(held, {"ebs": running}, [client("b"), client("a", **client_a)])
     return [(item.code, item.severity, item.subject, item.found) for item in found]
 
 
@@ -95,7 +95,7 @@ def test_claims_on_a_client_that_is_emptied_are_told_together(state, words):
     """One warning a client, whose subjects are the volumes."""
     held = [volume("data", "a"), volume("other", "b"), volume("logs", "a", "b"), volume("free")]
 
-    [found] = drain_findings.check(held, {"ebs": WHOLE}, [client("b"), client("a", **state)])
+    [found] = drains.check(held, {"ebs": WHOLE}, [client("b"), client("a", **state)])
 
     assert (found.code, found.severity, found.subject) == ("claim-node-draining", "warning", "client a")
     assert found.found == f"{words}; allocations there claim default/data, default/logs"
