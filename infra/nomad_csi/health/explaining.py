@@ -45,10 +45,11 @@ def explain(
     evidence += [cause.text for cause in causes]
     evidence += [row.detail for row in status.instances if row.code]
     driver = catalogue.DRIVERS.get(expectation.driver)
-    broken = {}
+    broken: dict[str, str] = {}
     known_rules = {issue.rule for issue in driver.known_issues} if driver else set()
-    for job in running if driver else ():
-        broken.update({item.code: f"{item.found} in {item.file}" for item in judge.lint_with_driver(job, driver)})
+    if driver:
+        checked = (item for job in running for item in judge.lint_with_driver(job, driver))
+        broken = {item.code: f"{item.found} in {item.file}" for item in checked}
     in_jobs = [
         events.Cause(kind="job", where=f"({item.file}, {item.code})", text=item.found)
         for item in judge.judge(running)

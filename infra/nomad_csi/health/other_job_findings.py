@@ -2,7 +2,7 @@
 
 import dataclasses
 import shlex
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 
 from nomad_csi import findings
 from nomad_csi.health import eligibility, found, instances
@@ -32,7 +32,12 @@ def check(expectation: model.PluginExpectation, plugin_found: found.PluginFound)
         if other.unread:
             yield _unread(expectation.plugin_id, name, other)
         elif names:
-            yield _duplicate("job-duplicate", expectation.plugin_id, name, "the plan's jobs", names)
+            yield findings.finding(
+                "job-duplicate",
+                f"plugin {expectation.plugin_id}",
+                expected=f"no instances of {name} on the clients of the plan's jobs",
+                found=f"instances on {listing.shortened(sorted(names))}",
+            )
 
 
 def check_before(
@@ -57,26 +62,26 @@ def check_before(
             for each in wanted
             if every_part or found.ROLES.get(each.role, frozenset()) & other.roles
         ]
-        names = {
-            item.node_name
-            for item in other.allocations
-            if item.node_id in by_id
-            and _occupies(item)
-            and any(_would_use(each, by_id[item.node_id]) for each in rivals)
-        }
+        placed = [(item.node_name, by_id[item.node_id]) for item in other.allocations if _occupies(item, by_id)]
+        names = {client for client, node in placed if any(_would_use(each, node) for each in rivals)}
         if other.unread:
             yield _unread(task.plugin_id, name, other)
         elif names:
             owner = f"; the job belongs to {f'stack {other.owner}' if other.owner else 'no stack'}"
-            here, fix = f"job {task.namespace}/{task.job_id}", _resolution(wanted, other)
-            yield _duplicate("job-conflict", task.plugin_id, name, here, names, owner, fix)
+            yield findings.finding(
+                "job-conflict",
+                f"plugin {task.plugin_id}",
+                expected=f"no instances of {name} on the clients of job {task.namespace}/{task.job_id}",
+                found=f"instances on {listing.shortened(sorted(names))}{owner}",
+                advice=_resolution(wanted, other),
+            )
 
 
-def _occupies(allocation: jobs.Allocation) -> bool:
-    """Return whether it runs or is pending; a stopping one runs until it has ended."""
-    if allocation.client_status == "pending":
-        return allocation.desired_status == "run"
-    return allocation.client_status == "running"
+def _occupies(allocation: jobs.Allocation, known: Container[str]) -> bool:
+    """Return whether it runs or is pending on a *known* client; a stopping one runs until it has ended."""
+    if allocation.client_status == "pending" and allocation.desired_status != "run":
+        return False
+    return allocation.client_status in {"pending", "running"} and allocation.node_id in known
 
 
 def _would_use(task: jobs.PluginTask, node: nodes.Node) -> bool:
@@ -98,15 +103,3 @@ def _resolution(wanted: Sequence[jobs.PluginTask], other: found.OtherJob) -> str
 def _unread(plugin_id: str, name: str, other: found.OtherJob) -> findings.Finding:
     expected = f"to see where {name} runs the plugin"
     return findings.finding("job-unread", f"plugin {plugin_id}", expected=expected, found=other.unread)
-
-
-def _duplicate(
-    code: str, plugin_id: str, name: str, wanted: str, clients: Collection[str], owner: str = "", advice: str = ""
-) -> findings.Finding:
-    return findings.finding(
-        code,
-        f"plugin {plugin_id}",
-        expected=f"no instances of {name} on the clients of {wanted}",
-        found=f"instances on {listing.shortened(sorted(clients))}{owner}",
-        advice=advice,
-    )
