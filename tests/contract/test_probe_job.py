@@ -7,7 +7,7 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.csi import probe
-from nomad_csi.health import observation, probe_deep, probe_job_plugins
+from nomad_csi.health import observation, probe_deep, probe_run
 from nomad_csi.nomad import jobs, plugins
 from nomad_csi.plan import model, probe_job
 from tests import deadlines
@@ -17,9 +17,7 @@ PROGRAM = str(Path(sys.executable).with_name("nomad-csi"))
 
 def how(job=None, timeout_s=deadlines.PATIENT_S):
     """Return how a probe asks on the clients: by the program of this environment, unless *job* names another."""
-    return probe_job_plugins.OnNodes(
-        job=job or probe_job.ProbeJob(command=PROGRAM), timeout_s=timeout_s, is_strict=True
-    )
+    return probe_run.OnNodes(job=job or probe_job.ProbeJob(command=PROGRAM), timeout_s=timeout_s, is_strict=True)
 
 
 JOB = probe_job.ProbeJob(command=PROGRAM)
@@ -193,7 +191,7 @@ def test_a_controller_is_asked_for_every_volume_by_the_job(agent, client, ec2, l
 
 def test_a_status_hears_the_sockets_of_the_clients(client, left):
     """Nomad and the sockets agree, and the volumes of the plan are confirmed."""
-    looker = observation.Observer(client, [WANTED], on_nodes=probe_job_plugins.OnNodes(job=JOB))
+    looker = observation.Observer(client, [WANTED], on_nodes=probe_run.OnNodes(job=JOB))
 
     [seen] = looker.observe()
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from nomad_csi import errors, nomad
-from nomad_csi.health import observation, probe_deep, probe_job_plugins
+from nomad_csi.health import observation, probe_deep, probe_run
 from nomad_csi.plan import model, probe_job
 from tests import deadlines
 from tests.contract import agents
@@ -18,9 +18,7 @@ PROGRAM = str(Path(sys.executable).with_name("nomad-csi"))
 
 def how(job=None, timeout_s=deadlines.PATIENT_S):
     """Return how a probe asks on the clients: by the program of this environment, unless *job* names another."""
-    return probe_job_plugins.OnNodes(
-        job=job or probe_job.ProbeJob(command=PROGRAM), timeout_s=timeout_s, is_strict=True
-    )
+    return probe_run.OnNodes(job=job or probe_job.ProbeJob(command=PROGRAM), timeout_s=timeout_s, is_strict=True)
 
 
 JOB = {"submit-job", "read-job", "parse-job", "read-logs"}
@@ -138,7 +136,7 @@ def test_a_right_that_lacks_is_a_finding_of_the_status(as_token, left, right):
         timeout_s=deadlines.PATIENT_S,
         stable_s=1.0,
     )
-    lenient = probe_job_plugins.OnNodes(job=probe_job.ProbeJob(command=PROGRAM))
+    lenient = probe_run.OnNodes(job=probe_job.ProbeJob(command=PROGRAM))
 
     wanted = observation.WatchedPlugin(expectation=expectation, job_ids=())
     [seen] = observation.Observer(as_token(JOB - {right}), [wanted], on_nodes=lenient).observe()

@@ -18,7 +18,7 @@ from nomad_csi.diagnosis.rules import claim_status
 from nomad_csi.drivers import ebs_limits
 from nomad_csi.frame import changes, resource
 from nomad_csi.hcl import files as parsed
-from nomad_csi.health import probe_job_plugins, probed, probed_needs
+from nomad_csi.health import probe_run, probed, probed_needs
 from nomad_csi.lint import judge
 from nomad_csi.nomad import acl_policy, plugins, snapshots, volumes
 from nomad_csi.nomad.records import tokens
@@ -466,7 +466,7 @@ def _validated(_agent, _context):
             ("context", {"context": {"secretFile": "x"}}, ()), ("parameters", {"parameters": {"token": "x"}}, ()),
         )
     }  # fmt: skip
-    question = probe_job_plugins.question(_volume("a", external_id="", context={"a": "b"}, parameters={"c": "d"}))
+    question = probe_run.question(_volume("a", external_id="", context={"a": "b"}, parameters={"c": "d"}))
     return shown | {"question": vars(question)}
 
 

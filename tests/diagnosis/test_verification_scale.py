@@ -6,7 +6,7 @@ import pytest
 
 from nomad_csi import nomad
 from nomad_csi.diagnosis import verification
-from nomad_csi.health import probe_job_plugins, probe_job_run
+from nomad_csi.health import probe_run
 from nomad_csi.plan import probe_job, storage
 from nomad_csi.render import documents
 from nomad_csi_sandbox.nomad import cluster, server
@@ -96,8 +96,8 @@ def test_clients_that_come_and_go_make_no_false_status(crowded):
 
 def test_sockets_of_all_clients_cost_one_log_each(crowded, monkeypatch):
     """Everything else is asked as often on ten times the clients; checks the job are as many as its time takes."""
-    monkeypatch.setattr(probe_job_run, "POLL_S", 0.05)
-    how = probe_job_plugins.OnNodes(job=probe_job.ProbeJob())
+    monkeypatch.setattr(probe_run, "POLL_S", 0.05)
+    how = probe_run.OnNodes(job=probe_job.ProbeJob())
     found = []
     for count in (20, 200):
         host, _, client, plan = crowded(count)
@@ -115,11 +115,11 @@ def test_sockets_of_all_clients_cost_one_log_each(crowded, monkeypatch):
 
 def test_of_many_clients_the_hung_and_the_silent_ones_are_named(crowded, monkeypatch):
     """Nomad calls all healthy: one hangs, and on one no probe begins."""
-    monkeypatch.setattr(probe_job_run, "POLL_S", 0.05)
+    monkeypatch.setattr(probe_run, "POLL_S", 0.05)
     host, _, client, plan = crowded(60)
     hung, full = list(host.state.nodes)[7:9]
     host.silent, host.full = {hung}, {full}
-    how = probe_job_plugins.OnNodes(job=probe_job.ProbeJob(), timeout_s=3.0)
+    how = probe_run.OnNodes(job=probe_job.ProbeJob(), timeout_s=3.0)
 
     report = verification.Verifier(client, plan, on_nodes=how).verify()
 

@@ -8,7 +8,7 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.csi import report
-from nomad_csi.health import plugin_health, plugin_health_properties, plugin_health_wait, probe_job_run
+from nomad_csi.health import plugin_health, plugin_health_properties, plugin_health_wait, probe_run
 from nomad_csi.plan import model, probe_job
 from tests import clocks
 
@@ -41,7 +41,7 @@ def wanted(expectation):
 @pytest.fixture
 def asked(plugin_cluster, monkeypatch):
     """A Nomad that calls ``aws-ebs0`` on client ``a`` healthy and takes probe jobs; return its script."""
-    monkeypatch.setattr(probe_job_run.secrets, "token_hex", lambda _: "cafe")
+    monkeypatch.setattr(probe_run.secrets, "token_hex", lambda _: "cafe")
     plugin_cluster.plugin()
     plugin_cluster.allocation()
     script = plugin_cluster.scripted
@@ -134,7 +134,7 @@ def test_fails_with_who_was_asked_and_what_they_said(context, plugin_cluster, as
 def test_an_interrupt_purges_the_job_before_the_step_ends(context, monkeypatch, plugin_cluster, asked, wanted):
     """The engine ends the provider soon after."""
     context.client.clock = clocks.Brisk()  # else the job has no time left before somebody looks
-    monkeypatch.setattr(probe_job_run, "REMOVE_S", 0.05)
+    monkeypatch.setattr(probe_run, "REMOVE_S", 0.05)
     ended(asked, "running")
     interrupted = dataclasses.replace(context, status=lambda line: "asking" in line and context.cancelled.set())
 
@@ -174,7 +174,7 @@ HEALTH = plugin_health.PluginHealthResource()
 
 def test_an_outage_after_a_slow_job_is_measured_from_its_end(context, monkeypatch, plugin_cluster, asked, wanted):
     """The job took longer than an outage may: Nomad has answered all the while, and an outage begins after it."""
-    is_late, answers = threading.Event(), probe_job_run.answers
+    is_late, answers = threading.Event(), probe_run.answers
     ended(asked)
     asked.reply("GET", LOG, 200, answer(SILENT))
     asked.reply("GET", LOG, 200, answer(READY))
@@ -187,7 +187,7 @@ def test_an_outage_after_a_slow_job_is_measured_from_its_end(context, monkeypatc
             asked.replies["GET", "/v1/plugin/csi/aws-ebs0"].insert(0, (500, "No cluster leader"))
         return found
 
-    monkeypatch.setattr(probe_job_run, "answers", slow)
+    monkeypatch.setattr(probe_run, "answers", slow)
 
     assert wait(context, dataclasses.replace(wanted, timeout_s=1000), plugin_cluster).evidence == "csi"
 

@@ -7,7 +7,7 @@ import pytest
 
 from nomad_csi import errors, nomad
 from nomad_csi.csi import report
-from nomad_csi.health import found, probe_deep, probe_job_plugins, probe_job_run
+from nomad_csi.health import found, probe_deep, probe_run
 from nomad_csi.nomad import plugins
 from nomad_csi.plan import probe_job
 from tests import clocks
@@ -27,7 +27,7 @@ def answer(alloc_id="alloc-a", problem="", **changes):
 @pytest.fixture
 def cluster(plugin_cluster, monkeypatch):
     """A Nomad with plugin ``aws-ebs0`` on client ``a``, which takes probe jobs; return its script."""
-    monkeypatch.setattr(probe_job_run.secrets, "token_hex", lambda _: "cafe")
+    monkeypatch.setattr(probe_run.secrets, "token_hex", lambda _: "cafe")
     plugin_cluster.plugin()
     script = plugin_cluster.scripted
     script.reply("GET", "/v1/volumes", 200, [])
@@ -57,7 +57,7 @@ def ask(cluster):
             nomad.Connection(address=cluster.address, token="t"), timeout_s=60.0, clock=clocks.Clock()
         ) as client:
             job = probe_job.ProbeJob(image="x/y:1", state_dir="/s")
-            how = probe_job_plugins.OnNodes(job=job, is_strict=True, **options)
+            how = probe_run.OnNodes(job=job, is_strict=True, **options)
             return probe_deep.probe_on_nodes(client, "aws-ebs0", how)
 
     return run
@@ -69,8 +69,8 @@ def interrupted(cluster, cancelled):
         nomad.Connection(address=cluster.address, token="t"), timeout_s=60.0, clock=clocks.Clock()
     ) as client:
         told = found.PluginFound(plugin=plugins.get(client, "aws-ebs0"))
-        how = probe_job_plugins.OnNodes(job=probe_job.ProbeJob(image="x/y:1", state_dir="/s"))
-        return probe_job_plugins.ask(client, [told], how, probe_job_plugins.ProbedVolumes(), cancelled)
+        how = probe_run.OnNodes(job=probe_job.ProbeJob(image="x/y:1", state_dir="/s"))
+        return probe_run.ask(client, [told], how, probe_run.ProbedVolumes(), cancelled)
 
 
 def purged(cluster):

@@ -6,7 +6,7 @@ import pytest
 
 from nomad_csi import errors, nomad
 from nomad_csi.csi import report
-from nomad_csi.health import observation, probe_job_plugins, probe_job_run
+from nomad_csi.health import observation, probe_run
 from nomad_csi.plan import probe_job
 from tests import clocks
 
@@ -21,7 +21,7 @@ REPORT = report.ProbeReport(
     vendor_version="v1.64.0",
     node_capabilities=(),
 )
-HOW = probe_job_plugins.OnNodes(job=probe_job.ProbeJob(image="x/y:1", state_dir="/s"), timeout_s=5.0)
+HOW = probe_run.OnNodes(job=probe_job.ProbeJob(image="x/y:1", state_dir="/s"), timeout_s=5.0)
 
 
 def answer(alloc_id="alloc-a", problem="", **changes):
@@ -32,7 +32,7 @@ def answer(alloc_id="alloc-a", problem="", **changes):
 @pytest.fixture
 def cluster(plugin_cluster, monkeypatch):
     """A Nomad with plugin ``aws-ebs0``, healthy on client ``a``, where a probe ended; return its script."""
-    monkeypatch.setattr(probe_job_run.secrets, "token_hex", lambda _: "cafe")
+    monkeypatch.setattr(probe_run.secrets, "token_hex", lambda _: "cafe")
     plugin_cluster.plugin()
     plugin_cluster.allocation()
     script = plugin_cluster.scripted

@@ -7,7 +7,7 @@ import pytest
 from nomad_csi import nomad
 from nomad_csi.csi import report, validation
 from nomad_csi.diagnosis import verification
-from nomad_csi.health import probe_deep, probe_job_plugins, probe_job_run, probed, probed_needs
+from nomad_csi.health import probe_deep, probe_run, probed, probed_needs
 from nomad_csi.nomad import nodes, plugins, volumes
 from nomad_csi.plan import model, probe_job, registration
 from tests import clocks, replies
@@ -59,7 +59,7 @@ def volume(name, **changes):
 
 def chosen(record, *clients, needs=None, with_secrets=()):
     known = {node.node_id: node for node in clients}
-    return probe_job_plugins.volume_questions(record, needs or [volume("a")], with_secrets, known, probe_job.ProbeJob())
+    return probe_run.volume_questions(record, needs or [volume("a")], with_secrets, known, probe_job.ProbeJob())
 
 
 def test_one_controller_is_asked_the_healthy_one():
@@ -80,12 +80,12 @@ def test_a_controller_whose_client_takes_no_job_is_not_asked():
 
     assert chosen(record, client("a", draining=True), client("b")).alloc_id == "alloc-b"
     nobody = chosen(record, client("a", status="down"))
-    assert (nobody.questions, nobody.skipped) == ((), {("default", "a"): probe_job_plugins.NOBODY})
+    assert (nobody.questions, nobody.skipped) == ((), {("default", "a"): probe_run.NOBODY})
 
 
 def test_without_controllers_nothing_is_asked_and_nothing_missing():
     """A node-only plugin validates nothing."""
-    assert chosen(plugin()) == probe_job_plugins.Asking()
+    assert chosen(plugin()) == probe_run.Asking()
 
 
 def test_volumes_with_secrets_stay_out_of_the_job():
@@ -96,16 +96,16 @@ def test_volumes_with_secrets_stay_out_of_the_job():
 
     assert [item.key[1] for item in asked.questions] == ["a"]
     assert {key[1]: why for key, why in asked.skipped.items()} == dict.fromkeys("bc", "needs secrets")
-    assert CANARY not in str(validation.unpacked(probe_job_plugins.environment([asked], 60.0)))
+    assert CANARY not in str(validation.unpacked(probe_run.environment([asked], 60.0)))
 
 
 @pytest.mark.parametrize(
     ("answer", "why"),
     [
-        (None, probe_job_plugins.NOBODY),
+        (None, probe_run.NOBODY),
         (probed.ClientAnswer(problem="late", reports={}), "no answer from its controller's client: late"),
         (probed.ClientAnswer(reports={}), "its controller is not ready: missing"),
-        (probed.ClientAnswer(reports={"alloc-a": READY}), probe_job_plugins.OLDER),
+        (probed.ClientAnswer(reports={"alloc-a": READY}), probe_run.OLDER),
         (
             probed.ClientAnswer(reports={"alloc-a": READY}, validated={"alloc-a": {"asked": 7, "wrong": []}}),
             "the answer of its client cannot be read: it answered for other volumes",
@@ -120,7 +120,7 @@ def test_no_word_on_a_volume_is_told_with_its_reason(answer, why):
     """Never taken for a confirmation."""
     asked = chosen(plugin(instance("a")), client("a"))
 
-    said, skipped = probe_job_plugins.answered(asked, {"id-a": answer} if answer else {})
+    said, skipped = probe_run.answered(asked, {"id-a": answer} if answer else {})
 
     assert (said, skipped) == ({}, {("default", "a"): why})
 
@@ -129,13 +129,13 @@ def test_half_of_the_time_is_for_volumes():
     """So that the answer is there before nobody waits for it any more."""
     asked = chosen(plugin(instance("a")), client("a"))
 
-    assert validation.unpacked(probe_job_plugins.environment([asked], 60.0)).seconds == 30.0
+    assert validation.unpacked(probe_run.environment([asked], 60.0)).seconds == 30.0
 
 
 @pytest.fixture
 def verify(plugin_cluster, monkeypatch, expectation):
     """Verify a volume of a plugin with a controller, which said *told* of it; return the report and the job's source."""
-    monkeypatch.setattr(probe_job_run.secrets, "token_hex", lambda _: "cafe")
+    monkeypatch.setattr(probe_run.secrets, "token_hex", lambda _: "cafe")
     script = plugin_cluster.scripted
     info = {"AllocID": "alloc-c", "Healthy": True, "Provider": "ebs.csi.aws.com", "ProviderVersion": "v1.64.0"}
     record = {"ID": "aws-ebs0", "Provider": "ebs.csi.aws.com", "Version": "v1.64.0", "Controllers": {"id-a": info}}
@@ -168,7 +168,7 @@ def verify(plugin_cluster, monkeypatch, expectation):
         )
         held = model.VolumePlan(registration=wanted, source=None, protect=True, adopt=False)
         plan = model.StoragePlan(plugins=(own,), volumes=(held,))
-        how = probe_job_plugins.OnNodes(job=probe_job.ProbeJob(image="x/y:1", state_dir="/s"))
+        how = probe_run.OnNodes(job=probe_job.ProbeJob(image="x/y:1", state_dir="/s"))
         with nomad.Nomad(nomad.Connection(address=script.address), timeout_s=60.0, clock=clocks.Clock()) as asking:
             found = verification.Verifier(asking, plan, on_nodes=how).verify(**options)
         sources = [body["JobHCL"] for path, body in script.sent("POST") if path.startswith("/v1/jobs/parse")]

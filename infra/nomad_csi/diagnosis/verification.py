@@ -15,7 +15,7 @@ from nomad_csi.health import (
     minimum_version,
     observation,
     plugins,
-    probe_job_plugins,
+    probe_run,
 )
 from nomad_csi.nomad import changes, nodes, volumes
 from nomad_csi.nomad import plugins as plugin_records
@@ -49,7 +49,7 @@ class Verifier:
         external_ids: Mapping[str, str] = _NONE,
         *,
         probe_timeout_s: float = gather.PROBE_TIMEOUT_S,
-        on_nodes: probe_job_plugins.OnNodes | None = None,
+        on_nodes: probe_run.OnNodes | None = None,
     ) -> None:
         wanted = [
             observation.WatchedPlugin(expectation=item.expectation, job_ids=tuple(job.job_id for job in item.jobs))
@@ -126,10 +126,10 @@ class Verifier:
         """Return the registered volume for each volume of the plan."""
         return list(volumes.get_many(self._client, [volumes.key_of(item.registration) for item in self._plan.volumes]))
 
-    def _needs(self, there: Iterable[volumes.Volume | None]) -> probe_job_plugins.ProbedVolumes:
+    def _needs(self, there: Iterable[volumes.Volume | None]) -> probe_run.ProbedVolumes:
         """Return the volumes that controllers may validate; only the plan knows which ones have secrets."""
         wanted = [item.registration for item in self._plan.volumes]
-        return probe_job_plugins.ProbedVolumes(
+        return probe_run.ProbedVolumes(
             registered=tuple(item for item in there if item is not None),
             with_secrets=frozenset((item.namespace, item.volume_id) for item in wanted if item.secrets),
         )

@@ -5,11 +5,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from nomad_csi import findings, nomad
-from nomad_csi.health import clients, eligibility, found, gather, instances, plugins, probe_job_plugins
+from nomad_csi.health import clients, eligibility, found, gather, instances, plugins, probe_run
 from nomad_csi.nomad import nodes
 from nomad_csi.plan import model
 
-NONE = probe_job_plugins.ProbedVolumes()
+NONE = probe_run.ProbedVolumes()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +44,7 @@ class Observer:
         *,
         probe_timeout_s: float = gather.PROBE_TIMEOUT_S,
         cancelled: threading.Event | None = None,
-        on_nodes: probe_job_plugins.OnNodes | None = None,
+        on_nodes: probe_run.OnNodes | None = None,
         client_cache: clients.ClientCache | None = None,
     ) -> None:
         self._client = client
@@ -59,7 +59,7 @@ class Observer:
         before: Sequence[Observation] = (),
         *,
         is_first: bool = False,
-        needs: probe_job_plugins.ProbedVolumes = NONE,
+        needs: probe_run.ProbedVolumes = NONE,
     ) -> tuple[Observation, ...]:
         """
         Check each plugin once; with earlier checks *before*, restarts since then are findings.
@@ -74,11 +74,11 @@ class Observer:
             return ()
         how = None if is_first else self._on_nodes
         known = [seen for _, seen in self._told()] if how else []
-        results = probe_job_plugins.ask(self._client, known, how, needs, self._cancelled) if how else None
+        results = probe_run.ask(self._client, known, how, needs, self._cancelled) if how else None
         seen = gather.probe_all(self._told(), timeout_s=self._probe_timeout_s, cancelled=self._cancelled)
         if results is not None:
             expectations = [item.expectation for item in self._wanted]
-            seen = probe_job_plugins.merged(list(zip(expectations, seen, strict=True)), results)
+            seen = probe_run.merged(list(zip(expectations, seen, strict=True)), results)
         with_zones = any(_needs_zones(item.expectation, now) for item, now in zip(self._wanted, seen, strict=True))
         all_nodes = self._clients.read_clients((item.expectation for item in self._wanted), with_zones=with_zones)
         earlier = [item.seen for item in before] if before else [None for _ in seen]
@@ -102,12 +102,12 @@ class Observer:
 def _deep(
     expectation: model.PluginExpectation,
     seen: found.PluginFound,
-    results: probe_job_plugins.ProbeJobAnswers | None,
-    needs: probe_job_plugins.ProbedVolumes,
+    results: probe_run.ProbeJobAnswers | None,
+    needs: probe_run.ProbedVolumes,
 ) -> tuple[findings.Finding, ...]:
     if results is None:
         return ()
-    return probe_job_plugins.compared(expectation.plugin_id, seen.plugin, results, needs).findings
+    return probe_run.compared(expectation.plugin_id, seen.plugin, results, needs).findings
 
 
 def _needs_zones(expectation: model.PluginExpectation, observed: found.PluginFound) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from nomad_csi import errors, findings, side_by_side
 from nomad_csi.findings import printing
 from nomad_csi.frame import resource
-from nomad_csi.health import clients, events, observation, plugins, probe_job_plugins, probe_job_run, stability
+from nomad_csi.health import clients, events, observation, plugins, probe_run, stability
 from nomad_csi.plan import model, probe_job
 from nomad_csi.text import foreign
 
@@ -35,7 +35,7 @@ LOOK_MIN_S = 5.0
 EXPLAIN_S = 10.0
 """Timeout for reading explanations, beyond that of the wait: logs come from clients, which may be down."""
 
-REMOVE_S = probe_job_run.REMOVE_S + 10.0
+REMOVE_S = probe_run.REMOVE_S + 10.0
 """Timeout for removing an interrupted probe job, including the requests to Nomad."""
 
 CAUSE_LIMIT = 200
@@ -123,7 +123,7 @@ class _Wait:
         self,
         expectation: model.PluginExpectation,
         cancelled: threading.Event,
-        on_nodes: probe_job_plugins.OnNodes | None = None,
+        on_nodes: probe_run.OnNodes | None = None,
     ) -> observation.Observer:
         wanted = observation.WatchedPlugin(expectation=expectation, job_ids=self._job_ids)
         return observation.Observer(
@@ -157,7 +157,7 @@ class _Wait:
         """Return the result of a probe job on the clients; ``None`` as in `_answer`."""
         names = ", ".join(sorted({row.node_name for row in known.instances}))
         stop = threading.Event()
-        how = probe_job_plugins.OnNodes(
+        how = probe_run.OnNodes(
             job=dataclasses.replace(run.job, region=self._client.connection.region),
             timeout_s=run.wait_s,
             is_strict=True,

@@ -7,7 +7,7 @@ from http import HTTPStatus
 
 from nomad_csi import errors, findings, nomad
 from nomad_csi.csi import report, validation
-from nomad_csi.health import found, probe_job_plugins, probed, probed_needs
+from nomad_csi.health import found, probe_run, probed, probed_needs
 from nomad_csi.nomad import nodes, plugins, volumes
 from nomad_csi.spec import names
 
@@ -17,19 +17,19 @@ Secrets = Mapping[str, Mapping[str, str]]
 _NONE: Secrets = {}
 
 
-def probe_on_nodes(client: nomad.Nomad, plugin_id: str, how: probe_job_plugins.OnNodes) -> probed.ProbedPlugin:
+def probe_on_nodes(client: nomad.Nomad, plugin_id: str, how: probe_run.OnNodes) -> probed.ProbedPlugin:
     """
     Return the probe results of *plugin_id* on its clients, compared with its registered volumes.
 
     A controller validates each volume; those that need secrets are reported as not validated. Raises the errors of
-    `probe_job_plugins.ask`, and `errors.SpecError` if the cluster has no such plugin. A token that may not read
+    `probe_run.ask`, and `errors.SpecError` if the cluster has no such plugin. A token that may not read
     volumes is a finding.
     """
     plugin = plugin_of(client, plugin_id)
     registered, unread = _needs(client, plugin_id)
-    needs = probe_job_plugins.ProbedVolumes(registered=registered)
-    results = probe_job_plugins.ask(client, [found.PluginFound(plugin=plugin)], how, needs, threading.Event())
-    result = probe_job_plugins.compared(plugin_id, plugin, results, needs)
+    needs = probe_run.ProbedVolumes(registered=registered)
+    results = probe_run.ask(client, [found.PluginFound(plugin=plugin)], how, needs, threading.Event())
+    result = probe_run.compared(plugin_id, plugin, results, needs)
     return dataclasses.replace(result, findings=(*unread, *result.findings))
 
 
@@ -130,7 +130,7 @@ def _validate(
     client: nomad.Nomad, local: str, needs: Sequence[volumes.Volume], secrets: Secrets, timeout_s: float
 ) -> dict[validation.Key, validation.Validated]:
     """Validate each volume at the controller."""
-    questions = [probe_job_plugins.question(item) for item in needs]
+    questions = [probe_run.question(item) for item in needs]
     known = {item.key: secrets.get("/".join(item.key), {}) for item in questions}
     insecure = client.connection.insecure_http
     return validation.ask(local, questions, secrets=known, timeout_s=timeout_s, insecure=insecure)

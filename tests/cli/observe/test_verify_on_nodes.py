@@ -8,7 +8,7 @@ import yaml
 from nomad_csi import cli
 from nomad_csi.cli.common import inputs
 from nomad_csi.diagnosis import verification, verification_report
-from nomad_csi.health import probe_job_plugins
+from nomad_csi.health import probe_run
 from tests import clocks
 
 NOBODY = "http://127.0.0.1:9"
@@ -54,7 +54,7 @@ def test_options_make_the_job(spec, given, capsys):
     assert cli.main(["verify", spec, "--address", NOBODY, *words, *place]) == 0
 
     [how] = given
-    assert isinstance(how, probe_job_plugins.OnNodes)
+    assert isinstance(how, probe_run.OnNodes)
     assert (how.timeout_s, how.job.timeout_s) == (9.0, 2.5)
     assert (how.job.namespace, how.job.region, how.job.image) == ("storage", "eu", "x/y:1")
     assert (how.job.state_dir, how.job.command) == ("/s", "/n")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nomad_csi.health import observation, probe_job_plugins
+from nomad_csi.health import observation, probe_run
 from nomad_csi.nomad import jobs, nodes
 from nomad_csi.plan import probe_job
 from tests.real import two_clients
@@ -35,7 +35,7 @@ FILLER = """job "filler" {{
   }}
 }}
 """
-HOW = probe_job_plugins.OnNodes(
+HOW = probe_run.OnNodes(
     job=probe_job.ProbeJob(command=str(Path(sys.executable).with_name("nomad-csi")), timeout_s=2.0), timeout_s=90.0
 )
 

@@ -45,7 +45,7 @@ options = command.together(
 
 def run(arguments: command.Arguments) -> int:
     """Run the job, and print the response of every instance, and its differences from the registered volumes."""
-    from nomad_csi.health import probe_deep, probe_job_plugins  # noqa: PLC0415  # a probe of one socket does not pay for it
+    from nomad_csi.health import probe_deep, probe_run  # noqa: PLC0415  # a probe of one socket does not pay for it
     from nomad_csi.render import documents  # noqa: PLC0415
 
     job = job_of(arguments, inputs.target(arguments), timeout_s=arguments.probe_timeout_s)
@@ -53,9 +53,7 @@ def run(arguments: command.Arguments) -> int:
         print(documents.probe_job_file(job), end="")
         return 0
     with inputs.connect(arguments) as nomad:
-        how = probe_job_plugins.OnNodes(
-            job=job, timeout_s=arguments.timeout_s, is_strict=True, tell=output.print_progress
-        )
+        how = probe_run.OnNodes(job=job, timeout_s=arguments.timeout_s, is_strict=True, tell=output.print_progress)
         found = probe_deep.probe_on_nodes(nomad, arguments.on_nodes, how)
     output.show(arguments, found.as_json(), found.as_table())
     return shared_options.exit_code(arguments, 0 if found.ok else exit_codes.CHANGES, found.findings)

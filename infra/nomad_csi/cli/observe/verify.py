@@ -8,7 +8,7 @@ from nomad_csi import errors
 from nomad_csi.cli.common import command, inputs, options, output, specs, usage
 from nomad_csi.cli.observe import probe_on_nodes, verify_job, verify_page, verify_watch
 from nomad_csi.diagnosis import prometheus, rounds, verification
-from nomad_csi.health import gather, probe_job_plugins
+from nomad_csi.health import gather, probe_run
 
 # ``nomad-csi verify --on-nodes``: the probe job probes plugins on their own clients.
 
@@ -41,11 +41,11 @@ def _silent(_line: str) -> None:
     """Print nothing: a watch itself shows how long it waits, and may draw on the terminal."""
 
 
-def how(arguments: command.Arguments, place: Any) -> probe_job_plugins.OnNodes | None:
+def how(arguments: command.Arguments, place: Any) -> probe_run.OnNodes | None:
     """Return how instances are probed, in namespace and region of the connection *place*; ``None``: not by a job."""
     if not arguments.on_nodes:
         return None
-    return probe_job_plugins.OnNodes(
+    return probe_run.OnNodes(
         job=probe_on_nodes.job_of(arguments, place, timeout_s=arguments.probe_timeout_s),
         timeout_s=arguments.timeout_s,
         tell=_silent if arguments.watch else output.print_progress,

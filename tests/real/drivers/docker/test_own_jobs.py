@@ -10,7 +10,7 @@ import yaml
 
 from nomad_csi import cli
 from nomad_csi.drivers import catalogue
-from nomad_csi.health import probe_deep, probe_job_plugins
+from nomad_csi.health import probe_deep, probe_run
 from nomad_csi.nomad import jobs, nodes
 from nomad_csi.plan import probe_job
 from tests import nomad_csi_image
@@ -46,7 +46,7 @@ def test_probe_in_a_container_reaches_the_sockets(stack, own):
     """Through the client's folder, which the container sees at another place."""
     job = probe_job.ProbeJob(image=own, state_dir=f"{stack.agent.folder}/client")
 
-    how = probe_job_plugins.OnNodes(job=job, timeout_s=RUN_S, is_strict=True)
+    how = probe_run.OnNodes(job=job, timeout_s=RUN_S, is_strict=True)
     found = probe_deep.probe_on_nodes(stack.agent.client, "hostpath0", how)
 
     assert [(row.role, row.status) for row in found.rows] == [("controller", "ready"), ("node", "ready")], found
@@ -59,7 +59,7 @@ def test_state_dir_that_is_not_the_clients_is_told(stack, own, tmp_path):
     elsewhere = tmp_path / "elsewhere"
     job = probe_job.ProbeJob(image=own, state_dir=str(elsewhere))
 
-    how = probe_job_plugins.OnNodes(job=job, timeout_s=RUN_S, is_strict=True)
+    how = probe_run.OnNodes(job=job, timeout_s=RUN_S, is_strict=True)
     found = probe_deep.probe_on_nodes(stack.agent.client, "hostpath0", how)
 
     assert {row.status for row in found.rows} == {"no-answer"}
