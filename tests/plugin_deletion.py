@@ -17,10 +17,9 @@ from pathlib import Path
 from nomad_csi import nomad
 from nomad_csi.csi import channel, endpoint
 from nomad_csi.frame import resource
-from nomad_csi.health import controller_endpoint
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.nomad import plugins as seen_plugins
-from nomad_csi.volumes import created_deletion, created_volume, deletion, deletion_proof
+from nomad_csi.volumes import controller_endpoint, created_deletion, created_volume, deletion, deletion_proof
 from nomad_csi_sandbox.csi_plugin import storage
 from nomad_csi_sandbox.nomad import cluster
 from nomad_csi_sandbox.nomad import server as agent

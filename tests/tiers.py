@@ -56,7 +56,6 @@ FIRST = {
     "tests/health/test_gather.py": "test",
     "tests/health/test_judgement.py": "test",
     "tests/health/test_many_sockets.py": "all",
-    "tests/health/test_minimum_version.py": "test",
     "tests/health/test_plugin_status.py": "all",
     "tests/health/test_plugin_health_wait.py": "test",
     "tests/health/test_plugin_health_wait_on_nodes.py": "test",

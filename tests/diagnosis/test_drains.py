@@ -138,11 +138,11 @@ def test_live_claim_without_the_node_plugin_is_an_error_on_a_ready_client_too():
     """Its job was stopped while an allocation uses the volume: nothing can be unmounted there."""
     running = plugin(instance("controller", "b"))
 
-    [found] = drain_findings.check([volume("data", "a")], {"ebs": running}, [client("a")])
+    [found] = drains.check([volume("data", "a")], {"ebs": running}, [client("a")])
 
     assert (found.code, found.subject) == ("claim-without-node-plugin", "plugin ebs on a")
     assert found.found == "none; the client is ready, and default/data claimed there"
-    assert found.advice == drain_findings.RUN_AGAIN
+    assert found.advice == drains.RUN_AGAIN
 
 
 def test_plugin_that_nomad_does_not_know_any_more_has_left():

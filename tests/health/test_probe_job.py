@@ -125,7 +125,7 @@ def test_what_a_client_answers_is_the_status(cluster, ran, ask):
             "what the probe printed there is no answer: a report with a wrong or missing latency_ms",
         ),
         (answer(name="\ud800"), "no-answer", "what the probe printed there is no answer"),
-        ("[" * 200_000, "no-answer", "what the probe printed there is no answer: lists and objects are too deep"),
+        ("[" * 200_000, "no-answer", "what the probe printed there is no answer: maximum recursion depth exceeded"),
         ('{"reports": [], "problem": ""}', "no-answer", "what the probe printed there is no answer"),
         ('{"reports": {}, "problem": "", "validated": [1]}', "no-answer", "what the probe printed there is no answer"),
     ],

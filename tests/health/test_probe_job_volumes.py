@@ -103,9 +103,9 @@ def test_volumes_with_secrets_stay_out_of_the_job():
     ("answer", "why"),
     [
         (None, probe_run.NOBODY),
-        (probed.ClientAnswer(problem="late", reports={}), "no answer from its controller's client: late"),
-        (probed.ClientAnswer(reports={}), "its controller is not ready: missing"),
-        (probed.ClientAnswer(reports={"alloc-a": READY}), probe_run.OLDER),
+        (probed.ClientAnswer(problem="late", reports={}), "no result from its controller's client: late"),
+        (probed.ClientAnswer(reports={}), "no result from its controller's client: missing"),
+        (probed.ClientAnswer(reports={"alloc-a": READY}), "no result from its controller's client: ready"),
         (
             probed.ClientAnswer(reports={"alloc-a": READY}, validated={"alloc-a": {"asked": 7, "wrong": []}}),
             "the answer of its client cannot be read: it answered for other volumes",

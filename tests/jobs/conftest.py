@@ -1,3 +1,4 @@
 """Fixtures that several folders share."""
 
+from tests.plugin_samples import expected, instance, node, ran, seen  # noqa: F401
 from tests.scripted import context, heard, scripted  # noqa: F401

@@ -12,12 +12,11 @@ from nomad_csi.diagnosis.rules import claim_status, drains, volume_status
 from nomad_csi.health import (
     explaining,
     gather,
-    minimum_version,
     observation,
     plugins,
     probe_run,
 )
-from nomad_csi.nomad import changes, nodes, volumes
+from nomad_csi.nomad import changes, minimum_version, nodes, volumes
 from nomad_csi.nomad import plugins as plugin_records
 from nomad_csi.plan import dependents, model, registration
 from nomad_csi.plan import volumes as planned

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from nomad_csi import findings
 from nomad_csi.findings import causes, registry
-from nomad_csi.health import found, instances, judgement, other_job_findings, policy, states
+from nomad_csi.health import found, instances, judgement, policy, states
 from nomad_csi.plan import model
 from nomad_csi.text import foreign, listing
 
@@ -179,7 +179,7 @@ def check_record(expectation: model.PluginExpectation, plugin_found: found.Plugi
             expected=expectation.provider,
             found=foreign.clean(record.provider),
         )
-    yield from other_job_findings.check(expectation, plugin_found)
+    yield from _check_other_jobs(expectation, plugin_found)
 
 
 def _roles_without_job(expectation: model.PluginExpectation, plugin_found: found.PluginFound) -> Iterator[str]:
@@ -188,6 +188,39 @@ def _roles_without_job(expectation: model.PluginExpectation, plugin_found: found
     for role in ("controller", "node"):
         if not any(item.serves(role, monolith=expectation.monolith) for item in wanted):
             yield causes.of_role(expectation.plugin_id, role)
+
+
+def _check_other_jobs(
+    expectation: model.PluginExpectation, plugin_found: found.PluginFound
+) -> Iterator[findings.Finding]:
+    """
+    Yield a warning for each other job with an instance beside one of the plan's, and for each that cannot be read.
+
+    Nomad lists one of two instances on a client. If that is the other job's, `instances` reports an error; if
+    it is the plan's, all works until the other one restarts: a warning that does not stop a roll-over.
+    """
+    own = [item for item in instances.all_of(plugin_found.plugin) if plugin_found.find_allocation(item.alloc_id)]
+    for other in plugin_found.others:
+        where = "" if other.namespace == expectation.namespace else f" of namespace {other.namespace}"
+        name = f"job {other.job_id}{where}"
+        listed = {item.node_id for item in own if item.role in other.roles}
+        names = {
+            item.node_name
+            for item in other.allocations
+            if (item.desired_status, item.client_status) == ("run", "running") and item.node_id in listed
+        }
+        if other.unread:
+            expected = f"to see where {name} runs the plugin"
+            yield findings.finding(
+                "job-unread", f"plugin {expectation.plugin_id}", expected=expected, found=other.unread
+            )
+        elif names:
+            yield findings.finding(
+                "job-duplicate",
+                f"plugin {expectation.plugin_id}",
+                expected=f"no instances of {name} on the clients of the plan's jobs",
+                found=f"instances on {listing.shortened(sorted(names))}",
+            )
 
 
 def check_foreign(expectation: model.PluginExpectation, rows: _Rows, *, tolerated: bool) -> Iterator[findings.Finding]:

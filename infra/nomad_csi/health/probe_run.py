@@ -137,8 +137,8 @@ def answered(
             why = f"the answer of its client cannot be read: {error}"
     elif answer is not None:
         reported = answer.reports.get(asked.alloc_id)
-        why = f"its controller did not answer: {answer.problem or (reported.status if reported else 'missing')}"
-        why += f"; {answer.advice}" if answer.advice else ""
+        problem = answer.problem or (reported.status if reported else "missing")
+        why = "; ".join(filter(None, [f"no result from its controller's client: {problem}", answer.advice]))
     return {}, {**asked.skipped, **{item.key: why for item in asked.questions}}
 
 

@@ -6,16 +6,18 @@ Source: Nomad's documentation of the ``csi_plugin`` block, 2026-11.
 """
 
 import dataclasses
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import shlex
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
 
 from nomad_csi import errors, findings, nomad
 from nomad_csi.frame import resource
-from nomad_csi.health import clients, found, gather
-from nomad_csi.health import other_job_findings as rules
+from nomad_csi.health import clients, eligibility, found, gather
 from nomad_csi.jobs import owner
 from nomad_csi.nomad import jobs, nodes, plugin_jobs, plugins
+from nomad_csi.spec import names as spec_names
+from nomad_csi.text import listing
 from nomad_csi.volumes import owner_records
 
 
@@ -41,7 +43,7 @@ class Beside:
         every_part: bool = False,
     ) -> tuple[findings.Finding, ...]:
         """
-        Return findings against running the tasks *wanted*, as `rules.check_before` yields them.
+        Return findings against running the tasks *wanted*, as `check_before` yields them.
 
         *every_part* is not for the jobs of the stack of *who*, which the same run may change afterwards.
         """
@@ -49,7 +51,7 @@ class Beside:
         for other in self.others:
             record = self.owners.get((other.namespace, other.job_id))
             is_own = record is not None and who.is_same_stack(record)
-            judged += rules.check_before(wanted, [other], self.clients, every_part=every_part and not is_own)
+            judged += check_before(wanted, [other], self.clients, every_part=every_part and not is_own)
         return tuple(judged)
 
 
@@ -110,3 +112,64 @@ def refuse(
             context.warn(line)
         if refused := findings.errors_of(judged):
             raise errors.RefusedError("; ".join(["nothing was started", *map(str, refused)]))
+
+
+def check_before(
+    wanted: Sequence[plugin_jobs.PluginTask],
+    others: Iterable[found.OtherJob],
+    all_nodes: Iterable[nodes.Node],
+    *,
+    every_part: bool = False,
+) -> Iterator[findings.Finding]:
+    """
+    Yield an error for each of *others* that runs the same part of the plugin on a client of a task of *wanted*.
+
+    The tasks belong to one plugin and need not run yet. *every_part*: also for jobs that run another part of the
+    plugin on such a client. A job that cannot be read is a warning.
+    """
+    by_id = {node.node_id: node for node in all_nodes}
+    task = wanted[0]
+    for other in others:
+        name = f"job {other.namespace}/{other.job_id}"
+        rivals = [
+            dataclasses.replace(each, task_driver="")
+            for each in wanted
+            if every_part or found.ROLES.get(each.role, frozenset()) & other.roles
+        ]
+        placed = [(item.node_name, by_id[item.node_id]) for item in other.allocations if _occupies(item, by_id)]
+        names = {client for client, node in placed if any(_would_use(each, node) for each in rivals)}
+        if other.unread:
+            expected = f"to see where {name} runs the plugin"
+            yield findings.finding("job-unread", f"plugin {task.plugin_id}", expected=expected, found=other.unread)
+        elif names:
+            owner = f"; the job belongs to {f'stack {other.owner}' if other.owner else 'no stack'}"
+            yield findings.finding(
+                "job-conflict",
+                f"plugin {task.plugin_id}",
+                expected=f"no instances of {name} on the clients of job {task.namespace}/{task.job_id}",
+                found=f"instances on {listing.shortened(sorted(names))}{owner}",
+                advice=_resolution(wanted, other),
+            )
+
+
+def _occupies(allocation: jobs.Allocation, known: Container[str]) -> bool:
+    """Return whether it runs or is pending on a *known* client; a stopping one runs until it has ended."""
+    if allocation.client_status == "pending" and allocation.desired_status != "run":
+        return False
+    return allocation.client_status in {"pending", "running"} and allocation.node_id in known
+
+
+def _would_use(task: plugin_jobs.PluginTask, node: nodes.Node) -> bool:
+    return not eligibility.why_not(task, node) or bool(eligibility.unjudged(task, node))
+
+
+def _resolution(wanted: Sequence[plugin_jobs.PluginTask], other: found.OtherJob) -> str:
+    """Return how to resolve it: take over the job, if the plugin of *wanted* has such a part, or stop it."""
+    parts = {"monolith"} if any(task.role == "monolith" for task in wanted) else {"controller", "node"}
+    command = f"nomad job stop -namespace {other.namespace} {shlex.quote(other.job_id)}"
+    stop = f"stop it while none of the plugin's volumes is claimed (`{command}`)"
+    if other.stands_for not in parts or not spec_names.JOB_ID.fullmatch(other.job_id):
+        return stop
+    elsewhere = "" if other.namespace == wanted[0].namespace else f", namespace: {other.namespace}"
+    keys = f"job_ids: {{{other.stands_for}: {other.job_id}}}{elsewhere} and adopt: true"
+    return f"take it over ({keys} at the plugin), or {stop}"

@@ -13,9 +13,8 @@ from typing import Any, Literal
 
 from nomad_csi import errors, nomad
 from nomad_csi.frame import resource, stack_identity
-from nomad_csi.health import minimum_version
 from nomad_csi.jobs import conflicts, owner
-from nomad_csi.nomad import cluster_identity, jobs, plugin_jobs, volumes
+from nomad_csi.nomad import cluster_identity, jobs, minimum_version, plugin_jobs, volumes
 from nomad_csi.nomad.http import replies
 from nomad_csi.nomad.records import volumes as volume_records
 from nomad_csi.volumes import owner_records

@@ -17,9 +17,8 @@ from nomad_csi import errors, nomad
 from nomad_csi.aws import deletion
 from nomad_csi.csi import channel, controller, endpoint, forward, identity, presence
 from nomad_csi.drivers import catalogue, model
-from nomad_csi.health import controller_endpoint
 from nomad_csi.nomad import plugins
-from nomad_csi.volumes import volume_snapshots
+from nomad_csi.volumes import controller_endpoint, volume_snapshots
 
 CALL_TIMEOUT_S = 120.0
 """Nomad's own timeout for a controller. Source: hashicorp/nomad, ``client/csi_endpoint.go``, 2026-08-21."""

@@ -3,8 +3,7 @@
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.health import minimum_version
-from nomad_csi.nomad import version_gates
+from nomad_csi.nomad import minimum_version, version_gates
 from nomad_csi.plan import storage
 
 PLUGINS = [

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Iterable, Mapping
 
-from nomad_csi import errors, findings, nomad
+from nomad_csi import errors, findings
 from nomad_csi.nomad import nodes, version_gates
+from nomad_csi.nomad.http import request
 from nomad_csi.plan import model
 
 
-def findings_of(client: nomad.Nomad, plugins: Iterable[model.PluginPlan]) -> tuple[findings.Finding, ...]:
+def findings_of(client: request.Nomad, plugins: Iterable[model.PluginPlan]) -> tuple[findings.Finding, ...]:
     """
     Return an error finding if a server is older than the oldest supported Nomad, or than a driver of *plugins* needs.
 
@@ -18,7 +19,7 @@ def findings_of(client: nomad.Nomad, plugins: Iterable[model.PluginPlan]) -> tup
     return _check(client, wanted) if wanted else ()
 
 
-def refuse_older(client: nomad.Nomad, plugins: Iterable[model.PluginPlan]) -> tuple[findings.Finding, ...]:
+def refuse_older(client: request.Nomad, plugins: Iterable[model.PluginPlan]) -> tuple[findings.Finding, ...]:
     """
     Raise `errors.RefusedError` where a server is too old for this package or a driver; return what is unchecked.
 
@@ -34,7 +35,7 @@ def refuse_older(client: nomad.Nomad, plugins: Iterable[model.PluginPlan]) -> tu
     return found
 
 
-def refuse_for_job(client: nomad.Nomad, subject: str, minimum_nomad: str, *, tell: Callable[[str], None]) -> None:
+def refuse_for_job(client: request.Nomad, subject: str, minimum_nomad: str, *, tell: Callable[[str], None]) -> None:
     """
     Raise `errors.RefusedError` where a server is older than *minimum_nomad*, which *subject* wants, or unsupported.
 
@@ -57,7 +58,7 @@ def _wanted(plugins: Iterable[model.PluginPlan]) -> dict[str, tuple[str, str]]:
     }
 
 
-def _check(client: nomad.Nomad, wanted: Mapping[str, tuple[str, str]]) -> tuple[findings.Finding, ...]:
+def _check(client: request.Nomad, wanted: Mapping[str, tuple[str, str]]) -> tuple[findings.Finding, ...]:
     oldest = version_gates.releases().oldest
     try:
         servers = nodes.list_servers(client)

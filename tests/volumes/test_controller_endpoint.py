@@ -9,8 +9,8 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.csi import placeholders
-from nomad_csi.health import controller_endpoint
 from nomad_csi.nomad import plugins
+from nomad_csi.volumes import controller_endpoint
 
 FAR = "ssh://root@{node_name}/opt/nomad/data/client/csi/plugins/{alloc_id}/csi.sock"
 

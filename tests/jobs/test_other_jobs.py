@@ -1,0 +1,128 @@
+"""A second job under the plugin's id is refused before anything of the plan runs beside it."""
+
+import pytest
+
+from nomad_csi.health import found
+from nomad_csi.jobs import conflicts
+from nomad_csi.nomad.records import jobs
+from nomad_csi.plan import model
+
+
+def other(*allocations, roles=("node",), **changes):
+    """Return another job with these allocations."""
+    allocations = tuple(item.allocation for item in allocations)
+    known = {"namespace": "default", "job_id": "old", "roles": frozenset(roles), "allocations": allocations}
+    return found.OtherJob(**known | changes)
+
+
+def task(role="node", **changes):
+    """Return a task of the plan that is to run everywhere."""
+    known = {
+        "job_id": f"plugin-aws-ebs0-{role}",
+        "namespace": "default",
+        "job_type": "system",
+        "plugin_id": "aws-ebs0",
+        "role": role,
+        "task_driver": "docker",
+        "privileged": True,
+        "host_network": False,
+        "own_credentials": False,
+        "datacenters": ("*",),
+        "node_pool": "default",
+    }
+    return jobs.PluginTask(**known | changes)
+
+
+@pytest.fixture
+def before(node, ran):
+    """Judge what is to run on clients a and b beside a job with an instance on a."""
+
+    def check(*tasks, every_part=False, clients=("a", "b"), allocation=None, **of_other):
+        item = other(ran("node", "a", **allocation or {}), **{"stands_for": "node"} | of_other)
+        there = [each if not isinstance(each, str) else node(each) for each in clients]
+        found_ = conflicts.check_before(tasks or (task(),), [item], there, every_part=every_part)
+        return [(each.severity, str(each)) for each in found_]
+
+    return check
+
+
+def test_job_that_runs_the_plugin_already_is_an_error_with_both_ways_out(before):
+    """Nothing of the plan runs yet; afterwards two would."""
+    assert before(owner="shop/prod") == [
+        (
+            "error",
+            "job-conflict: plugin aws-ebs0: expected no instances of job default/old on the clients of job "
+            "default/plugin-aws-ebs0-node, found instances on a; the job belongs to stack shop/prod; take it over (job_ids: {node: old} and adopt: true at the "
+            "plugin), or stop it while none of the plugin's volumes is claimed (`nomad job stop -namespace default old`)",
+        )
+    ]
+
+
+def test_job_of_another_namespace_is_taken_over_there(before):
+    """The spec's plugin runs in one namespace."""
+    [(_, said)] = before(namespace="storage")
+
+    assert "the job belongs to no stack; take it over (job_ids: {node: old}, namespace: storage and adopt: true" in said
+    assert "`nomad job stop -namespace storage old`" in said
+
+
+@pytest.mark.parametrize(
+    "changes", [{"stands_for": ""}, {"stands_for": "monolith", "roles": ("node", "controller")}, {"job_id": "a b"}]
+)
+def test_job_that_no_job_of_the_plan_can_become_is_only_stopped(before, changes):
+    """It runs more than one part, another one, or has an id that a spec does not know."""
+    [(_, said)] = before(**changes)
+
+    assert "; stop it while none" in said
+    assert "take it over" not in said
+
+
+def test_another_part_is_in_nobodys_way_unless_all_are_asked_for(before):
+    """A controller beside a node instance."""
+    assert before(task("controller")) == []
+    assert [severity for severity, _ in before(task("controller"), every_part=True)] == ["error"]
+
+
+@pytest.mark.parametrize(
+    ("given", "is_told"),
+    [
+        ({"node_pool": "disks"}, False),
+        ({"datacenters": ("dc2",)}, False),
+        ({"constraints": (model.Constraint(attribute="${node.class}", operator="=", value="disks"),)}, False),
+        ({"constraints": (model.Constraint(attribute="${node.class}", operator="=", value=""),)}, True),
+        (
+            {"constraints": (model.Constraint(attribute="${node.unique.name}", operator="regexp", value="(?i:A)"),)},
+            True,
+        ),
+        ({"task_driver": "podman"}, True),
+    ],
+)
+def test_only_clients_that_the_plans_job_would_use_count(before, given, is_told):
+    """By pool, datacenter and constraints; a task driver may be there tomorrow."""
+    assert bool(before(task(**given))) is is_told
+
+
+@pytest.mark.parametrize(
+    ("allocation", "is_told"),
+    [
+        ({"client_status": "pending"}, True),
+        ({"desired_status": "stop"}, True),
+        ({"desired_status": "stop", "client_status": "pending"}, False),
+        ({"client_status": "complete"}, False),
+        ({"client_status": "unknown"}, False),
+        ({"node_id": "id-gone"}, False),
+    ],
+)
+def test_instance_counts_from_its_start_to_its_end(before, allocation, is_told):
+    """One that is stopped runs until it has ended."""
+    assert bool(before(allocation=allocation)) is is_told
+
+
+def test_job_that_cannot_be_read_is_a_warning_before_too(before):
+    """Nobody knows where it runs."""
+    [(severity, said)] = before(unread="status 403")
+
+    assert severity == "warning"
+    assert said.startswith(
+        "job-unread: plugin aws-ebs0: expected to see where job default/old runs the plugin, found status 403"
+    )
