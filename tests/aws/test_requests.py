@@ -9,7 +9,7 @@ import pytest
 from botocore import awsrequest
 
 from nomad_csi import errors
-from nomad_csi.aws import asking, bounds, ebs_volumes, file_systems, tagged
+from nomad_csi.aws import asking, ebs_volumes, file_systems, tagged
 from nomad_csi.aws import deletion as aws_deletion
 from nomad_csi.plan import volumes
 
@@ -213,7 +213,7 @@ def test_throttled_call_is_sent_a_bounded_number_of_times(monkeypatch, longest_p
     with (
         pytest.raises(errors.AwsError, match=r"^DescribeVolumes in us-east-1: RequestLimitExceeded: slowly$"),
         asking.aws_errors(REGION),
-        bounds.within(seconds),
+        asking.within(seconds),
     ):
         client.describe_volumes()
 

@@ -54,9 +54,7 @@ DECIDE_NOTHING = {
     "volumes/facts.py": "names",
     "text/docstrings.py": "converts",
     "text/listing.py": "prints",
-    "text/normal_form.py": "converts",
     "text/table.py": "prints",
-    "text/unseen.py": "names",
 }
 
 

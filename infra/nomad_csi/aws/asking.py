@@ -4,6 +4,7 @@ AWS clients: the SDK's own credentials and endpoints, a deadline, a retry policy
 A throttled call is retried, and each retry is logged (`asked_again`). Other calls are not retried.
 """
 
+import contextvars
 import functools
 import logging
 import os
@@ -17,8 +18,34 @@ from typing import Any
 import botocore.exceptions
 
 from nomad_csi import errors, side_by_side
-from nomad_csi.aws import bounds
 from nomad_csi.text import foreign, redaction
+
+CALL_S = 20
+"""Seconds to connect, and again until each piece of a reply, until AWS counts as not answering."""
+
+TASK_S = 150.0
+"""Seconds of all calls of one task, such as to read the volumes of an account page by page."""
+
+_UNTIL: contextvars.ContextVar[float] = contextvars.ContextVar("_UNTIL", default=float("inf"))
+"""On the monotonic clock."""
+
+
+@contextmanager
+def within(seconds: float) -> Iterator[None]:
+    """Begin no call in the block after *seconds* of it; a block in a block never extends them."""
+    token = _UNTIL.set(min(_UNTIL.get(), time.monotonic() + seconds))
+    try:
+        yield
+    finally:
+        _UNTIL.reset(token)
+
+
+def _refuse_late(event_name: str, **_: object) -> None:
+    if time.monotonic() >= _UNTIL.get():
+        raise errors.AwsError(
+            f"{event_name.rpartition('.')[2]} was not sent: AWS took too long for the calls before it"
+        )
+
 
 # Retries of calls that AWS throttles: after a growing pause, and never silently.
 #
@@ -77,7 +104,7 @@ def asked_again(
         if code not in CODES or attempts >= most:
             return None
         seconds = min(LONGEST_PAUSE_S, 0.25 * 2.0**attempts) * _CHANCE.uniform(0.5, 1)
-        if seconds >= bounds.left_s():
+        if time.monotonic() + seconds >= _UNTIL.get():
             return None
         tell(
             "%s in %s: %s; asked again in %.1f s, attempt %d of %d",
@@ -136,9 +163,6 @@ def _asked(ec2: Any, operation: str, result: str, name: str, chunk: Sequence[str
 # Clients, and their errors as one sentence.
 
 
-DEADLINE_S = 20
-"""Seconds to connect, and again until each piece of a reply, until AWS counts as not answering."""
-
 SESSION_S = 60
 """Seconds until a new session reads the SDK's files again: other programs renew the credentials in them."""
 
@@ -151,10 +175,10 @@ def client(service: str, aws_region: str, *, profile: str | None = None) -> Any:
     """Return a client of *service*, with credentials and endpoints from the AWS SDK's usual places."""
     from botocore import config as settings  # noqa: PLC0415  # as in `_session`
 
-    config = settings.Config(connect_timeout=DEADLINE_S, read_timeout=DEADLINE_S, retries={"total_max_attempts": 1})
+    config = settings.Config(connect_timeout=CALL_S, read_timeout=CALL_S, retries={"total_max_attempts": 1})
     with _LOCK:
         made = _session(aws_region, profile).client(service, config=config)
-    return asked_again(bounds.check_replies(made), aws_region)
+    return asked_again(made, aws_region)
 
 
 def _session(aws_region: str, profile: str | None) -> Any:
@@ -167,7 +191,8 @@ def _session(aws_region: str, profile: str | None) -> Any:
         import boto3  # noqa: PLC0415  # the provider starts with every run of the engine, and seldom asks AWS
 
         made = boto3.session.Session(region_name=aws_region, profile_name=profile)
-        bounds.bind(made)
+        # Source: botocore 1.44.5, `Endpoint._get_response`: an error of ``before-send`` ends the call.
+        made.events.register_last("before-send", _refuse_late)
         _SESSIONS[key] = now, made
     return _SESSIONS[key][1]
 
@@ -177,10 +202,10 @@ def aws_errors(aws_region: str) -> Iterator[None]:
     """
     Convert errors in the block, which asks AWS and reads its replies, to an `errors.AwsError` of one sentence.
 
-    All calls in the block end within `bounds.TASK_S`. No reply is quoted: it may be of STS.
+    All calls in the block end within `TASK_S`. No reply is quoted: it may be of STS.
     """
     try:
-        with bounds.within(bounds.TASK_S):
+        with within(TASK_S):
             yield
     except _expected() as error:
         raise errors.AwsError(_sentence(error, aws_region)) from None
@@ -198,9 +223,7 @@ def _expected() -> tuple[type[Exception], ...]:
     )
 
 
-_UNREADABLE = (
-    ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError, bounds.ShapeError
-)  # fmt: skip
+_UNREADABLE = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
 """What botocore's parsers and the readers of replies raise for a reply of another shape than AWS's."""
 
 
@@ -213,8 +236,6 @@ def _sentence(error: Exception, aws_region: str) -> str:
         info = error.response.get("Error", {})
         code = info.get("Code", "an error without a code")
         return f"{error.operation_name} in {aws_region}: {code}: {_shown(info.get('Message', ''))}"
-    if isinstance(error, bounds.ShapeError):
-        return f"AWS in {aws_region} did not answer as AWS does: {error}; {_ADVICE}"
     if isinstance(error, botocore.exceptions.BotoCoreError) or str(error).startswith(_ENDPOINT):
         return f"AWS in {aws_region} could not be asked: {_shown(str(error).partition(_BODY)[0])}"
     return f"AWS in {aws_region} could not be asked: {type(error).__name__}: its reply could not be read; {_ADVICE}"

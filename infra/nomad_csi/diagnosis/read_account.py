@@ -8,7 +8,7 @@ from concurrent import futures
 from typing import Any, TypeVar
 
 from nomad_csi import errors
-from nomad_csi.aws import asking, bounds, ebs_volumes, file_systems, instances, policies, regions
+from nomad_csi.aws import asking, ebs_volumes, file_systems, instances, policies, regions
 from nomad_csi.diagnosis import facts
 from nomad_csi.diagnosis.rules import clients, machines, role_permissions, topology
 from nomad_csi.health import gather
@@ -43,7 +43,7 @@ def add_account(found: facts.ObservedCluster, region: regions.Region) -> facts.O
     if not region.name:
         left_out = facts.Unknown(reason=region.reason, is_expected=region.is_expected)
         return dataclasses.replace(found, account=left_out)
-    with bounds.within(ACCOUNT_S):
+    with asking.within(ACCOUNT_S):
         return dataclasses.replace(found, account=_account(found, region.name))
 
 

@@ -6,10 +6,9 @@ Source: hashicorp/hcl ``hcl/strconv/quote.go`` and ``hcl/token/token.go`` (versi
 """
 
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import Any
-
-from nomad_csi.text import normal_form
 
 _ESCAPES = {'\\"': '"', "\\\\": "\\", "\\n": "\n", "\\r": "\r", "\\t": "\t"}
 _ESCAPE = r"""\\(?: ["\\nrt] | u[0-9a-fA-F]{4} | U[0-9a-fA-F]{8} )"""
@@ -66,7 +65,7 @@ def hcl2(literal: str, scope: Mapping[str, Any] = NOTHING) -> str:
     *scope* has the values of ``var.name`` and ``local.name``. Other expressions that Nomad evaluates when it parses the
     job (functions, ``%{ if }``) raise `NotEvaluatedError`.
     """
-    return normal_form.normalised("".join(_hcl2_parts(literal[1:-1], scope)))
+    return unicodedata.normalize("NFC", "".join(_hcl2_parts(literal[1:-1], scope)))
 
 
 def hcl1_heredoc(token: str) -> str:
@@ -83,7 +82,7 @@ def hcl2_heredoc(token: str, scope: Mapping[str, Any] = NOTHING) -> str:
     body = _heredoc_body(token)
     if token.startswith("<<-"):
         body = _strip_indent(body)
-    return normal_form.normalised("".join(_heredoc_part(match, scope) for match in _HEREDOC_PART.finditer(body)))
+    return unicodedata.normalize("NFC", "".join(_heredoc_part(match, scope) for match in _HEREDOC_PART.finditer(body)))
 
 
 def _heredoc_part(match: re.Match[str], scope: Mapping[str, Any]) -> str:

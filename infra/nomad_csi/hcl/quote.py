@@ -11,12 +11,12 @@ both tried with every Unicode character, 2026-08.
 import itertools
 import math
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 
 from nomad_csi import errors
 from nomad_csi.spec import names
-from nomad_csi.text import normal_form
-from nomad_csi.text.unseen import is_unseen
+from nomad_csi.text.foreign import is_unseen
 
 
 def escape(character: str) -> str:
@@ -202,9 +202,9 @@ def _refuse_templates(text: str) -> None:
 
 
 def _refuse_unnormalised(text: str) -> None:
-    if not normal_form.is_normalised(text):
+    if not unicodedata.is_normalized("NFC", text):
         allowed = "text in Unicode's NFC form, as Nomad makes it of a job file"
-        raise _refusal(allowed, "another form", normal_form.FIX)
+        raise _refusal(allowed, "another form", "normalise it")
 
 
 def _refusal(allowed: str, got: str, fix: str = "") -> errors.SpecError:

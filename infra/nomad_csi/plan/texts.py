@@ -1,13 +1,13 @@
 """Check text that is written into a job file: one rule for each way in which a job file holds it."""
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from nomad_csi.errors import Problem
 from nomad_csi.spec import names
-from nomad_csi.text import normal_form
-from nomad_csi.text.unseen import is_unseen
+from nomad_csi.text.foreign import is_unseen
 
 Kind = Literal["text", "argument", "template", "name"]
 """
@@ -34,9 +34,9 @@ def job_text(
     if names.TEMPLATE_START.search(names.variable_pattern(variables).sub(" ", value) if kind == "argument" else value):
         allowed = "text without ${ or %{: Nomad would evaluate it, twice"
         yield Problem(path=path, got=got, allowed=allowed, fix="write the value itself")
-    if not normal_form.is_normalised(value):
+    if not unicodedata.is_normalized("NFC", value):
         allowed = "text in Unicode's NFC form, because job files are normalised to it"
-        yield Problem(path=path, got=got, allowed=allowed, fix=normal_form.FIX)
+        yield Problem(path=path, got=got, allowed=allowed, fix="normalise it")
     if _UNWRITABLE.search(value):
         yield Problem(path=path, got=got, allowed="Unicode text without NUL")
     elif kind == "template" and any(is_unseen(character) and character not in "\n\t" for character in value):

@@ -1,6 +1,7 @@
 """Texts of Nomad, AWS and plugins, made safe to show."""
 
 import re
+import unicodedata
 
 from nomad_csi.text import redaction
 
@@ -29,6 +30,14 @@ def visible(text: str, *, keep_colours: bool = False) -> str:
 
 def _spelled_out(found: re.Match[str]) -> str:
     return found[0] if len(found[0]) > 1 else f"\\u{ord(found[0]):04x}"
+
+
+_UNSEEN = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
+
+
+def is_unseen(character: str) -> bool:
+    """Return whether *character* is invisible: control, format, private, line separator, or not assigned."""
+    return unicodedata.category(character) in _UNSEEN
 
 
 def cut(text: str, limit: int) -> str:

@@ -24,7 +24,7 @@ def redact(text: str, known: Iterable[str] = (), *, short_words: bool = False) -
 
     With *short_words*, known secrets of fewer than `spellings.SHORTEST_SECRET` characters are hidden as whole words.
     """
-    text = _without_keys(mask(text, known, short_words=short_words))
+    text = secrets.PRIVATE_KEY.sub(HIDDEN, mask(text, known, short_words=short_words))
     text = "".join(_without_named(_without_form(text, secrets.ADDRESS)))
     for form in secrets.FORMS:
         text = _without_form(text, form)
@@ -55,53 +55,6 @@ def _without_form(text: str, form: secrets.Form) -> str:
     return _hide(text, (found.span("secret") for found in form.pattern.finditer(text)))
 
 
-# Private keys: from the first line to the last, or as many lines of one as there are.
-
-
-_KEY_LINE = re.compile(r"[\w+/=]{16,}")
-_LAST_KEY_LINE = re.compile(r"[\w+/=]+")
-_WORD = re.compile(r"\\+[nrt]|[^\s\\]+")
-"""What stands between line ends; or a line end that is written as an escape."""
-
-_KEY_LENGTH = 16_384
-"""Characters before the last line of a key in which its lines are searched: RSA with 16,384 bits has 12,600."""
-
-
-def _without_keys(text: str) -> str:
-    return _hide(text, _keys(text))
-
-
-def _keys(text: str) -> Iterator[tuple[int, int]]:
-    """Yield where private keys are; one that has no last line ends with the text."""
-    position = 0
-    first: re.Match[str] | None = None
-    for found in secrets.PRIVATE_KEY.finditer(text):
-        if found["end"] == "BEGIN":
-            first = first or found
-        elif first is None:
-            if (start := _key_start(text, position, found.start())) < found.start():
-                yield start, found.end()
-            position = found.end()
-        elif found["label"] == first["label"]:
-            yield first.start(), found.end()
-            first, position = None, found.end()
-    if first is not None:
-        yield first.start(), len(text)
-
-
-def _key_start(text: str, position: int, end: int) -> int:
-    """Return where the lines of a key begin that ends at *end* and lost its first line; *end* if there are none."""
-    found = _WORD.finditer(text, max(position, end - _KEY_LENGTH), end)
-    words = [word for word in found if not word[0].startswith("\\")]
-    start = end
-    for index, word in enumerate(reversed(words)):
-        if _KEY_LINE.fullmatch(word[0]):
-            start = word.start()
-        elif index or not _LAST_KEY_LINE.fullmatch(word[0]):
-            break
-    return start
-
-
 # Values with the name of a secret.
 
 
@@ -113,12 +66,16 @@ _HEADER = re.compile(r"X-[\w-]*Token", re.IGNORECASE)
 _PASSWORD = re.compile(r"(?:^|[^a-z0-9])(?:password|passwd|passphrase)$", re.IGNORECASE)
 
 _SCHEME = re.compile(r"(?:bearer|basic|token|negotiate|digest)\s+", re.IGNORECASE)
-_QUOTE = re.compile(r"""[BbFfRrUu$@]{0,2}(?P<escapes>\\*)(?P<quote>["'])""")
-_ENDS = {'"': re.compile(r'(\\*)"'), "'": re.compile(r"(\\*)'")}
+_QUOTE = re.compile(r"""[BbFfRrUu$@]{0,2}(?P<mark>\\*["'])""")
 _BRACKET = re.compile(r"(?:map)?(?P<bracket>[\[{<])")
 _PLAIN = re.compile(r"""[^\s,;&"']+""")
 _REST = re.compile(r"""[^\s,;&"'\\\]})<>]+""")
-_BRACKETS = {"[": re.compile(r"[\[\]]"), "{": re.compile(r'[{}"]'), "<": re.compile(r'[<>"]')}
+_QUOTED = r'"(?:\\.|[^"\\])*(?:"|\Z)'
+_IN_BRACKETS = {
+    "[": re.compile(r"[\[\]]"),
+    "{": re.compile(rf"[{{}}]|{_QUOTED}"),
+    "<": re.compile(rf"[<>]|{_QUOTED}"),
+}
 """What is read behind an opening bracket; Go's ``map[...]`` does not quote."""
 
 _LONGEST_PLACE = 4_096
@@ -126,20 +83,14 @@ _LONGEST_PLACE = 4_096
 
 _NO_VALUE = frozenset({"", "<nil>", "nil", "null", "none", "<none>", "<unset>", "***stripped***", HIDDEN})
 
-_PROSE = frozenset(
-    {
-        "a", "access", "an", "and", "any", "are", "as", "at", "bad", "be", "but", "by", "can", "can't", "cannot",
-        "connection", "context", "could", "couldn't", "credential", "credentials", "decode", "denied", "dial", "does",
-        "doesn't", "empty", "eof", "error", "errors", "exec", "expected", "expired", "fail", "failed", "failure",
-        "for", "forbidden", "from", "get", "has", "have", "http", "if", "in", "incorrect", "invalid",
-        "is", "it", "key", "lookup",
-        "malformed", "mismatch", "missing", "must", "need", "needs", "no", "not", "of", "on", "open", "operation",
-        "or", "parse", "password", "permission", "post", "put", "read", "refused", "rejected", "request", "required",
-        "revoked", "rpc", "secret", "secrets", "should", "signature", "stat", "status", "that", "the", "this",
-        "timeout", "token", "too", "unable", "unauthenticated", "unauthorized", "unexpected", "unknown", "unset",
-        "unsupported", "user", "was", "were", "while", "will", "with", "without", "write", "wrong", "yes", "you",
-    }
-)  # fmt: skip
+_PROSE = """
+a access an and any are as at bad be but by can can't cannot connection context could couldn't credential
+credentials decode denied dial does doesn't empty eof error errors exec expected expired fail failed failure for
+forbidden from get has have http if in incorrect invalid is it key lookup malformed mismatch missing must need needs
+no not of on open operation or parse password permission post put read refused rejected request required revoked rpc
+secret secrets should signature stat status that the this timeout token too unable unauthenticated unauthorized
+unexpected unknown unset unsupported user was were while will with without write wrong yes you
+""".split()  # noqa: SIM905  # a list of strings would have a line for each
 """Words that say what is wrong with a secret, as in "token: expired", and are none."""
 
 
@@ -201,7 +152,9 @@ def _end(text: str, start: int) -> int:
     if scheme := _SCHEME.match(text, start):
         start = scheme.end()
     if quote := _QUOTE.match(text, start):
-        end = _end_of_quotes(text, quote)
+        # In text that was quoted several times, the quote that ends has as many backslashes as the one that begins.
+        close = re.compile(rf"(?<!\\){re.escape(quote['mark'])}").search(text, quote.end())
+        end = close.end() if close else len(text)
     elif bracket := _BRACKET.match(text, start):
         end = _end_of_brackets(text, bracket)
     else:
@@ -211,37 +164,14 @@ def _end(text: str, start: int) -> int:
     return rest.end() if rest else end
 
 
-def _end_of_quotes(text: str, quote: re.Match[str]) -> int:
-    r"""
-    Return where the text in quotes ends that *quote* begins; the end of *text* if it was cut.
-
-    In text that was quoted *n* times, a quote that ends has as many backslashes as one that begins, 2**n - 1, and
-    twice as many and two for each backslash of the value at its end.
-    """
-    escapes = len(quote["escapes"])
-    for found in _ENDS[quote["quote"]].finditer(text, quote.end()):
-        if len(found[1]) % (2 * escapes + 2) == escapes:
-            return found.end()
-    return len(text)
-
-
 def _end_of_brackets(text: str, bracket: re.Match[str]) -> int:
     """Return where the brackets close that *bracket* opens, quoted ones aside; the end of *text* if it was cut."""
-    opening = bracket["bracket"]
-    depth, position = 1, bracket.end()
-    while depth and (found := _BRACKETS[opening].search(text, position)):
-        if found[0] == '"':
-            quote = _QUOTE.match(text, found.start() - _escapes(text, found.start()))
-            position = _end_of_quotes(text, quote) if quote else found.end()
-        else:
-            depth += 1 if found[0] == opening else -1
-            position = found.end()
-    return len(text) if depth else position
-
-
-def _escapes(text: str, end: int) -> int:
-    """Return how many backslashes stand before *end*."""
-    start = end
-    while start and text[start - 1] == "\\":
-        start -= 1
-    return end - start
+    depth = 1
+    for part in _IN_BRACKETS[bracket["bracket"]].finditer(text, bracket.end()):
+        if part[0] in "[{<":
+            depth += 1
+        elif part[0] in "]}>":
+            depth -= 1
+        if not depth:
+            return part.end()
+    return len(text)

@@ -28,8 +28,10 @@ _POINTS = re.compile(
 _OPEN = re.compile(r"(?:user|id|region|domain|bucket|host|server|pool)$", re.IGNORECASE)
 """More suffixes of names for what drivers take among the secrets, and is none."""
 
-PRIVATE_KEY = re.compile(r"-----(?P<end>BEGIN|END) (?P<label>[A-Z0-9 ]{0,40}PRIVATE KEY)-----")
-"""First or last line of a private key."""
+PRIVATE_KEY = re.compile(
+    r"-----BEGIN (?P<label>[A-Z0-9 ]{0,40}PRIVATE KEY)-----.*?(?:-----END (?P=label)-----|\Z)", re.DOTALL
+)
+"""A private key, or as many lines of one as there are."""
 
 
 @dataclass(frozen=True)
@@ -103,9 +105,7 @@ def is_secret(name: str, value: str) -> bool:
 
 def text_has_secret(text: str) -> bool:
     """Return whether something in *text* has the form of a secret."""
-    if any(found["end"] == "BEGIN" for found in PRIVATE_KEY.finditer(text)):
-        return True
-    return any(form.pattern.search(text) for form in FORMS if form.in_spec)
+    return any(pattern.search(text) for pattern in (PRIVATE_KEY, *(form.pattern for form in FORMS if form.in_spec)))
 
 
 def flag_has_secret(flag: str) -> bool:
