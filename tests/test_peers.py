@@ -1,4 +1,4 @@
-"""Whose connection it is, as the kernel says: asked of real connections of this process, and of another user's."""
+"""Whose connection it is: real connections of this process, and of another user's."""
 
 import contextlib
 import os
@@ -28,14 +28,6 @@ def server():
         yield made
 
 
-@pytest.fixture(params=["asked", "read"])
-def is_own(request, monkeypatch):
-    """The question, answered by the kernel and by its tables."""
-    if request.param == "read":
-        monkeypatch.setattr(peers, "_ask", lambda *_: None)
-    return peers.is_own_user
-
-
 @contextlib.contextmanager
 def connected(server, family=socket.AF_INET, host="127.0.0.1"):
     """Connect to *server*; the value is our end, the address of the other, and the other."""
@@ -47,37 +39,34 @@ def connected(server, family=socket.AF_INET, host="127.0.0.1"):
 
 
 @pytest.mark.parametrize(("family", "host"), [(socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::ffff:127.0.0.1")])
-def test_our_own_is_ours(server, is_own, family, host):
+def test_our_own_is_ours(server, family, host):
     """Also that of an IPv6 socket, and when it has sent all that it will."""
     with connected(server, family, host) as (client, address):
-        assert is_own(address, server.getsockname()) is True
+        assert peers.is_own_user(address, server.getsockname()) is True
         client.shutdown(socket.SHUT_WR)
-        assert is_own(address, server.getsockname()) is True
+        assert peers.is_own_user(address, server.getsockname()) is True
 
 
-def test_closed_one_is_nobodys(server, is_own):
+def test_closed_one_is_nobodys(server):
     """The kernel calls a socket that no process has open root's: it does not count for root either."""
     with connected(server) as (client, address):
         client.close()
-        assert is_own(address, server.getsockname()) is False
+        assert peers.is_own_user(address, server.getsockname()) is False
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can start a process of another user")
-def test_another_users_is_not_ours(server, is_own):
+def test_another_users_is_not_ours(server):
     """Given a process of nobody that connects."""
     command = [sys.executable, "-c", CONNECT, str(NOBODY), str(server.getsockname()[1])]
     with subprocess.Popen(command, stdin=subprocess.PIPE) as other:
         accepted, address = server.accept()
         with accepted:
-            assert is_own(address, server.getsockname()) is False
+            assert peers.is_own_user(address, server.getsockname()) is False
         other.stdin.close()
 
 
-def test_unknown_where_neither_answers(server, monkeypatch, tmp_path):
-    """Given a system without both, and one whose tables have no line of our own end."""
-    monkeypatch.setattr(peers, "_ask", lambda *_: None)
-    for table in (tmp_path / "none", tmp_path / "empty"):
-        monkeypatch.setattr(peers, "TABLES", (table,))
-        with connected(server) as (_, address):
-            assert peers.is_own_user(address, server.getsockname()) is None
-        (tmp_path / "empty").write_text("  sl  local_address rem_address   st\n")
+def test_unknown_where_the_system_does_not_show_it(server, monkeypatch):
+    """Given a system without netlink."""
+    with connected(server) as (_, address):
+        monkeypatch.setattr(socket, "AF_NETLINK", 99)
+        assert peers.is_own_user(address, server.getsockname()) is None

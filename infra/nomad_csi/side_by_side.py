@@ -1,10 +1,10 @@
 """
 Run calls concurrently. Calls under way are abandoned once their results are no longer needed.
 
-Each call sees the context variables of the caller, such as a deadline.
+Each call sees the context variables of the caller, such as a deadline. The threads are daemons, unlike those of an
+executor, which a process waits for at its exit: Nomad waits two minutes for a controller that hangs.
 """
 
-import collections
 import contextlib
 import contextvars
 import queue
@@ -47,34 +47,49 @@ def counted(done: Iterable[_Result], total: int) -> Iterator[_Result]:
 
 
 def each(calls: Iterable[Callable[[], _Result]], *, workers: int) -> Iterator[_Result]:
-    """
-    Yield the results of *calls* as they complete, *workers* at a time. After the first error no call is started.
+    """Yield the results of *calls* as they complete, *workers* at a time. After the first error no call is started."""
+    with _running(calls, workers) as running:
+        for outcome in futures.as_completed(running):
+            yield outcome.result()
 
-    An interrupt abandons the calls under way: Nomad waits two minutes for a controller that hangs, and a process waits
-    at exit for every thread of an executor.
-    """
-    waiting: queue.SimpleQueue[Callable[[], _Result]] = queue.SimpleQueue()
-    done: queue.SimpleQueue[futures.Future[_Result]] = queue.SimpleQueue()
+
+def run_in_order(calls: Iterable[Callable[[], _Result]], *, workers: int) -> Iterator[_Result]:
+    """Yield the results of *calls* in their order, `counted`, *workers* at a time; otherwise as `each`."""
+    with _running(calls, workers) as running:
+        yield from counted((running.pop(0).result() for _ in list(running)), len(running))
+
+
+@contextlib.contextmanager
+def _running(calls: Iterable[Callable[[], _Result]], workers: int) -> Iterator[list[futures.Future[_Result]]]:
+    """Return the outcomes of *calls*, which threads make; those that are not begun at the end of the block are not."""
+    waiting: queue.SimpleQueue[tuple[Callable[[], _Result], futures.Future[_Result]]] = queue.SimpleQueue()
+    outcomes: list[futures.Future[_Result]] = []
     for call in calls:
-        waiting.put(call)
-    count = waiting.qsize()
+        outcomes.append(futures.Future())
+        waiting.put((call, outcomes[-1]))
     is_over = threading.Event()
 
     def work() -> None:
         while not is_over.is_set():
             try:
-                call = waiting.get_nowait()
+                settle(*waiting.get_nowait())
             except queue.Empty:
                 return
-            done.put(_called(call))
 
-    for _ in range(min(workers, count)):
+    for _ in range(min(workers, len(outcomes))):
         threading.Thread(target=contextvars.copy_context().run, args=(work,), daemon=True).start()
     try:
-        for _ in range(count):
-            yield done.get().result()
+        yield outcomes
     finally:
         is_over.set()
+
+
+def settle(call: Callable[[], _Result], outcome: futures.Future[_Result]) -> None:
+    """Set the result of *call* on *outcome*, or its exception, which ``result()`` raises."""
+    try:
+        outcome.set_result(call())
+    except BaseException as error:  # noqa: BLE001  # `result()` raises it
+        outcome.set_exception(error)
 
 
 class read_once(Generic[_Result]):  # noqa: N801  # used as a decorator, like `functools.cached_property`
@@ -91,59 +106,5 @@ class read_once(Generic[_Result]):  # noqa: N801  # used as a decorator, like `f
 
     def __get__(self, instance: Any, owner: type | None = None) -> _Result:
         """Return the value; kept in the ``__dict__`` of *instance*, where it is found first from now on."""
-        found = instance.__dict__[self._read.__name__] = self._read(instance)
-        return found
-
-
-def run_in_order(
-    calls: Iterable[Callable[[], _Result]], *, workers: int, ahead: int | None = None
-) -> Iterator[_Result]:
-    """
-    Yield the results of *calls* in their order, `counted`, *workers* at a time; otherwise as `each`.
-
-    *ahead*: number of calls to start before the oldest result is consumed, to limit memory; ``None``: all.
-    """
-    known = list(calls)
-    yield from counted(_in_order(known, workers, ahead), len(known))
-
-
-def _in_order(calls: Iterable[Callable[[], _Result]], workers: int, ahead: int | None) -> Iterator[_Result]:
-    waiting: queue.SimpleQueue[tuple[Callable[[], _Result], futures.Future[_Result]] | None] = queue.SimpleQueue()
-    pending: collections.deque[futures.Future[_Result]] = collections.deque()
-    is_over = threading.Event()
-    threads: list[threading.Thread] = []
-
-    def work() -> None:
-        while (item := waiting.get()) is not None and not is_over.is_set():
-            settle(*item)
-
-    try:
-        for call in calls:
-            pending.append(futures.Future())
-            waiting.put((call, pending[-1]))
-            if len(threads) < workers:
-                threads.append(threading.Thread(target=contextvars.copy_context().run, args=(work,), daemon=True))
-                threads[-1].start()
-            if len(pending) == ahead:
-                yield pending.popleft().result()
-        while pending:
-            yield pending.popleft().result()
-    finally:
-        is_over.set()
-        for _ in threads:
-            waiting.put(None)
-
-
-def _called(call: Callable[[], _Result]) -> futures.Future[_Result]:
-    """Return a completed future with the result of *call*, or the exception that it raised."""
-    outcome: futures.Future[_Result] = futures.Future()
-    settle(call, outcome)
-    return outcome
-
-
-def settle(call: Callable[[], _Result], outcome: futures.Future[_Result]) -> None:
-    """Set the result of *call* on *outcome*, or its exception, which ``result()`` raises."""
-    try:
-        outcome.set_result(call())
-    except BaseException as error:  # noqa: BLE001  # `result()` raises it
-        outcome.set_exception(error)
+        value = instance.__dict__[self._read.__name__] = self._read(instance)
+        return value

@@ -114,35 +114,14 @@ def _node(segments=None, **changes):
     return {"NodeGetInfo": csi_pb2.NodeGetInfoResponse(**{"node_id": "i-1"} | place | changes)}
 
 
-def _many(rpc_name, kind, count):
-    reply = getattr(csi_pb2, f"{rpc_name}Response")
-    return {rpc_name: reply(capabilities=[plugins.capability(kind, 1)] * count)}
-
-
 VALUES = {
     "no name": _info(name=""),
     "other name": _info(name="efs.csi.aws.com"),
-    "longest name": _info(name="n" * probe.TEXT_MAX),
-    "too long name": _info(name="n" * (probe.TEXT_MAX + 1)),
-    "too long version": _info(vendor_version="v" * (probe.TEXT_MAX + 1)),
     "secret version": _info(vendor_version="token=canary-41"),
     "starts": {"Probe": csi_pb2.ProbeResponse(ready={"value": False})},
     "ready": {"Probe": csi_pb2.ProbeResponse(ready={"value": True})},
     "no node id": _node(node_id=""),
-    "too long node id": _node(node_id="n" * (probe.TEXT_MAX + 1)),
     "no limit": _node(max_volumes_per_node=0),
-    "longest segments": _node({"z": "a" * (4 * probe.TEXT_MAX - 1)}),
-    "too long segments": _node({"z": "a" * (4 * probe.TEXT_MAX)}),
-    **{
-        f"{count} of {name}": _many(name, kind, count)
-        for name, kind in (
-            ("GetPluginCapabilities", "service"),
-            ("ControllerGetCapabilities", "controller"),
-            ("NodeGetCapabilities", "node"),
-        )
-        for count in (probe.CAPABILITIES_MAX, probe.CAPABILITIES_MAX + 1)
-    },
-    "too large": _info(manifest={"a": "b" * channel.MAX_BYTES}),
 }
 
 
@@ -287,7 +266,6 @@ PAGED = {
     "three": _pages([_listed("a", token="2"), _listed("b", token="3"), _listed("c")]),
     "none": _pages([_listed()]),
     "a token twice": _pages([_listed("a", token="2"), _listed("b", token="3"), _listed("c", token="2")]),
-    "too many": _pages([_listed(*["a"] * (rpc.ENTRIES_MAX + 1))]),
     "no time": _pages([_listed("a", token=str(number)) for number in range(9)], 1),
 }
 USES = [

@@ -36,12 +36,6 @@ _METHODS = {
 }
 """RPCs by the names of their requests."""
 
-MAX_BYTES = 2**18
-"""
-Most bytes of a response that is not a page of a list. CSI limits a string to 128 or 256 bytes, and a map to 4 KiB.
-Source: CSI specification v1.12.0, "Size Limits". gRPC itself ends a call with more than 4 MiB.
-"""
-
 CANCEL_POLL_S = 0.05
 """Poll interval for a cancellation, in seconds."""
 
@@ -149,18 +143,9 @@ def call(connection: CsiConnection, request: Any, *, timeout_s: float) -> Any:
             raise _error(connection, code.name, f"no answer within {timeout_s:.3g} s")
         if code is not grpc.StatusCode.OK:
             raise _error(connection, code.name, future.details() or "no details", secrets.values())
-        return _limited(connection, future.result())
+        return future.result()
     finally:
         future.cancel()
-
-
-def _limited(connection: CsiConnection, reply: Any) -> Any:
-    """Return *reply*. Raises `errors.CsiError` for one that is far larger than CSI allows."""
-    is_list = "next_token" in reply.DESCRIPTOR.fields_by_name
-    if not is_list and (size := reply.ByteSize()) > MAX_BYTES:
-        message = f"{reply.DESCRIPTOR.name}: expected at most {MAX_BYTES} bytes, got {size}"
-        raise errors.CsiError(connection.endpoint.text, message, code="RESOURCE_EXHAUSTED")
-    return reply
 
 
 def _wait(connection: CsiConnection, ended: threading.Event, deadline: float) -> None:

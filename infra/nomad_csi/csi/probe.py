@@ -8,6 +8,7 @@ Source: hashicorp/nomad, ``client/pluginmanager/csimanager/fingerprint.go``, 202
 
 import threading
 import time
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,22 +66,19 @@ def probe(
     where = endpoints.parse(endpoint)
     started = time.monotonic()
     answers: dict[str, Any] = {}
-    expected = _Expected(name=expect_name, role=role)
+    status: report.Status = "ready"
+    detail = "every question was answered as expected"
     try:
-        _probe_once(where)
         with channel.connect(where, attempt_s=timeout_s + ATTEMPT_MARGIN_S, cancelled=cancelled) as connection:
-            _ask(_Asking(connection=connection, deadline=started + timeout_s, answers=answers), expected)
-        status, detail = _READY
+            for name, value in _Probe(connection, started + timeout_s, expect_name, role).answers():
+                answers[name] = redaction.redact(value) if isinstance(value, str) else value
     except _BadAnswerError as bad:
         status, detail = bad.status, bad.detail
     except errors.CsiError as error:
         status, detail = _error_status(where, error)
     latency_ms = round((time.monotonic() - started) * 1000, 1)
-    shown: dict[str, Any] = {
-        name: redaction.redact(value) if isinstance(value, str) else value for name, value in answers.items()
-    }
     return report.ProbeReport(
-        endpoint=endpoint, status=status, detail=foreign.clean(detail), latency_ms=latency_ms, **shown
+        endpoint=endpoint, status=status, detail=foreign.clean(detail), latency_ms=latency_ms, **answers
     )
 
 
@@ -109,44 +107,6 @@ def probe_until(
     return found
 
 
-TEXT_MAX = 1024
-"""
-Characters of a text of a plugin; of a map four times as many. CSI allows 256 bytes of the one and 4 KiB of the other.
-"""
-
-CAPABILITIES_MAX = 100
-"""Capabilities of one kind; CSI v1.12.0 knows 16 of the most frequent kind."""
-
-_READY: tuple[report.Status, str] = ("ready", "every question was answered as expected")
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Expected:
-    name: str
-    role: report.Role | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Asking:
-    """A running probe."""
-
-    connection: channel.CsiConnection
-    deadline: float
-    """On the monotonic clock."""
-
-    answers: dict[str, Any]
-    """Fields of the report, as they come in."""
-
-    @property
-    def timeout_s(self) -> float:
-        """Seconds that are left for the next request."""
-        return max(self.deadline - time.monotonic(), 0.0)
-
-    def call(self, request: Any) -> Any:
-        """Return the response to *request*, within the time that is left."""
-        return channel.call(self.connection, request, timeout_s=self.timeout_s)
-
-
 class _BadAnswerError(Exception):
     """A response that ends the probe. Never leaves this module."""
 
@@ -156,87 +116,88 @@ class _BadAnswerError(Exception):
         self.detail = detail
 
 
-def _probe_once(where: endpoints.Endpoint) -> None:
-    found = endpoints.obstacle(where)
-    if found:
-        status: report.Status = "missing" if found.kind == "missing" else "error"
-        raise _BadAnswerError(status, f"{found.message}; {found.advice}")
+Answers = Iterator[tuple[str, Any]]
+"""Fields of the report, as they come in."""
 
 
-def _ask(asking: _Asking, expected: _Expected) -> None:
-    if not identity.probe(asking.connection, timeout_s=asking.timeout_s):
-        raise _BadAnswerError("not-ready", "the plugin says that it is still starting; wait, then check its logs")
-    _ask_who(asking, expected)
-    found = asking.call(csi_pb2.GetPluginCapabilitiesRequest()).capabilities
-    _limit("GetPluginCapabilities", CAPABILITIES_MAX, "capabilities", len(found))
-    expansion = (f"VOLUME_EXPANSION_{kind}" for kind in capability.names(found, "volume_expansion"))
-    asking.answers["plugin_capabilities"] = (*capability.names(found, "service"), *expansion)
-    serves_controller = _serves(_ask_controller, asking, expected.role, "controller")
-    serves_node = _serves(_ask_node, asking, expected.role, "node")
-    if not serves_controller and not serves_node:
-        raise _BadAnswerError(
-            "wrong-role", "it serves neither CSI's Controller nor its Node service; it cannot be used"
-        )
+@dataclass(frozen=True)
+class _Probe:
+    """A running probe."""
 
+    connection: channel.CsiConnection
+    deadline: float
+    """On the monotonic clock."""
 
-def _limit(rpc: str, most: int, what: str, *counts: int) -> None:
-    """Raise the error of a response that is far larger than CSI allows, and too large to show."""
-    if max(counts) > most:
-        raise _BadAnswerError("error", f"{rpc}: expected at most {most} {what}, got {max(counts)}")
+    expected_name: str
+    role: report.Role | None
 
+    @property
+    def timeout_s(self) -> float:
+        """Seconds that are left for the next request."""
+        return max(self.deadline - time.monotonic(), 0.0)
 
-def _ask_who(asking: _Asking, expected: _Expected) -> None:
-    info = identity.get_plugin_info(asking.connection, timeout_s=asking.timeout_s)
-    _limit("GetPluginInfo", TEXT_MAX, "characters", len(info.name), len(info.vendor_version))
-    asking.answers.update(name=info.name, vendor_version=info.vendor_version)
-    if not info.name:
-        raise _BadAnswerError("error", "GetPluginInfo: the name is empty; Nomad does not register such a plugin")
-    if expected.name not in ("", info.name):
-        raise _BadAnswerError(
-            "wrong-name", f"name: expected {expected.name}, got {info.name}; compare the image with the plugin's driver"
-        )
+    def _call(self, request: Any) -> Any:
+        return channel.call(self.connection, request, timeout_s=self.timeout_s)
 
+    def answers(self) -> Answers:
+        """Yield the responses in Nomad's order. Raises `_BadAnswerError` for the first that is not as expected."""
+        if found := endpoints.obstacle(self.connection.endpoint):
+            kind: report.Status = "missing" if found.kind == "missing" else "error"
+            raise _BadAnswerError(kind, f"{found.message}; {found.advice}")
+        if not identity.probe(self.connection, timeout_s=self.timeout_s):
+            raise _BadAnswerError("not-ready", "the plugin says that it is still starting; wait, then check its logs")
+        info = identity.get_plugin_info(self.connection, timeout_s=self.timeout_s)
+        yield "name", info.name
+        yield "vendor_version", info.vendor_version
+        if not info.name:
+            raise _BadAnswerError("error", "GetPluginInfo: the name is empty; Nomad does not register such a plugin")
+        if self.expected_name not in ("", info.name):
+            raise _BadAnswerError(
+                "wrong-name",
+                f"name: expected {self.expected_name}, got {info.name}; compare the image with the plugin's driver",
+            )
+        found = self._call(csi_pb2.GetPluginCapabilitiesRequest()).capabilities
+        expansion = (f"VOLUME_EXPANSION_{kind}" for kind in capability.names(found, "volume_expansion"))
+        yield "plugin_capabilities", (*capability.names(found, "service"), *expansion)
+        serves_controller = yield from self._part("controller", self._controller)
+        serves_node = yield from self._part("node", self._node)
+        if not serves_controller and not serves_node:
+            raise _BadAnswerError(
+                "wrong-role", "it serves neither CSI's Controller nor its Node service; it cannot be used"
+            )
 
-def _serves(question: Any, asking: _Asking, role: report.Role | None, part: report.Role) -> bool:
-    """
-    Send *question* if *role* includes *part*, and return whether it was answered.
+    def _part(self, part: report.Role, ask: Callable[[], Answers]) -> Generator[tuple[str, Any], None, bool]:
+        """
+        Yield the responses of *ask* if the role includes *part*; return whether the process serves it.
 
-    A process returns ``UNIMPLEMENTED`` for a part of CSI that it does not serve.
-    """
-    if role not in (None, part, "monolith"):
-        return False
-    try:
-        question(asking)
-    except errors.CsiError as error:
-        if error.code != "UNIMPLEMENTED":
-            raise
-        if role is None:
+        A process returns ``UNIMPLEMENTED`` for a part of CSI that it does not serve.
+        """
+        if self.role not in (None, part, "monolith"):
             return False
-        raise _BadAnswerError("wrong-role", f"role: expected {role}, it serves no {part}; {error.advice}") from error
-    return True
+        try:
+            yield from ask()
+        except errors.CsiError as error:
+            if error.code != "UNIMPLEMENTED":
+                raise
+            if self.role is not None:
+                detail = f"role: expected {self.role}, it serves no {part}; {error.advice}"
+                raise _BadAnswerError("wrong-role", detail) from error
+            return False
+        return True
 
+    def _controller(self) -> Answers:
+        found = controller.controller_get_capabilities(self.connection, timeout_s=self.timeout_s)
+        yield "controller_capabilities", found
 
-def _ask_controller(asking: _Asking) -> None:
-    found = controller.controller_get_capabilities(asking.connection, timeout_s=asking.timeout_s)
-    _limit("ControllerGetCapabilities", CAPABILITIES_MAX, "capabilities", len(found))
-    asking.answers["controller_capabilities"] = found
-
-
-def _ask_node(asking: _Asking) -> None:
-    info = asking.call(csi_pb2.NodeGetInfoRequest())
-    segments = dict(info.accessible_topology.segments)
-    _limit("NodeGetInfo", TEXT_MAX, "characters", len(info.node_id))
-    _limit("NodeGetInfo", 4 * TEXT_MAX, "characters of segments", sum(map(len, (*segments, *segments.values()))))
-    asking.answers.update(
-        node_id=info.node_id,
-        segments=segments,
-        max_volumes=info.max_volumes_per_node or None,
-    )
-    if not info.node_id:
-        raise _BadAnswerError("error", "NodeGetInfo: the node id is empty; no volume can be attached to this node")
-    found = asking.call(csi_pb2.NodeGetCapabilitiesRequest()).capabilities
-    _limit("NodeGetCapabilities", CAPABILITIES_MAX, "capabilities", len(found))
-    asking.answers["node_capabilities"] = capability.names(found, "rpc")
+    def _node(self) -> Answers:
+        info = self._call(csi_pb2.NodeGetInfoRequest())
+        yield "node_id", info.node_id
+        yield "segments", dict(info.accessible_topology.segments)
+        yield "max_volumes", info.max_volumes_per_node or None
+        if not info.node_id:
+            raise _BadAnswerError("error", "NodeGetInfo: the node id is empty; no volume can be attached to this node")
+        found = self._call(csi_pb2.NodeGetCapabilitiesRequest()).capabilities
+        yield "node_capabilities", capability.names(found, "rpc")
 
 
 def _error_status(where: endpoints.Endpoint, error: errors.CsiError) -> tuple[report.Status, str]:

@@ -19,13 +19,7 @@ from nomad_csi.text import redaction, secrets
 Document = dict[str, Any]
 """JSON values by field name, in snake case; 64-bit numbers are numbers, timestamps are RFC 3339."""
 
-PAGES_MAX = 100_000
-"""Maximum number of pages: a plugin whose tokens never end is broken."""
-
-ENTRIES_MAX = 50_000
-"""Most entries of a page; a driver of a large array lists some ten thousand volumes in one."""
-
-_WRAPPED_NUMBERS = {"google.protobuf.Int64Value"}
+_WRAPPED_NUMBER = "google.protobuf.Int64Value"
 _LONG = {descriptor.FieldDescriptor.CPPTYPE_INT64, descriptor.FieldDescriptor.CPPTYPE_UINT64}
 
 
@@ -94,22 +88,18 @@ def pages(connection: channel.CsiConnection, request: Any, *, timeout_s: float) 
     """
     asked = type(request)()
     asked.CopyFrom(request)
-    seen = {asked.starting_token}
+    tokens = {asked.starting_token}
     deadline = time.monotonic() + timeout_s
-    for _ in range(PAGES_MAX):
+    while True:
         reply = channel.call(connection, asked, timeout_s=max(deadline - time.monotonic(), 0.0))
-        if len(reply.entries) > ENTRIES_MAX:
-            message = f"{reply.DESCRIPTOR.name}: expected at most {ENTRIES_MAX} entries, got {len(reply.entries)}"
-            raise errors.CsiError(connection.endpoint.text, message, code="RESOURCE_EXHAUSTED")
         yield reply
         if not reply.next_token:
             return
-        if reply.next_token in seen:
-            break
-        seen.add(reply.next_token)
+        if reply.next_token in tokens:
+            name = asked.DESCRIPTOR.name.removesuffix("Request")
+            raise errors.CsiError(connection.endpoint.text, f"{name}: the pages never end: a token came twice")
+        tokens.add(reply.next_token)
         asked.starting_token = reply.next_token
-    name = asked.DESCRIPTOR.name.removesuffix("Request")
-    raise errors.CsiError(connection.endpoint.text, f"{name}: the pages never end: a token came twice")
 
 
 def document_of(message: Any) -> Document:
@@ -118,10 +108,10 @@ def document_of(message: Any) -> Document:
 
     Secrets read `redaction.HIDDEN`, and in a map, as ``volume_context``, the values with the name or form of one.
     """
-    found: Document = json_format.MessageToDict(
+    document: Document = json_format.MessageToDict(
         message, preserving_proto_field_name=True, always_print_fields_with_no_presence=True
     )
-    return _shown(message.DESCRIPTOR, found)
+    return _shown(message.DESCRIPTOR, document)
 
 
 def _shown(kind: Any, document: Mapping[str, Any]) -> Document:
@@ -131,26 +121,16 @@ def _shown(kind: Any, document: Mapping[str, Any]) -> Document:
 
 
 def _value(field: Any, value: Any) -> Any:
+    kind = field.message_type
     if is_secret(field):
         return dict.fromkeys(value, redaction.HIDDEN) if isinstance(value, Mapping) else redaction.HIDDEN
     if isinstance(value, list):
-        return [_single(field, item) for item in value]
-    if field.message_type is not None and field.message_type.GetOptions().map_entry:
-        return {name: _entry(name, item) for name, item in value.items()}
-    return _single(field, value)
-
-
-def _single(field: Any, value: Any) -> Any:
-    if field.cpp_type in _LONG or (field.message_type and field.message_type.full_name in _WRAPPED_NUMBERS):
+        return [_value(field, item) for item in value]
+    if kind and kind.GetOptions().map_entry:
+        return {name: redaction.HIDDEN if secrets.is_secret(name, item) else item for name, item in value.items()}
+    if field.cpp_type in _LONG or (kind and kind.full_name == _WRAPPED_NUMBER):
         return int(value)  # JSON of protobuf writes 64-bit numbers as strings
-    is_message = field.message_type is not None and not field.message_type.GetOptions().map_entry
-    if is_message and isinstance(value, Mapping):
-        return _shown(field.message_type, value)
-    return value
-
-
-def _entry(name: str, value: Any) -> Any:
-    return redaction.HIDDEN if isinstance(value, str) and secrets.is_secret(name, value) else value
+    return _shown(kind, value) if isinstance(value, Mapping) else value
 
 
 def is_secret(field: Any) -> bool:

@@ -248,9 +248,9 @@ def read_many(calls: Iterable[Callable[[], _Read]]) -> Iterator[_Read]:
     """
     Yield the result of each of *calls*, in order, `READERS` at a time; each has its own deadline.
 
-    After the first error no call begins. Few results are buffered: those of 10,000 volumes would be large.
+    After the first error no call begins.
     """
-    return side_by_side.run_in_order(calls, workers=READERS, ahead=4 * READERS)
+    return side_by_side.run_in_order(calls, workers=READERS)
 
 
 def path_of(*segments: str) -> str:
