@@ -179,7 +179,6 @@ RENAMED = [
     ("verify", "capability-missing", "instance-capability-missing", {"verify"}),
     ("verify", "zone-differs", "instance-zone-differs", {"verify"}),
     ("doctor", "zone-differs", "storage-zone-differs", {"doctor"}),
-    ("check", "nomad-too-old", "nomad-constraint-too-low", {"check"}),
     ("verify", "nomad-too-old", "nomad-too-old-for-driver", {"apply", "doctor", "verify"}),
     ("doctor", "privilege-missing", "privilege-missing", {"check", "doctor"}),
     ("doctor", "topology-key-unknown", "topology-key-unknown", {"check", "doctor"}),

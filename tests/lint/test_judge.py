@@ -116,28 +116,3 @@ def test_keys_of_each_task_driver_are_known(judged, name):
             "exec": {"entrypoint", "selinux_opts", "cgroup_v1_override"},
         }[name]
     )
-
-
-@pytest.mark.parametrize(
-    ("constraint", "fires"),
-    [
-        (">= 1.3.0", True),
-        (">= 1.9.4", False),
-        ("> 1.9.3", True),
-        (">= 1.9, < 2", True),
-        ("< 2", True),
-        ("~> 1.10", False),
-        ("2.0.1", False),
-        ("new", False),
-    ],
-)
-def test_old_versions_of_nomad_that_a_constraint_lets_in(judged, constraint, fires):
-    """The least version that the text lets in is what counts."""
-    text = (
-        'job "x" {\n  constraint {\n    attribute = "${attr.nomad.version}"\n    operator = "semver"\n'
-        f'    value = "{constraint}"\n  }}\n  group "g" {{\n    task "t" {{\n      driver = "docker"\n      config {{\n'
-        '        image = "a/aws-ebs-csi-driver:v1.64.0"\n      }\n      csi_plugin {\n        id = "p"\n'
-        '        type = "controller"\n      }\n    }\n  }\n}\n'
-    )
-
-    assert ("nomad-constraint-too-low" in {status.code for status in judged({"file": text})}) is fires

@@ -116,21 +116,10 @@ def test_the_two_jobs_of_the_tutorial_become_one_plugin():
     }
 
 
-KEPT = [
-    (1, "priority 50 is kept; without the key it is 80, above the jobs that cannot run without the plugin"),
-    (4, "controller.count 1 is kept; without the key it is 2, so that one survives the loss of a client"),
-    (19, "health_timeout_s 30 is kept; without the key it is 60, which AWS EBS may need"),
-]
-
-
-def test_import_keeps_values_and_names_the_keys_that_improve_them():
-    """Priority, count, memory and health timeout are those of the files; a note names each key to leave out."""
-    name = "tutorial-ebs-controller.nomad.hcl"
-
+def test_import_keeps_values():
+    """Priority, count, memory and health timeout are those of the files."""
     adoption = adopt.adopt(load([*JOBS[0][0], *JOBS[1][0]]), aws_region="us-east-1")
 
-    notes = [(remark.line, remark.text) for remark in adoption.remarks if remark.file == name and remark.kind == "note"]
-    assert notes == KEPT
     planned = {job.job_id: job for plugin in storage.plan_document(adoption.document).plugins for job in plugin.jobs}
     assert {
         job_id: (job.priority, job.count, job.cpu_mhz, job.memory_mib, job.health_timeout_s)
@@ -162,7 +151,7 @@ def test_a_lone_controller_is_told_what_is_missing():
         ("missing", "aws_region of plugin aws-ebs0: expected a value, got nothing; add aws_region")
     ]
     notes = [remark.text for remark in adoption.remarks if remark.kind == "note"]
-    assert notes[-2] == ("no file runs the node of aws-ebs0: a system job is rendered for it, as AWS EBS needs one")
+    assert "no file runs the node of aws-ebs0: a system job is rendered for it, as AWS EBS needs one" in notes
     assert not adoption.is_complete
 
 

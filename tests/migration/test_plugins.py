@@ -106,7 +106,6 @@ def test_what_a_job_says_is_carried_over(adopted, text, expected):
         (ebs(driver="nspawn"), "wrong", "driver: nspawn becomes docker, a spec has no key for it"),
         (ebs(driver="raw_exec", config='command = "x"'), "missing", "task_driver.client_data_dir of plugin aws-ebs0: expected the clients' data directory for raw_exec, got nothing; it is data_dir in the agent's configuration; no API reports it"),
         (ebs(group='restart {\n mode = "fail"\n }'), "changed", "restart.mode: fail becomes delay, otherwise a plugin that failed a few times stays down"),
-        (ebs(plugin='health_timeout = "10s"'), "note", "health_timeout_s 10 is kept; without the key it is 60, which AWS EBS may need"),
         (ebs(config='image = "amazon/aws-ebs-csi-driver:latest"'), "changed", "config.image: amazon/aws-ebs-csi-driver:latest becomes public.ecr.aws/ebs-csi-driver/aws-ebs-csi-driver:v1.64.0"),
         (JOB.format(**BLANK | {"id": "aws-efs0", "type": "monolith", "config": EFS_IMAGE}), "changed", "csi_plugin.type: monolith becomes node, AWS EFS is run as node"),
     ],

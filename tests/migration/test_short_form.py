@@ -65,10 +65,10 @@ def test_what_differs_from_a_default_stays():
         (
             [disk("web[0]", 1), disk("web[1]", 2)],
             [
-                disk("web")
-                | {
-                    "existing": {"availability_zone": "us-east-1a"},
-                    "each": [{"existing": {"external_id": f"vol-0123456789abcde0{number}"}} for number in (1, 2)],
+                {
+                    "id": "web",
+                    "plugin_id": "aws-ebs0",
+                    "each": [{"existing": disk("web", number)["existing"]} for number in (1, 2)],
                 }
             ],
         ),

@@ -15,14 +15,6 @@ WITHOUT_EFFECT = {"aws-ebs": frozenset({"logtostderr"})}
 MODE_WORDS = {"aws-ebs": {"all": "monolith"}}
 """Mode words beyond those that the catalogue renders, with the role that they select. Source: as above."""
 
-KLOG_FLAGS = frozenset(
-    {
-        "add_dir_header", "alsologtostderr", "log_backtrace_at", "log_dir", "log_file", "log_file_max_size",
-        "logtostderr", "one_output", "skip_headers", "skip_log_headers", "stderrthreshold", "v", "vmodule",
-    }
-)  # fmt: skip
-"""Flags of klog, common to Kubernetes drivers. Source: k8s.io/klog v2.130.1, ``klog.go`` (``InitFlags``)."""
-
 
 def flag_name(argument: str) -> str:
     """Return the name of the flag in *argument*, without dashes and value; empty for a word."""

@@ -91,10 +91,16 @@ class TaskBlock(Block):
 
     @property
     def written_arguments(self) -> list[str]:
-        """The arguments, each of which may be a `values.Unevaluated`."""
+        """The arguments, each of which may be a `values.Unevaluated`; raises `values.UnevaluatedError` for no list."""
         args = self.config.written("args")
         if isinstance(args, values.Unevaluated):
             raise values.UnevaluatedError(args)
+        return self.shown_arguments
+
+    @property
+    def shown_arguments(self) -> list[str]:
+        """The same as far as they are known; none where they are not."""
+        args = self.config.written("args")
         return [item if isinstance(item, str) else str(item) for item in args] if isinstance(args, list) else []
 
     def line_of_argument(self, index: int) -> int:

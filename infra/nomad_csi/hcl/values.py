@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Self
 
 from nomad_csi import errors
+from nomad_csi.plan import unknown
 
 if TYPE_CHECKING:
     from _collections_abc import dict_items, dict_values
@@ -38,7 +39,7 @@ class Unevaluated(str):
         return inside[0] if inside else self.partition("\n")[0]
 
 
-class UnevaluatedError(errors.NomadCsiError):
+class UnevaluatedError(errors.NomadCsiError, unknown.UnknownValueError):
     """A value was needed that only Nomad computes."""
 
     def __init__(self, value: Unevaluated) -> None:

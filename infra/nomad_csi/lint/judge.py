@@ -10,10 +10,9 @@ from nomad_csi.drivers import storage_identity
 from nomad_csi.findings import Finding
 from nomad_csi.hcl import files as parsed
 from nomad_csi.hcl import job as jobs
-from nomad_csi.hcl import values
-from nomad_csi.lint import consumers, model, plugin_arguments, plugin_job, policies, volume_forms
+from nomad_csi.lint import consumers, model, plugins, policies, volume_forms
 from nomad_csi.lint.model import Consumer, LintedPlugin, LintedPolicy, LintedVolume, finding_at_line
-from nomad_csi.plan import registration
+from nomad_csi.plan import registration, unknown
 
 # Problems across files: ids that should be equal, and ids that should differ.
 
@@ -104,7 +103,7 @@ def _are_claimed_as_one(first: LintedVolume, second: LintedVolume) -> bool:
 
 
 _CHECKS: Mapping[type, tuple[Callable[[Any], Iterator[Finding]], ...]] = {
-    LintedPlugin: (*plugin_job.CHECKS, *plugin_arguments.CHECKS),
+    LintedPlugin: plugins.CHECKS,
     LintedVolume: (volume_forms.check, volume_forms.check_as_spec),
     Consumer: consumers.CHECKS,
     LintedPolicy: (policies.check,),
@@ -127,7 +126,7 @@ def lint_with_driver(file: parsed.File, driver: drivers.Driver) -> tuple[Finding
 def _lint_files(files: Iterable[parsed.File]) -> Iterator[Finding]:
     for file in files:
         for job in file.jobs:
-            found_in_job = _findings(consumers.check_job, job)
+            found_in_job = unknown.known(consumers.check_job(job), ended=_not_checked)
             subject = f"job {job.id}"
             yield from (
                 dataclasses.replace(item, file=file.name, subject=item.subject or subject) for item in found_in_job
@@ -144,15 +143,13 @@ def _lint_subjects(found: model.Subjects) -> Iterator[Finding]:
 def _checked(subjects: Iterable[LintedPlugin | LintedVolume | Consumer | LintedPolicy]) -> Iterator[Finding]:
     for subject in subjects:
         for check in _CHECKS[type(subject)]:
-            yield from (_lint_subject(subject, item) for item in _findings(check, subject))
+            yield from (_lint_subject(subject, item) for item in unknown.known(check(subject), ended=_not_checked))
 
 
-def _findings(check: Callable[[Any], Iterator[Finding]], subject: Any) -> Iterator[Finding]:
-    """Yield the findings of *check*, which ends with a warning where it needs a value that is not known."""
-    try:
-        yield from check(subject)
-    except values.UnevaluatedError as error:
-        yield finding_at_line("value-unknown", error.value.line, f"the value of {error.value.expression}")
+def _not_checked(error: unknown.UnknownValueError) -> Finding:
+    """Return the warning of a check that ended at a value that only Nomad computes."""
+    value = error.value  # type: ignore[attr-defined]  # files raise `values.UnevaluatedError`
+    return finding_at_line("value-unknown", value.line, f"the value of {value.expression}")
 
 
 def _lint_subject(subject: LintedPlugin | LintedVolume | Consumer | LintedPolicy, found: Finding) -> Finding:

@@ -28,7 +28,7 @@ def check(volume: LintedVolume) -> Iterator[Finding]:
     yield from _flags(volume)
     yield from _sizes(volume)
     yield from _topologies(volume)
-    yield from _ids(volume)
+    yield from _usual_size(volume)
     yield from _payload(volume)
 
 
@@ -55,17 +55,6 @@ def _capabilities(volume: LintedVolume) -> Iterator[Finding]:
     content = volume.content
     if "capability" not in content and not any(name in content for name in volumes.LEGACY):
         yield finding_at_line("capability-block-missing", content.line, "no capability block")
-    named = [(access_mode, attachment, line) for access_mode, attachment, line in volume.modes]
-    named += [
-        (jobs.text(content, volumes.LEGACY[0]), jobs.text(content, volumes.LEGACY[1]), content.at(volumes.LEGACY[0]))
-    ]
-    for access_mode, attachment_mode, line in named:
-        if access_mode and access_mode not in names.ACCESS_MODES:
-            fix = f"use one of {', '.join(names.ACCESS_MODES)}"
-            yield finding_at_line("access-mode-unknown", line, f"access_mode {access_mode!a}", fix)
-        if attachment_mode and attachment_mode not in names.ATTACHMENT_MODES:
-            fix = f"use {' or '.join(names.ATTACHMENT_MODES)}"
-            yield finding_at_line("access-mode-unknown", line, f"attachment_mode {attachment_mode!a}", fix)
 
 
 def _flags(volume: LintedVolume) -> Iterator[Finding]:
@@ -126,12 +115,8 @@ def _topologies(volume: LintedVolume) -> Iterator[Finding]:
             yield finding_at_line("topology-empty", request.line, "an empty topology_request")
 
 
-def _ids(volume: LintedVolume) -> Iterator[Finding]:
+def _usual_size(volume: LintedVolume) -> Iterator[Finding]:
     content = volume.content
-    if not names.VOLUME_ID.fullmatch(volume.id):
-        yield finding_at_line("volume-id-form", content.at("id"), f"the id {volume.id!a}")
-    if not jobs.text(content, "plugin_id"):
-        yield finding_at_line("volume-plugin-missing", content.at("plugin_id"), "no plugin_id")
     usual = volume.driver.usual_size if volume.driver else ""
     if usual and not jobs.text(content, "external_id") and content.keys().isdisjoint(volumes.SOURCES):
         found = f"no external_id and no capacity; the driver makes {usual}"
@@ -167,6 +152,15 @@ _ANY = spec.DriverSpec(
 """Replaces a driver that is not in the catalogue: it refuses nothing."""
 
 
+_CODES = {
+    "capabilities.access_mode": "access-mode-unknown",
+    "capabilities.attachment_mode": "access-mode-unknown",
+    "id": "volume-id-form",
+    "plugin_id": "volume-plugin-missing",
+}
+"""By field of a volume in a spec: the code of its form."""
+
+
 def check_as_spec(volume: LintedVolume) -> Iterator[Finding]:
     """Yield findings for the spec's rules that apply to a file: each problem with a code."""
     driver = volume.driver or _ANY
@@ -174,12 +168,16 @@ def check_as_spec(volume: LintedVolume) -> Iterator[Finding]:
         document = volumes.write_volume(volume.content, driver, volume.file, model.Remarks())
     except errors.SpecError:
         return  # Nomad cannot read it: `volume_forms` reports it
-    volume_read = draft.read({"volumes": [model.filled(document)]}).volumes.get(_PATH)
-    for problem in volume_rules.check_volume(volume_read, driver, None, _PATH) if volume_read else ():
-        if problem.code and not _is_reported(problem.code, volume.content):
-            path = problem.path.removeprefix(f"{_PATH}.")
-            found = str(dataclasses.replace(problem, path=volumes.written(path), fix=""))
-            yield finding_at_line(problem.code, volumes.line_of(volume.content, path), found, _advice(problem, driver))
+    read = draft.read({"volumes": [model.filled(document)]})
+    found = read.volumes.get(_PATH)
+    ruled = volume_rules.check_volume(found, driver, None, _PATH) if found else ()
+    forms = [problem for problem in read.problems if not problem.code]
+    for problem in (*forms, *ruled):
+        path = problem.path.removeprefix(f"{_PATH}.")
+        code = problem.code or _CODES.get(re.sub(r"\[\d+\]", "", path), "")
+        if code and not _is_reported(code, volume.content):
+            shown = str(dataclasses.replace(problem, path=volumes.written(path), fix=""))
+            yield finding_at_line(code, volumes.line_of(volume.content, path), shown, _advice(problem, driver))
 
 
 def _advice(problem: errors.Problem, driver: spec.DriverSpec) -> str:

@@ -9,10 +9,11 @@ from nomad_csi.drivers import model as drivers
 from nomad_csi.hcl import differences as compared
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import read, values
-from nomad_csi.migration import form, meaning, model
+from nomad_csi.migration import form, model
 from nomad_csi.plan import model as plans
 from nomad_csi.plan import storage
 from nomad_csi.render import documents
+from nomad_csi.spec import driver as spec_driver
 from nomad_csi.text import secrets
 
 _PLACEHOLDER = "nomad-csi-placeholder"
@@ -215,8 +216,8 @@ def _arguments(each: compared.FieldDifference, driver: drivers.Driver | None, ro
             why = ", the socket path that Nomad sets" if is_endpoint else ""
             yield "changed", line, f"{argument} becomes {other}{why}", "endpoint-written-out" if is_endpoint else ""
         elif driver is not None:
-            why = meaning.refusal(argument, driver.roles[role], driver)  # type: ignore[index]
-            code = "flag-without-effect" if meaning.is_without_effect(argument, driver) else ""
+            why = refusal(argument, driver.roles[role], driver)  # type: ignore[index]
+            code = "flag-without-effect" if is_without_effect(argument, driver) else ""
             yield "left out", line, why, code
         else:
             yield "wrong", line, f"the argument {argument}, which ours lacks", ""
@@ -243,3 +244,24 @@ def _masked(items: Iterable[str]) -> Iterator[str]:
     given = list(items)
     for item, is_hidden in zip(given, secrets.hidden(given), strict=True):
         yield "[secret]" if is_hidden else item
+
+
+def refusal(argument: str, role: spec_driver.RoleSpec, driver: spec_driver.DriverSpec) -> str:
+    """Return why *argument* is not passed to *driver*; empty: it can be, beside those of the row."""
+    name = arguments.flag_name(argument)
+    if not name:
+        return f"the argument {argument!a}, which {driver.called} does not accept"
+    if is_without_effect(argument, driver):
+        return f"--{name}, which has no effect in {driver.called}"
+    if name in role.unfit_flags:
+        return f"--{name}: {role.unfit_flags[name]}"
+    if name in arguments.flags(role.arguments):
+        return f"{argument}: {driver.called} is run with another"
+    if role.flags is not None and name not in role.flags:
+        return f"--{name}, which {driver.called} does not accept here"
+    return ""
+
+
+def is_without_effect(argument: str, driver: spec_driver.DriverSpec) -> bool:
+    """Return whether the *driver* declares the flag of *argument* and ignores it."""
+    return arguments.flag_name(argument) in arguments.WITHOUT_EFFECT.get(driver.name, frozenset())

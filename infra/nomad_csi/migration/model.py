@@ -91,12 +91,11 @@ def is_distinct_hosts(constraint: values.Map) -> bool:
 
 def row_of(task: jobs.TaskBlock) -> drivers.Driver | None:
     """Return the driver of the catalogue that *task* runs, in any version, as far as its values are known."""
-    args = task.config.written("args")
     return recognise.recognise_plugin(
         image=jobs.shown(task.config, "image"),
         command=jobs.shown(task.config, "command"),
         plugin_id=jobs.shown(task.plugin.body, "id") if task.plugin else "",
-        arguments=[str(item) for item in args] if isinstance(args, list) else [],
+        arguments=task.shown_arguments,
     )
 
 

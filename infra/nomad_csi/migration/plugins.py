@@ -1,17 +1,19 @@
 """Convert the tasks of a plugin, in one or two jobs, to one plugin of a spec."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, get_args
 
-from nomad_csi.drivers import catalogue, recognise
+from nomad_csi.drivers import arguments, catalogue, recognise
 from nomad_csi.drivers import model as drivers
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
-from nomad_csi.migration import differences, form, meaning, model, own_driver
+from nomad_csi.migration import differences, form, model, own_driver
 from nomad_csi.plan import jobs as plan_jobs
 from nomad_csi.spec import base, names, plugin_jobs
 from nomad_csi.spec import driver as spec_driver
-from nomad_csi.spec import plugin as spec_plugin
+from nomad_csi.text import secrets
 
 _SHARED = {
     "namespace": "namespace",
@@ -60,7 +62,6 @@ def adopt(plugin_id: str, found: Sequence[model.Part], volumes: Sequence[values.
         _put(document, _counts(driver, roles))
         document |= _network(driver, roles)
         _note_roles(driver, roles, remarks)
-    _note_improvements(driver, roles, document, remarks)
     resources = {name: _resources(given["resources"]) for name, given in forms.items()}
     if all(given == next(iter(resources.values())) for given in resources.values()):
         document["resources"] = next(iter(resources.values()))
@@ -213,10 +214,58 @@ def _one_task_driver(part: model.Part) -> dict[str, Any]:
 # Arguments, environment, counts.
 
 
+_PLACEHOLDER = re.compile(r"\\\{(\w+)\\\}")
+
+
+@dataclass(kw_only=True)
+class _Meaning:
+    """Values of a spec from arguments and environment."""
+
+    settings: dict[str, str] = field(default_factory=dict)
+    """Values by placeholder name, such as ``log_verbosity``."""
+
+    extra: list[str] = field(default_factory=list)
+    """Arguments beyond those of the row."""
+
+    environment: dict[str, str] = field(default_factory=dict)
+    """Environment beyond that of the row."""
+
+
+def _read_meaning(
+    given: values.Map, role: spec_driver.RoleSpec, driver: spec_driver.DriverSpec, plugin_id: str
+) -> _Meaning:
+    """Return the values of a task in its `form`, *given*, as *role* of *driver*; without what the driver refuses."""
+    found = _Meaning()
+    usual = [argument for _, argument in arguments.joined(role.arguments)]
+    rendered = [text.replace("{plugin_id}", plugin_id) for text in (*usual, *role.optional_arguments.values())]
+    for _, argument, words in arguments.spans(given["config"].get("args", ())):
+        is_kept = not secrets.argument_has_secret(argument) and not differences.refusal(argument, role, driver)
+        if not _fills(rendered, argument, found) and is_kept:
+            found.extra += words if role.flags is None else [argument]
+    for name, value in given["env"].items():
+        is_set_by_nomad = name == "CSI_ENDPOINT" and name not in role.environment
+        if is_set_by_nomad or name in role.secret_environment or secrets.is_secret(name, value):
+            continue
+        if not _fills([role.environment.get(name, "")], value, found) and not names.TEMPLATE_START.search(value):
+            found.environment[name] = value
+    return found
+
+
+def _fills(templates: Iterable[str], text: str, found: _Meaning) -> bool:
+    """Return whether *text* is one of *templates* with its placeholders replaced; add the values to *found*."""
+    for template in templates:
+        pattern = _PLACEHOLDER.sub(r"(?P<\1>.*)", re.escape(template))
+        match = re.fullmatch(pattern, text, re.DOTALL)
+        if match is not None:
+            found.settings |= match.groupdict()
+            return True
+    return False
+
+
 def _meant(driver: drivers.Driver, forms: Mapping[str, values.Map], plugin_id: str) -> dict[str, Any]:
     """Return the fields of the plugin from arguments and environment."""
     found = {
-        role: meaning.read_meaning(given, driver.roles[role], driver, plugin_id)  # type: ignore[index]
+        role: _read_meaning(given, driver.roles[role], driver, plugin_id)  # type: ignore[index]
         for role, given in forms.items()
     }
     document: dict[str, Any] = {}
@@ -262,34 +311,6 @@ def _network(driver: drivers.Driver, roles: Mapping[str, model.Part]) -> dict[st
     on_host = [name for name, part in containers if part.task.config.get("network_mode") == "host"]
     usual = [name for name, _ in containers if driver.roles[name].network_mode == "host"]  # type: ignore[index]
     return {"host_network": True} if set(on_host) - set(usual) else {}
-
-
-# What no file has, and what would be better without a key.
-
-
-def _note_improvements(
-    driver: drivers.Driver | None,
-    roles: Mapping[str, model.Part],
-    document: Mapping[str, Any],
-    remarks: model.Remarks,
-) -> None:
-    """Add a note on each key with a value of a file that is lower than what a spec without the key has."""
-    priority = spec_plugin.PluginSpec.model_fields["priority"].default
-    for name, part in roles.items():
-        given = [(part.job.body, "priority", document, priority, "above the jobs that cannot run without the plugin")]
-        if driver is not None:
-            usual, needs = driver.roles[name].default_count, f"which {driver.called} may need"  # type: ignore[index]
-            why = "so that one survives the loss of a client"
-            given += [
-                (part.group.body, "count", document.get(name, {}), usual, why),
-                (part.plugin.body, "health_timeout_s", document, driver.health_timeout_s, needs),
-            ]
-        for body, key, fields, usual, why in given:
-            kept = fields.get(key)
-            if isinstance(kept, int) and isinstance(usual, int) and kept < usual:
-                path = key if fields is document else f"{name}.{key}"
-                text = f"{path} {kept} is kept; without the key it is {usual}, {why}"
-                remarks.add("note", part.file, body.at(key.removesuffix("_s")), text)
 
 
 def _note_roles(driver: drivers.Driver, roles: Mapping[str, model.Part], remarks: model.Remarks) -> None:

@@ -88,30 +88,12 @@ def _sets(volumes: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 
 def _write_set(name: str, members: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    rest = [{key: value for key, value in member.items() if key != "id"} for member in members]
-    common = _common(rest)
-    own = [_beyond(item, common) for item in rest]
+    """Return the set of *members*: what they have in common, and what each has beyond it."""
+    first = members[0]
+    common = {
+        key: value
+        for key, value in first.items()
+        if key != "id" and all(key in member and member[key] == value for member in members)
+    }
+    own = [{key: value for key, value in member.items() if key not in {"id", *common}} for member in members]
     return {"id": name, **common} | ({"each": own} if any(own) else {"count": len(members)})
-
-
-def _common(items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the entries common to all *items*, mappings key by key."""
-    found = {}
-    for key, value in items[0].items():
-        values = [item.get(key) for item in items]
-        if all(each == value for each in values):
-            found[key] = value
-        elif all(isinstance(each, Mapping) for each in values) and (inner := _common(values)):  # type: ignore[arg-type]
-            found[key] = inner
-    return found
-
-
-def _beyond(item: Mapping[str, Any], common: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the entries of *item* that are not *common*."""
-    found = {}
-    for key, value in item.items():
-        if key not in common:
-            found[key] = value
-        elif value != common[key]:
-            found[key] = _beyond(value, common[key])
-    return found

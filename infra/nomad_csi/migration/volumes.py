@@ -201,13 +201,13 @@ def _map(name: str, content: values.Map, file: str, remarks: model.Remarks) -> d
     found: dict[str, str] = {}
     for block in values.blocks(content, name):
         if isinstance(content[name], list):
-            remarks.add("changed", file, block.line, f"{name} as a block becomes a map")
+            remarks.add("changed", file, block.line, f"{name} as a block becomes a map", code="block-map")
         for key, value in block.items():
             found[key] = payloads.weak_text(value, f"{name}.{key}")
             if isinstance(value, bool):
                 found[key] = str(value).lower()
                 text = f"{name}.{key} is now the string {found[key]}; Nomad converted it to {int(value)}"
-                remarks.add("changed", file, block.at(key), text)
+                remarks.add("changed", file, block.at(key), text, code="value-weak")
     return found
 
 
@@ -232,7 +232,7 @@ def _left_out(content: values.Map, file: str, remarks: model.Remarks) -> None:
         remarks.add("left out", file, content.at("secrets"), text)
     for name in content:
         if name not in KNOWN and name not in LEGACY:
-            remarks.add("left out", file, content.at(name), f"{name}, which Nomad drops too")
+            remarks.add("left out", file, content.at(name), f"{name}, which Nomad drops too", code="name-unknown")
     for name in ("mount_options", "topology_request"):
         if len(values.blocks(content, name)) > 1:
             text = f"all {name} blocks except the one that Nomad reads"

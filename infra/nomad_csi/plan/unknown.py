@@ -5,12 +5,10 @@ A rule that reads a value which is not known ends there, without a problem. It r
 """
 
 import inspect
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any, TypeVar
 
 import pydantic
-
-from nomad_csi.errors import Problem
 
 T = TypeVar("T")
 
@@ -19,16 +17,21 @@ Location = tuple[str | int, ...]
 
 
 class UnknownValueError(Exception):
-    """A rule reads a value that is not known yet."""
+    """A rule reads a value that is not known."""
 
 
-def known(*rules: Iterable[Problem]) -> Iterator[Problem]:
-    """Yield the problems of *rules*; each ends where it reads a value that is not known yet."""
+def known(*rules: Iterable[T], ended: Callable[[UnknownValueError], T] | None = None) -> Iterator[T]:
+    """
+    Yield what *rules* find; each ends where it reads a value that is not known.
+
+    *ended* makes a finding of such an end; without it, nothing says so.
+    """
     for rule in rules:
         try:
             yield from rule
-        except UnknownValueError:
-            continue
+        except UnknownValueError as error:
+            if ended is not None:
+                yield ended(error)
 
 
 def partly(value: T, late: Collection[Location]) -> T:

@@ -143,10 +143,10 @@ def test_everything_as_json(capsys):
     found = json.loads(capsys.readouterr().out)
     assert set(found) == {"schema_version", "spec", "remarks", "findings"}
     assert found["remarks"][0] == {
-        "kind": "note",
+        "kind": "changed",
         "file": EFS,
         "line": 1,
-        "text": "priority 50 is kept; without the key it is 80, above the jobs that cannot run without the plugin",
+        "text": "namespace: the caller's becomes default",
         "code": "",
     }
     assert {"host-network-missing", "restart-gives-up"} <= {item["code"] for item in found["findings"]}

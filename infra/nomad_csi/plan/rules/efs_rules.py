@@ -119,21 +119,32 @@ def _has_flag(volume: spec.VolumeSpec) -> bool:
 
 def check_mount(volume: spec.VolumeSpec, path: str) -> Iterator[Problem]:
     """Yield the problems between mount flags, context, external id and role of *volume*, at *path*."""
-    flags = volume.mount_options.mount_flags
-    given = volume.efs.iam if volume.efs else None
-    if given and not _has_flag(volume):
+    return known(_mount_role(volume, path), _mount_context(volume, path), _mount_flags(volume, path))
+
+
+def _mount_role(volume: spec.VolumeSpec, path: str) -> Iterator[Problem]:
+    if volume.efs and volume.efs.iam and not _has_flag(volume):
         allowed = "it with the mount flag iam only: without it no client shows who it is"
         fix = "add iam to mount_options.mount_flags"
         yield Problem(path=f"{path}.efs.iam", got="a role", allowed=allowed, fix=fix)
+
+
+def _mount_context(volume: spec.VolumeSpec, path: str) -> Iterator[Problem]:
     for key, value in volume.context.items():
-        if key.lower() == "encryptintransit" and value in FALSE and (flag := next(filter(flags.count, _TLS), "")):
-            allowed = f"true with the mount flag {flag}"
-            yield _refused(f"{path}.context.{key}", repr(value), allowed, "remove one of the two")
         if key.lower() == "mounttargetip" and not _is_address(value):
             yield _refused(f"{path}.context.{key}", repr(value), "the IP address of a mount target")
         if key.lower() == "mounttargetipmap" and not _is_json_object(value):
             allowed = 'addresses by zone as JSON: {"us-east-1a": "10.0.0.1"}'
             yield _refused(f"{path}.context.{key}", repr(value), allowed)
+        if key.lower() == "encryptintransit" and value in FALSE:
+            tls = next((flag for flag in volume.mount_options.mount_flags if flag in _TLS), "")
+            if tls:
+                allowed = f"true with the mount flag {tls}"
+                yield _refused(f"{path}.context.{key}", repr(value), allowed, "remove one of the two")
+
+
+def _mount_flags(volume: spec.VolumeSpec, path: str) -> Iterator[Problem]:
+    flags = volume.mount_options.mount_flags
     external_id = volume.existing.external_id if volume.existing else ""
     where = f"{path}.mount_options.mount_flags"
     points = [flag for flag in flags if flag.startswith("accesspoint=")]

@@ -1,22 +1,20 @@
-"""Check the job of a plugin: type, count, constraints, restarts and timeouts."""
+"""Check the job of a plugin: type, count, restarts, timeouts, its task and the arguments of its driver."""
 
 import posixpath
-import re
 from collections.abc import Iterator
 from typing import Any
 
 from nomad_csi.drivers import arguments, recognise
+from nomad_csi.drivers import model as drivers
 from nomad_csi.findings import Finding
 from nomad_csi.hcl import task_drivers, values
 from nomad_csi.lint.model import LintedPlugin, finding_at_line
 from nomad_csi.migration import model
-from nomad_csi.nomad import version_gates
 from nomad_csi.spec import names, plugin_jobs
 from nomad_csi.text import secrets
 
 _TYPES = ("controller", "node", "monolith")
 _DEFAULT_HEALTH_TIMEOUT_S = 30
-_BOUND = re.compile(r"\s*(!=|>=|>|=|~>|<=|<|)\s*v?(\d+(?:\.\d+)*)", re.ASCII)
 
 
 def _kind(plugin: LintedPlugin) -> Iterator[Finding]:
@@ -68,27 +66,6 @@ def _health_timeout(plugin: LintedPlugin) -> Iterator[Finding]:
         found = f"{given:g} s" if given else f"none, which is {_DEFAULT_HEALTH_TIMEOUT_S} s"
         fix = f'set health_timeout = "{wanted}s" in the csi_plugin block'
         yield finding_at_line("health-timeout-short", plugin.plugin.body.at("health_timeout"), found, fix)
-
-
-def _nomad_version(plugin: LintedPlugin) -> Iterator[Finding]:
-    if plugin.driver is None:
-        return
-    for block in plugin.constraints:
-        value = block.get("value", block.get("version", block.get("semver")))
-        if block.get("attribute") != "${attr.nomad.version}" or not isinstance(value, str):
-            continue
-        if block.get("operator") != "!=" and _lets_in_older(value, plugin.driver.minimum_nomad):
-            found = f"Nomad {value}; {plugin.driver.called} needs {plugin.driver.minimum_nomad}"
-            fix = f'use ">= {plugin.driver.minimum_nomad}"'
-            yield finding_at_line("nomad-constraint-too-low", block.line, found, fix)
-
-
-def _lets_in_older(constraint: str, least: str) -> bool:
-    """Return whether *constraint*, such as ``">= 1.3, < 2"``, has bounds and allows a version older than *least*."""
-    parts = (_BOUND.match(part) for part in constraint.split(","))
-    bounds = [(found[1], found[2]) for found in parts if found and found[1] != "!="]
-    lower = (version for operator, version in bounds if operator not in {"<", "<="})
-    return bool(bounds) and all(version_gates.is_older(version, least) for version in lower)
 
 
 # Check the task of a plugin, except its arguments: image, privilege, network, folders, config.
@@ -211,7 +188,108 @@ def _texts(value: Any, line: int) -> Iterator[tuple[str, int]]:
         yield value, line
 
 
+# Check its arguments against the driver's row of the catalogue.
+
+
+def _secrets(plugin: LintedPlugin) -> Iterator[Finding]:
+    for index, argument in enumerate(plugin.task.written_arguments):
+        if secrets.argument_has_secret(argument):
+            found = f"what looks like one in --{arguments.flag_name(argument)}" if argument.startswith("-") else "one"
+            yield finding_at_line("secret-in-argument", plugin.task.line_of_argument(index), found)
+
+
+def _endpoint(plugin: LintedPlugin) -> Iterator[Finding]:
+    wanted = f"{plugin.mount_dir.rstrip('/')}/csi.sock"
+    for index, argument in enumerate(plugin.task.written_arguments):
+        name, value = arguments.flag_name(argument), argument.partition("=")[2]
+        if name not in arguments.ENDPOINT_FLAGS or not value or "${" in value or value.startswith("tcp:"):
+            continue
+        line = plugin.task.line_of_argument(index)
+        path = "/" + value.removeprefix("unix:").lstrip("/")
+        if path != wanted and plugin.task.driver != "raw_exec":
+            found = f"the socket at {path}, which Nomad looks for at {wanted}"
+            yield finding_at_line("endpoint-elsewhere", line, found)
+        else:
+            yield finding_at_line("endpoint-written-out", line, f"the socket as {value}")
+
+
+def _words(plugin: LintedPlugin) -> Iterator[Finding]:
+    driver = plugin.driver
+    if driver is None:
+        return
+    if plugin.runs_own_command:
+        config = plugin.task.config
+        name = next(name for name in ("entrypoint", "command") if name in config)
+        yield finding_at_line("command-unchecked", config.at(name), f"{name} of its own with {driver.called}")
+        return
+    modes = {role.arguments[0]: name for name, role in driver.roles.items() if _is_plain(role.arguments[:1])}
+    given = plugin.task.arguments
+    words = [(index, argument) for index, argument in enumerate(given) if _is_plain((argument,))]
+    if not modes:
+        yield from _no_words(plugin, driver, words)
+        return
+    known = {**modes, **arguments.MODE_WORDS.get(driver.name, {})}
+    first = given[0] if given and _is_plain(given[:1]) else ""
+    line = plugin.task.line_of_argument(0)
+    if first and first not in known:
+        fix = f"use {' or '.join(sorted(known))}"
+        yield finding_at_line("mode-word-unknown", line, f"{first!a} with {driver.called}", fix)
+    elif known.get(first, "monolith") != plugin.plugin.type:
+        found = f"{first!a}, and csi_plugin type {plugin.plugin.type!a}" if first else "no mode word"
+        yield finding_at_line("mode-word-differs", line, found)
+
+
+def _no_words(plugin: LintedPlugin, driver: drivers.Driver, words: list[tuple[int, str]]) -> Iterator[Finding]:
+    if all(role.flags is None for role in driver.roles.values()):
+        return
+    for index, word in words:
+        before = plugin.task.arguments[index - 1] if index else ""
+        if before.startswith("-") and "=" not in before:
+            continue  # the value of the preceding flag
+        yield finding_at_line("positional-word", plugin.task.line_of_argument(index), f"{word!a} with {driver.called}")
+
+
+def _is_plain(given: tuple[str, ...] | list[str]) -> bool:
+    return bool(given) and arguments.is_word(given[0])
+
+
+def _flags(plugin: LintedPlugin) -> Iterator[Finding]:
+    role, driver = plugin.role, plugin.driver
+    if role is None or role.flags is None or driver is None or plugin.runs_own_command:
+        return
+    known = role.flags | set(role.unfit_flags)
+    others = {flag for other in driver.roles.values() for flag in (other.flags or frozenset())}
+    for index, argument in enumerate(plugin.task.written_arguments):
+        name = arguments.flag_name(argument)
+        line = plugin.task.line_of_argument(index)
+        if not name:
+            continue
+        if name in arguments.WITHOUT_EFFECT.get(driver.name, frozenset()):
+            yield finding_at_line("flag-without-effect", line, f"--{name} with {driver.called}")
+        elif name in arguments.NAME_FLAGS and name in role.unfit_flags:
+            yield from _driver_name(argument.partition("=")[2], line, driver)
+        elif name in role.unfit_flags:
+            why = role.unfit_flags[name]
+            yield finding_at_line("flag-unfit", line, f"--{name} with {driver.called}: {why}")
+        elif name not in known:
+            other = ", a flag of its other part" if name in others else ""
+            yield finding_at_line("flag-unknown", line, f"--{name} with {driver.called}{other}")
+    given = arguments.flags(plugin.task.written_arguments)
+    for exclusive in role.exclusive_flags:
+        both = sorted(exclusive & given)
+        if len(both) > 1:
+            found = " and ".join(f"--{name}" for name in both)
+            yield finding_at_line("flags-exclusive", plugin.task.config.at("args"), found)
+
+
+def _driver_name(name: str, line: int, driver: drivers.Driver) -> Iterator[Finding]:
+    if name != driver.provider:
+        found = f"the name {name!a}; {driver.called} is {driver.provider!a} without the flag"
+        yield finding_at_line("driver-renamed", line, found)
+
+
 CHECKS = (
-    _kind, _instances, _restart, _health_timeout, _nomad_version, _image, _privilege, _network, _folders, _stage_folder,
+    _kind, _instances, _restart, _health_timeout, _image, _privilege, _network, _folders, _stage_folder,
     _base_folder, _environment, _config_keys, _questions,
+    _secrets, _endpoint, _words, _flags,
 )  # fmt: skip
