@@ -60,10 +60,6 @@ class Beside:
         subnet = self.made("aws:ec2/subnet:Subnet", vpcId=vpc_id, cidrBlock="10.1.1.0/24").id
         return {"routeTableId": self.table_of(vpc_id), "subnetId": subnet}
 
-    def main_association(self):
-        vpc_id = self.vpc()
-        return {"routeTableId": self.table_of(vpc_id), "vpcId": vpc_id}
-
     def default_subnet(self):
         getter = "aws:ec2/getSubnet:getSubnet"
         return self.engine.invoke(getter, availabilityZone="us-east-1a", defaultForAz=True)["id"]
@@ -103,13 +99,10 @@ INPUTS = {
         "availabilityZone": "us-east-1b",
         "mapPublicIpOnLaunch": True,
     },
-    "DefaultVpc": lambda _: {"enableDnsHostnames": True, "region": "eu-west-1"},
-    "DefaultSubnet": lambda _: {"availabilityZone": "eu-west-1c", "region": "eu-west-1"},
     "InternetGateway": lambda beside: {"vpcId": beside.vpc()},
     "RouteTable": Beside.routes,
     "Route": Beside.route,
     "RouteTableAssociation": Beside.association,
-    "MainRouteTableAssociation": Beside.main_association,
     "Volume": lambda _: {"availabilityZone": "us-east-1a", "encrypted": True, "size": 10, "type": "gp3"},
     "FileSystem": lambda _: {"encrypted": True, "lifecyclePolicies": [{"transitionToIa": "AFTER_30_DAYS"}]},
     "MountTarget": lambda beside: {
@@ -128,9 +121,6 @@ INPUTS = {
     "SecurityGroup": lambda _: {"ingress": [NFS | {"cidrBlocks": ["10.0.0.0/8"]}]},
     "SecurityGroupIngressRule": lambda beside: beside.rule(ipProtocol="tcp", cidrIpv4="10.0.0.0/8"),
     "SecurityGroupEgressRule": lambda beside: beside.rule(ipProtocol="tcp", cidrIpv4="10.0.0.0/8", description="NFS"),
-    "SecurityGroupRule": lambda beside: beside.rule(
-        type="egress", protocol="tcp", cidrBlocks=["10.0.0.0/8", "10.9.0.0/16"], description="NFS"
-    ),
     "LifecyclePolicy": lambda _: {
         "description": "nightly",
         "executionRoleArn": COPIES,
@@ -160,16 +150,10 @@ INPUTS = {
     "Policy": lambda beside: {"policy": beside.document("ec2:AttachVolume"), "description": "of a disk"},
     "Role": lambda beside: {"assumeRolePolicy": beside.trust_policy, "maxSessionDuration": 7200},
     "Key": lambda _: {"description": "of a volume", "enableKeyRotation": True, "deletionWindowInDays": 7},
-    "ReplicaKey": lambda beside: {
-        "primaryKeyArn": beside.key(multiRegion=True).outputs["arn"],
-        "region": "eu-west-1",
-        "description": "copy",
-    },
     "Alias": lambda beside: {"name": f"alias/{beside.unique}", "targetKeyId": beside.key().id},
     "InstanceProfile": Beside.of_role,
     "RolePolicy": lambda beside: beside.of_role(policy=beside.document("ec2:AttachVolume")),
     "RolePolicyAttachment": lambda beside: beside.of_role(policyArn=beside.policy().id),
-    "Bucket": lambda beside: {"bucket": beside.unique, "forceDestroy": True},
     "Parameter": lambda beside: {
         "type": "SecureString",
         "value": "one",
@@ -191,7 +175,7 @@ def arguments(request, engine, made, unique, document, trust_policy):
 
 TAGGED = {row.token for row in table.ROWS.values() if row.has_tags}
 
-STAYS = {"DefaultVpc", "DefaultSubnet", "SecretVersion"}
+STAYS = {"SecretVersion"}
 """What a delete leaves in AWS, as the real provider does."""
 
 
@@ -228,21 +212,6 @@ def test_preview_and_create_have_the_same_properties(engine, unique, token, argu
     promised = {name for name, value in preview.outputs.items() if value == wire.UNKNOWN}
     assert promised - made.outputs.keys() == set()
     assert made.outputs.keys() - preview.outputs.keys() <= row.known_inputs | {"region", "tagsAll", "tags"}
-
-
-def test_main_table_of_a_vpc_is_replaced_and_restored(engine, made, unique):
-    """The association makes another table the main one; without it the table of the VPC is it again."""
-    vpc = made("aws:ec2/vpc:Vpc", cidrBlock="10.3.0.0/16")
-    table_id = made("aws:ec2/routeTable:RouteTable", vpcId=vpc.id).id
-    inputs = {"vpcId": vpc.id, "routeTableId": table_id}
-
-    association = engine.create("aws:ec2/mainRouteTableAssociation:MainRouteTableAssociation", unique, inputs)
-    during = engine.refresh(vpc).outputs["mainRouteTableId"]
-    engine.delete(association)
-
-    assert association.outputs["originalRouteTableId"] == vpc.outputs["mainRouteTableId"]
-    assert during == table_id
-    assert engine.refresh(vpc).outputs["mainRouteTableId"] == vpc.outputs["mainRouteTableId"]
 
 
 def test_failure_after_the_create_records_the_object(engine, unique, made, trust_policy):

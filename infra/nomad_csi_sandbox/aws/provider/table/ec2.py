@@ -1,6 +1,5 @@
 """Networks of EC2. Source: hashicorp/terraform-provider-aws, ``internal/service/ec2``, read 2026-11."""
 
-import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
@@ -62,20 +61,6 @@ def _main_tables(aws: clients.Clients, vpc_id: str) -> list[dict[str, Any]]:
     return list(aws.ec2.describe_route_tables(Filters=filters)["RouteTables"])
 
 
-def _default_vpc(aws: clients.Clients, _inputs: Values) -> str:
-    """Return the default VPC of the region, made when there is none."""
-    found = aws.ec2.describe_vpcs(Filters=[{"Name": "is-default", "Values": ["true"]}])["Vpcs"]
-    return str((found[0] if found else aws.ec2.create_default_vpc()["Vpc"])["VpcId"])
-
-
-def _default_subnet(aws: clients.Clients, inputs: Values) -> str:
-    """Return the default subnet of a zone, made when there is none."""
-    zone = inputs["availabilityZone"]
-    filters = [{"Name": "default-for-az", "Values": ["true"]}, {"Name": "availability-zone", "Values": [zone]}]
-    found = aws.ec2.describe_subnets(Filters=filters)["Subnets"]
-    return str((found[0] if found else aws.ec2.create_default_subnet(AvailabilityZone=zone)["Subnet"])["SubnetId"])
-
-
 def _attach_gateway(aws: clients.Clients, identity: str, values: Values) -> None:
     """Attach an internet gateway to the wanted VPC alone."""
     _detach_gateway(aws, identity, values)
@@ -112,20 +97,6 @@ def _route(route: Values) -> dict[str, Any]:
     if unknown := sorted(given.keys() - ROUTE.keys()):
         raise errors.AwsError(f"the emulator of the aws provider does not know {', '.join(unknown)} of a route")
     return {ROUTE[name]: value for name, value in given.items()}
-
-
-def _original_table(aws: clients.Clients, _identity: str, found: Values) -> Properties:
-    """Return the table that was made with the VPC; moto lists the tables of a VPC in the order of their creation."""
-    tables = aws.ec2.describe_route_tables(Filters=[{"Name": "vpc-id", "Values": [found["VpcId"]]}])["RouteTables"]
-    return {"originalRouteTableId": tables[0]["RouteTableId"]}
-
-
-def _set_main_table(aws: clients.Clients, vpc_id: str, table_id: str) -> str:
-    """Make a table the main one of its VPC, and return the id of that association. A main table cannot be deleted."""
-    [table] = _main_tables(aws, vpc_id)
-    [association] = [one["RouteTableAssociationId"] for one in table["Associations"] if one["Main"]]
-    reply = aws.ec2.replace_route_table_association(AssociationId=association, RouteTableId=table_id)
-    return str(reply["NewAssociationId"])
 
 
 VPC = Row(
@@ -201,26 +172,6 @@ ROUTE_TABLE_ASSOCIATION = Row(
 ROWS = (
     VPC,
     SUBNET,
-    dataclasses.replace(
-        VPC,
-        token="aws:ec2/defaultVpc:DefaultVpc",
-        title="EC2 Default VPC",
-        inputs="enableDnsHostnames? enableDnsSupport? forceDestroy",
-        outputs=f"{VPC.outputs} cidrBlock instanceTenancy",
-        create=_default_vpc,
-        unsent="forceDestroy",
-        delete=(),
-    ),
-    dataclasses.replace(
-        SUBNET,
-        token="aws:ec2/defaultSubnet:DefaultSubnet",
-        title="EC2 Default Subnet",
-        inputs="availabilityZone! mapPublicIpOnLaunch? forceDestroy",
-        outputs=f"{SUBNET.outputs} availabilityZoneId cidrBlock vpcId",
-        create=_default_subnet,
-        unsent="forceDestroy",
-        delete=(),
-    ),
     Row(
         token="aws:ec2/internetGateway:InternetGateway",
         title="EC2 Internet Gateway",
@@ -252,15 +203,4 @@ ROWS = (
         delete_before_replace=True,
     ),
     ROUTE_TABLE_ASSOCIATION,
-    dataclasses.replace(
-        ROUTE_TABLE_ASSOCIATION,
-        token="aws:ec2/mainRouteTableAssociation:MainRouteTableAssociation",
-        title="EC2 Main Route Table Association",
-        inputs="vpcId! routeTableId!",
-        outputs="originalRouteTableId",
-        create=lambda aws, inputs: _set_main_table(aws, inputs["vpcId"], inputs["routeTableId"]),
-        found="RouteTables[] | [?Associations[?RouteTableAssociationId=='{id}' && Main]] | [0]",
-        more=_original_table,
-        delete=(lambda aws, _, state: _set_main_table(aws, state["vpcId"], state["originalRouteTableId"]),),
-    ),
 )

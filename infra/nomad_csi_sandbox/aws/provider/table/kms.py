@@ -1,19 +1,15 @@
 """Keys of KMS. Source: hashicorp/terraform-provider-aws, ``internal/service/kms``, read 2026-11."""
 
-import dataclasses
 from typing import Any
 
 from nomad_csi_sandbox.aws.provider import clients, forms
 from nomad_csi_sandbox.aws.provider.rows import Properties, Row, Tagging, Values, Work, call
 
 
-def _policy(aws: clients.Clients, identity: str, _found: Values) -> Properties:
-    return {"policy": aws.of("kms").get_key_policy(KeyId=identity, PolicyName="default")["Policy"]}
-
-
-def _policy_and_rotation(aws: clients.Clients, identity: str, found: Values) -> Properties:
-    rotates = aws.of("kms").get_key_rotation_status(KeyId=identity)["KeyRotationEnabled"]
-    return {**_policy(aws, identity, found), "enableKeyRotation": rotates}
+def _policy_and_rotation(aws: clients.Clients, identity: str, _found: Values) -> Properties:
+    kms = aws.of("kms")
+    policy = kms.get_key_policy(KeyId=identity, PolicyName="default")["Policy"]
+    return {"policy": policy, "enableKeyRotation": kms.get_key_rotation_status(KeyId=identity)["KeyRotationEnabled"]}
 
 
 def _key_id(key: Any) -> Any:
@@ -27,17 +23,6 @@ def _switch(name: str, what: str) -> Work:
         KeyId=identity
     )
 
-
-def _replicate(aws: clients.Clients, inputs: Values) -> str:
-    """Request a replica here from the region of the primary key."""
-    primary = inputs["primaryKeyArn"]
-    kms = aws.in_region(primary.split(":")[3]).of("kms")
-    reply = kms.replicate_key(KeyId=_key_id(primary), ReplicaRegion=aws.region)
-    return str(reply["ReplicaKeyMetadata"]["KeyId"])
-
-
-DESCRIPTION = call("update_key_description", KeyId="$id")
-POLICY = call("put_key_policy", KeyId="$id", PolicyName="default")
 
 KEY = Row(
     token="aws:kms/key:Key",
@@ -53,7 +38,10 @@ KEY = Row(
         "enableKeyRotation": _switch("enableKeyRotation", "key_rotation"),
         "isEnabled": _switch("isEnabled", "key"),
     },
-    changes={"description": DESCRIPTION, "policy": POLICY},
+    changes={
+        "description": call("update_key_description", KeyId="$id"),
+        "policy": call("put_key_policy", KeyId="$id", PolicyName="default"),
+    },
     unsent="deletionWindowInDays",
     read=call("describe_key", KeyId="$id"),
     found="[KeyMetadata][?KeyState!='PendingDeletion'] | [0]",
@@ -80,19 +68,6 @@ KEY = Row(
 
 ROWS = (
     KEY,
-    dataclasses.replace(
-        KEY,
-        token="aws:kms/replicaKey:ReplicaKey",
-        title="KMS Replica Key",
-        inputs="primaryKeyArn! deletionWindowInDays description? policy?",
-        outputs="arn keyId keySpec",
-        create=_replicate,
-        settings={"description": DESCRIPTION, "policy": POLICY},
-        changes={},
-        names={"primaryKeyArn": "MultiRegionConfiguration.PrimaryKey.Arn"},
-        more=_policy,
-        defaults={"deletionWindowInDays": 30},
-    ),
     Row(
         token="aws:kms/alias:Alias",
         title="KMS Alias",
