@@ -22,8 +22,7 @@ from nomad_csi.csi import probe
 from nomad_csi.health import gather
 from nomad_csi.plan import storage
 from nomad_csi.render import documents
-from nomad_csi_sandbox.nomad import cluster, server
-from nomad_csi_sandbox.nomad.crowds import crowd
+from nomad_csi_sandbox.nomad import cluster, crowd, server
 
 CLIENTS = (100, 1000)
 LIMIT_S = 10.0

@@ -15,8 +15,7 @@ import yaml
 from benchmarks import timing
 from nomad_csi.plan import storage
 from nomad_csi.render import documents
-from nomad_csi_sandbox.nomad import cluster, server
-from nomad_csi_sandbox.nomad.crowds import crowd, crowd_probe, crowd_storage
+from nomad_csi_sandbox.nomad import cluster, crowd, server
 
 CLIENTS = (100, 1000)
 VOLUMES = 300
@@ -87,7 +86,7 @@ def _kind(path: str) -> str:
 def crowded(count: int) -> Iterator[tuple[cluster.Cluster, Path, str]]:
     """Run two plugins, one with controllers, on so many clients, with volumes that are claimed in their zones."""
     with tempfile.TemporaryDirectory(dir="/tmp") as name:
-        host = crowd_probe.Answering(cluster.Settings(data_dir=Path(name), nodes=()))
+        host = crowd.Answering(cluster.Settings(data_dir=Path(name), nodes=()))
         serving = server.Server(host)
         try:
             many = crowd.Crowd(host, count)
@@ -97,12 +96,12 @@ def crowded(count: int) -> Iterator[tuple[cluster.Cluster, Path, str]]:
                 for job in plugin.jobs:
                     text = documents.job_file(job)
                     if job.role == "controller":
-                        crowd_storage.control(host.state, text, provider, version, ids[:2])
+                        crowd.control(host.state, text, provider, version, ids[:2])
                     else:
                         many.run(text, provider, version)
-            crowd_storage.hold(host.state, [_volume(number) for number in range(VOLUMES)])
+            crowd.hold(host.state, [_volume(number) for number in range(VOLUMES)])
             claims = [(f"data-{number:05}", ids[number % len(ids)]) for number in range(VOLUMES)]
-            crowd_storage.consume(host.state, CONSUMER, claims[::2])
+            crowd.consume(host.state, CONSUMER, claims[::2])
             yield host, Path(name), serving.url
         finally:
             serving.close()

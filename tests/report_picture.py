@@ -12,8 +12,7 @@ from pathlib import Path
 from nomad_csi import cli
 from nomad_csi.plan import storage
 from nomad_csi.render import documents
-from nomad_csi_sandbox.nomad import cluster, server
-from nomad_csi_sandbox.nomad.crowds import crowd, crowd_storage
+from nomad_csi_sandbox.nomad import cluster, crowd, server
 from tests import programs
 from tests.diagnosis import browser as headless_browser
 
@@ -70,12 +69,12 @@ def fill(host, clients, volumes):
         for job in plugin.jobs:
             text = documents.job_file(job)
             if job.role == "controller":
-                crowd_storage.control(host.state, text, plugin.expectation.provider, version, node_ids[:2])
+                crowd.control(host.state, text, plugin.expectation.provider, version, node_ids[:2])
             else:
                 many.run(text, plugin.expectation.provider, version)
-    crowd_storage.hold(host.state, [volume(number) for number in range(volumes)])
+    crowd.hold(host.state, [volume(number) for number in range(volumes)])
     held = [(f"data-{number:05}", node_ids[number % clients]) for number in range(0, volumes, 2)]
-    crowd_storage.consume(host.state, CONSUMER, held)
+    crowd.consume(host.state, CONSUMER, held)
 
 
 def volume(number):
@@ -99,9 +98,9 @@ def hurt(host):
     """Let one instance fail, one client go down with the claims of its jobs, and one be drained."""
     known = host.state
     node_ids = list(known.nodes)
-    crowd_storage.fail(known, "aws-ebs0", node_ids[5], DENIED)
-    crowd_storage.lose(known, node_ids[8])
-    crowd_storage.drain(known, node_ids[9])
+    crowd.fail(known, "aws-ebs0", node_ids[5], DENIED)
+    crowd.lose(known, node_ids[8])
+    crowd.drain(known, node_ids[9])
 
 
 def main():

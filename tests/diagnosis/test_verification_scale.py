@@ -9,8 +9,7 @@ from nomad_csi.diagnosis import verification
 from nomad_csi.health import probe_run
 from nomad_csi.plan import probe_job, storage
 from nomad_csi.render import documents
-from nomad_csi_sandbox.nomad import cluster, server
-from nomad_csi_sandbox.nomad.crowds import crowd, crowd_probe
+from nomad_csi_sandbox.nomad import cluster, crowd, server
 
 SPEC = {
     "plugins": [
@@ -33,7 +32,7 @@ def crowded(tmp_path):
     running = []
 
     def start(count):
-        host = crowd_probe.Answering(cluster.Settings(data_dir=tmp_path, nodes=()))
+        host = crowd.Answering(cluster.Settings(data_dir=tmp_path, nodes=()))
         serving = server.Server(host)
         client = nomad.Nomad(nomad.Connection(address=serving.url))
         running.append((client, serving))

@@ -28,7 +28,7 @@ from nomad_csi.volumes import (
     volume_registration,
     wanted_volume,
 )
-from nomad_csi_sandbox.nomad.crowds import crowd_storage
+from nomad_csi_sandbox.nomad import crowd
 from tests import report_picture as demo
 
 ID, KEY, IDENTITY = "data", ("default", "data"), "default/data"
@@ -184,11 +184,11 @@ def client(agent, case):
     host, found = agent
     with host.state.lock:
         host.state.volumes.clear()
-        crowd_storage.hold(host.state, [volumes.payload(DESIRED)])
+        crowd.hold(host.state, [volumes.payload(DESIRED)])
         record = host.state.volumes[KEY]
         record.spec |= case.held
         if case.is_claimed:
-            crowd_storage.consume(host.state, demo.CONSUMER, [(ID, next(iter(host.state.nodes)))])
+            crowd.consume(host.state, demo.CONSUMER, [(ID, next(iter(host.state.nodes)))])
             for claim in record.claims.values():
                 claim |= {"AccessMode": SHARED.access_mode}
             record.spec |= {"AccessMode": SHARED.access_mode, "AttachmentMode": SHARED.attachment_mode}

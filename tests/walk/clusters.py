@@ -9,8 +9,7 @@ from nomad_csi import nomad
 from nomad_csi.nomad import cluster_identity, variables
 from nomad_csi_sandbox.csi_plugin import arguments
 from nomad_csi_sandbox.csi_plugin import server as csi_server
-from nomad_csi_sandbox.nomad import cluster, server
-from nomad_csi_sandbox.nomad.crowds import crowd, crowd_storage
+from nomad_csi_sandbox.nomad import cluster, crowd, server
 from nomad_csi_sandbox.nomad.storage import csi_client
 
 EBS, EFS = "aws-ebs0", "aws-efs0"
@@ -60,7 +59,7 @@ class Cluster:
         self._ends.enter_context(csi_server.served(command, environment))
         [node_id] = self._state.nodes
         source = JOB.format(plugin_id=EBS, role="controller", job_type="service")
-        crowd_storage.control(self._state, source, *PROVIDERS[EBS], [node_id])
+        crowd.control(self._state, source, *PROVIDERS[EBS], [node_id])
         with csi_client.connected(str(path), 60.0) as client:
             capabilities = client.controller_info()
         record = self._state.plugins[EBS]

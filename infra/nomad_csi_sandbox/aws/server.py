@@ -15,7 +15,7 @@ import urllib3
 from werkzeug import serving
 
 from nomad_csi_sandbox import guard
-from nomad_csi_sandbox.aws import keys, policies, snapshots, throttle
+from nomad_csi_sandbox.aws import moto_gaps, snapshots, throttle
 
 HOST = "127.0.0.1"
 
@@ -46,7 +46,7 @@ class Moto:
         self._server = serving.make_server(
             HOST,
             port,
-            guard.Guard(throttle.Throttle(snapshots.Snapshots(keys.Keys(policies.FileSystemPolicies(behind))))),
+            guard.Guard(throttle.Throttle(snapshots.Snapshots(moto_gaps.Keys(moto_gaps.FileSystemPolicies(behind))))),
             threaded=True,
             request_handler=werkzeug_app.MotoRequestHandler,
         )
