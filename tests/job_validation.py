@@ -20,7 +20,7 @@ def validate(nomad: request.Nomad, job: Mapping[str, Any]) -> JobValidation:
     query = {"namespace": job["Namespace"]} if job.get("Namespace") else None
     path = request.path_of("validate", "job")
     item = replies.checked(nomad.request("POST", path, query=query, body={"Job": job}))
-    error = replies.text(item, "Error")
-    found = replies.strings(item, "ValidationErrors") or ((error,) if error else ())
+    error = item.text("Error")
+    found = item.strings("ValidationErrors") or ((error,) if error else ())
     problems = tuple(" ".join(problem.split()) for problem in found)
-    return JobValidation(problems=problems, warnings=replies.text(item, "Warnings"))
+    return JobValidation(problems=problems, warnings=item.text("Warnings"))

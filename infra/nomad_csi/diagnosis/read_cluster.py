@@ -50,8 +50,8 @@ def seen_here(client: nomad.Nomad) -> dict[str, str] | facts.Unknown:
         return facts.Unknown(reason=str(error), is_expected=error.status == HTTPStatus.FORBIDDEN)
     except OSError as error:
         return facts.Unknown(reason=f"{MOUNTS} cannot be read: {error.strerror}")
-    node_id = replies.text(replies.table(replies.table(item, "stats"), "client"), "node_id")
-    data_dir = replies.text(replies.table(item, "config"), "DataDir")
+    node_id = item.table("stats").table("client").text("node_id")
+    data_dir = item.table("config").text("DataDir")
     if not node_id or not data_dir or not Path(data_dir).is_dir():
         return {}
     return {node_id: propagation(text, str(Path(data_dir).resolve()))}
@@ -208,7 +208,7 @@ def _tasks_of(
     """Return the plugin tasks of a job; none if it is absent, stopped, or the token may not read its namespace."""
     try:
         item = jobs.document(client, *key)
-        if item is not None and replies.boolean(item, "Stop"):
+        if item is not None and item.boolean("Stop"):
             stopped.add(key)
             return ()
         return () if item is None else plugin_jobs.tasks_of_document(item)

@@ -18,7 +18,6 @@ from nomad_csi import errors, nomad, side_by_side
 from nomad_csi.csi import endpoint, probe
 from nomad_csi.health import found, instances
 from nomad_csi.nomad import jobs, plugins
-from nomad_csi.nomad.http import replies
 from nomad_csi.plan import model
 
 # Jobs outside a plan that run a plugin of the plan.
@@ -56,7 +55,7 @@ def _read(client: nomad.Nomad, plugin_id: str, namespace: str, job_id: str) -> f
     if document is None:
         return None
     blocks = tuple(jobs.csi_plugins(document))
-    kinds = [replies.text(block, "Type") for block in blocks if block.get("ID") == plugin_id]
+    kinds = [block.text("Type") for block in blocks if block.get("ID") == plugin_id]
     return found.OtherJob(
         namespace=namespace,
         job_id=job_id,

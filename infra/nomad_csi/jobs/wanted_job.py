@@ -279,7 +279,7 @@ def refuse_serving(client: nomad.Nomad, job: jobs.Job) -> None:
     Without the plugin Nomad releases the claim, but the volume stays mounted and attached (tried on Nomad 2.0.6-dev).
     """
     document = None if job.stopped else jobs.document(client, job.namespace, job.job_id)
-    served = {replies.text(plugin, "ID") for plugin in jobs.csi_plugins(document)} if document else set()
+    served = {plugin.text("ID") for plugin in jobs.csi_plugins(document)} if document else set()
     claimed = [
         f"{item.namespace}/{item.volume_id}"
         for item in (volumes.list_volumes(client, "*") if served else ())

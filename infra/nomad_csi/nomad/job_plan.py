@@ -33,31 +33,31 @@ def changes(diff: replies.ReplyObject) -> tuple[str, ...]:
 
     For a list, such as arguments, one line for all of it: ``config.args: removed --v=2; added --v=4``.
     """
-    kind = replies.text(diff, "Type")
+    kind = diff.text("Type")
     return (f"job: {_WORDS[kind]}",) if kind in _WORDS else tuple(_edited(diff, "", ""))
 
 
 def failed_groups(plan: replies.ReplyObject) -> dict[str, str]:
     """Return the reasons for each group that cannot be placed, such as ``missing drivers (1 node)``."""
-    failed = replies.table(plan, "FailedTGAllocs")
-    return {group: _reasons(replies.table(failed, group)) for group in failed}
+    failed = plan.table("FailedTGAllocs")
+    return {group: _reasons(failed.table(group)) for group in failed}
 
 
 def _edited(node: replies.ReplyObject, where: str, prefix: str) -> Iterator[str]:
     """Yield the changes inside *node*; *where* leads to its task or group, *prefix* to the object within."""
-    single, lists = _parted(replies.rows(node, "Fields"))
+    single, lists = _parted(node.rows("Fields"))
     for field in single:
-        if replies.text(field, "Type") != "None":
+        if field.text("Type") != "None":
             yield f"{where}{prefix}{_field(field)}"
     for name, fields in lists.items():
         if text := _items(name, fields):
             yield f"{where}{prefix}{text}"
     for item in _changed(node, "Objects"):
-        name = replies.text(item, "Name")
+        name = item.text("Name")
         yield from _object(item, where, f"{prefix}{name[:1].lower()}{name[1:]}")
     for key, word in (("TaskGroups", "group"), ("Tasks", "task")):
         for item in _changed(node, key):
-            yield from _part(item, f"{where}{word} {replies.text(item, 'Name')}")
+            yield from _part(item, f"{where}{word} {item.text('Name')}")
 
 
 def _parted(
@@ -67,7 +67,7 @@ def _parted(
     single: list[replies.ReplyObject] = []
     lists: dict[str, list[replies.ReplyObject]] = {}
     for field in fields:
-        item = _ITEM.fullmatch(replies.text(field, "Name"))
+        item = _ITEM.fullmatch(field.text("Name"))
         if item:
             lists.setdefault(item["list"], []).append(field)
         else:
@@ -77,7 +77,7 @@ def _parted(
 
 def _items(name: str, fields: Sequence[replies.ReplyObject]) -> str:
     """Return removed and added items of a list, without positions: one new item moves all behind it."""
-    if all(replies.text(field, "Type") == "None" for field in fields):
+    if all(field.text("Type") == "None" for field in fields):
         return ""
     if _names_hidden(name):
         return f"{name}: changed"
@@ -91,12 +91,12 @@ def _items(name: str, fields: Sequence[replies.ReplyObject]) -> str:
 
 def _listed(fields: Iterable[replies.ReplyObject], key: str, absent: str) -> list[str]:
     """Return the items of a list in their order, those whose type is *absent* aside; `Type` ``None``: unchanged."""
-    items = [field for field in fields if replies.text(field, "Type") != absent]
-    return [replies.text(field, key) for field in sorted(items, key=_position)]
+    items = [field for field in fields if field.text("Type") != absent]
+    return [field.text(key) for field in sorted(items, key=_position)]
 
 
 def _position(field: replies.ReplyObject) -> int:
-    item = _ITEM.fullmatch(replies.text(field, "Name"))
+    item = _ITEM.fullmatch(field.text("Name"))
     return int(item["index"]) if item else 0
 
 
@@ -107,7 +107,7 @@ def _item(text: str, hidden: Collection[str]) -> str:
 
 
 def _object(item: replies.ReplyObject, where: str, path: str) -> Iterator[str]:
-    kind = replies.text(item, "Type")
+    kind = item.text("Type")
     if kind in _WORDS:
         values = ", ".join(_added_or_removed(field) for field in _changed(item, "Fields"))
         yield f"{where}{path}: {_WORDS[kind]}{f' ({values})' if values else ''}"
@@ -116,7 +116,7 @@ def _object(item: replies.ReplyObject, where: str, path: str) -> Iterator[str]:
 
 
 def _part(item: replies.ReplyObject, where: str) -> Iterator[str]:
-    kind = replies.text(item, "Type")
+    kind = item.text("Type")
     if kind in _WORDS:
         yield f"{where}: {_WORDS[kind]}"
     else:
@@ -125,25 +125,25 @@ def _part(item: replies.ReplyObject, where: str) -> Iterator[str]:
 
 def _changed(node: replies.ReplyObject, key: str) -> Iterator[replies.ReplyObject]:
     """Yield the differences; an edited object also lists its equal fields, of type ``None``."""
-    return (item for item in replies.rows(node, key) if replies.text(item, "Type") != "None")
+    return (item for item in node.rows(key) if item.text("Type") != "None")
 
 
 def _field(field: replies.ReplyObject) -> str:
-    name = replies.text(field, "Name")
+    name = field.text("Name")
     if _is_hidden(field):
-        return f"{name}: {_WORDS.get(replies.text(field, 'Type'), 'changed')}"
+        return f"{name}: {_WORDS.get(field.text('Type'), 'changed')}"
     return f"{name}: {_value(field, 'Old')} -> {_value(field, 'New')}"
 
 
 def _added_or_removed(field: replies.ReplyObject) -> str:
-    name = replies.text(field, "Name")
+    name = field.text("Name")
     return name if _is_hidden(field) else f"{name} {_value(field, 'New') if field.get('New') else _value(field, 'Old')}"
 
 
 def _is_hidden(field: replies.ReplyObject) -> bool:
     """Return whether the values of *field* are secrets, by its name or by their own form."""
-    return _names_hidden(replies.text(field, "Name")) or any(
-        secrets.argument_has_secret(replies.text(field, key)) for key in ("Old", "New")
+    return _names_hidden(field.text("Name")) or any(
+        secrets.argument_has_secret(field.text(key)) for key in ("Old", "New")
     )
 
 
@@ -153,7 +153,7 @@ def _names_hidden(name: str) -> bool:
 
 
 def _value(field: replies.ReplyObject, key: str) -> str:
-    return _cut(replies.text(field, key)) or "unset"
+    return _cut(field.text(key)) or "unset"
 
 
 def _cut(text: str) -> str:
@@ -169,13 +169,13 @@ def _reasons(metric: replies.ReplyObject) -> str:
         *_counted(metric, "DimensionExhausted", "{name} exhausted"),
         *_counted(metric, "ClassExhausted", "node class {name} exhausted"),
     ]
-    quota = [f"quota: {dimension}" for dimension in replies.strings(metric, "QuotaExhausted")]
+    quota = [f"quota: {dimension}" for dimension in metric.strings("QuotaExhausted")]
     if counts or quota:
         return ", ".join([*counts, *quota])
-    return "no node to check" if not replies.number(metric, "NodesEvaluated") else "no node fits"
+    return "no node to check" if not metric.number("NodesEvaluated") else "no node fits"
 
 
 def _counted(metric: replies.ReplyObject, key: str, form: str) -> list[str]:
-    found = replies.table(metric, key)
-    counts = {name: replies.number(found, name) for name in sorted(found)}
+    found = metric.table(key)
+    counts = {name: found.number(name) for name in sorted(found)}
     return [f"{form.format(name=name)} ({listing.counted(count, 'node')})" for name, count in counts.items()]

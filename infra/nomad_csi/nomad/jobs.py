@@ -52,9 +52,9 @@ def parse(nomad: request.Nomad, hcl: str, *, namespace: str = "") -> replies.Rep
     body = {"JobHCL": hcl, "Canonicalize": True}
     query = {"namespace": namespace} if namespace else None
     parsed = replies.checked(nomad.request("POST", path, query=query, body=body))
-    replies.required(parsed, "ID")
-    replies.text(parsed, "Namespace")
-    replies.texts(parsed, "Meta")
+    parsed.required("ID")
+    parsed.text("Namespace")
+    parsed.texts("Meta")
     return parsed
 
 
@@ -63,12 +63,12 @@ def plan(nomad: request.Nomad, job: Mapping[str, Any]) -> JobPlan:
     path = request.path_of("job", job["ID"], "plan")
     body = {"Job": job, "Diff": True}
     item = replies.checked(nomad.request("POST", path, query=_query(job), body=body))
-    diff = replies.table(item, "Diff")
+    diff = item.table("Diff")
     return JobPlan(
-        diff_type=replies.text(diff, "Type"),
-        job_modify_index=replies.number(item, "JobModifyIndex"),
+        diff_type=diff.text("Type"),
+        job_modify_index=item.number("JobModifyIndex"),
         failed_groups=job_plan.failed_groups(item),
-        warnings=replies.text(item, "Warnings"),
+        warnings=item.text("Warnings"),
         changes=job_plan.changes(diff),
     )
 
@@ -107,7 +107,7 @@ def document(nomad: request.Nomad, namespace: str, job_id: str) -> replies.Reply
 def source(nomad: request.Nomad, namespace: str, job_id: str, version: int) -> str | None:
     """Return the HCL2 that *version* of the job was registered with; ``None``: Nomad has none."""
     item = submission(nomad, namespace, job_id, version)
-    return None if item is None else replies.text(item, "Source")
+    return None if item is None else item.text("Source")
 
 
 def submission(nomad: request.Nomad, namespace: str, job_id: str, version: int) -> replies.ReplyObject | None:
@@ -159,16 +159,16 @@ def failed_mounts(nomad: request.Nomad, namespace: str) -> tuple[records.FailedM
 
 
 def _mount_error(item: replies.ReplyObject) -> str:
-    if replies.text(item, "NextAllocation"):
+    if item.text("NextAllocation"):
         return ""
     messages = [event.message for event in _allocation(item).task_events if event.message.startswith(_HOOK)]
     return messages[-1].removeprefix(_HOOK) if messages else ""
 
 
 def _failed_mount(item: replies.ReplyObject, error: str) -> records.FailedMount:
-    number = replies.text(item, "Name").rpartition("[")[2].rstrip("]")
+    number = item.text("Name").rpartition("[")[2].rstrip("]")
     given = {
-        "group": replies.text(item, "TaskGroup"),
+        "group": item.text("TaskGroup"),
         "index": int(number) if number.isdecimal() else 0,
         "error": error,
     }
@@ -177,14 +177,14 @@ def _failed_mount(item: replies.ReplyObject, error: str) -> records.FailedMount:
 
 def volumes_of(job: replies.ReplyObject, group: str, index: int) -> tuple[str, ...]:
     """Return the CSI volumes of allocation *index* of *group*; none of a stopped job. *job* is as of `document`."""
-    parts = () if replies.boolean(job, "Stop") else replies.rows(job, "TaskGroups")
-    found = [part for part in parts if replies.text(part, "Name") == group]
-    blocks = [replies.table(part, "Volumes") for part in found]
-    asked = [replies.table(block, name) for block in blocks for name in block]
+    parts = () if job.boolean("Stop") else job.rows("TaskGroups")
+    found = [part for part in parts if part.text("Name") == group]
+    blocks = [part.table("Volumes") for part in found]
+    asked = [block.table(name) for block in blocks for name in block]
     return tuple(
-        f"{replies.text(each, 'Source')}{f'[{index}]' if replies.boolean(each, 'PerAlloc') else ''}"
+        f"{each.text('Source')}{f'[{index}]' if each.boolean('PerAlloc') else ''}"
         for each in asked
-        if replies.text(each, "Type") == "csi"
+        if each.text("Type") == "csi"
     )
 
 
@@ -197,9 +197,9 @@ def csi_tasks(
     job: replies.ReplyObject,
 ) -> Iterator[tuple[replies.ReplyObject, replies.ReplyObject, replies.ReplyObject]]:
     """Yield group, task and ``csi_plugin`` block of each task of *job* that has one."""
-    for group in replies.rows(job, "TaskGroups"):
-        for task in replies.rows(group, "Tasks"):
-            if plugin := replies.table(task, "CSIPluginConfig"):
+    for group in job.rows("TaskGroups"):
+        for task in group.rows("Tasks"):
+            if plugin := task.table("CSIPluginConfig"):
                 yield group, task, plugin
 
 
@@ -213,17 +213,17 @@ def _job(item: replies.ReplyObject) -> Job:
 
 
 def _allocation(item: replies.ReplyObject) -> Allocation:
-    states = replies.table(item, "TaskStates")
-    events = [_event(event, task) for task in states for event in replies.rows(replies.table(states, task), "Events")]
+    states = item.table("TaskStates")
+    events = [_event(event, task) for task in states for event in states.table(task).rows("Events")]
     given = {
         "task_events": tuple(sorted(events, key=lambda event: (event.time_ns, event.task))),
-        "restarts": sum(replies.number(replies.table(states, task), "Restarts") for task in states),
+        "restarts": sum(states.table(task).number("Restarts") for task in states),
     }
     return replies.record(Allocation, item, given, alloc_id="ID")
 
 
 def _event(item: replies.ReplyObject, task: str) -> TaskEvent:
-    message = replies.text(item, "DisplayMessage") or replies.text(item, "Message")
+    message = item.text("DisplayMessage") or item.text("Message")
     return replies.record(TaskEvent, item, {"message": message, "task": task}, time_ns="Time")
 
 

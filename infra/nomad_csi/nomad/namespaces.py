@@ -120,7 +120,7 @@ def refuse_unknown(nomad: request.Nomad, namespace: str) -> None:
 
 
 def _there(nomad: request.Nomad) -> tuple[str, ...]:
-    return tuple(sorted(replies.text(item, "Name") for item in replies.many(nomad, request.path_of("namespaces"))))
+    return tuple(sorted(item.text("Name") for item in replies.many(nomad, request.path_of("namespaces"))))
 
 
 def _is_absent(nomad: request.Nomad, namespace: str) -> bool:

@@ -35,24 +35,20 @@ def all_described(nomad: request.Nomad, wanted: Iterable[Node]) -> Iterator[Node
 
 
 def _described(node: Node, item: replies.ReplyObject) -> Node:
-    return replace(node, attributes=replies.texts(item, "Attributes"), meta=replies.texts(item, "Meta"))
+    return replace(node, attributes=item.texts("Attributes"), meta=item.texts("Meta"))
 
 
 def _node(item: replies.ReplyObject) -> Node:
-    drivers = replies.table(item, "Drivers")
+    drivers = item.table("Drivers")
     given = {
-        "eligible": replies.text(item, "SchedulingEligibility") == "eligible",
+        "eligible": item.text("SchedulingEligibility") == "eligible",
         "drivers": {
-            name: replies.boolean(driver, "Healthy")
-            for name in drivers
-            if replies.boolean(driver := replies.table(drivers, name), "Detected")
+            name: driver.boolean("Healthy") for name in drivers if (driver := drivers.table(name)).boolean("Detected")
         },
         "driver_attributes": {
-            key: value
-            for name in drivers
-            for key, value in replies.texts(replies.table(drivers, name), "Attributes").items()
+            key: value for name in drivers for key, value in drivers.table(name).texts("Attributes").items()
         },
-        "driver_health": {name: replies.text(replies.table(drivers, name), "HealthDescription") for name in drivers},
+        "driver_health": {name: drivers.table(name).text("HealthDescription") for name in drivers},
     }
     return replies.record(Node, item, given, node_id="ID", draining="Drain")
 
@@ -93,7 +89,7 @@ def ids_matching(nomad: request.Nomad, attribute: str, expression: str) -> froze
         if error.status != HTTPStatus.BAD_REQUEST:
             raise
         return None
-    return frozenset(replies.text(item, "ID") for item in found)
+    return frozenset(item.text("ID") for item in found)
 
 
 def _quoted(text: str) -> str:
@@ -110,9 +106,9 @@ def list_servers(nomad: request.Nomad) -> tuple[Server, ...]:
     """Return the servers of the agent's region, including failed ones, without those of other regions."""
     path = request.path_of("agent", "members")
     item = replies.checked(nomad.request("GET", path))
-    region = replies.text(item, "ServerRegion")
+    region = item.text("ServerRegion")
     return tuple(
-        replies.record(Server, member, {"version": replies.text(replies.table(member, "Tags"), "build")})
-        for member in replies.rows(item, "Members")
-        if replies.text(replies.table(member, "Tags"), "region") in {region, ""}
+        replies.record(Server, member, {"version": member.table("Tags").text("build")})
+        for member in item.rows("Members")
+        if member.table("Tags").text("region") in {region, ""}
     )

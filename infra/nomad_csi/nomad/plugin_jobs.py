@@ -56,36 +56,34 @@ def tasks_of_plan(job: model.PluginJob) -> PluginTask:
 def _task(
     job: replies.ReplyObject, group: replies.ReplyObject, task: replies.ReplyObject, plugin: replies.ReplyObject
 ) -> PluginTask:
-    config = replies.table(task, "Config")
-    driver = replies.text(task, "Driver")
-    modes = [replies.text(item, "Mode") for item in replies.rows(group, "Networks")]
-    words = " ".join(
-        (*replies.table(task, "Env"), *(replies.text(item, "EmbeddedTmpl") for item in replies.rows(task, "Templates")))
-    )
-    constraints = itertools.chain.from_iterable(replies.rows(part, "Constraints") for part in (job, group, task))
+    config = task.table("Config")
+    driver = task.text("Driver")
+    modes = [item.text("Mode") for item in group.rows("Networks")]
+    words = " ".join((*task.table("Env"), *(item.text("EmbeddedTmpl") for item in task.rows("Templates"))))
+    constraints = itertools.chain.from_iterable(part.rows("Constraints") for part in (job, group, task))
     return PluginTask(
-        job_id=replies.text(job, "ID"),
-        namespace=replies.text(job, "Namespace"),
-        job_type=replies.text(job, "Type"),
-        plugin_id=replies.text(plugin, "ID"),
-        role=replies.text(plugin, "Type"),
+        job_id=job.text("ID"),
+        namespace=job.text("Namespace"),
+        job_type=job.text("Type"),
+        plugin_id=plugin.text("ID"),
+        role=plugin.text("Type"),
         task_driver=driver,
         privileged=config.get("privileged") in (True, "true"),
         host_network=_is_on_host(driver, str(config.get("network_mode"))) or modes == ["host"],
         own_credentials=any(name in words for name in _CREDENTIALS),
-        datacenters=replies.strings(job, "Datacenters") or ("*",),
-        node_pool=replies.text(job, "NodePool") or "default",
+        datacenters=job.strings("Datacenters") or ("*",),
+        node_pool=job.text("NodePool") or "default",
         constraints=tuple(
             model.Constraint(
-                attribute=replies.text(item, "LTarget"),
-                operator=replies.text(item, "Operand") or "=",
-                value=replies.text(item, "RTarget"),
+                attribute=item.text("LTarget"),
+                operator=item.text("Operand") or "=",
+                value=item.text("RTarget"),
             )
             for item in constraints
         ),
         binds=tuple(item for item in _listed(config, "volumes") if item.startswith("/")),
         capabilities=frozenset(item.lower().removeprefix("cap_") for item in _listed(config, "cap_add")),
-        meta=replies.texts(job, "Meta"),
+        meta=job.texts("Meta"),
     )
 
 
@@ -144,9 +142,9 @@ def jobs_of_plugin(nomad: request.Nomad, plugin: plugins.Plugin) -> PluginJobs:
 
 def _read(nomad: request.Nomad, namespace: str, job_id: str) -> RunningJob | None:
     item = jobs.document(nomad, namespace, job_id)
-    if item is None or replies.boolean(item, "Stop"):
+    if item is None or item.boolean("Stop"):
         return None
-    submitted = jobs.submission(nomad, namespace, job_id, replies.number(item, "Version"))
+    submitted = jobs.submission(nomad, namespace, job_id, item.number("Version"))
     is_whole = submitted is not None and not submitted.get("Variables") and not submitted.get("VariableFlags")
-    source = replies.text(submitted, "Source") if submitted is not None and is_whole else ""
+    source = submitted.text("Source") if submitted is not None and is_whole else ""
     return RunningJob(namespace=namespace, job_id=job_id, document=dict(item), source=source)

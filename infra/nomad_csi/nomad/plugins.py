@@ -26,7 +26,7 @@ def get(nomad: request.Nomad, plugin_id: str) -> Plugin | None:
 def list_ids(nomad: request.Nomad) -> tuple[str, ...]:
     """Return the ids of all CSI plugins, sorted. Without ``type`` Nomad would return an empty list."""
     found = replies.many(nomad, request.path_of("plugins"), query={"type": "csi"})
-    return tuple(sorted(replies.text(item, "ID") for item in found))
+    return tuple(sorted(item.text("ID") for item in found))
 
 
 def _plugin(item: replies.ReplyObject) -> Plugin:
@@ -41,30 +41,30 @@ def _plugin(item: replies.ReplyObject) -> Plugin:
 def _jobs(item: replies.ReplyObject) -> Iterator[tuple[str, str]]:
     """Yield the jobs of both roles: ``{"ControllerJobs": {NAMESPACE: {JOB: {"Expected": 1}}}}``."""
     for key in ("ControllerJobs", "NodeJobs"):
-        namespaces = replies.table(item, key)
+        namespaces = item.table(key)
         for namespace in namespaces:
-            yield from ((namespace, job_id) for job_id in replies.table(namespaces, namespace))
+            yield from ((namespace, job_id) for job_id in namespaces.table(namespace))
 
 
 def _instances(item: replies.ReplyObject, key: str, role: Literal["controller", "node"]) -> tuple[Instance, ...]:
-    found = replies.table(item, key)
-    return tuple(_instance(replies.table(found, node_id), node_id, role) for node_id in sorted(found))
+    found = item.table(key)
+    return tuple(_instance(found.table(node_id), node_id, role) for node_id in sorted(found))
 
 
 def _instance(item: replies.ReplyObject, node_id: str, role: Literal["controller", "node"]) -> Instance:
-    info = replies.table(item, "ControllerInfo" if role == "controller" else "NodeInfo")
-    max_volumes = replies.number(info, "MaxVolumes")
+    info = item.table("ControllerInfo" if role == "controller" else "NodeInfo")
+    max_volumes = info.number("MaxVolumes")
     given = {
         "role": role,
         "node_id": node_id,
-        "segments": replies.texts(replies.table(info, "AccessibleTopology"), "Segments"),
+        "segments": info.table("AccessibleTopology").texts("Segments"),
         "max_volumes": max_volumes if 0 < max_volumes < _UNLIMITED else None,
         "supports": _supports(info),
-        "storage_node_id": replies.text(info, "ID"),
+        "storage_node_id": info.text("ID"),
     }
     return replies.record(Instance, item, given)
 
 
 def _supports(info: replies.ReplyObject) -> frozenset[str]:
     names = {key.removeprefix("Supports") for key, value in info.items() if key.startswith("Supports") and value}
-    return frozenset(names | ({"StageVolume"} if replies.boolean(info, "RequiresNodeStageVolume") else set()))
+    return frozenset(names | ({"StageVolume"} if info.boolean("RequiresNodeStageVolume") else set()))

@@ -82,7 +82,7 @@ def create(nomad: request.Nomad, wanted: NewSnapshot) -> Snapshot:
         timeout_s=request.PLUGIN_TIMEOUT_S,
         secrets=wanted.secrets.values(),
     )
-    return _snapshot(replies.first(replies.checked(reply), "Snapshots"))
+    return _snapshot(replies.checked(reply).first("Snapshots"))
 
 
 def list_snapshots(nomad: request.Nomad, plugin_id: str) -> Iterator[Snapshot]:
@@ -95,8 +95,8 @@ def list_snapshots(nomad: request.Nomad, plugin_id: str) -> Iterator[Snapshot]:
     while True:
         query = {"plugin_id": plugin_id, "per_page": str(PAGE)} | ({"next_token": token} if token else {})
         page = replies.checked(nomad.request("GET", path, query=query, timeout_s=request.PLUGIN_TIMEOUT_S))
-        yield from map(_snapshot, replies.rows(page, "Snapshots"))
-        token, before = replies.text(page, "NextToken"), token
+        yield from map(_snapshot, page.rows("Snapshots"))
+        token, before = page.text("NextToken"), token
         if token in {"", before}:
             return
 
@@ -108,5 +108,8 @@ def delete(nomad: request.Nomad, plugin_id: str, snapshot_id: str) -> None:
 
 
 def _snapshot(item: replies.ReplyObject) -> Snapshot:
-    given = {"snapshot_id": replies.required(item, "ID"), "created": replies.time_of(item, "CreateTime")}
+    given = {
+        "snapshot_id": item.required("ID"),
+        "created": dt.datetime.fromtimestamp(item.number("CreateTime"), tz=dt.UTC),
+    }
     return replies.record(Snapshot, item, given, external_id="ExternalSourceVolumeID")

@@ -35,10 +35,10 @@ def own(nomad: request.Nomad) -> AclToken:
         if (error.status, error.message) != (HTTPStatus.BAD_REQUEST, _NO_ACLS):
             raise
         return AclToken(name="ACLs disabled token", is_unlimited=True)
-    name = replies.text(item, "Name") or "the token"
-    if replies.text(item, "AccessorID") == _ACLS_OFF or replies.text(item, "Type") == "management":
+    name = item.text("Name") or "the token"
+    if item.text("AccessorID") == _ACLS_OFF or item.text("Type") == "management":
         return AclToken(name=name, is_unlimited=True)
-    names = [*replies.strings(item, "Policies"), *_role_policies(nomad, item)]
+    names = [*item.strings("Policies"), *_role_policies(nomad, item)]
     found = {policy: _rules(nomad, policy) for policy in sorted(set(names))}
     return AclToken(
         name=name,
@@ -76,10 +76,10 @@ def unknown(nomad: request.Nomad) -> errors.NomadApiError | None:
 
 
 def _role_policies(nomad: request.Nomad, item: replies.ReplyObject) -> Iterator[str]:
-    for role in replies.rows(item, "Roles"):
-        found = replies.one(nomad, request.path_of("acl", "role", replies.text(role, "ID")), absent="not found")
-        for policy in replies.rows(found, "Policies") if found is not None else ():
-            yield replies.text(policy, "Name")
+    for role in item.rows("Roles"):
+        found = replies.one(nomad, request.path_of("acl", "role", role.text("ID")), absent="not found")
+        for policy in found.rows("Policies") if found is not None else ():
+            yield policy.text("Name")
 
 
 def _rules(nomad: request.Nomad, policy: str) -> Rules | str:
@@ -92,21 +92,19 @@ def _rules(nomad: request.Nomad, policy: str) -> Rules | str:
         return "unread"
     if item is None:
         return "missing"
-    return _parsed(replies.table(item, "RulesJSON")) if item.get("RulesJSON") is not None else "unread"
+    return _parsed(item.table("RulesJSON")) if item.get("RulesJSON") is not None else "unread"
 
 
 def _parsed(rules: replies.ReplyObject) -> Rules:
-    spaces = replies.rows(rules, "Namespaces")
+    spaces = rules.rows("Namespaces")
     return Rules(
-        namespaces={replies.text(item, "Name"): frozenset(replies.strings(item, "Capabilities")) for item in spaces},
-        node=replies.text(replies.table(rules, "Node"), "Policy"),
-        plugin=replies.text(replies.table(rules, "Plugin"), "Policy"),
-        agent=replies.text(replies.table(rules, "Agent"), "Policy"),
+        namespaces={item.text("Name"): frozenset(item.strings("Capabilities")) for item in spaces},
+        node=rules.table("Node").text("Policy"),
+        plugin=rules.table("Plugin").text("Policy"),
+        agent=rules.table("Agent").text("Policy"),
         variables={
-            (replies.text(item, "Name"), replies.text(path, "PathSpec")): frozenset(
-                replies.strings(path, "Capabilities")
-            )
+            (item.text("Name"), path.text("PathSpec")): frozenset(path.strings("Capabilities"))
             for item in spaces
-            for path in replies.rows(replies.table(item, "Variables"), "Paths")
+            for path in item.table("Variables").rows("Paths")
         },
     )

@@ -44,10 +44,7 @@ def list_all(nomad: request.Nomad, namespace: str, prefix: str) -> dict[tuple[st
     error.
     """
     listed = replies.many(nomad, request.path_of("vars"), query={"namespace": namespace, "prefix": prefix})
-    return {
-        (replies.required(item, "Namespace"), replies.required(item, "Path")): replies.number(item, "ModifyIndex")
-        for item in listed
-    }
+    return {(item.required("Namespace"), item.required("Path")): item.number("ModifyIndex") for item in listed}
 
 
 def put(nomad: request.Nomad, namespace: str, path: str, items: Mapping[str, str], *, index: int) -> Variable | None:
@@ -60,7 +57,7 @@ def put(nomad: request.Nomad, namespace: str, path: str, items: Mapping[str, str
     reply = _checked(nomad, "PUT", namespace, path, index=index, body=body)
     if reply is None:
         return None
-    return Variable(path=path, items=items, modify_index=replies.number(replies.checked(reply), "ModifyIndex"))
+    return Variable(path=path, items=items, modify_index=replies.checked(reply).number("ModifyIndex"))
 
 
 def delete(nomad: request.Nomad, namespace: str, path: str, *, index: int) -> bool:

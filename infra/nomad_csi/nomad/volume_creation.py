@@ -59,9 +59,9 @@ def create(
         secrets=wanted.secrets.values(),
     )
     body = replies.checked(reply)
-    made = replies.first(body, "Volumes")
-    replies.required(made, "ExternalID")
-    return Created(volume=volumes.volume(made), warnings=replies.text(body, "Warnings"))
+    made = body.first("Volumes")
+    made.required("ExternalID")
+    return Created(volume=volumes.volume(made), warnings=body.text("Warnings"))
 
 
 _CODE = re.compile(r"code = (\w+)")

@@ -58,7 +58,7 @@ def register(
         secrets=list(document.secrets.values()),
     )
     # Nomad before 1.10.5 returns an empty body.
-    return "" if reply.data is None else replies.text(replies.checked(reply), "Warnings")
+    return "" if reply.data is None else replies.checked(reply).text("Warnings")
 
 
 def path_of(volume_id: str) -> str:
@@ -114,39 +114,39 @@ def send_deregistration(nomad: request.Nomad, volume_id: str, query: Mapping[str
 def volume(item: replies.ReplyObject) -> Volume:
     """Return the volume that ``GET /v1/volume/csi/:id`` shows, or the reply to a creation."""
     for name in ("ID", "Namespace"):
-        replies.required(item, name)
+        item.required(name)
     return Volume(
-        **volume_forms.values(item, "api", replies),
+        **volume_forms.values(item, "api", replies.ReplyObject),
         topologies=_segments(item, "Topologies"),
-        schedulable=replies.boolean(item, "Schedulable"),
-        controller_required=replies.boolean(item, "ControllerRequired"),
+        schedulable=item.boolean("Schedulable"),
+        controller_required=item.boolean("ControllerRequired"),
         claims=tuple(_claims(item)),
-        capacity_bytes=replies.number(item, "Capacity"),
-        create_index=replies.number(item, "CreateIndex"),
-        access_mode=replies.text(item, "AccessMode"),
-        attachment_mode=replies.text(item, "AttachmentMode"),
+        capacity_bytes=item.number("Capacity"),
+        create_index=item.number("CreateIndex"),
+        access_mode=item.text("AccessMode"),
+        attachment_mode=item.text("AttachmentMode"),
     )
 
 
 def listed_volume(item: replies.ReplyObject) -> ListedVolume:
     """Return one element of ``GET /v1/volumes``."""
     given = {
-        "volume_id": replies.required(item, "ID"),
-        "namespace": replies.required(item, "Namespace"),
+        "volume_id": item.required("ID"),
+        "namespace": item.required("Namespace"),
         "topologies": _segments(item, "Topologies"),
     }
     return replies.record(ListedVolume, item, given, readers="CurrentReaders", writers="CurrentWriters")
 
 
 def _segments(item: replies.ReplyObject, key: str) -> tuple[Mapping[str, str], ...]:
-    return tuple(replies.texts(topology, "Segments") for topology in replies.rows(item, key))
+    return tuple(topology.texts("Segments") for topology in item.rows(key))
 
 
 def _claims(item: replies.ReplyObject) -> Iterator[Claim]:
     """Yield a claim for each allocation of the claim maps, with its fields from the list of allocations."""
-    known = {replies.text(allocation, "ID"): allocation for allocation in replies.rows(item, "Allocations")}
+    known = {allocation.text("ID"): allocation for allocation in item.rows("Allocations")}
     for key, mode in (("WriteAllocs", "write"), ("ReadAllocs", "read")):
-        for alloc_id in sorted(replies.table(item, key)):
+        for alloc_id in sorted(item.table(key)):
             allocation = known.get(alloc_id) or replies.ReplyObject({}, item.reply)
             given = {"alloc_id": alloc_id, "mode": mode}
             yield replies.record(Claim, allocation, given, since_ns="CreateTime", changed_ns="ModifyTime")

@@ -1,12 +1,11 @@
 """
-Read Nomad's JSON. A value of an unexpected type is an error that names the request and the place.
+Read Nomad's JSON. A value of an unexpected type is an error that names the request and the path in the reply.
 
 Any list, map or value may be ``null``, and lists may contain ``null`` (``Topologies`` do). An absent value reads as the
 empty value of its type, as in Go.
 """
 
 import dataclasses
-import datetime as dt
 import functools
 import re
 import typing
@@ -19,36 +18,73 @@ from nomad_csi.nomad.http import classify, request
 
 _ADVICE = "check whether NOMAD_ADDR is Nomad's HTTP address, and whether something in front of it changes its replies"
 
-_NUMBERS = range(-(2**63), 2**64)
-"""Go's ``int64`` and ``uint64``."""
-
-_TIME_END_S = 253_402_300_800
-"""The year 10000, which `datetime` does not support."""
+_PLAIN = re.compile(r"\w+")
 
 _Record = TypeVar("_Record")
 
-_PLAIN = re.compile(r"\w+")
-
-_TYPES = (
-    (bool, "a boolean"),
-    (int, "a number"),
-    (float, "a number"),
-    (str, "a string"),
-    (list, "a list"),
-    (dict, "an object"),
-)
+_TYPES = {bool: "a boolean", int: "a number", float: "a number", str: "a string", list: "a list", dict: "an object"}
 
 
 class ReplyObject(dict[str, Any]):
-    """A JSON object of a reply, with its place in the reply."""
+    """A JSON object of a reply, with its path in the reply."""
 
-    __slots__ = ("place", "reply")
+    __slots__ = ("path", "reply")
 
-    def __init__(self, values: Mapping[str, Any], reply: request.Reply, place: str = "") -> None:
+    def __init__(self, values: Mapping[str, Any], reply: request.Reply, path: str = "") -> None:
         super().__init__(values)
         self.reply = reply
-        self.place = place
+        self.path = path
         """Such as ``TaskGroups[0].Tasks``; empty for the whole reply."""
+
+    def text(self, key: str) -> str:
+        """Return the string at *key*."""
+        return str(self._value(key, str) or "")
+
+    def number(self, key: str) -> int:
+        """Return the whole number at *key*."""
+        return int(self._value(key, int) or 0)
+
+    def boolean(self, key: str) -> bool:
+        """Return the boolean at *key*."""
+        return bool(self._value(key, bool))
+
+    def required(self, key: str) -> str:
+        """Return the string at *key*, which must not be empty."""
+        return self.text(key) or _refuse(self.reply, self._path(key), "a string that is not empty", self.get(key))
+
+    def table(self, key: str) -> "ReplyObject":
+        """Return the object or map at *key*."""
+        return ReplyObject(self._value(key, dict) or {}, self.reply, self._path(key))
+
+    def texts(self, key: str) -> dict[str, str]:
+        """Return the map of strings at *key*, without its ``null`` entries."""
+        table = self.table(key)
+        return {name: table.text(name) for name, value in table.items() if value is not None}
+
+    def strings(self, key: str) -> tuple[str, ...]:
+        """Return the list of strings at *key*, without its ``null`` entries."""
+        return tuple(value for _, value in _items(self.reply, self._path(key), self._value(key, list), str))
+
+    def rows(self, key: str) -> "tuple[ReplyObject, ...]":
+        """Return the objects of the list at *key*, without its ``null`` entries."""
+        return _objects(self.reply, self._path(key), self._value(key, list))
+
+    def first(self, key: str) -> "ReplyObject":
+        """Return the first object of the list at *key*, which must not be empty."""
+        rows = self.rows(key)
+        return rows[0] if rows else _refuse(self.reply, self._path(key), "a list with an object", self.get(key))
+
+    def _value(self, key: str, kind: type) -> Any:
+        """Return the value at *key*; ``None`` where it is absent."""
+        value = self.get(key)
+        if value is not None and type(value) is not kind:
+            _refuse(self.reply, self._path(key), _TYPES[kind], value)
+        return value
+
+    def _path(self, key: str) -> str:
+        if not _PLAIN.fullmatch(key):
+            return f"{self.path}[{key[:40]!r}]"
+        return f"{self.path}.{key}" if self.path else key
 
 
 def one(nomad: request.Nomad, path: str, *, absent: str, query: Mapping[str, str] | None = None) -> ReplyObject | None:
@@ -65,6 +101,8 @@ def one(nomad: request.Nomad, path: str, *, absent: str, query: Mapping[str, str
 def many(nomad: request.Nomad, path: str, *, query: Mapping[str, str] | None = None) -> tuple[ReplyObject, ...]:
     """Return the objects of the list at *path*."""
     reply = nomad.request("GET", path, query=query)
+    if not isinstance(reply.data, list | None):
+        _refuse(reply, "", "a list", reply.data)
     return _objects(reply, "", reply.data)
 
 
@@ -73,88 +111,6 @@ def checked(reply: request.Reply) -> ReplyObject:
     if not isinstance(reply.data, dict):
         _refuse(reply, "", "an object", reply.data)
     return ReplyObject(reply.data, reply)
-
-
-def text(node: ReplyObject, key: str) -> str:
-    """Return the string at *key*."""
-    value = node.get(key)
-    if value is None:
-        return ""
-    if not isinstance(value, str):
-        _refuse(node.reply, _place(node, key), "a string", value)
-    return value
-
-
-def required(node: ReplyObject, key: str) -> str:
-    """Return the string at *key*, which must not be empty."""
-    value = text(node, key)
-    if not value:
-        _refuse(node.reply, _place(node, key), "a string that is not empty", node.get(key))
-    return value
-
-
-def number(node: ReplyObject, key: str) -> int:
-    """Return the whole number at *key*."""
-    value = node.get(key)
-    if value is None:
-        return 0
-    if type(value) is not int or value not in _NUMBERS:
-        _refuse(node.reply, _place(node, key), "a whole number of 64 bits", value)
-    return value
-
-
-def boolean(node: ReplyObject, key: str) -> bool:
-    """Return the boolean at *key*."""
-    value = node.get(key)
-    if value is None:
-        return False
-    if not isinstance(value, bool):
-        _refuse(node.reply, _place(node, key), "a boolean", value)
-    return value
-
-
-def table(node: ReplyObject, key: str) -> ReplyObject:
-    """Return the object or map at *key*."""
-    value = node.get(key)
-    if not isinstance(value, dict | None):
-        _refuse(node.reply, _place(node, key), "an object", value)
-    return ReplyObject(value or {}, node.reply, _place(node, key))
-
-
-def texts(node: ReplyObject, key: str) -> dict[str, str]:
-    """Return the map of strings at *key*, without its ``null`` entries."""
-    found = table(node, key)
-    return {name: text(found, name) for name, value in found.items() if value is not None}
-
-
-def strings(node: ReplyObject, key: str) -> tuple[str, ...]:
-    """Return the list of strings at *key*, without its ``null`` entries."""
-    found = _list(node.reply, _place(node, key), node.get(key))
-    for position, value in enumerate(found):
-        if not isinstance(value, str | None):
-            _refuse(node.reply, f"{_place(node, key)}[{position}]", "a string", value)
-    return tuple(value for value in found if value is not None)
-
-
-def rows(node: ReplyObject, key: str) -> tuple[ReplyObject, ...]:
-    """Return the objects of the list at *key*, without its ``null`` entries."""
-    return _objects(node.reply, _place(node, key), node.get(key))
-
-
-def first(node: ReplyObject, key: str) -> ReplyObject:
-    """Return the first object of the list at *key*, which must not be empty."""
-    found = rows(node, key)
-    if not found:
-        _refuse(node.reply, _place(node, key), "a list with an object", node.get(key))
-    return found[0]
-
-
-def time_of(node: ReplyObject, key: str) -> dt.datetime:
-    """Return the time in UTC from the seconds since 1970 at *key*."""
-    seconds = number(node, key)
-    if not 0 <= seconds < _TIME_END_S:
-        _refuse(node.reply, _place(node, key), "seconds since 1970", seconds)
-    return dt.datetime.fromtimestamp(seconds, tz=dt.UTC)
 
 
 def record(kind: type[_Record], item: ReplyObject, given: Mapping[str, Any], **names: str) -> _Record:
@@ -166,6 +122,15 @@ def record(kind: type[_Record], item: ReplyObject, given: Mapping[str, Any], **n
     fields = _fields(kind)  # type: ignore[arg-type]  # a type is hashable
     read = {name: reader(item, names.get(name, key)) for name, key, reader in fields if name not in given}
     return kind(**read, **given)
+
+
+_READERS: Mapping[Any, Callable[[ReplyObject, str], Any]] = {
+    str: ReplyObject.text,
+    int: ReplyObject.number,
+    bool: ReplyObject.boolean,
+    Mapping[str, str]: ReplyObject.texts,
+    tuple[str, ...]: ReplyObject.strings,
+}
 
 
 @functools.cache
@@ -180,44 +145,25 @@ def _key(name: str) -> str:
     return "".join("ID" if part == "id" else part.capitalize() for part in name.split("_"))
 
 
-_READERS: Mapping[Any, Callable[[ReplyObject, str], Any]] = {
-    str: text,
-    int: number,
-    bool: boolean,
-    Mapping[str, str]: texts,
-    tuple[str, ...]: strings,
-}
+def _objects(reply: request.Reply, path: str, values: list[Any] | None) -> tuple[ReplyObject, ...]:
+    return tuple(ReplyObject(value, reply, where) for where, value in _items(reply, path, values, dict))
 
 
-def _objects(reply: request.Reply, place: str, value: Any) -> tuple[ReplyObject, ...]:
-    found = []
-    for position, item in enumerate(_list(reply, place, value)):
-        if isinstance(item, dict):
-            found.append(ReplyObject(item, reply, f"{place}[{position}]"))
-        elif item is not None:
-            _refuse(reply, f"{place}[{position}]", "an object", item)
-    return tuple(found)
+def _items(reply: request.Reply, path: str, values: list[Any] | None, kind: type) -> list[tuple[str, Any]]:
+    """Return the values of a list that are not ``null``, which must be of *kind*, each with its path."""
+    items = [(f"{path}[{position}]", value) for position, value in enumerate(values or ()) if value is not None]
+    for where, value in items:
+        if type(value) is not kind:
+            _refuse(reply, where, _TYPES[kind], value)
+    return items
 
 
-def _list(reply: request.Reply, place: str, value: Any) -> list[Any]:
-    if not isinstance(value, list | None):
-        _refuse(reply, place, "a list", value)
-    return value or []
-
-
-def _place(node: ReplyObject, key: str) -> str:
-    if not _PLAIN.fullmatch(key):
-        return f"{node.place}[{key[:40]!r}]"
-    return f"{node.place}.{key}" if node.place else key
-
-
-def _refuse(reply: request.Reply, place: str, expected: str, value: Any) -> NoReturn:
+def _refuse(reply: request.Reply, path: str, expected: str, value: Any) -> NoReturn:
     """Raise the error. Values are not repeated: a reply may contain secrets."""
-    got = next((name for kind, name in _TYPES if isinstance(value, kind)), "nothing")
     raise errors.NomadApiError(
         reply.call.method,
         reply.call.path,
-        f"expected {expected} {f'at {place}' if place else 'as answer'}, got {got}",
+        f"expected {expected} {f'at {path}' if path else 'as answer'}, got {_TYPES.get(type(value), 'nothing')}",
         status=reply.status,
         kind="refused" if classify.changes_nothing(reply.call) else "ambiguous",
         advice=_ADVICE,
