@@ -30,6 +30,7 @@ def test_every_driver_is_known_by_its_own_image(driver):
         ({"image": "mirror/ebs:1", "plugin_id": "aws-ebs-7"}, "aws-ebs"),
         ({"image": "mirror/ebs:1", "plugin_id": "aws-ebs0", "arguments": ["--csi-name=x"]}, None),
         ({"image": "mirror/ebs:1", "plugin_id": "ebs0"}, None),
+        ({"image": "$IMAGE", "plugin_id": "csi.hetzner.cloud", "arguments": ["-node"]}, "hetzner"),
         ({"image": "mirror/nothing:1"}, None),
         ({"image": "quay.io/cephcsi/cephcsi:canary", "arguments": ["--v=5", "--type=cephfs"]}, "cephfs"),
         ({"image": "quay.io/cephcsi/cephcsi:canary", "arguments": ["-type", "rbd"]}, "ceph-rbd"),

@@ -6,9 +6,8 @@ import pytest
 import yaml
 
 from nomad_csi import errors
-from nomad_csi.drivers import catalogue, recognise
+from nomad_csi.drivers import catalogue
 from nomad_csi.plan import storage
-from nomad_csi.spec import names
 
 DEMOCRATIC, HOSTPATH, NFS = (catalogue.DRIVERS[name] for name in ("democratic-csi", "csi-hostpath", "csi-driver-nfs"))
 ZFS = {"driver": "zfs-generic-nfs"}
@@ -61,13 +60,6 @@ def test_version_that_a_driver_answers_is_what_is_compared():
     }
 
     assert found == {"democratic-csi": "1.9.0", "csi-hostpath": "", "csi-driver-nfs": "v4.13.4"}
-
-
-def test_two_controllers_of_democratic_csi_are_refused():
-    """With the reason: each would know only its own locks."""
-    [problem] = refused("democratic-csi", config=ZFS, controller={"count": 2})
-
-    assert problem.startswith("plugins[0].controller.count: expected at most 1 for democratic-csi: what it has locked")
 
 
 @pytest.mark.parametrize("value", sorted(DEMOCRATIC.config_file.not_in_containers["driver"]))
@@ -134,23 +126,6 @@ def test_share_stands_in_the_context_of_what_exists_and_in_the_parameters_of_wha
     ]
 
 
-def test_parameter_that_the_nfs_driver_does_not_know_is_refused():
-    """It would answer with an error when the volume is made."""
-    [problem] = refused("csi-driver-nfs", create(parameters=SHARE | {"path": "/x"}))
-
-    assert problem.startswith("volumes[0].parameters.path: expected one of csi.storage.k8s.io/")
-
-
-@pytest.mark.parametrize("mode", names.ACCESS_MODES)
-def test_block_devices_of_a_share_are_refused_in_every_mode(mode):
-    """A share is a file system."""
-    capability = {"access_mode": mode, "attachment_mode": "block-device"}
-
-    [problem] = refused("csi-driver-nfs", existing(context=SHARE, capabilities=[capability]))
-
-    assert problem.startswith("volumes[0].capabilities[0]: expected one of multi-node-multi-writer file-system")
-
-
 def test_state_of_the_hostpath_driver_is_the_same_folder_inside_and_outside():
     """So it is found whether the driver runs in a container or not."""
     [job] = plan("csi-hostpath", config={"state_dir": "/srv/volumes"}).plugins[0].jobs
@@ -166,18 +141,3 @@ def test_state_folder_that_docker_would_misread_is_refused(state_dir):
     [problem] = refused("csi-hostpath", config={"state_dir": state_dir})
 
     assert problem.startswith("plugins[0].config.state_dir: expected a folder of the client")
-
-
-def test_second_instance_of_the_hostpath_driver_is_refused():
-    """It would not know the volumes of the first."""
-    [problem] = refused("csi-hostpath", monolith={"job_type": "service", "count": 2})
-
-    assert problem.startswith("plugins[0].monolith.count: expected at most 1 for csi-hostpath: each instance has")
-
-
-def test_volumes_are_known_for_what_only_their_driver_has():
-    """A context of democratic-csi holds that of the NFS driver, and more."""
-    acme = SHARE | {"node_attach_driver": "nfs", "provisioner_driver": "zfs-generic-nfs"}
-
-    assert recognise.recognise_volume(context=acme) is DEMOCRATIC
-    assert recognise.recognise_volume(context=SHARE) is NFS

@@ -10,27 +10,7 @@ from nomad_csi import errors
 from nomad_csi.hcl import quote, read
 from nomad_csi.spec import names
 
-FRAGMENTS = [
-    "$",
-    "%",
-    "{",
-    "}",
-    '"',
-    "\\",
-    "\n",
-    "\r",
-    "\t",
-    "#",
-    "//",
-    "/*",
-    "*/",
-    "<<EOF\n",
-    "${",
-    "%{",
-    "$${",
-    "=",
-    ",",
-]
+FRAGMENTS = [*'$%{}"\\\n\r\t#=,', "//", "/*", "*/", "<<EOF\n", "${", "%{", "$${"]
 CHARACTERS = strategies.characters(codec="utf-8", exclude_characters="\0")
 HOSTILE = strategies.lists(strategies.sampled_from(FRAGMENTS) | CHARACTERS, max_size=12).map("".join)
 many = hypothesis.settings.get_profile("hcl")
@@ -58,6 +38,7 @@ def test_string_escapes_only_what_both_dialects_escape(text, literal):
 
 
 @many
+<<<<<<< HEAD
 @hypothesis.given(HOSTILE)
 def test_string_reads_as_itself_in_a_volume_file(text):
     """No text changes, ends its literal early or swallows the line behind it."""
@@ -85,6 +66,8 @@ def test_string_map_reads_as_itself(texts):
 
 
 @many
+=======
+>>>>>>> be022a53 (import, check: what 180 further public files showed as kinds)
 @hypothesis.given(strategies.text(CHARACTERS))
 def test_literals_hold_nothing_invisible(text):
     """A reviewer sees every character that the file holds."""
@@ -121,11 +104,6 @@ def test_rejects_unnormalised_text_in_a_job(quoting):
     """A job file is normalised to NFC, so another form would not arrive."""
     with pytest.raises(errors.SpecError, match="expected text in Unicode's NFC form"):
         quoting("cafe\u0301")
-
-
-def test_job_string_quotes_ordinary_text():
-    """Dollars and percents on their own are ordinary text."""
-    assert quote.job_string('5$ at 3% "off"') == r'"5$ at 3% \"off\""'
 
 
 @pytest.mark.parametrize("variable", names.NomadVariable)
@@ -209,11 +187,6 @@ def test_comment_changes_nothing_else(above, behind):
     assert read.read_job(text) == {"id": "kept"}
 
 
-def test_identifier_returns_a_name():
-    """An environment variable's name is an attribute's name."""
-    assert quote.identifier("AWS_REGION") == "AWS_REGION"
-
-
 @pytest.mark.parametrize("name", ["", "2X", "a b", "a=1\nb", "ключ", "A\n"])
 def test_rejects_what_is_no_identifier(name):
     """A name cannot be quoted there, so what is none is refused."""
@@ -244,11 +217,6 @@ def test_rejects_what_is_no_number(value):
     """What Nomad could not read as a number is refused."""
     with pytest.raises(errors.SpecError, match=r"expected a number between -2\*\*63 and 2\*\*63"):
         quote.number(value)
-
-
-def test_boolean_is_lower_case():
-    """HCL writes booleans in lower case."""
-    assert (quote.boolean(True), quote.boolean(False)) == ("true", "false")
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,6 @@ import pytest
 from nomad_csi import errors
 from nomad_csi.hcl import read, values
 
-JOBS = ["tutorial-ebs-controller", "tutorial-ebs-nodes", "tutorial-mysql", "docs-efs-node"]
-
 
 def test_read_values_of_every_kind():
     """Each kind of value becomes the Python value of that kind."""
@@ -45,59 +43,6 @@ def test_read_comments_and_line_ends():
     text = '# a\r\nid = "x" // b\r\n/* c\r\n*/\r\nname = "y # z"\r\n'
 
     assert read.read_volume(text) == {"id": "x", "name": "y # z"}
-
-
-@pytest.mark.parametrize("name", JOBS)
-def test_read_jobs_that_operators_have(case, name):
-    """The jobs of the public guides are read: one job, with its plugin or its volume."""
-    document = read.read_job(case(f"{name}.nomad.hcl"))
-
-    [job] = document["job"]
-    [group] = job["group"]
-    [task] = group["task"]
-    assert job["datacenters"] == ["dc1"]
-    assert task["driver"] == "docker"
-    assert len(task.get("csi_plugin", [])) + len(group.get("volume", [])) == 1
-
-
-def test_read_the_efs_job_in_full(case):
-    """One whole job, so that no value of it is lost or changed."""
-    document = read.read_job(case("docs-efs-node.nomad.hcl"))
-
-    arguments = ["--endpoint=unix://csi/csi.sock", "--logtostderr", "--v=5"]
-    config = {"image": "amazon/aws-efs-csi-driver:v.1.3.2", "args": arguments, "privileged": True}
-    plugin = {"id": "aws-efs0", "type": "node", "mount_dir": "/csi"}
-    task = {"__labels__": ["plugin"], "driver": "docker", "config": [config], "csi_plugin": [plugin]}
-    job = {
-        "__labels__": ["plugin-efs"],
-        "datacenters": ["dc1"],
-        "type": "system",
-        "constraint": [{"operator": "distinct_hosts", "value": True}],
-        "group": [{"__labels__": ["nodes"], "task": [task]}],
-    }
-    assert document == {"job": [job]}
-
-
-def test_read_an_old_volume_file(case):
-    """The form of 2021 is read as it stands: the caller says what is old about it."""
-    assert read.read_volume(case("democratic-volume-legacy.hcl")) == {
-        "id": "traefik-acme",
-        "name": "traefik-acme",
-        "type": "csi",
-        "external_id": "traefik-acme",
-        "plugin_id": "kowlan",
-        "access_mode": "single-node-writer",
-        "attachment_mode": "file-system",
-        "mount_options": [{"fs_type": "nfs", "mount_flags": ["nolock"]}],
-        "context": [
-            {
-                "node_attach_driver": "nfs",
-                "provisioner_driver": "zfs-generic-nfs",
-                "server": "nas.example.net",
-                "share": "/pool2/democratic/root/traefik-acme",
-            }
-        ],
-    }
 
 
 @pytest.mark.parametrize(

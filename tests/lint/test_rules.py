@@ -131,6 +131,7 @@ WRONG = [
     wrong("host-volume-sticky", CONSUMER, 'type            = "csi"', 'type = "host"\n      sticky = true', 6),
     wrong("stage-folder-inside", RAW, '"/opt/nomad/client/csi/node/raw0"', '"/csi/raw0"', 16),
     wrong("capacity-usual", VOLUME, 'external_id = "vol-0123456789abcdef0"\n', "", 1),
+    wrong("external-id-omitted", NFS, 'external_id = "nfs"\n', "", 8),
     wrong("external-id-form", VOLUME, "vol-0123456789abcdef0", "mysql", 4),
     wrong("external-id-long", SHARED, "fs-0123456789abcdef0", f"fs-0123456789abcdef0:/{'x' * 110}", 3),
     wrong(
@@ -312,6 +313,11 @@ def test_nothing_is_wrong_with_what_is_right(judged, name):
 def test_nothing_is_wrong_with_all_of_them_together(judged):
     """Jobs, volumes, a consumer and the policy fit each other."""
     assert judged(RIGHT) == ()
+
+
+def test_efs_may_run_as_controller(judged):
+    """Its process serves both roles, so Nomad sees it as healthy."""
+    assert "plugin-type-unknown" not in {item.code for item in judged({"x": EFS.replace('"node"', '"controller"')})}
 
 
 @pytest.mark.parametrize("example", WRONG, ids=[example.code for example in WRONG])

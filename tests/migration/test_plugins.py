@@ -50,6 +50,7 @@ def plugin_of(adoption):
     [
         (ebs(job='priority = 90\n  namespace = "storage"\n  node_pool = "disks"\n  region = "eu"'), {"priority": 90, "namespace": "storage", "node_pool": "disks", "nomad_region": "eu"}),
         (ebs(job='namespace = "default"\n  node_pool = "default"'), {}),
+        (ebs(args='"node", "-v=5"'), {"log_verbosity": 5}),
         (ebs(args='"node", "--v=4", "--legacy-xfs=true", "--reserved-volume-attachments", "2"'), {"log_verbosity": 4, "extra_arguments": {"node": ["--legacy-xfs=true", "--reserved-volume-attachments=2"]}}),
         (ebs(task='env {\n AWS_REGION = "eu-west-1"\n GODEBUG = "fips140=on"\n }'), {"aws_region": "eu-west-1", "environment": {"GODEBUG": "fips140=on"}}),
         (ebs(task="resources {\n cpu = 50\n memory_max = 512\n }"), {"resources": {"cpu_mhz": 50, "memory_mib": 300, "memory_max_mib": 512}}),
@@ -513,7 +514,7 @@ def test_a_process_that_is_both_becomes_two_jobs(adopted, said):
 
 def test_of_an_unknown_driver_what_is_not_kept_is_wrong(adopted, said):
     """Nothing is known of its image, so whatever it needs must come along: the command is the first argument."""
-    config = 'image = "registry.example/x:1"\n command = "/bin/node"\n cap_add = ["SYS_ADMIN"]'
+    config = 'image = "registry.example/x:1"\n command = "/bin/node"\n cap_add = ["SYS_ADMIN"]\n force_pull = true'
     text = JOB.format(
         **BLANK | {"id": "x", "type": "node", "config": config, "args": '"--a"', "job": 'type = "system"'}
     )
@@ -528,6 +529,7 @@ def test_of_an_unknown_driver_what_is_not_kept_is_wrong(adopted, said):
         "user, a spec has no key for it",
         "config.cap_add, a spec has no key for it",
     ]
+    assert ("left out", "config.force_pull") in said(adoption)
 
 
 def test_an_argument_takes_the_value_of_the_own_environment(adopted):

@@ -45,6 +45,16 @@ def test_what_a_file_says_is_carried_over(adopted, text, expected):
     assert volume_of(adopted({"v": text})) == {"id": "v", "plugin_id": "aws-ebs0"} | expected
 
 
+def test_a_registration_without_an_external_id_has_that_of_the_volume(adopted):
+    """As Nomad has it: a context is of a volume that is registered, and of a driver that takes any id."""
+    context = {"server": "nas.example.net", "share": "/srv/v"}
+    written = "context {\n" + "".join(f'  {key} = "{value}"\n' for key, value in context.items()) + "}\n"
+
+    volume = volume_of(adopted({"v": f'id = "v"\nplugin_id = "nfs"\n{CAPABILITY}{written}'}))
+
+    assert (volume["existing"], volume["context"]) == ({"external_id": "v"}, context)
+
+
 @pytest.mark.parametrize(
     ("text", "kind", "told"),
     [

@@ -1,7 +1,6 @@
 """Templates of an operator's own, one by one: used, and refused where they drop what the plugin needs."""
 
 import dataclasses
-from concurrent import futures
 from pathlib import Path
 
 import pytest
@@ -234,19 +233,6 @@ def test_folder_without_a_template_of_a_known_name_is_refused(written):
         environment.TemplateError, match=r"holds none of _container\.hcl\.j2, .*, so nothing there is used"
     ):
         documents.job_file(JOBS["aws-efs0 node"], templates=folder)
-
-
-def test_threads_share_the_environment(changed):
-    """Each gets the text of its own job."""
-    folder = changed(DOCKER, "      config {", "      # by us\n      config {")
-    names = [name for name in JOBS if "efs" in name or "ebs0" in name] * 4
-
-    with futures.ThreadPoolExecutor(8) as workers:
-        texts = list(workers.map(lambda name: documents.job_file(JOBS[name], templates=folder), names))
-
-    alone = [documents.job_file(JOBS[name], templates=folder) for name in names]
-    assert texts == alone
-    assert all("# by us" in text for text in texts)
 
 
 def test_relative_folder_is_that_of_the_working_directory(changed, tmp_path, monkeypatch):

@@ -2,9 +2,9 @@
 Recognise the driver of the catalogue that a foreign job or volume uses. Pure.
 
 A plugin is recognised by the last part of its image's name, or of its command, and of several drivers in one image by
-their first argument; else by a plugin id that begins with the driver's name, if all its flags are the driver's. A
-volume is recognised by what only one driver has: a topology key, required context keys, the form of its external id,
-unless that is a number; else by its plugin id.
+their first argument; else by a plugin id that is the driver's own name or begins with the catalogue's name of it, if
+all its flags are the driver's. A volume is recognised by what only one driver has: a topology key, required context
+keys, the form of its external id, unless that is a number; else by its plugin id.
 """
 
 from collections.abc import Iterable, Mapping
@@ -120,4 +120,4 @@ def is_unpinned(image: str) -> bool:
 
 
 def _is_named(plugin_id: str, driver: model.Driver) -> bool:
-    return plugin_id == driver.name or plugin_id.rstrip("0123456789").rstrip("-_.") == driver.name
+    return plugin_id in (driver.name, driver.provider) or plugin_id.rstrip("0123456789").rstrip("-_.") == driver.name

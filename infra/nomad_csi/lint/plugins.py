@@ -20,11 +20,12 @@ _DEFAULT_HEALTH_TIMEOUT_S = 30
 def _kind(plugin: LintedPlugin) -> Iterator[Finding]:
     block = plugin.plugin
     roles = tuple(plugin.driver.roles) if plugin.driver else _TYPES
-    # A monolith process may run as controller or node only; that is the operator's choice.
-    if block.type == "monolith" and plugin.driver is not None and plugin.driver.both_in_one_process:
+    # A process with both roles may run as controller or node only; that is the operator's choice.
+    is_one_process = plugin.driver is not None and plugin.driver.both_in_one_process
+    if block.type == "monolith" and plugin.driver is not None and is_one_process:
         found = f"type 'monolith' with {plugin.driver.called}"
         yield finding_at_line("monolith-not-split", block.body.at("type"), found)
-    elif block.type not in roles and not (block.type in _TYPES and "monolith" in roles):
+    elif block.type not in roles and not (block.type in _TYPES and (is_one_process or "monolith" in roles)):
         found = f"type {block.type!a}" + (f" with {plugin.driver.called}" if plugin.driver else "")
         yield finding_at_line("plugin-type-unknown", block.body.at("type"), found, f"use {' or '.join(roles)}")
     if not names.PLUGIN_ID.fullmatch(block.id):

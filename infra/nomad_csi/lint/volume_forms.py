@@ -28,7 +28,7 @@ def check(volume: LintedVolume) -> Iterator[Finding]:
     yield from _flags(volume)
     yield from _sizes(volume)
     yield from _topologies(volume)
-    yield from _usual_size(volume)
+    yield from _source(volume)
     yield from _payload(volume)
 
 
@@ -115,10 +115,12 @@ def _topologies(volume: LintedVolume) -> Iterator[Finding]:
             yield finding_at_line("topology-empty", request.line, "an empty topology_request")
 
 
-def _usual_size(volume: LintedVolume) -> Iterator[Finding]:
+def _source(volume: LintedVolume) -> Iterator[Finding]:
     content = volume.content
     usual = volume.driver.usual_size if volume.driver else ""
-    if usual and not jobs.text(content, "external_id") and content.keys().isdisjoint(volumes.SOURCES):
+    if volumes.omits_external_id(content, volume.driver):
+        yield finding_at_line("external-id-omitted", content.at("context"), "a context, and no external_id")
+    elif usual and not jobs.text(content, "external_id") and content.keys().isdisjoint(volumes.SOURCES):
         found = f"no external_id and no capacity; the driver makes {usual}"
         yield finding_at_line("capacity-usual", content.line, found)
 

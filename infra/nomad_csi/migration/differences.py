@@ -22,6 +22,9 @@ _PLACEHOLDER = "nomad-csi-placeholder"
 _HARMLESS = frozenset({"affinity", "ephemeral_disk", "logs", "meta", "migrate", "reschedule", "service", "spread"})
 """Parts of a job that change nothing in the container of a plugin."""
 
+_HARMLESS_CONFIG = frozenset({f"config.{name}" for name in ("force_pull", "image_pull_timeout", "labels", "logging")})
+"""The same of the configuration of the docker driver."""
+
 _CONTAINER = frozenset({"config", "driver", "env"})
 """Parts that decide what the container of a plugin does."""
 
@@ -152,7 +155,7 @@ def _part(each: compared.FieldDifference, driver: drivers.Driver | None, role: s
 
 def _kind(each: compared.FieldDifference, driver: drivers.Driver | None) -> model.Kind:
     """Return ``wrong`` for what a driver that the catalogue does not know may need; else what is intended."""
-    if each.path.partition(".")[0] in _HARMLESS:
+    if each.path.partition(".")[0] in _HARMLESS or each.path in _HARMLESS_CONFIG:
         return "left out"
     if each.path in {"driver", "config.entrypoint"} or (
         driver is None and (_is_lost(each) or each.path.partition(".")[0] in _CONTAINER)

@@ -240,7 +240,9 @@ def _read_meaning(
     rendered = [text.replace("{plugin_id}", plugin_id) for text in (*usual, *role.optional_arguments.values())]
     for _, argument, words in arguments.spans(given["config"].get("args", ())):
         is_kept = not secrets.argument_has_secret(argument) and not differences.refusal(argument, role, driver)
-        if not _fills(rendered, argument, found) and is_kept:
+        # Programs in Go take their flags with one dash, too.
+        is_known = _fills(rendered, argument, found) or _fills(rendered, f"-{argument}", found)
+        if not is_known and is_kept:
             found.extra += words if role.flags is None else [argument]
     for name, value in given["env"].items():
         is_set_by_nomad = name == "CSI_ENDPOINT" and name not in role.environment

@@ -137,6 +137,10 @@ def _source(
     """Return the source of the storage, and the places where it can be attached."""
     zone, topologies = _places(content, payload, driver, file, remarks)
     external_id = jobs.text(content, "external_id")
+    if not external_id and omits_external_id(content, driver):
+        external_id = jobs.text(content, "id")
+        text = "external_id is written out: Nomad registers a volume without one under its id"
+        remarks.add("changed", file, content.at("context"), text, code="external-id-omitted")
     if external_id:
         for name in SOURCES:
             if name in content:
@@ -145,6 +149,14 @@ def _source(
     else:
         source = {"create": model.filled(_created(content, payload) | {"availability_zone": zone})}
     return source | ({"topologies": topologies} if topologies else {})
+
+
+def omits_external_id(content: values.Map, driver: spec.DriverSpec | None) -> bool:
+    """Return whether the file is for a registration under the volume's own id: a creation takes no context."""
+    is_for_registration = any(values.blocks(content, "context")) and content.keys().isdisjoint(
+        {*SOURCES, "external_id", "parameters"}
+    )
+    return is_for_registration and (driver is None or driver.external_id.fits(jobs.text(content, "id")))
 
 
 def _places(
