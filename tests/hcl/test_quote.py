@@ -38,36 +38,6 @@ def test_string_escapes_only_what_both_dialects_escape(text, literal):
 
 
 @many
-<<<<<<< HEAD
-@hypothesis.given(HOSTILE)
-def test_string_reads_as_itself_in_a_volume_file(text):
-    """No text changes, ends its literal early or swallows the line behind it."""
-    document = read.read_volume(f'first = {quote.string(text)}\nlast = "kept"\n')
-
-    assert document == {"first": text, "last": "kept"}
-
-
-@many
-@hypothesis.given(HOSTILE)
-def test_string_reads_as_itself_in_a_job_file(text):
-    """In a job file the same literal means the same text, in NFC form."""
-    document = read.read_job(f'first = {quote.string(text)}\nlast = "kept"\n')
-
-    assert document == {"first": unicodedata.normalize("NFC", text), "last": "kept"}
-
-
-@many
-@hypothesis.given(strategies.dictionaries(HOSTILE, HOSTILE, max_size=4))
-def test_string_map_reads_as_itself(texts):
-    """Keys and values of a map come back, whatever they hold."""
-    document = read.read_volume(f"parameters = {quote.string_map(texts)}\n")
-
-    assert document == {"parameters": texts}
-
-
-@many
-=======
->>>>>>> be022a53 (import, check: what 180 further public files showed as kinds)
 @hypothesis.given(strategies.text(CHARACTERS))
 def test_literals_hold_nothing_invisible(text):
     """A reviewer sees every character that the file holds."""
