@@ -46,24 +46,24 @@ class CsiPlugin(program.Component):
         super().__init__("nomad-csi:index:CsiPlugin", name, {}, opts)
         plan = arguments.plugin_plan(self, name, args)
         policy, needs = self._grant(name, plan, args)
-        jobs: list[_Job] = []
-        for role in arguments.plugin_driver(args["driver"]).roles:
-            job = _Job(plan, role)
+        roles = arguments.plugin_driver(args["driver"]).roles
+        job_ids: list[lifting.Later[str]] = []
+        jobs: list[resources.PluginJob] = []
+        for role in roles:
             # Controllers first; so a tear-down stops the node plugins, then the controllers, then the rest.
-            before = [*needs, *(each.resource for each in jobs)]
-            job.declare(self, name, args, self.child(depends_on=before))
+            job_id, job = self._job(name, role, plan, args, [*needs, *jobs])
+            job_ids.append(job_id)
             jobs.append(job)
         health = resources.PluginHealth(
             name,
             **_expected(plan),
-            jobs=_by_id([job.job_id for job in jobs], [job.resource.job_modify_index for job in jobs]),
-            opts=pulumi.ResourceOptions(parent=self, depends_on=[job.resource for job in jobs]),
+            jobs=_by_id(job_ids, [job.job_modify_index for job in jobs]),
+            opts=pulumi.ResourceOptions(parent=self, depends_on=jobs),
         )
-        roles = [job.role for job in jobs]
-        hcl = pulumi.Output.all(*[job.resource.hcl for job in jobs])
+        hcl = pulumi.Output.all(*[job.hcl for job in jobs])
         self.finish(
             plugin_id=health.plugin_id,
-            job_ids=pulumi.Output.all(*[job.job_id for job in jobs]),
+            job_ids=pulumi.Output.all(*job_ids),
             job_hcl=hcl.apply(lambda texts: dict(zip(roles, texts, strict=True))),
             iam_policy_arn=policy.arn if policy else "",
             iam_policy=policy.policy if policy else "",
@@ -75,6 +75,36 @@ class CsiPlugin(program.Component):
         )
         scope.scope().name_output(self.plugin_id, name)
         recorded.warn_of_removed()
+
+    def _job(
+        self, name: str, role: spec.PluginRole, plan: Plan, args: CsiPluginArgs, before: Sequence[pulumi.Resource]
+    ) -> tuple[lifting.Later[str], resources.PluginJob]:
+        """Declare the job of *role*, behind *before*, and its file where there are files. Return its id and itself."""
+
+        def part(get: Callable[[model.PluginJob], Any], *names: str) -> lifting.Later[Any]:
+            return plan.part(lambda made: get(next(job for job in made.jobs if job.role == role)), *names)
+
+        job_id = part(lambda job: job.job_id, "job_ids")
+        templates = args.get("templates")
+        hcl = part(lambda job: documents.job_file(job, templates=templates), *plan.but("iam"))
+        job = resources.PluginJob(
+            f"{name}-{role}",
+            job_id=job_id,
+            namespace=part(lambda job: job.namespace, "namespace"),
+            hcl=hcl,
+            owner=program.owner(),
+            owner_id=identity.stack_id(self),
+            adopt=plan.part(lambda made: made.adopt, "adopt"),
+            minimum_nomad=plan.part(lambda made: made.minimum_nomad or None, "image"),
+            replace_for_type=part(lambda job: job.says_type or None, "monolith"),
+            plugin_jobs=plan.part(lambda made: [job.job_id for job in made.jobs], "job_ids"),
+            opts=self.child(depends_on=before),
+        )
+        if args.get("render_to"):
+            path = f"{args['render_to']}/{model.job_file_name(name, role)}"
+            file_opts = pulumi.ResourceOptions(parent=self)
+            resources.RenderedFile(f"{name}-{role}", path=path, content=hcl, opts=file_opts)
+        return job_id, job
 
     def _grant(self, name: str, plan: Plan, args: CsiPluginArgs) -> tuple[aws.iam.Policy | None, list[pulumi.Resource]]:
         """Give the policy of *plan* to its role. Return it, and what the jobs must wait for."""
@@ -99,43 +129,6 @@ def _whole(number: pulumi.Output[float]) -> pulumi.Output[int]:
     return number.apply(lambda known: int(known or 0))
 
 
-class _Job:
-    """One job of a plugin."""
-
-    resource: resources.PluginJob
-    job_id: lifting.Later[str]
-
-    def __init__(self, plan: Plan, role: spec.PluginRole) -> None:
-        self._plan = plan
-        self.role = role
-        self.job_id = self._part(lambda job: job.job_id, "job_ids")
-
-    def _part(self, get: Callable[[model.PluginJob], Any], *names: str) -> lifting.Later[Any]:
-        return self._plan.part(lambda made: get(next(job for job in made.jobs if job.role == self.role)), *names)
-
-    def declare(self, component: CsiPlugin, name: str, args: CsiPluginArgs, opts: pulumi.ResourceOptions) -> None:
-        """Declare the job, and its file where there are files."""
-        templates, plan = args.get("templates"), self._plan
-        hcl = self._part(lambda job: documents.job_file(job, templates=templates), *plan.but("iam"))
-        self.resource = resources.PluginJob(
-            f"{name}-{self.role}",
-            job_id=self.job_id,
-            namespace=self._part(lambda job: job.namespace, "namespace"),
-            hcl=hcl,
-            owner=program.owner(),
-            owner_id=identity.stack_id(component),
-            adopt=plan.part(lambda made: made.adopt, "adopt"),
-            minimum_nomad=plan.part(lambda made: made.minimum_nomad or None, "image"),
-            replace_for_type=self._part(lambda job: job.says_type or None, "monolith"),
-            plugin_jobs=plan.part(lambda made: [job.job_id for job in made.jobs], "job_ids"),
-            opts=opts,
-        )
-        if args.get("render_to"):
-            path = f"{args['render_to']}/{model.job_file_name(name, self.role)}"
-            file_opts = pulumi.ResourceOptions(parent=component)
-            resources.RenderedFile(f"{name}-{self.role}", path=path, content=hcl, opts=file_opts)
-
-
 def _policy(made: model.PluginPlan) -> model.IamPolicy:
     assert made.iam_policy is not None  # noqa: S101  # checked before
     return made.iam_policy
@@ -143,8 +136,6 @@ def _policy(made: model.PluginPlan) -> model.IamPolicy:
 
 def _expected(plan: Plan) -> dict[str, Any]:
     """Return the arguments of the resource that waits for the plugin."""
-    if not isinstance(plan.whole, pulumi.Output):
-        return dict(plugin_health_properties.inputs_of(plan.whole.expectation))
     own = {"pluginId": (), "driver": (), "namespace": ("namespace",)}
     return {
         name: plan.part(

@@ -220,12 +220,12 @@ def _document(plan: Plan) -> dict[str, Any]:
     if not isinstance(plan.whole, pulumi.Output):
         return {name: value for name, value in _form(plan.whole).items() if name not in _SEPARATE}
     every = dict.fromkeys(item.property.partition(".")[0] for item in volume_forms.FIELDS)
-    return {name: _property(plan, name) for name in every if name not in _SEPARATE}
-
-
-def _property(plan: Plan, name: str) -> lifting.Later[Any]:
-    argument = names.python_name(name)
-    return plan.part(lambda made: _form(made).get(name), *_DEPENDS_ON.get(argument, (argument,)))
+    found = {}
+    for name in every.keys() - set(_SEPARATE):
+        argument = names.python_name(name)
+        depends_on = _DEPENDS_ON.get(argument, (argument,))
+        found[name] = plan.part(lambda made, name=name: _form(made).get(name), *depends_on)  # type: ignore[misc]
+    return found
 
 
 def _form(made: model.VolumePlan) -> dict[str, Any]:
