@@ -1,0 +1,669 @@
+"""
+States of a cluster by name, each caused on an emulated one: two plugins, six clients in three zones, three volumes.
+
+``cluster_states.yaml`` has the true cause of each and what each command says of it; `python -m
+tests.diagnosis.cluster_states [NAME ...]` prints what they say now.
+"""
+
+import contextlib
+import copy
+import dataclasses
+import io
+import json
+import sys
+import tempfile
+from pathlib import Path
+from unittest import mock
+
+import yaml
+
+from nomad_csi import cli, errors
+from nomad_csi.nomad import nodes, volumes
+from nomad_csi.nomad.http import request
+from nomad_csi.plan import storage
+from nomad_csi.render import documents
+from nomad_csi_sandbox.nomad import clock, cluster, server
+from nomad_csi_sandbox.nomad.crowds import crowd, crowd_storage
+from nomad_csi_sandbox.nomad.storage import plugins as records
+from nomad_csi_sandbox.nomad.tasks import events
+
+TABLE = Path(__file__).with_suffix(".yaml")
+ZONE = "topology.ebs.csi.aws.com/zone"
+EBS, EFS = "aws-ebs0", "aws-efs0"
+VERSIONS = {EBS: "v1.64.0", EFS: "v3.4.1"}
+CLIENTS = 6
+_TASK = {"name": "raw_exec", "command": "driver", "client_data_dir": "/d"}
+_WRITER = {"access_mode": "single-node-writer", "attachment_mode": "file-system"}
+_SHARED = {"access_mode": "multi-node-multi-writer", "attachment_mode": "file-system"}
+SPEC = {
+    "plugins": [
+        {"id": EBS, "driver": "aws-ebs", "aws_region": "us-east-1", "task_driver": _TASK},
+        {"id": EFS, "driver": "aws-efs", "aws_region": "us-east-1", "task_driver": _TASK},
+    ],
+    "volumes": [
+        {
+            "id": name,
+            "plugin_id": EBS,
+            "existing": {"external_id": f"vol-0{number:016x}"},
+            "capabilities": [_WRITER],
+            "topologies": [{ZONE: zone}],
+        }
+        for number, (name, zone) in enumerate({"mysql": "us-east-1a", "cold": "us-east-1b"}.items())
+    ]
+    + [
+        {
+            "id": "shared",
+            "plugin_id": EFS,
+            "existing": {"external_id": "fs-0123456789abcdef0:/shared"},
+            "capabilities": [_SHARED],
+        }
+    ],
+}
+CONSUMER = """job "shop" {
+  group "db" {
+    task "db" {
+      driver = "raw_exec"
+      config {
+        command = "sleep"
+      }
+    }
+  }
+}
+"""
+DENIED = "rpc error: code = Internal desc = api error UnauthorizedOperation: not authorized to perform ec2:DescribeInstances"
+ERROR, WARNING = "error", "warning"
+
+
+class World:
+    """The cluster: what a state changes."""
+
+    def __init__(self, host):
+        self.host, self.known = host, host.state
+        many = crowd.Crowd(host, CLIENTS)
+        self.clients = list(self.known.nodes)
+        self.denied = {}
+        for plugin in storage.plan_document(SPEC).plugins:
+            for job in plugin.jobs:
+                text, version = documents.job_file(job), VERSIONS[plugin.plugin_id]
+                if job.role == "controller":
+                    crowd_storage.control(self.known, text, plugin.expectation.provider, version, self.clients[:2])
+                else:
+                    many.run(text, plugin.expectation.provider, version)
+        for info in (*self.known.plugins[EBS].nodes.values(), *self.known.plugins[EFS].nodes.values()):
+            info["NodeInfo"]["RequiresNodeStageVolume"] = info["PluginID"] == EBS
+            if info["PluginID"] == EBS:
+                zone = info["NodeInfo"]["AccessibleTopology"]["Segments"].pop(crowd.ZONE_KEY)
+                info["NodeInfo"]["AccessibleTopology"]["Segments"] = {ZONE: zone}
+        held = [volumes.payload(item.registration) for item in storage.plan_document(SPEC).volumes]
+        for item in held:
+            required = (item.get("RequestedTopologies") or {}).get("Required")
+            item["Topologies"] = required or []
+        crowd_storage.hold(self.known, held)
+        self.claims = crowd_storage.consume(
+            self.known, CONSUMER, [("mysql", self.clients[0]), ("shared", self.clients[3])]
+        )
+
+    def info(self, plugin_id, at, role="nodes"):
+        """Return Nomad's record of an instance."""
+        return getattr(self.known.plugins[plugin_id], role)[self.clients[at]]
+
+    def alloc(self, plugin_id, at, role="nodes"):
+        """Return the allocation of an instance."""
+        return self.known.allocs[self.info(plugin_id, at, role)["AllocID"]]
+
+    def unlist(self, plugin_id, at, role="nodes"):
+        """Let Nomad have no instance; return its allocation."""
+        alloc = self.alloc(plugin_id, at, role)
+        records.drop_instances(self.known, alloc.alloc_id)
+        return alloc
+
+    def tell(self, alloc, *told, **changes):
+        """Let the task of an allocation have had these events, beside its first ones."""
+        for task in alloc.tasks.values():
+            task.events += told
+            for name, value in changes.items():
+                setattr(task, name, value)
+
+    def stop_job(self, job_id, *, purge=False):
+        """Let a job be stopped, with all that it ran."""
+        for alloc in [item for item in self.known.allocs.values() if item.job_id == job_id]:
+            alloc.client_status, alloc.desired_status = "complete", "stop"
+            records.drop_instances(self.known, alloc.alloc_id)
+        self.known.jobs["default", job_id].spec["Stop"] = True
+        if purge:
+            del self.known.jobs["default", job_id]
+            records.collect(self.known)
+
+    def volume(self, name):
+        """Return the registration of a volume, as Nomad has it."""
+        return self.known.volumes["default", name].spec
+
+    def node(self, at):
+        """Return a client's document."""
+        return self.known.nodes[self.clients[at]]
+
+    def changed(self):
+        """Let Nomad know that clients changed."""
+        for node in self.known.nodes.values():
+            node["ModifyIndex"] = self.known.commit("nodes")
+
+
+STATES = {}
+
+
+def state(function):
+    """Note a state under its name."""
+    STATES[function.__name__.replace("_", " ")] = function
+    return function
+
+
+def _each(names):
+    """Note a state for each of *names*: name -> function."""
+    STATES.update(names)
+
+
+@state
+def all_is_well(_world):
+    pass
+
+
+# --- instances of plugins
+
+
+@state
+def node_instance_is_unhealthy(world):
+    crowd_storage.fail(world.known, EBS, world.clients[5], DENIED)
+
+
+@state
+def node_instance_of_a_claim_is_unhealthy(world):
+    crowd_storage.fail(world.known, EBS, world.clients[0], DENIED)
+
+
+@state
+def every_node_instance_is_unhealthy(world):
+    for node_id in world.clients:
+        crowd_storage.fail(world.known, EBS, node_id, DENIED)
+
+
+@state
+def node_instance_hangs(world):
+    why = "rpc error: code = DeadlineExceeded desc = context deadline exceeded"
+    crowd_storage.fail(world.known, EFS, world.clients[2], why)
+
+
+@state
+def image_cannot_be_pulled_on_a_client(world):
+    alloc = world.unlist(EBS, 2)
+    alloc.client_status = "failed"
+    world.tell(alloc, events.driver_failure("Failed to pull image: manifest unknown"), state="dead", failed=True)
+
+
+@state
+def node_instance_starts(world):
+    alloc = world.unlist(EFS, 4)
+    for task in alloc.tasks.values():
+        del task.events[-1]
+
+
+@state
+def node_instance_was_never_ready(world):
+    alloc = world.unlist(EBS, 4)
+    world.tell(alloc, events.plugin_never_ready("connection refused"), restarts=4)
+
+
+@state
+def client_has_no_allocation(world):
+    alloc = world.unlist(EFS, 4)
+    del world.known.allocs[alloc.alloc_id]
+
+
+@state
+def client_of_a_claim_has_no_node_instance(world):
+    alloc = world.unlist(EFS, 3)
+    del world.known.allocs[alloc.alloc_id]
+
+
+@state
+def node_instance_flaps(world):
+    alloc = world.alloc(EFS, 1)
+    for _ in range(3):
+        world.tell(alloc, events.plugin_unhealthy("not ready"), events.plugin_healthy(EFS))
+
+
+@state
+def node_instance_just_restarted(world):
+    world.tell(world.alloc(EFS, 1), events.terminated(137, 9), events.started(), restarts=1)
+
+
+@state
+def node_instance_restarted_and_is_well(world):
+    told = (events.terminated(137, 9), events.started(), events.plugin_healthy(EFS))
+    world.tell(world.alloc(EFS, 1), *told, restarts=1)
+
+
+@state
+def task_ended_and_nomad_lists_it_as_healthy(world):
+    world.alloc(EFS, 1).client_status = "failed"
+
+
+@state
+def node_instance_runs_an_older_job(world):
+    alloc = world.alloc(EBS, 3)
+    alloc.job = copy.deepcopy(alloc.job)
+    world.known.jobs["default", alloc.job_id].spec["Version"] += 1
+
+
+@state
+def another_driver_answers_everywhere(world):
+    for info in world.known.plugins[EFS].nodes.values():
+        info["Provider"] = "other.csi.example.com"
+    world.known.plugins[EFS].provider = "other.csi.example.com"
+
+
+@state
+def another_driver_answers_on_a_client(world):
+    world.info(EFS, 1)["Provider"] = "other.csi.example.com"
+
+
+@state
+def another_version_runs_on_a_client(world):
+    world.info(EBS, 1)["ProviderVersion"] = "v1.2.3"
+
+
+@state
+def instance_reports_the_zone_of_another_client(world):
+    world.info(EBS, 4)["NodeInfo"]["AccessibleTopology"]["Segments"] = {ZONE: "us-east-1c"}
+
+
+@state
+def controllers_cannot_attach(world):
+    for info in world.known.plugins[EBS].controllers.values():
+        info["ControllerInfo"]["SupportsAttachDetach"] = False
+
+
+@state
+def job_of_another_hand_serves_a_client(world):
+    alloc = world.alloc(EBS, 4)
+    job = copy.deepcopy(world.known.jobs["default", alloc.job_id])
+    job.spec["ID"] = "old-ebs"
+    world.known.jobs["default", "old-ebs"] = job
+    alloc.job = job.spec
+
+
+@state
+def second_job_runs_beside_the_plans(world):
+    listed = world.alloc(EBS, 4)
+    job = copy.deepcopy(world.known.jobs["default", listed.job_id])
+    job.spec["ID"] = "old-ebs"
+    world.known.jobs["default", "old-ebs"] = job
+    beside = copy.deepcopy(listed)
+    beside.alloc_id, beside.job = "0ld0ebs0-0000-4000-8000-000000000000", job.spec
+    world.known.allocs[beside.alloc_id] = beside
+
+
+# --- jobs and controllers of plugins
+
+
+@state
+def job_of_the_nodes_is_stopped(world):
+    world.stop_job(f"plugin-{EBS}-nodes")
+
+
+@state
+def job_of_the_nodes_is_purged(world):
+    world.stop_job(f"plugin-{EFS}-nodes", purge=True)
+
+
+@state
+def job_of_the_controllers_is_stopped(world):
+    world.stop_job(f"plugin-{EBS}-controller")
+
+
+@state
+def both_jobs_are_purged(world):
+    for role in ("nodes", "controller"):
+        world.stop_job(f"plugin-{EBS}-{role}", purge=True)
+
+
+@state
+def one_controller_is_unhealthy(world):
+    world.info(EBS, 1, "controllers").update(Healthy=False, HealthDescription=DENIED)
+
+
+@state
+def every_controller_is_unhealthy(world):
+    for at in (0, 1):
+        world.info(EBS, at, "controllers").update(Healthy=False, HealthDescription=DENIED)
+
+
+@state
+def one_controller_has_no_allocation(world):
+    alloc = world.unlist(EBS, 1, "controllers")
+    del world.known.allocs[alloc.alloc_id]
+
+
+@state
+def one_controller_crashes(world):
+    alloc = world.unlist(EBS, 1, "controllers")
+    world.tell(alloc, events.terminated(1, 0), events.restarting(15_000_000_000, "Restart within policy"), restarts=1)
+
+
+@state
+def a_third_controller_runs(world):
+    first = world.alloc(EBS, 0, "controllers")
+    third = copy.deepcopy(first)
+    third.alloc_id, third.node_id, third.node_name = "c0ntr0l3-0000-4000-8000-000000000000", world.clients[2], "x"
+    world.known.allocs[third.alloc_id] = third
+    info = world.info(EBS, 0, "controllers") | {"AllocID": third.alloc_id}
+    world.known.plugins[EBS].controllers[world.clients[2]] = info
+
+
+# --- clients
+
+
+@state
+def client_is_down_and_nothing_is_claimed_there(world):
+    crowd_storage.lose(world.known, world.clients[5])
+
+
+@state
+def client_is_down_with_a_claim(world):
+    crowd_storage.lose(world.known, world.clients[3])
+
+
+@state
+def client_is_down_with_a_claim_and_a_controller(world):
+    crowd_storage.lose(world.known, world.clients[0])
+
+
+@state
+def client_is_disconnected_with_a_claim(world):
+    world.node(3)["Status"] = "disconnected"
+
+
+@state
+def client_drains_and_nothing_is_claimed_there(world):
+    crowd_storage.drain(world.known, world.clients[5])
+
+
+@state
+def client_drains_with_a_claim(world):
+    crowd_storage.drain(world.known, world.clients[3])
+
+
+@state
+def client_drains_with_a_claim_and_without_its_plugin(world):
+    crowd_storage.drain(world.known, world.clients[3])
+    world.unlist(EFS, 3)
+
+
+@state
+def clients_of_the_controllers_drain(world):
+    for at in (0, 1):
+        crowd_storage.drain(world.known, world.clients[at])
+
+
+@state
+def client_takes_no_allocations(world):
+    world.node(3)["SchedulingEligibility"] = "ineligible"
+
+
+@state
+def task_driver_fails_on_a_client(world):
+    world.node(4)["Drivers"]["raw_exec"]["Healthy"] = False
+
+
+@state
+def task_driver_is_nowhere(world):
+    for at in range(CLIENTS):
+        world.node(at)["Drivers"]["raw_exec"]["Detected"] = False
+
+
+@state
+def zone_of_a_volume_has_no_client(world):
+    for at in (1, 4):
+        alloc_ids = [world.info(name, at)["AllocID"] for name in (EBS, EFS)]
+        for alloc_id in alloc_ids:
+            records.drop_instances(world.known, alloc_id)
+        del world.known.nodes[world.clients[at]]
+    records.drop_instances(world.known, next(iter(world.known.plugins[EBS].controllers.values()))["AllocID"])
+
+
+@state
+def every_client_is_down(world):
+    for node_id in world.clients:
+        crowd_storage.lose(world.known, node_id)
+
+
+# --- registrations
+
+
+@state
+def volume_is_not_registered(world):
+    del world.known.volumes["default", "cold"]
+
+
+@state
+def volume_has_another_external_id(world):
+    world.volume("cold")["ExternalID"] = "vol-0fffffffffffffffe"
+
+
+@state
+def volume_is_of_another_plugin(world):
+    world.volume("cold")["PluginID"] = EFS
+
+
+@state
+def volume_has_another_access_mode(world):
+    world.volume("cold")["RequestedCapabilities"] = [
+        {"AccessMode": "single-node-reader-only", "AttachmentMode": "file-system"}
+    ]
+
+
+@state
+def volume_is_registered_for_another_zone(world):
+    segments = [{"Segments": {ZONE: "us-east-1c"}}]
+    world.volume("cold")["Topologies"] = segments
+    world.volume("cold")["RequestedTopologies"] = {"Required": segments}
+
+
+@state
+def volume_is_registered_for_a_zone_without_clients(world):
+    segments = [{"Segments": {ZONE: "eu-west-1a"}}]
+    world.volume("cold")["Topologies"] = segments
+    world.volume("cold")["RequestedTopologies"] = {"Required": segments}
+
+
+@state
+def volume_has_another_context(world):
+    world.volume("shared")["Context"] = {"encryptInTransit": "false"}
+
+
+@state
+def volume_outside_of_the_spec_has_no_plugin(world):
+    document = {"ID": "lost", "Name": "lost", "ExternalID": "vol-0aaaaaaaaaaaaaaaa", "PluginID": "gone"}
+    uses = [{"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}]
+    crowd_storage.hold(world.known, [document | {"RequestedCapabilities": uses}])
+
+
+@state
+def two_registrations_have_one_disk(world):
+    document = {"ID": "twin", "Name": "twin", "ExternalID": world.volume("cold")["ExternalID"], "PluginID": EBS}
+    uses = [{"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}]
+    crowd_storage.hold(world.known, [document | {"RequestedCapabilities": uses}])
+
+
+# --- claims
+
+
+def _consumer(world, at=0):
+    return world.known.allocs[world.claims[at]]
+
+
+@state
+def claim_of_an_allocation_that_ended(world):
+    alloc = _consumer(world)
+    alloc.client_status, alloc.desired_status = "complete", "stop"
+
+
+@state
+def claim_of_an_allocation_that_failed(world):
+    alloc = _consumer(world)
+    alloc.client_status, alloc.desired_status = "failed", "run"
+
+
+@state
+def claim_of_an_allocation_that_nomad_has_forgotten(world):
+    del world.known.allocs[world.claims[0]]
+
+
+@state
+def claim_of_a_lost_allocation_on_a_client_that_is_back(world):
+    alloc = _consumer(world, 1)
+    alloc.client_status, alloc.desired_status = "lost", "stop"
+
+
+@state
+def claim_ended_while_no_controller_is_healthy(world):
+    claim_of_an_allocation_that_ended(world)
+    every_controller_is_unhealthy(world)
+
+
+@state
+def claim_of_a_client_that_left(world):
+    crowd_storage.lose(world.known, world.clients[3])
+    del world.known.nodes[world.clients[3]]
+
+
+@state
+def two_writers_claim_a_disk(world):
+    second = copy.deepcopy(_consumer(world))
+    second.alloc_id, second.node_id = "5ec0nd00-0000-4000-8000-000000000000", world.clients[3]
+    world.known.allocs[second.alloc_id] = second
+    record = world.known.volumes["default", "mysql"]
+    record.claims[second.alloc_id] = record.claims[world.claims[0]] | {"NodeID": world.clients[3]}
+
+
+@state
+def mount_fails(world):
+    alloc = _consumer(world, 1)
+    why = "failed to setup alloc: pre-run hook \"csi_hook\" failed: rpc error: code = Internal desc = mount failed: exit status 32"
+    alloc.client_status, alloc.client_description = "failed", why
+    world.tell(alloc, events.setup_failure(why), failed=True, state="dead")
+
+
+# --- servers, and what may not be read
+
+
+@state
+def servers_are_older_than_the_driver_needs(world):
+    world.denied["/v1/agent/members"] = {"ServerRegion": "global", "Members": [
+        {"Name": "s1.global", "Status": "alive", "Tags": {"build": "1.9.3", "region": "global"}}
+    ]}
+
+
+@state
+def a_server_failed(world):
+    world.denied["/v1/agent/members"] = {"ServerRegion": "global", "Members": [
+        {"Name": f"s{number}.global", "Status": status, "Tags": {"build": "2.0.5", "region": "global"}}
+        for number, status in enumerate(["alive", "alive", "failed"])
+    ]}
+
+
+def _refused(path, status):
+    def cause(world):
+        world.denied[path] = status
+
+    return cause
+
+
+_each(
+    {
+        "clients may not be read": _refused("/v1/nodes", 403),
+        "a client cannot be read": _refused("/v1/node/", 500),
+        "plugins may not be read": _refused("/v1/plugin", 403),
+        "a job of the plugin may not be read": _refused(f"/v1/job/plugin-{EBS}-nodes", 403),
+        "volumes may not be read": _refused("/v1/volume", 403),
+        "servers may not be read": _refused("/v1/agent/members", 403),
+        "allocations may not be listed": _refused("/v1/allocations", 403),
+        "nomad has no leader": _refused("/v1/", 500),
+    }
+)
+
+
+# --- the commands
+
+
+COMMANDS = {
+    "verify": ("verify", "{spec}", "--json"),
+    "doctor": ("doctor", "{spec}", "--no-aws", "--json"),
+    "claims": ("claims", "--no-aws", "--json"),
+    "page": ("verify", "{spec}", "--no-aws", "--html", "{page}", "--json"),
+}
+
+
+@contextlib.contextmanager
+def _answers(world):
+    """Let Nomad refuse, or answer, what the state says."""
+    real = request.Nomad.request
+
+    def answered(self, method, path, **options):
+        for prefix, answer in world.denied.items():
+            if path.startswith(prefix):
+                if isinstance(answer, dict):
+                    return dataclasses.replace(real(self, method, path, **options), data=answer)
+                kind, said = ("refused", "Permission denied") if answer == 403 else ("retry", "No cluster leader")
+                raise errors.NomadApiError(method, path, said, status=answer, kind=kind)
+        return real(self, method, path, **options)
+
+    with mock.patch.object(request.Nomad, "request", answered):
+        yield
+
+
+def outcome(code, text):
+    """Return what a command says: exit code, codes of root causes with severity, and what it did not check."""
+    found = json.loads(text) if text.startswith("{") else {}
+    roots = {item["code"] for item in found.get("findings", ()) if item["severity"] != "info" and not item.get("cause")}
+    effects = {item["code"] for item in found.get("findings", ()) if item["severity"] != "info" and item.get("cause")}
+    unread = [item for item in (*found.get("not_checked", ()), *found.get("not_read", ())) if not item.get("is_expected")]
+    said = {"exit": code, "says": sorted(roots)}
+    if effects - roots:
+        said["follows"] = sorted(effects - roots)
+    if unread:
+        said["not known"] = len(unread)
+    return said
+
+
+def run(name):
+    """Cause the state; return what each command says of it."""
+    said = {}
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        host = cluster.Cluster(cluster.Settings(data_dir=Path(folder), nodes=()))
+        with server.Server(host) as serving:
+            world = World(host)
+            STATES[name](world)
+            world.changed()
+            spec = Path(folder, "storage.yaml")
+            spec.write_text(yaml.safe_dump(SPEC), encoding="utf-8")
+            for command, words in COMMANDS.items():
+                given = [word.format(spec=spec, page=Path(folder, "page.html")) for word in words]
+                out = io.StringIO()
+                with _answers(world), contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
+                    code = cli.main([*given, "--address", serving.url])
+                said[command] = outcome(code, out.getvalue())
+    return said
+
+
+def main(names):
+    """Print what the commands say of each state."""
+    for name in names or STATES:
+        said = run(name)
+        sys.stdout.write(f"{name}:\n")
+        for command, words in said.items():
+            sys.stdout.write(f"  {command}: {json.dumps(words)}\n")
+        sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
