@@ -40,6 +40,7 @@ FIRST = {
     "tests/diagnosis/test_doctor_findings.py": "check",
     "tests/diagnosis/test_in_a_browser.py": "all",
     "tests/diagnosis/test_verification_scale.py": "all",
+    "tests/diagnosis/test_cluster_states.py": "all",
     "tests/docs": "all",
     "tests/docs/test_committed_hcl.py": "test",
     "tests/docs/test_generated.py": "test",

@@ -1,8 +1,8 @@
 """
 States of a cluster by name, each caused on an emulated one: two plugins, six clients in three zones, three volumes.
 
-``cluster_states.yaml`` has the true cause of each and what each command says of it; `python -m
-tests.diagnosis.cluster_states [NAME ...]` prints what they say now.
+A state is named by its true cause. ``cluster_states.yaml`` has what each command says of it, which was read and found
+right; `python -m tests.diagnosis.cluster_states [NAME ...]` prints what they say now.
 """
 
 import contextlib
@@ -18,12 +18,11 @@ from unittest import mock
 import yaml
 
 from nomad_csi import cli, errors
-from nomad_csi.nomad import nodes, volumes
+from nomad_csi.nomad import volumes
 from nomad_csi.nomad.http import request
 from nomad_csi.plan import storage
 from nomad_csi.render import documents
-from nomad_csi_sandbox.nomad import clock, cluster, server
-from nomad_csi_sandbox.nomad.crowds import crowd, crowd_storage
+from nomad_csi_sandbox.nomad import cluster, crowd, server
 from nomad_csi_sandbox.nomad.storage import plugins as records
 from nomad_csi_sandbox.nomad.tasks import events
 
@@ -61,6 +60,18 @@ SPEC = {
 }
 CONSUMER = """job "shop" {
   group "db" {
+    volume "disk" {
+      type            = "csi"
+      source          = "mysql"
+      access_mode     = "single-node-writer"
+      attachment_mode = "file-system"
+    }
+    volume "files" {
+      type            = "csi"
+      source          = "shared"
+      access_mode     = "multi-node-multi-writer"
+      attachment_mode = "file-system"
+    }
     task "db" {
       driver = "raw_exec"
       config {
@@ -70,8 +81,9 @@ CONSUMER = """job "shop" {
   }
 }
 """
-DENIED = "rpc error: code = Internal desc = api error UnauthorizedOperation: not authorized to perform ec2:DescribeInstances"
-ERROR, WARNING = "error", "warning"
+DENIED = (
+    "rpc error: code = Internal desc = api error UnauthorizedOperation: not authorized to perform ec2:DescribeInstances"
+)
 
 
 class World:
@@ -86,7 +98,7 @@ class World:
             for job in plugin.jobs:
                 text, version = documents.job_file(job), VERSIONS[plugin.plugin_id]
                 if job.role == "controller":
-                    crowd_storage.control(self.known, text, plugin.expectation.provider, version, self.clients[:2])
+                    crowd.control(self.known, text, plugin.expectation.provider, version, self.clients[:2])
                 else:
                     many.run(text, plugin.expectation.provider, version)
         for info in (*self.known.plugins[EBS].nodes.values(), *self.known.plugins[EFS].nodes.values()):
@@ -98,10 +110,8 @@ class World:
         for item in held:
             required = (item.get("RequestedTopologies") or {}).get("Required")
             item["Topologies"] = required or []
-        crowd_storage.hold(self.known, held)
-        self.claims = crowd_storage.consume(
-            self.known, CONSUMER, [("mysql", self.clients[0]), ("shared", self.clients[3])]
-        )
+        crowd.hold(self.known, held)
+        self.claims = crowd.consume(self.known, CONSUMER, [("mysql", self.clients[0]), ("shared", self.clients[3])])
 
     def info(self, plugin_id, at, role="nodes"):
         """Return Nomad's record of an instance."""
@@ -123,6 +133,15 @@ class World:
             task.events += told
             for name, value in changes.items():
                 setattr(task, name, value)
+
+    def place_controller(self, at):
+        """Let a client have a healthy controller, as the first one has."""
+        placed = copy.deepcopy(self.alloc(EBS, 0, "controllers"))
+        placed.alloc_id, placed.node_id = "c0ntr0l3-0000-4000-8000-000000000000", self.clients[at]
+        placed.node_name = self.node(at)["Name"]
+        self.known.allocs[placed.alloc_id] = placed
+        info = self.info(EBS, 0, "controllers") | {"AllocID": placed.alloc_id}
+        self.known.plugins[EBS].controllers[self.clients[at]] = info
 
     def stop_job(self, job_id, *, purge=False):
         """Let a job be stopped, with all that it ran."""
@@ -172,24 +191,24 @@ def all_is_well(_world):
 
 @state
 def node_instance_is_unhealthy(world):
-    crowd_storage.fail(world.known, EBS, world.clients[5], DENIED)
+    crowd.fail(world.known, EBS, world.clients[5], DENIED)
 
 
 @state
 def node_instance_of_a_claim_is_unhealthy(world):
-    crowd_storage.fail(world.known, EBS, world.clients[0], DENIED)
+    crowd.fail(world.known, EBS, world.clients[0], DENIED)
 
 
 @state
 def every_node_instance_is_unhealthy(world):
     for node_id in world.clients:
-        crowd_storage.fail(world.known, EBS, node_id, DENIED)
+        crowd.fail(world.known, EBS, node_id, DENIED)
 
 
 @state
 def node_instance_hangs(world):
     why = "rpc error: code = DeadlineExceeded desc = context deadline exceeded"
-    crowd_storage.fail(world.known, EFS, world.clients[2], why)
+    crowd.fail(world.known, EFS, world.clients[2], why)
 
 
 @state
@@ -264,11 +283,6 @@ def another_driver_answers_everywhere(world):
 @state
 def another_driver_answers_on_a_client(world):
     world.info(EFS, 1)["Provider"] = "other.csi.example.com"
-
-
-@state
-def another_version_runs_on_a_client(world):
-    world.info(EBS, 1)["ProviderVersion"] = "v1.2.3"
 
 
 @state
@@ -351,12 +365,7 @@ def one_controller_crashes(world):
 
 @state
 def a_third_controller_runs(world):
-    first = world.alloc(EBS, 0, "controllers")
-    third = copy.deepcopy(first)
-    third.alloc_id, third.node_id, third.node_name = "c0ntr0l3-0000-4000-8000-000000000000", world.clients[2], "x"
-    world.known.allocs[third.alloc_id] = third
-    info = world.info(EBS, 0, "controllers") | {"AllocID": third.alloc_id}
-    world.known.plugins[EBS].controllers[world.clients[2]] = info
+    world.place_controller(2)
 
 
 # --- clients
@@ -364,17 +373,17 @@ def a_third_controller_runs(world):
 
 @state
 def client_is_down_and_nothing_is_claimed_there(world):
-    crowd_storage.lose(world.known, world.clients[5])
+    crowd.lose(world.known, world.clients[5])
 
 
 @state
 def client_is_down_with_a_claim(world):
-    crowd_storage.lose(world.known, world.clients[3])
+    crowd.lose(world.known, world.clients[3])
 
 
 @state
 def client_is_down_with_a_claim_and_a_controller(world):
-    crowd_storage.lose(world.known, world.clients[0])
+    crowd.lose(world.known, world.clients[0])
 
 
 @state
@@ -384,24 +393,24 @@ def client_is_disconnected_with_a_claim(world):
 
 @state
 def client_drains_and_nothing_is_claimed_there(world):
-    crowd_storage.drain(world.known, world.clients[5])
+    crowd.drain(world.known, world.clients[5])
 
 
 @state
 def client_drains_with_a_claim(world):
-    crowd_storage.drain(world.known, world.clients[3])
+    crowd.drain(world.known, world.clients[3])
 
 
 @state
 def client_drains_with_a_claim_and_without_its_plugin(world):
-    crowd_storage.drain(world.known, world.clients[3])
+    crowd.drain(world.known, world.clients[3])
     world.unlist(EFS, 3)
 
 
 @state
 def clients_of_the_controllers_drain(world):
     for at in (0, 1):
-        crowd_storage.drain(world.known, world.clients[at])
+        crowd.drain(world.known, world.clients[at])
 
 
 @state
@@ -416,6 +425,10 @@ def task_driver_fails_on_a_client(world):
 
 @state
 def task_driver_is_nowhere(world):
+    for plugin_id, role in ((EBS, "nodes"), (EFS, "nodes"), (EBS, "controller")):
+        for alloc in [item for item in world.known.allocs.values() if item.job_id == f"plugin-{plugin_id}-{role}"]:
+            records.drop_instances(world.known, alloc.alloc_id)
+            del world.known.allocs[alloc.alloc_id]
     for at in range(CLIENTS):
         world.node(at)["Drivers"]["raw_exec"]["Detected"] = False
 
@@ -423,17 +436,15 @@ def task_driver_is_nowhere(world):
 @state
 def zone_of_a_volume_has_no_client(world):
     for at in (1, 4):
-        alloc_ids = [world.info(name, at)["AllocID"] for name in (EBS, EFS)]
-        for alloc_id in alloc_ids:
-            records.drop_instances(world.known, alloc_id)
+        crowd.lose(world.known, world.clients[at])
         del world.known.nodes[world.clients[at]]
-    records.drop_instances(world.known, next(iter(world.known.plugins[EBS].controllers.values()))["AllocID"])
+    world.place_controller(2)
 
 
 @state
 def every_client_is_down(world):
     for node_id in world.clients:
-        crowd_storage.lose(world.known, node_id)
+        crowd.lose(world.known, node_id)
 
 
 # --- registrations
@@ -484,14 +495,7 @@ def volume_has_another_context(world):
 def volume_outside_of_the_spec_has_no_plugin(world):
     document = {"ID": "lost", "Name": "lost", "ExternalID": "vol-0aaaaaaaaaaaaaaaa", "PluginID": "gone"}
     uses = [{"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}]
-    crowd_storage.hold(world.known, [document | {"RequestedCapabilities": uses}])
-
-
-@state
-def two_registrations_have_one_disk(world):
-    document = {"ID": "twin", "Name": "twin", "ExternalID": world.volume("cold")["ExternalID"], "PluginID": EBS}
-    uses = [{"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}]
-    crowd_storage.hold(world.known, [document | {"RequestedCapabilities": uses}])
+    crowd.hold(world.known, [document | {"RequestedCapabilities": uses}])
 
 
 # --- claims
@@ -532,25 +536,23 @@ def claim_ended_while_no_controller_is_healthy(world):
 
 @state
 def claim_of_a_client_that_left(world):
-    crowd_storage.lose(world.known, world.clients[3])
+    crowd.lose(world.known, world.clients[3])
     del world.known.nodes[world.clients[3]]
-
-
-@state
-def two_writers_claim_a_disk(world):
-    second = copy.deepcopy(_consumer(world))
-    second.alloc_id, second.node_id = "5ec0nd00-0000-4000-8000-000000000000", world.clients[3]
-    world.known.allocs[second.alloc_id] = second
-    record = world.known.volumes["default", "mysql"]
-    record.claims[second.alloc_id] = record.claims[world.claims[0]] | {"NodeID": world.clients[3]}
 
 
 @state
 def mount_fails(world):
     alloc = _consumer(world, 1)
-    why = "failed to setup alloc: pre-run hook \"csi_hook\" failed: rpc error: code = Internal desc = mount failed: exit status 32"
-    alloc.client_status, alloc.client_description = "failed", why
-    world.tell(alloc, events.setup_failure(why), failed=True, state="dead")
+    hook = 'failed to setup alloc: pre-run hook "csi_hook" failed: '
+    alloc.client_status = "failed"
+    world.tell(alloc, events.setup_failure(f"{hook}could not claim volume shared: mount failed: exit status 32"))
+    world.known.volumes["default", "shared"].claims.clear()
+
+
+@state
+def mount_fails_while_the_node_plugin_is_unhealthy(world):
+    mount_fails(world)
+    crowd.fail(world.known, EFS, world.clients[3], "mount.nfs4: access denied by server")
 
 
 # --- servers, and what may not be read
@@ -558,17 +560,21 @@ def mount_fails(world):
 
 @state
 def servers_are_older_than_the_driver_needs(world):
-    world.denied["/v1/agent/members"] = {"ServerRegion": "global", "Members": [
-        {"Name": "s1.global", "Status": "alive", "Tags": {"build": "1.9.3", "region": "global"}}
-    ]}
+    world.denied["/v1/agent/members"] = {
+        "ServerRegion": "global",
+        "Members": [{"Name": "s1.global", "Status": "alive", "Tags": {"build": "1.9.3", "region": "global"}}],
+    }
 
 
 @state
 def a_server_failed(world):
-    world.denied["/v1/agent/members"] = {"ServerRegion": "global", "Members": [
-        {"Name": f"s{number}.global", "Status": status, "Tags": {"build": "2.0.5", "region": "global"}}
-        for number, status in enumerate(["alive", "alive", "failed"])
-    ]}
+    world.denied["/v1/agent/members"] = {
+        "ServerRegion": "global",
+        "Members": [
+            {"Name": f"s{number}.global", "Status": status, "Tags": {"build": "2.0.5", "region": "global"}}
+            for number, status in enumerate(["alive", "alive", "failed"])
+        ],
+    }
 
 
 def _refused(path, status):
@@ -622,17 +628,24 @@ def _answers(world):
 
 
 def outcome(code, text):
-    """Return what a command says: exit code, codes of root causes with severity, and what it did not check."""
+    """
+    Return what a command says: exit code and codes of root causes; of consequences behind ``>``; what it did not check.
+
+    Such as ``1 job-missing > node-missing`` and ``2 (3 not known)``.
+    """
     found = json.loads(text) if text.startswith("{") else {}
-    roots = {item["code"] for item in found.get("findings", ()) if item["severity"] != "info" and not item.get("cause")}
-    effects = {item["code"] for item in found.get("findings", ()) if item["severity"] != "info" and item.get("cause")}
-    unread = [item for item in (*found.get("not_checked", ()), *found.get("not_read", ())) if not item.get("is_expected")]
-    said = {"exit": code, "says": sorted(roots)}
-    if effects - roots:
-        said["follows"] = sorted(effects - roots)
+    wrong = [item for item in found.get("findings", ()) if item["severity"] != "info"]
+    roots = {item["code"] for item in wrong if not item.get("cause")}
+    effects = {item["code"] for item in wrong} - roots
+    parts = [str(code), *sorted(roots)]
+    if effects:
+        parts += [">", *sorted(effects)]
+    unread = [
+        item for item in (*found.get("not_checked", ()), *found.get("not_read", ())) if not item.get("is_expected")
+    ]
     if unread:
-        said["not known"] = len(unread)
-    return said
+        parts.append(f"({len(unread)} not known)")
+    return " ".join(parts)
 
 
 def run(name):
@@ -658,10 +671,7 @@ def run(name):
 def main(names):
     """Print what the commands say of each state."""
     for name in names or STATES:
-        said = run(name)
-        sys.stdout.write(f"{name}:\n")
-        for command, words in said.items():
-            sys.stdout.write(f"  {command}: {json.dumps(words)}\n")
+        sys.stdout.write(yaml.safe_dump({name: run(name)}, sort_keys=False, width=200))
         sys.stdout.flush()
 
 

@@ -141,10 +141,10 @@ def add_claims(client: nomad.Nomad, found: facts.ObservedCluster) -> facts.Obser
 
 
 def _lacks_nodes(found: facts.ObservedCluster, plugin_id: str) -> bool:
-    """Return whether a node instance of the plugin is unhealthy or missing, by Nomad's own counts."""
+    """Return whether a client that is ready has no healthy node instance of the plugin."""
     plugin = found.known_plugins.get(plugin_id)
-    healthy = sum(item.healthy for item in plugin.nodes) if plugin else 0
-    return plugin is None or not healthy or healthy < max(len(plugin.nodes), plugin.nodes_expected)
+    healthy = {item.node_id for item in plugin.nodes if item.healthy} if plugin else set()
+    return any(node.status == "ready" and node.node_id not in healthy for node in found.known_clients)
 
 
 def _asked(call: Callable[[], _Part], failed: list[errors.NomadApiError]) -> _Part | facts.Unknown:

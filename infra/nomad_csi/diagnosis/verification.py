@@ -150,7 +150,7 @@ class Verifier:
         for held in there:
             if held is not None and held.plugin_id in records:
                 record = records[held.plugin_id]
-                healthy = _healthy_controllers(record, served_by.get(held.plugin_id))
+                healthy = sum(item.healthy for item in record.controllers) if record else 0
                 other_findings[f"volume {held.key}"] += claim_status.find_missing_controller(
                     held, record, healthy=healthy
                 )
@@ -187,13 +187,6 @@ class Verifier:
         ids = sorted({volume.plugin_id for volume in there if volume is not None and volume.claims}.difference(served))
         records = gather.run_in_parallel(functools.partial(plugin_records.get, self._client, item) for item in ids)
         return dict(zip(ids, records, strict=True))
-
-
-def _healthy_controllers(record: plugin_records.Plugin | None, status: plugins.PluginStatus | None) -> int:
-    """Return the number of healthy controllers, by the status if the plan has the plugin, else by Nomad."""
-    if status is not None:
-        return sum(row.role == "controller" and row.status == plugins.HEALTHY for row in status.instances)
-    return sum(item.healthy for item in record.controllers) if record else 0
 
 
 def _explained(client: nomad.Nomad, seen: observation.Observation) -> plugins.PluginStatus:
