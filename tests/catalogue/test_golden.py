@@ -1,9 +1,8 @@
-"""For each driver a spec and the files that it becomes: reviewed by eye as a whole, and read back field by field."""
+"""For each driver a spec and the files that it becomes: reviewed by eye as a whole; a volume file is read back."""
 
 import pytest
 
 from nomad_csi.drivers import catalogue
-from nomad_csi.hcl import job as job_reader
 from nomad_csi.hcl import layout, read, volume
 from nomad_csi.nomad import volumes
 from nomad_csi.render import disk, files
@@ -46,101 +45,6 @@ def test_spec_uses_every_role_and_way_of_its_driver(folder, plan):
     assert {job.role for plugin in plan.plugins for job in plugin.jobs} == set(driver.roles)
     created = {item.made_by_plugin for item in plan.volumes}
     assert created == {True for _ in range(driver.creates)} | {False for _ in range(driver.registers)}
-
-
-def of(name, value):
-    return {name: value} if value else {}
-
-
-def seconds(text):
-    return job_reader.duration_s(text)
-
-
-def jobs_of(plan):
-    return [job for plugin in plan.plugins for job in plugin.jobs]
-
-
-def read_job(folder, job):
-    text = (folder / "expected" / job.file_name).read_text(encoding="utf-8")
-    [found] = job_reader.jobs(read.read_job(text, job.file_name))
-    return found
-
-
-def test_each_job_file_reads_back_as_the_job_that_was_planned(folder, plan):
-    """Where it runs, how often, and when it is given up: every field, by a reader that knows nothing of templates."""
-    for job in jobs_of(plan):
-        found = read_job(folder, job)
-        [group] = found.groups
-        [restart] = group.body["restart"]
-
-        assert (found.id, found.type, found.namespace) == (job.job_id, job.job_type, job.namespace)
-        assert found.body.get("region", "") == job.region
-        assert (found.body["datacenters"], found.body["node_pool"]) == (list(job.datacenters), job.node_pool)
-        assert (found.body["priority"], group.name, group.count) == (job.priority, job.group, job.count)
-        assert found.body.get("constraint", []) == [
-            {"attribute": item.attribute} | of("operator", item.operator.removeprefix("=")) | of("value", item.value)
-            for item in job.constraints
-        ]
-        apart = [{"operator": "distinct_hosts", "value": "true"}]
-        assert group.body.get("constraint", []) == ([] if job.job_type == "system" else apart)
-        assert (restart["attempts"], seconds(restart["interval"]), seconds(restart["delay"]), restart["mode"]) == (
-            job.restart.attempts,
-            job.restart.interval_s,
-            job.restart.delay_s,
-            "delay",
-        )
-        ports = [port for network in group.body.get("network", []) for port in network["port"]]
-        assert [port["static"] for port in ports] == ([job.metrics_port] if job.metrics_port else [])
-
-
-def test_each_job_file_has_the_update_that_was_planned(folder, plan):
-    """A slow plugin gets the time that it takes; the others are left to Nomad."""
-    for job in jobs_of(plan):
-        written = [
-            (
-                item["max_parallel"],
-                seconds(item["min_healthy_time"]),
-                seconds(item["healthy_deadline"]),
-                item["auto_revert"],
-            )
-            for item in read_job(folder, job).body.get("update", [])
-        ]
-
-        wanted = job.update
-        assert written == (
-            [(wanted.max_parallel, wanted.min_healthy_time_s, wanted.healthy_deadline_s, wanted.auto_revert)]
-            if wanted
-            else []
-        )
-
-
-def test_each_task_reads_back_as_it_was_planned(folder, plan):
-    """What is run, with which rights, what it is told, and where it meets Nomad."""
-    for job in jobs_of(plan):
-        [group] = read_job(folder, job).groups
-        [task] = group.tasks
-        [resources] = task.body["resources"]
-
-        assert (task.name, task.driver) == ("plugin", job.task_driver)
-        assert (task.image, task.arguments) == (job.image, list(job.arguments))
-        assert task.config.get("privileged", False) is job.privileged
-        assert task.config.get("network_mode", "") == job.network_mode
-        assert task.config.get("ipc_mode", "") == job.ipc_mode
-        assert task.config.get("volumes", []) == list(job.binds)
-        assert dict(task.env) == dict(job.environment)
-        assert (task.plugin.id, task.plugin.type, task.plugin.mount_dir) == (job.plugin_id, job.role, job.mount_dir)
-        assert task.plugin.stage_publish_base_dir == job.stage_publish_base_dir
-        assert task.plugin.health_timeout_s == job.health_timeout_s
-        assert seconds(task.body.get("kill_timeout")) == job.kill_timeout_s
-        assert (resources["cpu"], resources["memory"]) == (job.cpu_mhz, job.memory_mib)
-        assert resources.get("memory_max") == job.memory_max_mib
-        assert [
-            (item["destination"], item.get("env", False), item["data"].rstrip("\n"))
-            for item in task.body.get("template", [])
-        ] == [
-            ("${NOMAD_SECRETS_DIR}/" + item.file_name, item.is_environment, item.data.rstrip("\n"))
-            for item in job.templates
-        ]
 
 
 def test_each_volume_file_reads_back_as_what_is_sent_to_nomad(folder, plan):

@@ -49,7 +49,7 @@ class Hcl:
     """Job files and volume files, as hand-written ones are read."""
 
     def __init__(self, _stack):
-        self.seeds = [path.read_text(encoding="utf-8") for path in sorted((TESTS / "render/expected").rglob("*.hcl"))]
+        self.seeds = [path.read_text(encoding="utf-8") for path in sorted((TESTS / "catalogue").rglob("*.hcl"))]
 
     def make(self, chance):
         """Return a changed file."""

@@ -1,7 +1,5 @@
 """Layout: golden pairs of text before and after, and what layout never does."""
 
-import textwrap
-
 import hypothesis
 import pytest
 from hypothesis import strategies
@@ -74,40 +72,6 @@ GOLDEN = {
 def test_layout_of_golden_pairs(text, laid_out):
     """Each rule of ``nomad fmt`` by an example that its formatter leaves unchanged."""
     assert layout.layout(text) == laid_out
-
-
-def test_layout_of_a_job(case):
-    """A job that HashiCorp formatted comes out as it went in."""
-    text = case("tutorial-ebs-nodes.nomad.hcl")
-
-    assert layout.layout(text) == text
-
-
-def test_layout_of_an_old_volume_file(case):
-    """A volume file written by hand comes out in columns."""
-    text = case("democratic-volume-legacy.hcl")
-
-    laid_out = layout.layout(text)
-
-    assert laid_out == textwrap.dedent("""\
-        id              = "traefik-acme"
-        name            = "traefik-acme"
-        type            = "csi"
-        external_id     = "traefik-acme"
-        plugin_id       = "kowlan"
-        access_mode     = "single-node-writer"
-        attachment_mode = "file-system"
-        mount_options {
-          fs_type     = "nfs"
-          mount_flags = ["nolock"]
-        }
-        context {
-          node_attach_driver = "nfs"
-          provisioner_driver = "zfs-generic-nfs"
-          server             = "nas.example.net"
-          share              = "/pool2/democratic/root/traefik-acme"
-        }
-        """)
 
 
 @pytest.mark.parametrize(

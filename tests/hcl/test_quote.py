@@ -164,12 +164,6 @@ def test_rejects_what_is_no_identifier(name):
         quote.identifier(name)
 
 
-def test_string_list_stands_on_one_line():
-    """A list is written without a comma behind its last text."""
-    assert quote.string_list(["noatime", "a=${b}"]) == r'["noatime", "a=\u0024{b}"]'
-    assert quote.string_list([]) == "[]"
-
-
 def test_string_map_sorts_its_keys():
     """Two runs write the same text, whatever the order of the keys was."""
     assert quote.string_map({"b": "1", "a/c": "2"}) == '{\n"a/c" = "2"\nb = "1"\n}'

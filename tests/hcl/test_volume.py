@@ -6,38 +6,6 @@ from nomad_csi import errors
 from nomad_csi.hcl import read, volume
 
 
-def test_payload_of_the_tutorial(case):
-    """The tutorial's volume becomes one object with Nomad's names."""
-    document = read.read_volume(case("tutorial-volume.hcl"))
-
-    assert volume.volume_payload(document) == {
-        "ID": "mysql",
-        "Name": "mysql",
-        "ExternalID": "vol-0b756b75620d63af5",
-        "PluginID": "aws-ebs0",
-        "RequestedCapabilities": [{"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}],
-    }
-
-
-def test_payload_of_an_old_file_has_no_capability(case):
-    """Nomad drops the top-level modes of 2021, which is why it refuses such a file."""
-    payload = volume.volume_payload(read.read_volume(case("democratic-volume-legacy.hcl")))
-
-    assert payload == {
-        "ID": "traefik-acme",
-        "Name": "traefik-acme",
-        "ExternalID": "traefik-acme",
-        "PluginID": "kowlan",
-        "MountOptions": {"FSType": "nfs", "MountFlags": ["nolock"]},
-        "Context": {
-            "node_attach_driver": "nfs",
-            "provisioner_driver": "zfs-generic-nfs",
-            "server": "nas.example.net",
-            "share": "/pool2/democratic/root/traefik-acme",
-        },
-    }
-
-
 def test_payload_of_escapes_is_what_nomad_stored(case):
     """Keys, escapes and topologies as a real agent held them after registering this file."""
     payload = volume.volume_payload(read.read_volume(case("dialect.volume.hcl")))
