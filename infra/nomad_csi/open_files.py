@@ -10,9 +10,9 @@ With 12, grpcio 1.85 ends the process by SIGABRT.
 """
 
 
-def too_few() -> str:
-    """Return what is wrong where this process may open fewer files than `LEAST`; empty: nothing is."""
+def too_few() -> str | None:
+    """Return what is wrong where this process may open fewer files than `LEAST`; ``None``: nothing."""
     allowed, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if not 0 <= allowed < LEAST:
-        return ""
+        return None
     return f"open files: expected a limit of at least {LEAST}, got {allowed}; raise it with `ulimit -n {LEAST}`"

@@ -43,7 +43,7 @@ def is_alive(pid):
 def test_other_endpoints_are_reached_as_they_are(text):
     """Nothing is started for them."""
     with forward.reached(text) as reached:
-        assert (reached.text, reached.local, reached.why_broken()) == (text, text, "")
+        assert (reached.text, reached.local, reached.why_broken()) == (text, text, None)
 
 
 def test_a_socket_behind_ssh_is_probed_as_if_it_were_here(start_plugin, calls):
@@ -71,7 +71,7 @@ def test_a_socket_that_is_not_there_is_told_from_a_host_that_is_not(calls, folde
     assert len(calls()) == 1
     assert error.endpoint == f"ssh://client-1{folder}/gone.sock"
     assert "the host took the connection and did not reach the socket there" in error.advice
-    assert error.advice.endswith("ssh says: channel 2: open failed: connect failed: open failed")
+    assert error.advice.endswith("output of ssh: channel 2: open failed: connect failed: open failed")
 
 
 def test_rejects_a_host_that_nobody_knows(calls):

@@ -274,7 +274,7 @@ def _calls(call):
 
 def _wait(agent):
     said = agent.messages.append
-    deletion.wait_for_snapshot("snap-1", REGION, wait_s=6, cancelled=agents.Cancelled(), tell=said)
+    deletion.wait_for_snapshot("snap-1", REGION, wait_s=6, cancelled=agents.Cancelled(), report=said)
 
 
 FULL = {f"tag-{number:02}": "x" for number in range(50)}

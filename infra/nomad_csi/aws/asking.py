@@ -87,12 +87,12 @@ _CHANCE = random.SystemRandom()
 
 
 def asked_again(
-    client: Any, aws_region: str, *, attempts: int = ATTEMPTS, tell: Callable[..., None] = LOG.warning
+    client: Any, aws_region: str, *, attempts: int = ATTEMPTS, report: Callable[..., None] = LOG.warning
 ) -> Any:
     """
     Return *client*, which from now on sends throttled calls up to *attempts* times.
 
-    *tell* reports each retry; it takes a format and its values, as the methods of a logger do.
+    *report* reports each retry; it takes a format and its values, as the methods of a logger do.
     """
     most = attempts
 
@@ -106,7 +106,7 @@ def asked_again(
         seconds = min(LONGEST_PAUSE_S, 0.25 * 2.0**attempts) * _CHANCE.uniform(0.5, 1)
         if time.monotonic() + seconds >= _UNTIL.get():
             return None
-        tell(
+        report(
             "%s in %s: %s; asked again in %.1f s, attempt %d of %d",
             operation.name,
             aws_region,

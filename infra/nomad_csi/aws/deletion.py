@@ -61,19 +61,19 @@ def _own(filters: list[dict[str, Any]], aws_region: str, profile: str | None = N
 
 
 def create_snapshot(
-    external_id: str, aws_region: str, tags: Mapping[str, str], tell: Callable[[str], None] = lambda _line: None
+    external_id: str, aws_region: str, tags: Mapping[str, str], report: Callable[[str], None] = lambda _line: None
 ) -> str:
     """
     Request a snapshot with *tags* and our own, and return its id. It is not completed yet. Raises `AwsError`.
 
-    If *tags* leave no room for our own, it is omitted and reported to *tell*: EC2 keeps the volume's id with the
+    If *tags* leave no room for our own, it is omitted and reported to *report*: EC2 keeps the volume's id with the
     snapshot, and a policy may require each of the other tags.
     """
     kept = {key: value for key, value in tags.items() if not key.startswith("aws:")}
     if len(kept) < TAGS_LIMIT or SNAPSHOT_TAG in kept:
         kept[SNAPSHOT_TAG] = external_id
     else:
-        tell(
+        report(
             f"the last snapshot of {external_id} has the {len(kept)} tags of the volume, and no room for {SNAPSHOT_TAG}"
         )
     with asking.aws_errors(aws_region):
@@ -96,7 +96,7 @@ def wait_for_snapshot(
     *,
     wait_s: float,
     cancelled: threading.Event,
-    tell: Callable[[str], None] = lambda _line: None,
+    report: Callable[[str], None] = lambda _line: None,
     clock: Clock = SYSTEM,
 ) -> None:
     """Wait until the snapshot is completed. Raises `errors.AwsError` if it is not after *wait_s*, or failed."""
@@ -106,7 +106,7 @@ def wait_for_snapshot(
         if seen.startswith("error") or clock.now() >= deadline:
             raise errors.AwsError(f"snapshot {snapshot_id} is {seen} and not completed")
         if seen != reported:
-            tell(f"snapshot {snapshot_id} is {seen}")
+            report(f"snapshot {snapshot_id} is {seen}")
             reported = seen
         if clock.wait(cancelled, min(SNAPSHOT_INTERVAL_S, max(0.0, deadline - clock.now()))):
             raise errors.CancelledError(f"cancelled while snapshot {snapshot_id} was {seen}")

@@ -43,7 +43,10 @@ def read_attachments(
         found = asking.described(ec2, "describe_volumes", "Volumes", "volume-id", wanted)
         described = {item["VolumeId"]: item for item in found}
         attached = {
-            place["InstanceId"] for item in described.values() for place in item["Attachments"] if "InstanceId" in place
+            attachment["InstanceId"]
+            for item in described.values()
+            for attachment in item["Attachments"]
+            if "InstanceId" in attachment
         }
         asked = sorted(attached | others)
         reservations = asking.described(ec2, "describe_instances", "Reservations", "instance-id", asked)
@@ -57,18 +60,18 @@ def read_attachments(
 def _attached_volume(external_id: str, found: Mapping[str, Any] | None, states: Mapping[str, str]) -> AttachedVolume:
     if found is None:
         return AttachedVolume(external_id=external_id, state=MISSING)
-    places = [place for place in found["Attachments"] if place.get("State") != "detached"]
+    attachments = [attachment for attachment in found["Attachments"] if attachment.get("State") != "detached"]
     return AttachedVolume(
         external_id=external_id,
         state=found["State"],
         attachments=tuple(
             Attachment(
-                instance_id=place.get("InstanceId", ""),
-                state=place.get("State", ""),
-                device=place.get("Device", ""),
-                instance_state=states.get(place.get("InstanceId", ""), MISSING),
+                instance_id=attachment.get("InstanceId", ""),
+                state=attachment.get("State", ""),
+                device=attachment.get("Device", ""),
+                instance_state=states.get(attachment.get("InstanceId", ""), MISSING),
             )
-            for place in places
+            for attachment in attachments
         ),
     )
 

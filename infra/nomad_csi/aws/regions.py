@@ -11,9 +11,9 @@ ZONE_KEYS = ("topology.ebs.csi.aws.com/zone", "topology.kubernetes.io/zone")
 """Topology keys whose value is a zone of AWS where the driver is of AWS."""
 
 
-def zones_of(places: Iterable[Mapping[str, str]]) -> set[str]:
-    """Return the zones in *places*, which are topology segments."""
-    return {place[key] for place in places for key in ZONE_KEYS if key in place}
+def zones_of(topologies: Iterable[Mapping[str, str]]) -> set[str]:
+    """Return the zones in *topologies*, which are topology segments."""
+    return {topology[key] for topology in topologies for key in ZONE_KEYS if key in topology}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,13 +57,13 @@ class Choice:
     default: Callable[[], frozenset[str]] = frozenset
     """Returns the regions of the spec, or of the environment, for storage whose zones name none."""
 
-    def region(self, places: Iterable[Mapping[str, str]]) -> Region:
-        """Return the region of storage in *places*, which are topology segments."""
+    def region(self, topologies: Iterable[Mapping[str, str]]) -> Region:
+        """Return the region of storage in *topologies*, which are topology segments."""
         if self.is_left_out:
             return Region(reason="AWS was not queried (--no-aws)", is_expected=True)
         if self.named:
             return Region(name=self.named)
-        known = names.region_of_zones(zones_of(places)) or self.default()
+        known = names.region_of_zones(zones_of(topologies)) or self.default()
         if len(known) > 1:
             return Region(reason=f"several AWS regions are known: {', '.join(sorted(known))}; name one: --aws-region")
         if not known:
@@ -75,7 +75,7 @@ class Choice:
         ebs = [volume for volume in found if records.is_ebs(volume.external_id)]
         if not ebs and not self.named:
             return NONE
-        return self.region(place for volume in ebs for place in volume.topologies)
+        return self.region(topology for volume in ebs for topology in volume.topologies)
 
 
 BY_STORAGE = Choice()

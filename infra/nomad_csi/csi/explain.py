@@ -24,7 +24,7 @@ BY_RPC: Mapping[str, Mapping[str, str]] = {
     "CreateVolume": {
         "INVALID_ARGUMENT": "parameters, capabilities or source do not fit together, or the plugin does not know them",
         "NOT_FOUND": "the snapshot or volume that it is to be made from does not exist",
-        "ALREADY_EXISTS": "a volume of that name exists and is another: of another size, place or kind",
+        "ALREADY_EXISTS": "a volume of that name exists and is another: of another size, topology or kind",
         "RESOURCE_EXHAUSTED": "there is no room in the topology that is asked for",
         "OUT_OF_RANGE": _RANGE,
     },

@@ -33,7 +33,7 @@ _POLL_S = 0.05
 _WORDS = 400
 """Characters kept of the output of ``ssh``."""
 
-_PLACE = re.compile(
+_ADDRESS = re.compile(
     r"ssh://(?:(?P<user>[A-Za-z0-9._][A-Za-z0-9._-]*)@)?(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._][A-Za-z0-9._-]*)"
     r"(?::(?P<port>\d{1,5}))?(?P<path>/[^/].*)"
 )
@@ -65,14 +65,14 @@ class Reached:
     output: Path | None = None
     """File with the output of ``ssh``; ``None``: nothing is forwarded."""
 
-    def why_broken(self) -> str:
-        """Return what may have broken a call over a forwarded socket, with the output of ``ssh``; empty: unknown."""
+    def why_broken(self) -> str | None:
+        """Return what may have broken a call over a forwarded socket, with the output of ``ssh``; ``None``: not known."""
         words = _words(self.output) if self.output else ""
-        return f"{_NOT_FORWARDED}; ssh says: {words}" if "open failed" in words else ""
+        return f"{_NOT_FORWARDED}; output of ssh: {words}" if "open failed" in words else None
 
     def renamed(self, error: errors.CsiError) -> errors.CsiError:
         """Return *error* with the endpoint as it was written, and the cause of a broken forwarding as advice."""
-        why = self.why_broken() if error.code == "UNAVAILABLE" else ""
+        why = self.why_broken() if error.code == "UNAVAILABLE" else None
         advice = why or error.advice
         return errors.CsiError(self.text, error.message, code=error.code, advice=advice, is_answer=error.is_answer)
 
@@ -82,18 +82,18 @@ def check(text: str) -> None:
     if not text.lower().startswith(SCHEME):
         endpoint.parse(text)
     else:
-        _place(text)
+        _address(text)
 
 
-def _place(text: str) -> re.Match[str]:
+def _address(text: str) -> re.Match[str]:
     """Return the parts of *text*. Raises `errors.CsiError`."""
-    place = _PLACE.fullmatch(text)
-    if place is None:
+    address = _ADDRESS.fullmatch(text)
+    if address is None:
         raise errors.CsiError(text, f"expected {FORM}, got {text!r}")
-    if ":" in place["path"]:
+    if ":" in address["path"]:
         advice = "ssh takes ':' for the end of a path (-L): link the socket to a path without one"
-        raise errors.CsiError(text, f"expected a path without ':', got {place['path']!r}", advice=advice)
-    return place
+        raise errors.CsiError(text, f"expected a path without ':', got {address['path']!r}", advice=advice)
+    return address
 
 
 @contextmanager
@@ -107,25 +107,25 @@ def reached(text: str, *, clock: Clock = SYSTEM) -> Iterator[Reached]:
         endpoint.parse(text)
         yield Reached(text=text, local=text)
         return
-    place = _place(text)
+    address = _address(text)
     program = shutil.which(PROGRAM)
     if program is None:
         raise errors.CsiError(text, "no `ssh` on PATH", advice="install OpenSSH's client")
     with tempfile.TemporaryDirectory(prefix="nomad-csi-") as folder:  # mode 0700: no other user has access
         near, output = Path(folder) / "csi.sock", Path(folder) / "output"
         endpoint.parse(str(near))
-        with _running([program, *_arguments(place, near)], output) as process:
+        with _running([program, *_arguments(address, near)], output) as process:
             _wait(text, process, near, output, clock)
             yield Reached(text=text, local=str(near), output=output)
 
 
-def _arguments(place: re.Match[str], near: Path) -> list[str]:
-    user = ["-l", place["user"]] if place["user"] else []
-    port = ["-p", place["port"]] if place["port"] else []
+def _arguments(address: re.Match[str], near: Path) -> list[str]:
+    user = ["-l", address["user"]] if address["user"] else []
+    port = ["-p", address["port"]] if address["port"] else []
     options = ("BatchMode=yes", "ExitOnForwardFailure=yes", "ControlMaster=no", "ControlPath=none")
     switches = [word for option in options for word in ("-o", option)]
-    forwarding = ["-L", f"{near}:{place['path']}"]
-    return ["-N", "-T", *switches, *user, *port, *forwarding, "--", place["host"].strip("[]")]
+    forwarding = ["-L", f"{near}:{address['path']}"]
+    return ["-N", "-T", *switches, *user, *port, *forwarding, "--", address["host"].strip("[]")]
 
 
 @contextmanager

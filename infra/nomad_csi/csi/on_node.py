@@ -66,15 +66,15 @@ def ask_all(folder: Path, *, timeout_s: float = 5.0, volumes: validation.Validat
 
     A folder without plugins gives no reports, and is no problem.
     """
-    place = folder.resolve()  # links and ".." count against the 107 bytes of a socket's path
+    resolved = folder.resolve()  # links and ".." count against the 107 bytes of a socket's path
     try:
-        sockets = {path.name: path / SOCKET for path in sorted(place.iterdir())}
+        sockets = {path.name: path / SOCKET for path in sorted(resolved.iterdir())}
     except FileNotFoundError:
-        return Answers(folder=str(place), problem=_absent(place))
+        return Answers(folder=str(resolved), problem=_absent(resolved))
     except NotADirectoryError:
-        return Answers(folder=str(place), problem="it is no folder; name the one that holds a folder per allocation")
+        return Answers(folder=str(resolved), problem="it is no folder; name the one that holds a folder per allocation")
     except PermissionError:
-        return Answers(folder=str(place), problem=f"no permission to read there; {_AS_ROOT}")
+        return Answers(folder=str(resolved), problem=f"no permission to read there; {_AS_ROOT}")
     until = time.monotonic() + timeout_s
     with futures.ThreadPoolExecutor(probe.AT_ONCE) as pool:
         found = list(pool.map(functools.partial(_ask, until=until, timeout_s=timeout_s), sockets.values()))
@@ -84,15 +84,15 @@ def ask_all(folder: Path, *, timeout_s: float = 5.0, volumes: validation.Validat
         for alloc_id, questions in volumes.by_allocation.items()
         if alloc_id in reports and reports[alloc_id].ready and reports[alloc_id].controller_capabilities is not None
     }
-    return Answers(folder=str(place), reports=reports, validated=asked)
+    return Answers(folder=str(resolved), reports=reports, validated=asked)
 
 
 _AS_ROOT = "run as root: Nomad keeps the sockets of plugins in folders that only root may enter"
 
 
-def _absent(place: Path) -> str:
+def _absent(resolved: Path) -> str:
     """Return what a missing folder means: a client creates it with its first plugin, below its own state folder."""
-    if place.parent.name == "csi" and place.parent.parent.is_dir():
+    if resolved.parent.name == "csi" and resolved.parent.parent.is_dir():
         return ""
     return "there is no such folder; it is STATE_DIR/csi/plugins, with the client's state_dir, or else DATA_DIR/client"
 

@@ -22,11 +22,11 @@ def check(written: str) -> None:
 
 def are_in(written: str) -> bool:
     """Return whether *written* has any."""
-    return any(place in written for place in _SAMPLE)
+    return any(name in written for name in _SAMPLE)
 
 
 def fill(written: str, values: Mapping[str, str]) -> str:
     """Return *written* with each placeholder's value."""
-    for place, value in values.items():
-        written = written.replace(place, value)
+    for name, value in values.items():
+        written = written.replace(name, value)
     return written

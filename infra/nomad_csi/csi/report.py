@@ -82,5 +82,5 @@ def parse_report(document: Mapping[str, Any]) -> ProbeReport:
     try:
         return _FORM.validate_json(json.dumps(document), strict=True)
     except pydantic.ValidationError as error:
-        places = dict.fromkeys(str(found["loc"][0]) for found in error.errors(include_input=False) if found["loc"])
-        raise ValueError(f"a report with a wrong or missing {', '.join(places) or 'object'}") from None
+        paths = dict.fromkeys(str(found["loc"][0]) for found in error.errors(include_input=False) if found["loc"])
+        raise ValueError(f"a report with a wrong or missing {', '.join(paths) or 'object'}") from None

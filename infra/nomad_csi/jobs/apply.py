@@ -171,8 +171,8 @@ def _check_namespace(item: PlannedChange, missing: namespaces.Missing) -> Planne
     namespace = item.name.partition("/")[0]
     if namespace not in missing.names:
         return item
-    seen = ", ".join(missing.there) or "none that the token sees"
-    fix = namespaces.fix(namespace, missing.there)
+    seen = ", ".join(missing.existing) or "none that the token sees"
+    fix = namespaces.fix(namespace, missing.existing)
     return item.remarked(f"there is no namespace {namespace} (there are: {seen}); {fix}", state="refused")
 
 

@@ -38,7 +38,7 @@ class Watched:
         self._namespace = namespace
         self._path = path
         self._index = 1  # with 0, Nomad would always return at once
-        self._is_news = False
+        self._is_changed = False
 
     def wait(self, timeout_s: float, cancelled: threading.Event) -> None:
         """
@@ -48,12 +48,12 @@ class Watched:
         time; the next check reports why.
         """
         clock, wait_s, ended = self._nomad.clock, min(timeout_s, WAIT_S), threading.Event()
-        began, self._is_news = clock.now(), False
+        began, self._is_changed = clock.now(), False
         threading.Thread(target=self._ask, args=(wait_s, ended), name="nomad-csi-watch", daemon=True).start()
         while not ended.wait(_CANCEL_POLL_S):
             if cancelled.is_set():
                 return  # the query ends by its own deadline, and blocks nothing
-        if not self._is_news:  # a proxy in front of Nomad may return at once
+        if not self._is_changed:  # a proxy in front of Nomad may return at once
             clock.wait(cancelled, max(0.0, min(wait_s, PAUSE_S) - (clock.now() - began)))
 
     def _ask(self, wait_s: float, ended: threading.Event) -> None:
@@ -62,10 +62,10 @@ class Watched:
             reply = self._nomad.request(
                 "GET", self._path, query={"namespace": self._namespace, **query}, timeout_s=wait_s * 17 / 16 + _GRACE_S
             )
-            self._is_news = reply.index > self._index
+            self._is_changed = reply.index > self._index
             self._index = max(self._index, reply.index)
         except errors.NomadApiError:
-            self._is_news = False  # the next check of the caller reports the error
+            self._is_changed = False  # the next check of the caller reports the error
         finally:
             ended.set()
 
@@ -79,14 +79,16 @@ class Events:
         topics: returns them, such as ``CSIPlugin:ebs`` or ``Node``; called in a thread, and may call Nomad. Source:
             https://developer.hashicorp.com/nomad/api-docs/events, 2026-08; ``CSIPlugin`` and ``CSIVolume`` exist
             since Nomad 1.10.
-        tell: logs once why there is no stream, if the token may not have it or the servers do not support it.
+        report: logs once why there is no stream, if the token may not have it or the servers do not support it.
 
     """
 
-    def __init__(self, nomad: request.Nomad, topics: Callable[[], Iterable[str]], tell: Callable[[str], None]) -> None:
+    def __init__(
+        self, nomad: request.Nomad, topics: Callable[[], Iterable[str]], report: Callable[[str], None]
+    ) -> None:
         self._nomad = nomad
         self._topics = topics
-        self._tell = tell
+        self._report = report
         self._changed = threading.Event()
         self._closing = threading.Event()
         self._stream: streaming.Stream | None = None
@@ -129,7 +131,7 @@ class Events:
                     if line not in HEARTBEAT:
                         self._changed.set()
             except streaming.NoStreamError as error:
-                self._tell(f"no event stream, so changes are seen at the next round only: {error}")
+                self._report(f"no event stream, so changes are seen at the next round only: {error}")
                 return
             except streaming.BrokenError:
                 self._changed.set()  # events may have been missed; the next check reports what is wrong

@@ -106,8 +106,8 @@ def compare(client: nomad.Nomad, outputs: Mapping[str, Any]) -> Compared:
     return "lost" if _read_cluster_id(client).is_readable else "not known"
 
 
-def sentence(client: nomad.Nomad, what: str, outputs: Mapping[str, Any]) -> str:
-    """Return a sentence that *what* is recorded in another cluster by *outputs*, and the ways out; else empty."""
+def sentence(client: nomad.Nomad, what: str, outputs: Mapping[str, Any]) -> str | None:
+    """Return that *what* is recorded in another cluster by *outputs*, and what to do; ``None``: it is not."""
     recorded, address = str(outputs.get("cluster", "")), client.connection.address
     found = compare(client, outputs)
     if found == "other":
@@ -122,7 +122,7 @@ def sentence(client: nomad.Nomad, what: str, outputs: Mapping[str, Any]) -> str:
             f"where it is that cluster, rebuilt or restored: {_restore(recorded)}; where it is another one, correct "
             "the provider's address or region"
         )
-    return ""
+    return None
 
 
 def _restore(recorded: str) -> str:

@@ -31,7 +31,7 @@ class Missing:
     """Referenced namespaces that do not exist in Nomad."""
 
     names: frozenset[str] = frozenset()
-    there: tuple[str, ...] = ()
+    existing: tuple[str, ...] = ()
     """Namespaces that the token may list, sorted; empty if none is missing."""
 
 
@@ -46,13 +46,13 @@ def missing(nomad: request.Nomad, wanted: Iterable[str]) -> Missing:
     if not named:
         return Missing()
     try:
-        there = _there(nomad)
+        existing = _existing(nomad)
     except errors.NomadApiError as error:
         if error.kind != "refused":
             raise
         return Missing()
-    absent = frozenset(name for name in sorted(named.difference(there)) if _is_absent(nomad, name))
-    return Missing(names=absent, there=there) if absent else Missing()
+    absent = frozenset(name for name in sorted(named.difference(existing)) if _is_absent(nomad, name))
+    return Missing(names=absent, existing=existing) if absent else Missing()
 
 
 def check_all(nomad: request.Nomad, keys: Iterable[tuple[str, str]]) -> None:
@@ -69,8 +69,8 @@ def check_all(nomad: request.Nomad, keys: Iterable[tuple[str, str]]) -> None:
         errors.Problem(
             path=_volumes(["/".join(key) for key in group]),
             got=repr(namespace),
-            allowed=one_of(absent.there),
-            fix=fix(namespace, absent.there),
+            allowed=one_of(absent.existing),
+            fix=fix(namespace, absent.existing),
         )
         for namespace, group in itertools.groupby(inside, key=lambda key: key[0])
     )
@@ -78,9 +78,9 @@ def check_all(nomad: request.Nomad, keys: Iterable[tuple[str, str]]) -> None:
         raise errors.SpecError(problems, nomad.connection.address)
 
 
-def fix(namespace: str, there: Iterable[str]) -> str:
-    """Return the fix for a *namespace* that is not one of those *there*."""
-    close = difflib.get_close_matches(namespace, tuple(there), n=1)
+def fix(namespace: str, existing: Iterable[str]) -> str:
+    """Return the fix for a *namespace* that is not one of the *existing* ones."""
+    close = difflib.get_close_matches(namespace, tuple(existing), n=1)
     other = f"did you mean {close[0]}" if close else "name another, or another cluster"
     return f"{other}; or create it first with `nomad namespace apply {namespace}`"
 
@@ -97,13 +97,13 @@ def check(nomad: request.Nomad, namespace: str) -> None:
     """
     if not _is_absent(nomad, namespace):
         return
-    problem = errors.Problem(path="namespace", got=repr(namespace), allowed=one_of(_there(nomad)))
+    problem = errors.Problem(path="namespace", got=repr(namespace), allowed=one_of(_existing(nomad)))
     raise errors.SpecError((problem,), source=nomad.connection.address)
 
 
-def one_of(there: Iterable[str]) -> str:
+def one_of(existing: Iterable[str]) -> str:
     """Return text on the allowed namespaces, such as ``a namespace of the cluster (default, shop)``."""
-    return f"a namespace of the cluster ({', '.join(there) or 'the token sees none'})"
+    return f"a namespace of the cluster ({', '.join(existing) or 'the token sees none'})"
 
 
 def refuse_unknown(nomad: request.Nomad, namespace: str) -> None:
@@ -119,7 +119,7 @@ def refuse_unknown(nomad: request.Nomad, namespace: str) -> None:
         )
 
 
-def _there(nomad: request.Nomad) -> tuple[str, ...]:
+def _existing(nomad: request.Nomad) -> tuple[str, ...]:
     return tuple(sorted(item.text("Name") for item in replies.many(nomad, request.path_of("namespaces"))))
 
 

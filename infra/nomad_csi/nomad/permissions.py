@@ -94,16 +94,16 @@ _LEVELS: Mapping[str, str] = {
 }
 
 
-def needed(method: str, path: str, namespace: str) -> str:
-    """Return what a token needs for the call, as a phrase; empty: not known here."""
+def needed(method: str, path: str, namespace: str) -> str | None:
+    """Return what a token needs for the call, as a phrase; ``None``: not known here."""
     name = name_of(method, path)
-    return _phrase(NEEDS[name], path, namespace) if name else ""
+    return _phrase(NEEDS[name], path, namespace) if name else None
 
 
-def name_of(method: str, path: str) -> str:
-    """Return the name in `NEEDS` of a call; empty: it has none."""
+def name_of(method: str, path: str) -> str | None:
+    """Return the name in `NEEDS` of a call; ``None``: it has none."""
     call = f"{method} {path}"
-    return next((name for name, need in NEEDS.items() if need.calls and re.fullmatch(need.calls, call)), "")
+    return next((name for name, need in NEEDS.items() if need.calls and re.fullmatch(need.calls, call)), None)
 
 
 def watch_permissions() -> str:
@@ -118,8 +118,8 @@ def _phrase(need: Need, path: str, namespace: str) -> str:
     if need.is_management:
         return "management rights"
     if need.variable:
-        place = path.removeprefix("/v1/var/")
-        granted = f'variables {{ path "{place}" {{ capabilities = ["{need.variable}"] }} }}'
+        variable = path.removeprefix("/v1/var/")
+        granted = f'variables {{ path "{variable}" {{ capabilities = ["{need.variable}"] }} }}'
         return f"{granted} in namespace {namespace}"
     others = ", ".join(name for name in need.any_of[1:] if name not in YOUNG)
     more = f" (or {others})" if others else ""

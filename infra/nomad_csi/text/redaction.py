@@ -78,8 +78,8 @@ _IN_BRACKETS = {
 }
 """What is read behind an opening bracket; Go's ``map[...]`` does not quote."""
 
-_LONGEST_PLACE = 4_096
-"""Longest value that may be the place of a secret, as a path; Linux's longest path."""
+_LONGEST_PATH = 4_096
+"""Longest value that may be the path of a file with a secret; Linux's longest path."""
 
 _NO_VALUE = frozenset({"", "<nil>", "nil", "null", "none", "<none>", "<unset>", "***stripped***", HIDDEN})
 
@@ -125,7 +125,7 @@ def _value(text: str, name: re.Match[str]) -> tuple[int, int] | None:
 
 
 def _is_prose(value: str) -> bool:
-    """Return whether *value* is a word of an error: "denied.", or the place of the next one, as "rpc:"."""
+    """Return whether *value* is a word of an error: "denied.", or names the part of a program, as "rpc:"."""
     word = value.rstrip(".:)").lower()
     return word in _PROSE or (word.isalpha() and value.endswith(":"))
 
@@ -140,7 +140,7 @@ def _takes_next_word(text: str, name: str, start: int) -> bool:
 
 
 def _if_secret(text: str, name: str, span: tuple[int, int]) -> tuple[int, int] | None:
-    if span[1] - span[0] > _LONGEST_PLACE:
+    if span[1] - span[0] > _LONGEST_PATH:
         return span
     value = text[slice(*span)].strip("\\\"'")
     is_empty = value.lower() in _NO_VALUE or span[0] >= span[1]

@@ -99,8 +99,8 @@ def is_secret(name: str, value: str) -> bool:
     """Return whether *value* under *name* is a secret in clear: ``token``, ``abc``, not ``token``, ``${TOKEN}``."""
     if not value.strip() or _FILLED_IN.fullmatch(value.strip()):
         return False
-    is_place = _IN_TASK.match(value) or ("credential" in name.lower() and value.startswith("/"))
-    return text_has_secret(value) or (names_secret(name) and not is_place)
+    is_path = _IN_TASK.match(value) or ("credential" in name.lower() and value.startswith("/"))
+    return text_has_secret(value) or (names_secret(name) and not is_path)
 
 
 def text_has_secret(text: str) -> bool:

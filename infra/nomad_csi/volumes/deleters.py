@@ -59,7 +59,7 @@ class AwsDeleter:
             self.aws_region,
             wait_s=timeouts.wait_s,
             cancelled=timeouts.cancelled,
-            tell=timeouts.tell,
+            report=timeouts.tell,
             clock=timeouts.clock,
         )
 

@@ -55,7 +55,7 @@ def _one(arguments: command.Arguments) -> int:
             expect_name=arguments.expect_name,
             role=arguments.role,
         )
-        why = "" if asked.ready else reached.why_broken()
+        why = None if asked.ready else reached.why_broken()
         found = dataclasses.replace(asked, endpoint=arguments.endpoint, detail=why or asked.detail)
         compared = _compared(arguments, found, reached.local) if arguments.volumes_of else None
     document = found.as_json() | ({"findings": compared.as_json()["findings"]} if compared else {})

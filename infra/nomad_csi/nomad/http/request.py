@@ -33,7 +33,7 @@ Concurrent reads of many objects. More are no faster with a nearby agent; with a
 
 _Read = TypeVar("_Read")
 
-CLOCK_TOLD_S = 60.0
+CLOCK_REPORTED_S = 60.0
 """Difference between the clocks of Nomad and of this machine from which it is reported."""
 
 CLOCK_IGNORED_S = 3600.0
@@ -98,7 +98,7 @@ class Nomad:
         self._timeout_s = timeout_s
         self._observe = observe
         self._transport = transport.Transport(connection)
-        self._told: tuple[int, float] | None = None
+        self._time: tuple[int, float] | None = None
         self._is_clock_reported = False
 
     def __enter__(self) -> Self:
@@ -124,10 +124,10 @@ class Nomad:
         It advances from the last reply by a monotonic clock, so that ages of Nomad's objects do not depend on the
         date of this machine; that is the time if the agent sent none that is less than `CLOCK_IGNORED_S` away.
         """
-        if self._told is None:
+        if self._time is None:
             return time.time_ns()
-        told_ns, at_s = self._told
-        return told_ns + int((time.monotonic() - at_s) * _NS_IN_S)
+        time_ns, at_s = self._time
+        return time_ns + int((time.monotonic() - at_s) * _NS_IN_S)
 
     def request(
         self,
@@ -183,15 +183,15 @@ class Nomad:
         own = {"namespace": self.connection.namespace, "region": self.connection.region}
         return {name: value for name, value in (own | dict(query)).items() if value or name in query}
 
-    def _note_time(self, answer: transport.Answer) -> None:
+    def _record_time(self, answer: transport.Answer) -> None:
         try:
             date = utils.parsedate_to_datetime(answer.headers.get("Date", ""))
-            told_s = int(date.timestamp())
+            date_s = int(date.timestamp())
         except (ValueError, OverflowError):  # absent, or not from Nomad
             return
-        ahead_s = told_s - time.time()
+        ahead_s = date_s - time.time()
         is_ignored = abs(ahead_s) >= CLOCK_IGNORED_S
-        if abs(ahead_s) >= CLOCK_TOLD_S and not self._is_clock_reported:
+        if abs(ahead_s) >= CLOCK_REPORTED_S and not self._is_clock_reported:
             self._is_clock_reported = True
             LOG.warning(
                 "Nomad's clock is %.0f min %s this machine's%s; correct one",
@@ -200,12 +200,12 @@ class Nomad:
                 ", and is ignored" if is_ignored else "",
             )
         if not is_ignored:
-            self._told = told_s * _NS_IN_S, time.monotonic()
+            self._time = date_s * _NS_IN_S, time.monotonic()
 
     def _reply(
         self, call: classify.Call, answer: transport.Answer, secrets: Iterable[str], *, plain: bool = False
     ) -> Reply:
-        self._note_time(answer)
+        self._record_time(answer)
         text = answer.content.decode(errors="replace")
         if not HTTPStatus.OK <= answer.status < HTTPStatus.MULTIPLE_CHOICES:
             classified = classify.answered(call, answer.status, text)

@@ -20,9 +20,9 @@ def key_of(document: registration.VolumeRegistration) -> Key:
     return document.namespace, document.volume_id
 
 
-def reaches(places: Iterable[Mapping[str, str]], segments: Mapping[str, str]) -> bool:
-    """Return whether a client of *segments* satisfies one of the topologies *places*: it has all segments of it."""
-    return any(place.items() <= segments.items() for place in places)
+def reaches(topologies: Iterable[Mapping[str, str]], segments: Mapping[str, str]) -> bool:
+    """Return whether a client of *segments* satisfies one of *topologies*: it has all segments of it."""
+    return any(topology.items() <= segments.items() for topology in topologies)
 
 
 def place_text(segments: Mapping[str, str]) -> str:

@@ -124,7 +124,7 @@ class Pool:
                 made = self._session.client(
                     service, region_name=region, endpoint_url=self._endpoint_url, config=_config()
                 )
-                self._clients[key] = asking.asked_again(made, region, attempts=THROTTLED_ATTEMPTS, tell=LOG.debug)
+                self._clients[key] = asking.asked_again(made, region, attempts=THROTTLED_ATTEMPTS, report=LOG.debug)
             return self._clients[key]
 
     def caller(self, region: str) -> dict[str, str]:
