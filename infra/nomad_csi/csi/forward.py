@@ -66,7 +66,7 @@ class Reached:
     """File with the output of ``ssh``; ``None``: nothing is forwarded."""
 
     def why_broken(self) -> str | None:
-        """Return what may have broken a call over a forwarded socket, with the output of ``ssh``; ``None``: not known."""
+        """Return what may have broken a call over a forwarded socket, with the output of ``ssh``; ``None``: unknown."""
         words = _words(self.output) if self.output else ""
         return f"{_NOT_FORWARDED}; output of ssh: {words}" if "open failed" in words else None
 
