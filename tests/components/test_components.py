@@ -1,4 +1,4 @@
-"""The exact children of each component, and their whole inputs."""
+"""What components do with ids, secrets, outputs and wrong arguments; `registrations.yaml` has all that they declare."""
 
 import json
 
@@ -21,39 +21,6 @@ IDENTITY = "nomad-csi:index:StackIdentity"
 def tokens(cloud):
     made = [item for item in cloud.recorder.made if item.token not in ("pulumi:pulumi:Stack", IDENTITY)]
     return sorted(f"{item.token} {item.name}" for item in made)
-
-
-def test_ebs_volume_makes_a_volume_and_registers_it(cloud):
-    """One AWS volume and one registration; no file unless one is asked for."""
-    cloud.settle(lambda: EbsVolume("mysql", EBS) and None)
-
-    assert tokens(cloud) == [
-        "aws:ebs/volume:Volume mysql",
-        "nomad-csi:index:EbsVolume mysql",
-        "nomad-csi:index:VolumeRegistration mysql",
-    ]
-    assert cloud.inputs("aws:ebs/volume:Volume", "mysql") == {
-        "availabilityZone": "us-east-1a",
-        "encrypted": True,
-        "size": 40,
-        "tags": TAGS | {"ebs.csi.aws.com/cluster": "true"},
-        "type": "gp3",
-    }
-    assert cloud.inputs("nomad-csi:index:VolumeRegistration", "mysql") == {
-        "adopt": False,
-        "owner": "storage/prod",
-        "ownerId": "9f86d081884c7d65",
-        "capabilities": [{"accessMode": "single-node-writer", "attachmentMode": "file-system"}],
-        "externalId": cloud.id("aws:ebs/volume:Volume", "mysql"),
-        "mountOptions": {},
-        "name": "mysql",
-        "namespace": "default",
-        "pluginId": "aws-ebs0",
-        "protect": True,
-        "requiredTopologies": [{"segments": {"topology.ebs.csi.aws.com/zone": "us-east-1a"}}],
-        "storage": {"owned": True, "shared": False, "settings": []},
-        "volumeId": "mysql",
-    }
 
 
 def test_stack_has_one_id_that_does_not_hang_on_its_name(cloud):
@@ -136,64 +103,6 @@ def test_storage_of_an_unknown_cluster_has_no_tag_of_one(cloud):
     }
 
 
-def test_volume_file_is_written_where_it_is_asked_for(cloud):
-    """The file holds the external id that AWS gave."""
-    cloud.settle(lambda: EbsVolume("mysql", EBS | {"render_to": "out"}) and None)
-
-    made = cloud.inputs("nomad-csi:index:RenderedFile", "mysql")
-    assert made["path"] == "out/volumes/default/mysql.volume.hcl"
-    disk = cloud.id("aws:ebs/volume:Volume", "mysql")
-    assert f'external_id = "{disk}"\nplugin_id   = "aws-ebs0"\n' in made["content"]
-
-
-def test_efs_volume_makes_all_that_a_mount_needs(cloud):
-    """File system, security group, a mount target in each zone, access point, registration."""
-    args = {
-        "plugin_id": "aws-efs0",
-        "mount_targets": [
-            {"availability_zone": "us-east-1a"},
-            {"availability_zone": "us-east-1b", "subnet_id": "subnet-0abc1234"},
-        ],
-        "clients": {"cidr_blocks": ["10.0.0.0/8"], "security_group_ids": ["sg-0abc1234"]},
-        "access_point": {"path": "/shared", "uid": 1000, "gid": 1000},
-    }
-
-    cloud.settle(lambda: EfsVolume("shared", args) and None)
-
-    assert tokens(cloud) == [
-        "aws:ec2/securityGroup:SecurityGroup shared",
-        "aws:efs/accessPoint:AccessPoint shared",
-        "aws:efs/fileSystem:FileSystem shared",
-        "aws:efs/mountTarget:MountTarget shared-us-east-1a",
-        "aws:efs/mountTarget:MountTarget shared-us-east-1b",
-        "nomad-csi:index:EfsVolume shared",
-        "nomad-csi:index:VolumeRegistration shared",
-    ]
-    assert cloud.inputs("aws:efs/mountTarget:MountTarget", "shared-us-east-1b") == {
-        "fileSystemId": (system := cloud.id("aws:efs/fileSystem:FileSystem", "shared")),
-        "securityGroups": [cloud.id("aws:ec2/securityGroup:SecurityGroup", "shared")],
-        "subnetId": "subnet-0abc1234",
-    }
-    assert cloud.inputs("aws:ec2/securityGroup:SecurityGroup", "shared")["ingress"] == [
-        {
-            "cidrBlocks": ["10.0.0.0/8"],
-            "fromPort": 2049,
-            "protocol": "tcp",
-            "securityGroups": ["sg-0abc1234"],
-            "toPort": 2049,
-        }
-    ]
-    assert cloud.inputs("aws:efs/accessPoint:AccessPoint", "shared")["rootDirectory"] == {
-        "creationInfo": {"ownerGid": 1000, "ownerUid": 1000, "permissions": "0755"},
-        "path": "/shared",
-    }
-    registration = cloud.inputs("nomad-csi:index:VolumeRegistration", "shared")
-    assert registration["externalId"] == f"{system}::{cloud.id('aws:efs/accessPoint:AccessPoint', 'shared')}"
-    assert "requiredTopologies" not in registration
-    assert registration["protect"] is True
-    assert registration["storage"] == {"location": f"{system}:/shared", "owned": True, "shared": False, "settings": []}
-
-
 EFS = {
     "plugin_id": "aws-efs0",
     "mount_targets": [{"availability_zone": "us-east-1a"}],
@@ -251,68 +160,6 @@ def test_role_of_an_efs_volume_may_mount_it_and_others_are_refused_on_request(cl
     assert made[-1] == "nomad-csi:index:VolumeRegistration"
 
 
-def test_ebs_plugin_makes_policy_jobs_and_the_gate(cloud):
-    """A policy for the controller, two jobs, and one resource that waits."""
-    args = {"driver": "aws-ebs", "aws_region": "us-east-1", "iam": {"role_name": "nomad-client"}, "render_to": "out"}
-
-    cloud.settle(lambda: CsiPlugin("aws-ebs0", args) and None)
-
-    assert tokens(cloud) == [
-        "aws:iam/policy:Policy aws-ebs0",
-        "aws:iam/rolePolicyAttachment:RolePolicyAttachment aws-ebs0",
-        "nomad-csi:index:CsiPlugin aws-ebs0",
-        "nomad-csi:index:PluginHealth aws-ebs0",
-        "nomad-csi:index:PluginJob aws-ebs0-controller",
-        "nomad-csi:index:PluginJob aws-ebs0-node",
-        "nomad-csi:index:RenderedFile aws-ebs0-controller",
-        "nomad-csi:index:RenderedFile aws-ebs0-node",
-    ]
-    job = cloud.inputs("nomad-csi:index:PluginJob", "aws-ebs0-controller")
-    assert job["jobId"] == "plugin-aws-ebs0-controller"
-    assert job["hcl"] == cloud.inputs("nomad-csi:index:RenderedFile", "aws-ebs0-controller")["content"]
-    policy = json.loads(cloud.inputs("aws:iam/policy:Policy", "aws-ebs0")["policy"])
-    assert policy["Statement"][0]["Sid"] == "Describe"
-    assert cloud.inputs("nomad-csi:index:PluginHealth", "aws-ebs0") == {
-        "clientDataDir": "",
-        "constraints": [],
-        "controllerSupports": ["AttachDetach"],
-        "controllers": 2,
-        "datacenters": ["*"],
-        "driver": "aws-ebs",
-        "jobs": {"plugin-aws-ebs0-controller": 7, "plugin-aws-ebs0-nodes": 7},
-        "monolith": False,
-        "namespace": "default",
-        "nodePool": "default",
-        "nodeSupports": [],
-        "pluginId": "aws-ebs0",
-        "evidence": "nomad",
-        "provider": "ebs.csi.aws.com",
-        "stableS": 3,
-        "taskDriver": "docker",
-        "timeoutS": 300,
-        "version": "v1.64.0",
-    }
-
-
-def test_existing_volume_only_registers(cloud):
-    """Nothing is made in AWS."""
-    args = {
-        "plugin_id": "aws-ebs0",
-        "driver": "aws-ebs",
-        "external_id": "vol-0123456789abcdef0",
-        "availability_zone": "us-east-1b",
-        "namespace": "prod",
-        "volume_id": "old",
-    }
-
-    cloud.settle(lambda: ExistingVolume("legacy", args) and None)
-
-    assert tokens(cloud) == ["nomad-csi:index:ExistingVolume legacy", "nomad-csi:index:VolumeRegistration legacy"]
-    registration = cloud.inputs("nomad-csi:index:VolumeRegistration", "legacy")
-    assert (registration["volumeId"], registration["namespace"]) == ("old", "prod")
-    assert registration["externalId"] == "vol-0123456789abcdef0"
-
-
 def test_existing_volume_knows_which_keys_of_its_context_are_settings(cloud):
     """The driver's description says so; the others may say which data it is. What it only registers it does not own."""
     context = {"server": "nas", "share": "/export", "mountOptions": "nfsvers=4.2"}
@@ -323,29 +170,6 @@ def test_existing_volume_knows_which_keys_of_its_context_are_settings(cloud):
     registration = cloud.inputs("nomad-csi:index:VolumeRegistration", "media")
     assert registration["storage"] == {"owned": False, "shared": False, "settings": ["mountOptions"]}
     assert registration["protect"] is False
-
-
-def test_an_output_may_stand_where_another_resource_decides(cloud):
-    """A key, a subnet, a group, a role or a plugin id may come from another resource."""
-    arn = "arn:aws:kms:us-east-1:123456789012:key/1"
-    args = EBS | {"kms_key_arn": pulumi.Output.from_input(arn), "plugin_id": pulumi.Output.from_input("aws-ebs0")}
-
-    cloud.settle(lambda: EbsVolume("mysql", args) and None)
-
-    assert cloud.inputs("aws:ebs/volume:Volume", "mysql")["kmsKeyId"] == arn
-
-
-def test_an_output_with_a_bad_value_stops_what_needs_it(cloud):
-    """The rule holds once the value is known."""
-    args = EBS | {"kms_key_arn": pulumi.Output.from_input("alias/x")}
-
-    with pytest.raises(
-        program.ProgramError,
-        match=r"^EbsVolume mysql: 1 problem\n  kms_key_arn: expected the full ARN of a KMS key, not of an alias, got",
-    ):
-        cloud.settle(lambda: EbsVolume("mysql", args) and None)
-
-    assert "aws:ebs/volume:Volume mysql" not in tokens(cloud)
 
 
 def test_rejects_bad_arguments_before_anything_is_declared(cloud):
@@ -444,14 +268,6 @@ def test_size_that_comes_late_is_a_whole_number(cloud):
         cloud.settle(lambda: EbsVolume("other", EBS | {"size_gib": pulumi.Output.from_input(40.5)}) and None)
 
 
-def test_problems_have_the_names_of_the_arguments(cloud):
-    """The parts of the spec are no parts of the arguments."""
-    with pytest.raises(errors.SpecError) as caught:
-        cloud.settle(lambda: EbsVolume("mysql", EBS | {"volume_type": "gp9"}) and None)
-
-    assert str(caught.value).startswith("EbsVolume mysql: 1 problem\n  volume_type: expected one of gp3, gp2,")
-
-
 def test_an_external_id_that_comes_late_is_checked_by_its_driver(cloud):
     """What another resource gives is held to the same rule."""
     late = pulumi.Output.from_input("../evil")
@@ -502,20 +318,6 @@ LATE = [
     ("mount_options", {"mount_flags": ["canary-64", 5]}, "mount_flags: expected Input should be a valid string"),
     ("mount_options", {"mount_flags": "canary-64"}, "mount_flags: expected Input should be a valid list"),
 ]
-
-
-@pytest.mark.parametrize(("name", "value", "said"), LATE)
-@pytest.mark.parametrize("is_whole", [True, False])
-def test_a_secret_that_comes_late_and_is_wrong_is_not_shown(cloud, name, value, said, is_whole):
-    """As an output whole, and as an output in its argument."""
-    inside = {key: pulumi.Output.from_input(each) for key, each in value.items()}
-
-    with pytest.raises(program.ProgramError) as caught:
-        cloud.settle(
-            lambda: EbsVolume("mysql", EBS | {name: pulumi.Output.from_input(value) if is_whole else inside}) and None
-        )
-
-    assert str(caught.value) == f"the storage spec: 1 problem\n  {said}, got [secret]"
 
 
 @pytest.mark.parametrize("is_late", [False, True])

@@ -59,49 +59,6 @@ def made(cloud, *kinds):
     )
 
 
-def test_file_system_is_made_once_and_an_access_point_for_each_volume(declare):
-    """Mount targets, security group, policies and backups too are those of the file system."""
-    cloud = declare(SPEC)
-
-    once = ("FileSystem", "SecurityGroup", "MountTarget", "Policy", "FileSystemPolicy", "Selection")
-    assert made(cloud, *once) == [
-        "FileSystem data",
-        "FileSystemPolicy data",
-        "MountTarget data-us-east-1a",
-        "MountTarget data-us-east-1b",
-        "Policy data",
-        "SecurityGroup data",
-        "Selection nightly",
-    ]
-    assert made(cloud, "AccessPoint", "VolumeRegistration") == [
-        "AccessPoint reports",
-        "AccessPoint uploads",
-        "VolumeRegistration reports",
-        "VolumeRegistration uploads",
-    ]
-    point = cloud.inputs("aws:efs/accessPoint:AccessPoint", "reports")
-    system = cloud.id(SYSTEM, "data")
-    assert (point["fileSystemId"], point["rootDirectory"]["path"]) == (system, "/reports")
-    assert cloud.inputs("aws:efs/fileSystem:FileSystem", "data")["tags"] == IDS | {
-        "Name": "data",
-        "nomad-csi:file-system": "data",
-        "nomad-csi:owner": "storage/prod",
-        "team": "web",
-    }
-    registration = cloud.inputs("nomad-csi:index:VolumeRegistration", "reports")
-    assert registration["externalId"] == f"{system}::{cloud.id(POINT, 'reports')}"
-    assert registration["storage"] == {
-        "location": f"{system}:/reports",
-        "owned": True,
-        "part": True,
-        "shared": False,
-        "settings": [],
-    }
-    assert cloud.inputs("aws:backup/selection:Selection", "nightly")["resources"] == [
-        f"{ARN}:file-system/{cloud.id(SYSTEM, 'data')}"
-    ]
-
-
 def test_volume_is_registered_once_its_file_system_can_be_mounted(declare, registered):
     """It waits for each mount target and for the permission, which are another component's."""
     declare(SPEC)

@@ -13,13 +13,3 @@ def test_all_problems_stand_on_one_line():
         == "import: a: expected y, got x; b: expected y, got x"
     )
     assert replies.sentence(errors.RefusedError("no")) == "no"
-
-
-def test_texts_are_found_at_any_depth():
-    """Secrets may stand in lists and maps."""
-    assert list(replies.texts({"a": ["x", {"b": "y"}], "c": 3, "d": None})) == ["x", "y"]
-
-
-def test_a_bug_without_a_traceback_is_still_told():
-    """An error that was never raised has no place."""
-    assert replies.bug(ValueError("canary")).startswith("bug in nomad-csi: ValueError at nowhere")

@@ -15,7 +15,7 @@ from pulumi.provider import server
 from pulumi.provider.experimental import util
 
 from nomad_csi import errors
-from nomad_csi.provider import about
+from nomad_csi.provider import about, wire
 from nomad_csi.pulumi_state import urns
 from nomad_csi.spec import names
 
@@ -201,16 +201,8 @@ class Hosted(provider.Provider):
         except Exception as error:
             raise server.ComponentInitError(error) from error
         outputs = documentation.package()["resources"][resource_type]["properties"]
-        state = {key: _by_schema(getattr(made, names.python_name(key)), item) for key, item in outputs.items()}
-        return provider.ConstructResult(made.urn, state)
-
-
-def _by_schema(output: pulumi.Output[Any], declared: Mapping[str, Any]) -> pulumi.Output[Any]:
-    """Return *output* with the names of the schema in the objects that are *declared*."""
-    from nomad_csi.components import documentation  # noqa: PLC0415  # see `Hosted`
-
-    def named(value: Any, item: Mapping[str, Any]) -> Any:
-        fields = documentation.object_type(item).get("properties")
-        return {key: named(value[names.python_name(key)], each) for key, each in fields.items()} if fields else value
-
-    return output.apply(lambda value: named(value, declared)) if "$ref" in declared else output
+        state = {key: getattr(made, names.python_name(key)) for key in outputs}
+        objects = (key for key, item in outputs.items() if "$ref" in item)
+        return provider.ConstructResult(
+            made.urn, {**state, **{key: state[key].apply(wire.camel_case) for key in objects}}
+        )

@@ -4,12 +4,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pulumi.provider.experimental import util
-
 from nomad_csi import errors, nomad
 from nomad_csi.frame import properties
 from nomad_csi.nomad import plugins, volumes
 from nomad_csi.plan import snippet
+from nomad_csi.provider import wire
 from nomad_csi.spec import base
 
 
@@ -46,16 +45,8 @@ def _volume(client: nomad.Nomad, given: Mapping[str, Any]) -> volumes.Volume:
 
 
 def _read_claim(client: nomad.Nomad, given: Mapping[str, Any]) -> Mapping[str, Any]:
-    blocks: Mapping[str, Any] = _camel_case(
-        snippet.make_snippet([_volume(client, given).registration()], given["volumeId"]).blocks()
-    )
-    return blocks
-
-
-def _camel_case(value: Any) -> Any:
-    """Return *value* with the names of the schema."""
-    is_block = isinstance(value, Mapping)
-    return {util.camel_case(name): _camel_case(item) for name, item in value.items()} if is_block else value
+    made = snippet.make_snippet([_volume(client, given).registration()], given["volumeId"])
+    return dict(wire.camel_case(made.blocks()))
 
 
 def _read_volume(client: nomad.Nomad, given: Mapping[str, Any]) -> Mapping[str, Any]:

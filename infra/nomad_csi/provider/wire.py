@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from google.protobuf import json_format, struct_pb2
+from pulumi.provider.experimental import util
 from pulumi.runtime import rpc
 
 UNKNOWN: str = rpc.UNKNOWN
@@ -33,6 +34,12 @@ def dump(values: Mapping[str, Any], secrets: Collection[str] = ()) -> struct_pb2
     made = struct_pb2.Struct()
     made.update({**values, **marked})
     return made
+
+
+def camel_case(value: Any) -> Any:
+    """Return *value*, a block with Python's names, with the names of the schema."""
+    is_block = isinstance(value, Mapping)
+    return {util.camel_case(name): camel_case(item) for name, item in value.items()} if is_block else value
 
 
 def _plain(value: Any, key: str, secrets: set[str]) -> Any:
