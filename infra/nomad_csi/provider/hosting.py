@@ -202,7 +202,5 @@ class Hosted(provider.Provider):
             raise server.ComponentInitError(error) from error
         outputs = documentation.package()["resources"][resource_type]["properties"]
         state = {key: getattr(made, names.python_name(key)) for key in outputs}
-        objects = (key for key, item in outputs.items() if "$ref" in item)
-        return provider.ConstructResult(
-            made.urn, {**state, **{key: state[key].apply(wire.camel_case) for key in objects}}
-        )
+        state |= {key: state[key].apply(wire.camel_case) for key, item in outputs.items() if "$ref" in item}
+        return provider.ConstructResult(made.urn, state)
