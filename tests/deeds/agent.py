@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from unittest import mock
 
-from nomad_csi import errors, nomad, side_by_side
+from nomad_csi import concurrency, errors, nomad
 from nomad_csi.nomad.http import classify, streaming, transport
 from nomad_csi_sandbox.nomad import app, cluster, state
 from nomad_csi_sandbox.nomad.clients import nodes
@@ -297,8 +297,8 @@ def _patches(found):
         mock.patch.object(transport, "Transport", found.connect),
         mock.patch.object(csi_client, "connected", connected),
         mock.patch.object(plugins, "controller_sockets", return_value=["socket"]),
-        mock.patch.object(side_by_side, "run_in_order", in_order),
-        mock.patch.object(side_by_side, "each", in_order),
+        mock.patch.object(concurrency, "run_in_order", in_order),
+        mock.patch.object(concurrency, "each", in_order),
         mock.patch.dict("os.environ", {"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b"}),
         mock.patch("time.sleep", sleep),
         mock.patch("time.monotonic", now),

@@ -13,7 +13,7 @@ from unittest import mock
 import grpc
 from google.protobuf import json_format
 
-from nomad_csi import side_by_side
+from nomad_csi import concurrency
 from nomad_csi.csi import endpoint
 from nomad_csi.csi.v1 import csi_pb2
 
@@ -137,7 +137,7 @@ class InOrder(futures.Executor):
     def submit(self, call, /, *values, **more):
         """Return what has ended."""
         found = futures.Future()
-        side_by_side.settle(lambda: call(*values, **more), found)
+        concurrency.settle(lambda: call(*values, **more), found)
         return found
 
     def map(self, call, *values, **_):

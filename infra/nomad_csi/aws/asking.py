@@ -17,7 +17,7 @@ from typing import Any
 
 import botocore.exceptions
 
-from nomad_csi import errors, side_by_side
+from nomad_csi import concurrency, errors
 from nomad_csi.text import foreign, redaction
 
 CALL_S = 20
@@ -152,7 +152,7 @@ def described(ec2: Any, operation: str, result: str, name: str, ids: Iterable[st
     if len(chunks) == 1:
         return _asked(ec2, operation, result, name, wanted)
     calls = (functools.partial(_asked, ec2, operation, result, name, chunk) for chunk in chunks)
-    return [item for answer in side_by_side.run_in_order(calls, workers=WORKERS) for item in answer]
+    return [item for answer in concurrency.run_in_order(calls, workers=WORKERS) for item in answer]
 
 
 def _asked(ec2: Any, operation: str, result: str, name: str, chunk: Sequence[str]) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from http import HTTPStatus
 
-from nomad_csi import errors, nomad, side_by_side
+from nomad_csi import concurrency, errors, nomad
 from nomad_csi.aws import ebs_volumes
 from nomad_csi.diagnosis import repair_steps
 from nomad_csi.diagnosis.repair_steps import EndError
@@ -107,7 +107,7 @@ class NotedVolume:
         """It is not registered when this is asked for, or not in a moment; a read of it may erase its secrets."""
         return "not known" if secret_safety.is_at_risk(self._client, self._document.secrets) else "absent"
 
-    @side_by_side.read_once
+    @concurrency.read_once
     def _owners(self) -> registration_ownership.VolumeOwners:
         return registration_ownership.owner_records_of(self._client).read([volumes.key_of(self._document)])
 
@@ -133,7 +133,7 @@ class NotedVolume:
             return "nothing"
         return "same" if self.kept_storage == self._document.external_id else "other"
 
-    @side_by_side.read_once
+    @concurrency.read_once
     def shared_with(self) -> str:
         """Why the storage may not be registered beside that of the other volumes; empty where it may."""
         return sharing.Users(self._client).refusal(self._document)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from nomad_csi import errors, nomad, side_by_side
+from nomad_csi import concurrency, errors, nomad
 from nomad_csi.spec import names
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class Operation:
         own: futures.Future[_Answer] = futures.Future()
         answer = self._answers.setdefault(question, own)
         if answer is own:
-            side_by_side.settle(ask, own)
+            concurrency.settle(ask, own)
         found: _Answer = answer.result()
         return found
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from http import HTTPStatus
 from typing import TypeVar
 
-from nomad_csi import errors, nomad, side_by_side
+from nomad_csi import concurrency, errors, nomad
 from nomad_csi.csi import endpoint, probe
 from nomad_csi.health import found, instances
 from nomad_csi.nomad import jobs, plugins
@@ -130,8 +130,8 @@ def probe_all(
 
 
 def run_in_parallel(calls: Iterable[Callable[[], _Result]], *, workers: int = WORKERS) -> list[_Result]:
-    """Return the results of *calls* in their order; the rest is as `side_by_side.run_in_order` says."""
-    return list(side_by_side.run_in_order(calls, workers=workers))
+    """Return the results of *calls* in their order; the rest is as `concurrency.run_in_order` says."""
+    return list(concurrency.run_in_order(calls, workers=workers))
 
 
 def socket_path(client_data_dir: str, alloc_id: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from concurrent import futures
 from typing import Any, TypeVar
 
-from nomad_csi import errors, findings, side_by_side
+from nomad_csi import concurrency, errors, findings
 from nomad_csi.findings import printing
 from nomad_csi.frame import resource
 from nomad_csi.health import clients, events, observation, plugins, probe_run, stability
@@ -267,7 +267,7 @@ class _Wait:
 def _start(call: Callable[[], _Result]) -> futures.Future[_Result]:
     """Return the future of *call*, which runs in a thread that the process does not wait for at its end."""
     outcome: futures.Future[_Result] = futures.Future()
-    threading.Thread(target=side_by_side.settle, args=(call, outcome), name="nomad-csi-health", daemon=True).start()
+    threading.Thread(target=concurrency.settle, args=(call, outcome), name="nomad-csi-health", daemon=True).start()
     return outcome
 
 

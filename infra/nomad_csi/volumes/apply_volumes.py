@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Literal, TypeVar
 
-from nomad_csi import errors, nomad, side_by_side
+from nomad_csi import concurrency, errors, nomad
 from nomad_csi.frame import resource
 from nomad_csi.nomad import namespaces, volumes
 from nomad_csi.plan import model, registration
@@ -141,7 +141,7 @@ def apply(
         if decision.refusal is None and (has_record or len(decision.steps) > 1)
     ]
     try:
-        for done in side_by_side.counted(side_by_side.each(calls, workers=sending.CONCURRENT), len(calls)):
+        for done in concurrency.counted(concurrency.each(calls, workers=sending.CONCURRENT), len(calls)):
             outcomes[done.namespace, done.volume_id] = done
     finally:
         policy.cancelled.set()  # what is under way after an interrupt sends nothing more

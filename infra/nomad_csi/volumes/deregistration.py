@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from nomad_csi import errors, nomad, side_by_side
+from nomad_csi import concurrency, errors, nomad
 from nomad_csi.nomad import changes, claim_requests, volumes
 from nomad_csi.nomad.records import volumes as volume_records
 from nomad_csi.volumes import decide, facts, outcome, owner_records, registration_ownership
@@ -263,7 +263,7 @@ class _Run:
         held, reported = self._observe(wanted), ""
         while held:
             free = [volume for volume in held if self._is_free(volume)]
-            for volume in side_by_side.counted(free, len(held)):
+            for volume in concurrency.counted(free, len(held)):
                 self._send(volume)
             held = [volume for volume in held if volumes.key_of(volume) not in self.outcomes]
             left_s = deadline - self.client.clock.now()
@@ -402,7 +402,7 @@ class _Run:
         ]
         release, who = registration_ownership.try_release, self.options.requester
         calls = (functools.partial(release, self.client, key, owner_records.NO_TOKEN, who, self.tell) for key in done)
-        for _ in side_by_side.each(calls, workers=RELEASED):
+        for _ in concurrency.each(calls, workers=RELEASED):
             pass
 
     def _note(

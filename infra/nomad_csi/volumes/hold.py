@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Annotated, Any
 
-from nomad_csi import errors, side_by_side
+from nomad_csi import concurrency, errors
 from nomad_csi.drivers import storage_identity
 from nomad_csi.frame import changes, properties, resource, stack_identity
 from nomad_csi.nomad import cluster_identity, volumes
@@ -203,7 +203,7 @@ class _Held:
         """The cluster that the connection leads to."""
         return cluster_identity.compare(self._context.client, self._recorded)
 
-    @side_by_side.read_once
+    @concurrency.read_once
     def found(self) -> StorageDependents:
         """What needs the storage."""
         return self._find()

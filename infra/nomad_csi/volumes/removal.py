@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from nomad_csi import errors, side_by_side
+from nomad_csi import concurrency, errors
 from nomad_csi.frame import properties, resource, stack_identity
 from nomad_csi.volumes import (
     created_deletion,
@@ -92,7 +92,7 @@ class RemovedVolume(wanted_volume.VolumeFacts):
             return "absent"
         return "other-storage" if self.is_of_another_hand else "same"
 
-    @side_by_side.read_once
+    @concurrency.read_once
     def _dependents(self) -> hold.StorageDependents:
         """The volumes in that storage, but this one where the removal deregisters it, and releases its owner record."""
         assert self._storage is not None  # noqa: S101  # see `dependents`
@@ -110,7 +110,7 @@ class RemovedVolume(wanted_volume.VolumeFacts):
         """Wait for volumes of this stack in the storage, which the same run may remove; see `hold`."""
         hold.wait_for_own(self._context, lambda: self.again()._dependents, self.requester)  # noqa: SLF001  # of its own class
 
-    @side_by_side.read_once
+    @concurrency.read_once
     def problems(self) -> tuple[str, ...]:
         """Why the replacement would not work."""
         assert self._wanted is not None  # noqa: S101  # only a replacement is asked for

@@ -9,7 +9,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from nomad_csi import errors, side_by_side
+from nomad_csi import concurrency, errors
 from nomad_csi.frame import resource, stack_identity
 from nomad_csi.nomad import cluster_identity, tokens, volumes
 from nomad_csi.plan import registration
@@ -59,7 +59,7 @@ class VolumeFacts(abc.ABC):
         self.unchecked: list[str] = []
         """The checks of `fitness` that could not be made."""
 
-    @side_by_side.read_once
+    @concurrency.read_once
     def cluster(self) -> facts.Cluster:
         """The cluster that the connection leads to."""
         return cluster_identity.compare(self._context.client, self._recorded_cluster)
@@ -69,7 +69,7 @@ class VolumeFacts(abc.ABC):
         """The cluster of the volume; of a new one, that of the other objects of the state."""
         return self._context.operation.recorded_cluster() if self._is_new else self.recorded_outputs
 
-    @side_by_side.read_once
+    @concurrency.read_once
     def owners(self) -> registration_ownership.VolumeOwners:
         """The owner record of the id, or that it may not be read."""
         records = registration_ownership.owner_records_of(self._context.client)
@@ -86,7 +86,7 @@ class VolumeFacts(abc.ABC):
         is_unread = self.key in self.owners.unread
         return owner_records.compare_record(self.owner, self.requester, self.recorded_outputs, is_unread=is_unread)
 
-    @side_by_side.read_once
+    @concurrency.read_once
     def found(self) -> volumes.Volume | None:
         """Nomad's registration; ``None``: there is none."""
         return volumes.get(self._context.client, *self.key)
@@ -216,7 +216,7 @@ class WantedVolume(VolumeFacts):
             token = owner_records.next_token(str(self.recorded_outputs.get("nonce", "")), is_same=is_same)
         self.token = token if volume.is_created else owner_records.naming(token, volume.document)
 
-    @side_by_side.read_once
+    @concurrency.read_once
     def change(self) -> registration_change.RegistrationChange:
         """The change from the recorded inputs."""
         return registration_change.classify(self.before, self.desired)
@@ -286,18 +286,18 @@ class WantedVolume(VolumeFacts):
         """The storage that the owner record keeps, for messages."""
         return "" if self.owner is None else self.owner.storage
 
-    @side_by_side.read_once
+    @concurrency.read_once
     def compared(self) -> compare.Comparison:
         """The desired registration compared with Nomad's; of known values only."""
         return compare.compare_volume(self.desired.known, self.found, made_by_plugin=self.source == "created")
 
-    @side_by_side.read_once
+    @concurrency.read_once
     def unread(self) -> errors.RefusedError | None:
         """The refusal to read the volume, which has secrets that a read would erase; ``None``: it may be read."""
         secrets = self.desired.document.secrets or self.before.document.secrets
         return secret_safety.refusal(self._context.client, self.key, secrets)
 
-    @side_by_side.read_once
+    @concurrency.read_once
     def registration(self) -> facts.Registration:
         """Nomad's registration, compared with the desired one."""
         if self.unread is not None:
@@ -341,7 +341,7 @@ class WantedVolume(VolumeFacts):
         """Compare by the data: another access point of one folder has the same."""
         return "re-register" if self.recorded == "same" else "other-storage"
 
-    @side_by_side.read_once
+    @concurrency.read_once
     def drift(self) -> tuple[compare.Difference, ...]:
         """What Nomad has otherwise than recorded, of what it never changes."""
         if not self.recorded_outputs:
@@ -374,12 +374,12 @@ class WantedVolume(VolumeFacts):
             return "gone"
         return "not known" if unchecked else "there"
 
-    @side_by_side.read_once
+    @concurrency.read_once
     def storage_problems(self) -> tuple[tuple[errors.Problem, ...], list[str]]:
         """The problems of storage that the program created before, and the checks that could not be made."""
         return fitness.problems_of_owned_storage(self._context, self.desired)
 
-    @side_by_side.read_once
+    @concurrency.read_once
     def sharing_problem(self) -> str:
         """Why the storage may not be registered beside that of the other volumes; empty where it may."""
         is_new = self._in_preview and self._is_new
@@ -391,7 +391,7 @@ class WantedVolume(VolumeFacts):
         is_other_use = self.found is None or any(item.field in _OF_USE for item in self.compared.differences)
         return "refused" if self.source == "existing" and is_other_use and self.sharing_problem else "none"
 
-    @side_by_side.read_once
+    @concurrency.read_once
     def dependents(self) -> hold.StorageDependents:
         """The volumes in the storage that the program deletes afterwards; this one, where it is registered for it."""
         left = self.change.left_storage
@@ -408,7 +408,7 @@ class WantedVolume(VolumeFacts):
         left: Mapping[facts.Dependents, facts.LeftStorage] = {"none": "unneeded", "some": "needed"}
         return left.get(self.dependents.fact, "not known")
 
-    @side_by_side.read_once
+    @concurrency.read_once
     def problems(self) -> tuple[str, ...]:
         """Why the desired registration would not work."""
         hidden = explain.hidden_flags(self.found, self.before.document)

@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from nomad_csi import cli, side_by_side
+from nomad_csi import cli, concurrency
 from nomad_csi.cli.common import output
 from nomad_csi.text import foreign
 
@@ -175,8 +175,8 @@ def test_progress_is_shown(monkeypatch):
 
     def read(stream):
         calls = [functools.partial(int, "1") for _ in range(40)]
-        for count, _ in enumerate(side_by_side.run_in_order(calls, workers=4), start=1):
-            list(side_by_side.run_in_order([dict] * 30, workers=2))
+        for count, _ in enumerate(concurrency.run_in_order(calls, workers=4), start=1):
+            list(concurrency.run_in_order([dict] * 30, workers=2))
             if count == 10:
                 _until(stream, ", 10 of 40")
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, ClassVar, TextIO, cast
 
-from nomad_csi import side_by_side
+from nomad_csi import concurrency
 from nomad_csi.text import foreign, redaction
 
 # Safe output on a terminal: no text from a plugin, a server or a file controls it.
@@ -110,7 +110,7 @@ def waiting(what: str) -> Iterator[None]:
     """
     Show after `PATIENCE_S` that the command waits for *what*, if standard error is a terminal.
 
-    Of several things (`side_by_side.counted`), it shows how many are done.
+    Of several things (`concurrency.counted`), it shows how many are done.
     """
     out = terminal(sys.stderr)
     if SETTINGS.quiet or not is_drawable(out):
@@ -118,7 +118,7 @@ def waiting(what: str) -> Iterator[None]:
         return
     line = _WaitingLine.shown = _WaitingLine(out, what)
     try:
-        with side_by_side.advancing(line.advance):
+        with concurrency.advancing(line.advance):
             yield
     finally:
         _WaitingLine.shown = None

@@ -12,7 +12,7 @@ from http import HTTPStatus
 from typing import Any, Self, TypeVar
 from urllib import parse
 
-from nomad_csi import errors, side_by_side
+from nomad_csi import concurrency, errors
 from nomad_csi.clock import SYSTEM, Clock
 from nomad_csi.nomad.http import classify, connection, streaming, transport
 
@@ -250,7 +250,7 @@ def read_many(calls: Iterable[Callable[[], _Read]]) -> Iterator[_Read]:
 
     After the first error no call begins.
     """
-    return side_by_side.run_in_order(calls, workers=READERS)
+    return concurrency.run_in_order(calls, workers=READERS)
 
 
 def path_of(*segments: str) -> str:

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from nomad_csi import side_by_side
+from nomad_csi import concurrency
 
 
 def test_every_result_comes_once():
@@ -21,7 +21,7 @@ def test_every_result_comes_once():
             running[0] -= 1
         return number
 
-    found = list(side_by_side.each((functools.partial(call, number) for number in range(50)), workers=3))
+    found = list(concurrency.each((functools.partial(call, number) for number in range(50)), workers=3))
 
     assert sorted(found) == list(range(50))
     assert most[0] <= 3
@@ -29,7 +29,7 @@ def test_every_result_comes_once():
 
 def test_nothing_to_do_has_no_results():
     """And starts nothing."""
-    assert list(side_by_side.each((), workers=3)) == []
+    assert list(concurrency.each((), workers=3)) == []
 
 
 def test_error_is_raised_and_nothing_more_is_begun():
@@ -42,7 +42,7 @@ def test_error_is_raised_and_nothing_more_is_begun():
         raise RuntimeError("broken")
 
     with pytest.raises(RuntimeError, match="broken"):
-        list(side_by_side.each([broken] * 1000, workers=1))
+        list(concurrency.each([broken] * 1000, workers=1))
 
     assert len(begun) < 1000
 
@@ -50,7 +50,7 @@ def test_error_is_raised_and_nothing_more_is_begun():
 def test_call_that_hangs_holds_up_nobody_who_stops_listening():
     """The other results are there, and the end comes at once."""
     hanging = threading.Event()
-    results = side_by_side.each([hanging.wait, lambda: "quick"], workers=2)
+    results = concurrency.each([hanging.wait, lambda: "quick"], workers=2)
 
     first = next(results)
     results.close()
@@ -71,7 +71,7 @@ def test_results_come_in_the_order_of_the_calls():
             running[0] -= 1
         return number
 
-    found = list(side_by_side.run_in_order((functools.partial(call, number) for number in range(50)), workers=3))
+    found = list(concurrency.run_in_order((functools.partial(call, number) for number in range(50)), workers=3))
 
     assert found == list(range(50))
     assert most[0] <= 3
@@ -88,7 +88,7 @@ def test_error_is_raised_in_its_place_and_ends_the_calls():
         time.sleep(0.001)  # else all may have been called before the first result is taken
         return number
 
-    results = side_by_side.run_in_order((functools.partial(call, number) for number in range(1000)), workers=1)
+    results = concurrency.run_in_order((functools.partial(call, number) for number in range(1000)), workers=1)
 
     assert [next(results), next(results)] == [0, 1]
     with pytest.raises(RuntimeError, match="broken"):
@@ -99,7 +99,7 @@ def test_error_is_raised_in_its_place_and_ends_the_calls():
 def test_call_that_hangs_does_not_hold_up_the_end():
     """The results before it are there, and closing does not wait."""
     hanging = threading.Event()
-    results = side_by_side.run_in_order([lambda: "quick", hanging.wait], workers=2)
+    results = concurrency.run_in_order([lambda: "quick", hanging.wait], workers=2)
 
     first = next(results)
     results.close()
@@ -118,7 +118,7 @@ def test_calls_that_were_not_begun_are_left_out_when_nobody_listens_any_more():
             is_running.set()
             goes_on.wait(10)
 
-    results = side_by_side.run_in_order((functools.partial(call, number) for number in range(100)), workers=1)
+    results = concurrency.run_in_order((functools.partial(call, number) for number in range(100)), workers=1)
     next(results)
     assert is_running.wait(10)
 
