@@ -224,3 +224,15 @@ def test_refusals_have_nomads_sentences(agent, made, fresh, plugin_id):
         500,
         ONE.format('could not delete "": controller delete snapshot: CSI.ControllerDeleteSnapshot: missing SnapshotID'),
     )
+
+
+def test_snapshot_of_storage_that_is_not_of_this_cluster_is_kept(client, snapshot, plugin_id):
+    """A registered volume has its storage; once none has, the user names it."""
+    taken = snapshot
+    volume_snapshots.refuse_unproven(client, plugin_id, [taken.snapshot_id])
+    [held] = [item for item in volumes.list_volumes(client, "*") if item.external_id == taken.external_id]
+    volumes.deregister(client, held.namespace, held.volume_id)
+
+    with pytest.raises(errors.RefusedError, match=f"the storage of snapshot {taken.snapshot_id} of storage"):
+        volume_snapshots.refuse_unproven(client, plugin_id, [taken.snapshot_id])
+    volume_snapshots.refuse_unproven(client, plugin_id, [taken.snapshot_id], [taken.external_id])

@@ -14,7 +14,12 @@ from nomad_csi.spec import names
 
 
 def report(
-    client: nomad.Nomad, namespace: str, *, plugin_id: str = "", aws: regions.Choice = regions.LEFT_OUT
+    client: nomad.Nomad,
+    namespace: str,
+    *,
+    plugin_id: str = "",
+    volume: volumes.Key | None = None,
+    aws: regions.Choice = regions.LEFT_OUT,
 ) -> claims_report.ClaimsReport:
     """
     Return the claims on the volumes of *namespace* (``*``: all that the token may read), and which are stuck.
@@ -23,13 +28,21 @@ def report(
         client: the cluster.
         namespace: the namespace to read.
         plugin_id: only volumes of this plugin; empty: all plugins.
+        volume: only this volume; ``None``: all.
         aws: the region in which EC2 is queried for EBS volumes, claimed or not.
 
     Raises:
         errors.SpecError: the namespace or plugin does not exist.
+        errors.RefusedError: the volume is not registered.
         errors.NomadApiError: Nomad did not answer, or denied access.
     """
-    listed = [item for item in volumes.list_volumes(client, namespace) if plugin_id in {"", item.plugin_id}]
+    listed = [
+        item
+        for item in volumes.list_volumes(client, volume[0] if volume else namespace)
+        if plugin_id in {"", item.plugin_id} and volume in {None, (item.namespace, item.volume_id)}
+    ]
+    if volume and not listed:
+        raise errors.RefusedError(f"volume {'/'.join(volume)} is not registered: nothing can claim it")
     if not listed:
         _check(client, namespace, plugin_id)
     ec2 = aws.region_of_volumes(listed)

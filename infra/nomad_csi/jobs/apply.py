@@ -6,7 +6,7 @@ There is no state here: who owns a job is in its owner record, by the owner's la
 
 import dataclasses
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
@@ -16,7 +16,7 @@ from nomad_csi import errors, findings, nomad
 from nomad_csi.frame import resource
 from nomad_csi.health import plugin_health, plugin_health_properties
 from nomad_csi.jobs import conflicts, owner, plugin_job, wanted_job
-from nomad_csi.nomad import jobs, namespaces, plugin_jobs, plugins
+from nomad_csi.nomad import jobs, namespaces, plugin_jobs, plugins, volumes
 from nomad_csi.plan import model
 from nomad_csi.render import documents, files
 from nomad_csi.text import table
@@ -286,12 +286,13 @@ def stop(
     requester: registration_ownership.Requester,
     *,
     is_dry_run: bool = False,
+    without: Collection[volumes.Key] = (),
 ) -> None:
     """
-    Stop and purge the plugin job *key*, and remove its owner record; not while a volume of its plugin is claimed.
+    Stop and purge the plugin job *key*, and remove its owner record; not while its plugin has registered volumes.
 
-    In a dry run only raise. Raises `errors.RefusedError` for a job that is not there or runs no plugin, for one of
-    another owner or of a Pulumi stack, and for a claim.
+    *without*: volumes that are deregistered before. In a dry run only raise. Raises `errors.RefusedError` for a job
+    that is not there or runs no plugin, for one of another owner or of a Pulumi stack, and for a registered volume.
     """
     name = "/".join(key)
     found, document = jobs.get(client, *key), jobs.document(client, *key)
@@ -302,7 +303,7 @@ def stop(
         raise errors.RefusedError(f"job {name} belongs to owner {record}: pass --owner {record}, or --adopt")
     if record is not None and record.stack_id:
         raise errors.RefusedError(f"job {name} {wanted_job.OF_A_STACK.format(label=record)}")
-    wanted_job.refuse_serving(client, found)
+    wanted_job.refuse_serving(client, found, registered_too=True, without=without)
     if not is_dry_run:
         wanted_job.remove(resource.Context(connect=lambda: client), found)
         owner.records(client).release(key, registration_ownership.NO_TOKEN, requester)

@@ -8,7 +8,7 @@ anything is changed.
 import dataclasses
 import functools
 import shlex
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Literal
 
 from nomad_csi import errors, nomad
@@ -272,23 +272,31 @@ def drift_of(client: nomad.Nomad, found: jobs.Job, document: dict[str, Any]) -> 
 # Removal: stop, wait until the tasks have ended, purge; in this order, so that no task is orphaned.
 
 
-def refuse_serving(client: nomad.Nomad, job: jobs.Job) -> None:
+def refuse_serving(
+    client: nomad.Nomad, job: jobs.Job, *, registered_too: bool = False, without: Collection[volumes.Key] = ()
+) -> None:
     """
     Raise `errors.RefusedError` while a volume of a plugin that the running *job* has is claimed.
 
     Without the plugin Nomad releases the claim, but the volume stays mounted and attached (tried on Nomad 2.0.6-dev).
+    With *registered_too*, volumes that are registered and not claimed count, except those in *without*.
     """
     document = None if job.stopped else jobs.document(client, job.namespace, job.job_id)
     served = {plugin.text("ID") for plugin in jobs.csi_plugins(document)} if document else set()
-    claimed = [
-        f"{item.namespace}/{item.volume_id}"
-        for item in (volumes.list_volumes(client, "*") if served else ())
-        if item.plugin_id in served and item.readers + item.writers > 0
-    ]
+    listed = volumes.list_volumes(client, "*") if served else ()
+    of_plugin = [item for item in listed if item.plugin_id in served]
+    claimed = [f"{item.namespace}/{item.volume_id}" for item in of_plugin if item.readers + item.writers > 0]
     if claimed:
         raise errors.RefusedError(
             f"job {job.namespace}/{job.job_id} runs on: volumes of its plugin are claimed, and would stay mounted and "
             f"attached without it: {', '.join(claimed)}; stop the jobs that use them and run again"
+        )
+    keys = [(item.namespace, item.volume_id) for item in of_plugin]
+    registered = ["/".join(key) for key in keys if key not in without]
+    if registered_too and registered:
+        raise errors.RefusedError(
+            f"job {job.namespace}/{job.job_id} runs on: volumes are registered with its plugin, and nothing could "
+            f"mount them without it: {', '.join(registered)}; deregister them first: `nomad-csi remove VOLUME`"
         )
 
 

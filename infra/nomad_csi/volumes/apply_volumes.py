@@ -212,7 +212,8 @@ def _carry_out(
             if now.refusal is not None:
                 return _refused(again, now.refusal)
         return _failed(planned, error)
-    done = _carried_out(planned, new="created")
+    is_again = "registered again" in decision.remarks
+    done = _carried_out(planned, new="registered" if is_again else "created")
     return dataclasses.replace(done, external_id=seen.external_id, capacity_bytes=seen.capacity_bytes)
 
 

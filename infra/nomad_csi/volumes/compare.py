@@ -336,6 +336,9 @@ class _Rules:
                 asked = f"capacity_max {listing.size(most)} is less than capacity_min {listing.size(least)}"
                 why = asked if most < least else shrinks
                 yield _refused(name, given, held, why, "ask for at least what it has")
+            elif name == "capacity_min" and 0 < given < min(held, actual.capacity_bytes):
+                why = f"storage never shrinks, and has {listing.size(actual.capacity_bytes)}"
+                yield _refused(name, given, held, why, "ask for at least what it has")
             else:
                 yield Difference(field=name, desired=given, actual=held)
 

@@ -10,7 +10,7 @@ import hashlib
 import re
 import secrets as random_tokens
 import threading
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from nomad_csi import errors, nomad
@@ -19,7 +19,8 @@ from nomad_csi.csi import channel, controller
 from nomad_csi.csi.v1 import csi_pb2
 from nomad_csi.drivers import model
 from nomad_csi.nomad import snapshots, volumes
-from nomad_csi.volumes import deletion_proof
+from nomad_csi.spec import names
+from nomad_csi.volumes import deletion_proof, registration_ownership
 
 INTERVAL_S = 1.0
 """Interval between two checks of a snapshot that is not ready, in seconds."""
@@ -78,12 +79,39 @@ def list_of_plugin(client: nomad.Nomad, plugin_id: str) -> tuple[snapshots.Snaps
     return tuple(sorted(snapshots.list_snapshots(client, plugin_id), key=lambda item: (item.created, item.snapshot_id)))
 
 
+def refuse_unproven(
+    client: nomad.Nomad, plugin_id: str, snapshot_ids: Iterable[str], external_ids: Collection[str] = ()
+) -> None:
+    """
+    Raise `errors.RefusedError` for snapshots of which nothing shows that they are of this cluster's storage.
+
+    A volume that is registered with the plugin, or an owner record, has that storage; or the user names it in
+    *external_ids*. A snapshot that the plugin does not list may be gone: its deletion is safe to repeat.
+    """
+    listed = {item.snapshot_id: item.external_id for item in list_of_plugin(client, plugin_id)}
+    sources = {snapshot_id: listed[snapshot_id] for snapshot_id in snapshot_ids if snapshot_id in listed}
+    if set(sources.values()) <= set(external_ids):
+        return
+    held = [item for item in volumes.list_volumes(client, names.EVERYWHERE) if item.plugin_id == plugin_id]
+    proven = {*external_ids, *(item.external_id for item in held)}
+    records = registration_ownership.owner_records_of(client)
+    for namespace in {client.connection.namespace, *(item.namespace for item in held)}:
+        if not set(sources.values()) <= proven:
+            proven |= {record.external_id for record in records.list_all(namespace).values()}
+    unproven = [f"{key} of storage {storage}" for key, storage in sources.items() if storage not in proven]
+    if unproven:
+        raise errors.RefusedError(
+            f"nothing was deleted: no registered volume of plugin {plugin_id} and no owner record of this cluster has "
+            f"the storage of snapshot {'; '.join(unproven)}; name the storage with --external-id if it is yours"
+        )
+
+
 def delete(client: nomad.Nomad, plugin_id: str, snapshot_id: str, *, confirmation: str) -> None:
     """
-    Have the plugin delete a snapshot. *confirmation*: its id once more, as the user typed it.
+    Have the plugin delete a snapshot, of which `refuse_unproven` does not refuse it.
 
-    Raises `errors.RefusedError` if it is not confirmed, and `errors.NomadApiError`. A missing snapshot is no error, so
-    the deletion is safe to repeat after an ambiguous response.
+    *confirmation*: its id once more, as the user typed it. Raises `errors.RefusedError` if it is not confirmed, and
+    `errors.NomadApiError`. A missing snapshot is no error, so the deletion is safe to repeat.
     """
     deletion_proof.refuse_unconfirmed(snapshot_id, confirmation)
     snapshots.delete(client, plugin_id, snapshot_id)

@@ -155,7 +155,7 @@ def test_job_of_a_pulumi_stack_is_left_to_it(apply, client, serving, spec):
 
 
 def test_job_of_a_plugin_that_left_the_spec_is_shown_and_stopped(apply, client, spec, capsys):
-    """`plan` names it with the command; `remove` refuses another owner's, and one that serves a claimed volume."""
+    """`plan` names it with the command; `remove` refuses another owner's, and one that has registered volumes."""
     apply("--yes")
     path = Path(spec)
     path.write_text(yaml.safe_dump({"owner": "shop/hcl", "plugins": [], "volumes": []}))
@@ -169,16 +169,18 @@ def test_job_of_a_plugin_that_left_the_spec_is_shown_and_stopped(apply, client, 
         cli.main(["remove", "--job", key, "--owner", "bank/prod", "--yes"]),
         cli.main(["remove", "--job", key, "--owner", "shop/hcl"]),
         cli.main(["remove", "--job", "nobody", "--owner", "shop/hcl", "--yes"]),
-        cli.main(["remove", "--job", key, "--owner", "shop/hcl", "--dry-run"]),
+        cli.main(["remove", "--job", key, "--owner", "shop/hcl", "--yes"]),
+        cli.main(["remove", "a", "b", "--job", key, "--owner", "shop/hcl", "--dry-run"]),
     ]
     refused = capsys.readouterr().err
     running = jobs.get(client, *key.split("/"))
-    codes.append(cli.main(["remove", "--job", key, "--owner", "shop/hcl", "--yes"]))
+    codes.append(cli.main(["remove", "a", "b", "--job", key, "--owner", "shop/hcl", "--yes"]))
 
     assert (planned[0], f"to stop it: nomad-csi remove --job {key}" in said) == (0, True)
-    assert (codes, running.stopped) == ([1, 1, 1, 0, 0], False)
+    assert (codes, running.stopped) == ([1, 1, 1, 1, 0, 0], False)
     assert f"job {key} belongs to owner shop/hcl: pass --owner shop/hcl, or --adopt" in refused
     assert "no terminal to confirm on; pass --yes" in refused
+    assert "volumes are registered with its plugin, and nothing could mount them without it: default/a" in refused
     assert f"job {key}: would be stopped and purged" in refused
     assert "there is no job default/nobody that runs a CSI plugin" in refused
     assert jobs.get(client, *key.split("/")) is None

@@ -160,8 +160,9 @@ def test_created_volume_after_remove_gets_its_storage_again(run, create, plan, c
     record = registration_ownership.owner_records_of(client).known([KEY])[KEY]
     found = run("doctor", "--no-aws")
     planned = plan(path)
-    create(path)
+    _, outcomes = create(path)
 
+    assert outcomes["default/a"]["status"] == "registered"
     assert (removed[0], repeated[0]) == (0, 1)
     again = "`nomad-csi apply` registers it again, `nomad-csi remove --delete-data` deletes it"
     assert f"default/a: storage {first.external_id} stays; {again}" in removed[1]

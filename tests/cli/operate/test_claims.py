@@ -513,3 +513,15 @@ def test_wrong_usage_exits_64(words, capsys):
 
     assert code == 64
     assert "usage:" in capsys.readouterr().err
+
+
+def test_claims_of_one_volume(run, stick):
+    """The others are left out; one that is not registered is an error, not an empty list."""
+    stick("a")
+    stick("b")
+
+    code, out, _ = run("claims", "a", "--no-aws", "--json")
+    missing = run("claims", "prod/c", "--no-aws")
+
+    assert (code, [item["volume_id"] for item in json.loads(out)["volumes"]]) == (1, ["a"])
+    assert (missing[0], "volume prod/c is not registered: nothing can claim it" in missing[2]) == (1, True)

@@ -34,6 +34,7 @@ def asked(monkeypatch):
     monkeypatch.setattr(volume_snapshots, "list_of_volume", lambda _client, *key: calls.append(key) or (MADE,))
     monkeypatch.setattr(volume_snapshots, "list_of_plugin", lambda _client, plugin: calls.append(plugin) or (MADE,))
     monkeypatch.setattr(snapshots, "delete", lambda _client, *ids: calls.append(ids))
+    monkeypatch.setattr(volume_snapshots, "refuse_unproven", lambda *_: None)
     return calls
 
 

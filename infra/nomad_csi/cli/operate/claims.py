@@ -12,15 +12,18 @@ from nomad_csi.volumes import outcome
 
 
 @command.family()
+@command.argument("volume [VOLUME]", "only this volume, or namespace/volume", type=inputs.volume_key)
 @specs.aws_options
-@command.option("--plugin ID", "only volumes of this plugin")
+@command.option("--plugin ID", "only volumes of this plugin", without={"volume": ""})
 @command.as_json()
 @inputs.nomad_connection
 def run(arguments: command.Arguments) -> int:
     """Print which allocations claim each volume."""
     namespace = inputs.namespace(arguments.namespace, names.EVERYWHERE)
     with inputs.reading(arguments) as nomad:
-        found = read_claims.report(nomad, namespace, plugin_id=arguments.plugin, aws=specs.aws_choice(arguments))
+        found = read_claims.report(
+            nomad, namespace, plugin_id=arguments.plugin, volume=arguments.volume, aws=specs.aws_choice(arguments)
+        )
     output.show(arguments, found.as_json(), found.as_table(colour=output.has_colours()))
     return found.exit_code
 

@@ -69,6 +69,11 @@ def show(arguments: command.Arguments) -> int:
     "instead of typing its id; may be repeated",
     multiple=True,
 )
+@command.option(
+    "--external-id ID",
+    "storage that they were made of, where no volume or owner record here has it; may be repeated",
+    multiple=True,
+)
 @options.dry_run()
 @command.as_json()
 @inputs.nomad_connection
@@ -76,12 +81,14 @@ def delete(arguments: command.Arguments) -> int:
     """Confirm each snapshot, and then delete all."""
     if arguments.dry_run:
         with inputs.connect(arguments) as nomad:
+            volume_snapshots.refuse_unproven(nomad, arguments.made_by, arguments.snapshots, arguments.external_id)
             found = volume_snapshots.list_of_plugin(nomad, arguments.made_by)
         return options.show_preview(arguments, list(_deletions(arguments.snapshots, found)))
     words = {item: _confirmation(item, arguments.confirm) for item in dict.fromkeys(arguments.snapshots)}
     for item, confirmation in words.items():
         deletion_proof.refuse_unconfirmed(item, confirmation)
     with inputs.connect(arguments) as nomad:
+        volume_snapshots.refuse_unproven(nomad, arguments.made_by, words, arguments.external_id)
         for item, confirmation in words.items():
             volume_snapshots.delete(nomad, arguments.made_by, item, confirmation=confirmation)
             if not arguments.json:

@@ -1,0 +1,44 @@
+"""``nomad-csi explain``: codes of findings, and keys of a spec."""
+
+import json
+
+import pytest
+
+from nomad_csi import cli
+from nomad_csi.spec import keys
+
+
+def test_key_of_a_spec_is_explained(capsys):
+    """By its whole path, by its end, or by its name, with each place that has it."""
+    texts = []
+    for name in ("volumes.ebs.volume_type", "ebs.volume_type"):
+        assert cli.main(["explain", name]) == 0
+        texts.append(capsys.readouterr().out)
+
+    assert texts[0].startswith("volumes.ebs.volume_type\n")
+    assert "gp3" in texts[0]
+    assert {"classes.NAME.ebs.volume_type\n", "volumes.ebs.volume_type\n"} <= set(texts[1].splitlines(keepends=True))
+
+
+def test_key_as_data(capsys):
+    """Every field, empty or not."""
+    assert cli.main(["explain", "owner", "--json"]) == 0
+
+    [key] = json.loads(capsys.readouterr().out)["keys"]
+    assert (key["path"], key["type"], key["allowed"]) == ("owner", "string", "project/stack, such as shop/prod")
+
+
+@pytest.mark.parametrize(("given", "near"), [("size_gb", "size_gib"), ("storage-mising", "storage-missing")])
+def test_unknown_word_gets_the_nearest(capsys, given, near):
+    """Of codes and keys."""
+    assert cli.main(["explain", given]) == 64
+
+    assert f"did you mean {near}?" in capsys.readouterr().err
+
+
+def test_every_key_is_in_the_list():
+    """Also below names of the user's choice and in lists; a model that holds itself ends."""
+    paths = keys.by_path()
+
+    assert {"plugins.iam.role_name", "snapshots.NAME.keep", "file_systems.NAME.encrypted", "volumes.id"} <= set(paths)
+    assert all(key.type for key in paths.values())
