@@ -27,7 +27,7 @@ from unittest import mock
 from nomad_csi import cli
 from nomad_csi.cli.author import plugin as plugin_command
 from nomad_csi.csi.v1 import csi_pb2
-from nomad_csi.diagnosis import doctor_report, rounds, verification
+from nomad_csi.diagnosis import doctor, rounds, verification
 from nomad_csi.jobs import apply as applied_plugins
 from nomad_csi.nomad.http import transport
 from nomad_csi.pulumi_state import stack_cli
@@ -250,7 +250,7 @@ def _healthy(agent):
 @contextlib.contextmanager
 def _untagged(_agent):
     """Have a disk that lacks the tag of the cluster."""
-    with mock.patch.object(doctor_report.DoctorReport, "untagged", tuple(aws_deeds.DISKS[:1])):
+    with mock.patch.object(doctor.DoctorReport, "untagged", tuple(aws_deeds.DISKS[:1])):
         yield
 
 

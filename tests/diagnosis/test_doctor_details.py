@@ -3,7 +3,7 @@
 import pytest
 
 from nomad_csi.aws import file_systems
-from nomad_csi.diagnosis import facts, judge, read_cluster
+from nomad_csi.diagnosis import doctor, facts, read_cluster
 from nomad_csi.diagnosis.rules import versions
 from nomad_csi.nomad import nodes, plugin_jobs, tokens
 from nomad_csi.plan import model as plans
@@ -15,11 +15,11 @@ REFUSED = facts.Unknown(reason="DescribeVolumes in us-east-1: UnauthorizedOperat
 
 
 def codes_of(found):
-    return {item.code for item in judge.judge(found).findings}
+    return {item.code for item in doctor.examined(found).findings}
 
 
 def unchecked_of(found):
-    return {item.check: item.reason for item in judge.judge(found).unchecked}
+    return {item.check: item.reason for item in doctor.examined(found).unchecked}
 
 
 def plan_of(make, **volume):
@@ -43,7 +43,7 @@ def plan_of(make, **volume):
 )
 def test_what_cannot_be_read_is_said_and_not_taken_as_fine(make, change, check):
     """With the reason; nothing is found instead, and the exit code is that of something not found out."""
-    report = judge.judge(make.found(**change))
+    report = doctor.examined(make.found(**change))
 
     assert {item.check: item.reason for item in report.unchecked}[check] == REFUSED.reason
     assert (report.findings, report.exit_code, report.ok) == ((), 2, False)
@@ -62,7 +62,7 @@ def test_what_cannot_be_read_is_said_and_not_taken_as_fine(make, change, check):
 )
 def test_what_aws_does_not_tell_is_said(make, change, check):
     """Part by part."""
-    report = judge.judge(make.found(account=make.account(**change)))
+    report = doctor.examined(make.found(account=make.account(**change)))
 
     assert check in {item.check for item in report.unchecked}
     assert (report.findings, report.exit_code) == ((), 2)
@@ -77,7 +77,7 @@ def test_left_out_account_does_not_fail(make):
     """Somebody said --no-aws."""
     left_out = facts.Unknown(reason="AWS was not queried (--no-aws)", is_expected=True)
 
-    report = judge.judge(make.found(account=left_out))
+    report = doctor.examined(make.found(account=left_out))
 
     assert (len(report.unchecked), report.exit_code) == (1, 0)
 
@@ -101,7 +101,9 @@ def test_secrets_that_may_be_there_make_a_warning(make):
     old = (nodes.Server(name="s", status="alive", version="1.11.0"),)
     newer = (make.node(version="1.11.0"),)
 
-    without = [item for item in judge.judge(make.found(servers=old, clients=newer)).findings if "secrets" in item.code]
+    without = [
+        item for item in doctor.examined(make.found(servers=old, clients=newer)).findings if "secrets" in item.code
+    ]
     plan = plan_of(make, existing={"external_id": make.EBS_ID, "availability_zone": "us-east-1a"})
     planned = codes_of(make.found(servers=old, clients=newer, plan=plan))
 
@@ -137,7 +139,7 @@ def test_minimum_of_a_driver_in_the_spec_counts(make):
     old = (nodes.Server(name="s", status="alive", version="1.9.3"),)
     found = make.found(plan=plan, plugins={}, servers=old, clients=(make.node(version="1.9.3"),))
 
-    [told] = [item for item in judge.judge(found).findings if item.code == "nomad-too-old-for-driver"]
+    [told] = [item for item in doctor.examined(found).findings if item.code == "nomad-too-old-for-driver"]
 
     assert told.found.endswith("servers s with 1.9.3; clients client-1 with 1.9.3")
     assert told.advice == "upgrade Nomad to 1.9.4 or later"
@@ -230,7 +232,7 @@ def test_mounts_that_could_not_be_looked_at_are_said(make):
     """With the reason, besides that they are seen nowhere."""
     found = make.found(mounts=facts.Unknown(reason="GET /v1/agent/self: status 500: No cluster leader"))
 
-    told = {item.check: item.reason for item in judge.judge(found).unchecked if not item.is_expected}
+    told = {item.check: item.reason for item in doctor.examined(found).unchecked if not item.is_expected}
 
     assert told == {
         "mount propagation, by the agent on this machine": "GET /v1/agent/self: status 500: No cluster leader"
@@ -241,7 +243,7 @@ def test_file_systems_that_nobody_uses_need_not_be_seen(make):
     """Where nothing is of EFS, a role without its rights is no failure."""
     hidden = facts.Unknown(reason="AccessDenied", is_expected=True)
 
-    report = judge.judge(make.found(account=make.account(file_systems=hidden)))
+    report = doctor.examined(make.found(account=make.account(file_systems=hidden)))
 
     assert ("unregistered file systems of this package", True) in {
         (item.check, item.is_expected) for item in report.unchecked
@@ -256,7 +258,7 @@ def test_job_that_the_token_may_not_read_is_said(make):
         facts.Unchecked(
             check="how plugins are run by job secret/plugin", reason="GET /v1/job/plugin: status 403: Permission denied"
         )
-        in judge.judge(found).unchecked
+        in doctor.examined(found).unchecked
     )
 
 
@@ -279,7 +281,7 @@ def test_many_names_are_a_number(make):
 
     [told] = [
         item
-        for item in judge.judge(make.found(clients=clients, account=None)).findings
+        for item in doctor.examined(make.found(clients=clients, account=None)).findings
         if item.code == "privileged-refused"
     ]
 
@@ -323,7 +325,7 @@ def test_zone_of_storage_to_be_made_needs_a_client(make):
     plan = plan_of(make, ebs={"availability_zone": "us-east-1c", "size_gib": 1})
     found = make.found(volumes=(volume,), plugins={}, plan=plan)
 
-    [told] = [item for item in judge.judge(found).findings if item.code == "volume-out-of-reach"]
+    [told] = [item for item in doctor.examined(found).findings if item.code == "volume-out-of-reach"]
     silent = make.replace(found, clients=(make.node(attributes={}),))
 
     assert told.found == "the spec: us-east-1c of default/mysql; /v1/node: clients in us-east-1a"
@@ -365,8 +367,8 @@ def test_storage_that_the_fix_changes_is_named(make):
     """For `--fix`."""
     account = make.account(volumes={make.EBS_ID: make.ebs(tags={})})
 
-    assert judge.judge(make.found(account=account)).untagged == (make.EBS_ID,)
-    assert judge.judge(make.found()).untagged == ()
+    assert doctor.examined(make.found(account=account)).untagged == (make.EBS_ID,)
+    assert doctor.examined(make.found()).untagged == ()
 
 
 def test_volume_that_the_spec_has_encrypted_and_is_not_is_an_error(make):
@@ -374,7 +376,7 @@ def test_volume_that_the_spec_has_encrypted_and_is_not_is_an_error(make):
     account = make.account(volumes={make.EBS_ID: make.ebs(encrypted=False, kms_key_arn="")})
     found = make.found(account=account, volumes=(make.volume(must_be_encrypted=True),))
 
-    assert [(item.code, item.severity) for item in judge.judge(found).findings] == [("encryption-missing", "error")]
+    assert [(item.code, item.severity) for item in doctor.examined(found).findings] == [("encryption-missing", "error")]
 
 
 def test_key_of_aws_needs_no_grant(make):
@@ -416,7 +418,7 @@ def test_file_system_of_ours_without_a_registration(make):
         file_systems={EFS: system(tags={"nomad-csi:owner": "shop/prod"})}, access_points={}
     )
 
-    [told] = judge.judge(make.found(account=make.account(file_systems=seen))).findings
+    [told] = doctor.examined(make.found(account=make.account(file_systems=seen))).findings
 
     assert (told.code, told.subject) == ("storage-not-registered", f"storage {EFS}")
     assert told.found.startswith(f"EFS DescribeFileSystems: {EFS} has nomad-csi:owner=shop/prod; ")
@@ -429,7 +431,7 @@ def test_token_that_reads_is_told_what_it_cannot(make):
     )
     token = tokens.AclToken(name="t", is_unlimited=False, policies={"ro": rules})
 
-    told = [item.subject for item in judge.judge(make.found(token=token)).findings]
+    told = [item.subject for item in doctor.examined(make.found(token=token)).findings]
 
     assert told == [
         "token t: run plugin jobs (pulumi up)",

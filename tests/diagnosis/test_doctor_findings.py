@@ -4,7 +4,9 @@ import dataclasses
 
 import pytest
 
-from nomad_csi.diagnosis import judge
+from nomad_csi import findings
+from nomad_csi.diagnosis import doctor, judge
+from nomad_csi.diagnosis.rules import frame
 from nomad_csi.findings import registry
 from nomad_csi.nomad import nodes, tokens, version_gates
 from nomad_csi.plan import iam, storage
@@ -246,12 +248,12 @@ SITUATIONS = {
 
 
 def codes_of(found):
-    return {item.code for item in judge.judge(found).findings}
+    return {item.code for item in doctor.examined(found).findings}
 
 
 def test_cluster_without_a_fault_has_no_finding(make):
     """And everything but the limits of a role, which only IAM knows, was checked."""
-    report = judge.judge(make.found())
+    report = doctor.examined(make.found())
 
     assert report.findings == ()
     assert [(item.check, item.is_expected) for item in report.unchecked] == [
@@ -267,7 +269,7 @@ def test_storage_that_an_owner_record_names_is_found_once(make, is_tagged):
     disk = make.ebs(external_id="vol-1", availability_zone="a", state="available", kms_key_arn="", tags=OURS)
     account = make.account(ours={"vol-1": disk} if is_tagged else {})
 
-    found = judge.judge(
+    found = doctor.examined(
         make.found(owner_records={"default/old": record, "default/mysql": record}, account=account)
     ).findings
 
@@ -295,7 +297,7 @@ def test_finding_is_made_by_one_thing(make, code):
     """Of the cluster without a fault, with its evidence: what was read, and where."""
     bring, evidence = SITUATIONS[code]
 
-    found = [item for item in judge.judge(bring(make)).findings if item.code == code]
+    found = [item for item in doctor.examined(bring(make)).findings if item.code == code]
 
     assert evidence in {item.found for item in found}
     assert {item.severity for item in found} == {registry.codes()[code].severity}
@@ -323,3 +325,26 @@ def _below(text):
 
 def _gates(side, version, features):
     return {gate.code for gate in version_gates.met(side, version, features)}
+
+
+def test_every_code_has_one_rule():
+    """The rule that needs what it takes; a code that another package finds for the rules stands at the rule, too."""
+    codes = [code for item in judge.RULES for code in item.codes]
+    reported = {code for code, row in registry.codes().items() if "doctor" in row.commands}
+
+    assert sorted(codes) == sorted(set(codes))
+    assert set(codes) == reported
+
+
+@pytest.mark.parametrize("code", SITUATIONS)
+def test_finding_comes_from_its_rule(make, code):
+    """And from no other one."""
+    bring, _ = SITUATIONS[code]
+
+    found = {
+        item.codes
+        for item in judge.RULES
+        if code in {each.code for each in frame.outcomes(item, bring(make)) if isinstance(each, findings.Finding)}
+    }
+
+    assert [code in codes for codes in found] == [True]

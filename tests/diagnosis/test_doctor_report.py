@@ -2,7 +2,7 @@
 
 import pytest
 
-from nomad_csi.diagnosis import doctor_report
+from nomad_csi.diagnosis import doctor
 from nomad_csi.diagnosis.facts import Unchecked
 from nomad_csi.findings import finding
 
@@ -26,12 +26,12 @@ EXPECTED = Unchecked(check="mount propagation", reason="seen only there", is_exp
 )
 def test_exit_code(findings, unchecked, code):
     """An error goes before what was not found out; a warning is no reason to fail."""
-    assert doctor_report.DoctorReport(findings=findings, unchecked=unchecked).exit_code == code
+    assert doctor.DoctorReport(findings=findings, unchecked=unchecked).exit_code == code
 
 
 def test_report_as_text():
     """Each finding with what was read and what to do; what was not checked with the reason; the sum."""
-    text = doctor_report.DoctorReport(findings=(ERROR,), unchecked=(FAILED,)).as_table()
+    text = doctor.DoctorReport(findings=(ERROR,), unchecked=(FAILED,)).as_table()
 
     assert text == (
         "error  driver-nowhere  plugin ebs (node)\n"
@@ -45,7 +45,7 @@ def test_report_as_text():
 
 def test_report_as_data():
     """All of it, with the keys that are kept."""
-    assert doctor_report.DoctorReport(findings=(WARNING,), unchecked=(EXPECTED,)).as_json() == {
+    assert doctor.DoctorReport(findings=(WARNING,), unchecked=(EXPECTED,)).as_json() == {
         "ok": True,
         "findings": [
             {

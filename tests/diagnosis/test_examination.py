@@ -12,7 +12,7 @@ import pytest
 
 from nomad_csi import nomad
 from nomad_csi.aws import regions
-from nomad_csi.diagnosis import examination, read_account, read_cluster
+from nomad_csi.diagnosis import doctor, read_account, read_cluster
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.plan import iam, registration, storage
 from nomad_csi.render import documents
@@ -94,7 +94,7 @@ class World:
         volumes.register(self.nomad, document)
 
     def examine(self, aws=IN_REGION):
-        return examination.examine(self.nomad, self.plan, aws=aws)
+        return doctor.examine(self.nomad, self.plan, aws=aws)
 
     def findings(self):
         """Findings besides that nothing serves registered volumes: the plugin here never answers."""
@@ -279,7 +279,7 @@ def test_tag_is_missed_and_set(world):
     world.register("mysql", bare)
     report = world.examine()
 
-    done = examination.fix(report)
+    done = doctor.fix(report)
 
     assert [item.code for item in report.findings] == ["volume-unschedulable", "policy-tag-missing"]
     assert done == (bare,)
@@ -375,7 +375,7 @@ def test_account_without_credentials_is_said(world, monkeypatch):
 
 def test_region_is_that_of_clients_and_volumes(world):
     """None is to be named where they tell."""
-    assert examination.examine(world.nomad, world.plan).aws_region == REGION
+    assert doctor.examine(world.nomad, world.plan).aws_region == REGION
 
 
 @pytest.mark.parametrize(
@@ -398,7 +398,7 @@ def test_questions_do_not_grow_with_volumes(world):
         for index in range(number):
             world.register(f"v{number}-{index}", f"vol-{number:08x}{index:09x}")
         before = len(world.cluster.requests)
-        examination.examine(world.nomad, world.plan, aws=regions.LEFT_OUT)
+        doctor.examine(world.nomad, world.plan, aws=regions.LEFT_OUT)
         counts.append(len(world.cluster.requests) - before)
 
     assert counts[0] == counts[1]
@@ -414,7 +414,7 @@ def test_limited_token_is_judged(scripted):
         scripted.reply("GET", path, 403, "Permission denied")
 
     with nomad.Nomad(nomad.Connection(address=scripted.address, token="canary-77")) as client:
-        report = examination.examine(client)
+        report = doctor.examine(client)
 
     assert {item.code for item in report.findings} == {"plugin-write-grants-nothing", "token-cannot"}
     assert report.exit_code == 2
@@ -428,7 +428,7 @@ def test_cluster_that_does_not_answer_is_an_error():
         nomad.Nomad(nomad.Connection(address="http://127.0.0.1:9"), timeout_s=2) as client,
         pytest.raises(Exception, match="no connection"),
     ):
-        examination.examine(client)
+        doctor.examine(client)
 
 
 MOUNTS = """22 1 254:0 / / rw,relatime - ext4 /dev/root rw

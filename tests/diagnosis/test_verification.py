@@ -5,7 +5,8 @@ import dataclasses
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.diagnosis import verification
+from nomad_csi.aws import ebs_volumes, regions
+from nomad_csi.diagnosis import rounds, verification
 from nomad_csi.health import observation
 from nomad_csi.plan import model, registration, storage
 
@@ -303,3 +304,44 @@ def test_drain_under_a_claim_is_told_with_what_it_endangers(context, scripted, p
         ("warning", "claim-node-draining", "client b"),
         ("error", "claim-without-node-plugin", "plugin aws-ebs0 on b"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("seen", "codes", "checks"),
+    [
+        ({}, ["storage-missing"], []),
+        ({"vol-0a1b2c3d4e5f60718": None}, [], []),
+        (errors.AwsError("ExpiredToken"), [], [("storage of 1 EBS volumes", "ExpiredToken", False)]),
+    ],
+    ids=["gone", "there", "not known"],
+)
+def test_storage_that_is_gone_is_an_error(context, scripted, plan, monkeypatch, seen, codes, checks):
+    """As `doctor` finds it; where AWS does not answer, it is not known, and the exit code is 2."""
+
+    def read(_ids, _region):
+        if isinstance(seen, Exception):
+            raise seen
+        return seen
+
+    monkeypatch.setattr(ebs_volumes, "read_volumes", read)
+    scripted.reply("GET", "/v1/volume/csi/mysql", 200, VOLUME)
+    wanted = dataclasses.replace(plan, plugins=())
+    external_ids = {"default/mysql": "vol-0a1b2c3d4e5f60718"}
+    aws = regions.Choice(named="us-east-1")
+
+    done = rounds.Rounds(verification.Verifier(context.connect(), wanted, external_ids, aws=aws)).run()
+
+    found = done.outcome.findings
+    assert [item.code for item in found if item.code == "storage-missing"] == codes
+    assert [(item.check, item.reason, item.is_expected) for item in done.outcome.unchecked] == checks
+
+
+def test_storage_is_not_taken_as_there_where_aws_is_not_asked(context, scripted, plan):
+    """The report says that it was left out."""
+    scripted.reply("GET", "/v1/volume/csi/mysql", 200, VOLUME)
+    wanted = dataclasses.replace(plan, plugins=())
+    external_ids = {"default/mysql": "vol-0a1b2c3d4e5f60718"}
+
+    report = verification.Verifier(context.connect(), wanted, external_ids, aws=regions.LEFT_OUT).verify()
+
+    assert "left out     storage of 1 EBS volumes\n  reason    AWS was not queried" in report.as_table()

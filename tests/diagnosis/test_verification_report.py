@@ -38,7 +38,7 @@ def test_empty_report_is_ok():
 
     assert empty.ok
     assert empty.as_table() == "nothing to verify\n"
-    assert empty.as_json() == {"ok": True, "plugins": [], "volumes": [], "findings": []}
+    assert empty.as_json() == {"ok": True, "plugins": [], "volumes": [], "findings": [], "not_checked": []}
 
 
 def test_warnings_leave_a_report_ok(expected, node, instance, seen):

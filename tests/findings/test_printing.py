@@ -72,7 +72,10 @@ def test_unknown_code_is_answered_by_the_nearest(capsys):
     """On one line."""
     assert cli.main(["explain", "claim-endet"]) == 64
 
-    assert "expected the code of a finding, got 'claim-endet'; did you mean claim-ended?" in capsys.readouterr().err
+    assert (
+        "expected the code of a finding, or a key of a spec, got 'claim-endet'; did you mean claim-ended?"
+        in capsys.readouterr().err
+    )
 
 
 @pytest.mark.parametrize("row", registry.codes().values(), ids=registry.codes())

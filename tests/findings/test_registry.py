@@ -42,6 +42,7 @@ COMMANDS = {
 
 ALSO = {
     "claim-node-down": {"verify"},
+    "storage-missing": {"verify"},
     "mounts-unread": {"verify"},
     "volume-mount-failing": {"verify"},
     "clients-exceed-driver": {"doctor"},
@@ -183,7 +184,7 @@ RENAMED = [
     ("doctor", "privilege-missing", "privilege-missing", {"check", "doctor"}),
     ("doctor", "topology-key-unknown", "topology-key-unknown", {"check", "doctor"}),
     ("doctor", "claimed-without-controller", "claim-without-controller", {"claims", "doctor", "verify"}),
-    ("doctor", "storage-absent", "storage-missing", {"claims", "doctor"}),
+    ("doctor", "storage-absent", "storage-missing", {"claims", "doctor", "verify"}),
     ("doctor", "plugin-absent", "plugin-missing", {"doctor", "verify"}),
     ("doctor", "zone-without-client", "volume-out-of-reach", {"csi probe", "doctor", "verify"}),
     ("doctor", "instance-absent", "ec2-instance-missing", {"doctor"}),

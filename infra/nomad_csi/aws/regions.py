@@ -54,13 +54,16 @@ class Choice:
     is_left_out: bool = False
     """Whether AWS is not to be queried."""
 
+    reason: str = ""
+    """Why it is left out; empty: the user left it out."""
+
     default: Callable[[], frozenset[str]] = frozenset
     """Returns the regions of the spec, or of the environment, for storage whose zones name none."""
 
     def region(self, topologies: Iterable[Mapping[str, str]]) -> Region:
         """Return the region of storage in *topologies*, which are topology segments."""
         if self.is_left_out:
-            return Region(reason="AWS was not queried (--no-aws)", is_expected=True)
+            return Region(reason=self.reason or "AWS was not queried (--no-aws)", is_expected=True)
         if self.named:
             return Region(name=self.named)
         known = names.region_of_zones(zones_of(topologies)) or self.default()

@@ -13,8 +13,8 @@ from nomad_csi import errors, findings, nomad
 from nomad_csi.aws import regions
 from nomad_csi.diagnosis import (
     claims_report,
+    doctor,
     facts,
-    judge,
     page_data,
     page_parts,
     read_account,
@@ -69,9 +69,10 @@ def build_report(client: nomad.Nomad, question: ReportOptions) -> page_data.Clus
     verified = reader.verified()
     held, unread = reader.claims()
     cluster = reader.cluster()
+    examined = doctor.examined(complete)
     parts = page_parts.Parts(
         found=complete,
-        doctor=judge.judge(complete),
+        doctor=examined.findings,
         verified=verified,
         running=dict(reader.running()),
         claims=held,
@@ -91,7 +92,7 @@ def build_report(client: nomad.Nomad, question: ReportOptions) -> page_data.Clus
         claims=held,
         claims_unread=unread,
         findings=page_parts.findings_of(parts),
-        unchecked=(*reader.unchecked, *parts.doctor.unchecked),
+        unchecked=(*reader.unchecked, *examined.unchecked),
         smoke=question.smoke,
         zones=page_parts.zones_of(clients, of_plugins, of_volumes),
         evidence=page_parts.evidence_of(of_plugins, of_volumes),

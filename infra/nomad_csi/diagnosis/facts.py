@@ -1,6 +1,6 @@
 """Observed state of a cluster and an account, and checks that could not be made. Plain data."""
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -10,7 +10,7 @@ from nomad_csi.nomad.records import jobs, nodes, tokens
 from nomad_csi.nomad.records import plugins as plugin_records
 from nomad_csi.nomad.records.volumes import Volume
 from nomad_csi.plan import model
-from nomad_csi.text import listing
+from nomad_csi.text import listing, table
 from nomad_csi.volumes.owner_records import OwnerRecord
 
 
@@ -24,6 +24,11 @@ class Unchecked:
     reason: str
     is_expected: bool = False
     """Whether only the client itself can show it, or the check was not requested: then it is no failure."""
+
+    def lines(self, width: int) -> Iterator[str]:
+        """Yield it as text of at most *width* columns, if possible."""
+        yield from table.wrapped("left out     " if self.is_expected else "not checked  ", self.check, width)
+        yield from table.wrapped("  reason    ", self.reason, width)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,21 +84,27 @@ class ExaminedVolume:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Account:
-    """Data from AWS in one region."""
+class Storage:
+    """The storage of volumes, as AWS has it in one region."""
 
     region: str
+    volumes: Mapping[str, aws_records.EbsVolumeRecord] | Unknown
+    """Existing EBS volumes that are registered or planned."""
+
+    file_systems: aws_records.ObservedFileSystems | Unknown
+
+
+@dataclass(frozen=True, kw_only=True)
+class Account(Storage):
+    """Data from AWS in one region."""
+
     instances: Mapping[str, aws_records.Ec2Instance] | Unknown
     roles: Mapping[str, aws_records.IamRole | Unknown]
     """By instance profile."""
 
-    volumes: Mapping[str, aws_records.EbsVolumeRecord] | Unknown
-    """Existing EBS volumes that are registered or planned."""
-
     ours: Mapping[str, aws_records.EbsVolumeRecord] | Unknown
     """EBS volumes with a tag of this package."""
 
-    file_systems: aws_records.ObservedFileSystems | Unknown
     keys: Mapping[str, aws_records.Key | Unknown]
     """Keys of the volumes by ARN."""
 

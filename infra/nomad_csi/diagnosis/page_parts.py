@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from nomad_csi.diagnosis import doctor_report, facts, page_data, verification_report
+from nomad_csi.diagnosis import facts, page_data, verification_report
 from nomad_csi.diagnosis.rules import claim_status, drains
 from nomad_csi.findings import Finding, causes, finding
 from nomad_csi.health import eligibility, plugins, policy
@@ -23,7 +23,7 @@ class Parts:
     found: facts.ObservedCluster
     """The doctor's observations: clients, plugins, volumes."""
 
-    doctor: doctor_report.DoctorReport
+    doctor: tuple[Finding, ...]
     verified: verification_report.VerificationReport | None
     """Verification of the spec; ``None``: there is no spec, or it could not be compared."""
 
@@ -235,7 +235,7 @@ def findings_of(parts: Parts) -> tuple[Finding, ...]:
         {
             "verify": (*verified, *of_others),
             "claims": of_claims,
-            "doctor": parts.doctor.findings,
+            "doctor": parts.doctor,
             "smoke": _smoke_findings(parts),
         }
     )

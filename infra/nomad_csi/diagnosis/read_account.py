@@ -3,7 +3,7 @@
 import contextvars
 import dataclasses
 import functools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent import futures
 from typing import Any, TypeVar
 
@@ -91,6 +91,19 @@ def _account(found: facts.ObservedCluster, region: str) -> facts.Account:
         keys=dict(zip(arns, found_keys, strict=True)),
         roles=dict(zip(profiles, roles, strict=True)),
     )
+
+
+def read_storage(external_ids: Sequence[str], region: regions.Region) -> facts.Storage:
+    """Return the storage among *external_ids* that AWS has in *region*; two requests and one for each file system."""
+    if not region.name:
+        unknown = facts.Unknown(reason=region.reason, is_expected=region.is_expected)
+        return facts.Storage(region="", volumes=unknown, file_systems=unknown)
+    with bounds.within(ACCOUNT_S):
+        return facts.Storage(
+            region=region.name,
+            volumes=_asked(functools.partial(ebs_volumes.read_volumes, external_ids, region.name)),
+            file_systems=_asked(functools.partial(file_systems.find, external_ids, region.name)),
+        )
 
 
 def _submit(pool: futures.Executor, call: Callable[[], _Part]) -> futures.Future[_Part | facts.Unknown]:

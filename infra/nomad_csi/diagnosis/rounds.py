@@ -145,10 +145,12 @@ class VerificationRound:
 
     @property
     def exit_code(self) -> int:
-        """0: as specified; 1: not as specified; 2: unknown."""
+        """0: as specified; 1: not as specified; 2: unknown, or not all of it could be checked."""
         if self.found is None:
             return exit_codes.ERROR
-        return 0 if self.found.ok else exit_codes.CHANGES
+        if not self.found.ok:
+            return exit_codes.CHANGES
+        return exit_codes.ERROR if any(not item.is_expected for item in self.found.unchecked) else 0
 
     @property
     def summary(self) -> str:

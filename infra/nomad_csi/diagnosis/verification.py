@@ -6,9 +6,10 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from nomad_csi import findings, nomad
+from nomad_csi.aws import regions
 from nomad_csi.clock import Clock
-from nomad_csi.diagnosis import read_claims, verification_report
-from nomad_csi.diagnosis.rules import claim_status, drains, volume_status
+from nomad_csi.diagnosis import facts, read_account, read_claims, verification_report
+from nomad_csi.diagnosis.rules import claim_status, drains, storage, volume_status
 from nomad_csi.health import (
     explaining,
     gather,
@@ -38,6 +39,7 @@ class Verifier:
             neither are not compared.
         probe_timeout_s: timeout of the probe of one plugin instance.
         on_nodes: how a job probes instances on their clients; ``None``: probe only those with sockets on this machine.
+        aws: the region in which AWS is asked whether the volumes' storage exists; ``None``: not part of this check.
 
     """
 
@@ -49,6 +51,7 @@ class Verifier:
         *,
         probe_timeout_s: float = gather.PROBE_TIMEOUT_S,
         on_nodes: probe_run.OnNodes | None = None,
+        aws: regions.Choice | None = None,
     ) -> None:
         wanted = [
             observation.WatchedPlugin(expectation=item.expectation, job_ids=tuple(job.job_id for job in item.jobs))
@@ -57,6 +60,7 @@ class Verifier:
         self._client = client
         self._plan = plan
         self._external_ids = external_ids
+        self._aws = aws
         self._observer = observation.Observer(client, wanted, probe_timeout_s=probe_timeout_s, on_nodes=on_nodes)
         self._before: tuple[observation.Observation, ...] = ()
 
@@ -81,6 +85,8 @@ class Verifier:
         deep = [item for seen in checks for item in seen.deep]
         records = {seen.status.plugin_id: seen.seen.plugin for seen in checks}
         records |= self._others(there, records)
+        on_storage = tuple(self._storage(there))
+        deep += [item for item in on_storage if isinstance(item, findings.Finding)]
         statuses_on_volumes = self._volumes(there, records, statuses, deep)
         own = {f"volume {item.key}" for item in statuses_on_volumes}
         found = verification_report.VerificationReport(
@@ -94,6 +100,7 @@ class Verifier:
                 ),
                 *minimum_version.findings_of(self._client, self._plan.plugins),
             ),
+            unchecked=tuple(item for item in on_storage if isinstance(item, facts.Unchecked)),
         )
         self._before = checks
         return found
@@ -124,6 +131,23 @@ class Verifier:
     def _there(self) -> list[volumes.Volume | None]:
         """Return the registered volume for each volume of the plan."""
         return list(volumes.get_many(self._client, [volumes.key_of(item.registration) for item in self._plan.volumes]))
+
+    def _storage(self, there: Sequence[volumes.Volume | None]) -> Iterator[facts.Outcome]:
+        """Yield volumes whose storage is gone by AWS, or that this is not known."""
+        if self._aws is None:
+            return
+        examined = [
+            facts.ExaminedVolume(
+                key=item.key,
+                external_id=held.external_id if held else _external_id(item, self._external_ids),
+                plugin_id=item.registration.plugin_id,
+                segments=held.topologies if held else item.registration.required_topologies,
+                is_registered=held is not None,
+            )
+            for item, held in zip(self._plan.volumes, there, strict=True)
+        ]
+        region = self._aws.region(place for item in examined for place in item.segments)
+        yield from storage.missing(read_account.read_storage([item.external_id for item in examined], region), examined)
 
     def _needs(self, there: Iterable[volumes.Volume | None]) -> probe_run.ProbedVolumes:
         """Return the volumes that controllers may validate; only the plan knows which ones have secrets."""
@@ -187,6 +211,10 @@ class Verifier:
         ids = sorted({volume.plugin_id for volume in there if volume is not None and volume.claims}.difference(served))
         records = gather.run_in_parallel(functools.partial(plugin_records.get, self._client, item) for item in ids)
         return dict(zip(ids, records, strict=True))
+
+
+def _external_id(item: model.VolumePlan, external_ids: Mapping[str, str]) -> str:
+    return item.registration.external_id or external_ids.get(item.key, "")
 
 
 def _explained(client: nomad.Nomad, seen: observation.Observation) -> plugins.PluginStatus:

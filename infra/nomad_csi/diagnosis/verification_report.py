@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from nomad_csi import findings
+from nomad_csi.diagnosis import facts
 from nomad_csi.diagnosis.rules import volume_status
 from nomad_csi.findings import causes, printing
 from nomad_csi.health import found, instances
@@ -21,6 +22,9 @@ class VerificationReport:
     volumes: tuple[volume_status.VolumeStatus, ...]
     extra: tuple[findings.Finding, ...] = ()
     """Findings that belong to no single plugin or volume, or result from watching."""
+
+    unchecked: tuple[facts.Unchecked, ...] = ()
+    """What could not be checked: it does not count as passed."""
 
     @functools.cached_property
     def findings(self) -> tuple[findings.Finding, ...]:
@@ -38,9 +42,9 @@ class VerificationReport:
         """
         Return the report as JSON values. Keys are kept once released.
 
-        ``{"ok": bool, "plugins": [...], "volumes": [...], "findings": [...]}``. A plugin has ``plugin_id``,
-        ``status``, ``ok``, ``policy``, ``evidence``, ``provider``, ``version``, ``controllers`` and ``nodes`` (each
-        ``{"healthy": int, "expected": int}``), ``causes`` (each ``kind``, ``where``, ``text``) and ``instances`` (each
+        ``{"ok": bool, "plugins": [...], "volumes": [...], "findings": [...], "not_checked": [...]}``. A plugin has
+        ``plugin_id``, ``status``, ``ok``, ``policy``, ``evidence``, ``provider``, ``version``, ``controllers`` and ``nodes``
+        (each ``{"healthy": int, "expected": int}``), ``causes`` (each ``kind``, ``where``, ``text``) and ``instances`` (each
         ``role``, ``node_id``, ``node_name``, ``zone``, ``alloc_id``, ``status``, ``evidence``, ``extra``,
         ``detail``, ``nomad``, ``socket``, ``socket_detail``).
         A volume has ``namespace``, ``volume_id``, ``plugin_id``, ``external_id``, ``capacity_bytes`` (0: not known),
@@ -52,6 +56,7 @@ class VerificationReport:
             "plugins": [plugin_as_json(status) for status in self.plugins],
             "volumes": [_volume_json(status) for status in self.volumes],
             "findings": printing.as_json(self.findings),
+            "not_checked": [asdict(item) for item in self.unchecked],
         }
 
     def as_table(self, width: int = 100, *, colour: bool = False, only_wrong: bool = False) -> str:
@@ -68,6 +73,8 @@ class VerificationReport:
         explained = [line for status in self.plugins for line in _cause_lines(status, width)]
         if explained:
             texts.append("\n".join(explained))
+        if self.unchecked:
+            texts.append("\n".join(line for item in self.unchecked for line in item.lines(width)))
         return "\n\n".join([*texts, self._total()]) + "\n" if texts else "nothing to verify\n"
 
     def _total(self) -> str:

@@ -86,6 +86,11 @@ class OwnerRecord:
         return self.owner
 
     @property
+    def keeps_storage(self) -> bool:
+        """Whether it keeps storage that a plugin created."""
+        return bool(self.storage_name and self.external_id)
+
+    @property
     def storage_name(self) -> str:
         """The name by which its plugin finds the storage of the id; empty: none is kept for it."""
         return self.created_name or self.registered_name

@@ -4,7 +4,7 @@ import sys
 from typing import Any
 
 from nomad_csi.cli.common import command, inputs, options, output, specs
-from nomad_csi.diagnosis import doctor_report, examination
+from nomad_csi.diagnosis import doctor
 from nomad_csi.plan import iam
 from nomad_csi.text import listing
 
@@ -30,7 +30,7 @@ def run(arguments: command.Arguments) -> int:
     return options.exit_code(arguments, found.exit_code, found.findings)
 
 
-def _examine(arguments: command.Arguments) -> doctor_report.DoctorReport:
+def _examine(arguments: command.Arguments) -> doctor.DoctorReport:
     plan = inputs.read_plan(arguments.spec) if arguments.spec else None
     external_ids = inputs.read_external_ids(arguments.stack_output)
     nomad: Any
@@ -38,10 +38,10 @@ def _examine(arguments: command.Arguments) -> doctor_report.DoctorReport:
         inputs.connect(arguments, [arguments.spec] if arguments.spec else ()) as nomad,
         output.waiting("asking Nomad and AWS"),
     ):
-        return examination.examine(nomad, plan, external_ids, aws=specs.aws_choice(arguments, arguments.spec))
+        return doctor.examine(nomad, plan, external_ids, aws=specs.aws_choice(arguments, arguments.spec))
 
 
-def _fixed(found: doctor_report.DoctorReport, arguments: command.Arguments) -> bool:
+def _fixed(found: doctor.DoctorReport, arguments: command.Arguments) -> bool:
     """Set the tag after confirmation; return whether it was set."""
     question = (
         f"give {listing.counted(len(found.untagged), 'EBS volume')} in {found.aws_region} the tag "
@@ -53,6 +53,6 @@ def _fixed(found: doctor_report.DoctorReport, arguments: command.Arguments) -> b
         return False
     if not options.agreed(question, is_agreed=arguments.yes):
         return False
-    done = examination.fix(found)
+    done = doctor.fix(found)
     print(f"tagged {len(done)}", file=sys.stderr)
     return True

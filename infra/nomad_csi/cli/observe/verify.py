@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from nomad_csi import errors
+from nomad_csi.aws import regions
 from nomad_csi.cli.common import command, inputs, options, output, specs, usage
 from nomad_csi.cli.observe import probe_on_nodes, verify_job, verify_page, verify_watch
 from nomad_csi.diagnosis import prometheus, rounds, verification
@@ -110,11 +111,18 @@ def run(arguments: command.Arguments) -> int:
             external_ids,
             probe_timeout_s=arguments.probe_timeout_s,
             on_nodes=how(arguments, nomad.connection),
+            aws=_aws(arguments),
         )
         if arguments.watch:
             return verify_watch.run(arguments, verifier)
         inputs.warn_of_erasing(nomad)
         return _once(arguments, verifier)
+
+
+def _aws(arguments: command.Arguments) -> regions.Choice:
+    """Return the region in which AWS is asked for the volumes' storage: only one that is named."""
+    reason = "" if arguments.no_aws else "AWS was not queried; --aws-region REGION does, and so does `nomad-csi doctor`"
+    return regions.Choice(named=arguments.aws_region, is_left_out=not arguments.aws_region, reason=reason)
 
 
 def _once(arguments: command.Arguments, verifier: verification.Verifier) -> int:

@@ -24,7 +24,7 @@ options = command.together(
         multiple=True,
         needs=("html",),
     ),
-    specs.aws_options_of(needs=("html",)),
+    specs.aws_options,
 )
 
 

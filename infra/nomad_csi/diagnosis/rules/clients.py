@@ -4,12 +4,15 @@ import dataclasses
 from collections.abc import Iterable, Iterator
 
 from nomad_csi.diagnosis import facts
+from nomad_csi.diagnosis.rules.frame import rule
 from nomad_csi.drivers import catalogue
 from nomad_csi.findings import finding
 from nomad_csi.health import eligibility
 from nomad_csi.nomad.records import jobs, nodes
 from nomad_csi.spec import plugin_jobs
 
+Clients = tuple[nodes.Node, ...]
+Tasks = tuple[jobs.PluginTask, ...]
 PRIVILEGED = "driver.docker.privileged.enabled"
 FOLDERS = "driver.docker.volumes.enabled"
 _MOUNTING = frozenset({"node", "monolith"})
@@ -17,28 +20,27 @@ _MOUNT_RIGHTS = frozenset({"all", "sys_admin"})
 """Capabilities with which the kernel lets a container mount."""
 
 
-def check(found: facts.ObservedCluster) -> Iterator[facts.Outcome]:
-    """Yield clients on which plugins cannot run, or whose mounts do not propagate."""
-    clients = yield from facts.known(found.clients, "task drivers, privileges and mounts of the clients")
-    tasks = yield from facts.known(found.tasks, "how plugins are run")
-    if clients is None or tasks is None:
-        return
+_CODES = ("driver-nowhere", "driver-missing", "privileged-refused", "folders-refused", "privilege-missing")
+
+
+@rule(*_CODES, clients="task drivers, privileges and mounts of the clients", tasks="how plugins are run")
+def find_unable(found: facts.ObservedCluster, clients: Clients, tasks: Tasks) -> Iterator[facts.Outcome]:
+    """Yield clients on which plugins cannot run, and plugins that lack the privilege to mount."""
     for task in tasks:
         places = may_run(task, clients)
         yield from _unjudged_finding(task, clients)
         yield from _driver(task, places)
-        yield from _privileges(task, places)
-        yield from _folders(task, places)
+        if task.task_driver == "docker" and task.privileged:
+            yield from _refused("privileged-refused", task, places, PRIVILEGED, "requires privileged = true")
+        if task.task_driver == "docker" and task.binds:
+            yield from _refused("folders-refused", task, places, FOLDERS, f"mounts {facts.named([*task.binds])}")
         if _lacks_privileges(found, task):
             job = f"job {task.namespace}/{task.job_id}"
             yield finding("privilege-missing", facts.subject_of(task), found=f"{job} has no privileged = true")
-    yield from _mounts(found, tasks, clients)
-    yield from _driver_limits(found, tasks, clients)
 
 
-def _driver_limits(
-    found: facts.ObservedCluster, tasks: Iterable[jobs.PluginTask], clients: tuple[nodes.Node, ...]
-) -> Iterator[facts.Outcome]:
+@rule("clients-exceed-driver", clients="", tasks="")
+def find_too_many(found: facts.ObservedCluster, clients: Clients, tasks: Tasks) -> Iterator[facts.Outcome]:
     """Yield plugins that may run on more clients than their drivers allow."""
     by_provider = {driver.provider: driver for driver in catalogue.DRIVERS.values()}
     providers = {item.plugin_id: item.expectation.provider for item in (found.plan.plugins if found.plan else ())}
@@ -93,16 +95,6 @@ def _driver(task: jobs.PluginTask, places: tuple[nodes.Node, ...]) -> Iterator[f
     yield finding(code, facts.subject_of(task), found=evidence)
 
 
-def _privileges(task: jobs.PluginTask, places: tuple[nodes.Node, ...]) -> Iterator[facts.Outcome]:
-    if task.task_driver == "docker" and task.privileged:
-        yield from _refused("privileged-refused", task, places, PRIVILEGED, "requires privileged = true")
-
-
-def _folders(task: jobs.PluginTask, places: tuple[nodes.Node, ...]) -> Iterator[facts.Outcome]:
-    if task.task_driver == "docker" and task.binds:
-        yield from _refused("folders-refused", task, places, FOLDERS, f"mounts {facts.named([*task.binds])}")
-
-
 def _refused(
     code: str, task: jobs.PluginTask, places: Iterable[nodes.Node], attribute: str, wants: str
 ) -> Iterator[facts.Outcome]:
@@ -131,9 +123,8 @@ def _lacks_privileges(found: facts.ObservedCluster, task: jobs.PluginTask) -> bo
     return task.task_driver in plugin_jobs.CONTAINERS and is_wanted and not can
 
 
-def _mounts(
-    found: facts.ObservedCluster, tasks: Iterable[jobs.PluginTask], clients: tuple[nodes.Node, ...]
-) -> Iterator[facts.Outcome]:
+@rule("mount-not-shared", clients="", tasks="")
+def find_private_mounts(found: facts.ObservedCluster, clients: Clients, tasks: Tasks) -> Iterator[facts.Outcome]:
     """Yield findings on mount propagation. Docker starts such a container, so a healthy one, only on shared mounts."""
     asked = [task for task in tasks if task.role in _MOUNTING and task.task_driver in plugin_jobs.CONTAINERS]
     if not asked:

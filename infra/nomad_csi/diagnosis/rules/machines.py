@@ -5,7 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from nomad_csi.aws import records as aws_records
 from nomad_csi.diagnosis import facts
-from nomad_csi.diagnosis.rules import clients, role_permissions
+from nomad_csi.diagnosis.rules import role_permissions
+from nomad_csi.diagnosis.rules.clients import runs_on
+from nomad_csi.diagnosis.rules.frame import rule
 from nomad_csi.findings import finding
 from nomad_csi.nomad.records import jobs, nodes
 
@@ -32,23 +34,27 @@ def tasks_of(found: facts.ObservedCluster, provider: str) -> list[jobs.PluginTas
     return [task for task in found.known_tasks if known.get(task.plugin_id) == provider]
 
 
-def check(found: facts.ObservedCluster, account: facts.Account) -> Iterator[facts.Outcome]:
+_CODES = ("metadata-disabled", "hop-limit-low", "instance-without-role", "role-lacks-actions", "ec2-instance-missing")
+
+
+@rule(*_CODES, account="", clients="")
+def find_blocked(
+    found: facts.ObservedCluster, account: facts.Account, clients: tuple[nodes.Node, ...]
+) -> Iterator[facts.Outcome]:
     """Yield what blocks the EBS driver's access to instance metadata, credentials and EC2."""
-    if isinstance(found.clients, facts.Unknown):
-        return  # reported by the check of clients
     tasks = tasks_of(found, EBS)
     if isinstance(account.instances, facts.Unknown):
         if tasks:
             yield from facts.known(account.instances, "instance metadata and roles of the clients")
         return
     for task in tasks:
-        places = clients.runs_on(task, found.clients)
+        places = runs_on(task, clients)
         yield from _unmapped(found, task, places)
         seen = {node.name: account.instances.get(found.instance_ids.get(node.node_id, "")) for node in places}
         yield from _machines(task, {name: item for name, item in seen.items() if item is not None})
         if task.role in CONTROLLING:
             yield from _roles(account, task, [item for item in seen.values() if item is not None])
-    yield from _absent(found, account.instances, found.clients)
+    yield from _absent(found, account.instances, clients)
 
 
 def _unmapped(
@@ -149,7 +155,7 @@ def roles_of(found: facts.ObservedCluster, account: facts.Account, plugin_id: st
         return None
     roles: dict[str, aws_records.IamRole] = {}
     for task in controlling:
-        for node in clients.runs_on(task, found.clients):
+        for node in runs_on(task, found.clients):
             instance = account.instances.get(found.instance_ids.get(node.node_id, ""))
             role = account.roles.get(instance.profile_arn) if instance else None
             if role is None or isinstance(role, facts.Unknown):

@@ -3,122 +3,47 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
-from nomad_csi.aws import records as aws_records
 from nomad_csi.diagnosis import facts
 from nomad_csi.diagnosis.rules import drains
-from nomad_csi.findings import Finding, causes, finding
+from nomad_csi.diagnosis.rules.frame import rule
+from nomad_csi.findings import causes, finding
 from nomad_csi.nomad.records import plugins as plugin_records
 from nomad_csi.plan import jobs
-from nomad_csi.plan import volumes as tags
-from nomad_csi.volumes import owner_records
+from nomad_csi.volumes.owner_records import OwnerRecord
+
+Volumes = tuple[facts.ExaminedVolume, ...]
 
 # Compare owner records with the registered volumes.
 
 
-def check_owner_records(found: facts.ObservedCluster) -> Iterator[facts.Outcome]:
-    """Yield owner records of volumes that are not registered, and storage that a plugin created for such a volume."""
-    records = yield from facts.known(found.owner_records, "owner records of volumes")
-    if records is None or isinstance(found.volumes, facts.Unknown):
-        return
-    registered = {volume.key for volume in found.volumes if volume.is_registered}
+@rule("owner-record-without-volume", owner_records="owner records of volumes", volumes="")
+def find_left_records(
+    _found: facts.ObservedCluster, owner_records: Mapping[str, OwnerRecord], volumes: Volumes
+) -> Iterator[facts.Outcome]:
+    """Yield owner records of volumes that are not registered, and that keep no storage."""
+    registered = {volume.key for volume in volumes if volume.is_registered}
     left: dict[str, list[str]] = defaultdict(list)
-    for key, owner in sorted(records.items()):
-        if key in registered:
-            continue
-        if owner.storage_name and owner.external_id:
-            yield _kept(key, owner)
-        else:
+    for key, owner in sorted(owner_records.items()):
+        if key not in registered and not owner.keeps_storage:
             left[str(owner)].append(key)
     for label, keys in sorted(left.items()):
         evidence = f"/v1/var/nomad-csi/volumes: {label} has {facts.named(keys)}; /v1/volumes: not registered"
         yield finding("owner-record-without-volume", f"stack {label}", found=evidence)
 
 
-def _kept(key: str, owner: owner_records.OwnerRecord) -> Finding:
-    evidence = (
-        f"/v1/var/nomad-csi/volumes: plugin {owner.plugin_id} created {owner.external_id} as {key} for {owner}; "
-        "/v1/volumes: not registered"
-    )
-    fix = (
-        f"run `nomad-csi apply` with the spec of {owner}, which registers it again; or, where its data is not needed, "
-        f"`nomad-csi remove {key} --delete-data --owner {owner}`"
-    )
-    return finding("storage-not-registered", f"storage {owner.external_id}", found=evidence, advice=fix)
-
-
-# Orphaned objects: registrations without storage, tagged storage without a registration.
-
-
-_SHOWN = (tags.OWNER_TAG, tags.VOLUME_TAG, tags.FILE_SYSTEM_TAG)
-
-
-def check_left_over(found: facts.ObservedCluster, account: facts.Account) -> Iterator[facts.Outcome]:
-    """Yield registrations without storage, and storage without a registration."""
-    volumes = found.known_volumes
-    yield from _ebs(account, volumes)
-    yield from _efs(account, volumes)
-    if isinstance(found.volumes, facts.Unknown):
-        return  # reported by the check of volumes; nothing can be called unregistered
-    registered = {volume.external_id for volume in volumes}
-    systems = {parts[0] for volume in volumes if (parts := aws_records.parts(volume.external_id))}
-    ours = (yield from facts.known(account.ours, "unregistered EBS volumes of this package")) or {}
-    for external_id in sorted(set(ours) - registered - _kept_ids(found)):
-        yield _unregistered(external_id, ours[external_id].tags, "EC2 DescribeVolumes")
-    seen = yield from facts.known(account.file_systems, "unregistered file systems of this package")
-    if seen is not None:
-        for system_id, system in sorted(seen.file_systems.items()):
-            if (tags.OWNER_TAG in system.tags or tags.VOLUME_TAG in system.tags) and system_id not in systems:
-                yield _unregistered(system_id, system.tags, "EFS DescribeFileSystems")
-
-
-def _kept_ids(found: facts.ObservedCluster) -> set[str]:
-    """Return the ids of created storage that owner records name: reported by the check of owner records."""
-    return {owner.external_id for owner in found.known_owner_records.values() if owner.storage_name}
-
-
-def _unregistered(external_id: str, found: Mapping[str, str], where: str) -> Finding:
-    tag_text = ", ".join(f"{key}={found[key]}" for key in _SHOWN if key in found)
-    evidence = f"{where}: {external_id} has {tag_text}; /v1/volumes: no volume with that external id"
-    return finding("storage-not-registered", f"storage {external_id}", found=evidence)
-
-
-def _ebs(account: facts.Account, volumes: tuple[facts.ExaminedVolume, ...]) -> Iterator[facts.Outcome]:
-    if isinstance(account.volumes, facts.Unknown):
-        return  # reported by the check of storage
-    for volume in volumes:
-        if facts.is_ebs(volume) and volume.external_id not in account.volumes:
-            yield _missing(account, volume, "EC2 DescribeVolumes", "none")
-
-
-def _efs(account: facts.Account, volumes: tuple[facts.ExaminedVolume, ...]) -> Iterator[facts.Outcome]:
-    wanted = [(volume, parts) for volume in volumes if (parts := aws_records.parts(volume.external_id))]
-    seen = (yield from facts.known(account.file_systems, f"storage of {len(wanted)} EFS volumes")) if wanted else None
-    if seen is None:
-        return
-    for volume, (system_id, point_id) in wanted:
-        system = seen.file_systems.get(system_id)
-        if system is None or system.state in aws_records.LEAVING:
-            yield _missing(account, volume, "EFS DescribeFileSystems", system.state if system else "none")
-        elif point_id and seen.access_points.get(point_id) != system_id:
-            found = f"{point_id} does not belong to {system_id}"
-            yield _missing(account, volume, "EFS DescribeAccessPoints", found)
-
-
-def _missing(account: facts.Account, volume: facts.ExaminedVolume, call: str, found: str) -> Finding:
-    evidence = f"{volume.place}: external id {volume.external_id}; {call} in {account.region}: {found}"
-    return finding("storage-missing", volume.subject, found=evidence)
-
-
 # Plugins without volumes, volumes without plugins, claims without a healthy controller.
 
 
-def check_plugins(found: facts.ObservedCluster) -> Iterator[facts.Outcome]:
+_NEEDS = {"plugins": "plugins of the volumes, and their controllers", "volumes": "volumes and their claims"}
+_CODES = ("plugin-missing", "volume-unschedulable", "claim-without-controller", "plugin-unused")
+_DRAINS = ("claim-node-draining", "claim-without-node-plugin", "controller-draining")
+
+
+@rule(*_CODES, *_DRAINS, **_NEEDS)
+def find_unserved(
+    found: facts.ObservedCluster, plugins: Mapping[str, plugin_records.Plugin], volumes: Volumes
+) -> Iterator[facts.Outcome]:
     """Yield volumes that no plugin serves, and plugins that serve no volume."""
-    plugins = yield from facts.known(found.plugins, "plugins of the volumes, and their controllers")
-    volumes = yield from facts.known(found.volumes, "volumes and their claims")
-    if plugins is None or volumes is None:
-        return
-    yield from _stopped(found)
     by_plugin: dict[str, list[facts.ExaminedVolume]] = defaultdict(list)
     for volume in volumes:
         by_plugin[volume.plugin_id].append(volume)
@@ -144,7 +69,8 @@ def check_plugins(found: facts.ObservedCluster) -> Iterator[facts.Outcome]:
     yield from _unused(found, frozenset(by_plugin))
 
 
-def _stopped(found: facts.ObservedCluster) -> Iterator[facts.Outcome]:
+@rule("job-missing", plugins="", volumes="")
+def find_stopped(found: facts.ObservedCluster, **_known: object) -> Iterator[facts.Outcome]:
     """Yield the jobs of the spec that are stopped; absent ones may be run yet."""
     for job in (job for item in (found.plan.plugins if found.plan else ()) for job in item.jobs):
         if (job.namespace, job.job_id) in found.stopped_jobs:

@@ -1,14 +1,17 @@
 """The storage behind volumes: zone, tag, encryption. Pure."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from nomad_csi.aws import records as aws_records
 from nomad_csi.aws import regions
 from nomad_csi.diagnosis import facts
 from nomad_csi.diagnosis.rules import machines, role_permissions, topology
-from nomad_csi.findings import finding
+from nomad_csi.diagnosis.rules.frame import rule
+from nomad_csi.findings import Finding, finding
 from nomad_csi.plan import iam
+from nomad_csi.plan import volumes as tags
+from nomad_csi.volumes.owner_records import OwnerRecord
 
 # Whether storage is encrypted, and whether the driver can use the key.
 
@@ -66,13 +69,13 @@ def _grants(
             yield facts.Unchecked(check=f"grants of role {role.name} on key {key.arn}", reason=reason)
 
 
-def _efs(account: facts.Account, volumes: tuple[facts.ExaminedVolume, ...]) -> Iterator[facts.Outcome]:
-    if isinstance(account.file_systems, facts.Unknown):
-        return  # reported by the check for orphaned objects
+def _plain_file_systems(
+    systems: aws_records.ObservedFileSystems, volumes: Iterable[facts.ExaminedVolume]
+) -> Iterator[facts.Outcome]:
     plain = []
     for volume in volumes:
         found = aws_records.parts(volume.external_id)
-        system = account.file_systems.file_systems.get(found[0]) if found else None
+        system = systems.file_systems.get(found[0]) if found else None
         if system is not None and not system.encrypted:
             plain.append(f"{volume.key} ({system.file_system_id})")
     if plain:
@@ -84,8 +87,12 @@ def _efs(account: facts.Account, volumes: tuple[facts.ExaminedVolume, ...]) -> I
 # Zone and tags.
 
 
-def check(found: facts.ObservedCluster, account: facts.Account) -> Iterator[facts.Outcome]:
-    """Yield EBS volumes that conflict with Nomad, the driver or the spec."""
+_CODES = ("storage-zone-differs", "zone-not-registered", "policy-tag-missing", "encryption-missing", "not-encrypted")
+
+
+@rule(*_CODES, "key-unusable", "key-not-granted", account="")
+def find_unfit(found: facts.ObservedCluster, account: facts.Account) -> Iterator[facts.Outcome]:
+    """Yield EBS volumes that conflict with Nomad, the driver or the spec, and plain file systems."""
     wanted = [volume for volume in found.known_volumes if facts.is_ebs(volume)]
     if wanted:
         check_name = f"zone, tag and encryption of {len(wanted)} EBS volumes"
@@ -95,7 +102,8 @@ def check(found: facts.ObservedCluster, account: facts.Account) -> Iterator[fact
         yield from _tags(found, account, pairs)
         yield from _plain(pairs)
         yield from _keys(found, account, pairs)
-    yield from _efs(account, found.known_volumes)
+    if not isinstance(account.file_systems, facts.Unknown):
+        yield from _plain_file_systems(account.file_systems, found.known_volumes)
 
 
 def _zones(found: facts.ObservedCluster, pairs: Pairs) -> Iterator[facts.Outcome]:
@@ -156,3 +164,79 @@ def _refused(
         reason = f"{machines.how(role)}: {role_permissions.NOT_EVALUATED}"
         check_name = f"whether role {role.name} may attach {facts.named(unclear)}"
         yield facts.Unchecked(check=check_name, reason=reason)
+
+
+# Registrations without storage, and storage without a registration.
+
+
+@rule("storage-missing", account="instances, roles, storage and orphans in AWS")
+def find_missing(found: facts.ObservedCluster, account: facts.Account) -> Iterator[facts.Outcome]:
+    """Yield registered and planned volumes whose storage is gone."""
+    yield from missing(account, found.known_volumes)
+
+
+def missing(storage: facts.Storage, volumes: Iterable[facts.ExaminedVolume]) -> Iterator[facts.Outcome]:
+    """Yield the *volumes* whose storage is gone by *storage*; by parts of it that are not known, nothing is checked."""
+    on_ebs = [volume for volume in volumes if facts.is_ebs(volume)]
+    on_efs = [(volume, parts) for volume in volumes if (parts := aws_records.parts(volume.external_id))]
+    disks = (yield from facts.known(storage.volumes, f"storage of {len(on_ebs)} EBS volumes")) if on_ebs else {}
+    for volume in on_ebs:
+        if disks is not None and volume.external_id not in disks:
+            yield _missing(storage, volume, "EC2 DescribeVolumes", "none")
+    seen = (yield from facts.known(storage.file_systems, f"storage of {len(on_efs)} EFS volumes")) if on_efs else None
+    if seen is None:
+        return
+    for volume, (system_id, point_id) in on_efs:
+        system = seen.file_systems.get(system_id)
+        if system is None or system.state in aws_records.LEAVING:
+            yield _missing(storage, volume, "EFS DescribeFileSystems", system.state if system else "none")
+        elif point_id and seen.access_points.get(point_id) != system_id:
+            text = f"{point_id} does not belong to {system_id}"
+            yield _missing(storage, volume, "EFS DescribeAccessPoints", text)
+
+
+def _missing(storage: facts.Storage, volume: facts.ExaminedVolume, call: str, found: str) -> Finding:
+    evidence = f"{volume.place}: external id {volume.external_id}; {call} in {storage.region}: {found}"
+    return finding("storage-missing", volume.subject, found=evidence)
+
+
+_SHOWN = (tags.OWNER_TAG, tags.VOLUME_TAG, tags.FILE_SYSTEM_TAG)
+
+
+@rule("storage-not-registered", volumes="")
+def find_unregistered(
+    found: facts.ObservedCluster, volumes: tuple[facts.ExaminedVolume, ...]
+) -> Iterator[facts.Outcome]:
+    """Yield storage that an owner record keeps, or that has tags of this package, and that no volume has."""
+    keys = {volume.key for volume in volumes if volume.is_registered}
+    kept = {key: owner for key, owner in sorted(found.known_owner_records.items()) if owner.keeps_storage}
+    yield from (_kept(key, owner) for key, owner in kept.items() if key not in keys)
+    if not isinstance(found.account, facts.Account):
+        return
+    registered = {volume.external_id for volume in volumes}
+    systems = {parts[0] for volume in volumes if (parts := aws_records.parts(volume.external_id))}
+    ours = (yield from facts.known(found.account.ours, "unregistered EBS volumes of this package")) or {}
+    for external_id in sorted(set(ours) - registered - {owner.external_id for owner in kept.values()}):
+        yield _unregistered(external_id, ours[external_id].tags, "EC2 DescribeVolumes")
+    seen = yield from facts.known(found.account.file_systems, "unregistered file systems of this package")
+    for system_id, system in sorted(seen.file_systems.items()) if seen else ():
+        if (tags.OWNER_TAG in system.tags or tags.VOLUME_TAG in system.tags) and system_id not in systems:
+            yield _unregistered(system_id, system.tags, "EFS DescribeFileSystems")
+
+
+def _unregistered(external_id: str, found: Mapping[str, str], where: str) -> Finding:
+    tag_text = ", ".join(f"{key}={found[key]}" for key in _SHOWN if key in found)
+    evidence = f"{where}: {external_id} has {tag_text}; /v1/volumes: no volume with that external id"
+    return finding("storage-not-registered", f"storage {external_id}", found=evidence)
+
+
+def _kept(key: str, owner: OwnerRecord) -> Finding:
+    evidence = (
+        f"/v1/var/nomad-csi/volumes: plugin {owner.plugin_id} created {owner.external_id} as {key} for {owner}; "
+        "/v1/volumes: not registered"
+    )
+    fix = (
+        f"run `nomad-csi apply` with the spec of {owner}, which registers it again; or, where its data is not needed, "
+        f"`nomad-csi remove {key} --delete-data --owner {owner}`"
+    )
+    return finding("storage-not-registered", f"storage {owner.external_id}", found=evidence, advice=fix)

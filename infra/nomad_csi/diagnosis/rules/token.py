@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from nomad_csi.diagnosis import facts
+from nomad_csi.diagnosis.rules.frame import rule
 from nomad_csi.findings import finding
 from nomad_csi.nomad import acl_policy, permissions
 from nomad_csi.nomad.records import tokens
@@ -33,10 +34,13 @@ OPERATIONS: Mapping[str, acl_policy.Rights] = {
 """Task of this package -> the calls that it needs; on variables, those with the owner records of volumes."""
 
 
-def check(found: facts.ObservedCluster) -> Iterator[facts.Outcome]:
+_CHECK = "what the token may do"
+
+
+@rule("token-cannot", "token-policy-missing", "plugin-write-grants-nothing", token=_CHECK)
+def find_missing_rights(found: facts.ObservedCluster, token: tokens.AclToken) -> Iterator[facts.Outcome]:
     """Yield the tasks that will fail with 403."""
-    token = yield from facts.known(found.token, "what the token may do")
-    if token is None or token.is_unlimited:
+    if token.is_unlimited:
         return
     subject = f"token {token.name}"
     for policy in token.missing:

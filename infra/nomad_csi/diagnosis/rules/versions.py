@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from nomad_csi.diagnosis import facts
 from nomad_csi.diagnosis.rules import machines
+from nomad_csi.diagnosis.rules.frame import rule
 from nomad_csi.drivers import catalogue
 from nomad_csi.findings import finding
 from nomad_csi.findings.registry import Feature, Side
@@ -12,8 +13,11 @@ from nomad_csi.nomad import version_gates
 from nomad_csi.nomad.records import plugins
 from nomad_csi.plan import versions
 
+_CODES = ("nomad-unsupported", "nomad-too-old-for-driver", "nomad-client-newer", "nomad-may-erase-secrets")
 
-def check(found: facts.ObservedCluster) -> Iterator[facts.Outcome]:
+
+@rule(*_CODES, "server-failed", *(fault.code for fault, _ in version_gates.gates()))
+def find_faults(found: facts.ObservedCluster) -> Iterator[facts.Outcome]:
     """Yield the faults of the versions, and the drivers that need newer ones."""
     servers = yield from facts.known(found.servers, "versions of the servers against the version gates")
     clients = yield from facts.known(found.clients, "versions of the clients against the version gates")

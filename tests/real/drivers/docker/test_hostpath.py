@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from nomad_csi.diagnosis import examination, smoke, verification
+from nomad_csi.diagnosis import doctor, smoke, verification
 from nomad_csi.drivers import catalogue
 from nomad_csi.nomad import jobs, plugins, volumes
 from nomad_csi.plan import smoke as plan
@@ -95,7 +95,7 @@ def test_mounts_of_the_container_reach_their_users(stack, create, task_driver):
 
 def test_doctor_has_nothing_to_say(stack):
     """Privileges, folders and mounts are as they must be."""
-    found = examination.examine(stack.agent.client, stack.plan(), asks_aws=False)
+    found = doctor.examine(stack.agent.client, stack.plan(), asks_aws=False)
 
     assert [item for item in found.findings if item.severity == "error"] == []
     assert [item.check for item in found.unchecked if "mount" in item.check] == []
@@ -116,7 +116,7 @@ class Attempt:
 
     def advised(self):
         """Return the errors of `nomad-csi doctor`."""
-        found = examination.examine(self.client, self.plan, asks_aws=False).findings
+        found = doctor.examine(self.client, self.plan, asks_aws=False).findings
         return {item.code for item in found if item.severity == "error"}
 
 

@@ -1,14 +1,21 @@
-"""The result of ``doctor``, as data and as a table."""
+"""
+``doctor``: the preflight check of a cluster and an account, and its result as data and as a table.
+
+Read-only, except for `fix`, which sets tags. Data that cannot be read is reported, and does not block other checks.
+"""
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nomad_csi import exit_codes
+from nomad_csi import exit_codes, nomad
+from nomad_csi.aws import ebs_volumes, regions
+from nomad_csi.diagnosis import facts, judge, read_account, read_cluster
 from nomad_csi.diagnosis.facts import Unchecked
-from nomad_csi.findings import Finding, errors_of, printing
-from nomad_csi.text import table
+from nomad_csi.findings import Finding, causes, errors_of, printing
+from nomad_csi.plan import iam
+from nomad_csi.plan import model as plans
 
 WIDTH = 100
 
@@ -55,7 +62,7 @@ class DoctorReport:
     def as_table(self, width: int = WIDTH, *, colour: bool = False) -> str:
         """Return the report as text of at most *width* columns if possible, ending in a newline."""
         parts = [printing.as_text(self.findings, width, colour=colour)] if self.findings else []
-        parts += ["\n".join(_unchecked(item, width)) for item in self.unchecked]
+        parts += ["\n".join(item.lines(width)) for item in self.unchecked]
         return "\n".join([*parts, self._total()]) + "\n"
 
     def _total(self) -> str:
@@ -66,6 +73,46 @@ class DoctorReport:
         )
 
 
-def _unchecked(item: Unchecked, width: int) -> Iterator[str]:
-    yield from table.wrapped("left out     " if item.is_expected else "not checked  ", item.check, width)
-    yield from table.wrapped("  reason    ", item.reason, width)
+# The preflight check.
+
+_NONE: Mapping[str, str] = {}
+
+
+def examine(
+    client: nomad.Nomad,
+    plan: plans.StoragePlan | None = None,
+    external_ids: Mapping[str, str] = _NONE,
+    *,
+    aws: regions.Choice = regions.BY_STORAGE,
+) -> DoctorReport:
+    """
+    Return findings, and checks that could not be made.
+
+    Args:
+        client: the cluster.
+        plan: the desired state, checked besides the observed one; ``None``: only the observed state is checked.
+        external_ids: external ids of storage that the plan creates, by ``namespace/volume_id``.
+        aws: region of the requests to AWS; by default the region of clients and volumes, or of the environment.
+
+    Raises `errors.NomadApiError` if no request to the cluster succeeds.
+
+    """
+    found = read_cluster.add_claims(client, read_cluster.read_cluster(client, plan, external_ids))
+    region = read_account.region_of(found, aws)
+    return dataclasses.replace(examined(read_account.add_account(found, region)), aws_region=region.name)
+
+
+def examined(found: facts.ObservedCluster) -> DoctorReport:
+    """Return findings, and checks that could not be made, each once."""
+    outcomes = tuple(dict.fromkeys(judge.outcomes(found)))
+    return DoctorReport(
+        findings=causes.assign(item for item in outcomes if isinstance(item, Finding)),
+        unchecked=tuple(item for item in outcomes if isinstance(item, Unchecked)),
+    )
+
+
+def fix(found: DoctorReport) -> tuple[str, ...]:
+    """Set the tag of the driver's policy on the volumes that lack it; return them. Raises `errors.AwsError`."""
+    if found.untagged:
+        ebs_volumes.tag(found.untagged, found.aws_region, key=iam.CLUSTER_TAG, value="true")
+    return found.untagged
