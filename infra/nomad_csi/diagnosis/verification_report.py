@@ -43,13 +43,13 @@ class VerificationReport:
         Return the report as JSON values. Keys are kept once released.
 
         ``{"ok": bool, "plugins": [...], "volumes": [...], "findings": [...], "not_checked": [...]}``. A plugin has
-        ``plugin_id``, ``status``, ``ok``, ``policy``, ``evidence``, ``provider``, ``version``, ``controllers`` and ``nodes``
-        (each ``{"healthy": int, "expected": int}``), ``causes`` (each ``kind``, ``where``, ``text``) and ``instances`` (each
-        ``role``, ``node_id``, ``node_name``, ``zone``, ``alloc_id``, ``status``, ``evidence``, ``extra``,
-        ``detail``, ``nomad``, ``socket``, ``socket_detail``).
-        A volume has ``namespace``, ``volume_id``, ``plugin_id``, ``external_id``, ``capacity_bytes`` (0: not known),
-        ``status``, ``evidence``, ``detail``. A finding has ``code``, ``subject``, ``severity``, ``expected``,
-        ``found``, ``advice`` and ``cause``. Unknown values are empty strings.
+        ``plugin_id``, ``status``, ``ok``, ``policy``, ``evidence``, ``provider``, ``version``, ``controllers`` and
+        ``nodes`` (each ``{"healthy": int, "expected": int}``), ``causes`` (each ``kind``, ``where``, ``text``) and
+        ``instances`` (each ``role``, ``node_id``, ``node_name``, ``zone``, ``alloc_id``, ``status``, ``evidence``,
+        ``extra``, ``detail``, ``nomad``, ``socket``, ``socket_detail``). A volume has ``namespace``, ``volume_id``,
+        ``plugin_id``, ``external_id``, ``capacity_bytes`` (0: not known), ``status``, ``evidence``, ``detail``. A
+        finding has ``code``, ``subject``, ``severity``, ``expected``, ``found``, ``advice`` and ``cause``. Unknown
+        values are empty strings.
         """
         return {
             "ok": self.ok,
