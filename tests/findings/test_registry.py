@@ -30,7 +30,7 @@ COMMANDS = {
     "diagnosis/rules/drains.py": {"claims", "doctor", "verify"},
     "diagnosis/rules/mounts.py": {"claims"},
     "diagnosis/read_claims.py": {"claims"},
-    "diagnosis/page_parts.py": {"verify"},
+    "diagnosis/page_data.py": {"verify"},
     "health/": {"verify"},
     "health/probed_needs.py": {"csi probe", "verify"},
     "health/probed.py": {"csi probe", "verify"},

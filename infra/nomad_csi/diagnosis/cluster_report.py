@@ -16,7 +16,6 @@ from nomad_csi.diagnosis import (
     doctor,
     facts,
     page_data,
-    page_parts,
     read_account,
     read_claims,
     read_cluster,
@@ -70,7 +69,7 @@ def build_report(client: nomad.Nomad, question: ReportOptions) -> page_data.Clus
     held, unread = reader.claims()
     cluster = reader.cluster()
     examined = doctor.examined(complete)
-    parts = page_parts.Parts(
+    parts = page_data.Parts(
         found=complete,
         doctor=examined.findings,
         verified=verified,
@@ -79,9 +78,9 @@ def build_report(client: nomad.Nomad, question: ReportOptions) -> page_data.Clus
         mounts=reader.mounts(),
         smoke=question.smoke,
     )
-    of_plugins = tuple(page_parts.plugins_of(parts))
-    clients = tuple(page_parts.clients_of(parts, of_plugins))
-    of_volumes = tuple(page_parts.volumes_of(parts))
+    of_plugins = tuple(page_data.plugins_of(parts))
+    clients = tuple(page_data.clients_of(parts, of_plugins))
+    of_volumes = tuple(page_data.volumes_of(parts))
     return page_data.ClusterReport(
         cluster=cluster,
         title=question.title,
@@ -91,11 +90,11 @@ def build_report(client: nomad.Nomad, question: ReportOptions) -> page_data.Clus
         volumes=of_volumes,
         claims=held,
         claims_unread=unread,
-        findings=page_parts.findings_of(parts),
+        findings=page_data.findings_of(parts),
         unchecked=(*reader.unchecked, *examined.unchecked),
         smoke=question.smoke,
-        zones=page_parts.zones_of(clients, of_plugins, of_volumes),
-        evidence=page_parts.evidence_of(of_plugins, of_volumes),
+        zones=page_data.zones_of(clients, of_plugins, of_volumes),
+        evidence=page_data.evidence_of(of_plugins, of_volumes),
     )
 
 
@@ -155,7 +154,7 @@ class _Reader:
 
     def _wanted(self, plugin: nomad_plugins.Plugin) -> observation.WatchedPlugin:
         tasks = [task for task in self.found.known_tasks if task.plugin_id == plugin.plugin_id]
-        expectation = page_parts.expectation_of(plugin, tasks)
+        expectation = page_data.expectation_of(plugin, tasks)
         is_one_namespace = {namespace for namespace, _ in plugin.jobs} == {expectation.namespace}
         own = sorted(job_id for _, job_id in plugin.jobs) if is_one_namespace else ()  # else any job's instances count
         return observation.WatchedPlugin(expectation=expectation, job_ids=tuple(own))

@@ -17,55 +17,6 @@ ROWS = 50
 """Unhealthy rows of one table that are shown initially; the others can be expanded."""
 
 
-# Clients of a zone as small squares, one for each: a chart beside the same counts.
-
-
-_COLUMNS = {False: 20, True: 40}
-_PITCH = {False: 9, True: 5}
-"""For few clients, and for many."""
-
-MANY = 100
-
-
-@dataclass(frozen=True, kw_only=True)
-class Chart:
-    """Squares as paths of SVG."""
-
-    width: str
-    height: str
-    paths: tuple[tuple[page_data.Kind, str], ...]
-    """Kind of the clients and the path of all their marks; the unhealthy come first, as diamonds."""
-
-
-def chart_of(kinds: Sequence[page_data.Kind]) -> Chart:
-    """Return the chart of clients of these *kinds*."""
-    ordered = sorted(kinds, key=page_data.ORDER.index)
-    columns, pitch = _COLUMNS[len(ordered) > MANY], _PITCH[len(ordered) > MANY]
-    rows = -(-len(ordered) // columns)
-    paths: dict[page_data.Kind, list[str]] = {}
-    for number, kind in enumerate(ordered):
-        left, top = number % columns * pitch, number // columns * pitch
-        draw = _square if kind == "good" else _diamond
-        paths.setdefault(kind, []).append(draw(left, top, pitch - 1))
-    return Chart(
-        width=str(min(len(ordered), columns) * pitch),
-        height=str(rows * pitch),
-        paths=tuple((kind, "".join(squares)) for kind, squares in paths.items()),
-    )
-
-
-def _square(left: int, top: int, side: int) -> str:
-    return f"M{left} {top}h{side}v{side}h-{side}z"
-
-
-def _diamond(left: int, top: int, side: int) -> str:
-    half = side / 2
-    return f"M{left + half:g} {top}l{half:g} {half:g}l-{half:g} {half:g}l-{half:g}-{half:g}z"
-
-
-# The page.
-
-
 @dataclass(frozen=True, kw_only=True)
 class Tile:
     """A number at the top of the page, and the section that it links to."""
@@ -154,8 +105,8 @@ class Page:
     report: page_data.ClusterReport
     tiles: Iterable[Tile]
     problems: Sequence[FindingGroup]
-    zones: Sequence[tuple[page_data.Zone, Chart, int]]
-    """Each with its clients as marks, and the number of ready ones that have a problem."""
+    zones: Sequence[tuple[page_data.Zone, int]]
+    """Each with the number of its ready clients that have a problem."""
 
     checked: Mapping[str, Sequence[page_data.EvidenceCount]]
     """How many were checked by which means."""
@@ -252,12 +203,12 @@ def _problems(found: Iterable[Finding]) -> Iterator[FindingGroup]:
         )
 
 
-def _zones(report: page_data.ClusterReport) -> Iterator[tuple[page_data.Zone, Chart, int]]:
+def _zones(report: page_data.ClusterReport) -> Iterator[tuple[page_data.Zone, int]]:
     by_zone = page_data.grouped(report.clients, lambda client: client.zone)
     for zone in report.zones:
         there = by_zone[zone.name]
         ill = sum(client.state == "ready" and client.kind != "good" for client in there)
-        yield zone, chart_of([client.kind for client in there]), ill
+        yield zone, ill
 
 
 def _instances(plugin: page_data.ReportedPlugin, zone_of: Mapping[str, str]) -> Split:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nomad_csi.diagnosis import page, page_data, page_parts
+from nomad_csi.diagnosis import page_data
 from nomad_csi.nomad import plugin_jobs, plugins
 
 
@@ -22,7 +22,7 @@ def task(role, job_type="system", **changes):
 
 def test_one_system_job_means_every_client_that_it_may_run_on():
     """Counted by us: Nomad's own count is 0 right after a registration."""
-    found = page_parts.expectation_of(record(controllers_expected=2), [task("controller", "service"), task("node")])
+    found = page_data.expectation_of(record(controllers_expected=2), [task("controller", "service"), task("node")])
 
     assert (found.nodes, found.controllers, found.monolith) == (None, 2, False)
     assert (found.datacenters, found.node_pool, found.task_driver) == (("dc1",), "gpu", "docker")
@@ -39,27 +39,16 @@ def test_one_system_job_means_every_client_that_it_may_run_on():
 )
 def test_otherwise_nomads_count_is_taken_and_no_client_is_left_out(tasks):
     """Of two jobs nobody can say which clients are whose; a service job runs where there is room."""
-    found = page_parts.expectation_of(record(nodes_expected=3), tasks)
+    found = page_data.expectation_of(record(nodes_expected=3), tasks)
 
     assert (found.nodes, found.datacenters, found.node_pool, found.constraints) == (3, ("*",), "all", ())
 
 
 def test_monolith_is_its_own_controller():
     """Each instance is both; so no controllers are counted beside them."""
-    found = page_parts.expectation_of(record(controllers_expected=2, nodes_expected=2), [task("monolith", "service")])
+    found = page_data.expectation_of(record(controllers_expected=2, nodes_expected=2), [task("monolith", "service")])
 
     assert (found.monolith, found.controllers, found.nodes) == (True, 0, 2)
-
-
-def test_chart_has_a_mark_for_each_client_and_the_worst_first():
-    """Squares for what is well, lozenges for what is not: no mark is told by its colour alone."""
-    found = page.chart_of(["good"] * 30 + ["bad", "warn"])
-
-    assert [(kind, path.count("M")) for kind, path in found.paths] == [("bad", 1), ("warn", 1), ("good", 30)]
-    assert (found.width, found.height) == ("180", "18")
-    assert found.paths[0][1] == "M4 0l4 4l-4 4l-4-4z"
-    assert found.paths[2][1].startswith("M18 0h8v8h-8z")
-    assert page.chart_of(["good"] * 1000).height == "125"
 
 
 @pytest.mark.parametrize(
