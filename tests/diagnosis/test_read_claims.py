@@ -35,7 +35,13 @@ VOLUME = {
 }
 LISTED = {name: VOLUME[name] for name in ("ID", "Namespace", "Name", "ExternalID", "PluginID")} | {"CurrentWriters": 1}
 CONTROLLER = {"AllocID": "c", "Healthy": True, "ControllerInfo": {}}
-PLUGIN = {"ID": "aws-ebs0", "ControllerRequired": True, "Controllers": {"id-a": CONTROLLER}, "Nodes": {}}
+ON_NODE = {"AllocID": "n", "Healthy": True, "NodeInfo": {}}
+PLUGIN = {
+    "ID": "aws-ebs0",
+    "ControllerRequired": True,
+    "Controllers": {"id-a": CONTROLLER},
+    "Nodes": {"id-a": ON_NODE},
+}
 NODE = {"ID": "id-a", "Name": "a", "Status": "ready", "SchedulingEligibility": "eligible"}
 
 
@@ -203,3 +209,15 @@ def test_client_that_is_drained_and_an_old_claim_are_seen(cluster, report, monke
         ("claim-ended", "error"),
         ("controller-draining", "warning"),
     ]
+
+
+def test_live_claim_whose_node_plugin_was_stopped_is_an_error(cluster, report):
+    """As `verify` has it: nothing can be unmounted there."""
+    cluster.replies["GET", "/v1/plugin/csi/aws-ebs0"] = [(200, PLUGIN | {"Nodes": {}})]
+
+    found = report()
+
+    assert [(item.code, item.severity, item.subject) for item in found.findings] == [
+        ("claim-without-node-plugin", "error", "plugin aws-ebs0 on a")
+    ]
+    assert found.exit_code == exit_codes.CHANGES

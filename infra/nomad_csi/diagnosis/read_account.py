@@ -98,7 +98,7 @@ def read_storage(external_ids: Sequence[str], region: regions.Region) -> facts.S
     if not region.name:
         unknown = facts.Unknown(reason=region.reason, is_expected=region.is_expected)
         return facts.Storage(region="", volumes=unknown, file_systems=unknown)
-    with bounds.within(ACCOUNT_S):
+    with asking.within(ACCOUNT_S):
         return facts.Storage(
             region=region.name,
             volumes=_asked(functools.partial(ebs_volumes.read_volumes, external_ids, region.name)),

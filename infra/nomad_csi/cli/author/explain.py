@@ -16,7 +16,7 @@ def _subject(given: str) -> str:
 
 @command.command()
 @command.argument(
-"subject CODE|KEY",
+    "subject CODE|KEY",
     "the code of a finding, as any command prints it, or a key of a spec: ebs.size_gib",
     type=_subject,
     shell_complete=command.completing(lambda _ctx, _text: [*registry.codes(), *keys.by_path()]),

@@ -34,6 +34,21 @@ def find_left_records(
 # Plugins without volumes, volumes without plugins, claims without a healthy controller.
 
 
+@rule("job-missing", plugins="", volumes="")
+def find_stopped(found: facts.ObservedCluster, **_known: object) -> Iterator[facts.Outcome]:
+    """Yield the jobs of the spec that are stopped; absent ones may be run yet."""
+    for job in (job for item in (found.plan.plugins if found.plan else ()) for job in item.jobs):
+        if (job.namespace, job.job_id) in found.stopped_jobs:
+            of_role = causes.of_role(job.plugin_id, job.role)
+            yield finding(
+                "job-missing",
+                f"job {job.namespace}/{job.job_id}",
+                expected=f"running, for plugin {job.plugin_id}",
+                found="/v1/job: it is stopped",
+                links=causes.of_plugin(job.plugin_id) if job.role == "monolith" else (of_role,),
+            )
+
+
 _NEEDS = {"plugins": "plugins of the volumes, and their controllers", "volumes": "volumes and their claims"}
 _CODES = ("plugin-missing", "volume-unschedulable", "claim-without-controller", "plugin-unused")
 _DRAINS = ("claim-node-draining", "claim-without-node-plugin", "controller-draining")
@@ -67,21 +82,6 @@ def find_unserved(
         yield from _claimed(found, plugin_id, registered)
     yield from _drains(found, plugins)
     yield from _unused(found, frozenset(by_plugin))
-
-
-@rule("job-missing", plugins="", volumes="")
-def find_stopped(found: facts.ObservedCluster, **_known: object) -> Iterator[facts.Outcome]:
-    """Yield the jobs of the spec that are stopped; absent ones may be run yet."""
-    for job in (job for item in (found.plan.plugins if found.plan else ()) for job in item.jobs):
-        if (job.namespace, job.job_id) in found.stopped_jobs:
-            of_role = causes.of_role(job.plugin_id, job.role)
-            yield finding(
-                "job-missing",
-                f"job {job.namespace}/{job.job_id}",
-                expected=f"running, for plugin {job.plugin_id}",
-                found="/v1/job: it is stopped",
-                links=causes.of_plugin(job.plugin_id) if job.role == "monolith" else (of_role,),
-            )
 
 
 def _claimed(
