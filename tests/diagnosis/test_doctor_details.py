@@ -371,14 +371,6 @@ def test_storage_that_the_fix_changes_is_named(make):
     assert doctor.examined(make.found()).untagged == ()
 
 
-def test_volume_that_the_spec_has_encrypted_and_is_not_is_an_error(make):
-    """Elsewhere it is a warning."""
-    account = make.account(volumes={make.EBS_ID: make.ebs(encrypted=False, kms_key_arn="")})
-    found = make.found(account=account, volumes=(make.volume(must_be_encrypted=True),))
-
-    assert [(item.code, item.severity) for item in doctor.examined(found).findings] == [("encryption-missing", "error")]
-
-
 def test_key_of_aws_needs_no_grant(make):
     """AWS gives it by itself."""
     account = make.account(

@@ -211,12 +211,6 @@ def test_nothing_is_written(world):
     assert {item["method"] for item in list(world.cluster.requests)[before:]} == {"GET"}
 
 
-@pytest.mark.parametrize("world", [{"hops": 1}], indirect=True)
-def test_hop_limit(world):
-    """Of the instance, where the plugin is to run in containers."""
-    assert world.codes() == {"hop-limit-low"}
-
-
 @pytest.mark.parametrize("world", [{"document": NOTHING}], indirect=True)
 def test_role_without_actions(world):
     """As its policies are read, because this account does not simulate."""
@@ -224,53 +218,6 @@ def test_role_without_actions(world):
 
     assert told.code == "role-lacks-actions"
     assert told.found.startswith(f"policies of role {world.role} (ebs): not allowed: ec2:DescribeAvailabilityZones, ")
-
-
-def test_privileges_and_driver(world):
-    """Of Docker on the client."""
-    docker = world.node["Drivers"]["docker"]
-    docker["Attributes"] = {}
-    refused = world.codes()
-    docker["Healthy"] = False
-
-    assert refused == {"privileged-refused"}
-    assert world.codes() == {"driver-nowhere"}
-
-
-def test_old_client(world):
-    """What its version lacks, and the driver that wants a newer one."""
-    world.node["Attributes"]["nomad.version"] = "1.9.3"
-
-    assert world.codes() == {"nomad-too-old-for-driver", "nomad-plugin-stays-dead", "nomad-unmounts-in-use"}
-
-
-def test_instances_kept_apart_are_on_clients_all_the_same(world):
-    """As the controllers that we render are: nothing is left out for it."""
-    world.node["Drivers"]["raw_exec"]["Healthy"] = False
-
-    told = [item for item in world.examine().findings if item.subject == "plugin ebs (controller)"]
-
-    assert "driver-nowhere" in {item.code for item in told}
-
-
-def test_zone_of_storage(world):
-    """Registered in another zone than it is in."""
-    world.register("mysql", world.ebs(zone="us-east-1b"))
-
-    assert world.codes() == {"storage-zone-differs"}
-
-
-def test_zone_of_the_spec_without_a_client(world):
-    """Before the storage is made."""
-    wanted = {"id": "new", "plugin_id": "ebs", "ebs": {"availability_zone": "us-east-1c", "size_gib": 1}}
-    world.plan = storage.plan_document(SPEC | {"volumes": [wanted]})
-
-    [told] = world.examine().findings
-
-    assert (told.code, told.found) == (
-        "volume-out-of-reach",
-        "the spec: us-east-1c of default/new; /v1/node: clients in us-east-1a",
-    )
 
 
 def test_tag_is_missed_and_set(world):
@@ -317,25 +264,6 @@ def test_what_is_left_over_on_either_side(world):
         ("storage-not-registered", f"storage {lost}"),
         ("storage-not-registered", f"storage {system}"),
     ]
-
-
-def test_plugin_that_is_gone_and_one_that_nobody_uses(world):
-    """Registered volumes without a plugin; our plugin job without volumes."""
-    world.plan = None
-    unused = world.codes()
-    world.register("mysql", world.ebs())
-    jobs.stop(world.nomad, "default", "plugin", purge=True)
-
-    assert unused == {"plugin-unused"}
-    assert world.codes() == {"plugin-missing"}
-
-
-def test_claimed_while_no_controller_is_healthy(world):
-    """The controller that runs has no socket, so it never was."""
-    world.register("mysql", world.ebs())
-    world.cluster.state.volumes["default", "mysql"].claims["alloc"] = {"Mode": "write", "NodeID": "n"}
-
-    assert world.codes() == {"claim-without-controller"}
 
 
 def test_mark_of_a_volume_that_is_not_there(world):
