@@ -13,7 +13,7 @@ from nomad_csi.aws import records as aws_records
 from nomad_csi.cli.common import given_secrets
 from nomad_csi.csi import records as csi_records
 from nomad_csi.csi import report
-from nomad_csi.diagnosis import claim_replacement, repair_steps
+from nomad_csi.diagnosis import claim_replacement
 from nomad_csi.diagnosis.rules import claim_status
 from nomad_csi.drivers import ebs_limits
 from nomad_csi.frame import changes, resource
@@ -494,7 +494,7 @@ def _attached(agent, _context):
 def _ended(call):
     try:
         return call()
-    except repair_steps.EndError as error:
+    except claim_replacement.EndError as error:
         return [error.status, str(error)]
 
 

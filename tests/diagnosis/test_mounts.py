@@ -2,7 +2,7 @@
 
 import pytest
 
-from nomad_csi.diagnosis.rules import mounts
+from nomad_csi.diagnosis.rules import claim_status
 from nomad_csi.findings import causes
 from nomad_csi.nomad import jobs
 
@@ -26,7 +26,7 @@ def failed(alloc_id="1f7e74ec-9d1c", error=ERROR, namespace="prod", node="a"):
 
 def found(*items, wanted=("data",), plugins=PLUGINS):
     """Return the findings, where each allocation asks for the same volumes."""
-    return list(mounts.failing(items, {item.alloc_id: wanted for item in items}, plugins))
+    return list(claim_status.failing(items, {item.alloc_id: wanted for item in items}, plugins))
 
 
 def test_error_and_allocations_are_named():

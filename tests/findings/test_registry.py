@@ -28,7 +28,6 @@ COMMANDS = {
     "diagnosis/rules/volume_status.py": {"verify"},
     "diagnosis/rules/claim_status.py": {"claims"},
     "diagnosis/rules/drains.py": {"claims", "doctor", "verify"},
-    "diagnosis/rules/mounts.py": {"claims"},
     "diagnosis/read_claims.py": {"claims"},
     "diagnosis/page_data.py": {"verify"},
     "health/": {"verify"},

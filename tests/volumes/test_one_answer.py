@@ -12,7 +12,7 @@ import threading
 import pytest
 
 from nomad_csi import errors, nomad
-from nomad_csi.diagnosis import claim_replacement, cluster_report, repair_steps, verification
+from nomad_csi.diagnosis import claim_replacement, cluster_report, verification
 from nomad_csi.frame import resource
 from nomad_csi.jobs import apply as apply_jobs
 from nomad_csi.nomad import volumes
@@ -335,7 +335,7 @@ def test_re_registration(case, context):
 @names([case for case in REGISTERED if not case.is_claimed])
 def test_repair_of_claims(case, client):
     """What would be registered must be what Nomad is to forget."""
-    order = repair_steps.RepairRequest(
+    order = claim_replacement.RepairRequest(
         namespace="default", volume_id=ID, document=case.document, source="data.volume.hcl"
     )
 

@@ -16,8 +16,8 @@ from typing import NoReturn
 
 from nomad_csi import errors, nomad
 from nomad_csi.aws import ebs_volumes
-from nomad_csi.diagnosis import claim_replacement, read_claims, repair_steps
-from nomad_csi.diagnosis.repair_steps import EndError, MissingError, Repaired, RepairRequest
+from nomad_csi.diagnosis import claim_replacement, read_claims
+from nomad_csi.diagnosis.claim_replacement import EndError, MissingError, Repaired, RepairRequest
 from nomad_csi.diagnosis.rules import claim_status
 from nomad_csi.nomad import claim_requests, volumes
 from nomad_csi.nomad.records import volumes as volume_records
@@ -89,7 +89,7 @@ class _Ladder:
         except MissingError:
             self._resume()
         if self._order.document is None:
-            self._tell(repair_steps.WITHOUT_DOCUMENT)
+            self._tell(claim_replacement.WITHOUT_DOCUMENT)
         self._wait("wait", f"step 1: waiting up to {self._order.wait_s:g} s for the claims to go")
         self._collect()
         self._detach()
@@ -105,8 +105,8 @@ class _Ladder:
             yield self._replacement.resumption(note, document)
             return
         yield f"step 1: wait up to {self._order.wait_s:g} s for the claims to go"
-        yield repair_steps.COLLECT
-        yield from (repair_steps.DETACH.format(volume=self._order.key, node=name) for _, name in _nodes(judged))
+        yield claim_replacement.COLLECT
+        yield from (claim_replacement.DETACH.format(volume=self._order.key, node=name) for _, name in _nodes(judged))
         try:
             document = self._replacement.checked(judged)
             self._replacement.decide(document)
@@ -174,7 +174,7 @@ class _Ladder:
         self._judged()
 
     def _collect(self) -> None:
-        self._agree(repair_steps.COLLECT)
+        self._agree(claim_replacement.COLLECT)
         try:
             claim_requests.collect_garbage(self._client)
         except errors.NomadApiError as error:
@@ -187,7 +187,7 @@ class _Ladder:
 
     def _detach(self) -> None:
         for node_id, name in _nodes(self._judged()):
-            self._agree(repair_steps.DETACH.format(volume=self._order.key, node=name))
+            self._agree(claim_replacement.DETACH.format(volume=self._order.key, node=name))
             try:
                 is_able = claim_requests.detach(self._client, self._order.namespace, self._order.volume_id, node_id)
             except errors.NomadApiError as error:
@@ -205,7 +205,9 @@ class _Ladder:
         document = replacement.checked(self._agree(replacement.question(judged, replacement.checked(judged))))
         replacement.decide(document)
         if not replacement.note(document):
-            self._tell(f"{repair_steps.NOT_NOTED}: if it is interrupted, `{replacement.way_on}` registers the volume")
+            self._tell(
+                f"{claim_replacement.NOT_NOTED}: if it is interrupted, `{replacement.way_on}` registers the volume"
+            )
         with self._interruptible():
             replacement.forget()
             self.steps.append("force")
@@ -248,7 +250,7 @@ class _Ladder:
             self._tell(f"{self._order.key} may not be registered now: `{way_on}` registers it again")
             raise
 
-    def clean_up(self, status: repair_steps.Status) -> None:
+    def clean_up(self, status: claim_replacement.Status) -> None:
         """Remove the note of this or an earlier repair if the volume is healthy."""
         if status not in {"free", "registered"}:
             return

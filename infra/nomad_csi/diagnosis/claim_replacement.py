@@ -4,15 +4,15 @@ import contextlib
 import dataclasses
 import hashlib
 import json
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from http import HTTPStatus
+from typing import Literal
 
 from nomad_csi import concurrency, errors, nomad
 from nomad_csi.aws import ebs_volumes
-from nomad_csi.diagnosis import repair_steps
-from nomad_csi.diagnosis.repair_steps import EndError
 from nomad_csi.diagnosis.rules import claim_status
 from nomad_csi.nomad import variables, volumes
 from nomad_csi.plan import registration
@@ -21,12 +21,111 @@ from nomad_csi.volumes import (
     decide,
     deregistration,
     facts,
+    outcome,
     owner_records,
     registration_ownership,
     secret_safety,
     sending,
     sharing,
 )
+
+WAIT_S = 30.0
+"""How long each step may take to show an effect."""
+
+Status = Literal["free", "registered", "held", "attached", "declined", "refused", "deregistered"]
+"""
+``free``: no claim is left. ``registered``: registered again, without the claims. ``held``: an allocation that has not
+ended claims it. ``attached``: no claim is left, and EC2 still has it on an instance. ``declined``: a step was not
+confirmed. ``refused``: a step is not safe, or not possible. ``deregistered``: it is deregistered, and could not be
+registered again.
+"""
+
+COLLECT = (
+    "step 2: have Nomad collect garbage. It tries again to detach and free what ended allocations claim, in the whole "
+    "cluster; it also removes all ended jobs and allocations, with their logs and events"
+)
+DETACH = (
+    "step 3: have Nomad unmount {volume} on client {node} and detach it there. A task that still uses it there loses it"
+)
+FORCE = (
+    "step 4: deregister {volume} together with its claims, and register it again from {source}. Nothing is "
+    "unmounted or detached by that; from then on any job may claim it. {storage}"
+)
+RESUME = (
+    "step 4, continued: a repair that began at {begun} UTC deregistered {volume} and did not register it again. "
+    "Register it from {source}; from then on any job may claim it. {storage}"
+)
+NOT_NOTED = (
+    "the repair is not noted: the token lacks rights to write variables below nomad-csi/ in the volume's namespace"
+)
+WITHOUT_DOCUMENT = (
+    "without --from the last step, to deregister the volume and register it again, is not taken: nothing else may free "
+    "the claims of a client that is lost"
+)
+NOT_ASKED = (
+    "It cannot be checked from here whether its storage {external_id} is still attached or mounted somewhere: make "
+    "sure of it"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RepairRequest(registration.NamedVolume):
+    """The volume to repair, and the options of the repair."""
+
+    document: registration.VolumeRegistration | None = None
+    """The registration with secrets and mount flags; ``None``: the last step cannot be taken."""
+
+    source: str = ""
+    """The source of the registration."""
+
+    aws_region: str = ""
+    """The region in which EC2 is asked; empty: EC2 is not asked."""
+
+    wait_s: float = WAIT_S
+
+    options: tuple[str, ...] = ()
+    """Further command-line options for the suggested commands: ``--secrets FILE``."""
+
+    @property
+    def again(self) -> str:
+        """The command that repairs this volume, and resumes an interrupted repair."""
+        region = ["--aws-region", self.aws_region] if self.aws_region else []
+        arguments = ["nomad-csi", "claims", "repair", self.key, "--from", self.source or "SPEC|FILE", *region]
+        return shlex.join([*arguments, *self.options])
+
+    @property
+    def manual_command(self) -> str:
+        """The command that registers the volume from *source*, if there is no note of an interrupted repair."""
+        return shlex.join(["nomad-csi", "apply", self.source or "SPEC|FILE", *self.options])
+
+
+class EndError(Exception):
+    """The repair is complete."""
+
+    def __init__(self, status: Status, reason: str) -> None:
+        super().__init__(reason)
+        self.status = status
+        self.reason = reason
+
+
+class MissingError(EndError):
+    """The volume does not exist in Nomad."""
+
+    def __init__(self) -> None:
+        super().__init__("refused", "Nomad does not have the volume any more; it was deregistered meanwhile")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Repaired(outcome.VolumeOutcome):
+    """The outcome of the repair of a volume with stuck claims; its reason is a sentence with the next step."""
+
+    DONE = frozenset({"free", "registered"})
+    BROKEN = frozenset({"deregistered"})
+
+    status: Status
+    steps: tuple[str, ...]
+    """The steps taken, in order: ``wait``, ``gc``, ``detach``, ``force``, ``register``."""
+
 
 # The note of a repair in progress, in a Nomad variable: it identifies what the repair deregistered and has not
 # registered again.
@@ -159,7 +258,7 @@ def _registration_of_created(
 class Replacement:
     """A volume whose registration Nomad is to keep, without its claims. Raises `EndError`."""
 
-    def __init__(self, client: nomad.Nomad, order: repair_steps.RepairRequest) -> None:
+    def __init__(self, client: nomad.Nomad, order: RepairRequest) -> None:
         self._client = client
         self._order = order
         self._note = (client, order.namespace, note_path(order.volume_id))
@@ -252,19 +351,15 @@ class Replacement:
 
     def question(self, judged: claim_status.VolumeClaims, document: registration.VolumeRegistration) -> str:
         """Return what the step does, and the state of the volume in EC2."""
-        storage = (
-            f"EC2: {judged.ebs}" if judged.ebs else repair_steps.NOT_ASKED.format(external_id=document.external_id)
-        )
-        return repair_steps.FORCE.format(volume=self._order.key, source=self._order.source, storage=storage)
+        storage = f"EC2: {judged.ebs}" if judged.ebs else NOT_ASKED.format(external_id=document.external_id)
+        return FORCE.format(volume=self._order.key, source=self._order.source, storage=storage)
 
     def resumption(self, note: RepairNote, document: registration.VolumeRegistration) -> str:
         """Return what the rest of an interrupted step does."""
         storage = "EC2 is asked first whether it is free"
         if not ebs_volumes.is_ebs(document.external_id):
-            storage = repair_steps.NOT_ASKED.format(external_id=document.external_id)
-        return repair_steps.RESUME.format(
-            begun=note.begun, volume=self._order.key, source=self._order.source, storage=storage
-        )
+            storage = NOT_ASKED.format(external_id=document.external_id)
+        return RESUME.format(begun=note.begun, volume=self._order.key, source=self._order.source, storage=storage)
 
     def note(self, document: registration.VolumeRegistration) -> bool:
         """
@@ -299,7 +394,7 @@ class Replacement:
         except errors.NomadApiError as error:
             if error.kind == "ambiguous" and self._is_forgotten(error):
                 return
-            status: repair_steps.Status = "held" if "volume in use" in error.message else "refused"
+            status: Status = "held" if "volume in use" in error.message else "refused"
             raise EndError(status, str(error)) from error
 
     def _is_forgotten(self, error: errors.NomadApiError) -> bool:

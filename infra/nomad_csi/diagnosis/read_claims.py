@@ -7,7 +7,7 @@ from http import HTTPStatus
 from nomad_csi import errors, findings, nomad
 from nomad_csi.aws import ebs_volumes, regions
 from nomad_csi.diagnosis import claims_report
-from nomad_csi.diagnosis.rules import claim_status, drains, mounts
+from nomad_csi.diagnosis.rules import claim_status, drains
 from nomad_csi.health import gather, probe_deep
 from nomad_csi.nomad import jobs, namespaces, nodes, plugins, volumes
 from nomad_csi.spec import names
@@ -134,7 +134,7 @@ def failing_mounts(client: nomad.Nomad, plugins_of: Mapping[tuple[str, str], str
             for item in failed
             if (job := documents.get(item.job_id)) is not None
         }
-        yield from mounts.failing(failed, wanted, plugins_of)
+        yield from claim_status.failing(failed, wanted, plugins_of)
 
 
 def _holders(found: Iterable[volumes.Volume]) -> list[str]:

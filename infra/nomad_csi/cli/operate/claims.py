@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from nomad_csi import errors
 from nomad_csi.cli.common import command, documents, inputs, options, output, specs
-from nomad_csi.diagnosis import claim_repair, read_claims, repair_steps
+from nomad_csi.diagnosis import claim_repair, claim_replacement, read_claims
 from nomad_csi.plan import model, registration
 from nomad_csi.spec import names
 from nomad_csi.volumes import outcome
@@ -37,7 +37,7 @@ def run(arguments: command.Arguments) -> int:
 @documents.secrets_options(needs=("source",))
 @inputs.stack_output_of(needs=("source",))
 @specs.aws_options
-@options.duration("step-timeout", " until it shows", default_text=options.written(repair_steps.WAIT_S))
+@options.duration("step-timeout", " until it shows", default_text=options.written(claim_replacement.WAIT_S))
 @options.dry_run()
 @options.yes
 @command.as_json()
@@ -47,13 +47,13 @@ def _repair(arguments: command.Arguments) -> int:
     namespace, volume_id = arguments.volume
     document = _document(arguments)
     with inputs.connect(arguments) as nomad:
-        order = repair_steps.RepairRequest(
+        order = claim_replacement.RepairRequest(
             namespace=namespace,
             volume_id=volume_id,
             document=document,
             source=str(arguments.source or ""),
             aws_region=specs.aws_region(arguments, nomad, [arguments.volume], arguments.source).name,
-            wait_s=arguments.step_timeout_s or repair_steps.WAIT_S,
+            wait_s=arguments.step_timeout_s or claim_replacement.WAIT_S,
             options=tuple(_repeated(arguments)),
         )
         if arguments.dry_run:

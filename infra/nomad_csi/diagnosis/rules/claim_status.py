@@ -5,15 +5,17 @@ Source: hashicorp/nomad, ``nomad/structs/csi.go``, ``nomad/core_sched.go`` and `
 on Nomad 2.0.6-dev, 2026-08.
 """
 
+import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from nomad_csi import findings
 from nomad_csi.aws import records as aws_records
-from nomad_csi.findings import causes
-from nomad_csi.nomad.records import nodes, plugins, volumes
-from nomad_csi.text import listing
+from nomad_csi.findings import Finding, causes, finding
+from nomad_csi.nomad.records import jobs, nodes, plugins, volumes
+from nomad_csi.text import foreign, listing
 
 # Observed claims and their status values.
 
@@ -278,4 +280,46 @@ def _claim(found: ObservedClaims, claim: volumes.Claim) -> ClaimStatus:
         node_status=node_status,
         instance_id=instance_id,
         instance_state=found.ec2.instances.get(instance_id, "") if found.ec2 else "",
+    )
+
+
+Key = tuple[str, str]
+"""Namespace and id of a volume."""
+
+
+def failing(
+    failed: Iterable[jobs.FailedMount], wanted: Mapping[str, tuple[str, ...]], plugins: Mapping[Key, str]
+) -> Iterator[Finding]:
+    """
+    Yield a finding for each volume of *plugins* (the plugin's id, by volume) that allocations fail to get.
+
+    *wanted* are the ids of the volumes that an allocation asks for, by its id. Where its error names some of them, it
+    failed for these.
+    """
+    by_volume: dict[Key, list[jobs.FailedMount]] = defaultdict(list)
+    for item in failed:
+        ids = wanted.get(item.alloc_id, ())
+        for volume_id in [each for each in ids if _names(item.error, each)] or ids:
+            by_volume[item.namespace, volume_id].append(item)
+    for key, items in by_volume.items():
+        if key in plugins:
+            yield _finding(key, plugins[key], items)
+
+
+def _names(error: str, volume_id: str) -> bool:
+    """Return whether *error* names the volume: ``could not claim volume data: ...``."""
+    return re.search(rf'\bvolume "?{re.escape(volume_id)}"?(?=[\s:,]|$)', error) is not None
+
+
+def _finding(key: Key, plugin_id: str, items: list[jobs.FailedMount]) -> Finding:
+    names = [f"{item.alloc_id[:8]} of job {item.job_id} on {item.node_name}" for item in items]
+    subject = f"volume {key[0]}/{key[1]}"
+    return finding(
+        "volume-mount-failing",
+        subject,
+        expected="allocations that mount it",
+        found=f"{listing.counted(len(items), 'failed allocation')} ({listing.shortened(names)}): "
+        f"{foreign.clean(items[-1].error)}",
+        names={"ALLOC": items[-1].alloc_id[:8]},
+        links=(subject, *causes.of_plugin(plugin_id), *(causes.of_client(item.node_id) for item in items)),
     )
