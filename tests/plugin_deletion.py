@@ -25,7 +25,7 @@ from nomad_csi_sandbox.nomad import cluster
 from nomad_csi_sandbox.nomad import server as agent
 from nomad_csi_sandbox.nomad.clients import nodes
 from nomad_csi_sandbox.nomad.storage import csi_supervisor, plugins
-from tests import csi_calls, deadlines
+from tests import csi_calls
 
 OWNER = "shop/prod"
 PLUGIN_ID = "storage"
@@ -171,7 +171,7 @@ class World:
     def delete_snapshot(self, snapshot_id):
         """Have the driver delete a snapshot."""
         with self.connected() as connection:
-            csi_calls.delete_snapshot(connection, snapshot_id=snapshot_id, timeout_s=deadlines.PATIENT_S)
+            csi_calls.call(connection, "DeleteSnapshot", snapshot_id=snapshot_id)
 
 
 @contextlib.contextmanager

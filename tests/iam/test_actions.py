@@ -61,26 +61,21 @@ def prepared(call, make=lambda _scene: None):
 
 def create(connection, source, _scene):
     """Have the driver make a volume, of a snapshot where there is one."""
-    wanted = csi_calls.NewVolume(
-        name=f"volume-{next(NAMES)}",
+    csi_calls.create_volume(
+        connection,
+        f"volume-{next(NAMES)}",
+        WRITER,
         required_bytes=GIB,
-        capabilities=(WRITER,),
         snapshot_id=source or "",
         required_topologies=({"topology.ebs.csi.aws.com/zone": "us-east-1a"},),
+        timeout_s=TIMEOUT_S,
     )
-    csi_calls.create_volume(connection, wanted, timeout_s=TIMEOUT_S)
 
 
 def publish(connection, volume_id, scene, **context):
     """Have the driver attach."""
-    csi_calls.controller_publish_volume(
-        connection,
-        volume_id=volume_id,
-        node_id=scene.judging.instance_id,
-        use=WRITER,
-        context=context,
-        timeout_s=TIMEOUT_S,
-    )
+    where = {"volume_id": volume_id, "node_id": scene.judging.instance_id}
+    csi_calls.call(connection, "ControllerPublishVolume", WRITER, volume_context=context, timeout_s=TIMEOUT_S, **where)
     scene.ec2.detach_volume(VolumeId=volume_id, InstanceId=scene.judging.instance_id)
 
 
@@ -94,16 +89,20 @@ STEPS = {
     ),
     "attach": prepared(publish, Scene.volume),
     "detach": prepared(
-        lambda on, made, scene: csi_calls.controller_unpublish_volume(
-            on, volume_id=made, node_id=scene.judging.instance_id, timeout_s=TIMEOUT_S
+        lambda on, made, scene: csi_calls.call(
+            on, "ControllerUnpublishVolume", volume_id=made, node_id=scene.judging.instance_id, timeout_s=TIMEOUT_S
         ),
         Scene.attached,
     ),
     "create": prepared(create),
     "restore": prepared(create, Scene.snapshot),
     "expand": prepared(
-        lambda on, made, _scene: csi_calls.controller_expand_volume(
-            on, volume_id=made, required_bytes=2 * GIB, timeout_s=TIMEOUT_S
+        lambda on, made, _scene: csi_calls.call(
+            on,
+            "ControllerExpandVolume",
+            volume_id=made,
+            capacity_range={"required_bytes": 2 * GIB},
+            timeout_s=TIMEOUT_S,
         ),
         Scene.volume,
     ),
@@ -115,7 +114,8 @@ STEPS = {
     ),
     "list snapshots": prepared(lambda on, _made, _scene: controller.list_snapshots(on, timeout_s=TIMEOUT_S)),
     "delete snapshot": prepared(
-        lambda on, made, _scene: csi_calls.delete_snapshot(on, snapshot_id=made, timeout_s=TIMEOUT_S), Scene.snapshot
+        lambda on, made, _scene: csi_calls.call(on, "DeleteSnapshot", snapshot_id=made, timeout_s=TIMEOUT_S),
+        Scene.snapshot,
     ),
     "delete": prepared(
         lambda on, made, _scene: controller.delete_volume(on, volume_id=made, timeout_s=TIMEOUT_S), Scene.volume
@@ -253,10 +253,10 @@ def test_cloning_asks_for_copies(scene, judging, granted):
         pytest.skip("the emulator plays a clone with CreateVolume: moto has no CopyVolumes")
 
     def clone(connection, source, _scene):
-        wanted = csi_calls.NewVolume(
-            name=f"clone-{next(NAMES)}", required_bytes=GIB, capabilities=(WRITER,), clone_id=source
+        # the driver asks again and again what moto lacks
+        csi_calls.create_volume(
+            connection, f"clone-{next(NAMES)}", WRITER, required_bytes=GIB, clone_id=source, timeout_s=5
         )
-        csi_calls.create_volume(connection, wanted, timeout_s=5)  # the driver asks again and again what moto lacks
 
     step = prepared(clone, Scene.volume)
 

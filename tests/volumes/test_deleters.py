@@ -40,9 +40,8 @@ def way(socket):
 
 def test_last_look_comes_before_the_order(way, socket):
     """What it raises goes up, and the storage stays."""
-    wanted = csi_calls.NewVolume(name="v", capabilities=USE, required_bytes=2**20)
     with channel.connect(endpoint.parse(socket)) as connection:
-        made = csi_calls.create_volume(connection, wanted, timeout_s=60).volume_id
+        made = csi_calls.create_volume(connection, "v", *USE, required_bytes=2**20).volume_id
 
     def refuse():
         raise errors.RefusedError("registered again")

@@ -253,8 +253,7 @@ def client():
     use = capability.VolumeCapability(access_mode="single-node-writer", attachment_mode="file-system")
     with server.served(arguments.read(words, environment), environment):
         with channel.connect(endpoint.parse(str(socket))) as connection:
-            wanted = csi_calls.NewVolume(name="v", capabilities=(use,), required_bytes=2**20)
-            made = csi_calls.create_volume(connection, wanted, timeout_s=60)
+            made = csi_calls.create_volume(connection, "v", use, required_bytes=2**20)
         yield folder, made.volume_id
     shutil.rmtree(folder)
 

@@ -57,11 +57,9 @@ def publish(connection, tmp_path):
     """Have a volume mounted at a folder: the code and the words of the refusal. There is nothing here to mount it with."""
 
     def make(external_id=FS, use=WRITER, **more):
-        volume = csi_calls.VolumeUse(volume_id=external_id, use=capability.VolumeCapability(**use), **more)
+        asked = {"volume_id": external_id, "target_path": str(tmp_path / "mount")} | more
         with pytest.raises(errors.CsiError) as caught:
-            csi_calls.node_publish_volume(
-                connection, volume, staging_target_path="", target_path=str(tmp_path / "mount"), timeout_s=CALL_S
-            )
+            csi_calls.call(connection, "NodePublishVolume", capability.VolumeCapability(**use), **asked)
         return caught.value.code, str(caught.value)
 
     return make
@@ -81,15 +79,11 @@ def test_node_job_verifies_itself_over_its_socket(stack):
 
 def test_node_is_the_instance_and_has_nothing_to_stage(connection):
     """Its id is that of the metadata service; no capability is told, and staging is not implemented."""
-    info = csi_calls.node_get_info(connection, timeout_s=CALL_S)
+    info = csi_calls.call(connection, "NodeGetInfo")
     told = channel.call(connection, csi_pb2.NodeGetCapabilitiesRequest(), timeout_s=CALL_S)
+    use = capability.VolumeCapability(**WRITER)
     with pytest.raises(errors.CsiError) as caught:
-        csi_calls.node_stage_volume(
-            connection,
-            csi_calls.VolumeUse(volume_id=FS, use=capability.VolumeCapability(**WRITER)),
-            staging_target_path="/never",
-            timeout_s=CALL_S,
-        )
+        csi_calls.call(connection, "NodeStageVolume", use, volume_id=FS, staging_target_path="/never")
 
     assert (info.node_id, info.max_volumes_per_node) == (efs_client.INSTANCE_ID, 0)
     assert list(told.capabilities) == []
@@ -141,7 +135,7 @@ def test_modes_of_the_catalogue_are_those_of_the_driver(publish, mode, attachmen
 )
 def test_context_of_the_catalogue_is_that_of_the_driver(publish, key, value):
     """What our rules let through, the driver takes; what they refuse, it refuses."""
-    code, _ = publish(context={key: value})
+    code, _ = publish(volume_context={key: value})
 
     assert (code == "INTERNAL") == is_planned(context={key: value})
 
@@ -198,7 +192,7 @@ def test_flag_that_the_catalogue_refuses_is_refused_by_the_driver(publish):
 
 def test_what_is_not_mounted_is_unmounted_without_an_error(connection, tmp_path):
     """As Nomad does it again and again."""
-    csi_calls.node_unpublish_volume(connection, volume_id=FS, target_path=str(tmp_path), timeout_s=CALL_S)
+    csi_calls.call(connection, "NodeUnpublishVolume", volume_id=FS, target_path=str(tmp_path))
 
     assert tmp_path.is_dir()
 

@@ -67,15 +67,14 @@ def test_volume_is_mounted_as_nomad_asks_for_it(stack, files, tmp_path, way):
     """What is written there the server has, and keeps when the volume is unmounted, which may be repeated."""
     context, flags = WAYS[way]
     use = capability.VolumeCapability(**WRITER, mount_flags=flags)
-    volume = csi_calls.VolumeUse(volume_id=f"{FS}:/sub", use=use, context=context)
     target = tmp_path / "mount"
     with efs_client.connected(stack) as connection:
-        where = {"target_path": str(target), "timeout_s": CALL_S}
-        csi_calls.node_publish_volume(connection, volume, staging_target_path="", **where)
+        where = {"volume_id": f"{FS}:/sub", "target_path": str(target)}
+        csi_calls.call(connection, "NodePublishVolume", use, volume_context=context, **where)
         places = nfs_server.mounted_below(tmp_path)
         (target / "log").write_text(way)
         for _ in range(2):
-            csi_calls.node_unpublish_volume(connection, volume_id=volume.volume_id, **where)
+            csi_calls.call(connection, "NodeUnpublishVolume", **where)
 
     assert (places, nfs_server.mounted_below(tmp_path)) == ([str(target)], [])
     assert (files / "sub/log").read_text() == way

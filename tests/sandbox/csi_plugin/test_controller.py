@@ -18,12 +18,12 @@ def validate(connection, volume_id, *uses):
 
 
 def publish(connection, volume_id, node_id, use=WRITER):
-    found = csi_calls.controller_publish_volume(connection, volume_id=volume_id, node_id=node_id, use=use, timeout_s=60)
+    found = csi_calls.call(connection, "ControllerPublishVolume", use, volume_id=volume_id, node_id=node_id)
     return found.publish_context["devicePath"]
 
 
 def unpublish(connection, volume_id, node_id):
-    csi_calls.controller_unpublish_volume(connection, volume_id=volume_id, node_id=node_id, timeout_s=60)
+    csi_calls.call(connection, "ControllerUnpublishVolume", volume_id=volume_id, node_id=node_id)
 
 
 def refused(call, *arguments, **more):
@@ -125,18 +125,17 @@ def test_detaching_what_is_gone_succeeds(ebs_controller, new_volume, instances):
 
 def test_volume_is_made_once_and_deleted(ebs_controller, ec2):
     """The same name is the same volume; tags, size and zone are right; deleting twice succeeds."""
-    wanted = csi_calls.NewVolume(
-        name="made-once",
-        capabilities=[WRITER],
+    made = csi_calls.create_volume(
+        ebs_controller,
+        "made-once",
+        WRITER,
         required_bytes=GIB + 1,
         parameters={"type": "gp3", "encrypted": "true", "tagSpecification_1": "team=storage"},
         required_topologies=({"topology.ebs.csi.aws.com/zone": "us-east-1b"},),
     )
 
-    made = csi_calls.create_volume(ebs_controller, wanted, timeout_s=60)
-
     assert made.capacity_bytes == 2 * GIB
-    assert made.topologies == ({"topology.kubernetes.io/zone": "us-east-1b"},)
+    assert [each.segments for each in made.accessible_topology] == [{"topology.kubernetes.io/zone": "us-east-1b"}]
     [volume] = ec2.describe_volumes(VolumeIds=[made.volume_id])["Volumes"]
     assert (volume["Size"], volume["VolumeType"], volume["Encrypted"]) == (2, "gp3", True)
     assert {tag["Key"]: tag["Value"] for tag in volume["Tags"]} == {
@@ -166,9 +165,7 @@ def test_volume_in_use_is_not_deleted(ebs_controller, new_volume, instances):
 
 def test_unknown_parameter_is_refused(ebs_controller):
     """A typing mistake does not make a default volume."""
-    wanted = csi_calls.NewVolume(name="typo", capabilities=[WRITER], required_bytes=GIB, parameters={"typ": "gp3"})
-
-    error = refused(csi_calls.create_volume, ebs_controller, wanted, timeout_s=60)
+    error = refused(csi_calls.create_volume, ebs_controller, "typo", WRITER, parameters={"typ": "gp3"})
 
     assert error.code == "INVALID_ARGUMENT"
     assert "Invalid parameter key typ for CreateVolume" in error.message
@@ -176,9 +173,7 @@ def test_unknown_parameter_is_refused(ebs_controller):
 
 def test_use_that_cannot_work_is_not_made(ebs_controller):
     """The same table decides at creation."""
-    wanted = csi_calls.NewVolume(name="shared", capabilities=[SHARED_FILES], required_bytes=GIB)
-
-    error = refused(csi_calls.create_volume, ebs_controller, wanted, timeout_s=60)
+    error = refused(csi_calls.create_volume, ebs_controller, "shared", SHARED_FILES, required_bytes=GIB)
 
     assert error.message == "INVALID_ARGUMENT: Volume capabilities not supported"
 
@@ -252,9 +247,9 @@ def test_efs_attaches_nothing(start):
 def test_efs_says_what_it_does_not_play(start):
     """Access points are made by Pulumi here, and the emulator does not pretend."""
     connection = start("aws-efs")
-    wanted = csi_calls.NewVolume(name="ap", capabilities=[SHARED_FILES])
 
-    assert "the emulator does not emulate" in refused(csi_calls.create_volume, connection, wanted, timeout_s=60).message
+    error = refused(csi_calls.create_volume, connection, "ap", SHARED_FILES)
+    assert "the emulator does not emulate" in error.message
     error = refused(controller.delete_volume, connection, volume_id="fs-01234567::fsap-01234567", timeout_s=60)
     assert "the emulator does not emulate" in error.message
     controller.delete_volume(connection, volume_id="fs-01234567", timeout_s=60)

@@ -38,8 +38,7 @@ def democratic(start, tmp_path):
 
 
 def make(connection, name="v", use=WRITER, **fields):
-    wanted = csi_calls.NewVolume(name=name, capabilities=[use], **fields)
-    return csi_calls.create_volume(connection, wanted, timeout_s=30)
+    return csi_calls.create_volume(connection, name, use, **fields)
 
 
 def refused(call, *given, **named):
@@ -100,7 +99,8 @@ def test_driver_makes_volumes_in_its_own_way(start, words, fields, capacity, con
 
     made = make(connection, **fields)
 
-    assert (made.capacity_bytes, made.context, made.topologies) == (capacity, context, topologies)
+    found = tuple(dict(each.segments) for each in made.accessible_topology)
+    assert (made.capacity_bytes, made.volume_context, found) == (capacity, context, topologies)
     assert make(connection, **fields) == made
 
 
@@ -168,9 +168,7 @@ def test_calls_that_a_driver_has_not_are_unimplemented(start):
     """Portworx and NFS attach nothing; NFS lists no snapshots."""
     connection = start("csi-driver-nfs", "--nodeid=n")
 
-    publish = refused(
-        csi_calls.controller_publish_volume, connection, volume_id="v", node_id="n", use=WRITER, timeout_s=30
-    )
+    publish = refused(csi_calls.call, connection, "ControllerPublishVolume", WRITER, volume_id="v", node_id="n")
 
     assert publish[0] == "UNIMPLEMENTED"
     assert refused(controller.list_snapshots, connection, timeout_s=30)[0] == "UNIMPLEMENTED"
@@ -180,10 +178,10 @@ def test_disk_is_attached_to_one_node(start):
     """A second one has to wait; nodes that nobody has seen are none."""
     connection = start("digitalocean", "--token=t", NOMAD_CSI_SANDBOX_INSTANCE_ID="7")
     volume_id = make(connection).volume_id
-    ask = {"volume_id": volume_id, "use": WRITER, "timeout_s": 30}
+    ask = (connection, "ControllerPublishVolume", WRITER)
 
-    found = csi_calls.controller_publish_volume(connection, node_id="7", **ask)
-    unknown = refused(csi_calls.controller_publish_volume, connection, node_id="8", **ask)
+    found = csi_calls.call(*ask, volume_id=volume_id, node_id="7")
+    unknown = refused(csi_calls.call, *ask, volume_id=volume_id, node_id="8")
 
     assert found.publish_context == {"dobs.csi.digitalocean.com/volume-name": "v"}
     assert (unknown[0], unknown[1].endswith("droplet 8 does not exist")) == ("NOT_FOUND", True)
@@ -198,71 +196,47 @@ def test_disk_is_attached_to_one_node(start):
 )
 def test_context_that_is_missing_shows_on_the_node(start, folder, words, context, text):
     """Registered without a word, and refused when it is mounted."""
-    use = csi_calls.VolumeUse(volume_id="v", use=WRITER, context=context)
+    asked = {"volume_id": "v", "volume_context": context, "target_path": str(folder / "t")}
 
-    code, said = refused(
-        csi_calls.node_publish_volume,
-        start(*words),
-        use,
-        staging_target_path="",
-        target_path=str(folder / "t"),
-        timeout_s=30,
-    )
+    code, said = refused(csi_calls.call, start(*words), "NodePublishVolume", WRITER, **asked)
 
     assert (code, said.endswith(text)) == ("INVALID_ARGUMENT", True)
 
 
 def test_democratic_without_its_context_does_not_stage(democratic, folder):
     """The sentence that operators ask about."""
-    code, said = refused(
-        csi_calls.node_stage_volume,
-        democratic("zfs-generic-nfs"),
-        csi_calls.VolumeUse(volume_id="data", use=WRITER),
-        staging_target_path=str(folder / "s"),
-        timeout_s=30,
-    )
+    asked = {"volume_id": "data", "staging_target_path": str(folder / "s")}
+
+    code, said = refused(csi_calls.call, democratic("zfs-generic-nfs"), "NodeStageVolume", WRITER, **asked)
 
     assert (code, said.endswith("unknown/unsupported node_attach_driver: undefined")) == ("INVALID_ARGUMENT", True)
 
 
 def test_volume_is_staged_then_published_then_measured(hostpath, folder):
-    """Folders instead of mounts, and nothing is left of them."""
-    made = make(hostpath)
-    use = csi_calls.VolumeUse(volume_id=made.volume_id, use=WRITER)
-    paths = {"staging_target_path": str(folder / "s"), "target_path": str(folder / "t")}
+    """Folders instead of mounts, which are removed, but never with data: it is on the machine's own disk."""
+    asked = {"volume_id": make(hostpath).volume_id, "staging_target_path": str(folder / "s")}
+    target = {"volume_id": asked["volume_id"], "target_path": str(folder / "t")}
 
-    before = refused(csi_calls.node_publish_volume, hostpath, use, **paths, timeout_s=30)
-    csi_calls.node_stage_volume(hostpath, use, staging_target_path=paths["staging_target_path"], timeout_s=30)
-    csi_calls.node_publish_volume(hostpath, use, **paths, timeout_s=30)
-    usage = csi_calls.node_get_volume_stats(
-        hostpath, volume_id=made.volume_id, volume_path=paths["target_path"], timeout_s=30
-    )
-    csi_calls.node_unpublish_volume(hostpath, volume_id=made.volume_id, target_path=paths["target_path"], timeout_s=30)
+    before = refused(csi_calls.call, hostpath, "NodePublishVolume", WRITER, **asked | target)
+    csi_calls.call(hostpath, "NodeStageVolume", WRITER, **asked)
+    csi_calls.call(hostpath, "NodePublishVolume", WRITER, **asked | target)
+    [usage] = [
+        each
+        for each in csi_calls.call(
+            hostpath, "NodeGetVolumeStats", volume_id=asked["volume_id"], volume_path=target["target_path"]
+        ).usage
+        if each.unit == csi_pb2.VolumeUsage.BYTES
+    ]
+    (folder / "t" / "data").write_text("precious", encoding="utf-8")
+    kept = refused(csi_calls.call, hostpath, "NodeUnpublishVolume", **target)
 
     assert before[0] == "FAILED_PRECONDITION"
-    assert usage.total_bytes > usage.available_bytes > 0
-    assert not (folder / "t").exists()
-
-
-def test_data_below_a_target_is_never_removed(hostpath, folder):
-    """Nothing is mounted there, so it is on the machine's own disk."""
-    made = make(hostpath)
-    use = csi_calls.VolumeUse(volume_id=made.volume_id, use=WRITER)
-    paths = {"staging_target_path": str(folder / "s"), "target_path": str(folder / "t")}
-    csi_calls.node_stage_volume(hostpath, use, staging_target_path=paths["staging_target_path"], timeout_s=30)
-    csi_calls.node_publish_volume(hostpath, use, **paths, timeout_s=30)
-    (folder / "t" / "data").write_text("precious", encoding="utf-8")
-
-    code, text = refused(
-        csi_calls.node_unpublish_volume,
-        hostpath,
-        volume_id=made.volume_id,
-        target_path=paths["target_path"],
-        timeout_s=30,
-    )
-
-    assert (code, "what it holds is on the client's own disk" in text) == ("INTERNAL", True)
+    assert usage.total > usage.available > 0
+    assert (kept[0], "what it holds is on the client's own disk" in kept[1]) == ("INTERNAL", True)
     assert (folder / "t" / "data").read_text(encoding="utf-8") == "precious"
+    (folder / "t" / "data").unlink()
+    csi_calls.call(hostpath, "NodeUnpublishVolume", **target)
+    assert not (folder / "t").exists()
 
 
 def test_processes_of_one_driver_see_the_same_storage(start, tmp_path):

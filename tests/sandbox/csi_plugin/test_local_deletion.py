@@ -27,8 +27,7 @@ def zfs(start, tmp_path):
 
 
 def make(connection, name="v", **fields):
-    wanted = csi_calls.NewVolume(name=name, capabilities=USE, **fields)
-    return csi_calls.create_volume(connection, wanted, timeout_s=30).volume_id
+    return csi_calls.create_volume(connection, name, *USE, **fields).volume_id
 
 
 def delete(connection, volume_id):
@@ -75,7 +74,7 @@ def test_nfs_reads_ids_of_snapshots_of_five_parts_only(nfs):
         "NOT_FOUND",
         "failed to create nfsSnapshot from snapshot ID",
     )
-    csi_calls.delete_snapshot(nfs, snapshot_id=bad, timeout_s=30)
+    csi_calls.call(nfs, "DeleteSnapshot", snapshot_id=bad)
     assert make(nfs, "w", parameters=NFS, snapshot_id=good) == "nas#pool#w##"
 
 

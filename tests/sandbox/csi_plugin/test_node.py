@@ -12,23 +12,23 @@ DEVICE = {"devicePath": "/dev/xvdaa"}
 
 
 def ebs(use=WRITER, **more):
-    return csi_calls.VolumeUse(**{"volume_id": "vol-1", "use": use, "publish_context": DEVICE, **more})
+    return {"volume_id": "vol-1", "use": use, "publish_context": DEVICE} | more
 
 
 def efs(use=SHARED, **more):
-    return csi_calls.VolumeUse(**{"volume_id": "fs-01234567", "use": use, **more})
+    return {"volume_id": "fs-01234567", "use": use} | more
 
 
 def stage(connection, volume, path):
-    csi_calls.node_stage_volume(connection, volume, staging_target_path=str(path), timeout_s=30)
+    csi_calls.call(connection, "NodeStageVolume", staging_target_path=str(path), **volume)
 
 
 def publish(connection, volume, path, staging="/s"):
-    csi_calls.node_publish_volume(connection, volume, staging_target_path=staging, target_path=str(path), timeout_s=30)
+    csi_calls.call(connection, "NodePublishVolume", staging_target_path=staging, target_path=str(path), **volume)
 
 
 def unpublish(connection, path):
-    csi_calls.node_unpublish_volume(connection, volume_id="vol-1", target_path=str(path), timeout_s=30)
+    csi_calls.call(connection, "NodeUnpublishVolume", volume_id="vol-1", target_path=str(path))
 
 
 def refused(call, *arguments):
@@ -39,7 +39,7 @@ def refused(call, *arguments):
 
 def test_ebs_node_reports_three_keys_and_26_volumes(start, instances):
     """What the driver answers on an instance of the sandbox's size."""
-    found = csi_calls.node_get_info(start("aws-ebs", "node"), timeout_s=30)
+    found = csi_calls.call(start("aws-ebs", "node"), "NodeGetInfo")
 
     assert (found.node_id, found.max_volumes_per_node) == (instances["us-east-1a"], 26)
     assert dict(found.accessible_topology.segments) == {
@@ -52,15 +52,13 @@ def test_ebs_node_reports_three_keys_and_26_volumes(start, instances):
 @pytest.mark.parametrize(("flag", "limit"), [("--volume-attach-limit=5", 5), ("--reserved-volume-attachments=3", 24)])
 def test_ebs_limit_follows_its_flags(start, flag, limit):
     """Both ways to set it."""
-    assert csi_calls.node_get_info(start("aws-ebs", "node", flag), timeout_s=30).max_volumes_per_node == limit
+    assert csi_calls.call(start("aws-ebs", "node", flag), "NodeGetInfo").max_volumes_per_node == limit
 
 
 def test_efs_node_reports_one_key_and_no_limit(start, instances):
     """Any number of file systems fits, unless a flag says otherwise."""
-    found = csi_calls.node_get_info(start("aws-efs"), timeout_s=30)
-    limited = csi_calls.node_get_info(
-        start("aws-efs", "--volume-attach-limit-opt-in", "--volume-attach-limit=7"), timeout_s=30
-    )
+    found = csi_calls.call(start("aws-efs"), "NodeGetInfo")
+    limited = csi_calls.call(start("aws-efs", "--volume-attach-limit-opt-in", "--volume-attach-limit=7"), "NodeGetInfo")
 
     assert (found.node_id, found.max_volumes_per_node) == (instances["us-east-1a"], 0)
     assert dict(found.accessible_topology.segments) == {"topology.kubernetes.io/zone": "us-east-1a"}
@@ -78,9 +76,8 @@ def test_ebs_volume_is_staged_published_and_undone(start, tmp_path):
     assert (tmp_path / "target/v").is_dir()
     for _ in range(2):
         unpublish(connection, tmp_path / "target/v")
-        csi_calls.node_unstage_volume(
-            connection, volume_id="vol-1", staging_target_path=str(tmp_path / "staging/v"), timeout_s=30
-        )
+        staged = str(tmp_path / "staging/v")
+        csi_calls.call(connection, "NodeUnstageVolume", volume_id="vol-1", staging_target_path=staged)
     assert not (tmp_path / "target/v").exists()
 
 
@@ -116,7 +113,7 @@ def test_data_is_never_removed_by_unpublishing(start, tmp_path, kind):
     [
         (ebs(READER), "Volume capability not supported"),
         (ebs(SHARED), "Volume capability not supported"),
-        (ebs(context={"partition": "-1"}), "Volume Attribute is not valid"),
+        (ebs(volume_context={"partition": "-1"}), "Volume Attribute is not valid"),
         (ebs(publish_context={}), "Device path not provided"),
         (ebs(volume_id=""), "Volume ID not provided"),
         (
@@ -155,7 +152,7 @@ def test_efs_is_published_without_staging(start, tmp_path):
     """The EFS driver has no staging step."""
     connection = start("aws-efs")
 
-    publish(connection, efs(context={"encryptInTransit": "true", "mounttargetip": "10.0.0.7"}), tmp_path / "v")
+    publish(connection, efs(volume_context={"encryptInTransit": "true", "mounttargetip": "10.0.0.7"}), tmp_path / "v")
 
     assert (tmp_path / "v").is_dir()
     assert refused(stage, connection, efs(), tmp_path / "s").startswith("UNIMPLEMENTED")
@@ -166,9 +163,9 @@ def test_efs_is_published_without_staging(start, tmp_path):
     [
         (efs(READER), "Volume capability not supported: invalid access mode: MULTI_NODE_READER_ONLY"),
         (efs(BLOCK), "Volume capability not supported: only filesystem volumes are supported"),
-        (efs(context={"path": "/x"}), "Volume context property path not supported."),
-        (efs(context={"encryptInTransit": "yes"}), "must be a boolean value"),
-        (efs(context={"mounttargetip": "nas"}), "is not a valid IP address"),
+        (efs(volume_context={"path": "/x"}), "Volume context property path not supported."),
+        (efs(volume_context={"encryptInTransit": "yes"}), "must be a boolean value"),
+        (efs(volume_context={"mounttargetip": "nas"}), "is not a valid IP address"),
         (efs(volume_id="fs-xyz"), "Expected a file system ID of the form"),
         (efs(volume_id="fs-01234567:/a:fsap-xyz"), "Expected an access point ID of the form"),
         (efs(volume_id="fs-01234567:a:b:c"), "Expected at most three fields"),
@@ -177,7 +174,7 @@ def test_efs_is_published_without_staging(start, tmp_path):
                 capability.VolumeCapability(
                     access_mode="multi-node-multi-writer", attachment_mode="file-system", mount_flags=("tls",)
                 ),
-                context={"encryptInTransit": "false"},
+                volume_context={"encryptInTransit": "false"},
             ),
             "Found tls in mountOptions but encryptInTransit is false",
         ),
