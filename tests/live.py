@@ -32,14 +32,14 @@ JOB = """job "{job_id}" {{
       restart {{
         attempts = 20
         interval = "1h"
-        delay    = "50ms"
+        delay    = "{delay}"
         mode     = "delay"
       }}
       csi_plugin {{
         id                     = "{plugin_id}"
-        type                   = "node"
+        type                   = "{role}"
         health_timeout         = "{health_timeout}"
-        stage_publish_base_dir = "{data_dir}/client/csi/node/{plugin_id}"
+        stage_publish_base_dir = "{client_dir}/csi/{role}/{plugin_id}"
       }}
       env {{
         {fault_file} = "{folder}/${{node.unique.name}}.json"
@@ -53,6 +53,13 @@ JOB = """job "{job_id}" {{
   }}
 }}
 """
+
+
+def register(client, job_id, plugin_id, folder, *, arguments, role="node", delay="50ms", **fields):
+    """Run a plugin as a system job that reads orders of faults from files of *folder*."""
+    known = {"job_id": job_id, "plugin_id": plugin_id, "folder": folder, "role": role, "delay": delay} | fields
+    source = JOB.format(fault_file=FAULT_FILE, arguments=json.dumps(arguments), **known)
+    jobs.register(client, jobs.parse(client, source), source=source, enforce_index=None)
 
 
 class Live:
@@ -90,18 +97,9 @@ class Live:
         own = ["--driver", "aws-efs", *words, "--endpoint=${CSI_ENDPOINT}"]
         known = {"constraint": "", "health_timeout": "30s"} | more
         job_id = job_id or f"plugin-{plugin_id}-nodes"
-        source = JOB.format(
-            job_id=job_id,
-            plugin_id=plugin_id,
-            data_dir=self.data_dir,
-            fault_file=FAULT_FILE,
-            folder=folder,
-            env=env,
-            command=command,
-            arguments=json.dumps(known.pop("arguments", own)),
-            **known,
-        )
-        jobs.register(self.client, jobs.parse(self.client, source), source=source, enforce_index=None)
+        words = {"command": command, "arguments": known.pop("arguments", own)}
+        client_dir = self.data_dir / "client"
+        register(self.client, job_id, plugin_id, folder, client_dir=client_dir, env=env, **words, **known)
         self.job_ids.append(job_id)
         return Plugin(self, plugin_id, job_id, folder)
 
@@ -127,6 +125,9 @@ class Live:
 class Plugin:
     """A plugin on the cluster: faults are ordered, processes are signalled, and it is checked."""
 
+    stable_s = 0.2
+    wait_s = deadlines.PATIENT_S
+
     def __init__(self, live, plugin_id, job_id, folder):
         self.live, self.plugin_id, self.job_id, self.folder = live, plugin_id, job_id, folder
 
@@ -143,19 +144,21 @@ class Plugin:
             "client_data_dir": "",
             "evidence": "nomad",
             "timeout_s": 30.0,
-            "stable_s": 0.2,
+            "stable_s": self.stable_s,
             "driver": "aws-efs",
         }
         return model.PluginExpectation(**known | changes)
 
+    def wanted(self, **changes):
+        return observation.WatchedPlugin(expectation=self.expectation(**changes), job_ids=(self.job_id,))
+
     def looker(self, *, probe_timeout_s=2.0, **changes):
-        wanted = observation.WatchedPlugin(expectation=self.expectation(**changes), job_ids=(self.job_id,))
-        return observation.Observer(self.live.client, [wanted], probe_timeout_s=probe_timeout_s)
+        return observation.Observer(self.live.client, [self.wanted(**changes)], probe_timeout_s=probe_timeout_s)
 
     def until(self, *statuses, **changes):
         """Look until the plugin is the first of *statuses*, and its instances the others; return what was seen."""
         looker = self.looker(**changes)
-        deadline = time.monotonic() + deadlines.PATIENT_S
+        deadline = time.monotonic() + self.wait_s
         while True:
             [seen] = looker.observe()
             found = (seen.status.status, *(row.status for row in seen.status.instances))
@@ -188,7 +191,7 @@ class Plugin:
         """Kill the process on a client, and wait until it runs again."""
         before = self.allocation(name).restarts
         self.signal(name, signal.SIGKILL)
-        deadline = time.monotonic() + deadlines.PATIENT_S
+        deadline = time.monotonic() + self.wait_s
         while not (self.allocation(name).restarts > before and _last(self.allocation(name)) == "Started"):
             assert time.monotonic() < deadline
             time.sleep(0.02)
@@ -199,8 +202,10 @@ def _last(allocation):
 
 
 def _names(path, alloc_id):
+    """Return whether a process is the plugin itself: the executor of a real client names no socket."""
     with contextlib.suppress(OSError):
-        return f"/{alloc_id}/csi.sock".encode() in path.read_bytes()
+        words = path.read_bytes().split(b"\0")
+        return any(word.endswith(f"/{alloc_id}/csi.sock".encode()) for word in words) and b"executor" not in words
     return False
 
 

@@ -6,27 +6,23 @@ Each client finds itself in a zone, as it would on EC2: an emulator of the metad
 
 import contextlib
 import json
-import os
 import shutil
 import signal
 import socket
 import subprocess
 import time
 from contextlib import ExitStack
-from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
 from nomad_csi import errors, nomad
-from nomad_csi.health import explaining, observation
-from nomad_csi.nomad import jobs, nodes
-from nomad_csi.plan import model
-from nomad_csi_sandbox.csi_plugin.server import FAULT_FILE
+from nomad_csi.health import explaining
+from nomad_csi.nomad import nodes
 from nomad_csi_sandbox.imds import documents
 from nomad_csi_sandbox.imds import server as imds
 from nomad_csi_sandbox.session import agent as session_agent
 from nomad_csi_sandbox.session import chroot, mounts, processes, tasks
+from tests import live
 from tests.contract import agents
 
 WAIT_S = 120.0
@@ -44,38 +40,6 @@ HOSTPATH = {
     "controllers": len(ZONES),
 }
 """What is expected of `Cluster.hostpath`, otherwise than of the emulator of the EFS driver."""
-
-JOB = """job "{job_id}" {{
-  type = "system"
-  {top}
-  group "g" {{
-    task "plugin" {{
-      driver       = "raw_exec"
-      kill_timeout = "200ms"
-      restart {{
-        attempts = 20
-        interval = "1h"
-        delay    = "1s"
-        mode     = "delay"
-      }}
-      csi_plugin {{
-        id                     = "{plugin_id}"
-        type                   = "{role}"
-        health_timeout         = "{health_timeout}"
-        stage_publish_base_dir = "{folder}/c1/client/csi/{role}/{plugin_id}"
-      }}
-      env {{
-        {fault_file} = "{folder}/{plugin_id}-${{node.unique.name}}.json"
-        {env}
-      }}
-      config {{
-        command = "{command}"
-        args    = {arguments}
-      }}
-    }}
-  }}
-}}
-"""
 
 
 class Cluster:
@@ -156,24 +120,17 @@ class Cluster:
         """Return the status of each client, by name."""
         return {item.name: item.status for item in nodes.list_nodes(self.client)}
 
-    def run(self, plugin_id, *words, job_id="", command=EMULATOR, role="node", top="", env="", health_timeout="30s"):
+    def run(self, plugin_id, *words, job_id="", command=EMULATOR, **more):
         """Run a plugin on both clients, as it is now; by default an emulator of the EFS driver."""
         own = ["--driver", "aws-efs", *words] if command == EMULATOR else words
         job_id = job_id or f"plugin-{plugin_id}"
-        source = JOB.format(
-            job_id=job_id,
-            plugin_id=plugin_id,
-            role=role,
-            folder=self.folder,
-            fault_file=FAULT_FILE,
-            top=top,
-            env=env,
-            health_timeout=health_timeout,
-            command=command,
-            arguments=json.dumps([*own, "--endpoint=${CSI_ENDPOINT}"]),
-        )
-        jobs.register(self.client, jobs.parse(self.client, source), source=source, enforce_index=None)
-        return Plugin(self, plugin_id, job_id)
+        known = {"constraint": "", "env": "", "health_timeout": "30s", "delay": "1s"} | more
+        arguments = [*own, "--endpoint=${CSI_ENDPOINT}"]
+        faults = self.folder / f"faults-{plugin_id}"
+        faults.mkdir(exist_ok=True)
+        place = {"client_dir": self.folder / "c1/client", "command": command, "arguments": arguments}
+        live.register(self.client, job_id, plugin_id, faults, **place, **known)
+        return Plugin(self, plugin_id, job_id, faults)
 
     def hostpath(self, plugin_id, *words, **more):
         """Run the hostpath driver of Kubernetes CSI, a real one, as a monolith on both clients."""
@@ -205,83 +162,19 @@ class Cluster:
             mounts.unmount_below(self.folder)
 
 
-@dataclass(frozen=True)
-class Plugin:
+class Plugin(live.Plugin):
     """A plugin on both clients."""
 
-    cluster: Cluster
-    plugin_id: str
-    job_id: str
-
-    def expectation(self, **changes):
-        known = {
-            "plugin_id": self.plugin_id,
-            "provider": "efs.csi.aws.com",
-            "version": "v3.4.1",
-            "namespace": "default",
-            "controllers": 0,
-            "datacenters": ("*",),
-            "node_pool": "default",
-            "task_driver": "raw_exec",
-            "client_data_dir": "",
-            "evidence": "nomad",
-            "timeout_s": 30.0,
-            "stable_s": 1.0,
-            "driver": "aws-efs",
-        }
-        return model.PluginExpectation(**known | changes)
-
-    def wanted(self, **changes):
-        return observation.WatchedPlugin(expectation=self.expectation(**changes), job_ids=(self.job_id,))
+    stable_s = 1.0
+    wait_s = WAIT_S
 
     def look(self, before=(), **changes):
-        [seen] = observation.Observer(self.cluster.client, [self.wanted(**changes)], probe_timeout_s=2.0).observe(
-            before
-        )
+        [seen] = self.looker(**changes).observe(before)
         return seen
-
-    def until(self, *statuses, **changes):
-        """Look until the plugin is the first of *statuses*, and its instances the others."""
-        last = []
-
-        def found():
-            seen = self.look(**changes)
-            words = (seen.status.status, *(row.status for row in seen.status.instances))
-            last[:] = [*words, *map(str, seen.status.findings)]
-            return seen if words[: len(statuses)] == statuses else None
-
-        return until(found, last)
-
-    def fault(self, name, **fault):
-        """Order a fault of the emulator on a client; none ends it."""
-        path = self.cluster.folder / f"{self.plugin_id}-{name}.json"
-        made = path.with_suffix(".new")
-        made.write_text(json.dumps(fault))
-        made.replace(path)
 
     def explained(self, seen):
         expectation = seen.wanted.expectation
-        return explaining.explain(self.cluster.client, expectation, seen.wanted.job_ids, seen.seen, seen.status)
-
-    def allocation(self, name):
-        found = jobs.allocations(self.cluster.client, "default", self.job_id)
-        [wanted] = [item for item in found if item.node_name == name and item.desired_status == "run"]
-        return wanted
-
-    def signal(self, name, number):
-        alloc_id = self.allocation(name).alloc_id
-        found = [path for path in Path("/proc").glob("[0-9]*/cmdline") if _is_plugin(path, alloc_id)]
-        assert found
-        for path in found:
-            os.kill(int(path.parent.name), number)
-
-    def restart(self, name):
-        """Kill the process on a client, and wait until it runs again."""
-        before = self.allocation(name).restarts
-        self.signal(name, signal.SIGKILL)
-        until(
-            lambda: self.allocation(name).restarts > before and self.allocation(name).task_events[-1].type == "Started"
-        )
+        return explaining.explain(self.live.client, expectation, seen.wanted.job_ids, seen.seen, seen.status)
 
 
 def until(look, last=()):
@@ -291,14 +184,6 @@ def until(look, last=()):
         assert time.monotonic() < deadline, last
         time.sleep(0.1)
     return found
-
-
-def _is_plugin(path, alloc_id):
-    """Return whether a process is the plugin itself: the executor's command line names no socket."""
-    with contextlib.suppress(OSError):
-        words = path.read_bytes().split(b"\0")
-        return any(word.endswith(f"/{alloc_id}/csi.sock".encode()) for word in words) and b"executor" not in words
-    return False
 
 
 def _free_ports(count):

@@ -68,7 +68,7 @@ def commands(heading):
 def cluster():
     """Two clients; the plugin and its volume, which a slow consumer uses, are on the first one alone."""
     with two_clients.started() as made:
-        plugin = made.hostpath("local", top='constraint {\n attribute = "${node.unique.name}"\n value = "c1"\n}')
+        plugin = made.hostpath("local", constraint='constraint {\n attribute = "${node.unique.name}"\n value = "c1"\n}')
         plugin.until("partial", "healthy", "healthy", "missing", **two_clients.HOSTPATH)
         new = registration.VolumeRegistration(
             volume_id="made", namespace="default", name="made", plugin_id="local", capabilities=(MODE,)

@@ -47,7 +47,7 @@ MODE = registration.Capability(access_mode="single-node-writer", attachment_mode
 def cluster():
     """A server that misses a client after some seconds, and a volume on the first client, where its plugin is."""
     with two_clients.started(heartbeat_grace="3s", min_heartbeat_ttl="1s") as made:
-        plugin = made.hostpath("local", top='constraint {\n attribute = "${node.unique.name}"\n value = "c1"\n}')
+        plugin = made.hostpath("local", constraint='constraint {\n attribute = "${node.unique.name}"\n value = "c1"\n}')
         plugin.until("partial", "healthy", "healthy", "missing", **two_clients.HOSTPATH)
         new = registration.VolumeRegistration(
             volume_id="made", namespace="default", name="made", plugin_id="local", capabilities=(MODE,)

@@ -19,7 +19,10 @@ MODE = registration.Capability(access_mode="single-node-writer", attachment_mode
 def cluster():
     """Both clients, and both plugins at once: they get well together."""
     with two_clients.started() as made:
-        made.plugins = {"half": made.hostpath("half", top=ONLY_C1), "swapped": made.run("swapped", health_timeout="2m")}
+        made.plugins = {
+            "half": made.hostpath("half", constraint=ONLY_C1),
+            "swapped": made.run("swapped", health_timeout="2m"),
+        }
         yield made
 
 
@@ -76,7 +79,7 @@ def test_version_that_changed_in_place_is_asked_of_the_instance(cluster):
     plugin = cluster.plugins["swapped"]
     plugin.until("healthy", "healthy", "healthy")
     plugin.fault("c2", version="v9")
-    plugin.restart("c2")
+    plugin.kill("c2")
 
     own = plugin.until("wrong-identity", "healthy", "wrong-identity", client_data_dir=str(cluster.folder / "c2"))
     later = plugin.until("healthy", "healthy", "healthy")  # heard of by Nomad since, or a minute on

@@ -110,7 +110,7 @@ def hung(cluster):
     over = threading.Event()
 
     def run():
-        plugin = two_clients.Plugin(cluster, "efs0", "plugin-efs0-nodes")
+        plugin = two_clients.Plugin(cluster, "efs0", "plugin-efs0-nodes", cluster.folder)
         is_stopped = False
         while not over.wait(0.1) or is_stopped:
             is_wanted = not over.is_set() and is_asked(cluster, "c2")
