@@ -99,6 +99,8 @@ INPUTS = {
         "availabilityZone": "us-east-1b",
         "mapPublicIpOnLaunch": True,
     },
+    "DefaultVpc": lambda _: {"enableDnsHostnames": True, "region": "eu-west-1"},
+    "DefaultSubnet": lambda _: {"availabilityZone": "eu-west-1c", "region": "eu-west-1"},
     "InternetGateway": lambda beside: {"vpcId": beside.vpc()},
     "RouteTable": Beside.routes,
     "Route": Beside.route,
@@ -121,6 +123,9 @@ INPUTS = {
     "SecurityGroup": lambda _: {"ingress": [NFS | {"cidrBlocks": ["10.0.0.0/8"]}]},
     "SecurityGroupIngressRule": lambda beside: beside.rule(ipProtocol="tcp", cidrIpv4="10.0.0.0/8"),
     "SecurityGroupEgressRule": lambda beside: beside.rule(ipProtocol="tcp", cidrIpv4="10.0.0.0/8", description="NFS"),
+    "SecurityGroupRule": lambda beside: beside.rule(
+        type="egress", protocol="tcp", cidrBlocks=["10.0.0.0/8", "10.9.0.0/16"], description="NFS"
+    ),
     "LifecyclePolicy": lambda _: {
         "description": "nightly",
         "executionRoleArn": COPIES,
@@ -154,6 +159,7 @@ INPUTS = {
     "InstanceProfile": Beside.of_role,
     "RolePolicy": lambda beside: beside.of_role(policy=beside.document("ec2:AttachVolume")),
     "RolePolicyAttachment": lambda beside: beside.of_role(policyArn=beside.policy().id),
+    "Bucket": lambda beside: {"bucket": beside.unique, "forceDestroy": True},
     "Parameter": lambda beside: {
         "type": "SecureString",
         "value": "one",
@@ -175,7 +181,7 @@ def arguments(request, engine, made, unique, document, trust_policy):
 
 TAGGED = {row.token for row in table.ROWS.values() if row.has_tags}
 
-STAYS = {"SecretVersion"}
+STAYS = {"DefaultVpc", "DefaultSubnet", "SecretVersion"}
 """What a delete leaves in AWS, as the real provider does."""
 
 

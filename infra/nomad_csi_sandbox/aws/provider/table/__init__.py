@@ -12,10 +12,10 @@ from collections.abc import Mapping
 
 from nomad_csi import errors
 from nomad_csi_sandbox.aws.provider import rows
-from nomad_csi_sandbox.aws.provider.table import ebs, ec2, efs, groups, iam, kms, secrets, snapshots
+from nomad_csi_sandbox.aws.provider.table import ebs, ec2, efs, groups, iam, kms, s3, secrets, snapshots
 
 ROWS: Mapping[str, rows.Row] = {
-    row.token: row for module in (ebs, ec2, efs, groups, iam, kms, secrets, snapshots) for row in module.ROWS
+    row.token: row for module in (ebs, ec2, efs, groups, iam, kms, s3, secrets, snapshots) for row in module.ROWS
 }
 """By Pulumi's token."""
 

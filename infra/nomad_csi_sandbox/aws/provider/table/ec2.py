@@ -1,5 +1,6 @@
 """Networks of EC2. Source: hashicorp/terraform-provider-aws, ``internal/service/ec2``, read 2026-11."""
 
+import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
@@ -59,6 +60,20 @@ def _main_tables(aws: clients.Clients, vpc_id: str) -> list[dict[str, Any]]:
     """Return the route table of subnets that have none of their own, if there is one."""
     filters = [{"Name": "vpc-id", "Values": [vpc_id]}, {"Name": "association.main", "Values": ["true"]}]
     return list(aws.ec2.describe_route_tables(Filters=filters)["RouteTables"])
+
+
+def _default_vpc(aws: clients.Clients, _inputs: Values) -> str:
+    """Return the default VPC of the region, made when there is none."""
+    found = aws.ec2.describe_vpcs(Filters=[{"Name": "is-default", "Values": ["true"]}])["Vpcs"]
+    return str((found[0] if found else aws.ec2.create_default_vpc()["Vpc"])["VpcId"])
+
+
+def _default_subnet(aws: clients.Clients, inputs: Values) -> str:
+    """Return the default subnet of a zone, made when there is none."""
+    zone = inputs["availabilityZone"]
+    filters = [{"Name": "default-for-az", "Values": ["true"]}, {"Name": "availability-zone", "Values": [zone]}]
+    found = aws.ec2.describe_subnets(Filters=filters)["Subnets"]
+    return str((found[0] if found else aws.ec2.create_default_subnet(AvailabilityZone=zone)["Subnet"])["SubnetId"])
 
 
 def _attach_gateway(aws: clients.Clients, identity: str, values: Values) -> None:
@@ -172,6 +187,26 @@ ROUTE_TABLE_ASSOCIATION = Row(
 ROWS = (
     VPC,
     SUBNET,
+    dataclasses.replace(
+        VPC,
+        token="aws:ec2/defaultVpc:DefaultVpc",
+        title="EC2 Default VPC",
+        inputs="enableDnsHostnames? enableDnsSupport? forceDestroy",
+        outputs=f"{VPC.outputs} cidrBlock instanceTenancy",
+        create=_default_vpc,
+        unsent="forceDestroy",
+        delete=(),
+    ),
+    dataclasses.replace(
+        SUBNET,
+        token="aws:ec2/defaultSubnet:DefaultSubnet",
+        title="EC2 Default Subnet",
+        inputs="availabilityZone! mapPublicIpOnLaunch? forceDestroy",
+        outputs=f"{SUBNET.outputs} availabilityZoneId cidrBlock vpcId",
+        create=_default_subnet,
+        unsent="forceDestroy",
+        delete=(),
+    ),
     Row(
         token="aws:ec2/internetGateway:InternetGateway",
         title="EC2 Internet Gateway",

@@ -25,6 +25,7 @@ PEERS = {
     "cidrIpv6": "ipv6CidrBlocks",
     "prefixListId": "prefixListIds",
     "referencedSecurityGroupId": "securityGroups",
+    "sourceSecurityGroupId": "securityGroups",
 }
 """The one peer of a rule that is an object of its own, and the list that it would be in."""
 
@@ -191,8 +192,71 @@ def _rule(direction: str) -> Row:
     )
 
 
+def _create_described(aws: clients.Clients, inputs: Values) -> str:
+    group = inputs["securityGroupId"]
+    _change(aws, "authorize", inputs["type"], group, [_permission(inputs, group)])
+    lists = [peer for name in ("cidrBlocks", "ipv6CidrBlocks", "prefixListIds") for peer in inputs.get(name) or []]
+    source = [inputs["sourceSecurityGroupId"]] if inputs.get("sourceSecurityGroupId") else []
+    peers = [*(["self"] if inputs.get("self") else []), *source, *lists]
+    return "_".join([group, *(str(inputs[name]) for name in ("type", "protocol", "fromPort", "toPort")), *peers])
+
+
+def _described(identity: str) -> dict[str, Any]:
+    """Return what ``sg-1_ingress_tcp_2049_2049_10.0.0.0/16`` says; the provider imports rules by such ids."""
+    group, direction, protocol, from_port, to_port, *peers = identity.split("_")
+    [source] = [peer for peer in peers if peer.startswith("sg-")] or [""]
+    return {
+        "securityGroupId": group,
+        "type": direction,
+        "protocol": protocol,
+        "fromPort": int(from_port),
+        "toPort": int(to_port),
+        "self": "self" in peers,
+        "sourceSecurityGroupId": source,
+        "cidrBlocks": [peer for peer in peers if "/" in peer and ":" not in peer],
+        "ipv6CidrBlocks": [peer for peer in peers if ":" in peer],
+        "prefixListIds": [peer for peer in peers if peer.startswith("pl-")],
+    }
+
+
+def _read_described(aws: clients.Clients, identity: str, _values: Values) -> list[str]:
+    """Return the permissions that the id describes, none when the group lacks one of them."""
+    rule = _described(identity)
+    group = _group(aws, rule["securityGroupId"])
+    live = {_bare(one) for one in _split(group[PERMISSIONS[rule["type"]]])}
+    wanted = {_bare(one) for one in _split([_permission(rule, rule["securityGroupId"])])}
+    return sorted(wanted) if wanted <= live else []
+
+
+def _bare(permission: Permission) -> str:
+    """Return `_key` of a permission of one peer without its description."""
+    [list_name] = permission.keys() - {"IpProtocol", "FromPort", "ToPort"}
+    [peer] = permission[list_name]
+    return _key({**permission, list_name: {name: peer[name] for name in peer if name != "Description"}})
+
+
+def _delete_described(aws: clients.Clients, identity: str, _values: Values) -> None:
+    rule = _described(identity)
+    group = rule["securityGroupId"]
+    _change(aws, "revoke", rule["type"], group, _split([_permission(rule, group)]))
+
+
 ROWS = (
     GROUP,
     _rule("ingress"),
     _rule("egress"),
+    Row(
+        token="aws:ec2/securityGroupRule:SecurityGroupRule",
+        title="Security Group Rule",
+        inputs=(
+            "cidrBlocks description fromPort! ipv6CidrBlocks prefixListIds protocol! securityGroupId! self? "
+            "sourceSecurityGroupId toPort! type!"
+        ),
+        outputs="securityGroupRuleId",
+        create=_create_described,
+        read=_read_described,
+        more=lambda _, identity, __: _described(identity) | {"securityGroupRuleId": ""},
+        delete=(_delete_described,),
+        delete_before_replace=True,
+    ),
 )
