@@ -51,12 +51,13 @@ KEPT = (
     "tests/contract/test_volumes.py",
     "tests/cli/test_cli.py",
     "tests/docs/test_readme.py",
+    "tests/volumes/test_deletion.py",
     "tests/walk/test_walk.py",
     "tests/packaging/test_wheels.py",
     "tests/e2e/test_main_job.py",
     "tests/test_lint.py",
 )
-"""What CI must run on every change: decisions, rules, HCL, the contract, commands, the wheels, the main job, lint."""
+"""What CI must run on every change: decisions, rules, HCL, the contract, commands, deletion, the wheels, the main job, lint."""
 
 
 def test_ci_keeps_what_every_change_must_pass():
