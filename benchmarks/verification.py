@@ -5,19 +5,15 @@ On the Nomad emulator, with instances that no process stands behind; the sockets
 """
 
 import dataclasses
-import importlib.util
-import sys
 import tempfile
 import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
-from typing import Any
 
 import yaml
 
-from benchmarks import timing, verification_commands
+from benchmarks import fleet, timing, verification_commands
 from nomad_csi.csi import probe
 from nomad_csi.health import gather
 from nomad_csi.plan import storage
@@ -100,28 +96,27 @@ def _change(many: crowd.Crowd, over: threading.Event) -> None:
 
 
 def _sockets() -> Iterator[str]:
-    tests = _fleets()
     kinds = {"h": (50, "ready"), "s": (25, "ready"), "d": (15, "missing"), "q": (10, "silent")}
     expected = {f"{kind}{number}": status for kind, (count, status) in kinds.items() for number in range(count)}
     with tempfile.TemporaryDirectory(dir="/tmp", prefix="nf") as folder:
-        fleet = tests.Fleet(Path(folder))
+        plugins = fleet.Fleet(Path(folder))
         try:
-            fleet.serve([name for name in expected if name[0] == "h"], 0.0)
-            fleet.serve([name for name in expected if name[0] == "s"], SLOW_S)
-            fleet.dead([name for name in expected if name[0] == "d"])
-            fleet.hung([name for name in expected if name[0] == "q"])
-            yield from _asked(tests, fleet, expected)
+            plugins.serve([name for name in expected if name[0] == "h"], 0.0)
+            plugins.serve([name for name in expected if name[0] == "s"], SLOW_S)
+            plugins.dead([name for name in expected if name[0] == "d"])
+            plugins.hung([name for name in expected if name[0] == "q"])
+            yield from _asked(plugins, expected)
         finally:
-            fleet.close()
+            plugins.close()
 
 
-def _asked(tests: ModuleType, fleet: Any, expected: dict[str, str]) -> Iterator[str]:
+def _asked(plugins: fleet.Fleet, expected: dict[str, str]) -> Iterator[str]:
     wanted = storage.plan_document(SPEC).plugins[0].expectation
-    wanted = dataclasses.replace(wanted, client_data_dir=str(fleet.data_dir), evidence="csi")
+    wanted = dataclasses.replace(wanted, client_data_dir=str(plugins.data_dir), evidence="csi")
     took, wrong = [], 0
     for _ in range(RUNS):
         began = time.perf_counter()
-        [seen] = gather.probe_all([(wanted, tests.told(expected))], timeout_s=DEADLINE_S)
+        [seen] = gather.probe_all([(wanted, fleet.told(expected))], timeout_s=DEADLINE_S)
         took.append(time.perf_counter() - began)
         wrong += {name: seen.probed[name, "node"].status for name in expected} != expected
     limit_s = 1.1 * DEADLINE_S + 0.5
@@ -134,20 +129,9 @@ def _asked(tests: ModuleType, fleet: Any, expected: dict[str, str]) -> Iterator[
     timing.hold("100 sockets", wrong, 0, "runs with a false status")
     began = time.perf_counter()
     for name in expected:
-        probe.probe(fleet.path(name), timeout_s=ONE_BY_ONE_S + SLOW_S, role="node")
+        probe.probe(plugins.path(name), timeout_s=ONE_BY_ONE_S + SLOW_S, role="node")
     loop_s = time.perf_counter() - began
     hung = sum(status == "silent" for status in expected.values())
     scaled_s = loop_s + hung * (DEADLINE_S - ONE_BY_ONE_S - SLOW_S)
     times = scaled_s / sorted(took)[RUNS // 2]
     yield f"the same one after the other: {loop_s:.1f} s, {scaled_s:.1f} s with that deadline: {times:.0f}x"
-
-
-def _fleets() -> ModuleType:
-    """Return the module of the tests that serves many sockets."""
-    path = Path(__file__).parents[1] / "tests" / "health" / "test_many_sockets.py"
-    spec = importlib.util.spec_from_file_location("fleets", path)
-    if spec is None or spec.loader is None:
-        raise RuntimeError(f"{path}: no module")
-    module = sys.modules["fleets"] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module

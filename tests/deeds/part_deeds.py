@@ -18,7 +18,7 @@ from nomad_csi.diagnosis.rules import claim_status
 from nomad_csi.drivers import ebs_limits
 from nomad_csi.frame import changes, resource
 from nomad_csi.hcl import files as parsed
-from nomad_csi.health import probe_run, probed, probed_needs
+from nomad_csi.health import probe_run, probed
 from nomad_csi.lint import judge
 from nomad_csi.nomad import acl_policy, plugins, snapshots, volumes
 from nomad_csi.nomad.records import tokens
@@ -418,7 +418,7 @@ def _probed(_agent, _context):
         rows = probed.judge(record, {"id-a": "a"}, answers)
         said = [
             f"{item.code} {item.subject}: {item.expected}, found {item.found}; {item.advice}"
-            for item in probed_needs.judge("ebs", rows, needs)
+            for item in probed.compare_needs("ebs", rows, needs)
         ]
         if name == "well" or said != shown.get(f"well, {what}"):
             shown[f"{name}, {what}"] = said

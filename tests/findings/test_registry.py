@@ -31,7 +31,6 @@ COMMANDS = {
     "diagnosis/read_claims.py": {"claims"},
     "diagnosis/page_data.py": {"verify"},
     "health/": {"verify"},
-    "health/probed_needs.py": {"csi probe", "verify"},
     "health/probed.py": {"csi probe", "verify"},
     "health/probe_deep.py": {"csi probe"},
     "jobs/conflicts.py": {"plan"},
@@ -188,7 +187,6 @@ RENAMED = [
     ("doctor", "zone-without-client", "volume-out-of-reach", {"csi probe", "doctor", "verify"}),
     ("doctor", "instance-absent", "ec2-instance-missing", {"doctor"}),
     ("csi probe", "wrong-name", "provider-differs", {"csi probe", "verify"}),
-    ("csi probe", "capabilities-differ", "instance-capabilities-differ", {"csi probe", "verify"}),
 ]
 """Command, its code before 0.1, the code of the condition now, and all commands that report the condition."""
 

@@ -4,7 +4,6 @@ import pytest
 
 from nomad_csi.findings import causes
 from nomad_csi.health import eligibility, found, plugins
-from nomad_csi.nomad import nodes
 
 
 @pytest.mark.parametrize(
@@ -39,11 +38,6 @@ def test_a_dot_in_a_datacenter_is_no_wildcard(expected, node):
     assert eligibility.eligible_nodes(expected(datacenters=("d.1",)), (node("a"),)) == ()
 
 
-def test_capacity_is_enough_for_as_many_controllers_as_clients(expected, node):
-    """Two controllers fit on two clients."""
-    assert eligibility.check_capacity(expected(controllers=2), (node("a"), node("b"))) == ()
-
-
 def test_capacity_refuses_more_controllers_than_clients(expected, node):
     """Controllers never share a client, so a third never finds a place."""
     [finding] = eligibility.check_capacity(expected(controllers=3), (node("a"), node("b"), node("c", status="down")))
@@ -65,19 +59,6 @@ def test_too_few_clients_are_explained_by_those_that_drain(expected, node, wante
     cause = "client-not-counted: plugin aws-ebs0" if is_explained else ""
     assert by_code["controllers-exceed-nodes"].cause == cause
     assert (by_code["client-not-counted"].found, status.status) == ("draining: b", "missing")
-
-
-def test_controller_on_a_client_that_drains_is_missing_for_that(expected, node, instance, seen):
-    """Nothing advises to check its job, or to stop it."""
-    clients = (node("a"), node("b", draining=True, eligible=False), node("c"))
-    there = seen(*(instance("controller", name) for name in "ab"), *(instance("node", name) for name in "ac"))
-
-    status = plugins.compare_plugin(expected(controllers=2), there, clients)
-
-    assert [(item.code, item.cause, bool(item.advice)) for item in causes.assign(status.findings)] == [
-        ("client-not-counted", "", True),
-        ("controller-missing", "client-not-counted: plugin aws-ebs0", False),
-    ]
 
 
 @pytest.mark.parametrize("names", ["ab", "a"])
@@ -120,28 +101,6 @@ def test_capacity_of_none_says_which_filter_removed_which_client(expected, node)
     assert finding.code == "no-eligible-node"
     assert finding.severity == "error"
     assert finding.found == "none of 3 clients (status down: a, b; task driver docker not healthy: c)"
-
-
-def test_capacity_of_an_empty_cluster(expected):
-    """A cluster without clients says so."""
-    [finding] = eligibility.check_capacity(expected(controllers=0), ())
-
-    assert (finding.code, finding.found) == ("no-eligible-node", "no clients")
-
-
-def test_capacity_names_a_few_of_many_clients(expected, node):
-    """A large cluster does not fill the screen."""
-    [finding] = eligibility.check_capacity(expected(), tuple(node(f"n{at}", draining=True) for at in range(9)))
-
-    assert finding.found == "none of 9 clients (draining: n0, n1, n2, n3, n4 and 4 more)"
-
-
-def test_recorded_client_is_eligible_for_raw_exec_only(expected, recorded):
-    """A real agent's client without Docker is no place for a Docker plugin."""
-    found = nodes.list_nodes(recorded("00-nodes"))
-
-    assert [node.name for node in eligibility.eligible_nodes(expected(task_driver="raw_exec"), found)] == ["vm"]
-    assert eligibility.why_not(expected(), found[0]) == "task driver docker not healthy"
 
 
 def test_task_driver_that_is_not_known_is_not_asked_for(expected, node):

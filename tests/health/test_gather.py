@@ -79,22 +79,6 @@ def test_other_job_that_the_token_may_not_read_is_a_result(context, scripted, pl
     assert len(seen.ran) == 1
 
 
-def test_other_job_that_is_gone_meanwhile_is_none(context, scripted, plugin_cluster, expectation):
-    """The record is a moment older."""
-    with_other_job(scripted, plugin_cluster)
-    scripted.reply("GET", "/v1/job/old", 404, "job not found")
-    scripted.reply("GET", "/v1/job/old/allocations", 200, [])
-
-    assert collect(context, expectation, plugin_cluster).others == ()
-
-
-def test_other_jobs_are_not_looked_for_where_the_own_ones_are_not_known(context, scripted, plugin_cluster, expectation):
-    """Nobody could tell them apart."""
-    with_other_job(scripted, plugin_cluster)
-
-    assert gather.ask_nomad(context.connect(), expectation, ()).others == ()
-
-
 def test_old_version_of_a_job_is_outdated(context, plugin_cluster, expectation):
     """During a rolling update a healthy instance may still be the one before it."""
     plugin_cluster.plugin()
@@ -113,16 +97,6 @@ def test_absent_and_stopped_jobs_are_missing(context, scripted, plugin_cluster, 
     scripted.replies["GET", "/v1/job/plugin-aws-ebs0-nodes"] = [job]
 
     assert collect(context, expectation, plugin_cluster).missing_jobs == plugin_cluster.job_ids
-
-
-def test_unknown_plugin_is_none(context, scripted, plugin_cluster, expectation):
-    """A plugin that Nomad does not know is a result."""
-    scripted.reply("GET", "/v1/plugin/csi/aws-ebs0", 404, "plugin not found")
-    plugin_cluster.allocation()
-
-    seen = collect(context, expectation, plugin_cluster)
-
-    assert (seen.plugin, seen.probed) == (None, {})
 
 
 def test_sockets_of_unknown_folders_are_not_asked(context, plugin_cluster, expectation):
@@ -147,18 +121,6 @@ def test_socket_of_another_machine_is_not_reached(context, short_folder, plugin_
 
     probed = seen.probed["alloc-a", "node"]
     assert (probed.reached, probed.detail) == (False, "its socket is not on this machine")
-
-
-def test_socket_path_that_is_too_long_is_not_reached(context, plugin_cluster, expectation):
-    """No client can have a socket there, so none is asked."""
-    plugin_cluster.plugin()
-    plugin_cluster.allocation()
-
-    seen = collect(context, dataclasses.replace(expectation, client_data_dir="/" + "x" * 100), plugin_cluster)
-
-    probed = seen.probed["alloc-a", "node"]
-    assert not probed.reached
-    assert "the system allows 107" in probed.detail
 
 
 @pytest.fixture
@@ -226,37 +188,3 @@ def test_cancelled_while_instances_are_asked(context, short_folder, plugin_clust
         silent.listen()
         with pytest.raises(errors.CancelledError):
             gather.probe_all([(wanted, told)], timeout_s=60, cancelled=cancelled)
-
-
-def test_parallel_calls_keep_their_order():
-    """Results stand where their calls stood, also when an earlier one ends last."""
-    first_may_end = threading.Event()
-
-    def first():
-        first_may_end.wait(120)
-        return 1
-
-    def second():
-        first_may_end.set()
-        return 2
-
-    assert gather.run_in_parallel([first, second]) == [1, 2]
-
-
-def test_after_an_error_no_call_is_begun():
-    """What was asked for is lost anyway, and whoever waits is let go."""
-    begun = []
-
-    def fail():
-        begun.append("first")
-        raise errors.CancelledError("no")
-
-    def slow():
-        begun.append("another")
-        time.sleep(0.05)
-
-    with pytest.raises(errors.CancelledError):
-        gather.run_in_parallel([fail, *[slow] * 50], workers=1)
-
-    assert begun[0] == "first"
-    assert len(begun) < 10

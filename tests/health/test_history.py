@@ -36,16 +36,6 @@ def test_restart_settles_with_time(lived, now_s):
     assert events.restarted(lived(*START, (ENDED, 100), (STARTED, 106), restarts=1), now_s * S) == ""
 
 
-def test_restart_that_nomad_heard_of_is_over(lived):
-    """A plugin that became healthy after its last start is."""
-    assert events.restarted(lived(*START, (ENDED, 100), (STARTED, 106), (WELL, 117), restarts=1), 120 * S) == ""
-
-
-def test_first_start_is_no_restart(lived):
-    """However young it is."""
-    assert events.restarted(lived(*START), 12 * S) == ""
-
-
 @pytest.mark.parametrize(
     ("told", "falls"),
     [

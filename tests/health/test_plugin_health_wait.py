@@ -69,15 +69,6 @@ def test_timeout_names_the_known_issue_that_the_error_of_aws_fits(context, plugi
     )
 
 
-def test_custom_timeout_goes_before_the_plans(context, plugin_cluster, expectation):
-    """Pulumi's customTimeouts decide where the operator gave one."""
-    plugin_cluster.plugin(instances=0)
-    plugin_cluster.allocation()
-
-    with pytest.raises(errors.NomadCsiError, match=r"after 0\.04 s"):
-        wait(dataclasses.replace(context, timeout_s=0.04), expectation, plugin_cluster)
-
-
 def test_capacity_is_refused_without_waiting(context, heard, plugin_cluster, expectation):
     """Two controllers on one client will not become healthy in 30 s either."""
     plugin_cluster.plugin()
@@ -126,18 +117,6 @@ def test_cancelled_while_nomad_is_silent(context, expectation):
                 plugin_health_wait.wait(dataclasses.replace(context, connect=lambda: client), expectation, ())
 
             assert time.monotonic() - began < 30  # far below Nomad's deadline, on however slow a machine
-
-
-def test_silent_nomad_is_left_at_the_timeout(context, monkeypatch, expectation):
-    """The gate keeps its own deadline, whatever a call's is."""
-    monkeypatch.setattr(plugin_health_wait, "LOOK_MIN_S", 0.0)
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        address = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        with nomad.Nomad(nomad.Connection(address=address), timeout_s=60.0) as client:
-            wanted = dataclasses.replace(expectation, timeout_s=0.05)
-
-            with pytest.raises(errors.NomadCsiError, match="did not answer; nothing was registered"):
-                plugin_health_wait.wait(dataclasses.replace(context, connect=lambda: client), wanted, ())
 
 
 def test_explanation_that_takes_too_long_is_left_out(context, plugin_cluster, expectation, monkeypatch):

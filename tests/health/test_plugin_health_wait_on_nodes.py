@@ -144,16 +144,6 @@ def test_an_interrupt_purges_the_job_before_the_step_ends(context, monkeypatch, 
     assert jobs_of(asked) == (1, 1)
 
 
-def test_a_refused_job_is_an_error_at_once(context, plugin_cluster, asked, wanted):
-    """A token that may not run it will not be allowed by waiting."""
-    asked.replies["POST", "/v1/jobs"] = [(403, "Permission denied")]
-
-    with pytest.raises(errors.NomadApiError, match="submit-job in namespace default"):
-        wait(context, wanted, plugin_cluster)
-
-    assert jobs_of(asked) == (1, 0)
-
-
 NEWS = {
     "pluginId": "aws-ebs0",
     "provider": "ebs.csi.aws.com",
@@ -205,15 +195,6 @@ def test_the_run_says_who_verified_it(context, asked):
     assert (made["verifiedBy"], made["satisfied"]) == ("csi", True)
     assert read == (NEWS, made)
     assert jobs_of(asked) == (1, 1)
-
-
-def test_how_it_is_asked_changes_no_proof():
-    """Neither a replacement nor another proof; the proof that is wanted does."""
-    other = NEWS | {"onNodes": {"command": "/opt/nomad-csi", "timeoutS": 90}}
-    weaker = {name: value for name, value in NEWS.items() if name != "onNodes"} | {"evidence": "nomad"}
-
-    assert not HEALTH.diff("aws-ebs0", NEWS, {}, other).any
-    assert HEALTH.diff("aws-ebs0", weaker, {}, NEWS).updates == ("evidence",)
 
 
 def test_check_refuses_a_job_that_cannot_ask():

@@ -7,7 +7,7 @@ import pytest
 from nomad_csi import nomad
 from nomad_csi.csi import report, validation
 from nomad_csi.diagnosis import verification
-from nomad_csi.health import probe_deep, probe_run, probed, probed_needs
+from nomad_csi.health import probe_deep, probe_run, probed
 from nomad_csi.nomad import nodes, plugins, volumes
 from nomad_csi.plan import model, probe_job, registration
 from tests import clocks, replies
@@ -83,11 +83,6 @@ def test_a_controller_whose_client_takes_no_job_is_not_asked():
     assert (nobody.questions, nobody.skipped) == ((), {("default", "a"): probe_run.NOBODY})
 
 
-def test_without_controllers_nothing_is_asked_and_nothing_missing():
-    """A node-only plugin validates nothing."""
-    assert chosen(plugin()) == probe_run.Asking()
-
-
 def test_volumes_with_secrets_stay_out_of_the_job():
     """What the plan says, and what has the name of a secret."""
     needs = [volume("a"), volume("b"), volume("c", Context={"password": CANARY})]
@@ -123,13 +118,6 @@ def test_no_word_on_a_volume_is_told_with_its_reason(answer, why):
     said, skipped = probe_run.answered(asked, {"id-a": answer} if answer else {})
 
     assert (said, skipped) == ({}, {("default", "a"): why})
-
-
-def test_half_of_the_time_is_for_volumes():
-    """So that the answer is there before nobody waits for it any more."""
-    asked = chosen(plugin(instance("a")), client("a"))
-
-    assert validation.unpacked(probe_run.environment([asked], 60.0)).seconds == 30.0
 
 
 @pytest.fixture
@@ -191,14 +179,6 @@ def test_what_the_controller_says_is_a_finding_of_the_volume(verify):
     assert "NOMAD_CSI_PROBE_VOLUMES_0" in source
 
 
-def test_a_confirmed_volume_has_no_finding(verify):
-    """Nothing to say."""
-    found, _ = verify([])
-
-    assert found.volumes[0].findings == ()
-    assert "volume-not-validated" not in {item.code for item in found.findings}
-
-
 def test_secrets_of_the_spec_are_in_no_job(verify):
     """Such a volume is told as not validated."""
     found, [source] = verify([], secrets={"password": CANARY})
@@ -209,13 +189,6 @@ def test_secrets_of_the_spec_are_in_no_job(verify):
     assert "NOMAD_CSI_PROBE_VOLUMES_0" not in source
     assert CANARY not in source
     assert CANARY not in json.dumps(found.as_json())
-
-
-def test_two_looks_run_one_job(verify):
-    """The sockets are asked at the second, which counts."""
-    _, sources = verify([], watch_s=0.01)
-
-    assert len(sources) == 1
 
 
 def test_a_namespace_that_may_not_be_read_hides_no_other(scripted):
@@ -246,7 +219,7 @@ def test_a_namespace_that_may_not_be_read_hides_no_other(scripted):
         nomad.Connection(address=scripted.address, token="t"), timeout_s=60.0, clock=clocks.Clock()
     ) as asking:
         needs, unread = probe_deep._needs(asking, "p")
-    found = (*unread, *probed_needs.judge("p", (row,), needs))
+    found = (*unread, *probed.compare_needs("p", (row,), needs))
 
     assert [(item.code, item.found) for item in found if item.code == "volumes-unread"] == [
         ("volumes-unread", "1 volume of namespace secret (hidden)")

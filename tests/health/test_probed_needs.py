@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from nomad_csi.csi import report
-from nomad_csi.health import probed, probed_needs
+from nomad_csi.health import probed
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
 
@@ -85,7 +85,7 @@ def volume():
 
 
 def codes(rows, needs=()):
-    return [found.code for found in probed_needs.judge("aws-ebs0", rows, needs)]
+    return [found.code for found in probed.compare_needs("aws-ebs0", rows, needs)]
 
 
 def test_a_plugin_that_fits_its_volumes_has_no_finding(row, volume):
@@ -106,7 +106,7 @@ def test_a_plugin_that_fits_its_volumes_has_no_finding(row, volume):
 )
 def test_nomad_remembers_what_a_plugin_once_said(row, role, remembered, answered, expected, found):
     """It is asked once for each allocation; a new one is what helps."""
-    [finding] = probed_needs.judge("aws-ebs0", [row(role, "a", remembered=remembered, **answered)], [])
+    [finding] = probed.compare_needs("aws-ebs0", [row(role, "a", remembered=remembered, **answered)], [])
 
     assert (finding.code, finding.subject) == ("nomad-remembers-other", f"plugin aws-ebs0 ({role}) on a")
     assert (finding.expected, finding.found) == (f"the {expected}", found)
@@ -118,7 +118,7 @@ def test_a_volume_that_no_client_reaches_is_told(row, volume):
     rows = [row("node", "a"), row("node", "b")]
     needs = [volume("far", topologies=(ZONE_B,)), volume("key", topologies=({"zone": "us-east-1a"},)), volume("any")]
 
-    found = probed_needs.judge("aws-ebs0", rows, needs)
+    found = probed.compare_needs("aws-ebs0", rows, needs)
 
     assert [(item.code, item.subject) for item in found] == [
         ("volume-out-of-reach", "volume default/far"),
@@ -141,7 +141,7 @@ def test_a_claim_from_the_wrong_place_is_told(row, volume):
     held = volume("mysql", "b", topologies=(ZONE_A,))
     ended = dataclasses.replace(held, claims=(dataclasses.replace(held.claims[0], client_status="complete"),))
 
-    [found] = probed_needs.judge("aws-ebs0", rows, [held])
+    [found] = probed.compare_needs("aws-ebs0", rows, [held])
 
     assert (found.code, found.subject) == ("claimed-out-of-place", "volume default/mysql")
     assert found.found == f"one on b, in {KEY}=us-east-1b"
@@ -161,7 +161,7 @@ def test_capabilities_that_volumes_need_are_missed(row, volume):
     rows = [row("controller", "a", plugin_capabilities=()), row("node", "a", plugin_capabilities=())]
     needs = [volume("placed", topologies=(ZONE_A,)), volume("small", capacity_bytes=1, capacity_min_bytes=2)]
 
-    found = probed_needs.judge("aws-ebs0", rows, needs)
+    found = probed.compare_needs("aws-ebs0", rows, needs)
 
     assert [(item.code, item.expected) for item in found] == [
         ("capability-lacking", "VOLUME_ACCESSIBILITY_CONSTRAINTS, which default/placed needs"),
@@ -169,12 +169,3 @@ def test_capabilities_that_volumes_need_are_missed(row, volume):
     ]
     assert codes([row("controller", "a", controller_capabilities=("EXPAND_VOLUME",))], needs) == []
     assert codes([row("node", "a", controller_capabilities=None)], needs) == []  # no controller was asked
-
-
-def test_instances_that_can_different_things_are_told(row):
-    """Two versions at once: Nomad believes any of them."""
-    rows = [row("controller", "a"), row("controller", "b", controller_capabilities=("GET_CAPACITY",))]
-
-    [found] = probed_needs.judge("aws-ebs0", rows, [])
-
-    assert (found.code, found.found) == ("instance-capabilities-differ", "CREATE_DELETE_VOLUME | GET_CAPACITY")

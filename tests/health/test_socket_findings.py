@@ -1,10 +1,7 @@
 """What Nomad says of an instance and what its socket said are compared, and no silent client is passed over."""
 
-import dataclasses
-
 import pytest
 
-from nomad_csi.diagnosis import verification_report
 from nomad_csi.health import found, probed
 from nomad_csi.health import plugins as statuses
 
@@ -34,14 +31,6 @@ def judged(expected, node, seen):
     return judge
 
 
-def test_both_words_agree(judged, instance):
-    """Nothing to say, and the proof is the instances' own."""
-    status = judged([instance("node", "a"), instance("node", "b")], keyed(a=READY, b=READY))
-
-    assert (status.status, status.findings, status.evidence) == ("healthy", (), "csi")
-    assert [(row.nomad, row.socket) for row in status.instances] == [("healthy", "ready")] * 2
-
-
 def test_hung_since_nomad_asked(judged, instance):
     """Nomad calls it healthy, the socket is silent: the status is hung, and the difference is told besides."""
     status = judged([instance("node", "a"), instance("node", "b")], keyed(a=READY, b=SILENT))
@@ -66,13 +55,6 @@ def test_well_again_before_nomad_asked(judged, instance):
     assert [item[:2] for item in told(status)] == [("error", "instance-unhealthy"), ("warning", "nomad-disagrees")]
     assert status.findings[1].found == "Nomad: unhealthy; its socket: ready"
     assert status.findings[1].advice.startswith("Nomad reports it up to 35 s later")
-
-
-def test_both_say_unhealthy(judged, instance):
-    """That is one finding, no disagreement."""
-    sick = instance("node", "a", healthy=False, health_description="unhealthy")
-
-    assert [code for _, code, _ in told(judged([sick], keyed(a=SILENT), clients="a"))] == ["instance-unhealthy"]
 
 
 def test_an_instance_that_nomad_does_not_count_and_that_answers(judged, ran):
@@ -149,20 +131,6 @@ def test_a_client_that_need_not_have_it_is_a_warning(expected, node, instance, s
     assert status.ok
 
 
-def test_table_has_both_words_and_why_there_is_none(judged, instance):
-    """Only where sockets were asked."""
-    status = judged([instance("node", "a"), instance("node", "b")], keyed(a=READY, b=LATE))
-
-    lines = verification_report.VerificationReport(plugins=(status,), volumes=()).as_table(200).splitlines()
-
-    assert " ".join(lines[3].split()) == "instance of role client zone status nomad socket checked by detail"
-    assert lines[5].split()[-8:] == ["healthy", "healthy", "no-answer", "nomad", "the", "client", "is", "down"]
-    unasked = verification_report.VerificationReport(
-        plugins=(judged([instance("node", "a")], {}, clients="a"),), volumes=()
-    )
-    assert "socket" not in unasked.as_table()
-
-
 @pytest.mark.parametrize(
     ("answer", "is_new", "status", "detail"),
     [
@@ -178,26 +146,3 @@ def test_no_report_is_never_health(answer, is_new, status, detail):
 
     assert (word.healthy, word.reached, word.status) == (False, status == "missing", status)
     assert word.detail.startswith(detail)
-
-
-def test_the_socket_says_which_driver_answers(judged, instance):
-    """Whatever Nomad has on record for it."""
-    other = dataclasses.replace(READY, provider="other.csi")
-
-    status = judged([instance("node", "a", provider="ebs.csi.aws.com")], keyed(a=other), clients="a")
-
-    assert (status.ok, status.status) == (False, "wrong-identity")
-    assert told(status) == [("error", "provider-differs", "it reports other.csi")]
-
-
-def test_one_verified_controller_of_two_does_not_allow_for_the_other(expected, node, instance, seen):
-    """Both are planned."""
-    there = seen(
-        instance("controller", "a"),
-        instance("controller", "b"),
-        probed={("controller-a", "controller"): READY, ("controller-b", "controller"): LATE},
-    )
-
-    status = statuses.compare_plugin(expected(controllers=2, nodes=0), there, (node("a"), node("b")))
-
-    assert [item[:2] for item in told(status) if item[1] == "socket-not-asked"] == [("error", "socket-not-asked")]

@@ -73,18 +73,6 @@ def test_a_controller_without_its_own_credentials_is_no_volume_with_secrets():
     assert finding.code == "volume-unconfirmed"
 
 
-def test_many_volumes_that_were_not_asked_for_are_one_finding():
-    """With the names of five."""
-    needs = [volume(f"v{number}") for number in range(8)]
-    skipped = {("default", item.volume_id): "needs secrets" for item in needs}
-
-    [finding] = probed.judge_without_secrets("p", needs, {}, skipped)
-
-    assert finding.found == (
-        "8 of 8 not validated (default/v0, default/v1, default/v2, default/v3, default/v4 and 3 more): needs secrets"
-    )
-
-
 @pytest.mark.parametrize(
     ("changes", "with_secrets", "reason"),
     [

@@ -89,7 +89,9 @@ def ask_nomad(client: nomad.Nomad, expectation: model.PluginExpectation, job_ids
         job = jobs.get(client, expectation.namespace, job_id)
         if job is None or job.stopped:
             missing.append(job_id)
-        ran.extend(_ran(client, expectation.namespace, job_id, job))
+        for allocation in jobs.allocations(client, expectation.namespace, job_id):
+            old = "" if job is None or allocation.job_version == job.version else _outdated(allocation, job)
+            ran.append(found.Ran(job_id=job_id, job_type=job.type if job else "", allocation=allocation, outdated=old))
     return found.PluginFound(
         plugin=plugin,
         names_jobs=bool(own),
@@ -98,6 +100,10 @@ def ask_nomad(client: nomad.Nomad, expectation: model.PluginExpectation, job_ids
         others=other_jobs_of(client, {(expectation.namespace, job_id) for job_id in own}, plugin),
         now_ns=client.now_ns,
     )
+
+
+def _outdated(allocation: jobs.Allocation, job: jobs.Job) -> str:
+    return f"it runs version {allocation.job_version} of its job, which is at version {job.version}"
 
 
 def probe_all(
@@ -137,24 +143,6 @@ def run_in_parallel(calls: Iterable[Callable[[], _Result]], *, workers: int = WO
 def socket_path(client_data_dir: str, alloc_id: str) -> str:
     """Return the path of the socket of the plugin task of *alloc_id* on its client."""
     return f"{client_data_dir}/client/csi/plugins/{alloc_id}/csi.sock"
-
-
-def _ran(client: nomad.Nomad, namespace: str, job_id: str, job: jobs.Job | None) -> list[found.Ran]:
-    return [
-        found.Ran(
-            job_id=job_id,
-            job_type=job.type if job else "",
-            allocation=allocation,
-            outdated=_outdated(allocation, job),
-        )
-        for allocation in jobs.allocations(client, namespace, job_id)
-    ]
-
-
-def _outdated(allocation: jobs.Allocation, job: jobs.Job | None) -> str:
-    if job is None or allocation.job_version == job.version:
-        return ""
-    return f"it runs version {allocation.job_version} of its job, which is at version {job.version}"
 
 
 def _probe(

@@ -20,40 +20,30 @@ def check_instance(
     if row.is_extra and row.code != "node-missing":
         yield findings.finding("instance-extra", row.subject, expected="none", found=row.detail)
     elif row.code:
-        yield _finding_of_row(expectation, row, tolerated=tolerated and row.status != "wrong-identity")
+        shown = row.detail
+        if row.code == "node-missing":
+            shown = f"none ({row.detail})" if row.detail else "none"
+        is_tolerated = tolerated and row.status != "wrong-identity"
+        yield findings.finding(
+            "instance-tolerated" if is_tolerated else row.code,
+            row.subject,
+            expected=_expected_of(expectation, row),
+            found=f"{row.status}: {shown}" if is_tolerated else shown,
+            advice=registry.codes()[row.code].fix if is_tolerated else "",
+            names={"ALLOC": row.alloc_id[:8]},
+            links=(row.subject, causes.of_role(row.plugin_id, row.role), causes.of_client(row.node_id)),
+        )
     elif expectation.evidence == "csi" and row.evidence != "csi":
         shown = f"only Nomad's status: {row.csi.detail}"
         expected = "its own answers over its CSI socket"
         yield findings.finding("csi-unverified", row.subject, expected=expected, found=shown)
 
 
-def _finding_of_row(
-    expectation: model.PluginExpectation, row: instances.InstanceRow, *, tolerated: bool
-) -> findings.Finding:
-    shown = row.detail
-    if row.code == "node-missing":
-        shown = f"none ({row.detail})" if row.detail else "none"
-    return findings.finding(
-        "instance-tolerated" if tolerated else row.code,
-        row.subject,
-        expected=_wanted_of(expectation, row),
-        found=f"{row.status}: {shown}" if tolerated else shown,
-        advice=registry.codes()[row.code].fix if tolerated else "",
-        names={"ALLOC": row.alloc_id[:8]},
-        links=_links(row),
-    )
-
-
-def _links(row: instances.InstanceRow) -> tuple[str, ...]:
-    return row.subject, causes.of_role(row.plugin_id, row.role), causes.of_client(row.node_id)
-
-
-def _wanted_of(expectation: model.PluginExpectation, row: instances.InstanceRow) -> str:
+def _expected_of(expectation: model.PluginExpectation, row: instances.InstanceRow) -> str:
     supports = expectation.controller_supports if row.role == "controller" else expectation.node_supports
+    role = f"supports {', '.join(supports)}" if supports else "serves its role"
     known = {
-        "instance-capability-missing": f"an instance that supports {', '.join(supports)}"
-        if supports
-        else "an instance that serves its role",
+        "instance-capability-missing": f"an instance that {role}",
         "instance-duplicate": "one instance on each client",
         "provider-differs": expectation.provider,
         "version-differs": f"version {expectation.version}",
@@ -75,42 +65,36 @@ _Rows = tuple[instances.InstanceRow, ...]
 _SICK = frozenset({"not-ready", "missing", "silent", "error"})
 """Probe statuses that Nomad would report as unhealthy; it does not check another name or role."""
 
-_SINCE = (
-    "it became unhealthy after Nomad's last check (every 30 s): check its logs, then restart its allocation with "
-    "`nomad alloc restart ALLOC`"
-)
-_BACK = "Nomad reports it up to 35 s later: check again in a minute, then the log of that client's agent"
-_UNKNOWN = "Nomad counts it after its first answer: check again in a minute, then the log of that client's agent"
-
 
 def check_sockets(
     expectation: model.PluginExpectation, rows: _Rows, zones: Mapping[str, int], expected: int
 ) -> Iterator[findings.Finding]:
     """Yield differences between Nomad and the probes, and, by reason, the instances without a probe result."""
     for row in rows:
-        yield from _differing(row)
+        is_sick = row.nomad == "healthy" and row.csi.reached and row.csi.status in _SICK
+        if is_sick:
+            answer = foreign.clean(row.csi.detail)
+            advice = (
+                "it became unhealthy after Nomad's last check (every 30 s): check its logs, then restart its "
+                "allocation with `nomad alloc restart ALLOC`"
+            )
+        else:
+            answer = "ready"
+            advice = (
+                "Nomad reports it up to 35 s later, a new instance after its first answer: check again in a minute, "
+                "then the log of that client's agent"
+            )
+        if is_sick or (row.nomad != "healthy" and row.csi.healthy):
+            nomad = "no instance" if row.nomad == "none" else row.nomad
+            yield findings.finding(
+                DISAGREES,
+                row.subject,
+                expected="the same status from Nomad and from its socket",
+                found=f"Nomad: {nomad}; its socket: {answer}",
+                advice=advice,
+                names={"ALLOC": row.alloc_id[:8]},
+            )
     yield from _silent(expectation, rows, zones, expected)
-
-
-def _differing(row: instances.InstanceRow) -> Iterator[findings.Finding]:
-    detail = foreign.clean(row.csi.detail)
-    if row.nomad == "healthy" and row.csi.reached and row.csi.status in _SICK:
-        yield _disagreement(row, f"Nomad: healthy; its socket: {detail}", _SINCE)
-    elif row.nomad == "unhealthy" and row.csi.healthy:
-        yield _disagreement(row, "Nomad: unhealthy; its socket: ready", _BACK)
-    elif row.nomad == "none" and row.csi.healthy:
-        yield _disagreement(row, "Nomad: no instance; its socket: ready", _UNKNOWN)
-
-
-def _disagreement(row: instances.InstanceRow, shown: str, advice: str) -> findings.Finding:
-    return findings.finding(
-        DISAGREES,
-        row.subject,
-        expected="the same status from Nomad and from its socket",
-        found=shown,
-        advice=advice,
-        names={"ALLOC": row.alloc_id[:8]},
-    )
 
 
 def _silent(
@@ -154,6 +138,12 @@ def _named(rows: list[instances.InstanceRow]) -> str:
 def check_record(expectation: model.PluginExpectation, plugin_found: found.PluginFound) -> Iterator[findings.Finding]:
     """Yield findings on missing or unplanned jobs, and on a record that is missing or of another driver."""
     subject = f"plugin {expectation.plugin_id}"
+    planned = [item for item in plugin_found.ran if item.is_wanted]
+    roles_without_job = [
+        causes.of_role(expectation.plugin_id, role)
+        for role in found.ROLES["monolith"]
+        if not any(item.serves(role, monolith=expectation.monolith) for item in planned)
+    ]
     for job_id in plugin_found.missing_jobs:
         yield findings.finding(
             "job-missing",
@@ -161,7 +151,7 @@ def check_record(expectation: model.PluginExpectation, plugin_found: found.Plugi
             expected=f"running, for {subject}",
             found="no such job, or a stopped one",
             names={"JOB": job_id},
-            links=tuple(_roles_without_job(expectation, plugin_found)),
+            links=tuple(sorted(roles_without_job)),
         )
     record = plugin_found.plugin
     if record is None:
@@ -173,21 +163,9 @@ def check_record(expectation: model.PluginExpectation, plugin_found: found.Plugi
             links=(subject, *causes.of_plugin(expectation.plugin_id)),
         )
     elif record.provider not in ("", expectation.provider):
-        yield findings.finding(
-            "provider-differs",
-            subject,
-            expected=expectation.provider,
-            found=foreign.clean(record.provider),
-        )
+        reported = foreign.clean(record.provider)
+        yield findings.finding("provider-differs", subject, expected=expectation.provider, found=reported)
     yield from _check_other_jobs(expectation, plugin_found)
-
-
-def _roles_without_job(expectation: model.PluginExpectation, plugin_found: found.PluginFound) -> Iterator[str]:
-    """Yield the roles of which no allocation is to run, so that a missing job explains that instances are missing."""
-    wanted = [item for item in plugin_found.ran if item.is_wanted]
-    for role in ("controller", "node"):
-        if not any(item.serves(role, monolith=expectation.monolith) for item in wanted):
-            yield causes.of_role(expectation.plugin_id, role)
 
 
 def _check_other_jobs(
@@ -242,14 +220,14 @@ def check_controllers(
     expectation: model.PluginExpectation, rows: _Rows, expected_nodes: int
 ) -> Iterator[findings.Finding]:
     """Yield findings on too few or too many controllers; those that exist have findings of their own."""
-    there = sum(row.role == "controller" and not row.is_extra for row in rows)
-    healthy = sum(row.role == "controller" and not row.is_extra and row.status == states.HEALTHY for row in rows)
-    wanted = expectation.controllers
-    least = policy.needed_controllers(expectation, expected_nodes, wanted)
+    controllers = [row for row in rows if row.role == "controller"]
+    counted = [row for row in controllers if not row.is_extra]
+    healthy = sum(row.status == states.HEALTHY for row in counted)
+    least = policy.needed_controllers(expectation, expected_nodes, expectation.controllers)
     expected = f"{least or 'no'} {'controller' if least == 1 else 'controllers'}"
-    as_nodes = expectation.monolith and there == _recorded(rows, "node")
-    if there < least and not as_nodes:  # a missing monolith is reported as a missing node instance
-        extra = [row for row in rows if row.role == "controller" and row.is_extra]
+    as_nodes = expectation.monolith and len(counted) == _recorded(rows, "node")
+    if len(counted) < least and not as_nodes:  # a missing monolith is reported as a missing node instance
+        extra = [row for row in controllers if row.is_extra]
         others = [f"{row.node_name} ({row.detail})" for row in extra]
         besides = f"; not counted: {listing.shortened(others)}" if others else ""
         yield findings.finding(
@@ -262,13 +240,9 @@ def check_controllers(
                 *(causes.of_client(row.node_id) for row in extra),
             ),
         )
-    elif healthy > wanted:
-        yield findings.finding(
-            "controller-extra",
-            f"plugin {expectation.plugin_id}",
-            expected=expected,
-            found=str(healthy),
-        )
+    elif healthy > expectation.controllers:
+        subject = f"plugin {expectation.plugin_id}"
+        yield findings.finding("controller-extra", subject, expected=expected, found=str(healthy))
 
 
 def check_nodes(

@@ -7,7 +7,7 @@ from http import HTTPStatus
 
 from nomad_csi import errors, findings, nomad
 from nomad_csi.csi import report, validation
-from nomad_csi.health import found, probe_run, probed, probed_needs
+from nomad_csi.health import found, probe_run, probed
 from nomad_csi.nomad import nodes, plugins, volumes
 from nomad_csi.spec import names
 
@@ -82,7 +82,11 @@ def probe_endpoint(
     validated: tuple[findings.Finding, ...] = ()
     if answer.ready and answer.controller_capabilities is not None:
         validated = probed.judge_volumes(needs, _validate(client, local, needs, secrets, timeout_s))
-    against = (*(() if mine else (_unknown(plugin_id, answer),)), *unread, *probed_needs.judge(plugin_id, rows, needs))
+    against = (
+        *(() if mine else (_unknown(plugin_id, answer),)),
+        *unread,
+        *probed.compare_needs(plugin_id, rows, needs),
+    )
     return probed.ProbedPlugin(plugin_id=plugin_id, rows=rows, findings=(*against, *validated))
 
 

@@ -21,7 +21,7 @@ from typing import Any
 
 from nomad_csi import errors, nomad
 from nomad_csi.csi import report, validation
-from nomad_csi.health import found, gather, instances, probed, probed_needs
+from nomad_csi.health import found, gather, instances, probed
 from nomad_csi.nomad import jobs, nodes, plugins, volumes
 from nomad_csi.nomad.records.volumes import ENDED
 from nomad_csi.plan import model, probe_job
@@ -241,7 +241,7 @@ def compared(
     rows = probed.judge(record, results.names, results.by_client) if record else ()
     answers, skipped = answered(results.volumes.get(plugin_id, Asking()), results.by_client)
     findings = (
-        *probed_needs.judge(plugin_id, rows, mine),
+        *probed.compare_needs(plugin_id, rows, mine),
         *probed.judge_without_secrets(plugin_id, mine, answers, skipped),
     )
     return probed.ProbedPlugin(plugin_id=plugin_id, rows=rows, findings=findings)

@@ -22,8 +22,6 @@ NO_ANSWER = seen.NO_ANSWER
 """Status of an instance that could not be probed."""
 
 WIDTH = 120
-_SHORT = 8
-"""Characters of an allocation's id that are shown, as Nomad does."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,7 +92,7 @@ class ProbedPlugin:
     def as_table(self, width: int = WIDTH) -> str:
         """Return the result as text: a line for each instance, the findings, and the sum."""
         rows = [
-            (row.role, row.node_name or row.node_id, row.alloc_id[:_SHORT], row.status, row.detail or "-")
+            (row.role, row.node_name or row.node_id, row.alloc_id[:8], row.status, row.detail or "-")
             for row in self.rows
         ]
         ready = sum(row.ready for row in self.rows)
@@ -114,9 +112,23 @@ def judge(
 
     *names* are the clients' names, and *answers* their probe results, both by node id.
     """
-    return tuple(
-        _row(item, names.get(item.node_id, ""), answers.get(item.node_id)) for item in instances.all_of(plugin)
-    )
+    rows: list[ProbedInstance] = []
+    for item in instances.all_of(plugin):
+        answer = answers.get(item.node_id)
+        reported = answer.reports.get(item.alloc_id) if answer else None
+        status, detail = _status(item.role, answer, reported)
+        row = ProbedInstance(
+            role=item.role,
+            node_id=item.node_id,
+            node_name=names.get(item.node_id, ""),
+            alloc_id=item.alloc_id,
+            status=status,
+            detail=foreign.clean(detail),
+            report=reported,
+            instance=item,
+        )
+        rows.append(row)
+    return tuple(rows)
 
 
 def merged(
@@ -144,21 +156,6 @@ def merged(
         provider=name,
         version=reported.vendor_version if reported else "",
         detail=f"{status}: {detail}" if detail else "",
-    )
-
-
-def _row(instance: plugins.Instance, node_name: str, answer: ClientAnswer | None) -> ProbedInstance:
-    found = answer.reports.get(instance.alloc_id) if answer else None
-    status, detail = _status(instance.role, answer, found)
-    return ProbedInstance(
-        role=instance.role,
-        node_id=instance.node_id,
-        node_name=node_name,
-        alloc_id=instance.alloc_id,
-        status=status,
-        detail=foreign.clean(detail),
-        report=found,
-        instance=instance,
     )
 
 
@@ -228,12 +225,10 @@ def may_be_asked(volume: volumes.Volume, with_secrets: Collection[Key]) -> str:
 
 def _silence(answer: csi_records.Validated) -> str:
     """Return why an answer gives no result for the volume; empty: it gives one."""
-    if answer.confirmed:
-        return ""
     if answer.code == csi_records.LATE.code:
         return NO_TIME
-    wants = answer.code == "UNAUTHENTICATED" or _ASKS_FOR_SECRETS.search(answer.message)
-    return NEEDS_SECRETS if answer.code and wants else ""
+    wants = answer.code == "UNAUTHENTICATED" or (answer.code and _ASKS_FOR_SECRETS.search(answer.message))
+    return NEEDS_SECRETS if wants and not answer.confirmed else ""
 
 
 def _finding(volume: volumes.Volume, answer: csi_records.Validated) -> findings.Finding:
@@ -262,3 +257,137 @@ def _not_validated(plugin_id: str, count: int, skipped: Mapping[Key, str]) -> It
             found=f"{len(names)} of {count} not validated ({named}): {foreign.clean(why)}",
             advice=_ADVICE.get(why, ""),
         )
+
+
+# Probe results against the needs of the registered volumes and Nomad's cached data.
+#
+# Nomad reads a plugin's topology, limit and version once per allocation, and schedules by these cached values.
+# Source: hashicorp/nomad, ``client/pluginmanager/csimanager/fingerprint.go``, ``scheduler/feasible/feasible.go``
+# (``CSIVolumeChecker``), ``nomad/structs/node.go`` (``CSITopology.MatchFound``), 2026-08-21.
+
+
+CONSTRAINTS = "VOLUME_ACCESSIBILITY_CONSTRAINTS"
+_WITHOUT = {
+    CONSTRAINTS: "deregister them and register them without a topology_request",
+    "EXPAND_VOLUME": "the driver cannot grow volumes: ask for the size they have",
+}
+
+
+def compare_needs(
+    plugin_id: str, rows: Sequence[ProbedInstance], needs: Sequence[volumes.Volume]
+) -> tuple[findings.Finding, ...]:
+    """Return findings from comparing the probe results in *rows* with the registered volumes *needs* of the plugin."""
+    answered = [row for row in rows if row.report and row.ready]
+    nodes = [row for row in answered if row.role == "node"]
+    held = _claimed_by_client(needs)
+    return (
+        *(found for row in answered for found in _remembered(plugin_id, row)),
+        *_capabilities(plugin_id, answered, needs),
+        *(_places(plugin_id, nodes, needs) if nodes and all(row.ready for row in rows if row.role == "node") else ()),
+        *(found for row in nodes for found in _check_claims_on_node(plugin_id, row, held.get(row.node_id, ()))),
+    )
+
+
+def _remembered(plugin_id: str, row: ProbedInstance) -> Iterator[findings.Finding]:
+    """Yield differences between an instance's responses and Nomad's cached values."""
+    report, instance = row.report, row.instance
+    if report is None:
+        return
+    pairs = [("version", instance.provider_version, report.vendor_version)]
+    if row.role == "node":
+        pairs += [
+            ("topology", volumes.place_text(instance.segments), volumes.place_text(report.segments)),
+            ("limit of volumes", str(instance.max_volumes or "none"), str(report.max_volumes or "none")),
+        ]
+    for what, remembered, answered in pairs:
+        if remembered and remembered != answered:
+            yield findings.finding(
+                "nomad-remembers-other",
+                _subject(plugin_id, row),
+                expected=f"the {what} that Nomad remembers: {remembered}",
+                found=answered or "nothing",
+                advice=f"Nomad asks once for each allocation; for a new one: nomad alloc stop {instance.alloc_id[:8]}",
+            )
+
+
+def _capabilities(
+    plugin_id: str, rows: Sequence[ProbedInstance], needs: Sequence[volumes.Volume]
+) -> Iterator[findings.Finding]:
+    """Yield capabilities that volumes need and the plugin does not report."""
+    reports = [row.report for row in rows if row.report]
+    controllers = [row.report.controller_capabilities or () for row in rows if row.report and row.role == "controller"]
+    placed = [item for item in needs if item.topologies]
+    growing = [item for item in needs if 0 < item.capacity_bytes < item.capacity_min_bytes]
+    lacking = {
+        CONSTRAINTS: (placed, [item.plugin_capabilities for item in reports]),
+        "EXPAND_VOLUME": (growing, controllers),
+    }
+    for name, (concerned, reported) in lacking.items():
+        if concerned and reported and not any(name in capabilities for capabilities in reported):
+            names = listing.shortened([item.key for item in concerned], 3)
+            yield findings.finding(
+                "capability-lacking",
+                f"plugin {plugin_id}",
+                expected=f"{name}, which {names} need{'s' if len(concerned) == 1 else ''}",
+                found="a plugin that does not claim it",
+                advice=_WITHOUT[name],
+            )
+
+
+def _places(
+    plugin_id: str, nodes: Sequence[ProbedInstance], needs: Sequence[volumes.Volume]
+) -> Iterator[findings.Finding]:
+    """Yield each volume whose topology no client of the plugin satisfies."""
+    places = [dict(place) for place in {tuple(sorted(row.report.segments.items())) for row in nodes if row.report}]
+    for item in needs:
+        if item.topologies and not any(volumes.reaches(item.topologies, place) for place in places):
+            there = "; ".join(sorted({volumes.place_text(place) for place in places}))
+            yield findings.finding(
+                "volume-out-of-reach",
+                f"volume {item.key}",
+                expected=f"a client of plugin {plugin_id} in {_wanted(item)}",
+                found=foreign.clean(there or "clients that name no place"),
+                advice="add a client there, or compare the key of its topology_request with what the plugin answers",
+            )
+
+
+def _check_claims_on_node(
+    plugin_id: str, row: ProbedInstance, held: Sequence[volumes.Volume]
+) -> Iterator[findings.Finding]:
+    """Yield findings from comparing one client's claims, of the volumes *held*, with its plugin's responses."""
+    if row.report is None:
+        return
+    for item in held:
+        if item.topologies and not volumes.reaches(item.topologies, row.report.segments):
+            there = volumes.place_text(row.report.segments) or "no place"
+            yield findings.finding(
+                "claimed-out-of-place",
+                f"volume {item.key}",
+                expected=f"claims from {_wanted(item)} only",
+                found=f"one on {row.node_name or row.node_id}, in {there}",
+            )
+    limit = row.report.max_volumes
+    if limit is not None and len(held) >= limit:
+        yield findings.finding(
+            "client-over-limit" if len(held) > limit else "client-full",
+            _subject(plugin_id, row),
+            expected=f"at most {limit} volumes, the limit that the plugin answers",
+            found=f"{len(held)} claimed ones",
+        )
+
+
+def _claimed_by_client(needs: Sequence[volumes.Volume]) -> dict[str, list[volumes.Volume]]:
+    """Return the volumes that are claimed on each client, by its id."""
+    found: dict[str, list[volumes.Volume]] = {}
+    for volume in needs:
+        for node_id in {item.node_id for item in volume.claims if item.client_status not in volumes.ENDED}:
+            found.setdefault(node_id, []).append(volume)
+    return found
+
+
+def _wanted(volume: volumes.Volume) -> str:
+    return " or ".join(volumes.place_text(place) for place in volume.topologies)
+
+
+def _subject(plugin_id: str, row: ProbedInstance) -> str:
+    return f"plugin {plugin_id} ({row.role}) on {row.node_name or row.node_id}"
