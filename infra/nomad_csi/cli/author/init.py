@@ -1,17 +1,18 @@
 """``nomad-csi init``."""
 
+import functools
 import os
 import re
 import shlex
 import sys
 import textwrap
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
+import click
 import pydantic
 
 from nomad_csi import errors
@@ -40,69 +41,39 @@ def _stack(given: str) -> str:
     return given
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Setting:
-    """A setting that is given as an option, or asked for."""
+def _matching(kind: Any) -> Callable[[str], str]:
+    """Return the type of an option with the values of a pydantic type."""
 
-    option: str
-    question: str
-    allowed: str
-    kind: Any
-    """Pydantic type of a valid value."""
-
-    def is_right(self, text: str) -> bool:
-        """Return whether *text* is valid."""
+    def read(given: str) -> str:
         try:
-            pydantic.TypeAdapter(self.kind).validate_python(text)
-        except pydantic.ValidationError:
-            return False
-        return True
+            return str(pydantic.TypeAdapter(kind).validate_python(given))
+        except pydantic.ValidationError as error:
+            raise usage.wrong(error.errors()[0]["msg"].removeprefix("Value error, "), given) from None
+
+    return read
 
 
-SETTINGS: Mapping[str, _Setting] = {
-    "form": _Setting(
-        option="--pulumi",
-        question="A Pulumi program in python, yaml or typescript, or hcl for committed files without Pulumi",
-        allowed="python, yaml or typescript, or --hcl in its place",
-        kind=Literal[project.FORMS],
-    ),
-    "storages": _Setting(
-        option="--storage",
-        question=f"Storage: one or more of {', '.join(project.STORAGES)}",
-        allowed=f"one of {', '.join(project.STORAGES)}",
-        kind=Literal[project.STORAGES],
-    ),
-    "region": _Setting(
-        option="--aws-region",
-        question="AWS region of the storage, such as us-east-1",
-        allowed="an AWS region such as us-east-1",
-        kind=base.Region,
-    ),
-    "zones": _Setting(
-        option="--zone",
-        question="Availability Zones of the Nomad clients, such as us-east-1a us-east-1b",
-        allowed="an Availability Zone such as us-east-1a",
-        kind=base.Zone,
-    ),
-    "role_name": _Setting(
-        option="--role-name",
-        question="Name of the IAM role of the Nomad clients",
-        allowed="the name of an IAM role, not its ARN",
-        kind=base.RoleName,
-    ),
-    "client_cidr": _Setting(
-        option="--client-cidr",
-        question="Network of the Nomad clients, such as 10.0.0.0/16",
-        allowed="an IPv4 network with its prefix length, such as 10.0.0.0/16",
-        kind=base.CidrBlock,
-    ),
-    "file_system_id": _Setting(
-        option="--file-system-id",
-        question="Id of the EFS file system, such as fs-0123456789abcdef0",
-        allowed="the id of an EFS file system such as fs-0123456789abcdef0",
-        kind=Annotated[str, pydantic.Field(pattern=r"^fs-[0-9a-f]{8,17}(:.*)?$")],
-    ),
+FileSystem = Annotated[
+    str,
+    base.Matching(re.compile(r"fs-[0-9a-f]{8,17}(:.*)?"), "the id of an EFS file system such as fs-0123456789abcdef0"),
+]
+
+QUESTIONS = {
+    "form": "A Pulumi program in python, yaml or typescript, or hcl for committed files without Pulumi",
+    "storages": f"Storage: one or more of {', '.join(project.STORAGES)}",
+    "region": "AWS region of the storage, such as us-east-1",
+    "zones": "Availability Zones of the Nomad clients, such as us-east-1a us-east-1b",
+    "role_name": "Name of the IAM role of the Nomad clients",
+    "client_cidr": "Network of the Nomad clients, such as 10.0.0.0/16",
+    "file_system_id": "Id of the EFS file system, such as fs-0123456789abcdef0",
 }
+"""Settings that are given as options, or asked for."""
+
+MANY = {"storages", "zones"}
+"""Settings with several values."""
+
+
+_of_spec = functools.partial(command.option, section=SPEC)
 
 
 @command.command(epilog=ABOUT)
@@ -110,21 +81,24 @@ SETTINGS: Mapping[str, _Setting] = {
 @command.option("--pulumi python|yaml|typescript", "write a Pulumi program", "form", default=None, without=("hcl",))
 @command.option("--hcl", "write a spec whose files are rendered and committed, without Pulumi")
 @command.option("--stack NAME", "the Pulumi stack (default: dev)", default="dev", type=_stack)
-@command.option(
+@_of_spec(
     "--storage KIND",
     f"{', '.join(project.STORAGES)}; may be repeated",
     "storages",
     type=command.OneOf(project.STORAGES),
     multiple=True,
-    section=SPEC,
 )
-@command.option("--aws-region REGION", "ebs, efs: region of the storage", "region", section=SPEC)
-@command.option(
-    "--zone ZONE", "ebs, efs: zone with Nomad clients; may be repeated", "zones", multiple=True, section=SPEC
+@_of_spec("--aws-region REGION", "ebs, efs: region of the storage", "region", type=_matching(base.Region))
+@_of_spec(
+    "--zone ZONE",
+    "ebs, efs: zone with Nomad clients; may be repeated",
+    "zones",
+    multiple=True,
+    type=_matching(base.Zone),
 )
-@command.option("--role-name NAME", "ebs: IAM role of the Nomad clients", section=SPEC)
-@command.option("--client-cidr CIDR", "efs with --pulumi: network of the Nomad clients", section=SPEC)
-@command.option("--file-system-id ID", "efs with --hcl: a file system that exists", section=SPEC)
+@_of_spec("--role-name NAME", "ebs: IAM role of the Nomad clients", type=_matching(base.RoleName))
+@_of_spec("--client-cidr CIDR", "efs with --pulumi: network of the Nomad clients", type=_matching(base.CidrBlock))
+@_of_spec("--file-system-id ID", "efs with --hcl: a file system that exists", type=_matching(FileSystem))
 @options.dry_run()
 def run(arguments: command.Arguments) -> int:
     """Write the project, and print the next commands."""
@@ -152,16 +126,18 @@ def run(arguments: command.Arguments) -> int:
 
 
 def _answers(arguments: command.Arguments) -> dict[str, Any]:
-    """Return the given settings and the answers from a terminal. Raises `usage.UsageError` with all problems."""
-    given = {name: getattr(arguments, name) for name in SETTINGS}
-    found = {name: tuple(dict.fromkeys(value)) if isinstance(value, tuple) else value for name, value in given.items()}
-    found["form"] = "hcl" if arguments.hcl else arguments.form or ""
-    problems = [problem for name in found for problem in _wrong(name, found)]
-    if not sys.stdin.isatty():
-        problems += [_missing(name) for name in _needed(found) if not found[name]]
-    usage.refuse(problems)
-    while lacking := next((name for name in _needed(found) if not found[name]), None):
-        _ask(lacking, found)
+    """Return the given settings and the answers from a terminal. Raises `usage.UsageError` with all that is missing."""
+    found = {name: getattr(arguments, name) or "" for name in QUESTIONS}
+    found["form"] = "hcl" if arguments.hcl else found["form"]
+    parameters = {each.name: each for each in click.get_current_context().command.params}
+    while missing := [name for name in _needed(found) if not found[name]]:
+        if not sys.stdin.isatty():
+            usage.refuse(
+                errors.Problem(path=usage.shown(parameters[name]), got="nothing", allowed=QUESTIONS[name])
+                for name in missing
+            )
+        found[missing[0]] = _ask(parameters[missing[0]], found)
+    _check_zones(found["zones"], found["region"])
     return found
 
 
@@ -170,32 +146,30 @@ def _needed(found: Mapping[str, Any]) -> tuple[str, ...]:
     return ("form", "storages", *project.needs(found["form"], found["storages"]))
 
 
-def _missing(name: str) -> errors.Problem:
-    return errors.Problem(path=SETTINGS[name].option, got="nothing", allowed=SETTINGS[name].allowed)
+def _check_zones(zones: Iterable[str], region: str) -> None:
+    """Raise `click.BadParameter` for a zone of another region."""
+    for zone in zones:
+        if region and not zone.startswith(region):
+            raise usage.wrong(f"a zone of {region}", zone)
 
 
-def _wrong(name: str, found: Mapping[str, Any]) -> Iterator[errors.Problem]:
-    setting, value = SETTINGS[name], found[name]
-    for text in value if isinstance(value, tuple) else (value,) * bool(value):
-        if not setting.is_right(text):
-            yield errors.Problem(path=setting.option, got=repr(text), allowed=setting.allowed)
-        elif name == "zones" and found["region"] and not text.startswith(found["region"]):
-            yield errors.Problem(path=setting.option, got=repr(text), allowed=f"a zone of {found['region']}")
+def _ask(parameter: click.Parameter, found: Mapping[str, Any]) -> Any:
+    """Return the answer to the question for *parameter*, which is asked until it is valid."""
+    ctx, name = click.get_current_context(), parameter.name
+    kind = command.OneOf(project.FORMS) if name == "form" else parameter.type
 
+    def read(text: str) -> Any:
+        if name not in MANY:
+            return kind(text.strip(), parameter, ctx)
+        words = tuple(dict.fromkeys(kind(word, parameter, ctx) for word in text.replace(",", " ").split()))
+        if name == "zones":
+            _check_zones(words, found["region"])
+        return words
 
-def _ask(name: str, found: dict[str, Any]) -> None:
-    """Ask for a setting once; an invalid answer is explained and not stored."""
-    print(f"{SETTINGS[name].question}: ", end="", file=sys.stderr, flush=True)
-    line = sys.stdin.readline()
-    if not line:
-        raise errors.RefusedError("nothing was written: the input ended before all questions were answered")
-    words = tuple(dict.fromkeys(line.replace(",", " ").split()))
-    answer = words if isinstance(found[name], tuple) else line.strip()
-    problems = list(_wrong(name, found | {name: answer}))
-    for problem in problems:
-        print(f"  {problem}", file=sys.stderr)
-    if not problems:
-        found[name] = answer
+    try:
+        return click.prompt(QUESTIONS[name], err=True, value_proc=read)
+    except click.Abort:
+        raise errors.RefusedError("nothing was written: the input ended before all questions were answered") from None
 
 
 def _wanted(folder: Path, answers: Mapping[str, Any], stack: str, existing: Path | None) -> project.Wanted:

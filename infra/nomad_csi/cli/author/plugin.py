@@ -60,7 +60,7 @@ def _install(arguments: command.Arguments) -> int:
     fresh = _write(script, text)
     print(f"{'changed' if changed else 'unchanged':9}  {path}")
     print(f"{'wrote' if fresh else 'unchanged':9}  {script}")
-    if "$0" not in python and not _is_ignored(project.resolve()):
+    if "$0" not in python:
         print(f"the script holds a path of this machine: put {Path(FOLDER).parent}/ into .gitignore")
     return _started(script)
 
@@ -68,19 +68,6 @@ def _install(arguments: command.Arguments) -> int:
 def _root(project: Path) -> Path:
     """Return the root folder of the *project*'s repository; without one, the project's own."""
     return next((place for place in (project, *project.parents) if (place / ".git").exists()), project)
-
-
-def _is_ignored(project: Path) -> bool:
-    """Return whether a .gitignore of the *project*, or above it in its repository, contains the folder."""
-    root = _root(project)
-    for place in (project, *project.parents):
-        path = place / ".gitignore"
-        lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.is_file() else []
-        if any(line.strip().strip("/") == Path(FOLDER).parent.name for line in lines):
-            return True
-        if place == root:
-            break
-    return False
 
 
 def _interpreter(project: Path) -> str:

@@ -1,5 +1,6 @@
 """The plugins in a ``Pulumi.yaml``: read them, and add one without changing the rest of the file."""
 
+import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -69,8 +70,7 @@ def add(path: Path, name: str, folder: str, *, is_dry_run: bool = False) -> bool
 
     *is_dry_run*: change nothing, and return whether the file would change.
 
-    Raises `errors.RefusedError`, and changes nothing, if the file names another path or cannot be extended line by
-    line.
+    Raises `errors.RefusedError`, and changes nothing, if the file names another path or has plugins of its own.
     """
     before = _text(path)
     document = _document(before, path)
@@ -81,11 +81,14 @@ def add(path: Path, name: str, folder: str, *, is_dry_run: bool = False) -> bool
         raise errors.RefusedError(
             f"{path.name} names {name} already, in {found.section}, at {found.path}; remove that, and run this again"
         )
-    after = _extended(before, name, folder)
-    if after is None or _load(after) != _expected(document, name, folder):
-        hand = "\n".join(f"  {line}" for line in manual_lines(name, folder).splitlines())
+    lines = manual_lines(name, folder)
+    end = "\r\n" if "\r\n" in before else "\n"
+    gap = "" if before.endswith("\n") else end
+    after = f"{before}{gap}{lines.replace(chr(10), end)}{end}"
+    if _SECTION in document or _load(after) != {**document, **yaml.safe_load(lines)}:
+        hand = textwrap.indent(lines, "  ")
         raise errors.RefusedError(
-            f"{path.name} is written in a way that this command does not change; add by hand:\n{hand}"
+            f"{path.name} has plugins, or a form that this command cannot add to; add by hand:\n{hand}"
         )
     if not is_dry_run:
         path.write_bytes(after.encode())
@@ -111,47 +114,3 @@ def _load(text: str) -> Any:
         return yaml.safe_load(text)
     except yaml.YAMLError:
         return None
-
-
-def _expected(document: Mapping[str, Any], name: str, folder: str) -> dict[str, Any]:
-    section = document.get(_SECTION) or {}
-    listed = [{"name": name, "path": folder}, *(section.get(_LIST) or ())]
-    return {**document, _SECTION: {**section, _LIST: listed}}
-
-
-def _extended(text: str, name: str, folder: str) -> str | None:
-    """Return *text* with the entry: first in the list, else first in the section, else a new section at the end."""
-    root = yaml.compose(text, Loader=yaml.SafeLoader)
-    if not _is_block(root, yaml.MappingNode):
-        return None
-    section = _value(root, _SECTION)
-    if section is None:
-        return _inserted(text, len(text.splitlines()), manual_lines(name, folder).splitlines())
-    if not _is_block(section, yaml.MappingNode):
-        return None
-    providers = _value(section, _LIST)
-    item = [f"- name: {name}", f"  path: {folder}"]
-    if providers is None:
-        mark = section.start_mark
-        lines = [f"{_LIST}:", *(f"  {line}" for line in item)]
-    elif _is_block(providers, yaml.SequenceNode):
-        mark, lines = providers.start_mark, item
-    else:
-        return None
-    return _inserted(text, mark.line, [" " * mark.column + line for line in lines])
-
-
-def _is_block(node: Any, kind: type[Any]) -> bool:
-    return isinstance(node, kind) and not node.flow_style and bool(node.value)
-
-
-def _value(node: Any, key: str) -> Any:
-    return next((value for name, value in node.value if name.value == key), None)
-
-
-def _inserted(text: str, line: int, lines: list[str]) -> str:
-    newline = "\r\n" if "\r\n" in text else "\n"
-    kept = text.splitlines(keepends=True)
-    if kept and not kept[-1].endswith("\n"):
-        kept[-1] += newline
-    return "".join([*kept[:line], *(item + newline for item in lines), *kept[line:]])
