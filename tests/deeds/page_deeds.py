@@ -126,7 +126,7 @@ def _watched(agent, _context, _before=None):
                 option_deeds._two_rounds(each),
                 mock.patch.object(verify_watch, "_shown", return_value=screen),
                 mock.patch.object(verify_watch.Screen, "wait"),
-                mock.patch.object(verify_watch.Screen, "_terminal_size", return_value=os.terminal_size(size)),
+                mock.patch.object(verify_watch.os, "get_terminal_size", return_value=os.terminal_size(size)),
             ):
                 yield
 

@@ -90,25 +90,6 @@ def test_nothing_is_told_where_config_and_environment_agree(stack, empty_agent, 
     assert capsys.readouterr().err == ""
 
 
-def test_sandbox_names_the_config_that_it_fitted_to_its_clients(tmp_path, monkeypatch, capsys):
-    """Where the one that people edit is not enough for a command; nothing is said of another file, or outside."""
-    monkeypatch.chdir(tmp_path)
-    for name in ("Pulumi.sandbox.yaml", "other.yaml"):
-        Path(name).write_text(yaml.safe_dump({"config": {"nomad-csi:storage": {"plugins": [{}]}}}))
-    hint = "SPEC: expected in a sandbox .sandbox/Pulumi.sandbox.yaml, which it writes from this file"
-
-    told = []
-    for root in ("", str(tmp_path)):
-        monkeypatch.setenv("NOMAD_CSI_SANDBOX", "engine:emulator" if root else "")
-        monkeypatch.setenv("NOMAD_CSI_ROOT", root)
-        for name in ("Pulumi.sandbox.yaml", "other.yaml"):
-            assert cli.main(["plan", name]) == 2
-            said = capsys.readouterr().err
-            told.append((hint in said, "in a sandbox" in said))
-
-    assert told == [(False, False), (False, False), (True, True), (False, False)]
-
-
 @pytest.mark.parametrize("prefix", ["shop:", "", "nomad-csi:"])
 def test_spec_and_settings_of_the_project_go_before_ours(tmp_path, monkeypatch, capsys, prefix):
     """As `pulumi up` reads them: below the project's name, also where that is left out; else below ours."""

@@ -305,7 +305,7 @@ class LocatedError(errors.SpecError):
 
 
 _NAMES_LINE = re.compile(r"^line (\d+), (column \d+)")
-_NO_LINE = re.compile(r"|byte \d+|SPEC")
+_NO_LINE = re.compile(r"|byte \d+")
 
 
 def _lines_of(path: Path, places: list[str]) -> dict[str, int | None]:
@@ -322,23 +322,7 @@ def read_plan(path: Path) -> model.StoragePlan:
     try:
         return storage.plan_document(read_document(path), source=str(path))
     except errors.SpecError as error:
-        more: tuple[errors.Problem, ...] = ()
-        if fitted := _fitted(path):
-            allowed = f"in a sandbox {fitted}, which it writes from this file, fitted to its clients"
-            more = (errors.Problem(path="SPEC", got=str(path), allowed=allowed),)
-        raise LocatedError(errors.SpecError((*error.problems, *more), error.source, error.ids), path) from None
-
-
-def _fitted(path: Path) -> str:
-    """Return the stack config that a sandbox derived from the one at *path*; empty if there is none."""
-    from nomad_csi.nomad import sandbox_mark  # noqa: PLC0415  # only a spec with problems pays for these
-    from nomad_csi.provider import configuration  # noqa: PLC0415  # as above
-
-    sandbox = os.environ.get(sandbox_mark.ENVIRONMENT, "")
-    root = os.environ.get(configuration.ROOT_ENVIRONMENT, "")
-    if not (sandbox and root) or path.resolve() != Path(root, "Pulumi.sandbox.yaml"):
-        return ""
-    return os.path.relpath(Path(root, ".sandbox", path.name))
+        raise LocatedError(error, path) from None
 
 
 def read_document(path: Path) -> Any:

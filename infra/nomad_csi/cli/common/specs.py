@@ -2,7 +2,7 @@
 
 import functools
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -29,33 +29,34 @@ def found() -> Path | None:
 
     Raises `click.UsageError` if there are several.
     """
-    given = os.environ.get(VARIABLE, "")
-    candidates = [Path(given)] if given else list(_candidates())
-    if len(candidates) > 1:
-        names = ", ".join(map(str, candidates))
+    paths = candidates()
+    if len(paths) > 1:
+        names = ", ".join(map(str, paths))
         raise click.UsageError(f"SPEC: expected one, since {names} are here; name it, or set {VARIABLE}")
-    if candidates:
-        output.print_progress(f"spec: {candidates[0]}{f' ({VARIABLE})' if given else ''}")
-    return candidates[0] if candidates else None
+    for path in paths:
+        output.print_progress(f"spec: {path}{f' ({VARIABLE})' if os.environ.get(VARIABLE) else ''}")
+    return paths[0] if paths else None
 
 
 def found_quietly() -> list[Path]:
-    """Return the spec of this directory, for its settings alone; none if there are several. Says which has an owner."""
+    """Return the spec of this directory, for its settings alone; none if there are several."""
+    paths = candidates()
+    return paths if len(paths) == 1 else []
+
+
+def candidates() -> list[Path]:
+    """Return the spec that the environment names, else all in this directory."""
     given = os.environ.get(VARIABLE, "")
-    candidates = [Path(given)] if given else list(_candidates())
-    return candidates if len(candidates) == 1 else []
-
-
-def _candidates() -> Iterator[Path]:
+    if given:
+        return [Path(given)]
     if SANDBOX.is_file() and inputs.holds_spec(SANDBOX):
-        yield SANDBOX
-        return
+        return [SANDBOX]
     stack = os.environ.get(STACK_VARIABLE, "")
-    for path in [*map(Path, NAMES), *sorted(Path().glob(f"Pulumi.{stack or '*'}.y*ml"))]:
-        if path.name == SANDBOX.name:
-            continue  # its sandbox, which would complete it, is not up
-        if path.is_file() and (path.name in NAMES or inputs.holds_spec(path)):
-            yield path
+    stacks = [path for path in sorted(Path().glob(f"Pulumi.{stack or '*'}.y*ml")) if path.name != SANDBOX.name]
+    return [
+        *(path for path in map(Path, NAMES) if path.is_file()),
+        *(path for path in stacks if inputs.holds_spec(path)),
+    ]
 
 
 def missing() -> click.UsageError:

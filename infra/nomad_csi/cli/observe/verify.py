@@ -1,18 +1,30 @@
-"""``nomad-csi verify``."""
+"""``nomad-csi verify``: once, at intervals, as a page, or as a periodic job."""
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from nomad_csi import errors
+import click
+
+from nomad_csi import errors, exit_codes, nomad
 from nomad_csi.aws import regions
 from nomad_csi.cli.common import command, inputs, options, output, specs, usage
-from nomad_csi.cli.observe import probe_on_nodes, verify_job, verify_page, verify_watch
-from nomad_csi.diagnosis import prometheus, rounds, verification
+from nomad_csi.cli.observe import probe_on_nodes, verify_watch
+from nomad_csi.diagnosis import cluster_report, page, page_data, prometheus, rounds, verification
 from nomad_csi.health import gather, probe_run
+from nomad_csi.nomad import sandbox_mark
+from nomad_csi.nomad.http.connection import VARIABLES
+from nomad_csi.plan import verify_job
+from nomad_csi.render import disk, documents
+from nomad_csi.render import page as html
 
-# ``nomad-csi verify --on-nodes``: the probe job probes plugins on their own clients.
+PASSED, HELD = "passed", "held"
+"""Values of an option's ``job``: the job's command receives it, or the job contains it."""
 
+_ADDRESS = "unix://${NOMAD_SECRETS_DIR}/api.sock"
+"""Of the client's agent, in each of its tasks, whatever the agent's own address and certificates."""
 
 EVERY_MIN_S = 60.0
 """Minimum interval of --watch: each round places and ends a task on every client."""
@@ -30,14 +42,6 @@ on_nodes_options = command.together(
 )
 
 
-def wrong_on_nodes(arguments: command.Arguments) -> Mapping[str, str]:
-    """Return the options whose values conflict, and how to fix them."""
-    found = {}
-    if arguments.on_nodes and arguments.watch and (arguments.every_s or 0.0) < EVERY_MIN_S:
-        found["--watch"] = f"--every of {EVERY_MIN_S:g}s or more with --on-nodes: a round runs a job on every client"
-    return found
-
-
 def _silent(_line: str) -> None:
     """Print nothing: a watch itself shows how long it waits, and may draw on the terminal."""
 
@@ -53,9 +57,6 @@ def how(arguments: command.Arguments, place: Any) -> probe_run.OnNodes | None:
     )
 
 
-# The command.
-
-
 def _metrics_file(given: str) -> Path:
     """Return the path *given*. Raises `click.BadParameter`: a spec at that path would be overwritten."""
     if given == str(verify_watch.STDOUT) or given.endswith(prometheus.METRICS_FILE_ENDING):
@@ -66,13 +67,7 @@ def _metrics_file(given: str) -> Path:
 _options = command.together(
     inputs.stack_output,
     options.strict,
-    options.duration(
-        "stable",
-        default_text="0s, one run",
-        default_s=0.0,
-        job="passed",
-        without=("watch",),
-    ),
+    options.duration("stable", default_text="0s, one run", default_s=0.0, job="passed", without=("watch",)),
     options.duration(
         "probe-timeout", "; all are asked at the same time", default_s=gather.PROBE_TIMEOUT_S, job="passed"
     ),
@@ -90,18 +85,48 @@ _options = command.together(
 """Of `run`, and of the job, which passes them on."""
 
 
+_page_options = command.together(
+    command.option(
+        "--html FILE",
+        "write a page of it; --json prints its data",
+        without=("watch", "on_nodes", "prometheus"),
+    ),
+    command.option("--title TEXT", "its title (default: region or address)", default="", needs=("html",)),
+    command.option(
+        "--smoke FILE",
+        "output of `nomad-csi smoke --json`, to show it; may be repeated",
+        multiple=True,
+        needs=("html",),
+    ),
+    specs.aws_options,
+)
+
+_job_options = command.together(
+    probe_on_nodes.job_options(section=command.OPTIONS, needs=()),
+    command.option(
+        "--cron CRON", f"when, as cron has it, in UTC (default: {verify_job.CRON})", default=verify_job.CRON
+    ),
+    command.option("--job-id ID", f"id of the job (default: {verify_job.JOB_ID})", default=verify_job.JOB_ID),
+    command.option("--on-client NAME", "name of the only client that runs it (default: any); needed with --prometheus"),
+    command.option(
+        "--token-variable PATH",
+        f"Nomad variable with the token as item {verify_job.TOKEN_ITEM} (default: its own identity is the token)",
+    ),
+)
+
+
 @command.family()
 @specs.optional("; only --html works without")
 @_options
 @on_nodes_options
 @verify_watch.options
-@verify_page.options
+@_page_options
 @inputs.nomad_connection
 def run(arguments: command.Arguments) -> int:
     """Compare, and print the report, once or at intervals; or write the page."""
-    _check(arguments)
+    usage.refuse(_conflicts(arguments))
     if arguments.html:
-        return verify_page.run(arguments)
+        return _page(arguments)
     plan = inputs.read_plan(specs.refuse_without(arguments.spec))
     external_ids = inputs.read_external_ids(arguments.stack_output)
     with inputs.connect(arguments, [arguments.spec]) as nomad, inputs.advising(arguments.spec):
@@ -143,24 +168,100 @@ def _once(arguments: command.Arguments, verifier: verification.Verifier) -> int:
     return options.exit_code(arguments, done.exit_code, done.outcome.findings)
 
 
-def _check(arguments: command.Arguments) -> None:
-    """Raise `usage.UsageError` for values that conflict."""
+def _conflicts(arguments: command.Arguments) -> Iterator[errors.Problem]:
+    """Yield options whose values conflict."""
     is_printed = arguments.prometheus == verify_watch.STDOUT
-    wrong: dict[str, str] = {}
     if is_printed and arguments.watch:
-        wrong["--prometheus"] = f"a FILE{prometheus.METRICS_FILE_ENDING} with --watch"
-    if arguments.json and is_printed:
-        wrong["--json"] = "it without metrics on standard output: give --prometheus a FILE"
-    wrong |= wrong_on_nodes(arguments)
-    usage.refuse(errors.Problem(path=name, got="", allowed=each) for name, each in wrong.items())
+        yield _conflict("--prometheus", f"a FILE{prometheus.METRICS_FILE_ENDING} with --watch")
+    if is_printed and arguments.json:
+        yield _conflict("--json", "it without metrics on standard output: give --prometheus a FILE")
+    if arguments.on_nodes and arguments.watch and (arguments.every_s or 0.0) < EVERY_MIN_S:
+        allowed = f"--every of {EVERY_MIN_S:g}s or more with --on-nodes: a round runs a job on every client"
+        yield _conflict("--watch", allowed)
+
+
+def _conflict(option: str, allowed: str) -> errors.Problem:
+    return errors.Problem(path=option, got="", allowed=allowed)
+
+
+def _page(arguments: command.Arguments) -> int:
+    """Read the cluster, and write the page."""
+    question = cluster_report.ReportOptions(
+        plan=inputs.read_plan(arguments.spec) if arguments.spec else None,
+        spec=str(arguments.spec or ""),
+        external_ids=inputs.read_external_ids(arguments.stack_output),
+        aws=specs.aws_choice(arguments, arguments.spec),
+        smoke=tuple(page_data.read_smoke(inputs.text(path), str(path)) for path in arguments.smoke),
+        title=arguments.title,
+        sandbox=os.environ.get(sandbox_mark.ENVIRONMENT, ""),
+    )
+    with inputs.reading(arguments, [arguments.spec] if arguments.spec else ()) as nomad:
+        found = cluster_report.build_report(nomad, question)
+    text = html.html(page.render_page(found), shown_rows=page.ROWS, tool_version=metadata.version("nomad-csi"))
+    shown = output.without_secrets(text)
+    disk.write(arguments.html, shown)
+    wrote = f"wrote {arguments.html} ({len(shown.encode()) / 1e3:.1f} kB): {found.status[0]}"
+    output.show(arguments, found.as_json(), wrote)
+    code = exit_codes.CHANGES if found.errors else exit_codes.ERROR if found.unexpected else 0
+    return options.exit_code(arguments, code, found.findings)
 
 
 @run.command("job", help="Print a periodic job that verifies this spec, without prompts; it contains no secret.")
 @specs.spec
 @_options
-@verify_job.options
+@_job_options
 @inputs.nomad_connection
 def _job(arguments: command.Arguments) -> int:
-    if arguments.prometheus == verify_watch.STDOUT:
-        usage.refuse([errors.Problem(path="--prometheus", got="", allowed=f"a FILE{prometheus.METRICS_FILE_ENDING}")])
-    return verify_job.run(arguments)
+    usage.refuse(_job_conflicts(arguments.prometheus, arguments.on_client))
+    inputs.read_plan(arguments.spec)  # for its problems
+    external_ids = inputs.read_external_ids(arguments.stack_output)
+    place = inputs.target(arguments, [arguments.spec])
+    job = verify_job.VerifyJob(
+        spec=verify_job.as_data(inputs.read_document(arguments.spec)),
+        external_ids=verify_job.as_data({"externalIds": external_ids}) if external_ids else "",
+        job_id=arguments.job_id,
+        namespace=place.namespace,
+        region=place.region,
+        client=arguments.on_client,
+        cron=arguments.cron,
+        command=arguments.command,
+        image=arguments.image,
+        environment=_environment(arguments, place.insecure_http),
+        token_variable=arguments.token_variable,
+        options=tuple(_passed_on()),
+        metrics_file=str(arguments.prometheus or ""),
+    )
+    print(documents.verify_job_file(job), end="")
+    return 0
+
+
+def _job_conflicts(file: Path | None, client: str) -> Iterator[errors.Problem]:
+    """Yield options with which the job could not write the metrics *file* on *client*."""
+    if file == verify_watch.STDOUT:
+        yield _conflict("--prometheus", f"a FILE{prometheus.METRICS_FILE_ENDING}")
+    elif file is not None and not file.is_absolute():
+        yield _conflict("--prometheus", "an absolute path on the client")
+    if file is not None and not client:
+        allowed = "the name of a client with --prometheus: files of several would count everything several times"
+        yield _conflict("--on-client", allowed)
+
+
+def _environment(arguments: command.Arguments, is_insecure: bool) -> dict[str, str]:
+    """Return the job's environment for Nomad. Raises `errors.SpecError` if its token would be sent unencrypted."""
+    address = arguments.address or inputs.address_of_stack(arguments.spec)
+    if address:
+        nomad.Connection(address=address, token="of-the-job", insecure_http=is_insecure)  # noqa: S106  # refuses it
+    found = {VARIABLES["address"]: address or _ADDRESS} | ({VARIABLES["insecure_http"]: "true"} if is_insecure else {})
+    held = set(inputs.CONNECTION) - {"address", "namespace", "region"}  # these are the job's own, or in the list above
+    return found | {VARIABLES[name]: value for name in sorted(held) if (value := getattr(arguments, name))}
+
+
+def _passed_on() -> Iterator[str]:
+    """Yield the options that are passed to the job's own command."""
+    values = click.get_current_context().params
+    for each in command.given():
+        if isinstance(each, command.Option) and each.job == PASSED:
+            value = values[each.name]
+            yield usage.shown(each)
+            if not each.is_flag:
+                yield f"{value:g}s" if isinstance(value, float) else str(value)

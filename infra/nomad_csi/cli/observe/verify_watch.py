@@ -26,9 +26,6 @@ from nomad_csi.text import foreign, table
 CHANGES_MAX = 8
 """Number of recent changes that are shown."""
 
-RESIZE_POLL_S = 0.1
-"""Interval between checks of the terminal's size."""
-
 _OPEN = "\x1b[?1049h\x1b[?25l\x1b[?7l"
 _CLOSE = "\x1b[?7h\x1b[?25h\x1b[?1049l"
 _HOME = "\x1b[H"
@@ -36,17 +33,33 @@ _REST_OF_LINE = "\x1b[K"
 _REST_OF_SCREEN = "\x1b[J"
 
 
-class Screen:
+class _Stream:
+    """Continuous text, for files, pipes and logs."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+
+    def begin(self, every_s: float) -> None:
+        """Print nothing."""
+
+    def wait(self, seconds: float, events: changes.Events) -> None:
+        """Wait."""
+        events.wait(seconds)
+
+    def close(self) -> None:
+        """Print nothing."""
+
+
+class Screen(_Stream):
     """Draws rounds on a terminal. Close it: until then the terminal has no cursor."""
 
     def __init__(self, out: TextIO, *, title: str, colour: bool) -> None:
-        self._out = out
+        super().__init__(out)
         self._title = title
         self._colour = colour
         self._status = ""
         self._last: rounds.VerificationRound | None = None
         self._changes: collections.deque[str] = collections.deque(maxlen=CHANGES_MAX)
-        self._size = os.terminal_size((0, 0))
         self._write(_OPEN)
 
     def begin(self, every_s: float) -> None:
@@ -62,13 +75,6 @@ class Screen:
         self._status = f"round {done.number} ended {at} after {done.seconds:.1f} s; Ctrl-C ends"
         self._draw()
 
-    def wait(self, seconds: float, events: changes.Events) -> None:
-        """Wait for the next round, or for *events*; redraw when the terminal changes its size."""
-        until = time.monotonic() + seconds
-        while (left := until - time.monotonic()) > 0 and not events.wait(min(left, RESIZE_POLL_S)):
-            if self._terminal_size() != self._size:
-                self._draw()
-
     def close(self) -> None:
         """Restore the terminal, and leave the last round on it."""
         self._write(_CLOSE)
@@ -76,13 +82,10 @@ class Screen:
             found = self._last.found.as_table(only_wrong=True) if self._last.found else ""
             self._write(_fit(f"{found}\n{rounds.when(self._last.at_s)}  {self._last.summary}\n".lstrip("\n")))
 
-    def _terminal_size(self) -> os.terminal_size:
-        return os.get_terminal_size(self._out.fileno())
-
     def _draw(self) -> None:
-        self._size = self._terminal_size()
-        lines = [line for text in self._texts(self._size.columns) for line in _fit(text).rstrip("\n").split("\n")]
-        rows = self._size.lines
+        size = os.get_terminal_size(self._out.fileno())
+        lines = [line for text in self._texts(size.columns) for line in _fit(text).rstrip("\n").split("\n")]
+        rows = size.lines
         if len(lines) > rows:
             hidden = len(lines) - rows + 1
             lines = [*lines[: rows - 1], f"... {hidden} more lines: make the terminal higher, or run without --watch"]
@@ -177,23 +180,6 @@ def _shown(arguments: command.Arguments) -> "Screen | _JsonLines | _Lines":
     if output.is_drawable(sys.stdout):
         return Screen(output.terminal(sys.stdout), title=str(arguments.spec), colour=output.has_colours())
     return _Lines(sys.stdout)
-
-
-class _Stream:
-    """Continuous text, for files, pipes and logs."""
-
-    def __init__(self, out: TextIO) -> None:
-        self._out = out
-
-    def begin(self, every_s: float) -> None:
-        """Print nothing."""
-
-    def wait(self, seconds: float, events: changes.Events) -> None:
-        """Wait."""
-        events.wait(seconds)
-
-    def close(self) -> None:
-        """Print nothing."""
 
 
 class _JsonLines(_Stream):

@@ -3,8 +3,7 @@
 import dataclasses
 import functools
 import json
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 import click
 
@@ -41,8 +40,6 @@ ACCEPTED = {
     "unguarded": "the storage does not refuse to delete what is in use",
 }
 """Risks that ``--accept`` takes."""
-
-_DIGITS = re.compile(r"[0-9]+")
 
 _of_data = functools.partial(command.option, section=SECTION, needs=("delete_data",))
 
@@ -170,22 +167,16 @@ def _next(item: deregistration.DeregistrationOutcome) -> str:
 
 
 def _explained(client: nomad.Nomad, item: deregistration.DeregistrationOutcome) -> deregistration.DeregistrationOutcome:
-    """Return *item*; if it does not exist, refused for the id of a set, or with a similar registered id."""
+    """Return *item*; if it does not exist, refused for the id of a set."""
     if item.status != "gone":
         return item
     try:
-        if members := volumes.members(client, item.namespace, item.volume_id):
-            return dataclasses.replace(item, status="refused", reason=f"{item.reason}; {members}")
-        near = _near(item.volume_id, (each.volume_id for each in volumes.list_volumes(client, item.namespace)))
+        members = volumes.members(client, item.namespace, item.volume_id)
     except errors.NomadApiError as error:
-        near = f"could not determine whether it is a set: {error}"
-    reason = "; ".join(filter(None, [item.reason, "nothing to do", near]))
-    return dataclasses.replace(item, reason=reason)
-
-
-def _near(volume_id: str, there: Iterable[str]) -> str:
-    """Return the likely volume of *there*. An id that differs only by its number is another of a series."""
-    return usage.nearest(volume_id, (item for item in there if _DIGITS.sub("", item) != _DIGITS.sub("", volume_id)))
+        return dataclasses.replace(item, reason=f"{item.reason}; could not determine whether it is a set: {error}")
+    if members:
+        return dataclasses.replace(item, status="refused", reason=f"{item.reason}; {members}")
+    return dataclasses.replace(item, reason="; ".join(filter(None, [item.reason, "nothing to do"])))
 
 
 def _delete(arguments: command.Arguments) -> int:
