@@ -2,21 +2,11 @@
 
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from nomad_csi import cli
 from nomad_csi.render import project
-
-
-def test_help_lists_every_command(capsys):
-    """A new user finds the commands."""
-    code = cli.main(["--help"])
-
-    assert code == 0
-    out = capsys.readouterr().out
-    assert all(name in out for name in cli.COMMANDS)
 
 
 @pytest.mark.parametrize(
@@ -57,16 +47,6 @@ def test_missing_file_exits_2_with_one_line(capsys, tmp_path):
     assert cli.main(["render", str(tmp_path / "nope.yaml"), "--out", str(tmp_path)]) == 2
 
     assert capsys.readouterr().err == f"error: SPEC: {tmp_path}/nope.yaml: No such file or directory\n"
-
-
-def test_suggested_file_may_have_any_name(capsys, tmp_path):
-    """Braces in it are no places to fill in."""
-    (tmp_path / "a{b}.yaml").touch()
-
-    assert cli.main(["plan", f"{tmp_path}/ab.yaml"]) == 2
-
-    told = f"{tmp_path}/ab.yaml: No such file or directory; did you mean {tmp_path}/a{{b}}.yaml?\n"
-    assert capsys.readouterr().err.endswith(told)
 
 
 def test_what_the_system_says_names_the_option(capsys, tmp_path):
@@ -138,13 +118,6 @@ def test_a_misspelt_command_is_answered_by_the_nearest(typed, meant, capsys):
 
     said = capsys.readouterr().err
     assert said.endswith(f"No such command {typed!r}.{f' Did you mean {meant!r}?' if meant else ''}\n")
-
-
-def test_help_says_where_the_token_comes_from(capsys):
-    """It is no option."""
-    assert cli.main(["help", "connection"]) == 0
-
-    assert "the token comes from NOMAD_TOKEN only" in " ".join(capsys.readouterr().out.split())
 
 
 def test_help_imports_neither_pulumi_nor_grpc_nor_pydantic():
@@ -247,12 +220,3 @@ def test_shells_complete_the_volumes_of_a_spec(words, expected, tmp_path, monkey
 
     lines = [line.removeprefix("plain,").removeprefix("file,") for line in capsys.readouterr().out.splitlines()]
     assert lines == expected
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_shells_are_given_a_script_that_asks_for_completions(shell, capsys):
-    """As docs/reference/commands.md has it."""
-    assert cli.main(["completion", shell]) == 0
-
-    assert f"_NOMAD_CSI_COMPLETE={shell}_complete" in capsys.readouterr().out
-    assert f"nomad-csi completion {shell}" in Path("docs/reference/commands.md").read_text()

@@ -32,16 +32,6 @@ def test_rejects_other_systems_than_linux(tmp_path, monkeypatch, capsys, system,
     assert list(tmp_path.iterdir()) == []
 
 
-def test_names_the_folder_that_has_no_sandbox(tmp_path, capsys):
-    """Somebody stands in another folder."""
-    assert cli.main(["sandbox", "--project", str(tmp_path), "status"]) == 2
-
-    assert capsys.readouterr().err == (
-        f"error: there is no sandbox in {tmp_path}; start one with `nomad-csi sandbox up` "
-        "(in a checkout: `make up`), or name the folder of another: nomad-csi sandbox --project DIR\n"
-    )
-
-
 @pytest.mark.parametrize(
     ("engine", "command", "said"),
     [
@@ -115,17 +105,6 @@ def test_emulator_of_the_engine_runs_programs_in_python_alone(tmp_path, monkeypa
     assert f"refused: {tmp_path / 'Pulumi.yaml'}: {said}" in capsys.readouterr().err
 
 
-def test_config_without_a_region_is_named(tmp_path, capsys):
-    """The emulated AWS has one."""
-    (tmp_path / "Pulumi.yaml").write_text("name: shop\nruntime: python\n")
-    (tmp_path / "Pulumi.sandbox.yaml").write_text("config: {}\n")
-
-    assert cli.main(["sandbox", "--project", str(tmp_path), "up"]) == 2
-
-    said = "config.aws:region: expected the region of the emulated AWS, got nothing; add us-east-1"
-    assert said in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     ("where", "command", "given"),
     [
@@ -164,13 +143,6 @@ def test_first_line_on_a_terminal_names_the_sandbox_and_what_is_real(tmp_path, m
         said.append(capfd.readouterr().err)
 
     assert said == [f"sandbox in {tmp_path}: engine emulator, nomad real, aws moto\n", ""]
-
-
-def test_exec_of_nothing_is_typed_wrong(tmp_path, capsys):
-    """As any word that lacks."""
-    assert cli.main(["sandbox", "--project", str(tmp_path), "exec"]) == 64
-
-    assert "COMMAND: expected a command to run, got nothing; type it behind --" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

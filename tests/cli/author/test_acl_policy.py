@@ -47,14 +47,6 @@ plugin {
     )
 
 
-def test_policies_of_several_commands_are_one(run):
-    """What one has opens the other's calls, too: reading jobs lets volumes be read."""
-    _, out, _ = run("claims", "verify", "claims")
-
-    assert out.startswith("# for claims, verify\n")
-    assert 'capabilities = ["csi-list-volume", "read-job", "read-logs"]' in out
-
-
 def test_spec_names_the_namespaces_of_jobs_and_volumes(run, tmp_path):
     """Rights for jobs where the jobs are, those for volumes where the volumes are, the cluster's id in ``default``."""
     (tmp_path / "storage.yaml").write_text(SPEC)
@@ -142,8 +134,3 @@ def test_every_command_that_asks_nomad_has_rights():
     assert {name.split()[0] for name in acl_policy.COMMANDS} - of_others == cli.COMMANDS.keys() - offline
     for rights in acl_policy.COMMANDS.values():
         assert {*rights.jobs, *rights.volumes, *rights.cluster, *rights.identity} <= permissions.NEEDS.keys()
-
-
-def test_no_policy_has_what_older_releases_do_not_know():
-    """Nomad refuses a policy with a capability that it does not know."""
-    assert not set(acl_policy.CAPABILITIES) & permissions.YOUNG

@@ -69,22 +69,6 @@ def test_all_problems_of_all_specs_have_their_line(folder, capsys):
     assert absent == "error: FILE: absent.yaml: No such file or directory; did you mean broken.yaml?"
 
 
-def test_problems_are_in_the_order_of_the_file(folder, capsys):
-    """Those that values have in themselves and those that rules find, by their lines; an empty file has none."""
-    wrong = SPEC.replace("size_gib: 40", "size_gib: 0").replace(
-        "availability_zone: us-east-1a}", "availability_zon: x}"
-    )
-
-    cli.main(["check", write(folder, "storage.yaml", f"{wrong}    kind: 3\n"), write(folder, "empty.yaml", "")])
-
-    lines = capsys.readouterr().err.splitlines()
-    assert [line.partition(" ")[2].partition(" (")[0] for line in lines[:2]] == [
-        "storage.yaml:8: volumes[0]",
-        "storage.yaml:11: volumes[1]",
-    ]
-    assert lines[-1] == "error: empty.yaml: expected a mapping with plugins and volumes, got nothing"
-
-
 def test_a_problem_has_the_line_that_says_it(folder, capsys):
     """The key where it is written; what should hold it where it is missing, also in an item of `each`."""
     text = """\

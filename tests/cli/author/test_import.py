@@ -1,7 +1,6 @@
 """``nomad-csi import``: a spec on standard output, what is to be said on standard error."""
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
@@ -45,60 +44,6 @@ def test_spec_goes_out_and_remarks_beside_it(capsys):
     )
     assert f"{EFS}:17: changed: privileged" not in printed.err
     assert not any("error: host-network-missing" in line for line in lines)
-
-
-def test_what_is_missing_exits_1(capsys):
-    """A spec that nobody can render yet is not done."""
-    assert cli.main(["import", EFS]) == 1
-
-    *_, summary, missing, blank, following = capsys.readouterr().err.splitlines()
-    assert missing.startswith(f"{EFS}:29: missing: aws_region of plugin aws-efs0: ")
-    assert (summary, blank) == ("1 missing:", "")
-    assert following == "next: correct or add these in the spec, then `nomad-csi check SPEC`"
-
-
-def test_what_a_rule_refuses_is_named_beside_what_is_missing(tmp_path, capsys):
-    """All that `validate` finds in the spec, at the line of the file that says it; nothing else, and each thing once."""
-    existing = Path(__file__).parents[3] / "examples" / "existing"
-
-    assert cli.main(["import", str(existing)]) == 1
-    out, err = capsys.readouterr()
-    spec = tmp_path / "storage.yaml"
-    spec.write_text(out)
-    assert cli.main(["check", str(spec), "--json"]) == 1
-    refused = [item["path"] for item in json.loads(capsys.readouterr().out)["specs"][0]["problems"]]
-
-    said = err.partition("1 wrong, 2 missing:\n")[2].splitlines()[:3]
-    assert [line.partition(": ")[0].rpartition("/")[2] for line in said] == [
-        "ebs-controller.nomad.hcl:14",
-        "mysql.volume.hcl:1",
-        "mysql.volume.hcl:6",
-    ]
-    assert [line.partition(": ")[2].partition(" of ")[0] for line in said] == [
-        "missing: aws_region",
-        "missing: existing.availability_zone",
-        "wrong: capabilities[0]",
-    ]
-    assert [path.partition(".")[2] for path in refused] == [
-        "aws_region",
-        "existing.availability_zone",
-        "capabilities[0]",
-    ]
-    for thing in ("image-unpinned", "aws-ebs-csi-driver:latest", "privilege", "node_pool", "restart"):
-        assert len([line for line in err.splitlines() if thing in line]) == 1, thing
-
-
-def test_imported_spec_renders(tmp_path, capsys):
-    """What comes out goes in again: strange characters of names included."""
-    volume = tmp_path / "v.volume.hcl"
-    volume.write_text(VOLUME, encoding="utf-8")
-    spec = tmp_path / "storage.yaml"
-
-    assert cli.main(["import", EFS, str(volume), "--aws-region", "us-east-1"]) == 0
-    spec.write_text(capsys.readouterr().out, encoding="utf-8")
-
-    assert yaml.safe_load(spec.read_text(encoding="utf-8"))["volumes"][0]["name"] == "n\x85 \u2028 🎉 ключ"
-    assert cli.main(["render", str(spec), "--out", str(tmp_path / "out")]) == 0
 
 
 TESTS = Path(__file__).parents[2]
@@ -167,44 +112,6 @@ def test_broken_files_exit_2_and_nothing_is_imported(tmp_path, capsys):
     printed = capsys.readouterr()
     assert printed.out == ""
     assert printed.err.startswith(f"error: {broken}:1:5: ")
-
-
-def test_a_volume_that_nomad_would_not_read_exits_2(tmp_path, capsys):
-    """The problem is that of the file."""
-    path = tmp_path / "v.hcl"
-    path.write_text('id = "v"\ncapability {\n  mode = "x"\n}\n', encoding="utf-8")
-
-    assert cli.main(["import", str(path)]) == 2
-
-    assert "capability: expected only access_mode and attachment_mode, got mode" in capsys.readouterr().err
-
-
-def test_the_job_that_uses_a_volume_gives_no_spec(capsys):
-    """It is said, and the answer is no."""
-    assert cli.main(["import", str(CASES / "tutorial-mysql.nomad.hcl")]) == 1
-
-    printed = capsys.readouterr()
-    assert printed.out == ""
-    assert "job mysql-server runs no CSI plugin" in printed.err
-
-
-@pytest.mark.parametrize("words", [["import"], ["import", "x.hcl", "--region"]])
-def test_wrong_usage_exits_64(words, capsys):
-    """A typing error is told apart."""
-    code = cli.main(words)
-
-    assert code == 64
-    assert "usage:" in capsys.readouterr().err
-
-
-def test_help_says_what_goes_where(capsys):
-    """Where the spec goes, and what becomes of secrets."""
-    assert cli.main(["import", "--help"]) == 0
-
-    out = capsys.readouterr().out
-    assert "standard output" in out
-    assert "No\nsecret is printed" in out
-    assert sys.modules["nomad_csi.cli.author.import_files"]
 
 
 @pytest.mark.parametrize(

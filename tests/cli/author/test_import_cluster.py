@@ -13,7 +13,6 @@ import pytest
 import yaml
 
 from nomad_csi import cli, nomad
-from nomad_csi.jobs import owner as job_owner
 from nomad_csi.nomad import jobs, plugins, volumes
 from nomad_csi.plan import registration, storage
 from nomad_csi.render import documents
@@ -51,13 +50,6 @@ def served():
 @pytest.fixture(scope="module")
 def shared():
     """Address and folder of an agent for tests that leave its jobs as they are."""
-    with served() as found:
-        yield found
-
-
-@pytest.fixture
-def alone():
-    """Address and folder of an agent for one test."""
     with served() as found:
         yield found
 
@@ -158,48 +150,6 @@ def test_what_nomad_hides_is_named_and_no_value(client, capsys):
     assert not [word for word in (SECRET, FLAG, "REDACTED") if word in json.dumps(spec) + "".join(said)]
 
 
-def test_one_plugin_alone(client, capsys):
-    """Another id gives nothing, which is no spec."""
-    register(client, "shared")
-
-    nothing, said = imported(capsys, "--plugin", "other", code=1)
-    spec, _ = imported(capsys, "--plugin", "efs")
-
-    assert nothing is None
-    assert said[-1].startswith("error: nothing to import was found; looked for, in the cluster: CSI plugins that are ")
-    assert [volume["id"] for volume in spec["volumes"]] == ["shared"]
-
-
-def test_one_namespace_with_the_plugins_that_it_uses(client, capsys):
-    """In another namespace nothing is, not even the plugin."""
-    register(client, "shared")
-
-    nothing, _ = imported(capsys, "--namespace", "prod", code=1)
-    spec, _ = imported(capsys, "--namespace", "default")
-
-    assert nothing is None
-    assert (len(spec["plugins"]), len(spec["volumes"])) == (1, 1)
-
-
-def test_a_job_without_its_source_is_read_as_nomad_runs_it(alone, monkeypatch, capsys):
-    """What was submitted with variables is not whole; the mark of its stack is told and not taken over."""
-    address, folder = alone
-    monkeypatch.setenv("NOMAD_ADDR", address)
-    [*_, job] = _plan(folder).plugins[0].jobs
-    hcl = documents.job_file(job)
-    with nomad.Nomad(nomad.Connection(address=address)) as client:
-        document = job_owner.with_owner(jobs.parse(client, hcl), "shop/prod")
-        client.request("PUT", "/v1/jobs", body={"Job": document})
-        until_healthy(client, job_id=job.job_id, version=1)
-
-    spec, said = imported(capsys)
-
-    name = f"job default/{job.job_id}"
-    assert [plugin["driver"] for plugin in spec["plugins"]] == ["aws-efs"]
-    assert f"{name}: note: it belongs to the stack shop/prod: another stack takes it over with adopt: true only" in said
-    assert any(line.startswith(f"{name}: note: Nomad does not have the submitted job file") for line in said)
-
-
 def test_what_stands_in_a_file_too_is_taken_from_the_file(client, capsys, tmp_path):
     """It may hold what Nomad hides; a volume is in the spec once, and so is its plugin."""
     register(client, "shared", mount_options=registration.MountOptions(mount_flags=(FLAG,)))
@@ -243,12 +193,3 @@ def test_rejects_options_that_would_be_ignored(words, told, capsys):
     assert cli.main(["import", *words]) == 64
 
     assert told in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("words", [[], ["--for-pulumi", "out.json", "--cluster"], ["--for-pulumi", "o.json", "x.hcl"]])
-def test_rejects_what_does_not_go_together(words, capsys):
-    """Files, the cluster, or a program's own declarations."""
-    code = cli.main(["import", *words])
-
-    assert code == 64
-    assert "usage:" in capsys.readouterr().err

@@ -108,33 +108,6 @@ def test_a_repository_of_files_passes_its_own_hooks_and_pipeline(folder, capsys)
     assert (folder / "nomad/volumes/default/data.volume.hcl").is_file()
 
 
-def test_pip_finds_no_stranger_by_the_name_of_the_package(folder):
-    """The name is on no index, and might be taken there: the line is a comment with a place to fill in."""
-    cli.main(["init", "--pulumi", "python", *EBS])
-
-    lines = (folder / "requirements.txt").read_text().splitlines()
-    assert "      - run: pip install -r requirements.txt\n" in (folder / project.PIPELINE).read_text()
-    assert all(line.startswith("#") for line in lines)
-    assert lines[-1].startswith("# nomad-csi @ file:///PATH/nomad_csi-")
-
-
-@pytest.mark.usefixtures("folder")
-def test_committed_files_are_planned_before_jobs_run(capsys):
-    """After the hooks are installed, the files are in git, and Nomad is named."""
-    cli.main(["init", "--hcl", *EBS])
-
-    steps = capsys.readouterr().out.partition("What to type next:\n")[2]
-    wanted = [
-        "nomad-csi render",
-        "pre-commit install",
-        "git add",
-        "export NOMAD_ADDR=",
-        "nomad-csi plan",
-        "nomad-csi apply",
-    ]
-    assert [word for _, word in sorted((steps.index(word), word) for word in wanted)] == wanted
-
-
 @pytest.mark.parametrize(
     ("words", "spec", "schema", "printed"),
     [
@@ -192,18 +165,6 @@ def test_a_project_that_exists_gets_what_it_lacks(folder, capsys):
     assert "      - run: pip install .\n" in after[project.PIPELINE]
 
 
-def test_a_pyproject_with_settings_of_tools_alone_installs_nothing(folder):
-    """What the program needs goes into requirements.txt then."""
-    (folder / "Pulumi.yaml").write_text("name: shop\nruntime: {name: python}\n")
-    (folder / "pyproject.toml").write_text("[tool.ruff]\nline-length = 100\n")
-
-    assert cli.main(["init", "--pulumi", "python", *EBS]) == 0
-
-    after = written(folder)
-    assert "nomad-csi" in after["requirements.txt"]
-    assert "      - run: pip install -r requirements.txt\n" in after[project.PIPELINE]
-
-
 @pytest.mark.parametrize(
     ("program", "is_of_components"),
     [
@@ -249,17 +210,6 @@ def test_a_program_in_typescript_is_where_main_says(main, program, folder, capsy
     assert f'unchanged  {program}; add to it:\n{" ":13}import {{ CsiPlugin, EbsVolume }} from "nomad-csi";\n' in out
     assert "unchanged  package.json\n" in out
     assert f"  $EDITOR {program} " in out
-
-
-def test_a_program_in_javascript_gets_no_second_one_beside_it(folder, capsys):
-    """Which Pulumi would not run: their runtime is the same."""
-    (folder / "Pulumi.yaml").write_text("name: shop\nruntime: nodejs\n")
-    (folder / "index.js").write_text("")
-
-    assert cli.main(["init", "--pulumi", "typescript", *EBS]) == 1
-
-    assert "no index.ts beside Pulumi.yaml; name the program in TypeScript as its main" in capsys.readouterr().err
-    assert set(written(folder)) == {"Pulumi.yaml", "index.js"}
 
 
 @pytest.mark.parametrize("form", ["yaml", "typescript"])

@@ -1,6 +1,5 @@
 """``nomad-csi plugin``: one line of a project file, one script, and nothing else touched."""
 
-import os
 import subprocess
 import sys
 
@@ -118,16 +117,6 @@ def test_install_leaves_another_choice_alone(lines, where, project, capsys):
     assert capsys.readouterr().err == expected
 
 
-def test_install_takes_an_equal_path_for_equal(project):
-    """The path may be written without the dot."""
-    text = BARE + "plugins:\n  providers:\n    - {name: nomad-csi, path: .pulumi-plugins/nomad-csi/}\n"
-    folder = project(text)
-
-    assert install(folder) == 0
-
-    assert text_of(folder) == text
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -143,15 +132,6 @@ def test_install_refuses_what_is_no_project_file(content, message, tmp_path, cap
     assert install(tmp_path) == 1
 
     assert capsys.readouterr().err == f"refused: {tmp_path / 'Pulumi.yaml'} {message}\n"
-
-
-def test_without_a_project_file_the_folder_is_named(tmp_path, capsys):
-    """The command works on a Pulumi project only."""
-    assert install(tmp_path) == 2
-
-    assert (
-        capsys.readouterr().err == f"error: no Pulumi.yaml in {tmp_path}; name the project's directory with --project\n"
-    )
 
 
 def test_script_of_an_environment_elsewhere_names_it_and_says_so(project, capsys):
@@ -202,20 +182,6 @@ def test_script_without_its_environment_takes_the_program_on_path(project, tmp_p
     assert without.stderr == (
         "no nomad-csi in /nonexistent/python or on PATH; run 'nomad-csi plugin install' in the program's environment\n"
     )
-
-
-def test_a_broken_script_is_mended(project):
-    """A script that lost its executable bit, or its text, is written again."""
-    folder = project()
-    install(folder)
-    script = folder / plugin.FOLDER / plugin.PROGRAM
-    whole = script.read_text()
-    script.write_text("")
-    script.chmod(0o644)
-
-    install(folder)
-
-    assert (script.read_text(), os.access(script, os.X_OK)) == (whole, True)
 
 
 def test_install_says_why_a_plugin_does_not_start(project, monkeypatch, capsys):

@@ -43,23 +43,6 @@ def test_render_writes_all_files_and_says_which_changed(spec, stack_output, tmp_
     assert 'external_id = "vol-0123456789abcdef0"' in text
 
 
-def test_render_reads_the_spec_of_a_stack_config(stack_output, tmp_path, capsys):
-    """The form is the same in a file and in Pulumi.<stack>.yaml."""
-    config = tmp_path / "Pulumi.prod.yaml"
-    config.write_text(yaml.safe_dump({"config": {"aws:region": "us-east-1", "nomad-csi:storage": SPEC}}))
-
-    assert cli.main(["render", str(config), "--stack-output", str(stack_output), "--out", str(tmp_path / "o")]) == 0
-    assert capsys.readouterr().out.count("wrote") == 3
-
-
-def test_render_without_external_ids_names_what_is_missing(spec, tmp_path, capsys):
-    """Storage that Pulumi makes has its id in the stack's outputs."""
-    assert cli.main(["render", str(spec), "--out", str(tmp_path / "out")]) == 2
-
-    assert "external id of default/mysql" in capsys.readouterr().err
-    assert not (tmp_path / "out").exists()
-
-
 def test_check_exits_1_with_a_diff_when_a_file_is_stale(spec, stack_output, tmp_path, capsys):
     """CI sees what a person forgot to render."""
     words = ["render", str(spec), "--stack-output", str(stack_output), "--out", str(tmp_path / "out")]
@@ -188,17 +171,6 @@ def test_json_has_the_status_and_diff_of_every_file(spec, stack_output, tmp_path
     assert {*same[3].values(), *again[3].values()} == {""}
 
 
-def test_encrypted_secrets_need_no_key(stack_output, tmp_path):
-    """The files name secrets only; whether a value is encrypted does not matter."""
-    volume = SPEC["volumes"][0] | {"secrets": {"token": {"secure": "v1:abc"}}}
-    document = {"plugins": SPEC["plugins"], "volumes": [volume]}
-    config = tmp_path / "Pulumi.prod.yaml"
-    config.write_text(yaml.safe_dump({"config": {"nomad-csi:storage": document}}))
-
-    assert cli.main(["render", str(config), "--stack-output", str(stack_output), "--out", str(tmp_path / "o")]) == 0
-    assert "# Its secrets (token)" in (tmp_path / "o/volumes/default/mysql.volume.hcl").read_text()
-
-
 def stack_config(tmp_path, **volume):
     """Write a stack's config with a volume of `SPEC` that has *volume* besides; return its path."""
     document = {"plugins": SPEC["plugins"], "volumes": [SPEC["volumes"][0] | volume]}
@@ -208,18 +180,6 @@ def stack_config(tmp_path, **volume):
 
 
 SECURE = {"secure": "v1:abc"}
-
-
-def test_encrypted_values_that_a_file_would_show_are_refused(tmp_path, capsys):
-    """With all their paths; no file is written, where one with a placeholder would be taken for the value."""
-    config = stack_config(tmp_path, context={"tier": SECURE}, parameters={"a": SECURE}, name=SECURE)
-
-    assert cli.main(["render", str(config), "--out", str(tmp_path / "out")]) == 2
-
-    told = capsys.readouterr().err
-    for path in ("context.tier", "parameters.a", "name"):
-        assert f": volumes[0] (mysql).{path}: expected text in clear" in told
-    assert not (tmp_path / "out").exists()
 
 
 def test_encrypted_mount_flags_are_left_out_with_a_note(stack_output, tmp_path, capsys):

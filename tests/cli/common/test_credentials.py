@@ -123,23 +123,6 @@ def test_token_goes_over_plain_http_with_the_option_only(stack, listener, monkey
         assert {headers["X-Nomad-Token"] for _, headers, _ in seen} == {TOKEN}
 
 
-def test_rejects_plain_http_of_a_typed_address_as_a_usage_error(monkeypatch, capsys):
-    """The command line alone is wrong."""
-    monkeypatch.setenv("NOMAD_TOKEN", TOKEN)
-
-    assert cli.main(["claims", "--address", "http://10.0.0.1:4646"]) == 64
-
-    assert "expected https:// to another machine, as NOMAD_TOKEN would be sent unencrypted" in capsys.readouterr().err
-
-
-def test_a_flag_of_a_stack_config_is_a_boolean(stack, capsys):
-    """What is none is refused, with the option."""
-    assert cli.main(["plan", stack(insecureHttp="perhaps")]) == 2
-
-    told = "config.nomad-csi:insecureHttp: expected true or false, got something else; name it: --insecure-http"
-    assert told in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(("words", "code", "insecure"), [([], 2, False), (["--insecure-http"], 0, True)])
 def test_a_printed_job_may_send_its_token_where_it_says(stack, capsys, words, code, insecure):
     """Given plain HTTP to another machine: the job is refused, or carries the consent that its own command needs."""

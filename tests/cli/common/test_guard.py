@@ -1,12 +1,10 @@
 """What plugins, servers and files say controls no terminal, whatever command prints it."""
 
 import functools
-import http.server
 import io
 import json
 import re
 import sys
-import threading
 import time
 
 import pytest
@@ -52,44 +50,6 @@ def test_what_was_typed_is_printed_without_control_characters(capsys, words):
     told = capsys.readouterr().err
     assert CONTROL.search(told) is None
     assert told
-
-
-@pytest.fixture
-def hostile_nomad():
-    """Something at Nomad's address that answers each request with control characters in an error."""
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def answer(self):
-            body = f"Permission denied{OWNED}".encode()
-            self.send_response(403)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_):
-            """Stay silent."""
-
-    for method in ("GET", "PUT", "POST"):
-        setattr(Handler, f"do_{method}", Handler.answer)
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-        thread.join()
-
-
-def test_errors_of_a_server_are_printed_without_control_characters(hostile_nomad, tmp_path, capsys):
-    """`verify` and `claims` show what it answered."""
-    spec = tmp_path / "storage.yaml"
-    spec.write_text("plugins: [{id: a, driver: aws-efs, aws_region: us-east-1}]\n")
-
-    for words in (["verify", str(spec)], ["claims"], ["verify", "--html", str(tmp_path / "page.html")]):
-        assert cli.main([*words, "--address", hostile_nomad]) == 2
-
-    printed = capsys.readouterr()
-    assert CONTROL.search(printed.out + printed.err) is None
-    assert "Permission denied" in printed.out + printed.err
 
 
 class Terminal(io.StringIO):
@@ -184,12 +144,3 @@ def test_progress_is_shown(monkeypatch):
 
     assert re.search(r"asking Nomad, 10 of 40, \d s", shown)
     assert "of 30" not in shown
-
-
-def test_streams_are_put_back():
-    """Both."""
-    before = sys.stdout, sys.stderr
-    with output.guarded():
-        assert (output.terminal(sys.stdout), output.terminal(sys.stderr)) == before
-
-    assert (sys.stdout, sys.stderr) == before

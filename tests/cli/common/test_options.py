@@ -71,17 +71,6 @@ def test_page_of_commands_has_every_one_with_its_meaning():
     assert dict(rows) == shared_options.MEANINGS
 
 
-def test_options_of_one_word_say_one_meaning(timed):
-    """Their help begins with the same words, has its unit and ends with what happens without it."""
-    for _, option in timed:
-        if is_duration(option):
-            [word] = option.opts
-            meaning = shared_options.MEANINGS[word.removeprefix("--")]
-            assert option.help.startswith(f"time that {meaning}")
-            assert re.search(r"\(default: \d+[sm][^()]*\)$|\(default: 1h\)$", option.help), option.help
-            assert option.metavar == "DURATION"
-
-
 @pytest.mark.parametrize(
     ("given", "expected_s"), [("45s", 45.0), ("3m", 180.0), ("1h30m", 5400.0), ("1.5s", 1.5), ("250ms", 0.25)]
 )
@@ -132,13 +121,6 @@ def test_warnings_count_where_that_is_asked_for(is_strict, code, findings, expec
     assert shared_options.exit_code(command.Arguments(strict=is_strict), code, findings) == expected
 
 
-def test_no_option_speaks_of_time_without_a_unit(timed):
-    """But the one that takes no number."""
-    others = {(typed.split()[0], *option.opts) for typed, option in timed if not is_duration(option)}
-
-    assert others == {("csi", "--wait-ready")}
-
-
 def test_the_connection_is_described_once(capsys):
     """Each help of a command that connects names the one place."""
     told = set()
@@ -166,19 +148,6 @@ def test_the_connection_is_described_once(capsys):
     text = capsys.readouterr().out
     assert all(f"\n--{name.replace('_', '-')} VALUE" in text for name in inputs.CONNECTION)
     assert "\n--insecure-http" in text
-
-
-def test_a_volume_is_named_with_or_without_its_namespace():
-    """In each command that takes one."""
-    found = {
-        typed
-        for name in cli.COMMANDS
-        for typed, below in commands(name, cli.PROGRAM.get_command(None, name))
-        for each in below.params
-        if getattr(each.type, "func", None) is inputs.volume_key and isinstance(each, click.Argument)
-    }
-
-    assert found == {*("remove", "snapshot create", "snapshot list", "claims repair", "smoke")}
 
 
 @pytest.mark.parametrize(

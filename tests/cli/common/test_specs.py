@@ -104,13 +104,6 @@ def test_a_command_runs_in_another_directory(place, capsys, words):
     assert cli.main(["check", "below/storage.yaml"]) == 0
 
 
-def test_a_directory_that_is_not_there_is_refused(capsys):
-    """By name."""
-    assert cli.main(["check", "-C", "nowhere"]) == 64
-
-    assert "-C: expected a directory, got 'nowhere (No such file or directory)'" in capsys.readouterr().err
-
-
 def test_files_go_to_the_directory_that_the_spec_names(place, capsys):
     """Relative to the spec; `plan` compares them."""
     write(place / "below/storage.yaml", SPEC | {"out": "rendered"})
@@ -135,15 +128,6 @@ def test_two_commands_never_use_two_owners(place, capsys, words):
     said = capsys.readouterr().err
     assert "--owner: expected shop/hcl, as in storage.yaml, got shop/prod; omit it, or change storage.yaml" in said
     assert said.count("no connection: Connection refused") == 2
-
-
-def test_an_owner_that_is_none_is_a_problem_of_the_spec(place, capsys):
-    """With its line."""
-    write(place / "storage.yaml", {"owner": "shop"} | SPEC)
-
-    assert cli.main(["check"]) == 1
-
-    assert "storage.yaml:1: owner: expected project/stack, such as shop/prod, got 'shop'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -53,41 +53,11 @@ def test_address_of_the_config_goes_before_the_environment(stack, empty_agent, m
     assert json.loads(out)
 
 
-@pytest.mark.parametrize("words", COMMANDS, ids=[words[0] for words in COMMANDS])
-def test_option_goes_before_the_config(stack, capsys, words):
-    """And needs no words."""
-    assert cli.main([*words, stack(address="http://127.0.0.1:1"), "--address", NOBODY]) == 2
-
-    err = capsys.readouterr().err
-    assert f"{NOBODY}: no connection" in err
-    assert " is used" not in err
-
-
 def test_option_goes_before_a_setting_that_is_none(stack, capsys):
     """What the config says in its place is not looked at, as where it is encrypted."""
     assert cli.main(["verify", stack(address={"secure": "AAABAB"}), "--address", NOBODY]) == 2
 
     assert f"{NOBODY}: no connection" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("settings", [{}, {"address": ""}])
-def test_environment_counts_where_the_config_says_nothing(stack, empty_agent, monkeypatch, capsys, settings):
-    """As in the sandbox, whose config names no address."""
-    monkeypatch.setenv("NOMAD_ADDR", empty_agent())
-
-    assert cli.main(["verify", stack(**settings)]) == 1
-
-    assert capsys.readouterr().err == ""
-
-
-def test_nothing_is_told_where_config_and_environment_agree(stack, empty_agent, monkeypatch, capsys):
-    """Nobody could have meant another."""
-    address = empty_agent()
-    monkeypatch.setenv("NOMAD_ADDR", address)
-
-    assert cli.main(["verify", stack(address=address)]) == 1
-
-    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize("prefix", ["shop:", "", "nomad-csi:"])
@@ -106,19 +76,6 @@ def test_spec_and_settings_of_the_project_go_before_ours(tmp_path, monkeypatch, 
     assert cli.main(["plan", str(path)]) == 2
     err = capsys.readouterr().err
     assert f"address http://127.0.0.1:1 is used, as {prefix}address in {path} says; NOMAD_ADDR says another" in err
-
-
-def test_problems_of_the_projects_spec_have_their_lines(tmp_path, capsys):
-    """In the file that the project's name is before its keys in."""
-    (tmp_path / "Pulumi.yaml").write_text("name: shop\nruntime: python\n")
-    path = tmp_path / "Pulumi.prod.yaml"
-    path.write_text(
-        "config:\n  shop:storage:\n    plugins: [{id: a, driver: aws-efs, aws_region: us-east-1}]\n    x: 1\n"
-    )
-
-    assert cli.main(["check", str(path)]) == 1
-
-    assert f"error: {path}:4: x: " in capsys.readouterr().err
 
 
 def test_region_and_namespace_are_those_of_the_config(stack, monkeypatch, capsys):

@@ -1,10 +1,8 @@
 """``nomad-csi csi call``: every RPC by its name, JSON in and out, and no secret anywhere."""
 
-import io
 import json
 import os
 import re
-import socket
 import sys
 from concurrent import futures
 from pathlib import Path
@@ -72,28 +70,11 @@ def test_help_names_every_rpc(capsys):
     assert {*csi.QUESTIONS, *csi.INSTEAD} <= rpc.RPCS.keys()
 
 
-@pytest.mark.usefixtures("hostpath")
-def test_identity_is_asked(call):
-    """Name, capabilities, and readiness: an absent `ready` is ready, and said to be absent."""
-    assert call("GetPluginInfo")[0]["name"] == "hostpath.csi.k8s.io"
-    assert {"service": {"type": "CONTROLLER_SERVICE"}} in call("GetPluginCapabilities")[0]["capabilities"]
-    assert call("Probe")[0] == {"ready": True, "stated": False}
-
-
 def test_probe_of_a_starting_plugin_is_a_no(hostpath, call):
     """Exit code 1: it answered, and is not ready."""
     hostpath(probe="not-ready")
 
     assert call("Probe", code=1)[0] == {"ready": False, "stated": True}
-
-
-@pytest.mark.usefixtures("hostpath")
-def test_node_is_asked(call):
-    """Where it stands, what it can do."""
-    answer, _ = call("NodeGetInfo")
-
-    assert (answer["node_id"], answer["max_volumes_per_node"]) == ("client-1", 0)
-    assert {"rpc": {"type": "GET_VOLUME_STATS"}} in call("NodeGetCapabilities")[0]["capabilities"]
 
 
 def test_a_volume_is_made_found_validated_and_expanded(made, call):
@@ -152,24 +133,6 @@ def test_topology_reaches_the_plugin(call, capsys):
     assert call("GetCapacity", "accessible_topology=zone=a")[0]["available_capacity"] > 0
 
 
-def test_snapshots_are_made_and_listed(made, call):
-    """And a volume is made from one; deleting is not here."""
-    snapshot, _ = call("CreateSnapshot", f"source_volume_id={made}", "name=s")
-    snapshot_id = snapshot["snapshot"]["snapshot_id"]
-    listed, _ = call("ListSnapshots", f"source_volume_id={made}")
-    copy, _ = call(
-        "CreateVolume",
-        "--yes",
-        "name=copy",
-        f"volume_capabilities={USE}",
-        f"volume_content_source.snapshot.snapshot_id={snapshot_id}",
-    )
-
-    assert [entry["snapshot"]["snapshot_id"] for entry in listed["entries"]] == [snapshot_id]
-    assert call("GetSnapshot", f"snapshot_id={snapshot_id}")[0]["snapshot"]["source_volume_id"] == made
-    assert copy["volume"]["content_source"] == {"snapshot": {"snapshot_id": snapshot_id}}
-
-
 @pytest.mark.usefixtures("hostpath")
 def test_a_request_comes_from_a_file_and_options_go_before_it(call, short_folder):
     """With CSI's own field names, as JSON or YAML."""
@@ -184,26 +147,6 @@ def test_a_request_comes_from_a_file_and_options_go_before_it(call, short_folder
 
     assert first["volume"]["capacity_bytes"] == second["volume"]["capacity_bytes"] == 1024
     assert first["volume"]["volume_id"] != second["volume"]["volume_id"]
-
-
-@pytest.mark.usefixtures("hostpath")
-def test_a_request_comes_from_standard_input(call, monkeypatch):
-    """For programs that write JSON to programs."""
-    use = {"mount": {}, "access_mode": {"mode": "SINGLE_NODE_WRITER"}}
-    monkeypatch.setattr("sys.stdin", io.StringIO(json.dumps({"name": "piped", "volume_capabilities": [use]})))
-
-    assert call("CreateVolume", "--yes", "--request", "-")[0]["volume"]["volume_id"]
-
-
-@pytest.mark.parametrize(("text", "said"), [("[1]", "a mapping of CSI's field names"), ("name: [", "request.yaml")])
-def test_rejects_a_file_that_is_no_request(text, said, short_folder, capsys):
-    """Before the plugin is asked."""
-    (short_folder / "request.yaml").write_text(text)
-
-    words = ["csi", "call", "/x.sock", "CreateVolume", "--request", f"{short_folder}/request.yaml"]
-
-    assert cli.main(words) == 2
-    assert said in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("hostpath")
@@ -449,28 +392,6 @@ def port():
     plugin.start()
     yield number
     plugin.stop(None).wait()
-
-
-@pytest.mark.parametrize("form", ["127.0.0.1:{}", "tcp://127.0.0.1:{}"])
-def test_a_call_goes_over_tcp(port, form, call):
-    """With the scheme or without; and what it does not serve is its own answer."""
-    where = form.format(port)
-
-    answer, _ = call("GetPluginInfo", endpoint=where)
-
-    assert answer == {"name": "over.tcp", "vendor_version": "v1", "manifest": {}}
-    assert "UNIMPLEMENTED" in call("Probe", endpoint=where, code=112)[1]
-
-
-def test_a_place_where_no_plugin_answers_is_exit_code_2(short_folder, monkeypatch, call):
-    """A dead plugin's socket and a closed port: `UNAVAILABLE` is gRPC's word here, and no plugin's."""
-    with socket.socket(socket.AF_UNIX) as dead, socket.create_server(("127.0.0.1", 0)) as closed:
-        dead.bind(f"{short_folder}/dead.sock")
-        port = closed.getsockname()[1]
-
-    for where in (f"{short_folder}/dead.sock", f"tcp://127.0.0.1:{port}"):
-        monkeypatch.setenv("CSI_ENDPOINT", where)
-        assert "GetPluginInfo: UNAVAILABLE: failed to connect" in call("GetPluginInfo", code=2)[1]
 
 
 def test_method_that_is_none_is_typed_wrong(capsys):

@@ -59,29 +59,12 @@ def test_probe_exits_1_and_says_what_is_wrong(plugin, short_folder, capsys, faul
     assert data["status"] == status
 
 
-def test_probe_exits_1_where_no_socket_is(short_folder, capsys):
-    """The plugin may not run here; that is an answer."""
-    assert cli.main(["csi", "probe", f"{short_folder}/csi.sock"]) == 1
-
-    line = capsys.readouterr().out
-    assert re.match(rf"{short_folder}/csi\.sock missing \(\d+ ms\): no such socket; ", line)
-
-
 def test_probe_exits_2_for_an_endpoint_that_is_none(capsys):
     """What cannot be asked gives no answer."""
     assert cli.main(["csi", "probe", "csi.sock"]) == 2
 
     expected = "error: csi.sock: expected unix:///run/csi.sock, /run/csi.sock or HOST:PORT, got 'csi.sock'\n"
     assert capsys.readouterr().err == expected
-
-
-@pytest.mark.parametrize("text", ["0", "-1", "nan", "inf", "soon"])
-def test_a_deadline_that_is_none_is_wrong_usage(text, capsys):
-    """Nothing is asked without a deadline."""
-    code = cli.main(["csi", "probe", "/x.sock", f"--probe-timeout={text}"])
-
-    assert code == 64
-    assert f"expected a duration above 0, such as 45s, 3m or 1h, got '{text}'" in capsys.readouterr().err
 
 
 def test_probe_asks_every_plugin_of_a_machine(short_folder, capsys, request):
@@ -102,13 +85,6 @@ def test_probe_asks_every_plugin_of_a_machine(short_folder, capsys, request):
         "alloc-a": "ready",
         "alloc-b": "missing",
     }
-
-
-def test_probe_exits_2_for_a_host_that_is_none(capsys):
-    """An ssh endpoint without a socket."""
-    assert cli.main(["csi", "probe", "ssh://host"]) == 2
-
-    assert "expected ssh://USER@HOST[:PORT]/run/csi.sock, got 'ssh://host'" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("words", [[], ["/x.sock", "--folder", "/y"], ["--folder", "/y", "--on-nodes", "z"]])
@@ -176,13 +152,6 @@ def test_probe_prints_the_job_that_it_would_run(words, driver, config, capsys):
     assert (group["RestartPolicy"]["Attempts"], task["Driver"], task["Config"]) == (0, driver, config)
 
 
-def test_probe_in_an_image_needs_to_know_where_sockets_are(capsys):
-    """A container sees nothing of its client."""
-    assert cli.main(["csi", "probe", "--on-nodes", "aws-ebs0", "--image", "x/y:1", "--print-job"]) == 64
-
-    assert "--state-dir: expected the clients' state_dir with --image" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -199,16 +168,6 @@ def test_probe_ignores_no_option(words, said, capsys):
     head, *problems = capsys.readouterr().err.splitlines()
     assert head.startswith("error: nomad-csi csi probe: ")
     assert [problem.split()[0].rstrip(":") for problem in problems] == said
-
-
-def test_probe_compares_one_endpoint_with_the_cluster(empty_agent, short_folder, capsys, request):
-    """The plugin must be one of the cluster's."""
-    request.getfixturevalue("plugin")
-    words = ["csi", "probe", f"{short_folder}/csi.sock", "--volumes-of", "ghost", "--address", empty_agent()]
-
-    assert cli.main(words) == 2
-
-    assert "plugin: expected a CSI plugin of the cluster (it has none), got 'ghost'" in capsys.readouterr().err
 
 
 def test_probe_of_another_plugins_socket_says_so(empty_agent, short_folder, capsys, request, monkeypatch):

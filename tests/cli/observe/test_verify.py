@@ -1,9 +1,7 @@
 """``nomad-csi verify``: a failed verification is an answer, a broken call is none."""
 
-import io
 import json
 import re
-import sys
 from pathlib import Path
 
 import click
@@ -11,9 +9,6 @@ import pytest
 import yaml
 
 from nomad_csi import cli
-from nomad_csi.cli.common import command, inputs
-from nomad_csi.text import foreign
-from tests import clocks
 
 CANARY = "canary-7c1f"
 SPEC = {
@@ -87,27 +82,6 @@ def test_advice_names_the_command_that_is_there(
     assert not any(f"`{other}`" in text for other in others)
 
 
-class Terminal(io.StringIO):
-    """A stream that says it is a terminal."""
-
-    def isatty(self):
-        return True
-
-
-@pytest.mark.parametrize(
-    ("stream", "no_color", "is_coloured"), [(Terminal, "", True), (Terminal, "1", False), (io.StringIO, "", False)]
-)
-def test_statuses_have_colours_on_a_terminal_alone(stream, no_color, is_coloured, spec, empty_agent, monkeypatch):
-    """And none where NO_COLOR is set."""
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setenv("NO_COLOR", no_color)
-    monkeypatch.setattr("sys.stdout", stream())
-
-    assert cli.main(["verify", spec, "--address", empty_agent()]) == 1
-
-    assert (foreign.RED in sys.stdout.getvalue()) == is_coloured
-
-
 def test_verify_asks_with_the_token_of_the_environment(spec, empty_agent, monkeypatch, capsys):
     """The address of an option, the token of NOMAD_TOKEN: options are seen by all users."""
     address = empty_agent(token=CANARY)
@@ -130,58 +104,6 @@ def test_verify_exits_2_where_the_token_is_refused(spec, empty_agent, monkeypatc
     assert err.startswith("error: GET /v1/")
     assert "status 403: Permission denied; check NOMAD_TOKEN: Nomad does not know the token" in err
     assert CANARY not in err
-
-
-def test_verify_exits_2_where_nobody_listens(spec, capsys):
-    """Nothing was found out, and nothing is claimed."""
-    assert cli.main(["verify", spec, "--address", "http://127.0.0.1:9"]) == 2
-
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert "http://127.0.0.1:9: no connection: Connection refused; check NOMAD_ADDR" in err
-
-
-@pytest.mark.parametrize(
-    ("variable", "words", "code"),
-    [("", ["--address", "localhost:4646"], 64), ("localhost:4646", [], 2)],
-)
-def test_bad_address_is_told_before_asking(spec, capsys, monkeypatch, variable, words, code):
-    """Typed wrong where it is an option; else the environment's."""
-    monkeypatch.setenv("NOMAD_ADDR", variable)
-
-    assert cli.main(["verify", spec, *words]) == code
-
-    assert "address (NOMAD_ADDR): expected http:// or https:// with host and port, got 'localhost:4646'" in (
-        capsys.readouterr().err
-    )
-
-
-@pytest.mark.parametrize("words", [["--stable", "0s"], ["--stable", "soon"], ["--probe-timeout", "-1"]])
-def test_rejects_times_that_are_none(spec, words, capsys):
-    """A typing error, told before anything is asked."""
-    code = cli.main(["verify", spec, *words])
-
-    assert code == 64
-    assert f"expected a duration above 0, such as 45s, 3m or 1h, got {words[1]!r}" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("verify", "sentence"),
-    [
-        ({"min_healthy_percent": 0}, "verify.min_healthy_percent: expected"),
-        ({"min_healthy_percent": 101}, "verify.min_healthy_percent: expected"),
-        ({"min_healthy_percent": "most"}, "verify.min_healthy_percent: expected"),
-        ({"min_healthy_per_zone": 0}, "verify.min_healthy_per_zone: expected"),
-    ],
-)
-def test_rejects_a_policy_that_cannot_be_meant(tmp_path, verify, sentence, capsys):
-    """With the place, before anything is asked."""
-    path = tmp_path / "storage.yaml"
-    path.write_text(yaml.safe_dump({"plugins": [SPEC["plugins"][0] | {"verify": verify}]}))
-
-    assert cli.main(["verify", str(path)]) == 2
-
-    assert sentence in capsys.readouterr().err
 
 
 OPTIONS = [
@@ -236,32 +158,3 @@ def test_each_option_is_in_the_periodic_job_or_refused_there(option, spec, typed
     else:
         assert code == 64
         assert f"No such option '{option.opts[0]}'" in err
-
-
-@pytest.mark.parametrize("option", OPTIONS, ids=lambda option: option.name)
-def test_each_option_is_read_by_a_watch_or_refused_there(option, spec, typed, monkeypatch, capsys):
-    """None is dropped in silence here either."""
-    read = set()
-
-    class Recorded(command.Arguments):
-        def __getattribute__(self, name):
-            read.add(name)
-            return super().__getattribute__(name)
-
-    class Interrupted(clocks.Clock):
-        def sleep(self, _):
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(command, "Arguments", Recorded)
-    monkeypatch.setattr(inputs, "CLOCK", Interrupted())
-    of_nodes = ["--every", "60s", "--state-dir", "/x", "--on-nodes"]
-    on_nodes = of_nodes if "on_nodes" in (option.name, *option.needs) else []
-
-    code = cli.main(["verify", spec, "--watch", "--address", "http://127.0.0.1:9", *on_nodes, *typed(option)])
-
-    if code == 64:
-        said = capsys.readouterr().err
-        assert re.search(rf"expected it .*{option.opts[0]}|{option.opts[0]}(: expected it | and --watch exclude)", said)
-        assert option.without or option.needs == ("html",)
-    else:
-        assert option.name in read

@@ -63,24 +63,6 @@ def test_options_make_the_job(spec, given, capsys):
     assert err == "asking 2 clients with job x\n"
 
 
-def test_namespace_and_region_come_from_the_environment_too(spec, given, monkeypatch):
-    """As for every other call."""
-    monkeypatch.setenv("NOMAD_NAMESPACE", "storage")
-    monkeypatch.setenv("NOMAD_REGION", "eu")
-
-    assert cli.main(["verify", spec, "--address", NOBODY, "--on-nodes"]) == 0
-
-    assert [(how.job.namespace, how.job.region) for how in given] == [("storage", "eu")]
-
-
-def test_without_instances_no_job_is_run(spec, empty_agent, capsys):
-    """There is nobody to ask."""
-    assert cli.main(["verify", spec, "--on-nodes", "--json", "--address", empty_agent()]) == 1
-
-    out, err = capsys.readouterr()
-    assert (json.loads(out)["ok"], err) == (False, "")
-
-
 def test_rounds_keep_their_distance(spec, monkeypatch):
     """Whatever Nomad tells meanwhile: each one runs a job on every client."""
     waited = []

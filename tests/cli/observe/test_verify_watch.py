@@ -7,19 +7,17 @@ import pty
 import re
 import select
 import signal
-import socket
 import struct
 import subprocess
 import sys
 import termios
-import time
 from pathlib import Path
 
 import pytest
 import yaml
 
 from nomad_csi import cli
-from nomad_csi.diagnosis import prometheus, rounds
+from nomad_csi.diagnosis import prometheus
 from nomad_csi_sandbox.nomad import cluster
 from nomad_csi_sandbox.nomad import server as agent
 from nomad_csi_sandbox.nomad.clients import nodes
@@ -98,24 +96,6 @@ def test_unreachable_nomad_is_told_and_asked_again(started, tmp_path):
     assert "nomad_csi_plugin" not in file.read_text()
 
 
-def test_second_sigterm_does_not_end_what_a_round_removes(spec, empty_agent, monkeypatch):
-    """The first one ends the watch; what the round has in the cluster, such as the job of a probe, is still removed."""
-    done = []
-
-    def interrupted(_):
-        try:
-            os.kill(os.getpid(), signal.SIGTERM)
-            time.sleep(WAIT_S)
-        finally:
-            os.kill(os.getpid(), signal.SIGTERM)
-            done.append("removed")
-
-    monkeypatch.setattr(rounds.Rounds, "run", interrupted)
-
-    assert cli.main(["verify", spec, "--watch", "--address", empty_agent()]) == 2
-    assert done == ["removed"]
-
-
 def test_lines_tell_what_changed_with_its_time(started, short_folder):
     """The whole report once; then what is another answer: nothing is known any more when Nomad is gone."""
     specs = [nodes.NodeSpec(name="client-1", zone="us-east-1a", instance_id="i-1")]
@@ -137,19 +117,6 @@ def test_lines_tell_what_changed_with_its_time(started, short_folder):
     assert re.match(rf"{TIME}  not known, Nomad gave no answer \(its last answer came {TIME}\): GET /v1/", gone)
 
 
-def test_nomad_that_hangs_does_not_hold_up_the_end(started):
-    """A call has 30 s to be answered; Ctrl-C does not wait for it."""
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        watch = started(address=f"http://127.0.0.1:{silent.getsockname()[1]}")
-        connection, _ = silent.accept()
-        with connection:
-            assert connection.recv(65536).startswith(b"GET /v1/")
-            watch.send_signal(signal.SIGINT)
-
-            assert watch.wait(120) == 2
-    assert watch.stdout.read() == ""
-
-
 def test_wrong_token_ends_the_watch(started, empty_agent):
     """No waiting heals it."""
     environment = os.environ | {"NOMAD_TOKEN": "wrong"}
@@ -159,18 +126,6 @@ def test_wrong_token_ends_the_watch(started, empty_agent):
 
     assert (watch.returncode, out) == (2, "")
     assert "status 403: Permission denied; check NOMAD_TOKEN: Nomad does not know the token" in err
-    watch.stderr.close()
-
-
-def test_reader_that_goes_ends_the_watch(started):
-    """As `head` does; without a traceback."""
-    watch = started("--json", stderr=subprocess.PIPE)
-
-    watch.stdout.readline()
-    watch.stdout.close()
-
-    assert watch.wait(WAIT_S) == 141
-    assert watch.stderr.read() == ""
     watch.stderr.close()
 
 
@@ -247,17 +202,6 @@ def test_no_output_of_a_watch_shows_the_token(started, empty_agent, terminal, tm
     assert [token in text for text in told] == [False] * 3
     assert "[secret]" in terminal.seen
     assert "[secret]" in line
-
-
-def test_terminal_without_abilities_gets_lines(started, empty_agent, terminal):
-    """TERM=dumb cannot be drawn on."""
-    watch = started(address=empty_agent(), stdout=terminal.theirs, env=os.environ | {"TERM": "dumb"})
-
-    drawn = terminal.until(r"Z  not as specified: [^\n]*\n")
-    watch.send_signal(signal.SIGINT)
-
-    assert watch.wait(WAIT_S) == 1
-    assert "\x1b" not in drawn
 
 
 def test_metrics_go_to_standard_output(spec, empty_agent, capsys):

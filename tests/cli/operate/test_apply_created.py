@@ -1,6 +1,5 @@
 """``nomad-csi apply``: volumes that their plugins make, made once, whoever runs it how often, and never made to shrink."""
 
-import dataclasses
 import json
 import os
 import shutil
@@ -11,11 +10,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from nomad_csi import cli, errors, nomad
+from nomad_csi import cli, nomad
 from nomad_csi.frame import resource
-from nomad_csi.nomad import volume_creation, volumes
-from nomad_csi.volumes import compare, created_volume, owner_records, registration_ownership
-from nomad_csi_sandbox.csi_plugin import storage
+from nomad_csi.nomad import volumes
+from nomad_csi.volumes import created_volume, owner_records, registration_ownership
 from nomad_csi_sandbox.nomad import cluster, server
 from nomad_csi_sandbox.nomad.clients import nodes
 from nomad_csi_sandbox.nomad.storage import csi_supervisor
@@ -129,27 +127,6 @@ def test_volume_is_created_once(run, client, spec):
     assert owner_labels.read(client, [("default", "a")]) == {("default", "a"): "shop/prod"}
 
 
-def test_interrupted_run_goes_on_with_the_same_storage(run, create, client, spec, monkeypatch):
-    """The plugin had created it, and Nomad did not get to store it: the owner record knows by which name."""
-    make, made = volume_creation.create, []
-
-    def interrupted(asked, wanted, **more):
-        made.append(make(asked, wanted, **more).volume.external_id)
-        volumes.deregister(asked, wanted.namespace, wanted.volume_id)
-        raise KeyboardInterrupt
-
-    path = spec({"id": "a"})
-    with monkeypatch.context() as patched:
-        patched.setattr(volume_creation, "create", interrupted)
-        assert run("apply", path, *OWNER, "--yes")[0] == 130
-    assert volumes.get(client, "default", "a") is None
-
-    code, outcomes = create(path)
-
-    assert (code, outcomes["default/a"]["status"]) == (0, "created")
-    assert [outcomes["default/a"]["external_id"]] == made
-
-
 def test_created_volume_after_remove_gets_its_storage_again(run, create, plan, client, spec):
     """Its owner record stays and names the storage, so that `doctor` finds it; `apply` registers the same storage."""
     path = spec({"id": "a"})
@@ -178,72 +155,6 @@ def test_created_volume_after_remove_gets_its_storage_again(run, create, plan, c
     assert volumes.get(client, "default", "a").external_id == first.external_id
 
 
-@pytest.mark.parametrize("owner", ["shop/prod", "bank/prod"])
-def test_id_gets_its_storage_again_whatever_the_spec_calls_it(run, create, plan, client, spec, owner):
-    """Another `name`; another owner that adopts it: the record keeps what was created."""
-    create(spec({"id": "a"}))
-    first = volumes.get(client, *KEY)
-    run("remove", "a", *OWNER)
-    path = spec({"id": "a", "name": "other"})
-
-    planned = plan(path, "--adopt", owner=("--owner", owner))
-    _, outcomes = create(path, "--adopt", owner=("--owner", owner))
-
-    assert planned == {"default/a": ("new", f"gets its storage {first.external_id} again")}
-    assert outcomes["default/a"]["external_id"] == volumes.get(client, *KEY).external_id == first.external_id
-    record = registration_ownership.owner_records_of(client).known([KEY])[KEY]
-    assert (record.owner, record.created_name, record.external_id) == (owner, first.name, first.external_id)
-    create(path, "--adopt")
-
-
-def test_id_gets_no_other_storage_until_the_kept_one_is_given_up(run, create, client, serving, spec):
-    """The plugin does not find it any more: what it creates instead is put away, each time the same, until then."""
-    path = spec({"id": "a"})
-    create(path)
-    first = volumes.get(client, *KEY).external_id
-    run("remove", "a", *OWNER)
-    kept = storage.Storage(serving.cluster.settings.data_dir / "storage/hostpath.csi.k8s.io.json")
-    with kept.open() as records:
-        records.volumes[first]["name"] = "renamed"
-        before = set(records.volumes)
-
-    for _ in range(2):
-        code, outcomes = create(path)
-        assert (code, outcomes["default/a"]["status"]) == (1, "refused")
-        assert f"has storage {first}, and plugin hostpath0 answered " in outcomes["default/a"]["reason"]
-        assert volumes.get(client, *KEY) is None
-    with kept.open() as records:
-        assert len(set(records.volumes) - before) == 1
-
-    forget = ("remove", "a", "--forget", first)
-    assert "belongs to " in run(*forget, "--owner", "bank/prod")[2]
-    assert "would be given up" in run(*forget, *OWNER, "--dry-run")[1]
-    assert f"keeps storage {first}, not wrong" in run("remove", "a", "--forget", "wrong", *OWNER)[2]
-    assert run(*forget, *OWNER)[:2] == (
-        0,
-        f"default/a: storage {first} given up; it stays where it is, and the id may get other storage\n",
-    )
-    assert create(path)[1]["default/a"]["status"] == "created"
-    assert run("remove", "a", "--forget", volumes.get(client, *KEY).external_id, *OWNER)[2].endswith(
-        "remove it first\n"
-    )
-
-
-def test_id_gets_no_storage_of_another_plugin(run, create, plan, client, spec):
-    """Refused before anything is sent, with both and the way out."""
-    create(spec({"id": "a"}))
-    first = volumes.get(client, *KEY).external_id
-    run("remove", "a", *OWNER)
-    path = Path(spec({"id": "a"}))
-    path.write_text(path.read_text().replace("hostpath0", "hostpath1"))
-
-    state, remark = plan(str(path))["default/a"]
-
-    assert state == "refused"
-    assert f"keeps storage {first} of plugin hostpath0 for it, and it would get storage of plugin hostpath1" in remark
-    assert f"`nomad-csi remove default/a --forget {first} --owner shop/prod`" in remark
-
-
 @pytest.mark.parametrize("is_removed", [False, True], ids=["registered", "removed before"])
 def test_created_volume_is_deleted_with_its_data(run, create, client, serving, spec, is_removed):
     """The owner record is the proof, and has the storage and its plugin once the volume is deregistered."""
@@ -263,19 +174,6 @@ def test_created_volume_is_deleted_with_its_data(run, create, client, serving, s
     assert registration_ownership.owner_records_of(client).known([KEY]) == {}
     create(path)
     assert volumes.get(client, "default", "a").external_id != storage
-
-
-def test_registered_storage_is_completed(create, plan, client, spec):
-    """Storage that comes back by its id, with its place, under a spec that has the plugin create it."""
-    path = spec({"id": "a"})
-    create(path)
-    first = volumes.get(client, "default", "a")
-    volumes.deregister(client, "default", "a")
-    volumes.register(client, dataclasses.replace(first.registration(), required_topologies=first.topologies))
-
-    state, remarks = plan(path, "--adopt")["default/a"]
-
-    assert (state, compare.COMPLETE_SPEC in remarks) == ("refused", True)
 
 
 def test_only_named_volumes_are_created(create, client, spec):
@@ -324,45 +222,6 @@ def test_volume_grows_with_consent(create, run, client, spec):
     assert volumes.get(client, "default", "a").capacity_bytes == 104_861_696
 
 
-@pytest.mark.parametrize(
-    ("item", "size", "why"),
-    [
-        ({"parameters": {"kind": "fast"}}, {}, 'parameters: Nomad has nothing, wanted {"kind": "fast"}'),
-        ({}, {"capacity_min_bytes": MIB, "capacity_max_bytes": MIB}, "storage never shrinks, and has 100MiB"),
-        ({}, {"snapshot_id": "none"}, 'snapshot_id: Nomad has nothing, wanted "none"'),
-    ],
-)
-def test_what_the_storage_was_created_by_is_not_changed(create, plan, client, spec, item, size, why):
-    """Nor created again, with any option: the data stays where it is."""
-    create(spec({"id": "a"}))
-    before = volumes.get(client, "default", "a")
-    path = spec({"id": "a"} | item, **size)
-
-    states = [plan(path)["default/a"], plan(path, "--adopt")["default/a"]]
-    code, outcomes = create(path, "--adopt")
-
-    assert [(state, why in remarks) for state, remarks in states] == [("refused", True)] * 2
-    assert (code, outcomes["default/a"]["status"]) == (1, "refused")
-    assert volumes.get(client, "default", "a") == before
-
-
-def test_what_nomad_changes_in_place_is_changed_for_its_owner(create, client, spec):
-    """Also after a stack's `up` has its nonce in the record: that stays, so that its state still holds the volume."""
-    path = spec({"id": "a"})
-    create(path)
-    _, outputs = declared(client, STACK)
-    flags = {"id": "a", "capabilities": [{"access_mode": "single-node-reader-only"}]}
-
-    code, outcomes = create(spec(flags))
-
-    record = registration_ownership.owner_records_of(client).read([("default", "a")]).owners["default", "a"]
-    assert (code, outcomes["default/a"]["status"]) == (0, "updated")
-    assert [item.access_mode for item in volumes.get(client, "default", "a").capabilities] == [
-        "single-node-reader-only"
-    ]
-    assert (record.owner, record.stack_id, record.nonce) == ("shop/prod", STACK["ownerId"], outputs["nonce"])
-
-
 def test_volume_of_another_stack_is_left_alone(create, plan, client, spec):
     """With its owner's name; --adopt takes it over, and it is not touched by that."""
     path = spec({"id": "a"})
@@ -380,32 +239,6 @@ def test_volume_of_another_stack_is_left_alone(create, plan, client, spec):
     assert owner_labels.read(client, [("default", "a")]) == {("default", "a"): "bank/prod"}
     assert volumes.get(client, "default", "a") == before
     create(path, "--adopt")
-
-
-def test_volume_without_a_record_is_taken_over_where_it_is_as_wanted(create, plan, client, serving, spec):
-    """One that `nomad volume create` made; one that differs needs --adopt, as of a stack."""
-    create(spec({"id": "a"}))
-    serving.cluster.state.variables.clear()
-    other = spec({"id": "a", "capabilities": [{"access_mode": "single-node-reader-only"}]})
-
-    state, remarks = plan(other)["default/a"]
-    equal = create(spec({"id": "a"}))
-
-    assert state == "refused"
-    assert remarks.endswith("; it has no owner record; nothing was changed: --adopt takes it over")
-    assert (equal[0], equal[1]["default/a"]["status"]) == (0, "unchanged")
-    assert owner_labels.read(client, [("default", "a")]) == {("default", "a"): "shop/prod"}
-
-
-def test_volume_without_a_record_that_differs_is_adopted(create, client, serving, spec):
-    """What Nomad changes in place is changed, as the volume is this stack's then."""
-    create(spec({"id": "a"}))
-    serving.cluster.state.variables.clear()
-
-    code, outcomes = create(spec({"id": "a", "capabilities": [{"access_mode": "single-node-reader-only"}]}), "--adopt")
-
-    assert (code, outcomes["default/a"]["status"]) == (0, "updated")
-    assert owner_labels.read(client, [("default", "a")]) == {("default", "a"): "shop/prod"}
 
 
 def declared(client, stack, **more):
@@ -430,18 +263,6 @@ def test_stack_of_that_name_takes_the_volume_over(create, client, spec):
     assert outputs["madeStorage"] == before.external_id
     assert volumes.get(client, "default", "a") == before
     assert (record.stack_id, record.nonce) == (STACK["ownerId"], outputs["nonce"])
-
-
-def test_another_stack_is_refused_the_volume_until_it_adopts(create, client, spec):
-    """As it is one that a stack had made."""
-    create(spec({"id": "a"}))
-    other = {"owner": "bank/prod", "ownerId": "5feceb66ffc86f38"}
-
-    with pytest.raises(errors.RefusedError, match="volume default/a belongs to stack shop/prod: choose another id"):
-        declared(client, other)
-    declared(client, other, adopt=True)
-
-    assert owner_labels.read(client, [("default", "a")]) == {("default", "a"): "bank/prod"}
 
 
 @pytest.mark.parametrize(

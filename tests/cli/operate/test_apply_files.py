@@ -2,8 +2,6 @@
 
 import json
 import shutil
-import subprocess
-import sys
 
 import pytest
 import yaml
@@ -13,23 +11,6 @@ from nomad_csi.nomad import volumes
 
 CANARY = "canary-9d2c"
 FILE_SYSTEM = "fs-0123456789abcdef0"
-PLUGIN = """job "plugin" {
-  type = "system"
-  group "g" {
-    task "t" {
-      driver = "raw_exec"
-      csi_plugin {
-        id   = "aws-efs0"
-        type = "node"
-      }
-      config {
-        command = "sleep"
-        args    = ["60"]
-      }
-    }
-  }
-}
-"""
 VOLUME = """type = "csi"
 id = "legacy"
 external_id = "fs-0123456789abcdef0:/legacy"
@@ -94,33 +75,6 @@ def held(address):
     return get
 
 
-def test_adopted_volume_that_is_unchanged_says_whose_it_is(apply, files):
-    """Nothing is sent of the volume; its owner record is another's now, and that is said once."""
-    path = files({"id": "a"})
-    apply(path, "--owner", "shop/prod")
-
-    first = apply(path, "--owner", "bank/prod", "--adopt")
-    second = apply(path, "--owner", "bank/prod", "--adopt")
-
-    assert first[0] == 0
-    assert first[1].endswith(
-        "volume     outcome    storage  remarks\ndefault/a  unchanged  -        taken over from owner shop/prod\n"
-        "1 volume: 1 unchanged\n"
-    )
-    assert second == (0, "0 of 1 would change\n1 volume: 1 unchanged\n", "")
-
-
-def test_volume_without_an_owner_gets_one_and_that_is_said(apply, files):
-    """Nothing is sent of the volume, and a later run says nothing."""
-    path = files({"id": "a"})
-    apply(path)
-
-    first, second = apply(path, "--owner", "shop/prod"), apply(path, "--owner", "shop/prod")
-
-    assert "default/a  unchanged  -        taken over: it had no owner record\n" in first[1]
-    assert second == (0, "0 of 1 would change\n1 volume: 1 unchanged\n", "")
-
-
 def test_files_are_registered_once(apply, files, held):
     """The second run sends nothing, and says so."""
     path = files({"id": "a"}, {"id": "b"})
@@ -158,29 +112,6 @@ def test_dry_run_sends_nothing_and_leaves_no_record(apply, files, held):
     assert (held("b"), json.loads(afterwards[1])["volumes"][0]["status"]) == (before, "registered")
 
 
-def test_outcomes_are_data(apply, files):
-    """Every field is there, empty or not."""
-    code, out, _ = apply(files({"id": "a"}), "--json")
-
-    assert code == 0
-    assert json.loads(out) == {
-        "schema_version": 1,
-        "volumes": [
-            {
-                "namespace": "default",
-                "volume_id": "a",
-                "status": "registered",
-                "reason": "",
-                "external_id": "",
-                "capacity_bytes": 0,
-                "changes": [],
-                "not_comparable": [],
-                "owner": "",
-            }
-        ],
-    }
-
-
 def test_refused_volume_exits_1_before_anything_is_sent(apply, files, held):
     """With the reason and both values; the others go in without it."""
     apply(files({"id": "a"}))
@@ -195,17 +126,6 @@ def test_refused_volume_exits_1_before_anything_is_sent(apply, files, held):
     assert reason in " ".join(out.split())
     assert (others[0], others[1].splitlines()[-1]) == (0, "1 volume: 1 registered")
     assert held("a").external_id == f"{FILE_SYSTEM}:/a"
-
-
-def test_plugin_that_is_not_there_exits_1(apply, tmp_path):
-    """Nomad's sentence, with advice."""
-    path = tmp_path / "v.volume.hcl"
-    path.write_text(VOLUME.replace("aws-efs0", "nobody"))
-
-    code, out, _ = apply(str(path))
-
-    assert code == 1
-    assert "no CSI plugin named: nobody could be found" in " ".join(out.split())
 
 
 def test_unreachable_cluster_exits_2(files, capsys):
@@ -225,17 +145,6 @@ def test_file_and_folder_are_registered(apply, held, tmp_path):
 
     assert (code, out.splitlines()[-1]) == (0, "2 volumes: 2 registered")
     assert held("legacy").namespace == "default"
-
-
-def test_a_volume_in_two_files_is_refused(apply, held, tmp_path):
-    """Nobody can say which is meant."""
-    for name in "ab":
-        (tmp_path / f"{name}.volume.hcl").write_text(VOLUME)
-
-    code, _, err = apply(str(tmp_path))
-
-    assert (code, held("legacy")) == (2, None)
-    assert "default/legacy: expected each volume once, got 2 of them" in err
 
 
 @pytest.mark.parametrize(
@@ -271,17 +180,6 @@ def test_wrong_files_are_all_told_before_anything_is_sent(apply, held, tmp_path)
         f"{second}: external_id: expected the id of storage that exists, got nothing; a volume that the plugin" in err
     )
     assert held("legacy") is None
-
-
-def test_job_file_is_told_from_a_volume_file(apply, tmp_path):
-    """With the command for it."""
-    path = tmp_path / "plugin.nomad.hcl"
-    path.write_text(PLUGIN)
-
-    code, _, err = apply(str(path))
-
-    assert code == 2
-    assert "expected a volume file, got a job file; run it with `nomad job run`" in err
 
 
 def test_external_ids_come_from_the_stack(apply, held, tmp_path):
@@ -340,19 +238,6 @@ def test_encrypted_secret_is_asked_for(apply, tmp_path, held):
     assert "default/a: secret password: expected its value, because Nomad erases what is not sent, got nothing" in err
 
 
-def test_rendered_file_of_a_volume_with_secrets_asks_for_them(apply, files, tmp_path, held):
-    """The file names them, and has none: registered so, Nomad would erase those it has."""
-    path = files({"id": "a", "secrets": {"password": CANARY, "user": CANARY}})
-    secrets = tmp_path / "secrets.yaml"
-    secrets.write_text(yaml.safe_dump({"default/a": {"password": CANARY, "user": CANARY}}))
-
-    code, _, err = apply(path)
-
-    assert (code, held("a")) == (2, None)
-    assert err.count("expected its value") == 2
-    assert apply(path, "--secrets", str(secrets))[0] == 0
-
-
 def test_rendered_file_that_lacks_encrypted_mount_flags_is_refused(apply, tmp_path, held):
     """Only Pulumi can send them: registered without, the volume would be mounted in another way."""
     file = tmp_path / "legacy.volume.hcl"
@@ -391,37 +276,3 @@ def test_wrong_secrets_are_refused_and_not_shown(apply, files, tmp_path, text, t
     assert code == 2
     assert told in err
     assert CANARY not in out + err
-
-
-@pytest.mark.parametrize(
-    "words", [["v.hcl", "--timeout", "0s"], ["v.hcl", "--timeout", "soon"], ["v.hcl", "--password", "a"]]
-)
-def test_wrong_usage_exits_64(words, capsys):
-    """There is no argument for a secret."""
-    code = cli.main(["apply", *words])
-
-    assert code == 64
-    assert "usage:" in capsys.readouterr().err
-
-
-def test_killed_run_is_finished_by_the_next(address, apply, tmp_path):
-    """A registration is in force or not; the next run finds those that are, and sends the others."""
-    count, folder = 100, tmp_path / "volumes"
-    folder.mkdir()
-    for number in range(count):
-        (folder / f"v{number}.volume.hcl").write_text(VOLUME.replace("legacy", f"v{number}"))
-    command = [sys.executable, "-m", "nomad_csi", "apply", str(folder), "--yes", "--address", address]
-    with nomad.Nomad(nomad.Connection(address=address)) as client:
-        with subprocess.Popen(command, stdout=subprocess.DEVNULL) as running:
-            while not volumes.list_volumes(client, "*"):
-                assert running.poll() is None
-            running.kill()
-        there = len(volumes.list_volumes(client, "*"))
-
-        code, out, _ = apply(str(folder), "--json")
-
-        found = [item["status"] for item in json.loads(out)["volumes"]]
-        assert code == 0
-        assert found.count("unchanged") >= there > 0
-        assert found.count("unchanged") + found.count("registered") == len(found) == count
-        assert len(volumes.list_volumes(client, "*")) == count

@@ -3,14 +3,11 @@
 import dataclasses
 import io
 import json
-import re
-import shlex
 import sys
 
 import pytest
 
-from nomad_csi import cli, errors, nomad
-from nomad_csi.cli.common import signals
+from nomad_csi import cli, nomad
 from nomad_csi.diagnosis import claim_replacement
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
@@ -159,24 +156,6 @@ def test_report_is_data(run, stick):
     assert [item["code"] for item in found["findings"]] == ["claim-vanished"]
 
 
-@pytest.mark.parametrize("words", [["--plugin", "other"], ["--namespace", "other"]])
-def test_elsewhere_nothing_is_stuck(run, stick, served, words):
-    """Only where it was looked."""
-    stick("a")
-    made, _ = served
-    with made.state.lock:
-        made.state.namespaces["other"] = made.state.namespaces["default"] | {"Name": "other"}
-        made.state.plugins["other"] = state.PluginRecord(plugin_id="other", create_index=1, modify_index=1)
-
-    assert run("claims", *words)[0] == 0
-
-
-def test_cluster_that_cannot_be_asked_exits_2(capsys):
-    """Nothing was found out."""
-    assert cli.main(["claims", "--address", "http://127.0.0.1:9"]) == 2
-    assert "no connection" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     ("words", "told"),
     [
@@ -211,17 +190,6 @@ def test_repair_without_anybody_to_ask_is_refused(run, stick, writes):
     assert writes() == []
 
 
-@pytest.mark.parametrize(("line", "status", "code"), [("yes", "free", 0), ("y", "free", 0), ("", "declined", 1)])
-def test_repair_asks(run, stick, terminal, line, status, code):
-    """An empty line is a no."""
-    stick("a")
-    terminal(line)
-
-    found, out, _ = run("claims", "repair", "default/a", "--step-timeout", "0.01s")
-
-    assert (found, out.split()[:2]) == (code, ["default/a", status])
-
-
 def test_repair_that_was_agreed_to_beforehand(run, stick, writes):
     """As data, with the steps."""
     stick("a")
@@ -238,19 +206,6 @@ def test_repair_that_was_agreed_to_beforehand(run, stick, writes):
         "steps": ["wait", "gc"],
     }
     assert writes() == ["PUT /v1/system/gc"]
-
-
-def test_repair_needs_the_registration_of_that_volume(run, stick, tmp_path, writes):
-    """Before anything is done."""
-    stick("b")
-    path = tmp_path / "a.volume.hcl"
-    path.write_text(VOLUME_FILE)
-
-    code, _, err = run("claims", "repair", "default/b", "--from", str(path), "--yes")
-
-    assert code == 2
-    assert "expected one registration of default/b, got 0 of them" in err
-    assert writes() == []
 
 
 def test_last_step_takes_registration_and_secrets_from_files(run, served, stick, tmp_path, monkeypatch, writes):
@@ -278,36 +233,6 @@ def test_last_step_takes_registration_and_secrets_from_files(run, served, stick,
     assert (record.claims, record.spec["Secrets"]) == ({}, {"password": CANARY})
 
 
-@pytest.mark.parametrize(("signal", "code"), [(KeyboardInterrupt, 130), (signals.Terminated, 143)])
-def test_repair_interrupted_between_the_halves_goes_on(run, served, stick, tmp_path, monkeypatch, signal, code):
-    """The volume is not registered then; the command that is named registers it, with its secret, and asks nothing more."""
-    made, _ = served
-    monkeypatch.setattr(made, "collect_garbage", lambda: None)
-    stick("a")
-    (tmp_path / "a.volume.hcl").write_text(VOLUME_FILE)
-    (tmp_path / "secrets.yaml").write_text(f"default/a:\n  password: {CANARY}\n")
-    files = ["--from", str(tmp_path / "a.volume.hcl"), "--secrets", str(tmp_path / "secrets.yaml")]
-
-    def interrupted(*_):
-        raise signal
-
-    with monkeypatch.context() as patched:
-        patched.setattr(claim_replacement.Replacement, "register", interrupted)
-        stopped, _, err = run(
-            "claims", "repair", "default/a", "--yes", "--insecure-http", "--step-timeout", "0.01s", *files
-        )
-    assert ("default", "a") not in made.state.volumes
-    [command] = re.findall(r"default/a may not be registered now: `nomad-csi (.*)` registers it again", err)
-
-    assert "--insecure-http" in command
-    goes_on, out, _ = run(*shlex.split(command), "--yes")
-
-    assert (stopped, goes_on) == (code, 0)
-    assert out.startswith("default/a  registered  registered again from ")
-    assert made.state.volumes["default", "a"].spec["Secrets"] == {"password": CANARY}
-    assert run("claims", "repair", "default/a", *files)[1].startswith("default/a  free  nothing claims it")
-
-
 def test_free_volumes_are_deregistered(run, writes):
     """What is not there is said, with exit code 1, and the storage that stays is named; EC2 has nothing to say of a file system."""
     code, out, err = run("remove", "default/a", "default/nobody")
@@ -321,39 +246,6 @@ def test_free_volumes_are_deregistered(run, writes):
         f'default/a: storage {FILE_SYSTEM} stays; to register it again: existing: {{external_id: "{FILE_SYSTEM}"}}',
     ]
     assert writes() == ["DELETE /v1/volume/csi/a"]
-
-
-def test_dry_run_deregisters_nothing(run, stick, writes):
-    """What is free and what is claimed is told apart, by the same observation."""
-    stick("a")
-    before = len(writes())
-
-    code, out, _ = run("remove", "default/a", "default/b", "--dry-run", "--json")
-
-    shown = {item["volume_id"]: (item["status"], item["reason"]) for item in json.loads(out)["volumes"]}
-    assert (code, shown["a"][0]) == (1, "claimed")
-    assert shown["b"] == ("free", "would be deregistered; its storage stays")
-    assert len(writes()) == before
-
-
-@pytest.mark.parametrize(
-    ("zone", "words", "reason"),
-    [
-        ("", [], "no AWS region is known; name it: --aws-region"),
-        ("us-east-1a", ["--no-aws"], "AWS was not queried (--no-aws)"),
-    ],
-)
-def test_deregistration_of_an_ebs_volume_says_that_ec2_was_not_queried(run, served, zone, words, reason):
-    """An instance may still have it."""
-    places = ({"topology.ebs.csi.aws.com/zone": zone},) if zone else ()
-    with nomad.Nomad(nomad.Connection(address=served[1])) as client:
-        disk = dataclasses.replace(document("disk"), external_id=DISK, required_topologies=places)
-        volumes.register(client, disk)
-
-    code, out, _ = run("remove", "disk", *words)
-
-    assert code == 0
-    assert f"1 volume: 1 deregistered; not known whether they are detached in EC2: {reason}\n" in out
 
 
 def test_region_of_the_zone_is_queried(run, served):
@@ -373,16 +265,6 @@ def test_region_of_the_zone_is_queried(run, served):
     assert run("remove", "disk") == (2, "", f"error: {none}; nothing was changed; --no-aws deregisters without EC2\n")
     assert run("claims", "repair", "disk", "--yes") == (2, "", f"error: {none}\n")
     assert run("remove", "disk", "--no-aws")[0] == 0
-
-
-def test_region_of_the_spec_is_queried_where_no_zone_names_one(run, served, tmp_path, monkeypatch):
-    """The spec of this directory, as for the owner."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "storage.yaml").write_text("plugins: [{id: ebs, driver: aws-ebs, aws_region: us-east-1}]\n")
-    with nomad.Nomad(nomad.Connection(address=served[1])) as client:
-        volumes.register(client, dataclasses.replace(document("disk"), external_id=DISK))
-
-    assert "EC2 could not be queried: AWS credentials: none found" in run("claims")[1]
 
 
 SET = "web is a set: name each of its volumes: 'default/web[0]', 'default/web[1]'"
@@ -413,41 +295,6 @@ def test_id_of_a_set_is_refused_with_its_volumes(run, served, writes):
     assert writes() == [*before, "DELETE /v1/volume/csi/a"]
 
 
-@pytest.mark.parametrize(
-    ("volume_id", "near"),
-    [("web-dta", "; did you mean web-data-1?"), ("web-data-2", ""), ("unlike", "")],
-    ids=["misspelt", "another of the series", "unlike"],
-)
-def test_volume_that_is_not_registered_is_done_and_a_near_id_is_suggested(run, served, writes, volume_id, near):
-    """It may have been deregistered before; nothing else is touched."""
-    with nomad.Nomad(nomad.Connection(address=served[1])) as client:
-        volumes.register(client, document("web-data-1"))
-    before = writes()
-
-    code, out, _ = run("remove", volume_id, "--json")
-
-    [shown] = json.loads(out)["volumes"]
-    assert (code, shown["status"]) == (1, "gone")
-    assert shown["reason"] == f"not registered in namespace default; nothing to do{near}"
-    assert writes() == before
-
-
-def test_deregistration_is_reported_where_sets_cannot_be_read(run, monkeypatch):
-    """What was done is said, although the token may not list."""
-
-    def refused(*_, **__):
-        raise errors.NomadApiError("GET", "/v1/volumes", "Permission denied", status=403, kind="refused")
-
-    monkeypatch.setattr(volumes, "list_volumes", refused)
-    code, out, _ = run("remove", "a", "web", "--json")
-
-    [done, gone] = json.loads(out)["volumes"]
-    assert (code, done["status"], gone["status"]) == (1, "deregistered", "gone")
-    assert gone["reason"].startswith(
-        "not registered in namespace default; nothing to do; could not determine whether it is a set: GET /v1/"
-    )
-
-
 def test_claimed_volume_exits_1(run, stick, writes):
     """The other one goes."""
     stick("a")
@@ -471,15 +318,6 @@ def test_force_explains_itself_and_asks(run, stick, writes):
     assert writes() == []
 
 
-def test_force_that_was_declined(run, stick, terminal, writes):
-    """Nothing is sent."""
-    stick("a")
-    terminal("no")
-
-    assert run("remove", "default/a", "--force")[::2][0] == 1
-    assert writes() == []
-
-
 def test_force_that_was_agreed_to(run, stick, writes):
     """After the normal way."""
     stick("a")
@@ -488,31 +326,6 @@ def test_force_that_was_agreed_to(run, stick, writes):
 
     assert (code, out.splitlines()[1].split()[1]) == (0, "deregistered")
     assert writes() == ["DELETE /v1/volume/csi/a"]
-
-
-def test_deregistration_that_cannot_be_found_out_exits_2(capsys):
-    """Nothing was sent."""
-    assert cli.main(["remove", "default/a", "--address", "http://127.0.0.1:9"]) == 2
-    assert "no connection" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["remove"],
-        ["remove", "/mysql"],
-        ["remove", "a/b/c"],
-        ["remove", "default/.."],
-        ["remove", "default/a", "--timeout", "soon"],
-        ["claims", "repair", "default/"],
-    ],
-)
-def test_wrong_usage_exits_64(words, capsys):
-    """A volume is named with its namespace: the same id may be there twice."""
-    code = cli.main(words)
-
-    assert code == 64
-    assert "usage:" in capsys.readouterr().err
 
 
 def test_claims_of_one_volume(run, stick):

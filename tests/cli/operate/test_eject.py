@@ -101,12 +101,3 @@ def test_everything_as_json(forgotten, capsys):
         "remarks": [],
     }
     assert forgotten == []
-
-
-def test_a_stack_that_has_nothing_of_ours_is_done(forgotten, capsys):
-    """No question is asked."""
-    forgotten.extend([DISK, COMPONENT, JOB])
-
-    assert cli.main(["eject", "--out", "nomad"]) == 0
-
-    assert capsys.readouterr().out.splitlines()[-1] == "0 forgotten, 1 kept"

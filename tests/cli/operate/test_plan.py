@@ -1,6 +1,5 @@
 """``nomad-csi plan``: jobs, volumes and files in one picture, and exit codes for a pipeline."""
 
-import copy
 import json
 
 import pytest
@@ -108,46 +107,6 @@ def test_each_kind_of_drift_is_seen(plan, project):
     ]
     assert any("-> 333" in remark for remark in found["items"][0]["remarks"])
     assert found["items"][1]["remarks"] == ['context: Nomad has nothing, wanted {"encryptInTransit": "true"}']
-
-
-def test_plan_changes_nothing(plan, address):
-    """It may be run at any time."""
-    plan()
-
-    with nomad.Nomad(nomad.Connection(address=address)) as client:
-        assert client.request("GET", "/v1/jobs").data == []
-        assert client.request("GET", "/v1/volumes", query={"type": "csi"}).data == []
-
-
-def test_unreachable_cluster_exits_2(project, capsys):
-    """Nothing was found out, and nothing is claimed."""
-    assert cli.main(["plan", str(project / "storage.yaml"), "--address", "http://127.0.0.1:9"]) == 2
-    assert "no connection: Connection refused" in capsys.readouterr().err
-
-
-def test_renamed_volume_is_refused_while_its_former_id_is_registered(project, applied, plan):
-    """`moved_from` is a stack's: without one, the former id is deregistered first, which keeps the storage."""
-    del applied
-    renamed = copy.deepcopy(SPEC)
-    former = renamed["volumes"][0]["id"]
-    renamed["volumes"][0] |= {"id": "renamed", "moved_from": former}
-    (project / "storage.yaml").write_text(yaml.safe_dump(renamed))
-
-    _, found, text = plan()
-
-    [item] = [item for item in found["items"] if item["name"] == "default/renamed"]
-    assert item["state"] == "refused"
-    assert f"default/{former}" in "; ".join(item["remarks"])
-    assert f"default/{former}" in text
-
-
-def test_missing_spec_is_wrong_usage(tmp_path, monkeypatch, capsys):
-    """64, as everywhere."""
-    monkeypatch.chdir(tmp_path)
-    code = cli.main(["plan"])
-
-    assert code == 64
-    assert "usage:" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

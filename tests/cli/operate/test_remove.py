@@ -8,7 +8,6 @@ import pytest
 from nomad_csi import cli
 from nomad_csi.cli.common import options
 from nomad_csi.nomad import volumes
-from nomad_csi.pulumi_state import deletion_state
 from nomad_csi.volumes import deletion, deletion_proof
 from nomad_csi.volumes.deletion_proof import MadeStorage
 
@@ -193,24 +192,6 @@ def test_state_of_a_stack_and_secrets_are_read(asked, tmp_path):
     assert "s3" not in repr(asked.options)
 
 
-@pytest.mark.usefixtures("no_terminal", "asked")
-@pytest.mark.parametrize("text", ["", "{}", "[]", '{"deployment": {}}'])
-def test_rejects_what_is_no_state(tmp_path, capsys, text):
-    """By its name."""
-    (tmp_path / "state.json").write_text(text)
-
-    assert cli.main(["remove", "--delete-data", "default/a", "--state", str(tmp_path / "state.json")]) == 2
-
-    assert "expected the JSON of `pulumi stack export`" in capsys.readouterr().err
-
-
-def test_made_volumes_are_those_of_the_resource():
-    """By namespace and id, with the clusters they were made in."""
-    assert deletion_state.made(json.dumps(STATE), "s") == {
-        "default/scratch": MadeStorage(external_id="ext-1", cluster="cluster-1")
-    }
-
-
 @pytest.mark.usefixtures("no_terminal")
 def test_storage_is_named_and_accepted(asked):
     """Two words, for what nothing shows to be of this cluster."""
@@ -252,26 +233,6 @@ def test_rejects_tokens_as_arguments(capsys, command, words, fix):
     assert code == 64
     assert "hunter2" not in shown.out + shown.err
     assert fix in shown.err
-
-
-@pytest.mark.parametrize("words", [["--pass", "hunter2"], ["--pass=hunter2"], ["--secrte", "key=hunter2"]])
-def test_value_of_an_unknown_option_is_not_repeated(capsys, words):
-    """It may be a secret behind a mistyped option; the option is named."""
-    code = cli.main(["remove", "--delete-data", "default/a", *words])
-
-    shown = capsys.readouterr().err
-    assert code == 64
-    assert "hunter2" not in shown
-    assert f"No such option '{words[0].partition('=')[0]}'" in shown
-
-
-@pytest.mark.usefixtures("no_terminal")
-def test_dry_run_with_the_data_asks_for_no_word(asked):
-    """It only shows what would be deleted."""
-    assert cli.main(["remove", "--delete-data", "default/a", "--owner", "shop/prod", "--dry-run"]) == 0
-
-    assert [order.confirmation for order in asked.orders] == ["default/a"]
-    assert asked.options.is_dry_run
 
 
 @pytest.mark.usefixtures("no_terminal")

@@ -2,7 +2,6 @@
 
 import datetime as dt
 import json
-import types
 
 import pytest
 
@@ -120,17 +119,6 @@ def test_rejects_what_is_typed_wrong(capsys, words, text):
 
     assert code == 64
     assert text in capsys.readouterr().err
-
-
-def test_dry_run_creates_no_snapshot(asked, monkeypatch, capsys):
-    """It names volume, storage and plugin."""
-    held = types.SimpleNamespace(external_id="vol-1", plugin_id="ebs")
-    monkeypatch.setattr(volume_snapshots, "registered", lambda *_: held)
-
-    assert cli.main(["snapshot", "create", "prod/mysql", "--name", "s", "--dry-run"]) == 0
-
-    assert capsys.readouterr().out == "would create snapshot s of prod/mysql, storage vol-1, by plugin ebs\n"
-    assert asked == []
 
 
 def test_dry_run_deletes_no_snapshot_and_asks_nothing(asked, capsys):
