@@ -85,13 +85,6 @@ def test_unknown_key_deep_inside_is_compared_with_its_neighbours():
     assert lines(document) == ["plugins[0].iam.role: unknown key; did you mean role_name?"]
 
 
-def test_former_name_of_a_key_is_refused_with_todays():
-    """It is nothing that looks alike."""
-    plugin = {"id": "a", "driver": "aws-ebs", "aws_region": "us-east-1", "verify": {"proof": "csi"}}
-
-    assert lines({"plugins": [plugin]}) == ["plugins[0].verify.proof: unknown key; did you mean evidence?"]
-
-
 def test_a_value_below_secrets_or_environment_is_never_shown():
     """Whatever is wrong with a secret, its value stays out of the message."""
     document = {

@@ -122,10 +122,10 @@ class _Program(command.Group):
         del ctx
         formatter.write("\n")
         for section in DAILY:
-            for place, (name, summary) in enumerate(SECTIONS[section].items()):
-                formatter.write(f"{'' if place else section:8} {name:9} {summary}\n")
+            for index, (name, summary) in enumerate(SECTIONS[section].items()):
+                formatter.write(f"{'' if index else section:8} {name:9} {summary}\n")
         lines = textwrap.wrap(", ".join(SECTIONS["more"]), 80)
-        formatter.write("".join(f"{'' if place else 'more':8} {line}\n" for place, line in enumerate(lines)))
+        formatter.write("".join(f"{'' if index else 'more':8} {line}\n" for index, line in enumerate(lines)))
         formatter.write(f"\n{FOOT}\n")
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
@@ -221,7 +221,7 @@ def _run(words: list[str]) -> int:
 def _failed(words: list[str], head: str, kind: str, error: errors.NomadCsiError | str, code: int) -> int:
     """Print the *error* after *head* on standard error, with ``--json`` as a document too; return *code*."""
     begin = f"{head}{';' if kind == 'interrupted' else ':'}"
-    for line in str(error).splitlines() if hasattr(error, "places") else [str(error)]:
+    for line in str(error).splitlines() if hasattr(error, "located") else [str(error)]:
         print(f"{begin} {line}", file=sys.stderr)
     if "--json" in words:
         found = error.problems if isinstance(error, errors.SpecError) else ()

@@ -117,8 +117,8 @@ def find_by_provider(provider: str) -> model.Driver | None:
 @functools.cache
 def locating_keys() -> frozenset[str]:
     """Return the context keys, in lower case, from which some driver reads where the data is."""
-    places = (place for driver in DRIVERS.values() for place in driver.external_id.located_by)
-    return frozenset(key.lower() for place in places for key in place.container)
+    locations = (location for driver in DRIVERS.values() for location in driver.external_id.located_by)
+    return frozenset(key.lower() for location in locations for key in location.container)
 
 
 def deletion(provider: str) -> model.DriverDeletion | None:

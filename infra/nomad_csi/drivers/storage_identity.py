@@ -122,18 +122,18 @@ def identities(
     external_id: str, context: Mapping[str, str] = _NO_CONTEXT, driver: "drivers.DriverSpec | None" = None
 ) -> frozenset[StorageIdentity]:
     """
-    Return the identity of *external_id*, and that of the place which *driver* reads from *context*, if it reads one.
+    Return the identity of *external_id*, and of the location which *driver* reads from *context*, if it reads one.
 
-    Two volumes with one of them in common are the same storage: the controller knows the id, a mount the place.
+    Two volumes with one of them in common are the same storage: the controller knows the id, a mount the location.
     """
     return frozenset((identify(external_id), *(located(context, driver) if driver else ())))
 
 
 def located(context: Mapping[str, str], driver: "drivers.DriverSpec") -> Iterator[StorageIdentity]:
     """Yield the identity of the storage that *context* locates, by the first keys that *driver* reads and it has."""
-    for place in driver.external_id.located_by:
-        names = [driver.context.entry(context, key) for key in place.container]
-        below = [driver.context.entry(context, key) for key in place.path]
+    for location in driver.external_id.located_by:
+        names = [driver.context.entry(context, key) for key in location.container]
+        below = [driver.context.entry(context, key) for key in location.path]
         if all(names) and (not below or below[0]):
             host = "//".join(str(name).lower().rstrip(".") for name in names)
             yield StorageIdentity(container=host, path=folders("/".join(filter(None, below))))

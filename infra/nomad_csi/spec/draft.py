@@ -52,9 +52,9 @@ def read_yaml(text: str, source: str) -> Any:
         raise errors.SpecError((_yaml_problem("", str(error)),), source) from None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
-        place = f"line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+        position = f"line {mark.line + 1}, column {mark.column + 1}" if mark else ""
         message = str(getattr(error, "problem", "") or error).splitlines()[0]
-        raise errors.SpecError((_yaml_problem(place, message),), source) from None
+        raise errors.SpecError((_yaml_problem(position, message),), source) from None
 
 
 _PLAIN = {
@@ -71,13 +71,15 @@ _PLAIN = {
 """Prefix of a PyYAML message -> the message in the user's terms, and the fix."""
 
 
-def _yaml_problem(place: str, message: str) -> errors.Problem:
+def _yaml_problem(position: str, message: str) -> errors.Problem:
     """Return the problem for a YAML *message*, without a value that was parsed as an alias or a tag: maybe a secret."""
     named = re.match(r"(.*\b(?:alias|tag)) ['\"]", message)
     if named is None:
         got, fix = next((plain for begin, plain in _PLAIN.items() if message.startswith(begin)), (message, ""))
-        return errors.Problem(path=place, got=got, allowed="a YAML document", fix=fix)
-    return errors.Problem(path=place, got=named[1], allowed="a YAML document", fix="quote text that begins with * or !")
+        return errors.Problem(path=position, got=got, allowed="a YAML document", fix=fix)
+    return errors.Problem(
+        path=position, got=named[1], allowed="a YAML document", fix="quote text that begins with * or !"
+    )
 
 
 def read(document: Any) -> Draft:

@@ -129,10 +129,6 @@ def half_characters(value: Any, path: str) -> Iterator[errors.Problem]:
             yield from half_characters(item, errors.path_of(path, (index,)))
 
 
-_FORMER = {"proof": "evidence", "probe_proves": "probe_verifies"}
-"""Keys from before the first release -> present keys."""
-
-
 def _written(location: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return *location* in the document, without pydantic's own steps."""
     return tuple(step for step in location if step not in (plugin.CATALOGUE, plugin.OWN, _OF_KEY))
@@ -140,9 +136,7 @@ def _written(location: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def _meant_in(kind: type[pydantic.BaseModel], key: str) -> str:
     """Return the key of a *kind* that *key* probably means; empty: none."""
-    former = _FORMER.get(key, "")
-    known = base.fields_of(kind)
-    return former if former in known else suggestion(key, sorted(known))
+    return suggestion(key, sorted(base.fields_of(kind)))
 
 
 def _unknown_key(where: str, location: tuple[Any, ...], kind: type[pydantic.BaseModel]) -> errors.Problem:

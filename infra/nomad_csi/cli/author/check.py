@@ -87,7 +87,7 @@ def _secrets_in(path: Path) -> Iterator[Finding]:
     except errors.SpecError:
         return  # `_check_spec` reports it
     if isinstance(document, dict):
-        for item in spec_secrets.check(document, lambda places: inputs.lines(path, places)):
+        for item in spec_secrets.check(document, lambda paths: inputs.lines(path, paths)):
             yield dataclasses.replace(item, file=str(path), subject="spec")
 
 
@@ -100,15 +100,19 @@ def _check_spec(path: Path, templates: Path | None) -> dict[str, Any]:
         counts = {"plugins": len(plan.plugins), "volumes": len(plan.volumes)}
         problems += map(_problem, (*_only_pulumi_creates(plan, path), *_refused_files(plan, templates)))
     except inputs.LocatedError as error:
-        problems += [_problem(text, item.path, line) for line, text, item in error.places]
+        problems += [_problem(text, item.path, line) for line, text, item in error.located]
     return {"spec": str(path), "ok": not problems, **counts, "problems": problems}
 
 
 def _only_pulumi_creates(plan: model.StoragePlan, path: Path) -> Iterator[str]:
     """Yield the volumes that only Pulumi can create, of a spec that names its owner, as it is used without Pulumi."""
     if inputs.setting(path, "owner") and not inputs.holds_spec(path):
-        made = (item for item in plan.volumes if not item.registration.external_id and not item.made_by_plugin)
-        yield from (f"{item.key}: its storage is created by Pulumi; {documents.WITHOUT_PULUMI}" for item in made)
+        without_storage = (
+            item for item in plan.volumes if not item.registration.external_id and not item.made_by_plugin
+        )
+        yield from (
+            f"{item.key}: its storage is created by Pulumi; {documents.WITHOUT_PULUMI}" for item in without_storage
+        )
 
 
 def _problem(message: str, path: str = "", line: int | None = None) -> dict[str, Any]:

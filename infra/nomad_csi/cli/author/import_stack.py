@@ -16,10 +16,10 @@ SECTION = "into the state of a Pulumi stack"
 def stack_options(**settings: Any) -> command.Declare[Any]:
     """Return the decorator that adds the options for a stack; *settings* are those of `command.option`."""
     text = "stack of the project (default: the selected one)"
-    place = "directory of Pulumi.yaml (default: the current one)"
+    project = "directory of Pulumi.yaml (default: the current one)"
     return command.together(
         command.option("--stack NAME", text, **settings),
-        command.option("--project DIR", place, default=Path(), **settings),
+        command.option("--project DIR", project, default=Path(), **settings),
     )
 
 

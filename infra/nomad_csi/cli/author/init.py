@@ -59,13 +59,13 @@ FileSystem = Annotated[
 ]
 
 QUESTIONS = {
-    "form": "A Pulumi program in python, yaml or typescript, or hcl for committed files without Pulumi",
-    "storages": f"Storage: one or more of {', '.join(project.STORAGES)}",
+    "form": "a Pulumi program in python, yaml or typescript, or hcl for committed files without Pulumi",
+    "storages": f"storage: one or more of {', '.join(project.STORAGES)}",
     "region": "AWS region of the storage, such as us-east-1",
     "zones": "Availability Zones of the Nomad clients, such as us-east-1a us-east-1b",
-    "role_name": "Name of the IAM role of the Nomad clients",
-    "client_cidr": "Network of the Nomad clients, such as 10.0.0.0/16",
-    "file_system_id": "Id of the EFS file system, such as fs-0123456789abcdef0",
+    "role_name": "name of the IAM role of the Nomad clients",
+    "client_cidr": "network of the Nomad clients, such as 10.0.0.0/16",
+    "file_system_id": "id of the EFS file system, such as fs-0123456789abcdef0",
 }
 """Settings that are given as options, or asked for."""
 
@@ -107,18 +107,20 @@ def run(arguments: command.Arguments) -> int:
     existing = project_file.existing(folder) if answers["form"] != "hcl" else None
     wanted = _wanted(folder, answers, arguments.stack, existing)
     parts = project.files(wanted)
-    there = {part.path: _text(folder / part.path) for part in parts if os.path.lexists(folder / part.path)}
-    _refuse([part.path for part in parts if part.path in there and not (existing or part.is_shared)], existing, wanted)
+    present = {part.path: _text(folder / part.path) for part in parts if os.path.lexists(folder / part.path)}
+    _refuse(
+        [part.path for part in parts if part.path in present and not (existing or part.is_shared)], existing, wanted
+    )
     if arguments.dry_run:
-        new = [f"write {folder / part.path}" for part in parts if part.path not in there]
+        new = [f"write {folder / part.path}" for part in parts if part.path not in present]
         return options.show_preview(arguments, new)
     with disk.Staging(folder) as staged:
         for part in parts:
-            if part.path not in there:
+            if part.path not in present:
                 staged.add(part.path, part.text)
         staged.put()
     for part in parts:
-        _report(folder, part, there.get(part.path))
+        _report(folder, part, present.get(part.path))
         if existing and part.path == existing.name and not project_file.named(project_file.read(existing), plugin.NAME):
             print(f"{'':11}`nomad-csi plugin install` adds the provider plugin to it")
     _print_next(folder, wanted)
@@ -239,7 +241,7 @@ def _report(folder: Path, part: project.ProjectFile, found: str | None) -> None:
 
 def _print_next(folder: Path, wanted: project.Wanted) -> None:
     steps = project.steps(wanted)
-    root = next((place for place in folder.resolve().parents if (place / ".git").exists()), None)
+    root = next((parent for parent in folder.resolve().parents if (parent / ".git").exists()), None)
     if root is None and not (folder / ".git").exists():
         steps = (("git init", ""), *steps)
     if folder.resolve() != Path.cwd():

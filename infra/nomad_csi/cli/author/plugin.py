@@ -67,16 +67,16 @@ def _install(arguments: command.Arguments) -> int:
 
 def _root(project: Path) -> Path:
     """Return the root folder of the *project*'s repository; without one, the project's own."""
-    return next((place for place in (project, *project.parents) if (place / ".git").exists()), project)
+    return next((parent for parent in (project, *project.parents) if (parent / ".git").exists()), project)
 
 
 def _interpreter(project: Path) -> str:
     """Return this environment's interpreter for the script: relative to it if both are in one repository."""
     project, environment = project.resolve(), Path(sys.prefix)
     root = _root(project)
-    for place in (environment, environment.resolve(), project / ".venv", root / ".venv"):
-        if place.is_relative_to(root) and place.resolve() == environment.resolve():
-            relative = os.path.relpath(place / "bin" / "python", project / FOLDER)
+    for path in (environment, environment.resolve(), project / ".venv", root / ".venv"):
+        if path.is_relative_to(root) and path.resolve() == environment.resolve():
+            relative = os.path.relpath(path / "bin" / "python", project / FOLDER)
             return f'"$(dirname "$0")"/{shlex.quote(relative)}'
     return shlex.quote(sys.executable)
 
@@ -104,7 +104,7 @@ def _started(program: Path) -> int:
         line = child.stdout.readline() if child.stdout else ""
         if has_port := line.strip().isdigit():
             child.terminate()
-        _, stderr = child.communicate()  # without a port: all that it says until it ends, or until the deadline
+        _, stderr = child.communicate()  # without a port: all its output until it ends, or until the deadline
         deadline.cancel()
     if has_port:
         print("it starts")

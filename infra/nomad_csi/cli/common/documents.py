@@ -2,21 +2,14 @@
 
 import collections
 import dataclasses
-import functools
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from nomad_csi import errors
-from nomad_csi.cli.common import argument_secrets, command, given_secrets, inputs, output, specs
+from nomad_csi.cli.common import command, inputs, secrets, specs
 from nomad_csi.hcl import volume_file
 from nomad_csi.plan import model, registration, volumes
-from nomad_csi.spec import draft
-from nomad_csi.text import secrets as secrets_by_name
-
-SECRETS = "NOMAD_CSI_SECRETS"
-"""Environment variable with secrets, as JSON in the form of a secrets file."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +24,7 @@ class NamedPlan:
     """Whether the user named volumes: others of the paths are left out."""
 
     def filled(
-        self, external_ids: Mapping[str, str], given: given_secrets.Given
+        self, external_ids: Mapping[str, str], given: secrets.Given
     ) -> tuple[registration.VolumeRegistration, ...]:
         """
         Return the document of each volume of the plan with its secrets.
@@ -42,12 +35,7 @@ class NamedPlan:
         refuse_unknown_storage(self.plan, external_ids)
         documents = [volumes.desired_document(item, external_ids) for item in self.plan.volumes]
         own = {item.key: given[item.key] for item in documents if item.key in given} if self.is_part else given
-        return given_secrets.filled(documents, own, self.needed)
-
-
-SECRETS_TEXT = f"YAML or JSON: secrets by namespace/volume_id (also: the variable {SECRETS})"
-secrets_options = functools.partial(argument_secrets.options, SECRETS_TEXT)
-"""Returns the decorator that adds the option for a file with secrets."""
+        return secrets.filled(documents, own, self.needed)
 
 
 # The arguments of `plan` and `apply`.
@@ -152,21 +140,3 @@ def _files(paths: Iterable[Path]) -> Iterator[Path]:
             yield from found
         else:
             yield path
-
-
-def secrets(path: Path | None) -> given_secrets.Given:
-    """
-    Return the secrets of the environment, and of the file at *path*, which takes precedence.
-
-    The command's output does not show them from here on, names of users and places aside.
-    """
-    given: dict[str, dict[str, str]] = {}
-    sources = [(os.environ.get(SECRETS, ""), SECRETS), ("" if path is None else inputs.text(path), str(path))]
-    for text, source in sources:
-        if text.strip():
-            for key, values in given_secrets.read(draft.read_yaml(text, source), source).items():
-                given[key] = given.get(key, {}) | dict(values)
-    output.hide(
-        value for values in given.values() for name, value in values.items() if not secrets_by_name.is_open(name)
-    )
-    return given

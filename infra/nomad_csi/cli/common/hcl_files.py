@@ -13,7 +13,7 @@ from nomad_csi.cli.common.inputs import YAML
 from nomad_csi.hcl import files
 from nomad_csi.hcl import read as reader
 
-_PLACE = re.compile(r"line (\d+), (?:column (\d+)|(.*))")
+_POSITION = re.compile(r"line (\d+), (?:column (\d+)|(.*))")
 
 
 options = command.together(
@@ -72,8 +72,8 @@ def _yaml(file: Path) -> str:
 def _lines(error: errors.SpecError) -> Iterator[str]:
     """Yield the problems as ``FILE:LINE:COLUMN: ...``, the format that editors parse."""
     for problem in error.problems:
-        if place := _PLACE.fullmatch(problem.path):
-            line, column, rest = place.groups()
+        if position := _POSITION.fullmatch(problem.path):
+            line, column, rest = position.groups()
             where = ":".join(filter(None, (error.source, line, column)))
             yield f"{where}: {dataclasses.replace(problem, path=rest or '')}"
         else:

@@ -97,7 +97,7 @@ _INSECURE = "insecure_http"
 
 
 _STACK_OUTPUT = "output of `pulumi stack output --json`: external ids of storage that Pulumi created"
-stack_output_of = functools.partial(command.option, "--stack-output FILE", _STACK_OUTPUT, job="held")
+stack_output_of = functools.partial(command.option, "--stack-output FILE", _STACK_OUTPUT, job="included")
 stack_output = stack_output_of()
 
 
@@ -112,7 +112,7 @@ insecure = command.option(
     "(default: NOMAD_CSI_INSECURE_HTTP, else refuse)",
     default=None,
     section=command.CONNECTION,
-    job="held",
+    job="included",
 )
 
 
@@ -121,7 +121,7 @@ def _connection_option(name: str) -> command.Declare[Any]:
     if name == "address":
         text += "; the token comes from NOMAD_TOKEN only, and is not sent to an address of a stack config alone"
     # The namespace is read first: it is the default of a volume that is named by its id alone.
-    settings = {"section": command.CONNECTION, "job": "held", "is_eager": name == "namespace"}
+    settings = {"section": command.CONNECTION, "job": "included", "is_eager": name == "namespace"}
     return command.option(f"--{name.replace('_', '-')} VALUE", text, default=None, **settings)
 
 
@@ -293,27 +293,27 @@ class LocatedError(errors.SpecError):
     def __init__(self, error: errors.SpecError, path: Path) -> None:
         super().__init__(error.problems, error.source, error.ids)
         lines = _lines_of(path, [problem.path for problem in error.problems])
-        places = [
+        located = [
             (lines[item.path], _NAMES_LINE.sub(r"\2", text), item)
             for text, item in zip(error.lines, error.problems, strict=True)
         ]
-        self.places = sorted(places, key=lambda place: place[0] or 0)
+        self.located = sorted(located, key=lambda problem: problem[0] or 0)
         """Line, text and problem of each; the line is ``None`` for the whole file."""
 
     def __str__(self) -> str:
-        return "\n".join(f"{self.source}{f':{line}' if line else ''}: {text}" for line, text, _problem in self.places)
+        return "\n".join(f"{self.source}{f':{line}' if line else ''}: {text}" for line, text, _problem in self.located)
 
 
 _NAMES_LINE = re.compile(r"^line (\d+), (column \d+)")
 _NO_LINE = re.compile(r"|byte \d+")
 
 
-def _lines_of(path: Path, places: list[str]) -> dict[str, int | None]:
-    """Return the line of the spec in *path* for each of the *places* of its problems; ``None`` for the whole file."""
-    named = {place: _NAMES_LINE.fullmatch(place) for place in places}
-    found = {place: int(line[1]) if line else None for place, line in named.items()}
-    if inside := {place for place in places if not found[place] and not _NO_LINE.fullmatch(place)}:
-        found |= lines(path, inside)
+def _lines_of(file: Path, paths: list[str]) -> dict[str, int | None]:
+    """Return the line of the spec in *file* for each of the *paths* of its problems; ``None`` for the whole file."""
+    named = {path: _NAMES_LINE.fullmatch(path) for path in paths}
+    found = {path: int(line[1]) if line else None for path, line in named.items()}
+    if inside := {path for path in paths if not found[path] and not _NO_LINE.fullmatch(path)}:
+        found |= lines(file, inside)
     return found
 
 
@@ -332,12 +332,12 @@ def read_document(path: Path) -> Any:
     if config is None:
         return document
     key = config.key("storage")
-    held = config.values.get(key)
-    if held is None or encrypted.is_secure(held):
-        got = "nothing" if held is None else "an encrypted value"
+    value = config.values.get(key)
+    if value is None or encrypted.is_secure(value):
+        got = "nothing" if value is None else "an encrypted value"
         problem = errors.Problem(path=f"config.{key}", got=got, allowed="the storage spec, in clear")
         raise errors.SpecError((problem,), str(path))
-    return encrypted.marked(held)
+    return encrypted.marked(value)
 
 
 def setting(path: Path, name: str) -> str:
@@ -349,13 +349,13 @@ def setting(path: Path, name: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def lines(path: Path, places: Iterable[str]) -> dict[str, int]:
-    """Return the line of the file at *path* for each of *places* in its spec, such as ``volumes[0].ebs.size_gib``."""
-    config = _stack_config(path)
+def lines(file: Path, paths: Iterable[str]) -> dict[str, int]:
+    """Return the line in *file* of each of the *paths* in its spec, such as ``volumes[0].ebs.size_gib``."""
+    config = _stack_config(file)
     prefix = f"config.{config.key('storage')}." if config else ""
-    whole = {place: f"{prefix}{place}" for place in places}
-    found = yaml_text.lines_of(text(path), whole.values())
-    return {place: found[below] for place, below in whole.items()}
+    whole = {path: f"{prefix}{path}" for path in paths}
+    found = yaml_text.lines_of(text(file), whole.values())
+    return {path: found[below] for path, below in whole.items()}
 
 
 def advising(spec: Path) -> contextlib.AbstractContextManager[None]:

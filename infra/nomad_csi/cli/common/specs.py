@@ -128,7 +128,7 @@ def aws_region(
     choice = aws_choice(arguments, spec)
     is_decided = choice.named or choice.is_left_out
     found = [] if is_decided else [volume for _, volume in registered.found(client, keys) if volume is not None]
-    return choice.region(place for volume in found for place in volume.topologies)
+    return choice.region(topology for volume in found for topology in volume.topologies)
 
 
 def _regions(spec: Path | None) -> frozenset[str]:

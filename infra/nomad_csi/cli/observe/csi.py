@@ -17,7 +17,7 @@ from typing import Any, TextIO
 import yaml
 
 from nomad_csi import errors, exit_codes
-from nomad_csi.cli.common import argument_secrets, command, inputs, options, output, usage
+from nomad_csi.cli.common import command, inputs, options, output, secrets, usage
 from nomad_csi.cli.observe import csi_fields, probe
 from nomad_csi.csi import channel, endpoint, explain, forward, identity, rpc
 from nomad_csi.spec import draft
@@ -41,7 +41,7 @@ INSTEAD_OF_ARGUMENTS = (
 )
 
 
-secrets_options = argument_secrets.options(
+secrets_options = secrets.option(
     f"JSON or YAML: the secrets of this request by name; also read from the variable {SECRETS}", INSTEAD_OF_ARGUMENTS
 )
 
@@ -206,7 +206,7 @@ probe.run.help = "Check whether one plugin is healthy, all of this machine, or o
 @command.option("--request FILE", "the request, JSON or YAML, - for standard input; FIELD=VALUE goes before it")
 @secrets_options
 @options.duration("timeout", " for the plugin", default_s=TIMEOUT_S)
-@command.option("--wait-ready", "before the call, wait until it is there and ready")
+@command.option("--wait-ready", "before the call, wait until the plugin is ready")
 @command.option("--one-page", "of a list, ask for one page only, and print its next_token")
 @command.option("--show-request", "print the request first, without its secrets")
 @options.yes
@@ -237,13 +237,13 @@ def _call(arguments: command.Arguments) -> int:
 
 def _document(arguments: command.Arguments, called: rpc.Rpc) -> rpc.Document:
     """Return the request: the file of ``--request``, below the fields that are typed and the secrets."""
-    made = {} if arguments.request is None else _read(arguments.request)
-    made |= csi_fields.document(called, arguments.fields, INSTEAD_OF_ARGUMENTS)
+    document = {} if arguments.request is None else _read(arguments.request)
+    document |= csi_fields.document(called, arguments.fields, INSTEAD_OF_ARGUMENTS)
     given = _read_secrets(arguments) if called.takes_secrets else {}
     if given:
-        before = made.get(channel.SECRETS)
-        made[channel.SECRETS] = {**(before if isinstance(before, Mapping) else {}), **given}
-    return made
+        before = document.get(channel.SECRETS)
+        document[channel.SECRETS] = {**(before if isinstance(before, Mapping) else {}), **given}
+    return document
 
 
 def _read(path: Path) -> rpc.Document:

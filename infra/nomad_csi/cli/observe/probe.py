@@ -4,7 +4,7 @@ import dataclasses
 from typing import Any
 
 from nomad_csi import errors, exit_codes
-from nomad_csi.cli.common import argument_secrets, command, inputs, options, output
+from nomad_csi.cli.common import command, inputs, options, output, secrets
 from nomad_csi.cli.observe import probe_on_nodes
 from nomad_csi.csi import forward, on_node, probe, report, validation
 from nomad_csi.findings import errors_of, printing
@@ -31,7 +31,7 @@ TIMEOUT_S = 5.0
     "compare the answers with the volumes of this plugin in Nomad; a controller is asked for each",
     needs=("endpoint",),
 )
-@argument_secrets.options(
+@secrets.option(
     "YAML or JSON: secrets by namespace/volume_id (also: the variable NOMAD_CSI_SECRETS)",
     needs=("volumes_of",),
 )
@@ -49,14 +49,14 @@ def run(arguments: command.Arguments) -> int:
 
 def _one(arguments: command.Arguments) -> int:
     with forward.reached(arguments.endpoint) as reached:
-        asked = probe.probe(
+        answer = probe.probe(
             reached.local,
             timeout_s=arguments.probe_timeout_s,
             expect_name=arguments.expect_name,
             role=arguments.role,
         )
-        why = None if asked.ready else reached.why_broken()
-        found = dataclasses.replace(asked, endpoint=arguments.endpoint, detail=why or asked.detail)
+        why = None if answer.ready else reached.why_broken()
+        found = dataclasses.replace(answer, endpoint=arguments.endpoint, detail=why or answer.detail)
         compared = _compared(arguments, found, reached.local) if arguments.volumes_of else None
     document = found.as_json() | ({"findings": compared.as_json()["findings"]} if compared else {})
     findings_text = "".join(f"\n{printing.as_line(item)}" for item in compared.findings) if compared else ""
@@ -68,7 +68,6 @@ def _one(arguments: command.Arguments) -> int:
 
 def _compared(arguments: command.Arguments, found: report.ProbeReport, local: str) -> Any:
     """Return a `health.probed.ProbedPlugin` of the response and the registrations in Nomad."""
-    from nomad_csi.cli.common import documents  # noqa: PLC0415  # a probe without a cluster does not pay for it
     from nomad_csi.health import probe_deep  # noqa: PLC0415
 
     with inputs.reading(arguments) as nomad:
@@ -77,7 +76,7 @@ def _compared(arguments: command.Arguments, found: report.ProbeReport, local: st
             arguments.volumes_of,
             found,
             local=local,
-            secrets=documents.secrets(arguments.secrets),
+            secrets=secrets.given(arguments.secrets),
             timeout_s=arguments.probe_timeout_s,
         )
 

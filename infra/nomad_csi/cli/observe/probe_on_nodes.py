@@ -17,7 +17,7 @@ IMAGE = "run it in this image with Docker (default: raw_exec, installed on the c
 
 def job_options(section: str, needs: Sequence[str] = ("on_nodes",), more: str = "") -> command.Declare[Any]:
     """Return the decorator that adds the options to run nomad-csi on the clients."""
-    of_job = functools.partial(command.option, section=section, needs=needs, job="held")
+    of_job = functools.partial(command.option, section=section, needs=needs, job="included")
     return command.together(
         of_job("--command PATH", COMMAND + more, default="nomad-csi"),
         of_job("--image IMAGE", IMAGE),
@@ -59,9 +59,9 @@ def run(arguments: command.Arguments) -> int:
     return shared_options.exit_code(arguments, 0 if found.ok else exit_codes.CHANGES, found.findings)
 
 
-def job_of(arguments: command.Arguments, place: Any, *, timeout_s: float) -> probe_job.ProbeJob:
+def job_of(arguments: command.Arguments, connection: Any, *, timeout_s: float) -> probe_job.ProbeJob:
     """
-    Return the job that *arguments* describe, in namespace and region of the connection *place*.
+    Return the job that *arguments* describe, in namespace and region of *connection*.
 
     *timeout_s* is for all requests to one plugin. Raises `usage.UsageError` if sockets could not be found.
     """
@@ -71,8 +71,8 @@ def job_of(arguments: command.Arguments, place: Any, *, timeout_s: float) -> pro
         )
         usage.refuse([problem])
     return probe_job.ProbeJob(
-        namespace=place.namespace,
-        region=place.region,
+        namespace=connection.namespace,
+        region=connection.region,
         command=arguments.command,
         image=arguments.image,
         state_dir=arguments.state_dir,

@@ -20,8 +20,8 @@ from nomad_csi.plan import verify_job
 from nomad_csi.render import disk, documents
 from nomad_csi.render import page as html
 
-PASSED, HELD = "passed", "held"
-"""Values of an option's ``job``: the job's command receives it, or the job contains it."""
+PASSED, INCLUDED = "passed", "included"
+"""Values of an option's ``job``: the job's command receives it, or it is in the job."""
 
 _ADDRESS = "unix://${NOMAD_SECRETS_DIR}/api.sock"
 """Of the client's agent, in each of its tasks, whatever the agent's own address and certificates."""
@@ -46,12 +46,12 @@ def _silent(_line: str) -> None:
     """Print nothing: a watch itself shows how long it waits, and may draw on the terminal."""
 
 
-def how(arguments: command.Arguments, place: Any) -> probe_run.OnNodes | None:
-    """Return how instances are probed, in namespace and region of the connection *place*; ``None``: not by a job."""
+def how(arguments: command.Arguments, connection: Any) -> probe_run.OnNodes | None:
+    """Return how instances are probed, in namespace and region of *connection*; ``None``: not by a job."""
     if not arguments.on_nodes:
         return None
     return probe_run.OnNodes(
-        job=probe_on_nodes.job_of(arguments, place, timeout_s=arguments.probe_timeout_s),
+        job=probe_on_nodes.job_of(arguments, connection, timeout_s=arguments.probe_timeout_s),
         timeout_s=arguments.timeout_s,
         tell=_silent if arguments.watch else output.print_progress,
     )
@@ -79,7 +79,7 @@ _options = command.together(
         type=_metrics_file,
         is_flag=False,
         flag_value=str(verify_watch.STDOUT),
-        job="held",
+        job="included",
     ),
 )
 """Of `run`, and of the job, which passes them on."""
@@ -215,18 +215,18 @@ def _job(arguments: command.Arguments) -> int:
     usage.refuse(_job_conflicts(arguments.prometheus, arguments.on_client))
     inputs.read_plan(arguments.spec)  # for its problems
     external_ids = inputs.read_external_ids(arguments.stack_output)
-    place = inputs.target(arguments, [arguments.spec])
+    target = inputs.target(arguments, [arguments.spec])
     job = verify_job.VerifyJob(
         spec=verify_job.as_data(inputs.read_document(arguments.spec)),
         external_ids=verify_job.as_data({"externalIds": external_ids}) if external_ids else "",
         job_id=arguments.job_id,
-        namespace=place.namespace,
-        region=place.region,
+        namespace=target.namespace,
+        region=target.region,
         client=arguments.on_client,
         cron=arguments.cron,
         command=arguments.command,
         image=arguments.image,
-        environment=_environment(arguments, place.insecure_http),
+        environment=_environment(arguments, target.insecure_http),
         token_variable=arguments.token_variable,
         options=tuple(_passed_on()),
         metrics_file=str(arguments.prometheus or ""),
@@ -252,8 +252,12 @@ def _environment(arguments: command.Arguments, is_insecure: bool) -> dict[str, s
     if address:
         nomad.Connection(address=address, token="of-the-job", insecure_http=is_insecure)  # noqa: S106  # refuses it
     found = {VARIABLES["address"]: address or _ADDRESS} | ({VARIABLES["insecure_http"]: "true"} if is_insecure else {})
-    held = set(inputs.CONNECTION) - {"address", "namespace", "region"}  # these are the job's own, or in the list above
-    return found | {VARIABLES[name]: value for name in sorted(held) if (value := getattr(arguments, name))}
+    included = set(inputs.CONNECTION) - {
+        "address",
+        "namespace",
+        "region",
+    }  # these are the job's own, or in the list above
+    return found | {VARIABLES[name]: value for name in sorted(included) if (value := getattr(arguments, name))}
 
 
 def _passed_on() -> Iterator[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from nomad_csi import errors, exit_codes, nomad
-from nomad_csi.cli.common import command, documents, inputs, options, output, owners, specs, usage
+from nomad_csi.cli.common import command, documents, inputs, options, output, owners, secrets, specs, usage
 from nomad_csi.cli.operate import plan as planning
 from nomad_csi.jobs import apply as apply_jobs
 from nomad_csi.nomad import minimum_version
@@ -22,7 +22,7 @@ registered. What is as wanted is left alone, so it is safe to re-run. Nothing is
 @command.command(epilog=ABOUT)
 @documents.named
 @inputs.stack_output
-@documents.secrets_options()
+@secrets.of_volumes()
 @inputs.templates
 @owners.owner("act for this owner, and record what is created as its own")
 @command.option("--adopt", "take over jobs and volumes of another owner, or without a record")
@@ -46,7 +46,7 @@ def run(arguments: command.Arguments) -> int:
             ]
         )
     external_ids = inputs.read_external_ids(arguments.stack_output)
-    given = documents.secrets(arguments.secrets)
+    given = secrets.given(arguments.secrets)
     requester, tell = owners.requester(arguments), output.print_progress
     with inputs.connect(arguments, paths, secrets="CSI secrets" if given else "") as client:
         wanted = documents.read(arguments, client.connection.namespace)

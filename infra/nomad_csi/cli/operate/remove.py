@@ -9,7 +9,7 @@ import click
 
 from nomad_csi import errors, exit_codes, nomad
 from nomad_csi.aws import ebs_volumes
-from nomad_csi.cli.common import command, documents, inputs, output, owners, specs, usage
+from nomad_csi.cli.common import command, inputs, output, owners, secrets, specs, usage
 from nomad_csi.cli.common import options as shared_options
 from nomad_csi.findings import printing
 from nomad_csi.jobs import apply as apply_jobs
@@ -82,7 +82,7 @@ _of_data = functools.partial(command.option, section=SECTION, needs=("delete_dat
     multiple=True,
 )
 @_of_data("--endpoint ENDPOINT", "the controller at this CSI socket deletes (default: AWS does)")
-@documents.secrets_options(section=SECTION, needs=("delete_data",))
+@secrets.of_volumes(section=SECTION, needs=("delete_data",))
 @_of_data("--external-id ID", "of one volume that is not registered, or whose tags do not name this cluster")
 @_of_data("--made-by PLUGIN", "with --endpoint: plugin of volumes that are not registered")
 @_of_data("--state FILE", "`pulumi stack export`, as proof; may be repeated", multiple=True)
@@ -243,7 +243,7 @@ def _deletion(arguments: command.Arguments) -> deletion_proof.DeletionOptions:
 
 def _secrets(arguments: command.Arguments) -> Mapping[str, Mapping[str, str]]:
     keys = {"/".join(key) for key in arguments.volumes}
-    return {key: values for key, values in documents.secrets(arguments.secrets).items() if key in keys}
+    return {key: values for key, values in secrets.given(arguments.secrets).items() if key in keys}
 
 
 def _confirmation(key: str, arguments: command.Arguments) -> str:

@@ -4,7 +4,7 @@ import datetime as dt
 from collections.abc import Iterable, Iterator
 
 from nomad_csi import exit_codes
-from nomad_csi.cli.common import command, documents, inputs, options, output
+from nomad_csi.cli.common import command, inputs, options, output, secrets
 from nomad_csi.nomad import snapshots
 from nomad_csi.text import listing, table
 from nomad_csi.volumes import deletion_proof, volume_snapshots
@@ -19,7 +19,7 @@ REGISTERED = "a registered volume, or namespace/volume"
     "--name NAME", "its name: the same name means the same snapshot (default: the volume's id and the time)"
 )
 @command.option("--parameter KEY=VALUE", "passed to the driver; may be repeated", type=options.pair, multiple=True)
-@documents.secrets_options()
+@secrets.of_volumes()
 @options.duration("timeout", " until a volume can be created from it", default_s=0.0)
 @options.dry_run()
 @command.as_json()
@@ -32,13 +32,13 @@ def create(arguments: command.Arguments) -> int:
         volume_id=volume_id,
         name=arguments.name or f"{volume_id}-{dt.datetime.now(dt.UTC):%Y%m%dT%H%M%SZ}",
         parameters=dict(arguments.parameter),
-        secrets=documents.secrets(arguments.secrets).get(f"{namespace}/{volume_id}", {}),
+        secrets=secrets.given(arguments.secrets).get(f"{namespace}/{volume_id}", {}),
     )
     with inputs.connect(arguments) as nomad:
         if arguments.dry_run:
-            held = volume_snapshots.registered(nomad, namespace, volume_id)
-            step = f"create snapshot {wanted.name} of {namespace}/{volume_id}, storage {held.external_id}"
-            return options.show_preview(arguments, [f"{step}, by plugin {held.plugin_id}"])
+            volume = volume_snapshots.registered(nomad, namespace, volume_id)
+            step = f"create snapshot {wanted.name} of {namespace}/{volume_id}, storage {volume.external_id}"
+            return options.show_preview(arguments, [f"{step}, by plugin {volume.plugin_id}"])
         made = volume_snapshots.create(nomad, wanted, wait_s=arguments.timeout_s, tell=output.print_progress)
     _print([made], as_json=arguments.json)
     return 0 if made.is_ready else exit_codes.CHANGES
@@ -102,12 +102,12 @@ def _deletions(wanted: Iterable[str], found: Iterable[snapshots.Snapshot]) -> It
     """Yield what would be done to each of the *wanted* snapshots; *found*: those that the plugin knows."""
     known = {item.snapshot_id: item for item in found}
     for snapshot_id in dict.fromkeys(wanted):
-        held = known.get(snapshot_id)
-        if held is None:
+        snapshot = known.get(snapshot_id)
+        if snapshot is None:
             yield f"do nothing to {snapshot_id}: the plugin knows no such snapshot"
         else:
-            created = f"{held.created:%Y-%m-%d %H:%M} UTC"
-            yield f"delete snapshot {snapshot_id} of storage {held.external_id}, created {created}"
+            created = f"{snapshot.created:%Y-%m-%d %H:%M} UTC"
+            yield f"delete snapshot {snapshot_id} of storage {snapshot.external_id}, created {created}"
 
 
 def _confirmation(snapshot_id: str, given: Iterable[str]) -> str:
