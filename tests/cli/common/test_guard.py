@@ -82,8 +82,8 @@ def test_given_secrets_are_hidden_from_then_on(monkeypatch):
         output.hide(["hunter2/one"])
         output.print_progress("hunter2/one hunter3/two")
         output.hide(["hunter3/two"])
-        output.print_progress("hunter2/one hunter3%2ftwo <secret>")
-        output.print_json({"a": "hunter2/one hunter3%2ftwo <secret>"})
+        output.print_progress("hunter2/one hunter3%2Ftwo <secret>")
+        output.print_json({"a": "hunter2/one hunter3%2Ftwo <secret>"})
     with output.guarded():
         output.print_json({"a": "hunter2/one"})
 
