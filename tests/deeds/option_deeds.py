@@ -461,6 +461,7 @@ COMMANDS = {
             "--dry-run": "+ => --dry-run",
             "--made-by": "+ => = snap-1 --made-by efs --confirm snap-1",
             "--confirm": "+ => = snap-1 --made-by ebs --confirm snap-2",
+            "--external-id": "+ => --external-id vol-1",
             "--json": "+ => --json",
         },
         before=command_deeds.SNAPPED,
@@ -653,6 +654,7 @@ CONNECTED = {
 ELSEWHERE = {
     "check": {"--strict": "tests/cli/author/test_check_files.py::test_warnings_alone_are_no_reason_to_fail"},
     "doctor": {"--strict": "tests/cli/common/test_options.py::test_warnings_count_where_that_is_asked_for"},
+    "snapshot delete": {"--external-id": "tests/cli/operate/test_snapshot.py::test_storage_of_a_snapshot_is_named"},
     "claims repair": {
         "--secrets": "tests/cli/operate/test_claims.py::test_last_step_takes_registration_and_secrets_from_files"
     },

@@ -94,6 +94,20 @@ def test_delete_with_the_word_for_each(asked, capsys):
     assert capsys.readouterr().out == "snap-1  deleted\nsnap-2  deleted\n"
 
 
+def test_storage_of_a_snapshot_is_named(monkeypatch, asked):
+    """Where nothing here has it: the decision gets it with the snapshots."""
+    named = []
+    monkeypatch.setattr(volume_snapshots, "refuse_unproven", lambda *given: named.append(given[1:]))
+
+    words = ["snapshot", "delete", "snap-1", "--made-by", "ebs", "--confirm", "snap-1", "--external-id", "vol-1"]
+    assert cli.main(words) == 0
+
+    assert [(plugin, [*snapshots], storage) for plugin, snapshots, storage in named] == [
+        ("ebs", ["snap-1"], ("vol-1",))
+    ]
+    assert asked
+
+
 def test_rejects_deletion_where_one_word_is_missing(asked, capsys, monkeypatch):
     """None is deleted then."""
     monkeypatch.setattr(options, "typed", lambda *_: "snap-1")
