@@ -95,22 +95,6 @@ def test_an_error_shows_the_usage_of_its_command_and_what_is_allowed(words, prog
     assert said.endswith(f"\nerror: nomad-csi {program}: {told}\n")
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["explain", "legacy-mode"], "got 'legacy-mode'; did you mean legacy-modes?"),
-        (["explain", "nomad-unmounts-in-us"], "got 'nomad-unmounts-in-us'; did you mean nomad-unmounts-in-use?"),
-        (["explain", "nonsense"], "got 'nonsense'"),
-    ],
-)
-def test_an_unknown_code_is_answered_by_the_nearest(words, said, capsys):
-    """And by how to list them."""
-    code = cli.main(words)
-
-    assert code == 64
-    assert capsys.readouterr().err.endswith(f": CODE: expected the code of a finding, {said}\n")
-
-
 @pytest.mark.parametrize(("typed", "meant"), [("inti", "init"), ("vrify", "verify"), ("zzz", None)])
 def test_a_misspelt_command_is_answered_by_the_nearest(typed, meant, capsys):
     """Two letters that changed places are nearer than others."""

@@ -5,7 +5,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-import yaml
 
 from nomad_csi import cli, errors
 from nomad_csi_sandbox.session import environment, folder, processes, project, session
@@ -75,16 +74,6 @@ def test_up_says_what_a_project_of_ones_own_lacks(tmp_path, capsys, name, said):
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
-def test_project_of_ones_own_gets_a_config_without_a_spec(tmp_path):
-    """Its program declares the storage. What is there already stays."""
-    (tmp_path / "Pulumi.yaml").write_text("name: shop\nruntime: python\n")
-    here = session.Session(tmp_path)
-
-    assert project.write(here.place) == [here.place.config]
-    assert (project.write(here.place), here.plan()) == ([], None)
-    assert yaml.safe_load(here.place.config.read_text()) == {"config": {"aws:region": "us-east-1"}}
-
-
 def test_fresh_folder_gets_the_spec_of_the_package(tmp_path):
     """Not that of a checkout, which somebody edited; where nobody did, it is the same."""
     place = folder.Folder(tmp_path)
@@ -92,17 +81,6 @@ def test_fresh_folder_gets_the_spec_of_the_package(tmp_path):
     assert [path.name for path in project.write(place)] == ["Pulumi.yaml", "__main__.py", "Pulumi.sandbox.yaml"]
     assert (tmp_path / "Pulumi.sandbox.yaml").read_text() == (CHECKOUT / "Pulumi.sandbox.yaml").read_text()
     assert Path(project.__file__).with_name("Pulumi.sandbox.yaml").is_file()
-
-
-def test_emulator_of_the_engine_runs_programs_in_python_alone(tmp_path, monkeypatch, capsys):
-    """Those in other languages need Pulumi."""
-    monkeypatch.setenv("PATH", os.defpath)
-    (tmp_path / "Pulumi.yaml").write_text("name: shop\nruntime: {name: nodejs}\n")
-
-    assert cli.main(["sandbox", "--project", str(tmp_path), "up", "--engine", "emulator"]) == 1
-
-    said = "runtime: expected python, which the sandbox's own engine runs, got nodejs; put `pulumi` on PATH for other"
-    assert f"refused: {tmp_path / 'Pulumi.yaml'}: {said}" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

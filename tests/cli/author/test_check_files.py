@@ -91,23 +91,6 @@ def test_a_folder_stands_for_the_files_below_it(tmp_path, capsys):
     assert printed.err == f"error: {tmp_path}: expected files or a directory with *.hcl, got a directory without any\n"
 
 
-def test_policies_below_a_folder_are_judged_and_other_json_is_not(tmp_path, capsys):
-    """Of the JSON there only what has a Statement, whether anything else is JSON at all."""
-    below = tmp_path / "iam"
-    below.mkdir()
-    policy = (RIGHT / "policy.json").read_text()
-    (below / "ebs.json").write_text(policy.replace('        "ec2:DescribeAvailabilityZones",\n', ""))
-    (below / "package.json").write_text('{"name": "x"}')
-    (below / "broken.json").write_text("{")
-
-    assert cli.main(["check", str(tmp_path)]) == 1
-
-    printed = capsys.readouterr()
-    assert printed.err == ""
-    assert printed.out.startswith(f"{below}/ebs.json:3: error: policy-without-probe: ")
-    assert "1 found in 1 file" in printed.out
-
-
 SECRETS = """\
 classes:
   fast: {secrets: {key: CANARY-1}}

@@ -10,10 +10,6 @@ from nomad_csi import cli
 
 CASES = Path(__file__).parents[2] / "cases"
 EFS = str(CASES / "docs-efs-node.nomad.hcl")
-VOLUME = (
-    'id = "v"\nplugin_id = "aws-efs0"\nexternal_id = "fs-0123456789abcdef0"\nname = "n\\u0085 \\u2028 \\U0001F389 ключ"\n'
-    'capability {\n  access_mode = "multi-node-multi-writer"\n  attachment_mode = "file-system"\n}\n'
-)
 
 
 def test_spec_goes_out_and_remarks_beside_it(capsys):
@@ -48,7 +44,6 @@ def test_spec_goes_out_and_remarks_beside_it(capsys):
 
 TESTS = Path(__file__).parents[2]
 OWN = [
-    TESTS / "render" / "expected",
     TESTS / "catalogue" / "csi-driver-nfs" / "expected",
     TESTS / "catalogue" / "csi-hostpath" / "expected",
     TESTS / "catalogue" / "aws-efs" / "expected",
@@ -69,16 +64,6 @@ def test_what_we_rendered_comes_back_as_the_same_files(folder, tmp_path, capsys)
 
     out = tmp_path / "out"
     assert {str(path.relative_to(out)): path.read_text(encoding="utf-8") for path in out.rglob("*.hcl")} == before
-
-
-def test_other_scripts_stay_readable(tmp_path, capsys):
-    """Only what YAML would change is escaped."""
-    volume = tmp_path / "v.volume.hcl"
-    volume.write_text(VOLUME.replace("\\u0085", ""), encoding="utf-8")
-
-    cli.main(["import", EFS, str(volume), "--aws-region", "us-east-1"])
-
-    assert "ключ" in capsys.readouterr().out
 
 
 def test_everything_as_json(capsys):

@@ -227,28 +227,6 @@ def test_run_again_in_its_project_it_changes_and_lacks_nothing(form, folder, cap
     assert "add to it" not in out
 
 
-def test_a_project_in_another_language_is_left_alone(folder, capsys):
-    """A program in Python does not run there."""
-    (folder / "Pulumi.yaml").write_text("name: shop\nruntime: nodejs\n")
-
-    assert cli.main(["init", "--pulumi", "python", *EBS]) == 1
-
-    assert "Pulumi.yaml has the runtime nodejs, and --pulumi says python" in capsys.readouterr().err
-    assert set(written(folder)) == {"Pulumi.yaml"}
-
-
-def test_a_folder_below_a_repository_is_told_where_hooks_and_pipelines_are_looked_for(folder, capsys):
-    """Git's hooks and GitHub look at the top alone. The folder is made."""
-    (folder / ".git").mkdir()
-
-    assert cli.main(["init", "infra/storage", "--hcl", *EBS]) == 0
-
-    out = capsys.readouterr().out
-    assert "  cd infra/storage\n" in out
-    assert f"The repository begins at {folder}: move .pre-commit-config.yaml and {project.PIPELINE} there" in out
-    assert "infra/storage/storage.yaml" in written(folder)
-
-
 def test_a_dry_run_lists_the_files_and_writes_none(folder, capsys):
     """Those that the run writes afterwards."""
     words = ["init", "shop", "--hcl", *EBS]

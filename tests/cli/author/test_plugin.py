@@ -117,23 +117,6 @@ def test_install_leaves_another_choice_alone(lines, where, project, capsys):
     assert capsys.readouterr().err == expected
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"name: \xff\n", "is not text in UTF-8"),
-        (b"name: [\n", "is not a YAML mapping, which a Pulumi project file is"),
-        (b"- a\n", "is not a YAML mapping, which a Pulumi project file is"),
-    ],
-)
-def test_install_refuses_what_is_no_project_file(content, message, tmp_path, capsys):
-    """A broken file is named."""
-    (tmp_path / "Pulumi.yaml").write_bytes(content)
-
-    assert install(tmp_path) == 1
-
-    assert capsys.readouterr().err == f"refused: {tmp_path / 'Pulumi.yaml'} {message}\n"
-
-
 def test_script_of_an_environment_elsewhere_names_it_and_says_so(project, capsys):
     """Such a script is of this machine, and the command says what to do about that."""
     folder = project()

@@ -169,32 +169,3 @@ def test_json_has_the_status_and_diff_of_every_file(spec, stack_output, tmp_path
     written = {jobs[0]: "unchanged", jobs[1]: "wrote", mysql: "wrote", old: "left over"}
     assert again[:3] == (0, True, written)
     assert {*same[3].values(), *again[3].values()} == {""}
-
-
-def stack_config(tmp_path, **volume):
-    """Write a stack's config with a volume of `SPEC` that has *volume* besides; return its path."""
-    document = {"plugins": SPEC["plugins"], "volumes": [SPEC["volumes"][0] | volume]}
-    path = tmp_path / "Pulumi.prod.yaml"
-    path.write_text(yaml.safe_dump({"config": {"nomad-csi:storage": document}}))
-    return path
-
-
-SECURE = {"secure": "v1:abc"}
-
-
-def test_encrypted_mount_flags_are_left_out_with_a_note(stack_output, tmp_path, capsys):
-    """Those in clear stay; what is registered from that file, or from the config, would lack some, and is refused."""
-    config = stack_config(tmp_path, mount_options={"mount_flags": [SECURE, "noatime", SECURE]})
-    words = ["--stack-output", str(stack_output)]
-
-    assert cli.main(["render", str(config), *words, "--out", str(tmp_path / "out")]) == 0
-    file = tmp_path / "out/volumes/default/mysql.volume.hcl"
-    capsys.readouterr()
-    codes = [cli.main(["apply", *given, "--owner", "a/b"]) for given in ([str(file)], [str(config), *words])]
-
-    text = file.read_text()
-    assert 'mount_flags = ["noatime"]' in text
-    assert "# 2 of its mount flags are encrypted and in no file: only `pulumi up` sends them.\n" in text
-    assert codes == [2, 2]
-    told = "default/mysql: mount_flags: expected values in clear, got an encrypted value; only Pulumi can read it: register"
-    assert capsys.readouterr().err.count(told) == 2

@@ -9,7 +9,7 @@ import click
 import pytest
 
 from nomad_csi import cli, errors
-from nomad_csi.cli.common import command, inputs
+from nomad_csi.cli.common import command
 from nomad_csi.cli.common import options as shared_options
 
 TIMED = re.compile("wait|time|stable|deadline|delay|every|seconds|interval|timeouts")
@@ -119,35 +119,6 @@ def test_findings_are_counted_by_one_option():
 def test_warnings_count_where_that_is_asked_for(is_strict, code, findings, expected):
     """What was not found out stays so where nothing was found."""
     assert shared_options.exit_code(command.Arguments(strict=is_strict), code, findings) == expected
-
-
-def test_the_connection_is_described_once(capsys):
-    """Each help of a command that connects names the one place."""
-    told = set()
-    for name in cli.COMMANDS:
-        for typed, each in commands(name, cli.PROGRAM.get_command(None, name)):
-            if any("--address" in option.opts for option in each.params):
-                text = each.get_help(click.Context(each))
-                assert "\nconnection to Nomad: `nomad-csi help connection`" in text
-                assert "--address" not in text
-                told.add(typed)
-
-    assert told == {
-        *(
-            "import",
-            "plan",
-            "apply",
-            "remove",
-            "snapshot create",
-            "snapshot list",
-            "snapshot delete",
-        ),
-        *("verify", "verify job", "doctor", "claims", "claims repair", "smoke", "csi probe"),
-    }
-    assert cli.main(["help", "connection"]) == 0
-    text = capsys.readouterr().out
-    assert all(f"\n--{name.replace('_', '-')} VALUE" in text for name in inputs.CONNECTION)
-    assert "\n--insecure-http" in text
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import sys
 from concurrent import futures
 from pathlib import Path
@@ -399,20 +398,6 @@ def test_method_that_is_none_is_typed_wrong(capsys):
 
     assert "METHOD: expected an RPC of CSI" in (said := capsys.readouterr().err)
     assert "did you mean NodeGetInfo?" in said
-
-
-@pytest.mark.parametrize("name", ["ControllerPublishVolume", "ControllerUnpublishVolume"])
-def test_attaching_behind_nomads_back_is_asked_for(name, made, capsys):
-    """Nobody at a terminal is a no; --yes is a yes."""
-    words = ["csi", "call", os.environ["CSI_ENDPOINT"], name, f"volume_id={made}"]
-    words += {
-        "ControllerPublishVolume": [f"volume_capability={USE}", "node_id=client-1"],
-    }.get(name, [])
-
-    assert cli.main(words) == 1
-    assert "no terminal to confirm on" in capsys.readouterr().err
-    assert cli.main([*words, "--yes"]) == 112  # hostpath attaches nothing
-    assert re.search(r"UNIMPLEMENTED", capsys.readouterr().err)
 
 
 @pytest.mark.usefixtures("hostpath")

@@ -6,9 +6,6 @@ import re
 import pytest
 
 from nomad_csi import cli
-from nomad_csi.health import probe_deep
-from nomad_csi.nomad import plugins
-from nomad_csi_sandbox.nomad.hcl import parse
 
 
 @pytest.mark.usefixtures("plugin")
@@ -109,50 +106,6 @@ def test_probe_on_nodes_exits_2_for_a_plugin_that_the_cluster_lacks(empty_agent,
 
 
 @pytest.mark.parametrize(
-    ("words", "driver", "config"),
-    [
-        (
-            ["--command", "/opt/nomad-csi/bin/nomad-csi"],
-            "raw_exec",
-            {
-                "command": "/opt/nomad-csi/bin/nomad-csi",
-                "args": [
-                    *("csi", "probe", "--folder", "${NOMAD_ALLOC_DIR}/../../../client/csi/plugins"),
-                    *("--probe-timeout", "2.5s", "--json"),
-                ],
-            },
-        ),
-        (
-            ["--image", "registry.example.com/nomad-csi:1", "--state-dir", "/var/lib/nomad/client/"],
-            "docker",
-            {
-                "image": "registry.example.com/nomad-csi:1",
-                "entrypoint": ["nomad-csi"],
-                "args": ["csi", "probe", "--folder", "/csi-plugins", "--probe-timeout", "2.5s", "--json"],
-                "mount": [
-                    {
-                        "type": "bind",
-                        "source": "/var/lib/nomad/client/csi/plugins",
-                        "target": "/csi-plugins",
-                        "readonly": True,
-                    }
-                ],
-            },
-        ),
-    ],
-)
-def test_probe_prints_the_job_that_it_would_run(words, driver, config, capsys):
-    """For a repository, or to run it by other means: once, on every client."""
-    assert cli.main(["csi", "probe", "--on-nodes", "aws-ebs0", "--print-job", "--probe-timeout", "2.5s", *words]) == 0
-
-    job = parse.parse(capsys.readouterr().out, "")
-    [group] = job["TaskGroups"]
-    [task] = group["Tasks"]
-    assert (job["Type"], job["NodePool"], job["Datacenters"], job["Constraints"]) == ("sysbatch", "all", ["*"], None)
-    assert (group["RestartPolicy"]["Attempts"], task["Driver"], task["Config"]) == (0, driver, config)
-
-
-@pytest.mark.parametrize(
     ("words", "said"),
     [
         (["--folder", "/x", "--role", "node", "--volumes-of", "a"], ["--role", "--volumes-of"]),
@@ -168,29 +121,3 @@ def test_probe_ignores_no_option(words, said, capsys):
     head, *problems = capsys.readouterr().err.splitlines()
     assert head.startswith("error: nomad-csi csi probe: ")
     assert [problem.split()[0].rstrip(":") for problem in problems] == said
-
-
-def test_probe_of_another_plugins_socket_says_so(empty_agent, short_folder, capsys, request, monkeypatch):
-    """By the driver's name that Nomad knows; volumes of the one are not held against the other."""
-    request.getfixturevalue("plugin")
-    known = plugins.Plugin(
-        plugin_id="aws-ebs0",
-        provider="ebs.csi.aws.com",
-        version="v1.64.0",
-        controller_required=True,
-        controllers=(),
-        nodes=(),
-        controllers_expected=0,
-        nodes_expected=0,
-    )
-    monkeypatch.setattr(probe_deep, "plugin_of", lambda *_given: known)
-
-    assert (
-        cli.main(["csi", "probe", f"{short_folder}/csi.sock", "--volumes-of", "aws-ebs0", "--address", empty_agent()])
-        == 1
-    )
-
-    [_answer, finding] = capsys.readouterr().out.splitlines()
-    assert finding.startswith("error: ")
-    assert "provider-differs" in finding
-    assert f"efs.csi.aws.com behind {short_folder}/csi.sock" in finding

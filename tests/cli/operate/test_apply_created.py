@@ -11,9 +11,8 @@ import pytest
 import yaml
 
 from nomad_csi import cli, nomad
-from nomad_csi.frame import resource
 from nomad_csi.nomad import volumes
-from nomad_csi.volumes import created_volume, owner_records, registration_ownership
+from nomad_csi.volumes import owner_records, registration_ownership
 from nomad_csi_sandbox.nomad import cluster, server
 from nomad_csi_sandbox.nomad.clients import nodes
 from nomad_csi_sandbox.nomad.storage import csi_supervisor
@@ -220,49 +219,6 @@ def test_volume_grows_with_consent(create, run, client, spec):
     assert (grown[0], grown[1]["default/a"]["status"]) == (0, "updated")
     assert grown[1]["default/a"]["external_id"] == before["external_id"]
     assert volumes.get(client, "default", "a").capacity_bytes == 104_861_696
-
-
-def test_volume_of_another_stack_is_left_alone(create, plan, client, spec):
-    """With its owner's name; --adopt takes it over, and it is not touched by that."""
-    path = spec({"id": "a"})
-    create(path)
-    before = volumes.get(client, "default", "a")
-    other = ("--owner", "bank/prod")
-
-    refused = plan(path, owner=other)
-    adopted = create(path, "--adopt", owner=other)
-
-    why = "belongs to owner shop/prod; nothing was changed: --adopt takes it over"
-    assert refused == {"default/a": ("refused", why)}
-    assert (adopted[0], adopted[1]["default/a"]["status"]) == (0, "unchanged")
-    assert adopted[1]["default/a"]["reason"] == "taken over from owner shop/prod"
-    assert owner_labels.read(client, [("default", "a")]) == {("default", "a"): "bank/prod"}
-    assert volumes.get(client, "default", "a") == before
-    create(path, "--adopt")
-
-
-def declared(client, stack, **more):
-    """Have a stack declare the volume ``default/a``, as its `up` does."""
-    kind = created_volume.CreatedVolumeResource()
-    modes = [{"accessMode": "single-node-writer", "attachmentMode": "file-system"}]
-    given = {"volumeId": "a", "pluginId": "hostpath0", "capabilities": modes, "capacityMinBytes": 100 * MIB}
-    news, failures = kind.check(given | stack | more)
-    assert failures == ()
-    return kind.create(resource.Context(connect=lambda: client), news)
-
-
-def test_stack_of_that_name_takes_the_volume_over(create, client, spec):
-    """Nothing is created again; it gets the stack's id and nonce, and its owner record proves that it was created here."""
-    create(spec({"id": "a"}))
-    before = volumes.get(client, "default", "a")
-
-    identity, outputs = declared(client, STACK)
-
-    record = registration_ownership.owner_records_of(client).read([("default", "a")]).owners["default", "a"]
-    assert (identity, outputs["externalId"]) == ("default/a", before.external_id)
-    assert outputs["madeStorage"] == before.external_id
-    assert volumes.get(client, "default", "a") == before
-    assert (record.stack_id, record.nonce) == (STACK["ownerId"], outputs["nonce"])
 
 
 @pytest.mark.parametrize(

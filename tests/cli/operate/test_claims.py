@@ -156,28 +156,6 @@ def test_report_is_data(run, stick):
     assert [item["code"] for item in found["findings"]] == ["claim-vanished"]
 
 
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        (["claims", "--from", "a.volume.hcl"], ["No such option '--from'"]),
-        (
-            ["claims", "repair", "default/a", "--secrets", "s.yaml", "--stack-output", "o.json"],
-            ["--stack-output: expected it only with --from", "--secrets: expected it only with --from"],
-        ),
-    ],
-    ids=["without a repair", "with one"],
-)
-def test_options_that_would_be_ignored_are_refused(run, stick, writes, words, told):
-    """All of them at once, and nothing is asked."""
-    stick("a")
-
-    code, _, err = run(*words)
-
-    assert code == 64
-    assert [line for line in told if line not in err] == []
-    assert writes() == []
-
-
 def test_repair_without_anybody_to_ask_is_refused(run, stick, writes):
     """The step is told; nothing is sent."""
     stick("a")

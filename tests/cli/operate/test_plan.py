@@ -79,15 +79,6 @@ def test_empty_cluster_would_get_everything(plan):
 
 
 @pytest.mark.usefixtures("applied")
-def test_nothing_to_do_exits_0(plan):
-    """In one line."""
-    code, found, table = plan()
-
-    assert (code, found["changes"]) == (0, 0)
-    assert table == "0 of 4 would change\n"
-
-
-@pytest.mark.usefixtures("applied")
 def test_each_kind_of_drift_is_seen(plan, project):
     """A job by Nomad's plan, a volume by comparison, a file by its content."""
     changed = SPEC | {

@@ -98,19 +98,6 @@ def test_word_is_handed_on_as_it_was_given(asked, capsys):
     )
 
 
-def test_next_step_is_for_what_was_deleted_and_fits_a_sandbox(asked, capsys, monkeypatch):
-    """Nothing follows what was kept; the emulator engine has commands of the sandbox."""
-    monkeypatch.setenv("NOMAD_CSI_SANDBOX", "aws:moto,engine:emulator,nomad:emulator")
-    monkeypatch.setenv("PATH", "")
-    cli.main(["remove", "--delete-data", "default/a", "--confirm", "default/a"])
-    deleted = capsys.readouterr().out
-    asked.status = "kept"
-    cli.main(["remove", "--delete-data", "default/a", "--confirm", "default/a"])
-
-    assert "run `nomad-csi sandbox up --refresh`; else the next `nomad-csi sandbox up`" in deleted
-    assert "next:" not in capsys.readouterr().out
-
-
 def test_word_is_typed_at_a_terminal(asked, monkeypatch):
     """As it was typed, right or wrong: the library judges."""
     prompts = []
@@ -233,14 +220,3 @@ def test_rejects_tokens_as_arguments(capsys, command, words, fix):
     assert code == 64
     assert "hunter2" not in shown.out + shown.err
     assert fix in shown.err
-
-
-@pytest.mark.usefixtures("no_terminal")
-@pytest.mark.parametrize(
-    ("words", "region"), [([], "eu-west-1"), (["--aws-region", "us-east-1"], "us-east-1"), (["--no-aws"], "")]
-)
-def test_region_is_that_of_the_zone_by_default(asked, words, region):
-    """Nothing is queried, and so nothing of AWS deleted, with --no-aws."""
-    cli.main(["remove", "--delete-data", "default/a", *words])
-
-    assert asked.options.aws_region == region
