@@ -3,6 +3,7 @@
 import base64
 import html
 import json
+import re
 import shlex
 from urllib import parse
 
@@ -56,6 +57,7 @@ SPELLINGS = {
     "go, quoted three times": lambda text: go_quoted(go_quoted(go_quoted(text))),
     "go's PathEscape": lambda text: parse.quote(text, safe="$&+=:@"),
     "python's quote": parse.quote,
+    "percent in lower case": lambda text: re.sub("%..", lambda escape: escape[0].lower(), parse.quote(text, safe="")),
     "form": parse.quote_plus,
     "html": html.escape,
     "repr": repr,

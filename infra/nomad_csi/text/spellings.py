@@ -57,6 +57,7 @@ _QUOTES: tuple[Callable[[str], str], ...] = (_json, _go_quoted, _go_json)
 _SPELLINGS: tuple[Callable[[str], str], ...] = (
     *_QUOTES,
     _percent,
+    lambda text: re.sub("%..", lambda escape: escape[0].lower(), _percent(text)),
     _path_segment,
     parse.quote,
     parse.quote_plus,
