@@ -72,12 +72,13 @@ def test_mask_is_whole(text, given, shown):
     [
         ("abc", "[secret]"),
         ("vol-abc, abc=1 abcd xabc", "vol-[secret], [secret]=1 abcd xabc"),
+        ("a\\nb and a b", "[secret] and [secret]"),
         ("hunter2 abc s", "[secret] [secret] [secret]"),
     ],
 )
 def test_short_secrets_are_hidden_as_words_where_that_is_wanted(text, shown):
     """What was put in by hand may be short; it is looked for as a whole."""
-    assert redaction.mask(text, ["", "abc", "s", "hunter2"], short_words=True) == shown
+    assert redaction.mask(text, ["", "abc", "a\nb", "s", "hunter2"], short_words=True) == shown
 
 
 @pytest.mark.parametrize("part", ["abc def ", "\\", "%41", "hunter2-and-mor", "hunter2-and-more", 'token="', "a://b:"])

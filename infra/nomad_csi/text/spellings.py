@@ -76,10 +76,9 @@ def find(text: str, secrets: Iterable[str], *, short_words: bool = False) -> lis
     """
     given = frozenset(secret for secret in secrets if secret.strip())
     spans = [span for spelling in _spelled(given) for span in _occurrences(text, spelling)]
-    if short_words and (
-        short := sorted((secret for secret in given if len(secret) < SHORTEST_SECRET), key=len, reverse=True)
-    ):
-        spans += [match.span() for match in re.finditer(rf"(?<!\w)(?:{'|'.join(map(re.escape, short))})(?!\w)", text)]
+    short = [secret for secret in given if short_words and len(secret) < SHORTEST_SECRET]
+    for spelling in {write(secret) for secret in short for write in (str, _json, lambda text: " ".join(text.split()))}:
+        spans += [match.span() for match in re.finditer(rf"(?<!\w){re.escape(spelling)}(?!\w)", text)]
     joined: list[Span] = []
     for start, end in sorted(spans):
         if joined and start < joined[-1][1]:
