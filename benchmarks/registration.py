@@ -24,7 +24,7 @@ from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
 from nomad_csi.render import documents
 from nomad_csi.volumes import apply_volumes as applied
-from nomad_csi.volumes import registration_ownership, volume_registration
+from nomad_csi.volumes import owner_records, volume_resource
 
 FEW = 200
 FEW_AIM_S = 2.6
@@ -134,7 +134,7 @@ def _measured(agent: Any, client: nomad.Nomad) -> Iterator[str]:
 
 def _new(client: nomad.Nomad) -> Iterator[str]:
     """Register volumes with owner records, as `apply` does."""
-    owner = registration_ownership.Requester(owner="bench")
+    owner = owner_records.Requester(owner="bench")
     few_s = statistics.median(_registered(client, documents_of(f"few-{run}", FEW), owner)[1] for run in range(3))
     many_s = _registered(client, documents_of("many", MANY), owner)[1]
     single = documents_of("single", FEW)
@@ -148,7 +148,7 @@ def _new(client: nomad.Nomad) -> Iterator[str]:
 def _registered(
     client: nomad.Nomad,
     wanted: Sequence[registration.VolumeRegistration],
-    requester: registration_ownership.Requester = registration_ownership.NO_OWNER,
+    requester: owner_records.Requester = owner_records.NO_OWNER,
 ) -> tuple[str, float]:
     began = time.perf_counter()
     outcomes = applied.apply(client, applied.of_files(wanted), requester=requester)
@@ -195,7 +195,7 @@ def _indexes(agent: Any) -> str:
 def _created(client: nomad.Nomad) -> Iterator[str]:
     """Let as many threads create as the provider has."""
     puts: list[str] = []
-    kind = volume_registration.VolumeRegistrationResource()
+    kind = volume_resource.VolumeRegistrationResource()
     with nomad.Nomad(
         client.connection, observe=lambda method, path: puts.append(path) if method == "PUT" else None
     ) as counting:
@@ -250,6 +250,6 @@ with nomad.Nomad(nomad.Connection(address={agent.url!r})) as client:
 
 
 def _looked(client: nomad.Nomad, wanted: Sequence[registration.VolumeRegistration]) -> None:
-    planned = applied.apply(client, applied.of_files(wanted), is_dry_run=True)
-    statuses = collections.Counter(item.status for item in planned)
+    outcomes = applied.apply(client, applied.of_files(wanted))
+    statuses = collections.Counter(item.status for item in outcomes)
     assert statuses == {"unchanged": len(wanted)}, statuses

@@ -19,7 +19,7 @@ from nomad_csi.csi import channel, endpoint
 from nomad_csi.frame import resource
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.nomad import plugins as seen_plugins
-from nomad_csi.volumes import controller_endpoint, created_deletion, created_volume, deletion, deletion_proof
+from nomad_csi.volumes import controller_endpoint, deletion, deletion_proof, observe, volume_resource
 from nomad_csi_sandbox.csi_plugin import storage
 from nomad_csi_sandbox.nomad import cluster
 from nomad_csi_sandbox.nomad import server as agent
@@ -32,7 +32,7 @@ PLUGIN_ID = "storage"
 GIB = 2**30
 ZONE = "us-east-1a"
 HEALTHY_S = 120.0
-VOLUME = created_volume.CreatedVolumeResource()
+VOLUME = volume_resource.CreatedVolumeResource()
 CAPABILITIES = [{"accessMode": "single-node-writer", "attachmentMode": "file-system"}]
 
 JOB = """job "storage" {{
@@ -125,7 +125,7 @@ class World:
 
     def delete(self, outputs):
         """Delete a volume and its storage, as its step does it: the outcome."""
-        order, options = created_deletion.order(self.context, outputs)
+        order, options = observe.deletion_order(self.context, outputs)
         [outcome] = deletion.delete(self.client, [order], options)
         return outcome
 

@@ -53,5 +53,5 @@ def test_step_of_a_registration_loads_no_catalogue_and_no_library_of_a_cloud():
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
 
     loaded = set(json.loads(done.stdout))
-    assert "nomad_csi.volumes.volume_registration" in loaded
+    assert "nomad_csi.volumes.volume_resource" in loaded
     assert loaded & SLOW == set()

@@ -1,7 +1,7 @@
 """The resource class of volumes that a plugin makes."""
 
 from nomad_csi.components import resources
-from nomad_csi.volumes import created_volume
+from nomad_csi.volumes import volume_resource
 
 SECRET_MARKER = "4dabf18193072939515e22adb298388d"
 
@@ -31,7 +31,7 @@ def test_created_volume_declares_what_the_provider_checks(cloud):
     made = dict(cloud.sent("nomad-csi:index:CreatedVolume", "scratch"))
     assert made.pop("secrets") == {"key": "canary"}
     given = {name: value for name, value in made.items() if value is not None}
-    values, failures = created_volume.CreatedVolumeResource().check(given)
+    values, failures = volume_resource.CreatedVolumeResource().check(given)
     assert failures == ()
     assert values == given | {"namespace": "default", "name": "scratch"}
     assert given == {

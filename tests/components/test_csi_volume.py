@@ -7,7 +7,7 @@ from nomad_csi import CsiVolume, errors
 from nomad_csi.plan import storage, volumes
 from nomad_csi.spec import plugin, volume
 from nomad_csi.spec.driver import DriverSpec
-from nomad_csi.volumes import created_volume, desired, owner_records
+from nomad_csi.volumes import desired, owner_records, volume_resource
 
 OWN = {
     "name": "made-up",
@@ -75,7 +75,7 @@ def test_command_line_asks_for_what_the_component_declares(cloud, create):
     spec = {"plugins": [{"id": "made-up", "driver": own}], "volumes": [{"id": "scratch", "create": create} | common]}
     [planned] = storage.plan_document(spec).volumes
     cloud.settle(lambda: CsiVolume("scratch", {"driver": own} | create | common) and None)
-    kind = created_volume.CreatedVolumeResource()
+    kind = volume_resource.CreatedVolumeResource()
 
     who = owner_records.Requester(owner="storage/prod")
     typed = desired.of_plan(planned, volumes.desired_document(planned, {}), who)
@@ -250,7 +250,7 @@ def asked(cloud):
         args = SCRATCH | {"driver": driver, "availability_zone": "a"} | more
         name = f"scratch-{len(cloud.recorder.made)}"
         cloud.settle(lambda: CsiVolume(name, args | {"volume_id": "scratch"}) and None)
-        return created_volume.CreatedVolumeResource().check(cloud.sent("nomad-csi:index:CreatedVolume", name))[0]
+        return volume_resource.CreatedVolumeResource().check(cloud.sent("nomad-csi:index:CreatedVolume", name))[0]
 
     return ask
 
@@ -266,7 +266,7 @@ def test_catalogue_change_replaces_no_volume_that_its_plugin_made(asked, name):
     before = asked(ZONED)
     after = asked(ZONED | {name: OTHERWISE[name]})
 
-    found = created_volume.CreatedVolumeResource().diff("default/scratch", before, {}, after)
+    found = volume_resource.CreatedVolumeResource().diff("default/scratch", before, {}, after)
 
     assert found.replaces == ()
     assert {path.partition("[")[0] for path in found.updates} <= {"capabilities"}
@@ -275,7 +275,7 @@ def test_catalogue_change_replaces_no_volume_that_its_plugin_made(asked, name):
 @pytest.mark.parametrize(("before", "after"), [(OWN, ZONED), (ZONED, OWN)], ids=["zoned", "not zoned any more"])
 def test_driver_that_learns_of_zones_replaces_no_volume(asked, before, after):
     """Whether its volumes are bound to a zone is said by the catalogue, too."""
-    found = created_volume.CreatedVolumeResource().diff("default/scratch", asked(before), {}, asked(after))
+    found = volume_resource.CreatedVolumeResource().diff("default/scratch", asked(before), {}, asked(after))
 
     assert not found.any
 
@@ -284,7 +284,7 @@ def test_volume_of_an_older_release_survives_another_topology_key(asked):
     """Its state has the place by the old key, and not the zone that was asked for."""
     before = {name: value for name, value in asked(ZONED).items() if name != "availabilityZone"}
 
-    found = created_volume.CreatedVolumeResource().diff(
+    found = volume_resource.CreatedVolumeResource().diff(
         "default/scratch", before, {}, asked(ZONED | {"topology_key": "topology.kubernetes.io/zone"})
     )
 
@@ -294,6 +294,6 @@ def test_volume_of_an_older_release_survives_another_topology_key(asked):
 @pytest.mark.parametrize("more", [{"availability_zone": "b"}, {"topologies": [{"topology.made-up.example/zone": "b"}]}])
 def test_another_zone_replaces_it(asked, more):
     """That is the program's wish, and no change of the catalogue."""
-    found = created_volume.CreatedVolumeResource().diff("default/scratch", asked(ZONED), {}, asked(ZONED, **more))
+    found = volume_resource.CreatedVolumeResource().diff("default/scratch", asked(ZONED), {}, asked(ZONED, **more))
 
     assert {path.partition("[")[0] for path in found.replaces} == {"requiredTopologies"}

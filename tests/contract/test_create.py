@@ -15,7 +15,7 @@ from nomad_csi import errors
 from nomad_csi.frame import resource
 from nomad_csi.nomad import volume_creation, volumes
 from nomad_csi.plan import registration
-from nomad_csi.volumes import compare, created_volume
+from nomad_csi.volumes import compare, volume_resource
 
 MIB = 2**20
 ONE = "1 error occurred:\n\t* {}\n\n"
@@ -433,7 +433,7 @@ def test_life_of_a_created_volume(client, plugin_id, fresh):
     """Made, read, grown, refused to shrink, forgotten: the whole custom resource."""
     told = []
     context = resource.Context(connect=lambda: client, warn=told.append, cancelled=threading.Event())
-    volume = created_volume.CreatedVolumeResource()
+    volume = volume_resource.CreatedVolumeResource()
     volume_id = fresh("life")
     given = {
         "volumeId": volume_id,
@@ -474,7 +474,7 @@ def test_unknown_namespace_is_refused_before_the_plugin_is_asked(client, wanted,
         volume_creation.create(client, lost)
     assert _has_made(client, wanted, lost.name)
 
-    volume = created_volume.CreatedVolumeResource()
+    volume = volume_resource.CreatedVolumeResource()
     never = fresh("never")
     writer = {"accessMode": "single-node-writer", "attachmentMode": "file-system"}
     given = {"volumeId": never, "namespace": "nowhere", "pluginId": plugin_id, "capabilities": [writer]}

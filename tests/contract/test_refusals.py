@@ -9,7 +9,7 @@ from nomad_csi.frame import resource
 from nomad_csi.health import plugin_health, plugin_health_wait
 from nomad_csi.jobs import plugin_job
 from nomad_csi.plan import registration
-from nomad_csi.volumes import desired, volume_registration
+from nomad_csi.volumes import desired, volume_resource
 from tests import clocks
 
 FILE_SYSTEM = "fs-0123456789abcdef1"
@@ -56,7 +56,7 @@ def register(create):
             "capabilities": (SHARED,),
         }
         document = registration.VolumeRegistration(volume_id=volume_id, **(known | fields))
-        return create(volume_registration.VolumeRegistrationResource(), desired.write_inputs(document))
+        return create(volume_resource.VolumeRegistrationResource(), desired.write_inputs(document))
 
     return make
 
@@ -130,7 +130,7 @@ def test_claimed_volume_is_not_deregistered(context):
     recorded = {"namespace": "default", "volumeId": "used"}
 
     with pytest.raises(errors.RefusedError) as caught:
-        volume_registration.VolumeRegistrationResource().delete(context, "default/used", recorded)
+        volume_resource.VolumeRegistrationResource().delete(context, "default/used", recorded)
 
     assert told(caught) == [
         "volume default/used is claimed and stays registered: job default/user (write, allocation ALLOC, running on "

@@ -11,7 +11,7 @@ from nomad_csi.frame import resource
 from nomad_csi.nomad import namespaces, volumes
 from nomad_csi.plan import registration
 from nomad_csi.volumes import apply_volumes as applied
-from nomad_csi.volumes import desired, registration_ownership, volume_registration
+from nomad_csi.volumes import desired, owner_records, volume_resource
 from tests import clocks
 
 SHARED = registration.Capability(access_mode="multi-node-multi-writer", attachment_mode="file-system")
@@ -156,7 +156,7 @@ def test_controller_refuses_one_and_the_others_go_in(client, documents, ec2):
     assert "InvalidVolume.NotFound" in outcomes[5].reason
 
 
-ADOPTS = registration_ownership.Requester(adopts=True)
+ADOPTS = owner_records.Requester(adopts=True)
 
 
 @pytest.mark.parametrize(
@@ -295,7 +295,7 @@ def test_many_are_read_as_one_by_one(client, documents):
 
 def test_creates_of_pulumi_keep_their_errors(agent, documents):
     """The engine creates in parallel: the volume that Nomad refuses fails alone, and the list of all volumes is shared."""
-    kind, calls = volume_registration.VolumeRegistrationResource(), []
+    kind, calls = volume_resource.VolumeRegistrationResource(), []
     wanted = [desired.write_inputs(item) for item in documents(COUNT)]
     wanted[7] = wanted[7] | {"capabilities": []}
     connection = nomad.Connection(address=agent.url)

@@ -79,7 +79,7 @@ def snapshot(client, made, fresh):
     """A snapshot of a volume of its own."""
     volume = made("source")
     wanted = snapshots.NewSnapshot(namespace="default", volume_id=volume.volume_id, name=fresh("snap"))
-    return volume_snapshots.create(client, wanted, wait_s=30, tell=print)
+    return volume_snapshots.create(client, wanted, wait_s=30, report=print)
 
 
 def test_snapshot_is_of_the_volume_and_listed(client, snapshot, plugin_id):

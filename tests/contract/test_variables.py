@@ -7,7 +7,7 @@ import pytest
 
 from nomad_csi import errors, nomad
 from nomad_csi.nomad import variables
-from nomad_csi.volumes import registration_ownership
+from nomad_csi.volumes import owner_records, ownership
 from tests import owner_labels
 
 PLAIN = "text/plain; charset=utf-8"
@@ -147,11 +147,10 @@ def test_two_stacks_that_race_share_no_volume(agent, fresh):
     taken = {}
 
     def race(owner):
-        requester = registration_ownership.Requester(owner=owner)
+        requester = owner_records.Requester(owner=owner)
         with nomad.Nomad(nomad.Connection(address=agent.url)) as mine:
             taken[owner] = [
-                registration_ownership.owner_records_of(mine).acquire(key, registration_ownership.NO_TOKEN, requester)
-                for key in keys
+                ownership.OwnerRecords(mine).acquire(key, owner_records.NO_TOKEN, requester) for key in keys
             ]
 
     threads = [threading.Thread(target=race, args=(owner,)) for owner in ("shop/one", "shop/two")]
@@ -171,12 +170,11 @@ def test_two_stacks_that_race_share_no_volume(agent, fresh):
 def test_token_that_may_not_read_marks_goes_on_and_is_told_once(acl_agent, token_of, who):
     """With the rights that it lacks, and what that costs."""
     told = []
-    requester = registration_ownership.Requester(owner="shop/prod")
+    requester = owner_records.Requester(owner="shop/prod")
     with nomad.Nomad(nomad.Connection(address=acl_agent.url, token=token_of(who))) as client:
-        marks = registration_ownership.owner_records_of(client)
+        marks = ownership.OwnerRecords(client)
         taken = [
-            marks.acquire(("default", name), registration_ownership.NO_TOKEN, requester, told.append)
-            for name in ("a", "b")
+            marks.acquire(("default", name), owner_records.NO_TOKEN, requester, told.append) for name in ("a", "b")
         ]
 
     assert [(item.refused, item.is_unrecorded) for item in taken] == [(None, True)] * 2
@@ -189,26 +187,26 @@ def test_token_that_may_not_read_marks_goes_on_and_is_told_once(acl_agent, token
 
 def test_marks_of_a_namespace_without_rights_hide_no_others(acl_agent, token_of):
     """A right over variables holds in the namespaces that it is given for."""
-    requester = registration_ownership.Requester(owner="shop/prod")
+    requester = owner_records.Requester(owner="shop/prod")
     with nomad.Nomad(nomad.Connection(address=acl_agent.url, token=token_of("owner"))) as client:
-        marks = registration_ownership.owner_records_of(client)
-        marks.acquire(("default", "seen"), registration_ownership.NO_TOKEN, requester)
+        marks = ownership.OwnerRecords(client)
+        marks.acquire(("default", "seen"), owner_records.NO_TOKEN, requester)
 
         seen = marks.read([("secret", "hidden"), ("default", "seen")])
-        marks.release(("default", "seen"), registration_ownership.NO_TOKEN, requester)
+        marks.release(("default", "seen"), owner_records.NO_TOKEN, requester)
 
-    owned = registration_ownership.OwnerRecord(owner="shop/prod")
+    owned = owner_records.OwnerRecord(owner="shop/prod")
     assert (seen.owners, seen.unread) == ({("default", "seen"): owned}, {("secret", "hidden")})
 
 
 def test_record_stays_where_the_token_may_not_destroy(acl_agent, token_of):
     """It is reported, and other stacks are refused until somebody removes it."""
-    key, requester = ("default", "only"), registration_ownership.Requester(owner="shop/prod")
+    key, requester = ("default", "only"), owner_records.Requester(owner="shop/prod")
     told = []
     with nomad.Nomad(nomad.Connection(address=acl_agent.url, token=token_of("editor"))) as client:
-        records = registration_ownership.owner_records_of(client)
-        assert records.acquire(key, registration_ownership.NO_TOKEN, requester).is_new
-        assert records.release(key, registration_ownership.NO_TOKEN, requester, told.append) is None
+        records = ownership.OwnerRecords(client)
+        assert records.acquire(key, owner_records.NO_TOKEN, requester).is_new
+        assert records.release(key, owner_records.NO_TOKEN, requester, told.append) is None
 
         assert set(records.known([key])) == {key}
     assert [line.partition(":")[0] for line in told] == ["the owner record of default/only stays"]

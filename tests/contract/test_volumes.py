@@ -44,6 +44,17 @@ def test_registration_reads_back_as_it_was_sent(client, fresh, volume, kept):
     assert (found.schedulable, found.controller_required) == (True, False)
 
 
+def test_list_shows_the_volumes_of_one_disk(client, fresh, volume, kept):
+    """In every namespace: the server filters."""
+    one, other = fresh("one"), fresh("other")
+    kept(volume(one, ExternalID="vol-0123456789abcdef7"))
+    kept(volume(other, ExternalID="vol-0123456789abcdef8"))
+
+    listed = volumes.list_volumes(client, "*", storage="vol-0123456789abcdef7")
+
+    assert {item.volume_id for item in listed} == {one}
+
+
 def test_secrets_and_flags_are_never_shown(agent, fresh, volume, kept):
     """Null, and a mark."""
     volume_id = fresh("secret")

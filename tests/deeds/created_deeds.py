@@ -1,10 +1,10 @@
 """The cases of `CreatedVolume`."""
 
-from nomad_csi.volumes import created_volume
+from nomad_csi.volumes import volume_resource
 from tests.deeds.agent import GIB
 from tests.deeds.deeds import Case, checked_inputs
 
-VOLUME = created_volume.CreatedVolumeResource()
+VOLUME = volume_resource.CreatedVolumeResource()
 ZONE_A = {"segments": {"topology.kubernetes.io/zone": "us-east-1a"}}
 ZONE_B = {"segments": {"topology.kubernetes.io/zone": "us-east-1b"}}
 GIVEN = {

@@ -263,7 +263,7 @@ def _run(call, *, interrupted=-1, answers=None, **more):
         world = World(agent, **_copied(more))
         agent.transport = Hooked(world, agent.transport)
         plugin = Plugin(world, _copied(answers or {}))
-        common = {"tell": agent.messages.append, "cancelled": Cancelled(world, interrupted)}
+        common = {"report": agent.messages.append, "cancelled": Cancelled(world, interrupted)}
 
         def options(**given):
             return deletion_proof.DeletionOptions(**{"owner": "shop/prod", "aws_region": REGION} | common | given)

@@ -28,7 +28,7 @@ from nomad_csi.provider import replies
 from nomad_csi.spec import encrypted
 from nomad_csi.spec import model as spec
 from nomad_csi.text import table
-from nomad_csi.volumes import owner_records, registration_ownership, volume_snapshots
+from nomad_csi.volumes import owner_records, ownership, volume_snapshots
 from tests.deeds import registration_deeds
 from tests.deeds.deeds import Case
 
@@ -282,7 +282,7 @@ def _waited(wait_s, ready_after):
             namespace="prod", volume_id="mysql", name="n", parameters={"a": "b"}, secrets={"key": "canary-6"}
         )
         try:
-            return vars(volume_snapshots.create(agent.client(), wanted, wait_s=wait_s, tell=agent.messages.append))
+            return vars(volume_snapshots.create(agent.client(), wanted, wait_s=wait_s, report=agent.messages.append))
         finally:
             del agent.disks.create_snapshot, agent.disks.asked
 
@@ -502,7 +502,7 @@ def _sentences(_agent, _context):
     """Say whose a volume is: of another label, of another stack of the label."""
     own, other = (owner_records.Requester(owner=label, stack_id="1") for label in ("shop/prod", "web/prod"))
     records = [owner_records.OwnerRecord(owner="shop/prod", stack_id=each) for each in ("", "1", "2")]
-    return [registration_ownership.sentence(("prod", "a"), each, who) for each in records for who in (own, other)]
+    return [ownership.sentence(("prod", "a"), each, who) for each in records for who in (own, other)]
 
 
 def _tables(_agent, _context):

@@ -1,10 +1,10 @@
 """The cases of `VolumeRegistration`."""
 
 from nomad_csi.frame import resource
-from nomad_csi.volumes import volume_registration
+from nomad_csi.volumes import volume_resource
 from tests.deeds.deeds import Case, checked_inputs
 
-VOLUME = volume_registration.VolumeRegistrationResource()
+VOLUME = volume_resource.VolumeRegistrationResource()
 ZONE = {"segments": {"topology.ebs.csi.aws.com/zone": "us-east-1a"}}
 SYSTEM = "fs-0123456789abcdef0"
 GIVEN = {

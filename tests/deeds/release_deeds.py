@@ -129,7 +129,7 @@ def _deregister(*meanwhile, keys=KEYS, requester=OURS, attached=(), cancels=Fals
                 context.connect(),
                 keys,
                 deregistration.DeregistrationOptions(requester=requester, **options),
-                tell=agent.messages.append,
+                report=agent.messages.append,
                 cancelled=cancelled,
             )
         agent.messages += [

@@ -81,7 +81,7 @@ def _said(agent, given):
     """Return why the volume may not be registered, may not stay, may not share, and what was not compared."""
     users, document = sharing.Users(agent.client()), _document(*given)
     try:
-        found = [users.refusal(document), users.older_refusal(document), users.has(document) and "has it"]
+        found = [users.refusal(document), users.older_refusal(document)]
         found.append(users.refusal(dataclasses.replace(document, shares_storage=True)))
     except errors.NomadApiError as error:
         found = [str(error)]
@@ -120,7 +120,7 @@ def _meanwhile(change):
     def run(agent, _context):
         _register(agent, [_row("a", DISK), _row("b", f"{SYSTEM}:/x", "efs")])
         users = sharing.Users(agent.client())
-        users.has(_document(*WANTED["disk"]))
+        users.list()
         agent.messages += change(agent, users) or []
         agent.messages += [users.refusal(_document(*given)) for given in WANTED.values()]
 
@@ -134,10 +134,6 @@ def _gone(agent, _users):
 def _moved(agent, _users):
     for record in agent.cluster.state.volumes.values():
         record.spec["ExternalID"] = OTHER_DISK
-
-
-def _created(_agent, users):
-    users.made(_document(SYSTEM, "efs", SINGLE, {}, "new"))
 
 
 def _replaced(_agent, users):
@@ -162,7 +158,7 @@ def _take_back(agent, _context):
     documents = [_document(external_id, "ebs", SINGLE, {}, name) for name, external_id in wanted.items()]
     client = agent.client()
     latest = sharing.LatestUsers(client)
-    found = {each.key: sharing.take_back_later(client, each, latest) for each in documents}
+    found = {each.key: sharing.take_back_later(client, each, latest.read) for each in documents}
     return {key: [type(each).__name__, str(each)] for key, each in found.items() if each is not None}
 
 
@@ -170,7 +166,7 @@ CASES = (
     Case("beside others", _of_each),
     *(
         Case(f"meanwhile: {each.__name__[1:].replace('_', ' ')}", _meanwhile(each))
-        for each in (_gone, _moved, _created, _replaced, _this_run)
+        for each in (_gone, _moved, _replaced, _this_run)
     ),
     Case("at the same moment", _take_back, before=_two, fails=True),
 )

@@ -16,7 +16,7 @@ from nomad_csi.diagnosis import doctor, read_account, read_cluster
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.plan import iam, registration, storage
 from nomad_csi.render import documents
-from nomad_csi.volumes import registration_ownership
+from nomad_csi.volumes import owner_records, ownership
 from nomad_csi_sandbox.aws import server as moto_server
 from nomad_csi_sandbox.nomad import cluster
 from nomad_csi_sandbox.nomad import server as agent
@@ -268,10 +268,8 @@ def test_what_is_left_over_on_either_side(world):
 
 def test_mark_of_a_volume_that_is_not_there(world):
     """In the variables of the cluster."""
-    requester = registration_ownership.Requester(owner="shop/prod")
-    registration_ownership.owner_records_of(world.nomad).acquire(
-        ("default", "never"), registration_ownership.NO_TOKEN, requester
-    )
+    requester = owner_records.Requester(owner="shop/prod")
+    ownership.OwnerRecords(world.nomad).acquire(("default", "never"), owner_records.NO_TOKEN, requester)
 
     [found] = world.examine(regions.LEFT_OUT).findings
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from nomad_csi.aws import file_systems
-from nomad_csi.volumes import desired, registration_change, steps, volume_properties
+from nomad_csi.volumes import desired, steps, volume_properties
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "reference/comparison.md").read_text(encoding="utf-8")
@@ -46,7 +46,7 @@ def row(start):
 def classify(news):
     """Return the change to *news*."""
     before, after = (desired.of_properties(volume_properties.REGISTRATION, item) for item in (OLD, news))
-    return registration_change.classify(before, after)
+    return desired.classify(before, after)
 
 
 def test_the_table_has_every_property_in_its_row():
@@ -58,7 +58,7 @@ def test_the_table_has_every_property_in_its_row():
     assert {name for name, kind in changes.items() if kind == "in-place"} == in_place - {
         "context"
     }  # there, a changed one
-    assert replaced == set(registration_change.IDENTITY)
+    assert replaced == set(desired.IDENTITY)
     named = in_place | anew | replaced | volume_properties.REGISTRATION.not_compared | {"ownerId"}
     assert named == set(volume_properties.REGISTRATION.inputs)
 
@@ -68,8 +68,8 @@ def test_the_table_has_every_property_in_its_row():
     [
         ("steps", "is NOT registered now: "),
         ("steps", "as before: its replacement failed, and the old "),
-        ("wanted_volume", "not checked before "),
-        ("removal", "stays registered: another resource of this stack has taken it over, or a newer "),
+        ("observe", "not checked before "),
+        ("steps", "stays registered: another resource of this stack has taken it over, or a newer "),
     ],
 )
 def test_messages_are_those_of_the_code(module, said):

@@ -19,7 +19,7 @@ from nomad_csi.frame import resource
 from nomad_csi.nomad import cluster_identity, jobs, volumes
 from nomad_csi.plan import registration, storage
 from nomad_csi.spec import draft
-from nomad_csi.volumes import created_volume, deletion_proof, volume_snapshots
+from nomad_csi.volumes import deletion_proof, volume_resource, volume_snapshots
 from nomad_csi_sandbox.nomad.storage import csi_supervisor, plugins
 from tests.docs import page
 
@@ -116,7 +116,7 @@ def _is_healthy(known):
 
 def _create(client, **more):
     """Have a volume made, as `pulumi up` does it."""
-    made = created_volume.CreatedVolumeResource()
+    made = volume_resource.CreatedVolumeResource()
     inputs, failures = made.check({"pluginId": "hostpath", "capabilities": [CAPABILITY]} | more)
     assert failures == ()
     return made.create(resource.Context(connect=lambda: client), inputs)[1]
@@ -209,7 +209,7 @@ def test_storage_goes_with_its_stack(client, short_folder):
     said = []
 
     context = resource.Context(connect=lambda: client, warn=said.append)
-    created_volume.CreatedVolumeResource().delete(context, "default/passing", made)
+    volume_resource.CreatedVolumeResource().delete(context, "default/passing", made)
 
     [snapshot] = volume_snapshots.list_of_plugin(client, "hostpath")
     assert planned.protect is False

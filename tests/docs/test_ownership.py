@@ -10,7 +10,7 @@ from nomad_csi import cli
 from nomad_csi.jobs import owner as job_owner
 from nomad_csi.nomad import cluster_identity, volumes
 from nomad_csi.plan import volumes as planned
-from nomad_csi.volumes import owner_records, registration_ownership
+from nomad_csi.volumes import owner_records, ownership
 from tests import owner_labels
 from tests.docs import page
 
@@ -66,7 +66,7 @@ def test_policy_is_the_one_that_messages_name():
     """What a refusal asks for is what the page gives."""
     said = " ".join(re.search(r"^ +variables \{.*?^  \}$", PAGE, re.MULTILINE | re.DOTALL)[0].split())
 
-    assert registration_ownership.RIGHTS.format(namespace="default") == f"{said} in namespace default"
+    assert ownership.RIGHTS.format(namespace="default") == f"{said} in namespace default"
 
 
 def test_rejects_an_owner_that_is_no_stack(capsys):

@@ -8,7 +8,7 @@ import pytest
 from nomad_csi import errors, nomad
 from nomad_csi.frame import resource
 from nomad_csi.nomad.http import classify
-from nomad_csi.volumes import volume_registration
+from nomad_csi.volumes import volume_resource
 
 REFUSED = "failed to get conn: dial tcp 127.0.0.1:4647: connect: connection refused"
 
@@ -122,7 +122,7 @@ def test_leader_that_does_not_come_leaves_the_volume_for_the_next_run(register, 
 @pytest.fixture
 def step(proxy, tmp_path):
     """A registration as Pulumi declares it: the class, the context of a step, and its inputs."""
-    kind = volume_registration.VolumeRegistrationResource()
+    kind = volume_resource.VolumeRegistrationResource()
     mode = {"accessMode": "multi-node-multi-writer", "attachmentMode": "file-system"}
     given = {"volumeId": "v0", "externalId": "fs-0123456789abcdef0:/v0", "pluginId": "aws-efs0"}
     news, failures = kind.check(given | {"capabilities": [mode]})

@@ -6,7 +6,7 @@ from nomad_csi.jobs import apply, owner
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import storage
 from nomad_csi.render import documents, files
-from nomad_csi.volumes import apply_volumes, compare, owner_records, registration_ownership
+from nomad_csi.volumes import apply_volumes, compare, owner_records
 
 PLUGIN = {"id": "hostpath", "driver": "aws-ebs", "aws_region": "us-east-1"}
 MADE = {"id": "scratch", "plugin_id": "hostpath", "create": {"capacity_min_gib": 2, "availability_zone": "us-east-1a"}}
@@ -59,7 +59,7 @@ def draw(context, plan):
 
     def look(**options):
         external_ids = options.pop("external_ids", {})
-        options["requester"] = registration_ownership.Requester(owner=options.pop("owner", ""))
+        options["requester"] = owner_records.Requester(owner=options.pop("owner", ""))
         drawn = apply.plan_changes(context.connect(), options.pop("plan", plan), external_ids, **options)
         return drawn, [(item.kind, item.state, item.remarks) for item in drawn.items]
 

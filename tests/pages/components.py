@@ -20,7 +20,7 @@ from nomad_csi import components, testing
 from nomad_csi.components import argument_classes, arguments
 from nomad_csi.frame import registry, resource
 from nomad_csi.provider import hosting
-from nomad_csi.volumes import desired, registration_change, volume_properties
+from nomad_csi.volumes import desired, volume_properties
 from nomad_csi_sandbox.aws.provider import table as aws_table
 from nomad_csi_sandbox.engine import values
 from tests.components import test_outputs_everywhere as everywhere
@@ -129,7 +129,7 @@ def _unknowns(value):
 def _reregistration(old, new):
     """Return the change of a registration between two sets of inputs."""
     before, after = (desired.of_properties(volume_properties.REGISTRATION, item) for item in (old, new))
-    return registration_change.classify(before, after)
+    return desired.classify(before, after)
 
 
 def _marked(value):

@@ -60,7 +60,7 @@ def test_connection_that_is_one_too_many_waits_for_the_others(agent, crowd, monk
         crowd()
 
     with nomad.Nomad(nomad.Connection(address=agent.address)) as client:
-        [outcome] = applied.apply(client, applied.of_files([VOLUME]), tell=tell)
+        [outcome] = applied.apply(client, applied.of_files([VOLUME]), report=tell)
 
     assert outcome.status == "registered"
     assert told[0] == (

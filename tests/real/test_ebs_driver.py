@@ -25,7 +25,7 @@ from nomad_csi.jobs import plugin_job
 from nomad_csi.nomad import jobs, plugins, volumes
 from nomad_csi.plan import storage
 from nomad_csi.render import documents
-from nomad_csi.volumes import desired, volume_registration
+from nomad_csi.volumes import desired, volume_resource
 from nomad_csi_sandbox.aws import account
 from tests.real.ebs_world import REGION, ZONE, mounted, run
 
@@ -133,7 +133,7 @@ def health(context, plan, plugin_jobs):
 def register(context, plan, health, until):
     """Register an EBS volume by our resource, and deregister it by the same once it is free."""
     assert health["status"] == "healthy"
-    kind = volume_registration.VolumeRegistrationResource()
+    kind = volume_resource.VolumeRegistrationResource()
     with ExitStack() as stack:
 
         def make(volume_id, external_id):
@@ -326,7 +326,7 @@ def test_nothing_in_use_is_taken_away(context, cloud, disk, plugin_jobs, registe
     consume("user", "busy", "sleep 3600").reaches("running")
 
     with pytest.raises(errors.RefusedError, match="default/busy is claimed and stays registered: job default/user"):
-        volume_registration.VolumeRegistrationResource().delete(context, "default/busy", outputs)
+        volume_resource.VolumeRegistrationResource().delete(context, "default/busy", outputs)
     for identity, (_, job) in plugin_jobs.items():
         with pytest.raises(errors.RefusedError, match=f"job {identity} runs on: .* without it: default/busy;"):
             plugin_job.PluginJobResource().delete(context, identity, job)

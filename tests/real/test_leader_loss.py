@@ -170,7 +170,7 @@ def test_lost_leader_is_waited_for(servers):
 
     with nomad.Nomad(nomad.Connection(address=other.address)) as client:
         outcomes = kill_while(
-            other, leader, lambda: applied.apply(client, applied.of_files(wanted()), tell=told.append)
+            other, leader, lambda: applied.apply(client, applied.of_files(wanted()), report=told.append)
         )
         again = applied.apply(client, applied.of_files(wanted()))
 

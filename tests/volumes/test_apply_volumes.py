@@ -56,7 +56,7 @@ def run(context):
 
     def register(*documents, **options):
         told, wanted = [], applied.of_files(documents)
-        outcomes = applied.apply(context.connect(), wanted, tell=told.append, **options)
+        outcomes = applied.apply(context.connect(), wanted, report=told.append, **options)
         return outcomes, told
 
     return register
@@ -84,6 +84,36 @@ def test_each_new_volume_is_one_request(run, scripted):
         (f"{path(number)}?namespace=default", 1) for number in range(3)
     ]
     assert told == ["Nomad warns: mind the gap"]
+
+
+@pytest.mark.usefixtures("absent")
+def test_new_volumes_of_one_run_are_compared_once_more_by_one_list(run, scripted):
+    """One whose storage another run registered before it meanwhile is taken back; the others stay."""
+    row = {"Namespace": "default", "ExternalID": "fs-1", "PluginID": "efs"}
+    before = [row | {"ID": "first", "CreateIndex": 5}, row | {"ID": "v1", "CreateIndex": 9}]
+    scripted.reply("GET", PLURAL, 200, before)
+    scripted.reply("DELETE", path(1), 200, {})
+
+    outcomes, _ = run(volume(0), volume(1), volume(2))
+
+    assert [item.status for item in outcomes] == ["registered", "refused", "registered"]
+    assert (
+        "registered at the same moment as another one, and deregistered again: fs-1 is registered as"
+        in outcomes[1].reason
+    )
+    assert [target.partition("?")[0] for target, _ in scripted.sent("DELETE")] == [path(1)]
+    assert [target for target, _ in scripted.sent("GET")].count(f"{PLURAL}?namespace=%2A&type=csi") == 2
+
+
+@pytest.mark.usefixtures("absent")
+def test_long_run_is_compared_every_few_seconds(run, scripted, monkeypatch):
+    """What another run registers meanwhile is noticed before the end."""
+    monkeypatch.setattr(sending, "CONCURRENT", 1)
+    monkeypatch.setattr(sending, "SETTLED_EVERY_S", -1)
+
+    run(volume(0), volume(1), volume(2))
+
+    assert [target for target, _ in scripted.sent("GET")].count(f"{PLURAL}?namespace=%2A&type=csi") == 4
 
 
 @pytest.mark.usefixtures("absent")

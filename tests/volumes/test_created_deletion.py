@@ -6,10 +6,10 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.frame import resource
-from nomad_csi.volumes import created_deletion, created_volume
+from nomad_csi.volumes import explain, observe, volume_resource
 from nomad_csi.volumes.deletion_proof import MadeStorage
 
-VOLUME = created_volume.CreatedVolumeResource()
+VOLUME = volume_resource.CreatedVolumeResource()
 IDENTITY = "prod/scratch"
 ENDPOINT = "ssh://root@{node_name}/opt/nomad/data/client/csi/plugins/{alloc_id}/csi.sock"
 GIVEN = {
@@ -64,7 +64,7 @@ TOLD = {
         DELETING | {"parameters": {"tier": "fast"}},
         MADE,
         ("parameters",),
-        "deletes its storage h-1 then, with all data, as on_destroy says; the new volume has none of it",
+        "deletes its storage h-1 then, with all data (on_destroy: delete); the new volume has none of it",
     ),
     "replaced where keep is recorded": (
         KEEPING,
@@ -103,7 +103,7 @@ def test_rejects_a_replacement_that_takes_the_word_back():
 )
 def test_only_what_was_made_for_it_is_deleted(recorded, words):
     """Not what was taken over, and not what somebody put in its place."""
-    why = created_deletion.objection(IDENTITY, recorded)
+    why = explain.deletion_objection(IDENTITY, recorded)
 
     assert (words in why, bool(why)) == (True, bool(words))
 
@@ -114,7 +114,7 @@ def test_deletion_gets_what_is_recorded():
     context = resource.Context(connect=lambda: None, cancelled=cancelled, timeout_s=60)
     recorded = DELETING | ANSWERED | MADE | {"owner": "shop/prod", "secrets": {"key": "canary"}}
 
-    order, options = created_deletion.order(context, recorded)
+    order, options = observe.deletion_order(context, recorded)
 
     assert (order.key, order.confirmation, order.plugin_id) == (IDENTITY, IDENTITY, "hostpath")
     assert (options.made, options.secrets) == (
@@ -132,13 +132,13 @@ def test_storage_of_a_known_cluster_needs_that_cluster(cluster, accepts):
     context = resource.Context(connect=lambda: None)
     recorded = DELETING | ANSWERED | MADE | {"owner": "shop/prod", "cluster": cluster}
 
-    _, options = created_deletion.order(context, recorded)
+    _, options = observe.deletion_order(context, recorded)
 
     assert (options.accepts_unregistered, options.made[IDENTITY].cluster) == (accepts, cluster)
 
 
 def test_without_the_word_nothing_can_be_ordered():
     """Not even by a mistake in the code around it."""
-    order, _ = created_deletion.order(resource.Context(connect=lambda: None), KEEPING | ANSWERED | MADE)
+    order, _ = observe.deletion_order(resource.Context(connect=lambda: None), KEEPING | ANSWERED | MADE)
 
     assert order.confirmation == ""

@@ -10,20 +10,20 @@ from nomad_csi.drivers import storage_identity
 from nomad_csi.frame import resource
 from nomad_csi.nomad import variables, volume_creation, volumes
 from nomad_csi.volumes import (
-    created_deletion,
-    created_volume,
     deregistration,
     desired,
     hold,
-    registration_ownership,
-    volume_registration,
+    owner_records,
+    ownership,
+    steps,
+    volume_resource,
 )
 from tests import owner_labels, plugin_deletion
 from tests.plugin_deletion import OWNER
 
 IDENTITY, KEY = "default/scratch", ("default", "scratch")
-VOLUME = created_volume.CreatedVolumeResource()
-REGISTRATION = volume_registration.VolumeRegistrationResource()
+VOLUME = volume_resource.CreatedVolumeResource()
+REGISTRATION = volume_resource.VolumeRegistrationResource()
 HOSTPATH = plugin_deletion.Driver(
     command="nomad-csi-sandbox-csi-plugin",
     arguments=("--driver", "csi-hostpath", "--nodeid=n1", "--endpoint=${CSI_ENDPOINT}"),
@@ -102,7 +102,7 @@ def test_failed_deletion_is_kept_in_the_state(world, monkeypatch, is_wanted):
     outputs = make(world, news)
     with monkeypatch.context() as patched:
         patched.setattr(controller, "delete_volume", no)
-        with pytest.raises(created_deletion.UnfinishedError, match=r"is not deleted: .*; safe to re-run"):
+        with pytest.raises(steps.UnfinishedError, match=r"is not deleted: .*; safe to re-run"):
             VOLUME.delete(world.context, IDENTITY, outputs)
 
     inputs, seen = VOLUME.read(world.context, IDENTITY, news, outputs)
@@ -164,9 +164,7 @@ def test_other_storage_under_the_id_is_not_deleted(world):
     news = world.inputs(how=DELETES)
     outputs = make(world, news)
     other = register_by_another_hand(world, news)
-    registration_ownership.owner_records_of(world.client).release(
-        KEY, registration_ownership.NO_TOKEN, registration_ownership.Requester(owner=OWNER)
-    )
+    ownership.OwnerRecords(world.client).release(KEY, owner_records.NO_TOKEN, owner_records.Requester(owner=OWNER))
     refreshed = VOLUME.read(world.context, IDENTITY, news, outputs)[1]
 
     for seen in (outputs, refreshed):
@@ -242,7 +240,7 @@ def test_id_of_existing_storage_that_was_deregistered_by_hand_gets_no_empty_stor
     news = keeping(world)
     kept = make(world, news)["externalId"]
     volumes.deregister(world.client, *KEY)
-    registration_ownership.owner_records_of(world.client).give_up(KEY, kept, is_registered=False)
+    ownership.OwnerRecords(world.client).give_up(KEY, kept, is_registered=False)
     REGISTRATION.create(world.context, existing(news, externalId=kept, protect=True))
     volumes.deregister(world.client, *KEY)
 
@@ -251,7 +249,7 @@ def test_id_of_existing_storage_that_was_deregistered_by_hand_gets_no_empty_stor
             ask()
     assert (world.held(), world.storage()) == (None, {kept})
 
-    deregistration.give_up_storage(world.client, KEY, kept, registration_ownership.Requester(owner=OWNER))
+    deregistration.give_up_storage(world.client, KEY, kept, owner_records.Requester(owner=OWNER))
     assert VOLUME.create(world.context, news)[1]["externalId"] != kept
 
 
@@ -303,7 +301,7 @@ def test_plugin_error_after_it_made_the_storage_keeps_the_record_by_which_the_ne
         patched.setattr(volume_creation, "create", late)
         with pytest.raises(errors.NomadApiError, match="makes no second one" if is_kept else message):
             VOLUME.create(world.context, news)
-    assert bool(registration_ownership.owner_records_of(world.client).known([KEY])) == is_kept
+    assert bool(ownership.OwnerRecords(world.client).known([KEY])) == is_kept
 
     VOLUME.create(world.context, news)
     assert world.storage() == {world.held().external_id}

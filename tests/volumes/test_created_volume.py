@@ -3,9 +3,9 @@
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.volumes import created_volume, desired, owner_records
+from nomad_csi.volumes import desired, owner_records, volume_resource
 
-VOLUME = created_volume.CreatedVolumeResource()
+VOLUME = volume_resource.CreatedVolumeResource()
 PATH = "/v1/volume/csi/scratch"
 CREATE = f"{PATH}/create"
 IDENTITY = "prod/scratch"

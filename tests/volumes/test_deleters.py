@@ -95,7 +95,7 @@ def test_last_snapshot_comes_after_those_that_are_not_completed(monkeypatch):
     monkeypatch.setattr(aws_deletion, "pending_snapshot", lambda *_: ("snap-a", "snap-b"))
     monkeypatch.setattr(aws_deletion, "create_snapshot", lambda *_: done.append("create") or "snap-c")
     monkeypatch.setattr(aws_deletion, "wait_for_snapshot", lambda snapshot_id, *_, **__: done.append(snapshot_id))
-    timeouts = volume_snapshots.SnapshotTimeouts(wait_s=5.0, cancelled=threading.Event(), tell=lambda _line: None)
+    timeouts = volume_snapshots.SnapshotTimeouts(wait_s=5.0, cancelled=threading.Event(), report=lambda _line: None)
 
     made = deleters.AwsDeleter(aws_region="us-east-1").snapshot("vol-0123456789abcdef0", {}, timeouts)
 

@@ -13,7 +13,7 @@ from nomad_csi.aws import asking
 from nomad_csi.aws import deletion as aws_deletion
 from nomad_csi.nomad import cluster_identity, volumes
 from nomad_csi.plan import registration
-from nomad_csi.volumes import deleters, deletion, deletion_proof, owner_records, registration_ownership
+from nomad_csi.volumes import deleters, deletion, deletion_proof, owner_records, ownership
 from nomad_csi.volumes.deletion_proof import MadeStorage
 from nomad_csi_sandbox.aws import server as moto_server
 from nomad_csi_sandbox.nomad import cluster, state
@@ -89,9 +89,9 @@ class Agent:
 
     def take(self, owner):
         """Have a stack acquire the owner record of the volume."""
-        who = registration_ownership.Requester(owner=owner, adopts=True)
-        records = registration_ownership.owner_records_of(self.client)
-        records.acquire(("default", "mysql"), registration_ownership.NO_TOKEN, who)
+        who = owner_records.Requester(owner=owner, adopts=True)
+        records = ownership.OwnerRecords(self.client)
+        records.acquire(("default", "mysql"), owner_records.NO_TOKEN, who)
 
     def claim(self, volume_id):
         """Have an allocation hold a volume that nobody knows."""
@@ -224,7 +224,7 @@ def test_last_snapshot_of_a_volume_with_all_tags_has_the_same_ones(run, register
     ec2.create_tags(Resources=[registered], Tags=more)
     told = []
 
-    assert run(tell=told.append) == ("deleted", "")
+    assert run(report=told.append) == ("deleted", "")
 
     [snapshot] = ec2.describe_snapshots(SnapshotIds=[run.last.snapshot_id])["Snapshots"]
     names = {tag["Key"] for tag in snapshot["Tags"]}
@@ -239,8 +239,8 @@ def test_last_snapshot_of_a_volume_with_all_tags_has_the_same_ones(run, register
 
 def test_unknown_owner_record_is_not_none(run, registered, ec2, monkeypatch):
     """A token that may not read whose a volume is deletes none."""
-    unread = registration_ownership.VolumeOwners(owners={}, unread=frozenset({("default", "mysql")}))
-    monkeypatch.setattr(registration_ownership.OwnerRecords, "read", lambda *_: unread)
+    unread = ownership.VolumeOwners(owners={}, unread=frozenset({("default", "mysql")}))
+    monkeypatch.setattr(ownership.OwnerRecords, "read", lambda *_: unread)
 
     status, reason = run()
 
@@ -482,7 +482,7 @@ NEITHER = "is neither an EBS volume nor an access point of EFS; name the control
         (
             ABSENT,
             {},
-            f"{ABSENT} is not in us-east-1: it is elsewhere, or gone and to be deregistered; nothing was changed",
+            f"{ABSENT} is not known at us-east-1: it is elsewhere, or gone and to be deregistered; nothing was changed",
         ),
         ("fs-0123456789abcdef0", {}, NEITHER),
         ("whatever", {}, NEITHER),

@@ -63,9 +63,9 @@ def test_tags_or_a_state_verify_it(seen, changes):
         ({"cluster": ""}, FOR_OWNER, f"{ID} is storage of cluster one, and the id of the one that answers is unknown: delete it there"),
         ({"cluster": "two", "recorded_cluster": "three"}, FOR_OWNER, f"{ID} is storage of cluster one, three, and the one that answers is two"),
         ({"recorded_cluster": "two"}, FOR_OWNER, f"{ID} is storage of cluster two, and the one that answers is one"),
-        (without("nomad-csi:cluster"), FOR_OWNER, f"{ID} may be another cluster's: no tag nomad-csi:cluster says of which cluster it is; see that no other has it registered, and say so: --external-id {ID}"),
+        (without("nomad-csi:cluster"), FOR_OWNER, f"{ID} may be another cluster's: no tag nomad-csi:cluster names its cluster; see that no other has it registered, and say so: --external-id {ID}"),
         ({"is_registered": False, "owner": ""}, FOR_OWNER, f"{ID} may be another cluster's: this cluster holds neither a registration of prod/mysql nor its owner record; see that no other has it registered, and say so: --external-id {ID}"),
-        (without("nomad-csi:cluster") | {"is_registered": False, "owner": ""}, FOR_OWNER, f": no tag nomad-csi:cluster says of which cluster it is, and this cluster holds neither a registration of prod/mysql nor its owner record; see that no other has it registered, and say so: --external-id {ID} --accept unregistered"),
+        (without("nomad-csi:cluster") | {"is_registered": False, "owner": ""}, FOR_OWNER, f": no tag nomad-csi:cluster names its cluster, and this cluster holds neither a registration of prod/mysql nor its owner record; see that no other has it registered, and say so: --external-id {ID} --accept unregistered"),
         (without("nomad-csi:cluster") | {"is_registered": False, "owner": ""}, {"owner": OWNER, "external_id": ID}, "say so: --accept unregistered"),
     ],
 )  # fmt: skip

@@ -44,7 +44,7 @@ def run(scripted):
         connection = nomad.Connection(address=scripted.address)
         with nomad.Nomad(connection, timeout_s=60.0, clock=clocks.Clock()) as client:
             given = deregistration.DeregistrationOptions(**options)
-            found = deregistration.deregister(client, keys, given, tell=told.append)
+            found = deregistration.deregister(client, keys, given, report=told.append)
         return [(item.status, item.reason) for item in found]
 
     deregister.told = told

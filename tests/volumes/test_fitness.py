@@ -1,20 +1,12 @@
 """What is to take the place of a registration is asked for first: Nomad's plugin, AWS's storage, the controller."""
 
-import shutil
-import tempfile
-from pathlib import Path
-
 import boto3
 import pytest
 
-from nomad_csi.csi import capability, channel, endpoint, validation
 from nomad_csi.frame import resource
-from nomad_csi.health import gather, plugin_health
 from nomad_csi.nomad import plugins
 from nomad_csi.volumes import desired, fitness, storage_checks, volume_properties
 from nomad_csi_sandbox.aws import server as moto_server
-from nomad_csi_sandbox.csi_plugin import arguments, server
-from tests import csi_calls
 
 REGION, ZONE = "us-east-1", "us-east-1a"
 ABSENT_VOLUME, ABSENT_SYSTEM = "vol-0aaaaaaaaaaaaaaaa", "fs-0aaaaaaaaaaaaaaaa"
@@ -241,84 +233,6 @@ def test_storage_that_is_gone_is_noticed_before_a_new_registration(
     assert lines == ([unchecked] if unchecked else [])
 
 
-# --- the controller
-@pytest.fixture(scope="module")
-def client():
-    """A client's data directory with the socket of an emulated csi-driver-host-path, and a volume that it made."""
-    folder = Path(tempfile.mkdtemp(prefix="nc"))
-    socket = Path(gather.socket_path(str(folder), "alloc"))
-    socket.parent.mkdir(parents=True)
-    environment = {"NOMAD_CSI_SANDBOX_STORAGE": str(folder / "storage"), "NOMAD_CSI_SANDBOX_ZONE": ZONE}
-    words = ["--driver", "csi-hostpath", f"--endpoint=unix://{socket}", "--nodeid=n1"]
-    use = capability.VolumeCapability(access_mode="single-node-writer", attachment_mode="file-system")
-    with server.served(arguments.read(words, environment), environment):
-        with channel.connect(endpoint.parse(str(socket))) as connection:
-            made = csi_calls.create_volume(connection, "v", use, required_bytes=2**20)
-        yield folder, made.volume_id
-    shutil.rmtree(folder)
-
-
-def validated(context, external_id, of=None, **news):
-    """Return what the controller has against an external id, and what it was not asked."""
-    unchecked = []
-    found = plugin(instance(), controller_required=True) if of is None else of
-    document = wanted(NEWS | {"externalId": external_id} | news).document
-    problems = storage_checks.controller_problems(context, found, document, unchecked)
-    return [str(problem) for problem in problems], unchecked
-
-
-def test_controller_on_this_machine_is_asked(context, client):
-    """What it does not know, Nomad would refuse to register."""
-    folder, made = client
-    context.operation.declare(
-        plugin_health.PluginHealthResource.declared.token, "urn", {"pluginId": "p", "clientDataDir": str(folder)}
-    )
-
-    assert validated(context, made) == ([], [])
-    [problem], unchecked = validated(context, "absent")
-    assert problem.startswith("externalId: expected a volume that the controller of p knows, got 'absent': NOT_FOUND: ")
-    assert unchecked == []
-    assert validated(context, "absent", secrets={"password": resource.UNKNOWN}) == ([], [])
-
-
-def test_controller_is_asked_all_that_nomad_would_ask_it(context, client, heard, monkeypatch):
-    """Whole, with the secrets: a controller that needs them would else refuse what is right. No answer is a warning."""
-    folder, _ = client
-    context.operation.declare(
-        plugin_health.PluginHealthResource.declared.token, "urn", {"pluginId": "p", "clientDataDir": str(folder)}
-    )
-    sent, answers = [], {("default", "v"): validation.Validated(confirmed=False)}
-    monkeypatch.setattr(validation, "ask", lambda *words, **given: sent.append((words, given)) or answers)
-
-    more = {"secrets": {"password": "x"}, "parameters": {"kind": "fast"}}
-    assert validated(context, "vol-1", **more) == ([], [])
-
-    assert heard["warn"] == ["the controller of p does not confirm the capabilities of the volume: no reason given"]
-    [((_, [question]), given)] = sent
-    assert (question.external_id, question.uses) == ("vol-1", (("single-node-writer", "file-system"),))
-    assert question.parameters == {"kind": "fast"}
-    assert given == {"secrets": {question.key: {"password": "x"}}, "timeout_s": storage_checks.TIMEOUT_S}
-
-
-@pytest.mark.parametrize("healthy", [True, False])
-def test_controller_elsewhere_is_said_not_to_be_asked(context, client, healthy):
-    """Its socket is on a client that is another machine, or nobody serves it."""
-    folder, _ = client
-    if not healthy:
-        context.operation.declare(
-            plugin_health.PluginHealthResource.declared.token, "urn", {"pluginId": "p", "clientDataDir": str(folder)}
-        )
-
-    found = validated(context, "absent", plugin(instance(healthy=healthy)))
-
-    assert found == ([], ["the controller of p (its socket is not reachable from here)"])
-
-
-def test_plugin_without_a_controller_is_not_asked(context):
-    """As that of EFS."""
-    assert validated(context, "absent", plugin(NODE)) == ([], [])
-
-
 # --- all of them
 def together(context, news, recorded):
     """Return the problems of a replacement, and what was not checked."""
@@ -342,4 +256,4 @@ def test_all_that_is_wrong_is_said_together(context, scripted, stored):
         "externalId: expected an EBS volume of us-east-1",
     ]
     assert f"where AWS knows {old['externalId']}" in told[1]
-    assert together(context, right, old) == ((), ["the controller of p (its socket is not reachable from here)"])
+    assert together(context, right, old) == ((), [])

@@ -58,7 +58,7 @@ def take(provider="hostpath.csi.k8s.io", rpcs=("LIST_SNAPSHOTS",), wait_s=5.0, c
     timeouts = volume_snapshots.SnapshotTimeouts(
         wait_s=wait_s,
         cancelled=cancelled or threading.Event(),
-        tell=(told if told is not None else []).append,
+        report=(told if told is not None else []).append,
         clock=clocks.Clock(),
     )
     return volume_snapshots.create_last_snapshot(CONNECTION, source, timeouts)

@@ -22,11 +22,10 @@ from nomad_csi.spec import volume as spec
 from nomad_csi.volumes import apply_volumes as applied
 from nomad_csi.volumes import (
     compare,
-    created_volume,
     desired,
-    registration_ownership,
-    volume_registration,
-    wanted_volume,
+    observe,
+    owner_records,
+    volume_resource,
 )
 from nomad_csi_sandbox.nomad import crowd
 from tests import report_picture as demo
@@ -228,7 +227,7 @@ def inputs_of(case):
 
 def kind_of(case):
     """Return the resource for the volume of *case*."""
-    return created_volume.CreatedVolumeResource() if case.is_made else volume_registration.VolumeRegistrationResource()
+    return volume_resource.CreatedVolumeResource() if case.is_made else volume_resource.VolumeRegistrationResource()
 
 
 def properties_of(answer):
@@ -276,7 +275,7 @@ def test_plan(case, client):
 @names(REGISTERED)
 def test_register(case, client):
     """What becomes of the volume; afterwards Nomad has all that it was to change, and nothing else."""
-    requester = registration_ownership.Requester(adopts=True)
+    requester = owner_records.Requester(adopts=True)
     [outcome] = applied.apply(client, applied.of_files([case.document]), requester=requester)
 
     is_refused = case.kind == "refused" or case.is_anew
@@ -327,7 +326,7 @@ def test_take_over(case, context):
 def test_re_registration(case, context):
     """Needed where a field is kept or replaced."""
     news = inputs_of(case)
-    wanted = wanted_volume.WantedVolume(context, desired.of_properties(kind_of(case).declared, news), news)
+    wanted = observe.WantedVolume(context, desired.of_properties(kind_of(case).declared, news), news)
 
     assert (wanted.registration in {"re-register", "other-storage", "drifted"}) == case.is_anew
 

@@ -12,7 +12,7 @@ from nomad_csi.frame import resource
 from nomad_csi.nomad import variables, volumes
 from nomad_csi.plan import registration
 from nomad_csi.volumes import apply_volumes as applied
-from nomad_csi.volumes import deregistration, desired, owner_records, registration_ownership, volume_registration
+from nomad_csi.volumes import deregistration, desired, owner_records, ownership, volume_resource
 from nomad_csi_sandbox.nomad import cluster, server, state
 from nomad_csi_sandbox.nomad.clients import nodes
 from tests import acl
@@ -30,7 +30,7 @@ OWNERS = {"shop/one": "shop/two", "shop/two": "shop/one"}
 RUNS = ("shop/one", "shop/one again")
 """Two runs of one stack."""
 
-RESOURCE = volume_registration.VolumeRegistrationResource()
+RESOURCE = volume_resource.VolumeRegistrationResource()
 SYSTEMS = ("fs-0123456789abcdef0", "fs-1123456789abcdef0")
 WAYS = ("resource", "command")
 
@@ -53,7 +53,7 @@ def create(client, way, news):
     """Register *news*, by the resource or by the command; return the outputs of the resource."""
     if way == "resource":
         return RESOURCE.create(resource.Context(connect=lambda: client), news)[1]
-    requester = registration_ownership.Requester(owner=news["owner"])
+    requester = owner_records.Requester(owner=news["owner"])
     [outcome] = applied.apply(client, applied.of_files([desired.parse_inputs(news)]), requester=requester)
     if not outcome.is_done:
         raise errors.RefusedError(outcome.reason)
@@ -65,7 +65,7 @@ def delete(client, way, recorded):
     if way == "resource":
         RESOURCE.delete(resource.Context(connect=lambda: client), "/".join(KEY), recorded)
         return
-    requester = registration_ownership.Requester(owner=recorded["owner"])
+    requester = owner_records.Requester(owner=recorded["owner"])
     options = deregistration.DeregistrationOptions(requester=requester)
     [outcome] = deregistration.deregister(client, [KEY], options)
     if not outcome.is_done:
@@ -269,7 +269,7 @@ def test_one_of_two_has_the_storage(table, monkeypatch, first, second, is_after)
         one, other = (stack.enter_context(nomad.Nomad(connection)) for _ in range(2))
         bring(one, first, "first", "shop/one")
         left = [item.volume_id for item in volumes.list_volumes(one, "*")]
-        owners = registration_ownership.owner_records_of(one).read([("default", "first"), ("default", "second")]).owners
+        owners = ownership.OwnerRecords(one).read([("default", "first"), ("default", "second")]).owners
 
     [(loser, refusal)] = told.items()
     assert (left, loser) == ((["first"], "second") if is_after else (["second"], "first"))

@@ -6,10 +6,10 @@ from nomad_csi import errors
 from nomad_csi.frame import resource
 from nomad_csi.health import plugin_health
 from nomad_csi.nomad import volumes
-from nomad_csi.volumes import desired, sending, steps, volume_properties, volume_registration, wanted_volume
+from nomad_csi.volumes import desired, observe, sending, steps, volume_properties, volume_resource
 from tests.volumes import test_volume_registration as samples
 
-VOLUME = volume_registration.VolumeRegistrationResource()
+VOLUME = volume_resource.VolumeRegistrationResource()
 PATH, PLUGIN = samples.PATH, "/v1/plugin/csi/aws-ebs0"
 IDENTITY, HELD, CLAIM = samples.IDENTITY, samples.HELD, samples.CLAIM
 PASSWORD = "canary-5f1c"
@@ -306,7 +306,7 @@ def test_volume_stays_registered_where_its_plugin_does_not_answer_for_others(con
     monkeypatch.setattr(sending, "SLOW_S", -1)
     answers([(200, HELD)], [(500, "rpc error: EOF")])
     volume = desired.of_properties(volume_properties.REGISTRATION, NEWS)
-    wanted = wanted_volume.WantedVolume(context, volume, None, is_label_enough=True)
+    wanted = observe.WantedVolume(context, volume, None, is_label_enough=True)
     for _ in range(sending.FAILURES):
         with pytest.raises(errors.NomadApiError, match="rpc error: EOF"):
             steps.register(context, wanted, None)

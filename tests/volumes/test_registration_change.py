@@ -3,7 +3,7 @@
 import pytest
 
 from nomad_csi.frame import resource
-from nomad_csi.volumes import desired, registration_change, volume_properties, wanted_volume
+from nomad_csi.volumes import desired, observe, volume_properties
 
 ZONE_A = {"segments": {"topology.ebs.csi.aws.com/zone": "us-east-1a"}}
 ZONE_B = {"segments": {"topology.ebs.csi.aws.com/zone": "us-east-1b"}}
@@ -26,9 +26,7 @@ KEPT = f"this step leaves {VOL_A} and its data in AWS as they are"
 
 def classify(old, news):
     """Return the change between two sets of inputs."""
-    return registration_change.classify(
-        *(desired.of_properties(volume_properties.REGISTRATION, item) for item in (old, news))
-    )
+    return desired.classify(*(desired.of_properties(volume_properties.REGISTRATION, item) for item in (old, news)))
 
 
 def changed(**news):
@@ -76,12 +74,9 @@ def test_change_names_what_differs():
 
     assert changed(**owned).changed == {"volumeId", "externalId", "context", "owner"}
     assert changed(pluginId="x", secrets={"password": "new"}, protect=True).changed == {"pluginId", "secrets"}
-    assert classify({}, {"volumeId": "b"}) == registration_change.RegistrationChange(
-        kind="replace", changed=frozenset({"volumeId"}), properties=("volumeId",)
-    )
-    assert changed() == registration_change.RegistrationChange(
-        kind="none", old_external_id=VOL_A, new_external_id=VOL_A
-    )
+    replaced = classify({}, {"volumeId": "b"})
+    assert (replaced.kind, replaced.changed, replaced.properties) == ("replace", {"volumeId"}, ("volumeId",))
+    assert (changed().kind, changed().changed, changed().storage) == ("none", frozenset(), "same")
 
 
 @pytest.mark.parametrize("settings", [{"old": ["share"]}, {"new": ["share"]}, {"old": ["tier"], "new": ["share"]}])
@@ -104,7 +99,7 @@ def test_storage_that_is_not_known_yet_says_nothing():
     """The record may depend on what is made first: what the key means is in doubt, and nothing is said of a deletion."""
     found = changed(externalId=resource.UNKNOWN, storage=resource.UNKNOWN, context={"encryptInTransit": "a"})
 
-    assert (found.storage, found.new_location, found.left_storage) == ("unknown", "", None)
+    assert (found.storage, found.left_storage) == ("unknown", None)
     assert found.context_keys == ("tier",)
 
 
@@ -146,7 +141,7 @@ CONSEQUENCES = {
 @pytest.mark.parametrize(("news", "expected"), CONSEQUENCES.values(), ids=CONSEQUENCES)
 def test_change_is_named_with_its_consequence(news, expected):
     """The operator reads what is taken away, on what condition, and what becomes of the data."""
-    assert registration_change.sentence("default/mysql", changed(**news)) == expected
+    assert desired.sentence("default/mysql", changed(**news)) == expected
 
 
 def test_data_outside_of_aws_is_not_said_to_be_there():
@@ -154,7 +149,7 @@ def test_data_outside_of_aws_is_not_said_to_be_there():
     old = OLD | {"externalId": "server#a"}
     found = classify(old, old | {"name": "b"})
 
-    assert registration_change.sentence("default/nfs", found).endswith("leaves server#a and its data as they are")
+    assert desired.sentence("default/nfs", found).endswith("leaves server#a and its data as they are")
 
 
 def test_the_same_id_at_another_plugin_is_doubtful():
@@ -162,7 +157,7 @@ def test_the_same_id_at_another_plugin_is_doubtful():
     old = OLD | {"externalId": "pv-1"}
     found = classify(old, old | {"pluginId": "x"})
 
-    assert registration_change.sentence("default/nfs", found) == (
+    assert desired.sentence("default/nfs", found) == (
         "default/nfs is deregistered and registered again (Nomad never changes pluginId in place), refused while "
         "claimed; this step leaves pv-1 and its data as they are; the volume id may stand for other data afterwards"
     )
@@ -184,7 +179,7 @@ MEANT = "nothing was changed: where that is meant, set protect: false, run `pulu
 
 def refusal(old, news):
     """Return why the protected volume may not change from *old* to *news*; empty where it may."""
-    wanted = wanted_volume.WantedVolume(
+    wanted = observe.WantedVolume(
         resource.Context(connect=pytest.fail), desired.of_properties(volume_properties.REGISTRATION, news), old
     )
     return str(wanted.refused("protected")) if wanted.protect and wanted.recorded in {"other", "doubtful"} else ""
@@ -202,7 +197,7 @@ def test_another_access_point_of_the_same_folder_is_the_same_data(external_id):
 
     assert (found.kind, found.storage) == ("re-register", "same")
     assert refusal(EFS, moved(FOLDER, external_id)) == ""
-    assert registration_change.sentence("default/shared", found) == (
+    assert desired.sentence("default/shared", found) == (
         f"default/shared is deregistered and registered again for another access point of {FOLDER}, refused while "
         f"claimed; this step leaves {FOLDER} and its data in AWS as they are"
     )
@@ -224,7 +219,7 @@ def test_another_folder_is_refused_to_a_protected_volume(location, external_id):
     assert refusal(EFS, moved(location, external_id)) == (
         f"{RE_POINTED} {FOLDER} to {location}: the data stays in {FOLDER} and is not copied; {MEANT}"
     )
-    assert registration_change.sentence("default/shared", found) == (
+    assert desired.sentence("default/shared", found) == (
         f"default/shared is re-pointed from {FOLDER} to {location}: deregistered and registered again, refused while "
         f"claimed; the data stays in {FOLDER} and is not copied"
     )
@@ -234,7 +229,7 @@ def test_storage_that_the_program_makes_anew_is_said_to_be_deleted():
     """The engine deletes what it replaces; the preview does not know yet what comes in its place."""
     disk = OLD | {"storage": {"owned": True}, "protect": True}
 
-    assert registration_change.sentence("default/mysql", classify(disk, disk | {"externalId": resource.UNKNOWN})) == (
+    assert desired.sentence("default/mysql", classify(disk, disk | {"externalId": resource.UNKNOWN})) == (
         f"default/mysql gets new, empty storage instead of {VOL_A}: deregistered and registered again, refused while "
         f"claimed; {VOL_A} is deleted with all its data afterwards"
     )
@@ -250,7 +245,7 @@ def test_file_system_that_volumes_share_is_not_said_to_be_deleted():
     news = part | {"externalId": resource.UNKNOWN}
     news["storage"] = {"location": resource.UNKNOWN, "owned": True, "part": True}
 
-    said = registration_change.sentence("default/shared", classify(part, news))
+    said = desired.sentence("default/shared", classify(part, news))
 
     assert said.endswith(f"refused while claimed; the data stays in {FOLDER} and is not copied")
 
@@ -271,7 +266,7 @@ def test_folder_that_is_not_said_any_more_leaves_the_external_id():
     """What it will be is not known before the access point is made."""
     found = classify(EFS, EFS | {"externalId": resource.UNKNOWN, "storage": {}})
 
-    assert (found.storage, found.old_location, found.new_location) == ("unknown", FOLDER, "")
+    assert (found.storage, found.old_data) == ("unknown", FOLDER)
 
 
 OTHER_DATA = "may stand for other data afterwards:"

@@ -5,10 +5,10 @@ import pytest
 from nomad_csi import cli, errors
 from nomad_csi.pulumi_state import stack_cli
 from nomad_csi.volumes import apply_volumes as applied
-from nomad_csi.volumes import created_volume, desired, secret_safety, volume_registration
+from nomad_csi.volumes import desired, secret_safety, volume_resource
 
-VOLUME = volume_registration.VolumeRegistrationResource()
-KINDS = [VOLUME, created_volume.CreatedVolumeResource()]
+VOLUME = volume_resource.VolumeRegistrationResource()
+KINDS = [VOLUME, volume_resource.CreatedVolumeResource()]
 IDENTITY = "default/mysql"
 GET, LIST = "/v1/volume/csi/mysql", "/v1/volumes"
 CANARY = "canary-2c90"

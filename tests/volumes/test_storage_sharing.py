@@ -7,14 +7,15 @@ from concurrent import futures
 import pytest
 
 from nomad_csi import errors
+from nomad_csi.drivers import storage_identity
 from nomad_csi.plan import registration
 from nomad_csi.volumes import apply_volumes as applied
-from nomad_csi.volumes import created_volume, desired, sharing, volume_registration
+from nomad_csi.volumes import desired, sharing, volume_resource
 
-VOLUME = volume_registration.VolumeRegistrationResource()
+VOLUME = volume_resource.VolumeRegistrationResource()
 DISK, SYSTEM = "vol-0123456789abcdef0", "fs-0123456789abcdef0::fsap-0123456789abcdef0"
 SINGLE, MULTI = "single-node-writer", "multi-node-multi-writer"
-CREATED = created_volume.CreatedVolumeResource()
+CREATED = volume_resource.CreatedVolumeResource()
 MODES = [{"AccessMode": SINGLE, "AttachmentMode": "file-system"}]
 MADE_BY = {
     "namespace": "prod",
@@ -195,31 +196,13 @@ def test_two_volumes_of_one_run_see_each_other(context, cluster):
     assert refused.startswith("vol-0fedcba9876543210 is registered as prod/fourth already: ")
 
 
-def test_volume_that_a_plugin_made_since_the_list_is_seen(context, scripted):
-    """The operation has listed the volumes before; what Nomad holds by then is read again."""
-    row = {"ID": "first", "Namespace": "prod", "ExternalID": DISK, "PluginID": "csi0"}
-    made = row | {"RequestedCapabilities": MODES}
-    scripted.reply("GET", "/v1/namespaces", 200, [{"Name": "prod"}])
-    for listed in ([], [], [row]):
-        scripted.reply("GET", "/v1/volumes", 200, listed)
-    scripted.reply("GET", "/v1/volume/csi/first", 404, "volume not found")
-    scripted.reply("GET", "/v1/volume/csi/first", 200, made)
-    scripted.reply("PUT", "/v1/volume/csi/first/create", 200, {"Volumes": [made]})
-    assert sharing.reason(context, desired.parse_inputs(inputs("vol-of-another", SINGLE))) == ""
-
-    CREATED.create(context, CREATED.check({"volumeId": "first", **MADE_BY})[0])
-
-    found = sharing.reason(context, desired.parse_inputs(inputs(DISK, SINGLE)))
-    assert f"{DISK} is registered as prod/first already" in found
-
-
 def test_token_that_may_not_list_is_told_what_was_not_checked(context, cluster, heard):
     """It is registered all the same: the right to register does not need the list."""
     scripted = cluster(DISK, SINGLE)
     scripted.replies[("GET", "/v1/volumes")] = [(403, "Permission denied")]
     told = []
 
-    applied.apply(context.connect(), applied.of_files([document(DISK, SINGLE)]), tell=told.append)
+    applied.apply(context.connect(), applied.of_files([document(DISK, SINGLE)]), report=told.append)
     VOLUME.preflight(context, {}, inputs(DISK, SINGLE) | {"pluginId": "csi0"})
 
     line = (
@@ -235,8 +218,7 @@ def test_volumes_of_all_namespaces_are_listed_once(context, cluster):
     users = sharing.Users(context.connect())
 
     assert users.unlisted == ""
-    theirs = dataclasses.replace(document(DISK, SINGLE, "first"), namespace="bank")
-    assert [users.has(item) for item in (theirs, document(DISK, SINGLE))] == [True, False]
+    assert users.list().within(storage_identity.identify(DISK)) == (("bank", "first"),)
     refused = users.refusal(document(DISK, SINGLE))
     assert refused.startswith(f"{DISK} is registered as bank/first already: ")
     assert refused.endswith("; to replace that one, deregister that one first")
@@ -317,7 +299,7 @@ def test_what_was_not_done_after_a_simultaneous_registration_is_named(context, c
     scripted.replies[failing] = [(400, "no such rights")]
 
     client = context.connect()
-    found = sharing.take_back_later(client, document(DISK, SINGLE), sharing.LatestUsers(client))
+    found = sharing.take_back_later(client, document(DISK, SINGLE), sharing.LatestUsers(client).read)
 
     assert state in str(found)
     assert found.kind == "ambiguous"
@@ -336,9 +318,9 @@ def test_concurrent_registrations_share_a_list_that_began_after_them(context, sc
 
     scripted.replies["GET", "/v1/volumes"] = [(200, listed)]
     with futures.ThreadPoolExecutor(3) as pool:
-        first = pool.submit(latest.read, "default")
+        first = pool.submit(latest.read)
         assert is_listing.wait(60)
-        others = [pool.submit(latest.read, "default") for _ in range(2)]
+        others = [pool.submit(latest.read) for _ in range(2)]
         may_end.set()
         found = [each.result(60) for each in (first, *others)]
 

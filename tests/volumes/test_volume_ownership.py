@@ -12,13 +12,12 @@ from nomad_csi.jobs import plugin_job
 from nomad_csi.nomad import volumes
 from nomad_csi.volumes import apply_volumes as applied
 from nomad_csi.volumes import (
-    created_volume,
     deregistration,
     desired,
     owner_records,
-    registration_ownership,
+    ownership,
     sending,
-    volume_registration,
+    volume_resource,
 )
 from nomad_csi_sandbox.nomad import cluster, server, state
 from nomad_csi_sandbox.nomad.clients import nodes
@@ -29,7 +28,7 @@ IDENTITY, KEY = "default/mysql", ("default", "mysql")
 RECORD = f"/v1/var/{owner_records.path_of('mysql')}"
 VOLUME = "/v1/volume/csi/mysql"
 STACK_ID = "0123456789abcdef"
-REGISTRATION, CREATED = volume_registration.VolumeRegistrationResource(), created_volume.CreatedVolumeResource()
+REGISTRATION, CREATED = volume_resource.VolumeRegistrationResource(), volume_resource.CreatedVolumeResource()
 JOB = plugin_job.PluginJobResource()
 KINDS = pytest.mark.parametrize("kind", [REGISTRATION, CREATED], ids=["registered", "created"])
 NEWS = {
@@ -51,8 +50,8 @@ OF_JOB = {
     '      config {\n        command = "true"\n      }\n    }\n  }\n}\n',
     "owner": OWNED,
 }
-SHOP, BANK = registration_ownership.Requester(owner=OWNED), registration_ownership.Requester(owner=OTHER)
-NOBODY = registration_ownership.Requester()
+SHOP, BANK = owner_records.Requester(owner=OWNED), owner_records.Requester(owner=OTHER)
+NOBODY = owner_records.Requester()
 
 
 def adopting(who):
@@ -87,17 +86,17 @@ class Side:
 
     def acquire(self, who, volume_id="mysql"):
         """Have *who* acquire the owner record."""
-        records = registration_ownership.owner_records_of(self.client)
-        records.acquire(("default", volume_id), registration_ownership.NO_TOKEN, who)
+        records = ownership.OwnerRecords(self.client)
+        records.acquire(("default", volume_id), owner_records.NO_TOKEN, who)
 
     def release(self, volume_id="mysql"):
         """Have the owner record removed, as by a run of the stack that saw the volume unregistered."""
-        records = registration_ownership.owner_records_of(self.client)
-        records.release(("default", volume_id), registration_ownership.NO_TOKEN, SHOP)
+        records = ownership.OwnerRecords(self.client)
+        records.release(("default", volume_id), owner_records.NO_TOKEN, SHOP)
 
     def apply(self, *documents, who=SHOP, tell=lambda _line: None):
         """Have the command register *documents*."""
-        return applied.apply(self.client, applied.of_files(documents), requester=who, tell=tell)
+        return applied.apply(self.client, applied.of_files(documents), requester=who, report=tell)
 
 
 @pytest.fixture
@@ -390,7 +389,7 @@ def test_namespace_that_hides_its_owner_records_hides_no_others(clusters, side):
     first, half, told = side(serving, token="right"), side(serving, token="half"), []
     first.client.request("PUT", "/v1/namespace", body={"Name": "secret"})
     first.apply(document("mine"), document("b", namespace="secret"))
-    records = registration_ownership.owner_records_of(half.client)
+    records = ownership.OwnerRecords(half.client)
 
     seen = [records.read([*KEYS, ("default", "free")], told.append) for _ in range(2)][-1]
     with pytest.raises(errors.RefusedError, match=r"^volume secret/b: its owner record was not read: the token lacks"):

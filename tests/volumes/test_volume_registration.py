@@ -3,9 +3,9 @@
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.volumes import desired, volume_registration
+from nomad_csi.volumes import desired, volume_resource
 
-VOLUME = volume_registration.VolumeRegistrationResource()
+VOLUME = volume_resource.VolumeRegistrationResource()
 PATH = "/v1/volume/csi/mysql"
 IDENTITY = "prod/mysql"
 GIVEN = {

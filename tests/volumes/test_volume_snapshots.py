@@ -26,7 +26,7 @@ def test_snapshot_may_exist_only_where_the_answer_was_lost(scripted, status, tex
         nomad.Nomad(nomad.Connection(address=scripted.address)) as client,
         pytest.raises(errors.NomadApiError) as caught,
     ):
-        volume_snapshots.create(client, wanted, wait_s=5, tell=print)
+        volume_snapshots.create(client, wanted, wait_s=5, report=print)
 
     assert (caught.value.kind, len(scripted.sent("PUT"))) == (kind, 1)
     assert ("it may have been made" in caught.value.advice) is bool(advice)

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from nomad_csi.plan import registration
-from nomad_csi.volumes import removal, steps
+from nomad_csi.volumes import observe, steps
 from tests.model.world import FOLDER, SYSTEM
 from tests.walk import walk
 
@@ -83,18 +83,18 @@ def test_sequence_by_name(walked, names):
 
 def forget_who_holds(monkeypatch):
     """Delete what another resource of the stack took over."""
-    monkeypatch.setattr(removal.RemovedVolume, "record", "own")
+    monkeypatch.setattr(observe.RemovedVolume, "record", "own")
 
 
 def name_by_id(monkeypatch):
     """Make storage by the volume's id, as other storage of that name."""
     monkeypatch.setattr(registration, "made_name", lambda name, _nonce: name)
-    monkeypatch.setattr(steps, "_registered_besides", lambda *_: None)
+    monkeypatch.setattr(steps, "_others_of", lambda *_: [])
 
 
 def let_copies_delete(monkeypatch):
     """Delete under another label than the recorded one."""
-    monkeypatch.setattr(removal.stack_identity, "other_stack", lambda *_: "")
+    monkeypatch.setattr(observe.stack_identity, "other_stack", lambda *_: "")
 
 
 DEFECTS = {

@@ -13,7 +13,7 @@ from nomad_csi.pulumi_state import urns
 from nomad_csi.spec import model as spec
 from nomad_csi.spec import names
 from nomad_csi.text import foreign
-from nomad_csi.volumes import desired, registration_change, volume_properties
+from nomad_csi.volumes import desired, volume_properties
 
 T = TypeVar("T")
 
@@ -113,12 +113,12 @@ def refuse_handed_over(registration: resources.VolumeRegistration, storage: Mapp
 
 def _refuse(urn: str, state: Mapping[str, Mapping[str, Any]], news: Mapping[str, Any]) -> None:
     volume = _volume(news)
-    storage = registration_change.planned_storage(volume)
+    storage = desired.planned_storage(volume)
     for other, recorded in state.items():
         if other == urn or urns.read(other).type != names.VOLUME_REGISTRATION_TYPE:
             continue
         before = _volume(recorded)
-        left = registration_change.left_storage(before, volume) if before.key == volume.key else None
+        left = desired.left_storage(before, volume) if before.key == volume.key else None
         if left is not None and left.contains(storage):
             from nomad_csi.volumes import hold  # noqa: PLC0415  # it loads the client of Nomad
 

@@ -23,7 +23,7 @@ from nomad_csi.volumes import (
     facts,
     outcome,
     owner_records,
-    registration_ownership,
+    ownership,
     secret_safety,
     sending,
     sharing,
@@ -207,11 +207,11 @@ class NotedVolume:
         return "not known" if secret_safety.is_at_risk(self._client, self._document.secrets) else "absent"
 
     @concurrency.read_once
-    def _owners(self) -> registration_ownership.VolumeOwners:
-        return registration_ownership.owner_records_of(self._client).read([volumes.key_of(self._document)])
+    def _owners(self) -> ownership.VolumeOwners:
+        return ownership.OwnerRecords(self._client).read([volumes.key_of(self._document)])
 
     @property
-    def owner(self) -> registration_ownership.OwnerRecord | None:
+    def owner(self) -> owner_records.OwnerRecord | None:
         """The owner record; ``None``: there is none, or it may not be read."""
         return self._owners.owners.get(volumes.key_of(self._document))
 
@@ -452,10 +452,10 @@ class Replacement:
         owner = NotedVolume(self._client, document).owner or owner_records.NO_RECORD
         clock = self._client.clock
         policy = sending.RetryPolicy(deadline=clock.now() + 2 * volumes.REGISTER_TIMEOUT_S, clock=clock)
+        requester = owner_records.Requester(owner=owner.owner, stack_id=owner.stack_id)
+        owned = ownership.VolumeOwner(client=self._client, key=volumes.key_of(document), requester=requester)
         try:
-            requester = registration_ownership.Requester(owner=owner.owner, stack_id=owner.stack_id)
-            run = sending.RegistrationRun(self._client)
-            run.register(document, registration_ownership.OwnerToken(), requester, policy, is_new=True)
+            sending.RegistrationRun(self._client).register(document, owned, policy, is_new=True)
         except (errors.NomadApiError, errors.RefusedError) as error:
             if isinstance(error, errors.NomadApiError) and error.kind == "ambiguous" and self._is_there():
                 return

@@ -21,7 +21,7 @@ from nomad_csi.nomad.http import replies, request
 from nomad_csi.plan import model as plans
 from nomad_csi.spec import model as spec
 from nomad_csi.spec import names
-from nomad_csi.volumes import owner_records, registration_ownership
+from nomad_csi.volumes import owner_records, ownership
 
 # Propagation of the mount of Nomad's data directory, if the agent is a client on this machine.
 #
@@ -162,7 +162,7 @@ def _owner_records(
     """Return the owner records in the namespaces of volumes. Optional: a token that may not read them is no error."""
     namespaces = {client.connection.namespace}
     namespaces |= set() if isinstance(held, facts.Unknown) else {item.namespace for item in held}
-    records = registration_ownership.owner_records_of(client)
+    records = ownership.OwnerRecords(client)
     try:
         listed = [records.list_all(namespace) for namespace in sorted(namespaces)]
     except errors.NomadApiError as error:

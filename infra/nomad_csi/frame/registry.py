@@ -19,8 +19,8 @@ _MODULES = {
     "StackIdentity": ("frame.stack_identity", "DECLARED", "frame.stack_identity"),
     "PluginJob": ("jobs.plugin_job_properties", "DECLARED", "jobs.plugin_job"),
     "PluginHealth": ("health.plugin_health_properties", "DECLARED", "health.plugin_health"),
-    "VolumeRegistration": ("volumes.volume_properties", "REGISTRATION", "volumes.volume_registration"),
-    "CreatedVolume": ("volumes.volume_properties", "CREATED", "volumes.created_volume"),
+    "VolumeRegistration": ("volumes.volume_properties", "REGISTRATION", "volumes.volume_resource"),
+    "CreatedVolume": ("volumes.volume_properties", "CREATED", "volumes.volume_resource"),
     "StorageHold": ("volumes.hold", "DECLARED", "volumes.hold"),
     "RenderedFile": ("provider.rendered_file", "DECLARED", "provider.rendered_file"),
 }

@@ -20,7 +20,7 @@ from nomad_csi.nomad import jobs, namespaces, plugin_jobs, plugins, volumes
 from nomad_csi.plan import model
 from nomad_csi.render import documents, files
 from nomad_csi.text import table
-from nomad_csi.volumes import apply_volumes, registration_ownership
+from nomad_csi.volumes import apply_volumes, owner_records
 
 OWNERLESS = "runs already, without an owner record, and differs: --adopt takes it over"
 """Why a job is left alone that `nomad job run` started."""
@@ -115,7 +115,7 @@ def plan_changes(
     *,
     folder: Path | None = None,
     templates: Path | None = None,
-    requester: registration_ownership.Requester = registration_ownership.NO_OWNER,
+    requester: owner_records.Requester = owner_records.NO_OWNER,
     is_whole: bool = True,
 ) -> PlannedChanges:
     """
@@ -136,13 +136,23 @@ def plan_changes(
         errors.SpecError: files are compared and an external id is not known.
 
     """
-    on_disk = () if folder is None else _files(folder, files.render_plan(plan, external_ids, templates=templates))
+    on_disk: dict[str, str] = {}
+    if folder is not None:
+        rendered = files.render_plan(plan, external_ids, templates=templates)
+        on_disk = dict.fromkeys(rendered, apply_volumes.EQUAL)
+        on_disk |= {item.path: item.reason for item in files.stale(folder, rendered)}
     registered = apply_volumes.Registered(client, plan)
-    items = (*_jobs(client, plan, templates, requester), *registered.changes(external_ids, requester))
-    new = (item.name.partition("/")[0] for item in items if item.state == apply_volumes.NEW)
-    missing = namespaces.missing(client, new)
+    items = [*_jobs(client, plan, templates, requester), *registered.changes(external_ids, requester)]
+    missing = namespaces.missing(client, (item.namespace for item in items if item.state == apply_volumes.NEW))
+    seen = ", ".join(missing.existing) or "none that the token sees"
+    for index, item in enumerate(items):
+        if (namespace := item.namespace) in missing.names:
+            fix = namespaces.fix(namespace, missing.existing)
+            remark = f"there is no namespace {namespace} (there are: {seen}); {fix}"
+            items[index] = item.remarked(remark, state="refused")
+    items += (PlannedChange(kind="file", name=path, state=state) for path, state in on_disk.items())
     return PlannedChanges(
-        items=(*(_check_namespace(item, missing) for item in items), *on_disk),
+        items=tuple(items),
         jobs_not_in_spec=_jobs_outside(client, plan, requester.owner) if is_whole and requester.owner else (),
         not_in_spec=registered.outside(requester.owner) if is_whole else (),
     )
@@ -188,7 +198,7 @@ def _jobs(
     client: nomad.Nomad,
     plan: model.StoragePlan,
     templates: Path | None,
-    requester: registration_ownership.Requester,
+    requester: owner_records.Requester,
 ) -> Iterator[PlannedChange]:
     context = resource.Context(connect=lambda: client)
     for plugin in plan.plugins:
@@ -197,7 +207,7 @@ def _jobs(
         for job in plugin.jobs:
             inputs = _inputs(plugin, job, requester, templates)
             wanted = wanted_job.WantedJob(context, inputs, {}, command=requester)
-            wanted.kind = job.job_type
+            wanted.kind, wanted.is_monolith = job.job_type, job.role == "monolith"
             item = _compared(wanted)
             judged = beside.check([tasks[job.job_id]])
             is_unknown = beside.unchecked and item.state == apply_volumes.EQUAL
@@ -252,20 +262,20 @@ def _compare_source(
 def start(
     client: nomad.Nomad,
     plugins: Iterable[model.PluginPlan],
-    requester: registration_ownership.Requester,
+    requester: owner_records.Requester,
     *,
     templates: Path | None = None,
-    tell: Callable[[str], None] = lambda _line: None,
+    report: Callable[[str], None] = lambda _line: None,
 ) -> None:
     """
     Run the jobs of *plugins* in their order, and wait until each plugin is verified healthy.
 
-    A job that runs as the spec says, with an owner's record of the same label, is left alone; so is that record, with
+    A job that runs as in the spec, with an owner's record of the same label, is left alone; so is that record, with
     the nonce that a stack's state holds. Raises `errors.RefusedError` for a job of a Pulumi stack that differs, what
     `PluginJobResource.create` raises, and, for a plugin that does not become healthy, what `plugin_health_wait.wait`
     raises; the jobs before it run on.
     """
-    context = resource.Context(connect=lambda: client, stack=requester.owner, status=tell, warn=tell, note=tell)
+    context = resource.Context(connect=lambda: client, stack=requester.owner, status=report, warn=report, note=report)
     for plugin in plugins:
         indexes = {}
         for job in plugin.jobs:
@@ -283,7 +293,7 @@ def start(
 def stop(
     client: nomad.Nomad,
     key: owner.Key,
-    requester: registration_ownership.Requester,
+    requester: owner_records.Requester,
     *,
     is_dry_run: bool = False,
     without: Collection[volumes.Key] = (),
@@ -306,13 +316,13 @@ def stop(
     wanted_job.refuse_serving(client, found, registered_too=True, without=without)
     if not is_dry_run:
         wanted_job.remove(resource.Context(connect=lambda: client), found)
-        owner.records(client).release(key, registration_ownership.NO_TOKEN, requester)
+        owner.records(client).release(key, owner_records.NO_TOKEN, requester)
 
 
 def _inputs(
     plugin: model.PluginPlan,
     job: model.PluginJob,
-    requester: registration_ownership.Requester,
+    requester: owner_records.Requester,
     templates: Path | None,
 ) -> resource.Properties:
     """Return the inputs of `PluginJobResource`."""

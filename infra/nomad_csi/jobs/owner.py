@@ -14,7 +14,7 @@ from nomad_csi import errors, nomad
 from nomad_csi.frame import resource
 from nomad_csi.nomad import cluster_identity, jobs
 from nomad_csi.plan import jobs as planned
-from nomad_csi.volumes import owner_records, registration_ownership
+from nomad_csi.volumes import owner_records, ownership
 
 OWNER_META = planned.OWNER_META
 
@@ -23,9 +23,9 @@ Key = tuple[str, str]
 """Namespace and job id."""
 
 
-def records(client: nomad.Nomad) -> registration_ownership.OwnerRecords:
+def records(client: nomad.Nomad) -> ownership.OwnerRecords:
     """Return the owner records of plugin jobs."""
-    return registration_ownership.owner_records_of(client, owner_records.JOB_FOLDER)
+    return ownership.OwnerRecords(client, owner_records.JOB_FOLDER)
 
 
 def owner_of(client: nomad.Nomad, found: jobs.Job | None) -> OwnerRecord | None:

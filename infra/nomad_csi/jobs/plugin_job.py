@@ -16,7 +16,10 @@ from nomad_csi.hcl import read
 from nomad_csi.jobs import owner, plugin_job_properties, wanted_job
 from nomad_csi.nomad import cluster_identity, jobs
 from nomad_csi.text import listing
-from nomad_csi.volumes import registration_ownership
+from nomad_csi.volumes import ownership
+
+Values = Mapping[str, Any]
+"""Inputs or outputs."""
 
 EQUAL = wanted_job.EQUAL
 
@@ -26,9 +29,7 @@ class PluginJobResource(resource.Resource):
 
     declared = plugin_job_properties.DECLARED
 
-    def diff(
-        self, identity: str, old_inputs: Mapping[str, Any], old_outputs: Mapping[str, Any], news: Mapping[str, Any]
-    ) -> resource.ResourceDiff:
+    def diff(self, identity: str, old_inputs: Values, old_outputs: Values, news: Values) -> resource.ResourceDiff:
         """
         Compare inputs, and report drift as a difference in its kind: ``stopped``, or ``edited`` with what differs.
 
@@ -52,13 +53,13 @@ class PluginJobResource(resource.Resource):
         notice = _notice(identity, news, _job_type(news["hcl"]))
         return dataclasses.replace(found, updates=updates, replaces=("hcl",), notice=notice)
 
-    def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
+    def preview(self, news: Values) -> tuple[str, resource.Properties]:
         """Return the id and the inputs; the registration determines the index and the version."""
         unknown = dict.fromkeys(("jobModifyIndex", "version", "cluster", *stack_identity.OUTPUTS), resource.UNKNOWN)
         known = self.declared.recorded(news) | {"driftType": EQUAL}
         return resource.identity(news["namespace"], news["jobId"]), known | unknown
 
-    def preflight(self, context: resource.Context, old_outputs: Mapping[str, Any], news: Mapping[str, Any]) -> None:
+    def preflight(self, context: resource.Context, old_outputs: Values, news: Values) -> None:
         """
         Check in a preview what `create` and `update` refuse.
 
@@ -81,7 +82,7 @@ class PluginJobResource(resource.Resource):
                     raise
                 context.warn(f"{error}; `up` is refused, unless the job is imported first")
 
-    def create(self, context: resource.Context, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
+    def create(self, context: resource.Context, news: Values) -> tuple[str, resource.Properties]:
         """
         Register the job, or take over one that is equal, ours or stopped.
 
@@ -91,7 +92,7 @@ class PluginJobResource(resource.Resource):
         return f"{news['namespace']}/{news['jobId']}", bring(wanted_job.WantedJob(context, news, {}))
 
     def read(
-        self, context: resource.Context, identity: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
+        self, context: resource.Context, identity: str, inputs: Values, outputs: Values
     ) -> tuple[resource.Properties, resource.Properties] | None:
         """
         Return the recorded inputs, and the job's drift from them by Nomad's own plan.
@@ -113,7 +114,7 @@ class PluginJobResource(resource.Resource):
         return dict(inputs), dict(outputs)
 
     def update(
-        self, context: resource.Context, identity: str, old_outputs: Mapping[str, Any], news: Mapping[str, Any]
+        self, context: resource.Context, identity: str, old_outputs: Values, news: Values
     ) -> resource.Properties:
         """
         Register the job again with check-and-set: refused where it changes between plan and registration.
@@ -124,7 +125,7 @@ class PluginJobResource(resource.Resource):
         del identity
         return bring(wanted_job.WantedJob(context, news, old_outputs))
 
-    def delete(self, context: resource.Context, identity: str, outputs: Mapping[str, Any]) -> None:
+    def delete(self, context: resource.Context, identity: str, outputs: Values) -> None:
         """
         Stop the job, wait until its tasks have ended, and purge it; not while a volume of its plugin is claimed.
 
@@ -155,7 +156,7 @@ class PluginJobResource(resource.Resource):
 
 def _unknown_owner(found: jobs.Job) -> str:
     """Return that the owner record of the running job *found* could not be read, so that it runs on, and what to do."""
-    rights = registration_ownership.RIGHTS.format(namespace=found.namespace)
+    rights = ownership.RIGHTS.format(namespace=found.namespace)
     command = f"nomad job stop -namespace {found.namespace} {shlex.quote(found.job_id)}"
     return (
         f"job {found.namespace}/{found.job_id} runs on: without an owner record it is not known whether another "
@@ -164,7 +165,7 @@ def _unknown_owner(found: jobs.Job) -> str:
     )
 
 
-def _notice(identity: str, news: Mapping[str, Any], kind: str = "") -> str:
+def _notice(identity: str, news: Values, kind: str = "") -> str:
     """
     Return the steps of a replacement, in this order: two jobs would be two instances of the plugin on a client.
 
@@ -208,7 +209,7 @@ def bring(wanted: wanted_job.WantedJob) -> resource.Properties:
     return resource.seen_afterwards(seen, "/".join(wanted.key), without, done="registered", gone=gone)
 
 
-def _outputs(inputs: Mapping[str, Any], found: jobs.Job | None, drift: wanted_job.Drift) -> resource.Properties:
+def _outputs(inputs: Values, found: jobs.Job | None, drift: wanted_job.Drift) -> resource.Properties:
     return plugin_job_properties.DECLARED.recorded(inputs) | {
         "jobModifyIndex": found.job_modify_index if found is not None else 0,
         "version": found.version if found is not None else 0,
@@ -218,7 +219,7 @@ def _outputs(inputs: Mapping[str, Any], found: jobs.Job | None, drift: wanted_jo
 
 
 def _live(
-    client: nomad.Nomad, found: jobs.Job, inputs: Mapping[str, Any], recorded: Mapping[str, Any]
+    client: nomad.Nomad, found: jobs.Job, inputs: Values, recorded: Values
 ) -> tuple[resource.Properties, resource.Properties]:
     """Return the *inputs*, for an import those submitted with the job, and outputs with the drift from them."""
     known = dict(inputs) or _imported(client, found)

@@ -105,6 +105,11 @@ class WantedJob:
         return str(self.document.get("Type") or "")
 
     @functools.cached_property
+    def is_monolith(self) -> bool:
+        """Whether one process of the wanted job serves both roles: its type is the user's choice then."""
+        return any(task.role == "monolith" for task in plugin_jobs.tasks_of_document(self.document))
+
+    @functools.cached_property
     def owner(self) -> owner.OwnerRecord | None:
         """The owner of the running job."""
         return owner.owner_of(self.context.client, self.found)
@@ -138,11 +143,15 @@ class WantedJob:
         if found is None or not kind or found.type in {"", kind}:
             return ""
         command = f"nomad job stop -namespace {found.namespace} {shlex.quote(found.job_id)}"
+        choice = "where it serves both roles in one process, the controller and the node job of the plugin replace it; "
+        if self.is_monolith:
+            choice = (
+                f"keep the type with monolith.job_type: {found.type}, or have the stack that owns it replace it with "
+                f"monolith.job_type: {kind}; else "
+            )
         return (
-            f"it is a {found.type} job, and Nomad makes no {kind} job of it: where the plugin is both, keep the type "
-            f"with monolith.job_type: {found.type}, or have the stack that owns it replace it with monolith.job_type: "
-            f"{kind}; else stop it while no volume of the plugin is claimed, and purge it when its tasks have ended "
-            f"(`{command}`, then the same with -purge)"
+            f"it is a {found.type} job, and Nomad makes no {kind} job of it: {choice}stop it while no volume of the "
+            f"plugin is claimed, and purge it when its tasks have ended (`{command}`, then the same with -purge)"
         )
 
     @property
@@ -310,26 +319,21 @@ def remove(context: resource.Context, job: jobs.Job) -> None:
     """
     if not job.stopped:
         jobs.stop(context.client, job.namespace, job.job_id, purge=False)
-    _wait_until_ended(context, job)
-    jobs.stop(context.client, job.namespace, job.job_id, purge=True)
-
-
-def _wait_until_ended(context: resource.Context, job: jobs.Job) -> None:
-    timeout_s, clock = context.timeout_s or END_TIMEOUT_S, context.client.clock
-    deadline = clock.now() + timeout_s
-    while running := _running(context.client, job):
+    client, timeout_s, name = context.client, context.timeout_s or END_TIMEOUT_S, f"job {job.namespace}/{job.job_id}"
+    deadline = client.clock.now() + timeout_s
+    while True:
+        allocations = jobs.allocations(client, job.namespace, job.job_id)
+        running = [item for item in allocations if item.client_status not in volume_records.ENDED]
+        if not running:
+            break
         context.status(f"{len(running)} tasks are stopping" if len(running) > 1 else "1 task is stopping")
         if context.cancelled.is_set():
-            raise errors.CancelledError(f"interrupted: job {job.namespace}/{job.job_id} is stopped, not purged")
-        if clock.now() > deadline:
+            raise errors.CancelledError(f"interrupted: {name} is stopped, not purged")
+        if client.clock.now() > deadline:
             left = ", ".join(f"{item.alloc_id[:8]} on {item.node_name} ({item.client_status})" for item in running)
             raise errors.NomadCsiError(
-                f"job {job.namespace}/{job.job_id} is stopped, but after {timeout_s:g} s allocations still run: "
-                f"{left}; it was not purged: check these clients, then run again"
+                f"{name} is stopped, but after {timeout_s:g} s allocations still run: {left}; it was not purged: check "
+                "these clients, then run again"
             )
-        clock.wait(context.cancelled, INTERVAL_S)
-
-
-def _running(client: nomad.Nomad, job: jobs.Job) -> tuple[jobs.Allocation, ...]:
-    found = jobs.allocations(client, job.namespace, job.job_id)
-    return tuple(allocation for allocation in found if allocation.client_status not in volume_records.ENDED)
+        client.clock.wait(context.cancelled, INTERVAL_S)
+    jobs.stop(client, job.namespace, job.job_id, purge=True)

@@ -78,13 +78,17 @@ def get_many(nomad: request.Nomad, keys: Iterable[Key]) -> Iterator[Volume | Non
     return request.read_many(functools.partial(get, nomad, *key) for key in keys)
 
 
-def list_volumes(nomad: request.Nomad, namespace: str, *, prefix: str = "") -> tuple[ListedVolume, ...]:
+def list_volumes(
+    nomad: request.Nomad, namespace: str, *, prefix: str = "", storage: str = ""
+) -> tuple[ListedVolume, ...]:
     """
     Return the CSI volumes of *namespace* whose ids begin with *prefix*; ``*``: all namespaces that the token may see.
 
-    Has no filter by plugin: together with ``*``, Nomad returns an empty list for it.
+    *storage*: only those whose external id contains it; its characters need no escape. Has no filter by plugin:
+    together with ``*``, Nomad returns an empty list for it.
     """
     query = {"type": "csi", "namespace": namespace} | ({"prefix": prefix} if prefix else {})
+    query |= {"filter": f'ExternalID contains "{storage}"'} if storage else {}
     return tuple(listed_volume(item) for item in replies.many(nomad, request.path_of("volumes"), query=query))
 
 

@@ -21,7 +21,7 @@ from nomad_csi.pulumi_state import urns
 from nomad_csi.spec.names import CREATED_VOLUME_TYPE as CREATED
 from nomad_csi.spec.names import PLUGIN_JOB_TYPE as JOB
 from nomad_csi.spec.names import VOLUME_REGISTRATION_TYPE as REGISTERED
-from nomad_csi.volumes import owner_records, registration_ownership
+from nomad_csi.volumes import owner_records, ownership
 
 PLACEHOLDER = "<PLACEHOLDER>"
 """Pulumi's placeholder for an id."""
@@ -276,7 +276,7 @@ def _volume(client: nomad.Nomad, namespace: str, volume_id: str, inputs: Mapping
     if found is None:
         return ImportableObject(reason="Nomad does not have it; `pulumi up` registers it")
     key = namespace, volume_id
-    owner = registration_ownership.owner_records_of(client).read([key]).owners.get(key)
+    owner = ownership.OwnerRecords(client).read([key]).owners.get(key)
     return ImportableObject(id="/".join(key), external_id=found.external_id, reason=_owned_by_another(owner, inputs))
 
 

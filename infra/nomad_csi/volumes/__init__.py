@@ -9,7 +9,7 @@ One registration from top to bottom: `VolumeResource.create` and `update`, or `a
 carries it out; `RegistrationRun.register` writes the owner record, sends the request, takes it back where another
 volume had the storage before, and confirms the record.
 
-One removal: a resource makes a `RemovedVolume`, `decide.decide_removal` decides, and `removal.remove` waits for claims,
+One removal: a resource makes a `RemovedVolume`, `decide.decide_removal` decides, and `steps.remove` waits for claims,
 deregisters, and releases the owner record. A command names a volume without a state: `deregistration.deregister`. With
 its data: `deletion.delete`, which proves first that the storage is the volume's (`deletion_proof`).
 """

@@ -24,12 +24,13 @@ from nomad_csi.volumes import (
     compare,
     decide,
     desired,
+    observe,
     outcome,
-    registration_ownership,
+    owner_records,
+    ownership,
     secret_safety,
     sending,
     steps,
-    wanted_volume,
 )
 
 DEADLINE_S = 900.0
@@ -38,9 +39,6 @@ DEADLINE_S = 900.0
 ATTEMPTS = 5
 WAIT_S = 1.0
 """Maximum number of attempts of a request, and the seconds before the second one; doubled before each further one."""
-
-_TAKEN = "cannot be updated"
-"""Part of Nomad's refusal of a volume that was not registered a moment ago: a concurrent registration came first."""
 
 ADOPT = "nothing was changed: --adopt takes it over"
 
@@ -101,9 +99,9 @@ def apply(
     client: nomad.Nomad,
     wanted: Iterable[Wanted],
     *,
-    requester: registration_ownership.Requester = registration_ownership.NO_OWNER,
+    requester: owner_records.Requester = owner_records.NO_OWNER,
     timeout_s: float = 0,
-    tell: Callable[[str], None] = lambda _line: None,
+    report: Callable[[str], None] = lambda _line: None,
 ) -> tuple[AppliedVolume, ...]:
     """
     Create, register and change the volumes *wanted*, and return an outcome for each, in their order.
@@ -118,7 +116,7 @@ def apply(
         requester: who acts; with an owner, owner records are written.
         timeout_s: for all registrations, those not sent by then have ``failed``, and for each created volume; 0:
             `DEADLINE_S`, and the default of creating or growing one.
-        tell: called with progress, every attempt after the first, and warnings.
+        report: called with progress, every attempt after the first, and warnings.
 
     Raises:
         errors.SpecError: a volume is not valid, two have the same namespace and id, or Nomad lacks a namespace; nothing
@@ -126,9 +124,9 @@ def apply(
         errors.NomadApiError: the registered volumes could not be read; nothing was sent.
 
     """
-    policy = _policy(client, timeout_s or DEADLINE_S, tell)
+    policy = _policy(client, timeout_s or DEADLINE_S, report)
     context = resource.Context(
-        connect=lambda: client, status=tell, warn=tell, timeout_s=timeout_s, cancelled=policy.cancelled
+        connect=lambda: client, status=report, warn=report, timeout_s=timeout_s, cancelled=policy.cancelled
     )
     by_key = _by_key(wanted, requester)
     policy.retry(lambda: namespaces.check_all(client, by_key))
@@ -140,28 +138,29 @@ def apply(
         for each, decision in decided
         if decision.refusal is None and (has_record or len(decision.steps) > 1)
     ]
+    run = context.operation.once("registrations", lambda: sending.RegistrationRun(client, is_of_many=True))
     try:
         for done in concurrency.counted(concurrency.each(calls, workers=sending.CONCURRENT), len(calls)):
             outcomes[done.namespace, done.volume_id] = done
+        run.settle()
     finally:
         policy.cancelled.set()  # what is under way after an interrupt sends nothing more
+    outcomes |= {key: _failed(outcomes[key], problem) for key, problem in run.problems.items()}
     return tuple(outcomes.values())
 
 
-def retried(client: nomad.Nomad, ask: Callable[[], _Answer], tell: Callable[[str], None]) -> _Answer:
-    """Return the result of *ask*, which only reads; *tell* is called for every attempt after the first."""
-    return _policy(client, DEADLINE_S, tell).retry(ask)
+def retried(client: nomad.Nomad, ask: Callable[[], _Answer], report: Callable[[str], None]) -> _Answer:
+    """Return the result of *ask*, which only reads; *report* is called for every attempt after the first."""
+    return _policy(client, DEADLINE_S, report).retry(ask)
 
 
-def _policy(client: nomad.Nomad, timeout_s: float, tell: Callable[[str], None]) -> sending.RetryPolicy:
+def _policy(client: nomad.Nomad, timeout_s: float, report: Callable[[str], None]) -> sending.RetryPolicy:
     return sending.RetryPolicy(
-        deadline=client.clock.now() + timeout_s, attempts=ATTEMPTS, wait_s=WAIT_S, report=tell, clock=client.clock
+        deadline=client.clock.now() + timeout_s, attempts=ATTEMPTS, wait_s=WAIT_S, report=report, clock=client.clock
     )
 
 
-def _by_key(
-    wanted: Iterable[Wanted], who: registration_ownership.Requester
-) -> dict[volumes.Key, desired.DesiredVolume]:
+def _by_key(wanted: Iterable[Wanted], who: owner_records.Requester) -> dict[volumes.Key, desired.DesiredVolume]:
     """Return what is *wanted* by namespace and id. Raises `errors.SpecError` with every duplicate."""
     found: dict[volumes.Key, desired.DesiredVolume] = {}
     problems = []
@@ -178,43 +177,41 @@ def _by_key(
 def _decide(
     context: resource.Context,
     wanted: Mapping[volumes.Key, desired.DesiredVolume],
-    owners: registration_ownership.VolumeOwners | None = None,
-) -> list[tuple[wanted_volume.WantedVolume, decide.Decision]]:
+    owners: ownership.VolumeOwners | None = None,
+) -> list[tuple[observe.WantedVolume, decide.Decision]]:
     """Return each volume with what is done about it; changes nothing. *owners*: their records; ``None``: read here."""
     client = context.client
     readable = [key for key, item in wanted.items() if not secret_safety.is_at_risk(client, item.document.secrets)]
     found = dict(volumes.found(client, readable))
     # A record is written before its volume is registered: read after the volume, it is there.
-    owners = owners or registration_ownership.owner_records_of(client).read(wanted, context.warn)
+    owners = owners or ownership.OwnerRecords(client).read(wanted, context.warn)
     observed = []
     for key, volume in wanted.items():
         known = {"owners": owners} | ({"found": found[key]} if key in found else {})
-        observed.append(wanted_volume.WantedVolume(context, volume, None, is_label_enough=True, known=known))
+        observed.append(observe.WantedVolume(context, volume, None, is_label_enough=True, known=known))
     return [(each, each.decision()) for each in observed]
 
 
 def _carry_out(
     context: resource.Context,
-    wanted: wanted_volume.WantedVolume,
+    wanted: observe.WantedVolume,
     decision: decide.Decision,
     policy: sending.RetryPolicy,
 ) -> AppliedVolume:
     """Carry out the *decision*, and return the outcome."""
     planned = outcome_of(wanted, decision)
+    statuses: Mapping[Status, Status] = {"new": "registered", "changes": "updated"}
+    done = dataclasses.replace(planned, status=statuses.get(planned.status, planned.status))
     try:
         made = steps.carry_out(context, wanted, decision, policy)
         if wanted.source == "existing":
-            return _carried_out(planned, new="registered")
+            return done
         seen = steps.seen_afterwards(context, wanted, made)
     except (errors.RefusedError, errors.NomadApiError, resource.InitFailedError) as error:
-        if planned.status == "new" and _TAKEN in str(error):
-            [(again, now)] = _decide(context, {wanted.key: wanted.desired})
-            if now.refusal is not None:
-                return _refused(again, now.refusal)
         return _failed(planned, error)
-    is_again = "registered again" in decision.remarks
-    done = _carried_out(planned, new="registered" if is_again else "created")
-    return dataclasses.replace(done, external_id=seen.external_id, capacity_bytes=seen.capacity_bytes)
+    is_created = planned.status == "new" and "registered again" not in decision.remarks
+    status: Status = "created" if is_created else done.status
+    return dataclasses.replace(done, status=status, external_id=seen.external_id, capacity_bytes=seen.capacity_bytes)
 
 
 # The outcome of a decision.
@@ -224,7 +221,7 @@ _BY_CONTENT = frozenset({"taken", "never in place", "impossible"})
 """Refusals because of differences, which are the reason."""
 
 
-def outcome_of(wanted: wanted_volume.WantedVolume, decision: decide.Decision) -> AppliedVolume:
+def outcome_of(wanted: observe.WantedVolume, decision: decide.Decision) -> AppliedVolume:
     """Return the planned outcome of the volume *wanted* with its *decision*, or why nothing is done."""
     if decision.refusal is not None:
         return _refused(wanted, decision.refusal)
@@ -233,11 +230,14 @@ def outcome_of(wanted: wanted_volume.WantedVolume, decision: decide.Decision) ->
     if found is None:
         again = f"gets its storage {wanted.kept_storage} again" if "registered again" in decision.remarks else ""
         return AppliedVolume(namespace=namespace, volume_id=volume_id, status="new", reason=again)
+    note = "taken over: it had no owner record" if "taken over" in decision.remarks and wanted.has_owner else ""
+    if wanted.record == "foreign":
+        note = f"taken over from owner {wanted.owner}" if wanted.has_owner else ""
     return AppliedVolume(
         namespace=namespace,
         volume_id=volume_id,
         status="changes" if len(decision.steps) > 1 else "unchanged",
-        reason=_note(wanted, decision),
+        reason=note,
         external_id=found.external_id,
         capacity_bytes=found.capacity_bytes,
         changes=compare.sentences(wanted.compared.differences),
@@ -245,14 +245,7 @@ def outcome_of(wanted: wanted_volume.WantedVolume, decision: decide.Decision) ->
     )
 
 
-def _note(wanted: wanted_volume.WantedVolume, decision: decide.Decision) -> str:
-    """Return what else happens to a registration that exists."""
-    if wanted.record == "foreign":
-        return f"taken over from owner {wanted.owner}" if wanted.has_owner else ""
-    return "taken over: it had no owner record" if "taken over" in decision.remarks and wanted.has_owner else ""
-
-
-def _refused(wanted: wanted_volume.WantedVolume, refusal: decide.Refusal) -> AppliedVolume:
+def _refused(wanted: observe.WantedVolume, refusal: decide.Refusal) -> AppliedVolume:
     namespace, volume_id = wanted.key
     planned = AppliedVolume(namespace=namespace, volume_id=volume_id, status="refused")
     if refusal == "foreign":
@@ -264,21 +257,11 @@ def _refused(wanted: wanted_volume.WantedVolume, refusal: decide.Refusal) -> App
     return dataclasses.replace(planned, reason="; ".join((*changes, *adopt)), changes=changes)
 
 
-def _carried_out(planned: AppliedVolume, *, new: Literal["created", "registered"]) -> AppliedVolume:
-    """Return the outcome once the *planned* one is carried out."""
-    done: Mapping[Status, Status] = {"new": new, "changes": "updated"}
-    return dataclasses.replace(planned, status=done.get(planned.status, planned.status))
-
-
 def _failed(planned: AppliedVolume, error: errors.NomadCsiError) -> AppliedVolume:
     """Return the outcome of the *planned* one after *error*."""
-    if isinstance(error, errors.RefusedError):
-        status: Status = "refused"
-    elif isinstance(error, errors.NomadApiError):
-        status = outcome.STATUS_OF_KIND[error.kind]
-    else:
-        status = "unknown"
-    owner = error.owner if isinstance(error, registration_ownership.LostError) else ""
+    kind = error.kind if isinstance(error, errors.NomadApiError) else "ambiguous"
+    status: Status = "refused" if isinstance(error, errors.RefusedError) else outcome.STATUS_OF_KIND[kind]
+    owner = error.owner if isinstance(error, ownership.LostError) else ""
     return dataclasses.replace(planned, status=status, reason=str(error), owner=owner)
 
 
@@ -321,6 +304,11 @@ class PlannedChange:
     remarks: tuple[str, ...] = ()
 
     @property
+    def namespace(self) -> str:
+        """The namespace of a job or volume."""
+        return self.name.partition("/")[0]
+
+    @property
     def is_change(self) -> bool:
         """Whether there is a difference to the plan."""
         return self.state not in {EQUAL, NOT_COMPARED}
@@ -329,10 +317,10 @@ class PlannedChange:
         """Return it with these *remarks* before its own, in another *state* where one is given."""
         return dataclasses.replace(self, state=state or self.state, remarks=(*remarks, *self.remarks))
 
-    def of_owner(self, owner: str, requester: registration_ownership.Requester) -> "PlannedChange":
+    def of_owner(self, owner: str, requester: owner_records.Requester) -> "PlannedChange":
         """Return it with its *owner*, if that is another one than *requester*, and it would change or may not."""
-        is_told = owner not in {"", requester.owner} and self.state != EQUAL
-        return self.remarked(f"belongs to owner {owner}") if is_told else self
+        is_reported = owner not in {"", requester.owner} and self.state != EQUAL
+        return self.remarked(f"belongs to owner {owner}") if is_reported else self
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -355,7 +343,7 @@ class Registered:
         self._wanted = {volumes.key_of(item.registration) for item in plan.volumes}
         self._plugin_ids = self._list()
         keys = self._wanted | (self._plugin_ids or {}).keys()
-        self._records = registration_ownership.owner_records_of(client).read(keys)
+        self._records = ownership.OwnerRecords(client).read(keys)
 
     def _list(self) -> Mapping[volumes.Key, str] | None:
         """Return the plugin of each registered volume; ``None``: the token may not list them."""
@@ -371,9 +359,7 @@ class Registered:
                 raise
             return None
 
-    def changes(
-        self, external_ids: Mapping[str, str], requester: registration_ownership.Requester
-    ) -> Iterator[PlannedChange]:
+    def changes(self, external_ids: Mapping[str, str], requester: owner_records.Requester) -> Iterator[PlannedChange]:
         """Yield what applying each volume of the plan would change; without an owner nothing is refused for that."""
         pairs = [(item, planned_volumes.desired_document(item, external_ids)) for item in self._plan.volumes]
         who = dataclasses.replace(requester, adopts=requester.adopts or not requester.owner)
@@ -390,7 +376,7 @@ class Registered:
             elif warnings and item.state != EQUAL:
                 item = dataclasses.replace(item, remarks=(*item.remarks, *warnings))
             if wanted.key in self._records.unread and (item.state != EQUAL or requester.owner):
-                item = item.remarked(registration_ownership.UNKNOWN.format(namespace=wanted.key[0]))
+                item = item.remarked(ownership.UNKNOWN.format(namespace=wanted.key[0]))
             yield item if requester.owner else item.of_owner(str(record or ""), requester)
 
     def outside(self, owner: str) -> tuple[UnplannedVolume, ...] | None:
@@ -429,7 +415,10 @@ def outside_lines(outside: Collection[UnplannedVolume] | None) -> Iterator[str]:
     """Yield the registered volumes of each owner that are not in the spec, and how to deregister them."""
     if outside is None:
         yield UNLISTED
-    for (owner, is_of_stack), keys in _by_owner(outside or ()).items():
+    by_owner: dict[tuple[str, bool], list[str]] = {}
+    for item in outside or ():
+        by_owner.setdefault((item.owner, item.is_of_stack), []).append(item.key)
+    for (owner, is_of_stack), keys in by_owner.items():
         origin = f"by owner {owner}" if owner else "for plugins of the spec, without a known owner"
         yield f"registered {origin}, and not in the spec: {listing.shortened(keys, SHOWN)}"
         command = shlex.join(["nomad-csi", "remove", *keys[:SHOWN], *(["--owner", owner] if owner else [])])
@@ -439,10 +428,3 @@ def outside_lines(outside: Collection[UnplannedVolume] | None) -> Iterator[str]:
             yield f"  they stay registered; to deregister them (their storage stays): {command}"
         else:
             yield f"  they stay registered; if they are in no other spec (their storage stays): {command}"
-
-
-def _by_owner(outside: Iterable[UnplannedVolume]) -> Mapping[tuple[str, bool], list[str]]:
-    found: dict[tuple[str, bool], list[str]] = {}
-    for item in outside:
-        found.setdefault((item.owner, item.is_of_stack), []).append(item.key)
-    return found

@@ -50,7 +50,7 @@ Refusal = Literal[
     "other storage",
     "unrecorded",
 ]
-"""Why nothing is done; `volumes.wanted_volume` and `volumes.removal` have the sentence of each."""
+"""Why nothing is done; `volumes.observe` and `volumes.observe` have the sentence of each."""
 
 Remark = Literal[
     "taken over",
@@ -140,7 +140,7 @@ def _created_absent(known: facts.Presence) -> Decision:
     Decide about a volume that its plugin creates, and that is not registered.
 
     Storage that the state or the owner record knows is found again by its name. It is not known to be gone before the
-    plugin says so: then the id of a protected volume stays without storage. Nothing is created that no record keeps.
+    plugin answers so: then the id of a protected volume stays without storage. Nothing is created that no record keeps.
     """
     if known.recorded != "nothing" and known.storage == "gone":
         if known.protect:
@@ -197,7 +197,7 @@ def decide_removal(known: facts.Removal) -> Decision:
     """
     Return how a volume is removed that is not wanted any more, from all facts about it.
 
-    The owner record tells whether another resource has taken the volume over: it has another nonce then. Without the
+    The owner record shows whether another resource has taken the volume over: it has another nonce then. Without the
     record that is not known, and the volume stays registered.
     """
     if known.is_renamed:
@@ -241,7 +241,7 @@ def _is_nothing_left(known: facts.Removal) -> bool:
 
 def _of_deletion_after(known: facts.Removal) -> Refusal | None:
     """
-    Return why a resource of the program may not delete the storage afterwards: nobody is asked then.
+    Return why a resource of the program may not delete the storage afterwards: nothing is decided then.
 
     A registration that another resource holds stays, and needs the storage.
     """

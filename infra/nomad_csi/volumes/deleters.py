@@ -49,7 +49,7 @@ class AwsDeleter:
         """Take a snapshot of an EBS volume. Raises `errors.AwsError`, also if it is not completed in time."""
         for other in deletion.pending_snapshot(external_id, self.aws_region):
             self._wait(other, timeouts)
-        made = deletion.create_snapshot(external_id, self.aws_region, tags, timeouts.tell)
+        made = deletion.create_snapshot(external_id, self.aws_region, tags, timeouts.report)
         self._wait(made, timeouts)
         return volume_snapshots.LastSnapshot(snapshot_id=made, evidence="EC2 reports it as completed")
 
@@ -59,7 +59,7 @@ class AwsDeleter:
             self.aws_region,
             wait_s=timeouts.wait_s,
             cancelled=timeouts.cancelled,
-            report=timeouts.tell,
+            report=timeouts.report,
             clock=timeouts.clock,
         )
 
@@ -138,7 +138,9 @@ class PluginDeleter:
             except errors.CsiError as error:
                 if not presence.is_not_found(error, self._not_found):
                     raise
-                raise StorageNotFoundError(f"{external_id} is gone, as its plugin says: {error.message}") from error
+                raise StorageNotFoundError(
+                    f"{external_id} is gone, by the answer of its plugin: {error.message}"
+                ) from error
 
     def delete(self, external_id: str, last_look: Callable[[], None]) -> None:
         """Have the plugin delete the storage; missing storage is no error. Raises `errors.CsiError`."""

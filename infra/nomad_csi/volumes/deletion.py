@@ -18,7 +18,6 @@ observed, saved and deleted, by AWS or by the controller of its plugin, is in `d
 import dataclasses
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import NoReturn
 
 from nomad_csi import errors, nomad
 from nomad_csi.aws import deletion as aws_deletion
@@ -31,7 +30,7 @@ from nomad_csi.volumes import (
     deletion_proof,
     deregistration,
     owner_records,
-    registration_ownership,
+    ownership,
     sharing,
     volume_snapshots,
 )
@@ -103,8 +102,8 @@ class _Deletion:
 
     def __post_init__(self) -> None:
         self._key = (self.request.namespace, self.request.volume_id)
-        self._requester = registration_ownership.Requester(owner=self.options.owner)
-        self._records = registration_ownership.owner_records_of(self.client)
+        self._requester = owner_records.Requester(owner=self.options.owner)
+        self._records = ownership.OwnerRecords(self.client)
 
     def run(self) -> DeletionOutcome:
         """Run all steps; return the outcome."""
@@ -133,12 +132,11 @@ class _Deletion:
         """Delete, after the user's confirmation; return notes on what was deleted."""
         self.storage = self.find()
         deleter = self.deleter()
-        self.storage = dataclasses.replace(self.storage, tags=self._tags())
         # An access point holds no data, so nothing is lost with it.
         is_point = aws_deletion.kind_of(self.storage.external_id) == "access-point"
         with_snapshot = self.options.with_snapshot and not is_point
         deleter.check(with_snapshot=with_snapshot)
-        self._stop_where_absent(deleter)
+        self.storage = dataclasses.replace(self.storage, tags=self._read_tags(deleter))
         if "deregister" in self._permitted().steps:
             self._deregister()
         if self.options.is_dry_run:
@@ -216,30 +214,22 @@ class _Deletion:
             raise errors.RefusedError(f"{external_id} is in some region of AWS; name it: --aws-region")
         return deleters.AwsDeleter(aws_region=options.aws_region)
 
-    def _tags(self) -> Mapping[str, str]:
-        """Return the tags of the storage; empty if no cloud is asked."""
-        external_id, region = self.storage.external_id, self.options.aws_region
-        if not (region and aws_deletion.kind_of(external_id)):
-            return {}
-        found = aws_deletion.read_storage(external_id, region)
-        if found is None:
-            self._stop_as_missing(f"{external_id} is not in {region}")
-        return found.tags
-
-    def _stop_where_absent(self, deleter: deleters.Deleter) -> None:
-        """Stop if the deleter does not know the storage: the volume stays registered then."""
-        external_id, options = self.storage.external_id, self.options
-        if deleter.observe(external_id) != "absent":
-            return
-        if self.storage.is_registered:
-            self._stop_as_missing(f"{external_id} is not known at {options.endpoint or options.aws_region}")
-        raise _StoppedError("gone", f"not registered, and {external_id} is gone")
-
-    def _stop_as_missing(self, what: str) -> NoReturn:
-        """Stop for missing storage: ``gone`` if the volume is not registered either, else it may be elsewhere."""
-        if volumes.get(self.client, *self._key) is None:
-            raise _StoppedError("gone", f"not registered, and {what}")
-        raise errors.RefusedError(f"{what}: it is elsewhere, or gone and to be deregistered; nothing was changed")
+    def _read_tags(self, deleter: deleters.Deleter) -> Mapping[str, str]:
+        """Return the tags of the storage, if the cloud is asked. Stop if it does not exist: the volume stays then."""
+        external_id, region, found = self.storage.external_id, self.options.aws_region, None
+        is_absent = deleter.observe(external_id) == "absent"
+        if region and aws_deletion.kind_of(external_id) and not is_absent:
+            found = aws_deletion.read_storage(external_id, region)
+            is_absent = found is None
+        if is_absent and self.storage.is_registered:
+            raise errors.RefusedError(
+                f"{external_id} is not known at {self.options.endpoint or region}: it is elsewhere, or gone and to be "
+                "deregistered; nothing was changed"
+            )
+        if is_absent:
+            state = "is gone" if self.options.endpoint else f"is not in {region}"
+            raise _StoppedError("gone", f"not registered, and {external_id} {state}")
+        return found.tags if found else {}
 
     # 2. What must hold.
 
@@ -291,7 +281,7 @@ class _Deletion:
         )
         began = clock.now()
         [done] = deregistration.deregister(
-            self.client, [self._key], options, tell=given.tell, cancelled=given.cancelled
+            self.client, [self._key], options, report=given.report, cancelled=given.cancelled
         )
         self.waited_s = clock.now() - began
         if not done.is_done:
@@ -307,21 +297,21 @@ class _Deletion:
         """
         if self._requester.owner:
             token = owner_records.NO_TOKEN
-            if owner := self._records.acquire(self._key, token, self._requester, self.options.tell).refused:
-                raise errors.RefusedError(f"{registration_ownership.sentence(self._key, owner)} by now")
+            if owner := self._records.acquire(self._key, token, self._requester, self.options.report).refused:
+                raise errors.RefusedError(f"{ownership.sentence(self._key, owner)} by now")
 
     def _release_record(self) -> None:
         """Remove the owner record of the deleted volume."""
         if self._requester.owner:
-            token, tell = owner_records.NO_TOKEN, self.options.tell
-            registration_ownership.try_release(self.client, self._key, token, self._requester, tell)
+            report, who = self.options.report, self._requester
+            ownership.VolumeOwner(client=self.client, key=self._key, requester=who, report=report).try_release()
 
     def _take_snapshot(self, deleter: deleters.Deleter) -> None:
         """Take the last snapshot after the last write, and wait until it is completed: only then is storage deleted."""
         timeouts = volume_snapshots.SnapshotTimeouts(
             wait_s=self.options.snapshot_wait_s,
             cancelled=self.options.cancelled,
-            tell=self.options.tell,
+            report=self.options.report,
             clock=self.client.clock,
         )
         try:

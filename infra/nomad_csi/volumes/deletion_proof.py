@@ -83,7 +83,7 @@ class DeletionOptions:
     is_dry_run: bool = False
     """Whether to change nothing, and only return what would be deleted."""
 
-    tell: Callable[[str], None] = lambda _line: None
+    report: Callable[[str], None] = lambda _line: None
     """Receives what is waited for."""
 
     cancelled: threading.Event = field(default_factory=threading.Event)
@@ -93,7 +93,7 @@ class DeletionOptions:
 Status = Literal["deleted", "gone", "free", "claimed", "attached", "refused", "failed", "kept", "unknown"]
 """
 ``deleted``: registration and storage are gone; if the driver cannot show absence, the plugin accepted the deletion and
-the reason says so. ``gone``: neither existed. ``free``: only in a dry run; it would be deleted. ``claimed``,
+the reason is that. ``gone``: neither existed. ``free``: only in a dry run; it would be deleted. ``claimed``,
 ``attached``: it is in use. ``refused``: it must not be deleted. ``failed``: not done, a later run may succeed; after
 these five nothing has changed. ``kept``: it is deregistered, and its storage still exists with its data: run again.
 ``unknown``: it is deregistered, and its deletion was requested without a response, or it could not be determined
@@ -258,7 +258,7 @@ def _objections_of_cluster(request: DeletionRequest, options: DeletionOptions, s
     is_held = storage.is_registered or bool(storage.owner)
     if storage.is_created or (named and is_held):
         return
-    lacking = [] if named else [f"no tag {planned.CLUSTER_ID_TAG} says of which cluster it is"]
+    lacking = [] if named else [f"no tag {planned.CLUSTER_ID_TAG} names its cluster"]
     lacking += [] if is_held else [f"this cluster holds neither a registration of {request.key} nor its owner record"]
     is_named = request.external_id == external_id or _is_made(request, options, storage)
     arguments = [] if is_named else [f"--external-id {external_id}"]

@@ -1,6 +1,5 @@
 """Deregister volumes once they are free, and return an outcome for each. Their storage stays."""
 
-import functools
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from nomad_csi import concurrency, errors, nomad
 from nomad_csi.nomad import changes, claim_requests, volumes
 from nomad_csi.nomad.records import volumes as volume_records
-from nomad_csi.volumes import decide, facts, outcome, owner_records, registration_ownership
+from nomad_csi.volumes import decide, facts, outcome, owner_records, ownership
 
 if TYPE_CHECKING:
     from nomad_csi.aws import ebs_volumes
@@ -108,7 +107,7 @@ def give_up_storage(
     client: nomad.Nomad,
     key: volumes.Key,
     storage: str,
-    requester: registration_ownership.Requester,
+    requester: owner_records.Requester,
     *,
     is_dry_run: bool = False,
 ) -> str:
@@ -118,7 +117,7 @@ def give_up_storage(
     Raises `errors.RefusedError` where the record keeps no such storage, belongs to another owner, or the volume is
     registered with it.
     """
-    name, records = "/".join(key), registration_ownership.owner_records_of(client)
+    name, records = "/".join(key), ownership.OwnerRecords(client)
     record, found = records.known([key]).get(key), volumes.get(client, *key)
     if record is None or not (record.external_id or record.storage_name):
         raise errors.RefusedError(f"the owner record of volume {name} keeps no storage for it; nothing was changed")
@@ -127,7 +126,7 @@ def give_up_storage(
             f"the owner record of volume {name} keeps storage {record.storage}, not {storage}; nothing was changed"
         )
     if not requester.may_have(record):
-        owned = registration_ownership.sentence(key, record, requester)
+        owned = ownership.sentence(key, record, requester)
         raise errors.RefusedError(f"{owned}: act for that owner with --owner {record.owner}; nothing was changed")
     if found is not None and found.external_id == record.external_id:
         raise errors.RefusedError(f"volume {name} is registered with {found.external_id}: remove it first")
@@ -162,7 +161,7 @@ class DeregistrationOutcome(outcome.VolumeOutcome):
     """State of its storage in EC2; empty where EC2 was not asked."""
 
     is_created: bool = False
-    """Whether its plugin created the storage: then its owner record stays, and says how the storage is found."""
+    """Whether its plugin created the storage: then its owner record stays, and shows how the storage is found."""
 
     @property
     def cells(self) -> tuple[str, ...]:
@@ -183,7 +182,7 @@ class DeregistrationOptions:
     aws_region: str = ""
     """Region of the EC2 requests; empty: EC2 is not asked."""
 
-    requester: registration_ownership.Requester = registration_ownership.NO_OWNER
+    requester: owner_records.Requester = owner_records.NO_OWNER
     """Who deregisters: volumes of another stack are refused, unless it adopts."""
 
     external_ids: Mapping[volumes.Key, str] = field(default_factory=dict)
@@ -195,7 +194,7 @@ class DeregistrationOptions:
     keeps_owner_records: bool = False
     """
     Whether owner records stay, because their volumes are still needed. A record that keeps storage for its id always
-    stays: only it says how the storage is found again.
+    stays: only it shows how the storage is found again.
     """
 
 
@@ -221,7 +220,7 @@ def deregister(
     keys: Iterable[volumes.Key],
     options: DeregistrationOptions,
     *,
-    tell: Callable[[str], None] = lambda _line: None,
+    report: Callable[[str], None] = lambda _line: None,
     cancelled: threading.Event | None = None,
 ) -> tuple[DeregistrationOutcome, ...]:
     """
@@ -231,7 +230,7 @@ def deregister(
         client: the cluster.
         keys: namespace and id of each.
         options: whether to wait, to force, to ask EC2.
-        tell: called with the volumes that are waited for.
+        report: called with the volumes that are waited for.
         cancelled: once set, nothing more is sent.
 
     Raises:
@@ -239,7 +238,7 @@ def deregister(
         errors.AwsError: EC2 could not be asked; nothing was sent.
 
     """
-    run = _Run(client=client, options=options, tell=tell, cancelled=cancelled or threading.Event())
+    run = _Run(client=client, options=options, report=report, cancelled=cancelled or threading.Event())
     return run.all(tuple(dict.fromkeys(keys)))
 
 
@@ -249,11 +248,11 @@ class _Run:
 
     client: nomad.Nomad
     options: DeregistrationOptions
-    tell: Callable[[str], None]
+    report: Callable[[str], None]
     cancelled: threading.Event
     outcomes: dict[volumes.Key, DeregistrationOutcome] = field(default_factory=dict)
     ebs: dict[str, "ebs_volumes.AttachedVolume"] = field(default_factory=dict)
-    owners: dict[volumes.Key, registration_ownership.OwnerRecord] = field(default_factory=dict)
+    owners: dict[volumes.Key, owner_records.OwnerRecord] = field(default_factory=dict)
     first: dict[volumes.Key, volumes.Volume] = field(default_factory=dict)
     """Each volume as first observed."""
 
@@ -270,7 +269,7 @@ class _Run:
             if not held or left_s <= 0:
                 break
             if (line := f"waiting for {', '.join(volume.key for volume in held)}") != reported:
-                self.tell(line)
+                self.report(line)
                 reported = line
             if self.client.clock.wait(self.cancelled, min(INTERVAL_S, left_s)):
                 break
@@ -294,7 +293,7 @@ class _Run:
         """
         asked = tuple(keys)
         found = list(volumes.found(self.client, asked))
-        owners = registration_ownership.owner_records_of(self.client).read(asked, self.tell).owners
+        owners = ownership.OwnerRecords(self.client).read(asked, self.report).owners
         self.owners = {key: owner for key, owner in self.owners.items() if key not in asked} | dict(owners)
         held = [volume for key, volume in found if self._is_removed(key, volume) and volume is not None]
         if self.options.aws_region and held:
@@ -310,7 +309,7 @@ class _Run:
         if volume is None:
             kept = ""
             if owner is not None and owner.storage_name:
-                way = registration_ownership.way_to_give_up(key, owner.external_id or owner.storage_name, owner.owner)
+                way = ownership.way_to_give_up(key, owner.external_id or owner.storage_name, owner.owner)
                 kept = f"; its owner record keeps storage {owner.storage} for it: to give that up, {way}"
             self._note(key, "gone", f"not registered in namespace {key[0]}{kept}")
             return False
@@ -369,7 +368,7 @@ class _Run:
         """Record the storage that a plugin created for *volume*, which would be lost; return whether that is done."""
         if self._is_created(volume):
             try:
-                registration_ownership.owner_records_of(self.client).keep_storage(volume, self.tell)
+                ownership.OwnerRecords(self.client).keep_storage(volume, self.report)
             except errors.NomadApiError as error:
                 reason = f"{error}; its storage is not in its owner record, and it was not deregistered"
                 self._note(volumes.key_of(volume), "failed", reason, volume)
@@ -400,9 +399,9 @@ class _Run:
             for key, each in self.outcomes.items()
             if each.is_done and key in self.owners and not self.owners[key].storage_name
         ]
-        release, who = registration_ownership.try_release, self.options.requester
-        calls = (functools.partial(release, self.client, key, owner_records.NO_TOKEN, who, self.tell) for key in done)
-        for _ in concurrency.each(calls, workers=RELEASED):
+        client, who, report = self.client, self.options.requester, self.report
+        records = [ownership.VolumeOwner(client=client, key=key, requester=who, report=report) for key in done]
+        for _ in concurrency.each((each.try_release for each in records), workers=RELEASED):
             pass
 
     def _note(

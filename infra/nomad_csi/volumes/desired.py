@@ -5,20 +5,24 @@ In a preview `UNKNOWN` stands for a text that is not known, also in a list or a 
 """
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
+from nomad_csi import errors
+from nomad_csi.drivers import storage_identity
 from nomad_csi.frame import changes, properties
 from nomad_csi.nomad.records import volumes
 from nomad_csi.plan import registration, volume_forms
 from nomad_csi.spec import names
-from nomad_csi.volumes import compare, facts, owner_records, volume_properties
+from nomad_csi.volumes import compare, facts, volume_properties
 from nomad_csi.volumes.volume_properties import VolumeStorage
 
 if TYPE_CHECKING:
     from nomad_csi.plan import model
+    from nomad_csi.volumes import owner_records
 
 UNKNOWN = names.UNKNOWN
 
@@ -63,13 +67,14 @@ class DesiredVolume:
         return parse_inputs({name: value for name, value in inputs.items() if name not in unknown})
 
     @property
+    def owned(self) -> Mapping[str, Any]:
+        """The inputs that identify its requester."""
+        return {"owner": self.owner, "ownerId": self.owner_id, "adopt": self.adopt}
+
+    @property
     def is_created(self) -> bool:
         """Whether its plugin creates the storage."""
         return self.source == "created"
-
-    def requester(self, recorded: Mapping[str, Any]) -> owner_records.Requester:
-        """Return who requests it; *recorded* are its previous outputs, empty for a new one."""
-        return owner_records.requester_of(self.owner, self.owner_id, recorded, adopts=self.adopt)
 
 
 def of_properties(declared: properties.Declaration, values: Mapping[str, Any]) -> DesiredVolume:
@@ -89,7 +94,7 @@ def of_properties(declared: properties.Declaration, values: Mapping[str, Any]) -
 
 
 def of_plan(
-    planned: "model.VolumePlan | None", document: registration.VolumeRegistration, who: owner_records.Requester
+    planned: "model.VolumePlan | None", document: registration.VolumeRegistration, who: "owner_records.Requester"
 ) -> DesiredVolume:
     """
     Return the volume *planned*, with its *document* and secrets, for *who*; ``None``: a volume file has it.
@@ -184,3 +189,199 @@ def changed(before: DesiredVolume, after: DesiredVolume, compared: compare.Compa
     unsent = differing(before, after) & {"secrets", *_OF_RESOURCE}
     found = {*property_names(compared.differences), *hidden, *unsent}
     return frozenset(found) - volume_properties.of(after.source).not_compared
+
+
+# The change of a `VolumeRegistration`, and whether its id then has other data.
+#
+# `volumes.compare` determines what Nomad changes in place. The program declares what the external id does not show of
+# the data (`volume_properties.VolumeStorage`).
+
+
+IDENTITY = ("namespace", "volumeId")
+"""Properties that identify the volume."""
+
+Kind = Literal["none", "in-place", "re-register", "replace"]
+"""
+``in-place``: Nomad changes the registration. ``re-register``: it is deregistered and registered again, in one update.
+``replace``: another volume, so another object.
+"""
+
+Storage = Literal["same", "other", "unknown"]
+"""Whether the volume id has the same data afterwards; ``unknown``: the inputs alone do not determine it."""
+
+_GLOBAL_ID = re.compile(r"(efs:)?(vol|fs)-[0-9a-f]{8,40}(:.*)?")
+"""External ids that identify the same storage for every plugin: those of EBS and EFS."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegistrationChange:
+    """The differences between two desired states of one volume."""
+
+    before: DesiredVolume
+    after: DesiredVolume
+    kind: Kind
+    changed: frozenset[str] = frozenset()
+    """The top-level properties that differ, without those that are not sent to Nomad."""
+
+    properties: tuple[str, ...] = ()
+    """Those of them that Nomad does not change in place; empty for ``none`` and ``in-place``."""
+
+    storage: Storage = "same"
+    left_storage: storage_identity.StorageIdentity | None = None
+    """What the program created before, and deletes after this change; ``None``: nothing."""
+
+    context_keys: tuple[str, ...] = ()
+    """Changed keys of the context that may identify the data."""
+
+    @property
+    def is_re_pointed(self) -> bool:
+        """Whether the volume id has, or may have, other data by another external id."""
+        return self.storage != "same" and self.before.document.external_id != self.after.document.external_id
+
+    @property
+    def old_data(self) -> str:
+        """The data before: its location, where the program knows it, else the external id."""
+        return self.before.storage.location or self.before.document.external_id
+
+
+def classify(before: DesiredVolume, after: DesiredVolume) -> RegistrationChange:
+    """Return the change from *before* to *after*, ignoring properties that Nomad does not get."""
+    different = differing(before, after)
+    fixed: tuple[str, ...] = ()
+    identity = tuple(name for name in IDENTITY if name in different)
+    if not identity:
+        compared = compare_states(before, after)
+        different = changed(before, after, compared)
+        fixed = property_names(item for item in compared.differences if item.needs_new_registration)
+    keys = tuple(_locating_keys(before, after))
+    return RegistrationChange(
+        before=before,
+        after=after,
+        kind="replace" if identity else "re-register" if fixed else "in-place" if different else "none",
+        changed=different,
+        properties=identity or fixed,
+        storage=_storage_after(different, before, after, keys),
+        left_storage=left_storage(before, after),
+        context_keys=keys,
+    )
+
+
+def storage_of_program(volume: DesiredVolume) -> storage_identity.StorageIdentity | None:
+    """
+    Return what the program creates for *volume*, and deletes after it: disk, file system, access point.
+
+    ``None``: nothing, or Pulumi retains it.
+    """
+    if not volume.storage.owned or volume.storage.retained:
+        return None
+    found = storage_identity.identify(volume.document.external_id)
+    return found if volume.storage.part else storage_identity.StorageIdentity(container=found.container)
+
+
+def has_other_fate(before: DesiredVolume, after: DesiredVolume) -> bool:
+    """Return whether the program deletes other storage after the volume *after* than after *before*."""
+    fates = {(item.storage.owned, item.storage.part, item.storage.retained) for item in (before, after)}
+    return len(fates) > 1
+
+
+def left_storage(before: DesiredVolume, after: DesiredVolume) -> storage_identity.StorageIdentity | None:
+    """
+    Return what the program deletes of the storage of *before*, once the volume is registered as *after*.
+
+    That is also an access point of a file system that stays. Unknown storage is other storage.
+    """
+    made = storage_of_program(before)
+    if made is None:
+        return None
+    old = storage_identity.identify(before.document.external_id)
+    is_whole_kept = after.storage.owned and not after.storage.part
+    if made.is_whole and not (is_whole_kept and planned_storage(after).container == made.container):
+        return made
+    new = storage_identity.identify(after.document.external_id)
+    is_point_kept = after.storage.owned and new.access_point == old.access_point
+    return old if old.access_point and not is_point_kept else None
+
+
+def planned_storage(volume: DesiredVolume) -> storage_identity.StorageIdentity:
+    """Return the storage of *volume*; where an access point is not known yet, the folder that it will be for."""
+    external_id = volume.document.external_id
+    return storage_identity.identify(volume.storage.location if external_id == UNKNOWN else external_id)
+
+
+def sentence(identity: str, change: RegistrationChange) -> str:
+    """Return the consequences of *change* for volume *identity*, for the user; empty for a change of settings."""
+    old, new = change.before.document.external_id, change.after.document.external_id
+    if change.kind == "replace":
+        return f"{identity} is deregistered first, which is refused while it is claimed; {_kept(old)}"
+    if change.kind == "re-register":
+        how = f"is deregistered and registered again (Nomad never changes {', '.join(change.properties)} in place)"
+        if old != new:
+            how = f"is deregistered and registered again for another access point of {change.after.storage.location}"
+        if change.is_re_pointed:
+            how = f"{_re_pointed(change, 'is re-pointed', 'gets')}: deregistered and registered again"
+        return f"{identity} {how}, refused while claimed; {_consequence(change)}"
+    return f"{identity} {_doubt(change)}" if change.storage == "unknown" else ""
+
+
+def refusal_of_other_data(identity: str, change: RegistrationChange) -> errors.RefusedError:
+    """Return the refusal where the protected volume *identity* would, or might, get other data by *change*."""
+    why = _doubt(change)
+    if change.is_re_pointed:
+        why = f"{_re_pointed(change, 'would be re-pointed', 'would get')}: {_consequence(change)}"
+    fix = "where that is meant, set protect: false, run `pulumi up`, and change it then"
+    return errors.RefusedError(f"volume {identity} is protected, and {why}; nothing was changed: {fix}")
+
+
+def _re_pointed(change: RegistrationChange, is_known: str, is_made: str) -> str:
+    """Return what becomes of a volume with other storage; one that this run makes has no id yet."""
+    location = change.after.storage.location if change.before.storage.location else ""
+    new = location or change.after.document.external_id
+    if new != UNKNOWN:
+        return f"{is_known} from {change.old_data} to {new}"
+    is_lost = change.left_storage is not None and not change.left_storage.access_point
+    return f"{is_made} {'new, empty' if is_lost else 'other'} storage instead of {change.old_data}"
+
+
+def _consequence(change: RegistrationChange) -> str:
+    """Return the consequences for the data of a volume that is registered again."""
+    if not change.is_re_pointed:
+        kept = _kept(change.old_data)
+        return f"{kept}; the volume id may stand for other data afterwards" if change.storage == "unknown" else kept
+    left = change.left_storage
+    if left is None or left.access_point:
+        return f"the data stays in {change.old_data} and is not copied"
+    return f"{left.container} is deleted with all its data afterwards"
+
+
+def _doubt(change: RegistrationChange) -> str:
+    changed = " and ".join(f"context.{key}" for key in change.context_keys) or "its plugin"
+    verb, external_id = "change" if len(change.context_keys) > 1 else "changes", change.before.document.external_id
+    return f"may stand for other data afterwards: {changed} {verb}, and {external_id} stays its external id"
+
+
+def _storage_after(
+    changed: frozenset[str], old: DesiredVolume, new: DesiredVolume, context_keys: tuple[str, ...]
+) -> Storage:
+    external_id, before, after = new.document.external_id, old.storage.location, new.storage.location
+    if "externalId" in changed and not (before and before == after):
+        becomes = after if before and after else external_id
+        return "unknown" if becomes == UNKNOWN else "other"
+    if "pluginId" in changed and not _GLOBAL_ID.fullmatch(external_id):
+        return "unknown"
+    return "unknown" if context_keys else "same"
+
+
+def _locating_keys(before: DesiredVolume, after: DesiredVolume) -> Iterator[str]:
+    """Yield the changed keys of the context that may identify the data: all but the driver's settings."""
+    old, new = before.document.context, after.document.context
+    if UNKNOWN in {*old, *new}:
+        yield "*"
+        return
+    for key in sorted((old.keys() | new.keys()) - {*before.storage.settings, *after.storage.settings}):
+        if old.get(key) != new.get(key):
+            yield key
+
+
+def _kept(external_id: str) -> str:
+    where = " in AWS" if _GLOBAL_ID.fullmatch(external_id) else ""
+    return f"this step leaves {external_id} and its data{where} as they are"

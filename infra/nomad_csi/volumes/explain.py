@@ -1,58 +1,35 @@
-"""The sentences about a wanted volume: why nothing is done, with the values and the way out; and what is to come."""
+"""The sentences about a volume: why nothing is done, with the values and what to do; and what is to come."""
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from nomad_csi import errors
-from nomad_csi.nomad import volumes
+from nomad_csi.nomad import cluster_identity, volumes
 from nomad_csi.plan import registration
 from nomad_csi.volumes import (
     compare,
-    created_deletion,
     decide,
+    deregistration,
     desired,
-    registration_change,
-    registration_ownership,
+    ownership,
+    volume_properties,
 )
 
 if TYPE_CHECKING:
-    from nomad_csi.volumes.wanted_volume import WantedVolume
+    from nomad_csi.volumes import deletion_proof, observe
 
 UNKNOWN = desired.UNKNOWN
 
-foreign = registration_ownership.refusal
+
+def refusal(volume: "observe.VolumeFacts", reason: decide.Refusal) -> errors.RefusedError:
+    """Return the error for the *reason* why nothing is done with the *volume*, with the values and what to do."""
+    own: Mapping[decide.Refusal, _Sentence] = _OF_WANTED if hasattr(volume, "source") else _OF_REMOVED
+    sentence: _Sentence = own.get(reason) or _OF_BOTH.get(reason) or _taken
+    return sentence(volume)
 
 
-def refusal(wanted: "WantedVolume", reason: decide.Refusal) -> errors.RefusedError:
-    """Return the error for the *reason* why nothing is done with the *wanted* volume."""
-    name = wanted.name
-    match reason:
-        case "dependents":
-            return wanted.dependents.refusal(f"volume {name} stays as it is")
-        case "unreadable":
-            assert wanted.unread is not None  # noqa: S101  # the decision has read it
-            return wanted.unread
-        case "protected":
-            return registration_change.refusal_of_other_data(name, wanted.change)
-        case "shared":
-            return errors.RefusedError(f"volume {name} was not registered: {wanted.sharing_problem}")
-        case "storage gone":
-            reasons = "; ".join(map(str, wanted.storage_problems[0]))
-            return errors.RefusedError(f"volume {name} would be registered for unusable storage: {reasons}")
-        case "changed meanwhile":
-            return _changed_meanwhile(wanted)
-        case "impossible":
-            return _impossible(wanted)
-        case "other storage":
-            return _other_storage(wanted)
-        case "unrecorded":
-            return unrecorded(wanted.key)
-        case _:
-            return _taken(wanted)
-
-
-def _changed_meanwhile(wanted: "WantedVolume") -> errors.RefusedError:
+def _changed_meanwhile(wanted: "observe.WantedVolume") -> errors.RefusedError:
     if wanted.source == "created":
         return of_another_hand(wanted.registered, wanted.recorded_outputs)
     changed = "; ".join(
@@ -65,38 +42,30 @@ def _changed_meanwhile(wanted: "WantedVolume") -> errors.RefusedError:
     )
 
 
-def _impossible(wanted: "WantedVolume") -> errors.RefusedError:
+def _impossible(wanted: "observe.WantedVolume") -> errors.RefusedError:
+    """Return the refusal of what Nomad would refuse: all reasons at once, and before that."""
     if wanted.source == "created" and wanted.recorded != "nothing":
         return errors.RefusedError(shrinking(wanted.registered.capacity_bytes, wanted.desired.document))
     if wanted.recorded == "nothing" and not wanted.adopt:
         return _taken(wanted)
-    return impossible(wanted.name, wanted.compared)
+    reasons = "; ".join(compare.sentences(wanted.compared.differences_of_kind("refused")))
+    return errors.RefusedError(f"volume {wanted.name} cannot be changed: {reasons}")
 
 
-def impossible(name: str, compared: compare.Comparison) -> errors.RefusedError:
-    """
-    Return the refusal of what Nomad would refuse of *compared*: all reasons at once, before anything is sent.
-
-    Nomad's own message has no values, and does not name the volume.
-    """
-    reasons = "; ".join(compare.sentences(compared.differences_of_kind("refused")))
-    return errors.RefusedError(f"volume {name} cannot be changed: {reasons}")
-
-
-def _other_storage(wanted: "WantedVolume") -> errors.RefusedError:
+def _other_storage(wanted: "observe.WantedVolume") -> errors.RefusedError:
     owner, document = wanted.owner, wanted.desired.document
     assert owner is not None  # noqa: S101  # the decision has compared it
     gets = wanted.known_storage[0] or document.external_id
     gets = gets if gets not in {"", UNKNOWN} else f"storage of plugin {document.plugin_id}"
     plugin = f" of plugin {owner.plugin_id}" if owner.plugin_id else ""
-    way_out = registration_ownership.way_to_give_up(wanted.key, owner.external_id or owner.storage_name, owner.owner)
+    fix = ownership.way_to_give_up(wanted.key, owner.external_id or owner.storage_name, owner.owner)
     return errors.RefusedError(
         f"the owner record of volume {wanted.name} keeps storage {owner.storage}{plugin} for it, and it would get "
-        f"{gets}; nothing was changed: to give the first one up, {way_out}"
+        f"{gets}; nothing was changed: to give the first one up, {fix}"
     )
 
 
-def _taken(wanted: "WantedVolume") -> errors.RefusedError:
+def _taken(wanted: "observe.WantedVolume") -> errors.RefusedError:
     """Return the refusal to take over what is registered, and is not as wanted."""
     name, found = wanted.name, wanted.registered
     if wanted.is_new_storage:
@@ -123,15 +92,9 @@ def _property_paths(differences: Iterable[compare.Difference]) -> tuple[compare.
     return tuple(dataclasses.replace(item, field=desired.property_path(item.field)) for item in differences)
 
 
-def unfit(name: str, problems: Iterable[str]) -> errors.RefusedError:
-    """Return the refusal of a replacement that has *problems*."""
-    reasons = "; ".join(problems)
-    return errors.RefusedError(f"{name} stays as it is, because its replacement would not work: {reasons}")
-
-
 def unrecorded(key: volumes.Key) -> errors.RefusedError:
     """Return the refusal to create storage for *key* that no owner record would keep for it."""
-    rights = registration_ownership.RIGHTS.format(namespace=key[0])
+    rights = ownership.RIGHTS.format(namespace=key[0])
     return errors.RefusedError(
         f"volume {'/'.join(key)} was not created: its storage is kept for it by an owner record, and the token lacks "
         f"{rights}; give it these rights, or create the storage elsewhere and register it by its external id"
@@ -187,8 +150,8 @@ def replacement(identity: str, recorded: Mapping[str, Any], document: registrati
     """Yield the consequences of a replacement by *document*: where the data stays, and what the new volume has."""
     storage = recorded.get("externalId", "its storage")
     yield f"deregisters {identity} first; refused while it is claimed"
-    if created_deletion.is_wanted(recorded):
-        yield f"deletes its storage {storage} then, with all data, as on_destroy says; the new volume has none of it"
+    if volume_properties.deletes_storage(recorded):
+        yield f"deletes its storage {storage} then, with all data (on_destroy: delete); the new volume has none of it"
         return
     yield f"its storage {storage} stays, with its data, in no volume any more (`existing: {{external_id: {storage}}}`)"
     sources = {"cloneId": document.clone_id, "snapshotId": document.snapshot_id}
@@ -202,3 +165,128 @@ def new_and_empty(identity: str, recorded: Mapping[str, Any]) -> str:
         f"the storage {recorded.get('externalId', '')} of volume {identity} is gone: its plugin creates new storage, "
         "which is empty"
     )
+
+
+def created_other_storage(made: volumes.Volume, known: str, owner: str) -> errors.RefusedError:
+    """Return the refusal of *made*, where the storage *known* of its id was to be found again."""
+    return errors.RefusedError(
+        f"volume {made.key} has storage {known}, and plugin {made.plugin_id} answered {made.external_id} to its name: "
+        f"{made.key} was deregistered again, and nothing deleted; restore {known}, or give it up: "
+        f"{ownership.way_to_give_up(volumes.key_of(made), known, owner)}, after `pulumi state delete` where a stack "
+        "has it"
+    )
+
+
+def created_shared_storage(made: volumes.Volume, others: Iterable[volumes.Key]) -> errors.RefusedError:
+    """Return the refusal of *made*, whose storage the volumes *others* have, too."""
+    return errors.RefusedError(
+        f"plugin {made.plugin_id} answered storage {made.external_id} for the new volume {made.key}, and that is "
+        f"registered as {', '.join(map('/'.join, others))}: the two would write into one storage; {made.key} was "
+        "deregistered again, and nothing deleted: check why the plugin does not distinguish storage by its name"
+    )
+
+
+# Of the deletion of storage that a plugin created.
+
+
+def deletion_objection(identity: str, recorded: Mapping[str, Any]) -> str:
+    """Return why the storage of *recorded* must not be deleted although that is requested; empty where it may be."""
+    made, storage = recorded.get(volume_properties.MADE), recorded.get("externalId", "its storage")
+    if not volume_properties.deletes_storage(recorded) or (made is not None and made == storage):
+        return ""
+    origin = "was there before" if made is None else f"is not {made}, which was made for it"
+    return (
+        f"volume {identity} has on_destroy: delete, and its storage {storage} {origin}: what this stack did not have "
+        "made is not deleted; set on_destroy: keep, and delete it where it was made"
+    )
+
+
+def describe_change(identity: str, recorded: Mapping[str, Any], news: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the consequence where *news* have another ``onDestroy`` than *recorded*."""
+    storage = recorded.get("externalId", "its storage")
+    if volume_properties.deletes_storage(news) and not volume_properties.deletes_storage(recorded):
+        why = deletion_objection(identity, {**recorded, "onDestroy": volume_properties.DELETE})
+        yield why or f"from now on, removing or replacing {identity} deletes its storage {storage} with all data"
+    if volume_properties.deletes_storage(recorded) and not volume_properties.deletes_storage(news):
+        yield f"from now on, removing or replacing {identity} keeps its storage {storage}"
+
+
+def refuse_replacement(identity: str, recorded: Mapping[str, Any], news: Mapping[str, Any]) -> None:
+    """Raise `errors.RefusedError` for a replacement that withdraws the confirmation: it would come too late."""
+    if volume_properties.deletes_storage(recorded) and not volume_properties.deletes_storage(news):
+        raise errors.RefusedError(
+            f"volume {identity} would be replaced, and its storage deleted as recorded, although on_destroy is keep "
+            "now; nothing was changed: set on_destroy: keep alone, run `up`, and change the rest then"
+        )
+
+
+def deletion_outcome(outcome: "deletion_proof.DeletionOutcome") -> str:
+    """Return *outcome* as a sentence with what is left, and the next step."""
+    volume, storage, reason = f"volume {outcome.key}", outcome.external_id, outcome.reason
+    evidence = f" ({outcome.snapshot_evidence})" if outcome.snapshot_evidence else ""
+    last = f"; its last snapshot is {outcome.snapshot_id}{evidence}" if outcome.snapshot_id else ""
+    match outcome.status:
+        case "deleted":
+            return f"{volume} and its storage {storage} are deleted{last}{f'; {reason}' if reason else ''}"
+        case "gone":
+            return f"{volume} was gone already: {reason}"
+        case "kept":
+            left = f"its storage {storage} is not deleted"
+            return f"{volume} is deregistered, and {left}: {reason}{last}; safe to re-run"
+        case "unknown":
+            left = f"could not determine whether its storage {storage} is deleted"
+            return f"{volume} is deregistered; {left}: {reason}{last}; safe to re-run"
+        case _:
+            return f"{volume} and its storage {storage} are as they were ({outcome.status}): {reason}"
+
+
+# Of a volume that is removed.
+
+
+def unknown_owner(removed: "observe.RemovedVolume", what: str) -> str:
+    """Return that the owner record could not be read, so that the volume *what*, and what to do."""
+    namespace, volume_id = removed.key
+    return (
+        f"volume {removed.name} {what}: without an owner record it is not known whether another resource has taken it "
+        f"over; where none has, run `nomad volume deregister -namespace={namespace} {volume_id}`; owner records need "
+        f"{ownership.RIGHTS.format(namespace=namespace)}"
+    )
+
+
+_Sentence = Callable[[Any], errors.RefusedError]
+
+_OF_BOTH: Mapping[decide.Refusal, _Sentence] = {
+    "other cluster": lambda it: cluster_identity.refusal(it.context.client, f"volume {it.name}", it.recorded_cluster),
+    "lost cluster": lambda it: cluster_identity.refusal(it.context.client, f"volume {it.name}", it.recorded_cluster),
+    "foreign": lambda it: ownership.refusal(it.key, it.owner, it.requester),
+    "claimed": lambda it: deregistration.claimed(it.registered),
+    "unfit": lambda it: errors.RefusedError(
+        f"{it.name} stays as it is, because its replacement would not work: {'; '.join(it.problems)}"
+    ),
+}
+_OF_WANTED: Mapping[decide.Refusal, _Sentence] = {
+    "dependents": lambda it: it.dependents.refusal(f"volume {it.name} stays as it is"),
+    "unreadable": lambda it: it.unread,
+    "protected": lambda it: desired.refusal_of_other_data(it.name, it.change),
+    "shared": lambda it: errors.RefusedError(f"volume {it.name} was not registered: {it.sharing_problem}"),
+    "storage gone": lambda it: errors.RefusedError(
+        f"volume {it.name} would be registered for unusable storage: {'; '.join(map(str, it.storage_problems[0]))}"
+    ),
+    "changed meanwhile": _changed_meanwhile,
+    "impossible": _impossible,
+    "other storage": _other_storage,
+    "unrecorded": lambda it: unrecorded(it.key),
+}
+_OF_REMOVED: Mapping[decide.Refusal, _Sentence] = {
+    "dependents": lambda it: it.storage_dependents.refusal(f"volume {it.name} is not removed"),
+    "changed meanwhile": lambda it: of_another_hand(it.registered, it.recorded_outputs),
+    "renamed stack": lambda it: errors.RefusedError(f"volume {it.name} {it.other_stack}"),
+    "owner not known": lambda it: errors.RefusedError(f"{unknown_owner(it, 'is not removed')}; run again then"),
+    "protected": lambda it: errors.RefusedError(
+        f"volume {it.name} is protected, and its storage {it.recorded_outputs.get('externalId', '')} would be deleted "
+        "after its registration; nothing was changed: set protect: false, run `pulumi up`, and remove it then"
+    ),
+    "unproven": lambda it: errors.RefusedError(
+        f"{deletion_objection(it.name, it.recorded_outputs)}; nothing was changed"
+    ),
+}

@@ -20,7 +20,7 @@ from nomad_csi.volumes.desired import UNKNOWN, DesiredVolume
 
 
 _SHOWN = 8
-_LOOK = "check its jobs: `nomad-csi verify` says what is wrong"
+_LOOK = "check its jobs: `nomad-csi verify` names the problems"
 
 
 def missing(plugin_id: str, known: Iterable[str]) -> errors.Problem:
@@ -104,8 +104,6 @@ def problems(
 
         old = str(recorded.get("externalId", ""))
         found += storage_checks.storage_problems(plugin, volume.document, old, unchecked)
-        if plugin is not None:
-            found += storage_checks.controller_problems(context, plugin, volume.document, unchecked)
     return tuple(map(str, found))
 
 

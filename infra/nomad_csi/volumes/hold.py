@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Annotated, Any
 
-from nomad_csi import concurrency, errors
+from nomad_csi import concurrency, errors, nomad
 from nomad_csi.drivers import storage_identity
 from nomad_csi.frame import changes, properties, resource, stack_identity
 from nomad_csi.nomad import cluster_identity, volumes
@@ -23,9 +23,12 @@ from nomad_csi.volumes import (
     deregistration,
     facts,
     owner_records,
-    registration_ownership,
+    ownership,
     sharing,
 )
+
+Values = Mapping[str, Any]
+"""Inputs or outputs."""
 
 WAIT_S = 20.0
 """
@@ -61,22 +64,22 @@ class StorageDependents:
         return "not known" if self.unknown else "some" if self.keys or self.kept else "none"
 
     def refusal(self, what: str) -> errors.RefusedError:
-        """Return the refusal of *what* would delete the storage, with the ways out."""
+        """Return the refusal of *what* would delete the storage, with what to do."""
         others = ", ".join("/".join(key) for key in self.keys if key != self.own)
         if self.unknown:
             why = f", and what needs it is not known, because the token lacks {self.unknown}"
-            way_out = "give the token that right"
+            fix = "give the token that right"
         elif others:
             why = f", which {others} needs: registered for it or a part of it"
-            way_out = f"remove {others} first, in a run of its own"
+            fix = f"remove {others} first, in a run of its own"
         elif self.kept:
             why = ", a part of which an owner record keeps for its id"
-            way_out = f"to give that up, {'; '.join(self.kept)}"
+            fix = f"to give that up, {'; '.join(self.kept)}"
         else:
-            why, way_out = ", and the id stays registered for it or a part of it", ""
+            why, fix = ", and the id stays registered for it or a part of it", ""
         return errors.RefusedError(
             f"{what}: {self.storage} would be deleted with its data{why}; nothing was changed: "
-            f"{f'{way_out}; ' if way_out else ''}to keep {self.storage} instead, set the option retainOnDelete on the "
+            f"{f'{fix}; ' if fix else ''}to keep {self.storage} instead, set the option retainOnDelete on the "
             "component that makes it, run `pulumi up`, and change the program then"
         )
 
@@ -94,16 +97,17 @@ def read(
     Both lists begin after the call. Owner records of volumes that this operation removes do not count. Raises
     `errors.NomadApiError` where Nomad does not answer.
     """
-    latest = context.operation.once("latest users", lambda: sharing.LatestUsers(context.client))
-    users = latest.read(namespace)
+    client, once = context.client, context.operation.once
+    users = once("latest users", lambda: sharing.LatestUsers(client)).read(storage)
+    records = once(f"latest records by {namespace}", lambda: sharing.Latest(lambda: _read_kept(client, namespace)))
     found = tuple(key for key in users.within(storage) if key not in but)
-    kept = _read_kept(context, namespace)
-    rights = registration_ownership.RIGHTS.format(namespace=namespace)
+    kept = records.read()
+    rights = ownership.RIGHTS.format(namespace=namespace)
     return StorageDependents(
         storage=shown(storage),
         keys=found,
         kept=tuple(
-            registration_ownership.way_to_give_up(key, record.external_id, record.owner)
+            ownership.way_to_give_up(key, record.external_id, record.owner)
             for key, record in sorted((kept or {}).items())
             if key not in {*found, *but, *_removed(context)}
             and storage.contains(storage_identity.identify(record.external_id))
@@ -112,10 +116,10 @@ def read(
     )
 
 
-def _read_kept(context: resource.Context, namespace: str) -> _Kept | None:
+def _read_kept(client: nomad.Nomad, namespace: str) -> _Kept | None:
     """Return the owner records that keep storage; ``None`` where the token may not read those of *namespace*."""
     try:
-        found = registration_ownership.owner_records_of(context.client).list_all(namespace, everywhere=True)
+        found = ownership.OwnerRecords(client).list_all(namespace, everywhere=True)
     except errors.NomadApiError as error:
         if error.status != HTTPStatus.FORBIDDEN:
             raise
@@ -145,7 +149,7 @@ def shown(storage: storage_identity.StorageIdentity) -> str:
 
 
 def wait_for_own(
-    context: resource.Context, find: Callable[[], StorageDependents], requester: registration_ownership.Requester
+    context: resource.Context, find: Callable[[], StorageDependents], requester: owner_records.Requester
 ) -> None:
     """
     Wait while all that *find* returns are volumes of the stack of *requester*, for at most `WAIT_S`.
@@ -156,7 +160,7 @@ def wait_for_own(
     deadline = clock.now() + WAIT_S
     while True:
         found = find()
-        owners = registration_ownership.owner_records_of(context.client).read(found.keys).owners
+        owners = ownership.OwnerRecords(context.client).read(found.keys).owners
         own = [key for key in found.keys if key in owners and requester.is_same_stack(owners[key])]
         if not own or found.own or found.kept or len(own) < len(found.keys) or clock.now() >= deadline:
             return
@@ -192,7 +196,7 @@ DECLARED = properties.Declaration(
 class _Held:
     """The storage of a hold with the outputs *recorded*; implements `facts.Held`."""
 
-    def __init__(self, context: resource.Context, recorded: Mapping[str, Any]) -> None:
+    def __init__(self, context: resource.Context, recorded: Values) -> None:
         self._context = context
         self._recorded = recorded
         self.name = str(recorded["storageId"])
@@ -238,19 +242,17 @@ class StorageHoldResource(resource.Resource):
 
     declared = DECLARED
 
-    def diff(
-        self, identity: str, old_inputs: Mapping[str, Any], old_outputs: Mapping[str, Any], news: Mapping[str, Any]
-    ) -> resource.ResourceDiff:
+    def diff(self, identity: str, old_inputs: Values, old_outputs: Values, news: Values) -> resource.ResourceDiff:
         """Compare the inputs; other storage replaces the hold, which is then deleted before the old storage."""
         del old_outputs
         notice = f"{identity} is deleted with all its data afterwards, unless a volume is registered in it"
         return changes.difference(self.declared, old_inputs, news, notice=notice)
 
-    def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
+    def preview(self, news: Values) -> tuple[str, resource.Properties]:
         """Return the id of the storage, and the inputs."""
         return news["storageId"], dict(news) | dict.fromkeys(self.declared.outputs, resource.UNKNOWN)
 
-    def preflight(self, context: resource.Context, old_outputs: Mapping[str, Any], news: Mapping[str, Any]) -> None:
+    def preflight(self, context: resource.Context, old_outputs: Values, news: Values) -> None:
         """Refuse in a preview a replacement whose old storage is needed."""
         if not old_outputs or news["storageId"] == old_outputs["storageId"]:
             return
@@ -258,12 +260,12 @@ class StorageHoldResource(resource.Resource):
         with resource.Previewed(context, f"storage {held.name}", is_recorded=True):
             held.refuse()
 
-    def create(self, context: resource.Context, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
+    def create(self, context: resource.Context, news: Values) -> tuple[str, resource.Properties]:
         """Record the storage, and the cluster whose volumes are looked for in it."""
         return news["storageId"], _outputs(context, news)
 
     def read(
-        self, context: resource.Context, identity: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
+        self, context: resource.Context, identity: str, inputs: Values, outputs: Values
     ) -> tuple[resource.Properties, resource.Properties] | None:
         """Return the recorded properties, which exist only in the state; an import takes the id that it names."""
         if inputs:
@@ -272,13 +274,13 @@ class StorageHoldResource(resource.Resource):
         return known, _outputs(context, known)
 
     def update(
-        self, context: resource.Context, identity: str, old_outputs: Mapping[str, Any], news: Mapping[str, Any]
+        self, context: resource.Context, identity: str, old_outputs: Values, news: Values
     ) -> resource.Properties:
         """Record another owner."""
         del identity, old_outputs
         return _outputs(context, news)
 
-    def delete(self, context: resource.Context, identity: str, outputs: Mapping[str, Any]) -> None:
+    def delete(self, context: resource.Context, identity: str, outputs: Values) -> None:
         """
         Permit the engine to delete the storage next; change nothing.
 
@@ -292,6 +294,6 @@ class StorageHoldResource(resource.Resource):
         _Held(context, outputs).refuse()
 
 
-def _outputs(context: resource.Context, inputs: Mapping[str, Any]) -> resource.Properties:
+def _outputs(context: resource.Context, inputs: Values) -> resource.Properties:
     cluster = {"cluster": cluster_identity.cluster_id(context.client)}
     return dict(inputs) | cluster | ({"stack": context.stack} if context.stack else {})

@@ -80,7 +80,7 @@ class OwnerRecord:
     """The plugin that has the storage."""
 
     job_owner: str = ""
-    """Of a plugin job: the owner in its ``meta`` when this owner acquired it (`job_ownership`)."""
+    """Of a plugin job: the owner in its ``meta`` when this owner acquired it."""
 
     def __str__(self) -> str:
         return self.owner
@@ -110,7 +110,7 @@ class OwnerRecord:
 
     @classmethod
     def from_items(cls, items: Mapping[str, str]) -> "OwnerRecord":
-        """Return the record in the *items* of a variable; one without an owner is nobody's, and still a record."""
+        """Return the record in the *items* of a variable; one without an owner is still a record."""
         return cls(**{field.name: items.get(field.name, "") for field in dataclasses.fields(cls)})
 
 
@@ -195,18 +195,12 @@ class Requester:
 
 
 def requester(news: Mapping[str, Any], recorded: Mapping[str, Any]) -> Requester:
-    """Return the requester of the object of *news*, as `requester_of`."""
-    owner, owner_id = str(news.get("owner", "")), str(news.get("ownerId", ""))
-    return requester_of(owner, owner_id, recorded, adopts=bool(news.get("adopt")))
-
-
-def requester_of(owner: str, owner_id: str, recorded: Mapping[str, Any], *, adopts: bool) -> Requester:
-    """Return who requests an object of a stack; *recorded* are its previous outputs, empty for a new one."""
+    """Return who requests the object of *news*; *recorded* are its previous outputs, empty for a new one."""
     return Requester(
-        owner=owner,
-        stack_id=owner_id.replace(names.UNKNOWN, ""),
+        owner=str(news.get("owner", "")),
+        stack_id=str(news.get("ownerId", "")).replace(names.UNKNOWN, ""),
         former=str(recorded.get("owner", "")),
-        adopts=adopts,
+        adopts=bool(news.get("adopt")),
         is_recorded=bool(recorded),
     )
 

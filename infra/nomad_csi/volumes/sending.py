@@ -6,16 +6,20 @@ A request without a response is read back, because the server continues without 
 command line and for Pulumi: with the owner record, and taken back where another run came first.
 """
 
+import contextlib
 import threading
+import time
 from collections.abc import Callable
+from concurrent import futures
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from nomad_csi import errors, nomad
+from nomad_csi import concurrency, errors, nomad
 from nomad_csi.clock import SYSTEM, Clock
+from nomad_csi.drivers import storage_identity
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
-from nomad_csi.volumes import compare, registration_ownership, sharing
+from nomad_csi.volumes import compare, ownership, sharing
 
 # Deadline and retry policy of requests.
 
@@ -210,25 +214,39 @@ class Sender:
 # A registration with its owner record.
 
 
+SETTLED_EVERY_S = 5.0
+"""A run of many registrations compares their storage so often, by a list of all volumes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Sent:
+    """A registration that Nomad has as wanted."""
+
+    document: Document
+    owner: ownership.VolumeOwner
+    is_new: bool
+    is_record_new: bool
+    """Whether its owner record was written for it."""
+
+
 class RegistrationRun:
     """One run: its registrations share what is known of plugins that do not answer, and lists. Thread-safe."""
 
-    def __init__(self, client: nomad.Nomad) -> None:
+    def __init__(self, client: nomad.Nomad, *, is_of_many: bool = False) -> None:
+        """*is_of_many*: new registrations are settled together, every `SETTLED_EVERY_S` and by `settle`."""
         self._client = client
         self._latest = sharing.LatestUsers(client)
+        self._is_of_many = is_of_many
+        self._lock = threading.Lock()
+        self._unsettled: list[_Sent] = []
+        self._settled_at = client.clock.now()
         self.breaker = CircuitBreaker()
+        self.problems: dict[volumes.Key, errors.NomadCsiError] = {}
+        """Why registrations that were sent are not as wanted, where they are settled together."""
 
-    def register(
-        self,
-        document: Document,
-        token: registration_ownership.OwnerToken,
-        requester: registration_ownership.Requester,
-        policy: RetryPolicy,
-        *,
-        is_new: bool,
-    ) -> None:
+    def register(self, document: Document, owner: ownership.VolumeOwner, policy: RetryPolicy, *, is_new: bool) -> None:
         """
-        Record *requester* as the owner of the volume with *token*, and register *document*; return where Nomad has it.
+        Record *owner* as that of the volume, and register *document*; return where Nomad has it.
 
         *is_new*: it is not registered. Of two runs that register one storage at the same moment, the later one takes
         its volume back (`sharing.take_back_later`). A record that was written for nothing is removed.
@@ -238,15 +256,49 @@ class RegistrationRun:
             errors.NomadApiError: Nomad does not have it as wanted, or that is not known.
 
         """
-        client, key, report = self._client, volumes.key_of(document), policy.report
-        taken = policy.retry(lambda: registration_ownership.acquire(client, key, token, requester, report))
-        problem: errors.NomadCsiError | None = Sender(client, policy, self.breaker).send(document, is_new=is_new)
-        if problem is None and is_new:
-            problem = sharing.take_back_later(client, document, self._latest)
-        if problem is not None:
-            is_ambiguous = isinstance(problem, errors.NomadApiError) and problem.kind == "ambiguous"
-            if taken.is_new and not is_ambiguous:  # the record was written for nothing
-                registration_ownership.try_release(client, key, token, requester, report)
+        client = self._client
+        taken = policy.retry(owner.acquire)
+        sent = _Sent(document=document, owner=owner, is_new=is_new, is_record_new=taken.is_new)
+        if failed := Sender(client, policy, self.breaker).send(document, is_new=is_new):
+            raise self._withdrawn(sent, failed)
+        if self._is_of_many and is_new:
+            with self._lock:
+                self._unsettled.append(sent)
+            if client.clock.now() - self._settled_at > SETTLED_EVERY_S:
+                self.settle()
+            return
+        if problem := self._settle(sent, lambda: self._latest.read(storage_identity.identify(document.external_id))):
             raise problem
-        if owner := registration_ownership.confirm(client, key, token, requester, report):
-            raise registration_ownership.LostError(key, owner)
+
+    def settle(self) -> None:
+        """Settle the registrations that were sent so far; those with a problem are in `problems` then."""
+        with self._lock:
+            self._settled_at = self._client.clock.now()
+            sent, self._unsettled = self._unsettled, []
+        if not sent:
+            return
+        began = time.monotonic()
+        listed: futures.Future[sharing.Users] = futures.Future()
+        concurrency.settle(self._latest.read, listed)
+        with contextlib.suppress(errors.NomadApiError):  # those that are not read are confirmed one by one
+            keys = (each.owner.key for each in sent if each.owner.requester.owner)
+            ownership.OwnerRecords(self._client).read(keys)
+        for each in sent:
+            if problem := self._settle(each, listed.result, seen_since=began):
+                self.problems[each.owner.key] = problem
+
+    def _settle(
+        self, sent: _Sent, users: Callable[[], sharing.Users], *, seen_since: float | None = None
+    ) -> errors.NomadCsiError | None:
+        """Take the volume back where another one had its storage before, and confirm its record; return the problem."""
+        if sent.is_new and (problem := sharing.take_back_later(self._client, sent.document, users)):
+            return self._withdrawn(sent, problem)
+        other = sent.owner.confirm(seen_since=seen_since)
+        return None if other is None else ownership.LostError(sent.owner.key, other)
+
+    def _withdrawn(self, sent: _Sent, problem: errors.NomadCsiError) -> errors.NomadCsiError:
+        """Remove the owner record where the *problem* shows that it was written for nothing; return the problem."""
+        is_ambiguous = isinstance(problem, errors.NomadApiError) and problem.kind == "ambiguous"
+        if sent.is_record_new and not is_ambiguous:
+            sent.owner.try_release()
+        return problem

@@ -8,7 +8,7 @@ a token that may list those of one. Concurrent registrations of two stacks are n
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from http import HTTPStatus
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from nomad_csi import errors, nomad
 from nomad_csi.drivers import storage_identity
@@ -83,24 +83,25 @@ class Users:
             return next(self._refusals(document, wanted, lambda other: self._created.get(other, mine) < mine), "")
 
     def _wanted_storage(self, document: registration.VolumeRegistration) -> frozenset[storage_identity.StorageIdentity]:
-        """Return the identities of the storage of *document*, once the volumes of the cluster are listed."""
-        self.list(document.namespace)
+        """
+        Return the identities of the storage of *document*, once the volumes of the cluster are listed.
+
+        Where its context locates storage, the contexts of all volumes of its driver are read, once: no list shows them.
+        """
+        self.list()
         wanted = self._identities(document.external_id, document.plugin_id, document.context)
-        if len(wanted) > 1:
-            self._read_contexts(document.plugin_id)
+        provider = self._driver(document.plugin_id)[0] if len(wanted) > 1 else ""
+        if len(wanted) > 1 and provider not in self._located:
+            self._located.add(provider)
+            for item in self._listed or ():
+                key = (item.namespace, item.volume_id)
+                if self._driver(item.plugin_id)[0] != provider:
+                    continue
+                if (found := self._read(key)) is None:
+                    self.unlisted = UNREAD.format("/".join(key))
+                else:
+                    self._keys.add(self._identities(item.external_id, item.plugin_id, found.context), key)
         return wanted
-
-    def made(self, document: registration.VolumeRegistration) -> None:
-        """Add the volume of *document*, which a plugin has just created: the list may be older."""
-        with self._lock:
-            self._keys.add((storage_identity.identify(document.external_id),), volumes.key_of(document))
-
-    def has(self, document: registration.VolumeRegistration) -> bool:
-        """Return whether the volume of *document* has its storage already, by the list."""
-        with self._lock:
-            self.list(document.namespace)
-            identity = storage_identity.identify(document.external_id)
-            return volumes.key_of(document) in self._keys.find((identity,), "same")
 
     def within(self, storage: storage_identity.StorageIdentity) -> tuple[_Key, ...]:
         """Return the listed volumes of *storage* and of parts of it, sorted."""
@@ -108,48 +109,42 @@ class Users:
             found = (*self._keys.find((storage,), "same"), *self._keys.find((storage,), "within"))
             return tuple(sorted(set(found)))
 
-    def list(self, namespace: str) -> None:
-        """List the volumes of all namespaces, once. Raises `errors.NomadApiError` where Nomad does not answer."""
+    def list(self, storage: str = "") -> "Users":
+        """
+        List the volumes of all namespaces, once, and return this; *storage*: at least those of this container.
+
+        Raises `errors.NomadApiError` where Nomad does not answer.
+        """
         if self._listed is not None:
-            return
+            return self
         try:
-            self._listed = volumes.list_volumes(self._client, "*")
+            self._listed = volumes.list_volumes(self._client, "*", storage=storage)
         except errors.NomadApiError as error:
             if error.status != HTTPStatus.FORBIDDEN:
                 raise
             self._listed = ()
-            self.unlisted = UNLISTED.format(namespace)
+            self.unlisted = UNLISTED
         for item in self._listed:
             key = (item.namespace, item.volume_id)
             self._keys.add((storage_identity.identify(item.external_id),), key)
             self._created[key] = item.create_index
-
-    def _read_contexts(self, plugin_id: str) -> None:
-        """Read the contexts of all volumes of the driver of *plugin_id*, once: no list shows them."""
-        provider = self._driver(plugin_id)[0]
-        if provider in self._located:
-            return
-        self._located.add(provider)
-        for item in self._listed or ():
-            key = (item.namespace, item.volume_id)
-            if self._driver(item.plugin_id)[0] != provider:
-                continue
-            found = self._read(key)
-            if found is None:
-                self.unlisted = UNREAD.format("/".join(key))
-            else:
-                self._keys.add(self._identities(item.external_id, item.plugin_id, found.context), key)
+        return self
 
     def _identities(
         self, external_id: str, plugin_id: str, context: Mapping[str, str]
     ) -> frozenset[storage_identity.StorageIdentity]:
-        driver = self._driver(plugin_id)[1] if _may_locate(context) else None
+        driver = None
+        if context:
+            from nomad_csi.drivers import catalogue  # noqa: PLC0415  # most registrations have no context
+
+            if not catalogue.locating_keys().isdisjoint(key.lower() for key in context):
+                driver = self._driver(plugin_id)[1]
         return storage_identity.identities(external_id, context, driver)
 
     def _driver(self, plugin_id: str) -> "tuple[str, model.Driver | None]":
         """Return the provider of the plugin and its driver in the catalogue; empty and ``None``: unknown."""
         if plugin_id not in self._drivers:
-            from nomad_csi.drivers import catalogue  # noqa: PLC0415  # as in `_may_locate`
+            from nomad_csi.drivers import catalogue  # noqa: PLC0415  # as above
 
             found = plugins.get(self._client, plugin_id)
             provider = found.provider if found else ""  # Nomad has none before the first instance has reported
@@ -188,9 +183,12 @@ class Users:
         found = mine or self._read(key)
         theirs = frozenset((storage_identity.identify(listed.external_id),))
         theirs |= self._identities(listed.external_id, listed.plugin_id, found.context) if found else frozenset()
-        is_related = storage_identity.is_related(wanted, theirs, relation)
-        if not (is_related and self._is_of_driver(document, listed.plugin_id)):
+        if not storage_identity.is_related(wanted, theirs, relation):
             return None
+        if listed.plugin_id != document.plugin_id:  # names of two drivers differ; one that is not known may be the same
+            ours, other = (self._driver(item)[0] for item in (document.plugin_id, listed.plugin_id))
+            if ours and other and ours != other:
+                return None
         if found is None:
             return registration.StorageUser(name="/".join(key))
         user = _user(found)
@@ -214,22 +212,6 @@ class Users:
                 raise
             return None
 
-    def _is_of_driver(self, document: registration.VolumeRegistration, plugin_id: str) -> bool:
-        """Return whether *plugin_id* may have the driver of *document*: names of two drivers differ."""
-        if plugin_id == document.plugin_id:
-            return True
-        ours, other = (self._driver(item)[0] for item in (document.plugin_id, plugin_id))
-        return not ours or not other or ours == other
-
-
-def _may_locate(context: Mapping[str, str]) -> bool:
-    """Return whether *context* has a key from which some driver reads where the data is."""
-    if not context:
-        return False
-    from nomad_csi.drivers import catalogue  # noqa: PLC0415  # most registrations have no context
-
-    return not catalogue.locating_keys().isdisjoint(key.lower() for key in context)
-
 
 def _user(document: registration.VolumeRegistration) -> registration.StorageUser:
     return registration.StorageUser(
@@ -239,46 +221,61 @@ def _user(document: registration.VolumeRegistration) -> registration.StorageUser
     )
 
 
+_Answer = TypeVar("_Answer")
+
+
+class Latest(Generic[_Answer]):
+    """What *read* returns, by a read that begins after the call. Thread-safe; concurrent callers share one."""
+
+    def __init__(self, read: Callable[[], _Answer]) -> None:
+        self._read = read
+        self._lock = threading.Lock()
+        self._begun = 0
+        """Reads so far."""
+
+        self._answer: _Answer | None = None
+
+    def read(self) -> _Answer:
+        """Return what is read now."""
+        needed = self._begun + 1
+        with self._lock:
+            if self._begun < needed or self._answer is None:
+                self._begun, self._answer = self._begun + 1, None
+                self._answer = self._read()
+            return self._answer
+
+
 class LatestUsers:
-    """The volumes of each storage, by a list that begins after the call. Thread-safe; concurrent callers share one."""
+    """The volumes of each storage, by a list that begins after the call. Thread-safe."""
 
     def __init__(self, client: nomad.Nomad) -> None:
         self._client = client
-        self._lock = threading.Lock()
-        self._begun = 0
-        """Lists so far."""
-
-        self._users: Users | None = None
         self._shareable: set[_Key] = set()
+        self._all = Latest(lambda: Users(client, self._shareable).list())
 
-    def read(self, namespace: str) -> Users:
+    def read(self, storage: storage_identity.StorageIdentity | None = None) -> Users:
         """
-        Return the volumes of each storage now; those of all namespaces, as far as a token of *namespace* may see them.
+        Return the volumes of each storage now, or of *storage*: those of an EBS volume are few, and Nomad filters them.
 
-        Raises `errors.NomadApiError` where Nomad does not answer.
+        Concurrent callers share a list of all. Raises `errors.NomadApiError` where Nomad does not answer.
         """
-        needed = self._begun + 1
-        with self._lock:
-            if self._begun < needed or self._users is None:
-                self._begun, self._users = self._begun + 1, None
-                users = Users(self._client, self._shareable)
-                users.list(namespace)
-                self._users = users
-            return self._users
+        if storage is not None and storage.is_ebs:
+            return Users(self._client, self._shareable).list(storage.container)
+        return self._all.read()
 
 
 def take_back_later(
-    client: nomad.Nomad, document: registration.VolumeRegistration, latest: LatestUsers
+    client: nomad.Nomad, document: registration.VolumeRegistration, read: Callable[[], Users]
 ) -> errors.NomadApiError | errors.RefusedError | None:
     """
-    Deregister *document*, registered a moment ago, where another volume had its storage before; return why.
+    Deregister *document*, registered before *read* is called, where another volume had its storage before; return why.
 
     Two runs that compare before either has registered see none. Nomad has no constraint on storage, and its Raft index
     gives one order to both, so that one of them stays. Where the token may not list volumes, both stay.
     """
     why = ""
     try:
-        if why := latest.read(document.namespace).older_refusal(document):
+        if why := read().older_refusal(document):
             deregistration.put_away(client, volumes.key_of(document))
     except errors.NomadApiError as problem:
         unknown = "and whether another volume has the same storage was not checked"
@@ -301,7 +298,7 @@ def registered_as(client: nomad.Nomad, external_id: str) -> tuple[tuple[str, str
     In all namespaces: a token that may list the volumes of one is shown those of all. Raises `errors.NomadApiError`.
     """
     identity = storage_identity.identify(external_id)
-    listed = volumes.list_volumes(client, "*")
+    listed = volumes.list_volumes(client, "*", storage=identity.container if identity.is_ebs else "")
     return tuple(
         (item.namespace, item.volume_id)
         for item in listed
@@ -310,33 +307,19 @@ def registered_as(client: nomad.Nomad, external_id: str) -> tuple[tuple[str, str
 
 
 def reason(
-    context: resource.Context,
-    document: registration.VolumeRegistration,
-    *,
-    accepts_present: bool = False,
-    replaced: volumes.Key | None = None,
+    context: resource.Context, document: registration.VolumeRegistration, replaced: volumes.Key | None = None
 ) -> str:
     """
     Return why the volume of *document* may not share its storage with another one; empty where it may.
 
     Volumes of one operation are compared, too. Where the token may not list volumes, that is a warning, once.
-    *accepts_present*: accept a volume that has this storage already. *replaced*: deregistered before.
+    *replaced*: deregistered before.
     """
     if resource.UNKNOWN in f"{document.external_id} {document.capabilities} {document.plugin_id}":
         return ""
-    users = _users(context)
-    if accepts_present and users.has(document):
-        return ""
+    users = context.operation.once("users of storage", lambda: Users(context.client))
     why = users.refusal(document, replaced)
     if not why and users.unlisted:
-        context.operation.once("unlisted storage", lambda: context.warn(users.unlisted))
+        text = users.unlisted.format(document.namespace)
+        context.operation.once("unlisted storage", lambda: context.warn(text))
     return why
-
-
-def count(context: resource.Context, made: registration.VolumeRegistration) -> None:
-    """Add the volume *made*, which is newer than the list of volumes that the registrations of this operation share."""
-    _users(context).made(made)
-
-
-def _users(context: resource.Context) -> Users:
-    return context.operation.once("users of storage", lambda: Users(context.client))

@@ -4,7 +4,7 @@ Carry out what was decided about a wanted volume: each step is checked against t
 A volume is registered for storage that exists, or created by its plugin, or changed in place. Nomad changes external
 id, plugin, places and parameters of a registration only where it is deregistered and registered again. Between the two
 requests the volume is not registered: after a failure there either the new or the old registration is in effect, and
-the error says which.
+the error names it.
 """
 
 import dataclasses
@@ -21,12 +21,13 @@ from nomad_csi.volumes import (
     decide,
     deregistration,
     explain,
+    hold,
+    observe,
     owner_records,
-    registration_ownership,
+    ownership,
     sending,
     sharing,
     volume_properties,
-    wanted_volume,
 )
 
 OUTAGE_S = 30.0
@@ -37,7 +38,7 @@ PAUSE_S = 1.0
 
 def carry_out(
     context: resource.Context,
-    wanted: wanted_volume.WantedVolume,
+    wanted: observe.WantedVolume,
     decision: decide.Decision,
     policy: sending.RetryPolicy | None = None,
 ) -> resource.Properties:
@@ -49,7 +50,7 @@ def carry_out(
     Raises:
         errors.RefusedError: the volume is claimed, another stack owns it, or it has changed since the decision.
         errors.NomadApiError: the plugin did not answer for other volumes of this operation. Nothing was changed.
-        errors.NomadCsiError: Nomad refused a step; says whether an old registration was restored.
+        errors.NomadCsiError: Nomad refused a step; names whether an old registration was restored.
 
     """
     if wanted.has_owner:
@@ -63,17 +64,17 @@ def carry_out(
     if wanted.source == "created":
         return _keep(context, wanted, is_changed="change" in decision.steps) | done
     if "deregister" in decision.steps and wanted.found is not None:
-        _register_anew(context, wanted)
+        _re_register(context, wanted)
     elif "register" in decision.steps:
         register(context, wanted, wanted.found, policy)
     else:
-        registration_ownership.acquire(context.client, wanted.key, wanted.token, wanted.requester, context.warn)
+        wanted.owned(wanted.token).acquire()
     return done
 
 
 def register(
     context: resource.Context,
-    wanted: wanted_volume.WantedVolume,
+    wanted: observe.WantedVolume,
     found: volumes.Volume | None,
     policy: sending.RetryPolicy | None = None,
 ) -> None:
@@ -84,7 +85,7 @@ def register(
     """
     document = compare.keep_actual_places(wanted.desired.document, found)
     policy = policy or _single_attempt(context)
-    _run(context).register(document, wanted.token, wanted.requester, policy, is_new=found is None)
+    _run(context).register(document, wanted.owned(wanted.token), policy, is_new=found is None)
 
 
 def _run(context: resource.Context) -> sending.RegistrationRun:
@@ -99,7 +100,7 @@ def _single_attempt(context: resource.Context) -> sending.RetryPolicy:
 
 
 def seen_afterwards(
-    context: resource.Context, wanted: wanted_volume.WantedVolume, outputs: resource.Properties
+    context: resource.Context, wanted: observe.WantedVolume, outputs: resource.Properties
 ) -> volumes.Volume:
     """Return the *wanted* volume after its steps, which gave *outputs*; see `resource.seen_afterwards`."""
     is_made = wanted.source == "created"
@@ -116,14 +117,14 @@ def seen_afterwards(
 # Deregister and register again; roll back on failure.
 
 
-def _register_anew(context: resource.Context, wanted: wanted_volume.WantedVolume) -> None:
+def _re_register(context: resource.Context, wanted: observe.WantedVolume) -> None:
     """Deregister what is registered, and register the *wanted* volume."""
     if unsent := _run(context).breaker.refusal(wanted.desired.document):
         raise unsent
     found = wanted.registered
     # The record keeps the old storage until the new registration is sent.
     before = owner_records.naming(wanted.token, found.registration())
-    registration_ownership.acquire(context.client, wanted.key, before, wanted.requester, context.warn)
+    wanted.owned(before).acquire()
     free = wanted.wait_until_free()
     if context.cancelled.is_set():
         raise errors.CancelledError(f"cancelled before {found.key} was deregistered; nothing was changed")
@@ -140,7 +141,7 @@ def _register_anew(context: resource.Context, wanted: wanted_volume.WantedVolume
 
 def _roll_back(
     context: resource.Context,
-    wanted: wanted_volume.WantedVolume,
+    wanted: observe.WantedVolume,
     old: registration.VolumeRegistration,
     error: errors.NomadCsiError,
 ) -> None:
@@ -183,14 +184,13 @@ def _roll_back(
     ) from error
 
 
-def _put_back(
-    context: resource.Context, wanted: wanted_volume.WantedVolume, old: registration.VolumeRegistration
-) -> None:
+def _put_back(context: resource.Context, wanted: observe.WantedVolume, old: registration.VolumeRegistration) -> None:
     """Register *old* by a run of its own: it is sent even where its plugin did not answer for other volumes."""
-    token = owner_records.naming(wanted.token, old)
-    who = wanted.before.requester({"owner": wanted.desired.owner})
-    run = sending.RegistrationRun(context.client)
-    run.register(old, token, who, _single_attempt(context), is_new=False)
+    owner = dataclasses.replace(
+        wanted.owned(owner_records.naming(wanted.token, old)),
+        requester=owner_records.requester(wanted.before.owned, {"owner": wanted.desired.owner}),
+    )
+    sending.RegistrationRun(context.client).register(old, owner, _single_attempt(context), is_new=False)
 
 
 def _not_registered(
@@ -232,7 +232,7 @@ def created_outputs(volume: volumes.Volume) -> dict[str, Any]:
     }
 
 
-def _keep(context: resource.Context, wanted: wanted_volume.WantedVolume, *, is_changed: bool) -> resource.Properties:
+def _keep(context: resource.Context, wanted: observe.WantedVolume, *, is_changed: bool) -> resource.Properties:
     """Record the owner of a volume that its plugin has created, and change it in place; return its outputs."""
     recorded = wanted.recorded_outputs
     owned = volume_properties.OWNERSHIP if wanted.has_owner else ()
@@ -241,14 +241,14 @@ def _keep(context: resource.Context, wanted: wanted_volume.WantedVolume, *, is_c
     if wanted.found is not None and (not recorded or wanted.is_proven):
         kept |= created_outputs(wanted.found) | {volume_properties.CREATED_NAME: wanted.found.name}
         kept |= {volume_properties.MADE: wanted.found.external_id} if wanted.is_proven else {}
-    token = wanted_volume.created_token(wanted.token, wanted.desired.document, kept)
-    registration_ownership.acquire(context.client, wanted.key, token, wanted.requester, context.warn)
+    token = observe.created_token(wanted.token, wanted.desired.document, kept)
+    wanted.owned(token).acquire()
     if is_changed:
         _change(context, wanted)
     return kept
 
 
-def _create(context: resource.Context, wanted: wanted_volume.WantedVolume, *, is_new: bool) -> resource.Properties:
+def _create(context: resource.Context, wanted: observe.WantedVolume, *, is_new: bool) -> resource.Properties:
     """
     Have the plugin create a volume that Nomad does not have, or find its storage again, and return its outputs.
 
@@ -260,11 +260,12 @@ def _create(context: resource.Context, wanted: wanted_volume.WantedVolume, *, is
     record keeps new storage, and where the plugin returns other storage than is known for the id, or storage that is
     registered already; then the volume is deregistered again, and not deleted.
     """
-    key, who, document = wanted.key, wanted.requester, wanted.desired.document
+    key, document = wanted.key, wanted.desired.document
     known = {} if is_new else wanted.recorded_outputs
     namespaces.refuse_unknown(context.client, document.namespace)
-    token = wanted_volume.created_token(wanted.token, document, known, is_new=is_new)
-    taken = registration_ownership.acquire(context.client, key, token, who, context.warn)
+    token = observe.created_token(wanted.token, document, known, is_new=is_new)
+    owner = wanted.owned(token)
+    taken = owner.acquire()
     record = taken.record
     if taken.is_unrecorded and not known:
         raise explain.unrecorded(key)
@@ -279,7 +280,7 @@ def _create(context: resource.Context, wanted: wanted_volume.WantedVolume, *, is
     except errors.NomadApiError as error:
         if volume_creation.has_made_nothing(error):
             if taken.is_new and not storage:
-                registration_ownership.try_release(context.client, key, token, who, context.warn)
+                owner.try_release()
             raise
         made = _arrived(context, document, error)
     else:
@@ -287,49 +288,30 @@ def _create(context: resource.Context, wanted: wanted_volume.WantedVolume, *, is
         made = created.volume
     if storage not in {"", made.external_id}:
         deregistration.put_away(context.client, key)
-        raise _another_storage(made, storage, record.owner or who.owner)
-    if others := _registered_besides(context, made):
+        raise explain.created_other_storage(made, storage, record.owner or wanted.requester.owner)
+    if others := _others_of(context, made):
         deregistration.put_away(context.client, key)
         if taken.is_new:
-            registration_ownership.try_release(context.client, key, token, who, context.warn)
-        raise others
-    sharing.count(context, made)
+            owner.try_release()
+        raise explain.created_shared_storage(made, others)
     token = dataclasses.replace(token, external_id=made.external_id, is_new_storage=False)
-    if owner := registration_ownership.confirm(context.client, key, token, who, context.warn):
-        context.warn(str(registration_ownership.LostError(key, owner)))
+    if other := dataclasses.replace(owner, token=token).confirm():
+        context.warn(str(ownership.LostError(key, other)))
     proof = {volume_properties.MADE: made.external_id} if name in {token.created_name, record.created_name} else {}
     return created_outputs(made) | {volume_properties.CREATED_NAME: name} | proof
 
 
-def _another_storage(made: volumes.Volume, known: str, owner: str) -> errors.RefusedError:
-    """Return the refusal of *made*, where the storage *known* of its id was to be found again."""
-    return errors.RefusedError(
-        f"volume {made.key} has storage {known}, and plugin {made.plugin_id} answered {made.external_id} to its name: "
-        f"{made.key} was deregistered again, and nothing deleted; restore {known}, or give it up: "
-        f"{registration_ownership.way_to_give_up(volumes.key_of(made), known, owner)}, after `pulumi state delete` "
-        "where a stack has it"
-    )
-
-
-def _registered_besides(context: resource.Context, made: volumes.Volume) -> errors.RefusedError | None:
-    """Return the refusal of *made* where another volume has the same storage; else ``None``."""
-    key, name = volumes.key_of(made), made.key
+def _others_of(context: resource.Context, made: volumes.Volume) -> list[volumes.Key]:
+    """Return the other volumes of the storage of *made*; none where they could not be listed, which is a warning."""
     try:
         held = sharing.registered_as(context.client, made.external_id)
     except errors.NomadApiError as error:
-        context.warn(f"{error}; not compared whether {made.external_id}, made for {name}, is another volume's, too")
-        return None
-    others = ["/".join(other) for other in held if other != key]
-    if not others:
-        return None
-    return errors.RefusedError(
-        f"plugin {made.plugin_id} answered storage {made.external_id} for the new volume {name}, and that is "
-        f"registered as {', '.join(others)}: the two would write into one storage; {name} was deregistered again, and "
-        "nothing deleted: check why the plugin does not distinguish storage by its name"
-    )
+        context.warn(f"{error}; not compared whether {made.external_id}, made for {made.key}, is another volume's, too")
+        return []
+    return [key for key in held if key != volumes.key_of(made)]
 
 
-def _change(context: resource.Context, wanted: wanted_volume.WantedVolume) -> None:
+def _change(context: resource.Context, wanted: observe.WantedVolume) -> None:
     """
     Change the volume in place, and grow it to the desired size.
 
@@ -384,3 +366,67 @@ def _read(context: resource.Context, document: registration.VolumeRegistration) 
 def _warn(context: resource.Context, warnings: str) -> None:
     if warnings:
         context.warn(f"Nomad warns: {warnings}")
+
+
+# Removal.
+
+
+def remove(context: resource.Context, removed: observe.RemovedVolume) -> bool:
+    """
+    Deregister the volume, if it is there, never by force; then remove its owner record. Return whether it was removed.
+
+    The record of a volume that its plugin created stays, with the storage, unless the volume is replaced. After a wait
+    for claims, or for other volumes in its storage, it is decided again. ``False``: another resource holds it, or may
+    hold it, and nothing was changed. Raises `errors.RefusedError` where the decision is that nothing is done, and what
+    `observe.RemovedVolume.wait_until_free` does.
+    """
+    if removed.decision().refusal == "dependents":
+        removed.wait_for_dependents()
+        removed = removed.again()
+    decision = removed.permitted()
+    if "held elsewhere" in decision.remarks:
+        context.warn(
+            f"volume {removed.name} stays registered: another resource of this stack has taken it over, or a newer "
+            "state of this one"
+        )
+        return False
+    if "owner not known" in decision.remarks:
+        context.warn(explain.unknown_owner(removed, "stays registered"))
+        return False
+    removed.warn_unchecked()
+    found = removed.found if "deregister" in decision.steps else None
+    if found is not None and removed.claims == "ending":
+        removed.wait_until_free()
+        return remove(context, removed.again())  # the owner may be another one after the wait
+    if "delete storage" in decision.steps:
+        return True
+    with hold.removing(context, removed.key):
+        if removed.keeps_storage:
+            removed.keep_storage()
+        if found is not None:
+            deregistration.deregister_free(context.client, found)
+        if not removed.keeps_storage:
+            removed.release_record()
+    return True
+
+
+class UnfinishedError(errors.NomadCsiError):
+    """The volume is not deleted, or not completely; the message names what is left. Safe to re-run."""
+
+
+def delete_storage(context: resource.Context, removed: observe.RemovedVolume) -> None:
+    """
+    Deregister the volume *removed* and delete its storage; neither has to exist any more.
+
+    Raises `errors.RefusedError` where that is refused, before any change; `UnfinishedError` where a re-run may complete
+    it.
+    """
+    from nomad_csi.volumes import deletion  # noqa: PLC0415  # few volumes are deleted, and all would pay for it
+
+    request, options = observe.deletion_order(context, removed.recorded_outputs)
+    [outcome] = deletion.delete(context.client, [request], options)
+    if not outcome.is_done:
+        kind = UnfinishedError if outcome.is_broken else errors.RefusedError
+        raise kind(explain.deletion_outcome(outcome))
+    removed.release_record()
+    context.warn(explain.deletion_outcome(outcome))

@@ -1,5 +1,5 @@
 """
-Check the storage of a volume: by the catalogue, in AWS, and by the plugin's controller where its socket is reachable.
+Check the storage of a volume: by the catalogue, and in AWS.
 
 Few steps need that, and what it imports takes the provider 0.3 s: it is imported where it is called.
 """
@@ -9,15 +9,12 @@ from collections.abc import Iterator
 from nomad_csi import errors
 from nomad_csi.aws import asking, ebs_volumes, file_systems
 from nomad_csi.aws import records as aws_records
-from nomad_csi.csi import endpoint, validation
-from nomad_csi.drivers import catalogue, model
+from nomad_csi.drivers import catalogue
 from nomad_csi.frame import resource
-from nomad_csi.health import eligibility, gather
+from nomad_csi.health import eligibility
 from nomad_csi.nomad import plugins
-from nomad_csi.plan import volume_forms
 from nomad_csi.plan.registration import VolumeRegistration
 from nomad_csi.spec import names
-from nomad_csi.text import foreign
 
 # Whether the external id has the form of the plugin's driver.
 
@@ -28,18 +25,14 @@ def form_problems(plugin: plugins.Plugin, external_id: str) -> Iterator[errors.P
 
     An empty one is not known yet.
     """
-    driver = _driver(plugin)
-    if driver is not None and external_id not in {"", resource.UNKNOWN} and not driver.external_id.fits(external_id):
-        yield errors.Problem(path="externalId", got=repr(external_id), allowed=driver.external_id.allowed)
-
-
-def _driver(plugin: plugins.Plugin) -> model.Driver | None:
-    found = (
+    known = (
         driver
         for driver in catalogue.DRIVERS.values()
         if plugin.provider == driver.provider.replace("{plugin_id}", plugin.plugin_id)
     )
-    return next(found, None)
+    driver = next(known, None)
+    if driver is not None and external_id not in {"", resource.UNKNOWN} and not driver.external_id.fits(external_id):
+        yield errors.Problem(path="externalId", got=repr(external_id), allowed=driver.external_id.allowed)
 
 
 # Whether AWS has the storage of a new registration, and where.
@@ -136,64 +129,3 @@ def _absent(external_id: str, old: str, kind: str, region: str) -> errors.Proble
 
 def _unusable(external_id: str, state: str) -> errors.Problem:
     return errors.Problem(path="externalId", got=f"{external_id!r}, whose state is {state}", allowed="usable storage")
-
-
-# A plugin controller's validation of a volume before its registration, as Nomad requests it then.
-
-
-TIMEOUT_S = 10.0
-
-_LATER = frozenset(
-    {"ABORTED", "CANCELLED", "DEADLINE_EXCEEDED", "NOT_ASKED", "RESOURCE_EXHAUSTED", "UNAVAILABLE", "UNIMPLEMENTED"}
-)
-"""Codes that do not concern the volume."""
-
-
-def controller_problems(
-    context: resource.Context, plugin: plugins.Plugin, document: VolumeRegistration, unchecked: list[str]
-) -> Iterator[errors.Problem]:
-    """Yield the controller's problems with the volume; a check not made is added to *unchecked*."""
-    if not plugin.controllers or resource.UNKNOWN in str(volume_forms.write(document, "property")):
-        return
-    socket = _socket(context, plugin)
-    if not socket:
-        unchecked.append(f"the controller of {plugin.plugin_id} (its socket is not reachable from here)")
-        return
-    key = (document.namespace, document.volume_id)
-    question = validation.ValidationQuestion(
-        key=key,
-        external_id=document.external_id,
-        uses=tuple((item.access_mode, item.attachment_mode) for item in document.capabilities),
-        context=document.context,
-        parameters=document.parameters,
-    )
-    answer = validation.ask(socket, [question], secrets={key: document.secrets}, timeout_s=TIMEOUT_S)[key]
-    reason = foreign.clean(answer.message or "no reason given")
-    if answer.code in _LATER:
-        unchecked.append(f"the controller of {plugin.plugin_id} ({answer.code}: {reason})")
-    elif answer.code:
-        got = f"{document.external_id!r}: {answer.code}: {reason}"
-        allowed = f"a volume that the controller of {plugin.plugin_id} knows"
-        yield errors.Problem(path="externalId", got=got, allowed=allowed)
-    elif not answer.confirmed:
-        context.warn(f"the controller of {plugin.plugin_id} does not confirm the capabilities of the volume: {reason}")
-
-
-def _socket(context: resource.Context, plugin: plugins.Plugin) -> str:
-    """Return the socket of a healthy controller on this machine; empty where there is none."""
-    declared = context.operation.all_declared(names.PLUGIN_HEALTH_TYPE)
-    folders = {item.get("clientDataDir", "") for item in declared if item.get("pluginId") == plugin.plugin_id}
-    paths = (
-        gather.socket_path(folder, item.alloc_id)
-        for folder in sorted(folders - {"", resource.UNKNOWN})
-        for item in plugin.controllers
-        if item.healthy
-    )
-    return next((path for path in paths if _is_open(path)), "")
-
-
-def _is_open(path: str) -> bool:
-    try:
-        return endpoint.obstacle(endpoint.parse(path)) is None
-    except errors.CsiError:
-        return False

@@ -314,3 +314,8 @@ CREATED = properties.Declaration(
 def of(source: Literal["existing", "created"]) -> properties.Declaration:
     """Return the declaration of the resource of a volume whose storage has this *source*."""
     return CREATED if source == "created" else REGISTRATION
+
+
+def deletes_storage(recorded: Mapping[str, Any]) -> bool:
+    """Return whether the storage is deleted when the volume *recorded* is removed."""
+    return recorded.get("onDestroy") == DELETE

@@ -1,26 +1,34 @@
-"""What the custom resources of a volume share: they translate properties, decide, and have the steps carried out."""
+"""
+The custom resources of a volume: `VolumeRegistration` of existing storage, `CreatedVolume` that its plugin creates.
+
+They translate properties, decide, and have the steps carried out.
+"""
 
 import abc
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from nomad_csi import errors, nomad
-from nomad_csi.frame import resource, stack_identity
+from nomad_csi.frame import changes, resource, stack_identity
 from nomad_csi.nomad import cluster_identity, volumes
+from nomad_csi.plan import registration
 from nomad_csi.volumes import (
     compare,
-    created_deletion,
     desired,
     explain,
     fitness,
+    hold,
+    observe,
     owner_records,
-    registration_ownership,
-    removal,
+    ownership,
     secret_safety,
     steps,
     volume_properties,
-    wanted_volume,
 )
+
+Values = Mapping[str, Any]
+"""Inputs or outputs."""
 
 State = tuple[resource.Properties, resource.Properties]
 """Inputs and outputs."""
@@ -32,14 +40,14 @@ class VolumeResource(resource.Resource):
     unseen: ClassVar[resource.Properties] = {}
     """Required outputs where Nomad does not show the volume after a step."""
 
-    def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
+    def preview(self, news: Values) -> tuple[str, resource.Properties]:
         """Return the id and the inputs; the outputs of Nomad and of the plugin are unknown."""
         required = (name for name, item in self.declared.outputs.items() if item.is_required())
         owned = volume_properties.OWNERSHIP if news.get("owner") else ()
         unknown = dict.fromkeys((*required, *owned, *stack_identity.OUTPUTS), resource.UNKNOWN)
         return resource.identity(news["namespace"], news["volumeId"]), self.declared.recorded(news) | unknown
 
-    def preflight(self, context: resource.Context, old_outputs: Mapping[str, Any], news: Mapping[str, Any]) -> None:
+    def preflight(self, context: resource.Context, old_outputs: Values, news: Values) -> None:
         """Make in a preview the decision of `create`, `update` or a replacement, and say what it means."""
         volume = self._of(news)
         is_replaced = self._is_replaced(old_outputs, news)
@@ -51,38 +59,35 @@ class VolumeResource(resource.Resource):
             if old_outputs and is_replaced:
                 self._preview_replacement(context, old_outputs, news)
             else:
-                wanted = wanted_volume.WantedVolume(context, volume, old_outputs or None, in_preview=True)
-                (_preview_update if old_outputs else _preview_new)(context, wanted)
+                _preview(context, observe.WantedVolume(context, volume, old_outputs or None, in_preview=True))
             fitness.warn_in_preview(context, volume, is_new=not old_outputs)
 
-    def _is_replaced(self, old_outputs: Mapping[str, Any], news: Mapping[str, Any]) -> bool:
+    def _is_replaced(self, old_outputs: Values, news: Values) -> bool:
         """Return whether *news* need another object than the recorded one."""
         found = self.diff(volume_properties.key_of(news), self.declared.inputs_in(old_outputs), old_outputs, news)
         return bool(old_outputs) and bool(found.replaces)
 
-    def _is_checked(self, old_outputs: Mapping[str, Any], volume: desired.DesiredVolume) -> bool:
+    def _is_checked(self, old_outputs: Values, volume: desired.DesiredVolume) -> bool:
         """Return whether an update of what is registered is decided about in a preview, too."""
         del old_outputs, volume
         return False
 
-    def _preview_replacement(
-        self, context: resource.Context, recorded: Mapping[str, Any], news: Mapping[str, Any]
-    ) -> None:
+    def _preview_replacement(self, context: resource.Context, recorded: Values, news: Values) -> None:
         """Refuse in a preview a replacement of the volume *recorded* by *news* that an `up` would refuse."""
         volume, before = self._of(news), self._of(recorded)
         if volume.key != before.key:
-            new = wanted_volume.WantedVolume(context, volume, None, in_preview=True, replaced=before.key)
+            new = observe.WantedVolume(context, volume, None, in_preview=True, replaced=before.key)
             new.permitted()
-        removed = removal.RemovedVolume(context, self.declared, recorded, replaced_by=news, in_preview=True)
+        removed = observe.RemovedVolume(context, self.declared, recorded, replaced_by=news, in_preview=True)
         if removed.fitness == "unfit":
             raise removed.refused("unfit")
         removed.warn_unchecked()
 
-    def _of(self, values: Mapping[str, Any]) -> desired.DesiredVolume:
+    def _of(self, values: Values) -> desired.DesiredVolume:
         """Return the volume of inputs, or of outputs."""
         return desired.of_properties(self.declared, values)
 
-    def create(self, context: resource.Context, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
+    def create(self, context: resource.Context, news: Values) -> tuple[str, resource.Properties]:
         """
         Register the volume, or have its plugin create it; or take over an equal one.
 
@@ -92,7 +97,7 @@ class VolumeResource(resource.Resource):
         return volume_properties.key_of(news), self._bring(context, news, None)
 
     def update(
-        self, context: resource.Context, identity: str, old_outputs: Mapping[str, Any], news: Mapping[str, Any]
+        self, context: resource.Context, identity: str, old_outputs: Values, news: Values
     ) -> resource.Properties:
         """
         Change the volume in place; or deregister it first, where Nomad does not change it in place.
@@ -102,14 +107,12 @@ class VolumeResource(resource.Resource):
         del identity
         return self._bring(context, news, old_outputs)
 
-    def _bring(
-        self, context: resource.Context, news: Mapping[str, Any], old_outputs: Mapping[str, Any] | None
-    ) -> resource.Properties:
+    def _bring(self, context: resource.Context, news: Values, old_outputs: Values | None) -> resource.Properties:
         """Decide, carry out the steps, and return the outputs."""
-        wanted = wanted_volume.WantedVolume(context, self._of(news), old_outputs)
+        wanted = observe.WantedVolume(context, self._of(news), old_outputs)
         done = steps.carry_out(context, wanted, wanted.permitted())
         outputs = self.declared.recorded({**news, **without_remarks(done)})
-        if old_outputs is None and (why := created_deletion.objection(wanted.name, outputs)):
+        if old_outputs is None and (why := explain.deletion_objection(wanted.name, outputs)):
             context.warn(why)
         seen = steps.seen_afterwards(context, wanted, self.unseen | outputs)
         return outputs | self._of_nomad(seen) | _owner_outputs(context.client, outputs)
@@ -118,9 +121,7 @@ class VolumeResource(resource.Resource):
     def _of_nomad(self, volume: volumes.Volume) -> resource.Properties:
         """Return the outputs that Nomad has of *volume*."""
 
-    def read(
-        self, context: resource.Context, identity: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
-    ) -> State | None:
+    def read(self, context: resource.Context, identity: str, inputs: Values, outputs: Values) -> State | None:
         """
         Return the observed inputs and outputs; all as recorded while Nomad is unreachable.
 
@@ -137,11 +138,11 @@ class VolumeResource(resource.Resource):
             volume = volumes.get(context.client, namespace, volume_id)
             if volume is None:
                 return self._not_registered(context, identity, recorded)
-            if (
-                inputs
-                and (why := explain.stands_for_another(volume, outputs))
-                and not (self.declared is volume_properties.CREATED and _has_created(context, outputs, volume))
-            ):
+            why = explain.stands_for_another(volume, outputs) if inputs else ""
+            if why and self.declared is volume_properties.CREATED:
+                who = owner_records.requester(outputs, outputs)
+                why = "" if owner_records.has_created(_owner_record(context, outputs), who, volume) else why
+            if why:
                 context.warn(f"{why}: something else registered it, and `up` will be refused")
                 return recorded[0], without_remarks(outputs) | {volume_properties.OTHER_STORAGE: volume.external_id}
             if volume.has_mount_flags and not inputs:
@@ -159,7 +160,7 @@ class VolumeResource(resource.Resource):
         storage = outputs.get("externalId", "")
         if why := cluster_identity.sentence(context.client, f"volume {identity}", outputs):
             context.warn(why)
-        elif created_deletion.presence(context, outputs) == "gone":
+        elif observe.created_presence(context, outputs) == "gone":
             context.warn(f"volume {identity} is not registered in Nomad any more, and its storage {storage} is gone")
             return None
         elif not outputs.get(volume_properties.DEREGISTERED):
@@ -170,11 +171,11 @@ class VolumeResource(resource.Resource):
         return inputs, without_remarks(outputs) | {volume_properties.DEREGISTERED: True}
 
     @abc.abstractmethod
-    def _live(self, volume: volumes.Volume, inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> State:
+    def _live(self, volume: volumes.Volume, inputs: Values, outputs: Values) -> State:
         """Return inputs and outputs of *volume*; parts that Nomad never shows stay as recorded."""
 
     def _merged(
-        self, actual: volumes.Volume, live: Mapping[str, Any], recorded: Mapping[str, Any]
+        self, actual: volumes.Volume, live: Values, recorded: Values
     ) -> tuple[resource.Properties, resource.Properties]:
         """
         Return the inputs *recorded*, with those of *live* that differ, and the output that records foreign flags.
@@ -195,29 +196,32 @@ class VolumeResource(resource.Resource):
         return whole, {"foreignMountFlags": True} if actual.has_mount_flags and not flags else {}
 
 
-def _preview_new(context: resource.Context, wanted: wanted_volume.WantedVolume) -> None:
-    """Refuse in a preview a new volume that a create would refuse."""
-    decision = wanted.decision()
-    if decision.refusal in {"taken", "impossible"}:
+def _preview(context: resource.Context, wanted: observe.WantedVolume) -> None:
+    """Refuse in a preview what an `up` would refuse, and warn of what it does."""
+    decision, name = wanted.decision(), wanted.name
+    if decision.refusal in {"taken", "impossible"} and wanted.recorded == "nothing":
         _refuse_unless_imported(context, wanted, wanted.refused(decision.refusal))
     elif decision.refusal is not None:
         raise wanted.refused(decision.refusal)
     elif "moved" in decision.remarks:
         context.warn(
-            f"moved: volume {wanted.name} is this stack's already, and this resource takes it over; where another "
-            "resource of the program had it, its removal leaves the volume as it is"
+            f"moved: volume {name} is this stack's already, and this resource takes it over; where another resource of "
+            "the program had it, its removal leaves the volume as it is"
         )
-    elif "registered again" in decision.remarks:
-        context.warn(f"volume {wanted.name} gets the storage {wanted.kept_storage} again, which is kept for it")
+    elif "registered again" in decision.remarks and wanted.recorded == "nothing":
+        context.warn(f"volume {name} gets the storage {wanted.kept_storage} again, which is kept for it")
+    elif "new and empty" in decision.remarks:
+        context.warn(explain.new_and_empty(name, wanted.recorded_outputs))
     if "storage not checked" in decision.remarks:
         context.warn(
-            f"volume {wanted.name} would be registered for storage that was not found: "
+            f"volume {name} would be registered for storage that was not found: "
             f"{'; '.join(wanted.storage_problems[1])}; where it was deleted, run `pulumi refresh` first"
         )
+    wanted.warn_unchecked()
 
 
 def _refuse_unless_imported(
-    context: resource.Context, wanted: wanted_volume.WantedVolume, refusal: errors.RefusedError
+    context: resource.Context, wanted: observe.WantedVolume, refusal: errors.RefusedError
 ) -> None:
     """
     Raise the *refusal* of a new volume; a preview for an import warns of it where this stack does not own the volume.
@@ -234,17 +238,7 @@ def _refuse_unless_imported(
     )
 
 
-def _preview_update(context: resource.Context, wanted: wanted_volume.WantedVolume) -> None:
-    """Refuse in a preview an update that an `up` would refuse."""
-    decision = wanted.decision()
-    if decision.refusal is not None:
-        raise wanted.refused(decision.refusal)
-    if "new and empty" in decision.remarks:
-        context.warn(explain.new_and_empty(wanted.name, wanted.recorded_outputs))
-    wanted.warn_unchecked()
-
-
-def seen_differences(outputs: Mapping[str, Any]) -> tuple[str, ...]:
+def seen_differences(outputs: Values) -> tuple[str, ...]:
     """Return the paths that differ although no input does: what a refresh has seen, and outputs that are missing."""
     paths = {"foreignMountFlags": "mountOptions.mountFlags"} | {
         each: each for each in volume_properties.OF_REGISTRATION
@@ -253,7 +247,7 @@ def seen_differences(outputs: Mapping[str, Any]) -> tuple[str, ...]:
     return (*seen, *stack_identity.missing_outputs(outputs))
 
 
-def without_remarks(outputs: Mapping[str, Any]) -> resource.Properties:
+def without_remarks(outputs: Values) -> resource.Properties:
     """Return *outputs* without what a refresh has remarked of the registration."""
     return {name: value for name, value in outputs.items() if name not in volume_properties.OF_REGISTRATION}
 
@@ -261,27 +255,21 @@ def without_remarks(outputs: Mapping[str, Any]) -> resource.Properties:
 # The owner of a volume in its outputs.
 
 
-def _owner_record(context: resource.Context, inputs: Mapping[str, Any]) -> owner_records.OwnerRecord | None:
+def _owner_record(context: resource.Context, inputs: Values) -> owner_records.OwnerRecord | None:
     """Return the owner record of the volume of *inputs*; ``None``: the token may not read it."""
-    return registration_ownership.owner_records_of(context.client).cached(_key(inputs), context.warn)
+    return ownership.OwnerRecords(context.client).cached(_key(inputs), context.warn)
 
 
-def _has_created(context: resource.Context, outputs: Mapping[str, Any], volume: volumes.Volume) -> bool:
-    """Return whether this stack had the plugin create the storage of *volume*, which the state does not know."""
-    who = owner_records.requester(outputs, outputs)
-    return owner_records.has_created(_owner_record(context, outputs), who, volume)
-
-
-def _owner_outputs(client: nomad.Nomad, news: Mapping[str, Any]) -> dict[str, Any]:
+def _owner_outputs(client: nomad.Nomad, news: Values) -> dict[str, Any]:
     """Return the outputs of a volume with an owner: its cluster, and whether it has an owner record."""
     if not news.get("owner"):
         return {}
-    record = registration_ownership.owner_records_of(client).cached(_key(news))
+    record = ownership.OwnerRecords(client).cached(_key(news))
     has_record = record is not None and record.owner == news["owner"]
     return {"cluster": cluster_identity.cluster_id(client), "marked": has_record}
 
 
-def _read_owner(context: resource.Context, identity: str, recorded: Mapping[str, Any], found: State) -> State:
+def _read_owner(context: resource.Context, identity: str, recorded: Values, found: State) -> State:
     """
     Return the inputs and outputs *found*, with the owner from its record; *recorded* are the old outputs.
 
@@ -300,33 +288,173 @@ def _read_owner(context: resource.Context, identity: str, recorded: Mapping[str,
         return inputs, live | known
     cluster_identity.refuse_other(context.client, f"volume {identity}", recorded)
     record = _owner_record(context, inputs)
-    now = _merge_owner(context, inputs, recorded, record)
-    lost = {"nonce"} if owner_records.is_another_resources(record, recorded) else set()
-    shown = {name: value for name, value in live.items() if name not in lost} | known
-    return now, shown | {name: now[name] for name in stack_identity.OF_OWNER if name in now} | _owner_outputs(
-        context.client, now
-    )
-
-
-def _merge_owner(
-    context: resource.Context,
-    inputs: resource.Properties,
-    recorded: Mapping[str, Any],
-    record: owner_records.OwnerRecord | None,
-) -> resource.Properties:
-    """Return *inputs* with the owner of *record*; an unknown record, or another owner's, changes nothing."""
-    if record is None:
-        return inputs
-    if not recorded:
-        found = {"owner": record.owner, "ownerId": record.stack_id}
-        return inputs | {name: value for name, value in found.items() if value}
-    if record.owner and record.owner != inputs["owner"]:
-        sentence = registration_ownership.sentence(_key(inputs), record)
+    if record is not None and not recorded:
+        owner = {"owner": record.owner, "ownerId": record.stack_id}
+        inputs |= {name: value for name, value in owner.items() if value}
+    elif record is not None and record.owner and record.owner != inputs["owner"]:
+        sentence = ownership.sentence(_key(inputs), record)
         context.warn(f"{sentence} now, not to {inputs['owner']} as recorded")
-    if not record.owner and recorded.get("marked"):
-        return {name: value for name, value in inputs.items() if name not in stack_identity.OF_OWNER}
-    return inputs
+    elif record is not None and not record.owner and recorded.get("marked"):
+        inputs = {name: value for name, value in inputs.items() if name not in stack_identity.OF_OWNER}
+    if owner_records.is_another_resources(record, recorded):
+        live.pop("nonce", None)
+    owned = {name: inputs[name] for name in stack_identity.OF_OWNER if name in inputs}
+    return inputs, live | known | owned | _owner_outputs(context.client, inputs)
 
 
-def _key(inputs: Mapping[str, Any]) -> volumes.Key:
+def _key(inputs: Values) -> volumes.Key:
     return inputs["namespace"], inputs["volumeId"]
+
+
+# Existing storage.
+
+
+class VolumeRegistrationResource(VolumeResource):
+    """A CSI volume registered with Nomad. Deleting it deregisters the volume and keeps the storage."""
+
+    declared = volume_properties.REGISTRATION
+    unseen: ClassVar[resource.Properties] = {"controllerRequired": False}
+
+    def diff(self, identity: str, old_inputs: Values, old_outputs: Values, news: Values) -> resource.ResourceDiff:
+        """
+        Compare inputs; a change that Nomad does not make in place registers it again, and only another id replaces.
+
+        Refuses nothing: the engine calls it in a refresh, too, to show drift.
+        """
+        before, after = self._of(old_inputs), self._of(news)
+        change = desired.classify(before, after)
+        fate = ("storage",) if desired.has_other_fate(before, after) else ()
+        also = (*seen_differences(old_outputs), *fate)
+        found = changes.difference(self.declared, old_inputs, news, changed=change.changed, also_updates=also)
+        manner = "deregistered and registered again" if change.kind == "re-register" else found.manner
+        return replace(found, notice=desired.sentence(identity, change), manner=manner)
+
+    def _is_checked(self, old_outputs: Values, volume: desired.DesiredVolume) -> bool:
+        change = desired.classify(self._of(old_outputs), volume)
+        return change.kind == "re-register" or change.storage != "same" or change.left_storage is not None
+
+    def _of_nomad(self, volume: volumes.Volume) -> resource.Properties:
+        return {"controllerRequired": volume.controller_required}
+
+    def _live(self, volume: volumes.Volume, inputs: Values, outputs: Values) -> State:
+        del outputs
+        whole = desired.write_inputs(volume.registration())
+        shown = {name: value for name, value in whole.items() if name in self.declared.inputs}
+        live, foreign = self._merged(volume, shown, inputs)
+        if inputs.get("storage") and live["externalId"] != inputs.get("externalId"):
+            live["storage"] = {name: value for name, value in live["storage"].items() if name != "location"}
+        return live, self.declared.recorded(live) | self._of_nomad(volume) | foreign
+
+    def delete(self, context: resource.Context, identity: str, outputs: Values) -> None:
+        """
+        Deregister the volume, then remove its owner record; no-op where another resource of the stack took it over.
+
+        Raises `errors.RefusedError` with the reason of the decision where nothing is done.
+        """
+        del identity
+        steps.remove(context, observe.RemovedVolume(context, self.declared, outputs))
+
+
+# Storage that a plugin creates.
+
+
+_PLACES = ("requiredTopologies", "preferredTopologies")
+
+
+class CreatedVolumeResource(VolumeResource):
+    """A CSI volume that its plugin creates. Deletion deregisters it; its storage stays but for `onDestroy: delete`."""
+
+    declared = volume_properties.CREATED
+
+    def diff(self, identity: str, old_inputs: Values, old_outputs: Values, news: Values) -> resource.ResourceDiff:
+        """
+        Compare inputs; parameters of the creation replace the storage, a larger size grows it.
+
+        Raises `errors.RefusedError` for a replacement that would delete storage which the program now keeps.
+        """
+        wanted = _with_recorded_places(old_inputs, news)
+        before, after = self._of(old_inputs), self._of(wanted)
+        changed = desired.differing(before, after)
+        if before.key == after.key:
+            changed = desired.changed(before, after, desired.compare_states(before, after, old_outputs))
+        seen = seen_differences(old_outputs)
+        found = changes.difference(self.declared, old_inputs, wanted, changed=changed, also_updates=seen)
+        document = self._of(news).document
+        if found.replaces:
+            explain.refuse_replacement(identity, old_outputs, news)
+            return replace(found, notice="; ".join(explain.replacement(identity, old_outputs, document)))
+        return replace(found, notice="; ".join(explain.describe_change(identity, old_outputs, news)))
+
+    def preflight(self, context: resource.Context, old_outputs: Values, news: Values) -> None:
+        """Refuse a smaller size, whatever the cluster has; then as every volume."""
+        volume = self._of(news)
+        is_same = bool(old_outputs) and not self._is_replaced(old_outputs, news)
+        if is_same and (shrinks := explain.shrinking(old_outputs.get("capacityBytes", 0), volume.document)):
+            raise errors.RefusedError(shrinks)
+        super().preflight(context, old_outputs, news)
+
+    def preview(self, news: Values) -> tuple[str, resource.Properties]:
+        """Return the id and the inputs; the plugin's outputs are unknown."""
+        identity, outputs = super().preview(news)
+        return identity, outputs | {volume_properties.CREATED_NAME: resource.UNKNOWN}
+
+    def _of_nomad(self, volume: volumes.Volume) -> resource.Properties:
+        return steps.created_outputs(volume)
+
+    def _live(self, volume: volumes.Volume, inputs: Values, outputs: Values) -> State:
+        whole = desired.write_inputs(volume.registration()) | {"name": registration.readable_part(volume.name)}
+        shown = volume_properties.sort_places(
+            {name: value for name, value in whole.items() if name in self.declared.inputs}
+        )
+        live, foreign = self._merged(volume, shown, inputs)
+        seen = self.declared.recorded(live) | self._of_nomad(volume) | foreign
+        return live, seen | {volume_properties.CREATED_NAME: volume.name} | _proof(outputs)
+
+    def delete(self, context: resource.Context, identity: str, outputs: Values) -> None:
+        """
+        Deregister the volume, and report where its storage stays; or delete that too, with ``onDestroy: delete``.
+
+        Raises `errors.RefusedError` where nothing is done, and what `steps.delete_storage` does.
+        """
+        removed = observe.RemovedVolume(context, self.declared, outputs)
+        if not steps.remove(context, removed):
+            return
+        if volume_properties.deletes_storage(outputs):
+            with hold.removing(context, removed.key):
+                steps.delete_storage(context, removed)
+            return
+        storage = outputs.get("externalId", "" if removed.found is None else removed.found.external_id)
+        if storage:
+            context.warn(
+                f"volume {identity} is deregistered; its storage {storage} of plugin {outputs.get('pluginId', '')} "
+                f"stays, with its data{_kept(removed, outputs, storage)}"
+            )
+
+
+def _kept(removed: observe.RemovedVolume, recorded: Values, storage: str) -> str:
+    """Return whether the owner record keeps *storage* for the id, as the end of a sentence."""
+    owner = str(recorded.get("owner", ""))
+    if not (removed.keeps_storage and owner) or removed.record == "not known":
+        return ": delete it in the storage system when it is not needed any more"
+    command = ownership.way_to_give_up(removed.key, storage, owner)
+    return f", and is kept for {removed.name}: to give it up, {command}"
+
+
+def _proof(recorded: Values) -> resource.Properties:
+    """Return the *recorded* outputs that Nomad does not have: of the creation of the storage, and of the last step."""
+    made = (volume_properties.MADE, volume_properties.CREATED_NAME)
+    return {name: recorded[name] for name in made if name in recorded} | stack_identity.step_outputs(recorded)
+
+
+def _with_recorded_places(recorded: Values, news: Values) -> resource.Properties:
+    """
+    Return *news* with the places *recorded*, where the program asks for the same zone as before.
+
+    Existing storage does not move. A place is the zone under the catalogue's topology key: a replacement because of a
+    changed catalogue alone would lose the data.
+    """
+    zone = news.get("availabilityZone")
+    if zone is None or zone != recorded.get("availabilityZone"):
+        return dict(news)
+    kept = {name: recorded[name] for name in _PLACES if name in recorded}
+    return {name: value for name, value in news.items() if name not in _PLACES} | kept

@@ -20,7 +20,7 @@ from nomad_csi.csi.v1 import csi_pb2
 from nomad_csi.drivers import model
 from nomad_csi.nomad import snapshots, volumes
 from nomad_csi.spec import names
-from nomad_csi.volumes import deletion_proof, registration_ownership
+from nomad_csi.volumes import deletion_proof, ownership
 
 INTERVAL_S = 1.0
 """Interval between two checks of a snapshot that is not ready, in seconds."""
@@ -30,7 +30,7 @@ INTERVAL_S = 1.0
 
 
 def create(
-    client: nomad.Nomad, wanted: snapshots.NewSnapshot, *, wait_s: float, tell: Callable[[str], None]
+    client: nomad.Nomad, wanted: snapshots.NewSnapshot, *, wait_s: float, report: Callable[[str], None]
 ) -> snapshots.Snapshot:
     """
     Create a snapshot and return it when it is ready, or as it is after *wait_s*.
@@ -42,7 +42,7 @@ def create(
     deadline = clock.now() + wait_s
     found = _asked(client, wanted)
     while not found.is_ready and clock.now() < deadline:
-        tell(f"snapshot {found.snapshot_id} is not ready")
+        report(f"snapshot {found.snapshot_id} is not ready")
         clock.sleep(min(INTERVAL_S, max(0.0, deadline - clock.now())))
         found = _asked(client, wanted)
     return found
@@ -94,7 +94,7 @@ def refuse_unproven(
         return
     held = [item for item in volumes.list_volumes(client, names.EVERYWHERE) if item.plugin_id == plugin_id]
     proven = {*external_ids, *(item.external_id for item in held)}
-    records = registration_ownership.owner_records_of(client)
+    records = ownership.OwnerRecords(client)
     for namespace in {client.connection.namespace, *(item.namespace for item in held)}:
         if not set(sources.values()) <= proven:
             proven |= {record.external_id for record in records.list_all(namespace).values()}
@@ -139,7 +139,7 @@ class SnapshotTimeouts:
     """Also the timeout of one call, for a driver that copies during the call."""
 
     cancelled: threading.Event
-    tell: Callable[[str], None]
+    report: Callable[[str], None]
     clock: Clock = SYSTEM
 
 
@@ -191,7 +191,7 @@ def _ready(
         made = _ask(connection, source, name, deadline - clock.now())
         if made.ready_to_use:
             return made
-        timeouts.tell(f"snapshot {made.snapshot_id} is not ready")
+        timeouts.report(f"snapshot {made.snapshot_id} is not ready")
         if clock.now() >= deadline:
             raise errors.CsiError(connection.endpoint.text, f"snapshot {made.snapshot_id} is not ready")
         if clock.wait(timeouts.cancelled, INTERVAL_S):

@@ -12,7 +12,7 @@ import yaml
 
 from nomad_csi import cli, nomad
 from nomad_csi.nomad import volumes
-from nomad_csi.volumes import owner_records, registration_ownership
+from nomad_csi.volumes import owner_records, ownership
 from nomad_csi_sandbox.nomad import cluster, server
 from nomad_csi_sandbox.nomad.clients import nodes
 from nomad_csi_sandbox.nomad.storage import csi_supervisor
@@ -133,7 +133,7 @@ def test_created_volume_after_remove_gets_its_storage_again(run, create, plan, c
     first = volumes.get(client, "default", "a")
 
     removed, repeated = run("remove", "a", *OWNER), run("remove", "a", *OWNER)
-    record = registration_ownership.owner_records_of(client).known([KEY])[KEY]
+    record = ownership.OwnerRecords(client).known([KEY])[KEY]
     found = run("doctor", "--no-aws")
     planned = plan(path)
     _, outcomes = create(path)
@@ -170,7 +170,7 @@ def test_created_volume_is_deleted_with_its_data(run, create, client, serving, s
 
     assert (other[0], "belongs to stack shop/prod by its owner record" in " ".join(other[1].split())) == (1, True)
     assert (deleted[0], f"default/a  deleted  {storage}" in deleted[1]) == (0, True), deleted
-    assert registration_ownership.owner_records_of(client).known([KEY]) == {}
+    assert ownership.OwnerRecords(client).known([KEY]) == {}
     create(path)
     assert volumes.get(client, "default", "a").external_id != storage
 

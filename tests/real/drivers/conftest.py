@@ -22,7 +22,7 @@ from nomad_csi.jobs import plugin_job
 from nomad_csi.nomad import jobs, plugins, volumes
 from nomad_csi.plan import storage
 from nomad_csi.render import documents
-from nomad_csi.volumes import created_volume, desired, volume_registration
+from nomad_csi.volumes import desired, volume_resource
 
 USE_S = 60.0
 
@@ -158,7 +158,7 @@ def create(stack):
         def make(wanted):
             [planned] = stack.plan(wanted).volumes
             given = desired.write_inputs(planned.registration)
-            return _kept(created_volume.CreatedVolumeResource(), given, stack, after)
+            return _kept(volume_resource.CreatedVolumeResource(), given, stack, after)
 
         yield make
 
@@ -170,7 +170,7 @@ def register(stack):
 
         def make(wanted):
             given = desired.write_inputs(stack.plan(wanted).volumes[0].registration)
-            return _kept(volume_registration.VolumeRegistrationResource(), given, stack, after)
+            return _kept(volume_resource.VolumeRegistrationResource(), given, stack, after)
 
         yield make
 

@@ -13,12 +13,12 @@ import pytest
 from nomad_csi import errors
 from nomad_csi.drivers import catalogue
 from nomad_csi.nomad import claim_requests, jobs, snapshots
-from nomad_csi.volumes import created_volume, volume_snapshots
+from nomad_csi.volumes import volume_resource, volume_snapshots
 from tests.real.drivers.conftest import CONSUMER, USE_S
 
 COMMAND = shutil.which("democratic-csi")
 DRIVER = catalogue.DRIVERS["democratic-csi"]
-VOLUME = created_volume.CreatedVolumeResource()
+VOLUME = volume_resource.CreatedVolumeResource()
 GIB = 2**30
 
 pytestmark = [
@@ -143,7 +143,7 @@ def test_volume_goes_from_its_creation_to_its_deletion(stack, folder, run_with):
     identity, made, _ = kept(stack, "whole")
     wrote = run_with("whole", "echo here > /data/log")
     saved = volume_snapshots.create(
-        client, snapshots.NewSnapshot(namespace="default", volume_id="whole", name="nightly"), wait_s=60, tell=print
+        client, snapshots.NewSnapshot(namespace="default", volume_id="whole", name="nightly"), wait_s=60, report=print
     )
     changed = run_with("whole", "echo there > /data/log")
     restored_identity, restored, _ = kept(stack, "restored", snapshotId=saved.snapshot_id)

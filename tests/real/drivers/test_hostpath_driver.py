@@ -19,7 +19,7 @@ from nomad_csi.diagnosis import smoke
 from nomad_csi.drivers import catalogue
 from nomad_csi.nomad import volumes
 from nomad_csi.spec import names
-from nomad_csi.volumes import created_volume, volume_snapshots
+from nomad_csi.volumes import volume_resource, volume_snapshots
 
 COMMAND = shutil.which("hostpathplugin")
 DRIVER = catalogue.DRIVERS["csi-hostpath"]
@@ -196,7 +196,7 @@ def test_volume_is_evidence_the_smoke_test(stack, create, folder):
 def test_storage_goes_with_its_volume_where_the_spec_says_so(stack, folder):
     """Kept while it is registered twice; then deregistered, saved in a snapshot, and deleted by the driver itself."""
     socket = f"{stack.agent.folder}/client/csi/plugins/{{alloc_id}}/csi.sock"
-    kind = created_volume.CreatedVolumeResource()
+    kind = volume_resource.CreatedVolumeResource()
     inputs, failures = kind.check(
         {
             "volumeId": "passing",

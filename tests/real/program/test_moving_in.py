@@ -18,7 +18,7 @@ import yaml
 from nomad_csi import cli
 from nomad_csi.frame import resource
 from nomad_csi.nomad import jobs, plugins, volumes
-from nomad_csi.volumes import created_volume
+from nomad_csi.volumes import volume_resource
 from tests.contract import agents
 
 COMMAND = shutil.which("hostpathplugin")
@@ -105,7 +105,7 @@ def in_use(agent, until, state):
     client = agent.client
     run(client, JOB.format(command=COMMAND, state=state, data_dir=agent.folder))
     until(lambda: is_healthy(client), WAIT_S, "the job of before is healthy")
-    kind, context = created_volume.CreatedVolumeResource(), resource.Context(connect=lambda: client)
+    kind, context = volume_resource.CreatedVolumeResource(), resource.Context(connect=lambda: client)
     mode = {"accessMode": "single-node-writer", "attachmentMode": "file-system"}
     given = {"volumeId": "data", "pluginId": "hostpath0", "capacityMinBytes": 2**20, "capabilities": [mode]}
     inputs, failures = kind.check(given)

@@ -7,7 +7,7 @@ from typing import Any
 from nomad_csi import errors
 from nomad_csi.cli.common import command, inputs, usage
 from nomad_csi.spec import names
-from nomad_csi.volumes import registration_ownership
+from nomad_csi.volumes import owner_records
 
 IN_SPEC = " (default: `owner` of the spec)"
 
@@ -45,6 +45,6 @@ def resolve(arguments: command.Arguments, specs: Iterable[Path]) -> None:
         arguments.owner = arguments.owner or named
 
 
-def requester(arguments: command.Arguments) -> registration_ownership.Requester:
+def requester(arguments: command.Arguments) -> owner_records.Requester:
     """Return the requester."""
-    return registration_ownership.Requester(owner=arguments.owner, adopts=arguments.adopt)
+    return owner_records.Requester(owner=arguments.owner, adopts=arguments.adopt)

@@ -58,9 +58,9 @@ def run(arguments: command.Arguments) -> int:
             return exit_codes.CHANGES if drawn.changes else 0
         (tell if arguments.json else print)(drawn.as_table())
         _confirm(arguments, drawn)
-        apply_jobs.start(client, wanted.plan.plugins, requester, templates=arguments.templates, tell=tell)
+        apply_jobs.start(client, wanted.plan.plugins, requester, templates=arguments.templates, report=tell)
         with output.waiting("applying"):
-            done = applied.apply(client, pairs, requester=requester, timeout_s=arguments.timeout_s or 0, tell=tell)
+            done = applied.apply(client, pairs, requester=requester, timeout_s=arguments.timeout_s or 0, report=tell)
     text = outcome.as_text(done, applied.AppliedVolume) if done else "the plugins are healthy; the spec has no volumes"
     output.show(arguments, {"volumes": [item.as_json() for item in done]}, text)
     return outcome.exit_code(done)

@@ -7,7 +7,7 @@ from nomad_csi import exit_codes, nomad
 from nomad_csi.cli.common import command, documents, inputs, output, owners, specs
 from nomad_csi.jobs import apply as applied
 from nomad_csi.plan import model
-from nomad_csi.volumes import registration_ownership
+from nomad_csi.volumes import owner_records
 
 
 @command.command()
@@ -55,6 +55,6 @@ def changes(
         external_ids,
         folder=folder,
         templates=arguments.templates,
-        requester=registration_ownership.Requester(owner=arguments.owner, adopts=adopts),
+        requester=owner_records.Requester(owner=arguments.owner, adopts=adopts),
         is_whole=documents.is_whole(arguments),
     )

@@ -123,7 +123,7 @@ def _deregister(arguments: command.Arguments) -> int:
             requester=owners.requester(arguments),
         )
         try:
-            done = deregistration.deregister(client, arguments.volumes, options, tell=output.print_progress)
+            done = deregistration.deregister(client, arguments.volumes, options, report=output.print_progress)
         except errors.AwsError as error:
             raise errors.AwsError(f"{error}; nothing was changed; --no-aws deregisters without EC2") from error
         outcomes = [_explained(client, item) for item in done]
@@ -237,7 +237,7 @@ def _deletion(arguments: command.Arguments) -> deletion_proof.DeletionOptions:
         accepts_unguarded="unguarded" in arguments.accept,
         accepts_unregistered="unregistered" in arguments.accept,
         is_dry_run=arguments.dry_run,
-        tell=output.print_progress,
+        report=output.print_progress,
     )
 
 

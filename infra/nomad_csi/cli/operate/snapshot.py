@@ -39,7 +39,7 @@ def create(arguments: command.Arguments) -> int:
             volume = volume_snapshots.registered(nomad, namespace, volume_id)
             step = f"create snapshot {wanted.name} of {namespace}/{volume_id}, storage {volume.external_id}"
             return options.show_preview(arguments, [f"{step}, by plugin {volume.plugin_id}"])
-        made = volume_snapshots.create(nomad, wanted, wait_s=arguments.timeout_s, tell=output.print_progress)
+        made = volume_snapshots.create(nomad, wanted, wait_s=arguments.timeout_s, report=output.print_progress)
     _print([made], as_json=arguments.json)
     return 0 if made.is_ready else exit_codes.CHANGES
 

@@ -1,5 +1,5 @@
 """
-Owner records of registrations and plugin jobs in a cluster: the first stack that acquires an object owns it.
+Owner records in a cluster: the first stack that acquires an object owns it.
 
 A record is written before its object is registered, and removed after it is deregistered. It is written with
 check-and-set, so that of two concurrent requesters of one object one is refused.
@@ -12,6 +12,8 @@ whichever of the two comes last restores the record.
 
 import dataclasses
 import functools
+import itertools
+import operator
 import shlex
 import threading
 import time
@@ -19,21 +21,19 @@ import weakref
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Literal
+from typing import Literal, TypeVar
 
 from nomad_csi import errors, nomad
 from nomad_csi.nomad import tokens, variables, volumes
 from nomad_csi.nomad.http import request
 from nomad_csi.volumes import owner_records
-
-Requester = owner_records.Requester
-OwnerRecord = owner_records.OwnerRecord
-OwnerToken = owner_records.OwnerToken
-NO_OWNER = owner_records.NO_OWNER
-NO_TOKEN = owner_records.NO_TOKEN
+from nomad_csi.volumes.owner_records import NO_OWNER, NO_RECORD, NO_TOKEN, OwnerRecord, OwnerToken, Requester
 
 SEEN_S = 5.0
 """Seconds that a record, or the refusal to read those of a namespace, serves reads that only inform."""
+
+FEW = 20
+"""Up to so many records of a namespace are read without a list."""
 
 ATTEMPTS = 10
 """Attempts to write a record under concurrent writes. Each time one of the writers succeeds."""
@@ -59,11 +59,14 @@ _UNREAD = (
 UNKNOWN = "its owner record was not read: the token lacks " + RIGHTS
 """Message about a volume whose record the token may not read."""
 
-Tell = Callable[[str], None]
+_Answer = TypeVar("_Answer")
+Report = Callable[[str], None]
+Edit = Callable[[OwnerRecord | None], OwnerRecord | None]
+"""Returns the record that the object is to have; it gets the one that it has."""
 
 
 def _silent(_line: str) -> None:
-    """Say nothing."""
+    """Report nothing."""
 
 
 def may_write(token: tokens.AclToken, key: volumes.Key) -> bool:
@@ -85,7 +88,7 @@ class Acquired:
     is_unrecorded: bool = False
     """Whether it got no record, because the token may not write it."""
 
-    record: OwnerRecord = owner_records.NO_RECORD
+    record: OwnerRecord = NO_RECORD
     """The record as it is now: the storage that it keeps for the id stays in it."""
 
 
@@ -116,6 +119,9 @@ class _Seen:
         return OwnerRecord.from_items(self.variable.items) if self.variable else None
 
 
+_DENIED = _Seen(variable=None, is_denied=True)
+
+
 @dataclass(frozen=True, kw_only=True)
 class _Change:
     """A record before and after a change."""
@@ -126,20 +132,12 @@ class _Change:
     """What the token may not do; the record is as before then."""
 
 
-Edit = Callable[[OwnerRecord | None], OwnerRecord | None]
-"""Returns the record that the object is to have; it gets the one that it has."""
-
-
 class _Known:
     """What is known of the records in a folder of one cluster, for all threads."""
 
     def __init__(self) -> None:
-        self.seen: dict[volumes.Key, _Seen] = {}
-        """What was read or written last."""
-
-        self.listing = threading.Lock()
-        self.listed: dict[tuple[str, str], variables.Variable] = {}
-        """Records by namespace and path, as `OwnerRecords.list_all` read them last."""
+        self.seen: dict[tuple[str, str], _Seen] = {}
+        """What was read or written last, by namespace and path."""
 
         self.denied: dict[str, float] = {}
         """Time at which the token was last refused to read the records, by namespace."""
@@ -154,7 +152,7 @@ _LOCK = threading.Lock()
 class OwnerRecords:
     """The owner records of one cluster. Thread-safe."""
 
-    def __init__(self, client: nomad.Nomad, folder: str) -> None:
+    def __init__(self, client: nomad.Nomad, folder: str = owner_records.FOLDER) -> None:
         self._nomad = client
         self._folder = folder
         with _LOCK:
@@ -162,25 +160,31 @@ class OwnerRecords:
 
     # Read.
 
-    def read(self, keys: Iterable[volumes.Key], tell: Tell = _silent, *, max_age_s: float = 0.0) -> VolumeOwners:
+    def read(self, keys: Iterable[volumes.Key], report: Report = _silent, *, max_age_s: float = 0.0) -> VolumeOwners:
         """
-        Return the owners of *keys*, as they were at most *max_age_s* ago.
+        Return the owners of *keys*, as they were at most *max_age_s* ago; many of a namespace by a list.
 
-        Report once to *tell* each namespace whose records the token may not read. Raises `errors.NomadApiError` where
-        Nomad does not answer.
+        Report once each namespace whose records the token may not read. Raises `errors.NomadApiError` where Nomad does
+        not answer.
         """
         keys = set(keys)
         oldest = time.monotonic() - max_age_s
-        known = {key: seen for key in keys if (seen := self._known.seen.get(key)) and seen.read_at > oldest}
-        wanted = sorted(keys - known.keys())
-        if len(wanted) > 1:  # a single one is read in the calling thread
-            found = request.read_many(functools.partial(self._read, key) for key in wanted)
-        else:
-            found = map(self._read, wanted)
-        known |= zip(wanted, found, strict=True)
+        known = {key: seen for key in keys if (seen := self._last_seen(key)) and seen.read_at > oldest}
+        for namespace, group in itertools.groupby(sorted(keys - known.keys()), key=operator.itemgetter(0)):
+            wanted = tuple(group)
+            if len(wanted) > FEW:
+                listed = self._permitted(namespace, functools.partial(self._list, namespace))
+                for key in wanted:
+                    path = self._path(key)
+                    known[key] = _DENIED if listed is None else self._note(path, listed.get(path))
+            elif len(wanted) > 1:
+                read = request.read_many(functools.partial(self._read, key) for key in wanted)
+                known |= zip(wanted, read, strict=True)
+            else:  # in the calling thread
+                known[wanted[0]] = self._read(wanted[0])
         unread = frozenset(key for key, seen in known.items() if seen.is_denied)
         for key in sorted(unread):
-            self._tell_once(_UNREAD, key, tell)
+            self._report_once(_UNREAD, key, report)
         return VolumeOwners(owners={key: seen.record for key, seen in known.items() if seen.record}, unread=unread)
 
     def known(self, keys: Iterable[volumes.Key]) -> Mapping[volumes.Key, OwnerRecord]:
@@ -196,14 +200,14 @@ class OwnerRecords:
             raise errors.RefusedError(f"volume {'/'.join(key)}: {UNKNOWN.format(namespace=key[0])}")
         return seen.owners
 
-    def cached(self, key: volumes.Key, tell: Tell = _silent) -> OwnerRecord | None:
+    def cached(self, key: volumes.Key, report: Report = _silent) -> OwnerRecord | None:
         """
-        Return the record, `SEEN_S` old at most; `owner_records.NO_RECORD` where there is none.
+        Return the record, `SEEN_S` old at most; `NO_RECORD` where there is none.
 
-        ``None`` where the token may not read it, which is reported once to *tell*.
+        ``None`` where the token may not read it, which is reported once to *report*.
         """
-        seen = self.read([key], tell, max_age_s=SEEN_S)
-        return None if seen.unread else seen.owners.get(key, owner_records.NO_RECORD)
+        seen = self.read([key], report, max_age_s=SEEN_S)
+        return None if seen.unread else seen.owners.get(key, NO_RECORD)
 
     def list_all(self, namespace: str, *, everywhere: bool = False) -> dict[volumes.Key, OwnerRecord]:
         """
@@ -212,56 +216,56 @@ class OwnerRecords:
         The list is read on each call; a record that has not changed since an earlier call is not read again. Raises
         `errors.NomadApiError` where the token may not read them, or Nomad does not answer.
         """
-        # A list leaves out, without a word, what the token may not read; a read is refused.
-        variables.get(self._nomad, namespace, f"{self._folder}/{owner_records.NOT_AN_ID}")
-        indexes = variables.list_all(self._nomad, "*" if everywhere else namespace, f"{self._folder}/")
-        with self._known.listing:
-            listed = self._known.listed
-            changed = [
-                path for path, index in indexes.items() if path not in listed or listed[path].modify_index < index
-            ]
-            found = request.read_many(functools.partial(variables.get, self._nomad, *path) for path in changed)
-            now = dict(zip(changed, found, strict=True))
-            seen = {path: each for path in indexes if (each := now.get(path, listed.get(path)))}
-            listed.clear()
-            listed.update(seen)
+        listed = self._list(namespace, everywhere=everywhere)
         return {
-            (of, each.items.get(owner_records.ID, each.path)): OwnerRecord.from_items(each.items)
-            for (of, _), each in seen.items()
+            (path[0], each.items.get(owner_records.ID, each.path)): OwnerRecord.from_items(each.items)
+            for path, each in listed.items()
         }
 
     # Change.
 
-    def acquire(self, key: volumes.Key, token: OwnerToken, requester: Requester, tell: Tell = _silent) -> Acquired:
+    def acquire(
+        self,
+        key: volumes.Key,
+        token: OwnerToken,
+        requester: Requester,
+        report: Report = _silent,
+        *,
+        seen_since: float | None = None,
+    ) -> Acquired:
         """
         Record *requester* as the owner of the object *key*, and return the result; without an owner only read.
 
-        Where the token may not write the record, report that and its consequence once to *tell*. Raises
+        A record that was read after *seen_since*, and needs no change, is not read again.
+
+        Where the token may not write the record, report that and its consequence once to *report*. Raises
         `errors.NomadApiError` where it could neither be written nor refused.
         """
 
-        def acquired(before: OwnerRecord | None) -> OwnerRecord | None:
+        def edited(before: OwnerRecord | None) -> OwnerRecord | None:
             return owner_records.acquired(before, token, requester) if requester.may_have(before, token) else before
 
-        change = self._change(key, acquired)
+        change = self._change(key, edited, seen_since)
         if change.before is not None and not requester.may_have(change.before, token):
             return Acquired(refused=change.before)
         if change.denied:
-            self._tell_once(_UNRECORDED if requester.owner else _UNREAD, key, tell)
-            return Acquired(is_unrecorded=bool(requester.owner))
-        is_new = change.before is None and change.after is not None
-        return Acquired(is_new=is_new, record=change.after or owner_records.NO_RECORD)
+            self._report_once(_UNRECORDED if requester.owner else _UNREAD, key, report)
+        return Acquired(
+            is_new=change.before is None and change.after is not None,
+            is_unrecorded=bool(change.denied and requester.owner),
+            record=change.after or NO_RECORD,
+        )
 
-    def restore(self, key: volumes.Key, record: OwnerRecord, tell: Tell = _silent) -> None:
+    def restore(self, key: volumes.Key, record: OwnerRecord, report: Report = _silent) -> None:
         """Write the removed *record* again. Raises `errors.NomadApiError` where it could not be written."""
         if self._change(key, lambda before: before or record).denied:
-            self._tell_once(_UNRECORDED, key, tell)
+            self._report_once(_UNRECORDED, key, report)
 
-    def keep_storage(self, volume: volumes.Volume, tell: Tell = _silent) -> None:
+    def keep_storage(self, volume: volumes.Volume, report: Report = _silent) -> None:
         """
         Record the storage of the registered *volume* before it is deregistered, where a name of it is recorded.
 
-        Raises `errors.NomadApiError` where it could not be written. Where the token may not, report that to *tell*.
+        Raises `errors.NomadApiError` where it could not be written. Where the token may not, report that to *report*.
         """
 
         def with_storage(before: OwnerRecord | None) -> OwnerRecord | None:
@@ -270,7 +274,7 @@ class OwnerRecords:
             return dataclasses.replace(before, external_id=volume.external_id, plugin_id=volume.plugin_id)
 
         key = volumes.key_of(volume)
-        self._tell_denied(key, self._change(key, with_storage), "does not name its storage", tell)
+        self._report_denied(key, self._change(key, with_storage), "does not name its storage", report)
 
     def give_up(self, key: volumes.Key, storage: str, *, is_registered: bool) -> bool:
         """
@@ -291,12 +295,12 @@ class OwnerRecords:
         return change.after != change.before
 
     def release(
-        self, key: volumes.Key, token: OwnerToken, requester: Requester, tell: Tell = _silent
+        self, key: volumes.Key, token: OwnerToken, requester: Requester, report: Report = _silent
     ) -> OwnerRecord | None:
         """
         Remove the record of *requester* for the object *key*, and return it; the record of another owner stays.
 
-        Raises `errors.NomadApiError` where it could not be removed. Where the token may not, report that to *tell*.
+        Raises `errors.NomadApiError` where it could not be removed. Where the token may not, report that to *report*.
         """
 
         def released(before: OwnerRecord | None) -> OwnerRecord | None:
@@ -304,14 +308,15 @@ class OwnerRecords:
             return None if is_released else before
 
         change = self._change(key, released)
-        self._tell_denied(key, change, "stays", tell)
+        self._report_denied(key, change, "stays", report)
         return change.before if change.after is None else None
 
-    def _change(self, key: volumes.Key, edit: Edit) -> _Change:
+    def _change(self, key: volumes.Key, edit: Edit, seen_since: float | None = None) -> _Change:
         """Apply *edit* to the record, also under concurrent writes. Raises `errors.NomadApiError` where that failed."""
         # What was seen some time ago serves a write, which fails if it is something else by now.
-        guessed = self._known.seen.get(key)
-        known = guessed if guessed is not None and edit(guessed.record) != guessed.record else None
+        known = self._last_seen(key)
+        if known is not None and edit(known.record) == known.record:
+            known = known if seen_since is not None and known.read_at >= seen_since else None
         sent: _Change | None = None
         lost = 0
         for _ in range(ATTEMPTS):
@@ -332,67 +337,88 @@ class OwnerRecords:
                 if error.kind != "ambiguous" or lost == LOST_ATTEMPTS:
                     raise
                 sent = change
-        path = f"/v1/var/{self._path(key)}"
-        raise errors.NomadApiError("PUT", path, "others write it all the time", kind="retry", advice="run it again")
+        path = f"/v1/var/{self._path(key)[1]}"
+        raise errors.NomadApiError(
+            "PUT", path, f"check-and-set conflict in each of {ATTEMPTS} attempts", kind="retry", advice="run it again"
+        )
 
     # Variables.
 
     def _read(self, key: volumes.Key) -> _Seen:
-        """Return the variable of *key*; a namespace whose variables may not be read is not asked again for a while."""
-        if time.monotonic() - self._known.denied.get(key[0], -SEEN_S) < SEEN_S:
-            return _Seen(variable=None, is_denied=True)
+        """Return what is at the path of *key*."""
+        path = self._path(key)
+        read = functools.partial(variables.get, self._nomad, *path)
+        return self._permitted(key[0], lambda: self._note(path, read())) or _DENIED
+
+    def _permitted(self, namespace: str, read: Callable[[], _Answer]) -> _Answer | None:
+        """
+        Return the result of *read*; ``None`` where the token may not read the variables of *namespace*.
+
+        Then nothing is read there for a while.
+        """
+        if time.monotonic() - self._known.denied.get(namespace, -SEEN_S) < SEEN_S:
+            return None
         try:
-            variable = variables.get(self._nomad, key[0], self._path(key))
+            return read()
         except errors.NomadApiError as error:
             if error.status != HTTPStatus.FORBIDDEN:
                 raise
-            self._known.denied[key[0]] = time.monotonic()
-            return _Seen(variable=None, is_denied=True)
-        return self._note(key, variable)
+            self._known.denied[namespace] = time.monotonic()
+            return None
 
-    def _note(self, key: volumes.Key, variable: variables.Variable | None) -> _Seen:
-        self._known.seen[key] = seen = _Seen(variable=variable, read_at=time.monotonic())
+    def _list(self, namespace: str, *, everywhere: bool = False) -> dict[tuple[str, str], variables.Variable]:
+        """Return the variables of *namespace*, or of all, by namespace and path; those that have changed are read."""
+        # A list leaves out, without an error, what the token may not read; a read is refused.
+        variables.get(self._nomad, namespace, f"{self._folder}/{owner_records.NOT_AN_ID}")
+        indexes = variables.list_all(self._nomad, "*" if everywhere else namespace, f"{self._folder}/")
+        known = {path: seen.variable for path in indexes if (seen := self._known.seen.get(path)) and seen.variable}
+        listed = {path: variable for path, variable in known.items() if variable.modify_index >= indexes[path]}
+        changed = sorted(indexes.keys() - listed.keys())
+        read = request.read_many(functools.partial(variables.get, self._nomad, *path) for path in changed)
+        for path, variable in zip(changed, read, strict=True):
+            self._note(path, variable)
+            if variable is not None:
+                listed[path] = variable
+        return listed
+
+    def _last_seen(self, key: volumes.Key) -> _Seen | None:
+        return self._known.seen.get(self._path(key))
+
+    def _note(self, path: tuple[str, str], variable: variables.Variable | None) -> _Seen:
+        self._known.seen[path] = seen = _Seen(variable=variable, read_at=time.monotonic())
         return seen
 
     def _write(self, key: volumes.Key, record: OwnerRecord | None, old: variables.Variable | None) -> bool:
         """Write *record*, or delete the variable, if it is still as *old*; return false on a conflict."""
-        namespace, object_id = key
-        index = old.modify_index if old else variables.NEW
+        path, index = self._path(key), old.modify_index if old else variables.NEW
         if record is None:
-            is_deleted = variables.delete(self._nomad, namespace, self._path(key), index=index)
-            if is_deleted:
-                self._note(key, None)
-            return is_deleted
-        items = {owner_records.ID: object_id, **record.to_items()}
-        written = variables.put(self._nomad, namespace, self._path(key), items, index=index)
-        if written is not None:
-            self._note(key, written)
-        return written is not None
+            written, is_written = None, variables.delete(self._nomad, *path, index=index)
+        else:
+            written = variables.put(self._nomad, *path, {owner_records.ID: key[1], **record.to_items()}, index=index)
+            is_written = written is not None
+        if is_written:
+            self._note(path, written)
+        return is_written
 
-    def _path(self, key: volumes.Key) -> str:
-        return owner_records.path_of(key[1], self._folder)
+    def _path(self, key: volumes.Key) -> tuple[str, str]:
+        return key[0], owner_records.path_of(key[1], self._folder)
 
     # Reports.
 
-    def _tell_denied(self, key: volumes.Key, change: _Change, consequence: str, tell: Tell) -> None:
+    def _report_denied(self, key: volumes.Key, change: _Change, consequence: str, report: Report) -> None:
         """Report a record that the token may not read, or not change with this *consequence*."""
         if change.denied == "read":
-            self._tell_once(_UNREAD, key, tell)
+            self._report_once(_UNREAD, key, report)
         elif change.denied:
             rights = RIGHTS.format(namespace=key[0])
-            tell(f"the owner record of {'/'.join(key)} {consequence}: the token lacks {rights}")
+            report(f"the owner record of {'/'.join(key)} {consequence}: the token lacks {rights}")
 
-    def _tell_once(self, line: str, key: volumes.Key, tell: Tell) -> None:
+    def _report_once(self, line: str, key: volumes.Key, report: Report) -> None:
         """Report *line* for the namespace of *key*, unless that was done before."""
         said = line.format(namespace=key[0])
-        if tell is not _silent and said not in self._known.reported:
+        if report is not _silent and said not in self._known.reported:
             self._known.reported.add(said)
-            tell(said)
-
-
-def owner_records_of(client: nomad.Nomad, folder: str = owner_records.FOLDER) -> OwnerRecords:
-    """Return the owner records below *folder* in the cluster of *client*, with what any thread has read of them."""
-    return OwnerRecords(client, folder)
+            report(said)
 
 
 def way_to_give_up(key: volumes.Key, storage: str, owner: str) -> str:
@@ -412,71 +438,77 @@ def sentence(key: volumes.Key, owner: OwnerRecord, requester: Requester = NO_OWN
 # The record of a volume, kept in line with its registration: there while it is registered, removed when it is not.
 
 
-def acquire(client: nomad.Nomad, key: volumes.Key, token: OwnerToken, requester: Requester, tell: Tell) -> Acquired:
-    """Acquire the volume as `OwnerRecords.acquire`. Raises `errors.RefusedError` where another owner has it."""
-    taken = owner_records_of(client).acquire(key, token, requester, tell)
-    if taken.refused is not None:
-        raise refusal(key, taken.refused, requester)
-    return taken
+@dataclass(frozen=True, kw_only=True)
+class VolumeOwner:
+    """The owner record of the volume *key*, for a requester."""
 
+    client: nomad.Nomad
+    key: volumes.Key
+    token: OwnerToken = NO_TOKEN
+    requester: Requester
+    report: Report = _silent
 
-def release(client: nomad.Nomad, key: volumes.Key, token: OwnerToken, requester: Requester, tell: Tell) -> None:
-    """
-    Remove the record of *requester* where the volume is not registered; that of another owner stays.
+    def acquire(self) -> Acquired:
+        """Acquire the volume as `OwnerRecords.acquire`. Raises `errors.RefusedError` where another owner has it."""
+        taken = OwnerRecords(self.client).acquire(self.key, self.token, self.requester, self.report)
+        if taken.refused is not None:
+            raise refusal(self.key, taken.refused, self.requester)
+        return taken
 
-    A record that is kept, or restored, because of a concurrent registration is reported. Raises
-    `errors.NomadApiError` where Nomad does not answer, or it could be neither removed nor restored.
-    """
-    if _settled(client, key, token, requester, tell):
-        tell(f"registered meanwhile: {'/'.join(key)}; its owner record stays")
+    def release(self) -> None:
+        """
+        Remove the record of the requester where the volume is not registered; that of another owner stays.
 
+        A record that is kept, or restored, because of a concurrent registration is reported. Raises
+        `errors.NomadApiError` where Nomad does not answer, or it could be neither removed nor restored.
+        """
+        if self._settle():
+            self.report(f"registered meanwhile: {'/'.join(self.key)}; its owner record stays")
 
-def _settled(client: nomad.Nomad, key: volumes.Key, token: OwnerToken, requester: Requester, tell: Tell) -> bool:
-    """Remove and restore the record until it matches the registration; return whether the volume has one at the end."""
-    records, removed, has_record = owner_records_of(client), None, True
-    for _ in range(ROUNDS):
-        is_registered = volumes.get(client, *key) is not None
-        if is_registered is has_record:
-            break
-        if not is_registered:
-            removed = records.release(key, token, requester, tell) or removed
-        elif removed is not None:
-            records.restore(key, removed, tell)
-        has_record = is_registered
-    return has_record
+    def try_release(self) -> None:
+        """Remove the record as `release`; report where it stays because Nomad does not answer."""
+        try:
+            self.release()
+        except errors.NomadApiError as error:
+            self.report(f"{error}; the owner record of {'/'.join(self.key)} stays")
 
+    def confirm(self, *, seen_since: float | None = None) -> OwnerRecord | None:
+        """
+        Restore the removed record of a volume that was registered; return that of another owner, if it has one.
 
-def confirm(
-    client: nomad.Nomad, key: volumes.Key, token: OwnerToken, requester: Requester, tell: Tell
-) -> OwnerRecord | None:
-    """
-    Restore the removed record of a volume that *requester* has registered; return that of another owner, if it has one.
+        *seen_since* as in `OwnerRecords.acquire`. Where Nomad does not answer, report that.
+        """
+        if not self.requester.owner:
+            return None
+        own = dataclasses.replace(self, requester=dataclasses.replace(self.requester, adopts=False))
+        records = OwnerRecords(self.client)
+        try:
+            taken = records.acquire(self.key, self.token, own.requester, self.report, seen_since=seen_since)
+            if taken.is_new:  # the record was removed, and so may the registration be
+                own._settle()  # noqa: SLF001  # of its own class
+        except errors.NomadApiError as error:
+            name = "/".join(self.key)
+            self.report(f"{error}; could not be determined whether the owner record of {name} still exists")
+            return None
+        return taken.refused
 
-    Where Nomad does not answer, report that to *tell*.
-    """
-    if not requester.owner:
-        return None
-    try:
-        who = dataclasses.replace(requester, adopts=False)
-        taken = owner_records_of(client).acquire(key, token, who, tell)
-        if taken.is_new:  # the record was removed, and so may the registration be
-            _settled(client, key, token, who, tell)
-    except errors.NomadApiError as error:
-        tell(f"{error}; could not be determined whether the owner record of {'/'.join(key)} still exists")
-        return None
-    return taken.refused
-
-
-def try_release(client: nomad.Nomad, key: volumes.Key, token: OwnerToken, requester: Requester, tell: Tell) -> None:
-    """Remove the record as `release`; report to *tell* where it stays because Nomad does not answer."""
-    try:
-        release(client, key, token, requester, tell)
-    except errors.NomadApiError as error:
-        tell(f"{error}; the owner record of {'/'.join(key)} stays")
+    def _settle(self) -> bool:
+        """Remove and restore the record until it matches the registration; return whether there is one at the end."""
+        records, removed, has_record = OwnerRecords(self.client), None, True
+        for _ in range(ROUNDS):
+            is_registered = volumes.get(self.client, *self.key) is not None
+            if is_registered is has_record:
+                break
+            if not is_registered:
+                removed = records.release(self.key, self.token, self.requester, self.report) or removed
+            elif removed is not None:
+                records.restore(self.key, removed, self.report)
+            has_record = is_registered
+        return has_record
 
 
 class LostError(errors.RefusedError):
-    """A volume is registered as wanted, and another stack acquired it at the same time."""
+    """A volume is registered as wanted, and another stack owner_records.acquired it at the same time."""
 
     def __init__(self, key: volumes.Key, owner: OwnerRecord) -> None:
         owned = sentence(key, owner)

@@ -7,15 +7,14 @@ No rule stands here: which facts lead to what is `volumes.decide`. The sentences
 import abc
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from nomad_csi import concurrency, errors
-from nomad_csi.frame import resource, stack_identity
+from nomad_csi.frame import properties, resource, stack_identity
 from nomad_csi.nomad import cluster_identity, tokens, volumes
 from nomad_csi.plan import registration
 from nomad_csi.volumes import (
     compare,
-    created_deletion,
     decide,
     deregistration,
     desired,
@@ -24,12 +23,14 @@ from nomad_csi.volumes import (
     fitness,
     hold,
     owner_records,
-    registration_change,
-    registration_ownership,
+    ownership,
     secret_safety,
     sharing,
     volume_properties,
 )
+
+if TYPE_CHECKING:
+    from nomad_csi.volumes import deletion_proof
 
 _OF_USE = frozenset({"external_id", "capability"})
 """Fields that say which storage a volume uses, and how."""
@@ -46,13 +47,13 @@ class VolumeFacts(abc.ABC):
         *,
         in_preview: bool,
     ) -> None:
-        self._context = context
+        self.context = context
         self.desired = volume
         self._in_preview = in_preview
         self._is_new = recorded is None
         self.recorded_outputs: Mapping[str, Any] = recorded or {}
         self.key, self.name = volume.key, volume.document.key
-        self.requester = volume.requester(self.recorded_outputs)
+        self.requester = owner_records.requester(volume.owned, self.recorded_outputs)
         self.has_owner = bool(self.requester.owner)
         """Whether an owner record is written for it."""
 
@@ -62,21 +63,28 @@ class VolumeFacts(abc.ABC):
     @concurrency.read_once
     def cluster(self) -> facts.Cluster:
         """The cluster that the connection leads to."""
-        return cluster_identity.compare(self._context.client, self._recorded_cluster)
+        return cluster_identity.compare(self.context.client, self.recorded_cluster)
 
     @property
-    def _recorded_cluster(self) -> Mapping[str, Any]:
+    def recorded_cluster(self) -> Mapping[str, Any]:
         """The cluster of the volume; of a new one, that of the other objects of the state."""
-        return self._context.operation.recorded_cluster() if self._is_new else self.recorded_outputs
+        return self.context.operation.recorded_cluster() if self._is_new else self.recorded_outputs
 
     @concurrency.read_once
-    def owners(self) -> registration_ownership.VolumeOwners:
+    def owners(self) -> ownership.VolumeOwners:
         """The owner record of the id, or that it may not be read."""
-        records = registration_ownership.owner_records_of(self._context.client)
-        return records.read([self.key], max_age_s=registration_ownership.SEEN_S if self._in_preview else 0.0)
+        records = ownership.OwnerRecords(self.context.client)
+        return records.read([self.key], max_age_s=ownership.SEEN_S if self._in_preview else 0.0)
+
+    def owned(self, token: owner_records.OwnerToken) -> ownership.VolumeOwner:
+        """Return its owner record, to be changed with *token*."""
+        context = self.context
+        return ownership.VolumeOwner(
+            client=context.client, key=self.key, token=token, requester=self.requester, report=context.warn
+        )
 
     @property
-    def owner(self) -> registration_ownership.OwnerRecord | None:
+    def owner(self) -> owner_records.OwnerRecord | None:
         """The owner record, as read; ``None``: there is none, or it may not be read."""
         return self.owners.owners.get(self.key)
 
@@ -89,7 +97,7 @@ class VolumeFacts(abc.ABC):
     @concurrency.read_once
     def found(self) -> volumes.Volume | None:
         """Nomad's registration; ``None``: there is none."""
-        return volumes.get(self._context.client, *self.key)
+        return volumes.get(self.context.client, *self.key)
 
     @property
     def registered(self) -> volumes.Volume:
@@ -118,12 +126,12 @@ class VolumeFacts(abc.ABC):
         """
         found: volumes.Volume | None = self.registered
         if self.claims == "ending":
-            self._context.status("waiting for terminating allocations to release their claims")
+            self.context.status("waiting for terminating allocations to release their claims")
             found = deregistration.wait_until_free(
-                self._context.client,
+                self.context.client,
                 self.registered,
                 wait_s=deregistration.ENDING_WAIT_S,
-                cancelled=self._context.cancelled,
+                cancelled=self.context.cancelled,
                 should_wait=deregistration.is_ending,
             )
         if found is not None:
@@ -133,10 +141,8 @@ class VolumeFacts(abc.ABC):
                 raise deregistration.claimed(found)
         return found
 
-    @property
-    @abc.abstractmethod
-    def problems(self) -> tuple[str, ...]:
-        """Why the desired registration, or the replacement, would not work; fills `unchecked`."""
+    problems: concurrency.read_once[tuple[str, ...]]
+    """Why the desired registration, or the replacement, would not work; fills `unchecked`."""
 
     @property
     def fitness(self) -> facts.Fitness:
@@ -148,7 +154,7 @@ class VolumeFacts(abc.ABC):
     def warn_unchecked(self) -> None:
         """Warn of the checks of `fitness` that could not be made."""
         if self.unchecked:
-            self._context.warn(f"not checked before {self.name} is deregistered: {'; '.join(self.unchecked)}")
+            self.context.warn(f"not checked before {self.name} is deregistered: {'; '.join(self.unchecked)}")
 
     @abc.abstractmethod
     def decision(self) -> decide.Decision:
@@ -162,22 +168,8 @@ class VolumeFacts(abc.ABC):
         return decision
 
     def refused(self, reason: decide.Refusal) -> errors.RefusedError:
-        """Return the error for *reason*, with the values and the way out."""
-        match reason:
-            case "other cluster" | "lost cluster":
-                return cluster_identity.refusal(self._context.client, f"volume {self.name}", self._recorded_cluster)
-            case "foreign":
-                return explain.foreign(self.key, self.owners.owners[self.key], self.requester)
-            case "claimed":
-                return deregistration.claimed(self.registered)
-            case "unfit":
-                return explain.unfit(self.name, self.problems)
-            case _:
-                return self._refused(reason)
-
-    @abc.abstractmethod
-    def _refused(self, reason: decide.Refusal) -> errors.RefusedError:
-        """Return the error for a *reason* that the other kind of volume does not have."""
+        """Return the error for *reason*, with the values and what to do."""
+        return explain.refusal(self, reason)
 
 
 class WantedVolume(VolumeFacts):
@@ -217,9 +209,9 @@ class WantedVolume(VolumeFacts):
         self.token = token if volume.is_created else owner_records.naming(token, volume.document)
 
     @concurrency.read_once
-    def change(self) -> registration_change.RegistrationChange:
+    def change(self) -> desired.RegistrationChange:
         """The change from the recorded inputs."""
-        return registration_change.classify(self.before, self.desired)
+        return desired.classify(self.before, self.desired)
 
     @property
     def recorded(self) -> facts.Recorded:
@@ -243,13 +235,13 @@ class WantedVolume(VolumeFacts):
         """Whether its plugin is to create it, and the token may not write the record that keeps the storage for it."""
         if not (self.source == "created" and self.has_owner and self.registration == "absent"):
             return False
-        client = self._context.client
-        token = self._context.operation.once("rights of the token", lambda: tokens.readable(client))
-        return token is not None and not registration_ownership.may_write(token, self.key)
+        client = self.context.client
+        token = self.context.operation.once("rights of the token", lambda: tokens.readable(client))
+        return token is not None and not ownership.may_write(token, self.key)
 
     @property
     def is_proven(self) -> bool:
-        """Whether the storage of the registration was created for this stack, as its owner record says."""
+        """Whether the storage of the registration was created for this stack, by its owner record."""
         return self.found is not None and owner_records.has_created(self.owner, self.requester, self.found)
 
     @property
@@ -295,7 +287,7 @@ class WantedVolume(VolumeFacts):
     def unread(self) -> errors.RefusedError | None:
         """The refusal to read the volume, which has secrets that a read would erase; ``None``: it may be read."""
         secrets = self.desired.document.secrets or self.before.document.secrets
-        return secret_safety.refusal(self._context.client, self.key, secrets)
+        return secret_safety.refusal(self.context.client, self.key, secrets)
 
     @concurrency.read_once
     def registration(self) -> facts.Registration:
@@ -366,7 +358,7 @@ class WantedVolume(VolumeFacts):
     def storage(self) -> facts.Storage:
         """Whether the storage exists: what a plugin created, as far as it shows that; else in a preview."""
         if self.source == "created":
-            return created_deletion.presence(self._context, self.recorded_outputs)
+            return created_presence(self.context, self.recorded_outputs)
         if not (self._in_preview and self._is_new):
             return "there"
         problems, unchecked = self.storage_problems
@@ -377,13 +369,12 @@ class WantedVolume(VolumeFacts):
     @concurrency.read_once
     def storage_problems(self) -> tuple[tuple[errors.Problem, ...], list[str]]:
         """The problems of storage that the program created before, and the checks that could not be made."""
-        return fitness.problems_of_owned_storage(self._context, self.desired)
+        return fitness.problems_of_owned_storage(self.context, self.desired)
 
     @concurrency.read_once
     def sharing_problem(self) -> str:
         """Why the storage may not be registered beside that of the other volumes; empty where it may."""
-        is_new = self._in_preview and self._is_new
-        return sharing.reason(self._context, self.desired.document, accepts_present=is_new, replaced=self._replaced)
+        return sharing.reason(self.context, self.desired.document, self._replaced)
 
     @property
     def sharing(self) -> facts.Sharing:
@@ -396,8 +387,8 @@ class WantedVolume(VolumeFacts):
         """The volumes in the storage that the program deletes afterwards; this one, where it is registered for it."""
         left = self.change.left_storage
         assert left is not None  # noqa: S101  # see `left_storage`
-        found = hold.read(self._context, left, self.key[0], but=[self.key])
-        own = self.key if left.contains(registration_change.planned_storage(self.desired)) else None
+        found = hold.read(self.context, left, self.key[0], but=[self.key])
+        own = self.key if left.contains(desired.planned_storage(self.desired)) else None
         return dataclasses.replace(found, keys=(*([own] if own else []), *found.keys), own=own)
 
     @property
@@ -413,7 +404,7 @@ class WantedVolume(VolumeFacts):
         """Why the desired registration would not work."""
         hidden = explain.hidden_flags(self.found, self.before.document)
         found = fitness.problems(
-            self._context, self.desired, self.recorded_outputs, self.unchecked, in_preview=self._in_preview
+            self.context, self.desired, self.recorded_outputs, self.unchecked, in_preview=self._in_preview
         )
         return (*([hidden] if hidden else []), *found)
 
@@ -421,17 +412,14 @@ class WantedVolume(VolumeFacts):
         """Return what is done, or why nothing is."""
         return decide.decide_presence(self)
 
-    def _refused(self, reason: decide.Refusal) -> errors.RefusedError:
-        return explain.refusal(self, reason)
-
 
 def created_token(
-    token: registration_ownership.OwnerToken,
+    token: owner_records.OwnerToken,
     document: registration.VolumeRegistration,
     recorded: Mapping[str, Any],
     *,
     is_new: bool = False,
-) -> registration_ownership.OwnerToken:
+) -> owner_records.OwnerToken:
     """
     Return *token* with the storage of the *recorded* outputs, for the owner record; without any, with a new name.
 
@@ -451,3 +439,183 @@ def created_token(
     if recorded.get(volume_properties.MADE):
         return dataclasses.replace(kept, created_name=name)
     return dataclasses.replace(kept, registered_name=name)
+
+
+def deletion_order(
+    context: resource.Context, recorded: Mapping[str, Any]
+) -> "tuple[deletion_proof.DeletionRequest, deletion_proof.DeletionOptions]":
+    """
+    Return the request to delete the volume *recorded*, which its ``onDestroy`` confirms, and the options.
+
+    The custom timeout of the step is the timeout of a last snapshot.
+    """
+    from nomad_csi.volumes import deletion_proof  # noqa: PLC0415  # few volumes are deleted, and all would pay for it
+
+    namespace, volume_id, cluster = recorded["namespace"], recorded["volumeId"], str(recorded.get("cluster", ""))
+    how, key = recorded.get("deletion", {}), f"{namespace}/{volume_id}"
+    request = deletion_proof.DeletionRequest(
+        namespace=namespace,
+        volume_id=volume_id,
+        confirmation=key if volume_properties.deletes_storage(recorded) else "",
+        plugin_id=str(recorded.get("pluginId", "")),
+    )
+    return request, deletion_proof.DeletionOptions(
+        wait_s=deregistration.ENDING_WAIT_S,
+        aws_region=how.get("awsRegion", ""),
+        endpoint=how.get("endpoint", ""),
+        secrets={key: recorded.get("secrets", {})},
+        with_snapshot=not how.get("skipFinalSnapshot", False),
+        snapshot_wait_s=context.timeout_s or deletion_proof.SNAPSHOT_WAIT_S,
+        owner=str(recorded.get("owner", "")),
+        made={key: deletion_proof.MadeStorage(external_id=recorded[volume_properties.MADE], cluster=cluster)},
+        # The token may not read the cluster's id, so the state has none: only the provider's address identifies it.
+        accepts_unregistered=not cluster,
+        accepts_unguarded=bool(how.get("acceptUnguarded", False)),
+        report=context.status,
+        cancelled=context.cancelled,
+    )
+
+
+def created_presence(context: resource.Context, recorded: Mapping[str, Any]) -> facts.Storage:
+    """
+    Return whether the storage *recorded* exists, where its deletion is configured, so that it can be observed.
+
+    Where the driver cannot answer, the owner record decides: a deletion removes it, a deregistration by hand does not.
+    """
+    if not volume_properties.deletes_storage(recorded) or explain.deletion_objection("", recorded):
+        return "not known"
+    from nomad_csi.volumes import deletion  # noqa: PLC0415  # as above
+
+    key = recorded["namespace"], recorded["volumeId"]
+    try:
+        found = deletion.observe(context.client, *deletion_order(context, recorded))
+        if found == "unobservable" and recorded.get("marked"):
+            records = ownership.OwnerRecords(context.client)
+            return "not known" if key in records.known([key]) else "gone"
+    except errors.NomadCsiError as error:
+        context.warn(f"could not determine whether {recorded['externalId']} is left: {error}")
+        return "not known"
+    known: Mapping[str, facts.Storage] = {"absent": "gone", "present": "there"}
+    return known.get(found, "not known")
+
+
+# A volume that is removed.
+
+
+_TOKENS = (volume_properties.REGISTRATION.token, volume_properties.CREATED.token)
+
+
+class RemovedVolume(VolumeFacts):
+    """A volume whose resource, with the outputs *recorded*, is deleted; implements `facts.Removal`."""
+
+    def __init__(
+        self,
+        context: resource.Context,
+        declared: properties.Declaration,
+        recorded: Mapping[str, Any],
+        *,
+        replaced_by: Mapping[str, Any] | None = None,
+        in_preview: bool = False,
+    ) -> None:
+        """*replaced_by* are the inputs of what replaces it; ``None``: what the program declares for its URN."""
+        super().__init__(context, desired.of_properties(declared, recorded), recorded, in_preview=in_preview)
+        wanted = replaced_by or context.operation.declared(declared.token, context.urn)
+        self._wanted = None if wanted is None else desired.of_properties(declared, wanted)
+        self._declared = declared
+        self.is_replaced = self._wanted is not None
+        self.other_stack = stack_identity.other_stack(context, recorded)
+        self.is_renamed = bool(self.other_stack)
+        self.protect = self.desired.protect
+        self.is_proven = not explain.deletion_objection(self.name, recorded)
+        self._storage = (
+            desired.storage_of_program(self.desired)
+            if self._wanted is None
+            else desired.left_storage(self.desired, self._wanted)
+        )
+        """What the program deletes afterwards."""
+
+        self.ends: facts.Ends = "kept" if self._storage is None else "deleted after"
+        if volume_properties.deletes_storage(recorded):
+            self.ends = "deleted here"
+        is_same_id = self._wanted is not None and self._wanted.key == self.key
+        self.keeps_storage = self.desired.is_created and self.ends == "kept" and not is_same_id
+        """Whether the owner record stays, as the plugin created storage for the id that is not deleted."""
+
+    def again(self) -> "RemovedVolume":
+        """Return the same volume, with nothing read yet."""
+        return RemovedVolume(self.context, self._declared, self.recorded_outputs)
+
+    @property
+    def record(self) -> facts.Record:
+        """
+        The owner record of the id.
+
+        A resource without an owner has none: that another one took it over is known only where this process did that.
+        """
+        if self.owner is None and not self.has_owner:
+            is_taken_over = any(self.context.operation.was_created(token, self.name) for token in _TOKENS)
+            return "sibling" if is_taken_over else "none"
+        found = super().record
+        # A token that may not write records leaves none, whichever resource has the volume.
+        return "not known" if found == "none" and not self.recorded_outputs.get("marked") else found
+
+    @property
+    def registration(self) -> Literal["absent", "same", "other-storage"]:
+        """Nomad's registration, compared with the recorded storage."""
+        if self.found is None:
+            return "absent"
+        return "other-storage" if self.is_of_another_hand else "same"
+
+    @concurrency.read_once
+    def storage_dependents(self) -> hold.StorageDependents:
+        """The volumes in that storage, but this one where the removal deregisters it, and releases its owner record."""
+        assert self._storage is not None  # noqa: S101  # see `dependents`
+        goes = {"same": self.record != "sibling", "absent": self.record == "own"}
+        is_removed = goes.get(self.registration, False)
+        found = hold.read(self.context, self._storage, self.key[0], but=[self.key] if is_removed else [])
+        return dataclasses.replace(found, own=self.key if self.key in found.keys else None)
+
+    @property
+    def dependents(self) -> facts.Dependents:
+        """Registrations in the storage."""
+        return "none" if self._storage is None else self.storage_dependents.fact
+
+    def wait_for_dependents(self) -> None:
+        """Wait for volumes of this stack in the storage, which the same run may remove; see `hold`."""
+        hold.wait_for_own(self.context, lambda: self.again().storage_dependents, self.requester)
+
+    @concurrency.read_once
+    def problems(self) -> tuple[str, ...]:
+        """Why the replacement would not work."""
+        assert self._wanted is not None  # noqa: S101  # only a replacement is asked for
+        found = fitness.problems(
+            self.context, self._wanted, self.recorded_outputs, self.unchecked, in_preview=self._in_preview
+        )
+        if self._wanted.key == self.key:
+            return found
+        new = WantedVolume(self.context, self._wanted, None, replaced=self.key)
+        refusal = new.decision().refusal
+        return (*found, str(new.refused(refusal))) if refusal is not None else found
+
+    def decision(self) -> decide.Decision:
+        """Return what is done, or why nothing is."""
+        return decide.decide_removal(self)
+
+    def keep_storage(self) -> None:
+        """Complete the owner record that stays, with what the state knows of the storage."""
+        nonce = str(self.recorded_outputs.get("nonce", ""))
+        token = owner_records.OwnerToken(recorded=nonce, nonce=nonce, leaves_stack=True)
+        token = created_token(token, self.desired.document, self.recorded_outputs)
+        records = ownership.OwnerRecords(self.context.client)
+        if self.has_owner and records.acquire(self.key, token, self.requester).is_unrecorded:
+            rights = ownership.RIGHTS.format(namespace=self.key[0])
+            self.context.warn(
+                f"the owner record of volume {self.name} keeps the id of this stack, so that a later one of the same "
+                f"name has to adopt the volume: the token lacks {rights}"
+            )
+
+    def release_record(self) -> None:
+        """Remove the owner record, unless the volume is registered again, or another owner has it."""
+        if self.has_owner:
+            token = owner_records.OwnerToken(recorded=str(self.recorded_outputs.get("nonce", "")))
+            self.owned(token).release()

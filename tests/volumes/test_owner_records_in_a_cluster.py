@@ -5,21 +5,21 @@ import dataclasses
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.volumes import owner_records, registration_ownership
+from nomad_csi.volumes import owner_records, ownership
 from tests import owner_labels
 
 PATH = owner_records.path_of("mysql")
 URL = f"/v1/var/{PATH}"
 KEY = ("default", "mysql")
-SHOP = registration_ownership.Requester(owner="shop/prod")
-BANK = registration_ownership.Requester(owner="bank/prod")
+SHOP = owner_records.Requester(owner="shop/prod")
+BANK = owner_records.Requester(owner="bank/prod")
 OF_SHOP, OF_BANK = (owner_records.OwnerRecord(owner=who.owner) for who in (SHOP, BANK))
 
 
 @pytest.fixture
 def records(context):
     """Return the owner records of the scripted Nomad."""
-    return registration_ownership.owner_records_of(context.client)
+    return ownership.OwnerRecords(context.client)
 
 
 def variable(record, index=9, object_id="mysql"):
@@ -30,7 +30,7 @@ def variable(record, index=9, object_id="mysql"):
 
 def acquire(records, who=SHOP):
     """Acquire the volume without a nonce."""
-    return records.acquire(KEY, registration_ownership.NO_TOKEN, who)
+    return records.acquire(KEY, owner_records.NO_TOKEN, who)
 
 
 def test_write_whose_answer_is_lost_is_sent_three_times_at_most(records, scripted):
