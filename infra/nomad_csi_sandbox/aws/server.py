@@ -6,18 +6,12 @@ servers at a time in one process have the same.
 Source: moto 5.2.5, ``moto/moto_server/werkzeug_app.py`` (``create_backend_app``, ``DomainDispatcherApplication``).
 """
 
-import logging
 import os
-import threading
-from typing import Self
 
 import urllib3
-from werkzeug import serving
 
-from nomad_csi_sandbox import guard
+from nomad_csi_sandbox import guard, serving
 from nomad_csi_sandbox.aws import moto_gaps, snapshots, throttle
-
-HOST = "127.0.0.1"
 
 SETTINGS = {
     "AWS_CONFIG_FILE": os.devnull,
@@ -34,34 +28,17 @@ loaded, and the policies that AWS manages exist, so that they can be attached as
 READY_TIMEOUT_S = 30.0
 
 
-class Moto:
-    """A moto server on 127.0.0.1, running from construction until `close`. Also a context manager."""
+class Moto(serving.Served):
+    """A moto server; its URL belongs into AWS_ENDPOINT_URL."""
 
     def __init__(self, port: int = 0) -> None:
         os.environ.update(SETTINGS)
         from moto.moto_server import werkzeug_app  # noqa: PLC0415  # it reads SETTINGS while it is imported
 
-        logging.getLogger("werkzeug").setLevel(logging.WARNING)  # not a line for each request
         behind = werkzeug_app.DomainDispatcherApplication(werkzeug_app.create_backend_app)
-        self._server = serving.make_server(
-            HOST,
-            port,
-            guard.Guard(throttle.Throttle(snapshots.Snapshots(moto_gaps.Keys(moto_gaps.FileSystemPolicies(behind))))),
-            threaded=True,
-            request_handler=werkzeug_app.MotoRequestHandler,
-        )
-        self._thread = threading.Thread(target=self._server.serve_forever, name="moto", daemon=True)
-        self._thread.start()
-
-    @property
-    def port(self) -> int:
-        """The TCP port in use."""
-        return self._server.server_port
-
-    @property
-    def url(self) -> str:
-        """What belongs into AWS_ENDPOINT_URL."""
-        return f"http://{HOST}:{self.port}"
+        filled = snapshots.Snapshots(moto_gaps.Keys(moto_gaps.FileSystemPolicies(behind)))
+        served = guard.Guard(throttle.Throttle(filled))
+        super().__init__(served, "moto", port, request_handler=werkzeug_app.MotoRequestHandler)
 
     def wait_until_it_answers(self) -> None:
         """Ask the server for its own page. Raises `urllib3.exceptions.HTTPError` when no answer comes in 30 s."""
@@ -72,12 +49,4 @@ class Moto:
         """End the server and forget its account."""
         with urllib3.PoolManager(retries=False) as pool:
             pool.request("POST", f"{self.url}/moto-api/reset", timeout=READY_TIMEOUT_S)
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+        super().close()

@@ -22,6 +22,20 @@ def supported(driver: drivers.Driver, capabilities: Iterable[Any]) -> bool:
     return all(mode(each) in (driver.block_modes if is_block(each) else driver.mount_modes) for each in capabilities)
 
 
+def of_controller(names: Iterable[Any]) -> Any:
+    """Return the answer of a controller that claims the RPCs of these names."""
+    rpc = csi_pb2.ControllerServiceCapability.RPC
+    entries = [csi_pb2.ControllerServiceCapability(rpc=rpc(type=name)) for name in names]
+    return csi_pb2.ControllerGetCapabilitiesResponse(capabilities=entries)
+
+
+def of_node(names: Iterable[Any]) -> Any:
+    """Return the answer of a node plugin that claims the RPCs of these names."""
+    rpc = csi_pb2.NodeServiceCapability.RPC
+    entries = [csi_pb2.NodeServiceCapability(rpc=rpc(type=name)) for name in names]
+    return csi_pb2.NodeGetCapabilitiesResponse(capabilities=entries)
+
+
 def given(request: Any) -> Any:
     """Return the one capability of *request*. Raises `status.StatusError` where there is none."""
     if not request.HasField("volume_capability"):

@@ -41,9 +41,9 @@ class Command:
     driver: drivers.Driver
     mode: Mode
     socket: endpoint.Endpoint
-    region: str
-    machine: Machine | None
-    """``None`` for an EBS controller, which needs no metadata."""
+    region: str = ""
+    machine: Machine | None = None
+    """``None`` where the driver needs no metadata, as an EBS controller."""
 
     flags: Mapping[str, str] = field(default_factory=dict)
 

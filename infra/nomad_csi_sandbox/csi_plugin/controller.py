@@ -5,12 +5,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import grpc
-
 from nomad_csi.csi.v1 import csi_pb2, csi_pb2_grpc
 from nomad_csi_sandbox.csi_plugin import capability, drivers, ebs_storage, ec2, efs_volume, faults, flags, status
 
-GIB = 1 << 30
 DEFAULT_GIB = 100
 """Size without a capacity range. Source: aws-ebs-csi-driver, ``pkg/cloud/cloud.go`` (``DefaultVolumeSize``)."""
 
@@ -28,9 +25,7 @@ class Controller(csi_pb2_grpc.ControllerServicer):
 
     def ControllerGetCapabilities(self, _request: Any, _context: Any) -> Any:
         """Answer what the driver claims, also what this emulator does not emulate."""
-        rpc = csi_pb2.ControllerServiceCapability.RPC
-        entries = [csi_pb2.ControllerServiceCapability(rpc=rpc(type=name)) for name in self.driver.controller_rpcs]
-        return csi_pb2.ControllerGetCapabilitiesResponse(capabilities=entries)
+        return capability.of_controller(self.driver.controller_rpcs)
 
     def ValidateVolumeCapabilities(self, request: Any, _context: Any) -> Any:
         """Answer "confirmed" only for an existing volume and supported uses; an unsupported use is no error."""
@@ -77,7 +72,7 @@ class EbsController(ebs_storage.EbsStorage, Controller):
             device = self._cloud.attach(volume_id, node_id)
         except ec2.Ec2Error as error:
             if error.code == "InvalidInstanceID.NotFound":  # the driver says "volume" here too
-                raise status.StatusError(grpc.StatusCode.NOT_FOUND, f'Volume "{volume_id}" not found') from error
+                raise status.StatusError("NOT_FOUND", f'Volume "{volume_id}" not found') from error
             where = f'ttach volume "{volume_id}" to node "{node_id}"'
             raise _internal(f"Could not a{where}: could not a{where}: {error}") from error
         if request.volume_context.get(UNTIL_INITIALIZED) == "true":
@@ -117,11 +112,11 @@ class EbsController(ebs_storage.EbsStorage, Controller):
         try:
             made = self._cloud.create(self._wanted(request, size_gib, snapshot_id))
         except ec2.Ec2Error as error:
-            code = grpc.StatusCode.ABORTED
-            raise status.StatusError(code, f'Could not create volume "{name}": {error}') from error
+            raise status.StatusError("ABORTED", f'Could not create volume "{name}": {error}') from error
         if made["Size"] != size_gib:
-            code = grpc.StatusCode.ALREADY_EXISTS
-            raise status.StatusError(code, f'Could not create volume "{name}": it exists with {made["Size"]} GiB')
+            raise status.StatusError(
+                "ALREADY_EXISTS", f'Could not create volume "{name}": it exists with {made["Size"]} GiB'
+            )
         return csi_pb2.CreateVolumeResponse(volume=_volume(made, request))
 
     def DeleteVolume(self, request: Any, _context: Any) -> Any:
@@ -162,19 +157,18 @@ class EfsController(Controller):
         try:
             efs_volume.parse(volume_id)
         except status.StatusError as error:
-            code = grpc.StatusCode.NOT_FOUND
-            raise status.StatusError(code, f"Volume not found, err: {error}") from error
+            raise status.StatusError("NOT_FOUND", f"Volume not found, err: {error}") from error
 
     def _supports(self, capabilities: Any) -> bool:
         return not efs_volume.objections(self.driver, capabilities)
 
     def ControllerPublishVolume(self, _request: Any, _context: Any) -> Any:
         """Refuse: EFS is attached to nothing."""
-        raise status.StatusError(grpc.StatusCode.UNIMPLEMENTED, "")
+        raise status.StatusError("UNIMPLEMENTED", "")
 
     def ControllerUnpublishVolume(self, _request: Any, _context: Any) -> Any:
         """Refuse: EFS is attached to nothing."""
-        raise status.StatusError(grpc.StatusCode.UNIMPLEMENTED, "")
+        raise status.StatusError("UNIMPLEMENTED", "")
 
     def CreateVolume(self, _request: Any, _context: Any) -> Any:
         """Refuse: the real driver would make an access point."""
@@ -193,17 +187,13 @@ class EfsController(Controller):
 
 
 def _internal(message: str) -> status.StatusError:
-    return status.StatusError(grpc.StatusCode.INTERNAL, message)
+    return status.StatusError("INTERNAL", message)
 
 
 def _size_gib(request: Any, of_source: int) -> int:
     if not request.HasField("capacity_range"):
         return of_source or DEFAULT_GIB
-    size_gib = -(-request.capacity_range.required_bytes // GIB)
-    limit = request.capacity_range.limit_bytes
-    if 0 < limit < size_gib * GIB:
-        raise status.invalid("After round-up, volume size exceeds the limit specified")
-    return int(size_gib)
+    return ebs_storage.rounded_gib(request.capacity_range)
 
 
 def _zone(requirement: Any) -> str:
@@ -241,6 +231,6 @@ def _volume(made: Mapping[str, Any], request: Any) -> Any:
     return csi_pb2.Volume(
         content_source=request.volume_content_source if request.HasField("volume_content_source") else None,
         volume_id=made["VolumeId"],
-        capacity_bytes=made["Size"] * GIB,
+        capacity_bytes=made["Size"] * ebs_storage.GIB,
         accessible_topology=[csi_pb2.Topology(segments={ZONE_KEYS[0]: made["AvailabilityZone"]})],
     )

@@ -9,8 +9,6 @@ Part of the CSI driver emulator. Source: aws-ebs-csi-driver v1.64.0, ``pkg/drive
 from collections.abc import Mapping
 from typing import Any
 
-import grpc
-
 from nomad_csi.csi.v1 import csi_pb2
 from nomad_csi_sandbox.csi_plugin import capability, ec2, local_answers, status
 
@@ -29,9 +27,7 @@ class EbsStorage:
         volume_id = capability.given_text(request.volume_id, "Volume ID")
         if not request.HasField("capacity_range"):
             raise status.invalid("Capacity range not provided")
-        size_gib = -(-request.capacity_range.required_bytes // GIB)
-        if 0 < request.capacity_range.limit_bytes < size_gib * GIB:
-            raise status.invalid("After round-up, volume size exceeds the limit specified")
+        size_gib = rounded_gib(request.capacity_range)
         found = self.volume(volume_id)
         what = f'Could not resize volume "{volume_id}"'
         self._ask("DescribeVolumesModifications", what, VolumeIds=[volume_id])
@@ -59,7 +55,7 @@ class EbsStorage:
         found = self._snapshots(Filters=[{"Name": f"tag:{SNAPSHOT_TAG}", "Values": [name]}])
         if found and found[0]["VolumeId"] != volume_id:
             text = f"Snapshot {name} already exists for different volume ({found[0]['VolumeId']})"
-            raise status.StatusError(grpc.StatusCode.ALREADY_EXISTS, text)
+            raise status.StatusError("ALREADY_EXISTS", text)
         if found:
             return csi_pb2.CreateSnapshotResponse(snapshot=_snapshot(found[0]))
         tags = [{"Key": SNAPSHOT_TAG, "Value": name}, {"Key": "ebs.csi.aws.com/cluster", "Value": "true"}]
@@ -79,7 +75,7 @@ class EbsStorage:
         except ec2.Ec2Error as error:
             if not error.code.startswith("InvalidSnapshot"):
                 text = f'Could not delete snapshot ID "{snapshot_id}": {error}'
-                raise status.StatusError(grpc.StatusCode.INTERNAL, text) from error
+                raise status.StatusError("INTERNAL", text) from error
         return csi_pb2.DeleteSnapshotResponse()
 
     def ListSnapshots(self, request: Any, _context: Any) -> Any:
@@ -97,7 +93,7 @@ class EbsStorage:
             return self._cloud.volume(volume_id)
         except ec2.Ec2Error as error:
             gone = error.code.startswith("InvalidVolume") or error.code == "InvalidParameterValue"
-            code = grpc.StatusCode.NOT_FOUND if gone else grpc.StatusCode.INTERNAL
+            code = "NOT_FOUND" if gone else "INTERNAL"
             raise status.StatusError(code, f'Could not get volume "{volume_id}": {error}') from error
 
     def source(self, request: Any) -> tuple[str, int]:
@@ -110,10 +106,10 @@ class EbsStorage:
             try:
                 return "", int(self._cloud.volume(source_id)["Size"])  # a copy: there is no data that could be copied
             except ec2.Ec2Error as error:
-                raise status.StatusError(grpc.StatusCode.NOT_FOUND, f"Volume {source_id} not found") from error
+                raise status.StatusError("NOT_FOUND", f"Volume {source_id} not found") from error
         found = self._snapshots(Filters=[{"Name": "snapshot-id", "Values": [source_id]}])
         if not found:
-            raise status.StatusError(grpc.StatusCode.NOT_FOUND, f"Snapshot {source_id} not found")
+            raise status.StatusError("NOT_FOUND", f"Snapshot {source_id} not found")
         return source_id, int(found[0]["VolumeSize"])
 
     def _snapshots(self, **query: Any) -> list[Mapping[str, Any]]:
@@ -127,8 +123,16 @@ class EbsStorage:
             return self._cloud.call(operation, **arguments)
         except ec2.Ec2Error as error:
             gone = error.code.startswith(("InvalidVolume.NotFound", "InvalidSnapshot.NotFound"))
-            code = grpc.StatusCode.NOT_FOUND if gone else grpc.StatusCode.INTERNAL
+            code = "NOT_FOUND" if gone else "INTERNAL"
             raise status.StatusError(code, f"{what}: {error}") from error
+
+
+def rounded_gib(asked: Any) -> int:
+    """Return the GiB of a capacity range. Raises `status.StatusError` where they are above its limit."""
+    size_gib = -(-asked.required_bytes // GIB)
+    if 0 < asked.limit_bytes < size_gib * GIB:
+        raise status.invalid("After round-up, volume size exceeds the limit specified")
+    return int(size_gib)
 
 
 _EC2_NAMES = {"type": "VolumeType", "iops": "Iops", "throughput": "Throughput"}

@@ -49,12 +49,10 @@ def read(path: Path | None) -> Faults:
     except FileNotFoundError:
         return Faults()
     except ValueError as error:
-        raise status.StatusError(grpc.StatusCode.INTERNAL, f"{path}: expected JSON: {error}") from error
+        raise status.StatusError("INTERNAL", f"{path}: expected JSON: {error}") from error
     known = {item.name for item in fields(Faults)}
     if not isinstance(found, dict) or not found.keys() <= known or not _is_allowed(found):
-        raise status.StatusError(
-            grpc.StatusCode.INTERNAL, f"{path}: expected keys {', '.join(sorted(known))}, got {found}"
-        )
+        raise status.StatusError("INTERNAL", f"{path}: expected keys {', '.join(sorted(known))}, got {found}")
     return Faults(**found)
 
 
@@ -74,7 +72,7 @@ def of_validation(path: Path | None, volume_id: str) -> None:
     """Raise `status.StatusError` where a fault is ordered for the validation of *volume_id*."""
     code, _, text = read(path).validate.get(volume_id, "").partition(": ")
     if code:
-        raise status.StatusError(grpc.StatusCode[code], text or f"ordered fault for volume {volume_id}")
+        raise status.StatusError(code, text or f"ordered fault for volume {volume_id}")
 
 
 def left_of(path: Path | None, names: Iterable[str]) -> tuple[str, ...]:

@@ -8,8 +8,6 @@ import os
 from pathlib import Path
 from typing import Any
 
-import grpc
-
 from nomad_csi.csi.v1 import csi_pb2
 from nomad_csi_sandbox.csi_plugin import status
 
@@ -19,7 +17,7 @@ def make(path: Path) -> None:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise status.StatusError(grpc.StatusCode.INTERNAL, f'Could not create dir "{path}": {error}') from error
+        raise status.StatusError("INTERNAL", f'Could not create dir "{path}": {error}') from error
     status.log(f"{path}: made; the emulator mounts nothing there")
 
 
@@ -51,7 +49,7 @@ def statistics(path: Path) -> Any:
         disk = os.statvfs(path)
     except OSError as error:
         text = f"Could not get file information from {path}: {error.strerror}"
-        raise status.StatusError(grpc.StatusCode.NOT_FOUND, text) from error
+        raise status.StatusError("NOT_FOUND", text) from error
     size, free = disk.f_blocks * disk.f_frsize, disk.f_bavail * disk.f_frsize
     return csi_pb2.NodeGetVolumeStatsResponse(
         usage=[
@@ -65,4 +63,4 @@ def statistics(path: Path) -> Any:
 
 def _kept(path: Path, why: str) -> status.StatusError:
     where = "nothing was mounted there, what it holds is on the client's own disk"
-    return status.StatusError(grpc.StatusCode.INTERNAL, f'Could not unmount "{path}": {why}; {where}')
+    return status.StatusError("INTERNAL", f'Could not unmount "{path}": {why}; {where}')

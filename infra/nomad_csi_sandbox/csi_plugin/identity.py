@@ -6,8 +6,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-import grpc
-
 from nomad_csi.csi.v1 import csi_pb2, csi_pb2_grpc
 from nomad_csi_sandbox.csi_plugin import drivers, ec2, faults, status
 
@@ -46,7 +44,7 @@ class Identity(csi_pb2_grpc.IdentityServicer):
         """Answer "ready" as the driver says it; an EBS controller fails when EC2 does not let it ask."""
         match faults.read(self._fault_file).probe:
             case "error":
-                raise status.StatusError(grpc.StatusCode.FAILED_PRECONDITION, "Failed health check (fault on order)")
+                raise status.StatusError("FAILED_PRECONDITION", "Failed health check (fault on order)")
             case "not-ready":
                 reply = csi_pb2.ProbeResponse()
                 reply.ready.value = False
@@ -67,7 +65,7 @@ class Identity(csi_pb2_grpc.IdentityServicer):
             self._cloud.dry_run()
         except ec2.Ec2Error as error:
             raise status.StatusError(
-                grpc.StatusCode.FAILED_PRECONDITION,
+                "FAILED_PRECONDITION",
                 "Failed health check (verify network connection and IAM credentials): "
                 f"dry-run EC2 API call failed: {error}",
             ) from error

@@ -4,8 +4,6 @@ import random
 from collections.abc import Sequence
 from typing import Any, TypeVar
 
-import grpc
-
 from nomad_csi.csi.v1 import csi_pb2
 from nomad_csi_sandbox.csi_plugin import profiles, status, storage
 
@@ -21,7 +19,7 @@ def page(found: Sequence[Item], request: Any) -> tuple[Sequence[Item], str]:
     """Return one page of a list, and where the next begins. Raises `status.StatusError` for a token that is none."""
     token = request.starting_token
     if token and not (token.isdigit() and int(token) <= len(found)):
-        raise status.StatusError(grpc.StatusCode.ABORTED, f"The starting token {token!r} is not valid")
+        raise status.StatusError("ABORTED", f"The starting token {token!r} is not valid")
     start = int(token or 0)
     end = len(found) if request.max_entries <= 0 else min(len(found), start + request.max_entries)
     return found[start:end], str(end) if end < len(found) else ""

@@ -9,8 +9,6 @@ import random
 import uuid
 from typing import Any
 
-import grpc
-
 from nomad_csi.csi.v1 import csi_pb2, csi_pb2_grpc
 from nomad_csi_sandbox.csi_plugin import capability, local_answers, local_snapshots, profiles, sizes, status, storage
 
@@ -25,11 +23,7 @@ class LocalController(local_snapshots.Snapshots, csi_pb2_grpc.ControllerServicer
 
     def ControllerGetCapabilities(self, _request: Any, _context: Any) -> Any:
         """Answer what the driver claims."""
-        rpc = csi_pb2.ControllerServiceCapability.RPC
-        entries = [
-            csi_pb2.ControllerServiceCapability(rpc=rpc(type=name)) for name in self.profile.driver.controller_rpcs
-        ]
-        return csi_pb2.ControllerGetCapabilitiesResponse(capabilities=entries)
+        return capability.of_controller(self.profile.driver.controller_rpcs)
 
     def CreateVolume(self, request: Any, _context: Any) -> Any:
         """Make a volume. The same name again returns the same volume, or fails where that is another."""
@@ -92,15 +86,13 @@ class LocalController(local_snapshots.Snapshots, csi_pb2_grpc.ControllerServicer
         with self.storage.open() as records:
             volume = self.volume(records, volume_id)
             if records.nodes and node_id not in records.nodes:
-                text = self.profile.words.no_node.format(node_id=node_id)
-                raise status.StatusError(grpc.StatusCode.NOT_FOUND, text)
+                raise status.StatusError("NOT_FOUND", self.profile.words.no_node.format(node_id=node_id))
             others = [name for name in volume["published"] if name != node_id]
             if others and capability.mode(use).startswith("SINGLE"):
                 text = f'volume "{volume_id}" is attached to the wrong node {others[0]}, detach it to fix this'
-                raise status.StatusError(grpc.StatusCode.FAILED_PRECONDITION, text)
+                raise status.StatusError("FAILED_PRECONDITION", text)
             if volume["published"].get(node_id, request.readonly) != request.readonly:
-                text = "Volume published but has incompatible readonly flag"
-                raise status.StatusError(grpc.StatusCode.ALREADY_EXISTS, text)
+                raise status.StatusError("ALREADY_EXISTS", "Volume published but has incompatible readonly flag")
             volume["published"][node_id] = request.readonly
         return csi_pb2.ControllerPublishVolumeResponse(
             publish_context=local_answers.publish_context(self.profile, volume)
@@ -232,7 +224,7 @@ class LocalController(local_snapshots.Snapshots, csi_pb2_grpc.ControllerServicer
 
     def _refuse_other(self, volume: storage.Json, request: Any, asked: sizes.Asked) -> None:
         """Refuse a request by the name of a volume that is another: of another size, or from elsewhere."""
-        code = grpc.StatusCode.ALREADY_EXISTS
+        code = "ALREADY_EXISTS"
         if not asked.fits(volume["size"], exact=not self.profile.keeps_range):
             text = f"Volume with the same name: {request.name} but with different size already exist"
             raise status.StatusError(code, text)

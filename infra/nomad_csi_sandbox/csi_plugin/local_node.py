@@ -8,8 +8,6 @@ It mounts nothing: where the driver would mount, it makes the folder (or, for a 
 from pathlib import Path
 from typing import Any
 
-import grpc
-
 from nomad_csi.csi.v1 import csi_pb2, csi_pb2_grpc
 from nomad_csi_sandbox.csi_plugin import capability, folders, local_snapshots, profiles, status, storage
 
@@ -36,9 +34,7 @@ class LocalNode(local_snapshots.Records, csi_pb2_grpc.NodeServicer):
 
     def NodeGetCapabilities(self, _request: Any, _context: Any) -> Any:
         """Answer what the driver claims."""
-        rpc = csi_pb2.NodeServiceCapability.RPC
-        entries = [csi_pb2.NodeServiceCapability(rpc=rpc(type=name)) for name in self.profile.driver.node_rpcs]
-        return csi_pb2.NodeGetCapabilitiesResponse(capabilities=entries)
+        return capability.of_node(self.profile.driver.node_rpcs)
 
     def NodeStageVolume(self, request: Any, _context: Any) -> Any:
         """Check as the driver does, and note where it would be mounted."""
@@ -51,7 +47,7 @@ class LocalNode(local_snapshots.Records, csi_pb2_grpc.NodeServicer):
             volume = self.volume(records, volume_id)
             if volume["staged"] not in ([], [target]):
                 text = f'volume "{volume_id}" is already staged at {volume["staged"]}'
-                raise status.StatusError(grpc.StatusCode.FAILED_PRECONDITION, text)
+                raise status.StatusError("FAILED_PRECONDITION", text)
             volume["staged"] = [target]
         if not capability.is_block(use):
             folders.make(Path(target))
@@ -79,7 +75,7 @@ class LocalNode(local_snapshots.Records, csi_pb2_grpc.NodeServicer):
             alone = capability.mode(use) == "SINGLE_NODE_SINGLE_WRITER"
             if alone and any(each != target for each in volume["targets"]):
                 text = "volume uses SINGLE_NODE_SINGLE_WRITER access mode and is already mounted at a different target"
-                raise status.StatusError(grpc.StatusCode.FAILED_PRECONDITION, text)
+                raise status.StatusError("FAILED_PRECONDITION", text)
             folders.publish(Path(target), is_block=capability.is_block(use))
             volume["targets"] = sorted({*volume["targets"], target})
         return csi_pb2.NodePublishVolumeResponse()
@@ -111,12 +107,12 @@ class LocalNode(local_snapshots.Records, csi_pb2_grpc.NodeServicer):
         with self.storage.open() as records:
             volume = self.volume(records, volume_id)
         if not Path(path).exists():
-            raise status.StatusError(grpc.StatusCode.NOT_FOUND, f"Could not get file information from {path}")
+            raise status.StatusError("NOT_FOUND", f"Could not get file information from {path}")
         return csi_pb2.NodeExpandVolumeResponse(capacity_bytes=volume["size"])
 
     def _node_needs(self, rpc: str) -> None:
         if rpc not in self.profile.driver.node_rpcs:
-            raise status.StatusError(grpc.StatusCode.UNIMPLEMENTED, "")
+            raise status.StatusError("UNIMPLEMENTED", "")
 
     def _check(self, use: Any, context: Any) -> None:
         if not capability.supported(self.profile.driver, [use]):
@@ -131,7 +127,6 @@ class LocalNode(local_snapshots.Records, csi_pb2_grpc.NodeServicer):
         if "STAGE_UNSTAGE_VOLUME" not in self.profile.driver.node_rpcs:
             return
         if not volume["staged"]:
-            text = f'volume "{volume["id"]}" must be staged before publishing'
-            raise status.StatusError(grpc.StatusCode.FAILED_PRECONDITION, text)
+            raise status.StatusError("FAILED_PRECONDITION", f'volume "{volume["id"]}" must be staged before publishing')
         if staging_target not in volume["staged"]:
             raise status.invalid(f'volume "{volume["id"]}" was staged at {volume["staged"]}, not "{staging_target}"')

@@ -4,8 +4,6 @@
 import math
 from typing import Any
 
-import grpc
-
 from nomad_csi.csi.v1 import csi_pb2
 from nomad_csi_sandbox.csi_plugin import local_answers, profiles, status, storage
 
@@ -20,7 +18,7 @@ class Records:
     def needs(self, rpc: str) -> None:
         """Raise `status.StatusError` for a call that the driver does not serve."""
         if rpc not in self.profile.driver.controller_rpcs:
-            raise status.StatusError(grpc.StatusCode.UNIMPLEMENTED, "")
+            raise status.StatusError("UNIMPLEMENTED", "")
 
     def given(self, text: str, otherwise: str, rpc: str) -> str:
         """Return *text*. Raises `status.StatusError` with *otherwise* where it is empty."""
@@ -35,8 +33,7 @@ class Records:
         if found is None and known is not None and known.fullmatch(volume_id) and volume_id not in records.deleted:
             found = records.add_volume(volume_id, "", 0)
         if found is None:
-            text = self.profile.words.not_found.format(volume_id=volume_id)
-            raise status.StatusError(grpc.StatusCode.NOT_FOUND, text)
+            raise status.StatusError("NOT_FOUND", self.profile.words.not_found.format(volume_id=volume_id))
         return found
 
     def source(self, records: storage.Records, request: Any) -> storage.Json | None:
@@ -46,13 +43,12 @@ class Records:
             return None
         kind, source_id = wanted
         if kind == "snapshot" and not self.profile.snapshot_id.fullmatch(source_id):
-            raise status.StatusError(grpc.StatusCode.NOT_FOUND, self.profile.words.bad_snapshot_id)
+            raise status.StatusError("NOT_FOUND", self.profile.words.bad_snapshot_id)
         if kind == "volume" and "CLONE_VOLUME" not in self.profile.driver.controller_rpcs:
             raise status.invalid("the driver does not copy volumes")
         found = (records.snapshots if kind == "snapshot" else records.volumes).get(source_id)
         if found is None:
-            text = f"{kind} id {source_id} does not exist in the {kind}s list"
-            raise status.StatusError(grpc.StatusCode.NOT_FOUND, text)
+            raise status.StatusError("NOT_FOUND", f"{kind} id {source_id} does not exist in the {kind}s list")
         return found
 
 
@@ -70,7 +66,7 @@ class Snapshots(Records):
             found = records.snapshot_named(name)
             if found is not None and found["volume"] != volume_id:
                 text = f"snapshot with the same name: {name} but with different SourceVolumeId already exist"
-                raise status.StatusError(grpc.StatusCode.ALREADY_EXISTS, text)
+                raise status.StatusError("ALREADY_EXISTS", text)
             if found is None:
                 volume = self._source_of_snapshot(records, volume_id)
                 found = records.add_snapshot(name, volume, local_answers.snapshot_id(self.profile, request))
@@ -83,8 +79,7 @@ class Snapshots(Records):
         except status.StatusError as error:
             if not self.profile.confirms_any:
                 raise
-            text = self.profile.words.not_found.format(volume_id=volume_id)
-            raise status.StatusError(grpc.StatusCode.INTERNAL, text) from error
+            raise status.StatusError("INTERNAL", self.profile.words.not_found.format(volume_id=volume_id)) from error
 
     def DeleteSnapshot(self, request: Any, _context: Any) -> Any:
         """Forget the snapshot. One that is gone is no error."""
@@ -115,8 +110,7 @@ class Snapshots(Records):
         with self.storage.open() as records:
             found = records.snapshots.get(snapshot_id)
         if found is None:
-            text = f'Snapshot with ID "{snapshot_id}" not found'
-            raise status.StatusError(grpc.StatusCode.NOT_FOUND, text)
+            raise status.StatusError("NOT_FOUND", f'Snapshot with ID "{snapshot_id}" not found')
         return csi_pb2.GetSnapshotResponse(snapshot=_message(found))
 
 

@@ -10,8 +10,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import grpc
-
 from nomad_csi.csi.v1 import csi_pb2, csi_pb2_grpc
 from nomad_csi_sandbox.csi_plugin import capability, command, drivers, efs_volume, faults, flags, folders, status
 
@@ -48,10 +46,7 @@ class Node(csi_pb2_grpc.NodeServicer):
 
     def NodeGetCapabilities(self, _request: Any, _context: Any) -> Any:
         """Answer what the driver claims, also what this emulator does not emulate."""
-        rpc = csi_pb2.NodeServiceCapability.RPC
-        names = faults.left_of(self._fault_file, self.driver.node_rpcs)
-        entries = [csi_pb2.NodeServiceCapability(rpc=rpc(type=name)) for name in names]
-        return csi_pb2.NodeGetCapabilitiesResponse(capabilities=entries)
+        return capability.of_node(faults.left_of(self._fault_file, self.driver.node_rpcs))
 
     def NodeUnpublishVolume(self, request: Any, _context: Any) -> Any:
         """Remove the empty folder or file that publishing made. May be repeated."""
@@ -118,7 +113,7 @@ class EbsNode(Node):
         path = capability.given_text(request.volume_path, "Volume path")
         if not Path(path).exists():
             text = f'failed to get device name from mount {path} of volume "{volume_id}"'
-            raise status.StatusError(grpc.StatusCode.NOT_FOUND, text)
+            raise status.StatusError("NOT_FOUND", text)
         return csi_pb2.NodeExpandVolumeResponse(capacity_bytes=request.capacity_range.required_bytes)
 
     def _check(self, use: Any) -> None:
@@ -137,11 +132,11 @@ class EfsNode(Node):
 
     def NodeStageVolume(self, _request: Any, _context: Any) -> Any:
         """Refuse, as the driver does."""
-        raise status.StatusError(grpc.StatusCode.UNIMPLEMENTED, "")
+        raise status.StatusError("UNIMPLEMENTED", "")
 
     def NodeUnstageVolume(self, _request: Any, _context: Any) -> Any:
         """Refuse, as the driver does."""
-        raise status.StatusError(grpc.StatusCode.UNIMPLEMENTED, "")
+        raise status.StatusError("UNIMPLEMENTED", "")
 
     def NodePublishVolume(self, request: Any, _context: Any) -> Any:
         """Check as the driver does, then make the folder instead of a mount."""

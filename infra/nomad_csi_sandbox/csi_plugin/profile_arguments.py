@@ -10,7 +10,9 @@ import re
 import socket
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
+from nomad_csi.csi import endpoint
 from nomad_csi_sandbox.csi_plugin import command, drivers, flags, profiles
 
 STORAGE = "NOMAD_CSI_SANDBOX_STORAGE"
@@ -51,39 +53,35 @@ _CSI_VERSIONS = frozenset({"0.2.0", "0.3.0", *(f"1.{minor}.0" for minor in range
 _LOG_LEVELS = frozenset({"error", "warn", "info", "verbose", "debug", "silly"})
 
 
+def _played(
+    profile: profiles.Profile,
+    environment: Mapping[str, str],
+    where: endpoint.Endpoint,
+    *,
+    own: str = "",
+    mode: command.Mode = "all",
+    **fields: Any,
+) -> command.Command:
+    """Return the command of a driver that is played from *profile*; *own*: where it keeps records, if not told."""
+    kept = _storage(profile, environment, own)
+    return command.Command(driver=profile.driver, mode=mode, socket=where, profile=profile, storage=kept, **fields)
+
+
 def _hostpath(words: Sequence[str], environment: Mapping[str, str]) -> command.Command:
     found = flags.standard(words, _HOSTPATH)
     command.refuse_version(profiles.HOSTPATH.driver, found)
     if not found.get("nodeid"):
         raise command.Ended(1, "Failed to initialize driver: no node id provided")
     profile = profiles.hostpath(found)
-    return command.Command(
-        driver=profile.driver,
-        mode="all",
-        socket=command.socket(found, "unix:///tmp/csi.sock"),
-        region="",
-        machine=None,
-        flags=found,
-        profile=profile,
-        node_id=found["nodeid"],
-        storage=_storage(profile, environment, found.get("statedir", "")),
-    )
+    where = command.socket(found, "unix:///tmp/csi.sock")
+    own = found.get("statedir", "")
+    return _played(profile, environment, where, node_id=found["nodeid"], own=own, flags=found)
 
 
 def _nfs(words: Sequence[str], environment: Mapping[str, str]) -> command.Command:
     found = flags.standard(words, _NFS)
     profile = profiles.renamed(profiles.NFS, found.get("drivername", ""))
-    return command.Command(
-        driver=profile.driver,
-        mode="all",
-        socket=command.socket(found),
-        region="",
-        machine=None,
-        flags=found,
-        profile=profile,
-        node_id=found.get("nodeid", ""),
-        storage=_storage(profile, environment),
-    )
+    return _played(profile, environment, command.socket(found), node_id=found.get("nodeid", ""), flags=found)
 
 
 def _gce(words: Sequence[str], environment: Mapping[str, str]) -> command.Command:
@@ -100,16 +98,14 @@ def _gce(words: Sequence[str], environment: Mapping[str, str]) -> command.Comman
         raise command.Ended(255, f"Failed to set up metadata service; the sandbox sets {command.METADATA_NAMES}")
     name = found.get("node-name") or (machine.instance_id if machine else "")
     zone = machine.zone if machine else ""
-    return command.Command(
-        driver=profiles.GCE_PD.driver,
+    return _played(
+        profiles.GCE_PD,
+        environment,
+        command.socket(found, "unix:/tmp/csi.sock"),
+        node_id=f"projects/sandbox/zones/{zone}/instances/{name}",
         mode="all" if controls and serves else "controller" if controls else "node",
-        socket=command.socket(found, "unix:/tmp/csi.sock"),
-        region="",
         machine=machine,
         flags=found,
-        profile=profiles.GCE_PD,
-        node_id=f"projects/sandbox/zones/{zone}/instances/{name}",
-        storage=_storage(profiles.GCE_PD, environment),
     )
 
 
@@ -123,17 +119,9 @@ def _digitalocean(words: Sequence[str], environment: Mapping[str, str]) -> comma
     if machine is None:
         raise command.Ended(1, f"couldn't get droplet metadata; the sandbox sets {command.METADATA_NAMES}")
     profile = profiles.digitalocean(found)
-    return command.Command(
-        driver=profile.driver,
-        mode="all" if found.get("token") else "node",
-        socket=command.socket(found, "unix:///var/lib/kubelet/plugins/dobs.csi.digitalocean.com/csi.sock"),
-        region="",
-        machine=machine,
-        flags=found,
-        profile=profile,
-        node_id=machine.instance_id,
-        storage=_storage(profile, environment),
-    )
+    where = command.socket(found, "unix:///var/lib/kubelet/plugins/dobs.csi.digitalocean.com/csi.sock")
+    mode: command.Mode = "all" if found.get("token") else "node"
+    return _played(profile, environment, where, node_id=machine.instance_id, mode=mode, machine=machine, flags=found)
 
 
 def _portworx(words: Sequence[str], environment: Mapping[str, str]) -> command.Command:
@@ -143,17 +131,9 @@ def _portworx(words: Sequence[str], environment: Mapping[str, str]) -> command.C
             raise command.Ended(1, f"expected {option} with {meaning}")
     if not environment.get("CSI_ENDPOINT"):
         raise command.Ended(1, "expected CSI_ENDPOINT in the environment, where the driver reads its socket from")
-    profile = profiles.PORTWORX
-    return command.Command(
-        driver=profile.driver,
-        mode="all",
-        socket=command.listened_at(environment["CSI_ENDPOINT"], "CSI_ENDPOINT"),
-        region="",
-        machine=None,
-        profile=profile,
-        node_id=environment.get("NOMAD_CSI_SANDBOX_INSTANCE_ID") or socket.gethostname(),
-        storage=_storage(profile, environment),
-    )
+    where = command.listened_at(environment["CSI_ENDPOINT"], "CSI_ENDPOINT")
+    node_id = environment.get("NOMAD_CSI_SANDBOX_INSTANCE_ID") or socket.gethostname()
+    return _played(profiles.PORTWORX, environment, where, node_id=node_id)
 
 
 def _democratic(words: Sequence[str], environment: Mapping[str, str]) -> command.Command:
@@ -168,17 +148,11 @@ def _democratic(words: Sequence[str], environment: Mapping[str, str]) -> command
     if not found.get("server-socket"):
         raise command.Ended(1, "must listen on tcp and/or unix socket; the emulator listens on --server-socket only")
     profile = profiles.democratic(_backend(found["driver-config-file"]), found["csi-name"])
-    return command.Command(
-        driver=profile.driver,
-        mode="all" if set(modes) == {"controller", "node"} else "controller" if "controller" in modes else "node",
-        socket=command.listened_at(found["server-socket"], "--server-socket"),
-        region="",
-        machine=None,
-        flags=found,
-        profile=profile,
-        node_id=environment.get("CSI_NODE_ID") or socket.gethostname(),
-        storage=_storage(profile, environment),
-    )
+    where = command.listened_at(found["server-socket"], "--server-socket")
+    node_id = environment.get("CSI_NODE_ID") or socket.gethostname()
+    both = set(modes) == {"controller", "node"}
+    mode: command.Mode = "all" if both else "controller" if "controller" in modes else "node"
+    return _played(profile, environment, where, node_id=node_id, mode=mode, flags=found)
 
 
 def _yargs(words: Sequence[str], environment: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
@@ -220,7 +194,7 @@ def _backend(file: str) -> str:
     return match[1]
 
 
-def _storage(profile: profiles.Profile, environment: Mapping[str, str], own: str = "") -> Path | None:
+def _storage(profile: profiles.Profile, environment: Mapping[str, str], own: str) -> Path | None:
     """Return the file of a driver's records: where the sandbox says, else in the driver's *own* folder; else none."""
     folder = environment.get(STORAGE) or own
     if not folder:

@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import Any
 
-import grpc
-
 from nomad_csi_sandbox.csi_plugin import profiles, status
 
 
@@ -55,7 +53,6 @@ def _rounded(profile: profiles.Profile, size: int) -> int:
 def _refuse_outside(profile: profiles.Profile, size: int, limit: int) -> None:
     if profile.max_bytes and size > profile.max_bytes:
         text = f"Requested capacity {size} exceeds maximum allowed {profile.max_bytes}"
-        raise status.StatusError(grpc.StatusCode.OUT_OF_RANGE, text)
+        raise status.StatusError("OUT_OF_RANGE", text)
     if 0 < limit < size:
-        text = f"the smallest volume of {size} bytes exceeds the limit {limit}"
-        raise status.StatusError(grpc.StatusCode.OUT_OF_RANGE, text)
+        raise status.StatusError("OUT_OF_RANGE", f"the smallest volume of {size} bytes exceeds the limit {limit}")

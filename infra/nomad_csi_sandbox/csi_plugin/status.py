@@ -8,21 +8,21 @@ import grpc
 
 
 class StatusError(Exception):
-    """A call that is refused with a gRPC status."""
+    """A call that is refused with a gRPC status, of that name."""
 
-    def __init__(self, code: grpc.StatusCode, message: str) -> None:
+    def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
-        self.code = code
+        self.code = grpc.StatusCode[code]
 
 
 def invalid(message: str) -> StatusError:
     """Return the refusal of an argument."""
-    return StatusError(grpc.StatusCode.INVALID_ARGUMENT, message)
+    return StatusError("INVALID_ARGUMENT", message)
 
 
 def not_played(what: str) -> StatusError:
     """Return the refusal of something that the real driver can do and this emulator cannot."""
-    return StatusError(grpc.StatusCode.UNIMPLEMENTED, f"the emulator does not emulate {what}")
+    return StatusError("UNIMPLEMENTED", f"the emulator does not emulate {what}")
 
 
 def log(message: str) -> None:

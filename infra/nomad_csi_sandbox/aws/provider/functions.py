@@ -55,9 +55,14 @@ def _availability_zones(aws: clients.Clients, arguments: Mapping[str, Any]) -> r
 
 
 def _ebs_volumes(aws: clients.Clients, arguments: Mapping[str, Any]) -> rows.Properties:
-    pages = aws.ec2.get_paginator("describe_volumes").paginate(Filters=_filters({}, arguments))
-    ids = sorted(volume["VolumeId"] for page in pages for volume in page["Volumes"])
-    return {"id": aws.region, "ids": ids, "region": aws.region, "filters": arguments.get("filters") or []}
+    found = _ids(aws, arguments, "describe_volumes", "Volumes[].VolumeId")
+    return found | {"filters": arguments.get("filters") or []}
+
+
+def _ids(aws: clients.Clients, arguments: Mapping[str, Any], operation: str, path: str) -> rows.Properties:
+    """Return the ids at *path* of all pages that the filters of *arguments* leave."""
+    pages = aws.ec2.get_paginator(operation).paginate(Filters=_filters({}, arguments))
+    return {"id": aws.region, "ids": sorted(pages.search(path)), "region": aws.region}
 
 
 def _filters(named: Mapping[str, Any], arguments: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -145,9 +150,8 @@ def _vpc(aws: clients.Clients, arguments: Mapping[str, Any]) -> rows.Properties:
 
 
 def _subnets(aws: clients.Clients, arguments: Mapping[str, Any]) -> rows.Properties:
-    pages = aws.ec2.get_paginator("describe_subnets").paginate(Filters=_filters({}, arguments))
-    ids = sorted(subnet["SubnetId"] for page in pages for subnet in page["Subnets"])
-    return {"id": aws.region, "ids": ids, "region": aws.region, "tags": arguments.get("tags") or {}}
+    found = _ids(aws, arguments, "describe_subnets", "Subnets[].SubnetId")
+    return found | {"tags": arguments.get("tags") or {}}
 
 
 STATEMENT = {

@@ -58,11 +58,17 @@ def _by_name(old: list[Json] | None, new: list[Json] | None) -> list[tuple[Json 
     return [(before.get(name), after.get(name)) for name in sorted({*before, *after})]
 
 
+def _named(before: Json, after: Json) -> list[Json]:
+    """Return the differences of what a group and a task have alike."""
+    found: list[Json] = []
+    for name, title in _GROUP_NAMED:
+        found += _set_diff(before.get(name) or [], after.get(name) or [], title)
+    return found
+
+
 def _group_diff(old: Json | None, new: Json | None) -> Json:
     before, after = old or {}, new or {}
-    objects: list[Json] = []
-    for name, title in _GROUP_NAMED:
-        objects += _set_diff(before.get(name) or [], after.get(name) or [], title)
+    objects = _named(before, after)
     for name in _GROUP_OBJECTS:
         hidden = frozenset({"Stagger"}) if name == "Update" else frozenset()
         objects += _object_diff(before.get(name), after.get(name), name, hidden)
@@ -80,9 +86,7 @@ def _group_diff(old: Json | None, new: Json | None) -> Json:
 
 def _task_diff(old: Json | None, new: Json | None) -> Json:
     before, after = old or {}, new or {}
-    objects: list[Json] = []
-    for name, title in _GROUP_NAMED:
-        objects += _set_diff(before.get(name) or [], after.get(name) or [], title)
+    objects = _named(before, after)
     objects += _object_diff(_config(before), _config(after), "Config")
     for name in ("Resources", "LogConfig"):
         objects += _object_diff(before.get(name), after.get(name), name)

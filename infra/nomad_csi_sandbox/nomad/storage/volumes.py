@@ -16,6 +16,8 @@ Json = dict[str, Any]
 _TEXTS = ("ID", "Name", "ExternalID", "PluginID", "CloneID", "SnapshotID", "Namespace")
 _MAPS = ("Secrets", "Parameters", "Context")
 _NUMBERS = ("RequestedCapacityMin", "RequestedCapacityMax")
+NO_MODES = {"AccessMode": "", "AttachmentMode": ""}
+NO_OPTIONS = {"FSType": "", "MountFlags": None}
 _GO_TYPES = {str: "string", bool: "bool", int: "number", float: "number", list: "array", dict: "object"}
 
 
@@ -36,9 +38,11 @@ def decode(body: Mapping[str, Any]) -> Json:
     asked = given.get("requestedcapabilities") or []
     where = "CSIVolume.Volumes.RequestedCapabilities"
     kind = "structs.CSIVolumeCapability"
-    found["RequestedCapabilities"] = [_capability(item) for item in of_objects(asked, where, kind, f"[]*{kind}")]
-    found["MountOptions"] = _mount(_typed(given, "MountOptions", dict, "structs.CSIMountOptions"))
-    found["RequestedTopologies"] = _topologies(_typed(given, "RequestedTopologies", dict, "structs.CSITopologyRequest"))
+    found["RequestedCapabilities"] = [_taken(item, NO_MODES) for item in of_objects(asked, where, kind, f"[]*{kind}")]
+    mount = _typed(given, "MountOptions", dict, "structs.CSIMountOptions")
+    found["MountOptions"] = mount if mount is None else _taken(mount, NO_OPTIONS)
+    places = _typed(given, "RequestedTopologies", dict, "structs.CSITopologyRequest")
+    found["RequestedTopologies"] = places if places is None else _taken(places, {"Preferred": None, "Required": None})
     return found
 
 
@@ -73,23 +77,10 @@ def _mismatch(value: Any, field: str, go_kind: str) -> DecodeError:
     )
 
 
-def _capability(item: Json) -> Json:
+def _taken(item: Json, empty: Json) -> Json:
+    """Return what *item* says of the fields of *empty*, and *empty* for what it does not."""
     given = {name.lower(): value for name, value in item.items()}
-    return {"AccessMode": given.get("accessmode") or "", "AttachmentMode": given.get("attachmentmode") or ""}
-
-
-def _mount(item: Json | None) -> Json | None:
-    if item is None:
-        return None
-    given = {name.lower(): value for name, value in item.items()}
-    return {"FSType": given.get("fstype") or "", "MountFlags": given.get("mountflags") or None}
-
-
-def _topologies(item: Json | None) -> Json | None:
-    if item is None:
-        return None
-    given = {name.lower(): value for name, value in item.items()}
-    return {"Preferred": given.get("preferred") or None, "Required": given.get("required") or None}
+    return {name: given.get(name.lower()) or value for name, value in empty.items()}
 
 
 def check(volume: Json) -> None:
@@ -110,8 +101,8 @@ def check(volume: Json) -> None:
 def first(volume: Json) -> Json:
     """Return the stored form of a volume that is registered for the first time: the asked topologies become its own."""
     asked = volume["RequestedTopologies"] or {}
-    own = {"AccessMode": "", "AttachmentMode": "", "Capacity": 0, "Topologies": asked.get("Required") or []}
-    return volume | own | {"MountOptions": volume["MountOptions"] or _mount({})}
+    own = NO_MODES | {"Capacity": 0, "Topologies": asked.get("Required") or []}
+    return volume | own | {"MountOptions": volume["MountOptions"] or dict(NO_OPTIONS)}
 
 
 def merge(stored: Json, update: Json, *, in_use: bool) -> Json:
@@ -130,7 +121,7 @@ def merge(stored: Json, update: Json, *, in_use: bool) -> Json:
     if problems:
         raise VolumeError(validate.multi_error(problems))
     merged |= {name: update[name] for name in ("RequestedCapabilities", "Secrets")}
-    merged["MountOptions"] = stored["MountOptions"] if in_use else update["MountOptions"] or _mount({})
+    merged["MountOptions"] = stored["MountOptions"] if in_use else update["MountOptions"] or dict(NO_OPTIONS)
     merged["Context"] = update["Context"] or stored["Context"]
     return merged
 
@@ -175,16 +166,9 @@ def created(volume: Json, answered: Json) -> Json:
     The list of places begins with as many nulls as there are places. Source: hashicorp/nomad,
     ``client/csi_endpoint.go`` (``ControllerCreateVolume``, a slice made with a length and appended to), 2026-08-21.
     """
-    own = {"AccessMode": "", "AttachmentMode": ""} | answered
     places = answered["Topologies"]
-    return (
-        volume
-        | own
-        | {
-            "MountOptions": volume["MountOptions"] or _mount({}),
-            "Topologies": [None] * len(places) + places,
-        }
-    )
+    own = {"MountOptions": volume["MountOptions"] or dict(NO_OPTIONS), "Topologies": [None] * len(places) + places}
+    return volume | NO_MODES | answered | own
 
 
 def bytes_text(size: int) -> str:
