@@ -1,6 +1,7 @@
 """Volumes and their data are deleted: deregistered first, verified to be ours, and never while somebody has them."""
 
 import threading
+import time
 import types
 from dataclasses import dataclass
 
@@ -422,6 +423,7 @@ def test_throttled_deletion_looks_again_before_it_is_sent_again(run, running, re
         return awsrequest.AWSResponse("", 503, {}, types.SimpleNamespace(stream=lambda: [text.encode()]))
 
     monkeypatch.setattr(deletion_proof, "refuse_registered", look)
+    monkeypatch.setattr(time, "sleep", lambda _seconds: None)  # the SDK's, before it asks again
     ec2.meta.events.register("before-send.ec2.DeleteVolume", throttle, unique_id="t")
     try:
         status, reason = run(with_snapshot=False)
