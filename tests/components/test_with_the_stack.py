@@ -6,7 +6,7 @@ import pulumi
 import pytest
 
 from nomad_csi import CsiPlugin, EbsVolume, errors
-from nomad_csi.components import resources, stack
+from nomad_csi.components import program, resources, stack
 
 SPEC = {
     "plugins": [{"id": "ebs0", "driver": "aws-ebs", "aws_region": "us-east-1"}],
@@ -84,3 +84,21 @@ def test_sound_components_beside_the_stack_are_declared(told):
         return own(plugin_id="ebs1", zone="eu-west-1a")
 
     assert told(program) == []
+
+
+def test_protected_storage_of_the_spec_is_named_by_its_key(told, cloud):
+    """Where the state has it in another zone: a component's argument would be no key of the spec."""
+    disk = {"arn": "arn:aws:ec2:us-east-1:1:volume/vol-1", "availabilityZone": "us-east-1b"}
+    cloud.recorder.recorded = {
+        "urn:pulumi:prod::storage::nomad-csi:index:EbsVolume$aws:ebs/volume:Volume::former": disk
+        | {"tags": {"nomad-csi:volume": "default/data"}}
+    }
+
+    with pytest.raises(program.ProgramError) as refused:
+        told(declare)
+
+    head, line = str(refused.value).splitlines()
+    assert head == "nomad-csi:storage: 1 problem"
+    assert line.startswith(
+        "  volumes[0] (data).ebs.availability_zone: expected 'us-east-1b': vol-1 is protected, and would"
+    )
