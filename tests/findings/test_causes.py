@@ -88,3 +88,20 @@ def test_an_error_has_a_line_for_each_cause():
         f"{dataclasses.replace(hung[0], subject='node of efs on a, node of efs on b, node of efs on c')}",
         f"{STOPPED}; so: node-missing: node of efs on a, node of efs on b",
     ]
+
+
+def test_an_instance_elsewhere_explains_no_claim():
+    """Only the instance on the client of the claim does, or what concerns every instance."""
+    role = causes.of_role("ebs", "node")
+    elsewhere = made(
+        "instance-unhealthy", "node instance of plugin ebs on b", ("node instance of plugin ebs on b", role)
+    )
+    here = made("instance-unhealthy", "node instance of plugin ebs on a", ("node instance of plugin ebs on a", role))
+    claim = made(
+        "claim-without-node-plugin",
+        "plugin ebs on a",
+        ("node instance of plugin ebs on a", causes.of_all_nodes("ebs")),
+    )
+
+    assert causes.assign([elsewhere, claim])[1].cause == ""
+    assert causes.assign([elsewhere, here, claim])[2].cause == causes.name_of(here)

@@ -68,6 +68,11 @@ def of_plugin(plugin_id: str) -> tuple[str, str]:
     return of_role(plugin_id, "controller"), of_role(plugin_id, "node")
 
 
+def of_all_nodes(plugin_id: str) -> str:
+    """Return the link of findings that concern every node instance, and not a single one."""
+    return f"all node instances of plugin {plugin_id}"
+
+
 def of_client(node_id: str) -> str:
     """Return the link of a client."""
     return f"client {node_id}"

@@ -89,25 +89,19 @@ def alike(findings: Iterable[Finding]) -> list[list[Finding]]:
 
 def as_lines(findings: Iterable[Finding]) -> list[str]:
     """Return a line for each cause, with all its subjects and what follows from it."""
-    alike: dict[tuple[str, ...], list[tuple[Finding, tuple[Finding, ...]]]] = {}
+    groups: dict[tuple[str, ...], list[tuple[Finding, tuple[Finding, ...]]]] = {}
     for item, consequences in causes.roots(causes.assign(findings)):
-        alike.setdefault((item.code, item.expected, item.found, item.advice), []).append((item, consequences))
+        groups.setdefault((item.code, item.expected, item.found, item.advice), []).append((item, consequences))
     lines = []
-    for group in alike.values():
+    for group in groups.values():
         subject = listing.shortened([item.subject for item, _ in group])
-        following = "; ".join(named_by_code(each for _, consequences in group for each in consequences))
+        following = "; ".join(
+            f"{same[0].code}: {listing.shortened([each.subject for each in same])}"
+            for same in alike(each for _, consequences in group for each in consequences)
+        )
         line = str(dataclasses.replace(_fitted(group[0][0]), subject=subject))
         lines.append(f"{line}; so: {following}" if following else line)
     return lines
-
-
-def named_by_code(findings: Iterable[Finding]) -> Iterator[str]:
-    """Yield, for each code, ``CODE: SUBJECT, SUBJECT and 3 more``."""
-    subjects: dict[str, list[str]] = {}
-    for item in findings:
-        subjects.setdefault(item.code, []).append(item.subject)
-    for code, names in subjects.items():
-        yield f"{code}: {listing.shortened(names)}"
 
 
 def totals(findings: Iterable[Finding]) -> str:

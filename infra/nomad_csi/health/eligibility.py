@@ -213,7 +213,7 @@ def check_capacity(expectation: model.PluginExpectation, found: tuple[nodes.Node
             expected="at least 1 client that may run the plugin",
             found=f"none of {listing.counted(len(found), 'client')} ({removed})" if found else "no clients",
             advice=f"add or free such a client, or correct {filters} or task_driver of the plugin",
-            links=causes.of_plugin(expectation.plugin_id),
+            links=(*causes.of_plugin(expectation.plugin_id), causes.of_all_nodes(expectation.plugin_id)),
         )
         return (none,)
     wanted, noun, key, of_role = expectation.controllers, "controllers", "controller.count", role("controller")

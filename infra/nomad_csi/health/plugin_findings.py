@@ -144,6 +144,8 @@ def check_record(expectation: model.PluginExpectation, plugin_found: found.Plugi
         for role in found.ROLES["monolith"]
         if not any(item.serves(role, monolith=expectation.monolith) for item in planned)
     ]
+    all_nodes = (causes.of_all_nodes(expectation.plugin_id),)
+    lacks_nodes = causes.of_role(expectation.plugin_id, "node") in roles_without_job
     for job_id in plugin_found.missing_jobs:
         yield findings.finding(
             "job-missing",
@@ -151,7 +153,7 @@ def check_record(expectation: model.PluginExpectation, plugin_found: found.Plugi
             expected=f"running, for {subject}",
             found="no such job, or a stopped one",
             names={"JOB": job_id},
-            links=tuple(sorted(roles_without_job)),
+            links=(*sorted(roles_without_job), *(all_nodes if lacks_nodes else ())),
         )
     record = plugin_found.plugin
     if record is None:
@@ -160,7 +162,7 @@ def check_record(expectation: model.PluginExpectation, plugin_found: found.Plugi
             subject,
             expected="a plugin known to Nomad",
             found="none with this id",
-            links=(subject, *causes.of_plugin(expectation.plugin_id)),
+            links=(subject, *causes.of_plugin(expectation.plugin_id), *all_nodes),
         )
     elif record.provider not in ("", expectation.provider):
         reported = foreign.clean(record.provider)

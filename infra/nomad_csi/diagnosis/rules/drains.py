@@ -72,7 +72,7 @@ def _client_findings(
             about=_subjects(stranded),
             advice="" if is_leaving else RUN_AGAIN,
             names={"CLIENT": node.node_id[:8]},
-            links=(*causes.of_plugin(plugin_id), f"node instance of plugin {plugin_id} on {node.name}"),
+            links=(f"node instance of plugin {plugin_id} on {node.name}", causes.of_all_nodes(plugin_id)),
         )
 
 

@@ -39,13 +39,18 @@ def find_stopped(found: facts.ObservedCluster, **_known: object) -> Iterator[fac
     """Yield the jobs of the spec that are stopped; absent ones may be run yet."""
     for job in (job for item in (found.plan.plugins if found.plan else ()) for job in item.jobs):
         if (job.namespace, job.job_id) in found.stopped_jobs:
-            of_role = causes.of_role(job.plugin_id, job.role)
+            of_role = (
+                causes.of_plugin(job.plugin_id)
+                if job.role == "monolith"
+                else (causes.of_role(job.plugin_id, job.role),)
+            )
+            all_nodes = (causes.of_all_nodes(job.plugin_id),) if job.role != "controller" else ()
             yield finding(
                 "job-missing",
                 f"job {job.namespace}/{job.job_id}",
                 expected=f"running, for plugin {job.plugin_id}",
                 found="/v1/job: it is stopped",
-                links=causes.of_plugin(job.plugin_id) if job.role == "monolith" else (of_role,),
+                links=(*of_role, *all_nodes),
             )
 
 
@@ -67,7 +72,7 @@ def find_unserved(
         if plugin_id not in plugins and registered:
             keys = facts.named([volume.key for volume in registered])
             evidence = f"/v1/volumes: {len(registered)} with plugin {plugin_id} ({keys}); /v1/plugins: no such plugin"
-            links = (f"plugin {plugin_id}", *causes.of_plugin(plugin_id))
+            links = (f"plugin {plugin_id}", *causes.of_plugin(plugin_id), causes.of_all_nodes(plugin_id))
             yield finding("plugin-missing", f"plugin {plugin_id}", found=evidence, links=links)
         stuck = [volume.key for volume in registered if not volume.schedulable]
         if stuck:
