@@ -66,7 +66,7 @@ def _meant_location(item: Any, kind: type[pydantic.BaseModel]) -> tuple[Any, ...
     """Return the location of the key that an unknown one probably means, which is then not missing."""
     *above, key = _written(item["loc"]) or ("",)
     is_unknown = item["type"] == "extra_forbidden"
-    close = _meant_in(_kind_at(kind, tuple(above)), str(key)) if is_unknown else ""
+    close = suggestion(str(key), sorted(base.fields_of(_kind_at(kind, tuple(above))))) if is_unknown else ""
     return (*above, close) if close else None
 
 
@@ -134,14 +134,10 @@ def _written(location: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(step for step in location if step not in (plugin.CATALOGUE, plugin.OWN, _OF_KEY))
 
 
-def _meant_in(kind: type[pydantic.BaseModel], key: str) -> str:
-    """Return the key of a *kind* that *key* probably means; empty: none."""
-    return suggestion(key, sorted(base.fields_of(kind)))
-
-
 def _unknown_key(where: str, location: tuple[Any, ...], kind: type[pydantic.BaseModel]) -> errors.Problem:
     inner, key = _kind_at(kind, location[:-1]), str(location[-1])
-    return unknown_key(where, sorted(base.fields_of(inner)), _meant_in(inner, key) or _below(key, inner))
+    known = sorted(base.fields_of(inner))
+    return unknown_key(where, known, suggestion(key, known) or _below(key, inner))
 
 
 def unknown_key(path: str, known: Iterable[str], close: str) -> errors.Problem:

@@ -169,8 +169,10 @@ def _ask(parameter: click.Parameter, found: Mapping[str, Any]) -> Any:
         return words
 
     try:
-        return click.prompt(QUESTIONS[name], err=True, value_proc=read)
-    except click.Abort:
+        return click.prompt(QUESTIONS[name][:1].upper() + QUESTIONS[name][1:], err=True, value_proc=read)
+    except click.Abort as error:
+        if isinstance(error.__context__, KeyboardInterrupt):
+            raise KeyboardInterrupt from None
         raise errors.RefusedError("nothing was written: the input ended before all questions were answered") from None
 
 

@@ -157,17 +157,12 @@ def connect(arguments: command.Arguments, specs: Iterable[Path] = (), *, secrets
         try:
             yield client
         except errors.NomadApiError as error:
-            if error.status == HTTPStatus.FORBIDDEN and found.token:
-                _refuse_unknown_token(client)
+            from nomad_csi.nomad import tokens  # noqa: PLC0415  # only a denied call pays for it
+
+            is_denied = error.status == HTTPStatus.FORBIDDEN and found.token
+            if is_denied and (unknown := tokens.unknown(client)):
+                raise unknown from error
             raise
-
-
-def _refuse_unknown_token(client: Any) -> None:
-    """Raise `errors.NomadApiError` if Nomad does not know the client's token."""
-    from nomad_csi.nomad import tokens  # noqa: PLC0415  # only a denied call pays for it
-
-    if unknown := tokens.unknown(client):
-        raise unknown
 
 
 @contextlib.contextmanager
