@@ -30,6 +30,7 @@ WAIT_S = 0.01
 
 VOLUME = """type = "csi"
 id = "{volume_id}"
+namespace = "{namespace}"
 external_id = "{external_id}"
 plugin_id = "aws-efs0"
 
@@ -37,7 +38,20 @@ capability {{
   access_mode = "multi-node-multi-writer"
   attachment_mode = "file-system"
 }}
+{more}
 """
+
+
+def write_volume(path, volume_id, *, external_id="", namespace="default", more=""):
+    """Write the file of a volume of EFS that exists."""
+    own = external_id or f"{FILE_SYSTEM}:/{volume_id}"
+    path.write_text(VOLUME.format(volume_id=volume_id, external_id=own, namespace=namespace, more=more))
+
+
+def finished(register, agent, path):
+    """Return whether another run, without the fault, finds everything as it is wanted and sends nothing."""
+    again = register(agent.url, path)
+    return (again.code, again.statuses, again.said) == (0, {"unchanged"}, "")
 
 
 @dataclass
@@ -263,8 +277,7 @@ def files(tmp_path):
         folder = tmp_path / "files"
         folder.mkdir(exist_ok=True)
         for each in ids:
-            found = external_id or f"{FILE_SYSTEM}:/{each}"
-            (folder / f"{each}.volume.hcl").write_text(VOLUME.format(volume_id=each, external_id=found))
+            write_volume(folder / f"{each}.volume.hcl", each, external_id=external_id)
         return str(folder)
 
     return write

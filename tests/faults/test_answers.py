@@ -9,14 +9,9 @@ from nomad_csi import errors, nomad
 from nomad_csi.frame import resource
 from nomad_csi.nomad.http import classify
 from nomad_csi.volumes import volume_resource
+from tests.faults.conftest import finished, write_volume
 
 REFUSED = "failed to get conn: dial tcp 127.0.0.1:4647: connect: connection refused"
-
-
-def finished(register, agent, path):
-    """Return whether another run, without the fault, finds everything as it is wanted and sends nothing."""
-    again = register(agent.url, path)
-    return (again.code, again.statuses, again.said) == (0, {"unchanged"}, "")
 
 
 def failing(status, text, *, after=False):
@@ -235,25 +230,13 @@ def test_namespace_that_is_not_there_is_named_before_anything_goes_in(register, 
     assert len(held()) == 4
 
 
-VOLUME = """type = "csi"
-id = "{volume_id}"
-namespace = "{namespace}"
-external_id = "fs-0123456789abcdef0:/{volume_id}"
-plugin_id = "aws-efs0"
-
-capability {{
-  access_mode = "multi-node-multi-writer"
-  attachment_mode = "file-system"
-}}
-"""
-
-
 def two_namespaces(folder):
     """Write two volumes for each of two namespaces; return the folder of their files."""
-    for namespace in ("default", "two"):
+    made = folder / "volumes"
+    made.mkdir()
+    for namespace, prefix in (("default", ""), ("two", "two-")):
         for volume_id in ("v0", "v1"):
-            path = folder / f"volumes/{namespace}-{volume_id}.volume.hcl"
-            path.parent.mkdir(exist_ok=True)
-            text = VOLUME.format(volume_id=volume_id, namespace=namespace)
-            path.write_text(text.replace(":/v", ":/two-v" if namespace == "two" else ":/v"))
-    return str(folder / "volumes")
+            own = f"fs-0123456789abcdef0:/{prefix}{volume_id}"
+            path = made / f"{namespace}-{volume_id}.volume.hcl"
+            write_volume(path, volume_id, namespace=namespace, external_id=own)
+    return str(made)

@@ -8,14 +8,9 @@ import pytest
 
 from nomad_csi.nomad import volumes
 from tests import deadlines
+from tests.faults.conftest import finished
 
 AGAIN = "; trying again in 0.01 s (attempt 2 of 5)\n"
-
-
-def finished(register, agent, path):
-    """Return whether another run, without the fault, finds everything as it is wanted and sends nothing."""
-    again = register(agent.url, path)
-    return (again.code, again.statuses, again.said) == (0, {"unchanged"}, "")
 
 
 def registrations(agent):

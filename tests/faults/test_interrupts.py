@@ -10,18 +10,7 @@ import pytest
 
 from nomad_csi import nomad
 from tests import deadlines
-
-VOLUME = """type = "csi"
-id = "v0"
-namespace = "{namespace}"
-external_id = "fs-0123456789abcdef0:/{namespace}"
-plugin_id = "aws-efs0"
-
-capability {{
-  access_mode = "multi-node-multi-writer"
-  attachment_mode = "file-system"
-}}
-"""
+from tests.faults.conftest import write_volume
 
 
 @pytest.mark.parametrize("namespaces", [("default",), ("default", "one", "two")])
@@ -30,7 +19,8 @@ def test_interrupt_waits_for_no_answer(agent, proxy, register, tmp_path, held, n
     with nomad.Nomad(nomad.Connection(address=agent.url)) as client:
         for namespace in namespaces:
             client.request("PUT", "/v1/namespace", body={"Name": namespace})
-            (tmp_path / f"{namespace}.volume.hcl").write_text(VOLUME.format(namespace=namespace))
+            own = f"fs-0123456789abcdef0:/{namespace}"
+            write_volume(tmp_path / f"{namespace}.volume.hcl", "v0", namespace=namespace, external_id=own)
     arrived, may_go = threading.Event(), threading.Event()
 
     def hang(handler):
