@@ -11,7 +11,7 @@ import time
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.aws import asking, deletion, file_systems
+from nomad_csi.aws import calls, deletion, file_systems
 from tests.fuzz.aws_calls import CALLS
 
 REGION = "us-east-1"
@@ -37,8 +37,8 @@ TEXTS = {
 def aws(monkeypatch):
     """Return a function that answers all calls with a status and a text, in pieces; it returns the sent requests."""
     with contextlib.ExitStack() as stack:
-        monkeypatch.setattr(asking, "_SESSIONS", {})
-        monkeypatch.setattr(asking, "client", functools.cache(asking.client))  # to make one takes longer than to ask
+        monkeypatch.setattr(calls, "_SESSIONS", {})
+        monkeypatch.setattr(calls, "client", functools.cache(calls.client))  # to make one takes longer than to ask
         monkeypatch.setenv("AWS_ACCESS_KEY_ID", "a")
         monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "b")
         over = threading.Event()
@@ -98,10 +98,10 @@ def test_reply_of_another_shape_is_an_error_that_says_so(aws, text):
 
 def test_pages_without_an_end_stop_at_the_deadline_of_the_task(aws, monkeypatch):
     """Each page comes at once, with a token for another one."""
-    monkeypatch.setattr(asking, "TASK_S", 3.0)
+    monkeypatch.setattr(calls, "TASK_S", 3.0)
     tokens = iter(range(10**9))
     sent = aws(200, lambda: json.dumps({"FileSystems": [], "NextMarker": str(next(tokens))}))
-    asking.client("efs", REGION)  # which takes a while on a busy machine
+    calls.client("efs", REGION)  # which takes a while on a busy machine
     began = time.monotonic()
 
     with pytest.raises(errors.AwsError, match="DescribeFileSystems was not sent"):
@@ -116,18 +116,18 @@ def test_call_that_begins_at_the_deadline_is_named_as_well(aws):
     sent = aws(200, json.dumps({"FileSystems": []}))
 
     with (
-        asking.within(0.0),
-        asking.within(60.0),
+        calls.within(0.0),
+        calls.within(60.0),
         pytest.raises(errors.AwsError, match="DescribeFileSystems was not sent"),
     ):
-        asking.client("efs", REGION).describe_file_systems()
+        calls.client("efs", REGION).describe_file_systems()
 
     assert sent == []
 
 
 def test_abandoned_deletion_is_not_sent_later(aws, monkeypatch):
     """A call that waits when its deadline passes sends nothing afterwards: the caller has observed the storage again."""
-    monkeypatch.setattr(asking, "TASK_S", 0.3)
+    monkeypatch.setattr(calls, "TASK_S", 0.3)
     sent = aws(200, "<DeleteVolumeResponse/>")
     ended = threading.Event()
 

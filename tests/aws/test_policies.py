@@ -8,15 +8,15 @@ import pytest
 from botocore import stub
 
 from nomad_csi import errors
-from nomad_csi.aws import asking, policies
+from nomad_csi.aws import calls, instances
 
 PROFILE = "arn:aws:iam::123456789012:instance-profile/path/nomad-client"
 ROLE = "arn:aws:iam::123456789012:role/nomad-client"
 BOUNDARY = "arn:aws:iam::123456789012:policy/limit"
 DOCUMENT = {"Version": "2012-10-17", "Statement": []}
 QUESTIONS = (
-    policies.PolicySimulation(actions=("ec2:DescribeVolumes",)),
-    policies.PolicySimulation(
+    instances.PolicySimulation(actions=("ec2:DescribeVolumes",)),
+    instances.PolicySimulation(
         actions=("ec2:AttachVolume",), resources=("arn:v",), context={"aws:ResourceTag/a": "true"}
     ),
 )
@@ -26,7 +26,7 @@ QUESTIONS = (
 def iam(monkeypatch):
     """A client of IAM whose answers a test writes, in the order of the questions."""
     client = boto3.client("iam", region_name="us-east-1", aws_access_key_id="a", aws_secret_access_key="b")
-    monkeypatch.setattr(asking, "client", lambda *_, **__: client)
+    monkeypatch.setattr(calls, "client", lambda *_, **__: client)
     with stub.Stubber(client) as scripted:
         profile = {
             "Path": "/path/",
@@ -70,7 +70,7 @@ def test_policies_of_every_page_are_read(iam):
         inline = {"RoleName": "nomad-client", "PolicyName": name, "PolicyDocument": text}
         iam.add_response("get_role_policy", inline)
 
-    found = policies.read_role(PROFILE, "us-east-1", QUESTIONS)
+    found = instances.read_role(PROFILE, "us-east-1", QUESTIONS)
 
     assert found.documents == dict.fromkeys(["first", "second", "inline", "last"], DOCUMENT)
 
@@ -81,4 +81,4 @@ def test_role_that_may_neither_be_simulated_nor_read_is_an_error(iam):
     iam.add_client_error("list_attached_role_policies", "AccessDenied", "no", http_status_code=403)
 
     with pytest.raises(errors.AwsError, match="ListAttachedRolePolicies in us-east-1: AccessDenied: no"):
-        policies.read_role(PROFILE, "us-east-1", QUESTIONS)
+        instances.read_role(PROFILE, "us-east-1", QUESTIONS)

@@ -9,7 +9,7 @@ import pytest
 from botocore import awsrequest
 
 from nomad_csi import errors
-from nomad_csi.aws import asking, ebs_volumes, file_systems, tagged
+from nomad_csi.aws import calls, ebs_volumes, file_systems, tagged
 from nomad_csi.aws import deletion as aws_deletion
 from nomad_csi.plan import volumes
 
@@ -43,17 +43,17 @@ class Account:
 @pytest.fixture
 def account(monkeypatch):
     """An account whose answers the test writes."""
-    made, client = Account(), asking.client
+    made, client = Account(), calls.client
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "a")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "b")
-    monkeypatch.setattr(asking, "_SESSIONS", {})
+    monkeypatch.setattr(calls, "_SESSIONS", {})
 
     def of_account(service, aws_region, **words):
         found = client(service, aws_region, **words)
         found.meta.events.register("before-call", made.answer)
         return found
 
-    monkeypatch.setattr(asking, "client", of_account)
+    monkeypatch.setattr(calls, "client", of_account)
     return made
 
 
@@ -198,10 +198,10 @@ def test_throttled_call_is_sent_a_bounded_number_of_times(monkeypatch, longest_p
     """Eight at most; and none after a pause that would end behind the deadline of the task."""
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "a")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "b")
-    monkeypatch.setattr(asking, "_SESSIONS", {})
-    monkeypatch.setattr(asking, "LONGEST_PAUSE_S", longest_pause_s)
-    monkeypatch.setattr(asking, "_CHANCE", types.SimpleNamespace(uniform=lambda *_: 100.0))  # the first pause: 50 s
-    client, sent = asking.client("ec2", REGION), []
+    monkeypatch.setattr(calls, "_SESSIONS", {})
+    monkeypatch.setattr(calls, "LONGEST_PAUSE_S", longest_pause_s)
+    monkeypatch.setattr(calls, "_CHANCE", types.SimpleNamespace(uniform=lambda *_: 100.0))  # the first pause: 50 s
+    client, sent = calls.client("ec2", REGION), []
 
     def refuse(request, **_):
         sent.append(request.url)
@@ -212,8 +212,8 @@ def test_throttled_call_is_sent_a_bounded_number_of_times(monkeypatch, longest_p
 
     with (
         pytest.raises(errors.AwsError, match=r"^DescribeVolumes in us-east-1: RequestLimitExceeded: slowly$"),
-        asking.aws_errors(REGION),
-        asking.within(seconds),
+        calls.aws_errors(REGION),
+        calls.within(seconds),
     ):
         client.describe_volumes()
 

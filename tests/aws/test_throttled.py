@@ -7,7 +7,7 @@ import pytest
 import urllib3
 
 from nomad_csi import errors
-from nomad_csi.aws import asking, tagged
+from nomad_csi.aws import calls, tagged
 from nomad_csi_sandbox.aws import server, throttle
 
 REGION = "us-east-1"
@@ -20,7 +20,7 @@ def moto(monkeypatch):
         made.wait_until_it_answers()
         for name, value in {"ACCESS_KEY_ID": "a", "SECRET_ACCESS_KEY": "b", "ENDPOINT_URL": made.url}.items():
             monkeypatch.setenv(f"AWS_{name}", value)
-        monkeypatch.setattr(asking, "LONGEST_PAUSE_S", 0.001)
+        monkeypatch.setattr(calls, "LONGEST_PAUSE_S", 0.001)
         yield made
 
 
@@ -60,8 +60,8 @@ def test_a_call_that_is_always_throttled_fails_with_the_code(ask, caplog):
     ):
         tagged.find("shop/prod", REGION)
 
-    assert ask("GET", throttle.CALLS_PATH).json()["asked"]["ec2 DescribeVolumes"] == asking.ATTEMPTS
-    assert len(caplog.records) == asking.ATTEMPTS - 1
+    assert ask("GET", throttle.CALLS_PATH).json()["asked"]["ec2 DescribeVolumes"] == calls.ATTEMPTS
+    assert len(caplog.records) == calls.ATTEMPTS - 1
 
 
 def test_the_random_numbers_of_the_program_stay_the_same(ask):
@@ -78,8 +78,8 @@ def test_another_refusal_is_not_sent_again(ask):
     """A volume that is not there stays away, however often it is asked for."""
     ask("DELETE", throttle.CALLS_PATH)
 
-    with pytest.raises(errors.AwsError, match=r"InvalidVolume\.NotFound"), asking.aws_errors(REGION):
-        asking.client("ec2", REGION).describe_volumes(VolumeIds=["vol-0123456789abcdef0"])
+    with pytest.raises(errors.AwsError, match=r"InvalidVolume\.NotFound"), calls.aws_errors(REGION):
+        calls.client("ec2", REGION).describe_volumes(VolumeIds=["vol-0123456789abcdef0"])
 
     assert ask("GET", throttle.CALLS_PATH).json()["asked"] == {"ec2 DescribeVolumes": 1}
 

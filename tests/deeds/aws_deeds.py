@@ -8,7 +8,7 @@ import types
 from unittest import mock
 
 from nomad_csi import errors
-from nomad_csi.aws import asking, deletion, ebs_volumes, file_systems, instances, policies, tagged
+from nomad_csi.aws import calls, deletion, ebs_volumes, file_systems, instances, tagged
 from tests.deeds import agent as agents
 from tests.deeds import deeds
 from tests.deeds.deeds import Case
@@ -169,7 +169,7 @@ PAGES = {
     "GetRolePolicy": [{"PolicyDocument": '{"Statement": ["inline"]}'}],
 }
 REFUSALS = ("UnauthorizedOperation", "InvalidVolume.NotFound", "AccessPointNotFound", "FileSystemNotFound")
-QUESTION = policies.PolicySimulation(
+QUESTION = instances.PolicySimulation(
     actions=("ec2:AttachVolume", "ec2:DetachVolume"), resources=("arn:aws:ec2:::volume/x",), context={"aws:tag": "x"}
 )
 PROFILE = "arn:aws:iam::123456789012:instance-profile/p"
@@ -185,7 +185,7 @@ def asked(agent, call, refused, replies=PAGES, used=None):
 
     *used* receives the name and page of each of the *replies* that was sent.
     """
-    made = asking.client
+    made = calls.client
 
     def client(service, aws_region, *, profile=None):
         key = service, aws_region
@@ -200,7 +200,7 @@ def asked(agent, call, refused, replies=PAGES, used=None):
         )
         return found
 
-    with mock.patch.object(asking, "client", client):
+    with mock.patch.object(calls, "client", client):
         return call(agent)
 
 
@@ -291,7 +291,7 @@ CALLS = {
     "file_systems.read_file_systems": lambda _: file_systems.read_file_systems(REGION),
     "file_systems.find": lambda _: file_systems.find([f"{SYSTEM}::{POINT}", "vol-1"], REGION),
     "tagged.find": lambda _: tagged.find("shop/prod", REGION, profile="other"),
-    "policies.read_role": lambda _: policies.read_role(PROFILE, REGION, [QUESTION]),
+    "policies.read_role": lambda _: instances.read_role(PROFILE, REGION, [QUESTION]),
     "policies.read_role, its policies": lambda _: _documents(),
     "deletion.pending_snapshot": lambda _: deletion.pending_snapshot(DISKS[0], REGION),
     "deletion.find_last_snapshots": lambda _: deletion.find_last_snapshots("shop/prod", REGION, profile="other"),
@@ -310,8 +310,8 @@ CALLS = {
 
 
 def _documents():
-    with mock.patch.object(policies, "_simulated", side_effect=errors.AwsError("may not simulate")):
-        return policies.read_role(PROFILE, REGION, [QUESTION])
+    with mock.patch.object(instances, "_simulated", side_effect=errors.AwsError("may not simulate")):
+        return instances.read_role(PROFILE, REGION, [QUESTION])
 
 
 CASES = tuple(Case(name, _calls(call)) for name, call in CALLS.items())

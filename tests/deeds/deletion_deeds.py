@@ -10,7 +10,7 @@ from unittest import mock
 
 import botocore.awsrequest
 
-from nomad_csi.aws import asking
+from nomad_csi.aws import calls
 from nomad_csi.csi.v1 import csi_pb2
 from nomad_csi.drivers import catalogue
 from nomad_csi.nomad import cluster_identity
@@ -137,7 +137,7 @@ _MADE = {}
 
 
 def _client(world):
-    made = asking.client
+    made = calls.client
 
     def client(service, aws_region, *, profile=None):
         assert (aws_region, profile) == (REGION, None)
@@ -272,10 +272,10 @@ def _run(call, *, interrupted=-1, answers=None, **more):
             mock.patch("time.monotonic", world.clock.monotonic),
             mock.patch("time.sleep", world.clock.sleep),
             mock.patch.dict("os.environ", {"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b"}),
-            mock.patch.object(asking, "client", _client(world)),
+            mock.patch.object(calls, "client", _client(world)),
             mock.patch.object(plugins.grpc, "insecure_channel", plugin.connect),
             mock.patch.object(deleters.endpoint, "check"),
-            mock.patch.object(asking, "_CHANCE", mock.Mock(uniform=lambda *_: 0.75)),
+            mock.patch.object(calls, "_CHANCE", mock.Mock(uniform=lambda *_: 0.75)),
             csi_deeds.last_of_each(),
         ):
             found = call(agent.client(), options)

@@ -6,7 +6,7 @@ import types
 import pytest
 
 from nomad_csi import nomad
-from nomad_csi.aws import ebs_volumes, file_systems, instances, policies
+from nomad_csi.aws import ebs_volumes, file_systems, instances
 from nomad_csi.diagnosis import cluster_report, facts, page
 from nomad_csi.nomad import nodes, plugin_jobs, plugins, tokens, volumes
 from nomad_csi.plan import iam
@@ -168,7 +168,7 @@ def make_machine(**changes):
 def make_role(document=OWN_POLICY, **changes):
     """Its role, with a policy as this package writes it."""
     whole = {"name": "nomad-client", "arn": ROLE_ARN, "documents": {"ebs": document}, "why_read": "not allowed"}
-    return policies.IamRole(**(whole | changes))
+    return instances.IamRole(**(whole | changes))
 
 
 def make_key(**changes):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import yaml
 
-from nomad_csi.aws import asking
+from nomad_csi.aws import calls
 from nomad_csi.plan import iam, snapshots, storage
 from nomad_csi.spec import model as spec
 
@@ -61,5 +61,5 @@ def test_the_page_says_how_often_is_asked():
     """The number of attempts, and the words in which they are told."""
     page = (HOWTO / "troubleshooting.md").read_text()
 
-    assert f"sent up to {asking.ATTEMPTS} times" in page
-    assert re.search(rf"asked again in 0\.\d s, attempt 2 of {asking.ATTEMPTS}$", page, re.MULTILINE)
+    assert f"sent up to {calls.ATTEMPTS} times" in page
+    assert re.search(rf"asked again in 0\.\d s, attempt 2 of {calls.ATTEMPTS}$", page, re.MULTILINE)

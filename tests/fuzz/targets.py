@@ -20,7 +20,7 @@ import botocore.awsrequest
 import grpc
 
 from nomad_csi import errors, nomad
-from nomad_csi.aws import asking
+from nomad_csi.aws import calls
 from nomad_csi.csi import probe, validation
 from nomad_csi.csi.v1 import csi_pb2
 from nomad_csi.hcl import read
@@ -265,7 +265,7 @@ class Aws:
 
     def __init__(self, stack):
         self.given = {}
-        made = asking.client
+        made = calls.client
         environment = {"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b", "AWS_EC2_METADATA_DISABLED": "true"}
         stack.enter_context(mock.patch.dict("os.environ", environment))
         clients, lock = {}, threading.Lock()
@@ -277,8 +277,8 @@ class Aws:
                     clients[service].meta.events.register("before-send", self._reply)
                 return clients[service]
 
-        stack.enter_context(mock.patch.object(asking, "client", client))
-        stack.enter_context(mock.patch.object(asking, "LONGEST_PAUSE_S", 0.001))
+        stack.enter_context(mock.patch.object(calls, "client", client))
+        stack.enter_context(mock.patch.object(calls, "LONGEST_PAUSE_S", 0.001))
         _silence(stack, "nomad_csi.aws")
 
     def make(self, chance):

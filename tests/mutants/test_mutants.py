@@ -42,7 +42,6 @@ DECIDING = (
 """Packages in which it is decided what becomes of data, what is secret, and what is healthy."""
 
 DECIDE_NOTHING = {
-    "aws/instances.py": "reads",
     "aws/records.py": "records",
     "health/clients.py": "reads",
     "health/explaining.py": "explains",

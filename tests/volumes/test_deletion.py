@@ -10,7 +10,7 @@ import pytest
 from botocore import awsrequest
 
 from nomad_csi import errors, nomad
-from nomad_csi.aws import asking
+from nomad_csi.aws import calls
 from nomad_csi.aws import deletion as aws_deletion
 from nomad_csi.nomad import cluster_identity, volumes
 from nomad_csi.plan import registration
@@ -36,7 +36,7 @@ def account():
         made.wait_until_it_answers()
         for name, value in {"ACCESS_KEY_ID": "a", "SECRET_ACCESS_KEY": "b", "ENDPOINT_URL": made.url}.items():
             patched.setenv(f"AWS_{name}", value)
-        clients = {service: asking.client(service, REGION) for service in ("ec2", "efs")}
+        clients = {service: calls.client(service, REGION) for service in ("ec2", "efs")}
         boto3.client("ec2", region_name=REGION).describe_volumes()  # more patient: moto loads a service when asked
         boto3.client("efs", region_name=REGION).describe_access_points()
         yield clients
@@ -47,7 +47,7 @@ def account():
 @pytest.fixture(autouse=True)
 def aws(account, monkeypatch):
     """Let the code under test use these clients; give them to the test."""
-    monkeypatch.setattr(asking, "client", lambda service, _region, **_: account[service])
+    monkeypatch.setattr(calls, "client", lambda service, _region, **_: account[service])
     return account
 
 

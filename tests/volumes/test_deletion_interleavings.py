@@ -19,7 +19,7 @@ import pytest
 from botocore import exceptions
 
 from nomad_csi import nomad
-from nomad_csi.aws import asking
+from nomad_csi.aws import calls
 from nomad_csi.nomad import cluster_identity
 from nomad_csi.volumes import deletion, deletion_proof
 from nomad_csi_sandbox.aws import server as moto_server
@@ -178,8 +178,8 @@ def world(tmp_path_factory):
         for name, value in {"ACCESS_KEY_ID": "a", "SECRET_ACCESS_KEY": "b", "ENDPOINT_URL": moto.url}.items():
             patched.setenv(f"AWS_{name}", value)
         boto3.client("ec2", region_name=REGION).describe_volumes()  # more patient: moto loads EC2 when it is asked
-        ec2 = asking.client("ec2", REGION)
-        patched.setattr(asking, "client", lambda *_, **__: ec2)
+        ec2 = calls.client("ec2", REGION)
+        patched.setattr(calls, "client", lambda *_, **__: ec2)
         found = World(made.state, None, ec2)
         patched.setattr(deletion_proof, "refuse_registered_now", _looked(found, deletion_proof.refuse_registered_now))
         patched.setattr(deletion._Deletion, "_deregister", _agreed(found, deletion._Deletion._deregister))

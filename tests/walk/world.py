@@ -4,7 +4,7 @@ import contextlib
 import functools
 from unittest import mock
 
-from nomad_csi.aws import asking
+from nomad_csi.aws import calls
 from tests.walk import clusters, providers
 from tests.walk.cloud import Cloud
 
@@ -24,13 +24,13 @@ class World:
                 made.callback(each.close)
             self.providers = made.enter_context(providers.served(self.environment))
             # a client of the SDK costs a third of a second of reading descriptions of services
-            self._client = functools.cache(asking.client)
+            self._client = functools.cache(calls.client)
             self._ends = made.pop_all()
 
     @contextlib.contextmanager
     def quick(self):
         """Ask AWS by clients that are kept; of a test, and of no other."""
-        with mock.patch.object(asking, "client", self._client):
+        with mock.patch.object(calls, "client", self._client):
             yield
 
     def close(self):

@@ -17,7 +17,7 @@ from typing import Any, Literal
 import botocore.exceptions
 
 from nomad_csi import errors
-from nomad_csi.aws import asking
+from nomad_csi.aws import calls
 from nomad_csi.aws import records as aws_records
 from nomad_csi.clock import SYSTEM, Clock
 from nomad_csi.plan import volumes
@@ -42,21 +42,21 @@ TAGS_LIMIT = 50
 def pending_snapshot(external_id: str, aws_region: str) -> tuple[str, ...]:
     """Return the volume's snapshots that are not completed yet. Raises `errors.AwsError`."""
     chosen = [{"Name": "volume-id", "Values": [external_id]}, {"Name": "status", "Values": ["pending"]}]
-    with asking.aws_errors(aws_region):
+    with calls.aws_errors(aws_region):
         return tuple(sorted(item["SnapshotId"] for item in _own(chosen, aws_region)))
 
 
 def find_last_snapshots(owner: str, aws_region: str, *, profile: str | None = None) -> dict[str, str]:
     """Return the latest last snapshot of each volume of the stack *owner*, by volume key. Raises `errors.AwsError`."""
     chosen = [{"Name": f"tag:{volumes.OWNER_TAG}", "Values": [owner]}, {"Name": "tag-key", "Values": [SNAPSHOT_TAG]}]
-    with asking.aws_errors(aws_region):
+    with calls.aws_errors(aws_region):
         found = sorted(_own(chosen, aws_region, profile), key=lambda item: item["StartTime"])
         return {volumes.maker(aws_records.tags_of(item)): str(item["SnapshotId"]) for item in found}
 
 
 def _own(filters: list[dict[str, Any]], aws_region: str, profile: str | None = None) -> list[dict[str, Any]]:
     """Return the account's own snapshots that match *filters*, as EC2 describes them."""
-    pages = asking.client("ec2", aws_region, profile=profile).get_paginator("describe_snapshots")
+    pages = calls.client("ec2", aws_region, profile=profile).get_paginator("describe_snapshots")
     return list(pages.paginate(Filters=filters, OwnerIds=["self"]).search("Snapshots"))
 
 
@@ -76,8 +76,8 @@ def create_snapshot(
         report(
             f"the last snapshot of {external_id} has the {len(kept)} tags of the volume, and no room for {SNAPSHOT_TAG}"
         )
-    with asking.aws_errors(aws_region):
-        made = asking.client("ec2", aws_region).create_snapshot(
+    with calls.aws_errors(aws_region):
+        made = calls.client("ec2", aws_region).create_snapshot(
             VolumeId=external_id,
             Description=f"last snapshot of {external_id} before its deletion",
             TagSpecifications=[
@@ -113,8 +113,8 @@ def wait_for_snapshot(
 
 
 def _progress(snapshot_id: str, aws_region: str) -> str:
-    with asking.aws_errors(aws_region):
-        found = asking.client("ec2", aws_region).describe_snapshots(SnapshotIds=[snapshot_id])["Snapshots"]
+    with calls.aws_errors(aws_region):
+        found = calls.client("ec2", aws_region).describe_snapshots(SnapshotIds=[snapshot_id])["Snapshots"]
         if not found:
             return "error: gone"
         state, progress = found[0]["State"], found[0].get("Progress", "")
@@ -151,7 +151,7 @@ def kind_of(external_id: str) -> Kind:
 
 def read_storage(external_id: str, aws_region: str) -> ObservedStorage | None:
     """Return the storage, ``None`` if it is deleted or being deleted. Raises `errors.AwsError`."""
-    with asking.aws_errors(aws_region):
+    with calls.aws_errors(aws_region):
         if kind_of(external_id) == "access-point":
             return _access_point(external_id, aws_region)
         return next(_volumes("volume-id", external_id, aws_region), None)
@@ -163,7 +163,7 @@ def find(key: str, aws_region: str) -> tuple[ObservedStorage, ...]:
 
     Raises `errors.AwsError`.
     """
-    with asking.aws_errors(aws_region):
+    with calls.aws_errors(aws_region):
         tagged = _volumes(f"tag:{volumes.VOLUME_TAG}", key, aws_region)
         found = (*tagged, *_tagged_access_points(key, aws_region))
     return tuple(sorted(found, key=lambda item: item.external_id))
@@ -179,8 +179,8 @@ def delete(external_id: str, aws_region: str, *, last_look: Callable[[], None]) 
     """
     is_point = kind_of(external_id) == "access-point"
     event = "before-send.efs.DeleteAccessPoint" if is_point else "before-send.ec2.DeleteVolume"
-    with asking.aws_errors(aws_region):
-        client = asking.client("efs" if is_point else "ec2", aws_region)
+    with calls.aws_errors(aws_region):
+        client = calls.client("efs" if is_point else "ec2", aws_region)
         # Source: botocore 1.44.5, `Endpoint._do_get_response`: emitted for each attempt, and its error ends the call.
         # Unregistered afterwards: clients of one session share their emitters' cache of handlers (`hooks`, `__copy__`).
         client.meta.events.register(event, lambda **_: last_look(), unique_id=_ID)
@@ -198,14 +198,14 @@ def delete(external_id: str, aws_region: str, *, last_look: Callable[[], None]) 
 
 def _volumes(name: str, value: str, aws_region: str) -> Iterator[ObservedStorage]:
     """Yield the existing EBS volumes that match the filter *name*."""
-    ec2 = asking.client("ec2", aws_region)
-    for item in asking.described(ec2, "describe_volumes", "Volumes", name, [value]):
+    ec2 = calls.client("ec2", aws_region)
+    for item in calls.described(ec2, "describe_volumes", "Volumes", name, [value]):
         if item["State"] not in aws_records.LEAVING:
             yield ObservedStorage(external_id=item["VolumeId"], state=item["State"], tags=aws_records.tags_of(item))
 
 
 def _access_point(external_id: str, aws_region: str) -> ObservedStorage | None:
-    client = asking.client("efs", aws_region)
+    client = calls.client("efs", aws_region)
     try:
         [point] = client.describe_access_points(AccessPointId=_point(external_id))["AccessPoints"]
     except botocore.exceptions.ClientError as error:
@@ -223,7 +223,7 @@ def _access_point(external_id: str, aws_region: str) -> ObservedStorage | None:
 
 
 def _tagged_access_points(key: str, aws_region: str) -> Iterator[ObservedStorage]:
-    efs = asking.client("efs", aws_region)
+    efs = calls.client("efs", aws_region)
     for point in efs.get_paginator("describe_access_points").paginate().search("AccessPoints"):
         tags, state = aws_records.tags_of(point), _state(point)
         if tags.get(volumes.VOLUME_TAG) == key and state not in aws_records.LEAVING:

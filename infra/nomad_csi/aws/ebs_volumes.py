@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from nomad_csi.aws import asking
+from nomad_csi.aws import calls
 from nomad_csi.aws import records as aws_records
 from nomad_csi.plan import volumes
 from nomad_csi.plan.rules import ebs_rules
@@ -38,9 +38,9 @@ def read_attachments(
     wanted, others = sorted({item for item in external_ids if is_ebs(item)}), set(instance_ids)
     if not wanted and not others:
         return ObservedAttachments()
-    with asking.aws_errors(aws_region):
-        ec2 = asking.client("ec2", aws_region)
-        found = asking.described(ec2, "describe_volumes", "Volumes", "volume-id", wanted)
+    with calls.aws_errors(aws_region):
+        ec2 = calls.client("ec2", aws_region)
+        found = calls.described(ec2, "describe_volumes", "Volumes", "volume-id", wanted)
         described = {item["VolumeId"]: item for item in found}
         attached = {
             attachment["InstanceId"]
@@ -49,7 +49,7 @@ def read_attachments(
             if "InstanceId" in attachment
         }
         asked = sorted(attached | others)
-        reservations = asking.described(ec2, "describe_instances", "Reservations", "instance-id", asked)
+        reservations = calls.described(ec2, "describe_instances", "Reservations", "instance-id", asked)
         instances = [instance for item in reservations for instance in item["Instances"]]
         states = dict.fromkeys(asked, MISSING) | {item["InstanceId"]: item["State"]["Name"] for item in instances}
         return ObservedAttachments(
@@ -94,9 +94,9 @@ def read_volumes(external_ids: Iterable[str], aws_region: str, *, ec2: Any = Non
     wanted = {item for item in external_ids if is_ebs(item)}
     if not wanted:
         return {}
-    with asking.aws_errors(aws_region):
-        found = asking.described(
-            ec2 or asking.client("ec2", aws_region), "describe_volumes", "Volumes", "volume-id", wanted
+    with calls.aws_errors(aws_region):
+        found = calls.described(
+            ec2 or calls.client("ec2", aws_region), "describe_volumes", "Volumes", "volume-id", wanted
         )
         return {item["VolumeId"]: volume(item) for item in found}
 
@@ -104,17 +104,17 @@ def read_volumes(external_ids: Iterable[str], aws_region: str, *, ec2: Any = Non
 def ours(aws_region: str, *, ec2: Any = None) -> dict[str, EbsVolumeRecord]:
     """Return all EBS volumes with a tag of this package, by id; *ec2* is a client to use. Raises `errors.AwsError`."""
     wanted = [volumes.OWNER_TAG, volumes.VOLUME_TAG]
-    with asking.aws_errors(aws_region):
-        found = asking.described(
-            ec2 or asking.client("ec2", aws_region), "describe_volumes", "Volumes", "tag-key", wanted
+    with calls.aws_errors(aws_region):
+        found = calls.described(
+            ec2 or calls.client("ec2", aws_region), "describe_volumes", "Volumes", "tag-key", wanted
         )
         return {item["VolumeId"]: volume(item) for item in found if item["State"] not in aws_records.LEAVING}
 
 
 def tag(external_ids: Sequence[str], aws_region: str, *, key: str, value: str) -> None:
     """Give the volumes a tag; other tags stay. Raises `errors.AwsError`; volumes of earlier parts are tagged then."""
-    with asking.aws_errors(aws_region):
-        ec2 = asking.client("ec2", aws_region)
+    with calls.aws_errors(aws_region):
+        ec2 = calls.client("ec2", aws_region)
         for start in range(0, len(external_ids), _TAGGED_AT_ONCE):
             part = list(external_ids[start : start + _TAGGED_AT_ONCE])
             ec2.create_tags(Resources=part, Tags=[{"Key": key, "Value": value}])
@@ -145,9 +145,9 @@ def latest_modifications(
     external_ids: Iterable[str], aws_region: str, *, profile: str | None = None
 ) -> dict[str, ebs_rules.Modification]:
     """Return each volume's latest modification, by its id, if it has a recent one. Raises `errors.AwsError`."""
-    with asking.aws_errors(aws_region):
-        ec2 = asking.client("ec2", aws_region, profile=profile)
-        found = asking.described(
+    with calls.aws_errors(aws_region):
+        ec2 = calls.client("ec2", aws_region, profile=profile)
+        found = calls.described(
             ec2, "describe_volumes_modifications", "VolumesModifications", "volume-id", external_ids
         )
         # EC2 returns the latest one only; of several, the one that began last counts.
@@ -174,8 +174,8 @@ Key = aws_records.Key
 
 def read_key(arn: str, aws_region: str) -> Key:
     """Return the key. Raises `errors.AwsError`."""
-    with asking.aws_errors(aws_region):
-        kms = asking.client("kms", aws_region)
+    with calls.aws_errors(aws_region):
+        kms = calls.client("kms", aws_region)
         found = kms.describe_key(KeyId=arn)["KeyMetadata"]
         is_customers = found["KeyManager"] == "CUSTOMER"
         text = kms.get_key_policy(KeyId=arn, PolicyName="default")["Policy"] if is_customers else "{}"

@@ -10,7 +10,7 @@ from typing import Any
 
 import botocore.exceptions
 
-from nomad_csi.aws import asking
+from nomad_csi.aws import calls
 from nomad_csi.aws import records as aws_records
 
 FileSystem = aws_records.FileSystem
@@ -22,8 +22,8 @@ _ABSENT = frozenset({"AccessPointNotFound", "FileSystemNotFound"})
 
 def read_file_systems(aws_region: str) -> ObservedFileSystems:
     """Return the file systems and access points of the region. Raises `errors.AwsError`."""
-    with asking.aws_errors(aws_region):
-        efs = asking.client("efs", aws_region)
+    with calls.aws_errors(aws_region):
+        efs = calls.client("efs", aws_region)
         systems = list(efs.get_paginator("describe_file_systems").paginate().search("FileSystems"))
         points = list(efs.get_paginator("describe_access_points").paginate().search("AccessPoints"))
         return _file_systems(systems, points)
@@ -32,8 +32,8 @@ def read_file_systems(aws_region: str) -> ObservedFileSystems:
 def find(external_ids: Iterable[str], aws_region: str) -> ObservedFileSystems:
     """Return the file systems and access points among *external_ids* that EFS knows. Raises `errors.AwsError`."""
     wanted = [found for external_id in external_ids if (found := parts(external_id))]
-    with asking.aws_errors(aws_region):
-        efs = asking.client("efs", aws_region)
+    with calls.aws_errors(aws_region):
+        efs = calls.client("efs", aws_region)
         systems = [
             item
             for system_id in sorted({system for system, _ in wanted})

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nomad_csi.aws import asking, ebs_volumes
+from nomad_csi.aws import calls, ebs_volumes
 from nomad_csi.aws import records as aws_records
 from nomad_csi.plan import volumes
 from nomad_csi.plan.rules import ebs_rules
@@ -43,14 +43,14 @@ def find(owner: str, aws_region: str, *, profile: str | None = None) -> tuple[Ta
 
     Credentials and endpoints are those of the AWS SDK's usual places. Raises `errors.AwsError`.
     """
-    with asking.aws_errors(aws_region):
-        found = [*_volumes(asking.client("ec2", aws_region, profile=profile), owner)]
-        found += _file_systems(asking.client("efs", aws_region, profile=profile), owner)
+    with calls.aws_errors(aws_region):
+        found = [*_volumes(calls.client("ec2", aws_region, profile=profile), owner)]
+        found += _file_systems(calls.client("efs", aws_region, profile=profile), owner)
     return tuple(sorted(found, key=lambda item: item.external_id))
 
 
 def _volumes(ec2: Any, owner: str) -> Iterator[Tagged]:
-    for volume in asking.described(ec2, "describe_volumes", "Volumes", f"tag:{volumes.OWNER_TAG}", [owner]):
+    for volume in calls.described(ec2, "describe_volumes", "Volumes", f"tag:{volumes.OWNER_TAG}", [owner]):
         if volume["State"] not in aws_records.LEAVING:
             present = ebs_volumes.volume(volume)
             yield _tagged(present.external_id, present.tags, "aws:ebs/volume:Volume", present)

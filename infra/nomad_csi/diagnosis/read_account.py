@@ -8,7 +8,7 @@ from concurrent import futures
 from typing import Any, TypeVar
 
 from nomad_csi import errors
-from nomad_csi.aws import asking, ebs_volumes, file_systems, instances, policies, regions
+from nomad_csi.aws import calls, ebs_volumes, file_systems, instances, regions
 from nomad_csi.diagnosis import facts
 from nomad_csi.diagnosis.rules import clients, machines, role_permissions, topology
 from nomad_csi.health import gather
@@ -23,7 +23,7 @@ def region_of(found: facts.ObservedCluster, choice: regions.Choice) -> regions.R
     """Return the region of *choice*, by default of the clients and volumes; else of its default, or the environment."""
 
     def default() -> frozenset[str]:
-        return choice.default() or frozenset({asking.region_of_environment()} - {""})
+        return choice.default() or frozenset({calls.region_of_environment()} - {""})
 
     return dataclasses.replace(choice, default=default).region(_places(found))
 
@@ -43,7 +43,7 @@ def add_account(found: facts.ObservedCluster, region: regions.Region) -> facts.O
     if not region.name:
         left_out = facts.Unknown(reason=region.reason, is_expected=region.is_expected)
         return dataclasses.replace(found, account=left_out)
-    with asking.within(ACCOUNT_S):
+    with calls.within(ACCOUNT_S):
         return dataclasses.replace(found, account=_account(found, region.name))
 
 
@@ -83,7 +83,7 @@ def _account(found: facts.ObservedCluster, region: str) -> facts.Account:
     needed = role_permissions.needs(region, arns)
     profiles = sorted(_profiles(found, account))
     roles = gather.run_in_parallel(
-        functools.partial(_asked, functools.partial(policies.read_role, item, region, needed.questions))
+        functools.partial(_asked, functools.partial(instances.read_role, item, region, needed.questions))
         for item in profiles
     )
     return dataclasses.replace(
@@ -98,7 +98,7 @@ def read_storage(external_ids: Sequence[str], region: regions.Region) -> facts.S
     if not region.name:
         unknown = facts.Unknown(reason=region.reason, is_expected=region.is_expected)
         return facts.Storage(region="", volumes=unknown, file_systems=unknown)
-    with asking.within(ACCOUNT_S):
+    with calls.within(ACCOUNT_S):
         return facts.Storage(
             region=region.name,
             volumes=_asked(functools.partial(ebs_volumes.read_volumes, external_ids, region.name)),
@@ -113,8 +113,8 @@ def _submit(pool: futures.Executor, call: Callable[[], _Part]) -> futures.Future
 
 def _client(region: str) -> Any:
     """Return a client of EC2 for several questions: to make one takes longer than to ask."""
-    with asking.aws_errors(region):
-        return asking.client("ec2", region)
+    with calls.aws_errors(region):
+        return calls.client("ec2", region)
 
 
 def _asked(call: Callable[[], _Part]) -> _Part | facts.Unknown:

@@ -7,7 +7,7 @@ Few steps need that, and what it imports takes the provider 0.3 s: it is importe
 from collections.abc import Iterator
 
 from nomad_csi import errors
-from nomad_csi.aws import asking, ebs_volumes, file_systems
+from nomad_csi.aws import calls, ebs_volumes, file_systems
 from nomad_csi.aws import records as aws_records
 from nomad_csi.drivers import catalogue
 from nomad_csi.frame import resource
@@ -79,7 +79,7 @@ def _region(plugin: plugins.Plugin | None, document: VolumeRegistration) -> str:
         found = names.region_of_zones(named)
         if found:
             return next(iter(found)) if len(found) == 1 else ""
-    return asking.region_of_environment()
+    return calls.region_of_environment()
 
 
 def _zones(document: VolumeRegistration) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ import botocore.config
 from botocore import exceptions
 
 from nomad_csi import errors
-from nomad_csi.aws import asking
+from nomad_csi.aws import calls
 from nomad_csi_sandbox.aws import process, session
 
 NAME_TAG = "CSIVolumeName"
@@ -78,7 +78,7 @@ def connect(region: str, environment: Mapping[str, str]) -> "Ec2":
         raise errors.RefusedError(f"no AWS credentials: set {names}, whose role is played")
     settings = botocore.config.Config(connect_timeout=2, read_timeout=10, retries={"total_max_attempts": 1}, proxies={})
     client = session.isolated(key, secret).client("ec2", region_name=region, endpoint_url=url, config=settings)
-    return Ec2(asking.asked_again(client, region, attempts=ATTEMPTS, report=LOG.debug))
+    return Ec2(calls.asked_again(client, region, attempts=ATTEMPTS, report=LOG.debug))
 
 
 class Ec2:

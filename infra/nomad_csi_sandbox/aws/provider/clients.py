@@ -9,7 +9,7 @@ from typing import Any
 import botocore.config
 
 from nomad_csi import errors
-from nomad_csi.aws import asking
+from nomad_csi.aws import calls
 from nomad_csi_sandbox.aws import session
 
 CONNECT_TIMEOUT_S = 5
@@ -124,7 +124,7 @@ class Pool:
                 made = self._session.client(
                     service, region_name=region, endpoint_url=self._endpoint_url, config=_config()
                 )
-                self._clients[key] = asking.asked_again(made, region, attempts=THROTTLED_ATTEMPTS, report=LOG.debug)
+                self._clients[key] = calls.asked_again(made, region, attempts=THROTTLED_ATTEMPTS, report=LOG.debug)
             return self._clients[key]
 
     def caller(self, region: str) -> dict[str, str]:

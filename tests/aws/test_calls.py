@@ -13,7 +13,7 @@ import botocore.exceptions
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.aws import asking
+from nomad_csi.aws import calls
 
 REGION = "us-east-1"
 
@@ -23,8 +23,8 @@ def sessions(monkeypatch, tmp_path):
     """Return the arguments of each session that is made; credentials are in the environment."""
     made, real = [], boto3.session.Session
     monkeypatch.setattr(boto3.session, "Session", lambda **words: made.append(words) or real(**words))
-    monkeypatch.setattr(asking, "_SESSIONS", {})
-    monkeypatch.setattr(asking, "SESSION_S", 3600)  # a busy machine may need more than a minute here
+    monkeypatch.setattr(calls, "_SESSIONS", {})
+    monkeypatch.setattr(calls, "SESSION_S", 3600)  # a busy machine may need more than a minute here
     for name in ("CONFIG_FILE", "SHARED_CREDENTIALS_FILE"):
         monkeypatch.setenv(f"AWS_{name}", str(tmp_path / name))
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "first")
@@ -41,7 +41,7 @@ def access_key(client):
 def test_clients_of_many_threads_share_a_session(sessions):
     """A session takes fifteen times as long as a client, and is used by one thread at a time."""
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
-        clients = list(pool.map(lambda _: asking.client("ec2", REGION), range(24)))
+        clients = list(pool.map(lambda _: calls.client("ec2", REGION), range(24)))
 
     assert sessions == [{"region_name": REGION, "profile_name": None}]
     assert {access_key(client) for client in clients} == {"first"}
@@ -49,7 +49,7 @@ def test_clients_of_many_threads_share_a_session(sessions):
 
 def test_another_region_is_another_session(sessions):
     """A client asks the region that it was made for."""
-    found = [asking.client("ec2", region).meta.region_name for region in (REGION, "eu-west-1", REGION)]
+    found = [calls.client("ec2", region).meta.region_name for region in (REGION, "eu-west-1", REGION)]
 
     assert found == [REGION, "eu-west-1", REGION]
     assert len(sessions) == 2
@@ -60,7 +60,7 @@ def test_another_profile_is_another_account(sessions, tmp_path):
     keys = (f"[profile {name}]\naws_access_key_id = of-{name}\naws_secret_access_key = b\n" for name in ("a", "b"))
     (tmp_path / "CONFIG_FILE").write_text("".join(keys))
 
-    found = [access_key(asking.client("ec2", REGION, profile=name)) for name in ("a", None, "b", "a")]
+    found = [access_key(calls.client("ec2", REGION, profile=name)) for name in ("a", None, "b", "a")]
 
     assert found == ["of-a", "first", "of-b", "of-a"]
     assert len(sessions) == 3
@@ -69,10 +69,10 @@ def test_another_profile_is_another_account(sessions, tmp_path):
 @pytest.mark.usefixtures("sessions")
 def test_credentials_that_changed_are_used(monkeypatch):
     """Credentials of the environment count from the call after they changed."""
-    asking.client("ec2", REGION)
+    calls.client("ec2", REGION)
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "second")
 
-    assert access_key(asking.client("ec2", REGION)) == "second"
+    assert access_key(calls.client("ec2", REGION)) == "second"
 
 
 @pytest.mark.usefixtures("sessions")
@@ -82,11 +82,11 @@ def test_files_are_read_again_after_a_minute(monkeypatch, tmp_path):
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
     monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
     file.write_text("[default]\naws_access_key_id = old\naws_secret_access_key = b\n")
-    asking.client("ec2", REGION)
+    calls.client("ec2", REGION)
     file.write_text("[default]\naws_access_key_id = new\naws_secret_access_key = b\n")
-    monkeypatch.setattr(asking, "SESSION_S", -1)
+    monkeypatch.setattr(calls, "SESSION_S", -1)
 
-    assert access_key(asking.client("ec2", REGION)) == "new"
+    assert access_key(calls.client("ec2", REGION)) == "new"
 
 
 CUT_REPLY = (
@@ -119,7 +119,7 @@ def test_reply_of_sts_that_was_cut_is_not_quoted(cut_replies):
     config = botocore.config.Config(signature_version=botocore.UNSIGNED, retries={"total_max_attempts": 1})
     sts = boto3.client("sts", region_name=REGION, endpoint_url=cut_replies, config=config)
 
-    with pytest.raises(errors.AwsError) as caught, asking.aws_errors(REGION):
+    with pytest.raises(errors.AwsError) as caught, calls.aws_errors(REGION):
         sts.assume_role_with_web_identity(
             RoleArn="arn:aws:iam::123456789012:role/x", RoleSessionName="xx", WebIdentityToken="t" * 20
         )
@@ -157,7 +157,7 @@ def test_reply_of_sts_that_was_cut_is_not_quoted(cut_replies):
 )
 def test_errors_of_the_sdk_are_shown_without_secrets(error, sentence):
     """What the SDK repeats of a reply, of a program and of AWS's own message."""
-    with pytest.raises(errors.AwsError) as caught, asking.aws_errors(REGION):
+    with pytest.raises(errors.AwsError) as caught, calls.aws_errors(REGION):
         raise error
 
     assert str(caught.value) == sentence
@@ -165,7 +165,7 @@ def test_errors_of_the_sdk_are_shown_without_secrets(error, sentence):
 
 def test_value_of_a_reply_that_could_not_be_read_is_not_quoted():
     """As a number of a reply, which Python's own error repeats."""
-    with pytest.raises(errors.AwsError) as caught, asking.aws_errors(REGION):
+    with pytest.raises(errors.AwsError) as caught, calls.aws_errors(REGION):
         int("CANARY")
 
     assert "CANARY" not in str(caught.value)
