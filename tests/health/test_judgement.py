@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-from nomad_csi.health import eligibility, found, judgement
+from nomad_csi.health import eligibility, found, instances
 from nomad_csi.health import plugins as statuses
 from nomad_csi.nomad.records import jobs, nodes, plugins
 from tests.plugin_samples import EXPECTATION
@@ -130,7 +130,7 @@ def judge(case):
     """Return what becomes of *case*."""
     own = allocation(case.own, "listed" if case.listed == "own" else "own")
     wanted = own if case.listed != "own" else allocation(f"run:{case.next}" if case.next != "none" else "none", "next")
-    place = judgement.Place(
+    place = instances.Place(
         expectation=EXPECTATION,
         role="node" if case.place == "node" else "controller",
         node_id="a",
@@ -142,7 +142,7 @@ def judge(case):
         wanted=wanted if wanted and wanted.is_wanted else None,
         csi=SOCKETS[case.socket],
     )
-    return judgement.judge(place)
+    return instances.judge(place)
 
 
 def table(section):

@@ -1,7 +1,7 @@
 """Causes of unhealthy instances from Nomad's task events: image pulls, crashes, refusals by AWS."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -189,9 +189,5 @@ def cause_of_known_issues(
     for issue in driver.known_issues if driver else ():
         if issue.rule in rules:
             yield Cause(kind="known-issue", where=f"({issue.source})", text=f"{issue.text}; found {rules[issue.rule]}")
-        elif _is_shown(issue.signs, lines):
+        elif any(re.search(sign, line) for sign in issue.signs for line in lines):
             yield Cause(kind="known-issue", where=f"({issue.source})", text=issue.text)
-
-
-def _is_shown(signs: Collection[str], lines: Collection[str]) -> bool:
-    return any(re.search(sign, line) for sign in signs for line in lines)

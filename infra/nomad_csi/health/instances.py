@@ -1,12 +1,258 @@
-"""One row for each observed instance of a plugin, and for each expected one."""
+"""
+Judge the instances of a plugin: one row for each that was observed, and for each that is expected. Pure and total.
 
+A place is a client in one role, with what the plan expects there and all that was observed. An instance counts only
+where it is the plan's own: job, allocation, client, plugin id, name, version and socket belong together. The most
+severe failure decides. ``tests/health/judgements.txt`` has the judgement of every combination.
+"""
+
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from nomad_csi.health import eligibility, found, judgement, states
+from nomad_csi.health import eligibility, events, found, states
 from nomad_csi.nomad.records import nodes, plugins
 from nomad_csi.plan import model
+from nomad_csi.text import foreign
+
+Evidence = Literal["nomad", "csi", "-"]
+
+NOT_OURS = "job-foreign"
+"""Code of a place that only jobs outside of the plan serve."""
+
+_SILENCE = re.compile(r"deadline ?exceeded", re.IGNORECASE)
+"""Nomad's description of an instance that timed out: the message of gRPC or Go."""
+
+_PROBE_CODES = {
+    "silent": "instance-hung",
+    "wrong-name": "provider-differs",
+    "wrong-role": "instance-capability-missing",
+}
+"""Probe status -> code of the finding; the others are ``csi-failed``."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """A client and a role of a plugin, with all that was observed of them."""
+
+    expectation: model.PluginExpectation
+    role: found.Role
+    node_id: str
+    client: nodes.Node | None
+    """``None``: Nomad does not list it."""
+
+    instance: plugins.Instance | None = None
+    """The instance in Nomad's record; ``None``: it has none there."""
+
+    ours: found.Ran | None = None
+    """Its allocation, if a job of the plan has it."""
+
+    stranger: str = ""
+    """Which job runs the instance, if none of the plan: ``job old``."""
+
+    names_jobs: bool = False
+    """Whether the plan names the plugin's jobs; if not, instances of any job are its own."""
+
+    wanted: found.Ran | None = None
+    """Another allocation of the plan's jobs that should be the instance there."""
+
+    csi: found.Probed = found.NOT_ASKED
+    before: found.Ran | None = None
+    """`ours` at an earlier check."""
+
+    now_ns: int = 0
+
+
+def is_counted(expectation: model.PluginExpectation, role: found.Role) -> bool:
+    """Return whether the plan expects a number of instances on any clients, and not one on each eligible client."""
+    return expectation.nodes is not None or (role == "controller" and not expectation.monolith)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judgement:
+    """What an instance, or its absence, amounts to."""
+
+    code: str = ""
+    """Code of its finding; empty: nothing is wrong with it."""
+
+    detail: str = ""
+    evidence: Evidence = "nomad"
+    """What the judgement rests on; ``-``: there is no instance of the plan."""
+
+    surplus: str = ""
+    """Why it is not expected and does not count; empty: it does."""
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is a healthy instance that the plan expects."""
+        return not self.code and not self.surplus
+
+
+def judge(place: Place) -> Judgement:
+    """Return the most severe failure at *place*, and why an instance there is surplus."""
+    unneeded, not_ours = _unneeded(place), _not_ours(place)
+    is_surplus = bool(unneeded or (not_ours and is_counted(place.expectation, place.role) and place.wanted is None))
+    surplus = "; ".join(filter(None, (unneeded, not_ours))) if is_surplus else ""
+    failures = _failures(place, "" if is_surplus else not_ours)
+    code, detail, evidence = next(failures, ("", "", "csi" if place.csi.healthy else "nomad"))
+    return Judgement(code=code, detail=detail, evidence=evidence, surplus=surplus)
+
+
+def _unneeded(place: Place) -> str:
+    """Return why no instance is expected on the client; a controller may stay where no new one is placed."""
+    node = place.client
+    if node is None:
+        return "on a client that Nomad does not list"
+    if place.role == "controller" and not place.expectation.monolith:
+        state = "draining" if node.draining else node.status
+        return "" if state == "ready" else f"on a client that is {state}"
+    reason = eligibility.why_not(place.expectation, node)
+    return f"not needed there ({reason})" if reason else ""
+
+
+def _not_ours(place: Place) -> str:
+    """Return why the instance is none that the plan's jobs want; empty: it is, or the plan names no jobs."""
+    if place.stranger or place.ours is None:
+        return place.stranger and f"served by {place.stranger}"
+    allocation = place.ours.allocation
+    if allocation.node_id != place.node_id:
+        return f"Nomad's record names allocation {allocation.alloc_id[:8]}, which is on {allocation.node_name}"
+    ends = f"its allocation {allocation.alloc_id[:8]} ends (desired status {allocation.desired_status})"
+    return "" if place.ours.is_wanted else ends
+
+
+_Failure = tuple[str, str, Evidence]
+"""Code, detail, and evidence."""
+
+
+def _failures(place: Place, not_ours: str) -> Iterator[_Failure]:
+    """Yield the failures at *place*, the most severe first."""
+    if place.instance is None:
+        absent: _Failure = ("node-missing", "no allocation there" if place.names_jobs else "", "-")
+        yield _not_yet(place.wanted) if place.wanted else absent
+        return
+    yield from _name(place, place.instance)
+    yield from _ownership(place, not_ours)
+    yield from _nomad_health(place, place.instance)
+    yield from _csi_health(place)
+    yield from _task(place)
+    yield from _version(place, place.instance)
+    yield from _fitness(place, place.instance)
+
+
+def _not_yet(wanted: found.Ran) -> _Failure:
+    """Return the state of an allocation that should be an instance and is not one yet."""
+    detail = events.cause(wanted.allocation)
+    if not events.has_trouble(wanted.allocation):
+        return "instance-starting", detail, "-"
+    if wanted.allocation.restarts < events.FALLS:
+        return "instance-unhealthy", detail, "-"
+    return (
+        "instance-flapping",
+        f"it was restarted {wanted.allocation.restarts} times and was never well: {detail}",
+        "-",
+    )
+
+
+def _name(place: Place, instance: plugins.Instance) -> Iterator[_Failure]:
+    """Yield a name that Nomad or the socket reports and that is not the planned one, or the lack of any name."""
+    wanted, evidence = place.expectation.provider, _by(place.csi.provider)
+    other = _other(wanted, place.csi.provider, instance.provider)
+    if other is not None:
+        yield "provider-differs", f"it reports {foreign.clean(other) or 'no name'}", evidence
+
+
+def _version(place: Place, instance: plugins.Instance) -> Iterator[_Failure]:
+    wanted, evidence = place.expectation.version, _by(place.csi.version)
+    other = _other(wanted, place.csi.version, instance.provider_version)
+    if wanted and other is not None:
+        yield "version-differs", f"version {foreign.clean(other) or 'not given'}", evidence
+
+
+def _other(wanted: str, *reported: str) -> str | None:
+    """Return the first of *reported* that is not *wanted*, an empty one only if all are; ``None``: there is none."""
+    given = [text for text in reported if text] or [""]
+    return next((text for text in given if text != wanted), None)
+
+
+def _by(answer: str) -> Evidence:
+    return "csi" if answer else "nomad"
+
+
+def _ownership(place: Place, not_ours: str) -> Iterator[_Failure]:
+    """Yield that the instance is another one than the plan's jobs want there."""
+    wanted, ours = place.wanted, place.ours
+    live = {"running"} if ours else {"pending", "running"}
+    if wanted and wanted.allocation.client_status in live and (ours is None or ours.is_wanted):
+        shown = f"job {wanted.job_id} runs another instance there (allocation {wanted.allocation.alloc_id[:8]})"
+        yield "instance-duplicate", f"{shown}; Nomad lists only one", "nomad"
+    if not not_ours:
+        return
+    if ours is None:
+        cause = f"; of the plan: {events.cause(wanted.allocation)}" if wanted else ""
+        yield NOT_OURS, f"{not_ours}{cause}", "-"
+    elif wanted:
+        yield _not_yet(wanted)
+    else:
+        yield "node-missing", not_ours, "-"
+
+
+def _nomad_health(place: Place, instance: plugins.Instance) -> Iterator[_Failure]:
+    if instance.healthy:
+        return
+    if place.ours and (falls := events.flapping(place.ours.allocation, place.now_ns)):
+        yield "instance-flapping", falls, "nomad"
+    # Nomad probes every 30 s: it reports a recovery up to 35 s later.
+    late = "; the instance itself reports healthy" if place.csi.healthy else ""
+    description = foreign.clean(instance.health_description) or "unhealthy"
+    hung = _SILENCE.search(description) is not None and not place.csi.healthy
+    yield "instance-hung" if hung else "instance-unhealthy", f"Nomad reports: {description}{late}", "nomad"
+
+
+def _csi_health(place: Place) -> Iterator[_Failure]:
+    if place.csi.reached and not place.csi.healthy:
+        detail = f"its own answer: {foreign.clean(place.csi.detail) or 'not ready'}"
+        yield _PROBE_CODES.get(place.csi.status, "csi-failed"), detail, "csi"
+
+
+def _task(place: Place) -> Iterator[_Failure]:
+    if place.ours is None:
+        return
+    allocation = place.ours.allocation
+    if allocation.client_status != "running":
+        detail = f"Nomad lists it as healthy, but its allocation is {allocation.client_status}"
+        yield "instance-unhealthy", detail, "nomad"
+    if falls := events.flapping(allocation, place.now_ns):
+        yield "instance-flapping", falls, "nomad"
+    if place.before is not None and allocation.restarts > place.before.allocation.restarts:
+        yield "instance-restarted", "its task restarted between two checks", "nomad"
+    if not place.csi.healthy and (restart := events.restarted(allocation, place.now_ns)):
+        yield "instance-restarted", restart, "nomad"
+    if place.ours.outdated:
+        yield "instance-outdated", place.ours.outdated, "nomad"
+
+
+def _fitness(place: Place, instance: plugins.Instance) -> Iterator[_Failure]:
+    """Yield missing capabilities or a wrong zone of a healthy instance."""
+    expectation = place.expectation
+    needed = expectation.controller_supports if instance.role == "controller" else expectation.node_supports
+    lacks = sorted(set(needed) - instance.supports)
+    if lacks:
+        can = ", ".join(sorted(instance.supports)) or "nothing"
+        yield "instance-capability-missing", f"it does not report {', '.join(lacks)}; it reports {can}", "nomad"
+    reported = eligibility.zone_of_segments(instance.segments)
+    actual = eligibility.zone_of_client(place.client) if place.client else ""
+    if reported and actual and reported != actual:
+        yield (
+            "instance-zone-differs",
+            f"it reports zone {foreign.clean(reported)}, its client is in {actual}",
+            "nomad",
+        )
+
+
+# The rows of a plugin.
+
 
 NomadSays = Literal["healthy", "unhealthy", "none"]
 
@@ -31,7 +277,7 @@ class InstanceRow:
     code: str = ""
     """Code of its finding, such as ``instance-unhealthy``; empty: none."""
 
-    evidence: judgement.Evidence
+    evidence: Evidence
     """Source of the status: CSI probe (``csi``), or Nomad status; ``-``: none, Nomad has no instance there yet."""
 
     is_extra: bool = False
@@ -83,19 +329,33 @@ def rows(
     """
     by_id = {node.node_id: node for node in all_nodes}
     there = {(item.role, item.node_id): item for item in all_of(plugin_found.plugin)}
-    places = (
-        _place(
-            expectation,
-            plugin_found,
-            role,
-            node_id,
-            instance=there.get((role, node_id)),
+    judged: list[InstanceRow] = []
+    for role, node_id in dict.fromkeys([*there, *_awaited(expectation, plugin_found, all_nodes)]):
+        instance = there.get((role, node_id))
+        alloc_id = instance.alloc_id if instance else ""
+        waiting = [
+            item
+            for item in plugin_found.wanted_on(node_id, role=role, monolith=expectation.monolith)
+            if item.allocation.alloc_id != alloc_id
+        ]
+        wanted = max(reversed(waiting), key=lambda item: _LIVE.get(item.allocation.client_status, 0), default=None)
+        shown = alloc_id or (wanted.allocation.alloc_id if wanted else "")
+        place = Place(
+            expectation=expectation,
+            role=role,
+            node_id=node_id,
             client=by_id.get(node_id),
-            before=before,
+            instance=instance,
+            names_jobs=plugin_found.names_jobs,
+            ours=plugin_found.find_allocation(alloc_id),
+            stranger=plugin_found.stranger(alloc_id) if instance else "",
+            wanted=wanted,
+            csi=plugin_found.probed.get((shown, role), found.NOT_ASKED),
+            before=before.find_allocation(alloc_id) if before else None,
+            now_ns=plugin_found.now_ns,
         )
-        for role, node_id in dict.fromkeys([*there, *_awaited(expectation, plugin_found, all_nodes)])
-    )
-    return tuple(sorted(map(_row, places), key=lambda row: (row.role, row.node_name, row.node_id)))
+        judged.append(_row(place, shown))
+    return tuple(sorted(judged, key=lambda row: (row.role, row.node_name, row.node_id)))
 
 
 def _awaited(
@@ -115,46 +375,14 @@ def _awaited(
                 yield role, item.allocation.node_id
 
 
-def _place(
-    expectation: model.PluginExpectation,
-    plugin_found: found.PluginFound,
-    role: found.Role,
-    node_id: str,
-    *,
-    instance: plugins.Instance | None,
-    client: nodes.Node | None,
-    before: found.PluginFound | None,
-) -> judgement.Place:
-    alloc_id = instance.alloc_id if instance else ""
-    waiting = [
-        item
-        for item in plugin_found.wanted_on(node_id, role=role, monolith=expectation.monolith)
-        if item.allocation.alloc_id != alloc_id
-    ]
-    wanted = max(reversed(waiting), key=lambda item: _LIVE.get(item.allocation.client_status, 0), default=None)
-    shown = alloc_id or (wanted.allocation.alloc_id if wanted else "")
-    return judgement.Place(
-        expectation=expectation,
-        role=role,
-        node_id=node_id,
-        client=client,
-        instance=instance,
-        names_jobs=plugin_found.names_jobs,
-        ours=plugin_found.find_allocation(alloc_id),
-        stranger=plugin_found.stranger(alloc_id) if instance else "",
-        wanted=wanted,
-        csi=plugin_found.probed.get((shown, role), found.NOT_ASKED),
-        before=before.find_allocation(alloc_id) if before else None,
-        now_ns=plugin_found.now_ns,
-    )
-
-
-def _row(place: judgement.Place) -> InstanceRow:
-    judged = judgement.judge(place)
+def _row(place: Place, alloc_id: str) -> InstanceRow:
+    judgement = judge(place)
     instance, node = place.instance, place.client
     segments = instance.segments if instance else {}
-    shown = instance.alloc_id if instance else place.wanted.allocation.alloc_id if place.wanted else ""
     nomad: NomadSays = "none" if instance is None else "healthy" if instance.healthy else "unhealthy"
+    restarts = place.ours.allocation.restarts if place.ours else 0
+    times = "once" if restarts == 1 else f"{restarts} times"
+    notes = (judgement.detail, judgement.surplus, f"restarted {times} so far" if restarts else "")
     return InstanceRow(
         plugin_id=place.expectation.plugin_id,
         role=place.role,
@@ -162,17 +390,12 @@ def _row(place: judgement.Place) -> InstanceRow:
         node_name=node.name if node else f"node {place.node_id[:8]}",
         zone=eligibility.zone_of_segments(segments)
         or (eligibility.zone_of_client(node) if node and place.role == "node" else ""),
-        alloc_id=shown,
-        code=judged.code,
-        evidence=judged.evidence,
-        is_extra=bool(judged.surplus),
-        detail="; ".join(filter(None, (judged.detail, judged.surplus, _restarts(place)))),
+        alloc_id=alloc_id,
+        code=judgement.code,
+        evidence=judgement.evidence,
+        is_extra=bool(judgement.surplus),
+        detail="; ".join(filter(None, notes)),
         segments=segments,
         nomad=nomad,
         csi=place.csi,
     )
-
-
-def _restarts(place: judgement.Place) -> str:
-    count = place.ours.allocation.restarts if place.ours else 0
-    return f"restarted {'once' if count == 1 else f'{count} times'} so far" if count else ""

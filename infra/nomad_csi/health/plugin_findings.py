@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from nomad_csi import findings
 from nomad_csi.findings import causes, registry
-from nomad_csi.health import found, instances, judgement, policy, states
+from nomad_csi.health import found, instances, policy, states
 from nomad_csi.plan import model
 from nomad_csi.text import foreign, listing
 
@@ -15,7 +15,7 @@ def check_instance(
     expectation: model.PluginExpectation, row: instances.InstanceRow, *, tolerated: bool
 ) -> Iterator[findings.Finding]:
     """Yield findings on *row*; `check_foreign` has some more. *tolerated*: enough others are healthy."""
-    if row.code == judgement.NOT_OURS:
+    if row.code == instances.NOT_OURS:
         return
     if row.is_extra and row.code != "node-missing":
         yield findings.finding("instance-extra", row.subject, expected="none", found=row.detail)
@@ -207,11 +207,11 @@ def check_foreign(expectation: model.PluginExpectation, rows: _Rows, *, tolerate
     """Yield one finding for each reason why an instance is not the plan's, with the clients that it alone serves."""
     groups: dict[str, list[instances.InstanceRow]] = {}
     for row in rows:
-        if row.code == judgement.NOT_OURS:
+        if row.code == instances.NOT_OURS:
             groups.setdefault(row.detail, []).append(row)
     for detail, there in groups.items():
         yield findings.finding(
-            "instance-tolerated" if tolerated else judgement.NOT_OURS,
+            "instance-tolerated" if tolerated else instances.NOT_OURS,
             f"plugin {expectation.plugin_id}",
             expected="an instance of its own jobs on each client",
             found=f"{detail} on {_named(there)}",

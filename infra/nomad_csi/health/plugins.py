@@ -131,6 +131,7 @@ def compare_plugin(
     short = tuple(policy.check(expectation, zones, well, expected))
     is_enough = not policy.is_strict(expectation) and not short
     record = plugin_found.plugin
+    served = {row.alloc_id for row in rows if row.status == HEALTHY}
     return PluginStatus(
         plugin_id=expectation.plugin_id,
         provider=record.provider if record else "",
@@ -153,13 +154,13 @@ def compare_plugin(
             *plugin_findings.check_controllers(expectation, rows, expected),
             *plugin_findings.check_nodes(expectation, rows),
             *short,
-            *_status_of_rows(
-                expectation, _without_idle_clients(expectation, rows, all_nodes), expected, is_enough=is_enough
-            ),
+            *_status_of_rows(expectation, rows, all_nodes, expected, is_enough=is_enough),
             *plugin_findings.check_sockets(expectation, rows, zones, expected),
             *_gone(expectation.plugin_id, before, plugin_found),
         ),
-        unserved=tuple(_unserved(plugin_found, rows)),
+        unserved=tuple(
+            item.allocation for item in plugin_found.ran if item.is_wanted and item.allocation.alloc_id not in served
+        ),
     )
 
 
@@ -198,31 +199,24 @@ def is_enough(
 
 
 def _status_of_rows(
-    expectation: model.PluginExpectation, rows: Rows, expected: int, *, is_enough: bool
+    expectation: model.PluginExpectation,
+    rows: Rows,
+    all_nodes: Iterable[nodes.Node],
+    expected: int,
+    *,
+    is_enough: bool,
 ) -> Iterator[findings.Finding]:
+    """Yield findings on *rows*, without extra instances on clients that are not counted: one finding names those."""
+    idle = {node.node_id for node in all_nodes if eligibility.not_counted(expectation, node)}
     least = policy.needed_controllers(expectation, expected, expectation.controllers)
     enough_controllers = len(_healthy(rows, "controller")) >= least
     on_nodes = {(row.alloc_id, row.code) for row in rows if row.role == "node" and expectation.monolith}
     for row in rows:
-        if row.role == "controller" and (row.alloc_id, row.code) in on_nodes:
-            continue  # one task, one finding
-        tolerated = enough_controllers if row.role == "controller" else is_enough
-        yield from plugin_findings.check_instance(expectation, row, tolerated=tolerated)
-
-
-def _without_idle_clients(expectation: model.PluginExpectation, rows: Rows, all_nodes: Iterable[nodes.Node]) -> Rows:
-    """Return *rows* without extra instances on clients that are not counted: one finding names those clients."""
-    idle = {node.node_id for node in all_nodes if eligibility.not_counted(expectation, node)}
-    return tuple(row for row in rows if not (row.is_extra and row.node_id in idle))
+        is_told = row.role == "controller" and (row.alloc_id, row.code) in on_nodes  # one task, one finding
+        if not is_told and not (row.is_extra and row.node_id in idle):
+            tolerated = enough_controllers if row.role == "controller" else is_enough
+            yield from plugin_findings.check_instance(expectation, row, tolerated=tolerated)
 
 
 def _healthy(rows: Iterable[instances.InstanceRow], role: found.Role) -> Rows:
     return tuple(row for row in rows if row.role == role and row.status == HEALTHY and not row.is_extra)
-
-
-def _unserved(plugin_found: found.PluginFound, rows: Iterable[instances.InstanceRow]) -> Iterator[jobs.Allocation]:
-    """Yield the allocations that should run and have no healthy instance."""
-    served = {row.alloc_id for row in rows if row.status == HEALTHY}
-    for item in plugin_found.ran:
-        if item.is_wanted and item.allocation.alloc_id not in served:
-            yield item.allocation

@@ -2,12 +2,12 @@
 
 import dataclasses
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from http import HTTPStatus
 
 from nomad_csi import errors, findings, nomad
 from nomad_csi.csi import report, validation
-from nomad_csi.health import found, probe_run, probed
+from nomad_csi.health import found, instances, probe_run, probed
 from nomad_csi.nomad import nodes, plugins, volumes
 from nomad_csi.spec import names
 
@@ -70,42 +70,31 @@ def probe_endpoint(
 
     """
     plugin = plugin_of(client, plugin_id)
+    subject = f"plugin {plugin_id}"
     if answer.name and plugin.provider and answer.name != plugin.provider:
-        return probed.ProbedPlugin(plugin_id=plugin_id, rows=(), findings=(_wrong_name(plugin, answer),))
+        wrong = findings.finding(
+            "provider-differs",
+            subject,
+            expected=f"driver {plugin.provider}, as Nomad knows the plugin",
+            found=f"{answer.name} behind {answer.endpoint}",
+        )
+        return probed.ProbedPlugin(plugin_id=plugin_id, rows=(), findings=(wrong,))
     names = {node.node_id: node.name for node in nodes.list_nodes(client)}
-    mine = [item for item in (*plugin.controllers, *plugin.nodes) if item.alloc_id in answer.endpoint.split("/")]
-    answers = {item.node_id: probed.ClientAnswer(reports={item.alloc_id: answer}) for item in mine}
-    rows = tuple(
-        row for row in probed.judge(plugin, names, answers) if row.alloc_id in {item.alloc_id for item in mine}
-    )
+    mine = {item.alloc_id: item for item in instances.all_of(plugin) if item.alloc_id in answer.endpoint.split("/")}
+    answers = {item.node_id: probed.ClientAnswer(reports={item.alloc_id: answer}) for item in mine.values()}
+    rows = tuple(row for row in probed.judge(plugin, names, answers) if row.alloc_id in mine)
     needs, unread = _needs(client, plugin_id)
-    validated: tuple[findings.Finding, ...] = ()
+    against = [*unread, *probed.compare_needs(plugin_id, rows, needs)]
+    if not mine:
+        expected = "the path of a socket with the id of one of its allocations"
+        against.insert(0, findings.finding("instance-unknown", subject, expected=expected, found=answer.endpoint))
     if answer.ready and answer.controller_capabilities is not None:
-        validated = probed.judge_volumes(needs, _validate(client, local, needs, secrets, timeout_s))
-    against = (
-        *(() if mine else (_unknown(plugin_id, answer),)),
-        *unread,
-        *probed.compare_needs(plugin_id, rows, needs),
-    )
-    return probed.ProbedPlugin(plugin_id=plugin_id, rows=rows, findings=(*against, *validated))
-
-
-def _wrong_name(plugin: plugins.Plugin, answer: report.ProbeReport) -> findings.Finding:
-    return findings.finding(
-        "provider-differs",
-        f"plugin {plugin.plugin_id}",
-        expected=f"driver {plugin.provider}, as Nomad knows the plugin",
-        found=f"{answer.name} behind {answer.endpoint}",
-    )
-
-
-def _unknown(plugin_id: str, answer: report.ProbeReport) -> findings.Finding:
-    return findings.finding(
-        "instance-unknown",
-        f"plugin {plugin_id}",
-        expected="the path of a socket with the id of one of its allocations",
-        found=answer.endpoint,
-    )
+        questions = [probe_run.question(item) for item in needs]
+        known = {item.key: secrets.get("/".join(item.key), {}) for item in questions}
+        insecure = client.connection.insecure_http
+        results = validation.ask(local, questions, secrets=known, timeout_s=timeout_s, insecure=insecure)
+        against += probed.judge_volumes(needs, results)
+    return probed.ProbedPlugin(plugin_id=plugin_id, rows=rows, findings=tuple(against))
 
 
 def _needs(client: nomad.Nomad, plugin_id: str) -> tuple[tuple[volumes.Volume, ...], tuple[findings.Finding, ...]]:
@@ -128,13 +117,3 @@ def _unread(plugin_id: str, what: str, advice: str) -> findings.Finding:
         found=what,
         advice=advice,
     )
-
-
-def _validate(
-    client: nomad.Nomad, local: str, needs: Sequence[volumes.Volume], secrets: Secrets, timeout_s: float
-) -> dict[validation.Key, validation.Validated]:
-    """Validate each volume at the controller."""
-    questions = [probe_run.question(item) for item in needs]
-    known = {item.key: secrets.get("/".join(item.key), {}) for item in questions}
-    insecure = client.connection.insecure_http
-    return validation.ask(local, questions, secrets=known, timeout_s=timeout_s, insecure=insecure)

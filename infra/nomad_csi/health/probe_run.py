@@ -226,11 +226,22 @@ def ask(
 
 
 def merged(observed: Told, results: ProbeJobAnswers) -> tuple[found.PluginFound, ...]:
-    """Return the plugins *observed* in Nomad after the job, with the probe *results* of their clients."""
-    return tuple(
-        dataclasses.replace(seen, probed={**seen.probed, **dict(_answers(expectation, seen, results))})
-        for expectation, seen in observed
-    )
+    """
+    Return the plugins *observed* in Nomad after the job, with the probe *results* of their clients.
+
+    Where a client gave none, a result from this machine is kept.
+    """
+    complete: list[found.PluginFound] = []
+    for expectation, seen in observed:
+        by_instance = dict(seen.probed)
+        for alloc_id, role, node_id in _asked(seen):
+            answer = results.by_client.get(node_id)
+            is_new = alloc_id not in results.known
+            result = probed.merged(expectation.provider, role, alloc_id, answer, is_new=is_new)
+            if result.reached or not by_instance.get((alloc_id, role), found.NOT_ASKED).reached:
+                by_instance[alloc_id, role] = result
+        complete.append(dataclasses.replace(seen, probed=by_instance))
+    return tuple(complete)
 
 
 def compared(
@@ -245,18 +256,6 @@ def compared(
         *probed.judge_without_secrets(plugin_id, mine, answers, skipped),
     )
     return probed.ProbedPlugin(plugin_id=plugin_id, rows=rows, findings=findings)
-
-
-def _answers(
-    expectation: model.PluginExpectation, seen: found.PluginFound, results: ProbeJobAnswers
-) -> Iterator[tuple[tuple[str, found.Role], found.Probed]]:
-    """Yield the probe results of instances; without one, a result from this machine is kept."""
-    for alloc_id, role, node_id in _asked(seen):
-        answer = results.by_client.get(node_id)
-        result = probed.merged(expectation.provider, role, alloc_id, answer, is_new=alloc_id not in results.known)
-        here = seen.probed.get((alloc_id, role), found.NOT_ASKED)
-        if result.reached or not here.reached:
-            yield (alloc_id, role), result
 
 
 def _asked(seen: found.PluginFound) -> Iterator[tuple[str, found.Role, str]]:
