@@ -26,13 +26,6 @@ def test_why_not_names_the_first_filter(expected, node, changes, reason):
     assert eligibility.why_not(expected(datacenters=("dc*", "lab")), node("a", **changes)) == reason
 
 
-def test_pool_all_holds_every_client(expected, node):
-    """Nomad's pool ``all`` is every pool."""
-    found = (node("a", node_pool="gpu"), node("b"))
-
-    assert eligibility.eligible_nodes(expected(node_pool="all"), found) == found
-
-
 def test_a_dot_in_a_datacenter_is_no_wildcard(expected, node):
     """Only ``*`` stands for other text."""
     assert eligibility.eligible_nodes(expected(datacenters=("d.1",)), (node("a"),)) == ()

@@ -59,31 +59,6 @@ def test_second_job_that_is_in_nobodys_way_is_not_told(judge, ran, changes, role
     assert told(judge(other(ran("node", "a", **({"alloc_id": "x"} | changes)), roles=roles))) == []
 
 
-def test_instance_of_the_second_job_that_nomad_lists_is_told_once(expected, node, instance, seen, ran):
-    """As an error, of that client."""
-    there = seen(
-        instance("node", "a", alloc_id="x"), ran=[ran("node", "a")], others=(other(ran("node", "a", alloc_id="x")),)
-    )
-
-    status = plugins.compare_plugin(expected(controllers=0), there, (node("a"),))
-
-    assert [(item.severity, item.code) for item in status.findings] == [("error", "instance-duplicate")]
-
-
-def test_many_clients_are_a_number(expected, node, instance, seen, ran):
-    """Five names are enough."""
-    names = "abcdefg"
-    there = seen(
-        *(instance("node", name) for name in names),
-        ran=[ran("node", name) for name in names],
-        others=(other(*(ran("node", name, alloc_id=f"x-{name}") for name in names)),),
-    )
-
-    [finding] = plugins.compare_plugin(expected(controllers=0), there, tuple(map(node, names))).findings
-
-    assert finding.found == "instances on a, b, c, d, e and 2 more"
-
-
 def test_job_that_cannot_be_read_is_told(judge):
     """With what the token lacks."""
     status = judge(other(unread="GET /v1/job/old: status 403: Permission denied"))

@@ -39,13 +39,6 @@ def strict():
         yield made
 
 
-@pytest.fixture
-def own():
-    """A cluster for one test, whose clients may go."""
-    with live.started(watch_s=0.1) as made:
-        yield made
-
-
 def states(seen):
     """Return client, status and proof of each row."""
     return [(row.node_name, row.status, row.evidence) for row in seen.status.instances]
@@ -59,16 +52,6 @@ def test_healthy_by_its_own_word(shared):
 
     assert states(seen) == [("one", "healthy", "csi"), ("two", "healthy", "csi")]
     assert [row.zone for row in seen.status.instances] == ["us-east-1a", "us-east-1b"]
-
-
-def test_unhealthy_after_its_health_timeout(shared):
-    """The same task is no start any more when Nomad gave it up once; restarted again and again it is flapping."""
-    plugin = shared.run("never", command="/bin/sleep", arguments=["600"], health_timeout="1s")
-
-    plugin.until("unhealthy")
-    seen = plugin.until("flapping", "flapping")
-
-    assert "was never well: Plugin became unhealthy: Error: CSI plugin failed probe" in seen.status.instances[0].detail
 
 
 def test_hung_by_its_own_silence(shared):
@@ -106,31 +89,6 @@ def test_restarted_in_place_while_nomad_calls_it_healthy(patient, monkeypatch):
     assert states(seen)[0] == ("one", "restarted", "nomad")
     monkeypatch.setattr(events, "SETTLES_S", 0.0)
     assert plugin.until("healthy").status.instances[0].detail == "restarted once so far"
-
-
-def test_restarted_between_two_looks(patient, monkeypatch):
-    """Two looks see it, however old Nomad's word may be."""
-    monkeypatch.setattr(events, "SETTLES_S", 0.0)
-    plugin = patient.run("watched")
-    plugin.until("healthy")
-    looker = plugin.looker()
-    before = looker.observe()
-    plugin.kill("two")
-
-    [seen] = looker.observe(before)
-
-    assert [row.status for row in seen.status.instances] == ["healthy", "restarted"]
-
-
-def test_version_that_changed_is_asked_of_the_instance(shared):
-    """Nomad asks once at the start; an exchanged binary shows in the instance's own answer."""
-    plugin = shared.run("newer")
-    plugin.until("healthy")
-    plugin.fault("two", version="v9")
-
-    [seen] = plugin.looker(client_data_dir=str(shared.data_dir)).observe()
-
-    assert states(seen) == [("one", "healthy", "csi"), ("two", "wrong-identity", "csi")]
 
 
 @pytest.mark.parametrize("evidence", ["nomad", "csi"])

@@ -2,9 +2,7 @@
 
 import pytest
 
-from nomad_csi.health import found
 from nomad_csi.health import plugins as statuses
-from nomad_csi.nomad import jobs, nodes, plugins
 
 
 def codes(status):
@@ -34,23 +32,6 @@ def test_zero_of_zero_is_not_healthy(expected, seen):
     assert status.status == "missing"
     assert status.counts == "0/0 nodes"
     assert status.evidence == "-"
-
-
-def test_recording_of_a_healthy_monolith_is_healthy(expected, recorded):
-    """A real agent's healthy plugin is, with the allocation that serves both roles."""
-    record = plugins.get(recorded("02-plugin-healthy"), "hostpath")
-    [allocation] = jobs.allocations(recorded("02-job-allocations"), "default", "hostpath")
-    clients = nodes.list_nodes(recorded("00-nodes"))
-    there = found.PluginFound(plugin=record, ran=(found.Ran(job_id="hostpath", allocation=allocation),))
-    wanted = expected(plugin_id="hostpath", provider="hostpath.csi.k8s.io", version="v1.18.0", task_driver="raw_exec")
-
-    status = statuses.compare_plugin(wanted, there, clients)
-
-    assert (status.status, status.findings) == ("healthy", ())
-    assert [(row.role, row.alloc_id[:8], row.detail) for row in status.instances] == [
-        ("controller", "780a85f8", ""),
-        ("node", "780a85f8", ""),
-    ]
 
 
 def test_missing_node_says_what_its_task_reported(expected, node, instance, seen, ran):
@@ -253,17 +234,6 @@ def test_instance_on_a_client_that_needs_none_is_a_note(expected, node, instance
     ]
 
 
-def test_controller_counts_where_it_may_stay(expected, node, instance, seen):
-    """Nomad leaves a controller on a client that was only marked ineligible, but not on a draining one."""
-    there = seen(instance("controller", "b"), instance("node", "a"))
-    ineligible = statuses.compare_plugin(expected(), there, (node("a"), node("b", eligible=False)))
-    draining = statuses.compare_plugin(expected(), there, (node("a"), node("b", draining=True, eligible=False)))
-
-    assert ineligible.status == "healthy"
-    assert codes(draining) == [("warning", "client-not-counted"), ("error", "controller-missing")]
-    assert draining.findings[1].found == ("0 that ever reported healthy; not counted: b (on a client that is draining)")
-
-
 def test_csi_proof_that_cannot_be_had_is_a_finding(expected, node, instance, seen):
     """Where the plan wants the plugin's own answers, Nomad's word is not enough."""
     status = statuses.compare_plugin(expected(controllers=0, evidence="csi"), seen(instance("node", "a")), (node("a"),))
@@ -274,13 +244,3 @@ def test_csi_proof_that_cannot_be_had_is_a_finding(expected, node, instance, see
         "here, use --on-nodes, or run as root on that client; or set verify.evidence to nomad"
     ]
     assert status.healthy_nodes == 1
-
-
-def test_notes_on_healthy_instances(expected, node, instance, seen, ran):
-    """Earlier restarts are shown, and fail nothing."""
-    there = seen(instance("node", "a"), ran=[ran("node", "a", restarts=2)])
-
-    status = statuses.compare_plugin(expected(controllers=0), there, (node("a"),))
-
-    assert status.status == "healthy"
-    assert [row.detail for row in status.instances] == ["restarted 2 times so far"]

@@ -167,22 +167,6 @@ def _eligible():
     return {"SchedulingEligibility": "eligible", "Drivers": {"docker": {"Detected": True, "Healthy": True}}}
 
 
-def test_a_client_on_which_nothing_was_placed_is_named(cluster, ask):
-    """No room, or another pool."""
-    cluster.reply("GET", f"/v1/job/{JOB}/allocations", 200, [])
-
-    metric = {"NodesEvaluated": 1, "DimensionExhausted": {"memory": 1}}
-    cluster.reply("POST", f"/v1/job/{JOB}/plan", 200, {"FailedTGAllocs": {"probe": metric}})
-
-    found = ask(timeout_s=0.05)
-
-    assert found.rows[0].detail == (
-        "the probe was not placed there within 0.05 s (Nomad's reason: memory exhausted (1 node)): compare the job's "
-        "node pool, datacenters and room"
-    )
-    assert purged(cluster)
-
-
 def test_rejects_a_token_that_may_not_read_logs(cluster, ran, ask):
     """The right is named, and the job is gone all the same."""
     ran()

@@ -102,25 +102,6 @@ def test_a_refusal_is_a_finding_with_the_right_that_is_missing(cluster, look, me
     assert status.findings[0].advice.startswith(said)
 
 
-@pytest.mark.parametrize(
-    ("change", "why", "advice"),
-    [
-        ({"Status": "down"}, "the client is down", "check the client with `nomad node status`"),
-        ({"Drivers": {}}, "the task driver docker is not healthy on the client", "enable it; or ask on the client"),
-    ],
-)
-def test_a_client_that_runs_no_job_is_a_finding(cluster, plugin_cluster, look, change, why, advice):
-    """Where nobody can be asked, nothing is registered."""
-    cluster.replies["GET", "/v1/nodes"] = []
-    plugin_cluster.nodes(change)
-
-    [finding] = [item for item in look().findings if item.code == "socket-not-needed"]
-
-    assert finding.found == f"none from 1 of 1, on a: {why}"
-    assert finding.advice.startswith(advice)
-    assert cluster.sent("POST") == []
-
-
 def test_an_instance_that_was_replaced_meanwhile_is_not_silent(cluster, plugin_cluster, look):
     """Nomad is asked again after the job: the new one was not there to be asked."""
     plugin_cluster.plugin(alloc_id="alloc-b")

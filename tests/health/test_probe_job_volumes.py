@@ -7,7 +7,7 @@ import pytest
 from nomad_csi import nomad
 from nomad_csi.csi import report, validation
 from nomad_csi.diagnosis import verification
-from nomad_csi.health import probe_deep, probe_run, probed
+from nomad_csi.health import probe_run, probed
 from nomad_csi.nomad import nodes, plugins, volumes
 from nomad_csi.plan import model, probe_job, registration
 from tests import clocks, replies
@@ -189,40 +189,3 @@ def test_secrets_of_the_spec_are_in_no_job(verify):
     assert "NOMAD_CSI_PROBE_VOLUMES_0" not in source
     assert CANARY not in source
     assert CANARY not in json.dumps(found.as_json())
-
-
-def test_a_namespace_that_may_not_be_read_hides_no_other(scripted):
-    """Its volumes are named, and those of the others are compared."""
-    uses = [{"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}]
-    far = {"Topologies": [{"Segments": {"zone": "z"}}], "RequestedCapabilities": uses}
-    open_one = {"ID": "mysql", "Namespace": "default", "ExternalID": "vol-1", "PluginID": "p"} | far
-    listed = [
-        open_one,
-        {"ID": "hidden", "Namespace": "secret", "PluginID": "p"},
-        {"ID": "x", "Namespace": "default", "PluginID": "other"},
-    ]
-    scripted.reply("GET", "/v1/volumes", 200, listed)
-    scripted.reply("GET", "/v1/volume/csi/mysql", 200, open_one)
-    scripted.reply("GET", "/v1/volume/csi/hidden", 403, "Permission denied")
-    row = probed.ProbedInstance(
-        role="node",
-        node_id="id-a",
-        node_name="a",
-        alloc_id="alloc-a",
-        status="ready",
-        detail="",
-        report=READY,
-        instance=instance("a", role="node"),
-    )
-
-    with nomad.Nomad(
-        nomad.Connection(address=scripted.address, token="t"), timeout_s=60.0, clock=clocks.Clock()
-    ) as asking:
-        needs, unread = probe_deep._needs(asking, "p")
-    found = (*unread, *probed.compare_needs("p", (row,), needs))
-
-    assert [(item.code, item.found) for item in found if item.code == "volumes-unread"] == [
-        ("volumes-unread", "1 volume of namespace secret (hidden)")
-    ]
-    assert "csi-read-volume in namespace secret" in found[0].advice
-    assert "volume default/mysql" in {item.subject for item in found}

@@ -2,7 +2,6 @@
 
 import pytest
 
-from nomad_csi import findings
 from nomad_csi.csi import report
 from nomad_csi.health import probed
 
@@ -67,28 +66,3 @@ def test_a_problem_of_a_client_does_not_hide_what_it_answered(picture):
     found = picture({"id-b": answer("node-b", problem="one folder is locked")})
 
     assert [row.status for row in found.rows if row.node_name == "b"] == ["ready"]
-
-
-@pytest.mark.parametrize(
-    ("code", "severity", "expected"), [("node-missing", "error", False), ("client-full", "warning", True)]
-)
-def test_an_error_besides_is_a_no(picture, code, severity, expected):
-    """What answers have against the volumes counts; a warning is told."""
-    told = findings.finding(code, "y", expected="this", found="that", advice="do")
-    answers = {"id-a": answer("controller-a", "node-a"), "id-b": answer("node-b"), "id-c": answer("node-c")}
-
-    found = picture(answers, (told,))
-
-    assert found.ok is expected
-    assert f"{severity}: {code}: y: expected this, found that; do" in found.as_table()
-    assert found.as_json()["findings"] == [
-        {
-            "code": code,
-            "subject": "y",
-            "severity": severity,
-            "expected": "this",
-            "found": "that",
-            "advice": "do",
-            "cause": "",
-        }
-    ]

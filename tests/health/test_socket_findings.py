@@ -107,19 +107,6 @@ def test_a_policy_allows_for_silent_clients_where_enough_others_answered(judged,
     assert status.ok == (found[0] == "warning")
 
 
-def test_enough_verified_controllers_allow_for_another(expected, node, instance, seen):
-    """One more than planned is on its way out."""
-    there = seen(
-        instance("controller", "a"),
-        instance("controller", "b"),
-        probed={("controller-a", "controller"): READY, ("controller-b", "controller"): LATE},
-    )
-
-    status = statuses.compare_plugin(expected(controllers=1, nodes=0), there, (node("a"), node("b")))
-
-    assert [item[:2] for item in told(status) if item[1].startswith("socket")] == [("warning", "socket-not-needed")]
-
-
 def test_a_client_that_need_not_have_it_is_a_warning(expected, node, instance, seen):
     """A draining one takes no job; it is named all the same."""
     there = seen(instance("node", "a"), instance("node", "b"), probed=keyed(a=READY, b=LATE))
