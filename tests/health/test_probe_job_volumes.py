@@ -179,6 +179,13 @@ def test_what_the_controller_says_is_a_finding_of_the_volume(verify):
     assert "NOMAD_CSI_PROBE_VOLUMES_0" in source
 
 
+def test_two_checks_run_one_job(verify):
+    """The sockets are asked at the second, which counts."""
+    _, sources = verify([], watch_s=0.01)
+
+    assert len(sources) == 1
+
+
 def test_secrets_of_the_spec_are_in_no_job(verify):
     """Such a volume is told as not validated."""
     found, [source] = verify([], secrets={"password": CANARY})
