@@ -258,3 +258,13 @@ def test_what_a_killed_run_left_behind_is_removed(cluster, ran, ask):
     removed = [path for path, _ in cluster.sent("DELETE") if JOB not in path]
     assert asked == ["/v1/jobs?namespace=default&prefix=nomad-csi-probe-"]
     assert removed == [f"/v1/job/{LEFT}?namespace=default&purge=true"]
+
+
+def test_a_plugin_without_instances_is_not_healthy(cluster, plugin_cluster, ask):
+    """0 of 0 is no health."""
+    cluster.replies["GET", "/v1/plugin/csi/aws-ebs0"] = []
+    plugin_cluster.plugin(instances=0)
+
+    found = ask()
+
+    assert (found.rows, found.ok) == ((), False)
