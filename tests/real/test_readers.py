@@ -12,7 +12,6 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.hcl import files, read, volume
-from nomad_csi.lint import judge
 from nomad_csi.migration import adopt
 
 NOMAD = shutil.which("nomad")
@@ -179,66 +178,3 @@ def test_a_job_is_adopted_from_nomads_own_json_as_from_its_file(name):
 
     assert from_json.document == from_file.document
     assert {remark.text for remark in from_json.remarks} == {remark.text for remark in from_file.remarks}
-
-
-BLOCKS = """\
-job "j" {
-  group "g" {
-    volume "v" {
-      type            = "csi"
-      source          = "v"
-      access_mode     = "single-node-writer"
-      attachment_mode = "file-system"
-      read_only       = true
-      per_alloc       = false
-      sticky          = false
-      mount_options {
-        fs_type     = "ext4"
-        mount_flags = ["noatime"]
-      }
-    }
-    task "t" {
-      driver = "docker"
-      volume_mount {
-        volume           = "v"
-        destination      = "/v"
-        propagation_mode = "private"
-        read_only        = true
-        selinux_label    = "Z"
-      }
-      csi_plugin {
-        id                     = "p"
-        type                   = "node"
-        mount_dir              = "/csi"
-        stage_publish_base_dir = "/local/csi"
-        health_timeout         = "60s"
-      }
-    }
-  }
-}
-"""
-"""Every name that the blocks of volumes and plugins have."""
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ("", ""),
-        ("health_timeout", "helth_timeout"),
-        ("propagation_mode", "propagation"),
-        ("access_mode ", "mode "),
-        ("fs_type", "fstype"),
-    ],
-)
-def test_lint_finds_unknown_the_names_that_nomad_refuses(tmp_path, old, new):
-    """In the blocks of volumes and plugins; of a job with all names that there are, neither refuses one."""
-    path = tmp_path / "j.nomad.hcl"
-    path.write_text(BLOCKS.replace(old, new, 1), encoding="utf-8")
-
-    done = subprocess.run([NOMAD, "job", "run", "-output", str(path)], check=False, capture_output=True, text=True)
-    found = [item for item in judge.judge([files.load(path)]) if item.code == "block-key-unknown"]
-
-    assert ("Unsupported argument" in done.stdout + done.stderr) == bool(found) == bool(old)
-    if not old:
-        again = judge.judge([files.parse(done.stdout, "j.json")])
-        assert "block-key-unknown" not in {item.code for item in again}

@@ -7,33 +7,17 @@ from nomad_csi.findings import Finding
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
 from nomad_csi.lint.model import Consumer, finding_at_line
-from nomad_csi.spec import names, problems
+from nomad_csi.spec import names
 
 _NO_MOUNTS = frozenset({"raw_exec", "qemu"})
-_NAMES = {
-    "csi_plugin": ("health_timeout", "id", "mount_dir", "stage_publish_base_dir", "type"),
-    "mount_options": ("fs_type", "mount_flags"),
-    "volume": (
-        "access_mode", "attachment_mode", "mount_options", "per_alloc", "read_only", "source", "sticky", "type",
-    ),
-    "volume_mount": ("destination", "propagation_mode", "read_only", "selinux_label", "volume"),
-}  # fmt: skip
-"""Names that Nomad reads in the blocks of a job that concern volumes and plugins."""
 
 
 def check_job(job: jobs.JobFile) -> Iterator[Finding]:
-    """Yield findings for what Nomad refuses in the volume blocks of *job*, of any type."""
+    """Yield findings for the volume blocks of *job*, of any type, and for mounts without one."""
     for group in job.groups:
         requests = jobs.labelled(group.body, "volume")
-        options = [item for request in requests for item in values.blocks(request, "mount_options")]
-        blocks = [*(("volume", item) for item in requests), *(("mount_options", item) for item in options)]
-        for task in group.tasks:
-            blocks += [
-                (name, item) for name in ("csi_plugin", "volume_mount") for item in values.blocks(task.body, name)
-            ]
-        found = [item for name, block in blocks for item in _unknown(name, block)]
         known = {label for request in requests for label in request.labels}
-        found += [item for task in group.tasks for item in _undefined(task, known)]
+        found = [item for task in group.tasks for item in _undefined(task, known)]
         found += [item for request in requests for item in _host_volume(request)]
         for item in found:
             yield dataclasses.replace(item, subject=f"group {group.name} of job {job.id}")
@@ -47,15 +31,6 @@ def _host_volume(request: values.Map) -> Iterator[Finding]:
         yield finding_at_line("host-volume-per-alloc", request.at("per_alloc"), "per_alloc with a host volume")
     if request.get("sticky") is True:
         yield finding_at_line("host-volume-sticky", request.at("sticky"), "sticky with a host volume")
-
-
-def _unknown(name: str, block: values.Map) -> Iterator[Finding]:
-    known = _NAMES[name]
-    for key in block:
-        if key not in (*known, values.LABELS):
-            close = problems.suggestion(key, known)
-            advice = f"did you mean {close}?" if close else f"use one of {', '.join(known)}"
-            yield finding_at_line("block-key-unknown", block.at(key), f"{key!a} in a {name} block", advice)
 
 
 def _undefined(task: jobs.TaskBlock, known: set[str]) -> Iterator[Finding]:

@@ -42,7 +42,11 @@ def adopt(
         of_plugin = [content for _, content in found if content.get("plugin_id") == plugin_id]
         documents.append(plugins.adopt(plugin_id, each, of_plugin, remarks))
         known[plugin_id] = next((driver for part in each if (driver := model.row_of(part.task))), None)
-    adopted = [_volume(file.name, content, known, remarks) for file, content in found]
+    adopted = []
+    for file, content in found:
+        plugin_id = jobs.text(content, "plugin_id")
+        driver = known[plugin_id] if plugin_id in known else volumes.driver_of(content)
+        adopted.append(volumes.adopt(content, driver, file.name, remarks))
     aws = storage_found or aws_storage.AwsStorage()
     regions, systems = aws_storage.fill(adopted, aws, remarks, takes_over=takes_over)
     _fill_sharing(adopted)
@@ -130,14 +134,6 @@ def _parts(files: Sequence[parsed.File], remarks: model.Remarks) -> dict[str, li
                 text = f"job {job.id} runs no CSI plugin, so nothing of it goes into the spec: {what}"
                 remarks.add("note", file.name, job.body.line, text)
     return found
-
-
-def _volume(
-    file: str, content: values.Map, known: dict[str, drivers.Driver | None], remarks: model.Remarks
-) -> dict[str, Any]:
-    plugin_id = jobs.text(content, "plugin_id")
-    driver = known[plugin_id] if plugin_id in known else volumes.driver_of(content)
-    return volumes.adopt(content, driver, file, remarks)
 
 
 def _plugins_of(

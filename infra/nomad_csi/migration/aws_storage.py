@@ -88,11 +88,8 @@ def collect(found: Iterable[TerraformObject]) -> AwsStorage:
     return AwsStorage(by_type=by_type)
 
 
-def region(external_id: str, storage: AwsStorage) -> str:
-    """Return the region of a volume's storage; empty where the state lacks it."""
-    held = storage.find(external_id)
-    if held is None:
-        return ""
+def _region(held: TerraformObject) -> str:
+    """Return the region of storage: that of its ARN, else of its zone."""
     parts = str(held.attributes.get("arn") or "").split(":")
     if len(parts) > 3:  # noqa: PLR2004  # of an ARN
         return parts[3]
@@ -110,28 +107,34 @@ def fill(
     under ``existing``.
     """
     found = [item for item in volumes if item.get("existing", {}).get("external_id")]
-    used = [_storage_id(item) for item in found]
-    unused = (set(storage.of(EBS)) | set(storage.of(FILE_SYSTEM))) - set(used)
+    used = [_ids(item) for item in found]
+    unused = (set(storage.of(EBS)) | set(storage.of(FILE_SYSTEM))) - {storage_id for storage_id, _ in used}
     if unused:
         text = f"storage that no volume uses, which stays with Terraform: {', '.join(sorted(unused))}"
         remarks.add("note", model.TERRAFORM, 0, text)
     regions: dict[str, set[str]] = {}
     systems: dict[str, tuple[str, Any]] = {}
-    for volume in found:
+    for volume, (storage_id, point_id) in zip(found, used, strict=True):
         external_id = volume["existing"]["external_id"]
         held = storage.find(external_id)
         if held is None:
             continue
-        regions.setdefault(str(volume.get("plugin_id")), set()).add(region(external_id, storage))
+        regions.setdefault(str(volume.get("plugin_id")), set()).add(_region(held))
         if zone := str(held.attributes.get("availability_zone") or ""):
             volume["existing"].setdefault("availability_zone", zone)
-        if takes_over and _points(found, external_id) > 1:
+        if takes_over and point_id and [point for _, point in used].count(point_id) > 1:
             text = f"{held.address} stays under existing: several volumes use the same access point"
             remarks.add("note", held.address, 0, text)
         elif takes_over:
-            shared = systems if used.count(_storage_id(volume)) > 1 else None
+            shared = systems if [other for other, _ in used].count(storage_id) > 1 else None
             _declare_storage(volume, held, storage, remarks, shared)
     return regions, dict(systems.values())
+
+
+def _ids(volume: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the id of a volume's storage, and of its access point; empty: it has none."""
+    external_id = str(volume["existing"]["external_id"])
+    return aws_records.parts(external_id) or (external_id, "")
 
 
 def fill_roles(
@@ -319,19 +322,6 @@ def _tags(given: Attributes) -> dict[str, Any]:
     found = given.get("tags")
     own = {key: value for key, value in (found if isinstance(found, Mapping) else {}).items() if value}
     return model.filled({"tags": {key: value for key, value in own.items() if not key.startswith("aws:")}})
-
-
-def _points(volumes: Iterable[Mapping[str, Any]], external_id: str) -> int:
-    """Return how many of *volumes* use the access point in *external_id*; 0 where it has none."""
-    point = (aws_records.parts(external_id) or ("", ""))[1]
-    ids = (str(item.get("existing", {}).get("external_id", "")) for item in volumes)
-    return sum((aws_records.parts(each) or ("", ""))[1] == point for each in ids) if point else 0
-
-
-def _storage_id(volume: Mapping[str, Any]) -> str:
-    external_id = str(volume["existing"]["external_id"])
-    known = aws_records.parts(external_id)
-    return known[0] if known else external_id
 
 
 def _zone(target: TerraformObject) -> str:
