@@ -42,7 +42,8 @@ def _listed(
             item["description"], _WIDTH, initial_indent=" " * 4, subsequent_indent=" " * 4, break_on_hyphens=False
         )
         inner = object_type(item.get("items", item))
-        yield from _listed(inner.get("properties", {}), inner.get("required", ()), f"{path}{'[]' * ('items' in item)}.")
+        below = f"{path}[]." if "items" in item else f"{path}."
+        yield from _listed(inner.get("properties", {}), inner.get("required", ()), below)
 
 
 def object_type(item: Mapping[str, Any]) -> Mapping[str, Any]:
