@@ -1,5 +1,6 @@
 """Repeated verification: results, changes between runs, and runs without a response of Nomad."""
 
+import dataclasses
 import datetime as dt
 import time
 from collections.abc import Iterator, Mapping
@@ -42,7 +43,7 @@ class StatusChange:
 
     def as_json(self) -> dict[str, str]:
         """Return ``subject``, ``before``, ``after`` and ``detail``."""
-        return {"subject": self.subject, "before": self.before, "after": self.after, "detail": self.detail}
+        return dataclasses.asdict(self)
 
 
 def changes_between(before: VerificationReport, after: VerificationReport) -> tuple[StatusChange, ...]:
