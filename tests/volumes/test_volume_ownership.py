@@ -367,6 +367,16 @@ def test_command_respects_owner_records(ours, who, outcome, owner, owner_of_new)
     assert (ours.owner(), ours.owner("new")) == (owner, owner_of_new)
 
 
+def test_volume_that_gets_an_owner_record_is_named(ours):
+    """It was registered without one, and does not change."""
+    ours.apply(document("bare"), who=owner_records.NO_OWNER)
+
+    [outcome] = ours.apply(document("bare"))
+
+    assert (outcome.status, outcome.reason) == ("unchanged", "taken over: it had no owner record")
+    assert ours.owner("bare") == "shop/prod"
+
+
 def test_refused_volume_leaves_no_owner_record(ours):
     """The others have theirs."""
     outcomes = ours.apply(document("good"), document("bad", pluginId="ghost"))
