@@ -24,9 +24,9 @@ def asked(monkeypatch):
     """Record what the library is asked; it has one snapshot."""
     calls = []
 
-    def create(_client, wanted, *, wait_s, tell):
+    def create(_client, wanted, *, wait_s, report):
         calls.append(("create", wanted, wait_s))
-        tell("snapshot snap-1 is not ready")
+        report("snapshot snap-1 is not ready")
         return MADE
 
     monkeypatch.setattr(volume_snapshots, "create", create)
