@@ -60,7 +60,7 @@ FileSystem = Annotated[
 
 QUESTIONS = {
     "form": "a Pulumi program in python, yaml or typescript, or hcl for committed files without Pulumi",
-    "storages": f"storage: one or more of {', '.join(project.STORAGES)}",
+    "storages": f"kinds of storage, one or more of {', '.join(project.STORAGES)}",
     "region": "AWS region of the storage, such as us-east-1",
     "zones": "Availability Zones of the Nomad clients, such as us-east-1a us-east-1b",
     "role_name": "name of the IAM role of the Nomad clients",
