@@ -30,7 +30,7 @@ def objection(changes, said):
         namespace="prod", volume_id="mysql", confirmation="prod/mysql", external_id=words.pop("external_id")
     )
     return deletion_proof.objection(
-        request, deletion_proof.DeletionOptions(**recorded, **words), deletion_proof.Storage(**seen)
+        request, deletion_proof.DeletionOptions(**recorded, **words), deletion_proof.StorageToDelete(**seen)
     )
 
 
@@ -111,7 +111,7 @@ REGISTERED = {"created": CREATED, "another": ANOTHER, "no": ""}
 )
 def test_owner_record_shows_what_a_plugin_created(record, registered, tagged):
     """By the name of the registration, else by the external id of the deregistered volume; never against a tag."""
-    storage = deletion_proof.Storage(
+    storage = deletion_proof.StorageToDelete(
         external_id=ID,
         is_registered=registered != "no",
         name=REGISTERED[registered],

@@ -34,7 +34,7 @@ from nomad_csi.volumes import (
     sharing,
     volume_snapshots,
 )
-from nomad_csi.volumes.deletion_proof import DeletionOptions, DeletionOutcome, DeletionRequest, Status, Storage
+from nomad_csi.volumes.deletion_proof import DeletionOptions, DeletionOutcome, DeletionRequest, Status, StorageToDelete
 
 LEAVING_S = 60.0
 """How long storage may still be observed after its deletion was accepted: EC2 and storage systems need time."""
@@ -92,7 +92,7 @@ class _Deletion:
     client: nomad.Nomad
     request: DeletionRequest
     options: DeletionOptions
-    storage: Storage = field(default_factory=Storage)
+    storage: StorageToDelete = field(default_factory=StorageToDelete)
     snapshot: volume_snapshots.LastSnapshot = field(default_factory=volume_snapshots.LastSnapshot)
     waited_s: float = 0.0
     """Seconds that its deregistration has taken."""
@@ -150,7 +150,7 @@ class _Deletion:
 
     # 1. Which storage is meant, and which deleter deletes it.
 
-    def find(self) -> Storage:
+    def find(self) -> StorageToDelete:
         """
         Return the registered storage, else what the user, a stack or the owner record named, else what is tagged as it.
 
@@ -163,7 +163,7 @@ class _Deletion:
             kept = record or owner_records.NO_RECORD
             named = request.external_id or (made.external_id if made else "") or kept.external_id
             is_recorded = bool(named) and kept.external_id == named and bool(kept.storage_name)
-            return Storage(
+            return StorageToDelete(
                 external_id=named or self._find_tagged(),
                 plugin_id=request.plugin_id or (kept.plugin_id if is_recorded else ""),
                 is_recorded=is_recorded,
@@ -172,7 +172,9 @@ class _Deletion:
             raise errors.RefusedError(
                 f"{request.key} is registered with {volume.external_id}, not {request.external_id}; nothing was changed"
             )
-        return Storage(external_id=volume.external_id, plugin_id=volume.plugin_id, name=volume.name, is_registered=True)
+        return StorageToDelete(
+            external_id=volume.external_id, plugin_id=volume.plugin_id, name=volume.name, is_registered=True
+        )
 
     def _find_tagged(self) -> str:
         """Return the storage that has the volume in its tag; that of other clusters only if there is no other."""

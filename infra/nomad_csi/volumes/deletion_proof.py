@@ -129,7 +129,7 @@ class DeletionOutcome(outcome.VolumeOutcome):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Storage:
+class StorageToDelete:
     """The storage that a request refers to, and what is known of it."""
 
     external_id: str = ""
@@ -168,7 +168,7 @@ Tag of an EBS volume with the name that it was created by. Source: kubernetes-si
 """
 
 
-def is_created(record: owner_records.OwnerRecord | None, storage: Storage) -> bool:
+def is_created(record: owner_records.OwnerRecord | None, storage: StorageToDelete) -> bool:
     """
     Return whether the owner *record* shows that a plugin created the storage for the volume.
 
@@ -186,13 +186,15 @@ def is_created(record: owner_records.OwnerRecord | None, storage: Storage) -> bo
     return bool(record.external_id) and record.external_id == storage.external_id
 
 
-def objection(request: DeletionRequest, options: DeletionOptions, storage: Storage) -> str:
+def objection(request: DeletionRequest, options: DeletionOptions, storage: StorageToDelete) -> str:
     """Return why the storage may not be deleted as the volume; empty if it may. Pure."""
     judges = (_objections_of_origin, _objections_of_owner, _objections_of_cluster)
     return next((why for judge in judges for why in judge(request, options, storage)), "")
 
 
-def _objections_of_origin(request: DeletionRequest, options: DeletionOptions, storage: Storage) -> Iterator[str]:
+def _objections_of_origin(
+    request: DeletionRequest, options: DeletionOptions, storage: StorageToDelete
+) -> Iterator[str]:
     """
     Yield an objection if nothing verifies that the storage was created through this package.
 
@@ -215,13 +217,13 @@ def _objections_of_origin(request: DeletionRequest, options: DeletionOptions, st
     )
 
 
-def _is_made(request: DeletionRequest, options: DeletionOptions, storage: Storage) -> bool:
+def _is_made(request: DeletionRequest, options: DeletionOptions, storage: StorageToDelete) -> bool:
     """Return whether a stack's state records that its plugin created the storage as the volume."""
     made = options.made.get(request.key)
     return made is not None and made.external_id == storage.external_id
 
 
-def _objections_of_owner(request: DeletionRequest, options: DeletionOptions, storage: Storage) -> Iterator[str]:
+def _objections_of_owner(request: DeletionRequest, options: DeletionOptions, storage: StorageToDelete) -> Iterator[str]:
     """Yield an objection to another owner: if a tag or the owner record names a stack, only that stack may delete."""
     key, external_id = request.key, storage.external_id
     recorded = storage.owner
@@ -236,7 +238,9 @@ def _objections_of_owner(request: DeletionRequest, options: DeletionOptions, sto
             yield f"{key} belongs to stack {owner} by {by}: delete it there, or act for that stack with --owner {owner}"
 
 
-def _objections_of_cluster(request: DeletionRequest, options: DeletionOptions, storage: Storage) -> Iterator[str]:
+def _objections_of_cluster(
+    request: DeletionRequest, options: DeletionOptions, storage: StorageToDelete
+) -> Iterator[str]:
     """
     Yield an objection if it belongs to another cluster, or lacks evidence that it belongs to this one.
 
