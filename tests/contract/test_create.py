@@ -239,6 +239,19 @@ def test_another_size_does_what_the_comparison_says(client, wanted, sizes, kind)
     assert compared().differences == (before.differences if kind == "refused" else ())
 
 
+def test_less_than_it_has_is_refused_here_and_not_by_nomad(client, wanted):
+    """Nomad takes the request and changes nothing: storage never shrinks."""
+    document = wanted("shrinks", capacity_min_bytes=2 * MIB)
+    made = volume_creation.create(client, document).volume
+    less = dataclasses.replace(document, external_id=made.external_id, capacity_min_bytes=MIB)
+
+    before = compare.compare_volume(less, volumes.get(client, "default", document.volume_id), made_by_plugin=True)
+    volume_creation.change(client, less)
+
+    assert before.kind == "refused"
+    assert volumes.get(client, "default", document.volume_id).capacity_bytes == made.capacity_bytes
+
+
 def test_places_that_the_plugin_chose_are_no_difference(client, wanted):
     """Nomad refuses a request for them; sent as it has them, the rest of the volume can change."""
     document = wanted("placed")

@@ -84,7 +84,7 @@ class ExaminedVolume:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Storage:
+class KnownStorage:
     """The storage of volumes, as AWS has it in one region."""
 
     region: str
@@ -95,7 +95,7 @@ class Storage:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Account(Storage):
+class Account(KnownStorage):
     """Data from AWS in one region."""
 
     instances: Mapping[str, aws_records.Ec2Instance] | Unknown

@@ -93,13 +93,13 @@ def _account(found: facts.ObservedCluster, region: str) -> facts.Account:
     )
 
 
-def read_storage(external_ids: Sequence[str], region: regions.Region) -> facts.Storage:
+def read_storage(external_ids: Sequence[str], region: regions.Region) -> facts.KnownStorage:
     """Return the storage among *external_ids* that AWS has in *region*; two requests and one for each file system."""
     if not region.name:
         unknown = facts.Unknown(reason=region.reason, is_expected=region.is_expected)
-        return facts.Storage(region="", volumes=unknown, file_systems=unknown)
+        return facts.KnownStorage(region="", volumes=unknown, file_systems=unknown)
     with calls.within(ACCOUNT_S):
-        return facts.Storage(
+        return facts.KnownStorage(
             region=region.name,
             volumes=_asked(functools.partial(ebs_volumes.read_volumes, external_ids, region.name)),
             file_systems=_asked(functools.partial(file_systems.find, external_ids, region.name)),

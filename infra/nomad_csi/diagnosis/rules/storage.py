@@ -175,7 +175,7 @@ def find_missing(found: facts.ObservedCluster, account: facts.Account) -> Iterat
     yield from missing(account, found.known_volumes)
 
 
-def missing(storage: facts.Storage, volumes: Iterable[facts.ExaminedVolume]) -> Iterator[facts.Outcome]:
+def missing(storage: facts.KnownStorage, volumes: Iterable[facts.ExaminedVolume]) -> Iterator[facts.Outcome]:
     """Yield the *volumes* whose storage is gone by *storage*; by parts of it that are not known, nothing is checked."""
     on_ebs = [volume for volume in volumes if facts.is_ebs(volume)]
     on_efs = [(volume, parts) for volume in volumes if (parts := aws_records.parts(volume.external_id))]
@@ -195,7 +195,7 @@ def missing(storage: facts.Storage, volumes: Iterable[facts.ExaminedVolume]) -> 
             yield _missing(storage, volume, "EFS DescribeAccessPoints", text)
 
 
-def _missing(storage: facts.Storage, volume: facts.ExaminedVolume, call: str, found: str) -> Finding:
+def _missing(storage: facts.KnownStorage, volume: facts.ExaminedVolume, call: str, found: str) -> Finding:
     evidence = f"{volume.place}: external id {volume.external_id}; {call} in {storage.region}: {found}"
     return finding("storage-missing", volume.subject, found=evidence)
 
