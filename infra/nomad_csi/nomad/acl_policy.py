@@ -111,10 +111,7 @@ COMMANDS: Mapping[str, Rights] = {
     ),
     "snapshot create": Rights(volumes=("change snapshots",)),
     "snapshot list": Rights(volumes=(*_READ_VOLUMES, "list snapshots")),
-    "snapshot delete": Rights(
-        volumes=("list volumes", "list snapshots", "change snapshots"),
-        remark="a snapshot of storage that is not registered, and kept by an owner record, needs to read variables, too",
-    ),
+    "snapshot delete": Rights(volumes=("list volumes", "list snapshots", "change snapshots")),
     "claims": Rights(volumes=(*_READ_VOLUMES, "read job"), cluster=("read plugin", "read clients", "read servers")),
     "claims repair": Rights(
         volumes=(*_READ_VOLUMES, "detach volume", "deregister volume", "write volume", *_TOUCH_RECORDS),
