@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from nomad_csi.nomad import jobs, volumes
+from nomad_csi.nomad import jobs
 from tests import deadlines
 
 
@@ -121,24 +121,6 @@ def test_what_a_cluster_holds_comes_back_as_it_is(untouched, tmp_path):
     planned = untouched.exec("nomad-csi", "plan", str(spec), check=False)
 
     assert (planned.returncode, planned.stdout) == (0, "0 of 5 would change\n")
-
-
-def test_verify_exits_1_when_a_registration_was_dropped(running):
-    """A finding is a result: named, with what to do."""
-    with running.nomad() as client:
-        volumes.deregister(client, "default", "shared")
-
-    done = verify(running, "--json")
-
-    assert done.returncode == 1
-    report = json.loads(done.stdout)
-    assert [(finding["code"], finding["subject"]) for finding in report["findings"]] == [
-        ("volume-missing", "volume default/shared")
-    ]
-    assert [(volume["status"], volume["evidence"]) for volume in report["volumes"]] == [
-        ("ok", "nomad"),
-        ("missing", "-"),
-    ]
 
 
 def test_verify_exits_1_for_a_dead_plugin_and_2_without_nomad(efs_only, kept_dead):

@@ -64,7 +64,7 @@ def test_workflows_run_the_tests():
     }
 
     assert runs["test"] == "make test"
-    assert runs["debian"].strip().endswith('su tester --command "make up && make down && TEST_ALONE=1 make test"')
+    assert runs["debian"].strip().endswith('su tester --command "make up && make down && make test"')
     assert runs["pythons"].endswith("nox --error-on-missing-interpreters --session tests-${{ matrix.python }}")
     assert runs["all"] == "make test-all && make programs"
 
