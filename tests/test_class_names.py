@@ -13,7 +13,6 @@ DECLARED = {
     "MountOptions",
     "Node",
     "PluginJob",
-    "Storage",
     "Volume",
     "VolumeRegistration",
 }

@@ -91,7 +91,7 @@ def test_verify_as_json_has_the_documented_keys(untouched):
 
     assert done.returncode == 0, done.stdout + done.stderr
     report = json.loads(done.stdout)
-    assert sorted(report) == ["findings", "ok", "plugins", "schema_version", "volumes"]
+    assert sorted(report) == ["findings", "not_checked", "ok", "plugins", "schema_version", "volumes"]
     assert (report["ok"], report["findings"]) == (True, [])
     assert [(plugin["plugin_id"], plugin["controllers"], plugin["nodes"]) for plugin in report["plugins"]] == [
         ("aws-ebs0", {"healthy": 2, "expected": 2}, {"healthy": 2, "expected": 2}),
