@@ -99,7 +99,8 @@ def scope() -> Scope:
     """Return the scope of the components that are declared now."""
     if shared := _SCOPE.get():
         return shared
-    own = _OF_MONITOR.setdefault(pulumi.runtime.settings.get_monitor(), Scope())
+    monitor = pulumi.runtime.settings.get_monitor()
+    own = Scope() if monitor is None else _OF_MONITOR.setdefault(monitor, Scope())
     try:
         own.begin(asyncio.current_task())
     except RuntimeError:  # no loop runs

@@ -6,6 +6,8 @@ import re
 import pytest
 
 from nomad_csi import cli
+from nomad_csi.health import probe_deep
+from nomad_csi.nomad import plugins
 
 
 @pytest.mark.usefixtures("plugin")
@@ -121,3 +123,26 @@ def test_probe_ignores_no_option(words, said, capsys):
     head, *problems = capsys.readouterr().err.splitlines()
     assert head.startswith("error: nomad-csi csi probe: ")
     assert [problem.split()[0].rstrip(":") for problem in problems] == said
+
+
+def test_probe_of_another_plugins_socket_says_so(empty_agent, short_folder, capsys, request, monkeypatch):
+    """By the driver's name that Nomad has for the plugin; its volumes are not compared with the other plugin."""
+    request.getfixturevalue("plugin")
+    registered = plugins.Plugin(
+        plugin_id="aws-ebs0",
+        provider="ebs.csi.aws.com",
+        version="v1.64.0",
+        controller_required=True,
+        controllers=(),
+        nodes=(),
+        controllers_expected=0,
+        nodes_expected=0,
+    )
+    monkeypatch.setattr(probe_deep, "plugin_of", lambda *_given: registered)
+    words = ["csi", "probe", f"{short_folder}/csi.sock", "--volumes-of", "aws-ebs0", "--address", empty_agent()]
+
+    assert cli.main(words) == 1
+
+    [_answer, finding] = capsys.readouterr().out.splitlines()
+    assert finding.startswith("error: ")
+    assert "provider-differs" in finding
