@@ -43,7 +43,7 @@ def _program(*names, **more):
     return Program(names=names, **more)
 
 
-NODE = r"real/program/test_(init|sdks|git_package|own_stack_with_network)\.py"
+NODE = r"real/program/test_(init|sdks|git_package|own_stack_with_network|breaks_in_typescript)\.py"
 FLAGS = r"real/test_driver_flags\.py|real/drivers/test_deletion\.py"
 EFS = r"real/drivers/test_efs_(driver|mount)\.py"
 

@@ -238,10 +238,10 @@ def _unstarted(agent):
 def _healthy(agent):
     """Write down which plugins are run before volumes are applied."""
 
-    def start(_client, planned, requester, *, templates, tell):
+    def start(_client, planned, requester, *, templates, report):
         names = [each.expectation.plugin_id for each in planned]
         agent.messages.append(f"runs {names} for {requester} with templates {templates}")
-        tell("all are healthy")
+        report("all are healthy")
 
     with mock.patch.object(applied_plugins, "start", start):
         yield

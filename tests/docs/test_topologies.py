@@ -1,6 +1,7 @@
 """The programs of the page of topologies are what they say, in each language that the machine has."""
 
 import json
+import os
 import shutil
 import subprocess
 
@@ -51,10 +52,11 @@ def test_program_in_yaml_declares_the_same(written, title):
 
 @pytest.mark.skipif(shutil.which("gofmt") is None, reason="not on PATH: gofmt")
 @pytest.mark.parametrize("title", TOPOLOGIES)
-def test_program_in_go_is_as_gofmt_writes_it(written, title):
+def test_program_in_go_is_as_gofmt_writes_it(written, title, tmp_path):
     """So it parses; `tests/real` compiles it, and the one in TypeScript, with the generated SDKs."""
     text = written("go", title)
 
-    done = subprocess.run(["gofmt"], input=text, capture_output=True, text=True, timeout=60, check=False)
+    own = os.environ | {"XDG_CONFIG_HOME": str(tmp_path)}  # where Go keeps its telemetry
+    done = subprocess.run(["gofmt"], input=text, capture_output=True, text=True, timeout=60, check=False, env=own)
 
     assert (done.returncode, done.stdout) == (0, text), done.stderr

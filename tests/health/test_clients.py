@@ -49,6 +49,18 @@ def test_with_constraints_clients_of_the_placement_are_asked(context, scripted, 
     assert sorted(asked()) == ["/v1/node/a", "/v1/node/b", "/v1/nodes"]
 
 
+def test_variable_on_the_right_is_read_as_well(context, scripted, expectation):
+    """What is not read is not an attribute that is not set."""
+    scripted.reply("GET", "/v1/nodes", 200, [listed("a")])
+    scripted.reply("GET", "/v1/node/a", 200, listed("a", Meta={"home": "dc1"}))
+    same = model.Constraint(attribute="${node.datacenter}", operator="=", value="${meta.home}")
+    wanted = dataclasses.replace(expectation, constraints=(same,))
+
+    [found] = clients.ClientCache(context.connect()).read_clients([wanted])
+
+    assert found.meta == {"home": "dc1"}
+
+
 def test_nomad_evaluates_regular_expressions(context, scripted, expectation):
     """One request for all clients; an expression that it refuses leaves the question open."""
     names = ["a", "b"]

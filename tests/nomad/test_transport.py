@@ -126,6 +126,20 @@ def test_answer_that_is_too_long_is_not_read(agent, monkeypatch, call, kind):
     assert error.message == f"{agent.address}: the answer is longer than 10 bytes"
 
 
+def test_answer_that_is_not_read_to_its_end_keeps_no_connection(agent, monkeypatch):
+    """An agent may be asked again after any number of them."""
+    monkeypatch.setattr(transport, "AT_ONCE", 1)
+    agent.answer(*READ, "x" * 10 * transport.ERROR_BYTES, status=500)
+    agent.answer(*WRITE, "[]")
+
+    with nomad.Nomad(nomad.Connection(address=agent.address), timeout_s=deadlines.PATIENT_S) as client:
+        for _ in range(2):
+            with pytest.raises(errors.NomadApiError):
+                client.request(*READ)
+
+        assert client.request(*WRITE).data == []
+
+
 def test_nothing_is_sent_twice(odd_server):
     """A lost answer leads to no second attempt."""
     seen = []

@@ -98,7 +98,8 @@ def _finding_key(item: volume_status.VolumeStatus) -> str:
 def _findings(before: VerificationReport, after: VerificationReport) -> Iterator[StatusChange]:
     """Yield findings that appeared and disappeared, except those that a status reflects."""
     old, new = _count_by_code(before), _count_by_code(after)
-    for key in (key for key in old if key not in new):
+    # What could not be checked may be as before.
+    for key in (key for key in old if key not in new and after.is_complete):
         yield StatusChange(subject=key[1], before=key[0], after=NOTHING)
     for key, finding in new.items():
         if key not in old:
@@ -149,9 +150,9 @@ class VerificationRound:
         """0: as specified; 1: not as specified; 2: unknown, or not all of it could be checked."""
         if self.found is None:
             return exit_codes.ERROR
-        if not self.found.ok:
+        if findings.errors_of(self.found.findings):
             return exit_codes.CHANGES
-        return exit_codes.ERROR if any(not item.is_expected for item in self.found.unchecked) else 0
+        return 0 if self.found.ok else exit_codes.ERROR
 
     @property
     def summary(self) -> str:
@@ -159,8 +160,13 @@ class VerificationRound:
         if self.found is None:
             last = f"its last answer came {when(self.last_answer_s)}" if self.last_answer_s else "it never answered"
             return f"not known, Nomad gave no answer ({last}): {self.error}"
+        state = "as specified"
+        if findings.errors_of(self.found.findings):
+            state = "not as specified"
+        elif not self.found.is_complete:
+            state = "not all of it could be checked"
         sums = printing.totals(self.found.findings) if self.found.findings else ""
-        return f"{'as specified' if self.found.ok else 'not as specified'}{f': {sums}' if sums else ''}"
+        return f"{state}: {sums}" if sums else state
 
     @property
     def result(self) -> str:

@@ -35,8 +35,13 @@ class VerificationReport:
 
     @property
     def ok(self) -> bool:
-        """Whether everything is as specified; warnings do not count."""
-        return not findings.errors_of(self.findings)
+        """Whether everything is as specified, and all of it could be checked; warnings do not count."""
+        return self.is_complete and not findings.errors_of(self.findings)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether everything could be checked that was to be."""
+        return all(item.is_expected for item in self.unchecked)
 
     def as_json(self) -> dict[str, Any]:
         """

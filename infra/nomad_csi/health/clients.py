@@ -57,7 +57,7 @@ class ClientCache:
             (item.attribute, item.value): nodes.ids_matching(self._client, item.attribute, item.value)
             for placement in wanted
             for item in placement.constraints
-            if item.operator == "regexp"
+            if item.operator == "regexp" and not item.value.startswith("${")
         }
         return tuple(self._complete(node, patterns) for node in clients)
 
@@ -68,7 +68,7 @@ class ClientCache:
 
 
 def _needs_record(constraint: model.Constraint) -> bool:
-    return constraint.attribute.startswith(("${attr.", "${meta."))
+    return any(text.startswith(("${attr.", "${meta.")) for text in (constraint.attribute, constraint.value))
 
 
 def _needs_zone(expectation: eligibility.Placement, node: nodes.Node) -> bool:

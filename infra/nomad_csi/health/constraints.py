@@ -51,7 +51,12 @@ def value_of(attribute: str, node: nodes.Node) -> str | None:
 
 
 def holds(constraint: model.Constraint, node: nodes.Node) -> bool | None:
-    """Return whether *node* satisfies *constraint*; ``None``: Nomad refuses its regular expression."""
+    """
+    Return whether *node* satisfies *constraint*.
+
+    ``None``: Nomad refuses its regular expression, or the expression is a variable of the client, which only the
+    scheduler reads.
+    """
     name = constraint.operator
     found = value_of(constraint.attribute, node)
     wanted: str | None = constraint.value

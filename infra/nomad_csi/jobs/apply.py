@@ -176,24 +176,6 @@ def _jobs_outside(client: nomad.Nomad, plan: model.StoragePlan, label: str) -> t
     return tuple("/".join(key) for key, record in owners if record and record.owner == label and not record.stack_id)
 
 
-def _check_namespace(item: PlannedChange, missing: namespaces.Missing) -> PlannedChange:
-    """Return *item*, refused if its namespace does not exist in Nomad."""
-    namespace = item.name.partition("/")[0]
-    if namespace not in missing.names:
-        return item
-    seen = ", ".join(missing.existing) or "none that the token sees"
-    fix = namespaces.fix(namespace, missing.existing)
-    return item.remarked(f"there is no namespace {namespace} (there are: {seen}); {fix}", state="refused")
-
-
-def _files(folder: Path, rendered: Mapping[str, str]) -> Iterator[PlannedChange]:
-    stale = {item.path: item.reason for item in files.stale(folder, rendered)}
-    for path in rendered:
-        yield PlannedChange(kind="file", name=path, state=stale.pop(path, apply_volumes.EQUAL))
-    for path, reason in stale.items():
-        yield PlannedChange(kind="file", name=path, state=reason)
-
-
 def _jobs(
     client: nomad.Nomad,
     plan: model.StoragePlan,

@@ -176,7 +176,8 @@ def check_as_spec(volume: LintedVolume) -> Iterator[Finding]:
     forms = [problem for problem in read.problems if not problem.code]
     for problem in (*forms, *ruled):
         path = problem.path.removeprefix(f"{_PATH}.")
-        code = problem.code or _CODES.get(re.sub(r"\[\d+\]", "", path), "")
+        unread = "volume-unreadable" if problem in forms else ""
+        code = problem.code or _CODES.get(re.sub(r"\[\d+\]", "", path), unread)
         if code and not _is_reported(code, volume.content):
             shown = str(dataclasses.replace(problem, path=volumes.written(path), fix=""))
             yield finding_at_line(code, volumes.line_of(volume.content, path), shown, _advice(problem, driver))

@@ -108,8 +108,5 @@ def delete(nomad: request.Nomad, plugin_id: str, snapshot_id: str) -> None:
 
 
 def _snapshot(item: replies.ReplyObject) -> Snapshot:
-    given = {
-        "snapshot_id": item.required("ID"),
-        "created": dt.datetime.fromtimestamp(item.number("CreateTime"), tz=dt.UTC),
-    }
+    given = {"snapshot_id": item.required("ID"), "created": item.time("CreateTime")}
     return replies.record(Snapshot, item, given, external_id="ExternalSourceVolumeID")

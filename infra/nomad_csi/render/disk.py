@@ -137,6 +137,7 @@ class Staging:
         try:
             if self._drafts is None:
                 self._make(self._folder)
+                sweep(self._folder)
                 self._drafts = Path(tempfile.mkdtemp(prefix=DRAFTS, dir=self._folder))
             draft = self._drafts / str(len(self._staged))
             with draft.open("wb") as file:

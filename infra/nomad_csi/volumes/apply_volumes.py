@@ -142,9 +142,9 @@ def apply(
     try:
         for done in concurrency.counted(concurrency.each(calls, workers=sending.CONCURRENT), len(calls)):
             outcomes[done.namespace, done.volume_id] = done
-        run.settle()
     finally:
         policy.cancelled.set()  # what is under way after an interrupt sends nothing more
+        run.settle()  # what was sent before it is compared all the same: the next run finds it equal
     outcomes |= {key: _failed(outcomes[key], problem) for key, problem in run.problems.items()}
     return tuple(outcomes.values())
 

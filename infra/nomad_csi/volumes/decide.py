@@ -50,7 +50,7 @@ Refusal = Literal[
     "other storage",
     "unrecorded",
 ]
-"""Why nothing is done; `volumes.observe` and `volumes.observe` have the sentence of each."""
+"""Why nothing is done; `volumes.explain` has the sentence of each."""
 
 Remark = Literal[
     "taken over",

@@ -508,7 +508,7 @@ class VolumeOwner:
 
 
 class LostError(errors.RefusedError):
-    """A volume is registered as wanted, and another stack owner_records.acquired it at the same time."""
+    """A volume is registered as wanted, and another stack acquired it at the same time."""
 
     def __init__(self, key: volumes.Key, owner: OwnerRecord) -> None:
         owned = sentence(key, owner)

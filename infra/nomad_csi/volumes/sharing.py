@@ -76,10 +76,18 @@ class Users:
             return refused
 
     def older_refusal(self, document: registration.VolumeRegistration) -> str:
-        """Return why *document*, which is registered now, may not stay beside the volumes registered before it."""
+        """
+        Return why *document*, which is registered now, may not stay beside the volumes registered before it.
+
+        Empty where its id has other storage by now: then it is another registration.
+        """
+        key = volumes.key_of(document)
         with self._lock:
             wanted = self._wanted_storage(document)
-            mine = self._created.get(volumes.key_of(document), 0)
+            mine = self._created.get(key, 0)
+            listed = (item for item in self._listed or () if (item.namespace, item.volume_id) == key)
+            if any(item.external_id != document.external_id for item in listed):
+                return ""
             return next(self._refusals(document, wanted, lambda other: self._created.get(other, mine) < mine), "")
 
     def _wanted_storage(self, document: registration.VolumeRegistration) -> frozenset[storage_identity.StorageIdentity]:
@@ -320,6 +328,6 @@ def reason(
     users = context.operation.once("users of storage", lambda: Users(context.client))
     why = users.refusal(document, replaced)
     if not why and users.unlisted:
-        text = users.unlisted.format(document.namespace)
+        text = users.unlisted.replace("{0}", document.namespace)
         context.operation.once("unlisted storage", lambda: context.warn(text))
     return why

@@ -86,9 +86,16 @@ def refuse_unproven(
     Raise `errors.RefusedError` for snapshots of which nothing shows that they are of this cluster's storage.
 
     A volume that is registered with the plugin, or an owner record, has that storage; or the user names it in
-    *external_ids*. A snapshot that the plugin does not list may be gone: its deletion is safe to repeat.
+    *external_ids*, which is the only way for a plugin that lists none. A snapshot that the plugin does not list may be
+    gone: its deletion is safe to repeat.
     """
-    listed = {item.snapshot_id: item.external_id for item in list_of_plugin(client, plugin_id)}
+    try:
+        listed = {item.snapshot_id: item.external_id for item in list_of_plugin(client, plugin_id)}
+    except errors.NomadApiError as error:
+        if external_ids:
+            return
+        why = f"nothing was deleted: the storage of the snapshots is not known: {error}"
+        raise errors.RefusedError(f"{why}; name the storage with --external-id if it is yours") from error
     sources = {snapshot_id: listed[snapshot_id] for snapshot_id in snapshot_ids if snapshot_id in listed}
     if set(sources.values()) <= set(external_ids):
         return
@@ -98,7 +105,8 @@ def refuse_unproven(
     for namespace in {client.connection.namespace, *(item.namespace for item in held)}:
         if not set(sources.values()) <= proven:
             proven |= {record.external_id for record in records.list_all(namespace).values()}
-    unproven = [f"{key} of storage {storage}" for key, storage in sources.items() if storage not in proven]
+    proven.discard("")  # a volume without storage yet
+    unproven = [f"{key} of storage {storage or 'unknown'}" for key, storage in sources.items() if storage not in proven]
     if unproven:
         raise errors.RefusedError(
             f"nothing was deleted: no registered volume of plugin {plugin_id} and no owner record of this cluster has "

@@ -249,7 +249,7 @@ def test_secrets_come_from_a_file_or_the_environment_and_show_nowhere(short_fold
 
 @pytest.mark.usefixtures("hostpath")
 @pytest.mark.parametrize("json_words", [[], ["--json"]])
-@pytest.mark.parametrize("secret", ["xyz", "x1"])  # none is a part of a random id
+@pytest.mark.parametrize("secret", ["XyZ", "X1"])  # random ids and folders have no capitals
 def test_short_secrets_show_nowhere_either(monkeypatch, capsys, secret, json_words):
     """As a value of the request, in a name, and in the plugin's words about it."""
     monkeypatch.setenv("X_CSI_SECRETS", json.dumps({"password": secret}))
@@ -306,7 +306,9 @@ def test_rejects_secrets_that_are_none(value, monkeypatch, capsys):
         (["capacity_range=1GiB"], "Available Fields(except extensions): \"['requiredBytes', 'limitBytes']"),
         (["parameters=a"], "expected parameters.KEY=VALUE"),
         (["name"], "expected FIELD=VALUE, got 'name'"),
-        (["name.x=a"], 'has no field named "name.x"'),
+        (["name.x=a"], "name.x: expected name=VALUE"),
+        (["name=a", "name=b"], "expected it once, got 'name=b'"),
+        (["capacity_range=5", "capacity_range.required_bytes=1GiB"], "expected capacity_range=VALUE"),
         (["nmae=a"], "got 'nmae'; did you mean name?"),
         (["accessibility_requirements.requisite=zone"], "expected KEY=VALUE[,KEY=VALUE...], got 'zone'"),
         (["secrets.password=hunter2"], "secrets are not taken as arguments"),

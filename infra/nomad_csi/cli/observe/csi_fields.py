@@ -61,12 +61,16 @@ def _put(into: rpc.Document, fields: Mapping[str, Any], name: str, text: str, se
         if not rest:
             raise usage.wrong(f"{first}.KEY=VALUE", f"{first}=")
         into.setdefault(first, {})[rest] = text
-    elif rest and field.message_type:
-        _put(into.setdefault(first, {}), field.message_type.fields_by_name, rest, text, secrets)
+    elif rest:
+        if not field.message_type or field.is_repeated or not isinstance(into.setdefault(first, {}), dict):
+            raise usage.wrong(f"{first}=VALUE", name)
+        _put(into[first], field.message_type.fields_by_name, rest, text, secrets)
     elif field.is_repeated:
         into.setdefault(first, []).append(_value(field, text))
+    elif first in into:
+        raise usage.wrong("it once", f"{first}={text}")
     else:
-        into[name] = _value(field, text)
+        into[first] = _value(field, text)
 
 
 def _value(field: Any, text: str) -> Any:

@@ -127,8 +127,9 @@ def _deregister(arguments: command.Arguments) -> int:
         except errors.AwsError as error:
             raise errors.AwsError(f"{error}; nothing was changed; --no-aws deregisters without EC2") from error
         outcomes = [_explained(client, item) for item in done]
+        freed = [(item.namespace, item.volume_id) for item in done if arguments.dry_run and item.status == "free"]
         for key in arguments.jobs:
-            apply_jobs.stop(client, key, options.requester, is_dry_run=arguments.dry_run, without=arguments.volumes)
+            apply_jobs.stop(client, key, options.requester, is_dry_run=arguments.dry_run, without=freed)
             would = "would be " if arguments.dry_run else ""
             output.print_progress(f"job {'/'.join(key)}: {would}stopped and purged")
     has_ebs = any(ebs_volumes.is_ebs(item.external_id) for item in outcomes)

@@ -6,6 +6,7 @@ empty value of its type, as in Go.
 """
 
 import dataclasses
+import datetime as dt
 import functools
 import re
 import typing
@@ -19,6 +20,9 @@ from nomad_csi.nomad.http import classify, request
 _ADVICE = "check whether NOMAD_ADDR is Nomad's HTTP address, and whether something in front of it changes its replies"
 
 _PLAIN = re.compile(r"\w+")
+
+_TIME_END_S = 253_402_300_800
+"""The year 10000, which `datetime` does not support."""
 
 _Record = TypeVar("_Record")
 
@@ -43,6 +47,13 @@ class ReplyObject(dict[str, Any]):
     def number(self, key: str) -> int:
         """Return the whole number at *key*."""
         return int(self._value(key, int) or 0)
+
+    def time(self, key: str) -> dt.datetime:
+        """Return the time in UTC from the seconds since 1970 at *key*."""
+        seconds = self.number(key)
+        if not 0 <= seconds < _TIME_END_S:
+            _refuse(self.reply, self._path(key), "seconds since 1970", seconds)
+        return dt.datetime.fromtimestamp(seconds, tz=dt.UTC)
 
     def boolean(self, key: str) -> bool:
         """Return the boolean at *key*."""

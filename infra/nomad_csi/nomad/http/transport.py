@@ -5,7 +5,6 @@ urllib3's exceptions do not leave this module.
 """
 
 import base64
-import contextlib
 import functools
 import http
 import socket
@@ -165,11 +164,13 @@ class Transport:
             **limits,
             **streaming.SEND,
         )
-        with contextlib.closing(response):
-            try:
-                received = self._read(call, response, until)
-            except (urllib3.exceptions.ReadTimeoutError, TimeoutError) as error:
-                raise self.lost(call, f"the answer was not complete after {timeout_s:g} s") from error
+        try:
+            received = self._read(call, response, until)
+        except (urllib3.exceptions.ReadTimeoutError, TimeoutError) as error:
+            raise self.lost(call, f"the answer was not complete after {timeout_s:g} s") from error
+        finally:
+            response.close()
+            response.release_conn()  # `close` alone keeps one of the pool's `AT_ONCE`
         return Answer(status=response.status, headers=response.headers, content=received)
 
     def _read(self, call: classify.Call, response: urllib3.BaseHTTPResponse, until: float) -> bytes:
