@@ -92,6 +92,8 @@ def refuse_unproven(
     try:
         listed = {item.snapshot_id: item.external_id for item in list_of_plugin(client, plugin_id)}
     except errors.NomadApiError as error:
+        if error.status != HTTPStatus.INTERNAL_SERVER_ERROR:  # Nomad's answer for a plugin that cannot list any
+            raise
         if external_ids:
             return
         why = f"nothing was deleted: the storage of the snapshots is not known: {error}"
