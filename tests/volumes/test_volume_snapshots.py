@@ -31,3 +31,32 @@ def test_snapshot_may_exist_only_where_the_answer_was_lost(scripted, status, tex
     assert (caught.value.kind, len(scripted.sent("PUT"))) == (kind, 1)
     assert ("it may have been made" in caught.value.advice) is bool(advice)
     assert not advice or caught.value.advice == advice
+
+
+@pytest.mark.parametrize(
+    ("status", "text", "named", "raised"),
+    [
+        (500, "plugin does not support listing snapshots", (), errors.RefusedError),
+        (500, "plugin does not support listing snapshots", ("vol-1",), None),
+        (500, "No cluster leader", ("vol-1",), errors.NomadApiError),
+        (403, "Permission denied", ("vol-1",), errors.NomadApiError),
+        (
+            200,
+            {"Snapshots": [{"ID": "snap-1", "CreateTime": 1, "ExternalSourceVolumeID": ""}]},
+            (),
+            errors.RefusedError,
+        ),
+    ],
+)
+def test_storage_that_is_not_known_is_proven_by_its_name_alone(scripted, status, text, named, raised):
+    """A plugin may list no snapshots, or not of which storage one is. An outage is no proof."""
+    scripted.reply("GET", PATH, status, text)
+    scripted.reply("GET", "/v1/volumes", 200, [])
+    scripted.reply("GET", "/v1/vars", 200, [])
+
+    with nomad.Nomad(nomad.Connection(address=scripted.address)) as client:
+        if raised is None:
+            volume_snapshots.refuse_unproven(client, "ebs", ["snap-1"], named)
+        else:
+            with pytest.raises(raised, match=r"--external-id" if raised is errors.RefusedError else "GET"):
+                volume_snapshots.refuse_unproven(client, "ebs", ["snap-1"], named)

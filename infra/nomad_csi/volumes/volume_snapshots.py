@@ -12,6 +12,7 @@ import secrets as random_tokens
 import threading
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from http import HTTPStatus
 
 from nomad_csi import errors, nomad
 from nomad_csi.clock import SYSTEM, Clock
@@ -92,7 +93,8 @@ def refuse_unproven(
     try:
         listed = {item.snapshot_id: item.external_id for item in list_of_plugin(client, plugin_id)}
     except errors.NomadApiError as error:
-        if error.status != HTTPStatus.INTERNAL_SERVER_ERROR:  # Nomad's answer for a plugin that cannot list any
+        # Nomad's answer for a plugin that cannot list any has this status, and is no outage.
+        if error.status != HTTPStatus.INTERNAL_SERVER_ERROR or "not support" not in error.message:
             raise
         if external_ids:
             return
