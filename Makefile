@@ -116,8 +116,8 @@ test-seconds: install-dev            ## every test, and record the seconds of ea
 	$(THOROUGH) $(BIN)/python -m pytest --numprocesses auto --tier all --record-seconds
 test-programs: install-dev           ## Chromium, OpenSSH, promtool and MariaDB for the tests: with apt-get, or unpacked into .venv
 	$(BIN)/python -m tests.program_packages
-programs: install-dev                ## programs that tests need: which are here
-	@$(BIN)/python -m tests.programs
+programs: install-dev                ## programs that tests need, and when those tests last passed; RECORD=1 writes that down
+	@$(BIN)/python -m tests.programs $(if $(RECORD),--record)
 soak: install-dev                    ## hours: kills, interleavings, throttled EC2, hostile texts; numbers are printed
 	$(BIN)/python -m tests.fuzz --cpu-s 600
 	NOMAD_CSI_HOSTILE_SPECS=5000 $(BIN)/python -m pytest tests/render/test_hostile_specs.py
