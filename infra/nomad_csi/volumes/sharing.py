@@ -52,6 +52,7 @@ class Users:
         self._created: dict[_Key, int] = {}
         """Raft index at which each was registered."""
 
+        self._external_ids: dict[_Key, str] = {}
         self._drivers: dict[str, tuple[str, model.Driver | None]] = {}
         self._located: set[str] = set()
         self._shareable = set[_Key]() if shareable is None else shareable
@@ -85,8 +86,7 @@ class Users:
         with self._lock:
             wanted = self._wanted_storage(document)
             mine = self._created.get(key, 0)
-            listed = (item for item in self._listed or () if (item.namespace, item.volume_id) == key)
-            if any(item.external_id != document.external_id for item in listed):
+            if self._external_ids.get(key, document.external_id) != document.external_id:
                 return ""
             return next(self._refusals(document, wanted, lambda other: self._created.get(other, mine) < mine), "")
 
@@ -136,6 +136,7 @@ class Users:
             key = (item.namespace, item.volume_id)
             self._keys.add((storage_identity.identify(item.external_id),), key)
             self._created[key] = item.create_index
+            self._external_ids[key] = item.external_id
         return self
 
     def _identities(
