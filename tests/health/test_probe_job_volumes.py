@@ -80,7 +80,7 @@ def test_a_controller_whose_client_takes_no_job_is_not_asked():
 
     assert chosen(record, client("a", draining=True), client("b")).alloc_id == "alloc-b"
     nobody = chosen(record, client("a", status="down"))
-    assert (nobody.questions, nobody.skipped) == ((), {("default", "a"): probe_run.NOBODY})
+    assert (nobody.questions, nobody.skipped) == ((), {("default", "a"): probe_run.NO_CONTROLLER})
 
 
 def test_volumes_with_secrets_stay_out_of_the_job():
@@ -97,7 +97,7 @@ def test_volumes_with_secrets_stay_out_of_the_job():
 @pytest.mark.parametrize(
     ("answer", "why"),
     [
-        (None, probe_run.NOBODY),
+        (None, probe_run.NO_CONTROLLER),
         (probed.ClientAnswer(problem="late", reports={}), "no result from its controller's client: late"),
         (probed.ClientAnswer(reports={}), "no result from its controller's client: missing"),
         (probed.ClientAnswer(reports={"alloc-a": READY}), "no result from its controller's client: ready"),

@@ -202,7 +202,7 @@ def aws_errors(aws_region: str) -> Iterator[None]:
     """
     Convert errors in the block, which asks AWS and reads its replies, to an `errors.AwsError` of one sentence.
 
-    All calls in the block end within `TASK_S`. No reply is quoted: it may be of STS.
+    No call in the block begins after `TASK_S`. No reply is quoted: it may be of STS.
     """
     try:
         with within(TASK_S):

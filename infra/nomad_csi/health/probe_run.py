@@ -52,7 +52,7 @@ LOG_BYTES = 1 << 20
 # Which controller validates which volumes in a probe job, and the results. No secrets go into the job.
 
 
-NOBODY = "no controller that could be asked on its client"
+NO_CONTROLLER = "no controller that could be asked on its client"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,7 +96,7 @@ def volume_questions(
     skipped = {volumes.key_of(item): probed.may_be_asked(item, with_secrets) for item in needs}
     askable = [item for item in record.controllers if why_not(known.get(item.node_id), job) is None]
     if not askable:
-        return Asking(skipped={key: why or NOBODY for key, why in skipped.items()})
+        return Asking(skipped={key: why or NO_CONTROLLER for key, why in skipped.items()})
     chosen = next((item for item in askable if item.healthy), askable[0])
     return Asking(
         alloc_id=chosen.alloc_id,
@@ -129,7 +129,7 @@ def answered(
     """Return the controller's responses, and the volumes without one, with the reason."""
     answer = answers.get(asked.node_id)
     raw = answer.validated.get(asked.alloc_id) if answer else None
-    why = NOBODY
+    why = NO_CONTROLLER
     if raw is not None:
         try:
             return validation.parse_answers(raw, asked.questions), asked.skipped
@@ -145,7 +145,7 @@ def answered(
 # The job, and its results.
 
 
-Told = Sequence[tuple[model.PluginExpectation, found.PluginFound]]
+Observed = Sequence[tuple[model.PluginExpectation, found.PluginFound]]
 
 ON_THE_WAY = "running"
 """Status of an allocation that may have a socket before Nomad lists its instance."""
@@ -225,7 +225,7 @@ def ask(
     return ProbeJobAnswers(by_client=by_client, known=frozenset(places), names=names, volumes=asked)
 
 
-def merged(observed: Told, results: ProbeJobAnswers) -> tuple[found.PluginFound, ...]:
+def merged(observed: Observed, results: ProbeJobAnswers) -> tuple[found.PluginFound, ...]:
     """
     Return the plugins *observed* in Nomad after the job, with the probe *results* of their clients.
 
