@@ -6,6 +6,7 @@ capabilities and node info are requested as well, in Nomad's order.
 Source: hashicorp/nomad, ``client/pluginmanager/csimanager/fingerprint.go``, 2026-08-21.
 """
 
+import json
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator
@@ -35,6 +36,9 @@ AGAIN = 2
 
 ATTEMPT_MARGIN_S = 0.5
 """How much longer than the probe an attempt to connect may take, in seconds, so that silence is not an error."""
+
+TEXT_MAX = 1024
+"""Characters of a text in a report; of a map or list, as JSON, four times as many. CSI allows 256 bytes and 4 KiB."""
 
 
 def probe(
@@ -71,6 +75,7 @@ def probe(
     try:
         with channel.connect(where, attempt_s=timeout_s + ATTEMPT_MARGIN_S, cancelled=cancelled) as connection:
             for name, value in _Probe(connection, started + timeout_s, expect_name, role).answers():
+                _refuse_long(name, value)
                 answers[name] = redaction.redact(value) if isinstance(value, str) else value
     except _BadAnswerError as bad:
         status, detail = bad.status, bad.detail
@@ -114,6 +119,13 @@ class _BadAnswerError(Exception):
         super().__init__(detail)
         self.status: report.Status = status
         self.detail = detail
+
+
+def _refuse_long(name: str, value: Any) -> None:
+    """Raise `_BadAnswerError` for a response that is far larger than CSI allows, and too large to show."""
+    size, most = (len(value), TEXT_MAX) if isinstance(value, str) else (len(json.dumps(value)), 4 * TEXT_MAX)
+    if size > most:
+        raise _BadAnswerError("error", f"{name}: expected at most {most} characters, got {size}")
 
 
 Answers = Iterator[tuple[str, Any]]
