@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from nomad_csi import nomad
+from nomad_csi.csi import report
 from nomad_csi.health import found
 from nomad_csi.nomad import jobs, nodes, plugins
 from nomad_csi.plan import model
@@ -29,6 +30,17 @@ EXPECTATION = model.PluginExpectation(
     timeout_s=300,
     stable_s=3,
 )
+
+READY = report.ProbeReport(
+    endpoint="/csi.sock",
+    status="ready",
+    detail="fine",
+    latency_ms=1.0,
+    name="ebs.csi.aws.com",
+    vendor_version="v1.64.0",
+    node_capabilities=(),
+)
+"""Of a node instance of that plugin."""
 
 
 @pytest.fixture

@@ -7,22 +7,13 @@ import threading
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.csi import report
 from nomad_csi.health import plugin_health, plugin_health_properties, plugin_health_wait, probe_run
 from nomad_csi.plan import model, probe_job
 from tests import clocks
+from tests.plugin_samples import READY
 
 JOB = "nomad-csi-probe-cafe"
 LOG = "/v1/client/fs/logs/probe-a"
-READY = report.ProbeReport(
-    endpoint="/csi.sock",
-    status="ready",
-    detail="fine",
-    latency_ms=1.0,
-    name="ebs.csi.aws.com",
-    vendor_version="v1.64.0",
-    node_capabilities=(),
-)
 SILENT = dataclasses.replace(READY, status="silent", detail="no answer within 5 s")
 RUN = probe_job.ProbeRun(job=probe_job.ProbeJob(image="x/y:1", state_dir="/s"))
 

@@ -5,27 +5,18 @@ import json
 import pytest
 
 from nomad_csi import nomad
-from nomad_csi.csi import report
 from nomad_csi.health import observation, probe_run
 from nomad_csi.plan import probe_job
 from tests import clocks
+from tests.plugin_samples import READY
 
 JOB = "nomad-csi-probe-cafe"
 LOG = "/v1/client/fs/logs/probe-a"
-REPORT = report.ProbeReport(
-    endpoint="/csi.sock",
-    status="ready",
-    detail="fine",
-    latency_ms=1.0,
-    name="ebs.csi.aws.com",
-    vendor_version="v1.64.0",
-    node_capabilities=(),
-)
 HOW = probe_run.OnNodes(job=probe_job.ProbeJob(image="x/y:1", state_dir="/s"), timeout_s=5.0)
 
 
 def answer(alloc_id="alloc-a", problem="", **changes):
-    reports = {alloc_id: REPORT.as_json() | changes} if alloc_id else {}
+    reports = {alloc_id: READY.as_json() | changes} if alloc_id else {}
     return json.dumps({"folder": "/plugins", "problem": problem, "reports": reports})
 
 
