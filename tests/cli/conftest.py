@@ -13,6 +13,7 @@ from nomad_csi_sandbox.nomad import cluster, state
 from nomad_csi_sandbox.nomad import server as agent
 from nomad_csi_sandbox.nomad.clients import nodes
 from tests import clocks
+from tests.scripted import scripted  # noqa: F401
 
 
 @pytest.fixture(autouse=True)

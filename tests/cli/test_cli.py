@@ -117,12 +117,12 @@ def test_help_imports_neither_pulumi_nor_grpc_nor_pydantic():
 def test_a_command_imports_no_other_command():
     """Each pays for itself alone."""
     program = "import sys\nfrom nomad_csi import cli\ncli.main(['render', '--help'])\n"
-    program += "print(sorted(n for n in sys.modules if n.startswith('nomad_csi.cli.') and n.count('.') > 2"
+    program += "print(sorted(n for n in sys.modules if n.startswith('nomad_csi.cli.') "
     program += " and 'common' not in n))"
 
     done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
 
-    assert done.stdout.splitlines()[-1] == "['nomad_csi.cli.author.render']"
+    assert done.stdout.splitlines()[-1] == "['nomad_csi.cli.render']"
 
 
 @pytest.mark.parametrize("words", [[], ["snapshot"], ["csi"], ["plugin"], ["sandbox"]])

@@ -25,7 +25,7 @@ from pathlib import Path
 from unittest import mock
 
 from nomad_csi import cli
-from nomad_csi.cli.author import plugin as plugin_command
+from nomad_csi.cli import plugin as plugin_command
 from nomad_csi.csi.v1 import csi_pb2
 from nomad_csi.diagnosis import doctor, rounds, verification
 from nomad_csi.jobs import apply as applied_plugins
@@ -652,11 +652,11 @@ CONNECTED = {
 """Commands with the options of a connection, and the words that they are tried with."""
 
 ELSEWHERE = {
-    "check": {"--strict": "tests/cli/author/test_check_files.py::test_warnings_alone_are_no_reason_to_fail"},
-    "doctor": {"--strict": "tests/cli/common/test_options.py::test_warnings_count_where_that_is_asked_for"},
-    "snapshot delete": {"--external-id": "tests/cli/operate/test_snapshot.py::test_storage_of_a_snapshot_is_named"},
+    "check": {"--strict": "tests/cli/test_check_files.py::test_warnings_alone_are_no_reason_to_fail"},
+    "doctor": {"--strict": "tests/cli/test_options.py::test_warnings_count_where_that_is_asked_for"},
+    "snapshot delete": {"--external-id": "tests/cli/test_snapshot.py::test_storage_of_a_snapshot_is_named"},
     "claims repair": {
-        "--secrets": "tests/cli/operate/test_claims.py::test_last_step_takes_registration_and_secrets_from_files"
+        "--secrets": "tests/cli/test_claims.py::test_last_step_takes_registration_and_secrets_from_files"
     },
 }
 """Options that show nothing here, with the test of each."""

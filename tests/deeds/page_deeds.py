@@ -8,7 +8,7 @@ import os
 import re
 from unittest import mock
 
-from nomad_csi.cli.observe import verify_watch
+from nomad_csi.cli import verify_watch
 from tests.deeds import aws_deeds, option_deeds, verify_deeds
 from tests.deeds.deeds import Case
 

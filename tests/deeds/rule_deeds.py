@@ -12,7 +12,7 @@ import click
 
 from nomad_csi import errors
 from nomad_csi.aws import regions
-from nomad_csi.cli.author import import_files
+from nomad_csi.cli import import_files
 from nomad_csi.cli.common import inputs, output, usage
 from nomad_csi.diagnosis import claims_report, smoke
 from nomad_csi.diagnosis.rules import claim_status

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from nomad_csi import cli, clock, findings
-from nomad_csi.cli.observe import verify_watch
+from nomad_csi.cli import verify_watch
 from nomad_csi.diagnosis import prometheus, verification_report
 from nomad_csi.diagnosis.rules import volume_status
 from nomad_csi.hcl import job as jobs

@@ -60,15 +60,7 @@ SECTIONS = {
 
 COMMANDS = {name: summary for commands in SECTIONS.values() for name, summary in commands.items()}
 
-MODULES = {
-    name: f"{package}.{name.replace('-', '_')}"
-    for package, names in {
-        "author": "init check render snippet schema drivers plugin acl-policy explain completion version",
-        "operate": "plan apply remove snapshot claims smoke eject",
-        "observe": "verify doctor csi",
-    }.items()
-    for name in names.split()
-} | {"import": "author.import_files", "sandbox": "sandbox"}
+MODULES = {name: name.replace("-", "_") for name in COMMANDS} | {"import": "import_files"}
 """Module of each command."""
 
 DAILY = ("start", "files", "cluster", "health")

@@ -55,7 +55,7 @@ class Option(click.Option):
             section: of the help.
             needs: names of other parameters, of which one must be given with it.
             without: names of parameters that exclude it.
-            job: its use in the job of ``verify job``: see `cli.observe.verify`.
+            job: its use in the job of ``verify job``: see `cli.verify`.
             settings: of `click.Option`.
         """
         super().__init__(names, **settings)

@@ -10,14 +10,14 @@ import grpc
 import pytest
 
 from nomad_csi import cli
+from nomad_csi.cli import csi
 from nomad_csi.cli.common import inputs
-from nomad_csi.cli.observe import csi
 from nomad_csi.csi import rpc
 from nomad_csi.csi.v1 import csi_pb2, csi_pb2_grpc
 from nomad_csi_sandbox.csi_plugin import arguments, server
 from tests import clocks
 
-SSH = Path(__file__).parents[2] / "csi" / "fake_ssh.py"
+SSH = Path(__file__).parents[1] / "csi" / "fake_ssh.py"
 USE = "single-node-writer,file-system,ext4,noatime"
 PLACES = ("requisite=zone=a,rack=1", "requisite=zone=b", "preferred=zone=b")
 

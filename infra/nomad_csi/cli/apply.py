@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from nomad_csi import errors, exit_codes, nomad
+from nomad_csi.cli import plan as planning
 from nomad_csi.cli.common import command, documents, inputs, options, output, owners, secrets, specs, usage
-from nomad_csi.cli.operate import plan as planning
 from nomad_csi.jobs import apply as apply_jobs
 from nomad_csi.nomad import minimum_version
 from nomad_csi.plan import model

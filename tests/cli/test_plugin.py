@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from nomad_csi import cli
-from nomad_csi.cli.author import plugin
+from nomad_csi.cli import plugin
 
 ENTRY = {"name": "nomad-csi", "path": "./.pulumi-plugins/nomad-csi"}
 BARE = "name: shop\nruntime: python\n"

@@ -17,8 +17,8 @@ from typing import Any, TextIO
 import yaml
 
 from nomad_csi import errors, exit_codes
+from nomad_csi.cli import csi_fields, probe
 from nomad_csi.cli.common import command, inputs, options, output, secrets, usage
-from nomad_csi.cli.observe import csi_fields, probe
 from nomad_csi.csi import channel, endpoint, explain, forward, identity, rpc
 from nomad_csi.spec import draft
 from nomad_csi.text import foreign, redaction

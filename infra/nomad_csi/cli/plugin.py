@@ -8,7 +8,7 @@ import threading
 from pathlib import Path
 
 from nomad_csi import exit_codes
-from nomad_csi.cli.author import project_file
+from nomad_csi.cli import project_file
 from nomad_csi.cli.common import command, options
 
 NAME = "nomad-csi"

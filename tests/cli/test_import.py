@@ -8,7 +8,7 @@ import yaml
 
 from nomad_csi import cli
 
-CASES = Path(__file__).parents[2] / "cases"
+CASES = Path(__file__).parents[1] / "cases"
 EFS = str(CASES / "docs-efs-node.nomad.hcl")
 
 
@@ -42,7 +42,7 @@ def test_spec_goes_out_and_remarks_beside_it(capsys):
     assert not any("error: host-network-missing" in line for line in lines)
 
 
-TESTS = Path(__file__).parents[2]
+TESTS = Path(__file__).parents[1]
 OWN = [
     TESTS / "catalogue" / "csi-driver-nfs" / "expected",
     TESTS / "catalogue" / "csi-hostpath" / "expected",

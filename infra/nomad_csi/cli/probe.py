@@ -4,8 +4,8 @@ import dataclasses
 from typing import Any
 
 from nomad_csi import errors, exit_codes
+from nomad_csi.cli import probe_on_nodes
 from nomad_csi.cli.common import command, inputs, options, output, secrets
-from nomad_csi.cli.observe import probe_on_nodes
 from nomad_csi.csi import forward, on_node, probe, report, validation
 from nomad_csi.findings import errors_of, printing
 

@@ -10,8 +10,8 @@ import click
 
 from nomad_csi import errors, exit_codes, nomad
 from nomad_csi.aws import regions
+from nomad_csi.cli import probe_on_nodes, verify_watch
 from nomad_csi.cli.common import command, inputs, options, output, specs, usage
-from nomad_csi.cli.observe import probe_on_nodes, verify_watch
 from nomad_csi.diagnosis import cluster_report, page, page_data, prometheus, rounds, verification
 from nomad_csi.health import gather, probe_run
 from nomad_csi.nomad import sandbox_mark

@@ -11,7 +11,7 @@ import click
 import yaml
 
 from nomad_csi import exit_codes
-from nomad_csi.cli.author import import_stack
+from nomad_csi.cli import import_stack
 from nomad_csi.cli.common import command, hcl_files, inputs, output
 from nomad_csi.findings import Finding, printing
 from nomad_csi.hcl import files as parsed

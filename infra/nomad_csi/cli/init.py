@@ -16,7 +16,7 @@ import click
 import pydantic
 
 from nomad_csi import errors
-from nomad_csi.cli.author import plugin, project_file
+from nomad_csi.cli import plugin, project_file
 from nomad_csi.cli.common import command, options, usage
 from nomad_csi.pulumi_state import stack_config
 from nomad_csi.render import disk, project

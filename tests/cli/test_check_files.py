@@ -8,8 +8,8 @@ import pytest
 
 from nomad_csi import cli
 
-CASES = Path(__file__).parents[2] / "cases"
-RIGHT = Path(__file__).parents[2] / "lint" / "right"
+CASES = Path(__file__).parents[1] / "cases"
+RIGHT = Path(__file__).parents[1] / "lint" / "right"
 
 
 def test_clean_files_exit_0(capsys):

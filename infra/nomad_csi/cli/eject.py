@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from nomad_csi import errors
-from nomad_csi.cli.author import import_stack
+from nomad_csi.cli import import_stack
 from nomad_csi.cli.common import command, options, output
 from nomad_csi.pulumi_state import eject, stack_cli, urns
 from nomad_csi.text import listing, table

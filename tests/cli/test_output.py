@@ -12,7 +12,7 @@ import pytest
 
 from nomad_csi import cli
 from nomad_csi.cli.common import output
-from tests.cli.common import streams
+from tests.cli import streams
 
 COMMAND = str(Path(sys.executable).with_name("nomad-csi"))
 SPEC = """

@@ -1,1 +1,0 @@
-"""Commands that write specs and files. They change nothing in a cluster."""

@@ -1,1 +1,0 @@
-"""Commands that read a cluster and its plugins."""

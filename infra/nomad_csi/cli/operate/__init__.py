@@ -1,1 +1,0 @@
-"""Commands that change a cluster or a stack, and `plan`, which previews the changes."""
