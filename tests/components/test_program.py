@@ -11,7 +11,8 @@ import pytest
 
 import nomad_csi
 from nomad_csi import components, errors
-from nomad_csi.components import program, stack
+from nomad_csi.components import program, scope, stack
+from nomad_csi.provider import hosting
 
 EBS = {"plugin_id": "aws-ebs0", "availability_zone": "us-east-1a", "size_gib": 40}
 
@@ -78,6 +79,25 @@ def test_resource_where_its_output_is_meant_is_told_with_the_output(cloud):
         "  snapshots[0]: expected a value, got the EbsSnapshots itself; pass snapshots.schedule",
         "CsiPlugin data: 1 problem\n  iam.role_name: expected a value, got the Role itself; pass role.name",
     ]
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_program_in_another_language_reads_its_own_names(cloud, late):
+    """Those of the schema, in paths and in what to do, whether a value is known at once or later."""
+    def program():
+        iops = pulumi.Output.from_input(6000) if late else 6000
+        given = {"pluginId": "aws-ebs0", "availabilityZone": "us-east-1a", "sizeGib": 5.0, "iops": iops}
+        with scope.shared_scope(scope.Scope(is_hosted=True)):
+            args = hosting.component_arguments(given, "nomad-csi:index:EbsVolume")
+            nomad_csi.EbsVolume("data", args)
+
+    with pytest.raises(errors.NomadCsiError) as caught:
+        cloud.settle(program)
+
+    assert str(caught.value) == (
+        "EbsVolume data: 1 problem\n"
+        "  iops: expected 3000 for gp3 of 5 GiB (500 a GiB), got 6000; for 6000 use sizeGib 12 or more"
+    )
 
 
 @pytest.mark.parametrize(("name", "code"), [("pulumi-language-python-exec", -signal.SIGINT), ("other", 1)])

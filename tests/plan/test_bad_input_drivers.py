@@ -281,7 +281,7 @@ def inside(*, flags=(), snapshots=(), **efs):
         (SYSTEM, [inside(file_system_id=SYSTEM_ID)], ["volumes[0].efs: expected exactly one of mount_targets, file_system, file_system_id, got file_system and file_system_id"]),
         (SYSTEM, [inside(file_system=None)], ["volumes[0].efs: expected exactly one of mount_targets, file_system, file_system_id, got none of them"]),
         (SYSTEM, [inside(encrypted=False)], ["volumes[0].efs: expected no encrypted, which are settings of the file system, got a mapping"]),
-        (SYSTEM, [inside(access_point=None)], ["volumes[0].efs: expected access_point, which says what of the file system the volume is, got a mapping"]),
+        (SYSTEM, [inside(access_point=None)], ["volumes[0].efs: expected access_point, which selects the volume's folder in the file system, got none"]),
         (SYSTEM, [inside(iam={"role_name": "r"}, flags=["iam"])], ["volumes[0].efs.iam: expected none: data gives the permissions once, for all of its volumes, got a role; use file_systems.data.iam"]),
         (SYSTEM, [inside(file_system=None, file_system_id=SYSTEM_ID, iam={"role_name": "r", "required": True}, flags=["iam"])], ["volumes[0].efs.iam.required: expected false: the policy of a file system that exists is not this spec's to replace, got true"]),
         (SYSTEM, [inside(snapshots=["nightly"])], ["volumes[0].snapshots: expected none: AWS Backup copies whole file systems, got nightly; use file_systems.data.snapshots"]),

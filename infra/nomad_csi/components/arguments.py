@@ -76,6 +76,10 @@ _PLACEHOLDERS: Mapping[str, Any] = {
 _PARTS = ("ebs.", "efs.", "existing.", "create.")
 """Parts of a volume in the spec whose fields are arguments of the component."""
 
+_SYSTEM = re.compile(r"\bfile_systems\.([\w-]+)")
+_OF_SYSTEM = re.compile(rf"{_SYSTEM.pattern}\.([a-z_]+(?:\.[a-z_]+)*)")
+"""How a spec names a file system, and a key of it."""
+
 _OTHERS: Mapping[str, Mapping[str, Any]] = {
     "ebs": {"availability_zone": "us-east-1a", "size_gib": 125},
     "existing": {"external_id": ""},
@@ -364,9 +368,11 @@ def _driver(described: Any, found: list[errors.Problem]) -> spec.DriverSpec | No
 
 
 def of_argument(problem: errors.Problem) -> errors.Problem:
-    """Return *problem* of a part of a spec with the path that the argument has: ``size_gib`` for ``ebs.size_gib``."""
+    """Return *problem* of a part of a spec in the words of a program: ``size_gib`` for ``ebs.size_gib``."""
     path = problem.path.removeprefix(".")
-    return dataclasses.replace(problem, path=path.removeprefix(next(filter(path.startswith, _PARTS), "")))
+    path = path.removeprefix(next(filter(path.startswith, _PARTS), ""))
+    fix = _OF_SYSTEM.sub(r"\2 of EfsFileSystem \1", problem.fix).replace("efs.iam of a volume", "iam of an EfsVolume")
+    return dataclasses.replace(problem, path=path, got=_SYSTEM.sub(r"EfsFileSystem \1", problem.got), fix=fix)
 
 
 def _unknown(args: Mapping[str, Any], kind: Any) -> list[errors.Problem]:

@@ -23,6 +23,14 @@ def package() -> Mapping[str, Any]:
     return found
 
 
+@functools.cache
+def schema_names() -> Mapping[str, str]:
+    """Return the names of all arguments in the schema, by their names in Python."""
+    records = [*(item["inputProperties"] for item in package()["resources"].values())]
+    records += [item.get("properties", {}) for item in package()["types"].values()]
+    return {names.python_name(name): name for record in records for name in record}
+
+
 def of_component(component: type, summary: str) -> str:
     """Return the documentation of *component*."""
     described = package()["resources"].get(f"{names.TYPES}{component.__name__}", {})

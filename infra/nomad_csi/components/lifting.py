@@ -15,7 +15,6 @@ from pulumi.output import Unknown
 
 from nomad_csi import errors
 from nomad_csi.components import program
-from nomad_csi.text import foreign
 
 T = TypeVar("T")
 PlanT = TypeVar("PlanT")
@@ -53,7 +52,7 @@ async def _result(lifted: pulumi.Output[Any], known: Any, function: Callable[[An
         shown = error
         if isinstance(error, errors.SpecError) and await lifted.is_secret():
             shown = errors.SpecError(tuple(map(without_value, error.problems)), error.source)
-        raise program.ProgramError(foreign.visible(str(shown))) from None
+        raise program.late_error(shown) from None
 
 
 def after(check: pulumi.Output[Any], value: Later[T]) -> pulumi.Output[T]:

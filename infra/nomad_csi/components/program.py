@@ -1,5 +1,6 @@
 """Errors in a user's own program: a refusal, or a failed resource, is one error without a traceback."""
 
+import dataclasses
 import functools
 import re
 import signal
@@ -13,7 +14,7 @@ import pulumi
 from pydantic import alias_generators
 
 from nomad_csi import errors
-from nomad_csi.components import declared_resource, documentation
+from nomad_csi.components import declared_resource, documentation, scope
 from nomad_csi.text import foreign
 
 LANGUAGE_HOST = "pulumi-language-python-exec"
@@ -39,6 +40,35 @@ class ProgramError(errors.NomadCsiError, pulumi.RunError):
     It is no `ValueError`: the SDK puts the steps on the way to a resource in front of the text of these.
     Source: pulumi SDK 3.272, ``pulumi/runtime/rpc.py``, ``serialize_properties``.
     """
+
+
+def argument_error(error: errors.SpecError) -> ArgumentError:
+    """Return *error* of arguments that are known at once."""
+    return ArgumentError(_as_written(error.problems), error.source, error.ids)
+
+
+def late_error(error: errors.NomadCsiError) -> ProgramError:
+    """Return *error* of an output in arguments, or of a component that is not declared for another reason."""
+    shown = errors.SpecError(_as_written(error.problems), error.source) if isinstance(error, errors.SpecError) else error
+    return ProgramError(foreign.visible(str(shown)))
+
+
+_PYTHON_NAME = re.compile("[a-z]+(?:_[a-z0-9]+)+")
+
+
+def _as_written(problems: tuple[errors.Problem, ...]) -> tuple[errors.Problem, ...]:
+    """Return *problems* with arguments named as the program has them: ``sizeGib`` in other languages than Python."""
+    if not scope.scope().is_hosted:
+        return problems
+    known = documentation.schema_names()
+
+    def named(text: str) -> str:
+        return _PYTHON_NAME.sub(lambda found: known.get(found[0], found[0]), text)
+
+    return tuple(
+        dataclasses.replace(item, path=named(item.path), allowed=named(item.allowed), fix=named(item.fix))
+        for item in problems
+    )
 
 
 class Planned(dict[str, Any]):
@@ -128,9 +158,9 @@ def _described(constructor: Callable[..., None]) -> Callable[..., None]:
         try:
             constructor(self, resource_name, given, opts)
         except errors.SpecError as error:
-            raise ArgumentError(error.problems, error.source, error.ids) from None
+            raise argument_error(error) from None
         except errors.NomadCsiError as error:
-            raise ProgramError(foreign.visible(str(error))) from None
+            raise late_error(error) from None
 
     return construct
 
@@ -139,7 +169,7 @@ def _given(arguments: Mapping[str, Any], source: str) -> dict[str, Any]:
     """Return those of *arguments* that are not None. Raises `ArgumentError` where one is a resource, not its output."""
     end_quietly()
     if found := tuple(_resources(arguments, "")):
-        raise ArgumentError(found, source)
+        raise argument_error(errors.SpecError(found, source))
     return {name: value for name, value in arguments.items() if value is not None}
 
 

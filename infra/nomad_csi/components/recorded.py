@@ -12,7 +12,6 @@ from nomad_csi.plan import model, replacement, volumes
 from nomad_csi.pulumi_state import urns
 from nomad_csi.spec import model as spec
 from nomad_csi.spec import names
-from nomad_csi.text import foreign
 from nomad_csi.volumes import desired, volume_properties
 
 T = TypeVar("T")
@@ -42,10 +41,10 @@ def guarded(  # noqa: PLR0917  # called by our own components only
         if isinstance(plan.whole, pulumi.Output) and await plan.whole.is_secret():
             wrong = tuple(map(lifting.without_value, wrong))
         if wrong and plan.path:
-            raise program.ProgramError(foreign.visible(str(errors.SpecError(wrong, names.STACK_CONFIG_KEY))))
+            raise program.late_error(errors.SpecError(wrong, names.STACK_CONFIG_KEY))
         if wrong:
-            error = errors.SpecError(tuple(map(arguments.of_argument, wrong)), f"{type(component).__name__} {name}")
-            raise program.ProgramError(foreign.visible(str(error)))
+            called = f"{type(component).__name__} {name}"
+            raise program.late_error(errors.SpecError(tuple(map(arguments.of_argument, wrong)), called))
 
     return lifting.after(pulumi.Output.all(component.urn, identity.state(), plan.whole).apply(check), value)
 
@@ -123,7 +122,7 @@ def _refuse(urn: str, state: Mapping[str, Mapping[str, Any]], news: Mapping[str,
             from nomad_csi.volumes import hold  # noqa: PLC0415  # it loads the client of Nomad
 
             found = hold.StorageDependents(storage=hold.shown(left), keys=(volume.key,), own=volume.key)
-            raise program.ProgramError(str(found.refusal(f"volume {volume.document.key} is not removed")))
+            raise program.late_error(found.refusal(f"volume {volume.document.key} is not removed"))
 
 
 def _volume(values: Mapping[str, Any]) -> desired.DesiredVolume:

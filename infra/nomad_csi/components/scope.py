@@ -24,7 +24,7 @@ class Scope:
 
     def __init__(self, provider: str = "", *, is_hosted: bool = False) -> None:
         """Begin with nothing declared; *is_hosted*: all components have one provider, as another object each."""
-        self._is_hosted = is_hosted
+        self.is_hosted = is_hosted
         self.name = f"{NAME}-{provider}" if provider else NAME
         self.stack_id: pulumi.Output[str] | None = None
         self.state: pulumi.Output[functions.State] | None = None
@@ -48,9 +48,8 @@ class Scope:
             tuple(self._declared.setdefault(cluster, declared.Declared()).add_spec(document))  # no problems so far
         return self._declared.setdefault(cluster, declared.Declared())
 
-    def add_spec(self, provider: pulumi.ProviderResource, document: Mapping[str, Any]) -> tuple[errors.Problem, ...]:
-        """Declare a sound spec *document* for the cluster of *provider*. Return the problems with components before."""
-        cluster = self._cluster(provider)
+    def add_spec(self, cluster: Hashable, document: Mapping[str, Any]) -> tuple[errors.Problem, ...]:
+        """Declare a sound spec *document* for a *cluster*, address and region. Return problems with components before."""
         if cluster in self._declared:
             return tuple(self._declared[cluster].add_spec(document))
         self._specs[cluster] = document
@@ -58,7 +57,7 @@ class Scope:
 
     def _cluster(self, provider: pulumi.ProviderResource | None) -> Hashable:
         """Return what components have in common whose *provider* is for the same cluster."""
-        if self._is_hosted:
+        if self.is_hosted:
             return None
         if provider is None:
             config = pulumi.Config(NAME)

@@ -116,9 +116,9 @@ def _declare(config: pulumi.Config, document: Any) -> Storage:
         _read_and_plan(spec)
     except errors.SpecError as error:
         raise errors.SpecError(error.problems, key, draft.ids(document)) from None
-    provider = _provider(config)
-    if wrong := scope.scope().add_spec(provider, document):
+    if wrong := scope.scope().add_spec((config.get("address"), config.get("region")), document):
         raise errors.SpecError(wrong, key, draft.ids(document))
+    provider = _provider(config)
     recorded.warn_of_removed()
     opts = pulumi.ResourceOptions(providers=[provider])
     # Plugins wait for storage that is declared after them, so that a tear-down ends with the storage.

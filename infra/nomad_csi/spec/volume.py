@@ -229,7 +229,8 @@ class EfsSpec(EfsSettings):
         if settings := sorted(self.model_fields_set & (EfsSettings.model_fields.keys() - {"tags"})):
             raise ValueError(f"no {' and no '.join(settings)}, which are settings of the file system")
         if self.access_point is None:
-            raise ValueError("access_point, which says what of the file system the volume is")
+            context = {"allowed": "access_point, which selects the volume's folder in the file system", "got": "none"}
+            raise pydantic_core.PydanticCustomError("rule", "{allowed}", context)
         return self
 
 

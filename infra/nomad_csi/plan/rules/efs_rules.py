@@ -123,7 +123,7 @@ def check_mount(volume: spec.VolumeSpec, path: str) -> Iterator[Problem]:
 
 
 def _mount_role(volume: spec.VolumeSpec, path: str) -> Iterator[Problem]:
-    if volume.efs and volume.efs.iam and not _has_flag(volume):
+    if volume.efs and volume.efs.iam and not volume.efs.file_system and not _has_flag(volume):
         allowed = "it with the mount flag iam only: without it no client shows who it is"
         fix = "add iam to mount_options.mount_flags"
         yield Problem(path=f"{path}.efs.iam", got="a role", allowed=allowed, fix=fix)
