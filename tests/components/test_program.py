@@ -84,6 +84,7 @@ def test_resource_where_its_output_is_meant_is_told_with_the_output(cloud):
 @pytest.mark.parametrize("late", [False, True])
 def test_program_in_another_language_reads_its_own_names(cloud, late):
     """Those of the schema, in paths and in what to do, whether a value is known at once or later."""
+
     def program():
         iops = pulumi.Output.from_input(6000) if late else 6000
         given = {"pluginId": "aws-ebs0", "availabilityZone": "us-east-1a", "sizeGib": 5.0, "iops": iops}

@@ -49,7 +49,9 @@ def argument_error(error: errors.SpecError) -> ArgumentError:
 
 def late_error(error: errors.NomadCsiError) -> ProgramError:
     """Return *error* of an output in arguments, or of a component that is not declared for another reason."""
-    shown = errors.SpecError(_as_written(error.problems), error.source) if isinstance(error, errors.SpecError) else error
+    shown = (
+        errors.SpecError(_as_written(error.problems), error.source) if isinstance(error, errors.SpecError) else error
+    )
     return ProgramError(foreign.visible(str(shown)))
 
 

@@ -49,7 +49,7 @@ class Scope:
         return self._declared.setdefault(cluster, declared.Declared())
 
     def add_spec(self, cluster: Hashable, document: Mapping[str, Any]) -> tuple[errors.Problem, ...]:
-        """Declare a sound spec *document* for a *cluster*, address and region. Return problems with components before."""
+        """Declare a sound spec *document* for the *cluster* of an address and region. Return problems with others."""
         if cluster in self._declared:
             return tuple(self._declared[cluster].add_spec(document))
         self._specs[cluster] = document
