@@ -24,7 +24,7 @@ from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
 from nomad_csi.render import documents
 from nomad_csi.volumes import apply_volumes as applied
-from nomad_csi.volumes import owner_records, volume_resource
+from nomad_csi.volumes import desired, owner_records, volume_resource
 
 FEW = 200
 FEW_AIM_S = 2.6
@@ -145,13 +145,17 @@ def _new(client: nomad.Nomad) -> Iterator[str]:
     )
 
 
+def _desired(documents: Sequence[registration.VolumeRegistration], owner: str = "") -> list[desired.DesiredVolume]:
+    return [desired.DesiredVolume(document=each, owner=owner) for each in documents]
+
+
 def _registered(
     client: nomad.Nomad,
     wanted: Sequence[registration.VolumeRegistration],
     requester: owner_records.Requester = owner_records.NO_OWNER,
 ) -> tuple[str, float]:
     began = time.perf_counter()
-    outcomes = applied.apply(client, applied.of_files(wanted), requester=requester)
+    outcomes = applied.apply(client, _desired(wanted, requester.owner))
     seconds = time.perf_counter() - began
     counts = collections.Counter(item.status for item in outcomes)
     assert counts in ({"registered": len(wanted)}, {"unchanged": len(wanted)}), counts
@@ -233,7 +237,7 @@ def _validated(client: nomad.Nomad) -> Iterator[str]:
 
 def _compared(agent: Any, client: nomad.Nomad) -> Iterator[str]:
     wanted = documents_of("all", ALL)
-    applied.apply(client, applied.of_files(wanted))
+    applied.apply(client, _desired(wanted))
     seconds = timing.median_s(lambda: _looked(client, wanted), 3)
     script = f"""\
 import resource, sys
@@ -250,6 +254,6 @@ with nomad.Nomad(nomad.Connection(address={agent.url!r})) as client:
 
 
 def _looked(client: nomad.Nomad, wanted: Sequence[registration.VolumeRegistration]) -> None:
-    outcomes = applied.apply(client, applied.of_files(wanted))
+    outcomes = applied.apply(client, _desired(wanted))
     statuses = collections.Counter(item.status for item in outcomes)
     assert statuses == {"unchanged": len(wanted)}, statuses

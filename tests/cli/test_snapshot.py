@@ -33,7 +33,7 @@ def asked(monkeypatch):
     monkeypatch.setattr(volume_snapshots, "list_of_volume", lambda _client, *key: calls.append(key) or (MADE,))
     monkeypatch.setattr(volume_snapshots, "list_of_plugin", lambda _client, plugin: calls.append(plugin) or (MADE,))
     monkeypatch.setattr(snapshots, "delete", lambda _client, *ids: calls.append(ids))
-    monkeypatch.setattr(volume_snapshots, "refuse_unproven", lambda *_: None)
+    monkeypatch.setattr(volume_snapshots, "refuse_unproven", lambda *_: {"snap-1": MADE})
     return calls
 
 
@@ -135,14 +135,31 @@ def test_rejects_what_is_typed_wrong(capsys, words, text):
     assert text in capsys.readouterr().err
 
 
-def test_dry_run_deletes_no_snapshot_and_asks_nothing(asked, capsys):
-    """One that is not there is named, too."""
+@pytest.mark.parametrize(
+    ("listed", "would"),
+    [
+        (
+            {"snap-1": MADE},
+            [
+                "delete snapshot snap-1 of storage vol-1, created 2026-08-21 12:30 UTC",
+                "do nothing to snap-2: the plugin knows no such snapshot",
+            ],
+        ),
+        (
+            None,
+            [
+                "delete snapshot snap-1, if it exists: the plugin cannot list snapshots",
+                "delete snapshot snap-2, if it exists: the plugin cannot list snapshots",
+            ],
+        ),
+    ],
+)
+def test_dry_run_deletes_no_snapshot_and_asks_nothing(asked, capsys, monkeypatch, listed, would):
+    """One that is not there is named, too; a plugin that cannot list any is not listed a second time."""
+    monkeypatch.setattr(volume_snapshots, "refuse_unproven", lambda *_: listed)
     words = ["snapshot", "delete", "snap-1", "snap-2", "--made-by", "ebs", "--dry-run"]
 
     assert cli.main([*words, "--json"]) == 0
 
-    assert json.loads(capsys.readouterr().out)["would"] == [
-        "delete snapshot snap-1 of storage vol-1, created 2026-08-21 12:30 UTC",
-        "do nothing to snap-2: the plugin knows no such snapshot",
-    ]
-    assert asked == ["ebs"]
+    assert json.loads(capsys.readouterr().out)["would"] == would
+    assert asked == []

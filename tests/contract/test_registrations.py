@@ -12,7 +12,7 @@ from nomad_csi.nomad import namespaces, volumes
 from nomad_csi.plan import registration
 from nomad_csi.volumes import apply_volumes as applied
 from nomad_csi.volumes import desired, owner_records, volume_resource
-from tests import clocks
+from tests import clocks, volume_files
 
 SHARED = registration.Capability(access_mode="multi-node-multi-writer", attachment_mode="file-system")
 LONE = registration.Capability(access_mode="single-node-writer", attachment_mode="file-system")
@@ -61,11 +61,11 @@ def test_volumes_are_written_once_and_again_not(client, documents, index, monkey
     wanted = documents(COUNT)
     before = index()
 
-    assert statuses(applied.apply(client, applied.of_files(wanted))) == ["registered"] * COUNT
+    assert statuses(applied.apply(client, volume_files.wanted(wanted))) == ["registered"] * COUNT
     after = index()
-    assert statuses(applied.apply(client, applied.of_files(wanted))) == ["unchanged"] * COUNT
+    assert statuses(applied.apply(client, volume_files.wanted(wanted))) == ["unchanged"] * COUNT
     monkeypatch.setattr(volumes, "FEW", 0)
-    assert statuses(applied.apply(client, applied.of_files(wanted))) == ["unchanged"] * COUNT
+    assert statuses(applied.apply(client, volume_files.wanted(wanted))) == ["unchanged"] * COUNT
 
     assert after > before
     assert index() == after
@@ -76,7 +76,7 @@ def test_one_bad_volume_keeps_none_of_the_others_out(client, documents):
     wanted = documents(COUNT)
     wanted[17] = dataclasses.replace(wanted[17], plugin_id="nobody")
 
-    outcomes = applied.apply(client, applied.of_files(wanted))
+    outcomes = applied.apply(client, volume_files.wanted(wanted))
 
     assert statuses(outcomes) == ["registered"] * 17 + ["refused"] + ["registered"] * 12
     assert "no CSI plugin named: nobody could be found" in outcomes[17].reason
@@ -90,7 +90,7 @@ def test_namespace_that_is_not_there_is_found_before_anything_is_sent(agent, doc
     connection = nomad.Connection(address=agent.url)
     with nomad.Nomad(connection, observe=lambda *call: calls.append(call)) as client:
         with pytest.raises(errors.SpecError) as caught:
-            applied.apply(client, applied.of_files([*here, *lost]))
+            applied.apply(client, volume_files.wanted([*here, *lost]))
         there = [volumes.get(client, "default", item.volume_id) for item in here]
 
     [problem] = caught.value.problems
@@ -111,7 +111,7 @@ def test_namespace_that_is_there_costs_one_read(agent, documents):
     calls = []
     [document] = documents(1, namespace="storage")
     with nomad.Nomad(nomad.Connection(address=agent.url), observe=lambda *call: calls.append(call)) as client:
-        [outcome] = applied.apply(client, applied.of_files([document]))
+        [outcome] = applied.apply(client, volume_files.wanted([document]))
 
     assert outcome.status == "registered"
     assert [path for _, path in calls if "namespace" in path] == ["/v1/namespaces"]
@@ -137,7 +137,7 @@ def test_token_of_nobody_finds_no_namespace_missing(acl_agent):
 
 def test_plugin_that_is_not_there_is_refused_with_advice(client, documents):
     """For each volume."""
-    outcomes = applied.apply(client, applied.of_files(documents(3, plugin_id="nobody")))
+    outcomes = applied.apply(client, volume_files.wanted(documents(3, plugin_id="nobody")))
 
     assert statuses(outcomes) == ["refused"] * 3
     assert "no CSI plugin named: nobody could be found; run the plugin's job first" in outcomes[0].reason
@@ -150,7 +150,7 @@ def test_controller_refuses_one_and_the_others_go_in(client, documents, ec2):
     disks[5] = "vol-0123456789abcdef0"
     wanted = [documents(1, external_id=disk, **fields)[0] for disk in disks]
 
-    outcomes = applied.apply(client, applied.of_files(wanted))
+    outcomes = applied.apply(client, volume_files.wanted(wanted))
 
     assert statuses(outcomes) == ["registered"] * 5 + ["refused"] + ["registered"] * 6
     assert "InvalidVolume.NotFound" in outcomes[5].reason
@@ -187,7 +187,7 @@ def test_volume_that_its_controller_refuses_keeps_no_other_out(sticky, fresh, ec
         with nomad.Nomad(
             connection, observe=lambda method, path: calls.append((method, path)), clock=clocks.Clock()
         ) as client:
-            outcomes = applied.apply(client, applied.of_files(wanted))
+            outcomes = applied.apply(client, volume_files.wanted(wanted))
             for item in wanted:
                 volumes.deregister(client, item.namespace, item.volume_id)
     finally:
@@ -234,26 +234,26 @@ def test_mode_that_nomad_does_not_know_is_refused_by_a_controller_only(client, d
 def test_status_is_what_nomad_does(client, documents, change, status):
     """What is called a change is taken, and what is called refused Nomad refuses when it is asked."""
     [document] = documents(1)
-    applied.apply(client, applied.of_files([document]))
+    applied.apply(client, volume_files.wanted([document]))
     changed = dataclasses.replace(document, **change)
 
-    [outcome] = applied.apply(client, applied.of_files([changed]), requester=ADOPTS)
+    [outcome] = applied.apply(client, volume_files.wanted([changed], ADOPTS))
 
     assert outcome.status == status
     if status == "refused":
         with pytest.raises(errors.NomadApiError, match=r"cannot be updated|not compatible"):
             volumes.register(client, changed)
     else:
-        [again] = applied.apply(client, applied.of_files([changed]), requester=ADOPTS)
+        [again] = applied.apply(client, volume_files.wanted([changed], ADOPTS))
         assert again.status == ("updated" if "secrets" in change else "unchanged")
 
 
 def test_place_that_comes_later_is_refused(client, documents):
     """Nomad would answer 200, and the volume would stay without."""
     [document] = documents(1, required_topologies=())
-    applied.apply(client, applied.of_files([document]))
+    applied.apply(client, volume_files.wanted([document]))
 
-    [outcome] = applied.apply(client, applied.of_files([dataclasses.replace(document, required_topologies=(ZONE,))]))
+    [outcome] = applied.apply(client, volume_files.wanted([dataclasses.replace(document, required_topologies=(ZONE,))]))
 
     assert (outcome.status, outcome.is_done) == ("refused", False)
     assert outcome.reason.startswith("topology_request.required: Nomad has nothing, wanted ")
@@ -272,7 +272,7 @@ def test_mount_options_in_use_are_refused_before_nomad_does(client):
         context=found.context,
     )
 
-    [outcome] = applied.apply(client, applied.of_files([document]))
+    [outcome] = applied.apply(client, volume_files.wanted([document]))
 
     assert outcome.status == "refused"
     assert "mount_options.mount_flags: Nomad has" in outcome.reason
@@ -284,7 +284,7 @@ def test_mount_options_in_use_are_refused_before_nomad_does(client):
 def test_many_are_read_as_one_by_one(client, documents):
     """Over one connection where the agent keeps it, and one by one where it does not."""
     wanted = documents(5)
-    applied.apply(client, applied.of_files(wanted))
+    applied.apply(client, volume_files.wanted(wanted))
     ids = [item.volume_id for item in wanted] + ["nobody"]
 
     found = list(volumes.get_many(client, [("default", volume_id) for volume_id in ids]))

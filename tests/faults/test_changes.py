@@ -7,7 +7,7 @@ import pytest
 from nomad_csi import cli, nomad
 from nomad_csi.plan import registration
 from nomad_csi.volumes import apply_volumes as applied
-from tests import deadlines
+from tests import deadlines, volume_files
 from tests.faults.conftest import write_volume
 
 CLAIM = {
@@ -96,7 +96,7 @@ def at_once(proxy):
 
         def operator(number):
             with nomad.Nomad(nomad.Connection(address=proxy.address)) as client:
-                outcomes[number] = applied.apply(client, applied.of_files(wanted[number]))
+                outcomes[number] = applied.apply(client, volume_files.wanted(wanted[number]))
 
         threads = [threading.Thread(target=operator, args=(number,)) for number in range(len(wanted))]
         for thread in threads:

@@ -9,6 +9,7 @@ from nomad_csi import errors, nomad
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.plan import registration
 from nomad_csi.volumes import apply_volumes as applied
+from tests import volume_files
 
 MANY = 120
 """More connections than the 100 that an agent takes of one address."""
@@ -60,7 +61,7 @@ def test_connection_that_is_one_too_many_waits_for_the_others(agent, crowd, monk
         crowd()
 
     with nomad.Nomad(nomad.Connection(address=agent.address)) as client:
-        [outcome] = applied.apply(client, applied.of_files([VOLUME]), report=tell)
+        [outcome] = applied.apply(client, volume_files.wanted([VOLUME]), report=tell)
 
     assert outcome.status == "registered"
     assert told[0] == (
@@ -76,6 +77,6 @@ def test_agent_that_stays_crowded_is_told(agent, monkeypatch):
     monkeypatch.setattr(applied, "WAIT_S", 0.01)
 
     with nomad.Nomad(nomad.Connection(address=agent.address)) as client, pytest.raises(errors.NomadApiError) as caught:
-        applied.apply(client, applied.of_files([VOLUME]))
+        applied.apply(client, volume_files.wanted([VOLUME]))
 
     assert (caught.value.status, caught.value.kind) == (429, "retry")

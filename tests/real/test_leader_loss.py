@@ -17,6 +17,7 @@ from nomad_csi import errors, nomad
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.plan import registration
 from nomad_csi.volumes import apply_volumes as applied
+from tests import volume_files
 
 SERVERS = 3
 NAMESPACES = [f"n{number}" for number in range(12)]
@@ -170,9 +171,9 @@ def test_lost_leader_is_waited_for(servers):
 
     with nomad.Nomad(nomad.Connection(address=other.address)) as client:
         outcomes = kill_while(
-            other, leader, lambda: applied.apply(client, applied.of_files(wanted()), report=told.append)
+            other, leader, lambda: applied.apply(client, volume_files.wanted(wanted()), report=told.append)
         )
-        again = applied.apply(client, applied.of_files(wanted()))
+        again = applied.apply(client, volume_files.wanted(wanted()))
 
     assert statuses(outcomes) == {"registered"}
     assert told
@@ -191,11 +192,11 @@ def test_server_that_dies_itself_leaves_the_rest_for_another(servers, monkeypatc
     other = next(server for server in servers if server is not leader)
 
     with nomad.Nomad(nomad.Connection(address=leader.address)) as client:
-        outcomes = kill_while(leader, leader, lambda: applied.apply(client, applied.of_files(wanted())))
+        outcomes = kill_while(leader, leader, lambda: applied.apply(client, volume_files.wanted(wanted())))
     monkeypatch.setattr(applied, "WAIT_S", 1.0)
     with nomad.Nomad(nomad.Connection(address=other.address)) as client:
-        again = applied.apply(client, applied.of_files(wanted()))
-        third = applied.apply(client, applied.of_files(wanted()))
+        again = applied.apply(client, volume_files.wanted(wanted()))
+        third = applied.apply(client, volume_files.wanted(wanted()))
 
     assert statuses(outcomes) <= {"registered", "failed", "unknown"}
     assert statuses(outcomes) & {"failed", "unknown"}

@@ -11,6 +11,7 @@ from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
 from nomad_csi.volumes import apply_volumes as applied
 from nomad_csi.volumes import sending
+from tests import volume_files
 
 MODE = registration.Capability(access_mode="multi-node-multi-writer", attachment_mode="file-system")
 PLURAL = "/v1/volumes"
@@ -55,7 +56,7 @@ def run(context):
     """Register documents; return the outcomes and what was told."""
 
     def register(*documents, **options):
-        told, wanted = [], applied.of_files(documents)
+        told, wanted = [], volume_files.wanted(documents)
         outcomes = applied.apply(context.connect(), wanted, report=told.append, **options)
         return outcomes, told
 
@@ -103,6 +104,21 @@ def test_new_volumes_of_one_run_are_compared_once_more_by_one_list(run, scripted
     )
     assert [target.partition("?")[0] for target, _ in scripted.sent("DELETE")] == [path(1)]
     assert [target for target, _ in scripted.sent("GET")].count(f"{PLURAL}?namespace=%2A&type=csi") == 2
+
+
+@pytest.mark.usefixtures("absent")
+@pytest.mark.parametrize(
+    ("failures", "status"), [(1, "registered"), (2 * applied.ATTEMPTS, "unknown")], ids=["once", "for ever"]
+)
+def test_list_that_fails_is_read_again_before_the_outcome_is_unknown(run, scripted, failures, status):
+    """The first list is the one before anything is sent; the last one compares what was sent."""
+    no_leader = [(500, "No cluster leader")] * failures
+    scripted.replies["GET", PLURAL] = [(200, []), *no_leader, (200, [])]
+
+    outcomes, told = run(volume(0), volume(1))
+
+    assert [item.status for item in outcomes] == [status] * 2
+    assert sum("trying again" in line for line in told) == min(failures, applied.ATTEMPTS - 1)
 
 
 @pytest.mark.usefixtures("absent")

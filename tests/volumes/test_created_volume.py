@@ -247,6 +247,30 @@ def test_deregistered_volume_does_not_get_empty_storage(context, scripted):
     assert len(scripted.sent("DELETE")) == 1
 
 
+@pytest.mark.parametrize(
+    ("change", "refused"),
+    [
+        ({"capacityMinBytes": GIB, "capacityMaxBytes": 4 * GIB}, f"capacityMaxBytes: expected {5 * GIB} or more"),
+        ({"capacityMinBytes": 4 * GIB}, f"capacityMinBytes: expected {5 * GIB} or more"),
+    ],
+)
+@pytest.mark.parametrize(
+    "step",
+    [
+        lambda context, news: VOLUME.preflight(context, OUTPUTS, news),
+        lambda context, news: VOLUME.update(context, IDENTITY, OUTPUTS, news),
+    ],
+    ids=["preview", "up"],
+)
+def test_smaller_size_is_refused_before_anything_is_sent(context, scripted, change, refused, step):
+    """By the rule of `plan` and `apply`, also where only the least size is smaller."""
+    scripted.reply("GET", PATH, 200, HELD)
+
+    with pytest.raises(errors.RefusedError, match=refused):
+        step(context, NEWS | change)
+    assert scripted.sent("PUT") == []
+
+
 @pytest.mark.parametrize("change", [{"capacityMinBytes": 7 * GIB}, {"secrets": {"key": PASSWORD}}])
 def test_update_whose_answer_was_lost_and_that_is_not_in_force_fails(context, scripted, change):
     """Nothing is sent again unseen; whether secrets arrived, no read shows."""

@@ -29,6 +29,7 @@ from nomad_csi.volumes import (
 )
 from nomad_csi_sandbox.nomad import crowd
 from tests import report_picture as demo
+from tests import volume_files
 
 ID, KEY, IDENTITY = "data", ("default", "data"), "default/data"
 HERE, THERE = {"zone": "us-east-1a"}, {"zone": "us-east-1b"}
@@ -276,7 +277,7 @@ def test_plan(case, client):
 def test_register(case, client):
     """What becomes of the volume; afterwards Nomad has all that it was to change, and nothing else."""
     requester = owner_records.Requester(adopts=True)
-    [outcome] = applied.apply(client, applied.of_files([case.document]), requester=requester)
+    [outcome] = applied.apply(client, volume_files.wanted([case.document], requester))
 
     is_refused = case.kind == "refused" or case.is_anew
     is_sent = case.kind == "changes" or (case.kind == "equal" and case.hidden)

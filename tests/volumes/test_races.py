@@ -15,7 +15,7 @@ from nomad_csi.volumes import apply_volumes as applied
 from nomad_csi.volumes import deregistration, desired, owner_records, ownership, volume_resource
 from nomad_csi_sandbox.nomad import cluster, server, state
 from nomad_csi_sandbox.nomad.clients import nodes
-from tests import acl
+from tests import acl, volume_files
 from tests.volumes import interleaving
 
 INTERLEAVINGS = int(os.environ.get("SOAK_INTERLEAVINGS", "40"))
@@ -54,7 +54,7 @@ def create(client, way, news):
     if way == "resource":
         return RESOURCE.create(resource.Context(connect=lambda: client), news)[1]
     requester = owner_records.Requester(owner=news["owner"])
-    [outcome] = applied.apply(client, applied.of_files([desired.parse_inputs(news)]), requester=requester)
+    [outcome] = applied.apply(client, volume_files.wanted([desired.parse_inputs(news)], requester))
     if not outcome.is_done:
         raise errors.RefusedError(outcome.reason)
     return {}

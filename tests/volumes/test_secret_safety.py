@@ -6,6 +6,7 @@ from nomad_csi import cli, errors
 from nomad_csi.pulumi_state import stack_cli
 from nomad_csi.volumes import apply_volumes as applied
 from nomad_csi.volumes import desired, secret_safety, volume_resource
+from tests import volume_files
 
 VOLUME = volume_resource.VolumeRegistrationResource()
 KINDS = [VOLUME, volume_resource.CreatedVolumeResource()]
@@ -73,7 +74,7 @@ def test_refresh_reads_no_volume_with_secrets(context, old, heard, kind):
 
 def register(context, _kind, news):
     """Register by the command; what is refused is raised."""
-    [outcome] = applied.apply(context.connect(), applied.of_files([desired.parse_inputs(news)]))
+    [outcome] = applied.apply(context.connect(), volume_files.wanted([desired.parse_inputs(news)]))
     if outcome.status == "refused":
         raise errors.RefusedError(outcome.reason)
 

@@ -11,6 +11,7 @@ from nomad_csi.drivers import storage_identity
 from nomad_csi.plan import registration
 from nomad_csi.volumes import apply_volumes as applied
 from nomad_csi.volumes import desired, sharing, volume_resource
+from tests import volume_files
 
 VOLUME = volume_resource.VolumeRegistrationResource()
 DISK, SYSTEM = "vol-0123456789abcdef0", "fs-0123456789abcdef0::fsap-0123456789abcdef0"
@@ -98,7 +99,7 @@ def test_second_id_of_a_storage_is_refused_before_anything_is_sent(context, clus
         VOLUME.create(context, inputs(*wanted, shared=shared))
     with pytest.raises(errors.RefusedError) as preview:
         VOLUME.preflight(context, {}, inputs(*wanted, shared=shared))
-    [outcome] = applied.apply(context.connect(), applied.of_files([document(*wanted, shared=shared)]))
+    [outcome] = applied.apply(context.connect(), volume_files.wanted([document(*wanted, shared=shared)]))
 
     assert refused in str(up.value)
     assert refused in str(preview.value)
@@ -162,7 +163,7 @@ def test_storage_that_may_be_shared_or_is_another_is_registered(context, cluster
     scripted = cluster(*held)
     prepare(scripted)
 
-    [outcome] = applied.apply(context.connect(), applied.of_files([document(*wanted, shared=shared)]))
+    [outcome] = applied.apply(context.connect(), volume_files.wanted([document(*wanted, shared=shared)]))
 
     assert outcome.status == "registered"
     assert len(sent(scripted)) == 1
@@ -185,7 +186,9 @@ def test_two_volumes_of_one_run_see_each_other(context, cluster):
     scripted = cluster("other", SINGLE)
     scripted.reply("GET", "/v1/volume/csi/third", 404, "volume not found")
 
-    done = applied.apply(context.connect(), applied.of_files([document(DISK, SINGLE), document(DISK, SINGLE, "third")]))
+    done = applied.apply(
+        context.connect(), volume_files.wanted([document(DISK, SINGLE), document(DISK, SINGLE, "third")])
+    )
     users = sharing.Users(context.connect())
     moved = [document(external_id, SINGLE, "fourth") for external_id in (DISK, "vol-0fedcba9876543210")]
 
@@ -202,7 +205,7 @@ def test_token_that_may_not_list_is_told_what_was_not_checked(context, cluster, 
     scripted.replies[("GET", "/v1/volumes")] = [(403, "Permission denied")]
     told = []
 
-    applied.apply(context.connect(), applied.of_files([document(DISK, SINGLE)]), report=told.append)
+    applied.apply(context.connect(), volume_files.wanted([document(DISK, SINGLE)]), report=told.append)
     VOLUME.preflight(context, {}, inputs(DISK, SINGLE) | {"pluginId": "csi0"})
 
     line = (

@@ -21,7 +21,7 @@ from nomad_csi.volumes import (
 )
 from nomad_csi_sandbox.nomad import cluster, server, state
 from nomad_csi_sandbox.nomad.clients import nodes
-from tests import acl, clocks, owner_labels
+from tests import acl, clocks, owner_labels, volume_files
 
 OWNED, OTHER = "shop/prod", "bank/prod"
 IDENTITY, KEY = "default/mysql", ("default", "mysql")
@@ -96,7 +96,7 @@ class Side:
 
     def apply(self, *documents, who=SHOP, tell=lambda _line: None):
         """Have the command register *documents*."""
-        return applied.apply(self.client, applied.of_files(documents), requester=who, report=tell)
+        return applied.apply(self.client, volume_files.wanted(documents, who), report=tell)
 
 
 @pytest.fixture

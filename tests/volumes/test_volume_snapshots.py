@@ -56,7 +56,7 @@ def test_storage_that_is_not_known_is_proven_by_its_name_alone(scripted, status,
 
     with nomad.Nomad(nomad.Connection(address=scripted.address)) as client:
         if raised is None:
-            volume_snapshots.refuse_unproven(client, "ebs", ["snap-1"], named)
+            assert volume_snapshots.refuse_unproven(client, "ebs", ["snap-1"], named) is None
         else:
             with pytest.raises(raised, match=r"--external-id" if raised is errors.RefusedError else "GET"):
                 volume_snapshots.refuse_unproven(client, "ebs", ["snap-1"], named)

@@ -10,7 +10,7 @@ from nomad_csi.nomad import minimum_version
 from nomad_csi.plan import model
 from nomad_csi.text import listing
 from nomad_csi.volumes import apply_volumes as applied
-from nomad_csi.volumes import outcome
+from nomad_csi.volumes import desired, outcome
 
 ABOUT = """\
 The Nomad half of `pulumi up`, by the same code: the plugin jobs of a spec run in their order, each plugin
@@ -50,7 +50,8 @@ def run(arguments: command.Arguments) -> int:
     requester, tell = owners.requester(arguments), output.print_progress
     with inputs.connect(arguments, paths, secrets="CSI secrets" if given else "") as client:
         wanted = documents.read(arguments, client.connection.namespace)
-        pairs = tuple(zip(wanted.plan.volumes, wanted.filled(external_ids, given), strict=True))
+        pairs = zip(wanted.plan.volumes, wanted.filled(external_ids, given), strict=True)
+        volumes = [desired.of_plan(planned, document, requester) for planned, document in pairs]
         with output.waiting("asking Nomad"):
             drawn = applied.retried(client, lambda: _planned(client, arguments, wanted.plan, external_ids), tell)
         if arguments.dry_run:
@@ -60,7 +61,7 @@ def run(arguments: command.Arguments) -> int:
         _confirm(arguments, drawn)
         apply_jobs.start(client, wanted.plan.plugins, requester, templates=arguments.templates, report=tell)
         with output.waiting("applying"):
-            done = applied.apply(client, pairs, requester=requester, timeout_s=arguments.timeout_s or 0, report=tell)
+            done = applied.apply(client, volumes, timeout_s=arguments.timeout_s or 0, report=tell)
     text = outcome.as_text(done, applied.AppliedVolume) if done else "the plugins are healthy; the spec has no volumes"
     output.show(arguments, {"volumes": [item.as_json() for item in done]}, text)
     return outcome.exit_code(done)

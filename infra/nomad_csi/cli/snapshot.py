@@ -1,7 +1,7 @@
 """``nomad-csi snapshot``: create, list and delete."""
 
 import datetime as dt
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from nomad_csi import exit_codes
 from nomad_csi.cli.common import command, inputs, options, output, secrets
@@ -81,9 +81,10 @@ def delete(arguments: command.Arguments) -> int:
     """Confirm each snapshot, and then delete all."""
     if arguments.dry_run:
         with inputs.connect(arguments) as nomad:
-            volume_snapshots.refuse_unproven(nomad, arguments.made_by, arguments.snapshots, arguments.external_id)
-            found = volume_snapshots.list_of_plugin(nomad, arguments.made_by)
-        return options.show_preview(arguments, list(_deletions(arguments.snapshots, found)))
+            known = volume_snapshots.refuse_unproven(
+                nomad, arguments.made_by, arguments.snapshots, arguments.external_id
+            )
+        return options.show_preview(arguments, list(_deletions(arguments.snapshots, known)))
     words = {item: _confirmation(item, arguments.confirm) for item in dict.fromkeys(arguments.snapshots)}
     for item, confirmation in words.items():
         deletion_proof.refuse_unconfirmed(item, confirmation)
@@ -98,12 +99,13 @@ def delete(arguments: command.Arguments) -> int:
     return 0
 
 
-def _deletions(wanted: Iterable[str], found: Iterable[snapshots.Snapshot]) -> Iterator[str]:
-    """Yield what would be done to each of the *wanted* snapshots; *found*: those that the plugin knows."""
-    known = {item.snapshot_id: item for item in found}
+def _deletions(wanted: Iterable[str], known: Mapping[str, snapshots.Snapshot] | None) -> Iterator[str]:
+    """Yield what would be done to each of the *wanted* snapshots; *known*: the plugin's; ``None``: it lists none."""
     for snapshot_id in dict.fromkeys(wanted):
-        snapshot = known.get(snapshot_id)
-        if snapshot is None:
+        snapshot = None if known is None else known.get(snapshot_id)
+        if known is None:
+            yield f"delete snapshot {snapshot_id}, if it exists: the plugin cannot list snapshots"
+        elif snapshot is None:
             yield f"do nothing to {snapshot_id}: the plugin knows no such snapshot"
         else:
             created = f"{snapshot.created:%Y-%m-%d %H:%M} UTC"

@@ -49,9 +49,6 @@ Status = Literal["new", "changes", "created", "registered", "updated", "unchange
 ``changes``: in a plan, those that would be ``created`` or ``registered``, and ``updated``.
 """
 
-Wanted = tuple[model.VolumePlan | None, registration.VolumeRegistration]
-"""A document with its secrets, and the volume of a spec; ``None`` where a volume file has it."""
-
 _Answer = TypeVar("_Answer")
 
 
@@ -90,16 +87,10 @@ class AppliedVolume(outcome.VolumeOutcome):
         return (f"{self.external_id}{size}", remarks)
 
 
-def of_files(documents: Iterable[registration.VolumeRegistration]) -> Iterator[Wanted]:
-    """Yield *documents* of volume files as `apply` takes them."""
-    return ((None, document) for document in documents)
-
-
 def apply(
     client: nomad.Nomad,
-    wanted: Iterable[Wanted],
+    wanted: Iterable[desired.DesiredVolume],
     *,
-    requester: owner_records.Requester = owner_records.NO_OWNER,
     timeout_s: float = 0,
     report: Callable[[str], None] = lambda _line: None,
 ) -> tuple[AppliedVolume, ...]:
@@ -112,8 +103,7 @@ def apply(
 
     Args:
         client: the cluster.
-        wanted: volumes, each id once in a namespace.
-        requester: who acts; with an owner, owner records are written.
+        wanted: volumes, each id once in a namespace; with an owner, owner records are written.
         timeout_s: for all registrations, those not sent by then have ``failed``, and for each created volume; 0:
             `DEADLINE_S`, and the default of creating or growing one.
         report: called with progress, every attempt after the first, and warnings.
@@ -128,23 +118,24 @@ def apply(
     context = resource.Context(
         connect=lambda: client, status=report, warn=report, timeout_s=timeout_s, cancelled=policy.cancelled
     )
-    by_key = _by_key(wanted, requester)
+    by_key = _by_key(wanted)
     policy.retry(lambda: namespaces.check_all(client, by_key))
     decided = policy.retry(lambda: _decide(context, by_key))
     outcomes = {each.key: outcome_of(each, decision) for each, decision in decided}
-    has_record = bool(requester.owner) or requester.adopts
     calls = [
         functools.partial(_carry_out, context, each, decision, policy)
         for each, decision in decided
-        if decision.refusal is None and (has_record or len(decision.steps) > 1)
+        if decision.refusal is None and (each.has_owner or each.adopt or len(decision.steps) > 1)
     ]
-    run = context.operation.once("registrations", lambda: sending.RegistrationRun(client, is_of_many=True))
+    run = context.operation.once("registrations", lambda: sending.RegistrationRun(client, policy_of_many=policy))
     try:
         for done in concurrency.counted(concurrency.each(calls, workers=sending.CONCURRENT), len(calls)):
             outcomes[done.namespace, done.volume_id] = done
-    finally:
+    except BaseException:
         policy.cancelled.set()  # what is under way after an interrupt sends nothing more
-        run.settle()  # what was sent before it is compared all the same: the next run finds it equal
+        raise
+    finally:
+        run.settle()  # after an interrupt, too: the next run finds equal what was sent
     outcomes |= {key: _failed(outcomes[key], problem) for key, problem in run.problems.items()}
     return tuple(outcomes.values())
 
@@ -160,14 +151,14 @@ def _policy(client: nomad.Nomad, timeout_s: float, report: Callable[[str], None]
     )
 
 
-def _by_key(wanted: Iterable[Wanted], who: owner_records.Requester) -> dict[volumes.Key, desired.DesiredVolume]:
+def _by_key(wanted: Iterable[desired.DesiredVolume]) -> dict[volumes.Key, desired.DesiredVolume]:
     """Return what is *wanted* by namespace and id. Raises `errors.SpecError` with every duplicate."""
     found: dict[volumes.Key, desired.DesiredVolume] = {}
     problems = []
-    for planned, document in wanted:
-        volume = desired.of_plan(planned, document, who)
+    for volume in wanted:
         if volume.key in found:
-            problems.append(errors.Problem(path=document.key, got="two volumes", allowed="each id once in a namespace"))
+            path = volume.document.key
+            problems.append(errors.Problem(path=path, got="two volumes", allowed="each id once in a namespace"))
         found[volume.key] = volume
     if problems:
         raise errors.SpecError(tuple(problems), source="the volumes to apply")
@@ -361,15 +352,17 @@ class Registered:
 
     def changes(self, external_ids: Mapping[str, str], requester: owner_records.Requester) -> Iterator[PlannedChange]:
         """Yield what applying each volume of the plan would change; without an owner nothing is refused for that."""
-        pairs = [(item, planned_volumes.desired_document(item, external_ids)) for item in self._plan.volumes]
         who = dataclasses.replace(requester, adopts=requester.adopts or not requester.owner)
+        volumes_of_plan = (
+            desired.of_plan(item, planned_volumes.desired_document(item, external_ids), who)
+            for item in self._plan.volumes
+        )
         warnings: list[str] = []
         context = resource.Context(connect=lambda: self._client, warn=warnings.append)
-        decided = _decide(context, _by_key(pairs, who), self._records)
-        for (planned, _), (wanted, decision) in zip(pairs, decided, strict=True):
+        for wanted, decision in _decide(context, _by_key(volumes_of_plan), self._records):
             applied, record = outcome_of(wanted, decision), wanted.owner
             item = _planned(applied)
-            if planned.made_by_plugin and applied.status == "new":
+            if wanted.source == "created" and applied.status == "new":
                 is_begun = record is not None and bool(record.storage_name)
                 remark = applied.reason or (ITS_STORAGE if is_begun else NEW_STORAGE)
                 item = dataclasses.replace(item, remarks=(remark,))

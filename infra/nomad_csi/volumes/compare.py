@@ -193,6 +193,19 @@ def compare_volume(desired: VolumeRegistration, actual: Volume | None, *, made_b
     )
 
 
+def shrinking(
+    desired: VolumeRegistration, capacity_bytes: int, requested_bytes: int
+) -> Literal["capacity_min", "capacity_max"] | None:
+    """
+    Return the size of *desired* that would shrink a volume of *capacity_bytes*; ``None``: it does not shrink.
+
+    *requested_bytes*: the least size that was requested before.
+    """
+    if 0 < desired.capacity_max_bytes < capacity_bytes:
+        return "capacity_max"
+    return "capacity_min" if 0 < desired.capacity_min_bytes < min(capacity_bytes, requested_bytes) else None
+
+
 def keep_actual_places(desired: VolumeRegistration, actual: Volume | None) -> VolumeRegistration:
     """
     Return *desired* with the requested places of Nomad's record, where they are equal: Nomad refuses others.
@@ -330,13 +343,9 @@ class _Rules:
         ]
         if not (least or most) or not changed:
             return
+        shrunk = shrinking(self._desired, actual.capacity_bytes, actual.capacity_min_bytes)
         for name, given, held in changed:
-            if 0 < most < max(least, actual.capacity_bytes):
-                shrinks = f"storage never shrinks, and has {listing.size(actual.capacity_bytes)}"
-                asked = f"capacity_max {listing.size(most)} is less than capacity_min {listing.size(least)}"
-                why = asked if most < least else shrinks
-                yield _refused(name, given, held, why, "ask for at least what it has")
-            elif name == "capacity_min" and 0 < given < min(held, actual.capacity_bytes):
+            if shrunk in {name, "capacity_max"}:
                 why = f"storage never shrinks, and has {listing.size(actual.capacity_bytes)}"
                 yield _refused(name, given, held, why, "ask for at least what it has")
             else:

@@ -219,18 +219,17 @@ class _Deletion:
     def _read_tags(self, deleter: deleters.Deleter) -> Mapping[str, str]:
         """Return the tags of the storage, if the cloud is asked. Stop if it does not exist: the volume stays then."""
         external_id, region, found = self.storage.external_id, self.options.aws_region, None
-        is_absent = deleter.observe(external_id) == "absent"
-        if region and aws_deletion.kind_of(external_id) and not is_absent:
+        absent_at = (self.options.endpoint or region) if deleter.observe(external_id) == "absent" else None
+        if region and aws_deletion.kind_of(external_id) and absent_at is None:
             found = aws_deletion.read_storage(external_id, region)
-            is_absent = found is None
-        if is_absent and self.storage.is_registered:
+            absent_at = region if found is None else None
+        if absent_at is not None and self.storage.is_registered:
             raise errors.RefusedError(
-                f"{external_id} is not known at {self.options.endpoint or region}: it is elsewhere, or gone and to be "
-                "deregistered; nothing was changed"
+                f"{external_id} is not known at {absent_at}: it is elsewhere, or gone and to be deregistered; nothing "
+                "was changed"
             )
-        if is_absent:
-            state = "is gone" if self.options.endpoint else f"is not in {region}"
-            raise _StoppedError("gone", f"not registered, and {external_id} {state}")
+        if absent_at is not None:
+            raise _StoppedError("gone", f"not registered, and {external_id} is not known at {absent_at}")
         return found.tags if found else {}
 
     # 2. What must hold.

@@ -94,20 +94,19 @@ def of_properties(declared: properties.Declaration, values: Mapping[str, Any]) -
 
 
 def of_plan(
-    planned: "model.VolumePlan | None", document: registration.VolumeRegistration, who: "owner_records.Requester"
+    planned: "model.VolumePlan", document: registration.VolumeRegistration, who: "owner_records.Requester"
 ) -> DesiredVolume:
     """
-    Return the volume *planned*, with its *document* and secrets, for *who*; ``None``: a volume file has it.
+    Return the volume *planned*, with its *document* and secrets, for *who*.
 
     Without what deletes its storage: that belongs to the resource that deletes it.
     """
-    is_created = planned is not None and planned.made_by_plugin
-    is_unknown = not (is_created or document.external_id)
+    is_unknown = not (planned.made_by_plugin or document.external_id)
     return DesiredVolume(
         document=dataclasses.replace(document, external_id=UNKNOWN) if is_unknown else document,
-        source="created" if is_created else "existing",
+        source="created" if planned.made_by_plugin else "existing",
         owner=who.owner,
-        adopt=who.adopts or (planned is not None and planned.adopt),
+        adopt=who.adopts or planned.adopt,
     )
 
 

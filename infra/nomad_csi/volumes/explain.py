@@ -45,7 +45,7 @@ def _changed_meanwhile(wanted: "observe.WantedVolume") -> errors.RefusedError:
 def _impossible(wanted: "observe.WantedVolume") -> errors.RefusedError:
     """Return the refusal of what Nomad would refuse: all reasons at once, and before that."""
     if wanted.source == "created" and wanted.recorded != "nothing":
-        return errors.RefusedError(shrinking(wanted.registered.capacity_bytes, wanted.desired.document))
+        return errors.RefusedError(wanted.shrinking or "")
     if wanted.recorded == "nothing" and not wanted.adopt:
         return _taken(wanted)
     reasons = "; ".join(compare.sentences(wanted.compared.differences_of_kind("refused")))
@@ -132,15 +132,17 @@ def hidden_flags(found: volumes.Volume | None, before: registration.VolumeRegist
 # Of a volume that its plugin creates.
 
 
-def shrinking(capacity_bytes: int, document: registration.VolumeRegistration) -> str:
-    """Return why *document* would shrink a volume of *capacity_bytes*; empty where it does not."""
-    most = document.capacity_max_bytes
-    if most <= 0 or not isinstance(capacity_bytes, int) or most >= capacity_bytes:
-        return ""
+def shrinking(document: registration.VolumeRegistration, capacity_bytes: int, requested_bytes: int) -> str | None:
+    """Return why *document* would shrink a volume, as `compare.shrinking` finds it; ``None`` where it does not."""
+    field = compare.shrinking(document, capacity_bytes, requested_bytes)
+    if field is None:
+        return None
+    sizes = {"capacity_max": document.capacity_max_bytes, "capacity_min": document.capacity_min_bytes}
+    bounds = {"capacity_max": capacity_bytes, "capacity_min": min(capacity_bytes, requested_bytes)}
     problem = errors.Problem(
-        path="capacityMaxBytes",
-        got=str(most),
-        allowed=f"{capacity_bytes} or more, which volume {document.key} has",
+        path=desired.property_path(field),
+        got=str(sizes[field]),
+        allowed=f"{bounds[field]} or more, which volume {document.key} has",
         fix="a volume never shrinks: make a smaller one under another id, and copy the data",
     )
     return str(problem)

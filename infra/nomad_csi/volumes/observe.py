@@ -299,18 +299,24 @@ class WantedVolume(VolumeFacts):
         if self.is_new_storage:
             return "drifted" if self.recorded_outputs and self.is_of_another_hand else self._compared_storage
         if self.source == "created" and not self._is_new:
-            return self._compared_creation(self.found)
+            return self._compared_creation()
         return self._compared_registration()
 
-    def _compared_creation(self, found: volumes.Volume) -> facts.Registration:
+    def _compared_creation(self) -> facts.Registration:
         """Compare with the state alone: what a plugin answered is not compared with what was requested."""
         if self.is_of_another_hand and not self.is_proven:
             return "drifted"
-        if explain.shrinking(found.capacity_bytes, self.desired.document):
+        if self.shrinking:
             return "refused"
         # What is not sent to Nomad is no change. Where nothing differs, a failed update is retried.
         is_sent = self._differing - volume_properties.OF_DELETION - stack_identity.OF_OWNER or not self._differing
         return "in-place" if is_sent or self.recorded_outputs.get("foreignMountFlags") else "equal"
+
+    @property
+    def shrinking(self) -> str | None:
+        """Why the desired size would shrink the volume that its plugin created; ``None`` where it does not."""
+        found = self.registered
+        return explain.shrinking(self.desired.document, found.capacity_bytes, found.capacity_min_bytes)
 
     def _compared_registration(self) -> facts.Registration:
         fixed = [item for item in self.compared.differences if item.needs_new_registration]

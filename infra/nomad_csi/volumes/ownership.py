@@ -71,8 +71,12 @@ def _silent(_line: str) -> None:
 
 def may_write(token: tokens.AclToken, key: volumes.Key) -> bool:
     """Return whether *token* may write the record of *key* by its policies, as far as Nomad shows these."""
-    rights = token.variable_capabilities(key[0], owner_records.path_of(key[1]))
-    return token.is_unlimited or bool(token.unread) or "write" in rights
+    return bool(token.unread) or is_granted(token, "write", key[0], owner_records.path_of(key[1]))
+
+
+def is_granted(token: tokens.AclToken, capability: str, namespace: str, path: str) -> bool:
+    """Return whether the policies of *token* that Nomad shows grant a *capability* on the variable at *path*."""
+    return token.is_unlimited or capability in token.variable_capabilities(namespace, path)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -173,14 +177,12 @@ class OwnerRecords:
         for namespace, group in itertools.groupby(sorted(keys - known.keys()), key=operator.itemgetter(0)):
             wanted = tuple(group)
             if len(wanted) > FEW:
-                listed = self._permitted(namespace, functools.partial(self._list, namespace))
-                for key in wanted:
-                    path = self._path(key)
-                    known[key] = _DENIED if listed is None else self._note(path, listed.get(path))
-            elif len(wanted) > 1:
+                known |= self._read_by_list(namespace, wanted)
+                wanted = tuple(key for key in wanted if key not in known)
+            if len(wanted) > 1:
                 read = request.read_many(functools.partial(self._read, key) for key in wanted)
                 known |= zip(wanted, read, strict=True)
-            else:  # in the calling thread
+            elif wanted:  # in the calling thread
                 known[wanted[0]] = self._read(wanted[0])
         unread = frozenset(key for key, seen in known.items() if seen.is_denied)
         for key in sorted(unread):
@@ -350,6 +352,23 @@ class OwnerRecords:
         read = functools.partial(variables.get, self._nomad, *path)
         return self._permitted(key[0], lambda: self._note(path, read())) or _DENIED
 
+    def _read_by_list(self, namespace: str, keys: Iterable[volumes.Key]) -> dict[volumes.Key, _Seen]:
+        """
+        Return what a list shows of *keys*; without those that it leaves out, unless the token may read them.
+
+        A list leaves out what the token may not read, too.
+        """
+        listed = self._permitted(namespace, functools.partial(self._list, namespace))
+        if listed is None:
+            return dict.fromkeys(keys, _DENIED)
+        paths = {key: self._path(key) for key in keys}
+        token = None if listed.keys() >= set(paths.values()) else tokens.readable(self._nomad)
+        return {
+            key: self._note(path, listed.get(path))
+            for key, path in paths.items()
+            if path in listed or (token is not None and not token.unread and is_granted(token, "read", *path))
+        }
+
     def _permitted(self, namespace: str, read: Callable[[], _Answer]) -> _Answer | None:
         """
         Return the result of *read*; ``None`` where the token may not read the variables of *namespace*.
@@ -368,7 +387,7 @@ class OwnerRecords:
 
     def _list(self, namespace: str, *, everywhere: bool = False) -> dict[tuple[str, str], variables.Variable]:
         """Return the variables of *namespace*, or of all, by namespace and path; those that have changed are read."""
-        # A list leaves out, without an error, what the token may not read; a read is refused.
+        # A list of variables that the token may not read is empty, and no error; a read is refused.
         variables.get(self._nomad, namespace, f"{self._folder}/{owner_records.NOT_AN_ID}")
         indexes = variables.list_all(self._nomad, "*" if everywhere else namespace, f"{self._folder}/")
         known = {path: seen.variable for path in indexes if (seen := self._known.seen.get(path)) and seen.variable}

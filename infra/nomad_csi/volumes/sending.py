@@ -232,11 +232,11 @@ class _Sent:
 class RegistrationRun:
     """One run: its registrations share what is known of plugins that do not answer, and lists. Thread-safe."""
 
-    def __init__(self, client: nomad.Nomad, *, is_of_many: bool = False) -> None:
-        """*is_of_many*: new registrations are settled together, every `SETTLED_EVERY_S` and by `settle`."""
+    def __init__(self, client: nomad.Nomad, *, policy_of_many: RetryPolicy | None = None) -> None:
+        """*policy_of_many*: new registrations are settled together by it, every `SETTLED_EVERY_S` and by `settle`."""
         self._client = client
         self._latest = sharing.LatestUsers(client)
-        self._is_of_many = is_of_many
+        self._policy_of_many = policy_of_many
         self._lock = threading.Lock()
         self._unsettled: list[_Sent] = []
         self._settled_at = client.clock.now()
@@ -261,7 +261,7 @@ class RegistrationRun:
         sent = _Sent(document=document, owner=owner, is_new=is_new, is_record_new=taken.is_new)
         if failed := Sender(client, policy, self.breaker).send(document, is_new=is_new):
             raise self._withdrawn(sent, failed)
-        if self._is_of_many and is_new:
+        if self._policy_of_many is not None and is_new:
             with self._lock:
                 self._unsettled.append(sent)
             if client.clock.now() - self._settled_at > SETTLED_EVERY_S:
@@ -275,11 +275,12 @@ class RegistrationRun:
         with self._lock:
             self._settled_at = self._client.clock.now()
             sent, self._unsettled = self._unsettled, []
-        if not sent:
+        policy = self._policy_of_many
+        if policy is None or not sent:
             return
         began = time.monotonic()
         listed: futures.Future[sharing.Users] = futures.Future()
-        concurrency.settle(self._latest.read, listed)
+        concurrency.settle(lambda: policy.retry(self._latest.read), listed)
         with contextlib.suppress(errors.NomadApiError):  # those that are not read are confirmed one by one
             keys = (each.owner.key for each in sent if each.owner.requester.owner)
             ownership.OwnerRecords(self._client).read(keys)

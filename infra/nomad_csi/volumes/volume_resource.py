@@ -389,8 +389,10 @@ class CreatedVolumeResource(VolumeResource):
         """Refuse a smaller size, whatever the cluster has; then as every volume."""
         volume = self._of(news)
         is_same = bool(old_outputs) and not self._is_replaced(old_outputs, news)
-        if is_same and (shrinks := explain.shrinking(old_outputs.get("capacityBytes", 0), volume.document)):
-            raise errors.RefusedError(shrinks)
+        if is_same:
+            requested, size = self._of(old_outputs).document.capacity_min_bytes, old_outputs.get("capacityBytes", 0)
+            if shrinks := explain.shrinking(volume.document, size, requested):
+                raise errors.RefusedError(shrinks)
         super().preflight(context, old_outputs, news)
 
     def preview(self, news: Values) -> tuple[str, resource.Properties]:

@@ -82,27 +82,28 @@ def list_of_plugin(client: nomad.Nomad, plugin_id: str) -> tuple[snapshots.Snaps
 
 def refuse_unproven(
     client: nomad.Nomad, plugin_id: str, snapshot_ids: Iterable[str], external_ids: Collection[str] = ()
-) -> None:
+) -> Mapping[str, snapshots.Snapshot] | None:
     """
-    Raise `errors.RefusedError` for snapshots of which nothing shows that they are of this cluster's storage.
+    Return the plugin's snapshots by id; ``None``: it cannot list them.
 
+    Raises `errors.RefusedError` for snapshots of which nothing shows that they are of this cluster's storage.
     A volume that is registered with the plugin, or an owner record, has that storage; or the user names it in
     *external_ids*, which is the only way for a plugin that lists none. A snapshot that the plugin does not list may be
     gone: its deletion is safe to repeat.
     """
     try:
-        listed = {item.snapshot_id: item.external_id for item in list_of_plugin(client, plugin_id)}
+        listed = {item.snapshot_id: item for item in list_of_plugin(client, plugin_id)}
     except errors.NomadApiError as error:
         # Nomad's answer for a plugin that cannot list any has this status, and is no outage.
         if error.status != HTTPStatus.INTERNAL_SERVER_ERROR or "not support" not in error.message:
             raise
         if external_ids:
-            return
+            return None
         why = f"nothing was deleted: the storage of the snapshots is not known: {error}"
         raise errors.RefusedError(f"{why}; name the storage with --external-id if it is yours") from error
-    sources = {snapshot_id: listed[snapshot_id] for snapshot_id in snapshot_ids if snapshot_id in listed}
+    sources = {key: listed[key].external_id for key in snapshot_ids if key in listed}
     if set(sources.values()) <= set(external_ids):
-        return
+        return listed
     held = [item for item in volumes.list_volumes(client, names.EVERYWHERE) if item.plugin_id == plugin_id]
     proven = {*external_ids, *(item.external_id for item in held)}
     records = ownership.OwnerRecords(client)
@@ -116,6 +117,7 @@ def refuse_unproven(
             f"nothing was deleted: no registered volume of plugin {plugin_id} and no owner record of this cluster has "
             f"the storage of snapshot {'; '.join(unproven)}; name the storage with --external-id if it is yours"
         )
+    return listed
 
 
 def delete(client: nomad.Nomad, plugin_id: str, snapshot_id: str, *, confirmation: str) -> None:

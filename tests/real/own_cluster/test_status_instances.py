@@ -6,6 +6,7 @@ from nomad_csi.diagnosis import verification
 from nomad_csi.nomad import volume_creation, volumes
 from nomad_csi.plan import model, registration
 from nomad_csi.volumes import apply_volumes as applied
+from tests import volume_files
 from tests.real import two_clients
 
 pytestmark = pytest.mark.real_nomad
@@ -43,7 +44,7 @@ def test_volume_in_a_place_without_an_instance_is_out_of_reach(cluster):
         capabilities=(MODE,),
         required_topologies=({"topology.hostpath.csi/node": "c2"},),
     )
-    [outcome] = applied.apply(cluster.client, applied.of_files([wanted]))
+    [outcome] = applied.apply(cluster.client, volume_files.wanted([wanted]))
 
     [status] = verification.Verifier(cluster.client, _plan(plugin, wanted)).verify().volumes
 
