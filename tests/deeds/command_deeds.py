@@ -16,7 +16,7 @@ from nomad_csi.diagnosis import claim_replacement
 from nomad_csi.plan import storage, volumes
 from nomad_csi.render import documents
 from nomad_csi.volumes import apply_volumes as applied
-from nomad_csi.volumes import owner_records
+from nomad_csi.volumes import desired, owner_records
 from tests.deeds import agent as agents
 from tests.deeds.deeds import Case
 
@@ -98,7 +98,7 @@ def create(*, owner="shop/prod", size=5, adopts=False):
         document = dataclasses.replace(volumes.desired_document(item, {}), secrets={"key": "canary-91"})
         who = owner_records.Requester(owner=owner, adopts=adopts)
         tell = lambda text: agent.messages.append(f"err: {text}")  # noqa: E731
-        done = applied.apply(agent.client(), [(item, document)], requester=who, report=tell)
+        done = applied.apply(agent.client(), [desired.of_plan(item, document, who)], report=tell)
         return [each.as_json() for each in done]
 
     return run
