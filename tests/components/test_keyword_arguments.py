@@ -1,15 +1,10 @@
-"""Arguments by keyword or in a dictionary; what `help`, signatures and the schema say of them."""
-
-import inspect
-import pydoc
+"""Arguments by keyword or in a dictionary."""
 
 import pulumi
 import pytest
 
 import nomad_csi
 from nomad_csi import components
-from nomad_csi.components import documentation
-from nomad_csi.spec import names
 from tests.components import test_user_mocks
 
 VOLUME = "aws:ebs/volume:Volume"
@@ -47,29 +42,6 @@ def test_unknown_keyword_is_told_as_an_unknown_key(cloud):
     """With what was meant."""
     with pytest.raises(nomad_csi.errors.SpecError, match=r"iop: .*did you mean iops"):
         cloud.settle(lambda: components.EbsVolume("data", **test_user_mocks.EBS, iop=4000))
-
-
-@pytest.mark.parametrize("component", components.COMPONENTS)
-def test_help_lists_each_argument_and_each_output(component):
-    """With its type and its description, at every depth; the signature has the required ones first."""
-    kind = component.__init__.__annotations__["args"]
-    described = documentation.package()["resources"][f"nomad-csi:index:{component.__name__}"]
-
-    shown = " ".join(pydoc.plain(pydoc.render_doc(component)).replace(" |  ", " ").split())
-
-    for name, item in (described["inputProperties"] | described["properties"]).items():
-        assert f" {names.python_name(name)}: " in shown
-        assert " ".join(item["description"].split()) in shown
-    required = [item.name for item in inspect.signature(component).parameters.values() if item.default is item.empty]
-    assert required == ["resource_name", *(name for name in kind.__annotations__ if name in kind.__required_keys__)]
-
-
-def test_help_of_a_field_in_a_part():
-    """Its path, and the values that it may have."""
-    assert (
-        "\n  capabilities[].access_mode: 'single-node-reader-only' | 'single-node-writer' | 'multi-node-reader-only' | "
-        "'multi-node-single-writer' | 'multi-node-multi-writer', required\n"
-    ) in components.EbsVolume.__doc__
 
 
 def test_help_of_the_package_lists_the_classes():

@@ -1,10 +1,8 @@
 """Every argument may be an output, as a whole and in every part: known, unknown in a preview, or secret."""
 
-import collections.abc
 import copy
 import json
 import re
-import typing
 
 import pulumi
 import pytest
@@ -14,7 +12,8 @@ from pulumi.runtime import mocks, resource, rpc
 from pulumi.runtime.proto import source_pb2
 
 from nomad_csi import components, errors
-from nomad_csi.components import argument_classes, arguments, program
+from nomad_csi.components import arguments, documentation, program
+from nomad_csi.spec import names
 from tests.components import test_every_field as fields
 
 KEY = "arn:aws:kms:us-east-1:123456789012:key/1"
@@ -142,43 +141,37 @@ def places(value, where=()):
             yield from places(item, (*where, key))
 
 
-def pattern(where, kind):
+def pattern(where, component):
     """Return *where* with the marks of items: ``tags.*`` for any of the tags, ``capabilities[]`` for any of them."""
-    path = ""
+    path, inside = "", fields_of(component)
     for key in where:
-        kind = unwrapped(kind)
         if isinstance(key, int):
-            path, kind = f"{path}[]", typing.get_args(kind)[0]
-        elif typing.is_typeddict(kind):
-            path, kind = f"{path}.{key}".lstrip("."), kind.__annotations__[key]
+            path, item = f"{path}[]", inside.get("[]", {})
         else:
-            path, kind = f"{path}.*", (typing.get_args(kind) or (typing.Any, typing.Any))[1]
+            path, item = f"{path}.{key if key in inside else '*'}".lstrip("."), inside.get(key, inside.get("*", {}))
+        inside = parts(item)
     return path
 
 
-def unwrapped(kind):
-    """Return *kind* without what says that it may be absent or an output."""
-    while typing.get_origin(kind) in (typing.NotRequired, typing.Union):
-        kind = typing.get_args(kind)[0]
-    return kind
+def fields_of(component):
+    """Return the arguments of *component* in the package schema."""
+    inputs = documentation.package()["resources"][f"{names.TYPES}{component.__name__}"]["inputProperties"]
+    return {names.python_name(name): item for name, item in inputs.items()}
 
 
-def declared(kind, path=""):
-    """Yield the pattern of each argument of the class *kind*, and of each part of one."""
-    kind = unwrapped(kind)
-    if path:
-        yield path
-    if typing.is_typeddict(kind):
-        for key, inner in kind.__annotations__.items():
-            yield from declared(inner, f"{path}.{key}".lstrip("."))
-    elif typing.get_origin(kind) is collections.abc.Sequence:
-        yield from declared(typing.get_args(kind)[0], f"{path}[]")
-    elif typing.get_origin(kind) is collections.abc.Mapping:
-        yield from declared(typing.get_args(kind)[1], f"{path}.*")
+def parts(item):
+    """Return what is in the value of *item* of the package schema: fields, ``[]`` for each item, ``*`` for any key."""
+    record = documentation.object_type(item).get("properties", {})
+    found = {names.python_name(name): inner for name, inner in record.items()}
+    return found | {mark: item[key] for mark, key in (("[]", "items"), ("*", "additionalProperties")) if key in item}
 
 
-def classes(component):
-    return getattr(argument_classes, f"{component.__name__}Args")
+def declared(inside, path=""):
+    """Yield the pattern of each argument in *inside*, and of each part of one."""
+    for name, item in inside.items():
+        below = f"{path}[]" if name == "[]" else f"{path}.{name}".lstrip(".")
+        yield below
+        yield from declared(parts(item), below)
 
 
 def all_cases():
@@ -188,10 +181,10 @@ def all_cases():
     for spec, path, value in specs:
         for component, args in (*of_spec(spec), *of_spec(fields.changed(spec, path, value))):
             for where in places(args):
-                found.setdefault((component, pattern(where, classes(component))), (args, where))
+                found.setdefault((component, pattern(where, component)), (args, where))
     for component, args in OTHERS:
         for where in places(args):
-            found.setdefault((component, pattern(where, classes(component))), (args, where))
+            found.setdefault((component, pattern(where, component)), (args, where))
     return found
 
 
@@ -213,13 +206,13 @@ def replaced(args, where, make):
     return made
 
 
-def leaves_replaced(value, kind, where=()):
+def leaves_replaced(value, component, where=()):
     """Return *value* with an output instead of each leaf that may be one."""
     if isinstance(value, dict | list):
         items = value.items() if isinstance(value, dict) else enumerate(value)
-        made = {key: leaves_replaced(item, kind, (*where, key)) for key, item in items}
+        made = {key: leaves_replaced(item, component, (*where, key)) for key, item in items}
         return made if isinstance(value, dict) else list(made.values())
-    return value if pattern(where, kind) in arguments.PLAIN else pulumi.Output.from_input(value)
+    return value if pattern(where, component) in arguments.PLAIN else pulumi.Output.from_input(value)
 
 
 WHOLE = [
@@ -309,7 +302,7 @@ def test_every_argument_has_a_case():
     named = [
         (f"{component.__name__} {path}", (component, path))
         for component in components.COMPONENTS
-        for path in declared(classes(component))
+        for path in declared(fields_of(component))
         if path not in arguments.PLAIN
     ]
 
@@ -322,7 +315,7 @@ def test_known_outputs_are_as_the_values_themselves(run, component, args):
     """All at once: the resources and their inputs are the same; what may be secret is not in the file."""
     expected = run(component, args)
 
-    found = run(component, lambda: leaves_replaced(args, classes(component)))
+    found = run(component, lambda: leaves_replaced(args, component))
 
     assert told(found, is_hidden=True) == told(expected, is_hidden=True)
 
@@ -339,7 +332,7 @@ def test_unknown_output_leaves_the_rest_known_in_a_preview(run, component, args,
     unknown = [
         path for path, leaf in after.items() if isinstance(leaf, Unknown) and not isinstance(before.get(path), Unknown)
     ]
-    is_hidden = HIDDEN.match(pattern(where, classes(component)))
+    is_hidden = HIDDEN.match(pattern(where, component))
     assert {
         path: leaf
         for path, leaf in after.items()
@@ -347,7 +340,7 @@ def test_unknown_output_leaves_the_rest_known_in_a_preview(run, component, args,
         and not (is_hidden and path[-1] == "content")
         and before.get(path, leaf) != leaf
     } == {}
-    assert unknown or f"{component.__name__} {pattern(where, classes(component))}" in UNREACHED
+    assert unknown or f"{component.__name__} {pattern(where, component)}" in UNREACHED
     for (kind, _), name, *_ in unknown:
         assert where[0] in OWN.get((kind.rpartition(":")[2], name), {where[0]}), name
 
@@ -359,7 +352,7 @@ def test_secret_output_stays_secret(run, component, args, where):
 
     found = run(component, lambda: replaced(args, where, pulumi.Output.secret))
 
-    path = pattern(where, classes(component))
+    path = pattern(where, component)
     assert told(found, HIDDEN.match(path)) == told(expected, HIDDEN.match(path))
     secret = [keys for keys, leaf in flat(found).items() if isinstance(leaf, tuple)]
     assert secret or f"{component.__name__} {path}" in UNREACHED

@@ -20,12 +20,13 @@ from nomad_csi import components, testing
 from nomad_csi.components import argument_classes, arguments
 from nomad_csi.frame import registry, resource
 from nomad_csi.provider import hosting
+from nomad_csi.spec import names
 from nomad_csi.volumes import desired, volume_properties
 from nomad_csi_sandbox.aws.provider import table as aws_table
 from nomad_csi_sandbox.engine import values
 from tests.components import test_outputs_everywhere as everywhere
 from tests.pages import escaped, table
-from tests.schema import descriptions, examples
+from tests.schema import examples, stubs
 
 ROOT = Path(__file__).parents[2]
 INTRODUCTION = """# Components
@@ -63,9 +64,8 @@ def lines():
         name = kind.__name__
         found = schema["resources"][f"nomad-csi:index:{name}"]
         base, creates = _declared(kind, _plain(examples.EXAMPLES[name][1])), set()
-        required = _class(kind).__required_keys__
-        arguments_of = sorted(_class(kind).__annotations__, key=lambda argument: argument not in required)
-        rows = [_row(kind, argument, base, creates) for argument in arguments_of]
+        given = sorted(found["inputProperties"].items(), key=lambda pair: pair[0] not in found["requiredInputs"])
+        rows = [_row(kind, names.python_name(key), item, schema["types"], base, creates) for key, item in given]
         yield f"## `{name}`\n\n{found['description'].partition('{{% examples')[0].strip()}\n"
         yield from examples.blocks(name, schema)
         made = ", ".join(f"`{token}`" for token in sorted({*creates, *(key[0] for key in base)}))
@@ -73,31 +73,28 @@ def lines():
         yield from table(("argument", "type", "default", "meaning", "a change"), rows)
         yield from table(
             ("output", "meaning"),
-            ((f"`{key}`", escaped(text)) for key, text in descriptions.output_texts(kind).items()),
+            (
+                (f"`{names.python_name(key)}`", escaped(item["description"]))
+                for key, item in found["properties"].items()
+            ),
         )
 
 
-def _class(kind):
-    return getattr(argument_classes, f"{kind.__name__}Args")
-
-
-def _row(kind, argument, base, creates):
-    given = _class(kind)
-    default = argument_classes.FIELDS[given.__name__][1][argument][0].default
-    text = descriptions.texts(given.__name__)[argument]
-    text = escaped(text.split(" Default: ``")[0].split(" No output: ")[0])
+def _row(kind, argument, described, types, base, creates):
+    field = argument_classes.fields(f"{kind.__name__}Args")[argument][0]
+    default = field.default
+    text = escaped(described["description"].split(" Default: ``")[0].split(" No output: ")[0])
     if argument in arguments.PLAIN:
         text += f" *Plain*: {arguments.PLAIN[argument]}."
     change = "" if argument in arguments.PLAIN else _change(kind, argument, base, creates)
-    required = argument in given.__required_keys__
     shown = (
         "-"
         if default is None or default in ((), "") or not isinstance(default, str | int | float)
         else f"`{json.dumps(default)}`"
     )
-    typed = descriptions.written(given.__annotations__[argument])
+    typed = stubs.argument(described, types, given="Input", quoted=repr)
     anchor = f'<a id="{kind.__name__.lower()}-{argument}"></a>`{argument}`'
-    return anchor, f"`{typed}`", "required" if required else shown, text, change or "-"
+    return anchor, f"`{typed}`", "required" if field.is_required() else shown, text, change or "-"
 
 
 def _change(kind, argument, base, creates):

@@ -1,25 +1,18 @@
 """The descriptions of arguments and outputs, for the package schema, the stubs and the page of the components."""
 
-import enum
-import functools
 import inspect
 import json
-import typing
-from collections.abc import Mapping, Sequence
-from typing import NotRequired
 
-from nomad_csi.components import argument_classes, arguments
+from nomad_csi.components import arguments
 from nomad_csi.spec import reference
 from nomad_csi.text import docstrings
 
 
-@functools.cache
-def texts(name):
-    """Return the description of each field of the class *name*: Python keeps no docstring of a key."""
-    prefix, fields = argument_classes.FIELDS[name]
+def texts(fields, path):
+    """Return the description of each of the *fields* of arguments at *path*: Python keeps no docstring of a key."""
     schemas = {model: model.model_json_schema() for _, model in fields.values()}
     return {
-        key: _text(schemas[model]["properties"][key], schemas[model].get("$defs", {})) + _plain_note(f"{prefix}{key}")
+        key: _text(schemas[model]["properties"][key], schemas[model].get("$defs", {})) + _plain_note(f"{path}{key}")
         for key, (_, model) in fields.items()
     }
 
@@ -61,19 +54,3 @@ def output_types(component):
 
 def _own_classes(component):
     return [kind for kind in reversed(component.__mro__) if kind.__module__.startswith("nomad_csi.components")]
-
-
-def written(kind):
-    """Return *kind*, the type of an argument, as Python writes it."""
-    origin, of = typing.get_origin(kind), typing.get_args(kind)
-    if origin is NotRequired:
-        return written(of[0])
-    if origin is typing.Union:
-        return f"Input[{written(of[0])}]"
-    if origin is Sequence:
-        return f"Sequence[{written(of[0])}]"
-    if origin is Mapping:
-        return f"Mapping[{written(of[0])}, {written(of[1])}]"
-    if isinstance(kind, type) and issubclass(kind, enum.Enum):
-        return f"Literal[{', '.join(repr(item.value) for item in kind)}]"
-    return str(kind.__name__)

@@ -1,18 +1,21 @@
-"""The package schema: components from Pulumi's analyzer, and custom resources from their declarations."""
+"""The package schema: components and custom resources from the models that declare them."""
 
+import collections.abc
+import inspect
 import json
+import re
 import tomllib
 import typing
 from typing import Literal
-from unittest import mock
 
-from pulumi.provider.experimental import component, util
+import pydantic
+from pulumi.provider.experimental import util
 
 from nomad_csi import components
-from nomad_csi.components import argument_classes, documentation
+from nomad_csi.components import argument_classes, arguments
 from nomad_csi.frame import properties, registry
 from nomad_csi.nomad import sandbox_mark
-from nomad_csi.provider import queries, settings
+from nomad_csi.provider import hosting, queries, settings
 from nomad_csi.spec import base, names
 from nomad_csi.text import docstrings
 from tests import shipped
@@ -44,7 +47,23 @@ _FOR_PROGRAMS = (names.VOLUME_REGISTRATION_TYPE, names.PLUGIN_JOB_TYPE, names.CR
 
 _INTERNAL = "Internal: components create it, programs do not."
 
-_SCALARS = {str: "string", int: "number", float: "number", bool: "boolean"}
+_SCALARS = {str: "string", pydantic.SecretStr: "string", int: "number", float: "number", bool: "boolean"}
+
+_NAMES = {"Resources": "PluginResources", "OnNodes": "VerifyOnNodes", "EfsClients": "Clients"}
+"""Models of the spec, without `Spec` -> types with another name."""
+
+_ENUM_NAMES = {"name": "TaskDriverName", "operator": "ConstraintOperator"}
+"""Keys -> enumerations with another name: the key says too little."""
+
+_OPERATORS = {
+    "=": "Equal",
+    "!=": "NotEqual",
+    ">": "Greater",
+    ">=": "GreaterOrEqual",
+    "<": "Less",
+    "<=": "LessOrEqual",
+}
+"""Values -> the names of members whose value is no word."""
 
 
 def text(found):
@@ -54,28 +73,53 @@ def text(found):
 
 def package():
     """Return the whole schema, but for the version."""
-    with mock.patch.object(documentation, "package", return_value={"resources": {}, "types": {}}):  # the one of before
-        host = component.ComponentProvider(list(components.COMPONENTS), PACKAGE)
-    found = json.loads(host.schema)
-    del found["version"]
-    for made in components.COMPONENTS:
-        described = found["resources"][f"{names.TYPES}{made.__name__}"]
-        described["description"] = vars(made)["__doc__"].given[0]
-        _describe(described["properties"], descriptions.output_texts(made))
-        _describe(described["inputProperties"], descriptions.texts(f"{made.__name__}Args"))
-    for token, item in found["types"].items():
-        name = token.removeprefix(names.TYPES)
-        if "enum" in item:
-            item["enum"] = [{"name": each["name"], "value": each["value"]} for each in item["enum"]]
-        elif name in argument_classes.classes():  # and not the type of an output
-            _describe(item["properties"], descriptions.texts(name))
-    return merged(found)
+    languages = {name: {"respectSchemaVersion": True} for name in ("nodejs", "python", "csharp", "java", "go")}
+    return merged({"name": PACKAGE, "displayName": PACKAGE, "language": languages, **of_components()})
 
 
-def _describe(declared, texts):
-    """Set the descriptions of properties: Pulumi's analyzer reads them from sources of classes."""
-    for name, text in texts.items():
-        declared[util.camel_case(name)]["description"] = text
+def of_components():
+    """Return the part of the schema about components: the resources, and the types of their arguments and outputs."""
+    types = {}
+    found = {f"{names.TYPES}{made.__name__}": _component(made, types) for made in components.COMPONENTS}
+    return {"resources": found, "types": types}
+
+
+def _component(made, types):
+    given = _given_object(argument_classes.fields(f"{made.__name__}Args"), "", types)
+    outputs = {
+        name: (typing.get_args(annotation)[0], descriptions.output_texts(made)[name])
+        for name, annotation in descriptions.output_types(made).items()
+    }
+    return {
+        "description": made.__doc__,
+        "isComponent": True,
+        "type": "object",
+        "inputProperties": given["properties"],
+        "requiredInputs": given["required"],
+        **_typed_object(outputs, "outputs.", types),
+    }
+
+
+def _given_object(declared, path, types):
+    """Return the properties of *declared* arguments at *path*, and those that are required."""
+    texts = descriptions.texts(declared, path)
+    found = {
+        util.camel_case(name): _type(item.annotation, types, f"{path}{name}") | {"description": texts[name]}
+        for name, (item, _) in declared.items()
+    }
+    return {
+        "properties": found,
+        "required": sorted(util.camel_case(name) for name, (item, _) in declared.items() if item.is_required()),
+    }
+
+
+def _typed_object(declared, path, types):
+    """Return the properties of a component's outputs *declared* by annotation and description; it has all of them."""
+    found = {
+        util.camel_case(name): _type(annotation, types, f"{path}{name}") | {"description": text}
+        for name, (annotation, text) in declared.items()
+    }
+    return {"properties": found, "required": sorted(found)}
 
 
 def merged(package):
@@ -168,26 +212,72 @@ def _property(field, text, types):
     return described
 
 
-def _type(annotation, types):
+def _type(annotation, types, path=None):
+    """Return the type of a value: of a component at *path* of its arguments or outputs, else of a custom resource."""
     origin, of = typing.get_origin(annotation), typing.get_args(annotation)
-    if origin is list:
-        return {"type": "array", "items": _type(of[0], types)}
-    if origin is dict:
-        return {"type": "object", "additionalProperties": _type(of[1], types)}
+    plain = {"plain": True} if path in arguments.PLAIN else {}
+    if origin in (list, tuple, collections.abc.Sequence):
+        return {"type": "array", "items": _type(of[0], types, path and f"{path}[]"), **plain}
+    if origin in (dict, collections.abc.Mapping):
+        return {"type": "object", "additionalProperties": _type(of[1], types, path and f"{path}.*"), **plain}
     if origin is Literal:
-        return {"type": "string"}
+        is_listed = path and isinstance(of[0], str)
+        return _enumeration(path, of, types) if is_listed else {"type": _scalar(type(of[0]), path)}
     if of:  # with constraints, or with None for what may be absent
-        return _type(of[0], types)
-    if issubclass(annotation, properties.Properties):
-        return {"$ref": f"#/types/{_record(annotation, types)}"}
-    return {"type": _SCALARS[annotation]}
+        return _type(of[0], types, path)
+    if annotation is typing.Any:
+        return {"$ref": hosting.ANY, **plain}
+    if typing.is_typeddict(annotation) or issubclass(annotation, pydantic.BaseModel):
+        return {"$ref": f"#/types/{_record(annotation, types, path)}", **plain}
+    return {"type": _scalar(annotation, path), **plain}
 
 
-def _record(kind, types):
+def _scalar(kind, path):
+    """Return the type of a number, a text or a boolean; custom resources have no whole numbers."""
+    return "integer" if kind is int and path else _SCALARS[kind]
+
+
+def _record(kind, types, path):
     """Add the type of an object to *types* and return its token; one without fields is the type of a component."""
-    token = f"{PACKAGE}:index:{kind.model_config.get('title') or kind.__name__}"
-    if kind.model_fields:
-        described = {"type": "object", "description": properties.description(kind), **_object(kind, types)}
-        if types.setdefault(token, described) != described:
-            raise ValueError(f"two types of the package are called {token}")
+    if typing.is_typeddict(kind):
+        texts = docstrings.declared_by(kind)
+        named, text = kind.__name__, inspect.getdoc(kind)
+        described = _typed_object({key: (of, texts[key]) for key, of in kind.__annotations__.items()}, path, types)
+    elif issubclass(kind, properties.Properties):
+        named, text = kind.model_config.get("title") or kind.__name__, properties.description(kind)
+        described = _object(kind, types)
+    else:
+        named = _named(kind)
+        text = inspect.getdoc(kind)
+        declared = {key: (item, kind) for key, item in kind.model_fields.items()}
+        described = _given_object(declared, f"{path}.", types)
+    return (
+        _add(named, {"type": "object", "description": text, **described}, types)
+        if described["properties"]
+        else f"{names.TYPES}{named}"
+    )
+
+
+def _named(kind):
+    name = kind.__name__.removesuffix("Spec")
+    return _NAMES.get(name, name)
+
+
+def _enumeration(path, values, types):
+    """Add the type of an argument at *path* with these *values*. It is a type only: a program has the strings."""
+    key = re.split(r"\W", path)[-1]
+    members = [{"name": _OPERATORS.get(value) or _words(value), "value": value} for value in values]
+    described = {"type": "string", "description": f"Values of ``{key}``.", "enum": members}
+    return {"$ref": f"#/types/{_add(_ENUM_NAMES.get(key) or _words(key), described, types)}"}
+
+
+def _words(text):
+    """Return *text* in CamelCase."""
+    return "".join(word[:1].upper() + word[1:] for word in re.split(r"[-_]", text))
+
+
+def _add(name, described, types):
+    token = f"{names.TYPES}{name}"
+    if types.setdefault(token, described) != described:
+        raise ValueError(f"two types of the package are called {token}")
     return token

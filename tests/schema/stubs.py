@@ -4,19 +4,19 @@ The stubs of the components, of their argument classes and of the resource class
 ``python -m tests.schema`` writes them. These classes are created when their module is imported.
 """
 
-import collections.abc
-import enum
 import inspect
 import json
 import textwrap
-import typing
 from pathlib import Path
 
 from nomad_csi import components
-from nomad_csi.components import argument_classes, resources, volume
+from nomad_csi.components import argument_classes, resources
+from nomad_csi.provider import hosting
 from nomad_csi.spec import names
-from nomad_csi.text import docstrings
-from tests.schema import descriptions, package
+from tests.schema import package
+
+OUTPUTS = ("VolumeBlock", "VolumeMount", "Claim")
+"""Types of outputs."""
 
 COMPONENTS = Path(components.__file__).with_suffix(".pyi")
 STUB = Path(argument_classes.__file__).with_suffix(".pyi")
@@ -28,10 +28,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NotRequired, TypedDict
 
 import pulumi
-
-def classes() -> Mapping[str, Any]:
-    """Return all classes by name."""
-
 '''
 COMPONENTS_HEAD = '''\
 """Made by ``python -m tests.schema`` from the components: edit these."""
@@ -54,20 +50,39 @@ from nomad_csi.components.declared_resource import Provider as Provider
 '''
 
 
-def source(kind):
-    """Return *kind*, the type of an argument, as Python writes it."""
-    origin, of = typing.get_origin(kind), typing.get_args(kind)
-    if origin is typing.NotRequired:
-        return f"NotRequired[{source(of[0])}]"
-    if origin is typing.Union and any(typing.get_origin(item) is collections.abc.Awaitable for item in of):
-        return f"pulumi.Input[{source(of[0])}]"
-    if origin is collections.abc.Sequence:
-        return f"Sequence[{source(of[0])}]"
-    if origin is collections.abc.Mapping:
-        return f"Mapping[{source(of[0])}, {source(of[1])}]"
-    if isinstance(kind, type) and issubclass(kind, enum.Enum):
-        return f"Literal[{', '.join(json.dumps(item.value) for item in kind)}]"
-    return kind.__name__
+def typed(item, types, given="", quoted=json.dumps):
+    """
+    Return the type of the property *item* of the package schema as Python writes it.
+
+    *types* are those of the package, ``None``: any mapping; *given* is the class of what may be an output in it, such as
+    ``pulumi.Input``; *quoted* writes the values of a list.
+    """
+
+    def inner(part):
+        written = typed(part, types, given, quoted)
+        return f"{given}[{written}]" if given and not part.get("plain") else written
+
+    if item.get("type") in _SCALARS:
+        return _SCALARS[item["type"]]
+    if item.get("type") == "array":
+        return f"Sequence[{inner(item['items'])}]"
+    if item.get("$ref") == hosting.ANY:
+        return "Any"
+    if types is None:
+        return "Mapping[str, Any]"
+    if "$ref" not in item:
+        return f"Mapping[str, {inner(item['additionalProperties'])}]"
+    name, values = item["$ref"].rpartition(":")[2], types[item["$ref"].removeprefix("#/types/")].get("enum", ())
+    return f"Literal[{', '.join(quoted(each['value']) for each in values)}]" if values else name
+
+
+def argument(item, types, given="pulumi.Input", quoted=json.dumps):
+    """Return the type of the argument *item*, which may be an output unless it is plain."""
+    written = typed(item, types, given, quoted)
+    return written if item.get("plain") else f"{given}[{written}]"
+
+
+_SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
 
 
 def documented(text):
@@ -77,20 +92,27 @@ def documented(text):
     return textwrap.indent("\n".join(lines), "    ")
 
 
-def classes():
-    """Yield the source of each class, behind those of its fields."""
-    for name, made in argument_classes.classes().items():
-        yield f"\nclass {name}(TypedDict):\n{documented(made.__doc__)}"
-        texts = descriptions.texts(name)
-        for key, kind in made.__annotations__.items():
-            yield f"    {key}: {source(kind)}\n{documented(texts[key])}"
+def classes(schema):
+    """Yield the source of each class of arguments, and of each part of one."""
+    given = {
+        f"{made.__name__}Args": {
+            "description": argument_classes.description(f"{made.__name__}Args"),
+            "properties": item["inputProperties"],
+            "required": item["requiredInputs"],
+        }
+        for made, item in of_components(schema)
+    }
+    for name, item in sorted({**given, **argument_parts(schema)}.items()):
+        yield f"\nclass {name}(TypedDict):\n{documented(item['description'])}"
+        for key, one in item["properties"].items():
+            written = argument(one, schema["types"])
+            written = written if key in item["required"] else f"NotRequired[{written}]"
+            yield f"    {names.python_name(key)}: {written}\n{documented(one['description'])}"
 
 
-def declared_type(item):
-    """Return the type of the property *item* of the package schema as Python writes it."""
-    if item.get("type") == "array":
-        return f"Sequence[{declared_type(item['items'])}]"
-    return {"string": "str", "number": "float", "boolean": "bool"}.get(item.get("type"), "Mapping[str, Any]")
+def of_components(schema):
+    """Return each component with its part of the *schema*."""
+    return [(made, schema["resources"][f"{names.TYPES}{made.__name__}"]) for made in components.COMPONENTS]
 
 
 def resource_classes():
@@ -103,60 +125,68 @@ def resource_classes():
         yield f"\nclass {name}(pulumi.CustomResource):\n{documented(inspect.getdoc(made))}"
         for key, item in found["properties"].items():
             if key != "sandbox":
-                typed = f"{names.python_name(key)}: pulumi.Output[{declared_type(item)}]"
-                yield f"    {typed}\n{documented(item['description'])}"
+                of = typed(item, None)
+                yield f"    {names.python_name(key)}: pulumi.Output[{of}]\n{documented(item['description'])}"
         yield "    def __init__(\n        self,\n        resource_name: str,\n        *,"
         required = set(found["requiredInputs"])
         for key, item in sorted(found["inputProperties"].items(), key=lambda pair: pair[0] not in required):
             absent = "" if key in required else " | None = None"
-            yield f"        {names.python_name(key)}: pulumi.Input[{declared_type(item)}]{absent},"
+            yield f"        {names.python_name(key)}: pulumi.Input[{typed(item, None)}]{absent},"
         yield "        opts: pulumi.ResourceOptions | None = None,\n    ) -> None: ..."
 
 
-def component_classes():
+def component_classes(schema):
     """Yield the source of each component: its outputs, and its arguments in a dictionary and by keyword."""
-    for made in components.COMPONENTS:
-        kind = made.__init__.__annotations__["args"]
+    options = "opts: pulumi.ResourceOptions | None = None"
+    for made, item in of_components(schema):
         yield f"\nclass {made.__name__}(pulumi.ComponentResource):\n{documented(made.__doc__.partition(chr(10))[0])}"
-        outputs = descriptions.output_types(made)
-        for name, text in descriptions.output_texts(made).items():
-            of = source(typing.get_args(outputs[name])[0])
-            yield f"    {name}: pulumi.Output[{of}]\n{documented(text)}"
-        options = "opts: pulumi.ResourceOptions | None = None"
+        for key, one in item["properties"].items():
+            of = typed(one, schema["types"])
+            yield f"    {names.python_name(key)}: pulumi.Output[{of}]\n{documented(one['description'])}"
         yield "    @overload"
-        yield f"    def __init__(self, resource_name: str, args: {kind.__name__}, {options}) -> None: ..."
+        yield f"    def __init__(self, resource_name: str, args: {made.__name__}Args, {options}) -> None: ..."
         yield "    @overload\n    def __init__(\n        self,\n        resource_name: str,\n        *,"
-        for name in inspect.signature(made).parameters:
-            if name in kind.__annotations__:
-                typed = source(kind.__annotations__[name]).removeprefix("NotRequired[")
-                is_required = name in kind.__required_keys__
-                yield f"        {name}: {typed if is_required else f'{typed[:-1]} | None = None'},"
+        required = set(item["requiredInputs"])
+        for key, one in sorted(item["inputProperties"].items(), key=lambda pair: pair[0] not in required):
+            absent = "" if key in required else " | None = None"
+            yield f"        {names.python_name(key)}: {argument(one, schema['types'])}{absent},"
         yield f"        {options},\n    ) -> None: ..."
 
 
-def output_classes():
+def output_classes(schema):
     """Yield the source of each class of an output."""
-    for made in (volume.VolumeBlock, volume.VolumeMount, volume.Claim):
-        yield f"\nclass {made.__name__}(TypedDict):\n{documented(inspect.getdoc(made))}"
-        for name, text in docstrings.declared_by(made).items():
-            yield f"    {name}: {source(made.__annotations__[name])}\n{documented(text)}"
+    for name in OUTPUTS:
+        item = schema["types"][f"{names.TYPES}{name}"]
+        yield f"\nclass {name}(TypedDict):\n{documented(item['description'])}"
+        for key, one in item["properties"].items():
+            yield f"    {names.python_name(key)}: {typed(one, schema['types'])}\n{documented(one['description'])}"
 
 
-def imports():
+def imports(schema):
     """Yield the imports of the stub of the components, and what they export."""
-    for module, found in ((argument_classes, argument_classes.classes()), (resources, vars(resources))):
-        exported = sorted(name for name in found if module is argument_classes or name in components.__all__)
+    parts = argument_parts(schema)
+    yield f"from {argument_classes.__name__} import {', '.join(parts)}"
+    for module in (argument_classes, resources):
         yield f"from {module.__name__} import ("
-        yield from (f"    {name} as {name}," for name in exported)
+        yield from (f"    {name} as {name}," for name in components.__all__ if hasattr(module, name))
         yield ")"
     yield f"\n__all__ = {json.dumps(components.__all__)}"
     yield "\nCOMPONENTS: tuple[type[pulumi.ComponentResource], ...]"
 
 
+def argument_parts(schema):
+    """Return the types of parts of arguments in the *schema*, by their names."""
+    found = {token.removeprefix(names.TYPES): item for token, item in schema["types"].items() if "enum" not in item}
+    return {name: item for name, item in sorted(found.items()) if name not in OUTPUTS}
+
+
 def written():
     """Return the text of each stub by its path."""
+    schema = package.of_components()
     return {
-        COMPONENTS: "\n".join((COMPONENTS_HEAD, *imports(), *output_classes(), *component_classes(), "")),
-        STUB: "\n".join((HEAD, *classes(), "")),
+        COMPONENTS: "\n".join(
+            (COMPONENTS_HEAD, *imports(schema), *output_classes(schema), *component_classes(schema), "")
+        ),
+        STUB: "\n".join((HEAD, *classes(schema), "")),
         RESOURCES: "\n".join((RESOURCES_HEAD, *resource_classes(), "")),
     }

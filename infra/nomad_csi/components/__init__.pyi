@@ -6,40 +6,16 @@ from typing import Any, Literal, TypedDict, overload
 import pulumi
 
 
+from nomad_csi.components.argument_classes import AccessPoint, Capability, Clients, Constraint, Controller, Credentials, Deletion, EfsIam, ExtraArguments, FileSystemIam, Iam, JobIds, Monolith, MountOptions, MountTarget, Node, PluginResources, RegistryCredentials, Restart, TaskDriver, Update, Vault, Verify, VerifyOnNodes, WorkloadIdentity
 from nomad_csi.components.argument_classes import (
-    AccessPoint as AccessPoint,
-    Capability as Capability,
-    Clients as Clients,
-    Constraint as Constraint,
-    Controller as Controller,
-    Credentials as Credentials,
     CsiPluginArgs as CsiPluginArgs,
     CsiVolumeArgs as CsiVolumeArgs,
-    Deletion as Deletion,
     EbsSnapshotsArgs as EbsSnapshotsArgs,
     EbsVolumeArgs as EbsVolumeArgs,
     EfsBackupsArgs as EfsBackupsArgs,
     EfsFileSystemArgs as EfsFileSystemArgs,
-    EfsIam as EfsIam,
     EfsVolumeArgs as EfsVolumeArgs,
     ExistingVolumeArgs as ExistingVolumeArgs,
-    ExtraArguments as ExtraArguments,
-    FileSystemIam as FileSystemIam,
-    Iam as Iam,
-    JobIds as JobIds,
-    Monolith as Monolith,
-    MountOptions as MountOptions,
-    MountTarget as MountTarget,
-    Node as Node,
-    PluginResources as PluginResources,
-    RegistryCredentials as RegistryCredentials,
-    Restart as Restart,
-    TaskDriver as TaskDriver,
-    Update as Update,
-    Vault as Vault,
-    Verify as Verify,
-    VerifyOnNodes as VerifyOnNodes,
-    WorkloadIdentity as WorkloadIdentity,
 )
 from nomad_csi.components.resources import (
     CreatedVolume as CreatedVolume,

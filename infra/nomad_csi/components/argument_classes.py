@@ -2,21 +2,16 @@
 The classes of the components' arguments: the fields of the spec's models, and what a component has beside them.
 
 A model below has what a component has instead of fields of the spec, or in addition to them. Type checkers and editors
-read ``argument_classes.pyi``, which ``python -m tests.schema`` writes from these classes. Each is made on first use.
+read ``argument_classes.pyi``, and programs in other languages the package schema: ``python -m tests.schema`` writes
+both from these models. A class has the keys alone.
 """
 
-import enum
 import inspect
-import re
-import sys
-import typing
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, Literal, NotRequired, TypedDict
+from collections.abc import Mapping
+from typing import Any, NotRequired, TypedDict
 
-import pulumi
 import pydantic
 
-from nomad_csi.components.arguments import PLAIN
 from nomad_csi.spec import model as spec
 
 
@@ -112,129 +107,43 @@ class _EfsBackups(spec.Model):
     """Whether Pulumi refuses to delete the vault, which AWS also refuses while backups are in it."""
 
 
-# The classes, derived from these models and the spec's.
-
-
-CLASSES: dict[str, Any] = {}
-"""The classes by name, each after those of its fields."""
-
-_NAMES = {"Resources": "PluginResources", "OnNodes": "VerifyOnNodes", "EfsClients": "Clients"}
-"""Models -> classes with another name."""
-
-_ENUM_NAMES = {"name": "TaskDriverName", "operator": "ConstraintOperator"}
-"""Keys -> enumerations with another name: the key says too little."""
-
-_OPERATORS = {
-    "=": "Equal",
-    "!=": "NotEqual",
-    ">": "Greater",
-    ">=": "GreaterOrEqual",
-    "<": "Less",
-    "<=": "LessOrEqual",
+_COMPOSED: Mapping[str, tuple[type[spec.Model], ...]] = {
+    "CsiPluginArgs": (spec.PluginSpec, _CsiPlugin),
+    "CsiVolumeArgs": (spec.VolumeSpec, spec.CreateSpec, _CsiVolume),
+    "EbsSnapshotsArgs": (spec.SnapshotScheduleSpec, _EbsSnapshots),
+    "EbsVolumeArgs": (spec.VolumeSpec, spec.EbsSpec, _EbsVolume),
+    "EfsBackupsArgs": (spec.SnapshotScheduleSpec, _EfsBackups),
+    "EfsFileSystemArgs": (spec.FileSystemSpec, _EfsFileSystem),
+    "EfsVolumeArgs": (spec.VolumeSpec, spec.EfsSpec, _EfsVolume),
+    "ExistingVolumeArgs": (spec.VolumeSpec, spec.ExistingSpec, _ExistingVolume),
 }
-"""Values -> the names of members whose value is no word."""
+"""The models whose fields a class has, the component's own one last: of two fields of a name, its own counts."""
 
 _OF_A_SPEC = frozenset({"id", *spec.SOURCES, "file_system", "snapshots", "moved_from"})
 """Fields that name something else in the same spec, or are its name there; in a program, resources are given."""
 
+_WITHOUT = {"EfsBackupsArgs": {"keep"}}
 
-Fields = Mapping[str, tuple[pydantic.fields.FieldInfo, type[pydantic.BaseModel]]]
+Fields = Mapping[str, tuple[pydantic.fields.FieldInfo, type[spec.Model]]]
 """Fields of a class, each with the model that declares it."""
 
-FIELDS: dict[str, tuple[str, Fields]] = {}
-"""By the name of a class: the path of its values in the arguments, empty or such as ``iam.``, and its fields."""
+
+def fields(name: str) -> Fields:
+    """Return the fields of the class *name*."""
+    *of_spec, own = _COMPOSED[name]
+    without = _OF_A_SPEC | _WITHOUT.get(name, set())
+    found = {key: (item, model) for model in of_spec for key, item in model.model_fields.items() if key not in without}
+    return found | {key: (item, own) for key, item in own.model_fields.items()}
 
 
-def _fields(model: type[pydantic.BaseModel], without: Collection[str] = ()) -> Fields:
-    return {key: (item, model) for key, item in model.model_fields.items() if key not in without}
-
-
-def _arguments(own: type[spec.Model], *of_spec: type[spec.Model], without: Sequence[str] = ()) -> Any:
-    """Return the class with the fields of models *of_spec*, and those of a component's *own* model."""
-    declared: Fields = {}
-    for model in of_spec:
-        declared = {**declared, **_fields(model, {*_OF_A_SPEC, *without})}
-    return _class(f"{own.__name__.lstrip('_')}Args", own, {**declared, **_fields(own)}, "")
-
-
-def _class(name: str, model: type[pydantic.BaseModel], declared: Fields, path: str) -> Any:
-    """Return the class *name* with the fields *declared*, whose values are at *path* of the arguments."""
-    kinds = {key: (_type(item.annotation, f"{path}{key}"), item.is_required()) for key, (item, _) in declared.items()}
-    keys = {key: kind if is_required else NotRequired[kind] for key, (kind, is_required) in kinds.items()}
-    created: Any = TypedDict(name, keys)  # type: ignore[misc]  # the stub says what it has
-    created.__doc__ = inspect.getdoc(model)
-    FIELDS[name] = path, declared
-    return CLASSES.setdefault(name, created)
-
-
-def _type(annotation: Any, path: str) -> Any:
-    """Return the type of a program's value at *path*, where the spec has a value of *annotation*."""
-    kind = _plain(annotation, path)
-    may_be_output: Any = pulumi.Input
-    return kind if path in PLAIN else may_be_output[kind]
-
-
-def _plain(annotation: Any, path: str) -> Any:
-    origin, of = typing.get_origin(annotation), typing.get_args(annotation)
-    if origin is Literal:
-        return _enumeration(re.split(r"\W", path)[-1], of) if isinstance(of[0], str) else type(of[0])
-    if origin is tuple:
-        return Sequence[_type(of[0], f"{path}[]")]  # type: ignore[misc]  # a type that is made here
-    if origin is dict:
-        return Mapping[str, _type(of[1], f"{path}.*")]  # type: ignore[misc]  # as above
-    if of:  # with constraints, or with None for what may be absent
-        return _plain(of[0], path)
-    if annotation is pydantic.SecretStr:
-        return str
-    if isinstance(annotation, type) and issubclass(annotation, pydantic.BaseModel):
-        name = annotation.__name__.removesuffix("Spec")
-        return _class(_NAMES.get(name, name), annotation, _fields(annotation), f"{path}.")
-    return annotation
-
-
-_ENUMERATIONS: dict[str, type[enum.Enum]] = {}
-
-
-def _enumeration(key: str, values: Sequence[str]) -> type[enum.Enum]:
-    """Return the enumeration of the *values* of an argument *key*. It is a type only: a program has the strings."""
-    name = _ENUM_NAMES.get(key) or _words(key)
-    members = {_OPERATORS.get(value) or _words(value): value for value in values}
-    made = enum.Enum(name, members, type=str)  # type: ignore[misc]  # made of the spec's values
-    made.__doc__ = f"Values of ``{key}``."
-    known = _ENUMERATIONS.setdefault(name, made)
-    if [item.value for item in known] != list(values):
-        raise ValueError(f"two enumerations are called {name}")
-    return known
-
-
-def _words(text: str) -> str:
-    """Return *text* in CamelCase."""
-    return "".join(word[:1].upper() + word[1:] for word in re.split(r"[-_]", text))
-
-
-_DERIVED: Mapping[str, Callable[[], Any]] = {
-    "CsiPluginArgs": lambda: _arguments(_CsiPlugin, spec.PluginSpec),
-    "CsiVolumeArgs": lambda: _arguments(_CsiVolume, spec.VolumeSpec, spec.CreateSpec),
-    "EbsSnapshotsArgs": lambda: _arguments(_EbsSnapshots, spec.SnapshotScheduleSpec),
-    "EbsVolumeArgs": lambda: _arguments(_EbsVolume, spec.VolumeSpec, spec.EbsSpec),
-    "EfsBackupsArgs": lambda: _arguments(_EfsBackups, spec.SnapshotScheduleSpec, without=("keep",)),
-    "EfsFileSystemArgs": lambda: _arguments(_EfsFileSystem, spec.FileSystemSpec),
-    "EfsVolumeArgs": lambda: _arguments(_EfsVolume, spec.VolumeSpec, spec.EfsSpec),
-    "ExistingVolumeArgs": lambda: _arguments(_ExistingVolume, spec.VolumeSpec, spec.ExistingSpec),
-}
+def description(name: str) -> str:
+    """Return what the class *name* describes."""
+    return inspect.getdoc(_COMPOSED[name][-1]) or ""
 
 
 def __getattr__(name: str) -> Any:
-    """Return the class *name*; those of a component and of its fields are made on first use of one of them."""
-    if name in _DERIVED:
-        return globals().setdefault(name, _DERIVED[name]())
-    if name.startswith("_") or name not in classes():
+    """Return the class *name*, made on first use: its keys, and which of them are required."""
+    if name not in _COMPOSED:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return CLASSES[name]
-
-
-def classes() -> Mapping[str, Any]:
-    """Return all classes by name."""
-    for name in _DERIVED:
-        getattr(sys.modules[__name__], name)
-    return dict(sorted(CLASSES.items()))
+    keys = {key: Any if item.is_required() else NotRequired[Any] for key, (item, _) in fields(name).items()}
+    return globals().setdefault(name, TypedDict(name, keys))  # type: ignore[misc]  # the stub says what it has

@@ -5,10 +5,6 @@ from typing import Any, Literal, NotRequired, TypedDict
 
 import pulumi
 
-def classes() -> Mapping[str, Any]:
-    """Return all classes by name."""
-
-
 
 class AccessPoint(TypedDict):
     """The folder of the file system that becomes the volume, and the user that owns it."""

@@ -18,7 +18,7 @@ from nomad_csi.components import (
     scope,
     volume,
 )
-from nomad_csi.components.argument_classes import EfsFileSystemArgs, EfsIam, EfsVolumeArgs, FileSystemIam, MountTarget
+from nomad_csi.components.argument_classes import EfsFileSystemArgs, EfsVolumeArgs
 from nomad_csi.plan import iam as policies
 from nomad_csi.plan import model, replacement, volumes
 from nomad_csi.spec import model as spec
@@ -206,7 +206,7 @@ class _Settings(Generic[PlanT]):
         component: program.Component,
         name: str,
         file_system: aws.efs.FileSystem,
-        targets: Sequence[MountTarget],
+        targets: Sequence[Mapping[str, Any]],
     ) -> tuple[aws.ec2.SecurityGroup, list[aws.efs.MountTarget]]:
         """Declare the security group that lets the clients reach the mount targets, and these."""
         child = component.child()
@@ -244,7 +244,7 @@ class _Settings(Generic[PlanT]):
         ]
 
     def _subnet(
-        self, index: int, target: MountTarget, parent: pulumi.Resource
+        self, index: int, target: Mapping[str, Any], parent: pulumi.Resource
     ) -> pulumi.Output[aws.ec2.GetSubnetResult]:
         """Return the subnet of *target*: the one that is named, else the default one of its zone."""
         options = pulumi.InvokeOutputOptions(parent=parent)
@@ -318,7 +318,7 @@ class _Grant:
         component: program.Component,
         name: str,
         role: pulumi.Input[str],
-        iam: EfsIam | FileSystemIam | None,
+        iam: Mapping[str, Any] | None,
     ) -> list[pulumi.Resource]:
         """Let *role* mount what the component makes, and refuse everyone else where that is wanted."""
         if iam is None:

@@ -96,7 +96,7 @@ class Component(pulumi.ComponentResource):
     """
     A component that takes its arguments by keyword or in a dictionary.
 
-    Its constructor raises what Pulumi prints without a traceback. `help` of its class shows all arguments and outputs.
+    Its constructor raises what Pulumi prints without a traceback.
     """
 
     def __init__(self, kind: str, name: str, props: Any = None, opts: pulumi.ResourceOptions | None = None) -> None:
@@ -128,23 +128,10 @@ class Component(pulumi.ComponentResource):
         super().__init_subclass__(**settings)
         kind = cls.__init__.__annotations__.get("args")
         if typing.is_typeddict(kind):
-            cls.__doc__ = _Described(documentation.of_component, cls.__doc__ or "")  # type: ignore[assignment]
-            cls.__signature__ = _Described(documentation.signature, kind)  # type: ignore[attr-defined]
-            cls.__init__ = _described(cls.__init__)  # type: ignore[method-assign]
+            cls.__init__ = _by_keyword(cls.__init__)  # type: ignore[method-assign]
 
 
-class _Described:
-    """An attribute of a class that is made when it is read: descriptions take longer than what a program needs."""
-
-    def __init__(self, make: Callable[..., Any], *given: Any) -> None:
-        self._make = make
-        self.given = given
-
-    def __get__(self, _: Any, owner: type) -> Any:
-        return self._make(owner, *self.given)
-
-
-def _described(constructor: Callable[..., None]) -> Callable[..., None]:
+def _by_keyword(constructor: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(constructor)
     def construct(
         self: Any,
