@@ -112,9 +112,9 @@ FATES = {
     "as it writes it": (OURS, OURS, OURS, "new", "new", "new", "gone"),
     "of another run": (NEW, OURS, OURS, "new", "new", "new", STAYS),
     "edited": (EDITED, OURS, NEW, REFUSED, REFUSED, "new", STAYS),
-    "edited, the same edit as in the spec": (EDITED, OURS, EDITED, "new", REFUSED, "new", STAYS),
+    "edited, the same edit as in the spec": (EDITED, OURS, EDITED, "new", "new", "new", STAYS),
     "theirs": ("theirs", OURS, NEW, REFUSED, REFUSED, REFUSED, STAYS),
-    "theirs, with the same text": ("theirs", OURS, "theirs", "new", REFUSED, REFUSED, STAYS),
+    "theirs, with the same text": ("theirs", OURS, "theirs", "new", "new", "new", STAYS),
     "without our line, as it wrote it": ("{}", "{}", "[]", REFUSED, "new", "new", "gone"),
 }
 """What is there, what the stack recorded, the new text; what create, update, update after a refresh and delete do."""

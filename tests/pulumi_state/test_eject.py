@@ -307,7 +307,7 @@ def test_a_state_without_anything_of_ours_is_left_alone(stack):
 
 
 def test_two_jobs_of_one_name_get_two_files(stack):
-    """In different namespaces; the second is named by namespace and job."""
+    """In different namespaces; each is named as the resource is."""
     other = copy.deepcopy(stack.document["deployment"]["resources"][5])
     other["urn"] += "-prod"
     other["inputs"] |= {"namespace": "prod", "hcl": HCL + "\n"}
@@ -315,7 +315,7 @@ def test_two_jobs_of_one_name_get_two_files(stack):
 
     assert tuple(path for path in eject.plan_ejection(stack, "dev").files if path.startswith("jobs/")) == (
         "jobs/ebs-node.nomad.hcl",
-        "jobs/prod-plugin-ebs-nodes.nomad.hcl",
+        "jobs/ebs-node-prod.nomad.hcl",
     )
 
 

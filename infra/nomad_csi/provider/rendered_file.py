@@ -111,15 +111,17 @@ class RenderedFileResource(resource.Resource):
 
 
 def _refuse_other(target: Path, news: Mapping[str, Any], old_outputs: Mapping[str, Any]) -> None:
-    """Refuse to write over a file that is another's, or was edited; *old_outputs* are empty for a new one."""
+    """
+    Refuse to write over a file that is another's, or was edited; *old_outputs* are empty for a new one.
+
+    An edit that a refresh has read may be overwritten: the preview has shown it.
+    """
     found = _read(target)
-    is_ours = _may_give_way if old_outputs else _is_new_or_ours
-    if found is not None and not is_ours(found, old_outputs or news):
-        raise _refusal(news["path"], found)
-
-
-def _is_new_or_ours(found: str, news: Mapping[str, Any]) -> bool:
-    return found == news["content"] or disk.is_ours(found)
+    if found is None or disk.is_ours(found) or found == news["content"] or _is_as_written(found, old_outputs):
+        return
+    is_edited = disk.file_origin(found) == "edited"
+    if not (is_edited and found == old_outputs.get("content")):
+        raise _refusal(news["path"], is_edited=is_edited)
 
 
 def _root(context: resource.Context) -> Path:
@@ -167,13 +169,8 @@ def _sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _may_give_way(found: str, outputs: Mapping[str, Any]) -> bool:
-    seen = disk.file_origin(found) == "edited" and found == outputs.get("content")
-    return disk.is_ours(found) or _is_as_written(found, outputs) or seen
-
-
-def _refusal(path: str, found: str) -> errors.RefusedError:
-    if disk.file_origin(found) == "edited":
+def _refusal(path: str, *, is_edited: bool) -> errors.RefusedError:
+    if is_edited:
         return errors.RefusedError(
             f"{path} is not overwritten, because it was edited since nomad-csi wrote it; move the edit into the spec, "
             "then remove the file, or run `pulumi refresh` and check the difference"

@@ -1,7 +1,7 @@
 """Responses to the engine: errors, checks and diffs."""
 
 import traceback
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,34 +44,24 @@ def bug(error: Exception) -> str:
 # Responses.
 
 
-class PartialError(errors.NomadCsiError):
-    """The object exists, but not in its desired state: the engine records it, and plans an update."""
-
-    def __init__(self, message: str, detail: provider_pb2.ErrorResourceInitFailed) -> None:
-        super().__init__(message)
-        self.detail = detail
-
-    def status(self) -> grpc.Status:
-        """Return the gRPC status whose detail the engine reads."""
-        packed = status_pb2.Status(code=grpc.StatusCode.UNKNOWN.value[0], message=str(self))
-        packed.details.add().Pack(self.detail)
-        status = grpc.Status()
-        status.code = grpc.StatusCode.UNKNOWN
-        status.details = str(self)
-        status.trailing_metadata = (("grpc-status-details-bin", packed.SerializeToString()),)
-        return status
-
-
-def partial(error: resource.InitFailedError, inputs: Mapping[str, Any], secrets: Collection[str]) -> PartialError:
-    """Return *error* as the engine expects it, with the properties to record."""
+def init_failed(
+    error: resource.InitFailedError, inputs: Mapping[str, Any], secrets: Collection[str], reasons: Sequence[str]
+) -> grpc.Status:
+    """Return *error* as a status, whose detail the engine records: the object exists, and is to be updated."""
     detail = provider_pb2.ErrorResourceInitFailed(
         id=error.identity,
         properties=wire.dump(error.outputs, secrets),
         inputs=wire.dump(inputs, secrets),
-        reasons=error.reasons,
+        reasons=reasons,
         refresh_before_update=True,
     )
-    return PartialError(str(error), detail)
+    packed = status_pb2.Status(code=grpc.StatusCode.UNKNOWN.value[0], message="; ".join(reasons))
+    packed.details.add().Pack(detail)
+    status = grpc.Status()
+    status.code = grpc.StatusCode.UNKNOWN
+    status.details = packed.message
+    status.trailing_metadata = (("grpc-status-details-bin", packed.SerializeToString()),)
+    return status
 
 
 def check(values: Mapping[str, Any], reasons: Iterable[str], secrets: Collection[str]) -> provider_pb2.CheckResponse:

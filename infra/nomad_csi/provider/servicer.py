@@ -34,8 +34,8 @@ def _answered(work: Callable[["Servicer", Any], Any]) -> Any:
     async def method(self: "Servicer", request: Any, context: Any) -> Any:
         try:
             return await asyncio.to_thread(work, self, request)
-        except replies.PartialError as error:
-            await context.abort_with_status(error.status())
+        except resource.InitFailedError as error:
+            await context.abort_with_status(self._init_failed(request, error))
         except errors.NomadCsiError as error:
             await context.abort(grpc.StatusCode.UNKNOWN, self._clean(request, replies.sentence(error)))
         except Exception as error:  # noqa: BLE001  # the only place that reports a bug
@@ -203,8 +203,7 @@ class Servicer(server.ProviderServicer):
             self._preflight(request, kind, self._operation.recorded(request.urn), news)
             identity, outputs = kind.preview(news)
         else:
-            make = functools.partial(kind.create, self._context(request), news)
-            identity, outputs = self._partly(request, make, news, secrets)
+            identity, outputs = kind.create(self._context(request), news)
             self._operation.create(kind.declared.token, identity)
         return provider_pb2.CreateResponse(
             id="" if identity == wire.UNKNOWN else identity,
@@ -243,8 +242,7 @@ class Servicer(server.ProviderServicer):
             self._preflight(request, kind, old_outputs, news)
             outputs = kind.preview(news)[1]
         else:
-            make = functools.partial(kind.update, self._context(request), request.id, old_outputs, news)
-            outputs = self._partly(request, make, news, secrets)
+            outputs = kind.update(self._context(request), request.id, old_outputs, news)
         return provider_pb2.UpdateResponse(
             properties=wire.dump(self._marked(outputs), secrets), refresh_before_update=True
         )
@@ -290,14 +288,13 @@ class Servicer(server.ProviderServicer):
         if wire.UNKNOWN not in self._settings.values():
             kind.preflight(self._context(request), old_outputs, news)
 
-    def _partly(self, request: Any, make: Callable[[], Any], news: Mapping[str, Any], secrets: frozenset[str]) -> Any:
-        """Return the result of *make*; the engine records an object whose initialization failed."""
-        try:
-            return make()
-        except resource.InitFailedError as error:
-            reasons = tuple(self._clean(request, reason) for reason in error.reasons)
-            clean = resource.InitFailedError(error.identity, self._marked(error.outputs), reasons)
-            raise replies.partial(clean, news, secrets) from error
+    def _init_failed(self, request: Any, error: resource.InitFailedError) -> grpc.Status:
+        """Return the status of an object whose initialization failed: the engine records it, with its new inputs."""
+        new, old = (request.news, request.olds) if hasattr(request, "news") else (request.properties, None)
+        (inputs, marked), was_marked = wire.load(new), wire.load(old)[1] if old is not None else frozenset()
+        error.outputs = self._marked(error.outputs)
+        reasons = [self._clean(request, reason) for reason in error.reasons]
+        return replies.init_failed(error, inputs, marked | was_marked | _kind(request.urn).declared.secret, reasons)
 
     def _context(self, request: Any) -> resource.Context:
         return resource.Context(

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.hcl import files as parsed
+from nomad_csi.pulumi_state import urns
 from nomad_csi.pulumi_state.stack_cli import PulumiStack
 from nomad_csi.render import documents, files
 from nomad_csi.spec import names
@@ -176,8 +176,8 @@ def _refuse_unfinished(resources: Sequence[Resource], pending: Sequence[Mapping[
 def _needed_by(resource: Resource) -> Iterator[str]:
     """Yield the URNs that *resource* depends on."""
     yield from resource.get("dependencies") or ()
-    for urns in (resource.get("propertyDependencies") or {}).values():
-        yield from urns or ()
+    for needed in (resource.get("propertyDependencies") or {}).values():
+        yield from needed or ()
     yield from resource.get("replaceWith") or ()
     for name in ("parent", "deletedWith"):
         if resource.get(name):
@@ -217,7 +217,7 @@ def _idle_providers(resources: Sequence[Resource], ours: set[str]) -> set[str]:
 
 # The files of the removed resources: job files and volume files with concrete external ids, ready to commit.
 #
-# The paths are those that ``nomad-csi render`` writes to.
+# The paths are those that ``nomad-csi render`` writes to: components name a job by its plugin and role.
 
 
 def _files_of(
@@ -228,7 +228,7 @@ def _files_of(
     remarks: list[str] = []
     for resource in resources:
         if resource["type"] == names.PLUGIN_JOB_TYPE:
-            path, text = _job(resource, texts)
+            path, text = _job(resource)
         elif resource["type"] in _VOLUMES:
             path, text = _volume(resource, secret_names.get(resource["urn"], ()), remarks)
         else:
@@ -250,27 +250,14 @@ def names_of_secrets(exported: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def _job(resource: Resource, taken: Mapping[str, str]) -> tuple[str, str]:
+def _job(resource: Resource) -> tuple[str, str]:
     inputs = resource["inputs"]
-    hcl = inputs["hcl"]
-    if _is_secret(hcl):
+    if _is_secret(inputs["hcl"]):
         raise errors.RefusedError(
             f"job {inputs['namespace']}/{inputs['jobId']}: its HCL is secret in the state, and is written to no file; "
             "keep its file yourself, and take it out of the stack with `pulumi state delete`"
         )
-    path = f"jobs/{_plugin_and_role(hcl) or inputs['jobId']}.nomad.hcl"
-    if taken.get(path, hcl) != hcl:
-        path = f"jobs/{inputs['namespace']}-{inputs['jobId']}.nomad.hcl"
-    return path, hcl
-
-
-def _plugin_and_role(hcl: str) -> str:
-    """Return ``aws-ebs0-controller`` for the job file of one plugin; empty for another job file."""
-    try:
-        found = [plugin for job in parsed.parse(hcl, "").jobs for _, _, plugin in job.plugins()]
-    except errors.SpecError:
-        return ""  # with functions in it, which only the server computes
-    return f"{found[0].id}-{found[0].type}" if len(found) == 1 else ""
+    return f"jobs/{urns.read(resource['urn']).name}.nomad.hcl", inputs["hcl"]
 
 
 def _volume(resource: Resource, secret_names: tuple[str, ...], remarks: list[str]) -> tuple[str, str]:
