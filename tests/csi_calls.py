@@ -1,12 +1,12 @@
 """What Nomad and a kubelet do with a CSI plugin, and the product leaves to Nomad. Errors are those of `channel.call`."""
 
-from nomad_csi.csi import capability, channel
+from nomad_csi.csi import channel
 from nomad_csi.csi.v1 import csi_pb2
 
 
 def call(connection, rpc, use=None, *, timeout_s=60.0, **fields):
     """Send the request of that RPC with these fields and *use* as its capability; return the reply."""
-    given = {} if use is None else {"volume_capability": capability.message(use)}
+    given = {} if use is None else {"volume_capability": use}
     request = getattr(csi_pb2, f"{rpc}Request")(**fields, **given)
     return channel.call(connection, request, timeout_s=timeout_s)
 
@@ -31,5 +31,5 @@ def create_volume(
         fields["volume_content_source"] = {"snapshot": {"snapshot_id": snapshot_id}}
     if clone_id:
         fields["volume_content_source"] = {"volume": {"volume_id": clone_id}}
-    fields |= {"name": name, "volume_capabilities": [capability.message(use) for use in uses]}
+    fields |= {"name": name, "volume_capabilities": uses}
     return call(connection, "CreateVolume", timeout_s=timeout_s, **fields).volume

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from nomad_csi import nomad
-from nomad_csi.csi import report
+from nomad_csi.csi import records
 from nomad_csi.health import found
 from nomad_csi.nomad import jobs, nodes, plugins
 from nomad_csi.plan import model
@@ -31,7 +31,7 @@ EXPECTATION = model.PluginExpectation(
     stable_s=3,
 )
 
-READY = report.ProbeReport(
+READY = records.ProbeReport(
     endpoint="/csi.sock",
     status="ready",
     detail="fine",

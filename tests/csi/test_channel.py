@@ -4,7 +4,7 @@ import time
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.csi import channel, controller, endpoint, identity
+from nomad_csi.csi import channel, endpoint, services
 from tests import deadlines
 
 
@@ -12,7 +12,7 @@ def test_call_carries_status_sentence_and_advice(start_plugin):
     """An error of the plugin becomes ours: one line, with its code and what to do."""
     plugin = start_plugin(probe="FAILED_PRECONDITION")
     with channel.connect(endpoint.parse(plugin.socket)) as connection, pytest.raises(errors.CsiError) as caught:
-        identity.probe(connection, timeout_s=deadlines.PATIENT_S)
+        services.probe(connection, timeout_s=deadlines.PATIENT_S)
 
     assert caught.value.code == "FAILED_PRECONDITION"
     assert caught.value.message == "FAILED_PRECONDITION: told to fail"
@@ -24,7 +24,7 @@ def test_status_of_the_plugin_is_told_as_it_is(start_plugin, code):
     """A status that gRPC itself also makes is no other exception when the plugin sends it."""
     plugin = start_plugin(probe=code)
     with channel.connect(endpoint.parse(plugin.socket)) as connection, pytest.raises(errors.CsiError) as caught:
-        identity.probe(connection, timeout_s=deadlines.PATIENT_S)
+        services.probe(connection, timeout_s=deadlines.PATIENT_S)
 
     assert caught.value.code == code
 
@@ -33,7 +33,7 @@ def test_call_ends_at_its_deadline(start_plugin):
     """A plugin that never answers costs the deadline and not more."""
     plugin = start_plugin(probe="hang")
     with channel.connect(endpoint.parse(plugin.socket)) as connection, pytest.raises(errors.CsiError) as caught:
-        identity.probe(connection, timeout_s=0.2)
+        services.probe(connection, timeout_s=0.2)
 
     assert caught.value.code == "DEADLINE_EXCEEDED"
 
@@ -42,7 +42,7 @@ def test_no_time_left_is_a_missed_deadline(start_plugin):
     """A budget that is used up asks nothing."""
     plugin = start_plugin(probe="hang")
     with channel.connect(endpoint.parse(plugin.socket)) as connection, pytest.raises(errors.CsiError) as caught:
-        identity.probe(connection, timeout_s=0)
+        services.probe(connection, timeout_s=0)
 
     assert caught.value.code == "DEADLINE_EXCEEDED"
 
@@ -54,7 +54,7 @@ def test_cancelled_call_ends_long_before_its_deadline(start_plugin):
     started = time.monotonic()
     where = endpoint.parse(plugin.socket)
     with channel.connect(where, cancelled=cancelled) as connection, pytest.raises(errors.CancelledError) as caught:
-        identity.probe(connection, timeout_s=deadlines.PATIENT_S)
+        services.probe(connection, timeout_s=deadlines.PATIENT_S)
 
     assert time.monotonic() - started < 30
     assert str(caught.value) == f"{plugin.socket}: interrupted while the plugin was being asked"
@@ -64,26 +64,26 @@ def test_call_with_a_quiet_event_is_answered(start_plugin):
     """An event that nobody sets changes nothing."""
     plugin = start_plugin()
     with channel.connect(endpoint.parse(plugin.socket), cancelled=threading.Event()) as connection:
-        assert identity.probe(connection, timeout_s=deadlines.PATIENT_S)
+        assert services.probe(connection, timeout_s=deadlines.PATIENT_S)
 
 
 def test_plugin_that_comes_back_is_found_at_once(start_plugin, folder):
     """A failed connection leaves no back-off for the next channel to the same socket."""
     where = endpoint.parse(str(folder / "0.sock"))
     with channel.connect(where) as connection, pytest.raises(errors.CsiError):
-        identity.probe(connection, timeout_s=deadlines.PATIENT_S)
+        services.probe(connection, timeout_s=deadlines.PATIENT_S)
 
     start_plugin()
 
     with channel.connect(where) as connection:
-        assert identity.probe(connection, timeout_s=deadlines.PATIENT_S)
+        assert services.probe(connection, timeout_s=deadlines.PATIENT_S)
 
 
 def test_proxy_of_the_operator_is_not_used(start_plugin, monkeypatch):
     """HTTP_PROXY does not come between us and a plugin."""
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
     with channel.connect(endpoint.parse(start_plugin().socket)) as connection:
-        assert identity.probe(connection, timeout_s=deadlines.PATIENT_S)
+        assert services.probe(connection, timeout_s=deadlines.PATIENT_S)
 
 
 def test_host_without_an_address_is_called_so():
@@ -91,7 +91,7 @@ def test_host_without_an_address_is_called_so():
     where = endpoint.parse("a..b:9000")  # no name at all, so that no server of names is asked
 
     with channel.connect(where) as connection, pytest.raises(errors.CsiError) as caught:
-        identity.probe(connection, timeout_s=deadlines.PATIENT_S)
+        services.probe(connection, timeout_s=deadlines.PATIENT_S)
 
     assert caught.value.code == "UNAVAILABLE"
     assert caught.value.advice == channel.NO_HOST
@@ -99,8 +99,8 @@ def test_host_without_an_address_is_called_so():
 
 SECRET = "hunter2-S3cret-Pw"
 CALLS = {
-    "DeleteVolume": lambda connection, **secrets: controller.delete_volume(connection, volume_id="vol-1", **secrets),
-    "CreateSnapshot": lambda connection, **secrets: controller.create_snapshot(
+    "DeleteVolume": lambda connection, **secrets: services.delete_volume(connection, volume_id="vol-1", **secrets),
+    "CreateSnapshot": lambda connection, **secrets: services.create_snapshot(
         connection, source_volume_id="vol-1", name="last", **secrets
     ),
 }

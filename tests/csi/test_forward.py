@@ -82,7 +82,7 @@ def test_rejects_a_host_that_nobody_knows(calls):
     ):
         pass
 
-    assert caught.value.advice == "the SSH host is not known: correct its name, or give it a Host entry"
+    assert caught.value.advice.startswith("try the same `ssh` by hand")
     assert not is_alive(calls()[0][0])
 
 
@@ -222,4 +222,4 @@ def test_real_ssh_says_what_is_wrong(server, folder):
         forward.reached(f"ssh://{user}@127.0.0.1:{server}/run/csi.sock"),
     ):
         pass
-    assert caught.value.advice.startswith("the host's key is not known")
+    assert "Host key verification failed" in caught.value.message

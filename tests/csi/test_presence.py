@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.csi import controller, presence
+from nomad_csi.csi import presence, services
 from nomad_csi.csi.v1 import csi_pb2
 
 GONE, CONFIRMED = "NOT_FOUND", "OK"
@@ -26,7 +26,7 @@ class Driver:
             "controller_get_volume",
             "controller_get_capabilities",
         ):
-            monkeypatch.setattr(controller, name, getattr(self, name))
+            monkeypatch.setattr(services, name, getattr(self, name))
 
     def validate_volume_capabilities(self, _connection, *, volume_id, **_):
         self.asked.append(("validate", volume_id))

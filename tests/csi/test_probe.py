@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.csi import controller, probe
+from nomad_csi.csi import probe, services
 from tests import deadlines
 
 
@@ -137,7 +137,7 @@ def test_response_that_is_too_large_is_an_error_and_not_shown(start_plugin, give
 def test_capabilities_without_an_end_are_an_error(start_plugin, monkeypatch):
     """Each of them unknown, so that each would be listed."""
     many = tuple(str(number) for number in range(2000))
-    monkeypatch.setattr(controller, "controller_get_capabilities", lambda *_, **__: many)
+    monkeypatch.setattr(services, "capability_names", lambda _, part: many if part == "rpc" else ())
 
     report = probe.probe(start_plugin().socket, timeout_s=deadlines.PATIENT_S)
 

@@ -3,7 +3,7 @@
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.csi import channel, controller, endpoint, validation
+from nomad_csi.csi import channel, endpoint, records, services, validation
 from nomad_csi.volumes import deleters
 from tests import deadlines
 
@@ -43,18 +43,18 @@ def test_no_call_sends_readable_secrets(far):
         channel.connect(endpoint.parse(text)) as connection,
         pytest.raises(errors.RefusedError, match="CSI secrets would be sent unencrypted to another machine"),
     ):
-        controller.delete_volume(connection, volume_id="v", secrets=SECRETS, timeout_s=deadlines.PATIENT_S)
+        services.delete_volume(connection, volume_id="v", secrets=SECRETS, timeout_s=deadlines.PATIENT_S)
 
     assert plugin.requests == []
     with channel.connect(endpoint.parse(text), insecure=True) as connection:
-        controller.delete_volume(connection, volume_id="v", secrets=SECRETS, timeout_s=deadlines.PATIENT_S)
+        services.delete_volume(connection, volume_id="v", secrets=SECRETS, timeout_s=deadlines.PATIENT_S)
         assert dict(plugin.requests[-1].secrets) == SECRETS
 
 
 def test_a_refusal_is_no_answer_of_the_plugin(far):
     """Given many questions at once: the run is refused, not the volume."""
     plugin, text = far
-    question = validation.ValidationQuestion(
+    question = records.ValidationQuestion(
         key=("default", "a"), external_id="v", uses=[("single-node-writer", "file-system")]
     )
     with pytest.raises(errors.RefusedError):

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.csi import channel, endpoint, identity, probe
+from nomad_csi.csi import channel, endpoint, probe, services
 from tests import deadlines
 
 
@@ -79,7 +79,7 @@ def nowhere(folder, listen):
 
 def _refusal(where):
     with channel.connect(endpoint.parse(where)) as connection, pytest.raises(errors.CsiError) as caught:
-        identity.probe(connection, timeout_s=deadlines.PATIENT_S)
+        services.probe(connection, timeout_s=deadlines.PATIENT_S)
     return caught.value.code, caught.value.is_answer
 
 
@@ -89,13 +89,3 @@ def test_nobodys_answer_is_told_from_a_plugins(nowhere, start_plugin):
 
     assert found == dict.fromkeys(nowhere, ("UNAVAILABLE", False))
     assert _refusal(start_plugin(probe="UNAVAILABLE").socket) == ("UNAVAILABLE", True)
-
-
-@pytest.mark.parametrize("text", ["http://127.0.0.1:9000", "ftp://host/csi.sock", "ssh://root@host/run/csi.sock"])
-def test_rejects_a_scheme_that_is_not_known(text):
-    """The scheme is named, and what takes ssh."""
-    with pytest.raises(errors.CsiError, match=r"expected unix:///run/csi\.sock") as caught:
-        endpoint.parse(text)
-
-    scheme = text.partition(":")[0]
-    assert caught.value.advice.startswith(f"the scheme '{scheme}' is none of them; ssh:// reaches sockets")

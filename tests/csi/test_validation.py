@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from nomad_csi.csi import on_node, report, validation
+from nomad_csi.csi import probe, records, validation
 
-QUESTION = validation.ValidationQuestion(
+QUESTION = records.ValidationQuestion(
     key=("default", "mysql"),
     external_id="vol-1",
     uses=(("single-node-writer", "file-system"),),
@@ -16,9 +16,7 @@ QUESTION = validation.ValidationQuestion(
 
 def task(count=1):
     questions = tuple(
-        validation.ValidationQuestion(
-            key=("default", f"v{number}"), external_id=f"vol-{number:017x}", uses=QUESTION.uses
-        )
+        records.ValidationQuestion(key=("default", f"v{number}"), external_id=f"vol-{number:017x}", uses=QUESTION.uses)
         for number in range(count)
     )
     return validation.ValidationTask(seconds=30.0, by_allocation={"alloc-a": (QUESTION, *questions)})
@@ -53,8 +51,8 @@ def test_rejects_what_another_version_packed(text):
 def test_answers_in_a_log_are_those_that_confirm_nothing():
     """The rest is counted: thousands of good volumes make no long log."""
     questions = task(3).by_allocation["alloc-a"]
-    answers = {item.key: validation.Validated(confirmed=True) for item in questions}
-    answers["default", "v1"] = validation.Validated(code="NOT_FOUND", message="gone")
+    answers = {item.key: records.Validated(confirmed=True) for item in questions}
+    answers["default", "v1"] = records.Validated(code="NOT_FOUND", message="gone")
 
     written = json.loads(json.dumps(validation.wrong_as_json(answers)))
 
@@ -78,13 +76,13 @@ def test_rejects_answers_to_other_questions(document):
 def test_no_time_left_is_no_answer(tmp_path):
     """Not asked for, and so told."""
     assert validation.ask(str(tmp_path / "csi.sock"), [QUESTION], timeout_s=1.0, seconds=0.0) == {
-        QUESTION.key: validation.LATE
+        QUESTION.key: records.LATE
     }
 
 
 def test_unknown_access_modes_are_not_asked_for(tmp_path):
     """CSI has no word for them."""
-    strange = validation.ValidationQuestion(key=("default", "a"), external_id="x", uses=(("often", "file-system"),))
+    strange = records.ValidationQuestion(key=("default", "a"), external_id="x", uses=(("often", "file-system"),))
 
     found = validation.ask(str(tmp_path / "csi.sock"), [strange], timeout_s=1.0)
 
@@ -97,10 +95,10 @@ def test_unknown_access_modes_are_not_asked_for(tmp_path):
 def test_only_a_ready_controller_is_asked(tmp_path, monkeypatch, status, rpcs, asked):
     """Volumes of a hung one would cost a deadline each."""
     (tmp_path / "alloc-a").mkdir()
-    said = report.ProbeReport(endpoint="", status=status, detail="", latency_ms=1.0, controller_capabilities=rpcs)
-    monkeypatch.setattr(on_node.probe, "probe", lambda *_given, **_more: said)
+    said = records.ProbeReport(endpoint="", status=status, detail="", latency_ms=1.0, controller_capabilities=rpcs)
+    monkeypatch.setattr(probe, "probe", lambda *_given, **_more: said)
 
-    found = on_node.ask_all(
+    found = probe.probe_machine(
         tmp_path, volumes=validation.ValidationTask(seconds=0.0, by_allocation={"alloc-a": [QUESTION]})
     )
 

@@ -16,7 +16,7 @@ from nomad_csi.drivers import catalogue
 from nomad_csi.nomad import cluster_identity
 from nomad_csi.volumes import deleters, deletion, deletion_proof
 from tests.deeds import agent as agents
-from tests.deeds import csi_deeds, registration_deeds
+from tests.deeds import csi_answers, registration_deeds
 from tests.deeds import plugin as plugins
 from tests.deeds.deeds import Case
 
@@ -276,7 +276,7 @@ def _run(call, *, interrupted=-1, answers=None, **more):
             mock.patch.object(plugins.grpc, "insecure_channel", plugin.connect),
             mock.patch.object(deleters.endpoint, "check"),
             mock.patch.object(calls, "_CHANCE", mock.Mock(uniform=lambda *_: 0.75)),
-            csi_deeds.last_of_each(),
+            csi_answers.last_of_each(),
         ):
             found = call(agent.client(), options)
         agent.messages.append(f"after {world.clock.now_s - 1000:.1f} s")

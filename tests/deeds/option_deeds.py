@@ -34,7 +34,7 @@ from nomad_csi.pulumi_state import stack_cli
 from nomad_csi.render import environment
 from nomad_csi_sandbox.session import report, session
 from tests.deeds import agent as agents
-from tests.deeds import aws_deeds, command_deeds, csi_deeds, file_deeds, verify_deeds
+from tests.deeds import aws_deeds, command_deeds, csi_answers, file_deeds, verify_deeds
 from tests.deeds import plugin as plugins
 from tests.deeds.deeds import Case
 
@@ -141,7 +141,7 @@ class Command:
     """Answers of CSI plugins that differ from those of a healthy one."""
 
 
-SOCKET = csi_deeds.SOCKET
+SOCKET = csi_answers.SOCKET
 STACK = "urn:pulumi:dev::shop::"
 RESOURCES = [
     {"urn": f"{STACK}pulumi:pulumi:Stack::shop-dev", "type": "pulumi:pulumi:Stack"},
@@ -276,11 +276,11 @@ def _two_rounds(agent):
 
 
 DELETES = {
-    "ValidateVolumeCapabilities": csi_deeds.CONFIRMED,
-    "CreateSnapshot": csi_deeds.SNAPSHOTS["CreateSnapshot"],
-    "ListSnapshots": csi_deeds.SNAPSHOTS["ListSnapshots"],
+    "ValidateVolumeCapabilities": csi_answers.CONFIRMED,
+    "CreateSnapshot": csi_answers.SNAPSHOTS["CreateSnapshot"],
+    "ListSnapshots": csi_answers.SNAPSHOTS["ListSnapshots"],
     "DeleteVolume": csi_pb2.DeleteVolumeResponse(),
-    "ControllerGetCapabilities": csi_deeds._can(1, 5, 6),
+    "ControllerGetCapabilities": csi_answers.can(1, 5, 6),
 }
 """A controller that creates, deletes, and makes snapshots."""
 
@@ -582,7 +582,7 @@ COMMANDS = {
             "--print-job": "--on-nodes efs => --print-job",
         },
         before=_world,
-        calls={"ValidateVolumeCapabilities": csi_deeds.CONFIRMED},
+        calls={"ValidateVolumeCapabilities": csi_answers.CONFIRMED},
     ),
     "csi call": Command(
         CALL,
@@ -598,7 +598,7 @@ COMMANDS = {
             "--insecure-http": "10.0.0.9:9000 ValidateVolumeCapabilities --secrets of-request.yaml => --insecure-http",
         },
         calls={
-            "ValidateVolumeCapabilities": csi_deeds.CONFIRMED,
+            "ValidateVolumeCapabilities": csi_answers.CONFIRMED,
             "ListVolumes": lambda request: csi_pb2.ListVolumesResponse(
                 next_token="" if request.starting_token else "2"
             ),

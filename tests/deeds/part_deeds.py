@@ -11,8 +11,7 @@ from google.protobuf import json_format
 from nomad_csi import errors
 from nomad_csi.aws import records as aws_records
 from nomad_csi.cli.common import secrets
-from nomad_csi.csi import records as csi_records
-from nomad_csi.csi import report
+from nomad_csi.csi import records
 from nomad_csi.diagnosis import claim_replacement
 from nomad_csi.diagnosis.rules import claim_status
 from nomad_csi.drivers import ebs_limits
@@ -325,7 +324,7 @@ def _report(**changes):
         "vendor_version": "v1",
         "plugin_capabilities": ("VOLUME_ACCESSIBILITY_CONSTRAINTS",),
     }
-    return report.ProbeReport(**known | changes)
+    return records.ProbeReport(**known | changes)
 
 
 NODE = {"node_capabilities": ("STAGE",), "node_id": "i", "segments": {"zone": "a"}, "max_volumes": 2}
@@ -439,14 +438,14 @@ def _probed(_agent, _context):
 
 
 VALIDATED = {
-    "confirmed": csi_records.Validated(confirmed=True),
-    "refused": csi_records.Validated(code="INVALID_ARGUMENT", message="no: token=canary-8"),
-    "unknown": csi_records.Validated(code="NOT_FOUND", message="no"),
-    "not confirmed": csi_records.Validated(message=""),
-    "late": csi_records.LATE,
-    "no login": csi_records.Validated(code="UNAUTHENTICATED", message=""),
-    "wants secrets": csi_records.Validated(code="INTERNAL", message="the Secret is missing"),
-    "wants secrets, no code": csi_records.Validated(message="secrets missing"),
+    "confirmed": records.Validated(confirmed=True),
+    "refused": records.Validated(code="INVALID_ARGUMENT", message="no: token=canary-8"),
+    "unknown": records.Validated(code="NOT_FOUND", message="no"),
+    "not confirmed": records.Validated(message=""),
+    "late": records.LATE,
+    "no login": records.Validated(code="UNAUTHENTICATED", message=""),
+    "wants secrets": records.Validated(code="INTERNAL", message="the Secret is missing"),
+    "wants secrets, no code": records.Validated(message="secrets missing"),
 }
 
 

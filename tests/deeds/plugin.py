@@ -81,11 +81,6 @@ class Plugins:
         """Answers by the number of the call, before all others."""
 
         self.is_shown = True
-        self.obstacle = self.refuses = None
-
-    def obstructed(self, _endpoint):
-        """Return what stands in the way of an address."""
-        return self.obstacle() if self.obstacle else None
 
     def say(self, text):
         """Write *text* down."""
@@ -167,8 +162,7 @@ def running(agent, answers, **more):
         mock.patch.object(grpc, "insecure_channel", found.connect),
         mock.patch("time.monotonic", found.clock.monotonic),
         mock.patch("time.sleep", found.clock.sleep),
-        mock.patch.object(endpoint, "obstacle", found.obstructed),
-        mock.patch.object(endpoint, "is_refused", lambda _, timeout_s: found.refuses == timeout_s),
+        mock.patch.object(endpoint, "check"),
         mock.patch.object(futures, "ThreadPoolExecutor", InOrder),
     ):
         yield found

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from nomad_csi import cli, nomad
-from nomad_csi.csi import report, rpc
+from nomad_csi.csi import records, rpc
 from nomad_csi.health import probed
 from nomad_csi.nomad import jobs, plugins
 from nomad_csi_sandbox.nomad import cluster
@@ -116,7 +116,7 @@ def test_every_status_is_explained():
     """Of a probe, and of the clients."""
     told = set(re.findall(r"`([a-z-]+)`", PAGE))
 
-    assert {*typing.get_args(report.Status), probed.NO_ANSWER} <= told
+    assert {*typing.get_args(records.Status), probed.NO_ANSWER} <= told
 
 
 CSC_CODES = {"ControllerPublishVolume": 112, "ControllerUnpublishVolume": 112, "DeleteVolume": 1, "DeleteSnapshot": 1}

@@ -14,7 +14,7 @@ import yaml
 
 from nomad_csi import cli, exit_codes
 from nomad_csi.cli.common import inputs, output
-from nomad_csi.csi import explain
+from nomad_csi.csi import rpc
 
 PROJECT = Path(__file__).parents[2]
 PAGES = ("README.md", "docs/start/first-ten-minutes.md", "docs/reference/sandbox.md", "docs/reference/commands.md")
@@ -121,7 +121,7 @@ def test_exit_codes_are_those_of_the_commands():
         cli.EXIT_INTERRUPTED,
         cli.EXIT_TERMINATED,
         output.EXIT_CLOSED,
-        explain.EXIT_BASE,
+        rpc.EXIT_BASE,
     )
     assert sorted(map(int, codes)) == sorted(own)
 

@@ -21,7 +21,7 @@ import grpc
 
 from nomad_csi import errors, nomad
 from nomad_csi.aws import calls
-from nomad_csi.csi import probe, validation
+from nomad_csi.csi import probe, records, validation
 from nomad_csi.csi.v1 import csi_pb2
 from nomad_csi.hcl import read
 from nomad_csi.health import gather
@@ -255,7 +255,7 @@ class Csi(grpc.GenericRpcHandler):
         return PLUGIN_REPLIES[name].SerializeToString() if name in PLUGIN_REPLIES else b""
 
 
-_QUESTION = validation.ValidationQuestion(
+_QUESTION = records.ValidationQuestion(
     key=("default", "v"), external_id="vol-1", uses=(("single-node-writer", "file-system"),)
 )
 

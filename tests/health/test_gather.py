@@ -11,7 +11,7 @@ import time
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.csi import report
+from nomad_csi.csi import records
 from nomad_csi.health import gather
 
 
@@ -158,7 +158,7 @@ def test_probe_gets_what_is_known_of_the_instance(context, short_folder, plugin_
         silent.bind(path)
     wanted = dataclasses.replace(expectation, client_data_dir=short_folder)
     told, asked = gather.ask_nomad(context.connect(), wanted, plugin_cluster.job_ids), []
-    answer = report.ProbeReport(endpoint=path, status="ready", detail="", latency_ms=1.0)
+    answer = records.ProbeReport(endpoint=path, status="ready", detail="", latency_ms=1.0)
     monkeypatch.setattr(gather.probe, "probe_until", lambda *given, **words: asked.append((given, words)) or answer)
 
     began = time.monotonic()

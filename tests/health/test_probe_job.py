@@ -6,7 +6,7 @@ import threading
 import pytest
 
 from nomad_csi import errors, nomad
-from nomad_csi.csi import report
+from nomad_csi.csi import records
 from nomad_csi.health import found, probe_deep, probe_run
 from nomad_csi.nomad import plugins
 from nomad_csi.plan import probe_job
@@ -14,7 +14,7 @@ from tests import clocks
 
 JOB = "nomad-csi-probe-cafe"
 LOG = "/v1/client/fs/logs/probe-a"
-REPORT = report.ProbeReport(
+REPORT = records.ProbeReport(
     endpoint="/csi.sock", status="ready", detail="fine", latency_ms=1.0, name="ebs.csi.aws.com", node_capabilities=()
 )
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from nomad_csi import nomad
-from nomad_csi.csi import report, validation
+from nomad_csi.csi import records, validation
 from nomad_csi.diagnosis import verification
 from nomad_csi.health import probe_run, probed
 from nomad_csi.nomad import nodes, plugins, volumes
@@ -15,7 +15,7 @@ from tests import clocks, replies
 CANARY = "canary-31f7"
 JOB = "nomad-csi-probe-cafe"
 WRITER = registration.Capability(access_mode="single-node-writer", attachment_mode="file-system")
-READY = report.ProbeReport(
+READY = records.ProbeReport(
     endpoint="/csi.sock",
     status="ready",
     detail="fine",

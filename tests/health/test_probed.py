@@ -2,11 +2,11 @@
 
 import pytest
 
-from nomad_csi.csi import report
+from nomad_csi.csi import records
 from nomad_csi.health import probed
 
 NAMES = {"id-a": "a", "id-b": "b", "id-c": "c"}
-READY = report.ProbeReport(
+READY = records.ProbeReport(
     endpoint="/csi.sock",
     status="ready",
     detail="fine",

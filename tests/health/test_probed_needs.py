@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from nomad_csi.csi import report
+from nomad_csi.csi import records
 from nomad_csi.health import probed
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
@@ -14,7 +14,7 @@ ZONE_A, ZONE_B = {KEY: "us-east-1a"}, {KEY: "us-east-1b"}
 
 
 def answer(**changes):
-    ready = report.ProbeReport(
+    ready = records.ProbeReport(
         endpoint="/csi.sock",
         status="ready",
         detail="fine",

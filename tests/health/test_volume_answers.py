@@ -2,12 +2,12 @@
 
 import pytest
 
-from nomad_csi.csi import validation
+from nomad_csi.csi import records
 from nomad_csi.health import probed
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
 
-Validated = validation.Validated
+Validated = records.Validated
 WRITER = registration.Capability(access_mode="single-node-writer", attachment_mode="file-system")
 
 
@@ -52,7 +52,7 @@ def test_what_a_controller_says_of_a_volume_counts(said, code, found):
     [
         (Validated(code="UNAUTHENTICATED", message="who are you"), "needs secrets"),
         (Validated(code="INVALID_ARGUMENT", message="Secrets missing in request"), "needs secrets"),
-        (validation.LATE, "the time limit for all volumes was reached"),
+        (records.LATE, "the time limit for all volumes was reached"),
     ],
 )
 def test_what_a_job_cannot_ask_is_told_as_not_validated(said, reason):

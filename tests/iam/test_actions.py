@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.csi import capability, controller, identity
+from nomad_csi.csi import services
 from nomad_csi.plan import iam
 from tests import csi_calls
 
-WRITER = capability.VolumeCapability(access_mode="single-node-writer", attachment_mode="file-system")
+WRITER = services.volume_capability(access_mode="single-node-writer", attachment_mode="file-system")
 GIB = 1 << 30
 TIMEOUT_S = 60
 TAGS = [{"Key": "ebs.csi.aws.com/cluster", "Value": "true"}]
@@ -80,9 +80,9 @@ def publish(connection, volume_id, scene, **context):
 
 
 STEPS = {
-    "probe": prepared(lambda on, _made, _scene: identity.probe(on, timeout_s=TIMEOUT_S)),
+    "probe": prepared(lambda on, _made, _scene: services.probe(on, timeout_s=TIMEOUT_S)),
     "validate": prepared(
-        lambda on, made, _scene: controller.validate_volume_capabilities(
+        lambda on, made, _scene: services.validate_volume_capabilities(
             on, volume_id=made, capabilities=[WRITER], timeout_s=TIMEOUT_S
         ),
         Scene.volume,
@@ -107,18 +107,18 @@ STEPS = {
         Scene.volume,
     ),
     "snapshot": prepared(
-        lambda on, made, _scene: controller.create_snapshot(
+        lambda on, made, _scene: services.create_snapshot(
             on, source_volume_id=made, name=f"snapshot-{next(NAMES)}", timeout_s=TIMEOUT_S
         ),
         Scene.volume,
     ),
-    "list snapshots": prepared(lambda on, _made, _scene: controller.list_snapshots(on, timeout_s=TIMEOUT_S)),
+    "list snapshots": prepared(lambda on, _made, _scene: services.list_snapshots(on, timeout_s=TIMEOUT_S)),
     "delete snapshot": prepared(
         lambda on, made, _scene: csi_calls.call(on, "DeleteSnapshot", snapshot_id=made, timeout_s=TIMEOUT_S),
         Scene.snapshot,
     ),
     "delete": prepared(
-        lambda on, made, _scene: controller.delete_volume(on, volume_id=made, timeout_s=TIMEOUT_S), Scene.volume
+        lambda on, made, _scene: services.delete_volume(on, volume_id=made, timeout_s=TIMEOUT_S), Scene.volume
     ),
 }
 """What Nomad has the controller do."""

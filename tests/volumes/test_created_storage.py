@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from nomad_csi import errors, nomad
-from nomad_csi.csi import controller
+from nomad_csi.csi import services
 from nomad_csi.drivers import storage_identity
 from nomad_csi.frame import resource
 from nomad_csi.nomad import variables, volume_creation, volumes
@@ -102,7 +102,7 @@ def test_failed_deletion_is_kept_in_the_state(world, monkeypatch, is_wanted):
     news = world.inputs(how=DELETES)
     outputs = make(world, news)
     with monkeypatch.context() as patched:
-        patched.setattr(controller, "delete_volume", no)
+        patched.setattr(services, "delete_volume", no)
         with pytest.raises(steps.UnfinishedError, match=r"is not deleted: .*; safe to re-run"):
             VOLUME.delete(world.context, IDENTITY, outputs)
 

@@ -9,14 +9,14 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.aws import deletion as aws_deletion
-from nomad_csi.csi import capability, channel, controller, endpoint
+from nomad_csi.csi import channel, endpoint, services
 from nomad_csi.drivers import catalogue
 from nomad_csi.volumes import deleters, volume_snapshots
 from nomad_csi_sandbox.csi_plugin import arguments, server
 from tests import csi_calls
 
 NAME = "hostpath.csi.k8s.io"
-USE = (capability.VolumeCapability(access_mode="single-node-writer", attachment_mode="file-system"),)
+USE = (services.volume_capability(access_mode="single-node-writer", attachment_mode="file-system"),)
 KNOWN = catalogue.deletion(NAME)
 UNGUARDED = {"accepts_unguarded": True}
 
@@ -67,7 +67,7 @@ def test_rejects_a_plugin_that_cannot_delete_safely(way, monkeypatch, fields, kn
     """Before anything is deregistered."""
     monkeypatch.setattr(catalogue, "deletion", lambda _provider: known)
     if rpcs is not None:
-        monkeypatch.setattr(controller, "controller_get_capabilities", lambda *_, **__: rpcs)
+        monkeypatch.setattr(services, "controller_get_capabilities", lambda *_, **__: rpcs)
 
     with pytest.raises(errors.RefusedError, match=words):
         way(**fields).check(with_snapshot=True)

@@ -5,7 +5,7 @@ import contextlib
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.csi import controller
+from nomad_csi.csi import services
 from nomad_csi.drivers import catalogue
 from nomad_csi_sandbox.aws import account
 from nomad_csi_sandbox.aws import server as moto
@@ -99,14 +99,14 @@ def nfs():
 def test_deletion_whose_answer_was_lost_is_finished_by_the_next_run(nfs, monkeypatch, is_skipped):
     """Unknown at first. Then the driver finds no folder to pack: gone; without a snapshot it deletes once more."""
     made = nfs.make(how={"skipFinalSnapshot": is_skipped})
-    deleted = controller.delete_volume
+    deleted = services.delete_volume
 
     def lose(connection, **request):
         deleted(connection, **request)
         raise errors.CsiError("csi.sock", "DEADLINE_EXCEEDED: no answer", code="DEADLINE_EXCEEDED")
 
     with monkeypatch.context() as patched:
-        patched.setattr(controller, "delete_volume", lose)
+        patched.setattr(services, "delete_volume", lose)
         first = nfs.delete(made)
     second = nfs.delete(made)
 

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.csi import controller
+from nomad_csi.csi import services
 from nomad_csi.csi.v1 import csi_pb2
 from nomad_csi.drivers import catalogue
 from nomad_csi.volumes import volume_snapshots
@@ -31,8 +31,8 @@ class Driver:
     def __init__(self, monkeypatch, *made, listed=()):
         self.asked, self.answers = [], itertools.chain(made, itertools.repeat(made[-1]))
         self.listed = listed
-        monkeypatch.setattr(controller, "create_snapshot", self.create)
-        monkeypatch.setattr(controller, "list_snapshots", self.list)
+        monkeypatch.setattr(services, "create_snapshot", self.create)
+        monkeypatch.setattr(services, "list_snapshots", self.list)
 
     def create(self, connection, **request):
         assert connection is CONNECTION

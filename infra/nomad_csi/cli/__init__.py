@@ -60,8 +60,12 @@ SECTIONS = {
 
 COMMANDS = {name: summary for commands in SECTIONS.values() for name, summary in commands.items()}
 
-MODULES = {name: name.replace("-", "_") for name in COMMANDS} | {"import": "import_files"}
-"""Module of each command."""
+MODULES = (
+    {name: name.replace("-", "_") for name in COMMANDS}
+    | {"import": "import_files", "plan": "apply", "snippet": "render"}
+    | dict.fromkeys(("completion", "drivers", "explain", "schema", "version"), "reference")
+)
+"""Module of each command, which is `run_NAME` or `run` in it."""
 
 DAILY = ("start", "files", "cluster", "health")
 """Sections that the first help shows with a line for each command; the others are lines of `nomad-csi help more`."""
@@ -105,7 +109,7 @@ class _Program(command.Group):
                 return None
             raise click.NoSuchCommand(cmd_name, possibilities=COMMANDS, ctx=ctx)
         module = importlib.import_module(f"nomad_csi.cli.{MODULES[cmd_name]}")
-        found: click.Command = module.run
+        found: click.Command = getattr(module, f"run_{cmd_name}", None) or module.run
         found.name, found.help = cmd_name, f"{COMMANDS[cmd_name][0].upper()}{COMMANDS[cmd_name][1:]}."
         return found
 

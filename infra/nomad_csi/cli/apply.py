@@ -1,22 +1,72 @@
-"""``nomad-csi apply``."""
+"""``nomad-csi plan``, and ``nomad-csi apply``, which shows the same plan."""
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from nomad_csi import errors, exit_codes, nomad
-from nomad_csi.cli import plan as planning
 from nomad_csi.cli.common import command, documents, inputs, options, output, owners, secrets, specs, usage
 from nomad_csi.jobs import apply as apply_jobs
 from nomad_csi.nomad import minimum_version
 from nomad_csi.plan import model
 from nomad_csi.text import listing
 from nomad_csi.volumes import apply_volumes as applied
-from nomad_csi.volumes import desired, outcome
+from nomad_csi.volumes import desired, outcome, owner_records
 
 ABOUT = """\
 The Nomad half of `pulumi up`, by the same code: the plugin jobs of a spec run in their order, each plugin
 must become healthy, its volumes are created, grown and registered. Of a volume file, the volume is
 registered. What is as wanted is left alone, so it is safe to re-run. Nothing is deleted or shrunk.
 """
+
+
+@command.command()
+@documents.named
+@inputs.stack_output
+@command.option("--out DIR", "directory of the rendered files, to compare them, too (default: `out` of the spec)")
+@inputs.templates
+@owners.owner("who would apply it: jobs and volumes of others are refused to it")
+@command.as_json()
+@inputs.nomad_connection
+def run_plan(arguments: command.Arguments) -> int:
+    """Compare, and print the changes."""
+    paths = specs.paths(arguments)
+    owners.resolve(arguments, paths)
+    external_ids = inputs.read_external_ids(arguments.stack_output)
+    out = arguments.out or specs.out(paths[0])
+    with inputs.reading(arguments, paths) as client:
+        plan = documents.read(arguments, client.connection.namespace).plan
+        if arguments.owner and not any(path.suffix in inputs.YAML and inputs.holds_spec(path) for path in paths):
+            documents.refuse_unknown_storage(plan, external_ids)  # before an `up`, a stack does not know its storage
+        drawn = _changes(client, arguments, plan, external_ids, folder=out)
+    output.show(arguments, drawn.as_json(), drawn.as_table())
+    if drawn.changes:
+        return exit_codes.CHANGES
+    return exit_codes.ERROR if drawn.not_compared else 0
+
+
+def _changes(
+    client: nomad.Nomad,
+    arguments: command.Arguments,
+    plan: model.StoragePlan,
+    external_ids: Mapping[str, str],
+    *,
+    folder: Path | None = None,
+    adopts: bool = False,
+) -> apply_jobs.PlannedChanges:
+    """
+    Return what applying *plan* for the owner in *arguments* would change, refused where `apply` would refuse it.
+
+    Jobs and volumes outside of the plan are named only where whole specs are applied.
+    """
+    return apply_jobs.plan_changes(
+        client,
+        plan,
+        external_ids,
+        folder=folder,
+        templates=arguments.templates,
+        requester=owner_records.Requester(owner=arguments.owner, adopts=adopts),
+        is_whole=documents.is_whole(arguments),
+    )
 
 
 @command.command(epilog=ABOUT)
@@ -77,7 +127,7 @@ def _planned(
     for unseen in minimum_version.refuse_older(client, plan.plugins):
         output.print_progress(str(unseen))
     inputs.warn_of_erasing(client)
-    return planning.changes(client, arguments, plan, external_ids, adopts=arguments.adopt)
+    return _changes(client, arguments, plan, external_ids, adopts=arguments.adopt)
 
 
 def _confirm(arguments: command.Arguments, drawn: apply_jobs.PlannedChanges) -> None:

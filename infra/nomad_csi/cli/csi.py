@@ -4,22 +4,22 @@
 Deleting has guards that a bare RPC lacks: the error names the command that has them.
 """
 
-import contextlib
 import os
+import re
 import sys
 import textwrap
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TextIO
 
+import click
 import yaml
 
 from nomad_csi import errors, exit_codes
-from nomad_csi.cli import csi_fields, probe
+from nomad_csi.cli import probe
 from nomad_csi.cli.common import command, inputs, options, output, secrets, usage
-from nomad_csi.csi import channel, endpoint, explain, forward, identity, rpc
+from nomad_csi.csi import channel, endpoint, forward, rpc, services
+from nomad_csi.csi.v1 import csi_pb2
 from nomad_csi.spec import draft
 from nomad_csi.text import foreign, redaction
 
@@ -28,9 +28,8 @@ TIMEOUT_S = 60.0
 LEAST_S = 0.05
 """Minimum timeout of a call that begins near the deadline."""
 
-
-# The secrets of one request: from a file or the environment, never from arguments, which all users can read.
-
+LONGEST_STRING = 4096
+"""Characters shown of a string. Source: CSI specification 1.12, "Size Limits": 128 bytes, a map 4 KiB; 2026-11."""
 
 SECRETS = "X_CSI_SECRETS"
 """As in csc: ``k=v,k2=v2``; a JSON mapping too, for values with commas."""
@@ -39,84 +38,6 @@ INSTEAD_OF_ARGUMENTS = (
     f"secrets are not taken as arguments, which every user of this machine can read: write them to a file "
     f"(--secrets FILE, JSON or YAML of names and texts) or into the variable {SECRETS}"
 )
-
-
-secrets_options = secrets.option(
-    f"JSON or YAML: the secrets of this request by name; also read from the variable {SECRETS}", INSTEAD_OF_ARGUMENTS
-)
-
-
-def _read_secrets(arguments: command.Arguments) -> dict[str, str]:
-    """Return the secrets of the environment, and of the file, which takes precedence. Raises `errors.SpecError`."""
-    found = _parse_variable(os.environ.get(SECRETS, ""))
-    if arguments.secrets is not None:
-        source = str(arguments.secrets)
-        found |= _checked(draft.read_yaml(inputs.text(arguments.secrets), source), source)
-    return found
-
-
-def _parse_variable(text: str) -> dict[str, str]:
-    if not text.strip():
-        return {}
-    if text.lstrip().startswith("{"):
-        return _checked(draft.read_yaml(text, SECRETS), SECRETS)
-    pairs: Sequence[tuple[str, str, str]] = [part.partition("=") for part in text.split(",")]
-    return _checked({name: value if equals else None for name, equals, value in pairs}, SECRETS)
-
-
-def _checked(document: Any, source: str) -> dict[str, str]:
-    is_table = isinstance(document, Mapping) and all(
-        isinstance(part, str) for pair in document.items() for part in pair
-    )
-    if not is_table or not all(document):
-        allowed = "names and texts" if source != SECRETS else "name=text pairs with commas between, or JSON"
-        raise errors.SpecError((errors.Problem(path="", got="[secret]", allowed=allowed),), source)
-    return dict(document)
-
-
-# Output of responses: YAML for people or JSON for programs, and never a secret of the request.
-
-
-LONGEST_STRING = 4096
-"""Characters shown of a string. Source: CSI specification 1.12, "Size Limits": 128 bytes, a map 4 KiB; 2026-11."""
-
-_EXACT = ("id", "ids", "_token")
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Output:
-    """One command's output."""
-
-    as_json: bool
-    secrets: tuple[str, ...] = field(default=(), repr=False)
-    """Values that a plugin may repeat, in a response or in an error; short ones are hidden only as whole words."""
-
-    def show(self, document: Mapping[str, Any], stream: TextIO) -> None:
-        """Print *document*."""
-        hidden = self._hidden(document)
-        if self.as_json:
-            print(output.as_json(hidden), file=stream)
-        elif not hidden:
-            print("done", file=stream)
-        else:
-            print(yaml.safe_dump(hidden, sort_keys=False, allow_unicode=True, width=120).rstrip(), file=stream)
-
-    def fail(self, error: errors.CsiError) -> None:
-        """Print *error* to standard error; with ``--json`` also as JSON."""
-        if self.as_json:
-            shown = {"endpoint": error.endpoint, "code": error.code, "message": error.message, "advice": error.advice}
-            output.print_json({"error": self._hidden(shown)})
-        print(f"error: {redaction.mask(str(error), self.secrets, short_words=True)}", file=sys.stderr)
-
-    def _hidden(self, value: Any, name: str = "") -> Any:
-        """Return *value* without secrets in its strings; ids and page tokens lose only those of the request."""
-        if isinstance(value, str):
-            hide = redaction.mask if name.endswith(_EXACT) else redaction.redact
-            return foreign.shortened(hide(value, self.secrets, short_words=True), LONGEST_STRING)
-        if isinstance(value, Mapping):
-            return {self._hidden(key): self._hidden(item, key) for key, item in value.items()}
-        return [self._hidden(item, name) for item in value] if isinstance(value, list) else value
-
 
 # The calls that are not like others.
 
@@ -162,12 +83,155 @@ INSTEAD: Mapping[str, str] = {
 """RPCs that are not called this way, and what to use."""
 
 
-def _judged(name: str, reply: rpc.Document) -> tuple[rpc.Document, bool]:
-    """Return the response as it is printed, and whether it is positive; a negative one is exit code 1."""
-    if name == "Probe":  # an absent `ready` means ready; `stated` records whether the plugin sent the field
-        is_ready = reply.get("ready", True)
-        return {"ready": is_ready, "stated": "ready" in reply}, is_ready
-    return reply, name != "ValidateVolumeCapabilities" or "confirmed" in reply
+# The request: fields as they are typed, ``FIELD=VALUE``. Sizes, capabilities and topologies have a short form; protobuf
+# checks everything else when it reads the request. Secrets come from a file or the environment, never from arguments.
+
+
+MODES: Mapping[str, str] = services.MODES | {
+    name.lower().replace("_", "-"): name for name in csi_pb2.VolumeCapability.AccessMode.Mode.keys()[1:]
+}
+"""CSI's name of an access mode by Nomad's; modes that only CSI has keep their name."""
+
+ATTACHMENTS: Mapping[str, str] = {"file-system": "mount", "mount": "mount", "block-device": "block", "block": "block"}
+UNITS: Mapping[str, int] = {"": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
+
+_CAPABILITY, _TOPOLOGY = "csi.v1.VolumeCapability", "csi.v1.Topology"
+_SIZE = re.compile(rf"(\d{{1,19}})\s*({'|'.join(UNITS)})", re.ASCII)
+
+
+def _typed_fields(called: rpc.Rpc, words: Iterable[str]) -> rpc.Document:
+    """Return the fields of *words* for a request of *called*. Raises `usage.UsageError` with all problems."""
+    document: rpc.Document = {}
+    problems = []
+    for word in words:
+        name, equals, text = word.partition("=")
+        try:
+            if not equals:
+                raise usage.wrong("FIELD=VALUE", word)
+            _put(document, called.fields, name, text)
+        except click.BadParameter as error:
+            problems.append(errors.Problem(path=name if equals else "", got=error.message, allowed=""))
+    usage.refuse(problems)
+    return document
+
+
+def _put(into: rpc.Document, fields: Mapping[str, Any], name: str, text: str) -> None:
+    """Set the field with the dotted *name* in *into*. Raises `click.BadParameter`, which repeats no secret."""
+    first, _, rest = name.partition(".")
+    field = fields.get(first)
+    if field is None:
+        allowed = f"one of {', '.join(fields)}" if fields else "no fields: the request is empty"
+        raise usage.wrong(allowed, first, usage.nearest(first, fields))
+    if rpc.is_secret(field):
+        raise click.BadParameter(INSTEAD_OF_ARGUMENTS)
+    if field.message_type and field.message_type.GetOptions().map_entry:
+        if not rest:
+            raise usage.wrong(f"{first}.KEY=VALUE", f"{first}=")
+        into.setdefault(first, {})[rest] = text
+    elif rest:
+        if not field.message_type or field.is_repeated or not isinstance(into.setdefault(first, {}), dict):
+            raise usage.wrong(f"{first}=VALUE", name)
+        _put(into[first], field.message_type.fields_by_name, rest, text)
+    elif field.is_repeated:
+        into.setdefault(first, []).append(_value(field, text))
+    elif first in into:
+        raise usage.wrong("it once", f"{first}={text}")
+    else:
+        into[first] = _value(field, text)
+
+
+def _value(field: Any, text: str) -> Any:
+    """Return the value of *field* as JSON has it."""
+    kind = field.message_type.full_name if field.message_type else ""
+    if kind == _CAPABILITY:
+        return _capability(text)
+    if kind == _TOPOLOGY:
+        pairs = [part.partition("=") for part in text.split(",")]
+        if not all(key and value for key, _, value in pairs):
+            raise usage.wrong("KEY=VALUE[,KEY=VALUE...]", text)
+        return {"segments": {key: value for key, _, value in pairs}}
+    if field.enum_type:
+        return text.upper().replace("-", "_")
+    if field.cpp_type == field.CPPTYPE_BOOL:
+        return {"true": True, "false": False}.get(text, text)
+    if field.cpp_type != field.CPPTYPE_INT64:
+        return text
+    size = _SIZE.fullmatch(text.strip())
+    if size is None:
+        raise usage.wrong(f"bytes, or a number with {', '.join(filter(None, UNITS))}, such as 10GiB", text)
+    return int(size[1]) * UNITS[size[2]]
+
+
+def _capability(given: str) -> dict[str, Any]:
+    """Return the capability of ``MODE,ATTACHMENT[,FS_TYPE[,MOUNT_FLAG...]]``."""
+    mode, _, rest = given.partition(",")
+    kind, *more = rest.split(",")
+    mode = mode.strip().lower().replace("_", "-")
+    attachment = ATTACHMENTS.get(kind.strip().lower(), "")
+    if mode not in MODES or not attachment or (attachment == "block" and more):
+        form = "MODE,file-system[,FS_TYPE[,MOUNT_FLAG...]] or MODE,block-device"
+        raise usage.wrong(f"{form} with a mode of {', '.join(MODES)}", given)
+    mounted = {"fs_type": more[0], "mount_flags": more[1:]} if more else {}
+    return {"access_mode": {"mode": MODES[mode]}, attachment: mounted}
+
+
+def _suggested_fields(ctx: click.Context, _incomplete: str) -> Iterator[str]:
+    """Yield completions of a field of the method in the command line."""
+    called = rpc.RPCS.get(str(ctx.params.get("method", "")))
+    for field in called.fields.values() if called else ():
+        has_parts = field.message_type and field.message_type.full_name not in {_CAPABILITY, _TOPOLOGY}
+        if not rpc.is_secret(field):
+            yield f"{field.name}{'.' if has_parts else '='}"
+
+
+def _read_secrets(arguments: command.Arguments) -> dict[str, str]:
+    """Return the secrets of the environment, and of the file, which takes precedence. Raises `errors.SpecError`."""
+    text = os.environ.get(SECRETS, "").strip()
+    if text and not text.startswith("{"):
+        pairs = [part.partition("=") for part in text.split(",")]
+        given = _checked({name: value if equals else None for name, equals, value in pairs}, SECRETS)
+    else:
+        given = _checked(draft.read_yaml(text or "{}", SECRETS), SECRETS)
+    if arguments.secrets is not None:
+        source = str(arguments.secrets)
+        given |= _checked(draft.read_yaml(inputs.text(arguments.secrets), source), source)
+    return given
+
+
+def _checked(document: Any, source: str) -> dict[str, str]:
+    if not isinstance(document, Mapping) or not all(
+        name and isinstance(name, str) and isinstance(value, str) for name, value in document.items()
+    ):
+        allowed = "names and texts" if source != SECRETS else "name=text pairs with commas between, or JSON"
+        raise errors.SpecError((errors.Problem(path="", got="[secret]", allowed=allowed),), source)
+    return dict(document)
+
+
+def _document(arguments: command.Arguments, called: rpc.Rpc) -> rpc.Document:
+    """Return the request: the file of ``--request``, below the fields that are typed and the secrets."""
+    document: rpc.Document = {}
+    if arguments.request is not None:
+        text = sys.stdin.read() if str(arguments.request) == "-" else inputs.text(arguments.request)
+        found = draft.read_yaml(text, str(arguments.request))
+        if not isinstance(found, Mapping):
+            problem = errors.Problem(path="", got=type(found).__name__, allowed="a mapping of CSI's field names")
+            raise errors.SpecError((problem,), str(arguments.request))
+        document |= found
+    document |= _typed_fields(called, arguments.fields)
+    if called.takes_secrets and (given := _read_secrets(arguments)):
+        before = document.get(channel.SECRETS)
+        document[channel.SECRETS] = {**(before if isinstance(before, Mapping) else {}), **given}
+    return document
+
+
+def _request(arguments: command.Arguments, called: rpc.Rpc, document: rpc.Document) -> Any:
+    """Return the request. Raises `errors.SpecError` for a file, and `usage.UsageError` for what is typed."""
+    try:
+        return rpc.request_of(called, document, str(arguments.request or ""))
+    except errors.SpecError as error:
+        if arguments.request is None:
+            raise usage.UsageError(error.problems, error.source) from None
+        raise
 
 
 # The command.
@@ -182,15 +246,13 @@ def _method(given: str) -> str:
     return given
 
 
-_methods = command.completing(lambda _ctx, _text: rpc.RPCS)
-_fields = command.completing(csi_fields.suggested)
-
 ABOUT = f"""\
 {textwrap.fill(f"METHOD is one of {', '.join(rpc.RPCS)}.", 98)}
 
 FIELD is a field of its request, such as volume_id, capacity_range.required_bytes or parameters.KEY;
 a list is given one by one. Sizes are bytes or 10GiB. volume_capability(ies) are written as
 single-node-writer,file-system,ext4,noatime; a topology as KEY=VALUE,KEY=VALUE.
+The response is printed whole, up to gRPC's 4 MiB, without secrets; each text in it up to 4,096 characters.
 """
 
 run = command.Group(commands={"probe": probe.run})
@@ -199,12 +261,19 @@ probe.run.help = "Check whether one plugin is healthy, all of this machine, or o
 
 @run.command("call", help="Call any RPC of a CSI plugin over its socket.", epilog=ABOUT)
 @command.argument("endpoint ENDPOINT", f"unix:///run/csi.sock, a path, HOST:PORT or {forward.FORM}")
-@command.argument("method METHOD", "name of the RPC", type=_method, shell_complete=_methods)
 @command.argument(
-    "fields [FIELD=VALUE...]", "fields of the request", shell_complete=command.completing(csi_fields.suggested)
+    "method METHOD",
+    "name of the RPC",
+    type=_method,
+    shell_complete=command.completing(lambda _ctx, _text: rpc.RPCS),
+)
+@command.argument(
+    "fields [FIELD=VALUE...]", "fields of the request", shell_complete=command.completing(_suggested_fields)
 )
 @command.option("--request FILE", "the request, JSON or YAML, - for standard input; FIELD=VALUE goes before it")
-@secrets_options
+@secrets.option(
+    f"JSON or YAML: the secrets of this request by name; also read from the variable {SECRETS}", INSTEAD_OF_ARGUMENTS
+)
 @options.duration("timeout", " for the plugin", default_s=TIMEOUT_S)
 @command.option("--wait-ready", "before the call, wait until the plugin is ready")
 @command.option("--one-page", "of a list, ask for one page only, and print its next_token")
@@ -219,74 +288,40 @@ def _call(arguments: command.Arguments) -> int:
         raise errors.RefusedError(f"{called.name} is not called: {instead}")
     document = _document(arguments, called)
     request = _request(arguments, called, document)
-    shown = _Output(secrets=tuple(document.get(channel.SECRETS, {}).values()), as_json=arguments.json)
-    is_insecure = _refuse_readable_secrets(arguments, document)
+    known = tuple(document.get(channel.SECRETS, {}).values())
     if arguments.show_request:
-        shown.show(rpc.document_of(request), sys.stderr)
+        _show(_hidden(rpc.document_of(request), known), sys.stderr, as_json=arguments.json)
     question = QUESTIONS.get(called.name)
     if question and not options.agreed(question, is_agreed=arguments.yes):
         raise errors.RefusedError("nothing was asked of the plugin")
     try:
-        reply, is_good = _judged(called.name, _answer(arguments, called, request, is_insecure=is_insecure))
+        reply = _answer(arguments, called, request, insecure=bool(known) and inputs.is_insecure(arguments))
     except errors.CsiError as error:
-        shown.fail(explain.explained(error, called.name) if error.code else error)
-        return explain.exit_code(error)
-    shown.show(output.document(reply) if arguments.json else reply, sys.stdout)
+        found = rpc.explained(error, called.name) if error.code else error
+        if arguments.json:
+            shown = {"endpoint": found.endpoint, "code": found.code, "message": found.message, "advice": found.advice}
+            output.print_json({"error": _hidden(shown, known)})
+        print(f"error: {redaction.mask(str(found), known, short_words=True)}", file=sys.stderr)
+        return rpc.exit_code(found)
+    is_good = called.name != "ValidateVolumeCapabilities" or "confirmed" in reply
+    if called.name == "Probe":  # an absent `ready` means ready; `stated` records whether the plugin sent the field
+        is_good = reply.get("ready", True)
+        reply = {"ready": is_good, "stated": "ready" in reply}
+    _show(_hidden(output.document(reply) if arguments.json else reply, known), sys.stdout, as_json=arguments.json)
     return 0 if is_good else exit_codes.CHANGES
 
 
-def _document(arguments: command.Arguments, called: rpc.Rpc) -> rpc.Document:
-    """Return the request: the file of ``--request``, below the fields that are typed and the secrets."""
-    document = {} if arguments.request is None else _read(arguments.request)
-    document |= csi_fields.document(called, arguments.fields, INSTEAD_OF_ARGUMENTS)
-    given = _read_secrets(arguments) if called.takes_secrets else {}
-    if given:
-        before = document.get(channel.SECRETS)
-        document[channel.SECRETS] = {**(before if isinstance(before, Mapping) else {}), **given}
-    return document
-
-
-def _read(path: Path) -> rpc.Document:
-    text = sys.stdin.read() if str(path) == "-" else inputs.text(path)
-    found = draft.read_yaml(text, str(path))
-    if not isinstance(found, Mapping):
-        problem = errors.Problem(path="", got=type(found).__name__, allowed="a mapping of CSI's field names")
-        raise errors.SpecError((problem,), str(path))
-    return dict(found)
-
-
-def _request(arguments: command.Arguments, called: rpc.Rpc, document: rpc.Document) -> Any:
-    """Return the request. Raises `errors.SpecError` for a file, and `usage.UsageError` for what is typed."""
-    try:
-        return rpc.request_of(called, document, str(arguments.request or ""))
-    except errors.SpecError as error:
-        if arguments.request is None:
-            raise usage.UsageError(error.problems, error.source) from None
-        raise
-
-
-def _refuse_readable_secrets(arguments: command.Arguments, document: Mapping[str, Any]) -> bool:
-    """Raise `errors.RefusedError` if secrets could be read in transit; return whether the operator accepts that."""
-    if not document.get(channel.SECRETS):
-        return False
-    is_insecure = inputs.is_insecure(arguments)
-    with contextlib.suppress(errors.CsiError):  # a problem of the endpoint is reported by the call
-        endpoint.refuse_secrets(endpoint.parse(arguments.endpoint), insecure=is_insecure)
-    return is_insecure
-
-
-def _answer(arguments: command.Arguments, called: rpc.Rpc, request: Any, *, is_insecure: bool) -> rpc.Document:
+def _answer(arguments: command.Arguments, called: rpc.Rpc, request: Any, *, insecure: bool) -> rpc.Document:
     """Return the response as a document; of a list, all its pages as one."""
     with forward.reached(arguments.endpoint) as reached:
         where = endpoint.parse(reached.local)
         deadline = time.monotonic() + arguments.timeout_s
         try:
-            left_s = arguments.timeout_s
             if arguments.wait_ready:
-                identity.until_ready(where, wait_s=left_s, clock=inputs.CLOCK)
-                left_s = max(deadline - time.monotonic(), LEAST_S)
+                services.until_ready(where, wait_s=arguments.timeout_s, clock=inputs.CLOCK)
             endpoint.check(where)
-            with channel.connect(where, attempt_s=left_s + 0.5, insecure=is_insecure) as connection:
+            left_s = max(deadline - time.monotonic(), LEAST_S)
+            with channel.connect(where, attempt_s=left_s + 0.5, insecure=insecure) as connection:
                 if called.is_list and not arguments.one_page:
                     replies = list(rpc.pages(connection, request, timeout_s=left_s))
                 else:
@@ -295,3 +330,26 @@ def _answer(arguments: command.Arguments, called: rpc.Rpc, request: Any, *, is_i
             raise reached.renamed(error) from error
     found = [rpc.document_of(reply) for reply in replies]
     return found[-1] | ({"entries": [entry for page in found for entry in page["entries"]]} if called.is_list else {})
+
+
+def _show(document: Mapping[str, Any], stream: TextIO, *, as_json: bool) -> None:
+    """Print *document*: YAML for people or JSON for programs."""
+    if as_json:
+        print(output.as_json(document), file=stream)
+    else:
+        text = yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=120) if document else "done"
+        print(text.rstrip(), file=stream)
+
+
+def _hidden(value: Any, known: tuple[str, ...], name: str = "") -> Any:
+    """
+    Return *value* without secrets in its strings; ids and page tokens lose only the *known* ones of the request.
+
+    A plugin may repeat these, in a response or in an error; short ones are hidden only as whole words.
+    """
+    if isinstance(value, str):
+        hide = redaction.mask if name.endswith(("id", "ids", "_token")) else redaction.redact
+        return foreign.shortened(hide(value, known, short_words=True), LONGEST_STRING)
+    if isinstance(value, Mapping):
+        return {_hidden(key, known): _hidden(item, known, key) for key, item in value.items()}
+    return [_hidden(item, known, name) for item in value] if isinstance(value, list) else value

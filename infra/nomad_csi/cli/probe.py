@@ -1,16 +1,52 @@
 """``nomad-csi csi probe``: one plugin over its socket, all plugins of this machine, or one on all its clients."""
 
 import dataclasses
+import functools
+from collections.abc import Sequence
 from typing import Any
 
 from nomad_csi import errors, exit_codes
-from nomad_csi.cli import probe_on_nodes
-from nomad_csi.cli.common import command, inputs, options, output, secrets
-from nomad_csi.csi import forward, on_node, probe, report, validation
+from nomad_csi.cli.common import command, inputs, options, output, secrets, usage
+from nomad_csi.csi import forward, probe, records, validation
 from nomad_csi.findings import errors_of, printing
+from nomad_csi.plan import probe_job
 
 TIMEOUT_S = 5.0
 """Default timeout for all requests to one plugin."""
+
+
+ON_NODES = "with --on-nodes"
+
+COMMAND = "nomad-csi on the clients, or in the image (default: nomad-csi)"
+IMAGE = "run it in this image with Docker (default: raw_exec, installed on the clients)"
+
+
+def job_options(section: str, needs: Sequence[str] = ("on_nodes",), more: str = "") -> command.Declare[Any]:
+    """Return the decorator that adds the options to run nomad-csi on the clients."""
+    of_job = functools.partial(command.option, section=section, needs=needs, job="included")
+    return command.together(
+        of_job("--command PATH", COMMAND + more, default="nomad-csi"),
+        of_job("--image IMAGE", IMAGE),
+    )
+
+
+def client_options(section: str, purpose: str) -> command.Declare[Any]:
+    """Return the decorator that adds socket path and timeout for all clients; *purpose* continues its help."""
+    of_nodes: Any = {"section": section, "needs": ("on_nodes",)}
+    text = "the clients' state_dir (default: DATA_DIR/client); needed with --image"
+    return command.together(
+        command.option("--state-dir PATH", text, **of_nodes),
+        options.duration("timeout", purpose, default_s=probe_job.WAIT_S, **of_nodes),
+    )
+
+
+_on_nodes_options = command.together(
+    job_options(ON_NODES),
+    client_options(ON_NODES, " for all clients"),
+    command.option(
+        "--print-job", "print the job file for all clients, and run nothing", section=ON_NODES, needs=("on_nodes",)
+    ),
+)
 
 
 @command.command()
@@ -35,13 +71,13 @@ TIMEOUT_S = 5.0
     "YAML or JSON: secrets by namespace/volume_id (also: the variable NOMAD_CSI_SECRETS)",
     needs=("volumes_of",),
 )
-@probe_on_nodes.options
+@_on_nodes_options
 @inputs.nomad_connection
 def run(arguments: command.Arguments) -> int:
     """Probe, and print the responses."""
     command.choose("endpoint", "folder", "on_nodes")
     if arguments.on_nodes:
-        return probe_on_nodes.run(arguments)
+        return _on_nodes(arguments)
     if arguments.folder:
         return _all_here(arguments)
     return _one(arguments)
@@ -66,7 +102,7 @@ def _one(arguments: command.Arguments) -> int:
     return options.exit_code(arguments, 0 if is_good else exit_codes.CHANGES, findings)
 
 
-def _compared(arguments: command.Arguments, found: report.ProbeReport, local: str) -> Any:
+def _compared(arguments: command.Arguments, found: records.ProbeReport, local: str) -> Any:
     """Return a `health.probed.ProbedPlugin` of the response and the registrations in Nomad."""
     from nomad_csi.health import probe_deep  # noqa: PLC0415
 
@@ -86,8 +122,45 @@ def _all_here(arguments: command.Arguments) -> int:
         volumes = validation.unpacked()
     except ValueError as error:
         raise errors.NomadCsiError(str(error)) from None
-    found = on_node.ask_all(arguments.folder, timeout_s=arguments.probe_timeout_s, volumes=volumes)
+    found = probe.probe_machine(arguments.folder, timeout_s=arguments.probe_timeout_s, volumes=volumes)
     output.show(arguments, found.as_json(), "\n".join(found.as_lines()))
     if found.problem:
         return exit_codes.ERROR
     return 0 if found.all_ready else exit_codes.CHANGES
+
+
+def _on_nodes(arguments: command.Arguments) -> int:
+    """Run the job, and print the response of every instance, and its differences from the registered volumes."""
+    from nomad_csi.health import probe_deep, probe_run  # noqa: PLC0415  # a probe of one socket does not pay for it
+    from nomad_csi.render import documents  # noqa: PLC0415
+
+    job = job_of(arguments, inputs.target(arguments), timeout_s=arguments.probe_timeout_s)
+    if arguments.print_job:
+        print(documents.probe_job_file(job), end="")
+        return 0
+    with inputs.connect(arguments) as nomad:
+        how = probe_run.OnNodes(job=job, timeout_s=arguments.timeout_s, is_strict=True, tell=output.print_progress)
+        found = probe_deep.probe_on_nodes(nomad, arguments.on_nodes, how)
+    output.show(arguments, found.as_json(), found.as_table())
+    return options.exit_code(arguments, 0 if found.ok else exit_codes.CHANGES, found.findings)
+
+
+def job_of(arguments: command.Arguments, connection: Any, *, timeout_s: float) -> probe_job.ProbeJob:
+    """
+    Return the job that *arguments* describe, in namespace and region of *connection*.
+
+    *timeout_s* is for all requests to one plugin. Raises `usage.UsageError` if sockets could not be found.
+    """
+    if arguments.image and not arguments.state_dir:
+        problem = errors.Problem(
+            path="--state-dir", got="", allowed="the clients' state_dir with --image: a container cannot find it"
+        )
+        usage.refuse([problem])
+    return probe_job.ProbeJob(
+        namespace=connection.namespace,
+        region=connection.region,
+        command=arguments.command,
+        image=arguments.image,
+        state_dir=arguments.state_dir,
+        timeout_s=timeout_s,
+    )

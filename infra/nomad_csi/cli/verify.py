@@ -10,7 +10,7 @@ import click
 
 from nomad_csi import errors, exit_codes, nomad
 from nomad_csi.aws import regions
-from nomad_csi.cli import probe_on_nodes, verify_watch
+from nomad_csi.cli import probe, verify_watch
 from nomad_csi.cli.common import command, inputs, options, output, specs, usage
 from nomad_csi.diagnosis import cluster_report, page, page_data, prometheus, rounds, verification
 from nomad_csi.health import gather, probe_run
@@ -37,8 +37,8 @@ on_nodes_options = command.together(
         "probe every instance over its own socket too, by a job on their clients that is purged afterwards",
         section=SECTION,
     ),
-    probe_on_nodes.job_options(SECTION),
-    probe_on_nodes.client_options(SECTION, " for that job, in each round"),
+    probe.job_options(SECTION),
+    probe.client_options(SECTION, " for that job, in each round"),
 )
 
 
@@ -51,7 +51,7 @@ def how(arguments: command.Arguments, connection: Any) -> probe_run.OnNodes | No
     if not arguments.on_nodes:
         return None
     return probe_run.OnNodes(
-        job=probe_on_nodes.job_of(arguments, connection, timeout_s=arguments.probe_timeout_s),
+        job=probe.job_of(arguments, connection, timeout_s=arguments.probe_timeout_s),
         timeout_s=arguments.timeout_s,
         tell=_silent if arguments.watch else output.print_progress,
     )
@@ -102,7 +102,7 @@ _page_options = command.together(
 )
 
 _job_options = command.together(
-    probe_on_nodes.job_options(section=command.OPTIONS, needs=()),
+    probe.job_options(section=command.OPTIONS, needs=()),
     command.option(
         "--cron CRON", f"when, as cron has it, in UTC (default: {verify_job.CRON})", default=verify_job.CRON
     ),

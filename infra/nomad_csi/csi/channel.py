@@ -74,10 +74,8 @@ NO_PLUGIN = "that is no CSI plugin: compare the path or port with the plugin's -
 LOG = logging.getLogger("nomad_csi.csi")
 """Logs each call with its time."""
 
-UNKNOWN_HOST = "errors resolving"
-"""Prefix of gRPC's message for a host name without an address. Tried with grpcio 1.85, 2026-11."""
-
 NO_HOST = "the host name has no address: correct it, write an address instead, or check this machine's DNS"
+"""Advice after ``errors resolving``."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,7 +168,7 @@ def _error(connection: CsiConnection, code: str, details: str, secrets: Iterable
         connection.endpoint.text,
         f"{code}: {sentence}",
         code=code,
-        advice=NO_HOST if sentence.startswith(UNKNOWN_HOST) else ADVICE.get(code, ""),
+        advice=NO_HOST if sentence.startswith(NOT_REACHED[1]) else ADVICE.get(code, ""),
         is_answer=code != "UNAVAILABLE" or not sentence.startswith(NOT_REACHED),
         secrets=secrets,
     )

@@ -1,5 +1,7 @@
 """
-Sockets on other machines: ``ssh://user@host/run/csi.sock``, forwarded by the system's ``ssh`` for as long as needed.
+Endpoints as they are written: placeholders, and sockets on other machines, ``ssh://user@host/run/csi.sock``.
+
+The system's ``ssh`` forwards a socket for as long as needed.
 
 The connection (keys, jumps, known hosts) follows the configuration of ``ssh`` itself; it is
 never prompted for a password. The socket must be open to the user there, which for plugins of Nomad means root.
@@ -11,7 +13,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,14 +39,7 @@ _ADDRESS = re.compile(
     r"ssh://(?:(?P<user>[A-Za-z0-9._][A-Za-z0-9._-]*)@)?(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._][A-Za-z0-9._-]*)"
     r"(?::(?P<port>\d{1,5}))?(?P<path>/[^/].*)"
 )
-_EXPLAINED = (
-    ("Could not resolve hostname", "the SSH host is not known: correct its name, or give it a Host entry"),
-    ("Host key verification failed", "the host's key is not known or has changed: log in once by hand and check it"),
-    ("Permission denied", "the host does not let this user in without a password: load a key, see ssh-add"),
-    ("Connection refused", "no SSH server listens there"),
-    ("Connection timed out", "the host cannot be reached"),
-    ("No route to host", "the host cannot be reached"),
-)
+_BY_HAND = "try the same `ssh` by hand: the name, the host's key, and a key without a password (ssh-add)"
 _NOT_FORWARDED = (
     "the host took the connection and did not reach the socket there: the plugin does not run, the path is another, "
     "the user may not open it (only root may enter the folders of Nomad's plugins), or sshd forbids the forwarding "
@@ -151,16 +146,41 @@ def _wait(text: str, process: subprocess.Popen[bytes], near: Path, output: Path,
     deadline = clock.now() + CONNECT_S
     while not near.is_socket():
         if process.poll() is not None:
-            words = _words(output)
-            advice = next((sentence for mark, sentence in _EXPLAINED if mark in words), "try the same `ssh` by hand")
-            raise errors.CsiError(
-                text, f"ssh ended with {process.returncode}: {words or 'without output'}", advice=advice
-            )
+            words = _words(output) or "without output"
+            raise errors.CsiError(text, f"ssh ended with {process.returncode}: {words}", advice=_BY_HAND)
         if clock.now() > deadline:
-            raise errors.CsiError(text, "ssh did not connect in time", advice="try the same `ssh` by hand")
+            raise errors.CsiError(text, "ssh did not connect in time", advice=_BY_HAND)
         clock.sleep(_POLL_S)
 
 
 def _words(output: Path) -> str:
     lines = (" ".join(line.split()) for line in output.read_text(encoding="utf-8", errors="replace").splitlines())
     return "; ".join(dict.fromkeys(filter(None, lines)))[-_WORDS:]
+
+
+# Placeholders of an endpoint in a spec: the socket path of a plugin has the id of its allocation, which changes with
+# each change of the job.
+
+
+ALLOC_ID = "{alloc_id}"
+NODE_NAME = "{node_name}"
+"""The client, as ``ssh`` knows it."""
+
+_SAMPLE = {ALLOC_ID: "00000000-0000-0000-0000-000000000000", NODE_NAME: "client-1"}
+
+
+def check_written(written: str) -> None:
+    """Raise `errors.CsiError` if *written* is no endpoint, for any values of its placeholders."""
+    check(fill(written, _SAMPLE))
+
+
+def has_placeholders(written: str) -> bool:
+    """Return whether *written* has any placeholder."""
+    return any(name in written for name in _SAMPLE)
+
+
+def fill(written: str, values: Mapping[str, str]) -> str:
+    """Return *written* with each placeholder's value."""
+    for name, value in values.items():
+        written = written.replace(name, value)
+    return written

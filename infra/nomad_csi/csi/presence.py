@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from nomad_csi import errors
-from nomad_csi.csi import capability, channel, controller
+from nomad_csi.csi import channel, services
 
 Presence = Literal["present", "absent", "unobservable"]
 """``unobservable``: no call of the driver distinguishes an existing volume from an absent one."""
 
-_ANY_USE = (capability.VolumeCapability(access_mode="single-node-writer", attachment_mode="file-system"),)
+_ANY_USE = (services.volume_capability(access_mode="single-node-writer", attachment_mode="file-system"),)
 _OUT_OF_REACH = frozenset({"", "UNAVAILABLE", "DEADLINE_EXCEEDED"})
 _LONG = 8
 """Characters that must change so that an id belongs to no volume."""
@@ -100,7 +100,7 @@ def _ask_by_validation(
     connection: channel.CsiConnection, question: PresenceQuestion, volume_id: str
 ) -> Literal["present", "absent", "error", "unimplemented"]:
     try:
-        controller.validate_volume_capabilities(
+        services.validate_volume_capabilities(
             connection,
             volume_id=volume_id,
             capabilities=_ANY_USE,
@@ -123,7 +123,7 @@ _BY_REFUSAL: Mapping[str, Presence] = {"absent": "absent", "error": "present", "
 
 def _ask_by_get(connection: channel.CsiConnection, question: PresenceQuestion) -> Presence:
     try:
-        condition = controller.controller_get_volume(
+        condition = services.controller_get_volume(
             connection, volume_id=question.volume_id, timeout_s=question.timeout_s
         )
     except errors.CsiError as error:
@@ -133,7 +133,7 @@ def _ask_by_get(connection: channel.CsiConnection, question: PresenceQuestion) -
 
 
 def _ask_by_list(connection: channel.CsiConnection, question: PresenceQuestion) -> Presence:
-    if "LIST_VOLUMES" not in controller.controller_get_capabilities(connection, timeout_s=question.timeout_s):
+    if "LIST_VOLUMES" not in services.controller_get_capabilities(connection, timeout_s=question.timeout_s):
         return "unobservable"
-    ids = controller.list_volumes(connection, timeout_s=question.timeout_s)
+    ids = services.list_volumes(connection, timeout_s=question.timeout_s)
     return "present" if question.volume_id in ids else "absent"

@@ -1,29 +1,29 @@
 """
-Probe a CSI plugin: verify that it responds, is the expected plugin and serves its role.
+Probe CSI plugins: verify that one responds, is the expected plugin and serves its role; or all plugins of a machine.
 
 The RPC Probe verifies little: an EFS plugin and an EBS node answer it whenever they run. So name, version,
 capabilities and node info are requested as well, in Nomad's order.
 Source: hashicorp/nomad, ``client/pluginmanager/csimanager/fingerprint.go``, 2026-08-21.
 """
 
+import functools
 import json
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from concurrent import futures
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.csi import capability, channel, controller, identity, report
+from nomad_csi.csi import channel, records, services, validation
 from nomad_csi.csi import endpoint as endpoints
 from nomad_csi.csi.v1 import csi_pb2
 from nomad_csi.text import foreign, redaction
 
 AT_ONCE = 128
 """Plugins that are probed concurrently: hung ones cost one deadline together, not one each."""
-
-REFUSED_CHECK_S = 0.5
-"""Timeout of the second check of a broken connection, in seconds: a local socket refuses at once."""
 
 LATE = 0.1
 """
@@ -46,9 +46,9 @@ def probe(
     *,
     timeout_s: float = 5.0,
     expect_name: str = "",
-    role: report.Role | None = None,
+    role: records.Role | None = None,
     cancelled: threading.Event | None = None,
-) -> report.ProbeReport:
+) -> records.ProbeReport:
     """
     Probe the plugin at *endpoint*, and return its responses with a status.
 
@@ -70,19 +70,20 @@ def probe(
     where = endpoints.parse(endpoint)
     started = time.monotonic()
     answers: dict[str, Any] = {}
-    status: report.Status = "ready"
+    status: records.Status = "ready"
     detail = "every question was answered as expected"
     try:
+        endpoints.check(where)
         with channel.connect(where, attempt_s=timeout_s + ATTEMPT_MARGIN_S, cancelled=cancelled) as connection:
-            for name, value in _Probe(connection, started + timeout_s, expect_name, role).answers():
+            for name, value in _answers(connection, started + timeout_s, expect_name, role):
                 _refuse_long(name, value)
                 answers[name] = redaction.redact(value) if isinstance(value, str) else value
     except _BadAnswerError as bad:
-        status, detail = bad.status, bad.detail
+        status, detail = bad.status, str(bad)
     except errors.CsiError as error:
-        status, detail = _error_status(where, error)
+        status, detail = _error_status(error)
     latency_ms = round((time.monotonic() - started) * 1000, 1)
-    return report.ProbeReport(
+    return records.ProbeReport(
         endpoint=endpoint, status=status, detail=foreign.clean(detail), latency_ms=latency_ms, **answers
     )
 
@@ -93,9 +94,9 @@ def probe_until(
     until: float,
     timeout_s: float,
     expect_name: str = "",
-    role: report.Role | None = None,
+    role: records.Role | None = None,
     cancelled: threading.Event | None = None,
-) -> report.ProbeReport:
+) -> records.ProbeReport:
     """
     Probe until the common deadline *until* on the monotonic clock, and for at least half of *timeout_s*.
 
@@ -115,10 +116,9 @@ def probe_until(
 class _BadAnswerError(Exception):
     """A response that ends the probe. Never leaves this module."""
 
-    def __init__(self, status: report.Status, detail: str) -> None:
+    def __init__(self, status: records.Status, detail: str) -> None:
         super().__init__(detail)
-        self.status: report.Status = status
-        self.detail = detail
+        self.status = status
 
 
 def _refuse_long(name: str, value: Any) -> None:
@@ -128,95 +128,170 @@ def _refuse_long(name: str, value: Any) -> None:
         raise _BadAnswerError("error", f"{name}: expected at most {most} characters, got {size}")
 
 
-Answers = Iterator[tuple[str, Any]]
-"""Fields of the report, as they come in."""
+def _answers(
+    connection: channel.CsiConnection, deadline: float, expected_name: str, role: records.Role | None
+) -> Iterator[tuple[str, Any]]:
+    """
+    Yield the fields of the report in Nomad's order; *deadline* is on the monotonic clock.
+
+    Raises `_BadAnswerError` for the first response that is not as expected.
+    """
+
+    def call(request: Any) -> Any:
+        return channel.call(connection, request, timeout_s=left_s())
+
+    def left_s() -> float:
+        return max(deadline - time.monotonic(), 0.0)
+
+    if not services.probe(connection, timeout_s=left_s()):
+        raise _BadAnswerError("not-ready", "the plugin says that it is still starting; wait, then check its logs")
+    info = services.get_plugin_info(connection, timeout_s=left_s())
+    yield "name", info.name
+    yield "vendor_version", info.vendor_version
+    if not info.name:
+        raise _BadAnswerError("error", "GetPluginInfo: the name is empty; Nomad does not register such a plugin")
+    if expected_name not in ("", info.name):
+        detail = f"name: expected {expected_name}, got {info.name}; compare the image with the plugin's driver"
+        raise _BadAnswerError("wrong-name", detail)
+    found = call(csi_pb2.GetPluginCapabilitiesRequest()).capabilities
+    expansion = (f"VOLUME_EXPANSION_{kind}" for kind in services.capability_names(found, "volume_expansion"))
+    yield "plugin_capabilities", (*services.capability_names(found, "service"), *expansion)
+    yield from _services(call, role)
 
 
-@dataclass(frozen=True)
-class _Probe:
-    """A running probe."""
-
-    connection: channel.CsiConnection
-    deadline: float
-    """On the monotonic clock."""
-
-    expected_name: str
-    role: report.Role | None
-
-    @property
-    def timeout_s(self) -> float:
-        """Seconds that are left for the next request."""
-        return max(self.deadline - time.monotonic(), 0.0)
-
-    def _call(self, request: Any) -> Any:
-        return channel.call(self.connection, request, timeout_s=self.timeout_s)
-
-    def answers(self) -> Answers:
-        """Yield the responses in Nomad's order. Raises `_BadAnswerError` for the first that is not as expected."""
-        if found := endpoints.obstacle(self.connection.endpoint):
-            kind: report.Status = "missing" if found.kind == "missing" else "error"
-            raise _BadAnswerError(kind, f"{found.message}; {found.advice}")
-        if not identity.probe(self.connection, timeout_s=self.timeout_s):
-            raise _BadAnswerError("not-ready", "the plugin says that it is still starting; wait, then check its logs")
-        info = identity.get_plugin_info(self.connection, timeout_s=self.timeout_s)
-        yield "name", info.name
-        yield "vendor_version", info.vendor_version
-        if not info.name:
-            raise _BadAnswerError("error", "GetPluginInfo: the name is empty; Nomad does not register such a plugin")
-        if self.expected_name not in ("", info.name):
-            raise _BadAnswerError(
-                "wrong-name",
-                f"name: expected {self.expected_name}, got {info.name}; compare the image with the plugin's driver",
-            )
-        found = self._call(csi_pb2.GetPluginCapabilitiesRequest()).capabilities
-        expansion = (f"VOLUME_EXPANSION_{kind}" for kind in capability.names(found, "volume_expansion"))
-        yield "plugin_capabilities", (*capability.names(found, "service"), *expansion)
-        serves_controller = yield from self._part("controller", self._controller)
-        serves_node = yield from self._part("node", self._node)
-        if not serves_controller and not serves_node:
-            raise _BadAnswerError(
-                "wrong-role", "it serves neither CSI's Controller nor its Node service; it cannot be used"
-            )
-
-    def _part(self, part: report.Role, ask: Callable[[], Answers]) -> Generator[tuple[str, Any], None, bool]:
-        """
-        Yield the responses of *ask* if the role includes *part*; return whether the process serves it.
-
-        A process returns ``UNIMPLEMENTED`` for a part of CSI that it does not serve.
-        """
-        if self.role not in (None, part, "monolith"):
-            return False
+def _services(call: Callable[[Any], Any], role: records.Role | None) -> Iterator[tuple[str, Any]]:
+    """Yield the responses of the services that *role* includes; a process returns ``UNIMPLEMENTED`` for the others."""
+    is_served = False
+    for part, ask in (("controller", _controller), ("node", _node)):
+        if role not in (None, part, "monolith"):
+            continue
         try:
-            yield from ask()
+            yield from ask(call)
+            is_served = True
         except errors.CsiError as error:
             if error.code != "UNIMPLEMENTED":
                 raise
-            if self.role is not None:
-                detail = f"role: expected {self.role}, it serves no {part}; {error.advice}"
+            if role is not None:
+                detail = f"role: expected {role}, it serves no {part}; {error.advice}"
                 raise _BadAnswerError("wrong-role", detail) from error
-            return False
-        return True
-
-    def _controller(self) -> Answers:
-        found = controller.controller_get_capabilities(self.connection, timeout_s=self.timeout_s)
-        yield "controller_capabilities", found
-
-    def _node(self) -> Answers:
-        info = self._call(csi_pb2.NodeGetInfoRequest())
-        yield "node_id", info.node_id
-        yield "segments", dict(info.accessible_topology.segments)
-        yield "max_volumes", info.max_volumes_per_node or None
-        if not info.node_id:
-            raise _BadAnswerError("error", "NodeGetInfo: the node id is empty; no volume can be attached to this node")
-        found = self._call(csi_pb2.NodeGetCapabilitiesRequest()).capabilities
-        yield "node_capabilities", capability.names(found, "rpc")
+    if not is_served:
+        detail = "it serves neither CSI's Controller nor its Node service; it cannot be used"
+        raise _BadAnswerError("wrong-role", detail)
 
 
-def _error_status(where: endpoints.Endpoint, error: errors.CsiError) -> tuple[report.Status, str]:
+def _controller(call: Callable[[Any], Any]) -> Iterator[tuple[str, Any]]:
+    found = call(csi_pb2.ControllerGetCapabilitiesRequest()).capabilities
+    yield "controller_capabilities", services.capability_names(found, "rpc")
+
+
+def _node(call: Callable[[Any], Any]) -> Iterator[tuple[str, Any]]:
+    info = call(csi_pb2.NodeGetInfoRequest())
+    yield "node_id", info.node_id
+    yield "segments", dict(info.accessible_topology.segments)
+    yield "max_volumes", info.max_volumes_per_node or None
+    if not info.node_id:
+        raise _BadAnswerError("error", "NodeGetInfo: the node id is empty; no volume can be attached to this node")
+    found = call(csi_pb2.NodeGetCapabilitiesRequest()).capabilities
+    yield "node_capabilities", services.capability_names(found, "rpc")
+
+
+def _error_status(error: errors.CsiError) -> tuple[records.Status, str]:
     """Return status and detail of a failed call."""
     detail = f"{error.message}; {error.advice}" if error.advice else error.message
     if error.code == "DEADLINE_EXCEEDED":
         return "silent", detail
-    if error.code == "UNAVAILABLE" and endpoints.is_refused(where, timeout_s=REFUSED_CHECK_S):
+    if isinstance(error, endpoints.ObstacleError):
+        return ("missing" if error.kind == "missing" else "error"), detail
+    if not error.is_answer and "onnection refused" in error.message:  # a killed process leaves its socket file behind
         return "missing", "nothing listens there: the process has ended; check the allocation and its logs"
     return "error", detail
+
+
+# All plugins on this machine: each socket in the client's plugin folder, concurrently.
+
+
+SOCKET = "csi.sock"
+
+
+@dataclass(frozen=True, kw_only=True)
+class MachineAnswers:
+    """Probe results of the plugins on one machine."""
+
+    folder: str
+    problem: str = ""
+    """Why the folder could not be read; empty: it was."""
+
+    reports: Mapping[str, records.ProbeReport] = field(default_factory=dict)
+    """By allocation id."""
+
+    validated: Mapping[str, Mapping[records.Key, records.Validated]] = field(default_factory=dict)
+    """Controllers' validation results of volumes, by allocation id; only of ready controllers with a task."""
+
+    @property
+    def all_ready(self) -> bool:
+        """Whether every plugin on this machine is ready, and all could be probed."""
+        return not self.problem and all(found.ready for found in self.reports.values())
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain values for `json.dumps`."""
+        reports = {alloc_id: found.as_json() for alloc_id, found in self.reports.items()}
+        document = {"folder": self.folder, "problem": self.problem, "reports": reports}
+        wrong = {alloc_id: validation.wrong_as_json(found) for alloc_id, found in self.validated.items()}
+        return document | ({"validated": wrong} if wrong else {})
+
+    def as_lines(self) -> list[str]:
+        """Return a line for each plugin, and one for a problem."""
+        lines = [found.as_line() for found in self.reports.values()]
+        if self.problem:
+            return [*lines, f"{self.folder}: {self.problem}"]
+        return lines or [f"{self.folder}: no plugin runs here"]
+
+
+def probe_machine(
+    folder: Path, *, timeout_s: float = 5.0, volumes: validation.ValidationTask = validation.NOTHING
+) -> MachineAnswers:
+    """
+    Probe every plugin whose socket is in *folder*, ``<state_dir>/csi/plugins``; a failure of one is a result.
+
+    *timeout_s* is the limit for all requests to all plugins together, which run concurrently, and for each of the
+    *volumes* that their controllers validate. With more plugins than `AT_ONCE`, later ones have the rest of it, and at
+    least half of it.
+
+    A folder without plugins gives no reports, and is no problem.
+    """
+    resolved = folder.resolve()  # links and ".." count against the 107 bytes of a socket's path
+    problem = ""
+    try:
+        sockets = {path.name: path / SOCKET for path in sorted(resolved.iterdir())}
+    except FileNotFoundError:  # a client creates it with its first plugin, below its own state folder
+        if resolved.parent.name != "csi" or not resolved.parent.parent.is_dir():
+            problem = (
+                "there is no such folder; it is STATE_DIR/csi/plugins, with the client's state_dir, or else "
+                "DATA_DIR/client"
+            )
+        return MachineAnswers(folder=str(resolved), problem=problem)
+    except NotADirectoryError:
+        problem = "it is no folder; name the one that holds a folder per allocation"
+        return MachineAnswers(folder=str(resolved), problem=problem)
+    except PermissionError:
+        problem = "no permission to read there; run as root: only root may enter the folders of Nomad's plugins"
+        return MachineAnswers(folder=str(resolved), problem=problem)
+    until = time.monotonic() + timeout_s
+    with futures.ThreadPoolExecutor(AT_ONCE) as pool:
+        found = list(pool.map(functools.partial(_probe_socket, until=until, timeout_s=timeout_s), sockets.values()))
+    reports = dict(zip(sockets, found, strict=True))
+    validated = {
+        alloc_id: validation.ask(str(sockets[alloc_id]), questions, timeout_s=timeout_s, seconds=volumes.seconds)
+        for alloc_id, questions in volumes.by_allocation.items()
+        if alloc_id in reports and reports[alloc_id].ready and reports[alloc_id].controller_capabilities is not None
+    }
+    return MachineAnswers(folder=str(resolved), reports=reports, validated=validated)
+
+
+def _probe_socket(socket: Path, *, until: float, timeout_s: float) -> records.ProbeReport:
+    """Probe one plugin; a path that is too long for a socket is a result."""
+    try:
+        return probe_until(str(socket), until=until, timeout_s=timeout_s)
+    except errors.CsiError as error:
+        detail = f"{error.message}; {error.advice}"
+        return records.ProbeReport(endpoint=str(socket), status="error", detail=detail, latency_ms=0.0)

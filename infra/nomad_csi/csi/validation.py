@@ -18,12 +18,7 @@ from typing import Any
 import pydantic
 
 from nomad_csi import errors
-from nomad_csi.csi import capability, channel, controller, endpoint
-from nomad_csi.csi import records as csi_records
-
-Key = csi_records.Key
-Validated = csi_records.Validated
-ValidationQuestion = csi_records.ValidationQuestion
+from nomad_csi.csi import channel, endpoint, records, services
 
 VARIABLE = "NOMAD_CSI_PROBE_VOLUMES"
 """Environment variables ``NOMAD_CSI_PROBE_VOLUMES_0`` and so on hold the packed requests."""
@@ -37,9 +32,6 @@ WORKERS = 8
 ATTEMPT_MARGIN_S = 0.5
 
 
-LATE = csi_records.LATE
-
-
 @dataclass(frozen=True, kw_only=True)
 class ValidationTask:
     """The validation requests of one client to its controllers."""
@@ -47,27 +39,30 @@ class ValidationTask:
     seconds: float
     """Timeout for all volumes together."""
 
-    by_allocation: Mapping[str, tuple[ValidationQuestion, ...]]
+    by_allocation: Mapping[str, tuple[records.ValidationQuestion, ...]]
 
+
+NOTHING = ValidationTask(seconds=0.0, by_allocation={})
+"""No request."""
 
 _TASK = pydantic.TypeAdapter(ValidationTask)
-_WRONG = pydantic.TypeAdapter(list[tuple[str, str, Validated]])
+_WRONG = pydantic.TypeAdapter(list[tuple[str, str, records.Validated]])
 
 
 def ask(
     local: str,
-    questions: Sequence[ValidationQuestion],
+    questions: Sequence[records.ValidationQuestion],
     *,
-    secrets: Mapping[Key, Mapping[str, str]] | None = None,
+    secrets: Mapping[records.Key, Mapping[str, str]] | None = None,
     timeout_s: float,
     seconds: float = float("inf"),
     insecure: bool = False,
-) -> dict[Key, Validated]:
+) -> dict[records.Key, records.Validated]:
     """
     Validate each volume at the controller behind the endpoint *local*, several at a time over one connection.
 
     *secrets* are those that it needs, by volume; *insecure* allows to send them unencrypted to another machine.
-    *timeout_s* is for each, *seconds* for all; volumes that remain are `LATE`. A refusal is a response.
+    *timeout_s* is for each, *seconds* for all; volumes that remain are `records.LATE`. A refusal is a response.
     """
     until = time.monotonic() + seconds
     with channel.connect(
@@ -81,35 +76,34 @@ def ask(
 
 def _one(
     connection: channel.CsiConnection,
-    question: ValidationQuestion,
+    question: records.ValidationQuestion,
     *,
-    secrets: Mapping[Key, Mapping[str, str]],
+    secrets: Mapping[records.Key, Mapping[str, str]],
     timeout_s: float,
     until: float,
-) -> Validated:
-    strange = [mode for mode, _ in question.uses if mode not in capability.MODES]
+) -> records.Validated:
+    strange = [mode for mode, _ in question.uses if mode not in services.MODES]
     if strange:
-        return Validated(code="INVALID_ARGUMENT", message=f"Nomad knows no access mode {strange[0]!r}")
+        return records.Validated(code="INVALID_ARGUMENT", message=f"Nomad knows no access mode {strange[0]!r}")
     left_s = until - time.monotonic()
     if left_s <= 0:
-        return LATE
+        return records.LATE
     try:
-        return controller.validate_volume_capabilities(
+        return services.validate_volume_capabilities(
             connection,
             volume_id=question.external_id,
-            capabilities=[_use(*use) for use in question.uses],
+            # As Nomad sends it when a volume is registered: without file system and mount flags.
+            capabilities=[
+                services.volume_capability(access_mode=mode, attachment_mode=attachment)
+                for mode, attachment in question.uses
+            ],
             context=question.context,
             parameters=question.parameters,
             secrets=secrets.get(question.key, {}),
             timeout_s=min(timeout_s, left_s),
         )
     except errors.CsiError as error:
-        return Validated(code=error.code or "UNKNOWN", message=error.message)
-
-
-def _use(mode: Any, attachment: Any) -> capability.VolumeCapability:
-    """Return the use as Nomad sends it when a volume is registered: without file system and mount flags."""
-    return capability.VolumeCapability(access_mode=mode, attachment_mode=attachment)
+        return records.Validated(code=error.code or "UNKNOWN", message=error.message)
 
 
 def packed(task: ValidationTask) -> dict[str, str]:
@@ -127,24 +121,26 @@ def unpacked(environment: Mapping[str, str] = os.environ) -> ValidationTask:
     while (part := environment.get(f"{VARIABLE}_{len(parts)}")) is not None:
         parts.append(part)
     if not parts:
-        return ValidationTask(seconds=0.0, by_allocation={})
+        return NOTHING
     try:
         return _TASK.validate_json(zlib.decompress(base64.b64decode("".join(parts), validate=True)))
     except (ValueError, zlib.error):
         raise ValueError(f"what {VARIABLE}_0 holds is not of this version") from None
 
 
-def wrong_as_json(answers: Mapping[Key, Validated]) -> dict[str, Any]:
+def wrong_as_json(answers: Mapping[records.Key, records.Validated]) -> dict[str, Any]:
     """Return *answers* for a log: their number, and those that do not confirm."""
     wrong = [[*key, vars(answer)] for key, answer in answers.items() if not answer.confirmed]
     return {"asked": len(answers), "wrong": wrong}
 
 
-def parse_answers(document: Mapping[str, Any], questions: Sequence[ValidationQuestion]) -> dict[Key, Validated]:
+def parse_answers(
+    document: Mapping[str, Any], questions: Sequence[records.ValidationQuestion]
+) -> dict[records.Key, records.Validated]:
     """Return the answers to *questions* that `wrong_as_json` wrote. Raises `ValueError` if they do not match."""
     keys = [question.key for question in questions]
     found = _WRONG.validate_json(json.dumps(document["wrong"]), strict=True)
     wrong = {(namespace, volume_id): answer for namespace, volume_id, answer in found}
     if document["asked"] != len(keys) or not wrong.keys() <= set(keys):
         raise ValueError("it answered for other volumes")
-    return {key: wrong.get(key, Validated(confirmed=True)) for key in keys}
+    return {key: wrong.get(key, records.Validated(confirmed=True)) for key in keys}

@@ -181,9 +181,8 @@ def _probe(
 def _hidden(path: str) -> str:
     """Return why the instance of the socket at *path* cannot be probed from here; empty: it can."""
     try:
-        obstacle = endpoint.obstacle(endpoint.parse(path))
+        endpoint.check(endpoint.parse(path))
     except errors.CsiError as error:
-        return error.message
-    if obstacle is None:
-        return ""
-    return found.SOCKET_ABSENT if obstacle.kind == "missing" else obstacle.message
+        is_absent = isinstance(error, endpoint.ObstacleError) and error.kind == "missing"
+        return found.SOCKET_ABSENT if is_absent else error.message
+    return ""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from http import HTTPStatus
 
 from nomad_csi import errors, findings, nomad
-from nomad_csi.csi import report, validation
+from nomad_csi.csi import records, validation
 from nomad_csi.health import found, instances, probe_run, probed
 from nomad_csi.nomad import nodes, plugins, volumes
 from nomad_csi.spec import names
@@ -46,7 +46,7 @@ def plugin_of(client: nomad.Nomad, plugin_id: str) -> plugins.Plugin:
 def probe_endpoint(
     client: nomad.Nomad,
     plugin_id: str,
-    answer: report.ProbeReport,
+    answer: records.ProbeReport,
     *,
     local: str,
     secrets: Secrets = _NONE,

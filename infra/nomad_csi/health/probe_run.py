@@ -20,7 +20,7 @@ from http import HTTPStatus
 from typing import Any
 
 from nomad_csi import errors, nomad
-from nomad_csi.csi import report, validation
+from nomad_csi.csi import records, validation
 from nomad_csi.health import found, gather, instances, probed
 from nomad_csi.nomad import jobs, nodes, plugins, volumes
 from nomad_csi.nomad.records.volumes import ENDED
@@ -60,7 +60,7 @@ class ProbedVolumes:
     """Registered volumes."""
 
     registered: Sequence[volumes.Volume] = ()
-    with_secrets: frozenset[validation.Key] = frozenset()
+    with_secrets: frozenset[records.Key] = frozenset()
     """Volumes that are known to need secrets; Nomad does not show it."""
 
     def of(self, plugin_id: str) -> tuple[volumes.Volume, ...]:
@@ -74,15 +74,15 @@ class Asking:
 
     alloc_id: str = ""
     node_id: str = ""
-    questions: tuple[validation.ValidationQuestion, ...] = ()
-    skipped: Mapping[validation.Key, str] = field(default_factory=dict)
+    questions: tuple[records.ValidationQuestion, ...] = ()
+    skipped: Mapping[records.Key, str] = field(default_factory=dict)
     """Volumes that are not validated, and why."""
 
 
 def volume_questions(
     record: plugins.Plugin,
     needs: Sequence[volumes.Volume],
-    with_secrets: Collection[validation.Key],
+    with_secrets: Collection[records.Key],
     known: Mapping[str, nodes.Node],
     job: probe_job.ProbeJob,
 ) -> Asking:
@@ -106,9 +106,9 @@ def volume_questions(
     )
 
 
-def question(volume: volumes.Volume) -> validation.ValidationQuestion:
+def question(volume: volumes.Volume) -> records.ValidationQuestion:
     """Return the validation request for *volume*; its secrets are not known here."""
-    return validation.ValidationQuestion(
+    return records.ValidationQuestion(
         key=volumes.key_of(volume),
         external_id=volume.external_id or volume.volume_id,
         uses=tuple((item.access_mode, item.attachment_mode) for item in volume.capabilities),
@@ -125,7 +125,7 @@ def environment(askings: Iterable[Asking], wait_s: float) -> dict[str, str]:
 
 def answered(
     asked: Asking, answers: Mapping[str, probed.ClientAnswer]
-) -> tuple[Mapping[validation.Key, validation.Validated], Mapping[validation.Key, str]]:
+) -> tuple[Mapping[records.Key, records.Validated], Mapping[records.Key, str]]:
     """Return the controller's responses, and the volumes without one, with the reason."""
     answer = answers.get(asked.node_id)
     raw = answer.validated.get(asked.alloc_id) if answer else None
@@ -429,7 +429,7 @@ def _read(
     read = functools.partial(jobs.tail_log, client, job.namespace, allocation.alloc_id, probe_job.TASK)
     try:
         document = json.loads(read(stream="stdout", length=LOG_BYTES, timeout_s=LOG_TIMEOUT_S))
-        reports = {alloc_id: report.parse_report(item) for alloc_id, item in document["reports"].items()}
+        reports = {alloc_id: records.parse_report(item) for alloc_id, item in document["reports"].items()}
         validated = dict(document.get("validated", {}))
         return probed.ClientAnswer(problem=str(document["problem"]), reports=reports, validated=validated)
     except errors.NomadApiError as error:

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nomad_csi import findings
-from nomad_csi.csi import records as csi_records
-from nomad_csi.csi import report
+from nomad_csi.csi import records
 from nomad_csi.findings import Finding, errors_of, printing
 from nomad_csi.health import found as seen
 from nomad_csi.health import instances
@@ -34,7 +33,7 @@ class ClientAnswer:
     advice: str = ""
     """Next step; empty: part of the problem."""
 
-    reports: Mapping[str, report.ProbeReport] = field(default_factory=dict)
+    reports: Mapping[str, records.ProbeReport] = field(default_factory=dict)
     """By allocation id."""
 
     validated: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -53,7 +52,7 @@ class ProbedInstance:
     """A `report.Status`, or `NO_ANSWER`."""
 
     detail: str
-    report: report.ProbeReport | None
+    report: records.ProbeReport | None
     instance: plugins.Instance
 
     @property
@@ -159,7 +158,7 @@ def merged(
     )
 
 
-def _status(role: str, answer: ClientAnswer | None, found: report.ProbeReport | None) -> tuple[str, str]:
+def _status(role: str, answer: ClientAnswer | None, found: records.ProbeReport | None) -> tuple[str, str]:
     if found is None:
         if answer is None or answer.problem:
             return NO_ANSWER, answer.problem if answer else "the client was not asked"
@@ -175,7 +174,7 @@ def _status(role: str, answer: ClientAnswer | None, found: report.ProbeReport | 
 # Controllers' responses on registered volumes (``ValidateVolumeCapabilities``), and volumes not validated.
 
 
-Key = csi_records.Key
+Key = records.Key
 
 NEEDS_SECRETS = "needs secrets"
 NO_TIME = "the time limit for all volumes was reached"
@@ -189,7 +188,7 @@ _ADVICE = {
 
 
 def judge_volumes(
-    needs: Sequence[volumes.Volume], answers: Mapping[Key, csi_records.Validated]
+    needs: Sequence[volumes.Volume], answers: Mapping[Key, records.Validated]
 ) -> tuple[findings.Finding, ...]:
     """Return findings from a controller's responses on the registered volumes *needs*."""
     return tuple(
@@ -202,7 +201,7 @@ def judge_volumes(
 def judge_without_secrets(
     plugin_id: str,
     needs: Sequence[volumes.Volume],
-    answers: Mapping[Key, csi_records.Validated],
+    answers: Mapping[Key, records.Validated],
     skipped: Mapping[Key, str],
 ) -> tuple[findings.Finding, ...]:
     """
@@ -223,15 +222,15 @@ def may_be_asked(volume: volumes.Volume, with_secrets: Collection[Key]) -> str:
     return ""
 
 
-def _silence(answer: csi_records.Validated) -> str:
+def _silence(answer: records.Validated) -> str:
     """Return why an answer gives no result for the volume; empty: it gives one."""
-    if answer.code == csi_records.LATE.code:
+    if answer.code == records.LATE.code:
         return NO_TIME
     wants = answer.code == "UNAUTHENTICATED" or (answer.code and _ASKS_FOR_SECRETS.search(answer.message))
     return NEEDS_SECRETS if wants and not answer.confirmed else ""
 
 
-def _finding(volume: volumes.Volume, answer: csi_records.Validated) -> findings.Finding:
+def _finding(volume: volumes.Volume, answer: records.Validated) -> findings.Finding:
     uses = ", ".join(f"{item.access_mode} {item.attachment_mode}" for item in volume.capabilities)
     missing = answer.code == "NOT_FOUND"
     is_refused = answer.code and not missing

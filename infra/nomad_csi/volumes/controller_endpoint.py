@@ -1,7 +1,7 @@
 """Find a plugin's controller endpoint: fill the placeholders of a configured endpoint from Nomad."""
 
 from nomad_csi import errors, nomad
-from nomad_csi.csi import endpoint, forward, placeholders
+from nomad_csi.csi import endpoint, forward
 from nomad_csi.nomad import nodes, plugins
 
 
@@ -12,16 +12,16 @@ def find(client: nomad.Nomad, plugin: plugins.Plugin, written: str) -> str:
     Of several, use the first whose socket can be opened from here, else the first. Raises `errors.RefusedError` if
     none is healthy.
     """
-    if not placeholders.are_in(written):
+    if not forward.has_placeholders(written):
         return written
     healthy = [item for item in plugin.controllers if item.healthy]
     if not healthy:
         raise errors.RefusedError(f"Nomad has no healthy controller of plugin {plugin.plugin_id}; nothing was changed")
-    names = {node.node_id: node.name for node in nodes.list_nodes(client)} if placeholders.NODE_NAME in written else {}
+    names = {node.node_id: node.name for node in nodes.list_nodes(client)} if forward.NODE_NAME in written else {}
     found = [
-        placeholders.fill(
+        forward.fill(
             written,
-            {placeholders.ALLOC_ID: item.alloc_id, placeholders.NODE_NAME: names.get(item.node_id, item.node_id)},
+            {forward.ALLOC_ID: item.alloc_id, forward.NODE_NAME: names.get(item.node_id, item.node_id)},
         )
         for item in healthy
     ]
@@ -33,4 +33,8 @@ def _is_here(text: str) -> bool:
     if text.lower().startswith(forward.SCHEME):
         return False
     where = endpoint.parse(text)
-    return where.socket is not None and endpoint.obstacle(where) is None
+    try:
+        endpoint.check(where)
+    except endpoint.ObstacleError:
+        return False
+    return where.socket is not None

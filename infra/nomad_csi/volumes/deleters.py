@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from nomad_csi import errors, nomad
 from nomad_csi.aws import deletion
-from nomad_csi.csi import channel, controller, endpoint, forward, identity, presence
+from nomad_csi.csi import channel, endpoint, forward, presence, services
 from nomad_csi.drivers import catalogue, model
 from nomad_csi.nomad import plugins
 from nomad_csi.volumes import controller_endpoint, volume_snapshots
@@ -93,8 +93,8 @@ class PluginDeleter:
         with self._connected() as connection:
             if self.secrets:
                 endpoint.refuse_secrets(connection.endpoint, insecure=self.insecure)
-            name = identity.get_plugin_info(connection, timeout_s=CALL_TIMEOUT_S).name
-            rpcs = controller.controller_get_capabilities(connection, timeout_s=CALL_TIMEOUT_S)
+            name = services.get_plugin_info(connection, timeout_s=CALL_TIMEOUT_S).name
+            rpcs = services.controller_get_capabilities(connection, timeout_s=CALL_TIMEOUT_S)
         if name != self.provider:
             raise errors.RefusedError(f"{self.endpoint} is plugin {name}, and the volume is one of {self.provider}")
         needed = ["CREATE_DELETE_VOLUME", *(["CREATE_DELETE_SNAPSHOT"] if with_snapshot else [])]
@@ -129,7 +129,7 @@ class PluginDeleter:
                 external_id=external_id,
                 provider=self.provider,
                 known=self.known,
-                rpcs=controller.controller_get_capabilities(connection, timeout_s=CALL_TIMEOUT_S),
+                rpcs=services.controller_get_capabilities(connection, timeout_s=CALL_TIMEOUT_S),
                 secrets=self.secrets,
                 timeout_s=CALL_TIMEOUT_S,
             )
@@ -145,10 +145,10 @@ class PluginDeleter:
     def delete(self, external_id: str, last_look: Callable[[], None]) -> None:
         """Have the plugin delete the storage; missing storage is no error. Raises `errors.CsiError`."""
         with self._connected() as connection:
-            identity.get_plugin_info(connection, timeout_s=CALL_TIMEOUT_S)  # connected, so nothing delays the request
+            services.get_plugin_info(connection, timeout_s=CALL_TIMEOUT_S)  # connected, so nothing delays the request
             last_look()
             try:
-                controller.delete_volume(
+                services.delete_volume(
                     connection, volume_id=external_id, secrets=self.secrets, timeout_s=CALL_TIMEOUT_S
                 )
             except errors.CsiError as error:

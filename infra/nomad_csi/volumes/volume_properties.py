@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 import pydantic
 
 from nomad_csi import errors
-from nomad_csi.csi import placeholders
+from nomad_csi.csi import forward
 from nomad_csi.frame import properties, stack_identity
 from nomad_csi.frame.properties import Mark
 from nomad_csi.spec import base, names
@@ -186,7 +186,7 @@ class VolumeDeletion(properties.Properties):
         """Yield a placeholder in the endpoint that nothing fills in."""
         if self.endpoint not in {"", names.UNKNOWN}:
             try:
-                placeholders.check(self.endpoint)
+                forward.check_written(self.endpoint)
             except errors.CsiError as error:
                 yield errors.Problem(path="deletion.endpoint", got=error.message, allowed="")
 

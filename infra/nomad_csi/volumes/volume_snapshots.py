@@ -16,7 +16,7 @@ from http import HTTPStatus
 
 from nomad_csi import errors, nomad
 from nomad_csi.clock import SYSTEM, Clock
-from nomad_csi.csi import channel, controller
+from nomad_csi.csi import channel, services
 from nomad_csi.csi.v1 import csi_pb2
 from nomad_csi.drivers import model
 from nomad_csi.nomad import snapshots, volumes
@@ -213,7 +213,7 @@ def _ready(
 
 
 def _ask(connection: channel.CsiConnection, source: Source, name: str, left_s: float) -> csi_pb2.Snapshot:
-    return controller.create_snapshot(
+    return services.create_snapshot(
         connection,
         source_volume_id=source.external_id,
         name=name,
@@ -241,7 +241,7 @@ def _evidence(
 ) -> str:
     """Return the evidence that the snapshot is usable. Raises `errors.CsiError` if it cannot be found again."""
     if "LIST_SNAPSHOTS" in source.rpcs:
-        listed = controller.list_snapshots(
+        listed = services.list_snapshots(
             connection, snapshot_id=made.snapshot_id, secrets=source.secrets, timeout_s=source.timeout_s
         )
         _refuse_another(connection, made, [each for each in listed if each.snapshot_id == made.snapshot_id])

@@ -8,7 +8,7 @@ Docker. What needs a mount is in test_efs_mount.py.
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.csi import capability, channel, controller
+from nomad_csi.csi import channel, services
 from nomad_csi.csi.v1 import csi_pb2
 from nomad_csi.drivers import catalogue
 from nomad_csi.plan import storage
@@ -59,7 +59,7 @@ def publish(connection, tmp_path):
     def make(external_id=FS, use=WRITER, **more):
         asked = {"volume_id": external_id, "target_path": str(tmp_path / "mount")} | more
         with pytest.raises(errors.CsiError) as caught:
-            csi_calls.call(connection, "NodePublishVolume", capability.VolumeCapability(**use), **asked)
+            csi_calls.call(connection, "NodePublishVolume", services.volume_capability(**use), **asked)
         return caught.value.code, str(caught.value)
 
     return make
@@ -81,7 +81,7 @@ def test_node_is_the_instance_and_has_nothing_to_stage(connection):
     """Its id is that of the metadata service; no capability is told, and staging is not implemented."""
     info = csi_calls.call(connection, "NodeGetInfo")
     told = channel.call(connection, csi_pb2.NodeGetCapabilitiesRequest(), timeout_s=CALL_S)
-    use = capability.VolumeCapability(**WRITER)
+    use = services.volume_capability(**WRITER)
     with pytest.raises(errors.CsiError) as caught:
         csi_calls.call(connection, "NodeStageVolume", use, volume_id=FS, staging_target_path="/never")
 
@@ -92,7 +92,7 @@ def test_node_is_the_instance_and_has_nothing_to_stage(connection):
 
 def test_controller_is_told_of_by_every_instance(connection):
     """It is there without a controller job, which the catalogue leaves out: Nomad never asks for it."""
-    told = controller.controller_get_capabilities(connection, timeout_s=CALL_S)
+    told = services.controller_get_capabilities(connection, timeout_s=CALL_S)
 
     assert told == ("CREATE_DELETE_VOLUME",)
 

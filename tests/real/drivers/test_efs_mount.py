@@ -8,7 +8,7 @@ import shutil
 
 import pytest
 
-from nomad_csi.csi import capability
+from nomad_csi.csi import services
 from tests import csi_calls
 from tests.real import certificates, nfs_server
 from tests.real.drivers import efs_client
@@ -66,7 +66,7 @@ WAYS = {
 def test_volume_is_mounted_as_nomad_asks_for_it(stack, files, tmp_path, way):
     """What is written there the server has, and keeps when the volume is unmounted, which may be repeated."""
     context, flags = WAYS[way]
-    use = capability.VolumeCapability(**WRITER, mount_flags=flags)
+    use = services.volume_capability(**WRITER, mount_flags=flags)
     target = tmp_path / "mount"
     with efs_client.connected(stack) as connection:
         where = {"volume_id": f"{FS}:/sub", "target_path": str(target)}

@@ -1,18 +1,18 @@
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.csi import capability, controller
+from nomad_csi.csi import services
 from tests import csi_calls
 
-WRITER = capability.VolumeCapability(access_mode="single-node-writer", attachment_mode="file-system")
-SHARED_FILES = capability.VolumeCapability(access_mode="multi-node-multi-writer", attachment_mode="file-system")
-SHARED_BLOCK = capability.VolumeCapability(access_mode="multi-node-multi-writer", attachment_mode="block-device")
-READER = capability.VolumeCapability(access_mode="single-node-reader-only", attachment_mode="file-system")
+WRITER = services.volume_capability(access_mode="single-node-writer", attachment_mode="file-system")
+SHARED_FILES = services.volume_capability(access_mode="multi-node-multi-writer", attachment_mode="file-system")
+SHARED_BLOCK = services.volume_capability(access_mode="multi-node-multi-writer", attachment_mode="block-device")
+READER = services.volume_capability(access_mode="single-node-reader-only", attachment_mode="file-system")
 GIB = 1 << 30
 
 
 def validate(connection, volume_id, *uses):
-    return controller.validate_volume_capabilities(
+    return services.validate_volume_capabilities(
         connection, volume_id=volume_id, capabilities=uses, timeout_s=60
     ).confirmed
 
@@ -144,7 +144,7 @@ def test_volume_is_made_once_and_deleted(ebs_controller, ec2):
         "team": "storage",
     }
     for _ in range(2):
-        controller.delete_volume(ebs_controller, volume_id=made.volume_id, timeout_s=60)
+        services.delete_volume(ebs_controller, volume_id=made.volume_id, timeout_s=60)
 
 
 def test_volume_in_use_is_not_deleted(ebs_controller, new_volume, instances):
@@ -152,7 +152,7 @@ def test_volume_in_use_is_not_deleted(ebs_controller, new_volume, instances):
     volume_id = new_volume()
     publish(ebs_controller, volume_id, instances["us-east-1a"])
 
-    error = refused(controller.delete_volume, ebs_controller, volume_id=volume_id, timeout_s=60)
+    error = refused(services.delete_volume, ebs_controller, volume_id=volume_id, timeout_s=60)
 
     assert error.code == "INTERNAL"
     assert error.message.startswith(
@@ -186,7 +186,7 @@ def test_use_that_cannot_work_is_not_made(ebs_controller):
         (lambda c: publish(c, "", "i-1"), "Volume ID not provided"),
         (lambda c: publish(c, "vol-1", ""), "Node ID not provided"),
         (lambda c: unpublish(c, "vol-1", ""), "Node ID not provided"),
-        (lambda c: controller.delete_volume(c, volume_id="", timeout_s=60), "Volume ID not provided"),
+        (lambda c: services.delete_volume(c, volume_id="", timeout_s=60), "Volume ID not provided"),
     ],
 )
 def test_missing_arguments_are_named(ebs_controller, call, message):
@@ -250,9 +250,9 @@ def test_efs_says_what_it_does_not_play(start):
 
     error = refused(csi_calls.create_volume, connection, "ap", SHARED_FILES)
     assert "the emulator does not emulate" in error.message
-    error = refused(controller.delete_volume, connection, volume_id="fs-01234567::fsap-01234567", timeout_s=60)
+    error = refused(services.delete_volume, connection, volume_id="fs-01234567::fsap-01234567", timeout_s=60)
     assert "the emulator does not emulate" in error.message
-    controller.delete_volume(connection, volume_id="fs-01234567", timeout_s=60)
+    services.delete_volume(connection, volume_id="fs-01234567", timeout_s=60)
 
 
 def test_detaching_fails_on_order(start, new_volume, instances, ec2, tmp_path):

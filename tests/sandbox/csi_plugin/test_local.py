@@ -5,15 +5,15 @@ import json
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.csi import capability, channel, controller, endpoint, probe
+from nomad_csi.csi import channel, endpoint, probe, services
 from nomad_csi.csi.v1 import csi_pb2
 from nomad_csi_sandbox.csi_plugin import arguments, server
 from tests import csi_calls
 
 GIB = 1 << 30
-WRITER = capability.VolumeCapability(access_mode="single-node-writer", attachment_mode="file-system")
-BLOCK = capability.VolumeCapability(access_mode="single-node-writer", attachment_mode="block-device")
-SHARED = capability.VolumeCapability(access_mode="multi-node-multi-writer", attachment_mode="file-system")
+WRITER = services.volume_capability(access_mode="single-node-writer", attachment_mode="file-system")
+BLOCK = services.volume_capability(access_mode="single-node-writer", attachment_mode="block-device")
+SHARED = services.volume_capability(access_mode="multi-node-multi-writer", attachment_mode="file-system")
 ZONE = ({"topology.gke.io/zone": "europe-west1-b"},)
 NFS_PARAMETERS = {"server": "nas", "share": "/pool"}
 DEMOCRATIC = ("--csi-version=1.5.0", "--csi-name=org.democratic-csi.p")
@@ -135,7 +135,7 @@ def test_democratic_serves_what_its_backend_can(democratic, backend, use, works)
     connection = democratic(backend)
     made = make(connection)
 
-    found = controller.validate_volume_capabilities(
+    found = services.validate_volume_capabilities(
         connection, volume_id=made.volume_id, capabilities=[use], timeout_s=30
     )
 
@@ -159,9 +159,9 @@ def test_storage_of_others_is_known_by_its_id(start, words, volume_id, known):
     connection = start(*words)
 
     if known:
-        assert controller.validate_volume_capabilities(connection, **ask).confirmed
+        assert services.validate_volume_capabilities(connection, **ask).confirmed
     else:
-        assert refused(controller.validate_volume_capabilities, connection, **ask)[0] == "NOT_FOUND"
+        assert refused(services.validate_volume_capabilities, connection, **ask)[0] == "NOT_FOUND"
 
 
 def test_calls_that_a_driver_has_not_are_unimplemented(start):
@@ -171,7 +171,7 @@ def test_calls_that_a_driver_has_not_are_unimplemented(start):
     publish = refused(csi_calls.call, connection, "ControllerPublishVolume", WRITER, volume_id="v", node_id="n")
 
     assert publish[0] == "UNIMPLEMENTED"
-    assert refused(controller.list_snapshots, connection, timeout_s=30)[0] == "UNIMPLEMENTED"
+    assert refused(services.list_snapshots, connection, timeout_s=30)[0] == "UNIMPLEMENTED"
 
 
 def test_disk_is_attached_to_one_node(start):

@@ -3,10 +3,10 @@
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.csi import capability, controller
+from nomad_csi.csi import services
 from tests import csi_calls
 
-USE = (capability.VolumeCapability(access_mode="single-node-writer", attachment_mode="file-system"),)
+USE = (services.volume_capability(access_mode="single-node-writer", attachment_mode="file-system"),)
 NFS = {"server": "nas", "share": "/pool"}
 ZONE = ({"topology.gke.io/zone": "europe-west1-b"},)
 DEMOCRATIC = ("--csi-version=1.5.0", "--csi-name=org.democratic-csi.p")
@@ -31,17 +31,17 @@ def make(connection, name="v", **fields):
 
 
 def delete(connection, volume_id):
-    controller.delete_volume(connection, volume_id=volume_id, timeout_s=30)
+    services.delete_volume(connection, volume_id=volume_id, timeout_s=30)
 
 
 def validate(connection, volume_id):
-    return controller.validate_volume_capabilities(
+    return services.validate_volume_capabilities(
         connection, volume_id=volume_id, capabilities=USE, timeout_s=30
     ).confirmed
 
 
 def snapshot(connection, volume_id, name="s", **fields):
-    return controller.create_snapshot(
+    return services.create_snapshot(
         connection, source_volume_id=volume_id, name=name, timeout_s=30, **fields
     ).snapshot_id
 
@@ -130,7 +130,7 @@ def test_volume_that_is_gone_is_abnormal_and_not_listed(start):
     made = make(connection)
     delete(connection, made)
 
-    found = controller.controller_get_volume(connection, volume_id=made, timeout_s=30)
+    found = services.controller_get_volume(connection, volume_id=made, timeout_s=30)
 
     assert (found.abnormal, found.message) == (True, f"volume id {made} does not exist in the volumes list")
-    assert list(controller.list_volumes(connection, timeout_s=30)) == []
+    assert list(services.list_volumes(connection, timeout_s=30)) == []

@@ -1,13 +1,13 @@
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.csi import capability
+from nomad_csi.csi import services
 from tests import csi_calls
 
-WRITER = capability.VolumeCapability(access_mode="single-node-writer", attachment_mode="file-system", fs_type="ext4")
-SHARED = capability.VolumeCapability(access_mode="multi-node-multi-writer", attachment_mode="file-system")
-BLOCK = capability.VolumeCapability(access_mode="multi-node-multi-writer", attachment_mode="block-device")
-READER = capability.VolumeCapability(access_mode="multi-node-reader-only", attachment_mode="file-system")
+WRITER = services.volume_capability(access_mode="single-node-writer", attachment_mode="file-system", fs_type="ext4")
+SHARED = services.volume_capability(access_mode="multi-node-multi-writer", attachment_mode="file-system")
+BLOCK = services.volume_capability(access_mode="multi-node-multi-writer", attachment_mode="block-device")
+READER = services.volume_capability(access_mode="multi-node-reader-only", attachment_mode="file-system")
 DEVICE = {"devicePath": "/dev/xvdaa"}
 
 
@@ -118,7 +118,7 @@ def test_data_is_never_removed_by_unpublishing(start, tmp_path, kind):
         (ebs(volume_id=""), "Volume ID not provided"),
         (
             ebs(
-                capability.VolumeCapability(
+                services.volume_capability(
                     access_mode="single-node-writer", attachment_mode="file-system", fs_type="btrfs"
                 )
             ),
@@ -171,7 +171,7 @@ def test_efs_is_published_without_staging(start, tmp_path):
         (efs(volume_id="fs-01234567:a:b:c"), "Expected at most three fields"),
         (
             efs(
-                capability.VolumeCapability(
+                services.volume_capability(
                     access_mode="multi-node-multi-writer", attachment_mode="file-system", mount_flags=("tls",)
                 ),
                 volume_context={"encryptInTransit": "false"},
@@ -180,7 +180,7 @@ def test_efs_is_published_without_staging(start, tmp_path):
         ),
         (
             efs(
-                capability.VolumeCapability(
+                services.volume_capability(
                     access_mode="multi-node-multi-writer",
                     attachment_mode="file-system",
                     mount_flags=("accesspoint=fsap-76543210",),

@@ -6,7 +6,7 @@ import types
 
 import pytest
 
-from nomad_csi.csi import on_node, report
+from nomad_csi.csi import probe, records
 from tests import deadlines
 
 
@@ -25,7 +25,7 @@ def placed(plugins, start_plugin):
     def start(alloc_id, **answers):
         started = start_plugin(**answers)
         (plugins / alloc_id).mkdir()
-        (plugins / alloc_id / on_node.SOCKET).symlink_to(started.socket)
+        (plugins / alloc_id / probe.SOCKET).symlink_to(started.socket)
 
     return start
 
@@ -36,7 +36,7 @@ def test_each_plugin_answers_for_itself(plugins, placed):
     placed("a-2", probe="not-ready")
     (plugins / "a-3").mkdir()
 
-    found = on_node.ask_all(plugins, timeout_s=deadlines.PATIENT_S)
+    found = probe.probe_machine(plugins, timeout_s=deadlines.PATIENT_S)
 
     assert {alloc_id: item.status for alloc_id, item in found.reports.items()} == {
         "a-1": "ready",
@@ -50,11 +50,11 @@ def test_each_plugin_answers_for_itself(plugins, placed):
 def test_reports_survive_the_way_through_a_log(plugins, placed):
     """What is read from JSON is what was written."""
     placed("a-1")
-    found = on_node.ask_all(plugins, timeout_s=deadlines.PATIENT_S)
+    found = probe.probe_machine(plugins, timeout_s=deadlines.PATIENT_S)
 
     document = found.as_json()
 
-    assert report.parse_report(document["reports"]["a-1"]) == found.reports["a-1"]
+    assert records.parse_report(document["reports"]["a-1"]) == found.reports["a-1"]
     assert found.all_ready
     assert found.as_lines()[0].startswith(f"{plugins}/a-1/csi.sock ready ebs.csi.aws.com v1.64.0")
 
@@ -63,31 +63,31 @@ def test_reports_survive_the_way_through_a_log(plugins, placed):
 def test_rejects_what_is_no_report(plugins, placed, change):
     """Another program's JSON is not taken for an answer."""
     placed("a-1")
-    document = on_node.ask_all(plugins, timeout_s=deadlines.PATIENT_S).as_json()["reports"]["a-1"]
+    document = probe.probe_machine(plugins, timeout_s=deadlines.PATIENT_S).as_json()["reports"]["a-1"]
 
     with pytest.raises(ValueError, match="a report with"):
-        report.parse_report(document | change if change else {"ready": True})
+        records.parse_report(document | change if change else {"ready": True})
 
 
 def test_a_machine_without_plugins_has_no_problem(plugins, folder):
     """The client's folder is there and empty, or not there yet."""
-    assert on_node.ask_all(plugins).as_lines() == [f"{plugins}: no plugin runs here"]
+    assert probe.probe_machine(plugins).as_lines() == [f"{plugins}: no plugin runs here"]
     plugins.rmdir()
-    assert on_node.ask_all(folder / "csi" / "plugins").all_ready
+    assert probe.probe_machine(folder / "csi" / "plugins").all_ready
 
 
 def test_a_folder_that_is_none_of_a_client_is_a_problem(folder):
     """Nothing found there verifies nothing."""
     (folder / "file").touch()
 
-    assert "STATE_DIR/csi/plugins" in on_node.ask_all(folder / "gone").problem
-    assert on_node.ask_all(folder / "file").problem.startswith("it is no folder")
-    assert not on_node.ask_all(folder / "gone").all_ready
+    assert "STATE_DIR/csi/plugins" in probe.probe_machine(folder / "gone").problem
+    assert probe.probe_machine(folder / "file").problem.startswith("it is no folder")
+    assert not probe.probe_machine(folder / "gone").all_ready
 
 
 def test_a_folder_of_root_is_a_problem_for_others(locked):
     """Who may not look is told to be root."""
-    found = on_node.ask_all(locked.parent)
+    found = probe.probe_machine(locked.parent)
 
     assert found.problem.startswith("no permission to read there; run as root")
 
@@ -96,7 +96,7 @@ def test_a_path_too_long_for_a_socket_is_a_result(plugins):
     """One folder with a long name spoils nothing."""
     (plugins / ("x" * 100)).mkdir()
 
-    [found] = on_node.ask_all(plugins).reports.values()
+    [found] = probe.probe_machine(plugins).reports.values()
 
     assert found.status == "error"
     assert "the system allows 107" in found.detail
@@ -115,11 +115,11 @@ def test_a_busy_client_calls_nobody_silent(tmp_path, monkeypatch, latencies_ms, 
         assert 2.5 <= timeout_s <= 5.0
         took_ms = left.pop(0)
         said = "ready" if took_ms < 1000 else "silent"
-        return report.ProbeReport(endpoint="", status=said, detail="", latency_ms=took_ms)
+        return records.ProbeReport(endpoint="", status=said, detail="", latency_ms=took_ms)
 
-    monkeypatch.setattr(on_node.probe, "probe", answer)
+    monkeypatch.setattr(probe, "probe", answer)
 
-    assert (on_node.ask_all(tmp_path, timeout_s=5.0).reports["a-1"].status, left) == (status, [])
+    assert (probe.probe_machine(tmp_path, timeout_s=5.0).reports["a-1"].status, left) == (status, [])
 
 
 def _without_plugins(plugins, count):
@@ -134,11 +134,11 @@ def test_all_plugins_are_asked_before_the_first_has_answered(plugins, monkeypatc
 
     def answer(endpoint, **_):
         all_are_asked.wait(deadlines.PATIENT_S)
-        return report.ProbeReport(endpoint=endpoint, status="silent", detail="", latency_ms=5000)
+        return records.ProbeReport(endpoint=endpoint, status="silent", detail="", latency_ms=5000)
 
-    monkeypatch.setattr(on_node.probe, "probe", answer)
+    monkeypatch.setattr(probe, "probe", answer)
 
-    assert {item.status for item in on_node.ask_all(plugins, timeout_s=5.0).reports.values()} == {"silent"}
+    assert {item.status for item in probe.probe_machine(plugins, timeout_s=5.0).reports.values()} == {"silent"}
 
 
 def test_who_is_asked_later_has_what_is_left_of_the_deadline(plugins, monkeypatch):
@@ -148,15 +148,15 @@ def test_who_is_asked_later_has_what_is_left_of_the_deadline(plugins, monkeypatc
 
     def answer(endpoint, *, timeout_s, **_):
         given.append(timeout_s)
-        return report.ProbeReport(endpoint=endpoint, status="ready", detail="", latency_ms=1.0)
+        return records.ProbeReport(endpoint=endpoint, status="ready", detail="", latency_ms=1.0)
 
     ticks = itertools.count()
     clock = types.SimpleNamespace(monotonic=lambda: next(ticks))
-    monkeypatch.setattr(on_node, "time", clock)
-    monkeypatch.setattr(on_node.probe, "time", clock)
-    monkeypatch.setattr(on_node.probe, "AT_ONCE", 1)
-    monkeypatch.setattr(on_node.probe, "probe", answer)
+    monkeypatch.setattr(probe, "time", clock)
+    monkeypatch.setattr(probe, "time", clock)
+    monkeypatch.setattr(probe, "AT_ONCE", 1)
+    monkeypatch.setattr(probe, "probe", answer)
 
-    on_node.ask_all(plugins, timeout_s=5.0)
+    probe.probe_machine(plugins, timeout_s=5.0)
 
     assert given == [4.0, 3.0, 2.5, 2.5]
