@@ -86,7 +86,7 @@ def test_rejects_a_plugin_without_a_healthy_controller(client):
 @pytest.mark.parametrize("written", [FAR, "/run/{alloc_id}/csi.sock", "{node_name}:9000", "client-1:9000"])
 def test_check_accepts_what_becomes_an_endpoint(written):
     """Whatever is put in."""
-    forward.check(written)
+    forward.check_written(written)
 
 
 @pytest.mark.parametrize(
@@ -95,4 +95,4 @@ def test_check_accepts_what_becomes_an_endpoint(written):
 def test_check_rejects_what_never_does(written):
     """A socket's path may have 107 bytes, and the id of an allocation has 36 of them."""
     with pytest.raises(errors.CsiError):
-        forward.check(written)
+        forward.check_written(written)
