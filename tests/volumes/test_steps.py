@@ -15,7 +15,7 @@ STEPS = {
     "volume_creation.change": {"volumes/steps.py"},
     "snapshots.create": {"volumes/volume_snapshots.py"},
     "snapshots.delete": {"volumes/volume_snapshots.py"},
-    "controller.delete_volume": {"volumes/deleters.py"},
+    "services.delete_volume": {"volumes/deleters.py"},
 }
 """Module and function that changes a volume or its storage -> the modules that use it."""
 

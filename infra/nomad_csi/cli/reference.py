@@ -33,7 +33,7 @@ def run_drivers(arguments: command.Arguments) -> int:
         driver = drivers.get(arguments.name) or unusable[arguments.name]
         output.show(arguments, describe.as_json(driver), describe.as_text(driver))
         return 0
-    whole = [describe.as_json(driver) for driver in (*drivers.values(), *unusable.values())]
+    whole = [*map(describe.as_json, drivers.values()), *map(describe.as_json, unusable.values())]
     text = table.columns(describe.rows(drivers.values(), unusable.values()), describe.WIDTH)
     output.show(arguments, {"drivers": whole}, text)
     return 0
