@@ -362,8 +362,8 @@ def test_all_problems_are_reported_at_once(document):
 
     assert [problem.path for problem in caught.value.problems] == [
         "plugins[0].priority",
-        "volumes[2].foo",
         "volumes[1].efs.clients",
+        "volumes[2].foo",
     ]
     assert str(caught.value).startswith(
         "storage.yaml: 3 problems\n  plugins[0] (aws-ebs0).priority: expected at most 100, got 101"
@@ -371,7 +371,7 @@ def test_all_problems_are_reported_at_once(document):
 
 
 def test_rules_are_applied_to_every_valid_item(document):
-    """An invalid value hides the rules of its own plugin or volume only."""
+    """An invalid value of a plugin or volume hides its own rules only: its volumes are checked with its driver."""
     document["plugins"][0]["aws_region"] = "useast"
     document["volumes"][0]["ebs"] |= {"size_gib": 0}
     document["volumes"][1] |= {"context": {"path": "/a"}}
@@ -379,9 +379,32 @@ def test_rules_are_applied_to_every_valid_item(document):
 
     assert [line.partition(":")[0] for line in problems(document)] == [
         "plugins[0].aws_region",
-        "volumes[2].adopt",
+        "volumes[0].ebs.size_gib",
         "volumes[1].context.path",
+        "volumes[2].adopt",
     ]
+
+
+@pytest.mark.parametrize(
+    ("plugin", "paths"),
+    [
+        ({"id": "p", "driver": "aws-ebs", "priority": 101}, ["volumes[0].ebs.size_gib", "volumes[1].plugin_id"]),
+        ({"id": "p", "driver": "aws-abs", "priority": 101}, ["volumes[1].plugin_id"]),
+        ({"id": "p", "driver": {"name": "own"}}, ["volumes[1].plugin_id"]),
+        ({"id": "p", "driver": 3}, ["volumes[1].plugin_id"]),
+        ({"id": "/", "driver": "aws-ebs"}, []),
+        ({"driver": "aws-ebs"}, []),
+        (3, []),
+    ],
+)
+def test_volumes_of_a_plugin_with_an_invalid_value_are_checked(plugin, paths):
+    """As far as its id and its driver are known: a volume of another id has an unknown plugin."""
+    ebs = {"availability_zone": "us-east-1a", "size_gib": 0}
+    volumes = [{"id": name, "plugin_id": plugin_id, "ebs": ebs} for name, plugin_id in (("a", "p"), ("b", "q"))]
+
+    found = [line.partition(":")[0] for line in problems({"plugins": [plugin], "volumes": volumes})]
+
+    assert [path for path in found if path.startswith("volumes")] == paths
 
 
 def test_a_misspelt_key_is_one_problem(document):

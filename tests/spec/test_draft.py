@@ -7,7 +7,9 @@ from nomad_csi.spec import draft
 
 
 def lines(document):
-    return [str(problem) for problem in draft.read(document).problems]
+    found = list(draft.read(document).problems)
+    tuple(draft.each_volume(document, found) if isinstance(document, dict) else ())
+    return [str(problem) for problem in found]
 
 
 def test_read_reports_problems_of_all_plugins_and_volumes_at_once():
@@ -46,12 +48,12 @@ def test_key_in_another_spelling_or_at_another_level_is_suggested(key, value, me
 
 def test_read_keeps_what_is_right():
     """What could be read is there under its path, beside the problems of the rest."""
-    document = {"plugins": [{"id": "ebs", "driver": "aws-ebs", "aws_region": "us-east-1"}], "volumes": [{}]}
+    document = {"plugins": [{"id": "ebs", "driver": "aws-ebs", "aws_region": "us-east-1"}, {}]}
 
     found = draft.read(document)
 
     assert [(path, plugin.id) for path, plugin in found.plugins.items()] == [("plugins[0]", "ebs")]
-    assert found.volumes == {}
+    assert found.invalid_plugins == ({},)
     assert found.problems
 
 
@@ -106,9 +108,9 @@ def test_secrets_do_not_show_in_a_representation():
         "volumes": [{"id": "a", "plugin_id": "a", "existing": {"external_id": "x"}, "secrets": {"key": "CANARY"}}]
     }
 
-    found = draft.read(document)
+    found = dict(draft.each_volume(document, []))
 
-    assert found.volumes["volumes[0]"].secrets["key"].get_secret_value() == "CANARY"
+    assert found["volumes[0]"].secrets["key"].get_secret_value() == "CANARY"
     assert "CANARY" not in repr(found)
 
 

@@ -4,18 +4,19 @@ import pytest
 
 from nomad_csi.spec import draft
 
-PLUGIN = {"id": "aws-ebs0", "driver": "aws-ebs", "aws_region": "us-east-1"}
 EBS = {"availability_zone": "us-east-1a", "size_gib": 10}
 
 
 def read(*volumes, classes=None):
-    document = {"plugins": [PLUGIN], "volumes": list(volumes)}
-    return draft.read(document if classes is None else document | {"classes": classes})
+    """Return the volumes by path, and the problems."""
+    found = []
+    document = {"volumes": list(volumes)} | ({} if classes is None else {"classes": classes})
+    return dict(draft.each_volume(document, found)), found
 
 
 def lines(*volumes, classes=None):
-    found = draft.fold_sets(read(*volumes, classes=classes).problems, {"volumes": volumes})
-    return [str(problem) for problem in found]
+    _, found = read(*volumes, classes=classes)
+    return [str(problem) for problem in draft.fold_sets(found, {"volumes": volumes})]
 
 
 def volume(**changes):
@@ -32,19 +33,20 @@ def test_volume_takes_over_what_its_class_says():
         }
     }
 
-    found = read({"id": "a", "class": "fast", "ebs": EBS, "mount_options": {"mount_flags": ["rw"]}}, classes=classes)
+    written = {"id": "a", "class": "fast", "ebs": EBS, "mount_options": {"mount_flags": ["rw"]}}
+    volumes, found = read(written, classes=classes)
 
-    [made] = found.volumes.values()
-    assert found.problems == ()
+    [made] = volumes.values()
+    assert found == []
     assert (made.plugin_id, made.ebs.volume_type, made.ebs.iops, made.ebs.size_gib) == ("aws-ebs0", "io2", 500, 10)
     assert (made.mount_options.fs_type, made.mount_options.mount_flags) == ("xfs", ("rw",))
 
 
 def test_count_makes_a_set_with_indexes():
     """The form that a group with per_alloc asks for."""
-    found = read(volume(count=3))
+    volumes, _ = read(volume(count=3))
 
-    assert {path: item.id for path, item in found.volumes.items()} == {
+    assert {path: item.id for path, item in volumes.items()} == {
         "volumes[0].each[0]": "data[0]",
         "volumes[0].each[1]": "data[1]",
         "volumes[0].each[2]": "data[2]",
@@ -53,9 +55,9 @@ def test_count_makes_a_set_with_indexes():
 
 def test_each_makes_a_set_with_something_of_its_own():
     """Merged like a class, over the volume."""
-    found = read(volume(each=[{"ebs": {"availability_zone": "us-east-1b"}}, {"name": "second"}]))
+    volumes, _ = read(volume(each=[{"ebs": {"availability_zone": "us-east-1b"}}, {"name": "second"}]))
 
-    first, second = found.volumes.values()
+    first, second = volumes.values()
     assert (first.id, first.ebs.availability_zone, first.ebs.size_gib) == ("data[0]", "us-east-1b", 10)
     assert (second.id, second.ebs.availability_zone, second.name) == ("data[1]", "us-east-1a", "second")
 

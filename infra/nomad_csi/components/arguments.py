@@ -16,8 +16,7 @@ import pydantic
 from nomad_csi import errors
 from nomad_csi.components import lifting, program, scope
 from nomad_csi.drivers import catalogue
-from nomad_csi.plan import declared as declarations
-from nomad_csi.plan import jobs, model, plugin_plans, unknown, volumes
+from nomad_csi.plan import jobs, model, plugin_plans, storage, unknown, volumes
 from nomad_csi.spec import draft, encrypted, names, problems
 from nomad_csi.spec import model as spec
 
@@ -112,7 +111,7 @@ def plugin_id(component: pulumi.ComponentResource, name: str, args: Mapping[str,
 
     def checked_again(known: str) -> str:
         if wrong := tuple(declared.set_plugin(called, known)):
-            raise errors.SpecError(tuple(map(of_argument, wrong)), called)
+            raise errors.SpecError(tuple(of_argument(problem, called) for problem in wrong), called)
         _warn_of_keys(own, declared, called)
         return known
 
@@ -207,7 +206,7 @@ class _Planner(Generic[ModelT, PlanT]):
 
     def _named(self, problem: errors.Problem) -> errors.Problem:
         """Return *problem* with the path that its argument has: ``size_gib`` for ``ebs.size_gib``."""
-        found = of_argument(problem)
+        found = of_argument(problem, self.source)
         return dataclasses.replace(found, path=self.identity) if found.path == "id" else found
 
 
@@ -229,9 +228,6 @@ def plugin_plan(
             driver = jobs.driver(plugin)
         except unknown.UnknownValueError:  # the image: its version is not known
             driver = plugin_driver(described)
-        if driver is None:
-            yield catalogue.unknown(str(plugin.driver), "driver")
-            return
         declared = own.declared(component)
         yield from declared.add_plugin(source, plugin, driver)
         _warn_of_keys(own, declared, source)
@@ -253,7 +249,7 @@ def plugin_plan(
     return planner.lifted({key: value for key, value in args.items() if key not in FILES})
 
 
-def _warn_of_keys(own: scope.Scope, declared: declarations.Declared, name: str) -> None:
+def _warn_of_keys(own: scope.Scope, declared: storage.Declared, name: str) -> None:
     for sentence in declared.lacking_keys(name):
         own.warn_once(sentence)
 
@@ -296,8 +292,6 @@ def volume_plan(
         if driver is None:
             return
         declared = own.declared(component)
-        if volume.plugin_id != _PLUGIN_ID:
-            yield from declared.set_plugin(called, volume.plugin_id)
         yield from declared.add_volume(called, volume, driver)
         _warn_of_keys(own, declared, called)
 
@@ -325,12 +319,12 @@ def file_system(
     """
     if isinstance(args, program.Planned):
         return lifting.ready(args)
-    declared = scope.scope().declared(component)
+    declared, source = scope.scope().declared(component), f"{kind.__name__.removesuffix('Args')} {name}"
     planner = _Planner(
-        source=f"{kind.__name__.removesuffix('Args')} {name}",
+        source=source,
         model=spec.FileSystemSpec,
         document=lambda known: chosen(known, *kind.__annotations__),
-        declare=lambda system: declared.add_file_system(name, system),
+        declare=lambda system: declared.add_file_system(name, system, source),
         build=lambda system: volumes.tagged_file_system(name, system, program.owner()),
     )
     return planner.lifted(args, _unknown(args, kind))
@@ -367,9 +361,13 @@ def _driver(described: Any, found: list[errors.Problem]) -> spec.DriverSpec | No
     return driver
 
 
-def of_argument(problem: errors.Problem) -> errors.Problem:
-    """Return *problem* of a part of a spec in the words of a program: ``size_gib`` for ``ebs.size_gib``."""
-    path = problem.path.removeprefix(".")
+def of_argument(problem: errors.Problem, source: str = "") -> errors.Problem:
+    """
+    Return *problem* of a part of a spec in the words of a program: ``size_gib`` for ``ebs.size_gib``.
+
+    *source* is the component whose problem it is, as errors call it; that of another keeps its path.
+    """
+    path = problem.path.removeprefix(f"{source}.")
     path = path.removeprefix(next(filter(path.startswith, _PARTS), ""))
     fix = _OF_SYSTEM.sub(r"\2 of EfsFileSystem \1", problem.fix).replace("efs.iam of a volume", "iam of an EfsVolume")
     return dataclasses.replace(problem, path=path, got=_SYSTEM.sub(r"EfsFileSystem \1", problem.got), fix=fix)

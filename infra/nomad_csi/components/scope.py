@@ -11,7 +11,7 @@ import pulumi
 
 from nomad_csi import errors
 from nomad_csi.components import functions
-from nomad_csi.plan import declared
+from nomad_csi.plan import storage
 
 NAME = "nomad-csi"
 
@@ -35,25 +35,27 @@ class Scope:
         """Names of the volumes that the program registers, also former ones, and ``namespace/volume_id`` of each."""
         self.warns_of_removed = False
         self.run: asyncio.Task[Any] | None = None
-        self._declared: dict[Hashable, declared.Declared] = {}
+        self._declared: dict[Hashable, storage.Declared] = {}
         self._specs: dict[Hashable, Mapping[str, Any]] = {}
         """Those of a cluster with no other component so far."""
         self._named: dict[int, tuple[Any, str]] = {}
         self._warnings: set[str] = set()
 
-    def declared(self, component: pulumi.ComponentResource) -> declared.Declared:
+    def declared(self, component: pulumi.ComponentResource) -> storage.Declared:
         """Return what is declared for the cluster of *component*'s provider."""
         cluster = self._cluster(component.get_provider(OF_NOMAD))
         if (document := self._specs.pop(cluster, None)) is not None:
-            tuple(self._declared.setdefault(cluster, declared.Declared()).add_spec(document))  # no problems so far
-        return self._declared.setdefault(cluster, declared.Declared())
+            self._declared.setdefault(cluster, storage.Declared()).add_spec(document, [])  # no problems so far
+        return self._declared.setdefault(cluster, storage.Declared())
 
     def add_spec(self, cluster: Hashable, document: Mapping[str, Any]) -> tuple[errors.Problem, ...]:
         """Declare a sound spec *document* for the *cluster* of an address and region. Return problems with others."""
+        found: list[errors.Problem] = []
         if cluster in self._declared:
-            return tuple(self._declared[cluster].add_spec(document))
-        self._specs[cluster] = document
-        return ()
+            self._declared[cluster].add_spec(document, found)
+        else:
+            self._specs[cluster] = document
+        return tuple(found)
 
     def _cluster(self, provider: pulumi.ProviderResource | None) -> Hashable:
         """Return what components have in common whose *provider* is for the same cluster."""

@@ -170,10 +170,9 @@ def check_as_spec(volume: LintedVolume) -> Iterator[Finding]:
         document = volumes.write_volume(volume.content, driver, volume.file, model.Remarks())
     except errors.SpecError:
         return  # Nomad cannot read it: `volume_forms` reports it
-    read = draft.read({"volumes": [model.filled(document)]})
-    found = read.volumes.get(_PATH)
+    forms: list[errors.Problem] = []
+    found = draft.check(spec.VolumeSpec, model.filled(document), _PATH, forms)
     ruled = volume_rules.check_volume(found, driver, None, _PATH) if found else ()
-    forms = [problem for problem in read.problems if not problem.code]
     for problem in (*forms, *ruled):
         path = problem.path.removeprefix(f"{_PATH}.")
         unread = "volume-unreadable" if problem in forms else ""

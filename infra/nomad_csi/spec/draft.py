@@ -26,20 +26,20 @@ _MEMBER = re.compile(r"(volumes\[(\d+)\])\.each\[\d+\]")
 
 @dataclass(frozen=True, kw_only=True)
 class Draft:
-    """The readable parts of a spec, and the problems of the rest."""
+    """The readable parts of a spec without its volumes, and the problems of the rest."""
 
     protect: bool = True
-    snapshots: Mapping[str, model.SnapshotScheduleSpec] | None = field(default_factory=dict)
+    snapshots: Mapping[str, model.SnapshotScheduleSpec] | None = None
     """Schedules by name; ``None`` where they could not be read."""
 
-    file_systems: Mapping[str, model.FileSystemSpec] | None = field(default_factory=dict)
+    file_systems: Mapping[str, model.FileSystemSpec] | None = None
     """File systems by name; ``None`` where they could not be read."""
 
     plugins: Mapping[str, model.PluginSpec] = field(default_factory=dict)
     """The valid plugins by their path in the document, such as ``plugins[0]``."""
 
-    volumes: Mapping[str, model.VolumeSpec] = field(default_factory=dict)
-    """The valid volumes by their path; members of a set by the set's path and ``.each[0]``."""
+    invalid_plugins: tuple[Any, ...] = ()
+    """The others, as written."""
 
     problems: tuple[errors.Problem, ...] = ()
 
@@ -83,14 +83,14 @@ def _yaml_problem(position: str, message: str) -> errors.Problem:
 
 
 def read(document: Any) -> Draft:
-    """Return the draft of *document*: a mapping with ``plugins``, ``volumes`` and ``protect``. Never raises."""
+    """Return the draft of *document*: a mapping with ``plugins``, ``protect`` and ``file_systems``. Never raises."""
     if not isinstance(document, Mapping):
         got = problems.shown(document)
         allowed = "a mapping with plugins and volumes"
         return Draft(problems=(errors.Problem(path="", got=got, allowed=allowed),))
     found: list[errors.Problem] = []
-    plugins = {path: check(model.PluginSpec, item, path, found) for path, item in _listed(document, "plugins", found)}
-    volumes = dict(each_volume(document, found))
+    written = dict(_listed(document, "plugins", found))
+    plugins = {path: check(model.PluginSpec, item, path, found) for path, item in written.items()}
     head = {key: value for key, value in document.items() if key not in ("plugins", "volumes", "classes")}
     top = check(model.StorageSpec, head, "", found)
     return Draft(
@@ -98,7 +98,7 @@ def read(document: Any) -> Draft:
         snapshots=top.snapshots if top else None,
         file_systems=top.file_systems if top else None,
         plugins={path: plugin for path, plugin in plugins.items() if plugin},
-        volumes={path: volume for path, volume in volumes.items() if volume},
+        invalid_plugins=tuple(written[path] for path, plugin in plugins.items() if plugin is None),
         problems=tuple(found),
     )
 

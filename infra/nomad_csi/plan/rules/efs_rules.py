@@ -40,6 +40,16 @@ def check_settings(efs: spec.EfsSettings, path: str) -> Iterator[Problem]:
     yield from known(_mount_targets(efs, f"{path}.mount_targets"), _clients(efs, f"{path}.clients"), _kind(efs, path))
 
 
+def check_moved(systems: Mapping[str, spec.FileSystemSpec]) -> Iterator[Problem]:
+    """Yield the problems of former names: one is the name of a file system, or named by two."""
+    former: dict[str, str] = {}
+    for name, system in systems.items():
+        moved = system.moved_from
+        if moved and (moved in systems or former.setdefault(moved, name) != name):
+            allowed = "a former name that no file system has now, and no other one names"
+            yield Problem(path=f"file_systems.{name}.moved_from", got=repr(moved), allowed=allowed)
+
+
 def _mount_targets(efs: spec.EfsSettings, path: str) -> Iterator[Problem]:
     zones = collections.Counter(target.availability_zone for target in efs.mount_targets)
     if not zones:

@@ -51,47 +51,44 @@ def _iam(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iterato
         yield Problem(path=f"{path}.iam", got="one", allowed=allowed, fix=fix)
 
 
-def check_plugins(
-    plugins: Mapping[str, spec.PluginSpec], drivers: Mapping[str, spec.DriverSpec | None]
+Others = Mapping[str, tuple[spec.PluginSpec, spec.DriverSpec | None]]
+"""Plugins declared before, with their drivers, by path."""
+
+
+def check_beside(
+    plugin: spec.PluginSpec, driver: spec.DriverSpec | None, path: str, others: Others
 ) -> Iterator[Problem]:
-    """Yield conflicts between plugins. Keys are paths; an unknown driver is ``None``."""
-    first: dict[str, str] = {}
-    for path, plugin in plugins.items():
-        if plugin.id in first:
-            allowed = f"an id of its own: {first[plugin.id]} has it already"
-            yield Problem(path=f"{path}.id", got=repr(plugin.id), allowed=allowed)
-        first.setdefault(plugin.id, path)
-    yield from known(_metrics_ports(plugins), _job_ids(plugins, drivers))
+    """Yield the conflicts of *plugin* with *others*."""
+    twin = next((name for name, (other, _) in others.items() if other.id == plugin.id), None)
+    if twin is not None:
+        yield Problem(path=f"{path}.id", got=repr(plugin.id), allowed=f"an id of its own: {twin} has it already")
+    yield from known(_metrics_port(plugin, path, others), _job_ids(plugin, driver, path, others))
 
 
-def _job_ids(
-    plugins: Mapping[str, spec.PluginSpec], drivers: Mapping[str, spec.DriverSpec | None]
-) -> Iterator[Problem]:
-    """Yield each job with the id of another job of the spec. `check_plugins` reports plugins with the same id."""
-    first: dict[tuple[str, str], tuple[str, str]] = {}
-    for path, plugin in plugins.items():
-        driver = drivers[path]
-        for name in driver.roles if driver else ():
-            given = jobs.job_id(plugin, name)
-            where, other = first.setdefault((plugin.namespace, given), (path, name))
-            is_taken = (where, other) != (path, name)
-            if is_taken and (where == path or plugins[where].id != plugin.id):
-                allowed = f"an id of its own: the {other} job of {where} has it already"
-                yield Problem(path=f"{path}.job_ids.{name}", got=repr(given), allowed=allowed)
+def _job_ids(plugin: spec.PluginSpec, driver: spec.DriverSpec | None, path: str, others: Others) -> Iterator[Problem]:
+    """Yield each job with the id of another job of the spec. `check_beside` reports plugins with the same id."""
+    taken: dict[str, tuple[str, str]] = {}
+    for where, (other, other_driver) in others.items():
+        if other.id != plugin.id and other.namespace == plugin.namespace:
+            taken |= {jobs.job_id(other, name): (name, where) for name in (other_driver.roles if other_driver else ())}
+    for role in driver.roles if driver else ():
+        given = jobs.job_id(plugin, role)
+        if given in taken:
+            name, where = taken[given]
+            allowed = f"an id of its own: the {name} job of {where} has it already"
+            yield Problem(path=f"{path}.job_ids.{role}", got=repr(given), allowed=allowed)
+        taken[given] = role, path
 
 
-def _metrics_ports(plugins: Mapping[str, spec.PluginSpec]) -> Iterator[Problem]:
-    """Yield each plugin whose metrics port, or the next port, another plugin uses on the same clients."""
-    before: dict[str, int] = {}
-    for path, plugin in plugins.items():
-        port = plugin.metrics_port
-        for other, taken in before.items() if port else ():
-            if port and abs(port - taken) <= 1 and not _apart(plugin, plugins[other]):
-                both = f"{taken} and {taken + 1}"
-                allowed = f"a port of its own, and the next one: {other} has {both} on the same clients"
-                yield Problem(path=f"{path}.metrics_port", got=str(port), allowed=allowed)
-                break
-        before |= {path: port} if port else {}
+def _metrics_port(plugin: spec.PluginSpec, path: str, others: Others) -> Iterator[Problem]:
+    """Yield a problem if another plugin uses the metrics port, or the next one, on the same clients."""
+    port = plugin.metrics_port
+    for where, (other, _) in others.items() if port else ():
+        taken = other.metrics_port
+        if port and taken and abs(port - taken) <= 1 and not _apart(plugin, other):
+            allowed = f"a port of its own, and the next one: {where} has {taken} and {taken + 1} on the same clients"
+            yield Problem(path=f"{path}.metrics_port", got=str(port), allowed=allowed)
+            return
 
 
 def _apart(one: spec.PluginSpec, other: spec.PluginSpec) -> bool:

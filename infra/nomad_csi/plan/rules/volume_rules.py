@@ -54,14 +54,6 @@ def _maps(volume: spec.VolumeSpec, driver: spec.DriverSpec, path: str) -> Iterat
             yield from key_rules.check_size(values, f"{path}.{name}")
 
 
-def check_volumes(volumes: Mapping[str, spec.VolumeSpec], drivers: Mapping[str, spec.DriverSpec]) -> Iterator[Problem]:
-    """Yield conflicts between volumes. Keys are paths; *drivers* are by the plugin's id."""
-    taken = UsedIds()
-    for path, volume in volumes.items():
-        yield from taken.add(volume, drivers.get(volume.plugin_id), path)
-    yield from taken.check_moved()
-
-
 _RELATIONS: Mapping[storage_identity.Relation, str] = {
     "same": "has it",
     "around": "has the storage that contains it",
@@ -78,34 +70,32 @@ class UsedIds:
         self._storage: dict[str, storage_identity.Index[registration.StorageUser]] = {}
         self._moved: dict[str, spec.VolumeSpec] = {}
 
-    def add(
-        self, volume: spec.VolumeSpec, driver: spec.DriverSpec | None, path: str, name: str = ""
-    ) -> Iterator[Problem]:
-        """Add *volume*, which others call *name*, and yield its conflicts with earlier ones. Without one: *path*."""
-        yield from known(self._add_id(volume, path, name or path))
+    def add(self, volume: spec.VolumeSpec, driver: spec.DriverSpec | None, path: str) -> Iterator[Problem]:
+        """Add *volume*, at *path*, and yield its conflicts with earlier ones."""
+        yield from known(self._add_id(volume, path))
         if driver is not None:
-            yield from known(self._add_storage(volume, driver, path, name or path))
+            yield from known(self._add_storage(volume, driver, path))
 
-    def _add_id(self, volume: spec.VolumeSpec, path: str, name: str) -> Iterator[Problem]:
-        earlier = self._ids.setdefault(volume.namespace, {}).setdefault(volume.id, name)
-        if earlier != name:
+    def _add_id(self, volume: spec.VolumeSpec, path: str) -> Iterator[Problem]:
+        earlier = self._ids.setdefault(volume.namespace, {}).setdefault(volume.id, path)
+        if earlier != path:
             allowed = f"an id of its own in namespace {volume.namespace}: {earlier} has it already"
             yield Problem(path=f"{path}.id", got=repr(volume.id), allowed=allowed)
         if volume.moved_from is not None:
             self._moved[path] = volume
 
-    def _add_storage(self, volume: spec.VolumeSpec, driver: spec.DriverSpec, path: str, name: str) -> Iterator[Problem]:
+    def _add_storage(self, volume: spec.VolumeSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
         where, given, identities = _identities(volume, driver)
         users = self._storage.setdefault(driver.provider, storage_identity.Index())
         wanted = registration.StorageUser(
-            name=name, access_modes=access_modes(volume, driver), shares=volume.shares_storage
+            name=path, access_modes=access_modes(volume, driver), shares=volume.shares_storage
         )
         kind = "an external id" if volume.existing else "a folder"
         for relation, has in _RELATIONS.items():
             fixes = (
                 (other.name, fix)
                 for other in users.find(identities, relation)
-                if other.name != name and (fix := registration.sharing_refusal(wanted, other, relation))
+                if other.name != path and (fix := registration.sharing_refusal(wanted, other, relation))
             )
             for other, fix in itertools.islice(fixes, 1):
                 allowed = f"{kind} of its own: {other} {has} already"
