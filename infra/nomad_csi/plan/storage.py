@@ -183,8 +183,9 @@ class Declared:
         *driver* is that of its component, which may differ from that of its plugin.
         """
         self._volumes[path] = _Volume(volume=volume, driver=driver)
-        yield from self._check(path)
-        yield from self._taken.add(volume, driver, path)
+        if wrong := (*self._check(path), *self._taken.add(volume, driver, path)):
+            del self._volumes[path]  # or each component that is declared after it has its problems, too
+        yield from wrong
 
     def set_plugin(self, path: str, plugin_id: str) -> Iterator[errors.Problem]:
         """Set the plugin of the volume at *path*, and yield the problems of the two."""
