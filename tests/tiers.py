@@ -74,7 +74,6 @@ FIRST = {
     "tests/packaging/test_for_pipelines.py": "all",
     "tests/provider": "test",
     "tests/provider/test_hosting.py": "all",
-    "tests/provider/test_spellings.py": "all",
     "tests/pulumi_state": "test",
     "tests/real": "all",
     "tests/render/test_own_templates.py": "all",

@@ -1,12 +1,15 @@
 """Pulumi mocks that record every resource. They show neither `protect` nor parents, and ask no provider."""
 
+import json
 from dataclasses import dataclass, field
 
 import pulumi
 import pytest
+import yaml
 from pulumi.runtime import mocks
 
 from nomad_csi import testing
+from nomad_csi.components import stack
 from nomad_csi.provider import wire
 from tests.event_loop import _event_loop  # noqa: F401  # a fixture
 
@@ -116,3 +119,20 @@ def registered(monkeypatch):
 
     monkeypatch.setattr(mocks.MockMonitor, "RegisterResource", record)
     return requests
+
+
+@pytest.fixture
+def ready_stack(monkeypatch):
+    """Declare the ready stack of a spec, and return its components: ``ready_stack(cloud, SPEC, renderTo="out")``."""
+    monkeypatch.setattr(stack, "_read_and_plan", lambda *_: None)  # it asks AWS and Nomad
+
+    def declare(cloud, spec, **config):
+        document = yaml.safe_load(spec) if isinstance(spec, str) else spec
+        given = {"storage": json.dumps(document), **config}
+        pulumi.runtime.set_all_config({f"storage:{name}": value for name, value in given.items()}, [])
+        made = []
+        cloud.settle(lambda: made.append(stack.declare(pulumi.Config())))
+        return made[0]
+
+    yield declare
+    pulumi.runtime.set_all_config({}, [])

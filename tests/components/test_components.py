@@ -189,18 +189,6 @@ def test_rejects_bad_arguments_before_anything_is_declared(cloud):
     assert "aws:ebs/volume:Volume mysql" not in tokens(cloud)
 
 
-def test_secrets_are_marked_and_in_no_file(cloud):
-    """The registration gets them as a secret; the file names them only."""
-    args = EBS | {"secrets": {"token": "CANARY"}, "render_to": "out"}
-
-    cloud.settle(lambda: EbsVolume("mysql", args) and None)
-
-    [marker] = [cloud.inputs("nomad-csi:index:VolumeRegistration", "mysql")["secrets"]]
-    assert marker["value"] == {"token": "CANARY"}
-    assert "4dabf18193072939515e22adb298388d" in marker
-    assert "CANARY" not in cloud.inputs("nomad-csi:index:RenderedFile", "mysql")["content"]
-
-
 def test_secrets_may_be_one_output(cloud):
     """As a config secret is, or what another language marks; their names are not known when the file is written."""
     args = EBS | {"secrets": pulumi.Output.secret({"token": "CANARY"}), "render_to": "out"}
@@ -212,18 +200,6 @@ def test_secrets_may_be_one_output(cloud):
     assert marker["value"] == {"token": "CANARY"}
     assert "# Its secrets (known when registered) are sent" in content
     assert "CANARY" not in content
-
-
-def test_a_key_of_the_same_program_is_in_the_policy(cloud):
-    """Else a volume with it could never be attached. The jobs do not wait for it."""
-    key = "arn:aws:kms:us-east-1:123456789012:key/1"
-    arns = [pulumi.Output.from_input(key)]
-    args = {"driver": "aws-ebs", "aws_region": "us-east-1", "iam": {"role_name": "r", "kms_key_arns": arns}}
-
-    cloud.settle(lambda: CsiPlugin("aws-ebs0", args) and None)
-
-    policy = json.loads(cloud.inputs("aws:iam/policy:Policy", "aws-ebs0")["policy"])
-    assert [item["Resource"] for item in policy["Statement"] if item["Sid"] == "UseKeys"] == [[key]]
 
 
 @pytest.mark.parametrize("plugin_first", [True, False])
@@ -268,17 +244,6 @@ def test_size_that_comes_late_is_a_whole_number(cloud):
         cloud.settle(lambda: EbsVolume("other", EBS | {"size_gib": pulumi.Output.from_input(40.5)}) and None)
 
 
-def test_an_external_id_that_comes_late_is_checked_by_its_driver(cloud):
-    """What another resource gives is held to the same rule."""
-    late = pulumi.Output.from_input("../evil")
-    args = {"plugin_id": "aws-ebs0", "driver": "aws-ebs", "external_id": late, "availability_zone": "us-east-1a"}
-
-    with pytest.raises(
-        program.ProgramError, match="external_id: expected an EBS volume id such as vol-0123456789abcdef0"
-    ):
-        cloud.settle(lambda: ExistingVolume("legacy", args) and None)
-
-
 @pytest.mark.parametrize("names", [("access_mode", "fs_type"), ("accessMode", "fsType")])
 def test_a_registration_takes_names_as_python_and_as_the_wire_has_them(names, cloud):
     """What ``pulumi import`` prints is Python's; the keys of maps are the operator's and stay."""
@@ -310,14 +275,6 @@ def test_token_of_the_provider_is_secret_whatever_the_program_says_of_it(cloud):
 
     token = cloud.inputs("pulumi:providers:nomad-csi", "nomad")["token"]
     assert (SECRET_MARKER in token, token["value"]) == (True, "plain")
-
-
-LATE = [
-    ("secrets", {"key": 5}, "secrets: expected Input should be a valid string"),
-    ("secrets", {"key": ["canary-64"]}, "secrets: expected Input should be a valid string"),
-    ("mount_options", {"mount_flags": ["canary-64", 5]}, "mount_flags: expected Input should be a valid string"),
-    ("mount_options", {"mount_flags": "canary-64"}, "mount_flags: expected Input should be a valid list"),
-]
 
 
 @pytest.mark.parametrize("is_late", [False, True])

@@ -11,7 +11,6 @@ import pytest
 import yaml
 from pulumi.runtime import mocks
 
-from nomad_csi.components import stack
 from nomad_csi.spec import model
 
 EBS = """
@@ -414,7 +413,7 @@ def known():
 
 
 @pytest.fixture
-def register(new_cloud, monkeypatch):
+def register(new_cloud, ready_stack, monkeypatch):
     """Return a function that registers the resources of a spec, and gives what they were registered with."""
     requests = []
     register = mocks.MockMonitor.RegisterResource
@@ -428,18 +427,15 @@ def register(new_cloud, monkeypatch):
         return register(self, request)
 
     monkeypatch.setattr(mocks.MockMonitor, "RegisterResource", record)
-    monkeypatch.setattr(stack, "_read_and_plan", lambda *_: None)  # it asks AWS and Nomad
 
     def declare(spec):
         requests.clear()
-        pulumi.runtime.set_all_config({"storage:storage": json.dumps(spec), "storage:renderTo": "out"}, [])
         cloud = new_cloud()
         cloud.recorder.file_systems = {"data": "fs-0123456789abcdef0", "other": "fs-0fedcba9876543210"}
-        cloud.settle(lambda: stack.declare(pulumi.Config()))
+        ready_stack(cloud, spec, renderTo="out")
         return sorted(made for made in requests if made[0] != "pulumi:pulumi:Stack")  # of a process, once
 
-    yield declare
-    pulumi.runtime.set_all_config({}, [])
+    return declare
 
 
 def test_every_field_of_the_spec_is_in_the_table():

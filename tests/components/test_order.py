@@ -1,13 +1,10 @@
 """What a volume's registration waits for: the proof that its plugin is healthy, and its storage with all that mounts it."""
 
-import json
-
 import pulumi
 import pytest
-import yaml
 
 from nomad_csi import CsiPlugin, EbsVolume
-from nomad_csi.components import resources, stack
+from nomad_csi.components import resources
 from tests.components import test_user_mocks
 
 SPEC = """
@@ -34,55 +31,9 @@ EBS = {"availability_zone": "us-east-1a", "size_gib": 40}
 
 
 @pytest.fixture
-def awaited(new_cloud, registered):
-    """Return a function that runs a program, and gives what each registered volume directly waits for, by its name."""
-
-    def run(program):
-        cloud = new_cloud()
-        cloud.settle(lambda: program() and None)
-        return {
-            each.name: {"::".join(urn.split("::")[2:]).rpartition("$")[2] for urn in each.dependencies}
-            for each in registered
-            if each.type in {"nomad-csi:index:VolumeRegistration", "nomad-csi:index:CreatedVolume"}
-        }
-
-    return run
-
-
-def test_volume_of_the_ready_stack_waits_for_its_plugin_and_its_storage(awaited, monkeypatch):
-    """Whatever kind it is of; a plugin without the proof that it is healthy gets no volume."""
-    monkeypatch.setattr(stack, "_read_and_plan", lambda *_: None)  # it asks AWS and Nomad
-    pulumi.runtime.set_all_config({"storage:storage": json.dumps(yaml.safe_load(SPEC))}, [])
-    try:
-        found = awaited(lambda: stack.declare(pulumi.Config()))
-    finally:
-        pulumi.runtime.set_all_config({}, [])
-
-    ebs, efs = "nomad-csi:index:PluginHealth::aws-ebs0", "nomad-csi:index:PluginHealth::aws-efs0"
-    of_shared = {
-        "aws:efs/fileSystem:FileSystem::shared",
-        "aws:efs/accessPoint:AccessPoint::shared",
-        "aws:efs/mountTarget:MountTarget::shared-us-east-1a",
-    }
-    assert {name: ebs in urns for name, urns in found.items()} == {
-        "disk": True,
-        "made": True,
-        "there": True,
-        "shared": False,
-    }
-    assert "aws:ebs/volume:Volume::disk" in found["disk"]
-    assert of_shared | {efs} <= found["shared"]
-
-
-@pytest.fixture
-def of_stack(new_cloud, registered, monkeypatch):
+def of_stack(new_cloud, registered, ready_stack):
     """Return the requests by which the ready stack registers `SPEC`, by type and name."""
-    monkeypatch.setattr(stack, "_read_and_plan", lambda *_: None)  # it asks AWS and Nomad
-    pulumi.runtime.set_all_config({"storage:storage": json.dumps(yaml.safe_load(SPEC))}, [])
-    try:
-        new_cloud().settle(lambda: stack.declare(pulumi.Config()))
-    finally:
-        pulumi.runtime.set_all_config({}, [])
+    ready_stack(new_cloud(), SPEC)
     return {f"{each.type.rpartition(':')[2]} {each.name}": each for each in registered}
 
 
@@ -90,6 +41,18 @@ def waits_for(request):
     """Return type and name of what *request* directly waits for."""
     names = ("::".join(urn.split("::")[2:]).rpartition("$")[2] for urn in request.dependencies)
     return {f"{kind.rpartition(':')[2]} {name}" for kind, _, name in (each.partition("::") for each in names)}
+
+
+def test_volume_of_the_ready_stack_waits_for_its_plugin_and_its_storage(of_stack):
+    """Whatever kind it is of; a plugin without the proof that it is healthy gets no volume."""
+    of_ebs = {"PluginHealth aws-ebs0"}
+    of_shared = {"FileSystem shared", "AccessPoint shared", "MountTarget shared-us-east-1a", "PluginHealth aws-efs0"}
+
+    assert waits_for(of_stack["VolumeRegistration disk"]) >= of_ebs | {"Volume disk"}
+    assert waits_for(of_stack["CreatedVolume made"]) >= of_ebs
+    assert waits_for(of_stack["VolumeRegistration there"]) >= of_ebs
+    assert waits_for(of_stack["VolumeRegistration shared"]) >= of_shared
+    assert not of_ebs & waits_for(of_stack["VolumeRegistration shared"])
 
 
 JOBS = ["PluginJob aws-ebs0-controller", "PluginJob aws-ebs0-node", "PluginJob aws-efs0-node"]
@@ -116,7 +79,7 @@ def test_what_is_fixed_once_storage_is_made_is_not_compared(of_stack):
     assert list(of_stack["FileSystem shared"].ignoreChanges) == ["creationToken"]
 
 
-def test_volume_with_the_output_of_a_plugin_waits_for_the_proof(awaited):
+def test_volume_with_the_output_of_a_plugin_waits_for_the_proof(new_cloud, registered):
     """In a program of one's own; the id alone, as text, makes no order."""
 
     def program():
@@ -124,9 +87,10 @@ def test_volume_with_the_output_of_a_plugin_waits_for_the_proof(awaited):
         EbsVolume("after", {"plugin_id": plugin.plugin_id} | EBS)
         EbsVolume("beside", {"plugin_id": "aws-ebs0"} | EBS)
 
-    found = awaited(program)
+    new_cloud().settle(program)
 
-    assert {name: "nomad-csi:index:PluginHealth::aws-ebs0" in urns for name, urns in found.items()} == {
+    volumes = [each for each in registered if each.type == "nomad-csi:index:VolumeRegistration"]
+    assert {each.name: "PluginHealth aws-ebs0" in waits_for(each) for each in volumes} == {
         "after": True,
         "beside": False,
     }

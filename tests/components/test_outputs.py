@@ -4,10 +4,8 @@ import json
 
 import pulumi
 import pytest
-import yaml
 
 from nomad_csi import components
-from nomad_csi.components import stack
 from nomad_csi.provider import hosting
 from tests.components import test_order, test_user_mocks
 from tests.schema import descriptions
@@ -173,16 +171,10 @@ def test_program_in_another_language_has_the_names_of_the_schema(cloud):
     assert claim["volume"]["accessMode"] == "single-node-writer"
 
 
-def test_ready_stack_returns_its_components(cloud, monkeypatch):
+def test_ready_stack_returns_its_components(cloud, ready_stack):
     """By the names that the spec has."""
-    monkeypatch.setattr(stack, "_read_and_plan", lambda *_: None)  # it asks AWS and Nomad
-    pulumi.runtime.set_all_config({"storage:storage": json.dumps(yaml.safe_load(test_order.SPEC))}, [])
-    made = []
-    try:
-        cloud.settle(lambda: made.append(stack.declare(pulumi.Config())))
-    finally:
-        pulumi.runtime.set_all_config({}, [])
+    made = ready_stack(cloud, test_order.SPEC)
 
-    assert sorted(made[0].plugins) == ["aws-ebs0", "aws-efs0"]
-    assert sorted(made[0].volumes) == ["default/disk", "default/made", "default/shared", "default/there"]
-    assert isinstance(made[0].volumes["default/disk"], components.EbsVolume)
+    assert sorted(made.plugins) == ["aws-ebs0", "aws-efs0"]
+    assert sorted(made.volumes) == ["default/disk", "default/made", "default/shared", "default/there"]
+    assert isinstance(made.volumes["default/disk"], components.EbsVolume)

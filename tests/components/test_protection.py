@@ -1,13 +1,8 @@
 """Storage with data is registered with the engine as protected: Pulumi then refuses to delete or replace it."""
 
-import json
-
-import pulumi
 import pytest
-import yaml
 
 from nomad_csi import EbsVolume, EfsBackups, EfsFileSystem, EfsVolume
-from nomad_csi.components import stack
 
 TARGETS = {"mount_targets": [{"availability_zone": "us-east-1a"}], "clients": {"cidr_blocks": ["10.0.0.0/8"]}}
 POINT = {"path": "/data", "uid": 1000, "gid": 1000}
@@ -51,39 +46,23 @@ WITH_DATA = [
 
 
 @pytest.fixture
-def protected(new_cloud, registered):
-    """Return a function that runs a program, and gives type and name of all that the engine is told to protect."""
-
-    def run(program):
-        cloud = new_cloud()
-        cloud.settle(lambda: program() and None)
-        return sorted((each.type, each.name) for each in registered if each.protect)
-
-    return run
+def protected(registered):
+    """Return a function that gives type and name of all that the engine is told to protect."""
+    return lambda: sorted((each.type, each.name) for each in registered if each.protect)
 
 
-@pytest.fixture
-def of_spec(protected, monkeypatch):
-    """Return the same of the ready stack with a spec."""
-    monkeypatch.setattr(stack, "_read_and_plan", lambda *_: None)  # it asks AWS and Nomad
-
-    def run(**changes):
-        document = yaml.safe_load(SPEC) | changes
-        pulumi.runtime.set_all_config({"storage:storage": json.dumps(document)}, [])
-        return protected(lambda: stack.declare(pulumi.Config()))
-
-    yield run
-    pulumi.runtime.set_all_config({}, [])
-
-
-def test_everything_with_data_is_protected_by_default(of_spec):
+def test_everything_with_data_is_protected_by_default(new_cloud, ready_stack, protected):
     """And nothing else, as such a resource blocks a replacement."""
-    assert of_spec() == sorted(WITH_DATA)
+    ready_stack(new_cloud(), SPEC)
+
+    assert protected() == sorted(WITH_DATA)
 
 
-def test_nothing_is_protected_where_the_spec_says_so(of_spec):
+def test_nothing_is_protected_where_the_spec_says_so(new_cloud, ready_stack, protected):
     """Its `protect` reaches the vault with the backups, too."""
-    assert of_spec(protect=False) == []
+    ready_stack(new_cloud(), SPEC + "protect: false")
+
+    assert protected() == []
 
 
 @pytest.mark.parametrize("protect", [{}, {"protect": False}, {"protect": True}], ids=["default", "no", "yes"])
@@ -98,8 +77,8 @@ def test_nothing_is_protected_where_the_spec_says_so(of_spec):
     ],
     ids=["disk", "file system", "folder", "shared file system", "backups"],
 )
-def test_component_protects_its_own_storage(protected, component, args, expected, protect):
+def test_component_protects_its_own_storage(new_cloud, protected, component, args, expected, protect):
     """By default, and where the argument says so."""
-    found = protected(lambda: component("data", args | protect))
+    new_cloud().settle(lambda: component("data", args | protect) and None)
 
-    assert found == [(kind, "data") for kind in expected if protect.get("protect", True)]
+    assert protected() == [(kind, "data") for kind in expected if protect.get("protect", True)]

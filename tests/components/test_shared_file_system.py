@@ -3,11 +3,8 @@
 import json
 
 import pulumi
-import pytest
-import yaml
 
-from nomad_csi import EfsFileSystem, EfsVolume, errors
-from nomad_csi.components import stack
+from nomad_csi import EfsFileSystem, EfsVolume
 
 SPEC = """
 snapshots: {nightly: {keep_days: 35}}
@@ -33,35 +30,11 @@ volumes:
 SYSTEM = "aws:efs/fileSystem:FileSystem"
 POINT = "aws:efs/accessPoint:AccessPoint"
 ARN = "arn:aws:elasticfilesystem:us-east-1:123456789012"
-IDS = {"nomad-csi:stack-id": "9f86d081884c7d65", "nomad-csi:cluster": "0f8fad5b-d9cb-469f-a165-70867728950e"}
 
 
-@pytest.fixture
-def declare(new_cloud, monkeypatch):
-    """Return a function that declares a spec, and gives what was made."""
-    monkeypatch.setattr(stack, "_read_and_plan", lambda *_: None)  # it asks AWS and Nomad
-
-    def declared(text):
-        pulumi.runtime.set_all_config({"storage:storage": json.dumps(yaml.safe_load(text))}, [])
-        cloud = new_cloud()
-        cloud.settle(lambda: stack.declare(pulumi.Config()))
-        return cloud
-
-    yield declared
-    pulumi.runtime.set_all_config({}, [])
-
-
-def made(cloud, *kinds):
-    return sorted(
-        f"{item.token.rpartition(':')[2]} {item.name}"
-        for item in cloud.recorder.made
-        if item.token.rpartition(":")[2] in kinds
-    )
-
-
-def test_volume_is_registered_once_its_file_system_can_be_mounted(declare, registered):
+def test_volume_is_registered_once_its_file_system_can_be_mounted(cloud, ready_stack, registered):
     """It waits for each mount target and for the permission, which are another component's."""
-    declare(SPEC)
+    ready_stack(cloud, SPEC)
 
     wanted = ("nomad-csi:index:VolumeRegistration", "uploads")
     [volume] = [each for each in registered if (each.type, each.name) == wanted]
@@ -74,9 +47,9 @@ def test_volume_is_registered_once_its_file_system_can_be_mounted(declare, regis
     } <= names
 
 
-def test_role_may_mount_through_any_access_point_and_not_without_one(declare):
+def test_role_may_mount_through_any_access_point_and_not_without_one(cloud, ready_stack):
     """One policy, however many volumes there are: a role takes ten."""
-    cloud = declare(SPEC)
+    ready_stack(cloud, SPEC)
 
     [statement] = json.loads(cloud.inputs("aws:iam/policy:Policy", "data")["policy"])["Statement"]
     [others] = json.loads(cloud.inputs("aws:efs/fileSystemPolicy:FileSystemPolicy", "data")["policy"])["Statement"]
@@ -124,24 +97,3 @@ def test_components_of_a_program_are_joined_by_an_output(cloud):
     system, point = cloud.id(SYSTEM, "data"), cloud.id(POINT, "uploads")
     assert cloud.inputs(POINT, "uploads")["fileSystemId"] == system
     assert cloud.inputs("nomad-csi:index:VolumeRegistration", "uploads")["externalId"] == f"{system}::{point}"
-
-
-@pytest.mark.parametrize(
-    ("args", "problem"),
-    [
-        ({"clients": {"cidr_blocks": ["10.0.0.0/8"]}}, "mount_targets: expected at least one mount target, got none"),
-        (
-            {"mount_targets": [{"availability_zone": "us-east-1"}]},
-            "mount_targets[0].availability_zone: expected an Availab",
-        ),
-        ({"mountTargets": []}, "mountTargets: unknown key; did you mean mount_targets?"),
-        ({"tags": {"nomad-csi:x": "y"}}, "tags.nomad-csi:x: expected no tag that begins with"),
-    ],
-)
-def test_wrong_arguments_of_a_file_system_make_nothing(cloud, args, problem):
-    """With the rules of the spec, and the names of the arguments."""
-    with pytest.raises(errors.SpecError) as caught:
-        cloud.settle(lambda: EfsFileSystem("data", args) and None)
-
-    assert f"\n  {problem}" in str(caught.value)
-    assert made(cloud, "FileSystem") == []

@@ -4,10 +4,9 @@ import json
 
 import pytest
 
-from nomad_csi import EbsSnapshots, EbsVolume, errors
+from nomad_csi import EbsSnapshots, EbsVolume
 
 EBS = {"plugin_id": "aws-ebs0", "availability_zone": "us-east-1a", "size_gib": 40}
-FILE_SYSTEM = "arn:aws:elasticfilesystem:us-east-1:123456789012:file-system/fs-0123456789abcdef0"
 KEY = "arn:aws:kms:us-east-1:123456789012:key/1"
 
 
@@ -44,20 +43,3 @@ def test_a_volume_is_tagged_by_the_output_of_a_schedule(cloud):
 
     tags = cloud.inputs("aws:ebs/volume:Volume", "mysql")["tags"]
     assert tags["nomad-csi:snapshots/nightly"] == "storage/prod"
-
-
-@pytest.mark.parametrize(
-    ("args", "line"),
-    [
-        ({}, "  expected exactly one of keep, keep_days, got none of them"),
-        ({"keep": 7, "every_hours": 5}, "every_hours: expected one of 1, 2, 3, 4, 6, 8, 12, 24, got 5"),
-        ({"keep": 7, "keeps": 1}, "keeps: unknown key; did you mean keep?"),
-    ],
-)  # fmt: skip
-def test_rejects_a_schedule_before_anything_is_declared(cloud, args, line):
-    """The rules of the spec hold for the component as well."""
-    with pytest.raises(errors.SpecError) as refused:
-        cloud.settle(lambda: EbsSnapshots("nightly", args) and None)
-
-    assert line in str(refused.value)
-    assert not any(made.token.startswith("aws:") for made in cloud.recorder.made)

@@ -1,16 +1,14 @@
 """The components are hosted beside the custom resources, and imported only when somebody asks for them."""
 
-import functools
 import json
 import subprocess
 import sys
 import types
 from importlib import metadata
 
-import pulumi
 import pytest
 
-from nomad_csi import components, errors
+from nomad_csi import components
 from nomad_csi.components import scope
 from nomad_csi.frame import registry
 from nomad_csi.provider import about, hosting
@@ -68,28 +66,6 @@ def test_a_copy_that_is_not_installed_has_the_version(monkeypatch):
     monkeypatch.setattr(metadata, "version", absent)
 
     assert about.version() == installed
-
-
-def test_refused_arguments_are_an_error_of_ours():
-    """It reaches the servicer as it is, which makes one line of it."""
-    inputs = {"pluginId": "aws-ebs0", "availabilityZone": "us-east-1a", "sizeGib": 0.5}
-
-    with pytest.raises(errors.SpecError, match=r"size_gib: expected a whole number, got 0\.5"):
-        _constructed(inputs)
-
-
-class _Mocks(pulumi.runtime.Mocks):
-    def new_resource(self, args):
-        return args.name, args.inputs
-
-    def call(self, args):
-        raise AssertionError(args.token)
-
-
-def _constructed(inputs):
-    pulumi.runtime.set_mocks(_Mocks(), project="shop", stack="dev")
-    program = functools.partial(hosting.Hosted().construct, "mysql", "nomad-csi:index:EbsVolume", inputs)
-    pulumi.runtime.test(lambda: program() and None)()
 
 
 def test_programs_share_nothing_and_components_of_one_share_what_is_declared_once():

@@ -23,7 +23,6 @@ MARK = "engine:emulator,nomad:emulator,aws:moto"
 PASSWORD = "canary-password-81b2"
 ACL_TOKEN = "canary-token-44fe"
 NEWS = {"name": "a", "labels": {"tier": "fast"}}
-VOLUME_URN = "urn:pulumi:dev::lab::nomad-csi:index:VolumeRegistration::mysql"
 
 
 def failure(call, request):
@@ -202,18 +201,6 @@ def test_diff_honours_what_the_program_ignores(plugin, scripted, urn):
     assert list(plugin.Diff(request).detailedDiff) == ["size"]
 
 
-def test_a_notice_of_what_the_program_ignores_is_not_shown(plugin, scripted, urn, engine):
-    """Nothing happens of what it says."""
-    scripted.notice = "drops a first"
-    new = wire.dump(NEWS | {"name": "b"})
-    request = provider_pb2.DiffRequest(urn=urn, id="a", old_inputs=wire.dump(NEWS), olds=wire.dump(NEWS), news=new)
-    request.ignoreChanges.append("name")
-
-    plugin.Diff(request)
-
-    assert engine.lines == []
-
-
 def test_create_preview_returns_the_id(plugin, scripted, urn):
     """What depends on the id is known in a preview, and nothing is made."""
     answer = plugin.Create(provider_pb2.CreateRequest(urn=urn, properties=wire.dump(NEWS), preview=True))
@@ -246,19 +233,6 @@ def test_a_preview_may_look_before_it_answers(plugin, preflights, urn):
 
     was = NEWS | {"state": "made"}
     assert preflights == [({}, NEWS), (was, NEWS), (was, NEWS | {"name": "b"})]
-
-
-def test_a_refusal_ends_a_preview(plugin, scripted, urn, monkeypatch):
-    """Before anything is taken away."""
-
-    def refuse(context, old_outputs, news):
-        raise errors.RefusedError("no CSI plugin of that id")
-
-    monkeypatch.setattr(scripted, "preflight", refuse, raising=False)
-
-    error = failure(plugin.Create, provider_pb2.CreateRequest(urn=urn, properties=wire.dump(NEWS), preview=True))
-
-    assert error.details() == "no CSI plugin of that id"
 
 
 def test_a_preview_does_not_look_at_a_cluster_that_is_not_known_yet(plugin, preflights, urn):
@@ -361,32 +335,6 @@ def test_read_of_what_is_gone_has_no_id(plugin, scripted, urn, monkeypatch):
     monkeypatch.setattr(scripted, "read", lambda *_: None)
 
     assert plugin.Read(provider_pb2.ReadRequest(urn=urn, id="a")).id == ""
-
-
-def test_read_without_nomad_keeps_what_is_recorded_and_warns(serve, engine):
-    """A preview with Nomad down says what it could not compare, and does not fail."""
-    plugin = serve({"NOMAD_ADDR": "http://127.0.0.1:9"})
-    inputs = {
-        "volumeId": "mysql",
-        "namespace": "prod",
-        "name": "mysql",
-        "externalId": "vol-1",
-        "pluginId": "ebs",
-        "capabilities": [{"accessMode": "single-node-writer", "attachmentMode": "file-system"}],
-        "secrets": {"password": PASSWORD},
-    }
-    outputs = inputs | {"controllerRequired": True}
-
-    answer = plugin.Read(
-        provider_pb2.ReadRequest(
-            urn=VOLUME_URN, id="prod/mysql", inputs=wire.dump(inputs), properties=wire.dump(outputs)
-        )
-    )
-
-    assert wire.load(answer.inputs) == (inputs, {"secrets"})
-    assert wire.load(answer.properties) == (outputs, {"secrets"})
-    line = "http://127.0.0.1:9 is not reachable: volume prod/mysql was not compared"
-    assert engine.lines == [(VOLUME_URN, line, False), (VOLUME_URN, "1 warning", True)]
 
 
 def test_update_gets_what_was_recorded(plugin, scripted, urn):

@@ -199,20 +199,7 @@ def test_secrets_are_decrypted_only_where_a_volume_has_some(stack):
     assert stack.decrypted == 0
 
 
-def test_secret_mount_flags_emulator_no_file_and_are_told(stack):
-    """What was marked secret is not committed."""
-    volume = next(each for each in stack.document["deployment"]["resources"] if each["urn"] == VOLUME)
-    volume["inputs"] = INPUTS | {"mountOptions": {"fsType": "ext4", "mountFlags": SEALED}}
-
-    found = eject.plan_ejection(stack, "dev")
-
-    assert found.remarks == (
-        "mountOptions.mountFlags of volume prod/mysql is secret and is not in any file: add it, or it is dropped",
-    )
-    assert "mount_flags" not in found.files["volumes/prod/mysql.volume.hcl"]
-
-
-@pytest.mark.parametrize("flags", [["noatime", SEALED], [["noatime"], {"of": SEALED}]])
+@pytest.mark.parametrize("flags", [SEALED, ["noatime", SEALED], [["noatime"], {"of": SEALED}]])
 def test_secrets_inside_of_other_values_are_in_no_file_and_are_told(stack, flags):
     """One value of a map, or one item of a list: what holds it is left out as a whole."""
     volume = next(each for each in stack.document["deployment"]["resources"] if each["urn"] == VOLUME)
@@ -295,15 +282,6 @@ def test_an_ejection_that_was_broken_off_goes_on(stack, tmp_path, run):
 
     assert [each["urn"] for each in stack.export()["deployment"]["resources"]] == [ROOT, OTHER_AWS, BUCKET]
     assert (tmp_path / "out/volumes/prod/mysql.volume.hcl").exists()
-
-
-def test_a_state_without_anything_of_ours_is_left_alone(stack):
-    """There is nothing to forget, and no file to write."""
-    stack.document["deployment"]["resources"] = [resource(ROOT), resource(BUCKET, id="logs", parent=ROOT)]
-
-    found = eject.plan_ejection(stack, "dev")
-
-    assert (found.forgotten, found.files) == ((), {})
 
 
 def test_two_jobs_of_one_name_get_two_files(stack):
