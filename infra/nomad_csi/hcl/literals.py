@@ -1,5 +1,5 @@
 """
-Decode quoted literals and heredocs like Nomad, for both dialects.
+Decode quoted strings and heredocs like Nomad, for both dialects.
 
 Source: hashicorp/hcl ``hcl/strconv/quote.go`` and ``hcl/token/token.go`` (version 1, tag v1.0.1-nomad-1);
 ``hclsyntax/parser.go`` and ``parser_template.go`` (v2.20.2-nomad-1); compared with both on random literals, 2026-08.
@@ -7,31 +7,25 @@ Source: hashicorp/hcl ``hcl/strconv/quote.go`` and ``hcl/token/token.go`` (versi
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 _ESCAPES = {'\\"': '"', "\\\\": "\\", "\\n": "\n", "\\r": "\r", "\\t": "\t"}
-_ESCAPE = r"""\\(?: ["\\nrt] | u[0-9a-fA-F]{4} | U[0-9a-fA-F]{8} )"""
-_HCL1_PART = re.compile(rf'(?P<escape>{_ESCAPE}) | (?P<template>\$\{{) | (?P<plain>[^"\\\n])', re.VERBOSE)
-_HCL2_PART = re.compile(
+_ESCAPE = re.compile(r"""\\(?:["\\nrt]|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})?""")
+"""An escape; the backslash alone is one that Nomad refuses."""
+
+_PART = re.compile(
     rf"""
-      (?P<escape>   {_ESCAPE} )
-    | (?P<doubled>  \$\$\{{ | %%\{{ )
+      (?P<doubled>   \$\$\{{ | %%\{{ )
     | \$\{{ \ *(?P<own> (?:var|local)\.[A-Za-z_][\w\-]* )\ * \}}
-    | (?P<variable> \$\{{ (?!(?:var|local)\.) [A-Za-z_][\w.\-]* (?:\["[^"\\\n$%]*"\])? \}} )
-    | (?P<plain>    [^"\\\n$%] | [$%](?!\{{) )
+    | (?P<variable>  \$\{{ (?!(?:var|local)\.) [A-Za-z_][\w.\-]* (?:\["[^"\\\n$%]*"\])? \}} )
+    | (?P<evaluated> [$%]\{{ )
+    | (?P<escape>    {_ESCAPE.pattern} )
     """,
     re.VERBOSE,
 )
-_HEREDOC_PART = re.compile(
-    r"""
-      (?P<doubled>   \$\$\{ | %%\{ )
-    | \$\{ \ *(?P<own> (?:var|local)\.[A-Za-z_][\w\-]* )\ * \}
-    | (?P<evaluated> \$\{(?![A-Za-z_][\w.\-]*\}) | \$\{(?=(?:var|local)\.) | %\{ )
-    | [^$%]+ | .
-    """,
-    re.DOTALL | re.VERBOSE,
-)
+"""What is more than its characters in a text of a job file."""
+
 WHOLE_VARIABLE = re.compile(r'"\$\{ *((?:var|local)\.[A-Za-z_][\w-]*) *\}"')
 """A quoted string of exactly one variable: it keeps the type of the variable."""
 
@@ -47,50 +41,50 @@ class NotEvaluatedError(Exception):
 
 
 def hcl1(literal: str) -> str:
-    """Return the value of *literal*, with its quotes, in a volume file; ``${...}`` is copied unchanged."""
-    text, parts, position = literal[1:-1], [], 0
-    while position < len(text):
-        match = _HCL1_PART.match(text, position)
-        if match is None:
-            raise LiteralError(r"one of the escapes \n \r \t \" \\ \u0000 \U00000000, and no line break")
-        position = _closing_brace(text, position) if match["template"] else match.end()
-        parts.append(_unescape(match[0]) if match["escape"] else text[match.start() : position])
-    return "".join(parts)
+    """Return the value of *literal*, a string or a heredoc of a volume file; ``${...}`` is copied unchanged."""
+    if literal.startswith("<<"):
+        if literal.startswith("<<-") or literal.rpartition("\n")[2].startswith((" ", "\t")):
+            raise LiteralError(
+                "<< and its end mark at the start of a line: any other indentation becomes part of the value"
+            )
+        return _lines(literal)
+    parts, text, position = [], literal[1:-1], 0
+    while (start := text.find("${", position)) >= 0:
+        end = _end_of_template(text, start)
+        parts += [_ESCAPE.sub(_unescape, text[position:start]), text[start:end]]
+        position = end
+    return "".join([*parts, _ESCAPE.sub(_unescape, text[position:])])
 
 
 def hcl2(literal: str, scope: Mapping[str, Any] = NOTHING) -> str:
     """
-    Return the value of *literal*, with its quotes, in a job file, before the client evaluates ``${node...}``.
+    Return the value of *literal*, a string or a heredoc of a job file, before the client evaluates ``${node...}``.
 
     *scope* has the values of ``var.name`` and ``local.name``. Other expressions that Nomad evaluates when it parses the
     job (functions, ``%{ if }``) raise `NotEvaluatedError`.
     """
-    return unicodedata.normalize("NFC", "".join(_hcl2_parts(literal[1:-1], scope)))
+    is_heredoc = literal.startswith("<<")
+
+    def value(match: re.Match[str]) -> str:
+        if match["own"]:
+            return _own(match["own"], scope)
+        if match["evaluated"]:
+            raise NotEvaluatedError
+        if match["escape"] and not is_heredoc:
+            return _unescape(match)
+        return match[0][1:] if match["doubled"] else match[0]
+
+    text = _lines(literal) if is_heredoc else literal[1:-1]
+    if literal.startswith("<<-"):
+        lines = text.split("\n")
+        width = min((len(line) - len(line.lstrip(" \t")) for line in lines if line.strip()), default=0)
+        text = "\n".join(line[width:] if line.strip() else line for line in lines)
+    return unicodedata.normalize("NFC", _PART.sub(value, text))
 
 
-def hcl1_heredoc(token: str) -> str:
-    """Return the lines of a heredoc of a volume file. Indentation is refused: the dialects read it differently."""
-    if token.startswith("<<-") or token.rstrip("\r\n").rpartition("\n")[2].startswith((" ", "\t")):
-        raise LiteralError(
-            "<< and its end mark at the start of a line: any other indentation becomes part of the value"
-        )
-    return _heredoc_body(token)
-
-
-def hcl2_heredoc(token: str, scope: Mapping[str, Any] = NOTHING) -> str:
-    """Return the lines of a heredoc of a job file; ``<<-`` removes the common indentation."""
-    body = _heredoc_body(token)
-    if token.startswith("<<-"):
-        body = _strip_indent(body)
-    return unicodedata.normalize("NFC", "".join(_heredoc_part(match, scope) for match in _HEREDOC_PART.finditer(body)))
-
-
-def _heredoc_part(match: re.Match[str], scope: Mapping[str, Any]) -> str:
-    if match["own"]:
-        return _own(match["own"], scope)
-    if match["evaluated"]:
-        raise NotEvaluatedError
-    return match[0][1:] if match["doubled"] else match[0]
+def _lines(heredoc: str) -> str:
+    _, _, lines = heredoc.partition("\n")
+    return lines[: lines.rfind("\n") + 1]
 
 
 def _own(name: str, scope: Mapping[str, Any]) -> str:
@@ -103,49 +97,23 @@ def _own(name: str, scope: Mapping[str, Any]) -> str:
     raise NotEvaluatedError
 
 
-def _strip_indent(body: str) -> str:
-    """Return *body* without the common indentation of its lines; blank lines do not count."""
-    lines = body.split("\n")
-    width = min((len(line) - len(line.lstrip(" \t")) for line in lines if line.strip()), default=0)
-    return "\n".join(line[width:] if line.strip() else line for line in lines)
-
-
-def _hcl2_parts(text: str, scope: Mapping[str, Any]) -> Iterator[str]:
-    position = 0
-    while position < len(text):
-        match = _HCL2_PART.match(text, position)
-        if match is None and text[position : position + 2] in {"${", "%{"}:
-            raise NotEvaluatedError
-        if match is None:
-            raise LiteralError(r"the escapes \n \r \t \" \\ \u0000 \U00000000 only")
-        position = match.end()
-        if match["doubled"]:
-            yield match[0][1:]
-        elif match["own"]:
-            yield _own(match["own"], scope)
-        else:
-            yield _unescape(match[0]) if match["escape"] else match[0]
-
-
-def _unescape(escape: str) -> str:
+def _unescape(match: re.Match[str]) -> str:
+    escape = match[0]
     if escape in _ESCAPES:
         return _ESCAPES[escape]
+    if escape == "\\":
+        raise LiteralError(r"the escapes \n \r \t \" \\ \u0000 \U00000000 only")
     try:
         return chr(int(escape.lstrip("\\uU"), base=16)).encode().decode()
     except (OverflowError, ValueError):
         raise LiteralError(r"the \u or \U escape of a Unicode character, not half a surrogate pair") from None
 
 
-def _closing_brace(text: str, start: int) -> int:
-    """Return the position after the ``}`` that closes the ``${`` at *start*, braces counted and quotes ignored."""
+def _end_of_template(text: str, start: int) -> int:
+    """Return the position behind the ``}`` that closes the ``${`` at *start*, braces counted and quotes ignored."""
     depth = 0
     for position in range(start + 1, len(text)):
         depth += (text[position] == "{") - (text[position] == "}")
         if depth == 0:
             return position + 1
-    raise LiteralError("a } for each ${, or Nomad reads the next lines as part of the value")
-
-
-def _heredoc_body(token: str) -> str:
-    _, _, lines = token.rstrip("\r\n").partition("\n")
-    return lines[: lines.rfind("\n") + 1]
+    return len(text)

@@ -7,14 +7,16 @@ Runtime variables of the client (``attr.kernel.name``) stay strings of the form 
 Source: hashicorp/hcl ``hcl/parser/parser.go`` (v1.0.1-nomad-1); ``hclsyntax/spec.md`` (v2.20.2-nomad-1), 2026-08.
 """
 
-import contextlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NoReturn, TypeVar
 
-from nomad_csi.hcl import literals, scan, values
+from nomad_csi import errors
+from nomad_csi.hcl import literals, source, tokens, values
+
+ResultT = TypeVar("ResultT")
 
 QUOTED_NAME_FIX = 'write a quoted name inside a map: segments = { "name" = "value" }'
 
@@ -23,31 +25,32 @@ _ONE_BLOCK_FIX = "write a topology block for each place"
 _MAP = "="
 """Instead of a block's type: a map, which HCL1 reads like a block."""
 
-_HCL1_NAME = re.compile(r"[^\W\d][\w.-]*")
-_NAME = re.compile(r"[^\W\d][\w-]*")
-_NUMBER = re.compile(r"\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])")
-_WORD = re.compile(r"[\w.]+")
+_NUMBER = re.compile(r"\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _REFERENCE = re.compile(r"(?:\.[^\W\d][\w-]*|\.\d+|\[\"[^\"\\\n$%]*\"\]|\[\d+\])+")
-_OPERATOR = re.compile(r"[+\-*%<>!&|?\[(.]|/(?!/)|==|=>")
-_KEY_OF_LOOP = re.compile(r"for[ \t]+[^\W\d]")
+_OPERATORS = frozenset("+-*/%<>!&|?[(.")
+_OPENERS, _CLOSERS = frozenset("{[("), frozenset("}])")
 _RUNTIME_ROOTS = frozenset({"attr", "device", "env", "meta", "node"})
 _WORDS = {"true": True, "false": False, "null": None}
 
 
-def parsed(text: str, dialect: scan.Dialect, scope: Mapping[str, Any]) -> "Parser":
-    """Return the parser of *text* with its content and its problems; *scope* has the values of variables."""
-    made = Parser(text=text, dialect=dialect, scope=scope)
-    with contextlib.suppress(scan.UnreadableError):  # the problem is in the list
-        made.found = made.json() if dialect == "json" else made.body("", "")
-    return made
+class UnreadableError(Exception):
+    """The rest of the text cannot be read; the problem is reported."""
 
 
 @dataclass(kw_only=True)
-class Parser(scan.Scanner):
+class Parser:
     """Parses one text, and collects its problems."""
+
+    text: str
+    dialect: tokens.Dialect
+
+    stream: list[tokens.Token]
+    """The tokens of the text, without comments and line ends."""
 
     scope: Mapping[str, Any] = field(default_factory=dict)
     """Values by ``var.name`` and ``local.name``."""
+
+    problems: list[errors.Problem] = field(default_factory=list)
 
     unknown: list[values.Unevaluated] = field(default_factory=list)
     """Expressions that only Nomad computes, in their order."""
@@ -58,301 +61,285 @@ class Parser(scan.Scanner):
     found: values.Map = field(default_factory=values.Map)
     """The content, as far as it could be read."""
 
-    def json(self) -> values.Map:
-        """Return the content of a text in JSON."""
-        self.skip()
-        found = self._value()
-        if not isinstance(found, values.Map):
-            self.report(0, "a JSON object")
-            return values.Map()
-        return found
+    _index: int = 0
+    _depth: int = 0
 
-    def body(self, closing: str, kind: str) -> values.Map:
-        """Return the attributes and blocks up to *closing*; *kind* is the type of the block, or `_MAP`."""
-        found = values.Map(self.line(self.position))
-        block_types: set[str] = set()
-        is_first = True
-        while True:
-            gap = self.skip()
-            if self._skip_to_end(closing):
-                return found
-            if not is_first and "\n" not in gap:
-                self._refuse_one_line()
-            self._item(found, block_types, kind)
-            is_first = False
-            if self.dialect == "volume":
-                self._skip_comma()
+    def parse(self) -> None:
+        """Read the content; the problems are in the list."""
+        try:
+            if self.dialect != "json":
+                self.found = self._body("", "")
+            elif self._token.kind == "{":
+                self.found = self._value()
+            else:
+                self._report(self._token, "a JSON object")
+        except UnreadableError:
+            pass
 
-    def _skip_to_end(self, closing: str) -> bool:
-        """Return whether *closing* is at the position, and skip it; empty *closing*: whether the file ends."""
-        if self.position >= len(self.text) and not closing:
-            return True
-        if self.peek() != closing:
+    # Tokens.
+
+    @property
+    def _token(self) -> tokens.Token:
+        return self.stream[self._index]
+
+    @property
+    def _is_on_new_line(self) -> bool:
+        """Whether the token is on another line than the one before it."""
+        return self._token.line > self.stream[self._index - 1].last_line
+
+    def _next(self) -> tokens.Token:
+        """Return the token, and skip it; stop reading at the end of the file."""
+        token = self._token
+        if token.kind == "end":
+            self._fail()
+        self._index += 1
+        return token
+
+    def _skip(self, text: str) -> bool:
+        """Skip the token if it is *text*, empty for the end, and return whether it is."""
+        if self._token.text != text:
             return False
-        self.position += 1
+        self._index += text != ""
         return True
 
-    def _skip_comma(self) -> None:
-        """Skip the comma that HCL1 allows after an item."""
-        self.skip()
-        if self.text.startswith(",", self.position):
-            self.position += 1
+    def _report(self, token: tokens.Token, allowed: str, got: str = "", fix: str = "") -> None:
+        place = source.place(self.text, token.start)
+        self.problems.append(errors.Problem(path=place, got=got, allowed=allowed, fix=fix))
+
+    def _fail(self, fix: str = "") -> NoReturn:
+        """Report a syntax error at the token, and stop reading."""
+        self._report(self._token, "what HCL allows there", tokens.seen(self.text, self._token.start), fix)
+        raise UnreadableError
+
+    # Bodies.
+
+    def _body(self, closing: str, kind: str) -> values.Map:
+        """Return the attributes and blocks up to *closing*; *kind* is the type of the block, or `_MAP`."""
+        found = values.Map(self._token.line if closing else 1)
+        block_types: set[str] = set()
+        first = self._index
+        while not self._skip(closing):
+            self._refuse_one_line(first)
+            self._item(found, block_types, kind)
+            if self.dialect == "volume":
+                self._skip(",")
+        return found
+
+    def _refuse_one_line(self, first: int) -> None:
+        """Report an entry on the line of the one before it, which only HCL1 allows; not the *first*."""
+        is_further = self._index > first and self._token.kind != "end"
+        if self.dialect != "volume" and is_further and not self._is_on_new_line:
+            self._report(self._token, "a line for each attribute, block and key", "two on one line")
 
     def _item(self, found: values.Map, block_types: set[str], kind: str) -> None:
         """Read one attribute or block into *found*."""
-        start = self.position
+        start = self._token
         names = [self._name(may_be_quoted=self.dialect == "volume")]
-        while True:
-            self.skip_to_sign()
-            sign = self.peek()
-            if sign == "=" and len(names) == 1:
-                self.position += 1
+        while self.dialect == "volume" or not self._is_on_new_line:
+            if len(names) == 1 and self._skip("="):
                 self._attribute(found, names[0], start, kind)
                 return
-            if sign == "{":
-                self.position += 1
+            if self._skip("{"):
                 self._block(found, names, start, block_types)
                 return
-            if sign != '"' and not _NAME.match(self.text, self.position):
-                self.fail(self.position)
             names.append(self._name(may_be_quoted=True))
+        self._fail()
 
     def _name(self, *, may_be_quoted: bool) -> str:
-        if self.peek() == '"':
-            if not may_be_quoted:
-                self.fail(self.position, QUOTED_NAME_FIX)
+        token = self._token
+        if token.kind == "string" and may_be_quoted:
             found = self._string()
             return found if isinstance(found, str) else ""
-        pattern = _HCL1_NAME if self.dialect == "volume" else _NAME
-        return self.take(pattern)
+        if token.kind != "name":
+            self._fail(QUOTED_NAME_FIX if token.kind == "string" else "")
+        return self._next().text
 
-    def _attribute(self, found: values.Map, name: str, start: int, kind: str) -> None:
-        if kind == "validation" or (kind == "variable" and name != "default"):
-            self.skip_to_sign()
-            begin = self.position
-            self.skip_expression()
-            if name == "type":
-                found.put(name, self.text[begin : self.position].strip(), self.line(start))
-            return
-        self.skip_to_sign()
+    def _attribute(self, found: values.Map, name: str, start: tokens.Token, kind: str) -> None:
+        before = len(self.unknown)
         value = self._value()
+        if kind in {"variable", "validation"}:
+            del self.unknown[before:]  # a type and a condition are no values of the job
         if name not in found:
-            found.put(name, value, self.line(start))
+            found.put(name, value, start.line)
         elif kind == _MAP:
-            self.report(start, "each key once", f"{name!a} again", _ONE_BLOCK_FIX if "/" in name else "")
+            self._report(start, "each key once", f"{name!a} again", _ONE_BLOCK_FIX if "/" in name else "")
         else:
             self.is_twice |= name == "id" and not kind
-            self.report(start, "each name once", f"{name} again")
+            self._report(start, "each name once", f"{name} again")
 
-    def _block(self, found: values.Map, names: list[str], start: int, block_types: set[str]) -> None:
+    def _block(self, found: values.Map, names: list[str], start: tokens.Token, block_types: set[str]) -> None:
         name, *labels = names
         is_dynamic = self.dialect == "job" and name == "dynamic"
         before = len(self.unknown)
-        content = self.nested(lambda: self.body("}", name))
-        content.line = self.line(start)
+        content = self._nested(lambda: self._body("}", name))
+        content.line = start.line
         if labels:
             content[values.LABELS] = labels
         if is_dynamic:
             name = "".join(labels)
             del self.unknown[before:]
         if name in found and name not in block_types:
-            self.report(start, "each name once", f"{name} again")
+            self._report(start, "each name once", f"{name} again")
             return
         block_types.add(name)
         if name not in found:
-            found.put(name, values.Items(self.line(start)), self.line(start))
+            found.put(name, values.Items(start.line), start.line)
         item = self._not_known(start, f'dynamic "{name}"') if is_dynamic else content
-        found.written(name).put(item, self.line(start))
+        found.written(name).put(item, start.line)
+
+    # Values.
+
+    def _nested(self, read: Callable[[], ResultT]) -> ResultT:
+        """Return the result of *read*, called one level deeper."""
+        self._depth += 1
+        if self._depth > tokens.DEPTH_LIMIT:
+            self.problems.append(tokens.TOO_DEEP)
+            raise UnreadableError
+        try:
+            return read()
+        finally:
+            self._depth -= 1
 
     def _value(self) -> Any:
         """Return the value of an expression; what only Nomad computes, as `values.Unevaluated`."""
-        start, before = self.position, len(self.unknown)
-        value = self.nested(self._term)
-        if self.dialect == "job" and self.text[start : start + 2] != "<<" and self._continues():
+        start, before = self._index, len(self.unknown)
+        value = self._nested(self._term)
+        token = self._token
+        is_operator = token.kind in _OPERATORS or self.text.startswith(("==", "=>"), token.start)
+        if self.dialect == "job" and is_operator and not self._is_on_new_line:
             del self.unknown[before:]
             return self._skipped(start)
         return value
 
-    def _continues(self) -> bool:
-        before = self.position
-        self.skip_inline()
-        position, self.position = self.position, before
-        return _OPERATOR.match(self.text, position) is not None
-
     def _term(self) -> Any:
-        sign = self.peek()
-        if sign == '"':
-            return self._string()
-        if sign == "[":
-            return self._list()
-        if sign == "{":
-            self.position += 1
-            return self.body("}", _MAP) if self.dialect == "volume" else self._object()
-        if sign == "-":
-            return self._negative()
-        if sign.isdigit():
-            return self._number()
-        if self.text.startswith("<<", self.position) and self.dialect != "json":
-            return self._heredoc()
-        if _NAME.match(self.text, self.position):
-            return self._named()
-        if self.dialect != "job" or sign not in {"!", "("}:
-            self.fail(self.position)
-        return self._skipped(self.position)
-
-    def _negative(self) -> Any:
-        start = self.position
-        self.position += 1
-        self.skip_inline()
-        if self.peek().isdigit():
-            return -self._number()
-        if self.dialect != "job":
-            self.fail(self.position)
+        token, start = self._token, self._index
+        match token.kind:
+            case "string" | "heredoc":
+                return self._string()
+            case "number":
+                return self._number()
+            case "name":
+                return self._named()
+            case "[":
+                return self._list()
+            case "{" if self.dialect == "volume":
+                self._index += 1
+                return self._body("}", _MAP)
+            case "{":
+                return self._object()
+            case "-":
+                self._index += 1
+                if self._token.kind == "number":
+                    return -self._number()
+                self._index = start
+        if self.dialect != "job" or token.kind not in {"!", "(", "-"}:
+            self._fail()
         return self._skipped(start)
 
     def _number(self) -> int | float:
-        start = self.position
-        match = _NUMBER.match(self.text, start)
-        word = _WORD.match(self.text, start)
-        source = match[0] if match else (word[0] if word else "")
-        self.position += len(source)
-        if match is None:
-            self.report(start, "a number of decimal digits", source)
+        token = self._next()
+        digits = token.text
+        if not _NUMBER.fullmatch(digits):
+            self._report(token, "a number of decimal digits", digits)
             return 0
-        if len(source) > 1 and source[0] == "0" and source[1].isdigit():
-            self.report(start, "a number without leading zeros, which HCL1 reads as octal", source)
-        return int(source) if source.isdigit() else float(source)
+        if len(digits) > 1 and digits[0] == "0" and digits[1].isdigit():
+            self._report(token, "a number without leading zeros, which HCL1 reads as octal", digits)
+        return int(digits) if digits.isdigit() else float(digits)
 
     def _named(self) -> Any:
         """Return the value of a word: true, false, null, a variable of the file, a runtime variable of the client."""
-        start = self.position
-        word = self.take(_NAME)
+        start, token = self._index, self._next()
+        word = token.text
         if word in _WORDS and not (word == "null" and self.dialect == "volume"):
             return _WORDS[word]
         if self.dialect != "job":
-            self.report(start, "a text in quotes, a number, true, false, a list or a map", word)
+            self._report(token, "a text in quotes, a number, true, false, a list or a map", word)
             return ""
-        match = _REFERENCE.match(self.text, self.position)
+        match = _REFERENCE.match(self.text, token.end)
         path = word + (match[0] if match else "")
-        if match:
-            self.position = match.end()
+        while self._token.kind != "end" and self._token.start < token.start + len(path):
+            self._index += 1
         if path in self.scope:
             return self.scope[path]
         if (word in _RUNTIME_ROOTS and match) or word.startswith("NOMAD_"):
             return f"${{{path}}}"
         return self._skipped(start)
 
+    def _is_loop(self) -> bool:
+        """Return whether the token begins a ``for`` expression, not a key of that name."""
+        is_for = self.dialect == "job" and self._token.text == "for"
+        return is_for and self.stream[self._index + 1].kind == "name"
+
     def _list(self) -> Any:
-        start = self.position
-        found = values.Items(self.line(start))
-        self.position += 1
-        self.skip()
-        if self.dialect == "job" and _KEY_OF_LOOP.match(self.text, self.position):
-            return self._loop(start)
-        while self.peek() != "]":
-            line = self.line(self.position)
+        start, found = self._index, values.Items(self._next().line)
+        if self._is_loop():
+            return self._skipped(start)
+        while not self._skip("]"):
+            line = self._token.line
             found.put(self._value(), line)
-            self.skip()
-            if self.peek() == ",":
-                self.position += 1
-                self.skip()
-            elif self.peek() != "]":
-                self.fail(self.position)
-        self.position += 1
+            if not self._skip(",") and self._token.kind != "]":
+                self._fail()
         return found
 
     def _object(self) -> Any:
-        start = self.position - 1
-        found = values.Map(self.line(start))
-        self.skip()
-        if self.dialect == "job" and _KEY_OF_LOOP.match(self.text, self.position):
-            return self._loop(start)
-        while self.peek() != "}":
-            if self.peek() == "(":
-                return self._loop(start)  # a computed key may be any key
+        start, found = self._index, values.Map(self._next().line)
+        if self._is_loop():
+            return self._skipped(start)
+        first = self._index
+        while not self._skip("}"):
+            if self._token.kind == "(":
+                return self._skipped(start)  # a computed key may be any key
+            if self.stream[self._index - 1].kind != ",":
+                self._refuse_one_line(first)
             self._entry(found)
-            gap = self.skip()
-            if self.peek() == ",":
-                self.position += 1
-                self.skip()
-            elif self.peek() != "}" and "\n" not in gap:
-                self._refuse_one_line()
-        self.position += 1
+            self._skip(",")
         return found
 
     def _entry(self, found: values.Map) -> None:
-        start = self.position
-        key = self._key()
-        self.skip_inline()
-        if self.peek() not in {"=", ":"}:
-            self.fail(self.position)
-        self.position += 1
-        self.skip()
+        start = self._token
+        key = str(self._number()) if start.kind == "number" else self._name(may_be_quoted=True)
+        if not self._skip("=") and not self._skip(":"):
+            self._fail()
         value = self._value()
         if key in found:
-            self.report(start, "each key once", f"{key!a} again")
+            self._report(start, "each key once", f"{key!a} again")
         else:
-            found.put(key, value, self.line(start))
-
-    def _key(self) -> str:
-        if self.peek() == '"':
-            found = self._string()
-            return found if isinstance(found, str) else ""
-        return str(self._number()) if self.peek().isdigit() else self.take(_NAME)
-
-    def _loop(self, start: int) -> values.Unevaluated:
-        """Return the list or the map that starts at *start*, unread."""
-        self.position = start
-        self.skip_brackets()
-        return self._not_known(start)
+            found.put(key, value, start.line)
 
     def _string(self) -> Any:
-        """Return the quoted string at the position; the variable's value if it consists of one variable."""
-        start = self.position
-        end = self.end_of_string(start)
-        self.position = end
-        source = self.text[start:end]
+        """Return the string or heredoc at the position; the variable's value if it consists of one variable."""
+        token = self._next()
         if self.dialect == "json":
-            return json.loads(source, strict=False)
-        whole = literals.WHOLE_VARIABLE.fullmatch(source) if self.dialect == "job" else None
+            return json.loads(token.text, strict=False)
+        whole = literals.WHOLE_VARIABLE.fullmatch(token.text) if self.dialect == "job" else None
         if whole and whole[1] in self.scope:
             return self.scope[whole[1]]
-        return self._decoded(source, start)
+        return self._decoded(token)
 
-    def _heredoc(self) -> Any:
-        start = self.position
-        match = scan.HEREDOCS[self.dialect].match(self.text, start)
-        if match is None:
-            self.fail(start)
-        self.position = match.end()
-        return self._decoded(match[0], start, is_heredoc=True)
-
-    def _decoded(self, source: str, start: int, *, is_heredoc: bool = False) -> Any:
+    def _decoded(self, token: tokens.Token) -> Any:
         try:
-            if self.dialect == "job":
-                return (literals.hcl2_heredoc if is_heredoc else literals.hcl2)(source, self.scope)
-            return (literals.hcl1_heredoc if is_heredoc else literals.hcl1)(source)
+            return literals.hcl2(token.text, self.scope) if self.dialect == "job" else literals.hcl1(token.text)
         except literals.NotEvaluatedError:
-            return self._not_known(start)
+            return self._not_known(token)
         except literals.LiteralError as error:
-            self.report(start, str(error))
+            self._report(token, str(error))
             return ""
 
-    def _refuse_one_line(self) -> None:
-        """Report an entry on the line of the one before it, which only HCL1 allows."""
-        if self.dialect != "volume":
-            self.report(self.position, "a line for each attribute, block and key", "two on one line")
-
     def _skipped(self, start: int) -> values.Unevaluated:
-        """Skip the expression at *start*, which only Nomad computes, and return it."""
-        self.position = start
-        self.skip_expression()
-        return self._not_known(start)
+        """Skip the expression at *start*, which only Nomad computes, to its end on a line, and return it."""
+        self._index, depth = start, 0
+        while depth or not (self._index > start and self._is_on_new_line):
+            kind = self._token.kind
+            if depth == 0 and (kind in {",", "end"} or kind in _CLOSERS):
+                break
+            depth += (kind in _OPENERS) - (kind in _CLOSERS)
+            self._next()
+        return self._not_known(self.stream[start])
 
-    def _not_known(self, start: int, text: str = "") -> values.Unevaluated:
+    def _not_known(self, start: tokens.Token, text: str = "") -> values.Unevaluated:
         """Note and return *text*, else that from *start* up to the position: its value is not known."""
-        text = text or self.text[start : self.position].strip()
+        text = text or self.text[start.start : self.stream[self._index - 1].end]
         is_quoted = text.startswith('"') and text.endswith('"')
-        found = values.Unevaluated(text[1:-1] if is_quoted else text, self.line(start))
+        found = values.Unevaluated(text[1:-1] if is_quoted else text, start.line)
         self.unknown.append(found)
         return found

@@ -22,13 +22,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 from nomad_csi import errors
-from nomad_csi.hcl import parser, scan, source, values
+from nomad_csi.hcl import parser, source, tokens, values
 
 _TWO_VOLUMES = errors.Problem(
     path="", got="two", allowed="one volume in a file", fix="write a file for each: Nomad would keep parts of both"
 )
 
-_PASSES = 3
+_PASSES = 4
 """The first pass yields variables, the second locals that use variables, the third locals that use locals."""
 
 _VARIABLE_PREFIX = "NOMAD_VAR_"
@@ -86,7 +86,7 @@ def read_volume(text: str, name: str = "the volume file") -> values.Map:
     return reading(text, name, "volume").content
 
 
-def reading(text: str, name: str, dialect: scan.Dialect, given: Given = NOTHING_GIVEN) -> Reading:
+def reading(text: str, name: str, dialect: tokens.Dialect, given: Given = NOTHING_GIVEN) -> Reading:
     """
     Return the content of *text*. JSON is detected by its first character.
 
@@ -97,7 +97,7 @@ def reading(text: str, name: str, dialect: scan.Dialect, given: Given = NOTHING_
     is_json = text.lstrip()[:1] in {"{", "["}
     if is_json:
         _check_json(text, name)
-    parsed = _parsed(text, "json" if is_json else dialect, given)
+    parsed = _parsed(text, name, "json" if is_json else dialect, given)
     if dialect == "volume" and parsed.is_twice:
         raise errors.SpecError((_TWO_VOLUMES,), source=name)
     if parsed.problems:
@@ -129,14 +129,17 @@ def given_variables(environment: Mapping[str, str], files: Iterable[Path], optio
     return Given(texts={name: value for name, value in texts.items() if name not in found}, values=found)
 
 
-def _parsed(text: str, dialect: scan.Dialect, given: Given) -> parser.Parser:
+def _parsed(text: str, name: str, dialect: tokens.Dialect, given: Given) -> parser.Parser:
+    stream = [token for token in tokens.tokenize(text, dialect, name) if token.kind not in {"comment", "newline"}]
     scope: dict[str, Any] = {}
-    for _ in range(_PASSES if dialect == "job" else 0):
-        known = _scope(parser.parsed(text, dialect, scope).found, given)
+    for _ in range(_PASSES):
+        found = parser.Parser(text=text, dialect=dialect, stream=stream, scope=scope)
+        found.parse()
+        known = _scope(found.found, given) if dialect == "job" else scope
         if known == scope:
             break
         scope = known
-    return parser.parsed(text, dialect, scope)
+    return found
 
 
 def _scope(found: values.Map, given: Given) -> dict[str, Any]:
@@ -161,12 +164,15 @@ def _variable(name: str, variable: values.Map, given: Given) -> Any:
         return given.values[name]
     if name not in given.texts:
         return variable.written("default") if "default" in variable else _NOT_GIVEN
-    text, kind = given.texts[name], variable.get("type", "string")
+    text, kind = given.texts[name], variable.written("type") or "string"
     if kind in {"string", "any"}:
         return text
-    parsed = parser.parsed(f"value = {text}", "job", {})
-    if parsed.problems or "value" not in parsed.found:
-        problem = errors.Problem(path=f"var.{name}", got=ascii(text), allowed=f"a value of type {kind}")
+    problem = errors.Problem(path=f"var.{name}", got=ascii(text), allowed=f"a value of type {kind}")
+    try:
+        parsed = _parsed(f"value = {text}", "", "job", NOTHING_GIVEN)
+    except errors.SpecError:
+        parsed = None
+    if parsed is None or parsed.problems or "value" not in parsed.found:
         raise errors.SpecError((problem,), source="the variables given")
     return parsed.found.written("value")
 
@@ -187,7 +193,7 @@ def _check_json(text: str, name: str) -> None:
         where = f"line {error.lineno}, column {error.colno}"
         problem = errors.Problem(path=where, got=error.msg[0].lower() + error.msg[1:], allowed="JSON")
     except RecursionError:
-        problem = scan.TOO_DEEP
+        problem = tokens.TOO_DEEP
     else:
         return
     raise errors.SpecError((problem,), source=name)

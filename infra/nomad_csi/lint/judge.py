@@ -114,7 +114,7 @@ def judge(files: Sequence[parsed.File]) -> tuple[Finding, ...]:
     """Return the findings for *files*, in their order, by line."""
     order = {file.name: index for index, file in enumerate(files)}
     found = {*_lint_files(files), *_lint_subjects(model.subjects_of(files))}
-    return tuple(sorted(found, key=lambda item: (order[item.file], item.line, item.code, item.found)))
+    return tuple(sorted(found, key=lambda item: (order[item.file], item.line, item.code, item.subject, item.found)))
 
 
 def lint_with_driver(file: parsed.File, driver: drivers.Driver) -> tuple[Finding, ...]:

@@ -1,0 +1,140 @@
+"""
+The tokens of a text: strings, heredocs, numbers, names, signs, comments and line ends, each with its line.
+
+Source: hashicorp/hcl ``hcl/scanner/scanner.go`` (v1.0.1-nomad-1); ``hclsyntax/spec.md`` (v2.20.2-nomad-1), 2026-08.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Literal, NamedTuple, NoReturn
+
+from nomad_csi import errors
+from nomad_csi.hcl import source
+
+Dialect = Literal["job", "volume", "json"]
+"""HCL2, HCL1, and JSON instead of either."""
+
+DEPTH_LIMIT = 100
+"""Levels of brackets; Nomad's own files have about ten."""
+
+TOO_DEEP = errors.Problem(path="", got="hundreds of levels", allowed="a file with a few levels of brackets")
+
+_TEXTS = {
+    "job": re.compile(r'(?:[^"\\\n$%]|\\[^\n]|\$\$\{|%%\{|[$%](?!\{))*'),
+    "volume": re.compile(r'(?:[^"\\\n$]|\\[^\n]|\$(?!\{))*'),
+    "json": re.compile(r'(?:[^"\\]|\\.)*'),
+}
+"""Quoted text up to the closing quote or a template, by dialect."""
+
+_TOKENS = {
+    dialect: re.compile(
+        rf"""
+          (?P<space>   [ \t\r]+ )
+        | (?P<newline> \n )
+        | (?P<comment> (?:\#|//) [^\n]* | /\*(?s:.*?)\*/ )
+        | (?P<heredoc> {heredoc} )
+        | (?P<number>  \d+(?:\.\d+)?[eE][+-]?\d+(?![\w.]) | \d[\w.]* )
+        | (?P<name>    {name} )
+        | (?P<sign>    (?s:.) )
+        """,
+        re.VERBOSE,
+    )
+    for dialect, heredoc, name in (
+        (
+            "job",
+            r"<<-?(?P<marker>[^\W\d][\w-]*)\r?\n(?:[^\n]*\n)*?[ \t]*(?P=marker)(?=[ \t]*(?:\r?\n|\Z))",
+            r"[^\W\d][\w-]*",
+        ),
+        (
+            "volume",
+            r"<<-?(?P<marker>[^\W\d][\w-]*)\r?\n(?:[^\n]*\n)*?[ \t]*(?P=marker)(?=\r?\n|\Z)",
+            r"[^\W\d][\w.-]*",
+        ),
+        ("json", "(?!)", r"[^\W\d][\w-]*"),
+    )
+}
+
+
+class Token(NamedTuple):
+    """One token."""
+
+    kind: str
+    """``string``, ``heredoc``, ``number``, ``name``, ``comment``, ``newline``, ``end``; of a sign, the sign itself."""
+
+    text: str
+    start: int
+    """Position of its first character."""
+
+    line: int
+
+    @property
+    def end(self) -> int:
+        """Position behind it."""
+        return self.start + len(self.text)
+
+    @property
+    def last_line(self) -> int:
+        """Line on which it ends."""
+        return self.line + self.text.count("\n")
+
+
+def tokenize(text: str, dialect: Dialect, name: str) -> Iterator[Token]:
+    """
+    Yield the tokens of *text*, without the space between them; the last is ``end``. *name* is the file's, for errors.
+
+    Raises `errors.SpecError` for a string or a template that does not end.
+    """
+    position, line, pattern = 0, 1, _TOKENS[dialect]
+    while position < len(text):
+        match = pattern.match(text, position)
+        kind = match.lastgroup if match else None
+        if match is None or kind is None:
+            raise AssertionError("a sign is any character")
+        found = match[0]
+        if found == '"':
+            kind, found = "string", text[position : _end_of_string(text, position, dialect, name)]
+        if kind != "space":
+            yield Token(found if kind == "sign" else kind, found, position, line)
+        position += len(found)
+        line += found.count("\n")
+    yield Token("end", "", position, line)
+
+
+def seen(text: str, position: int) -> str:
+    """Return the character of *text* at *position*, in the form for problems."""
+    return ascii(text[position]) if position < len(text) else "the end of the file"
+
+
+def _end_of_string(text: str, start: int, dialect: Dialect, name: str, depth: int = 0) -> int:
+    """Return the position behind the quoted string that starts at *start*."""
+    if depth > DEPTH_LIMIT:
+        raise errors.SpecError((TOO_DEEP,), source=name)
+    position = start + 1
+    while True:
+        match = _TEXTS[dialect].match(text, position)
+        position = match.end() if match else position
+        if text.startswith('"', position):
+            return position + 1
+        if text[position : position + 2] not in {"${", "%{"}:
+            allowed = f"a quote that closes the one at {source.place(text, start)}"
+            _refuse(text, position, allowed, seen(text, position), name)
+        position = _end_of_template(text, position, dialect, name, depth)
+
+
+def _end_of_template(text: str, start: int, dialect: Dialect, name: str, depth: int) -> int:
+    """Return the position behind the ``}`` that closes the template at *start*; HCL1 ignores quotes in it."""
+    levels, position = 1, start + 2
+    while levels and position < len(text):
+        if text[position] == '"' and dialect == "job":
+            position = _end_of_string(text, position, dialect, name, depth + 1)
+            continue
+        levels += (text[position] == "{") - (text[position] == "}")
+        position += 1
+    if levels or (dialect == "volume" and "\n" in text[start:position]):
+        _refuse(text, start, "a } for each ${, or Nomad reads the next lines as part of the value", "", name)
+    return position
+
+
+def _refuse(text: str, position: int, allowed: str, got: str, name: str) -> NoReturn:
+    problem = errors.Problem(path=source.place(text, position), got=got, allowed=allowed)
+    raise errors.SpecError((problem,), source=name)
