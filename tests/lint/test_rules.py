@@ -150,7 +150,7 @@ WRONG = [
     wrong("parameter-value-unknown", STRICT_VOLUME, 'type = "a"', 'type = "c"', 17),
     wrong("parameter-missing", CREATED, 'type = "a"', "", 12),
     wrong("parameter-unknown", STRICT_VOLUME, 'type = "a"', 'kind = "a"', 17),
-    wrong("secret-in-file", VOLUME, "context = {", 'secrets = {\n  password = "hunter2"\n}\ncontext = {', 22),
+    wrong("secret-in-file", VOLUME, "context = {", 'secrets = {\n  password = "hunter2"\n}\ncontext = {', 23),
     wrong("mount-options-on-block", VOLUME, '"file-system"', '"block-device"', 10),
     wrong(
         "mount-flag-refused",

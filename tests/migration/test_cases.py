@@ -181,8 +181,8 @@ def test_the_volume_of_the_wiki_comes_out_as_nomad_wants_it_today():
     adoption = adopt.adopt(load([name]))
     changed = [remark.text for remark in adoption.remarks if remark.kind == "changed"]
     assert changed == [
-        "access_mode and attachment_mode at the top of the file, which current Nomad drops, become a capability",
-        "context as a block becomes a map",
+        "access_mode and attachment_mode at the top of the file, which current Nomad drops; move them into a capability",
+        "context as a block; write context = { ... }",
     ]
 
     assert [remark.text for remark in adoption.remarks if remark.kind == "missing"] == [

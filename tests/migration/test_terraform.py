@@ -122,7 +122,7 @@ def test_secrets_of_the_state_go_nowhere():
 
     assert "hunter2" not in json.dumps(adoption.document) + "".join(said)
     assert any(
-        "left out: the secrets key: pass them by `apply --secrets`, or as Pulumi config secrets" in line
+        "left out: a secret in clear under secrets: key; rotate it, and pass it by `apply --secrets`" in line
         for line in said
     )
 

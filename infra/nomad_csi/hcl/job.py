@@ -20,13 +20,16 @@ _NANOSECONDS = 1_000_000_000
 
 
 class _TextOfBody:
-    """A text of the body, by the field's own name; empty where there is none."""
+    """A text of the body, by the field's own name."""
+
+    def __init__(self, default: str = "") -> None:
+        self.default = default
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
     def __get__(self, block: "Block", owner: type | None = None) -> str:
-        return text(block.body, self.name)
+        return text(block.body, self.name) or self.default
 
 
 @dataclass(frozen=True)
@@ -48,8 +51,7 @@ class CsiPluginBlock(Block):
     type = _TextOfBody()
     """``controller``, ``node`` or ``monolith`` in a valid file."""
 
-    mount_dir = _TextOfBody()
-    """Empty: Nomad's default, ``/csi``."""
+    mount_dir = _TextOfBody("/csi")
 
     stage_publish_base_dir = _TextOfBody()
 
@@ -157,10 +159,7 @@ class JobFile(Block):
         """Its id, which is its label where it names none."""
         return shown(self.body, "id") or self.name
 
-    @property
-    def type(self) -> str:
-        """``service`` where it names none."""
-        return text(self.body, "type") or "service"
+    type = _TextOfBody("service")
 
     @property
     def groups(self) -> tuple[GroupBlock, ...]:

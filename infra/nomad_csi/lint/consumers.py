@@ -1,6 +1,5 @@
 """Check how a job requests a volume."""
 
-import dataclasses
 from collections.abc import Iterator
 
 from nomad_csi.findings import Finding
@@ -12,34 +11,22 @@ from nomad_csi.spec import names
 _NO_MOUNTS = frozenset({"raw_exec", "qemu"})
 
 
-def check_job(job: jobs.JobFile) -> Iterator[Finding]:
-    """Yield findings for the volume blocks of *job*, of any type, and for mounts without one."""
-    for group in job.groups:
-        requests = jobs.labelled(group.body, "volume")
-        known = {label for request in requests for label in request.labels}
-        found = [item for task in group.tasks for item in _undefined(task, known)]
-        found += [item for request in requests for item in _host_volume(request)]
-        for item in found:
-            yield dataclasses.replace(item, subject=f"group {group.name} of job {job.id}")
-
-
-def _host_volume(request: values.Map) -> Iterator[Finding]:
-    """Yield findings for a request of a host volume that Nomad accepts and does not serve as its pages say."""
-    if request.get("type") != "host":
-        return
-    if request.get("per_alloc") is True:
-        yield finding_at_line("host-volume-per-alloc", request.at("per_alloc"), "per_alloc with a host volume")
-    if request.get("sticky") is True:
-        yield finding_at_line("host-volume-sticky", request.at("sticky"), "sticky with a host volume")
-
-
-def _undefined(task: jobs.TaskBlock, known: set[str]) -> Iterator[Finding]:
-    for block in values.blocks(task.body, "volume_mount"):
-        name = jobs.text(block, "volume")
-        if name and name not in known:
-            has = f"the group has {', '.join(sorted(known))}" if known else "the group has no volume block"
-            found = f"{name!a} in a volume_mount of task {task.name}; {has}"
-            yield finding_at_line("mount-volume-unknown", block.at("volume"), found)
+def check_group(group: jobs.GroupBlock) -> Iterator[Finding]:
+    """Yield findings for the volume blocks of *group*, of any type, and for mounts without one."""
+    requests = jobs.labelled(group.body, "volume")
+    known = {label for request in requests for label in request.labels}
+    has = f"the group has {', '.join(sorted(known))}" if known else "the group has no volume block"
+    for task in group.tasks:
+        for block in values.blocks(task.body, "volume_mount"):
+            name = jobs.text(block, "volume")
+            if name and name not in known:
+                found = f"{name!a} in a volume_mount of task {task.name}; {has}"
+                yield finding_at_line("mount-volume-unknown", block.at("volume"), found)
+    # What Nomad accepts of a host volume, and does not serve as its pages say.
+    for request in requests:
+        for name, code in (("per_alloc", "host-volume-per-alloc"), ("sticky", "host-volume-sticky")):
+            if request.get("type") == "host" and request.get(name) is True:
+                yield finding_at_line(code, request.at(name), f"{name} with a host volume")
 
 
 def _modes(consumer: Consumer) -> Iterator[Finding]:
@@ -53,7 +40,7 @@ def _modes(consumer: Consumer) -> Iterator[Finding]:
             yield finding_at_line("claim-mode-unknown", body.at(name), found, f"use one of {', '.join(known)}")
             return
     if consumer.volume is not None and consumer.volume.modes:
-        served = [(first, second) for first, second, _ in consumer.volume.modes]
+        served = consumer.volume.modes
         if (request.access_mode, request.attachment_mode) not in served:
             registered = ", ".join(f"{first} {second}" for first, second in served)
             found = f"{request.access_mode} {request.attachment_mode} of a volume that is {registered}"

@@ -2,17 +2,85 @@
 
 import dataclasses
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
 
 from nomad_csi.drivers import model as drivers
 from nomad_csi.drivers import storage_identity
 from nomad_csi.findings import Finding
 from nomad_csi.hcl import files as parsed
 from nomad_csi.hcl import job as jobs
+from nomad_csi.hcl import values
 from nomad_csi.lint import consumers, model, plugins, policies, volume_forms
-from nomad_csi.lint.model import Consumer, LintedPlugin, LintedPolicy, LintedVolume, finding_at_line
+from nomad_csi.lint.model import LintedPlugin, LintedVolume, finding_at_line
 from nomad_csi.plan import registration, unknown
+
+_Rule = tuple[str, str, Iterable[Finding]]
+"""A file, the subject of findings that name none, and the findings of a rule."""
+
+
+def judge(files: Sequence[parsed.File]) -> tuple[Finding, ...]:
+    """Return the findings for *files*, in their order, by line."""
+    order = {file.name: index for index, file in enumerate(files)}
+    found = set(_findings(_rules(files)))
+    return tuple(sorted(found, key=lambda item: (order[item.file], item.line, item.code, item.subject, item.found)))
+
+
+def lint_with_driver(file: parsed.File, driver: drivers.Driver) -> tuple[Finding, ...]:
+    """Return the findings for the plugins of *file*, which are known to run *driver*."""
+    known = (dataclasses.replace(plugin, driver=driver) for plugin in model.plugins_of([file]))
+    return tuple(_findings(rule for plugin in known for rule in _plugin(plugin)))
+
+
+def _findings(rules: Iterable[_Rule]) -> Iterator[Finding]:
+    for file, subject, rule in rules:
+        for item in unknown.known(rule, ended=_not_checked):
+            yield dataclasses.replace(item, file=file, subject=subject)
+
+
+def _not_checked(error: unknown.UnknownValueError) -> Finding:
+    """Return the warning of a check that ended at a value that only Nomad computes."""
+    value = error.value  # type: ignore[attr-defined]  # files raise `values.UnevaluatedError`
+    return finding_at_line("value-unknown", value.line, f"the value of {value.expression}")
+
+
+def _rules(files: Sequence[parsed.File]) -> Iterator[_Rule]:
+    known_plugins = list(model.plugins_of(files))
+    known_volumes = list(model.volumes_of(files, known_plugins))
+    for plugin in known_plugins:
+        yield from _plugin(plugin)
+    for volume in known_volumes:
+        yield volume.file, _subject(volume), volume_forms.check(volume)
+    for file in files:
+        if file.policy is not None:
+            yield file.name, "IAM policy", policies.check(file.policy)
+        for job in file.jobs:
+            yield from _consumers(file.name, job, known_volumes)
+    for plugin, found in check_plugins([plugin for plugin in known_plugins if plugin.has_known_id]):
+        yield plugin.file, plugin.subject, [found]
+    for volume, found in check_volumes(known_volumes, known_plugins):
+        yield volume.file, _subject(volume), [found]
+
+
+def _subject(volume: LintedVolume) -> str:
+    return f"volume {volume.id or 'without an id'}"
+
+
+def _plugin(plugin: LintedPlugin) -> Iterator[_Rule]:
+    for check in plugins.CHECKS:
+        yield plugin.file, plugin.subject, check(plugin)
+
+
+def _consumers(file: str, job: jobs.JobFile, volumes: Sequence[LintedVolume]) -> Iterator[_Rule]:
+    namespace = jobs.shown(job.body, "namespace") or "default"
+    for group in job.groups:
+        yield file, f"group {group.name} of job {job.id}", consumers.check_group(group)
+        for request in group.volumes:
+            named = (namespace, jobs.shown(request.body, "source"))
+            volume = next((item for item in volumes if (item.namespace, item.id) == named), None)
+            consumer = model.Consumer(job=job, group=group, request=request, volume=volume)
+            for check in consumers.CHECKS:
+                yield file, f"volume block {request.name} of job {job.id}", check(consumer)
+
 
 # Problems across files: ids that should be equal, and ids that should differ.
 
@@ -78,7 +146,10 @@ def _sharing(volumes: Sequence[LintedVolume]) -> Iterator[tuple[LintedVolume, Fi
         if not external_id:
             continue
         line = volume.content.at("external_id")
-        located = volume.located
+        context = {
+            key: str(value) for block in values.blocks(volume.content, "context") for key, value in block.items()
+        }
+        located = tuple(storage_identity.located(context, volume.driver)) if volume.driver else ()
         storage = frozenset(located) or storage_identity.identify(external_id)
         first = firsts.setdefault((plugin_id, storage), volume)
         if _are_claimed_as_one(first, volume):
@@ -95,62 +166,5 @@ def _sharing(volumes: Sequence[LintedVolume]) -> Iterator[tuple[LintedVolume, Fi
 def _are_claimed_as_one(first: LintedVolume, second: LintedVolume) -> bool:
     """Return whether they are two volumes, of which one has no mode for several clients."""
     is_same = (first.namespace, first.id) == (second.namespace, second.id)
-    modes = [mode for volume in (first, second) for mode, _, _ in volume.modes]
+    modes = [mode for volume in (first, second) for mode, _ in volume.modes]
     return not is_same and not (modes and registration.is_shareable(modes))
-
-
-# All rules, all files.
-
-
-_CHECKS: Mapping[type, tuple[Callable[[Any], Iterator[Finding]], ...]] = {
-    LintedPlugin: plugins.CHECKS,
-    LintedVolume: (volume_forms.check, volume_forms.check_as_spec),
-    Consumer: consumers.CHECKS,
-    LintedPolicy: (policies.check,),
-}
-
-
-def judge(files: Sequence[parsed.File]) -> tuple[Finding, ...]:
-    """Return the findings for *files*, in their order, by line."""
-    order = {file.name: index for index, file in enumerate(files)}
-    found = {*_lint_files(files), *_lint_subjects(model.subjects_of(files))}
-    return tuple(sorted(found, key=lambda item: (order[item.file], item.line, item.code, item.subject, item.found)))
-
-
-def lint_with_driver(file: parsed.File, driver: drivers.Driver) -> tuple[Finding, ...]:
-    """Return the findings for the plugins of *file*, which are known to run *driver*."""
-    known = (dataclasses.replace(plugin, driver=driver) for plugin in model.subjects_of([file]).plugins)
-    return tuple(_checked(known))
-
-
-def _lint_files(files: Iterable[parsed.File]) -> Iterator[Finding]:
-    for file in files:
-        for job in file.jobs:
-            found_in_job = unknown.known(consumers.check_job(job), ended=_not_checked)
-            subject = f"job {job.id}"
-            yield from (
-                dataclasses.replace(item, file=file.name, subject=item.subject or subject) for item in found_in_job
-            )
-
-
-def _lint_subjects(found: model.Subjects) -> Iterator[Finding]:
-    yield from _checked((*found.plugins, *found.volumes, *found.consumers, *found.policies))
-    known = [plugin for plugin in found.plugins if plugin.has_known_id]
-    yield from (_lint_subject(plugin, item) for plugin, item in check_plugins(known))
-    yield from (_lint_subject(volume, item) for volume, item in check_volumes(found.volumes, found.plugins))
-
-
-def _checked(subjects: Iterable[LintedPlugin | LintedVolume | Consumer | LintedPolicy]) -> Iterator[Finding]:
-    for subject in subjects:
-        for check in _CHECKS[type(subject)]:
-            yield from (_lint_subject(subject, item) for item in unknown.known(check(subject), ended=_not_checked))
-
-
-def _not_checked(error: unknown.UnknownValueError) -> Finding:
-    """Return the warning of a check that ended at a value that only Nomad computes."""
-    value = error.value  # type: ignore[attr-defined]  # files raise `values.UnevaluatedError`
-    return finding_at_line("value-unknown", value.line, f"the value of {value.expression}")
-
-
-def _lint_subject(subject: LintedPlugin | LintedVolume | Consumer | LintedPolicy, found: Finding) -> Finding:
-    return dataclasses.replace(found, file=subject.file, subject=subject.subject)

@@ -141,7 +141,7 @@ def _stage_folder(plugin: LintedPlugin) -> Iterator[Finding]:
 
 
 def _base_folder(plugin: LintedPlugin) -> Iterator[Finding]:
-    base, mount_dir = plugin.plugin.stage_publish_base_dir, plugin.mount_dir
+    base, mount_dir = plugin.plugin.stage_publish_base_dir, plugin.plugin.mount_dir
     if posixpath.join(base, "").startswith(posixpath.join(mount_dir, "")):
         found = f"stage_publish_base_dir {base} inside mount_dir {mount_dir}"
         yield finding_at_line("stage-folder-inside", plugin.plugin.body.at("stage_publish_base_dir"), found)
@@ -200,7 +200,7 @@ def _secrets(plugin: LintedPlugin) -> Iterator[Finding]:
 
 
 def _endpoint(plugin: LintedPlugin) -> Iterator[Finding]:
-    wanted = f"{plugin.mount_dir.rstrip('/')}/csi.sock"
+    wanted = f"{plugin.plugin.mount_dir.rstrip('/')}/csi.sock"
     for index, argument in enumerate(plugin.task.written_arguments):
         name, value = arguments.flag_name(argument), argument.partition("=")[2]
         if name not in arguments.ENDPOINT_FLAGS or not value or "${" in value or value.startswith("tcp:"):

@@ -6,7 +6,7 @@ from typing import Any
 
 from nomad_csi.findings import Finding
 from nomad_csi.hcl import values
-from nomad_csi.lint.model import LintedPolicy, finding_at_line
+from nomad_csi.lint.model import finding_at_line
 
 PROBE = "ec2:DescribeAvailabilityZones"
 ATTACH = ("ec2:AttachVolume", "ec2:DescribeInstances", "ec2:DescribeVolumes", "ec2:DetachVolume")
@@ -16,14 +16,14 @@ _ON_VOLUMES = ("ec2:AttachVolume", "ec2:DetachVolume", "ec2:DeleteVolume")
 _OF_EBS = frozenset({"ec2:AttachVolume", "ec2:DetachVolume", "ec2:CreateVolume", "ec2:DeleteVolume"})
 
 
-def check(policy: LintedPolicy) -> Iterator[Finding]:
+def check(policy: values.Map) -> Iterator[Finding]:
     """Yield the findings for *policy*; none where it does not concern volumes."""
-    statements = [item for item in _list(policy.content.get("Statement")) if isinstance(item, values.Map)]
+    statements = [item for item in _list(policy.get("Statement")) if isinstance(item, values.Map)]
     allowing = [item for item in statements if item.get("Effect") == "Allow"]
     patterns = [pattern.lower() for item in allowing for pattern in _texts(item.get("Action"))]
     if not any(_allows(patterns, action) for action in _OF_EBS):
         return
-    line = policy.content.at("Statement")
+    line = policy.at("Statement")
     if not _allows(patterns, PROBE):
         yield finding_at_line("policy-without-probe", line, f"no {PROBE}")
     for code, actions in (("policy-without-attach", ATTACH), ("policy-without-limits", LIMITS)):

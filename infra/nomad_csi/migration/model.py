@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from nomad_csi.drivers import model as drivers
 from nomad_csi.drivers import recognise
@@ -49,6 +49,18 @@ class Remark:
     def place(self) -> str:
         """``FILE:LINE``."""
         return f"{self.file}:{self.line}" if self.line else self.file
+
+
+class Note(NamedTuple):
+    """What a file has otherwise than the spec, at a line of it: a remark before its file is known."""
+
+    kind: Kind
+    line: int
+    text: str
+    """What it is; behind a semicolon, what to do instead."""
+
+    code: str = ""
+    """As in `Remark`."""
 
 
 _REFERENCE = re.compile(r"\$\{(?:env\.)?(\w+)\}")
