@@ -35,7 +35,7 @@ def test_properties_of_a_resource_are_attributes(cloud):
 
     cloud.settle(lambda: made.append(resources.RenderedFile("a", path="a", content="b")))
 
-    assert isinstance(made[0].sha256, pulumi.Output)
+    assert isinstance(made[0].content, pulumi.Output)
     assert isinstance(made[0].path, pulumi.Output)
 
 

@@ -5,7 +5,7 @@ import pytest
 from nomad_csi.jobs import apply, owner
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import storage
-from nomad_csi.render import documents, files
+from nomad_csi.render import disk, documents, files
 from nomad_csi.volumes import apply_volumes, compare, owner_records
 
 PLUGIN = {"id": "hostpath", "driver": "aws-ebs", "aws_region": "us-east-1"}
@@ -183,7 +183,7 @@ def test_files_are_compared_with_what_would_be_rendered(draw, plan, tmp_path):
     first, second, *others = sorted(rendered)
     earlier = storage.plan_document({"plugins": [PLUGIN | {"id": "earlier"}]})
     left = dict(files.render_plan(earlier, {}))
-    files.write_all(tmp_path, rendered | left)
+    disk.write_all(tmp_path, rendered | left)
     (tmp_path / first).unlink()
     (tmp_path / second).write_text(rendered[second] + "# edited")
     (tmp_path / "jobs" / "own.nomad.hcl").write_text('job "own" {}')

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from nomad_csi.render import disk, files
+from nomad_csi.render import disk
 
 TEXT = disk.signed('id = "a"\n')
 
@@ -164,7 +164,7 @@ def test_read_tells_no_file_from_an_empty_one(tmp_path):
 def test_what_a_killed_run_left_is_gone_after_the_next(tmp_path):
     """Once it is old, whether the next one has anything to write or not; what others keep there stays."""
     files_of_spec = {"jobs/a.hcl": TEXT}
-    files.write_all(tmp_path, files_of_spec)
+    disk.write_all(tmp_path, files_of_spec)
     now = time.time()
     for name, age_s in (("killed12", 7200), ("running1", 60), ("jobs/.nomad-csi-killed34", 7200), ("others", 7200)):
         drafts = tmp_path / (name if "/" in name else f".nomad-csi-{name}")
@@ -176,7 +176,7 @@ def test_what_a_killed_run_left_is_gone_after_the_next(tmp_path):
     (noted / "notes").touch()
     os.utime(noted, (now - 7200, now - 7200))
 
-    changed = files.write_all(tmp_path, files_of_spec)
+    changed = disk.write_all(tmp_path, files_of_spec)
 
     assert changed == frozenset()
     assert sorted(path.name for path in tmp_path.rglob(".nomad-csi-*")) == [

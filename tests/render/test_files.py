@@ -44,8 +44,8 @@ def test_write_all_returns_what_changed_and_leaves_the_rest(tmp_path, plan, exte
     """The second run writes nothing."""
     rendered = files.render_plan(plan, external_ids)
 
-    assert sorted(files.write_all(tmp_path, rendered)) == sorted(rendered)
-    assert files.write_all(tmp_path, rendered) == frozenset()
+    assert sorted(disk.write_all(tmp_path, rendered)) == sorted(rendered)
+    assert disk.write_all(tmp_path, rendered) == frozenset()
 
 
 def test_write_all_refuses_files_of_somebody_else_before_it_writes(tmp_path, plan, external_ids):
@@ -56,7 +56,7 @@ def test_write_all_refuses_files_of_somebody_else_before_it_writes(tmp_path, pla
     foreign.write_text('id = "mysql"\n')
 
     with pytest.raises(errors.RefusedError, match=r"volumes/default/mysql\.volume\.hcl"):
-        files.write_all(tmp_path, rendered)
+        disk.write_all(tmp_path, rendered)
 
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == [foreign]
 
@@ -71,15 +71,15 @@ def edited_by_hand(folder):
 def test_write_all_refuses_a_file_that_was_edited_unless_told_to_overwrite(tmp_path, plan, external_ids):
     """What somebody wrote into a rendered file is not lost; who knows of it may say so."""
     rendered = files.render_plan(plan, external_ids)
-    files.write_all(tmp_path, rendered)
+    disk.write_all(tmp_path, rendered)
     edited = edited_by_hand(tmp_path)
     before = edited.read_text()
 
     with pytest.raises(errors.RefusedError, match=r"edited since nomad-csi wrote them: jobs/aws-ebs0-controller"):
-        files.write_all(tmp_path, rendered)
+        disk.write_all(tmp_path, rendered)
 
     assert edited.read_text() == before
-    changed = files.write_all(tmp_path, rendered, overwrite=True)
+    changed = disk.write_all(tmp_path, rendered, overwrite=True)
     assert changed == {"jobs/aws-ebs0-controller.nomad.hcl"}
     assert edited.read_text() == rendered["jobs/aws-ebs0-controller.nomad.hcl"]
 
@@ -92,7 +92,7 @@ def test_write_all_overwrites_no_foreign_file_when_told_to_overwrite(tmp_path, p
     foreign.write_text("")
 
     with pytest.raises(errors.RefusedError, match="nomad-csi did not write them"):
-        files.write_all(tmp_path, rendered, overwrite=True)
+        disk.write_all(tmp_path, rendered, overwrite=True)
 
     assert foreign.read_text() == ""
 
@@ -108,7 +108,7 @@ def test_write_all_says_what_the_disk_refuses_and_leaves_nothing_behind(tmp_path
 
     monkeypatch.setattr(pathlib.Path, "open", open_draft)
     with pytest.raises(errors.NomadCsiError, match=r"/out: the files cannot be written: .*No space left on device"):
-        files.write_all(tmp_path / "out", files.render_plan(plan, external_ids))
+        disk.write_all(tmp_path / "out", files.render_plan(plan, external_ids))
 
     assert list(tmp_path.iterdir()) == []
 
@@ -123,7 +123,7 @@ def test_write_all_names_what_is_in_the_way(tmp_path, plan, external_ids, path):
     before = sorted(tmp_path.rglob("*"))
 
     with pytest.raises(errors.NomadCsiError, match=r"volumes/default/mysql\.volume\.hcl: (Not|Is) a directory"):
-        files.write_all(tmp_path, files.render_plan(plan, external_ids))
+        disk.write_all(tmp_path, files.render_plan(plan, external_ids))
 
     assert sorted(tmp_path.rglob("*")) == before
 
@@ -132,7 +132,7 @@ def test_stale_tells_edits_from_files_that_are_only_old(tmp_path, plan, external
     """What would change is readable, and why it is not as it would be."""
     rendered = files.render_plan(plan, external_ids)
     old = files.render_plan(plan, external_ids | {"default/mysql": "vol-11111111"})
-    files.write_all(tmp_path, old)
+    disk.write_all(tmp_path, old)
     edited_by_hand(tmp_path)
     (tmp_path / "volumes/default/shared.volume.hcl").unlink()
     (tmp_path / "jobs/aws-ebs0-node.nomad.hcl").write_text("mine")
@@ -154,7 +154,7 @@ def test_stale_tells_edits_from_files_that_are_only_old(tmp_path, plan, external
 def test_left_over_is_what_nomad_csi_wrote_edited_or_not(tmp_path, plan, external_ids):
     """A file of somebody else in the folder is nobody's business."""
     rendered = files.render_plan(plan, external_ids)
-    files.write_all(tmp_path, rendered)
+    disk.write_all(tmp_path, rendered)
     text = rendered["volumes/default/mysql.volume.hcl"]
     (tmp_path / "volumes/default/a.volume.hcl").write_text(text)
     (tmp_path / "volumes/b.volume.hcl").write_text(text + "# note\n")
@@ -171,7 +171,7 @@ def test_no_symbolic_link_leads_out_of_the_folder(tmp_path, way):
     rendered = {"jobs/a.nomad.hcl": disk.signed("a\n"), "volumes/default/b.volume.hcl": disk.signed("b\n")}
     (tmp_path / "real").mkdir()
     out.symlink_to(tmp_path / "real")
-    use = (lambda: files.write_all(out, rendered)) if way == "write" else (lambda: list(files.stale(out, rendered)))
+    use = (lambda: disk.write_all(out, rendered)) if way == "write" else (lambda: list(files.stale(out, rendered)))
 
     (out / "jobs").symlink_to(outside)
     with pytest.raises(
@@ -193,7 +193,7 @@ def test_no_symbolic_link_leads_out_of_the_folder(tmp_path, way):
 def test_files_behind_a_link_are_not_left_over(tmp_path):
     """Nothing outside of the folder is named for deletion."""
     outside = tmp_path / "outside"
-    files.write_all(outside, {"a.nomad.hcl": disk.signed("a\n")})
+    disk.write_all(outside, {"a.nomad.hcl": disk.signed("a\n")})
     (tmp_path / "out").mkdir()
     (tmp_path / "out/jobs").symlink_to(outside)
 
@@ -205,6 +205,6 @@ def test_links_within_the_folder_stay_allowed(tmp_path):
     (tmp_path / "other").mkdir()
     (tmp_path / "jobs").symlink_to(tmp_path / "other")
 
-    files.write_all(tmp_path, {"jobs/a.nomad.hcl": disk.signed("a\n")})
+    disk.write_all(tmp_path, {"jobs/a.nomad.hcl": disk.signed("a\n")})
 
     assert (tmp_path / "other/a.nomad.hcl").is_file()

@@ -6,7 +6,7 @@ from pathlib import Path
 from nomad_csi import errors, exit_codes
 from nomad_csi.cli.common import command, inputs, output, specs, usage
 from nomad_csi.plan import snippet
-from nomad_csi.render import documents, files
+from nomad_csi.render import disk, documents, files
 from nomad_csi.text import listing
 
 GONE = "no volume or plugin of the spec has it"
@@ -32,7 +32,7 @@ def run(arguments: command.Arguments) -> int:
     if arguments.check:
         check = _check_as_json if arguments.json else _check
         return check(out, rendered)
-    changed = files.write_all(out, rendered, overwrite=arguments.overwrite)
+    changed = disk.write_all(out, rendered, overwrite=arguments.overwrite)
     left_over = files.left_over(out, rendered)
     if arguments.json:
         found = dict.fromkeys(changed, ("wrote", "")) | dict.fromkeys(left_over, ("left over", ""))

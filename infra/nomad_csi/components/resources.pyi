@@ -242,8 +242,6 @@ class RenderedFile(pulumi.CustomResource):
     """Where the file is, relative to the provider's `root`."""
     content: pulumi.Output[str]
     """The whole text of the file."""
-    sha256: pulumi.Output[str]
-    """SHA-256 of the text as this stack wrote it, in hexadecimal."""
     def __init__(
         self,
         resource_name: str,

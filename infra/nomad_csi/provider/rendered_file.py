@@ -1,7 +1,6 @@
 """The custom resource `RenderedFile`: a job file or volume file below the project, meant to be committed."""
 
 import errno
-import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -32,10 +31,7 @@ class RenderedFileInputs(properties.Properties):
 
 
 class RenderedFileOutputs(properties.Properties):
-    """Outputs of a `RenderedFile`."""
-
-    sha256: str
-    """SHA-256 of the text as this stack wrote it, in hexadecimal."""
+    """Outputs of a `RenderedFile`: its inputs alone."""
 
 
 DECLARED = properties.Declaration(
@@ -63,65 +59,55 @@ class RenderedFileResource(resource.Resource):
         return changes.difference(self.declared, old_inputs, news)
 
     def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
-        """Return the path as the id, and the hash where the content is known."""
-        return news["path"], _outputs(news)
-
-    def create(self, context: resource.Context, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
-        """Write the file. Raises `errors.RefusedError` where another one is in its place."""
-        target = _target(context, news["path"])
-        _refuse_other(target, news, {})
-        return news["path"], _written(target, news)
+        """Return the path as the id."""
+        return news["path"], dict(news)
 
     def preflight(self, context: resource.Context, old_outputs: Mapping[str, Any], news: Mapping[str, Any]) -> None:
         """Refuse what a create or an update would, where the text is known."""
         if resource.UNKNOWN not in (news["path"], news["content"]):
-            is_new = old_outputs.get("path") != news["path"]
-            _refuse_other(_target(context, news["path"]), news, {} if is_new else old_outputs)
+            root, is_seen = _root(context), _is_seen(context, old_outputs, news)
+            disk.refuse_other(root, {news["path"]: news["content"]}, overwrite=is_seen, advice=ADVICE)
+
+    def create(self, context: resource.Context, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
+        """Write the file. Raises `errors.RefusedError` where another one is in its place."""
+        return news["path"], self.update(context, news["path"], {}, news)
 
     def read(
         self, context: resource.Context, identity: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
     ) -> tuple[resource.Properties, resource.Properties] | None:
         """Return the text on disk as ``content``: an edited file differs from the program's."""
-        del inputs
-        found = _read(_target(context, identity))
-        if found is None:
-            return None
+        del inputs, outputs
+        found = disk.read(disk.location(_root(context), identity))
         live = {"path": identity, "content": found}
-        return live, live | {"sha256": outputs.get("sha256", _sha256(found))}
+        return None if found is None else (live, live)
 
     def update(
         self, context: resource.Context, identity: str, old_outputs: Mapping[str, Any], news: Mapping[str, Any]
     ) -> resource.Properties:
-        """Write the new text over a file that is ours by its first line, by its hash, or as a refresh has seen it."""
-        target = _target(context, identity)
-        _refuse_other(target, news, old_outputs)
-        return _written(target, news)
+        """Write the new text over a file that is ours, or that a refresh has read with its edits."""
+        is_seen = _is_seen(context, old_outputs, news)
+        disk.write_all(_root(context), {identity: news["content"]}, overwrite=is_seen, advice=ADVICE)
+        return dict(news)
 
     def delete(self, context: resource.Context, identity: str, outputs: Mapping[str, Any]) -> None:
         """Remove the file and the folders that it leaves empty; a file edited since stays, with a warning."""
-        target = _target(context, identity)
-        found = _read(target)
-        if found is None:
-            return
-        if not _is_as_written(found, outputs):
+        del outputs
+        target = disk.location(_root(context), identity)
+        found = disk.read(target)
+        if found is not None and not disk.is_ours(found):
             context.warn(f"{identity} was edited after it was written, and stays")
-            return
-        target.unlink()
-        _remove_empty_folders(target.parent, _root(context))
+        elif found is not None:
+            target.unlink()
+            _remove_empty_folders(target.parent, _root(context))
 
 
-def _refuse_other(target: Path, news: Mapping[str, Any], old_outputs: Mapping[str, Any]) -> None:
-    """
-    Refuse to write over a file that is another's, or was edited; *old_outputs* are empty for a new one.
+ADVICE = "move the edit into the spec, then remove the file, or run `pulumi refresh` and check the difference"
 
-    An edit that a refresh has read may be overwritten: the preview has shown it.
-    """
-    found = _read(target)
-    if found is None or disk.is_ours(found) or found == news["content"] or _is_as_written(found, old_outputs):
-        return
-    is_edited = disk.file_origin(found) == "edited"
-    if not (is_edited and found == old_outputs.get("content")):
-        raise _refusal(news["path"], is_edited=is_edited)
+
+def _is_seen(context: resource.Context, old_outputs: Mapping[str, Any], news: Mapping[str, Any]) -> bool:
+    """Return whether the state has the text that is on disk: a preview has shown the edits in it."""
+    is_same = old_outputs.get("path") == news["path"]
+    return is_same and disk.read(_root(context) / news["path"]) == old_outputs.get("content")
 
 
 def _root(context: resource.Context) -> Path:
@@ -134,51 +120,6 @@ def _root(context: resource.Context) -> Path:
         )
         raise errors.SpecError((problem,), source="the nomad-csi provider")
     return context.root.resolve()
-
-
-def _target(context: resource.Context, path: str) -> Path:
-    """Return the file's absolute path. Raises `errors.RefusedError` where a symbolic link leads out of the root."""
-    return disk.location(_root(context), path)
-
-
-def _read(target: Path) -> str | None:
-    try:
-        return disk.read(target)
-    except OSError as error:
-        raise errors.NomadCsiError(f"{target}: cannot be read: {error.strerror}") from error
-
-
-def _written(target: Path, news: Mapping[str, Any]) -> resource.Properties:
-    try:
-        disk.write(target, news["content"])
-    except OSError as error:
-        raise errors.NomadCsiError(f"{target}: cannot be written: {error.strerror}") from error
-    return _outputs(news)
-
-
-def _outputs(news: Mapping[str, Any]) -> resource.Properties:
-    content = news["content"]
-    return dict(news) | {"sha256": resource.UNKNOWN if content == resource.UNKNOWN else _sha256(content)}
-
-
-def _is_as_written(found: str, outputs: Mapping[str, Any]) -> bool:
-    return _sha256(found) == outputs.get("sha256")
-
-
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _refusal(path: str, *, is_edited: bool) -> errors.RefusedError:
-    if is_edited:
-        return errors.RefusedError(
-            f"{path} is not overwritten, because it was edited since nomad-csi wrote it; move the edit into the spec, "
-            "then remove the file, or run `pulumi refresh` and check the difference"
-        )
-    return errors.RefusedError(
-        f"{path} is not overwritten, because nomad-csi did not write the file that is there; "
-        "move it away, or choose another path"
-    )
 
 
 def _remove_empty_folders(folder: Path, root: Path) -> None:

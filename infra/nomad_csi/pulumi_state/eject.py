@@ -16,7 +16,7 @@ from typing import Any
 from nomad_csi import errors
 from nomad_csi.pulumi_state import urns
 from nomad_csi.pulumi_state.stack_cli import PulumiStack
-from nomad_csi.render import documents, files
+from nomad_csi.render import disk, documents
 from nomad_csi.spec import names
 from nomad_csi.volumes import desired
 
@@ -120,7 +120,7 @@ def run(stack: PulumiStack, found: Ejection, *, folder: Path, backup: Path, repo
         raise errors.RefusedError("the stack changed meanwhile; nothing was removed: check it, then eject again")
     _back_up(backup, found.exported)
     report(f"state kept in {backup}: `pulumi stack import --file {backup}` brings it back")
-    changed = files.write_all(folder, found.files)
+    changed = disk.write_all(folder, found.files)
     report(f"{len(changed)} of {len(found.files)} files written below {folder}")
     stack.forget(found.urns, protected=any(resource.get("protect") for resource in found.forgotten))
     left = [resource["urn"] for resource in stack.export()["deployment"].get("resources") or ()]

@@ -13,6 +13,7 @@ import re
 import shutil
 import tempfile
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import Literal, Self
@@ -95,6 +96,56 @@ def write(path: Path, text: str) -> None:
     with Staging(path.parent) as staged:
         staged.add(path.name, text, flush=True)
         staged.put()
+
+
+EDITS = "move the edits into the spec, then render with --overwrite"
+"""What to do about files that were edited."""
+
+
+def write_all(
+    folder: Path, files: Mapping[str, str], *, overwrite: bool = False, advice: str = EDITS
+) -> frozenset[str]:
+    """
+    Write *files* below *folder* and return the paths that changed.
+
+    No file changes before all are rendered and written as drafts. Raises what `refuse_other` raises, and
+    `errors.NomadCsiError` if the disk refuses.
+    """
+    try:
+        refuse_other(folder, files, overwrite=overwrite, advice=advice)
+        for parent in {folder, *((folder / path).parent for path in files)}:
+            sweep(parent)
+        with Staging(folder) as staged:
+            for path, text in files.items():
+                if read(folder / path) != text:
+                    staged.add(path, text)
+            return frozenset(staged.put())
+    except OSError as error:
+        reason = f"{error.filename or folder}: {error.strerror}"
+        raise errors.NomadCsiError(f"{folder}: the files cannot be written: {reason}") from error
+
+
+def refuse_other(folder: Path, files: Mapping[str, str], *, overwrite: bool = False, advice: str = EDITS) -> None:
+    """
+    Raise `errors.RefusedError` if one of *files* would replace another one below *folder*.
+
+    It is not ours, or was edited since we wrote it (unless *overwrite*; *advice* says what to do), or its path leads
+    out of *folder* by a symbolic link.
+    """
+    refused: dict[Standing, list[str]] = {"foreign": [], "edited": []}
+    for path, text in files.items():
+        found = read(location(folder, path))
+        if found != text:
+            refused.setdefault(file_origin(found), []).append(path)
+    refusals = []
+    if refused["foreign"]:
+        paths = ", ".join(refused["foreign"])
+        refusals.append(f"not overwritten, because nomad-csi did not write them: {paths}; move them away first")
+    if refused["edited"] and not overwrite:
+        paths = ", ".join(refused["edited"])
+        refusals.append(f"not overwritten, because they were edited since nomad-csi wrote them: {paths}; {advice}")
+    if refusals:
+        raise errors.RefusedError("; ".join(refusals))
 
 
 def sweep(folder: Path) -> None:

@@ -67,33 +67,6 @@ def render_plan(
     return {path: file_text(item, external_ids, templates) for path, item in planned_files(plan).items()}
 
 
-def write_all(folder: Path, files: Mapping[str, str], *, overwrite: bool = False) -> frozenset[str]:
-    """
-    Write *files* below *folder* and return the paths that changed.
-
-    No file changes before all are rendered and written as drafts. Raises `errors.RefusedError` if a path holds a file
-    that is not ours, or that was edited since we wrote it (unless *overwrite*), or leads out of *folder* by a symbolic
-    link, and `errors.NomadCsiError` if the disk refuses.
-    """
-    refused: dict[disk.Standing, list[str]] = {"foreign": [], "edited": []}
-    if overwrite:
-        del refused["edited"]
-    try:
-        for parent in {folder, *((folder / path).parent for path in files)}:
-            disk.sweep(parent)
-        with disk.Staging(folder) as staged:
-            for path, text in files.items():
-                found = disk.read(disk.location(folder, path))
-                if found != text:
-                    refused.get(disk.file_origin(found), []).append(path)
-                    staged.add(path, text)
-            _refuse(refused)
-            return frozenset(staged.put())
-    except OSError as error:
-        reason = f"{error.filename or folder}: {error.strerror}"
-        raise errors.NomadCsiError(f"{folder}: the files cannot be written: {reason}") from error
-
-
 def stale(folder: Path, files: Mapping[str, str]) -> Iterator[Stale]:
     """Yield the differences below *folder* from *files*: changed, missing, and left over from an earlier spec."""
     for path in sorted(files):
@@ -126,17 +99,6 @@ def _external_id_problems(plan: model.StoragePlan, external_ids: Mapping[str, st
         except errors.SpecError as error:
             [problem] = error.problems
             yield errors.Problem(path=where, got=problem.got, allowed=problem.allowed, fix=problem.fix)
-
-
-def _refuse(refused: Mapping[disk.Standing, list[str]]) -> None:
-    advice = {
-        "foreign": "not overwritten, because nomad-csi did not write them: {}; move them away first",
-        "edited": "not overwritten, because they were edited since nomad-csi wrote them: {}; "
-        "move the edits into the spec, then render with --overwrite",
-    }
-    refusals = [advice[standing].format(", ".join(paths)) for standing, paths in refused.items() if paths]
-    if refusals:
-        raise errors.RefusedError("; ".join(refusals))
 
 
 def _files_below(folder: Path, part: str) -> Iterator[str]:
