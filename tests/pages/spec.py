@@ -7,8 +7,8 @@ Each table has the path of its keys as its heading, and tables stand in the orde
 import json
 from pathlib import Path
 
-from nomad_csi.spec import reference, schema
-from tests.pages import table
+from nomad_csi.spec import schema
+from tests.pages import spec_keys, table
 
 _PARTS = frozenset({"VolumePreset", "VolumePart"})
 """Models with the keys of a volume, all optional: they have no table of their own."""
@@ -65,7 +65,7 @@ class _Tables:
                 f"`{key}`",
                 self._type(value),
                 "required" if key in required else _default(value),
-                reference.meaning(value, self.parts),
+                spec_keys.meaning(value, self.parts),
             )
             for key, value in part["properties"].items()
         )
@@ -85,7 +85,7 @@ class _Tables:
         if value.get("type") == "object":
             inner = _inner(value)
             return "mapping" if isinstance(inner, bool) else f"mapping of names to {self._type(inner)}"
-        return _WORDS.get(value.get("type", ""), "anything") + reference.bounds(value)
+        return _WORDS.get(value.get("type", ""), "anything") + spec_keys.bounds(value)
 
     def _link(self, name):
         path = self.paths["VolumeSpec"] if name in _PARTS else self.paths[name]

@@ -85,7 +85,7 @@ def test_a_volume_that_is_optimizing_may_stay_as_it_is():
 def test_what_needs_a_new_volume_is_not_a_modification(changes):
     """Pulumi replaces it then, and `protect` stands in the way of that."""
     assert lines(wanted(size_gib=1, **changes), OPTIMIZING) == []
-    assert not ebs_rules.differs(PRESENT, wanted(size_gib=1, **changes))
+    assert not ebs_rules.changes(PRESENT, wanted(size_gib=1, **changes))
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ import inspect
 import json
 
 from nomad_csi.components import arguments
-from nomad_csi.spec import reference
 from nomad_csi.text import docstrings
+from tests.pages import spec_keys
 
 
 def texts(fields, path):
@@ -25,7 +25,7 @@ def _plain_note(path):
 
 def _text(value, parts):
     """Return the description of a key of the JSON schema, its allowed values and its default."""
-    text = " ".join(reference.meaning(value, parts).split())
+    text = " ".join(spec_keys.meaning(value, parts).split())
     for item in (value, *value.get("anyOf", ())):
         if not all(str(name) in text for name in item.get("enum", ())):
             text += f" One of {', '.join(map(str, item['enum']))}."

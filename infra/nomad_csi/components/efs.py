@@ -194,7 +194,7 @@ class _Settings(Generic[PlanT]):
             performance_mode=self.value(lambda efs: str(efs.performance_mode), "performance_mode"),
             throughput_mode=self.value(lambda efs: str(efs.throughput_mode), "throughput_mode"),
             tags=identity.tagged(component, self.tags(), identity.stack_id(component)),
-            opts=component.child(protect=protect, ignore_changes=replacement.ignored(replacement.FILE_SYSTEM)),
+            opts=component.child(protect=protect, ignore_changes=list(replacement.IGNORED[replacement.FILE_SYSTEM])),
         )
 
     def tags(self) -> lifting.Later[dict[str, str]]:

@@ -91,7 +91,7 @@ def _problems(
     items: Iterable[tagged.Tagged], aws_region: str, wanted: Mapping[str, PlannedEbsVolume], profile: str | None
 ) -> Iterator[errors.Problem]:
     pairs = [(item.volume, wanted[item.key]) for item in items if item.volume and item.key in wanted]
-    changing = [present.external_id for present, (_, planned) in pairs if ebs_rules.differs(present, planned)]
+    changing = [present.external_id for present, (_, planned) in pairs if ebs_rules.changes(present, planned)]
     latest = ebs_volumes.latest_modifications(changing, aws_region, profile=profile) if changing else {}
     for present, (path, planned) in pairs:
         yield from ebs_rules.check_change(present, planned, latest.get(present.external_id), path)

@@ -152,7 +152,10 @@ def job(plugin: spec.PluginSpec, driver: spec.DriverSpec, name: spec.PluginRole)
     container = task.name in plugin_jobs.CONTAINERS
     network = _network_mode(plugin, role) if container else ""
     resources = getattr(plugin, name).resources or plugin.resources or role.resources
-    secret = task_secrets.read_task_needs(plugin, driver, role, container=container, job_id=job_id(plugin, name))
+    registry = plugin.registry_credentials if container else None
+    identity = task_secrets.identity(plugin, role)
+    variables = sorted(role.secret_environment) if plugin.secret else []
+    registry_variables = (task_secrets.REGISTRY_USER, task_secrets.REGISTRY_PASSWORD) if registry else ()
     known = values(plugin, driver, name)
     return model.PluginJob(
         job_id=job_id(plugin, name),
@@ -172,8 +175,8 @@ def job(plugin: spec.PluginSpec, driver: spec.DriverSpec, name: spec.PluginRole)
         update=_update(plugin, driver, job_type(plugin, name, role)),
         task_driver=task.name,
         image=image(plugin, driver) if container else "",
-        registry_user=f"${{{task_secrets.REGISTRY_USER}}}" if secret.registry else "",
-        registry_password=f"${{{task_secrets.REGISTRY_PASSWORD}}}" if secret.registry else "",
+        registry_user=f"${{{task_secrets.REGISTRY_USER}}}" if registry else "",
+        registry_password=f"${{{task_secrets.REGISTRY_PASSWORD}}}" if registry else "",
         command=task.command or "",
         arguments=_arguments(plugin, driver, name),
         privileged=container and role.privileged,
@@ -183,13 +186,13 @@ def job(plugin: spec.PluginSpec, driver: spec.DriverSpec, name: spec.PluginRole)
         metrics_port=metrics_port(plugin, name) if "metrics_port" in role.optional_arguments else None,
         environment={
             **{key: filled(value, known) for key, value in _environment(plugin, role).items()},
-            **secret.environment,
+            **task_secrets.identity_environment(identity),
             **plugin.environment,
         },
-        templates=secret.templates,
-        secret_variables=secret.variables,
-        vault_role=secret.vault_role,
-        identity_audience=secret.audience,
+        templates=tuple(task_secrets.templates(plugin, driver, role, registry, job_id(plugin, name))),
+        secret_variables=(*variables, *registry_variables),
+        vault_role=task_secrets.vault_role(plugin, driver, role, registry),
+        identity_audience=identity.audience if identity else "",
         mount_dir=role.mount_dir,
         stage_publish_base_dir=role.stage_publish_base_dir if container else _stage_dir(task, plugin.id, name),
         health_timeout_s=health_timeout_s(plugin, driver),

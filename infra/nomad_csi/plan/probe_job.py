@@ -25,38 +25,44 @@ WAIT_S = 60.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProbeJob:
-    """One run of the probe, on every matching client."""
+class ProgramJob:
+    """A job that runs the program of this package."""
 
-    job_id: str = PREFIX
+    job_id: str
     namespace: str = "default"
     region: str = ""
     """Empty: the region of the agent that receives the request."""
 
     datacenters: Sequence[str] = ("*",)
     node_pool: str = "all"
-    node_ids: Sequence[str] = ()
-    """Only these clients; empty: all of the above."""
-
     command: str = "nomad-csi"
     """The program, on the clients or in the image: a path, or a name in the ``PATH`` of the client's agent."""
 
     image: str = ""
     """Docker image with the program; empty: the client's own program, with ``raw_exec``."""
 
-    state_dir: str = ""
-    """The clients' ``state_dir``; empty: ``DATA_DIR/client``, which only ``raw_exec`` can find."""
-
-    timeout_s: float = 5.0
-    """Timeout in seconds of all requests to one plugin."""
-
     environment: Mapping[str, str] = field(default_factory=dict)
-    """Environment of the probe: the volumes to ask controllers about. Holds no secrets."""
+    """Environment of the program. Holds no secrets."""
 
     @property
     def task_driver(self) -> str:
         """``docker`` or ``raw_exec``."""
         return "docker" if self.image else "raw_exec"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProbeJob(ProgramJob):
+    """One run of the probe, on every matching client. Its environment: the volumes to ask controllers about."""
+
+    job_id: str = PREFIX
+    node_ids: Sequence[str] = ()
+    """Only these clients; empty: all of the datacenters and the pool."""
+
+    state_dir: str = ""
+    """The clients' ``state_dir``; empty: ``DATA_DIR/client``, which only ``raw_exec`` can find."""
+
+    timeout_s: float = 5.0
+    """Timeout in seconds of all requests to one plugin."""
 
     @property
     def folder(self) -> str:

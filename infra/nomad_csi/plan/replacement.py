@@ -2,7 +2,7 @@
 Properties of AWS storage that force a replacement, and what prevents an accidental change. Pure.
 
 A replacement is new, empty storage. So each of these properties either comes from a field of the spec whose change
-`protect` refuses, or is fixed once the storage is created (`ignored`). None derives from the name of a stack, a
+`protect` refuses, or is fixed once the storage is created (`IGNORED`). None derives from the name of a stack, a
 project, a volume or a namespace.
 Source: hashicorp/terraform-provider-aws, ``internal/service/ec2/ebs_volume.go``, ``internal/service/efs`` with
 ``file_system.go`` and ``access_point.go`` (``ForceNew``), read 2026-11.
@@ -16,40 +16,31 @@ from nomad_csi.errors import Problem
 from nomad_csi.plan.rules import ebs_rules
 from nomad_csi.spec import model as spec
 
-IGNORED = "fixed once the storage is made: a later value is not compared"
-NEVER_SET = "not set by any component"
-
 EBS_VOLUME = "aws:ebs/volume:Volume"
 FILE_SYSTEM = "aws:efs/fileSystem:FileSystem"
 ACCESS_POINT = "aws:efs/accessPoint:AccessPoint"
 
-PROPERTIES: Mapping[str, Mapping[str, str]] = {
-    EBS_VOLUME: {
-        "availabilityZone": "ebs.availability_zone",
-        "encrypted": "ebs.encrypted",
-        "kmsKeyId": "ebs.kms_key_arn",
-        "multiAttachEnabled": NEVER_SET,
-        "snapshotId": NEVER_SET,
-    },
-    FILE_SYSTEM: {
-        "availabilityZoneName": NEVER_SET,
-        "creationToken": IGNORED,
-        "encrypted": "efs.encrypted",
-        "kmsKeyId": "efs.kms_key_arn",
-        "performanceMode": "efs.performance_mode",
-    },
+FIELDS: Mapping[str, Mapping[str, str]] = {
+    EBS_VOLUME: {"availabilityZone": "availability_zone", "encrypted": "encrypted", "kmsKeyId": "kms_key_arn"},
+    FILE_SYSTEM: {"encrypted": "encrypted", "kmsKeyId": "kms_key_arn", "performanceMode": "performance_mode"},
     ACCESS_POINT: {
-        "fileSystemId": "the file system of the same volume, which is protected as well",
-        "posixUser": "efs.access_point.uid and gid",
-        "rootDirectory": "efs.access_point.path",
+        "rootDirectory.path": "access_point.path",
+        "posixUser.uid": "access_point.uid",
+        "posixUser.gid": "access_point.gid",
+        "rootDirectory.creationInfo.permissions": "access_point.permissions",
     },
 }
-"""By Pulumi's type and property: the field of the spec that sets it, or why it never changes."""
+"""By Pulumi's type: the outputs that have the value of a field of the spec, and that field."""
 
+OTHERS: Mapping[str, frozenset[str]] = {
+    EBS_VOLUME: frozenset({"multiAttachEnabled", "snapshotId"}),
+    FILE_SYSTEM: frozenset({"availabilityZoneName"}),
+    ACCESS_POINT: frozenset({"fileSystemId"}),
+}
+"""Properties that no component sets, and the file system of an access point, which is protected as well."""
 
-def ignored(kind: str) -> list[str]:
-    """Return the properties of *kind* that are not compared once the storage is created."""
-    return [name for name, reason in PROPERTIES[kind].items() if reason == IGNORED]
+IGNORED: Mapping[str, tuple[str, ...]] = {FILE_SYSTEM: ("creationToken",)}
+"""Properties that are fixed once the storage is created: a later value is not compared."""
 
 
 _FATES = {
@@ -57,26 +48,6 @@ _FATES = {
     FILE_SYSTEM: " by storage that is empty",
     ACCESS_POINT: ", with its data left in the folder",
 }
-
-_COMPARED: Mapping[str, Mapping[str, str]] = {
-    EBS_VOLUME: {
-        "availability_zone": "availabilityZone",
-        "encrypted": "encrypted",
-        "kms_key_arn": "kmsKeyId",
-    },
-    FILE_SYSTEM: {
-        "encrypted": "encrypted",
-        "kms_key_arn": "kmsKeyId",
-        "performance_mode": "performanceMode",
-    },
-    ACCESS_POINT: {
-        "access_point.path": "rootDirectory.path",
-        "access_point.uid": "posixUser.uid",
-        "access_point.gid": "posixUser.gid",
-        "access_point.permissions": "rootDirectory.creationInfo.permissions",
-    },
-}
-"""Fields of the spec, and the outputs that have their values in a state."""
 
 
 def check_change(
@@ -89,7 +60,7 @@ def check_change(
     is an EBS volume that would shrink.
     """
     external_id = str(recorded.get("arn", "")).rpartition("/")[2] or "the storage"
-    for field, output in _COMPARED[kind].items() if is_protected else ():
+    for output, field in FIELDS[kind].items() if is_protected else ():
         before: Any = functools.reduce(_inside, output.split("."), recorded)
         before = int(before) if isinstance(before, float) else before  # a state has floats only
         after: Any = functools.reduce(_inside, field.split("."), source)

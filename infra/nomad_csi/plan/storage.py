@@ -13,7 +13,7 @@ from typing import Any
 from nomad_csi import errors
 from nomad_csi.drivers import catalogue
 from nomad_csi.plan import jobs, model, plugin_plans, volumes
-from nomad_csi.plan.rules import efs_rules, plugin_rules, snapshot_rules, volume_rules
+from nomad_csi.plan.rules import efs_rules, plugin_rules, volume_rules
 from nomad_csi.plan.unknown import UnknownValueError, known
 from nomad_csi.spec import draft as drafts
 from nomad_csi.spec import encrypted, names, problems
@@ -115,7 +115,7 @@ class Declared:
         for name, system in (head.file_systems or {}).items():
             path = f"file_systems.{name}"
             yield from self.add_file_system(name, system, path)
-            yield from snapshot_rules.check_named(system.snapshots, head.snapshots, path, is_efs=True)
+            yield from volume_rules.check_schedules(system.snapshots, head.snapshots, path, is_efs=True)
         yield from efs_rules.check_moved(head.file_systems or {})
 
     def _add_invalid(self, head: drafts.Draft) -> bool:
@@ -246,7 +246,7 @@ def _check_volume(
     if used.driver:
         yield from volume_rules.check_volume(volume, used.driver, used.plugin, path)
     yield from known(
-        snapshot_rules.check(volume, schedules, path), efs_rules.check_named(volume, systems, used.plugin, path)
+        volume_rules.check_snapshots(volume, schedules, path), efs_rules.check_named(volume, systems, used.plugin, path)
     )
 
 

@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import yaml
@@ -30,7 +29,9 @@ FORBIDDEN = ("{{", "}}", "${", "%{")
 _PLAIN = re.compile(r"(?![yYnN]$)[A-Za-z/][A-Za-z0-9_./-]*")
 """Text that every YAML parser reads as a string, except words that PyYAML itself quotes, such as ``yes``."""
 
-_MARK = "from-secret-{}-{}-"
+_QUOTED = re.compile(r'"(\{\{ [\w.]+ \| toJSON \}\})"')
+"""An expression as the dumper writes it. No text of the operator can be one: it may not contain ``{{``."""
+
 _TAG = "tag:yaml.org,2002:str"
 
 
@@ -61,39 +62,26 @@ def config_file(source: spec.CredentialsSpec | None, config: Mapping[str, Any], 
     The output does not depend on the order of keys in *config*. Text that YAML 1.1 and 1.2 might read differently is
     quoted. A secret is written as JSON, which is valid YAML.
     """
+    text = _dumped(_with_expressions(config, source))
     items = items_of(config)
-    mark = _mark(config)
-    text = _dumped(_marked(config, mark, []))
-    if source is None or not items:
-        return text
-    for index, item in enumerate(items):
-        text = text.replace(_MARK.format(mark, index), _expression(source, item))
-    return _template_blocks(source, items, text, job_id)
+    return _template_blocks(source, items, _QUOTED.sub(r"\1", text), job_id) if source and items else text
 
 
 def items_of(config: Any) -> list[str]:
     """Return the items of the credentials that *config* references, in its order."""
-    found: list[str] = []
-    _marked(config, 0, found)
-    return found
+    if isinstance(config, Mapping) and set(config) == {FROM_SECRET}:
+        return [str(config[FROM_SECRET])]
+    inside = config.values() if isinstance(config, Mapping) else config if isinstance(config, list | tuple) else ()
+    return [item for part in inside for item in items_of(part)]
 
 
-def _mark(config: Mapping[str, Any]) -> int:
-    """Return a number whose placeholders do not occur in *config*."""
-    text = json.dumps(config, default=str)
-    return next(number for number in range(len(text) + 1) if _MARK.format(number, "")[:-1] not in text)
-
-
-def _marked(value: Any, mark: int, items: list[str]) -> Any:
-    """Return *value* with a placeholder for each secret; append the items to *items*."""
+def _with_expressions(value: Any, source: Source | None) -> Any:
+    """Return *value* with the expression for each secret."""
     if isinstance(value, Mapping):
         if set(value) == {FROM_SECRET}:
-            items.append(str(value[FROM_SECRET]))
-            return _MARK.format(mark, len(items) - 1)
-        return {key: _marked(item, mark, items) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_marked(item, mark, items) for item in value]
-    return value
+            return _expression(source, str(value[FROM_SECRET])) if source else ""
+        return {key: _with_expressions(item, source) for key, item in value.items()}
+    return [_with_expressions(item, source) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _template_blocks(source: Source, items: Iterable[str], text: str, job_id: str) -> str:
@@ -149,63 +137,26 @@ VAULT_CONSTRAINT = model.Constraint(attribute="${attr.vault.version}", operator=
 """Constraint that Nomad adds to a job that uses Vault. Source: hashicorp/nomad, ``nomad/job_endpoint_hooks.go``."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class TaskSecrets:
-    """The secrets of one task, as settings of the job."""
-
-    templates: tuple[model.SecretTemplate, ...] = ()
-    variables: tuple[str, ...] = ()
-    """Names of the environment variables that templates set."""
-
-    vault_role: str | None = None
-    """Empty: the agent's default; ``None``: Vault is not used."""
-
-    audience: str = ""
-    """Audience of the task's workload identity; empty: none needed."""
-
-    environment: Mapping[str, str]
-    """Environment without secrets: the paths of the files that hold them."""
-
-    registry: bool = False
-    """Whether pulling the image needs credentials."""
+def identity(plugin: spec.PluginSpec, role: spec.RoleSpec) -> spec.WorkloadIdentitySpec | None:
+    """Return the identity with which a task of *role* assumes an AWS role; ``None``: none."""
+    return plugin.credentials.workload_identity if plugin.credentials and role.secret_environment else None
 
 
-def read_task_needs(
-    plugin: spec.PluginSpec, driver: spec.DriverSpec, role: spec.RoleSpec, *, container: bool, job_id: str
-) -> TaskSecrets:
-    """Return the secrets of a task of *role* in the job *job_id*; *container*: whether it runs an image."""
-    registry = plugin.registry_credentials if container else None
-    identity = _identity(plugin, role)
-    return TaskSecrets(
-        templates=(*_own(plugin, driver, role, job_id), *_registry_needs(registry, job_id)),
-        variables=(
-            *(sorted(role.secret_environment) if plugin.secret else ()),
-            *((REGISTRY_USER, REGISTRY_PASSWORD) if registry else ()),
-        ),
-        vault_role=_vault_role(plugin, driver, role, registry),
-        audience=identity.audience if identity else "",
-        environment=_identity_needs(identity),
-        registry=registry is not None,
-    )
-
-
-def _identity(plugin: spec.PluginSpec, role: spec.RoleSpec) -> spec.WorkloadIdentitySpec | None:
-    wanted = plugin.credentials.workload_identity if plugin.credentials else None
-    return wanted if role.secret_environment else None
-
-
-def _identity_needs(identity: spec.WorkloadIdentitySpec | None) -> dict[str, str]:
-    if identity is None:
+def identity_environment(known: spec.WorkloadIdentitySpec | None) -> dict[str, str]:
+    """Return the environment variables with which AWS's SDKs assume the role of an identity."""
+    if known is None:
         return {}
-    return {
-        "AWS_ROLE_ARN": identity.role_arn,
-        "AWS_WEB_IDENTITY_TOKEN_FILE": f"${{NOMAD_SECRETS_DIR}}/{TOKEN_FILE}",
-    }
+    return {"AWS_ROLE_ARN": known.role_arn, "AWS_WEB_IDENTITY_TOKEN_FILE": f"${{NOMAD_SECRETS_DIR}}/{TOKEN_FILE}"}
 
 
-def _own(
-    plugin: spec.PluginSpec, driver: spec.DriverSpec, role: spec.RoleSpec, job_id: str
+def templates(
+    plugin: spec.PluginSpec,
+    driver: spec.DriverSpec,
+    role: spec.RoleSpec,
+    registry: spec.RegistryCredentialsSpec | None,
+    job_id: str,
 ) -> Iterator[model.SecretTemplate]:
+    """Yield the templates of a task of *role* in the job *job_id*; *registry*: of its image, where it needs them."""
     source = plugin.secret
     if driver.config_file and plugin.config:
         data = config_file(plugin.credentials, plugin.config, job_id)
@@ -216,20 +167,18 @@ def _own(
     if source:
         for file_name, item in sorted(role.secret_files.items()):
             yield model.SecretTemplate(file_name=file_name, data=one_item(source, item, job_id))
-
-
-def _registry_needs(registry: spec.RegistryCredentialsSpec | None, job_id: str) -> Iterator[model.SecretTemplate]:
     if registry:
         data = template_data(registry, {REGISTRY_USER: "username", REGISTRY_PASSWORD: "password"}, job_id)
         yield model.SecretTemplate(file_name=REGISTRY_FILE, data=data, is_environment=True)
 
 
-def _vault_role(
+def vault_role(
     plugin: spec.PluginSpec,
     driver: spec.DriverSpec,
     role: spec.RoleSpec,
     registry: spec.RegistryCredentialsSpec | None,
 ) -> str | None:
+    """Return the Vault role of a task of *role*, empty for the agent's default; ``None``: Vault is not used."""
     has_file = driver.config_file is not None and bool(items_of(plugin.config))
     asks = has_file or bool(role.secret_environment) or bool(role.secret_files)
     sources = (plugin.credentials if asks else None, registry)

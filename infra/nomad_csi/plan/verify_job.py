@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from nomad_csi.plan import task_secrets
+from nomad_csi.plan import probe_job, task_secrets
 from nomad_csi.spec import encrypted
 from nomad_csi.spec import model as spec
 
@@ -35,8 +35,8 @@ _ESCAPED = "[\x7f-\ud7ff\ue000-\uffff]"
 
 
 @dataclass(frozen=True, kw_only=True)
-class VerifyJob:
-    """A periodic job that verifies a spec."""
+class VerifyJob(probe_job.ProgramJob):
+    """A periodic job that verifies a spec. Its environment: the variables of `nomad.Connection`, without a token."""
 
     spec: str = field(repr=False)
     """The spec as JSON (`as_data`)."""
@@ -45,25 +45,10 @@ class VerifyJob:
     """Output of the stack as JSON (`as_data`); empty: none."""
 
     job_id: str = JOB_ID
-    namespace: str = "default"
-    region: str = ""
-    """Empty: the region of the agent that receives the request."""
-
-    datacenters: Sequence[str] = ("*",)
-    node_pool: str = "all"
     client: str = ""
     """Name of the client to run on; empty: any."""
 
     cron: str = CRON
-    command: str = "nomad-csi"
-    """The program, on the clients or in the image: a path, or a name in the ``PATH`` of the client's agent."""
-
-    image: str = ""
-    """Docker image with the program; empty: the client's own program, with ``raw_exec``."""
-
-    environment: Mapping[str, str] = field(default_factory=dict)
-    """Environment variables of `nomad.Connection`, without a token."""
-
     token_variable: str = ""
     """Path of the Nomad variable that holds the token; empty: the task's workload identity is the token."""
 
@@ -72,11 +57,6 @@ class VerifyJob:
 
     metrics_file: str = ""
     """Path of the metrics file on the client; empty: no metrics."""
-
-    @property
-    def task_driver(self) -> str:
-        """``docker`` or ``raw_exec``."""
-        return "docker" if self.image else "raw_exec"
 
     @property
     def arguments(self) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from nomad_csi.drivers import arguments, catalogue
 from nomad_csi.drivers import model as drivers
 from nomad_csi.errors import Problem
 from nomad_csi.plan import jobs, versions
-from nomad_csi.plan.texts import job_text
+from nomad_csi.plan.rules.text_rules import job_text
 from nomad_csi.spec import model as spec
 from nomad_csi.spec import names
 from nomad_csi.text import secrets

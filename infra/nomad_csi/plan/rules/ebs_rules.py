@@ -126,9 +126,20 @@ class Modification:
     """Start time in UTC: ``2026-11-21 16:44``."""
 
 
-def differs(present: Present, wanted: volume.EbsSpec) -> bool:
-    """Return whether EC2 would have to modify *present* to reach *wanted*."""
-    return not _is_replaced(present, wanted) and any(True for _ in _changes(present, wanted))
+_COMPARED = {
+    "size_gib": ("size", " GiB"),
+    "volume_type": ("type", ""),
+    "iops": ("iops", ""),
+    "throughput_mib_per_s": ("throughput", " MiB/s"),
+}
+"""Settings that EC2 modifies in place, each with its name and unit."""
+
+
+def changes(present: Present, wanted: volume.EbsSpec) -> Mapping[str, tuple[Any, Any]]:
+    """Return the settings that EC2 would modify, each before and after; none where the volume is replaced."""
+    pairs = {name: (getattr(present, name), getattr(wanted, name)) for name in _COMPARED}
+    is_kept = not _is_replaced(present, wanted)
+    return {name: pair for name, pair in pairs.items() if is_kept and None not in pair and pair[0] != pair[1]}
 
 
 def describe_change(present: Present, wanted: volume.EbsSpec) -> str:
@@ -141,16 +152,8 @@ def describe_change(present: Present, wanted: volume.EbsSpec) -> str:
         zones = f"zone {present.availability_zone} -> {wanted.availability_zone}"
         same = present.availability_zone == wanted.availability_zone
         return f"{'encryption' if same else zones} (replacement: the new volume is empty)"
-    parts = [
-        f"{name} {getattr(present, field)} -> {getattr(wanted, field)}{unit}"
-        for field, name, unit in (
-            ("size_gib", "size", " GiB"),
-            ("volume_type", "type", ""),
-            ("iops", "iops", ""),
-            ("throughput_mib_per_s", "throughput", " MiB/s"),
-        )
-        if _differs(present, wanted, field)
-    ]
+    named = ((_COMPARED[field], pair) for field, pair in changes(present, wanted).items())
+    parts = [f"{name} {before} -> {after}{unit}" for (name, unit), (before, after) in named]
     return f"{', '.join(parts)} (in place)" if parts else ""
 
 
@@ -164,8 +167,9 @@ def check_change(
         allowed = f"at least {present.size_gib}, the size of {present.external_id}: an EBS volume never shrinks"
         fix = "keep the size, or copy the data to a new volume under another id"
         yield Problem(path=f"{path}.size_gib", got=str(wanted.size_gib), allowed=allowed, fix=fix)
-    if modification and modification.state in UNDER_WAY and differs(present, wanted):
-        got = f"{', '.join(_changes(present, wanted))} while {present.external_id} is {modification.state}"
+    changing = [f"{name} {before} to {after}" for name, (before, after) in changes(present, wanted).items()]
+    if modification and modification.state in UNDER_WAY and changing:
+        got = f"{', '.join(changing)} while {present.external_id} is {modification.state}"
         done = f"{modification.progress_percent} % done, begun {modification.started} UTC"
         allowed = f"no change until the modification under way is completed ({done})"
         fix = f"wait and run again; {LIMIT}"
@@ -174,15 +178,3 @@ def check_change(
 
 def _is_replaced(present: Present, wanted: volume.EbsSpec) -> bool:
     return (present.availability_zone, present.encrypted) != (wanted.availability_zone, wanted.encrypted)
-
-
-def _changes(present: Present, wanted: volume.EbsSpec) -> Iterator[str]:
-    """Yield each setting that is given and differs: ``size_gib 20 to 40``."""
-    for name in ("size_gib", "volume_type", "iops", "throughput_mib_per_s"):
-        if _differs(present, wanted, name):
-            yield f"{name} {getattr(present, name)} to {getattr(wanted, name)}"
-
-
-def _differs(present: Present, wanted: volume.EbsSpec, name: str) -> bool:
-    before, after = getattr(present, name), getattr(wanted, name)
-    return after is not None and before is not None and before != after

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from nomad_csi.errors import Problem
 from nomad_csi.plan import jobs
 from nomad_csi.plan.rules import argument_rules, secret_rules, text_rules
-from nomad_csi.plan.texts import job_text
+from nomad_csi.plan.rules.text_rules import job_text
 from nomad_csi.plan.unknown import known
 from nomad_csi.spec import model as spec
 

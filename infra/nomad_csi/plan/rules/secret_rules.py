@@ -6,7 +6,7 @@ from typing import Any
 
 from nomad_csi.errors import Problem
 from nomad_csi.plan import jobs, task_secrets
-from nomad_csi.plan.texts import job_text
+from nomad_csi.plan.rules.text_rules import job_text
 from nomad_csi.spec import model as spec
 from nomad_csi.spec import names
 from nomad_csi.text import secrets as looks

@@ -1,14 +1,55 @@
 """Rules for all text of a plugin that reaches a job file: by the jobs themselves, so that no key is left out."""
 
 import dataclasses
-from collections.abc import Iterator, Mapping
-from typing import Any
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Literal
 
 from nomad_csi.errors import Problem, path_of
-from nomad_csi.plan import jobs, model, texts
+from nomad_csi.plan import jobs, model
 from nomad_csi.spec import model as spec
+from nomad_csi.spec import names
+from nomad_csi.text.foreign import is_unseen
 
-_KINDS: Mapping[str, texts.Kind | None] = {
+Kind = Literal["text", "argument", "template", "name"]
+"""
+``text``: a quoted literal; ``argument``: the same with runtime variables; ``template``: the data of a template, in a
+heredoc; ``name``: the name of an environment variable.
+"""
+
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+_UNWRITABLE = re.compile("[\\0\\ud800-\\udfff]")
+
+
+def job_text(
+    value: str, path: str, *, kind: Kind = "text", variables: Iterable[str] = (), shown: bool = True
+) -> Iterator[Problem]:
+    """
+    Yield why *value*, at *path*, cannot be written into a job file.
+
+    *variables* are those that an argument may have besides Nomad's own; *shown*: whether problems include the value.
+    """
+    got = repr(value) if shown else "[not shown]"
+    if kind == "name" and not _NAME.fullmatch(value):
+        allowed = "a name of letters, digits, _ and - that begins with a letter or _"
+        yield Problem(path=path, got=got, allowed=allowed)
+    if names.TEMPLATE_START.search(names.variable_pattern(variables).sub(" ", value) if kind == "argument" else value):
+        allowed = "text without ${ or %{: Nomad would evaluate it, twice"
+        yield Problem(path=path, got=got, allowed=allowed, fix="write the value itself")
+    if not unicodedata.is_normalized("NFC", value):
+        allowed = "text in Unicode's NFC form, because job files are normalised to it"
+        yield Problem(path=path, got=got, allowed=allowed, fix="normalise it")
+    if _UNWRITABLE.search(value):
+        yield Problem(path=path, got=got, allowed="Unicode text without NUL")
+    elif kind == "template" and any(is_unseen(character) and character not in "\n\t" for character in value):
+        allowed = "text without invisible characters other than newline and tab"
+        yield Problem(path=path, got=got, allowed=allowed, fix="remove them")
+
+
+# All texts of a plugin.
+
+_KINDS: Mapping[str, Kind | None] = {
     "arguments": "argument",
     "constraints.attribute": None,  # `argument_rules.check_constraint`
     "environment": "argument",
@@ -32,12 +73,12 @@ class _Text:
 
     field: str
     value: str
-    kind: texts.Kind
+    kind: Kind
     variables: tuple[str, ...]
 
     def problems(self, value: str, path: str, *, shown: bool) -> Iterator[Problem]:
         """Yield why *value*, which is written where this text is, cannot be."""
-        return texts.job_text(value, path, kind=self.kind, variables=self.variables, shown=shown)
+        return job_text(value, path, kind=self.kind, variables=self.variables, shown=shown)
 
 
 def check(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str, *, is_sound: bool) -> Iterator[Problem]:

@@ -2,16 +2,19 @@
 
 import functools
 import itertools
+import re
 from collections.abc import Iterator, Mapping
+from typing import Any
 
-from nomad_csi.drivers import arguments, storage_identity
+from nomad_csi.drivers import arguments, catalogue, storage_identity
+from nomad_csi.drivers import model as drivers
 from nomad_csi.errors import Problem
 from nomad_csi.plan import registration
 from nomad_csi.plan import volumes as volume_plans
-from nomad_csi.plan.rules import deletion_rules, ebs_rules, efs_rules, key_rules, secret_rules
+from nomad_csi.plan.rules import ebs_rules, efs_rules, key_rules, secret_rules
 from nomad_csi.plan.unknown import known
 from nomad_csi.spec import model as spec
-from nomad_csi.spec import names
+from nomad_csi.spec import names, problems
 
 EXTERNAL_ID_LIMIT_BYTES = 128
 """Source: CSI specification 1.12, "Size Limits"."""
@@ -162,7 +165,7 @@ def _sources(
         yield _existing(volume, existing, driver, f"{path}.existing")
         yield _form(existing, driver, plugin, f"{path}.existing.external_id")
     if create := volume.create:
-        yield deletion_rules.check(create, driver, plugin, f"{path}.create")
+        yield _deletion(create, driver, plugin, f"{path}.create")
         yield _created(volume, create, driver, path)
         yield _may_create(driver, plugin, f"{path}.create")
 
@@ -355,3 +358,100 @@ def _parameters(volume: spec.VolumeSpec, driver: spec.DriverSpec) -> spec.KeysSp
 
 def _optional(keys: spec.KeysSpec) -> spec.KeysSpec:
     return keys.model_copy(update={"required": frozenset(), "required_with": {}})
+
+
+# Storage that is deleted with its volume: who deletes it, and who confirms that it is unused.
+
+
+def _deletion(
+    create: spec.CreateSpec, driver: spec.DriverSpec, plugin: spec.PluginSpec | None, path: str
+) -> Iterator[Problem]:
+    """Yield the problems of the deletion settings in *create*; none where the storage is kept."""
+    how = create.deletion
+    if create.on_destroy == "keep" or how is None:
+        return
+    if how.aws_region and not driver.uses_aws:
+        fix = "name the controller of the plugin: endpoint"
+        allowed = f"none: AWS knows nothing of the storage of {driver.name}"
+        yield Problem(path=f"{path}.deletion.aws_region", got=repr(how.aws_region), allowed=allowed, fix=fix)
+    facts = catalogue.deletion(driver.provider)
+    if how.endpoint and not (facts and facts.refuses_in_use) and not how.accept_unguarded:
+        allowed = f"true: the storage of {driver.name} does not refuse to be deleted while it is in use"
+        warning = "whoever registers and claims it at the last moment loses it"
+        fix = f"{warning}; make sure that it does not happen, and accept it"
+        yield Problem(path=f"{path}.deletion.accept_unguarded", got="false", allowed=allowed, fix=fix)
+    if how.endpoint and facts and plugin and not how.skip_final_snapshot:
+        yield from _final_snapshot(facts, plugin.config, f"{path}.deletion.skip_final_snapshot")
+
+
+def _final_snapshot(facts: drivers.DriverDeletion, config: Mapping[str, Any], path: str) -> Iterator[Problem]:
+    """Yield a problem if the final snapshot would be deleted with its volume, which shows only after deregistration."""
+    backend = str(config.get("driver", ""))
+    if not facts.takes_snapshots:
+        yield Problem(path=path, got="false", allowed="true: the driver takes no snapshots")
+    for pattern, key in facts.snapshot_config.items():
+        if re.fullmatch(pattern, backend) and not (key and _has(config, key)):
+            allowed = f"true: a snapshot of {backend} is a part of its volume, and is deleted with it"
+            fix = f"or set {key} in the plugin's config" if key else ""
+            yield Problem(path=path, got="false", allowed=allowed, fix=fix)
+
+
+def _has(config: Mapping[str, Any], key: str) -> bool:
+    """Return whether *config* has a value under *key*, a path with dots."""
+    found: Any = config
+    for part in key.split("."):
+        found = found.get(part) if isinstance(found, Mapping) else None
+    return bool(found)
+
+
+# The schedules that a volume names.
+
+
+SCHEDULE_LIMIT = 40
+"""Schedules per volume: each is a tag, and AWS allows 50 tags. Source: Amazon EC2 user guide, "Tag restrictions"."""
+
+
+def check_snapshots(
+    volume: spec.VolumeSpec, schedules: Mapping[str, spec.SnapshotScheduleSpec] | None, path: str
+) -> Iterator[Problem]:
+    """Yield the problems of the schedules that *volume* names; *schedules* are ``None`` where they are unknown."""
+    if not volume.snapshots:
+        return
+    if volume.ebs is None and volume.efs is None:
+        allowed = "none: only storage that Pulumi makes (ebs, efs) is copied on a schedule"
+        fix = "make a policy for it beside this spec, or remove snapshots"
+        yield Problem(path=f"{path}.snapshots", got=", ".join(volume.snapshots), allowed=allowed, fix=fix)
+        return
+    if volume.efs and not volume.efs.makes_file_system:
+        allowed = "none: AWS Backup copies whole file systems"
+        name = volume.efs.file_system
+        fix = f"use file_systems.{name}.snapshots" if name else "make a plan for the file system beside this spec"
+        yield Problem(path=f"{path}.snapshots", got=", ".join(volume.snapshots), allowed=allowed, fix=fix)
+        return
+    yield from check_schedules(volume.snapshots, schedules, path, is_efs=volume.efs is not None)
+
+
+def check_schedules(
+    names: tuple[str, ...],
+    schedules: Mapping[str, spec.SnapshotScheduleSpec] | None,
+    path: str,
+    *,
+    is_efs: bool,
+) -> Iterator[Problem]:
+    """Yield the problems of the schedules *names* of the storage at *path*, a file system where *is_efs*."""
+    if len(set(names)) < len(names) or len(names) > SCHEDULE_LIMIT:
+        allowed = f"each schedule once, at most {SCHEDULE_LIMIT}"
+        yield Problem(path=f"{path}.snapshots", got=", ".join(names), allowed=allowed)
+    for index, name in enumerate(names if schedules is not None else ()):
+        yield from _schedule(name, schedules or {}, f"{path}.snapshots[{index}]", is_efs=is_efs)
+
+
+def _schedule(
+    name: str, schedules: Mapping[str, spec.SnapshotScheduleSpec], path: str, *, is_efs: bool
+) -> Iterator[Problem]:
+    if name not in schedules:
+        yield problems.unknown_name(path, name, schedules, "schedule", "add it under snapshots")
+    elif is_efs and schedules[name].keep_days is None:
+        allowed = "a schedule with keep_days: AWS Backup keeps copies of a file system for days, not by number"
+        fix = f"add a schedule with keep_days instead of keep, or give {name} keep_days"
+        yield Problem(path=path, got=f"{name}, which has keep", allowed=allowed, fix=fix)
