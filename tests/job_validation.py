@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nomad_csi.nomad.http import replies, request
+from nomad_csi.nomad import replies, request
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,9 +1,10 @@
 """Parts of Nomad's replies as product code reads them."""
 
-from nomad_csi.nomad.http import classify, replies, request
+from nomad_csi.nomad import classify, replies, request
+
+CALL = classify.Call(method="GET", path="/v1/test", namespace="default", has_token=False)
 
 
-def node(values):
-    """Return *values* as the object that some read answered."""
-    call = classify.Call(method="GET", path="/v1/test", namespace="default", has_token=False)
-    return replies.ReplyObject(values, request.Reply(call=call, status=200, index=0, data=values, text=""))
+def read(kind, values):
+    """Return *values* as the *kind* that some read answered."""
+    return replies.read(request.Reply(call=CALL, status=200, index=0, data=values, text=""), kind)

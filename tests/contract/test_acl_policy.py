@@ -6,7 +6,7 @@ import time
 import pytest
 
 from nomad_csi import nomad
-from nomad_csi.nomad import acl_policy, changes
+from nomad_csi.nomad import acl_policy, events
 from tests import deadlines
 from tests.contract.acl_world import REFUSED, RUNS, said, stack_run, without
 
@@ -25,7 +25,7 @@ def test_event_stream_needs_what_its_policy_has(acl_world, missing):
     topics = ["CSIPlugin:hp", "Allocation:holder", "CSIVolume:free", "Node"]
     missing = missing or ("" if acl_world.agent.has("storage-events") else "*")
     connection = nomad.Connection(address=acl_world.agent.url, token=acl_world.token(without(policy, missing)))
-    with nomad.Nomad(connection) as client, changes.Events(client, lambda: topics, tell) as events:
+    with nomad.Nomad(connection) as client, events.Events(client, lambda: topics, tell) as stream:
         if missing:
             assert is_said.wait(deadlines.PATIENT_S)
             assert (
@@ -34,7 +34,7 @@ def test_event_stream_needs_what_its_policy_has(acl_world, missing):
             )
             return
         deadline = time.monotonic() + deadlines.PATIENT_S
-        while not events.wait(0.5) and not lines:
+        while not stream.wait(0.5) and not lines:
             acl_world.register_new("free")
             assert time.monotonic() < deadline
         assert lines == []

@@ -13,7 +13,7 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.frame import resource
-from nomad_csi.nomad import volume_creation, volumes
+from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
 from nomad_csi.volumes import compare, volume_resource
 
@@ -100,7 +100,7 @@ def test_created_volume_is_what_the_plugin_made(agent, client, wanted):
     """Id, size, context and place are the plugin's, in the answer and afterwards."""
     document = wanted("made", capacity_min_bytes=2 * MIB, capacity_max_bytes=9 * MIB, parameters={"tier": "fast"})
 
-    created = volume_creation.create(client, document)
+    created = volumes.create(client, document)
     found = volumes.get(client, "default", document.volume_id)
 
     assert (found.capacity_bytes, found.capacity_min_bytes, found.capacity_max_bytes) == (2 * MIB, 2 * MIB, 9 * MIB)
@@ -132,7 +132,7 @@ def test_places_and_source_are_kept_as_they_were_asked(client, wanted):
     """They are what the product compares."""
     document = wanted("placed", required_topologies=({NODE_KEY: "n1"},), preferred_topologies=({NODE_KEY: "n1"},))
 
-    volume_creation.create(client, document)
+    volumes.create(client, document)
     found = volumes.get(client, "default", document.volume_id)
 
     assert found.required_topologies == found.preferred_topologies == ({NODE_KEY: "n1"},)
@@ -142,8 +142,8 @@ def test_created_again_is_the_same_volume(client, wanted):
     """An update that changes nothing."""
     document = wanted("again", capacity_min_bytes=MIB)
 
-    first = volume_creation.create(client, document)
-    second = volume_creation.create(client, document)
+    first = volumes.create(client, document)
+    second = volumes.create(client, document)
 
     assert first.volume.external_id == second.volume.external_id
 
@@ -151,7 +151,7 @@ def test_created_again_is_the_same_volume(client, wanted):
 def test_created_again_larger_grows(client, wanted, put, plugin_id):
     """The same storage, with more room."""
     document = wanted("grows", capacity_min_bytes=MIB)
-    first = volume_creation.create(client, document)
+    first = volumes.create(client, document)
     base = {"ID": document.volume_id, "Name": document.name, "PluginID": plugin_id, "RequestedCapabilities": [LONE]}
 
     status, body, _ = put(base | {"MountOptions": {}, "RequestedCapacityMin": 3 * MIB})
@@ -164,10 +164,10 @@ def test_created_again_larger_grows(client, wanted, put, plugin_id):
 def test_changed_volume_grows_and_is_made_by_nobody(client, wanted):
     """What the product sends: a registration with the storage's id."""
     document = wanted("changed", capacity_min_bytes=MIB)
-    made = volume_creation.create(client, document).volume
+    made = volumes.create(client, document).volume
     larger = dataclasses.replace(document, capacity_min_bytes=4 * MIB)
 
-    assert volume_creation.change(client, dataclasses.replace(larger, external_id=made.external_id)) == ""
+    assert volumes.register(client, dataclasses.replace(larger, external_id=made.external_id)) == ""
 
     found = volumes.get(client, "default", document.volume_id)
     assert (found.external_id, found.capacity_bytes, found.capacity_min_bytes) == (made.external_id, 4 * MIB, 4 * MIB)
@@ -222,7 +222,7 @@ def test_what_was_made_cannot_become_another(agent, put, item, change, words):
 def test_another_size_does_what_the_comparison_says(client, wanted, sizes, kind):
     """Smallest and largest, in MiB, of a volume that was made with 2 and 9; a smaller one is refused before Nomad is asked."""
     document = wanted("sized", capacity_min_bytes=2 * MIB, capacity_max_bytes=9 * MIB)
-    made = volume_creation.create(client, document).volume
+    made = volumes.create(client, document).volume
     least, most = (size * MIB for size in sizes)
     resized = dataclasses.replace(document, capacity_min_bytes=least, capacity_max_bytes=most)
 
@@ -233,7 +233,7 @@ def test_another_size_does_what_the_comparison_says(client, wanted, sizes, kind)
     before = compared()
     expected = pytest.raises(errors.NomadApiError) if kind == "refused" else contextlib.nullcontext()
     with expected:
-        volume_creation.change(client, dataclasses.replace(resized, external_id=made.external_id))
+        volumes.register(client, dataclasses.replace(resized, external_id=made.external_id))
 
     assert before.kind == kind
     assert compared().differences == (before.differences if kind == "refused" else ())
@@ -242,11 +242,11 @@ def test_another_size_does_what_the_comparison_says(client, wanted, sizes, kind)
 def test_less_than_it_has_is_refused_here_and_not_by_nomad(client, wanted):
     """Nomad takes the request and changes nothing: storage never shrinks."""
     document = wanted("shrinks", capacity_min_bytes=2 * MIB)
-    made = volume_creation.create(client, document).volume
+    made = volumes.create(client, document).volume
     less = dataclasses.replace(document, external_id=made.external_id, capacity_min_bytes=MIB)
 
     before = compare.compare_volume(less, volumes.get(client, "default", document.volume_id), made_by_plugin=True)
-    volume_creation.change(client, less)
+    volumes.register(client, less)
 
     assert before.kind == "refused"
     assert volumes.get(client, "default", document.volume_id).capacity_bytes == made.capacity_bytes
@@ -255,7 +255,7 @@ def test_less_than_it_has_is_refused_here_and_not_by_nomad(client, wanted):
 def test_places_that_the_plugin_chose_are_no_difference(client, wanted):
     """Nomad refuses a request for them; sent as it has them, the rest of the volume can change."""
     document = wanted("placed")
-    made = volume_creation.create(client, document).volume
+    made = volumes.create(client, document).volume
     reader = registration.Capability(access_mode="single-node-reader-only", attachment_mode="file-system")
     placed = dataclasses.replace(document, external_id=made.external_id, required_topologies=made.topologies)
     found = volumes.get(client, "default", document.volume_id)
@@ -367,11 +367,11 @@ def test_same_name_in_another_size_is_refused_by_the_driver(put, item):
 def test_forgotten_volume_is_found_again_by_its_name(client, wanted):
     """A deregistration leaves the storage; a creation finds it, under another id as well."""
     document = wanted("kept", capacity_min_bytes=MIB)
-    first = volume_creation.create(client, document).volume
+    first = volumes.create(client, document).volume
 
     volumes.deregister(client, "default", document.volume_id)
-    again = volume_creation.create(client, document).volume
-    other = volume_creation.create(client, wanted("another", name=document.name, capacity_min_bytes=MIB)).volume
+    again = volumes.create(client, document).volume
+    other = volumes.create(client, wanted("another", name=document.name, capacity_min_bytes=MIB)).volume
 
     assert first.external_id == again.external_id == other.external_id
 
@@ -418,22 +418,22 @@ def test_unknown_namespace_is_found_out_after_the_plugin_made_it(client, wanted)
     nowhere = dataclasses.replace(document, namespace="nowhere")
 
     with pytest.raises(errors.NomadApiError, match="is in nonexistent namespace nowhere; make it first") as caught:
-        volume_creation.create(client, nowhere)
+        volumes.create(client, nowhere)
 
     assert caught.value.kind == "refused"
-    assert volume_creation.create(client, document).volume.capacity_bytes == MIB
+    assert volumes.create(client, document).volume.capacity_bytes == MIB
 
 
 def test_volume_in_use_grows_and_stays(agent, client, wanted, ran, consumer, fresh):
     """A claimed volume is larger at once, for the task as well; and nobody forgets it."""
     document = wanted("used", capacity_min_bytes=MIB)
-    made = volume_creation.create(client, document).volume
+    made = volumes.create(client, document).volume
     job_id = fresh("holder")
     ran(job_id, consumer(job_id, document.volume_id, mode="single-node-writer"))
     agent.until_status(job_id, "running")
 
     larger = dataclasses.replace(document, capacity_min_bytes=4 * MIB)
-    volume_creation.change(client, dataclasses.replace(larger, external_id=made.external_id))
+    volumes.register(client, dataclasses.replace(larger, external_id=made.external_id))
 
     found = volumes.get(client, "default", document.volume_id)
     assert (found.capacity_bytes, [claim.job_id for claim in found.claims]) == (4 * MIB, [job_id])
@@ -483,7 +483,7 @@ def test_unknown_namespace_is_refused_before_the_plugin_is_asked(client, wanted,
     """Nomad itself has the storage made first, and keeps no record of it."""
     lost = wanted("lost", namespace="nowhere", capacity_min_bytes=MIB)
     with pytest.raises(errors.NomadApiError, match=f"volume {lost.volume_id} is in nonexistent namespace nowhere"):
-        volume_creation.create(client, lost)
+        volumes.create(client, lost)
     assert _has_made(client, wanted, lost.name)
 
     volume = volume_resource.CreatedVolumeResource()
@@ -499,7 +499,7 @@ def test_unknown_namespace_is_refused_before_the_plugin_is_asked(client, wanted,
 def _has_made(client, wanted, name):
     """Return whether the plugin has storage of that name: it refuses to make some of another size then."""
     try:
-        volume_creation.create(client, wanted("other", name=name, capacity_min_bytes=7 * MIB))
+        volumes.create(client, wanted("other", name=name, capacity_min_bytes=7 * MIB))
     except errors.NomadApiError as error:
         return "already exist" in error.message
     return False

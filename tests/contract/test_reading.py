@@ -11,6 +11,7 @@ import yaml
 
 from nomad_csi import cli, errors, nomad
 from nomad_csi.nomad import jobs, version_gates
+from nomad_csi.volumes import secret_safety
 from tests.contract import agents
 
 SECRET = "secret"
@@ -140,9 +141,9 @@ def faults(reading):
 @pytest.fixture
 def warned(reading, faults):
     """Return what a command that reads volumes writes to its second output: nothing, unless secrets can be erased."""
-    if version_gates.ERASES_SECRETS not in faults:
+    if secret_safety.ERASES_SECRETS not in faults:
         return ""
-    fault = faults[version_gates.ERASES_SECRETS]
+    fault = faults[secret_safety.ERASES_SECRETS]
     return (
         f"warning: reading a volume can erase its secrets in Nomad (one.global with {reading[0].agent.version}): "
         f"{fault.fix}; `nomad-csi explain {fault.code}` says more\n"

@@ -9,7 +9,7 @@ import shutil
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.nomad import snapshots, volume_creation, volumes
+from nomad_csi.nomad import snapshots, volumes
 from nomad_csi.plan import registration
 from nomad_csi.volumes import volume_snapshots
 
@@ -71,7 +71,7 @@ def document(plugin_id, fresh):
 @pytest.fixture
 def made(client, document):
     """Have a volume made, and return it: ``made("v")``."""
-    return lambda prefix, **fields: volume_creation.create(client, document(prefix, **fields)).volume
+    return lambda prefix, **fields: volumes.create(client, document(prefix, **fields)).volume
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import pytest
 from nomad_csi import errors, nomad
 from nomad_csi.aws import regions
 from nomad_csi.diagnosis import claim_repair, read_claims
-from nomad_csi.nomad import claim_requests, nodes, volumes
+from nomad_csi.nomad import nodes, volumes
 from nomad_csi.plan import registration
 from nomad_csi.volumes import deregistration
 
@@ -58,7 +58,7 @@ def stuck(sticky, agent, ec2, volume, consumer, fresh):
 def collect(agent):
     """Collect garbage, as the product does."""
     with nomad.Nomad(nomad.Connection(address=agent.url)) as client:
-        claim_requests.collect_garbage(client)
+        volumes.collect_garbage(client)
 
 
 def vanish(agent, volume_id):
@@ -115,7 +115,7 @@ def test_force_forgets_and_does_not_detach(agent, client, stuck, state, volume):
     """What is registered again is free for Nomad, and attached for EC2: the danger of the last step."""
     volume_id, external = stuck
 
-    claim_requests.deregister_by_force(client, "default", volume_id)
+    volumes.deregister(client, "default", volume_id, is_forced=True)
     gone = volumes.get(client, "default", volume_id)
     agent.register(volume(volume_id, PluginID="ebs", ExternalID=external, RequestedCapabilities=[LONE]))
 
@@ -126,7 +126,7 @@ def test_force_forgets_and_does_not_detach(agent, client, stuck, state, volume):
 
 def test_force_of_what_is_gone_is_done(agent, client):
     """As without."""
-    claim_requests.deregister_by_force(client, "default", "nobody")
+    volumes.deregister(client, "default", "nobody", is_forced=True)
 
     assert agent.refused("DELETE", "/v1/volume/csi/nobody?force=true") == (500, "volume not found: nobody")
 
@@ -141,7 +141,7 @@ def test_this_version_cannot_detach_by_hand(agent, client, stuck, state):
     volume_id, external = stuck
     [node] = nodes.list_nodes(client)
 
-    assert claim_requests.detach(client, "default", volume_id, node.node_id) is False
+    assert volumes.detach(client, "default", volume_id, node.node_id) is False
     assert agent.refused("DELETE", f"/v1/volume/csi/{volume_id}/detach?node=x") == (500, "Unknown allocation")
     assert agent.refused("DELETE", f"/v1/volume/csi/{volume_id}/detach") == (400, "detach requires node ID")
     assert state(external) == "in-use"
@@ -150,7 +150,7 @@ def test_this_version_cannot_detach_by_hand(agent, client, stuck, state):
 def test_detaching_what_is_not_there_is_an_error(client):
     """No sign of a version."""
     with pytest.raises(errors.NomadApiError, match="no such volume"):
-        claim_requests.detach(client, "default", "nobody", "x")
+        volumes.detach(client, "default", "nobody", "x")
 
 
 def test_report_tells_both_kinds(agent, client, stuck):

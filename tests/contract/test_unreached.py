@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nomad_csi import nomad
-from nomad_csi.nomad.http import classify
+from nomad_csi.nomad import classify
 from tests.contract import unreached
 
 HERE = Path(__file__).parent

@@ -1,7 +1,7 @@
 """
 What of Nomad is known to the product and reached by no test of this folder or of tests/real, and why.
 
-`SENTENCES` are those of `nomad_csi.nomad.http.classify`; `ROUTES` are paths that `nomad_csi.nomad` asks for. A line that is
+`SENTENCES` are those of `nomad_csi.nomad.classify`; `ROUTES` are paths that `nomad_csi.nomad` asks for. A line that is
 reached by now fails the tests, and so does a sentence or route that is not reached and has no line. `THROUGH` are routes
 that no test writes out, and what the tests call instead.
 """
@@ -35,5 +35,5 @@ ROUTES: dict[str, str] = {}
 THROUGH = {
     "/v1/acl/role/:": "tokens.own(",
     "/v1/client/fs/logs/:": "jobs.tail_log(",
-    "/v1/event/stream": "changes.Events(",
+    "/v1/event/stream": "events.Events(",
 }

@@ -21,7 +21,7 @@ from pathlib import Path
 from unittest import mock
 
 from nomad_csi import concurrency, errors, nomad
-from nomad_csi.nomad.http import classify, streaming, transport
+from nomad_csi.nomad import classify, transport
 from nomad_csi_sandbox.nomad import app, cluster, state
 from nomad_csi_sandbox.nomad.clients import nodes
 from nomad_csi_sandbox.nomad.storage import csi_client, plugins
@@ -141,7 +141,7 @@ class Recorded:
 
     def stream(self, _target):
         """Refuse, so that waits query."""
-        raise streaming.NoStreamError("no stream")
+        raise transport.NoStreamError("no stream")
 
     def close(self):
         """Nothing is open."""

@@ -7,21 +7,7 @@ Each field of a reply has a value of its own, so that one that is read from anot
 import json
 
 from nomad_csi import errors, nomad
-from nomad_csi.nomad import (
-    changes,
-    claim_requests,
-    jobs,
-    namespaces,
-    nodes,
-    plugin_jobs,
-    plugins,
-    snapshots,
-    tokens,
-    variables,
-    volume_creation,
-    volumes,
-)
-from nomad_csi.nomad.http import transport
+from nomad_csi.nomad import jobs, namespaces, nodes, plugins, snapshots, tokens, transport, variables, volumes
 from nomad_csi.plan import registration
 from tests.deeds import agent as agents
 from tests.deeds.deeds import Case
@@ -393,11 +379,10 @@ CALLS = {
     "volumes.deregister": lambda client: volumes.deregister(client, "prod", "mysql"),
     "volumes.found": lambda client: volumes.found(client, WANTED),
     "volumes.read_each": lambda client: volumes.read_each(client, WANTED),
-    "volume_creation.create": lambda client: volume_creation.create(client, DOCUMENT),
-    "volume_creation.change": lambda client: volume_creation.change(client, DOCUMENT),
-    "claim_requests.detach": lambda client: claim_requests.detach(client, "prod", "mysql", "n"),
-    "claim_requests.collect_garbage": claim_requests.collect_garbage,
-    "claim_requests.deregister_by_force": lambda client: claim_requests.deregister_by_force(client, "prod", "mysql"),
+    "volumes.create": lambda client: volumes.create(client, DOCUMENT),
+    "volumes.detach": lambda client: volumes.detach(client, "prod", "mysql", "n"),
+    "volumes.collect_garbage": volumes.collect_garbage,
+    "volumes.deregister, forced": lambda client: volumes.deregister(client, "prod", "mysql", is_forced=True),
     "snapshots.create": lambda client: snapshots.create(
         client,
         snapshots.NewSnapshot(namespace="prod", volume_id="mysql", name="s", parameters={"p": "1"}, secrets={"k": "2"}),
@@ -420,7 +405,7 @@ CALLS = {
     "jobs.tail_log": lambda client: jobs.tail_log(
         client, "prod", "a", "plugin", stream="stdout", length=9, timeout_s=3
     ),
-    "plugin_jobs.jobs_of_plugin": lambda client: plugin_jobs.jobs_of_plugin(client, OF_JOBS),
+    "jobs.jobs_of_plugin": lambda client: jobs.jobs_of_plugin(client, OF_JOBS),
     "plugins.get": lambda client: plugins.get(client, "ebs"),
     "plugins.list_ids": plugins.list_ids,
     "nodes.list_nodes": nodes.list_nodes,
@@ -435,9 +420,6 @@ CALLS = {
     "namespaces.check": lambda client: namespaces.check(client, "none"),
     "namespaces.refuse_unknown": lambda client: namespaces.refuse_unknown(client, "none"),
     "tokens.own": tokens.own,
-    "changes.Watched": lambda client: changes.Watched(client, "prod", "/v1/volume/csi/mysql").wait(
-        2, agents.Cancelled()
-    ),
 }
 
 CASES = tuple(Case(name, _calls(call)) for name, call in CALLS.items())

@@ -29,7 +29,7 @@ from nomad_csi.cli import plugin as plugin_command
 from nomad_csi.csi.v1 import csi_pb2
 from nomad_csi.diagnosis import doctor, rounds, verification
 from nomad_csi.jobs import apply as applied_plugins
-from nomad_csi.nomad.http import transport
+from nomad_csi.nomad import transport
 from nomad_csi.pulumi_state import stack_cli
 from nomad_csi.render import environment
 from nomad_csi_sandbox.session import report, session

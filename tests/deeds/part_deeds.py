@@ -19,8 +19,7 @@ from nomad_csi.frame import changes, resource
 from nomad_csi.hcl import files as parsed
 from nomad_csi.health import probe_run, probed
 from nomad_csi.lint import judge
-from nomad_csi.nomad import acl_policy, plugins, snapshots, volumes
-from nomad_csi.nomad.records import tokens
+from nomad_csi.nomad import acl_policy, plugins, snapshots, tokens, volumes
 from nomad_csi.plan import snippet, storage
 from nomad_csi.plan.rules import ebs_rules
 from nomad_csi.provider import replies

@@ -17,8 +17,18 @@ from nomad_csi.components import documentation
 from nomad_csi.diagnosis import read_claims
 from nomad_csi.diagnosis.rules import claim_status
 from nomad_csi.frame import resource
-from nomad_csi.nomad import cluster_identity, job_plan, jobs, nodes, plugin_jobs, plugins, version_gates, volumes
-from nomad_csi.nomad.http import classify, connection, transport
+from nomad_csi.nomad import (
+    classify,
+    cluster_identity,
+    connection,
+    job_plan,
+    jobs,
+    nodes,
+    plugins,
+    transport,
+    version_gates,
+    volumes,
+)
 from nomad_csi.provider import configuration
 from tests import replies
 from tests.deeds import agent as agents
@@ -44,7 +54,7 @@ READERS = {
     "02-job-allocations": lambda client: jobs.allocations(client, "default", "x"),
     "02-job": lambda client: [
         jobs.get(client, "default", "x"),
-        plugin_jobs.tasks_of_document(jobs.document(client, "default", "x")),
+        jobs.tasks_of_document(jobs.document(client, "default", "x")),
     ],
     "00-nodes": nodes.list_nodes,
     "00-node": lambda client: nodes.described(client, NODE),

@@ -5,7 +5,7 @@ import json
 import time
 from unittest import mock
 
-from nomad_csi.nomad.http import transport
+from nomad_csi.nomad import transport
 from nomad_csi.plan import registration
 from nomad_csi.volumes import sending
 from tests.deeds import agent as agents

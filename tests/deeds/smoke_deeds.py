@@ -10,7 +10,7 @@ from nomad_csi import errors
 from nomad_csi.aws import ebs_volumes, regions
 from nomad_csi.aws import records as aws_records
 from nomad_csi.diagnosis import smoke, smoke_round
-from nomad_csi.nomad.records import jobs, volumes
+from nomad_csi.nomad import jobs, volumes
 from nomad_csi.plan import registration
 from nomad_csi.plan import smoke as plan
 from tests import clocks

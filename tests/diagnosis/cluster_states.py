@@ -18,8 +18,7 @@ from unittest import mock
 import yaml
 
 from nomad_csi import cli, errors
-from nomad_csi.nomad import volumes
-from nomad_csi.nomad.http import request
+from nomad_csi.nomad import request, volumes
 from nomad_csi.plan import storage
 from nomad_csi.render import documents
 from nomad_csi_sandbox.nomad import cluster, crowd, server

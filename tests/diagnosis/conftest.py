@@ -8,7 +8,7 @@ import pytest
 from nomad_csi import nomad
 from nomad_csi.aws import ebs_volumes, file_systems, instances
 from nomad_csi.diagnosis import cluster_report, facts, page
-from nomad_csi.nomad import nodes, plugin_jobs, plugins, tokens, volumes
+from nomad_csi.nomad import jobs, nodes, plugins, tokens, volumes
 from nomad_csi.plan import iam
 from nomad_csi.render import page as html
 from tests import programs
@@ -62,7 +62,7 @@ def make_task(role="node", **changes):
         "node_pool": "default",
         "meta": {"nomad-csi.owner": "shop/prod"},
     }
-    return plugin_jobs.PluginTask(**(whole | changes))
+    return jobs.PluginTask(**(whole | changes))
 
 
 def make_instance(role, **changes):

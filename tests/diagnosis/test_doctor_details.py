@@ -5,7 +5,7 @@ import pytest
 from nomad_csi.aws import file_systems
 from nomad_csi.diagnosis import doctor, facts, read_cluster
 from nomad_csi.diagnosis.rules import versions
-from nomad_csi.nomad import nodes, plugin_jobs, tokens
+from nomad_csi.nomad import jobs, nodes, tokens
 from nomad_csi.plan import model as plans
 from nomad_csi.plan import storage
 
@@ -179,7 +179,7 @@ def test_container_that_the_spec_wants_without_privileges_may_go_without(make):
         "roles": {"node": role},
     }
     plan = storage.plan_document({"plugins": [{"id": "own", "driver": own}]})
-    task = plugin_jobs.tasks_of_plan(plan.plugins[0].jobs[0])
+    task = jobs.tasks_of_plan(plan.plugins[0].jobs[0])
 
     found = make.found(plan=plan, tasks=(task,))
 

@@ -3,7 +3,7 @@
 import pytest
 
 from nomad_csi.diagnosis import page_data
-from nomad_csi.nomad import plugin_jobs, plugins
+from nomad_csi.nomad import jobs, plugins
 
 
 def record(**changes):
@@ -17,7 +17,7 @@ def task(role, job_type="system", **changes):
     """Return a task of the plugin's."""
     given = {"job_id": f"p-{role}", "namespace": "storage", "job_type": job_type, "plugin_id": "p", "role": role}
     runs = {"task_driver": "docker", "privileged": True, "host_network": False, "own_credentials": False}
-    return plugin_jobs.PluginTask(**given | runs | {"datacenters": ("dc1",), "node_pool": "gpu"} | changes)
+    return jobs.PluginTask(**given | runs | {"datacenters": ("dc1",), "node_pool": "gpu"} | changes)
 
 
 def test_one_system_job_means_every_client_that_it_may_run_on():

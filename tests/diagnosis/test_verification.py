@@ -79,7 +79,7 @@ def test_volumes_are_watched_where_that_erases_no_secret(context, scripted, plan
     server = {"Name": "one", "Status": "alive", "Tags": {"region": "global", "build": build}}
     scripted.reply("GET", "/v1/agent/members", 200, {"ServerRegion": "global", "Members": [server]})
     asked = []
-    monkeypatch.setattr(verification.changes, "Events", lambda _client, topics, _tell: asked.extend(topics()))
+    monkeypatch.setattr(verification.events, "Events", lambda _client, topics, _tell: asked.extend(topics()))
 
     verification.Verifier(context.client, plan).events(print)
 

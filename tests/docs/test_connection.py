@@ -8,7 +8,7 @@ import pytest
 
 from nomad_csi import cli
 from nomad_csi.cli.common import command, inputs
-from nomad_csi.nomad.http import connection
+from nomad_csi.nomad import connection
 from nomad_csi.provider import configuration, settings
 
 PAGE = (Path(__file__).parents[2] / "docs/reference/connection.md").read_text(encoding="utf-8")

@@ -18,7 +18,7 @@ from nomad_csi.diagnosis.rules import volume_status
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import read
 from nomad_csi.health import found, instances, plugin_findings, plugins, states
-from nomad_csi.nomad import changes
+from nomad_csi.nomad import events
 from nomad_csi.plan import storage
 
 ROOT = Path(__file__).parents[2]
@@ -88,7 +88,7 @@ def test_watches_of_the_page_go_on(command, monkeypatch, capsys):
     monkeypatch.setattr(verify_watch, "PAUSE_MIN_S", 0.0)
     monkeypatch.setattr(clock.Clock, "now", lambda _clock: 0.0)
     monkeypatch.setattr(clock.Clock, "sleep", lambda _clock, _seconds: None)
-    monkeypatch.setattr(changes.Events, "wait", wait)
+    monkeypatch.setattr(events.Events, "wait", wait)
 
     assert cli.main(shlex.split(command)[1:]) == 2
 

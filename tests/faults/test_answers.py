@@ -7,7 +7,7 @@ import pytest
 
 from nomad_csi import errors, nomad
 from nomad_csi.frame import resource
-from nomad_csi.nomad.http import classify
+from nomad_csi.nomad import classify
 from nomad_csi.volumes import volume_resource
 from tests.faults.conftest import finished, write_volume
 

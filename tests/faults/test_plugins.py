@@ -17,7 +17,7 @@ from nomad_csi import errors, nomad
 from nomad_csi.frame import resource
 from nomad_csi.health import events, plugin_health
 from nomad_csi.nomad import jobs as nomad_jobs
-from nomad_csi.nomad import volume_creation, volumes
+from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
 from nomad_csi.volumes import sending
 from nomad_csi_sandbox.csi_plugin.server import FAULT_FILE
@@ -203,7 +203,7 @@ def volume_file(hostpath, tmp_path):
     document = registration.VolumeRegistration(
         volume_id="made", namespace="default", name="made", plugin_id="hostpath0", capabilities=(mode,)
     )
-    external_id = volume_creation.create(hostpath.client, document).volume.external_id
+    external_id = volumes.create(hostpath.client, document).volume.external_id
     volumes.deregister(hostpath.client, "default", "made")  # by two ids it would be refused
     path = tmp_path / "again.volume.hcl"
     path.write_text(VOLUME.format(volume_id="again", external_id=external_id))

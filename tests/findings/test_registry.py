@@ -34,7 +34,7 @@ COMMANDS = {
     "health/probed.py": {"csi probe", "verify"},
     "health/probe_deep.py": {"csi probe"},
     "jobs/conflicts.py": {"plan"},
-    "nomad/minimum_version.py": {"apply", "verify"},
+    "nomad/version_gates.py": {"apply", "verify"},
 }
 """What reports the findings that a module or package emits; the longest path counts."""
 

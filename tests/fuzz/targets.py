@@ -26,9 +26,8 @@ from nomad_csi.csi.v1 import csi_pb2
 from nomad_csi.hcl import read
 from nomad_csi.health import gather
 from nomad_csi.health import plugins as plugin_health
-from nomad_csi.nomad import jobs, namespaces, nodes, tokens, variables, volumes
+from nomad_csi.nomad import jobs, namespaces, nodes, tokens, transport, variables, volumes
 from nomad_csi.nomad import plugins as nomad_plugins
-from nomad_csi.nomad.http import transport
 from nomad_csi.plan import storage
 from nomad_csi.render import files
 from tests import hostile, hostile_specs, plugin_samples, scripted

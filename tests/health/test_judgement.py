@@ -10,7 +10,7 @@ import pytest
 
 from nomad_csi.health import eligibility, found, instances
 from nomad_csi.health import plugins as statuses
-from nomad_csi.nomad.records import jobs, nodes, plugins
+from nomad_csi.nomad import jobs, nodes, plugins
 from tests.plugin_samples import EXPECTATION
 
 pytestmark = pytest.mark.long("every combination of what can be the case")

@@ -54,7 +54,7 @@ def client(name, **changes):
 def volume(name, **changes):
     found = {"ID": name, "Namespace": "default", "ExternalID": f"vol-{name}", "PluginID": "p"}
     uses = [{"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}]
-    return volumes.volume(replies.node(found | {"RequestedCapabilities": uses} | changes))
+    return volumes.volume_of(replies.read(volumes.VolumeReply, found | {"RequestedCapabilities": uses} | changes))
 
 
 def chosen(record, *clients, needs=None, with_secrets=()):

@@ -4,7 +4,7 @@ import pytest
 
 from nomad_csi.health import found
 from nomad_csi.jobs import conflicts
-from nomad_csi.nomad.records import jobs
+from nomad_csi.nomad import jobs
 from nomad_csi.plan import model
 
 

@@ -1,39 +1,18 @@
-"""Blocking queries that somebody in front of Nomad answers at once."""
-
-import threading
+"""The event stream: lines, and its ends."""
 
 import pytest
 import urllib3
 
-from nomad_csi.nomad import changes
-from nomad_csi.nomad.http import streaming
-from tests import clocks
-
-PATH = "/v1/volume/csi/a"
-NEVER = threading.Event()
-
-
-def test_answer_without_news_is_waited_after(agent, client):
-    """Else a proxy that holds no query back would be asked as fast as it answers."""
-    client.clock = clocks.Clock()
-    agent.answer("GET", PATH, "{}", headers={"X-Nomad-Index": "7"})
-    watched = changes.Watched(client, "default", PATH)
-
-    watched.wait(0.2, NEVER)
-    assert client.clock.now() == 0.0
-    watched.wait(0.2, NEVER)
-
-    assert client.clock.now() == 0.2
-    assert [item.query["index"] for item in agent.asked] == ["1", "7"]
+from nomad_csi.nomad import events, transport
 
 
 def test_event_stream_that_breaks_is_a_change(agent, client, monkeypatch):
     """What happened until the next one is open was not told: the caller looks again at once."""
-    monkeypatch.setattr(changes, "AGAIN_S", 60.0)
+    monkeypatch.setattr(events, "AGAIN_S", 60.0)
     agent.answer("GET", "/v1/event/stream", "{}\n")  # a heartbeat, and the end
 
-    with changes.Events(client, lambda: ["CSIPlugin:ebs"], pytest.fail) as events:
-        assert events.wait(10)
+    with events.Events(client, lambda: ["CSIPlugin:ebs"], pytest.fail) as stream:
+        assert stream.wait(10)
 
     [asked] = agent.asked
     assert (asked.path, asked.query["topic"]) == ("/v1/event/stream", "CSIPlugin:ebs")
@@ -46,8 +25,7 @@ class Streaming:
         self.status, self.ended = status, []
         self._parts = list(parts)
 
-    def urlopen(self, *_, **__):
-        return self
+    connection = None
 
     def read1(self, _):
         part = self._parts.pop(0) if self._parts and not self.ended else b""
@@ -62,12 +40,12 @@ class Streaming:
         self.ended.append("closed")
 
 
-REFUSED, BROKEN = streaming.NoStreamError, streaming.BrokenError
+REFUSED, BROKEN = transport.NoStreamError, transport.BrokenError
 STREAMS = {
     "ends": ([b"a\nb", b"c\n"], {}, ["a", "bc"], (BROKEN, "the stream ended")),
     "breaks": ([b"a\n", OSError("reset canary-3")], {}, ["a"], (BROKEN, r"reset \[secret\]")),
     "breaks without a reason": ([b"a\n", OSError()], {}, ["a"], (BROKEN, "OSError")),
-    "too long": ([b"a\n" + b"x" * (streaming.MAX_LINE_BYTES + 1)], {}, ["a"], (BROKEN, "longer than")),
+    "too long": ([b"a\n" + b"x" * (transport.MAX_LINE_BYTES + 1)], {}, ["a"], (BROKEN, "longer than")),
     "refused": ([b"no canary-3"], {"status": 403}, [], (REFUSED, r"status 403: no \[secret\]; ")),
     "nothing": ([], {}, [], (REFUSED, "nothing came")),
     "silent": ([urllib3.exceptions.ReadTimeoutError(None, "", "")], {}, [], (REFUSED, "nothing came")),
@@ -79,7 +57,7 @@ STREAMS = {
 def test_stream_ends_with_an_error_unless_it_is_closed(parts, more, lines, error, closed):
     """Closed before it is opened, it has no lines; closed later, it has no more."""
     sent = Streaming(*parts, **more)
-    stream = streaming.Stream(lambda: sent, {}, "/v1/event/stream", secrets=["canary-3"])
+    stream = transport.Stream(lambda: sent, ["canary-3"])
     found = []
 
     def read():

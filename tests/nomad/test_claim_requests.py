@@ -3,7 +3,7 @@
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.nomad import claim_requests
+from nomad_csi.nomad import volumes
 
 PATH = "/v1/volume/csi/v1"
 
@@ -15,14 +15,14 @@ def test_server_that_looks_for_an_allocation_cannot_detach(agent, client, text):
     """Whichever server was asked first."""
     agent.answer("DELETE", f"{PATH}/detach", text, status=500)
 
-    assert claim_requests.detach(client, "prod", "v1", "n1") is False
+    assert volumes.detach(client, "prod", "v1", "n1") is False
 
 
 def test_force_on_what_is_gone_is_done(agent, client):
     """Another volume's absence is not."""
     agent.answer("DELETE", PATH, "volume not found: v1", status=500)
-    claim_requests.deregister_by_force(client, "prod", "v1")
+    volumes.deregister(client, "prod", "v1", is_forced=True)
 
     agent.answer("DELETE", PATH, "volume in use: v1", status=500)
     with pytest.raises(errors.NomadApiError, match="volume in use: v1"):
-        claim_requests.deregister_by_force(client, "prod", "v1")
+        volumes.deregister(client, "prod", "v1", is_forced=True)

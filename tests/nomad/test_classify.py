@@ -2,7 +2,7 @@
 
 import pytest
 
-from nomad_csi.nomad.http import classify
+from nomad_csi.nomad import classify
 
 MANY = "unable to update volume: 1 error occurred:\n\t* {}\n\n"
 CREATE = "1 error occurred:\n\t* controller create volume: CSI.ControllerCreateVolume: {}\n\n"

@@ -3,7 +3,7 @@
 import pytest
 
 from nomad_csi import errors, nomad
-from nomad_csi.nomad.http import connection
+from nomad_csi.nomad import connection
 
 
 def test_connection_without_settings_is_the_agent_on_this_machine():

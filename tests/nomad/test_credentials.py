@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from nomad_csi import errors, nomad
-from nomad_csi.nomad.http import connection
+from nomad_csi.nomad import connection
 
 TOKEN = "9d0f-ci-secret-token"
 NAMED = "https://nomad.internal:4646"

@@ -6,6 +6,14 @@ from nomad_csi.nomad import job_plan
 from tests import replies
 
 
+def changes(diff):
+    return replies.read(job_plan.JobPlan, {"Diff": diff}).changes
+
+
+def failed(values):
+    return replies.read(job_plan.JobPlan, values).failed_groups
+
+
 def field(name, old, new, kind="Edited"):
     return {"Name": name, "Old": old, "New": new, "Type": kind}
 
@@ -14,21 +22,19 @@ def in_task(*fields, objects=None):
     """Return the diff of a job in which one task changed."""
     task = {"Name": "plugin", "Type": "Edited", "Fields": list(fields), "Objects": objects}
     group = {"Name": "controller", "Type": "Edited", "Fields": None, "Objects": None, "Tasks": [task]}
-    return replies.node({"Type": "Edited", "Fields": None, "Objects": None, "TaskGroups": [group]})
+    return {"Type": "Edited", "Fields": None, "Objects": None, "TaskGroups": [group]}
 
 
 def test_change_says_where_and_from_what_to_what():
     """Group, task, object, field, old and new value."""
     resources = {"Name": "Resources", "Type": "Edited", "Fields": [field("MemoryMB", "256", "512")]}
 
-    assert job_plan.changes(in_task(objects=[resources])) == (
-        "group controller > task plugin > resources.MemoryMB: 256 -> 512",
-    )
+    assert changes(in_task(objects=[resources])) == ("group controller > task plugin > resources.MemoryMB: 256 -> 512",)
 
 
 def test_equal_fields_are_left_out():
     """Nomad lists the equal fields of an edited object too."""
-    assert job_plan.changes(in_task(field("CPU", "100", "100", "None"), field("User", "", "root", "Added"))) == (
+    assert changes(in_task(field("CPU", "100", "100", "None"), field("User", "", "root", "Added"))) == (
         "group controller > task plugin > User: unset -> root",
     )
 
@@ -51,7 +57,7 @@ def test_changes_of_job_group_and_nested_objects():
         "TaskGroups": [group, {"Name": "more", "Type": "Added"}],
     }
 
-    assert job_plan.changes(replies.node(diff)) == (
+    assert changes(diff) == (
         "Priority: 50 -> 80",
         "group nodes > Count: 1 -> 2",
         "group nodes > service.check.Path: /a -> /b",
@@ -68,7 +74,7 @@ def test_objects_that_come_and_go_show_what_they_hold():
     added = {"Name": "Constraint", "Type": "Added", "Fields": [field(n, "", v, "Added") for n, v in values]}
     empty = {"Name": "Vault", "Type": "Added", "Fields": None}
 
-    assert job_plan.changes(replies.node({"Type": "Edited", "Objects": [removed, added, empty]})) == (
+    assert changes({"Type": "Edited", "Objects": [removed, added, empty]}) == (
         "constraint: removed (LTarget ${attr.kernel.name}, Operand =)",
         "constraint: added (LTarget ${attr.kernel.name}, Operand =)",
         "vault: added",
@@ -88,7 +94,7 @@ def test_objects_that_come_and_go_show_what_they_hold():
 )
 def test_values_that_may_be_secret_are_not_shown(name, kind, word):
     """A plan ends in a log; that something changed is enough there."""
-    [line] = job_plan.changes(in_task(field(name, "hunter2", "hunter3", kind)))
+    [line] = changes(in_task(field(name, "hunter2", "hunter3", kind)))
 
     assert line == f"group controller > task plugin > {name}: {word}"
 
@@ -104,7 +110,7 @@ def test_values_that_may_be_secret_are_not_shown(name, kind, word):
 )
 def test_values_of_the_environment_are_shown_but_for_secrets(name, before, after, shown):
     """By the name of the variable, or the form of its value."""
-    [line] = job_plan.changes(in_task(field(name, before, after, "Edited")))
+    [line] = changes(in_task(field(name, before, after, "Edited")))
 
     assert line == f"group controller > task plugin > {name}: {shown}"
 
@@ -117,7 +123,7 @@ def test_secret_values_of_whole_objects_are_not_shown():
         "Fields": [field("DestPath", "", "local/x", "Added"), field("EmbeddedTmpl", "", "hunter2", "Added")],
     }
 
-    assert job_plan.changes(in_task(objects=[template])) == (
+    assert changes(in_task(objects=[template])) == (
         "group controller > task plugin > template: added (DestPath local/x, EmbeddedTmpl)",
     )
 
@@ -126,7 +132,7 @@ def test_long_values_are_cut_and_on_one_line():
     """A change stays one line."""
     fields = [field("User", "a\n b", "x" * 100), field("args[0]", "a\n b", "x" * 100)]
 
-    alone, item = job_plan.changes(in_task(*fields))
+    alone, item = changes(in_task(*fields))
 
     assert alone == "group controller > task plugin > User: a b -> " + "x" * 80 + "..."
     assert item == "group controller > task plugin > args: removed a b; added " + "x" * 80 + "..."
@@ -160,7 +166,7 @@ def test_items_of_a_list_are_told_by_what_they_are(old, new, told):
     """Their places say nothing: one more at the head moves them all."""
     config = {"Name": "Config", "Type": "Edited", "Fields": list(items("args", old, new))}
 
-    assert job_plan.changes(in_task(objects=[config])) == (f"group controller > task plugin > config.args: {told}",)
+    assert changes(in_task(objects=[config])) == (f"group controller > task plugin > config.args: {told}",)
 
 
 def test_equal_lists_and_secret_ones():
@@ -171,9 +177,7 @@ def test_equal_lists_and_secret_ones():
         "Fields": [*items("args", ["a"], ["a"]), *items("auth_tokens", ["hunter2"], ["hunter3"])],
     }
 
-    assert job_plan.changes(in_task(objects=[config])) == (
-        "group controller > task plugin > config.auth_tokens: changed",
-    )
+    assert changes(in_task(objects=[config])) == ("group controller > task plugin > config.auth_tokens: changed",)
 
 
 @pytest.mark.parametrize(
@@ -195,9 +199,9 @@ def test_equal_lists_and_secret_ones():
 )
 def test_group_without_a_place_says_why(metric, reason):
     """The scheduler's counts become a sentence."""
-    assert job_plan.failed_groups(replies.node({"FailedTGAllocs": {"g": metric}})) == {"g": reason}
+    assert failed({"FailedTGAllocs": {"g": metric}}) == {"g": reason}
 
 
 def test_all_groups_placed():
     """Null means that none failed."""
-    assert job_plan.failed_groups(replies.node({"FailedTGAllocs": None})) == {}
+    assert failed({"FailedTGAllocs": None}) == {}

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.nomad import jobs
+from nomad_csi.nomad import job_plan, jobs
 
 HCL = 'job "hostpath" {}'
 JOB = {"ID": "hostpath", "Namespace": "default"}
@@ -72,17 +72,19 @@ def test_rejects_hcl_that_nomad_cannot_parse(agent, client):
         (
             "01-hostpath-plan.json",
             "hostpath",
-            jobs.JobPlan(diff_type="Added", job_modify_index=0, failed_groups={}, warnings="", changes=("job: added",)),
+            job_plan.JobPlan(
+                diff_type="Added", job_modify_index=0, failed_groups={}, warnings="", changes=("job: added",)
+            ),
         ),
         (
             "06-plan-unchanged.json",
             "stub-node",
-            jobs.JobPlan(diff_type="None", job_modify_index=11, failed_groups={}, warnings="", changes=()),
+            job_plan.JobPlan(diff_type="None", job_modify_index=11, failed_groups={}, warnings="", changes=()),
         ),
         (
             "06-plan-edited.json",
             "stub-node",
-            jobs.JobPlan(
+            job_plan.JobPlan(
                 diff_type="Edited",
                 job_modify_index=11,
                 failed_groups={},
@@ -93,7 +95,7 @@ def test_rejects_hcl_that_nomad_cannot_parse(agent, client):
         (
             "06-plan-missing-driver.json",
             "dockerjob",
-            jobs.JobPlan(
+            job_plan.JobPlan(
                 diff_type="Added",
                 job_modify_index=0,
                 failed_groups={"g": "missing drivers (1 node)"},

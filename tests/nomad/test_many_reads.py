@@ -5,8 +5,7 @@ import json
 import pytest
 
 from nomad_csi import errors, nomad
-from nomad_csi.nomad import volumes
-from nomad_csi.nomad.http import request
+from nomad_csi.nomad import request, volumes
 
 IDS = [f"v{number}" for number in range(300)]
 

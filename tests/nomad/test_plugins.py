@@ -189,7 +189,7 @@ def test_rejects_an_answer_of_another_shape(agent, client, shape):
     """Something that is no plugin is an error, not an absent plugin."""
     agent.answer("GET", "/v1/plugin/csi/p", shape)
 
-    with pytest.raises(errors.NomadApiError, match=r"expected an object as answer|the answer is empty"):
+    with pytest.raises(errors.NomadApiError, match=r"the answer: should be an object|the answer is empty"):
         plugins.get(client, "p")
 
 
@@ -197,5 +197,5 @@ def test_rejects_a_list_of_another_shape(agent, client):
     """An object where a list belongs is an error."""
     agent.answer("GET", "/v1/plugins", "{}")
 
-    with pytest.raises(errors.NomadApiError, match="expected a list as answer, got an object"):
+    with pytest.raises(errors.NomadApiError, match="the answer: should be a list"):
         plugins.list_ids(client)

@@ -9,7 +9,7 @@ from email import utils
 import pytest
 
 from nomad_csi import errors, nomad
-from nomad_csi.nomad.http import request
+from nomad_csi.nomad import request
 
 
 def test_request_sends_token_namespace_and_region(agent):

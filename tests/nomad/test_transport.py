@@ -11,7 +11,7 @@ import pytest
 import urllib3
 
 from nomad_csi import errors, nomad
-from nomad_csi.nomad.http import transport
+from nomad_csi.nomad import transport
 from tests import deadlines
 from tests.nomad.conftest import self_signed
 

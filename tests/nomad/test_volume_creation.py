@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.nomad import volume_creation
+from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
 
 WRITER = registration.Capability(access_mode="single-node-writer", attachment_mode="file-system")
@@ -29,27 +29,15 @@ CREATE = "/v1/volume/csi/c1/create"
 PATH = "/v1/volume/csi/c1"
 
 
-def test_payload_of_a_bare_volume_leaves_everything_to_the_driver():
-    """No size, no place, no source; and mount options, without which it could not be changed while in use."""
-    assert volume_creation.payload(BARE) == {
-        "ID": "c1",
-        "Namespace": "storage",
-        "Name": "c1",
-        "PluginID": "aws-ebs",
-        "RequestedCapabilities": [{"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}],
-        "MountOptions": {},
-    }
-
-
 def test_create_sends_one_volume_and_returns_what_the_plugin_made(agent, client):
     """A recorded answer: id, size and place, with the nulls that Nomad writes into the list of places."""
     agent.recorded("07-ebs-create-reply.json", method="PUT", path=CREATE)
 
-    created = volume_creation.create(client, FULL)
+    created = volumes.create(client, FULL)
 
     [asked] = agent.asked
     assert (asked.method, asked.query) == ("PUT", {"namespace": "storage"})
-    assert asked.body == {"Volumes": [volume_creation.payload(FULL)]}
+    assert asked.body == {"Volumes": [volumes.payload(FULL)]}
     assert created.warnings == ""
     assert created.volume.external_id == "vol-9d3d1cfebd7445e52"
     assert created.volume.capacity_bytes == 5368709120
@@ -61,7 +49,7 @@ def test_change_accepts_an_empty_body(agent, client):
     """Nomad before 1.10.5 answers with nothing."""
     agent.answer("PUT", PATH, "")
 
-    assert volume_creation.change(client, dataclasses.replace(BARE, external_id="vol-1")) == ""
+    assert volumes.register(client, dataclasses.replace(BARE, external_id="vol-1")) == ""
 
 
 def test_secrets_show_nowhere(agent, client):
@@ -69,7 +57,7 @@ def test_secrets_show_nowhere(agent, client):
     agent.answer("PUT", CREATE, "the plugin does not like canary-9b2d", status=500)
 
     with pytest.raises(errors.NomadApiError) as caught:
-        volume_creation.create(client, FULL)
+        volumes.create(client, FULL)
 
     assert "canary-9b2d" not in f"{caught.value} {FULL!r}"
 
@@ -78,4 +66,4 @@ def test_secrets_show_nowhere(agent, client):
 def test_rejects_ids_that_would_become_another_path(client, volume_id):
     """Nothing is sent for them."""
     with pytest.raises(errors.SpecError):
-        volume_creation.create(client, dataclasses.replace(BARE, volume_id=volume_id))
+        volumes.create(client, dataclasses.replace(BARE, volume_id=volume_id))

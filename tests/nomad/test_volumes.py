@@ -205,7 +205,7 @@ def test_volume_without_its_key_is_an_error(agent, client, missing):
     item = {"ID": "v", "Namespace": "default"} | {missing: None}
     agent.answer("GET", "/v1/volume/csi/v", json.dumps(item))
 
-    with pytest.raises(errors.NomadApiError, match=f"expected a string that is not empty at {missing}, got nothing"):
+    with pytest.raises(errors.NomadApiError, match=f"{missing}: field required"):
         volumes.get(client, "default", "v")
 
 

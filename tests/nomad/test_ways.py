@@ -9,7 +9,7 @@ import threading
 import pytest
 
 from nomad_csi import errors, nomad
-from nomad_csi.nomad.http import connection
+from nomad_csi.nomad import connection
 
 THERE = "https://nomad.example.net:4646"
 PROXY = "http://proxy.example.net:3128"

@@ -13,8 +13,7 @@ import yaml
 
 from nomad_csi import errors
 from nomad_csi.health import clients, constraints
-from nomad_csi.nomad import jobs
-from nomad_csi.nomad.http import request
+from nomad_csi.nomad import jobs, request
 from nomad_csi.plan import model, storage
 from nomad_csi.render import documents
 from nomad_csi.spec import draft

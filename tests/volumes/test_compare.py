@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from nomad_csi.nomad.records import volumes
+from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
 from nomad_csi.volumes import compare
 

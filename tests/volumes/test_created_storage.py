@@ -8,7 +8,7 @@ from nomad_csi import errors, nomad
 from nomad_csi.csi import services
 from nomad_csi.drivers import storage_identity
 from nomad_csi.frame import resource
-from nomad_csi.nomad import variables, volume_creation, volumes
+from nomad_csi.nomad import variables, volumes
 from nomad_csi.volumes import (
     deregistration,
     desired,
@@ -257,7 +257,7 @@ def test_id_of_existing_storage_that_was_deregistered_by_hand_gets_no_empty_stor
 def test_volume_that_was_taken_over_is_registered_again_with_its_storage(world, monkeypatch):
     """Without rights to variables, by a state that lost it: the state has the name by which the plugin finds it."""
     news = keeping(world)
-    made = volume_creation.create(world.client, desired.parse_inputs(news | {"name": "theirs"})).volume
+    made = volumes.create(world.client, desired.parse_inputs(news | {"name": "theirs"})).volume
 
     def denied(_client, _namespace, path, *_, **__):
         raise errors.NomadApiError("GET", path, "Permission denied", status=403, kind="refused")
@@ -290,7 +290,7 @@ def test_plugin_error_after_it_made_the_storage_keeps_the_record_by_which_the_ne
     world, monkeypatch, status, message, is_kept
 ):
     """The plugin answers it after it has made the storage: the next run finds that, and makes no second one."""
-    create, news = volume_creation.create, keeping(world)
+    create, news = volumes.create, keeping(world)
 
     def late(client, wanted, **more):
         if is_kept:
@@ -299,7 +299,7 @@ def test_plugin_error_after_it_made_the_storage_keeps_the_record_by_which_the_ne
         raise errors.NomadApiError("PUT", "/v1/volume/csi/scratch/create", message, status=status, kind="refused")
 
     with monkeypatch.context() as patched:
-        patched.setattr(volume_creation, "create", late)
+        patched.setattr(volumes, "create", late)
         with pytest.raises(errors.NomadApiError, match="makes no second one" if is_kept else message):
             VOLUME.create(world.context, news)
     assert bool(ownership.OwnerRecords(world.client).known([KEY])) == is_kept

@@ -227,7 +227,9 @@ def test_an_interruption_after_the_deregistration_waits_for_the_registration(con
     """Between the two the volume is in nobody's cluster."""
     answers([(200, HELD), (200, MOVED)], [(200, {})])
     deregister = volumes.deregister
-    monkeypatch.setattr(volumes, "deregister", lambda *given: (deregister(*given), context.cancelled.set()))
+    monkeypatch.setattr(
+        volumes, "deregister", lambda *given, **more: (deregister(*given, **more), context.cancelled.set())
+    )
 
     assert update(context)["externalId"] == "vol-2"
     assert wrote() == ["DELETE", "vol-2"]

@@ -7,12 +7,9 @@ import nomad_csi
 
 PACKAGE = Path(nomad_csi.__file__).parent
 STEPS = {
-    "volumes.register": {"volumes/sending.py", "nomad/volume_creation.py"},
+    "volumes.register": {"volumes/sending.py", "volumes/steps.py"},
     "volumes.deregister": {"volumes/deregistration.py"},
-    "volumes.send_deregistration": {"nomad/claim_requests.py"},
-    "claim_requests.deregister_by_force": {"volumes/deregistration.py"},
-    "volume_creation.create": {"volumes/steps.py"},
-    "volume_creation.change": {"volumes/steps.py"},
+    "volumes.create": {"volumes/steps.py"},
     "snapshots.create": {"volumes/volume_snapshots.py"},
     "snapshots.delete": {"volumes/volume_snapshots.py"},
     "services.delete_volume": {"volumes/deleters.py"},
@@ -44,7 +41,7 @@ def test_volumes_are_changed_by_the_steps_alone():
 
 def test_no_function_is_imported_by_its_name():
     """So that the test above sees each use."""
-    functions = {name.partition(".")[2] for name in STEPS if not name.startswith(("snapshots", "volume_creation"))}
+    functions = {name.partition(".")[2] for name in STEPS if not name.startswith("snapshots")}
     imported = {
         f"{path.relative_to(PACKAGE)}: {item.name}"
         for path in PACKAGE.rglob("*.py")

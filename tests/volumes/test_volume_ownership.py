@@ -165,7 +165,6 @@ def test_volume_that_another_stack_took_over_during_the_wait_for_its_claims_is_l
         claims.clear()
         REGISTRATION.create(other.context, OF_OTHER | {"adopt": True})
 
-    monkeypatch.setattr("nomad_csi.nomad.changes.Watched.wait", wait)
     monkeypatch.setattr(ours.client.clock, "wait", wait)
     monkeypatch.setattr(deregistration, "is_ending", lambda _volume: True)
     ours.sent.clear()

@@ -6,7 +6,7 @@ from pathlib import Path
 from nomad_csi import errors, exit_codes, nomad
 from nomad_csi.cli.common import command, documents, inputs, options, output, owners, secrets, specs, usage
 from nomad_csi.jobs import apply as apply_jobs
-from nomad_csi.nomad import minimum_version
+from nomad_csi.nomad import version_gates
 from nomad_csi.plan import model
 from nomad_csi.text import listing
 from nomad_csi.volumes import apply_volumes as applied
@@ -124,7 +124,7 @@ def _planned(
     external_ids: Mapping[str, str],
 ) -> apply_jobs.PlannedChanges:
     """Return the plan. Raises `errors.RefusedError` for servers that are too old."""
-    for unseen in minimum_version.refuse_older(client, plan.plugins):
+    for unseen in version_gates.refuse_older(client, plan.plugins):
         output.print_progress(str(unseen))
     inputs.warn_of_erasing(client)
     return _changes(client, arguments, plan, external_ids, adopts=arguments.adopt)

@@ -15,7 +15,7 @@ from nomad_csi.cli.common import command, inputs, options, output, specs, usage
 from nomad_csi.diagnosis import cluster_report, page, page_data, prometheus, rounds, verification
 from nomad_csi.health import gather, probe_run
 from nomad_csi.nomad import sandbox_mark
-from nomad_csi.nomad.http.connection import VARIABLES
+from nomad_csi.nomad.connection import VARIABLES
 from nomad_csi.plan import verify_job
 from nomad_csi.render import disk, documents
 from nomad_csi.render import page as html

@@ -13,7 +13,7 @@ from nomad_csi import exit_codes
 from nomad_csi.cli.common import command, output
 from nomad_csi.cli.common import options as shared_options
 from nomad_csi.diagnosis import prometheus, rounds, verification
-from nomad_csi.nomad import changes
+from nomad_csi.nomad import events
 from nomad_csi.text import foreign, table
 
 # The rounds of ``nomad-csi verify --watch`` in a terminal: each screen overwrites the last.
@@ -42,7 +42,7 @@ class _Stream:
     def begin(self, every_s: float) -> None:
         """Print nothing."""
 
-    def wait(self, seconds: float, events: changes.Events) -> None:
+    def wait(self, seconds: float, events: events.Events) -> None:
         """Wait."""
         events.wait(seconds)
 

@@ -19,8 +19,7 @@ from nomad_csi.aws import ebs_volumes
 from nomad_csi.diagnosis import claim_replacement, read_claims
 from nomad_csi.diagnosis.claim_replacement import EndError, MissingError, Repaired, RepairRequest
 from nomad_csi.diagnosis.rules import claim_status
-from nomad_csi.nomad import claim_requests, volumes
-from nomad_csi.nomad.records import volumes as volume_records
+from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
 from nomad_csi.volumes import decide, deregistration
 
@@ -176,7 +175,7 @@ class _Ladder:
     def _collect(self) -> None:
         self._agree(claim_replacement.COLLECT)
         try:
-            claim_requests.collect_garbage(self._client)
+            volumes.collect_garbage(self._client)
         except errors.NomadApiError as error:
             if error.kind == "retry":
                 raise
@@ -189,7 +188,7 @@ class _Ladder:
         for node_id, name in _nodes(self._judged()):
             self._agree(claim_replacement.DETACH.format(volume=self._order.key, node=name))
             try:
-                is_able = claim_requests.detach(self._client, self._order.namespace, self._order.volume_id, node_id)
+                is_able = volumes.detach(self._client, self._order.namespace, self._order.volume_id, node_id)
             except errors.NomadApiError as error:
                 self._tell(f"not detached from {name}: {error}")
                 continue
@@ -270,7 +269,7 @@ class _Ladder:
 
 
 def _running(judged: claim_status.VolumeClaims) -> str:
-    return "; ".join(volume_records.holder(item.claim) for item in judged.claims if not item.has_ended)
+    return "; ".join(volumes.holder(item.claim) for item in judged.claims if not item.has_ended)
 
 
 def _nodes(judged: claim_status.VolumeClaims) -> Iterator[tuple[str, str]]:

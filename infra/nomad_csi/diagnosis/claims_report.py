@@ -9,7 +9,7 @@ from nomad_csi.aws import records as aws_records
 from nomad_csi.aws import regions
 from nomad_csi.diagnosis.rules import claim_status
 from nomad_csi.findings import causes, printing
-from nomad_csi.nomad.records import volumes as volume_records
+from nomad_csi.nomad import volumes as volume_records
 from nomad_csi.text import foreign, listing, table
 
 _NS_IN_S = 1_000_000_000

@@ -6,9 +6,9 @@ from typing import TypeVar
 
 from nomad_csi.aws import records as aws_records
 from nomad_csi.findings import Finding
-from nomad_csi.nomad.records import jobs, nodes, tokens
-from nomad_csi.nomad.records import plugins as plugin_records
-from nomad_csi.nomad.records.volumes import Volume
+from nomad_csi.nomad import jobs, nodes, tokens
+from nomad_csi.nomad import plugins as plugin_records
+from nomad_csi.nomad.volumes import Volume
 from nomad_csi.plan import model
 from nomad_csi.text import listing, table
 from nomad_csi.volumes.owner_records import OwnerRecord

@@ -14,8 +14,8 @@ from nomad_csi.diagnosis import claims_report, facts, verification_report
 from nomad_csi.diagnosis.rules import claim_status, drains
 from nomad_csi.findings import Finding, causes, errors_of, finding, printing
 from nomad_csi.health import eligibility, plugins, policy
-from nomad_csi.nomad.records import jobs, nodes
-from nomad_csi.nomad.records import plugins as plugin_records
+from nomad_csi.nomad import jobs, nodes
+from nomad_csi.nomad import plugins as plugin_records
 from nomad_csi.plan import model as plans
 from nomad_csi.plan import registration
 from nomad_csi.text import listing

@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent import futures
 from http import HTTPStatus
 from pathlib import Path
-from typing import TypeVar
+from typing import Annotated, TypeVar
 from urllib import parse
+
+import pydantic
 
 from nomad_csi import errors, nomad
 from nomad_csi.aws import instances
@@ -16,8 +18,7 @@ from nomad_csi.diagnosis import facts
 from nomad_csi.diagnosis.rules import clients, machines
 from nomad_csi.health import clients as client_cache
 from nomad_csi.health import eligibility, gather
-from nomad_csi.nomad import jobs, nodes, plugin_jobs, plugins, tokens, volumes
-from nomad_csi.nomad.http import replies, request
+from nomad_csi.nomad import jobs, nodes, plugins, replies, request, tokens, volumes
 from nomad_csi.plan import model as plans
 from nomad_csi.spec import model as spec
 from nomad_csi.spec import names
@@ -34,6 +35,12 @@ _FIELDS = 6
 """Fixed fields of a line: mount point is the fifth, options of the mount the sixth."""
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class _Agent(replies.Record):
+    node_id: Annotated[str, pydantic.Field(validation_alias=pydantic.AliasPath("stats", "client", "node_id"))] = ""
+    data_dir: Annotated[str, pydantic.Field(validation_alias=pydantic.AliasPath("config", "DataDir"))] = ""
+
+
 def seen_here(client: nomad.Nomad) -> dict[str, str] | facts.Unknown:
     """
     Return ``shared`` or ``private`` by node id for the client on this machine; empty: there is none.
@@ -44,14 +51,13 @@ def seen_here(client: nomad.Nomad) -> dict[str, str] | facts.Unknown:
         return {}
     path = request.path_of("agent", "self")
     try:
-        item = replies.checked(client.request("GET", path))
+        item = replies.read(client.request("GET", path), _Agent)
         text = MOUNTS.read_text(encoding="utf-8", errors="surrogateescape")
     except errors.NomadApiError as error:
         return facts.Unknown(reason=str(error), is_expected=error.status == HTTPStatus.FORBIDDEN)
     except OSError as error:
         return facts.Unknown(reason=f"{MOUNTS} cannot be read: {error.strerror}")
-    node_id = item.table("stats").table("client").text("node_id")
-    data_dir = item.table("config").text("DataDir")
+    node_id, data_dir = item.node_id, item.data_dir
     if not node_id or not data_dir or not Path(data_dir).is_dir():
         return {}
     return {node_id: propagation(text, str(Path(data_dir).resolve()))}
@@ -182,7 +188,7 @@ def _tasks(
     plan: plans.StoragePlan | None,
     hidden: dict[str, str],
     stopped: set[tuple[str, str]],
-) -> tuple[plugin_jobs.PluginTask, ...] | facts.Unknown:
+) -> tuple[jobs.PluginTask, ...] | facts.Unknown:
     """
     Return the plugin tasks of running jobs, and of the spec's others.
 
@@ -198,20 +204,20 @@ def _tasks(
     if isinstance(found, facts.Unknown) and not planned:
         return found
     by_key = dict(zip(keys, answers, strict=True))
-    own = (plugin_jobs.tasks_of_plan(job) for key, job in planned.items() if not by_key[key])
+    own = (jobs.tasks_of_plan(job) for key, job in planned.items() if not by_key[key])
     return (*(task for answer in answers for task in answer), *own)
 
 
 def _tasks_of(
     client: nomad.Nomad, key: tuple[str, str], hidden: dict[str, str], stopped: set[tuple[str, str]]
-) -> tuple[plugin_jobs.PluginTask, ...]:
+) -> tuple[jobs.PluginTask, ...]:
     """Return the plugin tasks of a job; none if it is absent, stopped, or the token may not read its namespace."""
     try:
         item = jobs.document(client, *key)
-        if item is not None and item.boolean("Stop"):
+        if item is not None and item.get("Stop"):
             stopped.add(key)
             return ()
-        return () if item is None else plugin_jobs.tasks_of_document(item)
+        return () if item is None else jobs.tasks_of_document(item)
     except errors.NomadApiError as error:
         if error.status != HTTPStatus.FORBIDDEN:
             raise

@@ -14,7 +14,6 @@ from nomad_csi import errors, nomad
 from nomad_csi.aws import ebs_volumes, regions
 from nomad_csi.diagnosis import smoke_round
 from nomad_csi.nomad import nodes, plugins, volumes
-from nomad_csi.nomad.records import volumes as volume_records
 from nomad_csi.plan import smoke
 
 TIMEOUT_S = 300.0
@@ -134,7 +133,7 @@ def _objection(volume: volumes.Volume) -> Iterable[str]:
             "each with file-system): a block device is not tried, because that would destroy what is on it"
         )
     if volume.claims:
-        holders = volume_records.holders(volume)
+        holders = volumes.holders(volume)
         yield f"it is in use by {holders}: stop these jobs first, or try a volume of the same class that is not in use"
     if not volume.schedulable:
         yield f"Nomad counts no healthy instances of plugin {volume.plugin_id} for it: see `nomad-csi verify`"
@@ -155,7 +154,7 @@ def _client_objection(
 
 
 def _places(volume: volumes.Volume) -> str:
-    return " or ".join(map(volume_records.place_text, volume.topologies)) or "anywhere"
+    return " or ".join(map(volumes.place_text, volume.topologies)) or "anywhere"
 
 
 def _fitting(client: nomad.Nomad, volume: volumes.Volume) -> tuple[smoke.SmokeClient, ...]:
@@ -174,7 +173,7 @@ def _fitting(client: nomad.Nomad, volume: volumes.Volume) -> tuple[smoke.SmokeCl
         and node.eligible
         and not node.draining
         and node.node_id in healthy
-        and (not volume.topologies or volume_records.reaches(volume.topologies, healthy[node.node_id].segments))
+        and (not volume.topologies or volumes.reaches(volume.topologies, healthy[node.node_id].segments))
     )
 
 

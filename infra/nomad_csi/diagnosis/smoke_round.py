@@ -8,7 +8,6 @@ from typing import Any, Literal, TypeVar
 
 from nomad_csi import errors, nomad
 from nomad_csi.nomad import jobs, volumes
-from nomad_csi.nomad.records import volumes as volume_records
 from nomad_csi.plan import registration, smoke
 from nomad_csi.render import documents
 
@@ -151,7 +150,7 @@ class Watch:
             return None, Times(), f"not placed within {self._timeout_s:g} s"
         began = self._clock.now()
         claimed_at = started_at = None
-        while (found := self._allocation(job) or placed).client_status not in volume_records.ENDED:
+        while (found := self._allocation(job) or placed).client_status not in volumes.ENDED:
             now = self._clock.now()
             if claimed_at is None and self._is_claimed(job, placed.alloc_id):
                 claimed_at = now
@@ -188,7 +187,7 @@ class Watch:
         """Stop the job, and purge it once its allocation has ended; return whether it has."""
         jobs.stop(self._client, job.namespace, job.job_id, purge=False)
         deadline = self._clock.now() + END_S
-        while (found := self._allocation(job)) is not None and found.client_status not in volume_records.ENDED:
+        while (found := self._allocation(job)) is not None and found.client_status not in volumes.ENDED:
             if self._clock.now() > deadline:
                 return False
             self._clock.sleep(INTERVAL_S)

@@ -17,7 +17,7 @@ from nomad_csi.health import (
     plugins,
     probe_run,
 )
-from nomad_csi.nomad import changes, minimum_version, nodes, volumes
+from nomad_csi.nomad import events, nodes, version_gates, volumes
 from nomad_csi.nomad import plugins as plugin_records
 from nomad_csi.plan import dependents, model, registration
 from nomad_csi.plan import volumes as planned
@@ -98,7 +98,7 @@ class Verifier:
                 *read_claims.failing_mounts(
                     self._client, {volumes.key_of(volume): volume.plugin_id for volume in there if volume is not None}
                 ),
-                *minimum_version.findings_of(self._client, self._plan.plugins),
+                *version_gates.findings_of(self._client, self._plan.plugins),
             ),
             unchecked=tuple(item for item in on_storage if isinstance(item, facts.Unchecked)),
         )
@@ -110,13 +110,13 @@ class Verifier:
         """The clock of the connection, for the waits between rounds."""
         return self._client.clock
 
-    def events(self, tell: Callable[[str], None]) -> changes.Events:
+    def events(self, tell: Callable[[str], None]) -> events.Events:
         """Return change events of the plan's objects; *tell* logs once if there is no event stream."""
-        return changes.Events(self._client, self._topics, tell)
+        return events.Events(self._client, self._topics, tell)
 
     def _topics(self) -> tuple[str, ...]:
         """
-        Return the topics for `changes.Events`: plugins, the allocations of their jobs, clients, volumes.
+        Return the topics for `events.Events`: plugins, the allocations of their jobs, clients, volumes.
 
         Volumes only if every server is known to be new enough: on an older one this can erase their secrets.
         """

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from nomad_csi.nomad.records import nodes
+from nomad_csi.nomad import nodes
 from nomad_csi.plan import model, versions
 
 _INTEGER = re.compile(r"([+-]?)0*(\d{1,19})", re.ASCII)

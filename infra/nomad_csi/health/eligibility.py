@@ -14,7 +14,7 @@ from nomad_csi import findings
 from nomad_csi.drivers import model as drivers
 from nomad_csi.findings import causes
 from nomad_csi.health import constraints
-from nomad_csi.nomad.records import jobs, nodes
+from nomad_csi.nomad import jobs, nodes
 from nomad_csi.plan import model
 from nomad_csi.text import listing
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nomad_csi.drivers import model as drivers
-from nomad_csi.nomad.records import jobs
+from nomad_csi.nomad import jobs
 from nomad_csi.text import foreign, redaction
 
 ORDINARY = frozenset({"Received", "Task Setup", "Started", "Plugin became healthy"})

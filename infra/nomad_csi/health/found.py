@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from nomad_csi.nomad.records import jobs, plugins
+from nomad_csi.nomad import jobs, plugins
 
 Role = Literal["controller", "node"]
 

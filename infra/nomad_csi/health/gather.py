@@ -54,13 +54,13 @@ def _read(client: nomad.Nomad, plugin_id: str, namespace: str, job_id: str) -> f
         return found.OtherJob(namespace=namespace, job_id=job_id, unread=str(error))
     if document is None:
         return None
-    blocks = tuple(jobs.csi_plugins(document))
-    kinds = [block.text("Type") for block in blocks if block.get("ID") == plugin_id]
+    tasks = jobs.tasks_of_document(document)
+    kinds = [task.role for task in tasks if task.plugin_id == plugin_id]
     return found.OtherJob(
         namespace=namespace,
         job_id=job_id,
         roles=frozenset(role for kind in kinds for role in found.ROLES.get(kind, frozenset())),
-        stands_for=kinds[0] if len(blocks) == len(kinds) == 1 else "",
+        stands_for=kinds[0] if len(tasks) == len(kinds) == 1 else "",
         allocations=allocations,
     )
 

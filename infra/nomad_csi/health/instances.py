@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from nomad_csi.health import eligibility, events, found, states
-from nomad_csi.nomad.records import nodes, plugins
+from nomad_csi.nomad import nodes, plugins
 from nomad_csi.plan import model
 from nomad_csi.text import foreign
 

@@ -9,7 +9,7 @@ from nomad_csi import findings
 from nomad_csi.drivers import catalogue
 from nomad_csi.findings import Finding
 from nomad_csi.health import eligibility, events, found, instances, plugin_findings, policy, states
-from nomad_csi.nomad.records import jobs, nodes
+from nomad_csi.nomad import jobs, nodes
 from nomad_csi.plan import model
 
 HEALTHY = states.HEALTHY

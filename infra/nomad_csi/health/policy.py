@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from nomad_csi import findings
 from nomad_csi.findings import causes
 from nomad_csi.health import eligibility, instances
-from nomad_csi.nomad.records import nodes
+from nomad_csi.nomad import nodes
 from nomad_csi.plan import model
 from nomad_csi.text import listing
 

@@ -23,7 +23,7 @@ from nomad_csi import errors, nomad
 from nomad_csi.csi import records, validation
 from nomad_csi.health import found, gather, instances, probed
 from nomad_csi.nomad import jobs, nodes, plugins, volumes
-from nomad_csi.nomad.records.volumes import ENDED
+from nomad_csi.nomad.volumes import ENDED
 from nomad_csi.plan import model, probe_job
 from nomad_csi.text import listing
 

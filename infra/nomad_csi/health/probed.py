@@ -14,7 +14,7 @@ from nomad_csi.csi import records
 from nomad_csi.findings import Finding, errors_of, printing
 from nomad_csi.health import found as seen
 from nomad_csi.health import instances
-from nomad_csi.nomad.records import plugins, volumes
+from nomad_csi.nomad import plugins, volumes
 from nomad_csi.text import foreign, listing, secrets, table
 
 NO_ANSWER = seen.NO_ANSWER

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from nomad_csi import findings
 from nomad_csi.health import events, found, instances, plugins
-from nomad_csi.nomad.records import jobs
+from nomad_csi.nomad import jobs
 from nomad_csi.plan import model
 from nomad_csi.text import listing
 

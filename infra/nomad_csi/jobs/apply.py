@@ -16,7 +16,7 @@ from nomad_csi import errors, findings, nomad
 from nomad_csi.frame import resource
 from nomad_csi.health import plugin_health, plugin_health_properties
 from nomad_csi.jobs import conflicts, owner, plugin_job, wanted_job
-from nomad_csi.nomad import jobs, namespaces, plugin_jobs, plugins, volumes
+from nomad_csi.nomad import jobs, namespaces, plugins, volumes
 from nomad_csi.plan import model
 from nomad_csi.render import documents, files
 from nomad_csi.text import table
@@ -184,7 +184,7 @@ def _jobs(
 ) -> Iterator[PlannedChange]:
     context = resource.Context(connect=lambda: client)
     for plugin in plan.plugins:
-        tasks = {job.job_id: plugin_jobs.tasks_of_plan(job) for job in plugin.jobs}
+        tasks = {job.job_id: jobs.tasks_of_plan(job) for job in plugin.jobs}
         beside = conflicts.find(client, tuple(tasks.values()), {(job.namespace, job.job_id) for job in plugin.jobs})
         for job in plugin.jobs:
             inputs = _inputs(plugin, job, requester, templates)
@@ -288,7 +288,7 @@ def stop(
     """
     name = "/".join(key)
     found, document = jobs.get(client, *key), jobs.document(client, *key)
-    if found is None or document is None or not any(jobs.csi_plugins(document)):
+    if found is None or document is None or not jobs.tasks_of_document(document):
         raise errors.RefusedError(f"there is no job {name} that runs a CSI plugin")
     record = None if requester.adopts else owner.recorded_owner(client, found)
     if record is not None and record.owner != requester.owner:

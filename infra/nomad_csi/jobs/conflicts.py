@@ -15,7 +15,7 @@ from nomad_csi import errors, findings, nomad
 from nomad_csi.frame import resource
 from nomad_csi.health import clients, eligibility, found, gather
 from nomad_csi.jobs import owner
-from nomad_csi.nomad import jobs, nodes, plugin_jobs, plugins
+from nomad_csi.nomad import jobs, nodes, plugins
 from nomad_csi.spec import names as spec_names
 from nomad_csi.text import listing
 from nomad_csi.volumes import owner_records
@@ -37,7 +37,7 @@ class Beside:
 
     def check(
         self,
-        wanted: Sequence[plugin_jobs.PluginTask],
+        wanted: Sequence[jobs.PluginTask],
         who: owner_records.Requester = owner_records.NO_OWNER,
         *,
         every_part: bool = False,
@@ -55,7 +55,7 @@ class Beside:
         return tuple(judged)
 
 
-def find(client: nomad.Nomad, wanted: Sequence[plugin_jobs.PluginTask], own: Collection[owner.Key]) -> Beside:
+def find(client: nomad.Nomad, wanted: Sequence[jobs.PluginTask], own: Collection[owner.Key]) -> Beside:
     """
     Return the jobs that run the plugin of the tasks *wanted*, besides the jobs *own*.
 
@@ -89,7 +89,7 @@ def find(client: nomad.Nomad, wanted: Sequence[plugin_jobs.PluginTask], own: Col
 
 def refuse(
     context: resource.Context,
-    tasks: Iterable[plugin_jobs.PluginTask],
+    tasks: Iterable[jobs.PluginTask],
     who: owner_records.Requester,
     own: Collection[owner.Key],
     *,
@@ -101,7 +101,7 @@ def refuse(
     With *is_whole*, *own* are all jobs of the plugin. Then jobs that run another part of it are refused, too, before
     anything is started. A check that could not be made is a warning.
     """
-    by_plugin: dict[str, list[plugin_jobs.PluginTask]] = {}
+    by_plugin: dict[str, list[jobs.PluginTask]] = {}
     for task in tasks:
         by_plugin.setdefault(task.plugin_id, []).append(task)
     for wanted in by_plugin.values():
@@ -115,7 +115,7 @@ def refuse(
 
 
 def check_before(
-    wanted: Sequence[plugin_jobs.PluginTask],
+    wanted: Sequence[jobs.PluginTask],
     others: Iterable[found.OtherJob],
     all_nodes: Iterable[nodes.Node],
     *,
@@ -159,11 +159,11 @@ def _occupies(allocation: jobs.Allocation, known: Container[str]) -> bool:
     return allocation.client_status in {"pending", "running"} and allocation.node_id in known
 
 
-def _would_use(task: plugin_jobs.PluginTask, node: nodes.Node) -> bool:
+def _would_use(task: jobs.PluginTask, node: nodes.Node) -> bool:
     return not eligibility.why_not(task, node) or bool(eligibility.unjudged(task, node))
 
 
-def _resolution(wanted: Sequence[plugin_jobs.PluginTask], other: found.OtherJob) -> str:
+def _resolution(wanted: Sequence[jobs.PluginTask], other: found.OtherJob) -> str:
     """Return how to resolve it: take over the job, if the plugin of *wanted* has such a part, or stop it."""
     parts = {"monolith"} if any(task.role == "monolith" for task in wanted) else {"controller", "node"}
     command = f"nomad job stop -namespace {other.namespace} {shlex.quote(other.job_id)}"

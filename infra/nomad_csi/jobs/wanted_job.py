@@ -14,9 +14,7 @@ from typing import Any, Literal
 from nomad_csi import errors, nomad
 from nomad_csi.frame import resource, stack_identity
 from nomad_csi.jobs import conflicts, owner
-from nomad_csi.nomad import cluster_identity, jobs, minimum_version, plugin_jobs, volumes
-from nomad_csi.nomad.http import replies
-from nomad_csi.nomad.records import volumes as volume_records
+from nomad_csi.nomad import cluster_identity, jobs, version_gates, volumes
 from nomad_csi.volumes import owner_records
 
 EQUAL = "None"
@@ -82,7 +80,7 @@ class WantedJob:
     # What is known.
 
     @functools.cached_property
-    def document(self) -> replies.ReplyObject:
+    def document(self) -> jobs.Document:
         """The HCL as the server parses it. Raises `errors.SpecError` where its job differs from the inputs."""
         document = jobs.parse(self.context.client, self.news["hcl"], namespace=self.key[0])
         problems = tuple(
@@ -107,7 +105,7 @@ class WantedJob:
     @functools.cached_property
     def is_monolith(self) -> bool:
         """Whether one process of the wanted job serves both roles: its type is the user's choice then."""
-        return any(task.role == "monolith" for task in plugin_jobs.tasks_of_document(self.document))
+        return any(task.role == "monolith" for task in jobs.tasks_of_document(self.document))
 
     @functools.cached_property
     def owner(self) -> owner.OwnerRecord | None:
@@ -190,10 +188,10 @@ class WantedJob:
         news, given = self.news, self.news.get("pluginJobs", [])
         if news.get("minimumNomad"):
             warn = self.context.warn
-            minimum_version.refuse_for_job(self.context.client, self.name, news["minimumNomad"], tell=warn)
+            version_gates.refuse_for_job(self.context.client, self.name, news["minimumNomad"], warn=warn)
         ids = [] if given == resource.UNKNOWN else [item for item in given if item != resource.UNKNOWN]
         own = {(self.key[0], job_id) for job_id in (self.key[1], *ids)} | ({replaced} if replaced else set())
-        tasks = plugin_jobs.tasks_of_document(self.document)
+        tasks = jobs.tasks_of_document(self.document)
         conflicts.refuse(self.context, tasks, self.who, own, is_whole=bool(ids))
 
     def refuse(self, refusal: Refusal | None) -> None:
@@ -291,7 +289,7 @@ def refuse_serving(
     With *registered_too*, volumes that are registered and not claimed count, except those in *without*.
     """
     document = None if job.stopped else jobs.document(client, job.namespace, job.job_id)
-    served = {plugin.text("ID") for plugin in jobs.csi_plugins(document)} if document else set()
+    served = {task.plugin_id for task in jobs.tasks_of_document(document)} if document else set()
     listed = volumes.list_volumes(client, "*") if served else ()
     of_plugin = [item for item in listed if item.plugin_id in served]
     claimed = [f"{item.namespace}/{item.volume_id}" for item in of_plugin if item.readers + item.writers > 0]
@@ -323,7 +321,7 @@ def remove(context: resource.Context, job: jobs.Job) -> None:
     deadline = client.clock.now() + timeout_s
     while True:
         allocations = jobs.allocations(client, job.namespace, job.job_id)
-        running = [item for item in allocations if item.client_status not in volume_records.ENDED]
+        running = [item for item in allocations if item.client_status not in volumes.ENDED]
         if not running:
             break
         context.status(f"{len(running)} tasks are stopping" if len(running) > 1 else "1 task is stopping")

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from nomad_csi import errors, nomad
 from nomad_csi.hcl import files as parsed
 from nomad_csi.migration import model, objects
-from nomad_csi.nomad import plugin_jobs, plugins, volumes
+from nomad_csi.nomad import jobs, plugins, volumes
 from nomad_csi.plan import jobs as planned
 from nomad_csi.spec import names
 from nomad_csi.text import listing
@@ -99,15 +99,15 @@ def _volumes(client: nomad.Nomad, namespace: str, plugin_id: str, remarks: model
     return found.volumes
 
 
-def _jobs(client: nomad.Nomad, plugin: plugins.Plugin, remarks: model.Remarks) -> tuple[plugin_jobs.RunningJob, ...]:
-    found = plugin_jobs.jobs_of_plugin(client, plugin)
+def _jobs(client: nomad.Nomad, plugin: plugins.Plugin, remarks: model.Remarks) -> tuple[jobs.RunningJob, ...]:
+    found = jobs.jobs_of_plugin(client, plugin)
     if found.hidden:
         text = f"jobs of plugin {plugin.plugin_id} ({listing.shortened(found.hidden)}): the token lacks read-job there"
         remarks.add("not read", model.CLUSTER, 0, text)
     return found.jobs
 
 
-def _job(job: plugin_jobs.RunningJob, remarks: model.Remarks) -> parsed.File:
+def _job(job: jobs.RunningJob, remarks: model.Remarks) -> parsed.File:
     name = f"job {job.namespace}/{job.job_id}"
     document = dict(job.document)
     meta = dict(document.get("Meta") or {})

@@ -1,25 +1,11 @@
 """
-Nomad over HTTP: one request function, then jobs, plugins, nodes and volumes; `records` has Nomad's objects.
+Nomad over HTTP: one request function, then jobs, plugins, nodes, volumes and variables, each read as a dataclass.
 
 Only translates and sends. Not a general client: it has only the calls that this package needs, and no volume *delete*.
-The two names below are imported when they are first used, so that `records` can be imported without the HTTP library.
+The HTTP library is imported when the first client is made.
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from nomad_csi.nomad.http.connection import Connection
-    from nomad_csi.nomad.http.request import Nomad
+from nomad_csi.nomad.connection import Connection
+from nomad_csi.nomad.request import Nomad
 
 __all__ = ["Connection", "Nomad"]
-
-_HOMES = {"Connection": "nomad_csi.nomad.http.connection", "Nomad": "nomad_csi.nomad.http.request"}
-
-
-def __getattr__(name: str) -> Any:
-    """Import *name* from its module on first use."""
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = globals()[name] = getattr(importlib.import_module(_HOMES[name]), name)
-    return found

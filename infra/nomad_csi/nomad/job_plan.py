@@ -1,5 +1,5 @@
 """
-Text on a job plan: what would change, and why a group cannot be placed.
+The plan of a job: what would change, as text, and why a group cannot be placed.
 
 Source: hashicorp/nomad, ``nomad/structs/diff.go`` (``JobDiff``) and ``nomad/structs/structs.go`` (``AllocMetric``),
 2026-08-21.
@@ -7,9 +7,13 @@ Source: hashicorp/nomad, ``nomad/structs/diff.go`` (``JobDiff``) and ``nomad/str
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated
 
-from nomad_csi.nomad.http import replies
+import pydantic
+
+from nomad_csi.nomad import replies
 from nomad_csi.text import listing, redaction, secrets
 
 VALUE_LIMIT = 80
@@ -27,77 +31,120 @@ _ITEM = re.compile(r"(?P<list>.+)\[(?P<index>\d{1,9})\]")
 """Name of a field that is an item of a list."""
 
 
-def changes(diff: replies.ReplyObject) -> tuple[str, ...]:
+@dataclass(frozen=True, kw_only=True)
+class Field(replies.Record):
+    """The difference of a value. An edited object also lists its equal fields, of type ``None``."""
+
+    type: str = ""
+    name: str = ""
+    old: str = ""
+    new: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Diff(replies.Record):
+    """The difference of a job, or of a part of it."""
+
+    type: str = ""
+    name: str = ""
+    fields: Annotated[tuple[Field, ...], replies.PRESENT] = ()
+    objects: Annotated[tuple["Diff", ...], replies.PRESENT] = ()
+    task_groups: Annotated[tuple["Diff", ...], replies.PRESENT] = ()
+    tasks: Annotated[tuple["Diff", ...], replies.PRESENT] = ()
+
+
+_Counts = Annotated[Mapping[str, int], replies.PRESENT]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Metric(replies.Record):
+    """Why nodes were ruled out for a group."""
+
+    constraint_filtered: _Counts = field(default_factory=dict)
+    class_filtered: _Counts = field(default_factory=dict)
+    dimension_exhausted: _Counts = field(default_factory=dict)
+    class_exhausted: _Counts = field(default_factory=dict)
+    quota_exhausted: replies.Strings = ()
+    nodes_evaluated: int = 0
+
+
+def _changes(diff: Diff) -> tuple[str, ...]:
     """
     Return one line for each change: ``group controller > task plugin > resources.MemoryMB: 256 -> 512``.
 
     For a list, such as arguments, one line for all of it: ``config.args: removed --v=2; added --v=4``.
     """
-    kind = diff.text("Type")
-    return (f"job: {_WORDS[kind]}",) if kind in _WORDS else tuple(_edited(diff, "", ""))
+    return (f"job: {_WORDS[diff.type]}",) if diff.type in _WORDS else tuple(_edited(diff, "", ""))
 
 
-def failed_groups(plan: replies.ReplyObject) -> dict[str, str]:
+def _failed_groups(found: Mapping[str, Metric | None]) -> dict[str, str]:
     """Return the reasons for each group that cannot be placed, such as ``missing drivers (1 node)``."""
-    failed = plan.table("FailedTGAllocs")
-    return {group: _reasons(failed.table(group)) for group in failed}
+    return {group: _reasons(metric or Metric()) for group, metric in found.items()}
 
 
-def _edited(node: replies.ReplyObject, where: str, prefix: str) -> Iterator[str]:
+@dataclass(frozen=True, kw_only=True)
+class JobPlan(replies.Record):
+    """The effect of registering a job."""
+
+    diff_type: Annotated[str, pydantic.Field(validation_alias=pydantic.AliasPath("Diff", "Type"))] = ""
+    """``None`` (equal), ``Added`` or ``Edited``: the only indicator of drift. The scheduler's counts are not."""
+
+    job_modify_index: int = 0
+    """Value for *enforce_index* of `jobs.register`; 0: there is no such job."""
+
+    failed_groups: Annotated[
+        Mapping[str, str],
+        pydantic.Field(validation_alias="FailedTGAllocs"),
+        replies.Derived(dict[str, Metric | None], _failed_groups),
+    ] = field(default_factory=dict)
+    """Task group that cannot be placed -> why, such as ``missing drivers (1 node)``."""
+
+    warnings: str = ""
+
+    changes: Annotated[tuple[str, ...], pydantic.Field(validation_alias="Diff"), replies.Derived(Diff, _changes)] = ()
+    """One line for each change, such as ``group controller > task plugin > resources.MemoryMB: 256 -> 512``."""
+
+
+def _edited(node: Diff, where: str, prefix: str) -> Iterator[str]:
     """Yield the changes inside *node*; *where* leads to its task or group, *prefix* to the object within."""
-    single, lists = _parted(node.rows("Fields"))
-    for field in single:
-        if field.text("Type") != "None":
-            yield f"{where}{prefix}{_field(field)}"
+    lists: dict[str, list[Field]] = {}
+    for item in node.fields:
+        if in_list := _ITEM.fullmatch(item.name):
+            lists.setdefault(in_list["list"], []).append(item)
+        elif item.type != "None":
+            yield f"{where}{prefix}{_field(item)}"
     for name, fields in lists.items():
-        if text := _items(name, fields):
-            yield f"{where}{prefix}{text}"
-    for item in _changed(node, "Objects"):
-        name = item.text("Name")
-        yield from _object(item, where, f"{prefix}{name[:1].lower()}{name[1:]}")
-    for key, word in (("TaskGroups", "group"), ("Tasks", "task")):
-        for item in _changed(node, key):
-            yield from _part(item, f"{where}{word} {item.text('Name')}")
+        if any(item.type != "None" for item in fields):
+            yield f"{where}{prefix}{name}: {_items(name, fields)}"
+    for part in node.objects:
+        yield from _part(part, where, f"{prefix}{part.name[:1].lower()}{part.name[1:]}", is_object=True)
+    for parts, word in ((node.task_groups, "group"), (node.tasks, "task")):
+        for part in parts:
+            yield from _part(part, where, f"{word} {part.name}", is_object=False)
 
 
-def _parted(
-    fields: Iterable[replies.ReplyObject],
-) -> tuple[list[replies.ReplyObject], dict[str, list[replies.ReplyObject]]]:
-    """Return the single fields, and by the list's name those that are its items, such as ``args[0]``."""
-    single: list[replies.ReplyObject] = []
-    lists: dict[str, list[replies.ReplyObject]] = {}
-    for field in fields:
-        item = _ITEM.fullmatch(field.text("Name"))
-        if item:
-            lists.setdefault(item["list"], []).append(field)
-        else:
-            single.append(field)
-    return single, lists
+def _part(part: Diff, where: str, name: str, *, is_object: bool) -> Iterator[str]:
+    """Yield the changes of an object, a group or a task; of an object that was added or removed, its values too."""
+    if part.type in _WORDS:
+        values = ", ".join(_added_or_removed(item) for item in part.fields if item.type != "None" and is_object)
+        yield f"{where}{name}: {_WORDS[part.type]}{f' ({values})' if values else ''}"
+    elif part.type != "None" and is_object:
+        yield from _edited(part, where, f"{name}.")
+    elif part.type != "None":
+        yield from _edited(part, f"{where}{name} > ", "")
 
 
-def _items(name: str, fields: Sequence[replies.ReplyObject]) -> str:
+def _items(name: str, fields: Sequence[Field]) -> str:
     """Return removed and added items of a list, without positions: one new item moves all behind it."""
-    if all(field.text("Type") == "None" for field in fields):
-        return ""
     if _names_hidden(name):
-        return f"{name}: changed"
-    before, after = _listed(fields, "Old", "Added"), _listed(fields, "New", "Deleted")
-    both = (before, after)
-    hidden = {text for items in both for text, no in zip(items, secrets.hidden(items), strict=True) if no}
+        return "changed"
+    ordered = sorted(fields, key=lambda item: int(item.name.rpartition("[")[2].rstrip("]")))
+    before = [item.old for item in ordered if item.type != "Added"]
+    after = [item.new for item in ordered if item.type != "Deleted"]
+    hidden = {text for items in (before, after) for text, no in zip(items, secrets.hidden(items), strict=True) if no}
     words = (("removed", Counter(before) - Counter(after)), ("added", Counter(after) - Counter(before)))
     parts = [f"{word} {', '.join(_item(text, hidden) for text in items.elements())}" for word, items in words if items]
-    return f"{name}: {'; '.join(parts) or 'the same in another order'}"
-
-
-def _listed(fields: Iterable[replies.ReplyObject], key: str, absent: str) -> list[str]:
-    """Return the items of a list in their order, those whose type is *absent* aside; `Type` ``None``: unchanged."""
-    items = [field for field in fields if field.text("Type") != absent]
-    return [field.text(key) for field in sorted(items, key=_position)]
-
-
-def _position(field: replies.ReplyObject) -> int:
-    item = _ITEM.fullmatch(field.text("Name"))
-    return int(item["index"]) if item else 0
+    return "; ".join(parts) or "the same in another order"
 
 
 def _item(text: str, hidden: Collection[str]) -> str:
@@ -106,45 +153,19 @@ def _item(text: str, hidden: Collection[str]) -> str:
     return _cut(text)
 
 
-def _object(item: replies.ReplyObject, where: str, path: str) -> Iterator[str]:
-    kind = item.text("Type")
-    if kind in _WORDS:
-        values = ", ".join(_added_or_removed(field) for field in _changed(item, "Fields"))
-        yield f"{where}{path}: {_WORDS[kind]}{f' ({values})' if values else ''}"
-    else:
-        yield from _edited(item, where, f"{path}.")
+def _field(item: Field) -> str:
+    if _is_hidden(item):
+        return f"{item.name}: {_WORDS.get(item.type, 'changed')}"
+    return f"{item.name}: {_cut(item.old) or 'unset'} -> {_cut(item.new) or 'unset'}"
 
 
-def _part(item: replies.ReplyObject, where: str) -> Iterator[str]:
-    kind = item.text("Type")
-    if kind in _WORDS:
-        yield f"{where}: {_WORDS[kind]}"
-    else:
-        yield from _edited(item, f"{where} > ", "")
+def _added_or_removed(item: Field) -> str:
+    return item.name if _is_hidden(item) else f"{item.name} {_cut(item.new or item.old) or 'unset'}"
 
 
-def _changed(node: replies.ReplyObject, key: str) -> Iterator[replies.ReplyObject]:
-    """Yield the differences; an edited object also lists its equal fields, of type ``None``."""
-    return (item for item in node.rows(key) if item.text("Type") != "None")
-
-
-def _field(field: replies.ReplyObject) -> str:
-    name = field.text("Name")
-    if _is_hidden(field):
-        return f"{name}: {_WORDS.get(field.text('Type'), 'changed')}"
-    return f"{name}: {_value(field, 'Old')} -> {_value(field, 'New')}"
-
-
-def _added_or_removed(field: replies.ReplyObject) -> str:
-    name = field.text("Name")
-    return name if _is_hidden(field) else f"{name} {_value(field, 'New') if field.get('New') else _value(field, 'Old')}"
-
-
-def _is_hidden(field: replies.ReplyObject) -> bool:
-    """Return whether the values of *field* are secrets, by its name or by their own form."""
-    return _names_hidden(field.text("Name")) or any(
-        secrets.argument_has_secret(field.text(key)) for key in ("Old", "New")
-    )
+def _is_hidden(item: Field) -> bool:
+    """Return whether the values of *item* are secrets, by its name or by their own form."""
+    return _names_hidden(item.name) or any(map(secrets.argument_has_secret, (item.old, item.new)))
 
 
 def _names_hidden(name: str) -> bool:
@@ -152,30 +173,23 @@ def _names_hidden(name: str) -> bool:
     return _TEMPLATE in name or any(map(secrets.has_secret_word, (name, keyed["key"] if keyed else "")))
 
 
-def _value(field: replies.ReplyObject, key: str) -> str:
-    return _cut(field.text(key)) or "unset"
-
-
 def _cut(text: str) -> str:
     value = " ".join(redaction.redact(text).split())
     return value if len(value) <= VALUE_LIMIT else f"{value[:VALUE_LIMIT]}..."
 
 
-def _reasons(metric: replies.ReplyObject) -> str:
+def _reasons(metric: Metric) -> str:
     """Return why nodes were ruled out, by constraint, class, exhausted resource and quota."""
+    kinds = (
+        ("{}", metric.constraint_filtered),
+        ("node class {}", metric.class_filtered),
+        ("{} exhausted", metric.dimension_exhausted),
+        ("node class {} exhausted", metric.class_exhausted),
+    )
     counts = [
-        *_counted(metric, "ConstraintFiltered", "{name}"),
-        *_counted(metric, "ClassFiltered", "node class {name}"),
-        *_counted(metric, "DimensionExhausted", "{name} exhausted"),
-        *_counted(metric, "ClassExhausted", "node class {name} exhausted"),
+        f"{form.format(name)} ({listing.counted(count, 'node')})"
+        for form, found in kinds
+        for name, count in sorted(found.items())
     ]
-    quota = [f"quota: {dimension}" for dimension in metric.strings("QuotaExhausted")]
-    if counts or quota:
-        return ", ".join([*counts, *quota])
-    return "no node to check" if not metric.number("NodesEvaluated") else "no node fits"
-
-
-def _counted(metric: replies.ReplyObject, key: str, form: str) -> list[str]:
-    found = metric.table(key)
-    counts = {name: found.number(name) for name in sorted(found)}
-    return [f"{form.format(name=name)} ({listing.counted(count, 'node')})" for name, count in counts.items()]
+    counts += [f"quota: {dimension}" for dimension in metric.quota_exhausted]
+    return ", ".join(counts) or ("no node fits" if metric.nodes_evaluated else "no node to check")

@@ -1,47 +1,48 @@
 """
-Nomad jobs: parse, plan, register, read, stop.
+Nomad jobs and their allocations: parse, plan, register, read, stop; and the jobs that run a CSI plugin.
 
-Source: hashicorp/nomad, ``command/agent/job_endpoint.go`` and ``api/jobs.go``, 2026-08-21; tried on 2.0.6-dev, 2026-08.
+Source: hashicorp/nomad, ``command/agent/job_endpoint.go``, ``api/jobs.go`` and ``api/tasks.go``
+(``TaskCSIPluginConfig``), 2026-08-21; tried on 2.0.6-dev, 2026-08.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+import itertools
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+import pydantic
 
 from nomad_csi import errors
-from nomad_csi.nomad import job_plan
-from nomad_csi.nomad.http import replies, request
-from nomad_csi.nomad.records import jobs as records
-
-Job = records.Job
-TaskEvent = records.TaskEvent
-Allocation = records.Allocation
-FailedMount = records.FailedMount
+from nomad_csi.nomad import job_plan, plugins, replies, request
+from nomad_csi.plan import model
+from nomad_csi.spec import plugin_jobs
 
 ABSENT = "job not found"
 
+Document = dict[str, Any]
+"""A job with all its tasks, in the JSON of Nomad's API."""
+
 
 @dataclass(frozen=True, kw_only=True)
-class JobPlan:
-    """The effect of registering a job."""
+class Job(replies.Record):
+    """A registered job."""
 
-    diff_type: str
-    """``None`` (equal), ``Added`` or ``Edited``: the only indicator of drift. The scheduler's counts are not."""
+    job_id: replies.Id = ""
+    namespace: str = ""
+    type: str = ""
+    """``service``, ``system``, ``batch`` or ``sysbatch``."""
 
-    job_modify_index: int
-    """Value for *enforce_index* of `register`; 0: there is no such job."""
+    status: str = ""
+    """``pending``, ``running`` or ``dead``. Still ``running`` when its plugin is not."""
 
-    failed_groups: Mapping[str, str]
-    """Task group that cannot be placed -> why, such as ``missing drivers (1 node)``."""
-
-    warnings: str
-
-    changes: tuple[str, ...]
-    """One line for each change, such as ``group controller > task plugin > resources.MemoryMB: 256 -> 512``."""
+    stopped: Annotated[bool, pydantic.Field(validation_alias="Stop")] = False
+    version: int = 0
+    job_modify_index: int = 0
+    meta: replies.Texts = field(default_factory=dict)
 
 
-def parse(nomad: request.Nomad, hcl: str, *, namespace: str = "") -> replies.ReplyObject:
+def parse(nomad: request.Nomad, hcl: str, *, namespace: str = "") -> Document:
     """
     Return the job that *hcl* describes, with defaults filled in, as parsed by Nomad.
 
@@ -50,27 +51,16 @@ def parse(nomad: request.Nomad, hcl: str, *, namespace: str = "") -> replies.Rep
     """
     path = request.path_of("jobs", "parse")
     body = {"JobHCL": hcl, "Canonicalize": True}
-    query = {"namespace": namespace} if namespace else None
-    parsed = replies.checked(nomad.request("POST", path, query=query, body=body))
-    parsed.required("ID")
-    parsed.text("Namespace")
-    parsed.texts("Meta")
-    return parsed
+    reply = nomad.request("POST", path, query={"namespace": namespace} if namespace else None, body=body)
+    replies.read(reply, _Parsed)
+    return dict(reply.data)
 
 
-def plan(nomad: request.Nomad, job: Mapping[str, Any]) -> JobPlan:
+def plan(nomad: request.Nomad, job: Mapping[str, Any]) -> job_plan.JobPlan:
     """Return the effect of registering *job*. Changes nothing. Needs fewer capabilities than `register`."""
-    path = request.path_of("job", job["ID"], "plan")
     body = {"Job": job, "Diff": True}
-    item = replies.checked(nomad.request("POST", path, query=_query(job), body=body))
-    diff = item.table("Diff")
-    return JobPlan(
-        diff_type=diff.text("Type"),
-        job_modify_index=item.number("JobModifyIndex"),
-        failed_groups=job_plan.failed_groups(item),
-        warnings=item.text("Warnings"),
-        changes=job_plan.changes(diff),
-    )
+    reply = nomad.request("POST", request.path_of("job", job["ID"], "plan"), query=_query(job), body=body)
+    return replies.read(reply, job_plan.JobPlan)
 
 
 def register(nomad: request.Nomad, job: Mapping[str, Any], *, source: str, enforce_index: int | None) -> None:
@@ -87,40 +77,26 @@ def register(nomad: request.Nomad, job: Mapping[str, Any], *, source: str, enfor
     nomad.request("POST", request.path_of("jobs"), query=_query(job), body=body)
 
 
+def _query(job: Mapping[str, Any]) -> dict[str, str] | None:
+    """Return the namespace of *job* as a query: in Nomad, the query takes precedence over the job."""
+    return {"namespace": job["Namespace"]} if job.get("Namespace") else None
+
+
 def get(nomad: request.Nomad, namespace: str, job_id: str) -> Job | None:
     """Return the job, also a stopped one; ``None``: there is none."""
-    item = document(nomad, namespace, job_id)
-    return None if item is None else _job(item)
+    return replies.one(nomad, request.path_of("job", job_id), Job, absent=ABSENT, query={"namespace": namespace})
 
 
 def list_jobs(nomad: request.Nomad, namespace: str, prefix: str) -> tuple[Job, ...]:
     """Return the jobs whose ids begin with *prefix*, including stopped ones, without meta."""
-    query = {"namespace": namespace, "prefix": prefix}
-    return tuple(_job(item) for item in replies.many(nomad, request.path_of("jobs"), query=query))
+    return replies.many(nomad, request.path_of("jobs"), Job, query={"namespace": namespace, "prefix": prefix})
 
 
-def document(nomad: request.Nomad, namespace: str, job_id: str) -> replies.ReplyObject | None:
-    """Return the job with all its tasks, in the JSON of Nomad's API; ``None``: there is none."""
-    return replies.one(nomad, request.path_of("job", job_id), absent=ABSENT, query={"namespace": namespace})
-
-
-def source(nomad: request.Nomad, namespace: str, job_id: str, version: int) -> str | None:
-    """Return the HCL2 that *version* of the job was registered with; ``None``: Nomad has none."""
-    item = submission(nomad, namespace, job_id, version)
-    return None if item is None else item.text("Source")
-
-
-def submission(nomad: request.Nomad, namespace: str, job_id: str, version: int) -> replies.ReplyObject | None:
-    """Return the submission of *version* of the job, with its variables; ``None``: Nomad has no HCL2 of it."""
-    path = request.path_of("job", job_id, "submission")
-    query = {"namespace": namespace, "version": str(version)}
-    try:
-        item = replies.one(nomad, path, absent="job source not found", query=query)
-    except errors.NomadApiError as error:
-        if error.status == HTTPStatus.NOT_FOUND:  # servers before 1.6 have no such route; `import` supports them, too
-            return None
-        raise
-    return item if item is not None and item.get("Format") == "hcl2" else None
+def document(nomad: request.Nomad, namespace: str, job_id: str) -> Document | None:
+    """Return the job with all its tasks; ``None``: there is none."""
+    path, query = request.path_of("job", job_id), {"namespace": namespace}
+    found = replies.one(nomad, path, _RunningJob, absent=ABSENT, query=query)
+    return None if found is None else found.document
 
 
 def stop(nomad: request.Nomad, namespace: str, job_id: str, *, purge: bool) -> None:
@@ -133,10 +109,107 @@ def stop(nomad: request.Nomad, namespace: str, job_id: str, *, purge: bool) -> N
     nomad.request("DELETE", request.path_of("job", job_id), query=query)
 
 
+# The HCL that a job was submitted with.
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Submission(replies.Record):
+    source: str = ""
+    format: str = ""
+    variables: str = ""
+    variable_flags: replies.Texts = field(default_factory=dict)
+
+
+def source(nomad: request.Nomad, namespace: str, job_id: str, version: int) -> str | None:
+    """Return the HCL2 that *version* of the job was registered with; ``None``: Nomad has none."""
+    found = _submission(nomad, namespace, job_id, version)
+    return None if found is None else found.source
+
+
+def _submission(nomad: request.Nomad, namespace: str, job_id: str, version: int) -> _Submission | None:
+    path, query = request.path_of("job", job_id, "submission"), {"namespace": namespace, "version": str(version)}
+    try:
+        found = replies.one(nomad, path, _Submission, absent="job source not found", query=query)
+    except errors.NomadApiError as error:
+        if error.status == HTTPStatus.NOT_FOUND:  # servers before 1.6 have no such route; `import` supports them, too
+            return None
+        raise
+    return found if found is not None and found.format == "hcl2" else None
+
+
+# Allocations.
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskEvent:
+    """A task event."""
+
+    time_ns: int
+    """Nanoseconds since 1970, by the client's clock."""
+
+    type: str
+    """Such as ``Started``, ``Plugin became healthy``, ``Restarting``."""
+
+    message: str
+    task: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Event(replies.Record):
+    time: int = 0
+    type: str = ""
+    message: str = ""
+    display_message: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _TaskState(replies.Record):
+    events: Annotated[tuple[_Event, ...], replies.PRESENT] = ()
+    restarts: int = 0
+
+
+_STATES = Annotated[dict[str, _TaskState], replies.PRESENT]
+_AT_STATES = pydantic.Field(validation_alias="TaskStates")
+
+
+def _task_events(states: Mapping[str, _TaskState]) -> tuple[TaskEvent, ...]:
+    found = (
+        TaskEvent(time_ns=event.time, type=event.type, message=event.display_message or event.message, task=task)
+        for task, state in states.items()
+        for event in state.events
+    )
+    return tuple(sorted(found, key=lambda event: (event.time_ns, event.task)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Allocation(replies.Record):
+    """One placement of a task group on a node."""
+
+    alloc_id: replies.Id = ""
+    node_id: str = ""
+    node_name: str = ""
+    client_status: str = ""
+    """``pending``, ``running``, ``complete``, ``failed``, ``lost`` or ``unknown``."""
+
+    desired_status: str = ""
+    """``run``, ``stop`` or ``evict``."""
+
+    task_events: Annotated[tuple[TaskEvent, ...], _AT_STATES, replies.Derived(_STATES, _task_events)] = ()
+    """Of all its tasks, oldest first. Nomad keeps the last ten of each."""
+
+    restarts: Annotated[
+        int, _AT_STATES, replies.Derived(_STATES, lambda found: sum(state.restarts for state in found.values()))
+    ] = 0
+    """Total restarts of its tasks."""
+
+    job_version: int = 0
+    """Version of the job that it runs; during a rolling update, it may be older than the job's."""
+
+
 def allocations(nomad: request.Nomad, namespace: str, job_id: str) -> tuple[Allocation, ...]:
     """Return the allocations of the job, including ended ones until garbage collection; none for an unknown job."""
     path = request.path_of("job", job_id, "allocations")
-    return tuple(_allocation(item) for item in replies.many(nomad, path, query={"namespace": namespace}))
+    return replies.many(nomad, path, Allocation, query={"namespace": namespace})
 
 
 FAILED = 'ClientStatus == "failed" and DesiredStatus == "run"'
@@ -151,88 +224,58 @@ Source: hashicorp/nomad, ``client/allocrunner/alloc_runner.go`` (``Run``) and ``
 """
 
 
-def failed_mounts(nomad: request.Nomad, namespace: str) -> tuple[records.FailedMount, ...]:
+@dataclass(frozen=True, kw_only=True)
+class FailedMount:
+    """An allocation that failed because Nomad could not give it its CSI volumes, and that no other one replaced."""
+
+    alloc_id: str
+    namespace: str
+    job_id: str
+    group: str
+    index: int
+    """Its number in the group, as in ``job.group[0]``."""
+
+    node_id: str
+    node_name: str
+    error: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Failed(Allocation):
+    name: str = ""
+    namespace: str = ""
+    job_id: str = ""
+    task_group: str = ""
+    next_allocation: str = ""
+
+
+def failed_mounts(nomad: request.Nomad, namespace: str) -> tuple[FailedMount, ...]:
     """Return the allocations of the namespace that failed for their CSI volumes and were not replaced."""
     query = {"namespace": namespace, "filter": FAILED}
-    found = replies.many(nomad, request.path_of("allocations"), query=query)
-    return tuple(_failed_mount(item, error) for item in found if (error := _mount_error(item)))
+    found = replies.many(nomad, request.path_of("allocations"), _Failed, query=query)
+    return tuple(_failed_mounts(item for item in found if not item.next_allocation))
 
 
-def _mount_error(item: replies.ReplyObject) -> str:
-    if item.text("NextAllocation"):
-        return ""
-    messages = [event.message for event in _allocation(item).task_events if event.message.startswith(_HOOK)]
-    return messages[-1].removeprefix(_HOOK) if messages else ""
-
-
-def _failed_mount(item: replies.ReplyObject, error: str) -> records.FailedMount:
-    number = item.text("Name").rpartition("[")[2].rstrip("]")
-    given = {
-        "group": item.text("TaskGroup"),
-        "index": int(number) if number.isdecimal() else 0,
-        "error": error,
-    }
-    return replies.record(records.FailedMount, item, given, alloc_id="ID")
-
-
-def volumes_of(job: replies.ReplyObject, group: str, index: int) -> tuple[str, ...]:
-    """Return the CSI volumes of allocation *index* of *group*; none of a stopped job. *job* is as of `document`."""
-    parts = () if job.boolean("Stop") else job.rows("TaskGroups")
-    found = [part for part in parts if part.text("Name") == group]
-    blocks = [part.table("Volumes") for part in found]
-    asked = [block.table(name) for block in blocks for name in block]
-    return tuple(
-        f"{each.text('Source')}{f'[{index}]' if each.boolean('PerAlloc') else ''}"
-        for each in asked
-        if each.text("Type") == "csi"
-    )
-
-
-def csi_plugins(job: replies.ReplyObject) -> Iterator[replies.ReplyObject]:
-    """Yield the ``csi_plugin`` blocks of all tasks of *job*, as returned by `parse` and `document`."""
-    return (plugin for _, _, plugin in csi_tasks(job))
-
-
-def csi_tasks(
-    job: replies.ReplyObject,
-) -> Iterator[tuple[replies.ReplyObject, replies.ReplyObject, replies.ReplyObject]]:
-    """Yield group, task and ``csi_plugin`` block of each task of *job* that has one."""
-    for group in job.rows("TaskGroups"):
-        for task in group.rows("Tasks"):
-            if plugin := task.table("CSIPluginConfig"):
-                yield group, task, plugin
-
-
-def _query(job: Mapping[str, Any]) -> dict[str, str] | None:
-    """Return the namespace of *job* as a query: in Nomad, the query takes precedence over the job."""
-    return {"namespace": job["Namespace"]} if job.get("Namespace") else None
-
-
-def _job(item: replies.ReplyObject) -> Job:
-    return replies.record(Job, item, {}, job_id="ID", stopped="Stop")
-
-
-def _allocation(item: replies.ReplyObject) -> Allocation:
-    states = item.table("TaskStates")
-    events = [_event(event, task) for task in states for event in states.table(task).rows("Events")]
-    given = {
-        "task_events": tuple(sorted(events, key=lambda event: (event.time_ns, event.task))),
-        "restarts": sum(states.table(task).number("Restarts") for task in states),
-    }
-    return replies.record(Allocation, item, given, alloc_id="ID")
-
-
-def _event(item: replies.ReplyObject, task: str) -> TaskEvent:
-    message = item.text("DisplayMessage") or item.text("Message")
-    return replies.record(TaskEvent, item, {"message": message, "task": task}, time_ns="Time")
+def _failed_mounts(found: Iterable[_Failed]) -> Iterator[FailedMount]:
+    for item in found:
+        messages = [event.message for event in item.task_events if event.message.startswith(_HOOK)]
+        number = item.name.rpartition("[")[2].rstrip("]")
+        if messages:
+            yield FailedMount(
+                alloc_id=item.alloc_id,
+                namespace=item.namespace,
+                job_id=item.job_id,
+                group=item.task_group,
+                index=int(number) if number.isdecimal() else 0,
+                node_id=item.node_id,
+                node_name=item.node_name,
+                error=messages[-1].removeprefix(_HOOK),
+            )
 
 
 # The last lines of a task's log, read on its client through any agent.
 #
 # Source: hashicorp/nomad, ``command/agent/fs_endpoint.go`` (``Logs``), 2026-08-21; tried on Nomad 2.0.6-dev, 2026-11.
-
-
-Stream = Literal["stdout", "stderr"]
 
 
 def tail_log(
@@ -241,7 +284,7 @@ def tail_log(
     alloc_id: str,
     task: str,
     *,
-    stream: Stream = "stderr",
+    stream: Literal["stdout", "stderr"] = "stderr",
     length: int = 4096,
     timeout_s: float | None = None,
 ) -> str:
@@ -251,13 +294,244 @@ def tail_log(
     Raises `errors.NomadApiError`: 403 where the token has no ``read-logs``, 404 where the allocation or its client is
     no longer known. The log is untrusted text of a driver: redact it before it is shown.
     """
-    query = {
-        "namespace": namespace,
-        "task": task,
-        "type": stream,
-        "plain": "true",
-        "origin": "end",
-        "offset": str(length),
-    }
+    own = {"namespace": namespace, "task": task, "type": stream}
+    query = own | {"plain": "true", "origin": "end", "offset": str(length)}
     path = request.path_of("client", "fs", "logs", alloc_id)
     return nomad.request("GET", path, query=query, timeout_s=timeout_s, plain=True).text
+
+
+# The document of a job: its tasks that run a CSI plugin, and its volumes.
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Constraint(replies.Record):
+    l_target: Annotated[str, pydantic.Field(validation_alias="LTarget")] = ""
+    operand: str = ""
+    r_target: Annotated[str, pydantic.Field(validation_alias="RTarget")] = ""
+
+
+_Constraints = Annotated[tuple[_Constraint, ...], replies.PRESENT]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _CsiPlugin(replies.Record):
+    plugin_id: replies.Id = ""
+    type: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Template(replies.Record):
+    embedded_tmpl: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Task(replies.Record):
+    driver: str = ""
+    config: dict[str, Any] = field(default_factory=dict)
+    env: dict[str, Any] = field(default_factory=dict)
+    templates: Annotated[tuple[_Template, ...], replies.PRESENT] = ()
+    constraints: _Constraints = ()
+    plugin: Annotated[_CsiPlugin | None, pydantic.Field(validation_alias="CSIPluginConfig")] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Network(replies.Record):
+    mode: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _VolumeBlock(replies.Record):
+    type: str = ""
+    source: str = ""
+    per_alloc: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Group(replies.Record):
+    name: str = ""
+    networks: Annotated[tuple[_Network, ...], replies.PRESENT] = ()
+    constraints: _Constraints = ()
+    tasks: Annotated[tuple[_Task, ...], replies.PRESENT] = ()
+    volumes: Annotated[dict[str, _VolumeBlock], replies.PRESENT] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _RunningJob(Job):
+    datacenters: replies.Strings = ()
+    node_pool: str = ""
+    constraints: _Constraints = ()
+    groups: Annotated[tuple[_Group, ...], replies.PRESENT, pydantic.Field(validation_alias="TaskGroups")] = ()
+    document: Document = field(default_factory=dict)
+
+    @pydantic.model_validator(mode="before")
+    @classmethod
+    def _prepared(cls, values: Any) -> Any:
+        return replies.present(values) | {"Document": values} if isinstance(values, dict) else values
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Parsed(_RunningJob):
+    job_id: replies.GivenId = ""
+
+
+_DOCUMENT = pydantic.TypeAdapter(_RunningJob)
+"""Reads a document again, which was valid when `parse` or `document` returned it."""
+
+
+def volumes_of(job: Document, group: str, index: int) -> tuple[str, ...]:
+    """Return the CSI volumes of allocation *index* of *group*; none of a stopped job. *job* is as of `document`."""
+    found = _DOCUMENT.validate_python(job)
+    blocks = [block for part in found.groups if part.name == group for block in part.volumes.values()]
+    suffix = f"[{index}]"
+    wanted = [block for block in blocks if block.type == "csi" and not found.stopped]
+    return tuple(f"{block.source}{suffix if block.per_alloc else ''}" for block in wanted)
+
+
+_CREDENTIALS = frozenset({"AWS_ACCESS_KEY_ID", "AWS_PROFILE", "AWS_WEB_IDENTITY_TOKEN_FILE"})
+"""Variables by which the AWS SDK finds credentials elsewhere. Source: AWS SDK reference guide, 2026-08."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PluginTask:
+    """A task that runs a CSI plugin, as specified in its job."""
+
+    job_id: str
+    namespace: str
+    job_type: str
+    """``service`` or ``system``."""
+
+    plugin_id: str
+    role: str
+    """``controller``, ``node`` or ``monolith``."""
+
+    task_driver: str
+    privileged: bool
+    host_network: bool
+    """Whether the task uses the client's network, with direct access to instance metadata."""
+
+    own_credentials: bool
+    """Whether its environment or a template sets AWS credentials; then the instance role is not used."""
+
+    datacenters: tuple[str, ...]
+    node_pool: str
+    constraints: tuple[model.Constraint, ...] = ()
+    binds: tuple[str, ...] = ()
+    """Folders of the client that are mounted into its container, as ``FROM:TO``."""
+
+    capabilities: frozenset[str] = frozenset()
+    """Kernel capabilities added to its container, such as ``sys_admin``."""
+
+    meta: Mapping[str, str] = field(default_factory=dict)
+    """Of the job."""
+
+
+def tasks_of_document(document: Document) -> tuple[PluginTask, ...]:
+    """Return the plugin tasks of a job, as `parse` and `document` return it."""
+    job = _DOCUMENT.validate_python(document)
+    return tuple(
+        _plugin_task(job, group, task, task.plugin)
+        for group in job.groups
+        for task in group.tasks
+        if task.plugin is not None
+    )
+
+
+def _plugin_task(job: _RunningJob, group: _Group, task: _Task, plugin: _CsiPlugin) -> PluginTask:
+    words = " ".join((*task.env, *(item.embedded_tmpl for item in task.templates)))
+    is_on_host = _is_on_host(task.driver, str(task.config.get("network_mode")))
+    return PluginTask(
+        job_id=job.job_id,
+        namespace=job.namespace,
+        job_type=job.type,
+        plugin_id=plugin.plugin_id,
+        role=plugin.type,
+        task_driver=task.driver,
+        privileged=task.config.get("privileged") in (True, "true"),
+        host_network=is_on_host or [item.mode for item in group.networks] == ["host"],
+        own_credentials=any(name in words for name in _CREDENTIALS),
+        datacenters=job.datacenters or ("*",),
+        node_pool=job.node_pool or "default",
+        constraints=tuple(
+            model.Constraint(attribute=item.l_target, operator=item.operand or "=", value=item.r_target)
+            for item in itertools.chain(job.constraints, group.constraints, task.constraints)
+        ),
+        binds=tuple(item for item in _listed(task.config, "volumes") if item.startswith("/")),
+        capabilities=frozenset(item.lower().removeprefix("cap_") for item in _listed(task.config, "cap_add")),
+        meta=job.meta,
+    )
+
+
+def _listed(config: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    """Return the list of strings at *key* of a task driver's configuration, which Nomad accepts in any shape."""
+    found = config.get(key)
+    return tuple(item for item in found if isinstance(item, str)) if isinstance(found, list) else ()
+
+
+def _is_on_host(task_driver: str, network_mode: str) -> bool:
+    return task_driver not in plugin_jobs.CONTAINERS or network_mode == "host"
+
+
+def tasks_of_plan(job: model.PluginJob) -> PluginTask:
+    """Return the task of a planned *job*."""
+    words = " ".join((*job.environment, *job.secret_variables, *(item.data for item in job.templates)))
+    return PluginTask(
+        job_id=job.job_id,
+        namespace=job.namespace,
+        job_type=job.job_type,
+        plugin_id=job.plugin_id,
+        role=job.role,
+        task_driver=job.task_driver,
+        privileged=job.privileged,
+        host_network=_is_on_host(job.task_driver, job.network_mode),
+        own_credentials=any(name in words for name in _CREDENTIALS),
+        datacenters=job.datacenters,
+        node_pool=job.node_pool,
+        constraints=job.constraints,
+        binds=job.binds,
+    )
+
+
+# From a plugin to its jobs. A token needs ``plugin { policy = "read" }``, and ``read-job`` in their namespaces.
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunningJob:
+    """A job that runs instances of a CSI plugin."""
+
+    namespace: str
+    job_id: str
+    document: Document
+
+    source: str
+    """The HCL2 that was submitted; empty: Nomad has none, or one that needs variables."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PluginJobs:
+    """The jobs of a plugin that the token may read."""
+
+    jobs: tuple[RunningJob, ...]
+
+    hidden: tuple[str, ...] = ()
+    """``namespace/job_id`` of jobs in namespaces where the token may not read jobs."""
+
+
+def jobs_of_plugin(nomad: request.Nomad, plugin: plugins.Plugin) -> PluginJobs:
+    """Return the running jobs that Nomad expects instances of *plugin* from, sorted by namespace and id."""
+    hidden: list[str] = []
+    running: list[RunningJob] = []
+    for namespace, job_id in sorted(plugin.jobs):
+        try:
+            found = document(nomad, namespace, job_id)
+            if found is None or found.get("Stop"):
+                continue
+            submitted = _submission(nomad, namespace, job_id, found.get("Version") or 0)
+        except errors.NomadApiError as error:
+            if error.status != HTTPStatus.FORBIDDEN:
+                raise
+            hidden.append(f"{namespace}/{job_id}")
+            continue
+        is_whole = submitted is not None and not submitted.variables and not submitted.variable_flags
+        text = submitted.source if submitted is not None and is_whole else ""
+        running.append(RunningJob(namespace=namespace, job_id=job_id, document=found, source=text))
+    return PluginJobs(jobs=tuple(running), hidden=tuple(hidden))

@@ -14,13 +14,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from nomad_csi import errors
-from nomad_csi.nomad.http import replies, request
+from nomad_csi.nomad import replies, request
 from nomad_csi.text import listing
 
 DEFAULT = "default"
 """The namespace that always exists."""
 
 ABSENT = "Namespace not found"
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Namespace(replies.Record):
+    name: str = ""
+
 
 NAMED = 3
 """Volumes that an error names for each namespace; the others are counted."""
@@ -65,28 +71,13 @@ def check_all(nomad: request.Nomad, keys: Iterable[tuple[str, str]]) -> None:
     wanted = sorted(keys)
     absent = missing(nomad, (namespace for namespace, _ in wanted))
     inside = (key for key in wanted if key[0] in absent.names)
-    problems = tuple(
-        errors.Problem(
-            path=_volumes(["/".join(key) for key in group]),
-            got=repr(namespace),
-            allowed=one_of(absent.existing),
-            fix=fix(namespace, absent.existing),
-        )
-        for namespace, group in itertools.groupby(inside, key=lambda key: key[0])
-    )
+    problems = []
+    for namespace, group in itertools.groupby(inside, key=lambda key: key[0]):
+        names = ["/".join(key) for key in group]
+        path = f"{'volume' if len(names) == 1 else 'volumes'} {listing.shortened(names, NAMED)}"
+        problems.append(_problem(path, namespace, absent.existing))
     if problems:
-        raise errors.SpecError(problems, nomad.connection.address)
-
-
-def fix(namespace: str, existing: Iterable[str]) -> str:
-    """Return the fix for a *namespace* that is not one of the *existing* ones."""
-    close = difflib.get_close_matches(namespace, tuple(existing), n=1)
-    other = f"did you mean {close[0]}" if close else "name another, or another cluster"
-    return f"{other}; or create it first with `nomad namespace apply {namespace}`"
-
-
-def _volumes(names: list[str]) -> str:
-    return f"{'volume' if len(names) == 1 else 'volumes'} {listing.shortened(names, NAMED)}"
+        raise errors.SpecError(tuple(problems), nomad.connection.address)
 
 
 def check(nomad: request.Nomad, namespace: str) -> None:
@@ -95,15 +86,8 @@ def check(nomad: request.Nomad, namespace: str) -> None:
 
     A token that may not read it raises nothing: an earlier call has failed.
     """
-    if not _is_absent(nomad, namespace):
-        return
-    problem = errors.Problem(path="namespace", got=repr(namespace), allowed=one_of(_existing(nomad)))
-    raise errors.SpecError((problem,), source=nomad.connection.address)
-
-
-def one_of(existing: Iterable[str]) -> str:
-    """Return text on the allowed namespaces, such as ``a namespace of the cluster (default, shop)``."""
-    return f"a namespace of the cluster ({', '.join(existing) or 'the token sees none'})"
+    if _is_absent(nomad, namespace):
+        raise errors.SpecError((_problem("namespace", namespace, _existing(nomad)),), source=nomad.connection.address)
 
 
 def refuse_unknown(nomad: request.Nomad, namespace: str) -> None:
@@ -114,13 +98,24 @@ def refuse_unknown(nomad: request.Nomad, namespace: str) -> None:
     """
     if _is_absent(nomad, namespace):
         raise errors.RefusedError(
-            f"there is no namespace {namespace} in {nomad.connection.address}; nothing was made: make it first with "
-            f"`nomad namespace apply {namespace}`, or name another"
+            f"there is no namespace {namespace} in {nomad.connection.address}; nothing was made: {fix(namespace, ())}"
         )
 
 
+def fix(namespace: str, existing: Iterable[str]) -> str:
+    """Return the fix for a *namespace* that is not one of the *existing* ones."""
+    close = difflib.get_close_matches(namespace, tuple(existing), n=1)
+    other = f"did you mean {close[0]}" if close else "name another, or another cluster"
+    return f"{other}; or create it first with `nomad namespace apply {namespace}`"
+
+
+def _problem(path: str, namespace: str, existing: tuple[str, ...]) -> errors.Problem:
+    allowed = f"a namespace of the cluster ({', '.join(existing) or 'the token sees none'})"
+    return errors.Problem(path=path, got=repr(namespace), allowed=allowed, fix=fix(namespace, existing))
+
+
 def _existing(nomad: request.Nomad) -> tuple[str, ...]:
-    return tuple(sorted(item.text("Name") for item in replies.many(nomad, request.path_of("namespaces"))))
+    return tuple(sorted(item.name for item in replies.many(nomad, request.path_of("namespaces"), _Namespace)))
 
 
 def _is_absent(nomad: request.Nomad, namespace: str) -> bool:
@@ -128,7 +123,7 @@ def _is_absent(nomad: request.Nomad, namespace: str) -> bool:
     if namespace == DEFAULT:
         return False
     try:
-        return replies.one(nomad, request.path_of("namespace", namespace), absent=ABSENT) is None
+        return replies.one(nomad, request.path_of("namespace", namespace), _Namespace, absent=ABSENT) is None
     except errors.NomadApiError as error:
         if error.kind != "refused":
             raise

@@ -1,56 +1,125 @@
-"""Read client nodes: from the list, and one by one with attributes and meta."""
+"""Nomad clients, from the list and one by one with attributes and meta; and the servers of a region."""
 
 import functools
 import json
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from http import HTTPStatus
+from typing import Annotated
+
+import pydantic
 
 from nomad_csi import errors
-from nomad_csi.nomad.http import replies, request
-from nomad_csi.nomad.records import nodes as records
-
-Node = records.Node
-Server = records.Server
+from nomad_csi.nomad import replies, request
 
 
-def list_nodes(nomad: request.Nomad) -> tuple[Node, ...]:
+@dataclass(frozen=True, kw_only=True)
+class _Driver(replies.Record):
+    """A task driver of a client."""
+
+    detected: bool = False
+    healthy: bool = False
+    health_description: str = ""
+    attributes: replies.Texts = field(default_factory=dict)
+
+
+_Drivers = Mapping[str, _Driver]
+
+
+def _healthy(found: _Drivers) -> dict[str, bool]:
+    return {name: driver.healthy for name, driver in found.items() if driver.detected}
+
+
+def _attributes(found: _Drivers) -> dict[str, str]:
+    return {key: value for driver in found.values() for key, value in driver.attributes.items()}
+
+
+def _descriptions(found: _Drivers) -> dict[str, str]:
+    return {name: driver.health_description for name, driver in found.items()}
+
+
+_DRIVERS = Annotated[dict[str, _Driver], replies.PRESENT]
+_AT_DRIVERS = pydantic.Field(validation_alias="Drivers")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Node(replies.Record):
     """
-    Return all clients of the region, ready or not.
+    One Nomad client.
 
     Source: hashicorp/nomad, ``nomad/structs/structs.go``, ``NodeListStub``, 2026-08-21.
     """
-    return tuple(_node(item) for item in replies.many(nomad, request.path_of("nodes")))
+
+    node_id: replies.Id = ""
+    name: str = ""
+    datacenter: str = ""
+    node_pool: str = ""
+    node_class: str = ""
+
+    status: str = ""
+    """``ready``, ``down``, ``initializing`` or ``disconnected``."""
+
+    eligible: Annotated[
+        bool,
+        pydantic.Field(validation_alias="SchedulingEligibility"),
+        replies.Derived(str, lambda text: text == "eligible"),
+    ] = False
+    """Whether the scheduler may place new allocations on it."""
+
+    draining: Annotated[bool, pydantic.Field(validation_alias="Drain")] = False
+
+    drivers: Annotated[Mapping[str, bool], _AT_DRIVERS, replies.Derived(_DRIVERS, _healthy)] = field(
+        default_factory=dict
+    )
+    """Task drivers that the client detected -> whether they are healthy."""
+
+    modify_index: int = 0
+    """Increases with every change of the node."""
+
+    version: str = ""
+    """Its Nomad version, such as ``2.0.5``."""
+
+    driver_attributes: Annotated[Mapping[str, str], _AT_DRIVERS, replies.Derived(_DRIVERS, _attributes)] = field(
+        default_factory=dict
+    )
+    """Attributes of its task drivers, such as ``driver.docker.privileged.enabled``."""
+
+    driver_health: Annotated[Mapping[str, str], _AT_DRIVERS, replies.Derived(_DRIVERS, _descriptions)] = field(
+        default_factory=dict
+    )
+    """Task driver -> its health description."""
+
+    attributes: replies.Texts = field(default_factory=dict)
+    """Such as ``cpu.arch``. Not in the list of nodes: empty until `described`."""
+
+    meta: replies.Texts = field(default_factory=dict)
+    """Metadata that the operator sets on the client. Empty until `described`."""
+
+    matches: Mapping[tuple[str, str], bool] = field(default_factory=dict)
+    """Attribute such as ``${meta.rack}`` and regular expression -> whether Nomad finds it there. Not in the list."""
+
+
+def list_nodes(nomad: request.Nomad) -> tuple[Node, ...]:
+    """Return all clients of the region, ready or not."""
+    return replies.many(nomad, request.path_of("nodes"), Node)
 
 
 def described(nomad: request.Nomad, node: Node) -> Node:
     """Return *node* with its attributes and meta; unchanged if Nomad has removed it meanwhile."""
-    item = replies.one(nomad, request.path_of("node", node.node_id), absent="node not found")
-    return node if item is None else _described(node, item)
+    path = request.path_of("node", node.node_id)
+    found = replies.one(nomad, path, _Described, absent="node not found")
+    return node if found is None else replace(node, attributes=found.attributes, meta=found.meta)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Described(replies.Record):
+    attributes: replies.Texts = field(default_factory=dict)
+    meta: replies.Texts = field(default_factory=dict)
 
 
 def all_described(nomad: request.Nomad, wanted: Iterable[Node]) -> Iterator[Node]:
     """Yield what `described` returns for each of *wanted*, in order."""
     return request.read_many(functools.partial(described, nomad, node) for node in wanted)
-
-
-def _described(node: Node, item: replies.ReplyObject) -> Node:
-    return replace(node, attributes=item.texts("Attributes"), meta=item.texts("Meta"))
-
-
-def _node(item: replies.ReplyObject) -> Node:
-    drivers = item.table("Drivers")
-    given = {
-        "eligible": item.text("SchedulingEligibility") == "eligible",
-        "drivers": {
-            name: driver.boolean("Healthy") for name in drivers if (driver := drivers.table(name)).boolean("Detected")
-        },
-        "driver_attributes": {
-            key: value for name in drivers for key, value in drivers.table(name).texts("Attributes").items()
-        },
-        "driver_health": {name: drivers.table(name).text("HealthDescription") for name in drivers},
-    }
-    return replies.record(Node, item, given, node_id="ID", draining="Drain")
 
 
 # Regular expressions of constraints: Nomad evaluates them, in one call for any number of clients.
@@ -81,15 +150,14 @@ def ids_matching(nomad: request.Nomad, attribute: str, expression: str) -> froze
     selector = maps.get(kind) or _FIELDS.get(name)
     if selector is None:
         return None
+    query = {"filter": f"{selector} matches {_quoted(expression)}"}
     try:
-        found = replies.many(
-            nomad, request.path_of("nodes"), query={"filter": f"{selector} matches {_quoted(expression)}"}
-        )
+        found = replies.many(nomad, request.path_of("nodes"), Node, query=query)
     except errors.NomadApiError as error:
         if error.status != HTTPStatus.BAD_REQUEST:
             raise
         return None
-    return frozenset(item.text("ID") for item in found)
+    return frozenset(item.node_id for item in found)
 
 
 def _quoted(text: str) -> str:
@@ -102,13 +170,29 @@ def _quoted(text: str) -> str:
 # ``nomad/status_endpoint.go`` (``Members``: needs node read), 2026-08-21; tried on Nomad 2.0.6-dev, 2026-11.
 
 
+@dataclass(frozen=True, kw_only=True)
+class Server(replies.Record):
+    """One Nomad server."""
+
+    name: str = ""
+    """Such as ``nomad-1.global``."""
+
+    status: str = ""
+    """``alive``, ``failed``, ``leaving`` or ``left``."""
+
+    version: Annotated[str, pydantic.Field(validation_alias=pydantic.AliasPath("Tags", "build"))] = ""
+    """Such as ``2.0.5``, ``1.10.7+ent`` or ``2.0.6-dev``."""
+
+    region: Annotated[str, pydantic.Field(validation_alias=pydantic.AliasPath("Tags", "region"))] = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Members(replies.Record):
+    server_region: str = ""
+    members: Annotated[tuple[Server, ...], replies.PRESENT] = ()
+
+
 def list_servers(nomad: request.Nomad) -> tuple[Server, ...]:
     """Return the servers of the agent's region, including failed ones, without those of other regions."""
-    path = request.path_of("agent", "members")
-    item = replies.checked(nomad.request("GET", path))
-    region = item.text("ServerRegion")
-    return tuple(
-        replies.record(Server, member, {"version": member.table("Tags").text("build")})
-        for member in item.rows("Members")
-        if member.table("Tags").text("region") in {region, ""}
-    )
+    found = replies.read(nomad.request("GET", request.path_of("agent", "members")), _Members)
+    return tuple(item for item in found.members if item.region in {found.server_region, ""})

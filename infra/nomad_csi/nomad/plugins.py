@@ -4,67 +4,162 @@ Read CSI plugins. They are global: no namespace.
 Source: hashicorp/nomad, ``nomad/structs/csi.go`` (``CSIPlugin``, ``CSIInfo``), 2026-08-21.
 """
 
-from collections.abc import Iterator
-from typing import Literal
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal
 
-from nomad_csi.nomad.http import replies, request
-from nomad_csi.nomad.records import plugins as records
+import pydantic
 
-Instance = records.Instance
-Plugin = records.Plugin
+from nomad_csi.nomad import replies, request
 
 _UNLIMITED = 2**63 - 1
 """Nomad's value for a plugin without a limit (``MaxVolumes`` 0)."""
 
 
+@dataclass(frozen=True, kw_only=True)
+class Instance:
+    """One running plugin task, in one of its roles; a monolith has both. Appears only after it was healthy once."""
+
+    role: Literal["controller", "node"]
+    node_id: str
+    alloc_id: str
+
+    healthy: bool
+    """Nomad's status. It lags: a hung plugin shows after 46 s, one killed and restarted in place never does."""
+
+    health_description: str
+
+    provider: str = ""
+    """The name that it reported, such as ``ebs.csi.aws.com``."""
+
+    provider_version: str
+    """``vendor_version`` of the plugin, such as ``v1.64.0``."""
+
+    segments: Mapping[str, str]
+    """Topology that the node reports; empty for a controller."""
+
+    max_volumes: int | None
+    """How many volumes the node can attach; ``None``: no limit is set, or this is a controller."""
+
+    supports: frozenset[str]
+    """Capabilities by Nomad's names: ``AttachDetach``, ``Expand`` ...; of a node also ``StageVolume``."""
+
+    storage_node_id: str = ""
+    """The storage provider's id of the client, such as an EC2 instance id; empty for a controller."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Topology(replies.Record):
+    """The segments of a topology."""
+
+    segments: replies.Texts = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Role(replies.Record):
+    """What an instance reports in one of its roles."""
+
+    storage_id: replies.Id = ""
+    max_volumes: int = 0
+    accessible_topology: Topology = field(default_factory=Topology)
+    supports: frozenset[str] = frozenset()
+
+    @pydantic.model_validator(mode="before")
+    @classmethod
+    def _prepared(cls, values: Any) -> Any:
+        if not isinstance(values, dict):
+            return values
+        names = {key.removeprefix("Supports") for key, value in values.items() if key.startswith("Supports") and value}
+        stages = {"StageVolume"} if values.get("RequiresNodeStageVolume") else set()
+        return replies.present(values) | {"Supports": names | stages}
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Info(replies.Record):
+    """An instance as Nomad shows it: by its client, for both roles."""
+
+    alloc_id: str = ""
+    healthy: bool = False
+    health_description: str = ""
+    provider: str = ""
+    provider_version: str = ""
+    controller_info: _Role = field(default_factory=_Role)
+    node_info: _Role = field(default_factory=_Role)
+
+
+def _instances(found: Mapping[str, _Info | None], role: Literal["controller", "node"]) -> Iterator[Instance]:
+    for node_id, item in sorted(found.items()):
+        info = item or _Info()
+        own = info.controller_info if role == "controller" else info.node_info
+        yield Instance(
+            role=role,
+            node_id=node_id,
+            alloc_id=info.alloc_id,
+            healthy=info.healthy,
+            health_description=info.health_description,
+            provider=info.provider,
+            provider_version=info.provider_version,
+            segments=own.accessible_topology.segments,
+            max_volumes=own.max_volumes if 0 < own.max_volumes < _UNLIMITED else None,
+            supports=own.supports,
+            storage_node_id=own.storage_id,
+        )
+
+
+_INFOS = dict[str, _Info | None]
+_JOBS = tuple[dict[str, dict[str, Any] | None] | None, ...]
+"""Of both roles: ``{NAMESPACE: {JOB: {"Expected": 1}}}``."""
+
+
+def _jobs(found: Iterable[Mapping[str, Mapping[str, Any] | None] | None]) -> Iterator[tuple[str, str]]:
+    for role in found:
+        for namespace, jobs in (role or {}).items():
+            yield from ((namespace, job_id) for job_id in jobs or {})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plugin(replies.Record):
+    """One CSI plugin: the instances of all jobs with its id."""
+
+    plugin_id: replies.Id = ""
+
+    provider: str = ""
+    """The driver's own name, such as ``ebs.csi.aws.com``; empty until an instance was healthy."""
+
+    version: str = ""
+
+    controller_required: bool = False
+    """Known only after a controller instance was healthy; false before."""
+
+    controllers: Annotated[
+        tuple[Instance, ...], replies.Derived(_INFOS, lambda found: tuple(_instances(found, "controller")))
+    ] = ()
+    nodes: Annotated[tuple[Instance, ...], replies.Derived(_INFOS, lambda found: tuple(_instances(found, "node")))] = ()
+
+    controllers_expected: int = 0
+    """Nomad's own count. 0 right after a system job is registered: never a measure of health on its own."""
+
+    nodes_expected: int = 0
+
+    jobs: Annotated[frozenset[tuple[str, str]], replies.Derived(_JOBS, lambda found: frozenset(_jobs(found)))] = (
+        frozenset()
+    )
+    """Namespace and id of the jobs that Nomad expects instances from."""
+
+    @pydantic.model_validator(mode="before")
+    @classmethod
+    def _prepared(cls, values: Any) -> Any:
+        if not isinstance(values, dict):
+            return values
+        return replies.present(values) | {"Jobs": [values.get("ControllerJobs"), values.get("NodeJobs")]}
+
+
 def get(nomad: request.Nomad, plugin_id: str) -> Plugin | None:
     """Return the plugin; ``None``: no job has that id. Its record exists before any instance."""
-    item = replies.one(nomad, request.path_of("plugin", "csi", plugin_id), absent="plugin not found")
-    return None if item is None else _plugin(item)
+    return replies.one(nomad, request.path_of("plugin", "csi", plugin_id), Plugin, absent="plugin not found")
 
 
 def list_ids(nomad: request.Nomad) -> tuple[str, ...]:
     """Return the ids of all CSI plugins, sorted. Without ``type`` Nomad would return an empty list."""
-    found = replies.many(nomad, request.path_of("plugins"), query={"type": "csi"})
-    return tuple(sorted(item.text("ID") for item in found))
-
-
-def _plugin(item: replies.ReplyObject) -> Plugin:
-    given = {
-        "controllers": _instances(item, "Controllers", "controller"),
-        "nodes": _instances(item, "Nodes", "node"),
-        "jobs": frozenset(_jobs(item)),
-    }
-    return replies.record(Plugin, item, given, plugin_id="ID")
-
-
-def _jobs(item: replies.ReplyObject) -> Iterator[tuple[str, str]]:
-    """Yield the jobs of both roles: ``{"ControllerJobs": {NAMESPACE: {JOB: {"Expected": 1}}}}``."""
-    for key in ("ControllerJobs", "NodeJobs"):
-        namespaces = item.table(key)
-        for namespace in namespaces:
-            yield from ((namespace, job_id) for job_id in namespaces.table(namespace))
-
-
-def _instances(item: replies.ReplyObject, key: str, role: Literal["controller", "node"]) -> tuple[Instance, ...]:
-    found = item.table(key)
-    return tuple(_instance(found.table(node_id), node_id, role) for node_id in sorted(found))
-
-
-def _instance(item: replies.ReplyObject, node_id: str, role: Literal["controller", "node"]) -> Instance:
-    info = item.table("ControllerInfo" if role == "controller" else "NodeInfo")
-    max_volumes = info.number("MaxVolumes")
-    given = {
-        "role": role,
-        "node_id": node_id,
-        "segments": info.table("AccessibleTopology").texts("Segments"),
-        "max_volumes": max_volumes if 0 < max_volumes < _UNLIMITED else None,
-        "supports": _supports(info),
-        "storage_node_id": info.text("ID"),
-    }
-    return replies.record(Instance, item, given)
-
-
-def _supports(info: replies.ReplyObject) -> frozenset[str]:
-    names = {key.removeprefix("Supports") for key, value in info.items() if key.startswith("Supports") and value}
-    return frozenset(names | ({"StageVolume"} if info.boolean("RequiresNodeStageVolume") else set()))
+    found = replies.many(nomad, request.path_of("plugins"), Plugin, query={"type": "csi"})
+    return tuple(sorted(item.plugin_id for item in found))

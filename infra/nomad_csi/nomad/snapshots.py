@@ -9,31 +9,36 @@ Source: hashicorp/nomad, ``command/agent/csi_endpoint.go`` (``CSISnapshotsReques
 import datetime as dt
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Annotated
 
-from nomad_csi.nomad.http import replies, request
+import pydantic
+
+from nomad_csi.nomad import replies, request
 
 PATH = ("volumes", "snapshot")
 PAGE = 500
 """Page size of a list of snapshots."""
 
+_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+
 
 @dataclass(frozen=True, kw_only=True)
-class Snapshot:
+class Snapshot(replies.Record):
     """A snapshot as the plugin reports it."""
 
-    snapshot_id: str
+    snapshot_id: replies.GivenId
     """The storage provider's id, to restore a volume from."""
 
-    external_id: str
+    external_id: Annotated[str, pydantic.Field(validation_alias="ExternalSourceVolumeID")] = ""
     """The storage provider's id of its source volume."""
 
-    size_bytes: int
+    size_bytes: int = 0
     """Minimum size of a volume that is restored from it; 0: not known."""
 
-    created: dt.datetime
+    created: Annotated[dt.datetime, pydantic.Field(validation_alias="CreateTime")] = _EPOCH
     """In UTC."""
 
-    is_ready: bool
+    is_ready: bool = False
     """False while the storage provider still copies: no volume can be restored from it yet."""
 
     def as_json(self) -> dict[str, str | int | bool]:
@@ -45,6 +50,17 @@ class Snapshot:
             "created": self.created.isoformat(),
             "is_ready": self.is_ready,
         }
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Page(replies.Record):
+    snapshots: Annotated[tuple[Snapshot, ...], replies.PRESENT] = ()
+    next_token: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Made(replies.Record):
+    snapshots: Annotated[tuple[Snapshot, ...], replies.PRESENT, pydantic.Field(min_length=1)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +98,7 @@ def create(nomad: request.Nomad, wanted: NewSnapshot) -> Snapshot:
         timeout_s=request.PLUGIN_TIMEOUT_S,
         secrets=wanted.secrets.values(),
     )
-    return _snapshot(replies.checked(reply).first("Snapshots"))
+    return replies.read(reply, _Made).snapshots[0]
 
 
 def list_snapshots(nomad: request.Nomad, plugin_id: str) -> Iterator[Snapshot]:
@@ -94,9 +110,9 @@ def list_snapshots(nomad: request.Nomad, plugin_id: str) -> Iterator[Snapshot]:
     path, token = request.path_of(*PATH), ""
     while True:
         query = {"plugin_id": plugin_id, "per_page": str(PAGE)} | ({"next_token": token} if token else {})
-        page = replies.checked(nomad.request("GET", path, query=query, timeout_s=request.PLUGIN_TIMEOUT_S))
-        yield from map(_snapshot, page.rows("Snapshots"))
-        token, before = page.text("NextToken"), token
+        page = replies.read(nomad.request("GET", path, query=query, timeout_s=request.PLUGIN_TIMEOUT_S), _Page)
+        yield from page.snapshots
+        token, before = page.next_token, token
         if token in {"", before}:
             return
 
@@ -105,8 +121,3 @@ def delete(nomad: request.Nomad, plugin_id: str, snapshot_id: str) -> None:
     """Have the plugin delete the snapshot *and the data that only it contains*. An absent snapshot is no error."""
     query = {"plugin_id": plugin_id, "snapshot_id": snapshot_id}
     nomad.request("DELETE", request.path_of(*PATH), query=query, timeout_s=request.PLUGIN_TIMEOUT_S)
-
-
-def _snapshot(item: replies.ReplyObject) -> Snapshot:
-    given = {"snapshot_id": item.required("ID"), "created": item.time("CreateTime")}
-    return replies.record(Snapshot, item, given, external_id="ExternalSourceVolumeID")

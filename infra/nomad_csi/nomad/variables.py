@@ -7,11 +7,14 @@ Source: hashicorp/nomad, ``command/agent/variable_endpoint.go``, ``nomad/variabl
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http import HTTPStatus
+from typing import Annotated
+
+import pydantic
 
 from nomad_csi import errors
-from nomad_csi.nomad.http import replies, request
+from nomad_csi.nomad import replies, request
 
 ABSENT = "variable not found"
 
@@ -20,20 +23,26 @@ NEW = 0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Variable:
+class Variable(replies.Record):
     """A Nomad variable."""
 
-    path: str
-    items: Mapping[str, str]
+    path: str = ""
+    items: replies.Texts = field(default_factory=dict)
 
-    modify_index: int
+    modify_index: int = 0
     """Nomad's index of its last change."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Listed(replies.Record):
+    namespace: Annotated[str, pydantic.Field(min_length=1)]
+    path: Annotated[str, pydantic.Field(min_length=1)]
+    modify_index: int = 0
 
 
 def get(nomad: request.Nomad, namespace: str, path: str) -> Variable | None:
     """Return the variable at *path*, such as ``nomad/jobs/mysql``; ``None``: there is none."""
-    item = replies.one(nomad, _path_of(path), absent=ABSENT, query={"namespace": namespace})
-    return None if item is None else replies.record(Variable, item, {})
+    return replies.one(nomad, _path_of(path), Variable, absent=ABSENT, query={"namespace": namespace})
 
 
 def list_all(nomad: request.Nomad, namespace: str, prefix: str) -> dict[tuple[str, str], int]:
@@ -43,8 +52,9 @@ def list_all(nomad: request.Nomad, namespace: str, prefix: str) -> dict[tuple[st
     *namespace* ``*``: those of all namespaces. Nomad leaves out variables that the token may not list, without an
     error.
     """
-    listed = replies.many(nomad, request.path_of("vars"), query={"namespace": namespace, "prefix": prefix})
-    return {(item.required("Namespace"), item.required("Path")): item.number("ModifyIndex") for item in listed}
+    query = {"namespace": namespace, "prefix": prefix}
+    listed = replies.many(nomad, request.path_of("vars"), _Listed, query=query)
+    return {(item.namespace, item.path): item.modify_index for item in listed}
 
 
 def put(nomad: request.Nomad, namespace: str, path: str, items: Mapping[str, str], *, index: int) -> Variable | None:
@@ -57,7 +67,7 @@ def put(nomad: request.Nomad, namespace: str, path: str, items: Mapping[str, str
     reply = _checked(nomad, "PUT", namespace, path, index=index, body=body)
     if reply is None:
         return None
-    return Variable(path=path, items=items, modify_index=replies.checked(reply).number("ModifyIndex"))
+    return Variable(path=path, items=items, modify_index=replies.read(reply, Variable).modify_index)
 
 
 def delete(nomad: request.Nomad, namespace: str, path: str, *, index: int) -> bool:

@@ -1,22 +1,21 @@
 """
 Differences between Nomad versions: known faults for storage (codes with a gate in the registry), and ``releases.yaml``.
 
-Pure.
+And the check of the servers' version against the minimum of this package and of the drivers in a plan.
 """
 
 import functools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import resources
 from typing import Any
 
+from nomad_csi import errors, findings
 from nomad_csi.findings import registry
 from nomad_csi.findings.registry import Condition, Feature, Gate, Side
-from nomad_csi.plan import versions
+from nomad_csi.nomad import nodes, request
+from nomad_csi.plan import model, versions
 from nomad_csi.spec import yaml_text
-
-ERASES_SECRETS = "nomad-erases-secrets"
-"""Code of the fault that affects only volumes with secrets."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,3 +102,85 @@ def _is_in(since: Iterable[str], version: versions.Version) -> bool:
 
 def _release(version: versions.Version) -> versions.Version:
     return versions.Version(segments=version.segments, written=version.written)
+
+
+# The servers of a cluster. One request at most.
+
+
+def findings_of(nomad: request.Nomad, plugins: Iterable[model.PluginPlan]) -> tuple[findings.Finding, ...]:
+    """
+    Return an error finding if a server is older than the oldest supported Nomad, or than a driver of *plugins* needs.
+
+    If the token may not see the servers, return a warning: nothing is known to be wrong. Sends no request if no
+    driver needs a version. Raises `errors.NomadApiError` where Nomad does not respond.
+    """
+    wanted = _wanted(plugins)
+    return _check(nomad, wanted) if wanted else ()
+
+
+def refuse_older(nomad: request.Nomad, plugins: Iterable[model.PluginPlan]) -> tuple[findings.Finding, ...]:
+    """
+    Raise `errors.RefusedError` where a server is too old for this package or a driver; return what is unchecked.
+
+    Checks also if no driver needs a version. If Nomad does not respond, nothing is reported: the next request
+    fails in the same way, or is retried, which this one is not.
+    """
+    try:
+        found = _check(nomad, _wanted(plugins))
+    except errors.NomadApiError:
+        return ()
+    if bad := findings.errors_of(found):
+        raise errors.RefusedError("; ".join(map(str, bad)))
+    return found
+
+
+def refuse_for_job(nomad: request.Nomad, subject: str, minimum_nomad: str, *, warn: Callable[[str], None]) -> None:
+    """
+    Raise `errors.RefusedError` where a server is older than *minimum_nomad*, which *subject* wants, or unsupported.
+
+    Call *warn* if the token may not see the servers. Raises `errors.NomadApiError` where Nomad does not respond.
+    """
+    found = _check(nomad, {subject: (minimum_nomad, "")})
+    if bad := findings.errors_of(found):
+        raise errors.RefusedError("; ".join([*map(str, bad), "nothing was changed"]))
+    for unseen in found:
+        warn(f"{subject}: {unseen}")
+
+
+def _wanted(plugins: Iterable[model.PluginPlan]) -> dict[str, tuple[str, str]]:
+    """Return subject -> minimum version, and for what."""
+    return {
+        f"plugin {item.plugin_id}": (item.minimum_nomad, f", for driver {item.driver}")
+        for item in plugins
+        if item.minimum_nomad
+    }
+
+
+def _check(nomad: request.Nomad, wanted: Mapping[str, tuple[str, str]]) -> tuple[findings.Finding, ...]:
+    oldest = releases().oldest
+    try:
+        servers = [item for item in nodes.list_servers(nomad) if item.status != "left"]
+    except errors.NomadApiError as error:
+        if error.kind != "refused":
+            raise
+        least = {oldest} | {version for version, _ in wanted.values() if is_older(oldest, version)}
+        expected = f"Nomad {' and '.join(sorted(least))} or later on the servers"
+        return (findings.finding("nomad-version-unseen", "servers", expected=expected, found=str(error)),)
+
+    def older(version: str) -> str:
+        return ", ".join(f"{item.name} with {item.version}" for item in servers if is_older(item.version, version))
+
+    if old := older(oldest):
+        expected = f"Nomad {oldest} or later, the oldest tested version"
+        return (findings.finding("nomad-unsupported", "servers", expected=expected, found=old),)
+    return tuple(
+        findings.finding(
+            "nomad-too-old-for-driver",
+            subject,
+            expected=f"Nomad {version} or later on the servers{why}",
+            found=old,
+            advice="upgrade Nomad; `nomad-csi doctor` lists other problems of older versions",
+        )
+        for subject, (version, why) in wanted.items()
+        if (old := older(version))
+    )

@@ -1,33 +1,273 @@
 """
-CSI volumes: register, read, list, deregister. There is deliberately no *delete*.
+CSI volumes in Nomad: register, create, read, list, detach, deregister. There is deliberately no *delete*.
 
-Source: hashicorp/nomad, ``api/csi.go`` (``CSIVolume``) and ``command/agent/csi_endpoint.go``, 2026-08-21.
+Source: hashicorp/nomad, ``api/csi.go`` (``CSIVolume``), ``command/agent/csi_endpoint.go`` and
+``nomad/csi_endpoint.go``, 2026-08-21; tried on Nomad 2.0.6-dev, 2026-08.
 """
 
 import functools
 import itertools
+import operator
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, replace
 from http import HTTPStatus
-from typing import Any
+from typing import Annotated, Any, Literal
+
+import pydantic
 
 from nomad_csi import errors
-from nomad_csi.nomad.http import replies, request
-from nomad_csi.nomad.records import volumes as records
+from nomad_csi.nomad import plugins, replies, request
 from nomad_csi.plan import registration, volume_forms
-from nomad_csi.text import listing
+from nomad_csi.text import foreign, listing
 
-REGISTER_TIMEOUT_S = request.PLUGIN_TIMEOUT_S
+REGISTER_TIMEOUT_S = CREATE_TIMEOUT_S = request.PLUGIN_TIMEOUT_S
+CHANGE_TIMEOUT_S = 390.0
+"""Nomad expands the volume at the controller, then on a node, then validates it: two minutes for each."""
+
+GC_TIMEOUT_S = 60.0
+
 ABSENT = "volume not found"
 
-Claim = records.Claim
-ListedVolume = records.ListedVolume
-Volume = records.Volume
-Unread = records.Unread
-Read = records.Read
-Key = records.Key
-key_of = records.key_of
+Key = tuple[str, str]
+"""Namespace and volume id."""
+
+
+def key_of(document: registration.VolumeRegistration) -> Key:
+    """Return namespace and id of *document*."""
+    return document.namespace, document.volume_id
+
+
+def reaches(topologies: Iterable[Mapping[str, str]], segments: Mapping[str, str]) -> bool:
+    """Return whether a client of *segments* satisfies one of *topologies*: it has all segments of it."""
+    return any(topology.items() <= segments.items() for topology in topologies)
+
+
+def place_text(segments: Mapping[str, str]) -> str:
+    """Return ``rack=r1, zone=a``."""
+    return ", ".join(f"{key}={value}" for key, value in sorted(segments.items()))
+
+
+def _segments(found: Iterable[plugins.Topology]) -> tuple[Mapping[str, str], ...]:
+    return tuple(topology.segments for topology in found)
+
+
+_Topologies = Annotated[tuple[plugins.Topology, ...], replies.PRESENT]
+_Segments = Annotated[tuple[Mapping[str, str], ...], replies.Derived(_Topologies, _segments)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim(replies.Record):
+    """One allocation's claim on a volume."""
+
+    alloc_id: replies.Id = ""
+    mode: Literal["read", "write"] = "read"
+
+    node_id: str = ""
+    """Empty, like all following fields, if Nomad garbage-collected the allocation and the claim was not released."""
+
+    node_name: str = ""
+    job_id: str = ""
+    namespace: str = ""
+
+    client_status: str = ""
+    """``pending``, ``running``, ``complete``, ``failed``, ``lost`` or ``unknown``."""
+
+    desired_status: str = ""
+    """``run``, ``stop`` or ``evict``."""
+
+    since_ns: Annotated[int, pydantic.Field(validation_alias="CreateTime")] = 0
+    """When the allocation was created, in nanoseconds since 1970; the claim is slightly younger. 0: not known."""
+
+    changed_ns: Annotated[int, pydantic.Field(validation_alias="ModifyTime")] = 0
+    """When the allocation last changed: for an ended one, about its end. 0: not known."""
+
+
+ENDED = frozenset({"complete", "failed", "lost"})
+"""Client statuses of an ended allocation."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Volume(registration.VolumeRegistration):
+    """A registered volume: its document, without secrets and with mount flags redacted, and Nomad's own fields."""
+
+    topologies: tuple[Mapping[str, str], ...]
+    """Segments of each topology where the scheduler may use it; empty: anywhere."""
+
+    schedulable: bool
+    """Whether enough plugin instances are healthy by Nomad's status."""
+
+    controller_required: bool
+    """Whether the plugin has a controller that publishes the volume."""
+
+    claims: tuple[Claim, ...]
+
+    capacity_bytes: int = 0
+    """Capacity that the plugin reported on creation or expansion; 0 for a volume that was only registered."""
+
+    create_index: int = 0
+    """Nomad's index of its first registration: a new one after it is deregistered and registered again."""
+
+    access_mode: str = ""
+    attachment_mode: str = ""
+    """Current attachment mode; empty while nothing claims it."""
+
+    @property
+    def has_mount_flags(self) -> bool:
+        """Whether mount flags are stored. Nomad does not show them."""
+        return bool(self.mount_options.mount_flags)
+
+    def registration(self) -> registration.VolumeRegistration:
+        """Return its document, without secrets and mount flags, which every read redacts."""
+        own = {item.name: getattr(self, item.name) for item in fields(registration.VolumeRegistration)}
+        options = registration.MountOptions(fs_type=self.mount_options.fs_type)
+        return registration.VolumeRegistration(**own | {"mount_options": options, "secrets": {}})
+
+
+def holder(claim: Claim) -> str:
+    """Return text on a *claim*: ``job default/web (write, allocation 1c.., running on node a)``."""
+    job = f"job {claim.namespace}/{claim.job_id}" if claim.job_id else "a job that is gone"
+    state = f"{claim.client_status} on node {claim.node_name or claim.node_id}" if claim.node_id else "node unknown"
+    return foreign.clean(f"{job} ({claim.mode}, allocation {claim.alloc_id}, {state})")
+
+
+def holders(volume: Volume) -> str:
+    """Return text on all claims of a *volume*, each as from `holder`."""
+    return "; ".join(holder(claim) for claim in volume.claims)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListedVolume(replies.Record):
+    """A volume in Nomad's list."""
+
+    volume_id: replies.GivenId
+    namespace: Annotated[str, pydantic.Field(min_length=1)]
+    name: str = ""
+    external_id: str = ""
+    plugin_id: str = ""
+    schedulable: bool = False
+    topologies: _Segments = ()
+
+    readers: Annotated[int, pydantic.Field(validation_alias="CurrentReaders")] = 0
+    """How many allocations claim it for reading."""
+
+    writers: Annotated[int, pydantic.Field(validation_alias="CurrentWriters")] = 0
+    controller_required: bool = False
+    """Whether its plugin has a controller."""
+
+    create_index: int = 0
+    """Raft index of its registration: the order in which volumes were registered."""
+
+
+# From a reply to a volume.
+
+
+class _Model(pydantic.BaseModel):
+    model_config = replies.CONFIG
+
+    @pydantic.model_validator(mode="before")
+    @classmethod
+    def _prepared(cls, values: Any) -> Any:
+        return replies.present(values)
+
+
+class _Capability(_Model):
+    access_mode: str = ""
+    attachment_mode: str = ""
+
+
+class _Own(_Model):
+    """Nomad's own fields of a volume, as ``GET /v1/volume/csi/:id`` shows it, or the reply to a creation."""
+
+    topologies: _Segments = ()
+    schedulable: bool = False
+    controller_required: bool = False
+    write_allocs: dict[str, Any] = {}
+    read_allocs: dict[str, Any] = {}
+    allocations: Annotated[tuple[Claim, ...], replies.PRESENT] = ()
+    capacity: int = 0
+    create_index: int = 0
+    access_mode: str = ""
+    attachment_mode: str = ""
+
+    def claims(self) -> Iterator[Claim]:
+        """Yield a claim for each allocation of the claim maps, with its fields from the list of allocations."""
+        known = {claim.alloc_id: claim for claim in self.allocations}
+        modes: tuple[tuple[Literal["write", "read"], dict[str, Any]], ...] = (
+            ("write", self.write_allocs),
+            ("read", self.read_allocs),
+        )
+        for mode, allocations in modes:
+            for alloc_id in sorted(allocations):
+                yield replace(known.get(alloc_id, Claim(alloc_id=alloc_id)), mode=mode)
+
+
+def _capabilities(found: Iterable[_Capability]) -> tuple[registration.Capability, ...]:
+    return tuple(
+        registration.Capability(access_mode=item.access_mode, attachment_mode=item.attachment_mode) for item in found
+    )
+
+
+_Capabilities = Annotated[tuple[_Capability, ...], replies.PRESENT]
+_KINDS: Mapping[volume_forms.Kind, tuple[Any, Any]] = {
+    "text": (str, ""),
+    "texts": (replies.Strings, ()),
+    "map": (replies.Texts, {}),
+    "bytes": (int, 0),
+    "places": (_Segments, ()),
+    "capabilities": (
+        Annotated[tuple[registration.Capability, ...], replies.Derived(_Capabilities, _capabilities)],
+        (),
+    ),
+}
+
+
+def _model() -> type[_Own]:
+    """Return the model of a volume: Nomad's own fields, and those of the document."""
+    found: dict[str, dict[str, Any]] = {"": {}}
+    for item in volume_forms.FIELDS:
+        path, _, key = item.api.rpartition(".")
+        kind, absent = _KINDS[item.kind]
+        is_given = key in {"ID", "Namespace"}
+        default = pydantic.Field(alias=key, min_length=1) if is_given else pydantic.Field(absent, alias=key)
+        found.setdefault(path, {})[key] = kind, default
+    own = found.pop("")
+    for path, inner in found.items():
+        part = pydantic.create_model(path, __base__=_Model, **inner)
+        own[path] = (part, pydantic.Field(part(), alias=path))
+    return pydantic.create_model("Volume", __base__=_Own, **own)
+
+
+VolumeReply = _model()
+_DOCUMENT = {item.attribute: operator.attrgetter(item.api) for item in volume_forms.FIELDS}
+_MOUNT = "mount_options."
+
+
+def volume_of(found: _Own) -> Volume:
+    """Return the volume of a reply."""
+    values = {name: value_of(found) for name, value_of in _DOCUMENT.items()}
+    mount = {name.removeprefix(_MOUNT): values.pop(name) for name in list(values) if name.startswith(_MOUNT)}
+    return Volume(
+        **values,
+        mount_options=registration.MountOptions(**mount),
+        topologies=found.topologies,
+        schedulable=found.schedulable,
+        controller_required=found.controller_required,
+        claims=tuple(found.claims()),
+        capacity_bytes=found.capacity,
+        create_index=found.create_index,
+        access_mode=found.access_mode,
+        attachment_mode=found.attachment_mode,
+    )
+
+
+# Register, create and deregister.
+
+
+def path_of(volume_id: str, *more: str) -> str:
+    """Return the path of one volume's record."""
+    return request.path_of("volume", "csi", volume_id, *more)
 
 
 def payload(document: registration.VolumeRegistration) -> dict[str, Any]:
@@ -40,37 +280,114 @@ def payload(document: registration.VolumeRegistration) -> dict[str, Any]:
     return {"MountOptions": {}} | volume_forms.write(document, "api")
 
 
+@dataclass(frozen=True, kw_only=True)
+class Created:
+    """Nomad's reply to a creation."""
+
+    volume: Volume
+    """With external id, capacity, context and topologies. Fields that depend on the plugin's health are not set yet."""
+
+    warnings: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Registered(replies.Record):
+    warnings: str = ""
+
+
+class _Storage(VolumeReply):  # type: ignore[valid-type, misc]  # made from the fields of a volume's document
+    ExternalID: Annotated[str, pydantic.Field(alias="ExternalID", min_length=1)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Creation(replies.Record):
+    volumes: Annotated[tuple[_Storage, ...], replies.PRESENT, pydantic.Field(min_length=1)]
+    warnings: str = ""
+
+
 def register(
     nomad: request.Nomad, document: registration.VolumeRegistration, *, timeout_s: float = REGISTER_TIMEOUT_S
 ) -> str:
     """
     Register or update a volume; return Nomad's warnings, empty without any.
 
-    A plugin with a controller validates it first, in about 50 ms. Omitted secrets are erased. After an ``ambiguous``
-    `errors.NomadApiError` the volume may still appear: the server continues.
+    A plugin with a controller validates it first, in about 50 ms. Omitted secrets are erased. A volume that a plugin
+    created is expanded if *document* is larger, and not created again. After an ``ambiguous`` `errors.NomadApiError`
+    the volume may still appear: the server continues.
     """
-    reply = nomad.request(
-        "PUT",
-        path_of(document.volume_id),
-        query={"namespace": document.namespace},
-        body={"Volumes": [payload(document)]},
-        timeout_s=timeout_s,
-        secrets=list(document.secrets.values()),
-    )
+    reply = _put(nomad, path_of(document.volume_id), document, payload(document), timeout_s)
     # Nomad before 1.10.5 returns an empty body.
-    return "" if reply.data is None else replies.checked(reply).text("Warnings")
+    return "" if reply.data is None else replies.read(reply, _Registered).warnings
 
 
-def path_of(volume_id: str) -> str:
-    """Return the path of one volume's record."""
-    return request.path_of("volume", "csi", volume_id)
+def create(
+    nomad: request.Nomad, wanted: registration.VolumeRegistration, *, timeout_s: float = CREATE_TIMEOUT_S
+) -> Created:
+    """
+    Have the plugin create the volume, and Nomad register it; one request, sent once.
+
+    Nomad stores the volume only after the plugin has created the storage: between the two there is a moment with
+    unregistered storage. The plugin finds it again by its name (CSI's ``CreateVolume`` is idempotent by name), also
+    after a deregistration, so a repeated call registers it and creates no second one.
+
+    After an `errors.NomadApiError` the storage may exist unless it `has_made_nothing`, with or without a registration:
+    check with `get` before a retry. If a volume of that id is registered already, Nomad *changes* it as far as
+    possible, so check before the call as well.
+    """
+    sent = {name: value for name, value in payload(wanted).items() if name not in {"ExternalID", "Context"}}
+    reply = _put(nomad, path_of(wanted.volume_id, "create"), wanted, sent, timeout_s)
+    found = replies.read(reply, _Creation)
+    return Created(volume=volume_of(found.volumes[0]), warnings=found.warnings)
+
+
+def _put(
+    nomad: request.Nomad, path: str, document: registration.VolumeRegistration, sent: dict[str, Any], timeout_s: float
+) -> request.Reply:
+    query, secrets = {"namespace": document.namespace}, list(document.secrets.values())
+    return nomad.request("PUT", path, query=query, body={"Volumes": [sent]}, timeout_s=timeout_s, secrets=secrets)
+
+
+_CODE = re.compile(r"code = (\w+)")
+_BEFORE_CREATION = frozenset({"InvalidArgument", "NotFound", "OutOfRange", "Unimplemented"})
+"""
+Codes by which a plugin says that it created nothing. Source: container-storage-interface/spec, ``spec.md``
+(``CreateVolume`` errors), 2026-08. Any other may come after the creation: aws-ebs-csi-driver answers Internal where a
+volume takes long to become available.
+"""
+
+
+def has_made_nothing(error: errors.NomadApiError) -> bool:
+    """Return whether *error*, of a creation, proves that the plugin created nothing."""
+    if found := _CODE.search(error.message):
+        return found[1] in _BEFORE_CREATION
+    if error.kind == "retry":
+        return True
+    # Nomad answers 500 for most, also for what happens after the plugin's answer; known messages have advice.
+    return error.kind == "refused" and (error.status != HTTPStatus.INTERNAL_SERVER_ERROR or bool(error.advice))
+
+
+def deregister(nomad: request.Nomad, namespace: str, volume_id: str, *, is_forced: bool = False) -> None:
+    """
+    Deregister the volume; its storage is not touched. An absent volume is no error.
+
+    A claimed volume raises `errors.NomadApiError` ("volume in use"). *is_forced*: together with its claims, unless an
+    allocation that has not ended has one; nothing is unmounted.
+    """
+    query = {"namespace": namespace} | ({"force": "true"} if is_forced else {})
+    try:
+        nomad.request("DELETE", path_of(volume_id), query=query)
+    except errors.NomadApiError as error:
+        if f"volume not found: {volume_id}" not in error.message:
+            raise
+
+
+# Read.
 
 
 def get(nomad: request.Nomad, namespace: str, volume_id: str) -> Volume | None:
     """Return the volume; ``None``: there is none."""
-    path = path_of(volume_id)
-    item = replies.one(nomad, path, absent=ABSENT, query={"namespace": namespace})
-    return None if item is None else volume(item)
+    found = replies.one(nomad, path_of(volume_id), VolumeReply, absent=ABSENT, query={"namespace": namespace})
+    return None if found is None else volume_of(found)
 
 
 def get_many(nomad: request.Nomad, keys: Iterable[Key]) -> Iterator[Volume | None]:
@@ -85,107 +402,42 @@ def list_volumes(
     Return the CSI volumes of *namespace* whose ids begin with *prefix*; ``*``: all namespaces that the token may see.
 
     *storage*: only those whose external id contains it; its characters need no escape. Has no filter by plugin:
-    together with ``*``, Nomad returns an empty list for it.
+    together with ``*``, Nomad returns an empty list for it. The list has identity and topologies, but not capabilities,
+    mount options, context and parameters.
     """
     query = {"type": "csi", "namespace": namespace} | ({"prefix": prefix} if prefix else {})
     query |= {"filter": f'ExternalID contains "{storage}"'} if storage else {}
-    return tuple(listed_volume(item) for item in replies.many(nomad, request.path_of("volumes"), query=query))
-
-
-def deregister(nomad: request.Nomad, namespace: str, volume_id: str) -> None:
-    """
-    Deregister the volume; its storage is not touched. An absent volume is no error.
-
-    Never forced: a claimed volume raises `errors.NomadApiError` ("volume in use").
-    """
-    send_deregistration(nomad, volume_id, {"namespace": namespace})
-
-
-def send_deregistration(nomad: request.Nomad, volume_id: str, query: Mapping[str, str]) -> None:
-    """Send a deregistration with *query*. An absent volume is no error."""
-    try:
-        nomad.request("DELETE", path_of(volume_id), query=query)
-    except errors.NomadApiError as error:
-        if f"volume not found: {volume_id}" not in error.message:
-            raise
-
-
-# Replies about CSI volumes, read into `records.volumes`.
-#
-# Source: hashicorp/nomad, ``api/csi.go`` (``CSIVolume``), 2026-08-21.
-
-
-def volume(item: replies.ReplyObject) -> Volume:
-    """Return the volume that ``GET /v1/volume/csi/:id`` shows, or the reply to a creation."""
-    for name in ("ID", "Namespace"):
-        item.required(name)
-    return Volume(
-        **volume_forms.values(item, "api", replies.ReplyObject),
-        topologies=_segments(item, "Topologies"),
-        schedulable=item.boolean("Schedulable"),
-        controller_required=item.boolean("ControllerRequired"),
-        claims=tuple(_claims(item)),
-        capacity_bytes=item.number("Capacity"),
-        create_index=item.number("CreateIndex"),
-        access_mode=item.text("AccessMode"),
-        attachment_mode=item.text("AttachmentMode"),
-    )
-
-
-def listed_volume(item: replies.ReplyObject) -> ListedVolume:
-    """Return one element of ``GET /v1/volumes``."""
-    given = {
-        "volume_id": item.required("ID"),
-        "namespace": item.required("Namespace"),
-        "topologies": _segments(item, "Topologies"),
-    }
-    return replies.record(ListedVolume, item, given, readers="CurrentReaders", writers="CurrentWriters")
-
-
-def _segments(item: replies.ReplyObject, key: str) -> tuple[Mapping[str, str], ...]:
-    return tuple(topology.texts("Segments") for topology in item.rows(key))
-
-
-def _claims(item: replies.ReplyObject) -> Iterator[Claim]:
-    """Yield a claim for each allocation of the claim maps, with its fields from the list of allocations."""
-    known = {allocation.text("ID"): allocation for allocation in item.rows("Allocations")}
-    for key, mode in (("WriteAllocs", "write"), ("ReadAllocs", "read")):
-        for alloc_id in sorted(item.table(key)):
-            allocation = known.get(alloc_id) or replies.ReplyObject({}, item.reply)
-            given = {"alloc_id": alloc_id, "mode": mode}
-            yield replies.record(Claim, allocation, given, since_ns="CreateTime", changed_ns="ModifyTime")
-
-
-# Volumes by namespace and id: one list for each namespace, then a read of each existing volume.
+    return replies.many(nomad, request.path_of("volumes"), ListedVolume, query=query)
 
 
 FEW = 200
 """Up to so many volumes of a namespace are read without a list: a list has the cost of all its volumes."""
 
 
-SET_SHOWN = 20
-"""Maximum number of volumes of a set named in a message."""
+def found(nomad: request.Nomad, keys: Iterable[Key]) -> Iterator[tuple[Key, Volume | None]]:
+    """
+    Yield the registered volume for each of *keys*, by namespace and id.
+
+    Raises `errors.NomadApiError` if Nomad does not respond, or the token lacks a capability.
+    """
+    for namespace, group in itertools.groupby(sorted(set(keys)), key=lambda key: key[0]):
+        own = list(group)
+        present = own
+        if len(own) > FEW:
+            listed = {item.volume_id for item in list_volumes(nomad, namespace)}
+            present = [key for key in own if key[1] in listed]
+        by_key = dict(zip(present, get_many(nomad, present), strict=True))
+        yield from ((key, by_key.get(key)) for key in own)
+
 
 _INDEX = re.compile(r"[0-9]+\]")
 """The part after the bracket in the id of a volume of a set."""
 
-
-def found(client: request.Nomad, keys: Iterable[Key]) -> Iterator[tuple[Key, Volume | None]]:
-    """
-    Yield the registered volume for each of *keys*, namespace by namespace.
-
-    The list has identity and topologies, but not capabilities, mount options, context and parameters: read those.
-    Raises `errors.NomadApiError` if Nomad does not respond, or the token lacks a capability.
-    """
-    for namespace, group in itertools.groupby(sorted(set(keys)), key=lambda key: key[0]):
-        ids = [volume_id for _, volume_id in group]
-        there = _there(client, namespace, ids)
-        yield from (((namespace, volume_id), None) for volume_id in ids if volume_id not in there)
-        present = [(namespace, volume_id) for volume_id in ids if volume_id in there]
-        yield from zip(present, get_many(client, present), strict=True)
+SET_SHOWN = 20
+"""Maximum number of volumes of a set named in a message."""
 
 
-def members(client: request.Nomad, namespace: str, volume_id: str) -> str:
+def members(nomad: request.Nomad, namespace: str, volume_id: str) -> str:
     """
     Return the end of a message with the registered volumes of the set *volume_id*; empty: it is no set.
 
@@ -193,42 +445,97 @@ def members(client: request.Nomad, namespace: str, volume_id: str) -> str:
     of a set by now. Raises `errors.NomadApiError` if Nomad does not respond, or the token lacks a capability.
     """
     prefix = f"{volume_id}["
-    there = [item.volume_id.removeprefix(prefix) for item in list_volumes(client, namespace, prefix=prefix)]
+    there = [item.volume_id.removeprefix(prefix) for item in list_volumes(nomad, namespace, prefix=prefix)]
     indexes = sorted(int(rest[:-1]) for rest in there if _INDEX.fullmatch(rest))
     names = [shlex.quote(f"{namespace}/{prefix}{index}]") for index in indexes]
     return f"{volume_id} is a set: name each of its volumes: {listing.shortened(names, SET_SHOWN)}" if names else ""
 
 
-def _there(client: request.Nomad, namespace: str, ids: Sequence[str]) -> frozenset[str]:
-    """Return those of *ids* that may exist: all, if they are few."""
-    if len(ids) <= FEW:
-        return frozenset(ids)
-    return frozenset(item.volume_id for item in list_volumes(client, namespace))
-
-
 # Volumes of a list, read one by one: the list shows more than a token may read.
 #
 # Nomad's list over all namespaces is open to a token with a right in one of them, and names the volumes of all; the
-# read of a volume needs ``csi-read-volume`` in its own. Source: hashicorp/nomad, ``nomad/csi_endpoint.go``
-# (``CSIVolume.List`` filters by no rights, ``Get`` asks for them), 2026-08-21; tried on Nomad 2.0.6-dev, 2026-08.
+# read of a volume needs ``csi-read-volume`` in its own (``CSIVolume.List`` checks no rights, ``Get`` does).
 
 
-def read_each(nomad: request.Nomad, keys: Iterable[tuple[str, str]]) -> Read:
+UNREAD_SHOWN = 5
+"""Maximum number of volumes named in a message."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unread:
+    """Volumes of one namespace that the token may not read."""
+
+    namespace: str
+    volume_ids: tuple[str, ...]
+    reason: str
+    """Nomad's error, and the missing capability."""
+
+    @property
+    def what(self) -> str:
+        """Return text on the volumes: ``2 volumes of namespace secret (a, b)``."""
+        named = listing.shortened(self.volume_ids, UNREAD_SHOWN)
+        return f"{listing.counted(len(self.volume_ids), 'volume')} of namespace {self.namespace} ({named})"
+
+    def __str__(self) -> str:
+        """Return text on the volumes, and why they were not read."""
+        return f"{self.what}: {self.reason}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Read:
+    """Volumes that were read, and those that were not."""
+
+    volumes: tuple[Volume, ...] = ()
+    """Without volumes that were deregistered between the list and the read."""
+
+    unread: tuple[Unread, ...] = ()
+
+
+def read_each(nomad: request.Nomad, keys: Iterable[Key]) -> Read:
     """
-    Return the volumes of *keys*, namespace and id, by namespace and id.
+    Return the volumes of *keys*, by namespace and id.
 
     Raises `errors.NomadApiError` if Nomad does not respond; a namespace that the token may not read is no error.
     """
-    found: list[Volume] = []
+    read: list[Volume] = []
     unread: list[Unread] = []
     for namespace, group in itertools.groupby(sorted(set(keys)), key=lambda key: key[0]):
         own = tuple(group)
         try:
-            found += [volume for volume in get_many(nomad, own) if volume is not None]
+            read += [volume for volume in get_many(nomad, own) if volume is not None]
         except errors.NomadApiError as error:
             if error.status != HTTPStatus.FORBIDDEN:
                 raise
-            unread.append(
-                Unread(namespace=namespace, volume_ids=tuple(volume_id for _, volume_id in own), reason=str(error))
-            )
-    return Read(volumes=tuple(found), unread=tuple(unread))
+            ids = tuple(volume_id for _, volume_id in own)
+            unread.append(Unread(namespace=namespace, volume_ids=ids, reason=str(error)))
+    return Read(volumes=tuple(read), unread=tuple(unread))
+
+
+# Claims that are not released.
+
+
+def collect_garbage(nomad: request.Nomad) -> None:
+    """
+    Run Nomad's garbage collection now: it retries to detach volumes and release claims of ended allocations.
+
+    It also removes every ended job, allocation and evaluation, and every client that is down. It returns before it is
+    done. Needs a management token. Source: hashicorp/nomad, ``nomad/core_sched.go`` (``csiVolumeClaimGC``), 2026-08-21.
+    """
+    nomad.request("PUT", request.path_of("system", "gc"), timeout_s=GC_TIMEOUT_S)
+
+
+def detach(nomad: request.Nomad, namespace: str, volume_id: str, node_id: str) -> bool:
+    """
+    Have Nomad unmount and detach the volume on a client; return whether this server supports that.
+
+    Some servers require an allocation, which a manual detach does not have. Raises `errors.NomadApiError` if the
+    detach failed.
+    """
+    query = {"namespace": namespace, "node": node_id}
+    try:
+        nomad.request("DELETE", path_of(volume_id, "detach"), query=query, timeout_s=request.PLUGIN_TIMEOUT_S)
+    except errors.NomadApiError as error:
+        if "Unknown allocation" in error.message:
+            return False
+        raise
+    return True

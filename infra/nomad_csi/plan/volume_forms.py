@@ -9,7 +9,7 @@ import typing
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import Field, dataclass, fields
 from operator import attrgetter
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from nomad_csi.plan import registration
 from nomad_csi.spec.names import UNKNOWN
@@ -66,17 +66,6 @@ class DocumentField:
         """The path of objects to the field, and its key in the last of them, by form."""
         split = {form: getattr(self, form).split(".") for form in typing.get_args(Form)}
         return {form: (way[:-1], way[-1]) for form, way in split.items()}
-
-
-class _FormReader(Protocol):
-    """Reads values from the objects of a form; an absent value is the empty value of its type."""
-
-    def text(self, node: Any, key: str, /) -> str: ...
-    def strings(self, node: Any, key: str, /) -> tuple[str, ...]: ...
-    def texts(self, node: Any, key: str, /) -> Mapping[str, str]: ...
-    def number(self, node: Any, key: str, /) -> int: ...
-    def table(self, node: Any, key: str, /) -> Any: ...
-    def rows(self, node: Any, key: str, /) -> Iterable[Any]: ...
 
 
 class _Checked:
@@ -139,9 +128,9 @@ def capability_names(source: Form, target: Form) -> dict[str, str]:
     return {item[source]: item[target] for item in _CAPABILITY.values()}
 
 
-def values(tree: Any, form: Form, reader: _FormReader | None = None) -> dict[str, Any]:
+def values(tree: Any, form: Form) -> dict[str, Any]:
     """Return the field values of a `registration.VolumeRegistration` from *tree*, a document in *form*."""
-    reader = reader or _Checked()
+    reader = _Checked()
     found: dict[str, Any] = {}
     mount: dict[str, Any] = {}
     for item in FIELDS:
@@ -168,7 +157,7 @@ def write(document: registration.VolumeRegistration, form: Form) -> dict[str, An
     return tree
 
 
-def _read(kind: Kind, node: Any, key: str, form: Form, reader: _FormReader) -> Any:  # a line for each kind
+def _read(kind: Kind, node: Any, key: str, form: Form, reader: _Checked) -> Any:  # a line for each kind
     match kind:
         case "text":
             return reader.text(node, key)

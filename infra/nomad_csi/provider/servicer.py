@@ -17,7 +17,7 @@ from pulumi.runtime.proto import provider_pb2
 from nomad_csi import errors, nomad
 from nomad_csi.frame import changes, registry, resource
 from nomad_csi.nomad import cluster_identity, sandbox_mark
-from nomad_csi.nomad.http.connection import CREDENTIALS, VARIABLES
+from nomad_csi.nomad.connection import CREDENTIALS, VARIABLES
 from nomad_csi.provider import configuration, hosting, replies, status, wire
 from nomad_csi.pulumi_state import urns
 from nomad_csi.spec import names

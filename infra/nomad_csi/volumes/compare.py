@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from nomad_csi.nomad.records.volumes import Volume
+from nomad_csi.nomad.volumes import Volume
 from nomad_csi.plan.registration import ORIGINS, VolumeRegistration
 from nomad_csi.text import listing, redaction, secrets
 

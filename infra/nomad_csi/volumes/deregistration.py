@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from nomad_csi import concurrency, errors, nomad
-from nomad_csi.nomad import changes, claim_requests, volumes
-from nomad_csi.nomad.records import volumes as volume_records
+from nomad_csi.nomad import volumes
 from nomad_csi.volumes import decide, facts, outcome, owner_records, ownership
 
 if TYPE_CHECKING:
@@ -29,8 +28,7 @@ INTERVAL_S = 1.0
 def is_ending(volume: volumes.Volume) -> bool:
     """Return whether every allocation that claims *volume* has ended, or is terminating."""
     return all(
-        claim.client_status in volume_records.ENDED or claim.desired_status in {"stop", "evict"}
-        for claim in volume.claims
+        claim.client_status in volumes.ENDED or claim.desired_status in {"stop", "evict"} for claim in volume.claims
     )
 
 
@@ -38,7 +36,7 @@ def claimed(volume: volumes.Volume) -> errors.RefusedError:
     """Return the refusal to deregister the claimed *volume*, with the allocations that claim it."""
     return errors.RefusedError(
         f"volume {volume.key} is claimed and stays registered: "
-        f"{volume_records.holders(volume) or 'since a moment ago'}; stop these jobs, wait until their "
+        f"{volumes.holders(volume) or 'since a moment ago'}; stop these jobs, wait until their "
         "claims are free, and run again"
     )
 
@@ -59,9 +57,8 @@ def wait_until_free(
     clock = client.clock
     deadline = clock.now() + wait_s
     found: volumes.Volume | None = volume
-    watched = changes.Watched(client, volume.namespace, volumes.path_of(volume.volume_id))
     while found is not None and found.claims and should_wait(found) and clock.now() < deadline:
-        watched.wait(max(0.0, deadline - clock.now()), cancelled)
+        clock.wait(cancelled, min(INTERVAL_S, max(0.0, deadline - clock.now())))
         if cancelled.is_set():
             raise errors.CancelledError(f"cancelled while {volume.key} was claimed; nothing was deregistered")
         found = volumes.get(client, volume.namespace, volume.volume_id)
@@ -75,9 +72,8 @@ def deregister_free(client: nomad.Nomad, volume: volumes.Volume, *, is_forced: b
     Raises `errors.RefusedError` where it is claimed by then, `errors.NomadApiError` where it is still registered, or
     that is not known.
     """
-    send = claim_requests.deregister_by_force if is_forced else volumes.deregister
     try:
-        send(client, volume.namespace, volume.volume_id)
+        volumes.deregister(client, volume.namespace, volume.volume_id, is_forced=is_forced)
     except errors.NomadApiError as error:
         is_in_use, unseen, now = "volume in use" in error.message, "", None
         if not is_in_use and error.kind != "ambiguous":
@@ -100,7 +96,7 @@ def put_away(client: nomad.Nomad, key: volumes.Key) -> None:
 
 def deregister_with_claims(client: nomad.Nomad, key: volumes.Key) -> None:
     """Deregister the volume *key* with the claims of allocations that have ended; Nomad refuses any others."""
-    claim_requests.deregister_by_force(client, *key)
+    volumes.deregister(client, *key, is_forced=True)
 
 
 def give_up_storage(
@@ -386,7 +382,7 @@ class _Run:
             self._note(key, "failed", "cancelled before it was deregistered")
         elif volume.claims:
             more = "; Nomad forces nothing while one of them has not ended" if self.options.is_forced else ""
-            self._note(key, "claimed", f"held by {volume_records.holders(volume)}{more}", volume)
+            self._note(key, "claimed", f"held by {volumes.holders(volume)}{more}", volume)
         elif self._is_attached(volume):
             self._note(key, "attached", "nothing claims it, and it is still attached", volume)
         else:

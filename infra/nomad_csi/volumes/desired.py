@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from nomad_csi import errors
 from nomad_csi.drivers import storage_identity
 from nomad_csi.frame import changes, properties
-from nomad_csi.nomad.records import volumes
+from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration, volume_forms
 from nomad_csi.spec import names
 from nomad_csi.volumes import compare, facts, volume_properties

@@ -12,7 +12,7 @@ from typing import Any
 from nomad_csi import errors
 from nomad_csi.frame import resource
 from nomad_csi.nomad import plugins
-from nomad_csi.nomad.records import volumes as volume_records
+from nomad_csi.nomad import volumes as volume_records
 from nomad_csi.spec import names
 from nomad_csi.volumes.desired import UNKNOWN, DesiredVolume
 

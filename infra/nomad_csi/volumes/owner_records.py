@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nomad_csi.nomad.records import volumes
+from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
 from nomad_csi.spec import names
 from nomad_csi.volumes import facts

@@ -24,8 +24,7 @@ from http import HTTPStatus
 from typing import Literal, TypeVar
 
 from nomad_csi import errors, nomad
-from nomad_csi.nomad import tokens, variables, volumes
-from nomad_csi.nomad.http import request
+from nomad_csi.nomad import request, tokens, variables, volumes
 from nomad_csi.volumes import owner_records
 from nomad_csi.volumes.owner_records import NO_OWNER, NO_RECORD, NO_TOKEN, OwnerRecord, OwnerToken, Requester
 

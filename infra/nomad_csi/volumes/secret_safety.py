@@ -18,6 +18,10 @@ _LOCK = threading.Lock()
 _KNOWN: weakref.WeakKeyDictionary[nomad.Nomad, tuple[nodes.Server, ...]] = weakref.WeakKeyDictionary()
 
 
+ERASES_SECRETS = "nomad-erases-secrets"
+"""Code of the fault that affects only volumes with secrets."""
+
+
 def risk(client: nomad.Nomad) -> str:
     """
     Return a sentence with the servers that can erase the secrets of a volume on a read; empty where none can.
@@ -25,7 +29,7 @@ def risk(client: nomad.Nomad) -> str:
     Read once for each client. Empty also where the servers cannot be listed, which `nomad-csi doctor` reports.
     """
     old = [f"{item.name} with {item.version}" for item in _servers(client) if _is_old(item)]
-    fix = registry.codes()[version_gates.ERASES_SECRETS].fix
+    fix = registry.codes()[ERASES_SECRETS].fix
     return f"reading a volume can erase its secrets in Nomad ({', '.join(old)}): {fix}" if old else ""
 
 
@@ -51,10 +55,7 @@ def _servers(client: nomad.Nomad) -> tuple[nodes.Server, ...]:
 
 
 def _is_old(server: nodes.Server) -> bool:
-    return any(
-        fault.code == version_gates.ERASES_SECRETS
-        for fault in version_gates.met("servers", server.version, {"secrets"})
-    )
+    return any(fault.code == ERASES_SECRETS for fault in version_gates.met("servers", server.version, {"secrets"}))
 
 
 def refusal(client: nomad.Nomad, key: volumes.Key, secrets: Mapping[str, str]) -> errors.RefusedError | None:

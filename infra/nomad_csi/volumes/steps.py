@@ -13,7 +13,7 @@ from typing import Any
 
 from nomad_csi import errors
 from nomad_csi.frame import resource, stack_identity
-from nomad_csi.nomad import cluster_identity, namespaces, volume_creation, volumes
+from nomad_csi.nomad import cluster_identity, namespaces, volumes
 from nomad_csi.plan import registration
 from nomad_csi.text import listing
 from nomad_csi.volumes import (
@@ -274,11 +274,11 @@ def _create(context: resource.Context, wanted: observe.WantedVolume, *, is_new: 
     name = name or token.created_name or token.registered_name
     context.status(f"plugin {document.plugin_id} creates {wanted.name}")
     document = dataclasses.replace(document, name=name, external_id="")
-    timeout_s = context.timeout_s or volume_creation.CREATE_TIMEOUT_S
+    timeout_s = context.timeout_s or volumes.CREATE_TIMEOUT_S
     try:
-        created = volume_creation.create(context.client, document, timeout_s=timeout_s)
+        created = volumes.create(context.client, document, timeout_s=timeout_s)
     except errors.NomadApiError as error:
-        if volume_creation.has_made_nothing(error):
+        if volumes.has_made_nothing(error):
             if taken.is_new and not storage:
                 owner.try_release()
             raise
@@ -330,9 +330,9 @@ def _change(context: resource.Context, wanted: observe.WantedVolume) -> None:
         preferred_topologies=found.preferred_topologies,
         context=document.context or found.context,
     )
-    timeout_s = context.timeout_s or volume_creation.CHANGE_TIMEOUT_S
+    timeout_s = context.timeout_s or volumes.CHANGE_TIMEOUT_S
     try:
-        warnings = volume_creation.change(context.client, sent, timeout_s=timeout_s)
+        warnings = volumes.register(context.client, sent, timeout_s=timeout_s)
     except errors.NomadApiError as error:
         arrived = _read(context, document) if error.kind == "ambiguous" else None
         if arrived is None or compare.compare_volume(document, arrived, made_by_plugin=True) != compare.Comparison():

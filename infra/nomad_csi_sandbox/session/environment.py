@@ -9,8 +9,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from nomad_csi.nomad import sandbox_mark
-from nomad_csi.nomad.http import connection
+from nomad_csi.nomad import connection, sandbox_mark
 from nomad_csi_sandbox.session import folder, project
 
 PASSED_ON = ("LANG", "LC_ALL", "TERM", "COLUMNS", "NO_COLOR", "TZ")

@@ -5,7 +5,7 @@ from typing import Any
 from urllib import parse
 
 from nomad_csi import errors, nomad
-from nomad_csi.nomad.http import request
+from nomad_csi.nomad import request
 
 DEADLINE_S = 60.0
 INTERVAL_S = 0.1

@@ -12,7 +12,7 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.drivers import catalogue
-from nomad_csi.nomad import claim_requests, jobs, snapshots
+from nomad_csi.nomad import jobs, snapshots, volumes
 from nomad_csi.volumes import volume_resource, volume_snapshots
 from tests.real.drivers.conftest import CONSUMER, USE_S
 
@@ -183,10 +183,10 @@ def test_volume_in_use_is_not_deregistered_even_by_force(stack, folder, create, 
     jobs.register(client, jobs.parse(client, source), source=source, enforce_index=None)
     until(lambda: stack.volume("held").claims, USE_S, "the volume is claimed")
     with pytest.raises(errors.NomadApiError, match="volume in use"):
-        claim_requests.deregister_by_force(client, "default", "held")
+        volumes.deregister(client, "default", "held", is_forced=True)
     jobs.stop(client, "default", "holder", purge=False)
     until(lambda: not stack.volume("held").claims, USE_S, "the volume is free")
-    claim_requests.deregister_by_force(client, "default", "held")
+    volumes.deregister(client, "default", "held", is_forced=True)
 
     assert stack.volume("held") is None
     assert (folder / "v" / made["externalId"]).is_dir()

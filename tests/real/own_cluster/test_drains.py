@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from nomad_csi import cli
-from nomad_csi.nomad import jobs, nodes, plugins, volume_creation
+from nomad_csi.nomad import jobs, nodes, plugins, volumes
 from nomad_csi.plan import registration
 from tests.real import two_clients
 
@@ -73,7 +73,7 @@ def cluster():
         new = registration.VolumeRegistration(
             volume_id="made", namespace="default", name="made", plugin_id="local", capabilities=(MODE,)
         )
-        volume_creation.create(made.client, new)
+        volumes.create(made.client, new)
         jobs.register(made.client, jobs.parse(made.client, CONSUMER), source=CONSUMER, enforce_index=None)
         two_clients.until(lambda: newest(made, "user") == ("run", "running"))
         yield made

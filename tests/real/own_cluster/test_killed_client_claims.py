@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nomad_csi import cli
-from nomad_csi.nomad import jobs, plugins, volume_creation
+from nomad_csi.nomad import jobs, plugins, volumes
 from nomad_csi.plan import registration
 from tests.real import two_clients
 
@@ -52,7 +52,7 @@ def cluster():
         new = registration.VolumeRegistration(
             volume_id="made", namespace="default", name="made", plugin_id="local", capabilities=(MODE,)
         )
-        volume_creation.create(made.client, new)
+        volumes.create(made.client, new)
         yield made
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from nomad_csi.diagnosis import verification
-from nomad_csi.nomad import volume_creation, volumes
+from nomad_csi.nomad import volumes
 from nomad_csi.plan import model, registration
 from nomad_csi.volumes import apply_volumes as applied
 from tests import volume_files
@@ -34,7 +34,7 @@ def test_volume_in_a_place_without_an_instance_is_out_of_reach(cluster):
     new = registration.VolumeRegistration(
         volume_id="made", namespace="default", name="made", plugin_id="half", capabilities=(MODE,)
     )
-    made = volume_creation.create(cluster.client, new).volume
+    made = volumes.create(cluster.client, new).volume
     volumes.deregister(cluster.client, "default", "made")  # two registrations of one single-node volume are refused
     wanted = registration.VolumeRegistration(
         volume_id="afar",

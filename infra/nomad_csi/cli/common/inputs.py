@@ -15,7 +15,7 @@ import click
 
 from nomad_csi import clock, errors, nomad
 from nomad_csi.cli.common import command, output, usage
-from nomad_csi.nomad.http.connection import CREDENTIALS, VARIABLES
+from nomad_csi.nomad.connection import CREDENTIALS, VARIABLES
 from nomad_csi.plan import model, storage
 from nomad_csi.pulumi_state import stack_config
 from nomad_csi.spec import draft, encrypted, names, yaml_text

@@ -14,7 +14,7 @@ from typing import Literal
 from nomad_csi import findings
 from nomad_csi.aws import records as aws_records
 from nomad_csi.findings import Finding, causes, finding
-from nomad_csi.nomad.records import jobs, nodes, plugins, volumes
+from nomad_csi.nomad import jobs, nodes, plugins, volumes
 from nomad_csi.text import foreign, listing
 
 # Observed claims and their status values.

@@ -8,7 +8,7 @@ from nomad_csi.diagnosis.rules.frame import rule
 from nomad_csi.drivers import catalogue
 from nomad_csi.findings import finding
 from nomad_csi.health import eligibility
-from nomad_csi.nomad.records import jobs, nodes
+from nomad_csi.nomad import jobs, nodes
 from nomad_csi.spec import plugin_jobs
 
 Clients = tuple[nodes.Node, ...]

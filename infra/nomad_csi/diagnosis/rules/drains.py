@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from nomad_csi import findings
 from nomad_csi.findings import causes
-from nomad_csi.nomad.records import nodes, plugins, volumes
+from nomad_csi.nomad import nodes, plugins, volumes
 from nomad_csi.text import listing
 
 RUN_AGAIN = (

@@ -9,7 +9,7 @@ from nomad_csi.diagnosis.rules import role_permissions
 from nomad_csi.diagnosis.rules.clients import runs_on
 from nomad_csi.diagnosis.rules.frame import rule
 from nomad_csi.findings import finding
-from nomad_csi.nomad.records import jobs, nodes
+from nomad_csi.nomad import jobs, nodes
 
 EBS = "ebs.csi.aws.com"
 EFS = "efs.csi.aws.com"

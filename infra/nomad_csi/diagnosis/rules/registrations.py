@@ -7,7 +7,7 @@ from nomad_csi.diagnosis import facts
 from nomad_csi.diagnosis.rules import drains
 from nomad_csi.diagnosis.rules.frame import rule
 from nomad_csi.findings import causes, finding
-from nomad_csi.nomad.records import plugins as plugin_records
+from nomad_csi.nomad import plugins as plugin_records
 from nomad_csi.plan import jobs
 from nomad_csi.volumes.owner_records import OwnerRecord
 

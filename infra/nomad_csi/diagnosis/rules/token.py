@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from nomad_csi.diagnosis import facts
 from nomad_csi.diagnosis.rules.frame import rule
 from nomad_csi.findings import finding
-from nomad_csi.nomad import acl_policy, permissions
-from nomad_csi.nomad.records import tokens
+from nomad_csi.nomad import acl_policy, permissions, tokens
 from nomad_csi.volumes import owner_records
 
 RECORD = owner_records.path_of("volume")

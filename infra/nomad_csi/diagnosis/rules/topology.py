@@ -9,8 +9,8 @@ from nomad_csi.diagnosis.rules import machines
 from nomad_csi.diagnosis.rules.frame import rule
 from nomad_csi.findings import finding
 from nomad_csi.health import eligibility
-from nomad_csi.nomad.records import nodes
-from nomad_csi.nomad.records import volumes as volume_records
+from nomad_csi.nomad import nodes
+from nomad_csi.nomad import volumes as volume_records
 
 ZONE_ATTRIBUTE = eligibility.CLIENT_ATTRIBUTES[0]
 

@@ -9,9 +9,9 @@ from nomad_csi.diagnosis.rules.frame import rule
 from nomad_csi.drivers import catalogue
 from nomad_csi.findings import finding
 from nomad_csi.findings.registry import Feature, Side
-from nomad_csi.nomad import version_gates
-from nomad_csi.nomad.records import plugins
+from nomad_csi.nomad import plugins, version_gates
 from nomad_csi.plan import versions
+from nomad_csi.volumes import secret_safety
 
 _CODES = ("nomad-unsupported", "nomad-too-old-for-driver", "nomad-client-newer", "nomad-may-erase-secrets")
 
@@ -82,7 +82,7 @@ def _gates(
         for fault in version_gates.met(side, version, features):
             met[fault.code].append(f"Nomad {version} on {facts.named(names)}")
     for code, affected in met.items():
-        is_guess = code == version_gates.ERASES_SECRETS and not knows_secrets
+        is_guess = code == secret_safety.ERASES_SECRETS and not knows_secrets
         hidden = "; Nomad does not show which volumes have secrets" if is_guess else ""
         where = "/v1/agent/members" if side == "servers" else "/v1/nodes"
         evidence = f"{where}: {'; '.join(affected)}{hidden}"

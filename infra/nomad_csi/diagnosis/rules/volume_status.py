@@ -7,7 +7,7 @@ from typing import Any, Literal
 from nomad_csi import findings
 from nomad_csi.findings import causes, registry
 from nomad_csi.health import eligibility, plugins
-from nomad_csi.nomad.records import volumes
+from nomad_csi.nomad import volumes
 from nomad_csi.plan import dependents, registration
 from nomad_csi.text import foreign, listing
 from nomad_csi.volumes import compare

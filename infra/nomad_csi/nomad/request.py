@@ -9,12 +9,16 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from email import utils
 from http import HTTPStatus
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 from urllib import parse
 
 from nomad_csi import concurrency, errors
 from nomad_csi.clock import SYSTEM, Clock
-from nomad_csi.nomad.http import classify, connection, streaming, transport
+from nomad_csi.nomad import classify
+from nomad_csi.nomad.connection import Connection
+
+if TYPE_CHECKING:
+    from nomad_csi.nomad import transport
 
 LOG = logging.getLogger("nomad_csi.nomad")
 """Logs warnings on the clock; without a configured handler, Python prints them on stderr."""
@@ -87,12 +91,14 @@ class Nomad:
 
     def __init__(
         self,
-        connection: connection.Connection,
+        connection: Connection,
         *,
         timeout_s: float = TIMEOUT_S,
         observe: Callable[[str, str], None] | None = None,
         clock: Clock = SYSTEM,
     ) -> None:
+        from nomad_csi.nomad import transport  # noqa: PLC0415  # records are read without the HTTP library
+
         self.connection = connection
         self.clock = clock
         self._timeout_s = timeout_s
@@ -166,11 +172,11 @@ class Nomad:
         LOG.info("%s %s: status %d, %.0f ms", method, path, answer.status, (time.monotonic() - began) * 1000)
         return self._reply(call, answer, (*self.connection.secrets, *secrets), plain=plain)
 
-    def stream(self, path: str, query: Iterable[tuple[str, str]]) -> streaming.Stream:
+    def stream(self, path: str, query: Iterable[tuple[str, str]]) -> "transport.Stream":
         """
         Return the lines of a streaming response; nothing is sent before the first line is read.
 
-        *query* may have a name more than once. Raises `streaming.NoStreamError` if the connection uses a proxy.
+        *query* may have a name more than once. Raises `transport.NoStreamError` if the connection uses a proxy.
         """
         if self._observe is not None:
             self._observe("GET", path)
@@ -183,7 +189,7 @@ class Nomad:
         own = {"namespace": self.connection.namespace, "region": self.connection.region}
         return {name: value for name, value in (own | dict(query)).items() if value or name in query}
 
-    def _record_time(self, answer: transport.Answer) -> None:
+    def _record_time(self, answer: "transport.Answer") -> None:
         try:
             date = utils.parsedate_to_datetime(answer.headers.get("Date", ""))
             date_s = int(date.timestamp())
@@ -203,7 +209,7 @@ class Nomad:
             self._time = date_s * _NS_IN_S, time.monotonic()
 
     def _reply(
-        self, call: classify.Call, answer: transport.Answer, secrets: Iterable[str], *, plain: bool = False
+        self, call: classify.Call, answer: "transport.Answer", secrets: Iterable[str], *, plain: bool = False
     ) -> Reply:
         self._record_time(answer)
         text = answer.content.decode(errors="replace")

@@ -5,12 +5,14 @@ urllib3's exceptions do not leave this module.
 """
 
 import base64
+import contextlib
 import functools
 import http
 import socket
 import ssl
+import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +22,8 @@ import urllib3
 from urllib3 import connection as connections
 
 from nomad_csi import errors
-from nomad_csi.nomad.http import classify, connection, streaming
+from nomad_csi.nomad import classify, connection, permissions
+from nomad_csi.text import foreign, redaction
 
 AT_ONCE = 48
 """
@@ -31,6 +34,18 @@ Concurrent calls; more wait. A Nomad agent accepts 100 connections of one addres
 CONNECT_S = 10.0
 """Longest wait for a connection to one address of a host; the next address is tried then."""
 
+SILENCE_S = 45.0
+"""Idle timeout of a stream, after which its connection counts as dead: Nomad sends a line at least every 30 s."""
+
+FIRST_S = 5.0
+"""
+Timeout of the first line of a stream, which Nomad sends at once. Nomad 2.0.6-dev sends headers before it checks the
+token, and is silent then. Source: hashicorp/nomad, ``nomad/event_endpoint.go`` (``NewJsonStream``), 2026-08-21.
+"""
+
+MAX_LINE_BYTES = 2**24
+"""Maximum length of a line of a stream. An event contains one object, such as a job with its templates."""
+
 MAX_BYTES = 2**26
 """Longest reply. Nomad's reply to 20,000 registrations at once has 18 MB."""
 
@@ -38,6 +53,24 @@ ERROR_BYTES = 2**16
 """Of an error reply; the rest is not read. Nomad's longest texts list the errors of each part of a job."""
 
 _PART_BYTES = 2**16
+_SHOWN = 200
+
+_SEND: Mapping[str, Any] = {
+    "retries": False,
+    "redirect": False,
+    "assert_same_host": False,
+    "preload_content": False,
+    "decode_content": False,
+}
+"""Options of every request: sent once, and read as it arrives."""
+
+
+class BrokenError(Exception):
+    """The connection of a stream ended, or the response is no stream of lines."""
+
+
+class NoStreamError(BrokenError):
+    """Nomad refused the stream."""
 
 
 # Certificates: read once when a client is made, so that an error names the invalid file.
@@ -125,11 +158,13 @@ class Transport:
         except urllib3.exceptions.HTTPError as error:
             raise self._error(call, error, timeout_s) from error
 
-    def stream(self, target: str) -> streaming.Stream:
+    def stream(self, target: str) -> "Stream":
         """Return a streaming response, over its own connection: not through a proxy, which may buffer it."""
         if self._settings.proxy:
-            raise streaming.NoStreamError("Nomad is asked through a proxy")
-        return streaming.Stream(self._open, self._headers, target, secrets=self._settings.secrets)
+            raise NoStreamError("Nomad is asked through a proxy")
+        timeout = urllib3.Timeout(connect=CONNECT_S, read=SILENCE_S)
+        send = functools.partial(self._open().urlopen, "GET", target, headers=self._headers, timeout=timeout, **_SEND)
+        return Stream(send, self._settings.secrets)
 
     def close(self) -> None:
         """Close all connections. A later call opens new ones."""
@@ -139,30 +174,28 @@ class Transport:
     def _open(self) -> urllib3.HTTPConnectionPool:
         settings = self._settings
         options: dict[str, Any] = {"maxsize": AT_ONCE, "block": True}
-        if path := connection.socket_path(settings.address):
-            return _unix_pool(path, options)
+        path = connection.socket_path(settings.address)
         if self._context is not None:
             options |= {"ssl_context": self._context, "server_hostname": settings.tls_server_name or None}
-        if not settings.proxy:
-            return urllib3.PoolManager(**options).connection_from_url(settings.address)
-        proxy = urllib3.util.parse_url(settings.proxy)
-        headers = urllib3.make_headers(proxy_basic_auth=parse.unquote(proxy.auth)) if proxy.auth else None
-        manager = urllib3.ProxyManager(proxy._replace(auth=None).url, proxy_headers=headers, **options)
-        return manager.connection_from_url(settings.address)
+        manager = urllib3.PoolManager(**options)
+        if settings.proxy:
+            proxy = urllib3.util.parse_url(settings.proxy)
+            headers = urllib3.make_headers(proxy_basic_auth=parse.unquote(proxy.auth)) if proxy.auth else None
+            manager = urllib3.ProxyManager(proxy._replace(auth=None).url, proxy_headers=headers, **options)
+        pool = manager.connection_from_url("http://localhost" if path else settings.address)
+        kind = connections.HTTPConnection if self._context is None else connections.HTTPSConnection
+        pool.ConnectionCls = _bounded(kind, path)  # for this pool alone
+        return pool
 
     def _exchange(self, call: classify.Call, target: str, content: bytes | None, timeout_s: float) -> Answer:
         until = time.monotonic() + timeout_s
-        limits: dict[str, Any] = {
-            "timeout": urllib3.Timeout(connect=min(CONNECT_S, timeout_s), total=timeout_s),
-            "pool_timeout": timeout_s,
-        }
         response = self._pool.urlopen(
             call.method,
             self._front + target,
             body=content,
             headers=self._headers,
-            **limits,
-            **streaming.SEND,
+            timeout=urllib3.Timeout(connect=timeout_s, total=timeout_s),
+            **{**_SEND, "pool_timeout": timeout_s},
         )
         try:
             received = self._read(call, response, until)
@@ -255,18 +288,29 @@ def _headers(settings: connection.Connection) -> dict[str, str]:
     return headers
 
 
-def _unix_pool(path: str, options: Mapping[str, Any]) -> urllib3.HTTPConnectionPool:
+def _bounded(kind: type[connections.HTTPConnection], path: str) -> type[connections.HTTPConnection]:
     """
-    Return connections to the socket at *path*: those of a task to the agent of its client.
+    Return *kind* with its timeout, the call's, for sending, and `CONNECT_S` for each address that it tries.
 
-    Source: HashiCorp, https://developer.hashicorp.com/nomad/api-docs/task-api, 2026-08: ``NOMAD_SECRETS_DIR/api.sock``,
-    the whole HTTP API, always with a token.
+    *path*: connect to that socket, as a task does to the agent of its client. Source: HashiCorp,
+    https://developer.hashicorp.com/nomad/api-docs/task-api, 2026-08: ``NOMAD_SECRETS_DIR/api.sock``, the whole API.
     """
 
-    class UnixConnection(connections.HTTPConnection):
+    class Bounded(kind):  # type: ignore[valid-type, misc]
+        timeout: float
+
         def _new_conn(self) -> socket.socket:
+            whole_s, self.timeout = self.timeout, min(self.timeout, CONNECT_S)
+            try:
+                opened: socket.socket = self._unix() if path else super()._new_conn()
+            finally:
+                self.timeout = whole_s
+            opened.settimeout(whole_s)
+            return opened
+
+        def _unix(self) -> socket.socket:
             opened = socket.socket(socket.AF_UNIX)
-            opened.settimeout(CONNECT_S)
+            opened.settimeout(self.timeout)
             try:
                 opened.connect(path)
             except OSError as error:
@@ -274,10 +318,12 @@ def _unix_pool(path: str, options: Mapping[str, Any]) -> urllib3.HTTPConnectionP
                 raise urllib3.exceptions.NewConnectionError(self, str(error)) from error
             return opened
 
-    class Pool(urllib3.HTTPConnectionPool):
-        ConnectionCls = UnixConnection
+        def request(self, *arguments: Any, **more: Any) -> None:
+            if self.sock is not None:  # an open one has what was left to the call before
+                self.sock.settimeout(self.timeout)
+            super().request(*arguments, **more)
 
-    return Pool("localhost", **options)
+    return Bounded
 
 
 def _part(response: urllib3.BaseHTTPResponse, until: float) -> bytes:
@@ -285,10 +331,14 @@ def _part(response: urllib3.BaseHTTPResponse, until: float) -> bytes:
     left_s = until - time.monotonic()
     if left_s <= 0:
         raise TimeoutError
+    _wait_at_most(response, left_s)
+    return response.read1(_PART_BYTES)
+
+
+def _wait_at_most(response: urllib3.BaseHTTPResponse, seconds: float) -> None:
     own = response.connection
     if isinstance(own, connections.HTTPConnection) and own.sock:
-        own.sock.settimeout(left_s)
-    return response.read1(_PART_BYTES)
+        own.sock.settimeout(seconds)
 
 
 def _cause(error: Exception) -> str:
@@ -303,3 +353,76 @@ def _innermost(error: BaseException) -> BaseException:
     while nested := error.__cause__ or next((part for part in error.args if isinstance(part, BaseException)), None):
         error = nested
     return error
+
+
+# Streams of lines.
+
+
+class Stream:
+    """
+    One streaming response. Iterate over its lines in one thread; `close` it from any.
+
+    Args:
+        send: sends the request.
+        secrets: are removed from errors.
+
+    """
+
+    def __init__(self, send: Callable[[], urllib3.BaseHTTPResponse], secrets: Iterable[str] = ()) -> None:
+        self._send = send
+        self._secrets = tuple(secrets)
+        self._lock = threading.Lock()
+        self._response: urllib3.BaseHTTPResponse | None = None
+        self._is_closed = False
+
+    def __iter__(self) -> Iterator[bytes]:
+        """
+        Yield each line as it arrives, without its line end; stop after `close`.
+
+        Raises `NoStreamError` if Nomad refuses, `BrokenError` if there is no response, or it ends.
+        """
+        try:
+            with contextlib.closing(self._send()) as response:
+                yield from self._lines(response)
+        except BrokenError:
+            if not self._is_closed:
+                raise
+        except (OSError, ValueError, urllib3.exceptions.HTTPError) as error:
+            if not self._is_closed:
+                raise BrokenError(self._shown(str(error)) or type(error).__name__) from error
+
+    def close(self) -> None:
+        """End the stream, also during a wait for a line."""
+        with self._lock:
+            self._is_closed = True
+            if self._response is not None:
+                with contextlib.suppress(OSError, ValueError, RuntimeError):  # it may have ended by itself
+                    self._response.shutdown()
+
+    def _shown(self, text: str) -> str:
+        return foreign.cut(redaction.redact(text, self._secrets).strip(), _SHOWN)
+
+    def _lines(self, response: urllib3.BaseHTTPResponse) -> Iterator[bytes]:
+        with self._lock:
+            if self._is_closed:
+                return
+            self._response = response
+        _wait_at_most(response, FIRST_S)
+        rest = b""
+        with contextlib.suppress(urllib3.exceptions.ReadTimeoutError):
+            rest = response.read1(_PART_BYTES)
+        if response.status != http.HTTPStatus.OK or not rest:
+            reason = "nothing came, as for a token that lacks a capability"
+            if response.status != http.HTTPStatus.OK:
+                reason = f"status {response.status}: {self._shown(rest.decode(errors='replace'))}"
+            raise NoStreamError(f"{reason}; {permissions.watch_permissions()}")
+        _wait_at_most(response, SILENCE_S)
+        while True:
+            *lines, rest = rest.split(b"\n")
+            yield from (line.strip() for line in lines)
+            if len(rest) > MAX_LINE_BYTES:
+                raise BrokenError(f"a line is longer than {MAX_LINE_BYTES} bytes")
+            part = response.read1(_PART_BYTES)
+            if not part:
+                raise BrokenError("the stream ended")
+            rest += part

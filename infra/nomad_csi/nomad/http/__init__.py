@@ -1,1 +1,0 @@
-"""HTTP with Nomad: connection settings, transport, one request function, and classification of errors."""
