@@ -16,7 +16,6 @@ from http import HTTPStatus
 from typing import Any, Literal
 
 from nomad_csi import errors, nomad
-from nomad_csi.nomad import variables
 
 PATH = "nomad-csi/cluster"
 NAMESPACE = "default"
@@ -79,6 +78,8 @@ def cluster_of_stack(client: nomad.Nomad, recorded: Collection[str], *, make: bo
 
 def restore(client: nomad.Nomad, cluster: str) -> None:
     """Give a cluster without an identity the one that it had. Raises `errors.NomadApiError`."""
+    from nomad_csi.nomad import variables  # noqa: PLC0415  # it imports pydantic, and a provider that starts reads none
+
     variables.put(client, NAMESPACE, PATH, {ITEM: cluster}, index=variables.NEW)
 
 
@@ -157,7 +158,7 @@ def _allowed(client: nomad.Nomad, known: _Identity, *, make: bool) -> str:
         known.is_readable = True
         if found or not make:
             return found
-        variables.put(client, NAMESPACE, PATH, {ITEM: str(uuid.uuid4())}, index=variables.NEW)
+        restore(client, str(uuid.uuid4()))
         return _read(client)  # ours, or that of a concurrent process
     except errors.NomadApiError as error:
         if error.status != HTTPStatus.FORBIDDEN:
@@ -166,5 +167,7 @@ def _allowed(client: nomad.Nomad, known: _Identity, *, make: bool) -> str:
 
 
 def _read(client: nomad.Nomad) -> str:
+    from nomad_csi.nomad import variables  # noqa: PLC0415  # as above
+
     found = variables.get(client, NAMESPACE, PATH)
     return found.items.get(ITEM, "") if found else ""

@@ -56,7 +56,7 @@ class Topology(replies.Record):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Role(replies.Record):
+class _RoleInfo(replies.Record):
     """What an instance reports in one of its roles."""
 
     storage_id: replies.Id = ""
@@ -83,8 +83,8 @@ class _Info(replies.Record):
     health_description: str = ""
     provider: str = ""
     provider_version: str = ""
-    controller_info: _Role = field(default_factory=_Role)
-    node_info: _Role = field(default_factory=_Role)
+    controller_info: _RoleInfo = field(default_factory=_RoleInfo)
+    node_info: _RoleInfo = field(default_factory=_RoleInfo)
 
 
 def _instances(found: Mapping[str, _Info | None], role: Literal["controller", "node"]) -> Iterator[Instance]:

@@ -41,21 +41,21 @@ class _Variables(replies.Record):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Namespace(replies.Record):
+class _NamespaceRules(replies.Record):
     name: str = ""
     capabilities: replies.Strings = ()
     variables: _Variables = field(default_factory=_Variables)
 
 
-_SPACES = Annotated[tuple[_Namespace, ...], replies.PRESENT]
+_SPACES = Annotated[tuple[_NamespaceRules, ...], replies.PRESENT]
 _AT_SPACES = pydantic.Field(validation_alias="Namespaces")
 
 
-def _capabilities(found: Iterable[_Namespace]) -> dict[str, frozenset[str]]:
+def _capabilities(found: Iterable[_NamespaceRules]) -> dict[str, frozenset[str]]:
     return {item.name: frozenset(item.capabilities) for item in found}
 
 
-def _variables(found: Iterable[_Namespace]) -> dict[tuple[str, str], frozenset[str]]:
+def _variables(found: Iterable[_NamespaceRules]) -> dict[tuple[str, str], frozenset[str]]:
     paths = ((item.name, path) for item in found for path in item.variables.paths)
     return {(name, path.path_spec): frozenset(path.capabilities) for name, path in paths}
 
