@@ -1,14 +1,10 @@
 """The page, its data and the metrics of a cluster in which something of everything is there; and with one thing changed."""
 
-import contextlib
 import copy
 import difflib
 import json
-import os
 import re
-from unittest import mock
 
-from nomad_csi.cli import verify_watch
 from tests.deeds import aws_deeds, option_deeds, verify_deeds
 from tests.deeds.deeds import Case
 
@@ -113,32 +109,6 @@ def _changed(agent, _context, _before=None):
     _leave(agent, said)
 
 
-def _watched(agent, _context, _before=None):
-    """Show all that two rounds of a watch draw on a terminal, with room for it and without."""
-    said = []
-    for size in ((110, 60), (110, 8)):
-        drawn = mock.Mock()
-
-        @contextlib.contextmanager
-        def around(each, size=size, drawn=drawn):
-            screen = verify_watch.Screen(drawn, title="small.yaml", colour=True)
-            with (
-                option_deeds._two_rounds(each),
-                mock.patch.object(verify_watch, "_shown", return_value=screen),
-                mock.patch.object(verify_watch.Screen, "wait"),
-                mock.patch.object(verify_watch.os, "get_terminal_size", return_value=os.terminal_size(size)),
-            ):
-                yield
-
-        command = option_deeds.Command("", {}, around=around)
-        code = option_deeds._ran(agent, agent.keep(), command, "verify small.yaml --watch", is_whole=True)[0]
-        said.append(f"## {size}: {code}")
-        for [text], _ in drawn.write.call_args_list:
-            lines = SECONDS.sub("after N s", option_deeds.masked(text, agent.folder)).splitlines()
-            said += ["# written at once", *(repr(line)[1:-1] for line in lines if repr(line)[1:-1] not in said)]
-    _leave(agent, said)
-
-
 def _leave(agent, said):
     agent.transport.requests.clear()
     agent.disks.calls.clear()
@@ -150,5 +120,4 @@ CASES = (
     Case("page without a spec", _whole("verify --html page.html --json"), before=_world),
     Case("metrics", _whole("verify small.yaml --prometheus out.prom"), before=_world),
     Case("changed", _changed, before=_world),
-    Case("watched", _watched, before=_world),
 )

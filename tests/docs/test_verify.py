@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from nomad_csi import cli, clock, findings
-from nomad_csi.cli import verify_watch
+from nomad_csi.cli import verify
 from nomad_csi.diagnosis import prometheus, verification_report
 from nomad_csi.diagnosis.rules import volume_status
 from nomad_csi.hcl import job as jobs
@@ -85,7 +85,7 @@ def test_watches_of_the_page_go_on(command, monkeypatch, capsys):
         if len(waited) == 3:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(verify_watch, "PAUSE_MIN_S", 0.0)
+    monkeypatch.setattr(verify, "PAUSE_MIN_S", 0.0)
     monkeypatch.setattr(clock.Clock, "now", lambda _clock: 0.0)
     monkeypatch.setattr(clock.Clock, "sleep", lambda _clock, _seconds: None)
     monkeypatch.setattr(events.Events, "wait", wait)

@@ -1,7 +1,12 @@
 """``nomad-csi verify``: once, at intervals, as a page, or as a periodic job."""
 
+import collections
+import contextlib
+import functools
+import json
 import os
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -10,7 +15,7 @@ import click
 
 from nomad_csi import errors, exit_codes, nomad
 from nomad_csi.aws import regions
-from nomad_csi.cli import probe, verify_watch
+from nomad_csi.cli import probe
 from nomad_csi.cli.common import command, inputs, options, output, specs, usage
 from nomad_csi.diagnosis import cluster_report, page, page_data, prometheus, rounds, verification
 from nomad_csi.health import gather, probe_run
@@ -19,6 +24,7 @@ from nomad_csi.nomad.connection import VARIABLES
 from nomad_csi.plan import verify_job
 from nomad_csi.render import disk, documents
 from nomad_csi.render import page as html
+from nomad_csi.text import foreign, table
 
 PASSED, INCLUDED = "passed", "included"
 """Values of an option's ``job``: the job's command receives it, or it is in the job."""
@@ -30,6 +36,23 @@ EVERY_MIN_S = 60.0
 """Minimum interval of --watch: each round places and ends a task on every client."""
 
 SECTION = "on all clients at once"
+
+STDOUT = Path("-")
+"""Replaces a metrics file."""
+
+EVERY_S = 10.0
+"""Interval between rounds of --watch. Nomad probes a plugin every 30 s, and reports an ended task at once."""
+
+PAUSE_MIN_S = 1.0
+"""
+Minimum interval between two rounds, whatever events Nomad sends; the duration of the last round, if that was longer.
+"""
+
+CHANGES_MAX = 8
+"""Number of recent changes that a watch shows on a terminal."""
+
+_CLEAR = "\x1b[H\x1b[2J"
+"""Source: https://invisible-island.net/xterm/ctlseqs/ctlseqs.html (CUP, ED), 2026-11."""
 
 on_nodes_options = command.together(
     command.option(
@@ -59,7 +82,7 @@ def how(arguments: command.Arguments, connection: Any) -> probe_run.OnNodes | No
 
 def _metrics_file(given: str) -> Path:
     """Return the path *given*. Raises `click.BadParameter`: a spec at that path would be overwritten."""
-    if given == str(verify_watch.STDOUT) or given.endswith(prometheus.METRICS_FILE_ENDING):
+    if given == str(STDOUT) or given.endswith(prometheus.METRICS_FILE_ENDING):
         return Path(given)
     raise usage.wrong(f"a file that ends in {prometheus.METRICS_FILE_ENDING}, or - for standard output", given)
 
@@ -78,12 +101,17 @@ _options = command.together(
         "output, instead of the report",
         type=_metrics_file,
         is_flag=False,
-        flag_value=str(verify_watch.STDOUT),
+        flag_value=str(STDOUT),
         job="included",
     ),
 )
 """Of `run`, and of the job, which passes them on."""
 
+
+_watch_options = command.together(
+    command.option("--watch", "verify at intervals and when Nomad reports a change, until Ctrl-C"),
+    options.duration("every", default_text=f"{EVERY_S:g}s", needs=("watch",)),
+)
 
 _page_options = command.together(
     command.option(
@@ -119,7 +147,7 @@ _job_options = command.together(
 @specs.optional("; only --html works without")
 @_options
 @on_nodes_options
-@verify_watch.options
+@_watch_options
 @_page_options
 @inputs.nomad_connection
 def run(arguments: command.Arguments) -> int:
@@ -139,7 +167,7 @@ def run(arguments: command.Arguments) -> int:
             aws=_aws(arguments),
         )
         if arguments.watch:
-            return verify_watch.run(arguments, verifier)
+            return _watch(arguments, verifier)
         inputs.warn_of_erasing(nomad)
         return _once(arguments, verifier)
 
@@ -152,10 +180,9 @@ def _aws(arguments: command.Arguments) -> regions.Choice:
 
 def _once(arguments: command.Arguments, verifier: verification.Verifier) -> int:
     file: Path | None = arguments.prometheus
-    earlier_s = verify_watch.last_answer_s(file) if file else 0.0
     with output.waiting("asking Nomad and the plugins"):
-        done = rounds.Rounds(verifier, last_answer_s=earlier_s).run(watch_s=arguments.stable_s)
-    if file == verify_watch.STDOUT:
+        done = rounds.Rounds(verifier, last_answer_s=_last_answer_s(file)).run(watch_s=arguments.stable_s)
+    if file == STDOUT:
         print(done.metrics, end="")
     elif file:
         prometheus.write_file(file, output.without_secrets(done.metrics))
@@ -163,14 +190,91 @@ def _once(arguments: command.Arguments, verifier: verification.Verifier) -> int:
         raise done.outcome
     if arguments.json:  # which conflict with metrics on standard output
         output.print_json(done.outcome.as_json())
-    elif file != verify_watch.STDOUT:
+    elif file != STDOUT:
         print(done.outcome.as_table(colour=output.has_colours()), end="")
     return options.exit_code(arguments, done.exit_code, done.outcome.findings)
 
 
+def _last_answer_s(file: Path | None) -> float:
+    """Return the time of Nomad's last response from the metrics in *file*; 0 if it has none."""
+    return prometheus.last_answer_s(prometheus.read_file(file)) if file else 0.0
+
+
+def _watch(arguments: command.Arguments, verifier: verification.Verifier) -> int:
+    """Run rounds until interrupted; return the exit code of the last complete one."""
+    every_s = arguments.every_s or EVERY_S
+    file: Path | None = arguments.prometheus
+    going = rounds.Rounds(verifier, last_answer_s=_last_answer_s(file))
+    show = _shown(arguments)
+    code = exit_codes.ERROR
+    with contextlib.suppress(KeyboardInterrupt), verifier.events(output.print_progress) as events:
+        while True:
+            began = verifier.clock.now()
+            events.clear()
+            done = going.run()
+            if done.error is not None and done.error.kind == "refused" and not done.last_answer_s:
+                raise done.error  # waiting does not fix a wrong token; after one success, it may
+            code = options.exit_code(arguments, done.exit_code, done.found.findings if done.found else ())
+            if file:
+                prometheus.write_file(file, output.without_secrets(done.metrics))
+            show(done)
+            took_s = verifier.clock.now() - began
+            # A round on all clients is too much for one event of many.
+            pause_s = every_s if arguments.on_nodes else max(PAUSE_MIN_S, took_s)
+            verifier.clock.sleep(min(pause_s, max(every_s - took_s, PAUSE_MIN_S)))
+            events.wait(max(every_s - took_s - pause_s, 0.0))
+    return code
+
+
+def _shown(arguments: command.Arguments) -> Callable[[rounds.VerificationRound], None]:
+    """Return how a round is shown: as a line of JSON, drawn on a terminal, or by what changed."""
+    if arguments.json:
+        return lambda done: print(json.dumps(output.document(done.as_json())), flush=True)
+    if output.is_drawable(sys.stdout):
+        return functools.partial(_draw, str(arguments.spec), collections.deque(maxlen=CHANGES_MAX))
+    return _Lines().show
+
+
+def _draw(title: str, recent: collections.deque[str], done: rounds.VerificationRound) -> None:
+    """Draw a round over the last one: what is not as specified, and the *recent* changes."""
+    stream, colour = output.terminal(sys.stdout), output.has_colours()
+    at = rounds.when(done.at_s)
+    recent.extend(f"{at}  {change}" for change in done.changed)
+    lines = [f"nomad-csi verify {title}    round {done.number} ended {at} after {done.seconds:.1f} s; Ctrl-C ends", ""]
+    if done.found:
+        width = os.get_terminal_size(stream.fileno()).columns
+        lines.append(done.found.as_table(width, colour=colour, only_wrong=True))
+    lines += ["what changed, the last at the bottom", *recent, ""] if recent else []
+    lines.append(f"{table.painted(done.result, colour=colour)}  {done.summary}")
+    text = output.without_secrets("\n".join(lines))
+    stream.write(f"{_CLEAR}{foreign.visible(text, keep_colours=True)}\n")  # our colours: the only control characters
+    stream.flush()
+
+
+class _Lines:
+    """The whole report once, then a line for each thing that changed: for files, pipes and logs."""
+
+    def __init__(self) -> None:
+        self._has_reported = False
+        self._summary = ""
+
+    def show(self, done: rounds.VerificationRound) -> None:
+        """Print what changed, with its time, and the summary if it changed."""
+        at = rounds.when(done.at_s)
+        if done.found is not None and not self._has_reported:
+            self._has_reported = True
+            print(done.found.as_table())
+        for change in done.changed:
+            print(f"{at}  {change}")
+        if done.summary != self._summary:
+            self._summary = done.summary
+            print(f"{at}  {done.summary}")
+        sys.stdout.flush()
+
+
 def _conflicts(arguments: command.Arguments) -> Iterator[errors.Problem]:
     """Yield options whose values conflict."""
-    is_printed = arguments.prometheus == verify_watch.STDOUT
+    is_printed = arguments.prometheus == STDOUT
     if is_printed and arguments.watch:
         yield _conflict("--prometheus", f"a FILE{prometheus.METRICS_FILE_ENDING} with --watch")
     if is_printed and arguments.json:
@@ -237,7 +341,7 @@ def _job(arguments: command.Arguments) -> int:
 
 def _job_conflicts(file: Path | None, client: str) -> Iterator[errors.Problem]:
     """Yield options with which the job could not write the metrics *file* on *client*."""
-    if file == verify_watch.STDOUT:
+    if file == STDOUT:
         yield _conflict("--prometheus", f"a FILE{prometheus.METRICS_FILE_ENDING}")
     elif file is not None and not file.is_absolute():
         yield _conflict("--prometheus", "an absolute path on the client")
