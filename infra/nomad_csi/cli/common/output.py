@@ -11,8 +11,6 @@ import json
 import logging
 import os
 import sys
-import threading
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -23,9 +21,6 @@ from nomad_csi.text import foreign, redaction
 
 # Safe output on a terminal: no text from a plugin, a server or a file controls it.
 
-
-PATIENCE_S = 2.0
-"""A longer wait is shown."""
 
 _CLEARED = "\r\x1b[K"
 
@@ -58,57 +53,29 @@ def logged() -> Iterator[None]:
 
 
 class _WaitingLine:
-    """A line on a terminal that shows how long the command has waited, and how far it is, until other output."""
+    """A line on a terminal that shows what the command waits for, and how far it is, until other output."""
 
     shown: ClassVar["_WaitingLine | None"] = None
 
     def __init__(self, out: TextIO, what: str) -> None:
-        self._out = out
-        self._what = what
-        self._done = self._total = 0
-        self._is_shown = False
-        self._lock = threading.Lock()
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
+        self._out, self._what = out, what
 
-    def _run(self) -> None:
-        began = time.monotonic()
-        pause_s = PATIENCE_S
-        while not self._ended.wait(pause_s):
-            pause_s = 1.0
-            with self._lock:
-                self._out.write(f"{_CLEARED}{self._what}{self._progress(time.monotonic() - began)}")
-                self._out.flush()
-                self._is_shown = True
-
-    def advance(self, done: int, total: int) -> None:
-        """Show from now on that *done* of *total* things are done."""
-        self._done, self._total = done, total
-
-    def _progress(self, seconds: float) -> str:
-        done = f", {self._done} of {self._total}" if self._total else ""
-        return f"{done}, {seconds:.0f} s"
+    def draw(self, done: int = 0, total: int = 0) -> None:
+        """Show the line; *done* of *total* things are done."""
+        progress = f", {done} of {total}" if total else ""
+        self._out.write(f"{_CLEARED}{self._what}{progress}")
+        self._out.flush()
 
     def clear(self) -> None:
-        """Remove the line; it is shown again a second later."""
-        with self._lock:
-            if self._is_shown:
-                self._out.write(_CLEARED)
-                self._out.flush()
-                self._is_shown = False
-
-    def end(self) -> None:
-        """Remove the line for good."""
-        self._ended.set()
-        self._thread.join()
-        self.clear()
+        """Remove the line until it is drawn again."""
+        self._out.write(_CLEARED)
+        self._out.flush()
 
 
 @contextlib.contextmanager
 def waiting(what: str) -> Iterator[None]:
     """
-    Show after `PATIENCE_S` that the command waits for *what*, if standard error is a terminal.
+    Show that the command waits for *what*, if standard error is a terminal.
 
     Of several things (`concurrency.counted`), it shows how many are done.
     """
@@ -117,12 +84,13 @@ def waiting(what: str) -> Iterator[None]:
         yield
         return
     line = _WaitingLine.shown = _WaitingLine(out, what)
+    line.draw()
     try:
-        with concurrency.advancing(line.advance):
+        with concurrency.advancing(line.draw):
             yield
     finally:
         _WaitingLine.shown = None
-        line.end()
+        line.clear()
 
 
 def is_drawable(stream: TextIO) -> bool:
@@ -149,16 +117,13 @@ class Guard:
         """Write *text*, made safe to show. Where the stream is optional and full, it is discarded from then on."""
         if _WaitingLine.shown:
             _WaitingLine.shown.clear()
-        shown = foreign.visible(redaction.mask(text, self.secrets), keep_colours=self._keeps_colours)
+        keeps_colours = SETTINGS.color == "always" or (self._is_terminal and SETTINGS.color == "auto")
+        shown = foreign.visible(redaction.mask(text, self.secrets), keep_colours=keeps_colours)
         self.has_written = self.has_written or bool(shown)
         if shown:  # Click tries the empty text first, and hides any error of that
             with self._failing():
                 self.stream.write(shown)
         return len(text)
-
-    @property
-    def _keeps_colours(self) -> bool:
-        return SETTINGS.color == "always" or (self._is_terminal and SETTINGS.color == "auto")
 
     def flush(self) -> None:
         """Flush the stream, with the same errors as `write`."""
@@ -171,18 +136,12 @@ class Guard:
         try:
             yield
         except OSError as error:
-            self._discard()
+            with contextlib.suppress(OSError), open(os.devnull, "w", encoding="utf-8") as nowhere:  # noqa: PTH123
+                os.dup2(nowhere.fileno(), self.stream.fileno())  # Python writes what is pending when the process ends
             if isinstance(error, BrokenPipeError):
                 raise ClosedError from None
             if not self._is_optional:
                 raise OSError(error.errno, error.strerror, "standard output") from error
-
-    def _discard(self) -> None:
-        """Send pending and further output to the null device: Python writes it when the process ends."""
-        with contextlib.suppress(OSError):  # not a stream of the system
-            descriptor, nowhere = self.stream.fileno(), os.open(os.devnull, os.O_WRONLY)
-            os.dup2(nowhere, descriptor)
-            os.close(nowhere)
 
     def writelines(self, lines: Iterable[str]) -> None:
         """Write *lines*, made safe to show."""
@@ -284,7 +243,10 @@ def print_json_error(kind: str, message: str, problems: Iterable[Mapping[str, st
 
 def show(arguments: SimpleNamespace, data: Mapping[str, Any], text: str) -> None:
     """Print *data* as JSON with ``--json`` in *arguments*, else *text*."""
-    print(as_json(document(data)) if getattr(arguments, "json", False) else text.rstrip("\n"))
+    if getattr(arguments, "json", False):
+        print_json(data)
+    else:
+        print(text.rstrip("\n"))
 
 
 def print_progress(line: str) -> None:
