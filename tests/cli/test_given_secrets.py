@@ -3,7 +3,7 @@
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.cli.common import secrets
+from nomad_csi.cli.common import documents
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def both(tmp_path, monkeypatch):
 
 def test_file_takes_precedence_over_the_environment(both):
     """Key by key: what the command line names is nearer than what a shell has had for a while."""
-    assert secrets.given(both) == {
+    assert documents.given_secrets(both) == {
         "prod/mysql": {"key": "new", "user": "me"},
         "prod/env": {"key": "e"},
         "prod/file": {"key": "f"},
@@ -28,9 +28,9 @@ def test_error_names_the_source_that_is_wrong(both, monkeypatch):
     """A file or the variable, and no value of it."""
     both.write_text("prod/mysql: hunter2\n")
     with pytest.raises(errors.SpecError, match=r"secrets\.yaml") as of_file:
-        secrets.given(both)
+        documents.given_secrets(both)
     monkeypatch.setenv("NOMAD_CSI_SECRETS", "prod/mysql: hunter2")
     with pytest.raises(errors.SpecError, match="NOMAD_CSI_SECRETS") as of_environment:
-        secrets.given(None)
+        documents.given_secrets(None)
 
     assert "hunter2" not in f"{of_file.value}{of_environment.value}"

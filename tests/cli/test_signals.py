@@ -6,21 +6,21 @@ import threading
 
 import pytest
 
-from nomad_csi.cli.common import signals
+from nomad_csi.cli.common import command
 
 
 def test_sigterm_raises_in_the_block_and_nowhere_else():
     """Afterwards it is as it was before."""
     before = signal.getsignal(signal.SIGTERM)
 
-    with pytest.raises(signals.Terminated), signals.terminated():
+    with pytest.raises(command.Terminated), command.terminated():
         os.kill(os.getpid(), signal.SIGTERM)
 
     assert before is signal.SIG_DFL
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
 
 
-@pytest.mark.parametrize("first", [KeyboardInterrupt, signals.Terminated])
+@pytest.mark.parametrize("first", [KeyboardInterrupt, command.Terminated])
 def test_sigterm_does_not_end_what_an_interrupt_has_begun(first):
     """Nor where that handles an error of its own."""
     done = []
@@ -38,7 +38,7 @@ def test_sigterm_does_not_end_what_an_interrupt_has_begun(first):
         finally:
             remove()
 
-    with pytest.raises(first), signals.terminated():
+    with pytest.raises(first), command.terminated():
         interrupted()
 
     assert done == ["removed"]
@@ -48,7 +48,7 @@ def test_other_threads_and_handlers_are_left_alone():
     """Only the main thread may set a handler, and one that is set stays."""
 
     def in_block():
-        with signals.terminated():
+        with command.terminated():
             return signal.getsignal(signal.SIGTERM)
 
     seen = []

@@ -10,7 +10,7 @@ from google.protobuf import json_format
 
 from nomad_csi import errors
 from nomad_csi.aws import records as aws_records
-from nomad_csi.cli.common import secrets
+from nomad_csi.cli.common import documents
 from nomad_csi.csi import records
 from nomad_csi.diagnosis import claim_replacement
 from nomad_csi.diagnosis.rules import claim_status
@@ -253,11 +253,11 @@ def _secrets(_agent, _context):
     )
     shown = {}
     for name, given in GIVEN.items():
-        read = _outcome(lambda: secrets.read(given, "secrets.json"))  # noqa: B023
+        read = _outcome(lambda: documents.read_secrets(given, "secrets.json"))  # noqa: B023
         shown[name] = [read]
         if not isinstance(read, str):
             for each, needed in ((document, {}), (document, {"prod/mysql": ["key", "more"]}), (hidden, {})):
-                made = _outcome(lambda: secrets.filled([each], read, needed))  # noqa: B023
+                made = _outcome(lambda: documents._filled([each], read, needed))  # noqa: B023
                 shown[name].append(made if isinstance(made, str) else made[0].secrets)
     return shown
 

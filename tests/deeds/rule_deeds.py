@@ -13,7 +13,7 @@ import click
 from nomad_csi import errors
 from nomad_csi.aws import regions
 from nomad_csi.cli import import_files
-from nomad_csi.cli.common import inputs, output, usage
+from nomad_csi.cli.common import command, inputs, output
 from nomad_csi.diagnosis import claims_report, smoke
 from nomad_csi.diagnosis.rules import claim_status
 from nomad_csi.findings import finding
@@ -174,7 +174,7 @@ def _chosen(agent, _context):
         try:
             with click.Context(click.Command("verify")):
                 found = [each.key for each in inputs.chosen_volumes(planned, keys)]
-        except usage.UsageError as error:
+        except command.UsageError as error:
             found = str(error)
         agent.messages.append(f"{name}: {found}")
 

@@ -17,7 +17,7 @@ from typing import Any
 import click
 
 from nomad_csi import errors, exit_codes
-from nomad_csi.cli.common import command, output, signals, usage
+from nomad_csi.cli.common import command, output
 
 NAME = "nomad-csi"
 
@@ -170,7 +170,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except output.ClosedError:
         return output.EXIT_CLOSED
     except OSError as error:  # such as a full disk that receives the output
-        output.print_error(f"error: {usage.describe_file_error(error, {})}")
+        output.print_error(f"error: {command.describe_file_error(error, {})}")
         return exit_codes.ERROR
 
 
@@ -188,7 +188,7 @@ def _advising() -> Iterator[None]:
 
 def _run(words: list[str]) -> int:
     try:
-        with signals.terminated():
+        with command.terminated():
             return _called(words)
     except click.exceptions.Exit as end:
         return end.exit_code
@@ -200,15 +200,15 @@ def _run(words: list[str]) -> int:
         variable = IN_ENVIRONMENT.get(getattr(error, "option_name", ""))
         fix = f" Set {variable}: every user of this machine can read arguments." if variable else ""
         print(context.get_usage(), file=sys.stderr)
-        message = f"{context.command_path}: {usage.sentence(error)}{fix}"
+        message = f"{context.command_path}: {command.sentence(error)}{fix}"
         return _failed(words, "error", "usage", message, exit_codes.USAGE)
-    except usage.UsageError as error:
+    except command.UsageError as error:
         return _failed(words, "error", "usage", error, exit_codes.USAGE)
     except errors.RefusedError as error:
         return _failed(words, "refused", "refused", error, exit_codes.CHANGES)
     except errors.NomadCsiError as error:
         return _failed(words, "error", "error", error, exit_codes.ERROR)
-    except signals.Terminated:
+    except command.Terminated:
         return _failed(words, "ended by SIGTERM", "interrupted", "safe to re-run", EXIT_TERMINATED)
     except KeyboardInterrupt:
         return _failed(words, "interrupted", "interrupted", "safe to re-run", EXIT_INTERRUPTED)

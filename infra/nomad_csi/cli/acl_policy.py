@@ -5,7 +5,7 @@ import textwrap
 from pathlib import Path
 
 from nomad_csi import errors
-from nomad_csi.cli.common import command, inputs, usage
+from nomad_csi.cli.common import command, inputs
 from nomad_csi.nomad import acl_policy
 
 EPILOG = """\
@@ -47,9 +47,9 @@ def run(arguments: command.Arguments) -> int:
     commands = list(dict.fromkeys(given or acl_policy.COMMANDS))
     known = ", ".join(map(shlex.quote, acl_policy.COMMANDS))
     unknown = [name for name in commands if name not in acl_policy.COMMANDS]
-    usage.refuse(
+    command.refuse(
         errors.Problem(
-            path="COMMAND", got=repr(name), allowed=f"one of {known}", fix=usage.nearest(name, acl_policy.COMMANDS)
+            path="COMMAND", got=repr(name), allowed=f"one of {known}", fix=command.nearest(name, acl_policy.COMMANDS)
         )
         for name in unknown
     )

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from nomad_csi import errors, exit_codes, nomad
-from nomad_csi.cli.common import command, documents, inputs, options, output, owners, secrets, specs, usage
+from nomad_csi.cli.common import command, documents, inputs, options, output, specs
 from nomad_csi.jobs import apply as apply_jobs
 from nomad_csi.nomad import version_gates
 from nomad_csi.plan import model
@@ -24,13 +24,13 @@ registered. What is as wanted is left alone, so it is safe to re-run. Nothing is
 @inputs.stack_output
 @command.option("--out DIR", "directory of the rendered files, to compare them, too (default: `out` of the spec)")
 @inputs.templates
-@owners.owner("who would apply it: jobs and volumes of others are refused to it")
+@documents.owner("who would apply it: jobs and volumes of others are refused to it")
 @command.as_json()
 @inputs.nomad_connection
 def run_plan(arguments: command.Arguments) -> int:
     """Compare, and print the changes."""
     paths = specs.paths(arguments)
-    owners.resolve(arguments, paths)
+    documents.resolve(arguments, paths)
     external_ids = inputs.read_external_ids(arguments.stack_output)
     out = arguments.out or specs.out(paths[0])
     with inputs.reading(arguments, paths) as client:
@@ -72,9 +72,9 @@ def _changes(
 @command.command(epilog=ABOUT)
 @documents.named
 @inputs.stack_output
-@secrets.of_volumes()
+@documents.volume_secrets()
 @inputs.templates
-@owners.owner("act for this owner, and record what is created as its own")
+@documents.owner("act for this owner, and record what is created as its own")
 @command.option("--adopt", "take over jobs and volumes of another owner, or without a record")
 @options.duration(
     "timeout", " for each volume that is created, and for all registrations", default_text="15m, to create 10m"
@@ -86,9 +86,9 @@ def _changes(
 def run(arguments: command.Arguments) -> int:
     """Show the plan, ask, apply it, and print the outcome of each volume."""
     paths = specs.paths(arguments)
-    owners.resolve(arguments, paths)
+    documents.resolve(arguments, paths)
     if not arguments.owner and any(path.suffix in inputs.YAML for path in paths):
-        usage.refuse(
+        command.refuse(
             [
                 errors.Problem(
                     path="--owner", got="nothing", allowed="PROJECT/STACK, such as shop/prod, or `owner` in the spec"
@@ -96,8 +96,8 @@ def run(arguments: command.Arguments) -> int:
             ]
         )
     external_ids = inputs.read_external_ids(arguments.stack_output)
-    given = secrets.given(arguments.secrets)
-    requester, tell = owners.requester(arguments), output.print_progress
+    given = documents.given_secrets(arguments.secrets)
+    requester, tell = documents.requester(arguments), output.print_progress
     with inputs.connect(arguments, paths, secrets="CSI secrets" if given else "") as client:
         wanted = documents.read(arguments, client.connection.namespace)
         pairs = zip(wanted.plan.volumes, wanted.filled(external_ids, given), strict=True)

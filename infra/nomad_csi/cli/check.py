@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from nomad_csi import errors, exit_codes
-from nomad_csi.cli.common import command, documents, hcl_files, inputs, options, output, specs, usage
+from nomad_csi.cli.common import command, documents, hcl_files, inputs, options, output, specs
 from nomad_csi.findings import Finding, errors_of, printing
 from nomad_csi.lint import judge, spec_secrets
 from nomad_csi.plan import model
@@ -47,7 +47,7 @@ def run(arguments: command.Arguments) -> int:
             checked.append(_check_spec(path, arguments.templates))
             found += _secrets_in(path)
         except OSError as error:
-            broken.append(usage.describe_file_error(error, {"FILE": paths}))
+            broken.append(command.describe_file_error(error, {"FILE": paths}))
     for line in broken:
         print(f"error: {line}", file=sys.stderr)
     is_ok = all(spec["ok"] for spec in checked) and not errors_of(found)

@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Iterator
 
 from nomad_csi import errors
-from nomad_csi.cli.common import command, documents, inputs, options, output, secrets, specs
+from nomad_csi.cli.common import command, documents, inputs, options, output, specs
 from nomad_csi.diagnosis import claim_repair, claim_replacement, read_claims
 from nomad_csi.plan import model, registration
 from nomad_csi.spec import names
@@ -34,7 +34,7 @@ def run(arguments: command.Arguments) -> int:
 )
 @command.argument("volume VOLUME", "volume or namespace/volume", **inputs.VOLUME)
 @command.option("--from SPEC|FILE", "spec, volume file or directory with the registration, for the last step", "source")
-@secrets.of_volumes(needs=("source",))
+@documents.volume_secrets(needs=("source",))
 @inputs.stack_output_of(needs=("source",))
 @specs.aws_options
 @options.duration("step-timeout", " until it shows", default_text=options.written(claim_replacement.WAIT_S))
@@ -92,5 +92,5 @@ def _document(arguments: command.Arguments) -> registration.VolumeRegistration |
         raise errors.SpecError((problem,), str(arguments.source))
     only = dataclasses.replace(wanted, plan=model.StoragePlan(plugins=(), volumes=tuple(found)), is_part=True)
     external_ids = inputs.read_external_ids(arguments.stack_output)
-    [filled] = only.filled(external_ids, secrets.given(arguments.secrets))
+    [filled] = only.filled(external_ids, documents.given_secrets(arguments.secrets))
     return filled

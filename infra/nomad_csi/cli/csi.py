@@ -17,7 +17,7 @@ import yaml
 
 from nomad_csi import errors, exit_codes
 from nomad_csi.cli import probe
-from nomad_csi.cli.common import command, inputs, options, output, secrets, usage
+from nomad_csi.cli.common import command, documents, inputs, options, output
 from nomad_csi.csi import channel, endpoint, forward, rpc, services
 from nomad_csi.csi.v1 import csi_pb2
 from nomad_csi.spec import draft
@@ -100,18 +100,18 @@ _SIZE = re.compile(rf"(\d{{1,19}})\s*({'|'.join(UNITS)})", re.ASCII)
 
 
 def _typed_fields(called: rpc.Rpc, words: Iterable[str]) -> rpc.Document:
-    """Return the fields of *words* for a request of *called*. Raises `usage.UsageError` with all problems."""
+    """Return the fields of *words* for a request of *called*. Raises `command.UsageError` with all problems."""
     document: rpc.Document = {}
     problems = []
     for word in words:
         name, equals, text = word.partition("=")
         try:
             if not equals:
-                raise usage.wrong("FIELD=VALUE", word)
+                raise command.wrong("FIELD=VALUE", word)
             _put(document, called.fields, name, text)
         except click.BadParameter as error:
             problems.append(errors.Problem(path=name if equals else "", got=error.message, allowed=""))
-    usage.refuse(problems)
+    command.refuse(problems)
     return document
 
 
@@ -121,21 +121,21 @@ def _put(into: rpc.Document, fields: Mapping[str, Any], name: str, text: str) ->
     field = fields.get(first)
     if field is None:
         allowed = f"one of {', '.join(fields)}" if fields else "no fields: the request is empty"
-        raise usage.wrong(allowed, first, usage.nearest(first, fields))
+        raise command.wrong(allowed, first, command.nearest(first, fields))
     if rpc.is_secret(field):
         raise click.BadParameter(INSTEAD_OF_ARGUMENTS)
     if field.message_type and field.message_type.GetOptions().map_entry:
         if not rest:
-            raise usage.wrong(f"{first}.KEY=VALUE", f"{first}=")
+            raise command.wrong(f"{first}.KEY=VALUE", f"{first}=")
         into.setdefault(first, {})[rest] = text
     elif rest:
         if not field.message_type or field.is_repeated or not isinstance(into.setdefault(first, {}), dict):
-            raise usage.wrong(f"{first}=VALUE", name)
+            raise command.wrong(f"{first}=VALUE", name)
         _put(into[first], field.message_type.fields_by_name, rest, text)
     elif field.is_repeated:
         into.setdefault(first, []).append(_value(field, text))
     elif first in into:
-        raise usage.wrong("it once", f"{first}={text}")
+        raise command.wrong("it once", f"{first}={text}")
     else:
         into[first] = _value(field, text)
 
@@ -148,7 +148,7 @@ def _value(field: Any, text: str) -> Any:
     if kind == _TOPOLOGY:
         pairs = [part.partition("=") for part in text.split(",")]
         if not all(key and value for key, _, value in pairs):
-            raise usage.wrong("KEY=VALUE[,KEY=VALUE...]", text)
+            raise command.wrong("KEY=VALUE[,KEY=VALUE...]", text)
         return {"segments": {key: value for key, _, value in pairs}}
     if field.enum_type:
         return text.upper().replace("-", "_")
@@ -158,7 +158,7 @@ def _value(field: Any, text: str) -> Any:
         return text
     size = _SIZE.fullmatch(text.strip())
     if size is None:
-        raise usage.wrong(f"bytes, or a number with {', '.join(filter(None, UNITS))}, such as 10GiB", text)
+        raise command.wrong(f"bytes, or a number with {', '.join(filter(None, UNITS))}, such as 10GiB", text)
     return int(size[1]) * UNITS[size[2]]
 
 
@@ -170,7 +170,7 @@ def _capability(given: str) -> dict[str, Any]:
     attachment = ATTACHMENTS.get(kind.strip().lower(), "")
     if mode not in MODES or not attachment or (attachment == "block" and more):
         form = "MODE,file-system[,FS_TYPE[,MOUNT_FLAG...]] or MODE,block-device"
-        raise usage.wrong(f"{form} with a mode of {', '.join(MODES)}", given)
+        raise command.wrong(f"{form} with a mode of {', '.join(MODES)}", given)
     mounted = {"fs_type": more[0], "mount_flags": more[1:]} if more else {}
     return {"access_mode": {"mode": MODES[mode]}, attachment: mounted}
 
@@ -225,12 +225,12 @@ def _document(arguments: command.Arguments, called: rpc.Rpc) -> rpc.Document:
 
 
 def _request(arguments: command.Arguments, called: rpc.Rpc, document: rpc.Document) -> Any:
-    """Return the request. Raises `errors.SpecError` for a file, and `usage.UsageError` for what is typed."""
+    """Return the request. Raises `errors.SpecError` for a file, and `command.UsageError` for what is typed."""
     try:
         return rpc.request_of(called, document, str(arguments.request or ""))
     except errors.SpecError as error:
         if arguments.request is None:
-            raise usage.UsageError(error.problems, error.source) from None
+            raise command.UsageError(error.problems, error.source) from None
         raise
 
 
@@ -240,8 +240,8 @@ def _request(arguments: command.Arguments, called: rpc.Rpc, document: rpc.Docume
 def _method(given: str) -> str:
     """Return the name of an RPC. Raises `click.BadParameter`."""
     if given not in rpc.RPCS:
-        raise usage.wrong(
-            "an RPC of CSI, which `nomad-csi csi call --help` lists", given, usage.nearest(given, rpc.RPCS)
+        raise command.wrong(
+            "an RPC of CSI, which `nomad-csi csi call --help` lists", given, command.nearest(given, rpc.RPCS)
         )
     return given
 
@@ -271,7 +271,7 @@ probe.run.help = "Check whether one plugin is healthy, all of this machine, or o
     "fields [FIELD=VALUE...]", "fields of the request", shell_complete=command.completing(_suggested_fields)
 )
 @command.option("--request FILE", "the request, JSON or YAML, - for standard input; FIELD=VALUE goes before it")
-@secrets.option(
+@documents.secrets_option(
     f"JSON or YAML: the secrets of this request by name; also read from the variable {SECRETS}", INSTEAD_OF_ARGUMENTS
 )
 @options.duration("timeout", " for the plugin", default_s=TIMEOUT_S)

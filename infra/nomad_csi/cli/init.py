@@ -17,7 +17,7 @@ import pydantic
 
 from nomad_csi import errors
 from nomad_csi.cli import plugin, project_file
-from nomad_csi.cli.common import command, options, usage
+from nomad_csi.cli.common import command, options
 from nomad_csi.pulumi_state import stack_config
 from nomad_csi.render import disk, project
 from nomad_csi.spec import base
@@ -37,7 +37,7 @@ SPEC = "what the storage needs"
 def _stack(given: str) -> str:
     """Return *given*. Raises `click.BadParameter` if it is not a valid stack name."""
     if not re.fullmatch(r"[A-Za-z0-9_.-]{1,100}", given):
-        raise usage.wrong("the name of a stack: letters, digits, '.', '_' and '-'", given)
+        raise command.wrong("the name of a stack: letters, digits, '.', '_' and '-'", given)
     return given
 
 
@@ -48,7 +48,7 @@ def _matching(kind: Any) -> Callable[[str], str]:
         try:
             return str(pydantic.TypeAdapter(kind).validate_python(given))
         except pydantic.ValidationError as error:
-            raise usage.wrong(error.errors()[0]["msg"].removeprefix("Value error, "), given) from None
+            raise command.wrong(error.errors()[0]["msg"].removeprefix("Value error, "), given) from None
 
     return read
 
@@ -128,14 +128,14 @@ def run(arguments: command.Arguments) -> int:
 
 
 def _answers(arguments: command.Arguments) -> dict[str, Any]:
-    """Return the given settings and the answers from a terminal. Raises `usage.UsageError` with all that is missing."""
+    """Return the given settings and the answers from a terminal. Raises `command.UsageError` for what is missing."""
     found = {name: getattr(arguments, name) or "" for name in QUESTIONS}
     found["form"] = "hcl" if arguments.hcl else found["form"]
     parameters = {each.name: each for each in click.get_current_context().command.params}
     while missing := [name for name in _needed(found) if not found[name]]:
         if not sys.stdin.isatty():
-            usage.refuse(
-                errors.Problem(path=usage.shown(parameters[name]), got="nothing", allowed=QUESTIONS[name])
+            command.refuse(
+                errors.Problem(path=command.shown(parameters[name]), got="nothing", allowed=QUESTIONS[name])
                 for name in missing
             )
         found[missing[0]] = _ask(parameters[missing[0]], found)
@@ -152,7 +152,7 @@ def _check_zones(zones: Iterable[str], region: str) -> None:
     """Raise `click.BadParameter` for a zone of another region."""
     for zone in zones:
         if region and not zone.startswith(region):
-            raise usage.wrong(f"a zone of {region}", zone)
+            raise command.wrong(f"a zone of {region}", zone)
 
 
 def _ask(parameter: click.Parameter, found: Mapping[str, Any]) -> Any:

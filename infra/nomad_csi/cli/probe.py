@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from nomad_csi import errors, exit_codes
-from nomad_csi.cli.common import command, inputs, options, output, secrets, usage
+from nomad_csi.cli.common import command, documents, inputs, options, output
 from nomad_csi.csi import forward, probe, records, validation
 from nomad_csi.findings import errors_of, printing
 from nomad_csi.plan import probe_job
@@ -67,7 +67,7 @@ _on_nodes_options = command.together(
     "compare the answers with the volumes of this plugin in Nomad; a controller is asked for each",
     needs=("endpoint",),
 )
-@secrets.option(
+@documents.secrets_option(
     "YAML or JSON: secrets by namespace/volume_id (also: the variable NOMAD_CSI_SECRETS)",
     needs=("volumes_of",),
 )
@@ -112,7 +112,7 @@ def _compared(arguments: command.Arguments, found: records.ProbeReport, local: s
             arguments.volumes_of,
             found,
             local=local,
-            secrets=secrets.given(arguments.secrets),
+            secrets=documents.given_secrets(arguments.secrets),
             timeout_s=arguments.probe_timeout_s,
         )
 
@@ -149,13 +149,13 @@ def job_of(arguments: command.Arguments, connection: Any, *, timeout_s: float) -
     """
     Return the job that *arguments* describe, in namespace and region of *connection*.
 
-    *timeout_s* is for all requests to one plugin. Raises `usage.UsageError` if sockets could not be found.
+    *timeout_s* is for all requests to one plugin. Raises `command.UsageError` if sockets could not be found.
     """
     if arguments.image and not arguments.state_dir:
         problem = errors.Problem(
             path="--state-dir", got="", allowed="the clients' state_dir with --image: a container cannot find it"
         )
-        usage.refuse([problem])
+        command.refuse([problem])
     return probe_job.ProbeJob(
         namespace=connection.namespace,
         region=connection.region,

@@ -6,7 +6,7 @@ from importlib import metadata
 from click import shell_completion
 
 from nomad_csi import cli
-from nomad_csi.cli.common import command, output, usage
+from nomad_csi.cli.common import command, output
 from nomad_csi.drivers import catalogue, describe
 from nomad_csi.findings import registry
 from nomad_csi.nomad import version_gates
@@ -43,8 +43,8 @@ def _subject(given: str) -> str:
     if given in registry.codes() or keys.matching(given):
         return given
     names = {path.rpartition(".")[2] for path in keys.by_path()}
-    hint = usage.nearest(given, [*registry.codes(), *keys.by_path(), *sorted(names)])
-    raise usage.wrong("the code of a finding, or a key of a spec", given, hint)
+    hint = command.nearest(given, [*registry.codes(), *keys.by_path(), *sorted(names)])
+    raise command.wrong("the code of a finding, or a key of a spec", given, hint)
 
 
 @command.command()

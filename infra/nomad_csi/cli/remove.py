@@ -9,7 +9,7 @@ import click
 
 from nomad_csi import errors, exit_codes, nomad
 from nomad_csi.aws import ebs_volumes
-from nomad_csi.cli.common import command, inputs, output, owners, secrets, specs, usage
+from nomad_csi.cli.common import command, documents, inputs, output, specs
 from nomad_csi.cli.common import options as shared_options
 from nomad_csi.findings import printing
 from nomad_csi.jobs import apply as apply_jobs
@@ -60,7 +60,7 @@ _of_data = functools.partial(command.option, section=SECTION, needs=("delete_dat
 )
 @specs.aws_options
 @shared_options.duration("timeout", " for claims to go, and for EC2 to detach", default_s=0.0)
-@owners.owner("act for this owner; with the data: the one that tags or owner record name")
+@documents.owner("act for this owner; with the data: the one that tags or owner record name")
 @command.option("--adopt", "deregister volumes that belong to another stack, too", without=("delete_data",))
 @command.option(
     "--force",
@@ -82,7 +82,7 @@ _of_data = functools.partial(command.option, section=SECTION, needs=("delete_dat
     multiple=True,
 )
 @_of_data("--endpoint ENDPOINT", "the controller at this CSI socket deletes (default: AWS does)")
-@secrets.of_volumes(section=SECTION, needs=("delete_data",))
+@documents.volume_secrets(section=SECTION, needs=("delete_data",))
 @_of_data("--external-id ID", "of one volume that is not registered, or whose tags do not name this cluster")
 @_of_data("--made-by PLUGIN", "with --endpoint: plugin of volumes that are not registered")
 @_of_data("--state FILE", "`pulumi stack export`, as proof; may be repeated", multiple=True)
@@ -99,7 +99,7 @@ def run(arguments: command.Arguments) -> int:
     """Deregister, with ``--delete-data`` delete, and print the outcome of each volume."""
     if not arguments.volumes and not arguments.jobs:
         raise click.UsageError("VOLUME: expected a volume, or --job JOB, got nothing")
-    owners.resolve(arguments, specs.found_quietly())
+    documents.resolve(arguments, specs.found_quietly())
     if arguments.forget:
         return _forget(arguments)
     return _delete(arguments) if arguments.delete_data else _deregister(arguments)
@@ -120,7 +120,7 @@ def _deregister(arguments: command.Arguments) -> int:
             is_forced=arguments.force,
             is_dry_run=arguments.dry_run,
             aws_region=region.name,
-            requester=owners.requester(arguments),
+            requester=documents.requester(arguments),
         )
         try:
             done = deregistration.deregister(client, arguments.volumes, options, report=output.print_progress)
@@ -150,7 +150,7 @@ def _forget(arguments: command.Arguments) -> int:
     [key] = arguments.volumes
     with inputs.connect(arguments) as client, output.waiting("waiting for Nomad"):
         kept = deregistration.give_up_storage(
-            client, key, arguments.forget, owners.requester(arguments), is_dry_run=arguments.dry_run
+            client, key, arguments.forget, documents.requester(arguments), is_dry_run=arguments.dry_run
         )
     name, would = "/".join(key), "would be " if arguments.dry_run else ""
     left = f"{name}: storage {kept} {would}given up; it stays where it is, and the id may get other storage"
@@ -211,7 +211,7 @@ def _delete(arguments: command.Arguments) -> int:
 
 
 def _check(arguments: command.Arguments) -> None:
-    """Raise `usage.UsageError` for arguments that conflict."""
+    """Raise `command.UsageError` for arguments that conflict."""
     keys = {"/".join(key) for key in arguments.volumes}
     problems = [
         errors.Problem(path="--confirm", got="/".join(key), allowed="one of the volumes named")
@@ -220,7 +220,7 @@ def _check(arguments: command.Arguments) -> None:
     ]
     if arguments.external_id and len(keys) > 1:
         problems.append(errors.Problem(path="--external-id", got=f"{len(keys)} volumes", allowed="one volume with it"))
-    usage.refuse(problems)
+    command.refuse(problems)
 
 
 def _deletion(arguments: command.Arguments) -> deletion_proof.DeletionOptions:
@@ -244,7 +244,7 @@ def _deletion(arguments: command.Arguments) -> deletion_proof.DeletionOptions:
 
 def _secrets(arguments: command.Arguments) -> Mapping[str, Mapping[str, str]]:
     keys = {"/".join(key) for key in arguments.volumes}
-    return {key: values for key, values in secrets.given(arguments.secrets).items() if key in keys}
+    return {key: values for key, values in documents.given_secrets(arguments.secrets).items() if key in keys}
 
 
 def _confirmation(key: str, arguments: command.Arguments) -> str:

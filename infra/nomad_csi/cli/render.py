@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from nomad_csi import errors, exit_codes
-from nomad_csi.cli.common import command, inputs, output, specs, usage
+from nomad_csi.cli.common import command, inputs, output, specs
 from nomad_csi.plan import snippet
 from nomad_csi.render import disk, documents, files
 from nomad_csi.text import listing
@@ -26,7 +26,7 @@ def run(arguments: command.Arguments) -> int:
     if out is None or (out.exists() and not out.is_dir()):
         got = "nothing" if out is None else f"the file {out}"
         problem = errors.Problem(path="--out", got=got, allowed="a directory, or `out` in the spec")
-        raise usage.UsageError((problem,), "nomad-csi render")
+        raise command.UsageError((problem,), "nomad-csi render")
     external_ids = inputs.read_external_ids(arguments.stack_output)
     rendered = files.render_plan(inputs.read_plan(arguments.spec), external_ids, templates=arguments.templates)
     if arguments.check:
@@ -110,9 +110,9 @@ def run_snippet(arguments: command.Arguments) -> int:
 
 
 def _one(arguments: command.Arguments) -> tuple[Path, tuple[str, str]]:
-    """Return the spec, and the volume. Raises `usage.UsageError` for more or less than one of each."""
+    """Return the spec, and the volume. Raises `command.UsageError` for more or less than one of each."""
     paths, keys = specs.paths(arguments), specs.volumes(arguments)
-    usage.refuse(
+    command.refuse(
         errors.Problem(path=name, got=str(len(found)), allowed="one")
         for name, found in (("SPEC", paths), ("VOLUME", keys))
         if len(found) != 1

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from nomad_csi import errors
-from nomad_csi.cli.common import command, usage
+from nomad_csi.cli.common import command
 
 EXEC = """\
   nomad-csi sandbox exec -- pulumi up
@@ -98,7 +98,7 @@ def _status(arguments: command.Arguments) -> int:
 def _execute(arguments: command.Arguments) -> int:
     if not arguments.command:
         problem = errors.Problem(path="COMMAND", got="nothing", allowed="a command to run", fix="type it behind --")
-        usage.refuse([problem])
+        command.refuse([problem])
     session = _session(arguments)
     session.introduce()
     return int(session.execute(list(arguments.command)))

@@ -4,7 +4,7 @@ import datetime as dt
 from collections.abc import Iterable, Iterator, Mapping
 
 from nomad_csi import exit_codes
-from nomad_csi.cli.common import command, inputs, options, output, secrets
+from nomad_csi.cli.common import command, documents, inputs, options, output
 from nomad_csi.nomad import snapshots
 from nomad_csi.text import listing, table
 from nomad_csi.volumes import deletion_proof, volume_snapshots
@@ -19,7 +19,7 @@ REGISTERED = "a registered volume, or namespace/volume"
     "--name NAME", "its name: the same name means the same snapshot (default: the volume's id and the time)"
 )
 @command.option("--parameter KEY=VALUE", "passed to the driver; may be repeated", type=options.pair, multiple=True)
-@secrets.of_volumes()
+@documents.volume_secrets()
 @options.duration("timeout", " until a volume can be created from it", default_s=0.0)
 @options.dry_run()
 @command.as_json()
@@ -32,7 +32,7 @@ def create(arguments: command.Arguments) -> int:
         volume_id=volume_id,
         name=arguments.name or f"{volume_id}-{dt.datetime.now(dt.UTC):%Y%m%dT%H%M%SZ}",
         parameters=dict(arguments.parameter),
-        secrets=secrets.given(arguments.secrets).get(f"{namespace}/{volume_id}", {}),
+        secrets=documents.given_secrets(arguments.secrets).get(f"{namespace}/{volume_id}", {}),
     )
     with inputs.connect(arguments) as nomad:
         if arguments.dry_run:

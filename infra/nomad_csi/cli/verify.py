@@ -16,7 +16,7 @@ import click
 from nomad_csi import errors, exit_codes, nomad
 from nomad_csi.aws import regions
 from nomad_csi.cli import probe
-from nomad_csi.cli.common import command, inputs, options, output, specs, usage
+from nomad_csi.cli.common import command, inputs, options, output, specs
 from nomad_csi.diagnosis import cluster_report, page, page_data, prometheus, rounds, verification
 from nomad_csi.health import gather, probe_run
 from nomad_csi.nomad import sandbox_mark
@@ -84,7 +84,7 @@ def _metrics_file(given: str) -> Path:
     """Return the path *given*. Raises `click.BadParameter`: a spec at that path would be overwritten."""
     if given == str(STDOUT) or given.endswith(prometheus.METRICS_FILE_ENDING):
         return Path(given)
-    raise usage.wrong(f"a file that ends in {prometheus.METRICS_FILE_ENDING}, or - for standard output", given)
+    raise command.wrong(f"a file that ends in {prometheus.METRICS_FILE_ENDING}, or - for standard output", given)
 
 
 _options = command.together(
@@ -152,7 +152,7 @@ _job_options = command.together(
 @inputs.nomad_connection
 def run(arguments: command.Arguments) -> int:
     """Compare, and print the report, once or at intervals; or write the page."""
-    usage.refuse(_conflicts(arguments))
+    command.refuse(_conflicts(arguments))
     if arguments.html:
         return _page(arguments)
     plan = inputs.read_plan(specs.refuse_without(arguments.spec))
@@ -316,7 +316,7 @@ def _page(arguments: command.Arguments) -> int:
 @_job_options
 @inputs.nomad_connection
 def _job(arguments: command.Arguments) -> int:
-    usage.refuse(_job_conflicts(arguments.prometheus, arguments.on_client))
+    command.refuse(_job_conflicts(arguments.prometheus, arguments.on_client))
     inputs.read_plan(arguments.spec)  # for its problems
     external_ids = inputs.read_external_ids(arguments.stack_output)
     target = inputs.target(arguments, [arguments.spec])
@@ -370,6 +370,6 @@ def _passed_on() -> Iterator[str]:
     for each in command.given():
         if isinstance(each, command.Option) and each.job == PASSED:
             value = values[each.name]
-            yield usage.shown(each)
+            yield command.shown(each)
             if not each.is_flag:
                 yield f"{value:g}s" if isinstance(value, float) else str(value)

@@ -1,11 +1,16 @@
 """
-Commands and options, on Click's own classes: constraints, sections of help, and options that every command has.
+Commands and options, on Click's own classes: constraints, sections of help, options that every command has, errors.
 
-A command's function receives all values in one `Arguments`.
+A command's function receives all values in one `Arguments`. Usage errors have the form of all errors: path, the values
+allowed, the value given, the likely fix.
 """
 
 import contextlib
+import difflib
 import functools
+import signal
+import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,7 +20,7 @@ import click
 from click.core import ParameterSource
 
 from nomad_csi import errors
-from nomad_csi.cli.common import output, usage
+from nomad_csi.cli.common import output
 
 OPTIONS, CONNECTION, SHARED = "options", "connection to Nomad", "shared"
 """Sections of help: the default one; two that `nomad-csi help` describes once."""
@@ -68,7 +73,7 @@ class OneOf(click.Choice[str]):
     def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
         """Return the allowed values, and the given one."""
         del ctx
-        return str(usage.wrong(f"one of {', '.join(self.choices)}", value, usage.nearest(value, self.choices)))
+        return str(wrong(f"one of {', '.join(self.choices)}", value, nearest(value, self.choices)))
 
 
 Completions = Callable[[click.Context, click.Parameter, str], list[str]]
@@ -132,7 +137,7 @@ def _change_directory(ctx: click.Context, _parameter: click.Parameter, value: Pa
     try:
         ctx.with_resource(contextlib.chdir(value))
     except OSError as error:
-        raise usage.wrong("a directory", f"{value} ({error.strerror})") from None
+        raise wrong("a directory", f"{value} ({error.strerror})") from None
 
 
 def _configure(ctx: click.Context, parameter: click.Parameter, value: Any) -> None:
@@ -195,14 +200,14 @@ class Command(_Shown):
         self.params.extend(shared())
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the command line. Raises `click.UsageError`, and `usage.UsageError` for options that conflict."""
+        """Read the command line. Raises `click.UsageError`, and `UsageError` for options that conflict."""
         try:
             rest = super().parse_args(ctx, args)
         except click.UsageError as error:
             error.ctx = error.ctx or ctx
             raise
         if not ctx.resilient_parsing:
-            usage.refuse(_conflicts(ctx))
+            refuse(_conflicts(ctx))
         return rest
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -210,13 +215,13 @@ class Command(_Shown):
         try:
             return ctx.invoke(self.callback, Arguments(**values(ctx))) if self.callback else 0
         except OSError as error:
-            named = {usage.shown(each): ctx.params.get(each.name) for each in self.params}
-            raise errors.NomadCsiError(usage.describe_file_error(error, named)) from error
+            named = {shown(each): ctx.params.get(each.name) for each in self.params}
+            raise errors.NomadCsiError(describe_file_error(error, named)) from error
 
 
 def _conflicts(ctx: click.Context) -> Iterator[errors.Problem]:
     """Yield the options that lack another one, or that exclude one another."""
-    shown = {each.name: usage.shown(each) for each in ctx.command.params}
+    shown = {each.name: shown(each) for each in ctx.command.params}
     for each in given(ctx):
         if not isinstance(each, Option):
             continue
@@ -290,7 +295,7 @@ def given(context: click.Context | None = None) -> list[click.Parameter]:
 def choose(*names: str) -> None:
     """Raise `click.UsageError` unless exactly one of the parameters *names* of the current command is given."""
     ctx = click.get_current_context()
-    shown = {each.name: usage.shown(each) for each in ctx.command.params}
+    shown = {each.name: shown(each) for each in ctx.command.params}
     chosen = [shown[name] for name in names if ctx.params[name]]
     if len(chosen) != 1:
         allowed = ", ".join(shown[name] for name in names)
@@ -300,3 +305,114 @@ def choose(*names: str) -> None:
 def values(ctx: click.Context) -> dict[str, Any]:
     """Return the values of *ctx*, and those of its parent groups."""
     return {**(values(ctx.parent) if ctx.parent else {}), **ctx.params}
+
+
+# System errors of a file on the command line, as a sentence that names the argument.
+
+
+def describe_file_error(error: OSError, given: Mapping[str, object]) -> str:
+    """Return *error* as a sentence, after the option or argument of *given* that names its file."""
+    name = error.filename2 or error.filename  # of a rename, the destination: the first is a draft next to it
+    if not isinstance(name, str):
+        return error.strerror or str(error)
+    argument = _argument(name, given)
+    near = _nearest(Path(name)) if isinstance(error, FileNotFoundError) else ""
+    fix = f"; did you mean {near}?" if near else ""
+    return f"{argument}{': ' if argument else ''}{name}: {error.strerror}{fix}"
+
+
+def _nearest(path: Path) -> str:
+    """Return the file next to *path*, of the same kind, that was likely meant; empty if none is similar."""
+    try:
+        near = difflib.get_close_matches(path.name, [item.name for item in path.parent.glob(f"*{path.suffix}")], n=1)
+    except OSError:
+        return ""
+    return str(path.parent / near[0]) if near else ""
+
+
+def _argument(name: str, given: Mapping[str, object]) -> str:
+    for key, value in given.items():
+        paths = value if isinstance(value, list | tuple) else [value]
+        if any(isinstance(path, Path) and str(path) == name for path in paths):
+            return key
+    return ""
+
+
+# Errors of arguments and options.
+
+
+NEAR = 0.66
+"""Minimum similarity, of 1, of a suggestion."""
+
+
+class UsageError(errors.SpecError):
+    """Valid arguments that conflict; the exit code is that of ``sysexits.h``."""
+
+
+def refuse(problems: Iterable[errors.Problem]) -> None:
+    """Raise `UsageError` if there are *problems* with the options of the current command."""
+    if found := tuple(problems):
+        raise UsageError(found, click.get_current_context().command_path)
+
+
+def wrong(allowed: str, got: str, fix: str = "") -> click.BadParameter:
+    """Return the error for an invalid value; Click adds its parameter."""
+    return click.BadParameter(str(errors.Problem(path="", got=repr(got), allowed=allowed, fix=fix)))
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """Return the likely one of *known*, as a question; empty if none is similar."""
+    names = list(known)
+    swapped = [name for name in names if sorted(name) == sorted(word)]
+    found = swapped or difflib.get_close_matches(word, names, n=1, cutoff=NEAR)
+    return f"did you mean {found[0]}?" if found else ""
+
+
+def shown(parameter: click.Parameter) -> str:
+    """Return the name of *parameter* on the command line."""
+    if isinstance(parameter, click.Option):
+        return parameter.opts[0]
+    return "".join(each for each in parameter.human_readable_name if each not in "[].")
+
+
+def sentence(error: click.UsageError) -> str:
+    """Return the message of *error*; of an invalid value, after the name of its parameter."""
+    if isinstance(error, click.BadParameter) and not isinstance(error, click.MissingParameter) and error.param:
+        return f"{shown(error.param)}: {error.message}"
+    return error.format_message()
+
+
+# SIGTERM ends a command as Ctrl-C does: it removes its temporary objects from the cluster before the process ends.
+
+
+class Terminated(KeyboardInterrupt):
+    """The process received SIGTERM: from a service manager, a CI runner, or ``kill``."""
+
+
+@contextlib.contextmanager
+def terminated() -> Iterator[None]:
+    """
+    Raise `Terminated` in the block on SIGTERM.
+
+    An existing handler, or an ignored signal, is kept; so it is outside of the main thread, the only one that gets
+    signals.
+    """
+    is_ours = threading.current_thread() is threading.main_thread()
+    if not is_ours or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+    signal.signal(signal.SIGTERM, _terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _terminate(_number: int, _frame: Any) -> None:
+    """Interrupt once: a CI runner sends SIGINT first and SIGTERM a little later, which must not end the removal."""
+    error = sys.exc_info()[1]
+    while error is not None:
+        if isinstance(error, KeyboardInterrupt):
+            return
+        error = error.__context__
+    raise Terminated

@@ -1,15 +1,147 @@
-"""The plan that a command's arguments name: specs, volume files and directories of them, with the volumes' secrets."""
+"""The plan that a command's arguments name, for which owner it is applied, and the secrets of its volumes."""
 
 import collections
 import dataclasses
+import functools
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import click
 
 from nomad_csi import errors
-from nomad_csi.cli.common import command, inputs, secrets, specs
+from nomad_csi.cli.common import command, inputs, output, specs
 from nomad_csi.hcl import volume_file
 from nomad_csi.plan import model, registration, volumes
+from nomad_csi.spec import draft, encrypted, names, problems
+from nomad_csi.text import secrets as secrets_by_name
+from nomad_csi.volumes import owner_records
+
+# Secrets of volumes, given apart from specs and files: in a file or the environment, never as arguments.
+#
+# All users of a machine can read arguments. All secrets of a volume are required: Nomad erases those not sent.
+
+
+SECRETS_VARIABLE = "NOMAD_CSI_SECRETS"
+"""Environment variable with secrets, as JSON in the form of a secrets file."""
+
+SECRETS_FILE = "expected a FILE: secrets are not given as arguments, which everybody on the machine can read"
+
+
+def _secrets_path(given: str, instead: str) -> Path:
+    """Return the path *given* for secrets. Raises `click.BadParameter` with *instead* for secrets themselves."""
+    if ("=" in given or given.lstrip().startswith("{")) and not os.path.exists(given):  # noqa: PTH110  # never raises
+        raise click.BadParameter(instead)
+    return Path(given)
+
+
+def secrets_option(text: str, instead: str = SECRETS_FILE, **settings: Any) -> command.Declare[Any]:
+    """
+    Return the decorator that adds the option for a secrets file, whose help is *text*.
+
+    *instead* is the message to a user who gives the secrets themselves; *settings* are those of `command.option`.
+    """
+
+    def file(given: str) -> Path:
+        return _secrets_path(given, instead)
+
+    return command.option("--secrets FILE", text, type=file, **settings)
+
+
+volume_secrets = functools.partial(
+    secrets_option, f"YAML or JSON: secrets by namespace/volume_id (also: the variable {SECRETS_VARIABLE})"
+)
+"""Returns the decorator that adds the option for a file with secrets of volumes."""
+
+Secrets = Mapping[str, Mapping[str, str]]
+"""``{"namespace/volume_id": {name: value}}``."""
+
+
+def read_secrets(document: object, source: str) -> Secrets:
+    """Return the checked *document* of a secrets file. Raises `errors.SpecError`, which shows no value."""
+    found = document if isinstance(document, Mapping) else None
+    if found is None or not all(_is_entry(key, value) for key, value in found.items()):
+        allowed = "a mapping of namespace/volume_id to a mapping of names to texts"
+        raise errors.SpecError((errors.Problem(path="", got="[secret]", allowed=allowed),), source)
+    if halves := tuple(problems.half_characters(found, "")):
+        raise errors.SpecError(halves, source)
+    return {str(key): dict(value) for key, value in found.items()}
+
+
+def _filled(
+    documents: Iterable[registration.VolumeRegistration],
+    given: Secrets,
+    needed: Mapping[str, Iterable[str]],
+) -> tuple[registration.VolumeRegistration, ...]:
+    """
+    Return *documents* with the secrets that are *given*.
+
+    *needed* names, by ``namespace/volume_id``, secrets of a volume that no other source has; a value that is
+    `encrypted.PLACEHOLDER` is one of them. Raises `errors.SpecError` with each missing secret, and each that is given
+    for a volume that is not among *documents*.
+    """
+    all_of_them = tuple(documents)
+    made = tuple(dataclasses.replace(item, secrets={**item.secrets, **given.get(item.key, {})}) for item in all_of_them)
+    wrong = (
+        *_strangers(given, {item.key for item in all_of_them}),
+        *(problem for item in made for problem in _missing(item, needed.get(item.key, ()))),
+    )
+    if wrong:
+        raise errors.SpecError(wrong, source="the volumes' secrets")
+    return made
+
+
+def _missing(document: registration.VolumeRegistration, needed: Iterable[str]) -> Iterator[errors.Problem]:
+    """Yield secrets with unknown values, and encrypted mount flags: only Pulumi can supply these."""
+    if encrypted.PLACEHOLDER in document.mount_options.mount_flags:
+        fix = "only Pulumi can read it: register the volume with `pulumi up`"
+        path = f"{document.key}: mount_flags"
+        yield errors.Problem(path=path, got="an encrypted value", allowed="values in clear", fix=fix)
+    unknown = {name for name, value in document.secrets.items() if value == encrypted.PLACEHOLDER}
+    for name in sorted(unknown | {name for name in needed if name not in document.secrets}):
+        yield errors.Problem(
+            path=f"{document.key}: secret {name}",
+            got="nothing",
+            allowed="its value, because Nomad erases what is not sent",
+            fix="give it in a --secrets file or in NOMAD_CSI_SECRETS",
+        )
+
+
+def _strangers(given: Secrets, known: set[str]) -> Iterator[errors.Problem]:
+    for key in sorted(set(given) - known):
+        allowed = "namespace/volume_id of a volume that is registered here"
+        yield errors.Problem(path="secrets", got=repr(key), allowed=allowed)
+
+
+def _is_entry(key: object, value: object) -> bool:
+    is_table = isinstance(value, Mapping) and all(isinstance(item, str) for pair in value.items() for item in pair)
+    return isinstance(key, str) and is_table
+
+
+def given_secrets(path: Path | None) -> Secrets:
+    """
+    Return the secrets of the environment, and of the file at *path*, which takes precedence.
+
+    The command's output does not show them from here on, names of users and addresses aside.
+    """
+    found: dict[str, dict[str, str]] = {}
+    sources = [
+        (os.environ.get(SECRETS_VARIABLE, ""), SECRETS_VARIABLE),
+        ("" if path is None else inputs.text(path), str(path)),
+    ]
+    for text, source in sources:
+        if text.strip():
+            for key, values in read_secrets(draft.read_yaml(text, source), source).items():
+                found[key] = found.get(key, {}) | dict(values)
+    output.hide(
+        value for values in found.values() for name, value in values.items() if not secrets_by_name.is_open(name)
+    )
+    return found
+
+
+# Specs, volume files and directories of them.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,9 +155,7 @@ class NamedPlan:
     is_part: bool = False
     """Whether the user named volumes: others of the paths are left out."""
 
-    def filled(
-        self, external_ids: Mapping[str, str], given: secrets.Given
-    ) -> tuple[registration.VolumeRegistration, ...]:
+    def filled(self, external_ids: Mapping[str, str], given: Secrets) -> tuple[registration.VolumeRegistration, ...]:
         """
         Return the document of each volume of the plan with its secrets.
 
@@ -35,7 +165,7 @@ class NamedPlan:
         refuse_unknown_storage(self.plan, external_ids)
         documents = [volumes.desired_document(item, external_ids) for item in self.plan.volumes]
         own = {item.key: given[item.key] for item in documents if item.key in given} if self.is_part else given
-        return secrets.filled(documents, own, self.needed)
+        return _filled(documents, own, self.needed)
 
 
 # The arguments of `plan` and `apply`.
@@ -55,7 +185,7 @@ def is_whole(arguments: command.Arguments) -> bool:
 
 
 def read(arguments: command.Arguments, namespace: str) -> NamedPlan:
-    """Return the plan that *arguments* name. Raises what `read_paths` raises, and `usage.UsageError`."""
+    """Return the plan that *arguments* name. Raises what `read_paths` raises, and `command.UsageError`."""
     whole = read_paths(specs.paths(arguments), namespace)
     keys = specs.volumes(arguments)
     if not keys:
@@ -140,3 +270,47 @@ def _files(paths: Iterable[Path]) -> Iterator[Path]:
             yield from found
         else:
             yield path
+
+
+# The owner for whom a command acts.
+
+
+IN_SPEC = " (default: `owner` of the spec)"
+
+
+def any_owner(given: str) -> str:
+    """Return *given*; empty: no owner. Raises `click.BadParameter`."""
+    return stack(given) if given else given
+
+
+def stack(given: str) -> str:
+    """Return *given*. Raises `click.BadParameter` if it is not a stack."""
+    if not names.OWNER.fullmatch(given):
+        raise command.wrong("project/stack, such as shop/prod", given)
+    return given
+
+
+def owner(text: str, **settings: Any) -> command.Declare[Any]:
+    """Return the decorator that adds ``--owner``; *text* is its help."""
+    return command.option("--owner PROJECT/STACK", text + IN_SPEC, **(settings or {"type": any_owner, "default": ""}))
+
+
+def resolve(arguments: command.Arguments, specs: Iterable[Path]) -> None:
+    """
+    Set the owner of *arguments* to that of *specs*, where these name one.
+
+    Raises `command.UsageError` if the option, or another spec, names another one: two commands never use two owners.
+    """
+    for path in specs:
+        named = inputs.setting(path, "owner")
+        if named and arguments.owner not in {"", named}:
+            fix = f"omit it, or change {path}"
+            command.refuse(
+                [errors.Problem(path="--owner", got=arguments.owner, allowed=f"{named}, as in {path}", fix=fix)]
+            )
+        arguments.owner = arguments.owner or named
+
+
+def requester(arguments: command.Arguments) -> owner_records.Requester:
+    """Return the requester."""
+    return owner_records.Requester(owner=arguments.owner, adopts=arguments.adopt)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.cli.common import command, usage
+from nomad_csi.cli.common import command
 from nomad_csi.cli.common.inputs import YAML
 from nomad_csi.hcl import files
 from nomad_csi.hcl import read as reader
@@ -51,7 +51,7 @@ def load(
             except errors.SpecError as error:
                 broken += [_yaml(file)] if file.suffix in YAML else _lines(error)
             except OSError as error:
-                broken.append(usage.describe_file_error(error, {"FILE": paths}))
+                broken.append(command.describe_file_error(error, {"FILE": paths}))
     return read, broken
 
 

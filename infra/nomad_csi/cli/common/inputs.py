@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from nomad_csi import clock, errors, nomad
-from nomad_csi.cli.common import command, output, usage
+from nomad_csi.cli.common import command, output
 from nomad_csi.nomad.connection import CREDENTIALS, VARIABLES
 from nomad_csi.plan import model, storage
 from nomad_csi.pulumi_state import stack_config
@@ -41,7 +41,7 @@ def chosen_volumes(
     """
     Return the volumes of *planned* that *keys* name, by their own key or by that of their set, in the spec's order.
 
-    A key without a namespace names the one volume of that id. Raises `usage.UsageError` for a key that names none.
+    A key without a namespace names the one volume of that id. Raises `command.UsageError` for a key that names none.
     """
     found = tuple(planned)
     own = {item.key for item in found}
@@ -54,7 +54,7 @@ def chosen_volumes(
         for text, meant in sorted(named.items())
         if len(meant) != 1
     ]
-    usage.refuse(problems)
+    command.refuse(problems)
     wanted = set().union(*named.values())
     sets = wanted - own
     return tuple(item for item in found if item.key in wanted or set_of(item.key) in sets)
@@ -65,7 +65,7 @@ def _meant(known: set[str], namespace: str, volume_id: str) -> set[str]:
 
 
 def _nearest(text: str, known: set[str]) -> str:
-    return usage.nearest(text, known if "/" in text else {key.partition("/")[2] for key in known})
+    return command.nearest(text, known if "/" in text else {key.partition("/")[2] for key in known})
 
 
 def _allowed(keys: Iterable[str]) -> str:
@@ -193,7 +193,7 @@ def connection(
     """
     Return the `nomad.Connection` that `connect` uses, without sending a request.
 
-    Raises `errors.SpecError`, and `usage.UsageError` if options alone are wrong.
+    Raises `errors.SpecError`, and `command.UsageError` if options alone are wrong.
     """
     given = {name: value for name in (*CONNECTION, _INSECURE) if (value := getattr(arguments, name, None)) is not None}
     of_stacks = _connection_of_stacks(specs, given)
@@ -202,7 +202,7 @@ def connection(
         found = nomad.Connection.from_environment(environment, named, secrets=secrets, **given)
     except errors.SpecError as error:
         if {problem.path.partition(" ")[0] for problem in error.problems} <= set(given):
-            raise usage.UsageError(error.problems, error.source) from None
+            raise command.UsageError(error.problems, error.source) from None
         raise
     for name, (value, key, path) in of_stacks.items():
         own = VARIABLES[name]
@@ -422,7 +422,7 @@ def volume_key(given: str) -> tuple[str, str]:
         return namespace, volume_id
     named = _own_namespace(click.get_current_context())
     if named == names.EVERYWHERE:
-        raise usage.wrong("namespace/volume, since the namespace is *", given)
+        raise command.wrong("namespace/volume, since the namespace is *", given)
     return named, volume_id
 
 
@@ -430,7 +430,7 @@ def spec_volume_key(given: str) -> tuple[str, str]:
     """Return namespace and id, the first empty if *given* has none. Raises `click.BadParameter`."""
     namespace, slash, volume_id = given.rpartition("/")
     if not volume_id or "/" in namespace or volume_id in {".", ".."} or bool(slash) != bool(namespace):
-        raise usage.wrong("volume or namespace/volume, such as mysql or default/mysql", given)
+        raise command.wrong("volume or namespace/volume, such as mysql or default/mysql", given)
     return namespace, volume_id
 
 

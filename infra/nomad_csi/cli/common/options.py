@@ -6,14 +6,14 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from nomad_csi import errors, exit_codes
-from nomad_csi.cli.common import command, output, usage
+from nomad_csi.cli.common import command, output
 
 
 def pair(given: str) -> tuple[str, str]:
     """Return key and value of ``KEY=VALUE``."""
     key, equals, value = given.partition("=")
     if not key or not equals:
-        raise usage.wrong("KEY=VALUE", given)
+        raise command.wrong("KEY=VALUE", given)
     return key, value
 
 
@@ -84,7 +84,7 @@ def seconds(given: str | float) -> float:
             return value
     is_number = re.fullmatch(r"\d+(\.\d+)?", given, re.ASCII) and float(given)
     fix = f"write {given}s" if is_number else ""
-    raise usage.wrong("a duration above 0, such as 45s, 3m or 1h", given, fix)
+    raise command.wrong("a duration above 0, such as 45s, 3m or 1h", given, fix)
 
 
 # Ask for confirmation before a step that can do harm.
