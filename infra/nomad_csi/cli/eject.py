@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from nomad_csi import errors
-from nomad_csi.cli import import_stack
 from nomad_csi.cli.common import command, options, output
 from nomad_csi.pulumi_state import eject, stack_cli, urns
 from nomad_csi.text import listing, table
@@ -19,7 +18,7 @@ removed from the state is restored with `pulumi stack import` of the backup.
 
 @command.command(epilog=ABOUT)
 @command.option("--out DIR", "directory for the job and volume files, such as the one you commit", required=True)
-@import_stack.stack_options()
+@options.pulumi_stack()
 @command.option(
     "--backup FILE",
     "where the state is kept as it was (default: state-before-eject-TIME.json in the current directory)",

@@ -1,4 +1,4 @@
-"""``nomad-csi import``."""
+"""``nomad-csi import``: a spec of files or a cluster; or a file for ``pulumi import`` of what exists."""
 
 import dataclasses
 import functools
@@ -11,13 +11,15 @@ import click
 import yaml
 
 from nomad_csi import exit_codes
-from nomad_csi.cli import import_stack
-from nomad_csi.cli.common import command, hcl_files, inputs, output
+from nomad_csi.cli.common import command, hcl_files, inputs, options, output
 from nomad_csi.findings import Finding, printing
 from nomad_csi.hcl import files as parsed
 from nomad_csi.lint import judge
 from nomad_csi.migration import adopt, aws_storage, model, terraform
+from nomad_csi.pulumi_state import stack_cli, stack_import
+from nomad_csi.render import disk
 from nomad_csi.spec import names
+from nomad_csi.text import table
 
 ABOUT = """\
 Prints the spec on standard output, and on standard error what is missing in it, what was left
@@ -27,6 +29,8 @@ is missing. Nomad's own answers are read with --cluster; a token that may only r
 may not read is reported, and the exit code is 2 then.
 """
 
+
+OF_STACK = "into the state of a Pulumi stack"
 
 of_cluster = functools.partial(command.option, section="from a cluster")
 
@@ -46,7 +50,12 @@ of_cluster = functools.partial(command.option, section="from a cluster")
 @command.as_json(": spec, remarks and findings as one document")
 @of_cluster("--cluster", "read the volumes and plugin jobs that Nomad holds")
 @of_cluster("--plugin ID", "only this plugin and its volumes", needs=("cluster",))
-@import_stack.options
+@command.option(
+    "--for-pulumi OUT.json",
+    "run `pulumi preview`, and write a file for `pulumi import --file` of what it would create and Nomad has",
+    section=OF_STACK,
+)
+@options.pulumi_stack(section=OF_STACK, needs=("for_pulumi",))
 @inputs.nomad_connection
 def run(arguments: command.Arguments) -> int:
     """Print the spec and remarks on it; or write a file for ``pulumi import``."""
@@ -55,7 +64,7 @@ def run(arguments: command.Arguments) -> int:
             raise click.UsageError(
                 "--for-pulumi takes what the program of the stack declares: no --cluster, no FILE but Terraform states"
             )
-        return import_stack.run(arguments, _aws(arguments.files))
+        return _for_pulumi(arguments, _aws(arguments.files))
     if not arguments.files and not arguments.cluster:
         raise click.UsageError("expected FILE or --cluster, got none")
     remarks = model.Remarks()
@@ -103,12 +112,10 @@ def _exit_code(adoption: model.Adoption) -> int:
 
 def _nothing(arguments: command.Arguments) -> str:
     """Return where no object was found, and what was searched there."""
-    states = [str(path) for path in arguments.files if _is_state(path)]
-    files = [str(path) for path in arguments.files if not _is_state(path)]
-    searched = [f"{', '.join(states)}: {terraform.LOOKED_FOR}"] if states else []
-    searched += [f"{', '.join(files)}: jobs with a csi_plugin block, and CSI volumes"] if files else []
+    of_file = "jobs with a csi_plugin block, and CSI volumes"
+    searched = [f"{path}: {terraform.LOOKED_FOR if _is_state(path) else of_file}" for path in arguments.files]
     if arguments.cluster:
-        searched.append("the cluster: CSI plugins that are there, and CSI volumes, that the token may see")
+        searched.append("the cluster: CSI plugins that run, and CSI volumes, that the token may see")
     return f"nothing to import was found; looked for, in {'; in '.join(searched)}"
 
 
@@ -142,6 +149,27 @@ def _grouped(remarks: Iterable[model.Remark]) -> list[str]:
     for remark in remarks:
         same.setdefault((remark.kind, remark.text, f" ({remark.code})" if remark.code else ""), []).append(remark.place)
     return [f"{', '.join(places)}: {kind}: {text}{code}" for (kind, text, code), places in same.items()]
+
+
+def _for_pulumi(arguments: command.Arguments, storage: aws_storage.AwsStorage) -> int:
+    """Preview, read the objects, write the file; *storage* is Terraform's AWS storage."""
+    draft, steps = stack_cli.PulumiStack(folder=arguments.project, name=arguments.stack).preview()
+    with inputs.reading(arguments, waiting_for="asking Nomad") as nomad:
+        found = stack_import.fill(draft, steps, functools.partial(stack_import.read_objects, nomad), storage)
+    if found.imported:
+        disk.write(arguments.for_pulumi.resolve(), output.as_json(found.document) + "\n")
+    if arguments.json:
+        keys = ("type", "name", "id", "reason")
+        output.print_json({"resources": [{key: getattr(line, key) for key in keys} for line in found.lines]})
+    else:
+        rows = [(line.type, line.name, line.id or "left out", line.reason or "-") for line in found.lines]
+        if rows:
+            print(table.columns([("type", "name", "id", "remarks"), *rows]))
+        print(f"{len(found.imported)} of {len(found.lines)} can be imported")
+    if not found.imported:
+        return exit_codes.CHANGES
+    print(f"go on: pulumi import --file {arguments.for_pulumi} --generate-code=false", file=sys.stderr)
+    return 0
 
 
 def _load(arguments: command.Arguments, remarks: model.Remarks) -> tuple[list[parsed.File], list[str]]:

@@ -16,7 +16,7 @@ import click
 import pydantic
 
 from nomad_csi import errors
-from nomad_csi.cli import plugin, project_file
+from nomad_csi.cli import plugin
 from nomad_csi.cli.common import command, options
 from nomad_csi.pulumi_state import stack_config
 from nomad_csi.render import disk, project
@@ -104,7 +104,7 @@ def run(arguments: command.Arguments) -> int:
     """Write the project, and print the next commands."""
     folder: Path = arguments.folder
     answers = _answers(arguments)
-    existing = project_file.existing(folder) if answers["form"] != "hcl" else None
+    existing = plugin.existing_project(folder) if answers["form"] != "hcl" else None
     wanted = _wanted(folder, answers, arguments.stack, existing)
     parts = project.files(wanted)
     present = {part.path: _text(folder / part.path) for part in parts if os.path.lexists(folder / part.path)}
@@ -121,7 +121,11 @@ def run(arguments: command.Arguments) -> int:
         staged.put()
     for part in parts:
         _report(folder, part, present.get(part.path))
-        if existing and part.path == existing.name and not project_file.named(project_file.read(existing), plugin.NAME):
+        if (
+            existing
+            and part.path == existing.name
+            and not plugin.named_provider(plugin.read_project(existing), plugin.NAME)
+        ):
             print(f"{'':11}`nomad-csi plugin install` adds the provider plugin to it")
     _print_next(folder, wanted)
     return 0
@@ -178,14 +182,14 @@ def _ask(parameter: click.Parameter, found: Mapping[str, Any]) -> Any:
 
 def _wanted(folder: Path, answers: Mapping[str, Any], stack: str, existing: Path | None) -> project.Wanted:
     name = re.sub(r"[^A-Za-z0-9_.-]+", "-", folder.resolve().name).strip("-.")
-    main = project_file.read(existing).get("main") if existing else None
+    main = plugin.read_project(existing).get("main") if existing else None
     program = _program(answers["form"], main if isinstance(main, str) else "")
     return project.Wanted(
         **answers,
         project=name if re.match("[A-Za-z]", name) else f"storage-{name}".rstrip("-"),
         stack=stack,
         version=metadata.version("nomad-csi"),
-        project_file=existing.name if existing else project_file.NAMES[0],
+        project_file=existing.name if existing else plugin.PROJECT_FILES[0],
         stack_config=str(stack_config.path_of(folder, stack, {}).relative_to(folder)),
         program=program,
         declares_components=answers["form"] == "python" and _declares_components(folder / program),
@@ -220,7 +224,7 @@ def _refuse(taken: Sequence[str], existing: Path | None, wanted: project.Wanted)
     """Raise `errors.RefusedError` with every reason why nothing is written."""
     reasons = [f"{path} exists" for path in taken]
     if existing:
-        runtime = project_file.read(existing).get("runtime")
+        runtime = plugin.read_project(existing).get("runtime")
         named = runtime.get("name") if isinstance(runtime, Mapping) else runtime
         if named != wanted.runtime:
             reasons.append(f"{existing} has the runtime {named}, and --pulumi says {wanted.form}")

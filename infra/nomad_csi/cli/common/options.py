@@ -3,6 +3,7 @@
 import re
 import sys
 from collections.abc import Collection, Sequence
+from pathlib import Path
 from typing import Any
 
 from nomad_csi import errors, exit_codes
@@ -132,3 +133,13 @@ def typed(question: str, prompt: str) -> str:
     print(question, file=sys.stderr)
     print(f"{prompt}: ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip()
+
+
+def pulumi_stack(**settings: Any) -> command.Declare[Any]:
+    """Return the decorator that adds the options for a stack; *settings* are those of `command.option`."""
+    text = "stack of the project (default: the selected one)"
+    project = "directory of Pulumi.yaml (default: the current one)"
+    return command.together(
+        command.option("--stack NAME", text, **settings),
+        command.option("--project DIR", project, default=Path(), **settings),
+    )
