@@ -169,3 +169,48 @@ def test_value_of_a_reply_that_could_not_be_read_is_not_quoted():
         int("CANARY")
 
     assert "CANARY" not in str(caught.value)
+
+
+@pytest.fixture
+def dripping():
+    """An endpoint that sends a byte of its reply now and then, without an end; return its address."""
+    is_over = threading.Event()
+
+    class Dripping(http.server.BaseHTTPRequestHandler):
+        def do_POST(self):
+            self.send_response(200)
+            self.end_headers()
+            while not is_over.wait(0.05):
+                self.wfile.write(b" ")
+
+        def log_message(self, *_):
+            pass
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Dripping) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+        is_over.set()
+        server.shutdown()
+
+
+@pytest.mark.usefixtures("sessions")
+def test_reply_without_an_end_is_given_up(monkeypatch, dripping):
+    """Each piece comes in time; the deadline is that of all."""
+    monkeypatch.setenv("AWS_ENDPOINT_URL", dripping)
+    monkeypatch.setattr(calls, "TASK_S", 0.5)
+
+    said = f"DescribeVolumes in {REGION}: AWS, or the .* took too long"
+    with pytest.raises(errors.AwsError, match=said), calls.aws_errors(REGION):
+        calls.client("ec2", REGION).describe_volumes()
+
+
+@pytest.mark.usefixtures("sessions")
+def test_program_for_credentials_that_hangs_is_given_up(monkeypatch, tmp_path):
+    """The SDK waits for it without a limit."""
+    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
+    monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
+    (tmp_path / "CONFIG_FILE").write_text("[default]\ncredential_process = sleep 5\n")
+    monkeypatch.setattr(calls, "TASK_S", 0.5)
+
+    with pytest.raises(errors.AwsError, match="took too long"), calls.aws_errors(REGION):
+        calls.client("ec2", REGION).describe_volumes()

@@ -12,6 +12,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent import futures
 from contextlib import contextmanager
 from typing import Any
 
@@ -32,7 +33,7 @@ _UNTIL: contextvars.ContextVar[float] = contextvars.ContextVar("_UNTIL", default
 
 @contextmanager
 def within(seconds: float) -> Iterator[None]:
-    """Begin no call in the block after *seconds* of it; a block in a block never extends them."""
+    """End calls in the block after *seconds* of it, and begin none; a block in a block never extends them."""
     token = _UNTIL.set(min(_UNTIL.get(), time.monotonic() + seconds))
     try:
         yield
@@ -45,6 +46,21 @@ def _refuse_late(event_name: str, **_: object) -> None:
         raise errors.AwsError(
             f"{event_name.rpartition('.')[2]} was not sent: AWS took too long for the calls before it"
         )
+
+
+def _bounded(call: Callable[[], Any], name: str) -> Any:
+    """
+    Return the result of *call*. Raises `errors.AwsError` at the deadline, `TASK_S` from now at the latest.
+
+    A thread makes the call, and is abandoned then: botocore bounds neither a reply that drips, nor a program that
+    prints credentials.
+    """
+    outcome: futures.Future[Any] = futures.Future()
+    make = functools.partial(contextvars.copy_context().run, concurrency.settle, call, outcome)
+    threading.Thread(target=make, daemon=True).start()
+    if not futures.wait([outcome], max(min(_UNTIL.get() - time.monotonic(), TASK_S), 0.0)).done:
+        raise errors.AwsError(f"{name}: AWS, or the program that gives its credentials, took too long")
+    return outcome.result()
 
 
 # Retries of calls that AWS throttles: after a growing pause, and never silently.
@@ -177,7 +193,17 @@ def client(service: str, aws_region: str, *, profile: str | None = None) -> Any:
 
     config = settings.Config(connect_timeout=CALL_S, read_timeout=CALL_S, retries={"total_max_attempts": 1})
     with _LOCK:
-        made = _session(aws_region, profile).client(service, config=config)
+        make = functools.partial(_session(aws_region, profile).client, service, config=config)
+        try:
+            made = _bounded(make, f"a client of {service}")
+        except errors.AwsError:
+            _SESSIONS.clear()  # the abandoned thread is still in one
+            raise
+    # Source: botocore 1.44.5, `ClientCreator._create_api_method`: all methods and pages of a client call it.
+    call = made._make_api_call  # noqa: SLF001
+    made._make_api_call = lambda name, given: _bounded(  # noqa: SLF001
+        functools.partial(call, name, given), f"{name} in {aws_region}"
+    )
     return asked_again(made, aws_region)
 
 
@@ -202,7 +228,7 @@ def aws_errors(aws_region: str) -> Iterator[None]:
     """
     Convert errors in the block, which asks AWS and reads its replies, to an `errors.AwsError` of one sentence.
 
-    No call in the block begins after `TASK_S`. No reply is quoted: it may be of STS.
+    The calls in the block end after `TASK_S`. No reply is quoted: it may be of STS.
     """
     try:
         with within(TASK_S):
