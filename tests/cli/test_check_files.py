@@ -39,7 +39,7 @@ def test_findings_exit_1(capsys):
 
     first, last = capsys.readouterr().out.splitlines()
     assert first.startswith(f"{path}:1: error: topology-missing: volume mysql: topology_request: expected a zone: ")
-    assert last == "1 found in 1 file; `nomad-csi explain CODE` says more"
+    assert last == "1 found in 1 file; `nomad-csi explain CODE` explains it"
 
 
 def test_findings_as_json(capsys):

@@ -36,7 +36,7 @@ def test_probe_prints_every_answer_as_json(short_folder, capsys):
 @pytest.mark.parametrize(
     ("faults", "status", "detail"),
     [
-        ({"probe": "not-ready"}, "not-ready", "the plugin says that it is still starting"),
+        ({"probe": "not-ready"}, "not-ready", "the plugin reports that it is still starting"),
         ({"probe": "error"}, "error", "FAILED_PRECONDITION"),
         ({"probe": "hang"}, "silent", "DEADLINE_EXCEEDED: no answer within"),
         ({"name": "other.csi.example.com"}, "wrong-name", "name: expected efs.csi.aws.com, got other.csi.example.com"),

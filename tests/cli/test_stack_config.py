@@ -47,7 +47,7 @@ def test_address_of_the_config_goes_before_the_environment(stack, empty_agent, m
     assert cli.main([*words, path, "--json"]) in {1, 2}
 
     out, err = capsys.readouterr()
-    line = f"address {address} is used, as nomad-csi:address in {path} says; NOMAD_ADDR says another (--address)"
+    line = f"address {address} is used, from nomad-csi:address in {path}; NOMAD_ADDR has another (--address)"
     assert err.splitlines().count(line) == 1
     assert "no connection" not in err
     assert json.loads(out)
@@ -75,7 +75,7 @@ def test_spec_and_settings_of_the_project_go_before_ours(tmp_path, monkeypatch, 
     assert capsys.readouterr().out == f"{path}: valid, 1 plugin, 1 volume\n"
     assert cli.main(["plan", str(path)]) == 2
     err = capsys.readouterr().err
-    assert f"address http://127.0.0.1:1 is used, as {prefix}address in {path} says; NOMAD_ADDR says another" in err
+    assert f"address http://127.0.0.1:1 is used, from {prefix}address in {path}; NOMAD_ADDR has another" in err
 
 
 def test_region_and_namespace_are_those_of_the_config(stack, monkeypatch, capsys):
@@ -87,7 +87,7 @@ def test_region_and_namespace_are_those_of_the_config(stack, monkeypatch, capsys
         found = client.connection
 
     assert (found.address, found.region, found.namespace) == (NOBODY, "us", "test")
-    told = f"region us is used, as nomad-csi:region in {path} says; NOMAD_REGION says another (--region)\n"
+    told = f"region us is used, from nomad-csi:region in {path}; NOMAD_REGION has another (--region)\n"
     assert capsys.readouterr().err == told
 
 

@@ -139,7 +139,7 @@ def test_a_plugin_that_comes_up_later_is_waited_for(start_plugin, folder):
 @pytest.mark.parametrize(
     ("answers", "reason", "is_answer"),
     [
-        ({"probe": "not-ready"}, "the plugin says that it is still starting", True),
+        ({"probe": "not-ready"}, "the plugin reports that it is still starting", True),
         ({"probe": "UNAVAILABLE"}, "told to fail", True),
         (None, "no such socket", False),
     ],

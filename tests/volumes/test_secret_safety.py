@@ -123,6 +123,6 @@ def test_command_that_reads_volumes_warns_once(old, capsys, monkeypatch, words):
 
     cli.main(words)
 
-    told = f"warning: {TOLD}; `nomad-csi explain nomad-erases-secrets` says more"
+    told = f"warning: {TOLD}; `nomad-csi explain nomad-erases-secrets` explains it"
     assert capsys.readouterr().err.splitlines().count(told) == 1
     assert "members" in old.requests[0][1]

@@ -46,7 +46,7 @@ NONE = Region(is_expected=True)
 
 @dataclass(frozen=True, kw_only=True)
 class Choice:
-    """What a user says about the region."""
+    """What a user chose."""
 
     named: str = ""
     """The region named; empty: that of the storage."""

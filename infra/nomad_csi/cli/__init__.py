@@ -38,7 +38,7 @@ SECTIONS = {
         "snapshot": "list, create and delete snapshots of volumes",
     },
     "health": {
-        "verify": "compare a spec with what Nomad and the plugins say; --html writes a page",
+        "verify": "compare a spec with what Nomad and the plugins report; --html writes a page",
         "doctor": "check versions, rights, clients, zones, tags, keys, orphaned storage",
         "claims": "list which allocations claim each volume; repair stuck claims",
         "smoke": "test a volume with a small job: write, release, read back, clean up",

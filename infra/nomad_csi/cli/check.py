@@ -75,7 +75,7 @@ def _print(specs: Sequence[dict[str, Any]], found: Sequence[Finding], read: int,
     total = read + len(specs)
     files_read = listing.counted(total, "file") + ("" if is_all else " (not all could be read)")
     if found:
-        print(f"{len(found)} found in {files_read}; `nomad-csi explain CODE` says more")
+        print(f"{len(found)} found in {files_read}; `nomad-csi explain CODE` explains it")
     elif read:
         print(f"{files_read}, nothing found")
 

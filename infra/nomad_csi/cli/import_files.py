@@ -121,20 +121,20 @@ def _nothing(arguments: command.Arguments) -> str:
 
 def _with_known_codes(remarks: Iterable[model.Remark], findings: Iterable[Finding]) -> list[model.Remark]:
     """Return *remarks*, with a code only if a finding has that code: the remark then replaces the finding."""
-    known = set(map(_place, findings))
-    return [item if _place(item) in known else dataclasses.replace(item, code="") for item in remarks]
+    known = set(map(_position, findings))
+    return [item if _position(item) in known else dataclasses.replace(item, code="") for item in remarks]
 
 
-def _place(item: model.Remark | Finding) -> tuple[str, str, int]:
+def _position(item: model.Remark | Finding) -> tuple[str, str, int]:
     return item.code, item.file, item.line
 
 
 def _report(remarks: Sequence[model.Remark], findings: Sequence[Finding]) -> None:
     """Print each remark once, then what prevents use of the spec, how much that is, and the next command."""
     open_ = [remark for remark in remarks if remark.kind in model.OPEN]
-    reported_places = set(map(_place, remarks))
+    reported = set(map(_position, remarks))
     lines = _grouped(remark for remark in remarks if remark.kind not in model.OPEN)
-    lines += [printing.as_line(item) for item in findings if _place(item) not in reported_places]
+    lines += [printing.as_line(item) for item in findings if _position(item) not in reported]
     if open_:
         counts = [f"{count} {kind}" for kind in model.OPEN if (count := sum(item.kind == kind for item in open_))]
         lines += ["", f"{', '.join(counts)}:", *_grouped(open_)]

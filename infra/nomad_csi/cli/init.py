@@ -139,7 +139,7 @@ def _answers(arguments: command.Arguments) -> dict[str, Any]:
     while missing := [name for name in _needed(found) if not found[name]]:
         if not sys.stdin.isatty():
             command.refuse(
-                errors.Problem(path=command.shown(parameters[name]), got="nothing", allowed=QUESTIONS[name])
+                errors.Problem(path=command.shown_name(parameters[name]), got="nothing", allowed=QUESTIONS[name])
                 for name in missing
             )
         found[missing[0]] = _ask(parameters[missing[0]], found)
@@ -227,7 +227,7 @@ def _refuse(taken: Sequence[str], existing: Path | None, wanted: project.Wanted)
         runtime = plugin.read_project(existing).get("runtime")
         named = runtime.get("name") if isinstance(runtime, Mapping) else runtime
         if named != wanted.runtime:
-            reasons.append(f"{existing} has the runtime {named}, and --pulumi says {wanted.form}")
+            reasons.append(f"{existing} has the runtime {named}, and --pulumi is {wanted.form}")
         elif wanted.form == "typescript" and not (existing.parent / wanted.program).is_file():
             reasons.append(f"no {wanted.program} beside {existing}; name the program in TypeScript as its main")
     if reasons:

@@ -370,6 +370,6 @@ def _passed_on() -> Iterator[str]:
     for each in command.given():
         if isinstance(each, command.Option) and each.job == PASSED:
             value = values[each.name]
-            yield command.shown(each)
+            yield command.shown_name(each)
             if not each.is_flag:
                 yield f"{value:g}s" if isinstance(value, float) else str(value)

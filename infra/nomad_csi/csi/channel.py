@@ -41,7 +41,7 @@ CANCEL_POLL_S = 0.05
 
 ADVICE = {
     "DEADLINE_EXCEEDED": "the plugin accepts calls and does not answer: check its logs, restart its allocation",
-    "FAILED_PRECONDITION": "the plugin says that something it needs is missing: network, credentials or a dependency",
+    "FAILED_PRECONDITION": "the plugin reports that it lacks something: network, credentials or a dependency",
     "PERMISSION_DENIED": "the plugin's credentials do not allow it",
     "UNAUTHENTICATED": "the plugin has no valid credentials",
     "UNAVAILABLE": "the connection could not be made or broke: check whether the plugin restarts",
@@ -100,7 +100,7 @@ def connect(
     insecure: bool = False,
 ) -> Iterator[CsiConnection]:
     """
-    Hold a channel for as long as the block runs. The first call opens the connection.
+    Open a channel for as long as the block runs. The first call opens the connection.
 
     *attempt_s* is the timeout of an attempt to connect, in seconds. A peer that accepts and stays silent keeps its file
     open for so long, even when the channel is closed before; give more than the calls' timeout, or they fail as

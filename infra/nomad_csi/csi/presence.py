@@ -3,7 +3,7 @@ Determine whether a volume exists, by a controller call that its driver answers 
 
 CSI has no call for that. Most drivers return ``NOT_FOUND`` to ``ValidateVolumeCapabilities``; some confirm
 every id, and some have another call. The catalogue's entry for a driver decides; else an id that cannot exist is
-validated as well: a driver that confirms it cannot tell whether a volume exists.
+validated as well: a driver that confirms it cannot show whether a volume exists.
 """
 
 import random

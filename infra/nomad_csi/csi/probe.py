@@ -144,7 +144,7 @@ def _answers(
         return max(deadline - time.monotonic(), 0.0)
 
     if not services.probe(connection, timeout_s=left_s()):
-        raise _BadAnswerError("not-ready", "the plugin says that it is still starting; wait, then check its logs")
+        raise _BadAnswerError("not-ready", "the plugin reports that it is still starting; wait, then check its logs")
     info = services.get_plugin_info(connection, timeout_s=left_s())
     yield "name", info.name
     yield "vendor_version", info.vendor_version

@@ -87,7 +87,7 @@ def until_ready(where: endpoint.Endpoint, *, wait_s: float, clock: Clock = SYSTE
     """
     deadline = clock.now() + wait_s
     while True:
-        reason, is_answer = "the plugin says that it is still starting", True
+        reason, is_answer = "the plugin reports that it is still starting", True
         try:
             endpoint.check(where)
             timeout_s = max(min(PROBE_TIMEOUT_S, deadline - clock.now()), 0.0)

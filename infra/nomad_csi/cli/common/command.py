@@ -215,13 +215,13 @@ class Command(_Shown):
         try:
             return ctx.invoke(self.callback, Arguments(**values(ctx))) if self.callback else 0
         except OSError as error:
-            named = {shown(each): ctx.params.get(each.name) for each in self.params}
+            named = {shown_name(each): ctx.params.get(each.name) for each in self.params}
             raise errors.NomadCsiError(describe_file_error(error, named)) from error
 
 
 def _conflicts(ctx: click.Context) -> Iterator[errors.Problem]:
     """Yield the options that lack another one, or that exclude one another."""
-    shown = {each.name: shown(each) for each in ctx.command.params}
+    shown = {each.name: shown_name(each) for each in ctx.command.params}
     for each in given(ctx):
         if not isinstance(each, Option):
             continue
@@ -295,7 +295,7 @@ def given(context: click.Context | None = None) -> list[click.Parameter]:
 def choose(*names: str) -> None:
     """Raise `click.UsageError` unless exactly one of the parameters *names* of the current command is given."""
     ctx = click.get_current_context()
-    shown = {each.name: shown(each) for each in ctx.command.params}
+    shown = {each.name: shown_name(each) for each in ctx.command.params}
     chosen = [shown[name] for name in names if ctx.params[name]]
     if len(chosen) != 1:
         allowed = ", ".join(shown[name] for name in names)
@@ -368,7 +368,7 @@ def nearest(word: str, known: Iterable[str]) -> str:
     return f"did you mean {found[0]}?" if found else ""
 
 
-def shown(parameter: click.Parameter) -> str:
+def shown_name(parameter: click.Parameter) -> str:
     """Return the name of *parameter* on the command line."""
     if isinstance(parameter, click.Option):
         return parameter.opts[0]
@@ -378,7 +378,7 @@ def shown(parameter: click.Parameter) -> str:
 def sentence(error: click.UsageError) -> str:
     """Return the message of *error*; of an invalid value, after the name of its parameter."""
     if isinstance(error, click.BadParameter) and not isinstance(error, click.MissingParameter) and error.param:
-        return f"{shown(error.param)}: {error.message}"
+        return f"{shown_name(error.param)}: {error.message}"
     return error.format_message()
 
 

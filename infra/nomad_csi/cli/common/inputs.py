@@ -148,7 +148,7 @@ def connect(arguments: command.Arguments, specs: Iterable[Path] = (), *, secrets
     An option takes precedence over the stack configs among *specs*, and these over the NOMAD_* variables. If the last
     two differ, standard error names the one in use; but neither the token of the environment nor *secrets*, such as
     ``CSI secrets``, are sent to an address that only a file contains. The command's output does not show the
-    credentials from here on. A call that Nomad denies to a token that it does not know says so. Raises
+    credentials from here on. The error of a call that Nomad denies names a token that it does not know. Raises
     `errors.SpecError`.
     """
     found = connection(arguments, specs, secrets=secrets)
@@ -180,7 +180,7 @@ def warn_of_erasing(client: Any) -> None:
     from nomad_csi.volumes import secret_safety  # noqa: PLC0415  # only commands that ask Nomad pay for it
 
     if why := secret_safety.risk(client):
-        output.print_warning(f"warning: {why}; `nomad-csi explain nomad-erases-secrets` says more")
+        output.print_warning(f"warning: {why}; `nomad-csi explain nomad-erases-secrets` explains it")
 
 
 def connection(
@@ -207,7 +207,7 @@ def connection(
     for name, (value, key, path) in of_stacks.items():
         own = VARIABLES[name]
         if name != _INSECURE and environment.get(own, value) not in {"", value}:
-            message = f"{name} {value} is used, as {key} in {path} says; {own} says another (--{name})"
+            message = f"{name} {value} is used, from {key} in {path}; {own} has another (--{name})"
             print(message, file=sys.stderr)
     return found
 

@@ -25,7 +25,7 @@ SANDBOX = Path(".sandbox/Pulumi.sandbox.yaml")
 
 def found() -> Path | None:
     """
-    Return the spec of this directory, and say which; ``None`` if there is none.
+    Return the spec of this directory, and print which; ``None`` if there is none.
 
     Raises `click.UsageError` if there are several.
     """
