@@ -20,7 +20,6 @@ HIDDEN = {
     "VerifyJob.spec",
     "Volume.secrets",
     "VolumeRegistration.secrets",
-    "_Output.secrets",
 }
 
 

@@ -61,7 +61,7 @@ def test_a_dry_run_shows_all_and_does_nothing(forgotten, capsys, tmp_path):
         "forgotten nomad-csi:index:EbsVolume mysql",
         "forgotten nomad-csi:index:PluginJob web",
         "kept pulumi:pulumi:Stack shop-dev",
-        "file nomad/jobs/j.nomad.hcl",
+        "file nomad/jobs/web.nomad.hcl",
         "stays in AWS aws:ebs/volume:Volume vol-0a tags: a=1, b=2",
         "3 forgotten, 1 kept",
     ]
@@ -84,7 +84,7 @@ def test_with_an_answer_the_stack_forgets(forgotten, capsys, tmp_path):
     [backup] = tmp_path.glob("state-before-eject-*.json")
     assert forgotten == [DISK, COMPONENT, JOB]
     assert json.loads(backup.read_text())["deployment"]["resources"] == RESOURCES
-    assert (tmp_path / "nomad/jobs/j.nomad.hcl").read_text() == 'job "j" {}\n'
+    assert (tmp_path / "nomad/jobs/web.nomad.hcl").read_text() == 'job "j" {}\n'
     assert "The jobs still have the owner record of this stack" in said
 
 
@@ -97,7 +97,7 @@ def test_everything_as_json(forgotten, capsys):
         "forgotten": [DISK, COMPONENT, JOB],
         "kept": [ROOT],
         "left_in_aws": [{"type": "aws:ebs/volume:Volume", "id": "vol-0a", "tags": {"a": "1", "b": "2"}}],
-        "files": ["jobs/j.nomad.hcl"],
+        "files": ["jobs/web.nomad.hcl"],
         "remarks": [],
     }
     assert forgotten == []

@@ -62,22 +62,31 @@ def test_rejects_path_longer_than_a_socket_may_have():
         ("gone.sock", "missing", "no such socket; the plugin is not running here"),
         ("file/csi.sock", "missing", "no such socket"),
         ("", "not-a-socket", "the path exists and is not a socket; name the socket itself"),
-        ("readable.sock", "no-permission", "no permission to connect to the socket; run as root on the client"),
     ],
 )
-def test_obstacle_is_reported_without_a_call(folder, request, path, kind, message):
-    """A path that does not exist is distinguished from one that may not be read; connecting needs the right to write."""
+def test_obstacle_is_reported_without_a_call(folder, path, kind, message):
+    """A path that does not exist is distinguished from one that is something else."""
     (folder / "file").touch()
-    with socket.socket(socket.AF_UNIX) as server:
-        server.bind(str(folder / "readable.sock"))
-    (folder / "readable.sock").chmod(0o444)
-    folder.chmod(0o755)
-    request.getfixturevalue("unprivileged")
 
     with pytest.raises(endpoint.ObstacleError, match=message) as caught:
         endpoint.check(endpoint.parse(str(folder / path)))
 
     assert caught.value.kind == kind
+
+
+def test_socket_without_write_permission_is_an_obstacle(folder, request):
+    """Connecting needs the right to write."""
+    path = folder / "csi.sock"
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(path))
+    path.chmod(0o444)
+    folder.chmod(0o755)
+    request.getfixturevalue("unprivileged")
+
+    with pytest.raises(endpoint.ObstacleError, match="run as root on the client") as caught:
+        endpoint.check(endpoint.parse(str(path)))
+
+    assert caught.value.kind == "no-permission"
 
 
 def test_locked_folder_is_an_obstacle(locked):
