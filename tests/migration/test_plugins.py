@@ -423,18 +423,6 @@ def test_health_timeout_of_a_driver_of_ones_own_is_kept(adopted, said, given, ke
     assert [text for kind, text in said(adoption) if kind == "changed" and "health_timeout" in text] == told
 
 
-def test_arguments_in_two_words_of_a_known_driver_are_told(adopted, said):
-    """The driver does not care, and Nomad runs the job anew."""
-    args = '"node", "--endpoint", "${CSI_ENDPOINT}", "--logging-format=text", "--v=2", "--metadata-sources=imds"'
-
-    found = said(adopted({"j": ebs(args=args)}))
-
-    before = "node --endpoint ${CSI_ENDPOINT} --logging-format=text --v=2 --metadata-sources=imds"
-    after = "node --endpoint=${CSI_ENDPOINT} --logging-format=text --v=2 --metadata-sources=imds"
-    why = "the same for the driver, a change for Nomad"
-    assert ("changed", f"arguments: {before} becomes {after}, {why}") in found
-
-
 def test_settings_of_a_driver_are_its_config(adopted):
     """Portworx's flags and their values stand in words of their own; what its row does not render comes behind."""
     text = JOB.format(

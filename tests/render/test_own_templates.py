@@ -103,6 +103,7 @@ DROPPED = [
     ("aws-ebs0 node", JOB, "id = {{ job.plugin_id | text }}", 'id = "aws-ebs1"', "job.group.task.csi_plugin.id: expected 'aws-ebs0', got 'aws-ebs1'" + TAKE),
     ("aws-ebs0 node", JOB, "type = {{ job.role | text }}", 'type = "controller"', "job.group.task.csi_plugin.type: expected 'node', got 'controller'" + TAKE),
     ("aws-ebs0 node", JOB, "mount_dir = {{ job.mount_dir | text }}", 'mount_dir = "/run"', "job.group.task.csi_plugin.mount_dir: expected '/csi', got '/run'" + TAKE),
+    ("aws-ebs0 node", JOB, "csi_plugin {", "config {\n  privileged = false\n}\ncsi_plugin {", "job.group.task.config (repeated): expected one config, got another one" + TAKE),
     ("aws-ebs0 node", JOB, "csi_plugin {", "meta {", "job.group.task.csi_plugin: expected one csi_plugin, got none" + TAKE),
     ("aws-ebs0 node", JOB, "job {{ job.job_id | text }}", 'job "x"', "job: expected 'plugin-aws-ebs0-nodes', got 'x'" + TAKE),
     ("aws-ebs0 node", JOB, "type = {{ job.job_type | text }}", 'type = "batch"', "job.type: expected 'system', got 'batch'" + TAKE),

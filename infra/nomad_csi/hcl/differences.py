@@ -10,6 +10,10 @@ _NAMES = ("destination", "name")
 """Keys that tell apart several blocks of one kind without a label."""
 
 
+REPEATED = "(repeated)"
+"""End of the path of a further block with the name of another one."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class FieldDifference:
     """One part that differs; ``None`` where one of the two lacks it."""
@@ -77,9 +81,20 @@ def _pairs(
     if len(before) <= 1 and len(after) <= 1:
         yield "", next(iter(before), None), next(iter(after), None)
         return
-    first, second = ({_name(block): block for block in blocks} for blocks in (before, after))
+    first, second = _named(before), _named(after)
     for name in (*first, *(name for name in second if name not in first)):
         yield name, first.get(name), second.get(name)
+
+
+def _named(blocks: list[values.Map]) -> dict[str, values.Map]:
+    """Return *blocks* by what tells them apart; a further one of the same name has `REPEATED` behind it."""
+    found: dict[str, values.Map] = {}
+    for block in blocks:
+        name = _name(block)
+        while name in found:
+            name = f"{name} {REPEATED}".lstrip()
+        found[name] = block
+    return found
 
 
 def _name(block: values.Map) -> str:

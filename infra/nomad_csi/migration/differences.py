@@ -1,6 +1,6 @@
 """What a plugin's file has and ours lacks, or has otherwise: both in one form, compared name by name."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from nomad_csi import errors
@@ -59,27 +59,48 @@ def report(
     remarks: model.Remarks,
 ) -> None:
     """Add a remark for each part of the jobs of *plugin*, of the spec, that differs from its file."""
-    planned = _planned(plugin, driver)
+    planned = {job.role: job for job in _planned(plugin, driver)}
     for role, part in roles.items():
         is_split = any(other is part for name, other in roles.items() if name != role)
         if is_split and role != "node":
             continue  # a process that is both is compared with the node
-        job = next((job for job in planned if job.role == role), None)
-        if job is None:
+        if role not in planned:
             text = f"differences of the rendered jobs of {part.plugin.id} are listed once it can be planned"
             remarks.add("note", part.file, part.job.body.line, text)
             continue
-        before, after = form.of(part), form.of(_rendered(job))
+        before, after = (_comparable(each, driver) for each in (part, _rendered(planned[role])))
         if before["restart"].get("mode") != "delay":
             for block in (before["restart"], after["restart"]):
                 for name in set(block) - {"mode"}:
                     del block[name]
-        found = compared.differences(before, after)
-        for each in (item for item in found if item.before or _PLACEHOLDER not in str(item.after)):
+        for each in compared.differences(before, after):
             if is_split and each.path in {"csi_plugin.type", "job id"}:
                 continue  # reported with the jobs that come instead
-            for kind, line, text, code in _said(each, driver, role):
-                remarks.add(kind, part.file, line, text, code=code)
+            if each.before or _PLACEHOLDER not in str(each.after):
+                note = _note(each, driver, role)
+                remarks.add(note.kind, part.file, note.line, note.text, code=note.code)
+
+
+def _comparable(part: model.Part, driver: drivers.Driver | None) -> values.Map:
+    """Return the `form` of *part*, with arguments, constraints and tasks by what tells them apart."""
+    found = form.of(part)
+    given = found["config"].pop("args", values.Items(part.task.config.at("args")))
+    named = values.Map(given.line)
+    modes = {role.arguments[0] for role in driver.roles.values() if role.arguments} if driver else set()
+    modes |= set(arguments.MODE_WORDS.get(driver.name, ())) if driver else set()
+    for index, argument in arguments.joined(given):
+        name = arguments.flag_name(argument) or ("" if argument in modes else argument)
+        while name in named:
+            name += " again"
+        named.put(name, argument, values.line_of(given, index, given.line))
+    found["arguments"] = named
+    for name in ("constraint", "task"):
+        items = values.Map(found.at(name))
+        for index, item in enumerate(found[name]):
+            text = item if isinstance(item, str) else " ".join(item.values())
+            items.put(text, text, values.line_of(found[name], index))
+        found[name] = items
+    return found
 
 
 def _planned(plugin: Mapping[str, Any], driver: drivers.Driver | None) -> tuple[plans.PluginJob, ...]:
@@ -116,19 +137,20 @@ def _rendered(planned: plans.PluginJob) -> model.Part:
     return model.Part(file="", job=job, group=group, task=task, plugin=plugin)
 
 
-_Said = tuple[model.Kind, int, str, str]
-"""Kind, line, text and code of a remark."""
-
-
-def _said(each: compared.FieldDifference, driver: drivers.Driver | None, role: str) -> Iterator[_Said]:
-    if each.path == "config.args":
-        yield from _arguments(each, driver, role)
-    elif each.path.partition(".")[0] == "env":
-        yield _variable(each, driver.roles[role].secret_environment if driver else {})  # type: ignore[index]
-    elif each.path in {"constraint", "task"}:
-        yield from _items(each, driver)
-    else:
-        yield _part(each, driver, role)
+def _note(each: compared.FieldDifference, driver: drivers.Driver | None, role: str) -> model.Note:
+    area, _, name = each.path.partition(".")
+    if area == "arguments":
+        return _argument(each, driver, role)
+    if area == "env":
+        return _variable(each, driver.roles[role].secret_environment if driver else {})  # type: ignore[index]
+    if area == "task":
+        kind: model.Kind = "left out" if driver else "wrong"
+        return model.Note(kind, each.line, f"the task {name}, which runs beside the plugin")
+    if area == "constraint" and each.before is None:
+        return model.Note("changed", each.line, f"constraint: {name} is added")
+    if area == "constraint":
+        return model.Note("wrong", each.line, f"constraint {name}: a spec cannot express it")
+    return _part(each, driver, role)
 
 
 def _is_lost(each: compared.FieldDifference) -> bool:
@@ -137,7 +159,7 @@ def _is_lost(each: compared.FieldDifference) -> bool:
     return (each.after is None and each.path not in _UNSAID) or any(isinstance(item, Mapping) for item in items)
 
 
-def _part(each: compared.FieldDifference, driver: drivers.Driver | None, role: str) -> _Said:
+def _part(each: compared.FieldDifference, driver: drivers.Driver | None, role: str) -> model.Note:
     kind = _kind(each, driver)
     code, why = ("", _LOST.get(each.path, "")) if _is_lost(each) else _CHANGED.get(each.path, ("", ""))
     if kind == "wrong":
@@ -150,7 +172,7 @@ def _part(each: compared.FieldDifference, driver: drivers.Driver | None, role: s
     if not _is_lost(each):
         unsaid = _UNSAID.get(each.path)
         text += f": {_shown(each.before, unsaid)} becomes {_shown(each.after, unsaid)}"
-    return kind, each.line, text + (f", {why}" if why else ""), code
+    return model.Note(kind, each.line, text + (f", {why}" if why else ""), code)
 
 
 def _kind(each: compared.FieldDifference, driver: drivers.Driver | None) -> model.Kind:
@@ -164,89 +186,53 @@ def _kind(each: compared.FieldDifference, driver: drivers.Driver | None) -> mode
     return "left out" if _is_lost(each) else "changed"
 
 
-def _variable(each: compared.FieldDifference, secret_names: Mapping[str, str]) -> _Said:
+def _variable(each: compared.FieldDifference, secret_names: Mapping[str, str]) -> model.Note:
     """Return the remark on an environment variable, whose value is not shown."""
     name = each.path.partition(".")[2]
     text = f"the environment variable {name}"
     if each.before is None:
-        return "changed", each.line, f"{text} is added", ""
+        return model.Note("changed", each.line, f"{text} is added")
     if name in secret_names or secrets.is_secret(name, each.before):
-        return "left out", each.line, f"{text} looks like a secret: {_SECRET}", ""
+        return model.Note("left out", each.line, f"{text} looks like a secret: {_SECRET}")
     if name == "CSI_ENDPOINT":
-        return "left out", each.line, f"{text}, which Nomad sets", ""
+        return model.Note("left out", each.line, f"{text}, which Nomad sets")
     if each.after is not None:
-        return "changed", each.line, f"{text} has the driver's value", ""
-    return "wrong", each.line, f"{text}, which Nomad interpolates on the client: a spec has plain text there", ""
+        return model.Note("changed", each.line, f"{text} has the driver's value")
+    return model.Note(
+        "wrong", each.line, f"{text}, which Nomad interpolates on the client: a spec has plain text there"
+    )
 
 
-def _items(each: compared.FieldDifference, driver: drivers.Driver | None) -> Iterator[_Said]:
-    """Yield the remarks on constraints, and on tasks beside the plugin."""
-    before, after = each.before or [], each.after or []
-    for index, item in enumerate(before):
-        if item in after:
-            continue
-        line = values.line_of(before, index, each.line)
-        if each.path == "task":
-            kind: model.Kind = "left out" if driver else "wrong"
-            yield kind, line, f"the task {item}, which runs beside the plugin", ""
-        else:
-            yield "wrong", line, f"constraint {' '.join(item.values())}: a spec cannot express it", ""
-    for item in after:
-        if item not in before:
-            yield "changed", each.line, f"{each.path}: {' '.join(item.values())} is added", ""
-
-
-def _arguments(each: compared.FieldDifference, driver: drivers.Driver | None, role: str) -> Iterator[_Said]:
-    """Yield a remark for each argument that ours lacks, has otherwise or adds."""
-    before, after = each.before or values.Items(each.line), each.after or []
-    first, second = arguments.joined(before), [argument for _, argument in arguments.joined(after)]
-    second = [argument for argument in second if _PLACEHOLDER not in argument]
-    given = [argument for _, argument in first]
-    added = [argument for argument in second if argument not in given]
-    is_ordered = [text for text in given if text in second] == [text for text in second if text in given]
-    lost = [(index, argument) for index, argument in first if argument not in second]
-    for index, argument in lost:
-        line = values.line_of(before, index, each.line)
-        name = arguments.flag_name(argument)
-        is_paired = name or (driver and argument in arguments.MODE_WORDS.get(driver.name, ()))
-        other = next((item for item in added if is_paired and arguments.flag_name(item) == name), "")
-        if secrets.argument_has_secret(argument):
-            shown = f"--{name}" if name else "an argument"
-            yield "left out", line, f"{shown} holds what looks like a secret: {_SECRET}", ""
-        elif other:
-            added.remove(other)
-            is_endpoint = name in arguments.ENDPOINT_FLAGS
-            why = ", the socket path that Nomad sets" if is_endpoint else ""
-            yield "changed", line, f"{argument} becomes {other}{why}", "endpoint-written-out" if is_endpoint else ""
-        elif driver is not None:
-            why = refusal(argument, driver.roles[role], driver)  # type: ignore[index]
-            code = "flag-without-effect" if is_without_effect(argument, driver) else ""
-            yield "left out", line, why, code
-        else:
-            yield "wrong", line, f"the argument {argument}, which ours lacks", ""
-    for argument in added:
-        yield "changed", each.line, f"the argument {argument} is added", ""
-    if not is_ordered:
-        yield "changed", each.line, "the arguments are in another order", ""
-    elif given == second:
-        text = f"arguments: {_shown(before)} becomes {_shown(after)}, the same for the driver, a change for Nomad"
-        yield "changed", each.line, text, ""
+def _argument(each: compared.FieldDifference, driver: drivers.Driver | None, role: str) -> model.Note:
+    """Return the remark on an argument that ours lacks, has otherwise or adds."""
+    argument, other = each.before, each.after
+    if argument is None:
+        return model.Note("changed", each.line, f"the argument {other} is added")
+    name = arguments.flag_name(argument)
+    if secrets.argument_has_secret(argument):
+        shown = f"--{name}" if name else "an argument"
+        return model.Note("left out", each.line, f"{shown} holds what looks like a secret: {_SECRET}")
+    if other is not None and name in arguments.ENDPOINT_FLAGS:
+        text = f"{argument} becomes {other}, the socket path that Nomad sets"
+        return model.Note("changed", each.line, text, "endpoint-written-out")
+    if other is not None:
+        return model.Note("changed", each.line, f"{argument} becomes {other}")
+    if driver is None:
+        return model.Note("wrong", each.line, f"the argument {argument}, which ours lacks")
+    code = "flag-without-effect" if is_without_effect(argument, driver) else ""
+    return model.Note("left out", each.line, refusal(argument, driver.roles[role], driver), code)  # type: ignore[index]
 
 
 def _shown(value: Any, unsaid: str | None = None) -> str:
     if value is None or value == []:
         return unsaid or "none"
     if isinstance(value, list):
-        return " ".join(_masked(map(str, value)))
+        texts = list(map(str, value))
+        hidden = secrets.hidden(texts)
+        return " ".join("[secret]" if is_hidden else text for text, is_hidden in zip(texts, hidden, strict=True))
     if isinstance(value, float):
         return f"{value:g}"
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _masked(items: Iterable[str]) -> Iterator[str]:
-    given = list(items)
-    for item, is_hidden in zip(given, secrets.hidden(given), strict=True):
-        yield "[secret]" if is_hidden else item
 
 
 def refusal(argument: str, role: spec_driver.RoleSpec, driver: spec_driver.DriverSpec) -> str:

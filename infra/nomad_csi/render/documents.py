@@ -149,7 +149,8 @@ def _lacking(ours: values.Map, found: values.Map) -> Iterator[errors.Problem]:
     """Yield each part of *ours* that *found* lacks or contradicts."""
     for each in differences.differences(ours, found, whole=_EXACT, skip=_FREE):
         wanted, got = each.before, each.after
-        if each.name in _SINGLE and (wanted is None or got is None):
+        is_extra = each.path.endswith(differences.REPEATED) and wanted is None
+        if is_extra or (each.name in _SINGLE and (wanted is None or got is None)):
             number = "none" if got is None else "another one"
             yield errors.Problem(path=each.path, got=number, allowed=f"one {each.name}", fix=_FIX)
         elif each.name in _EXACT and not (wanted and isinstance(wanted, int | str)):
