@@ -1,7 +1,7 @@
 """Dicts and lists of parsed files, which know the line of each entry, and values that only Nomad computes."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 from nomad_csi import errors
@@ -144,3 +144,15 @@ def texts(body: Map, name: str) -> list[str]:
     """Return the items of the list called *name* as strings; none where there is no list."""
     found = body.get(name)
     return [str(item) for item in found] if isinstance(found, list) else []
+
+
+def without_lines(found: Any) -> Any:
+    """Return *found*, such as a response of a server, with its objects as `Map` and lists as `Items`, on line 0."""
+    if isinstance(found, Mapping):
+        return Map(0, ((str(key), without_lines(value), 0) for key, value in found.items()))
+    if isinstance(found, list):
+        items = Items(0)
+        for item in found:
+            items.put(without_lines(item), 0)
+        return items
+    return found

@@ -9,7 +9,7 @@ from nomad_csi.drivers import model as drivers
 from nomad_csi.findings import Finding
 from nomad_csi.hcl import task_drivers, values
 from nomad_csi.lint.model import LintedPlugin, finding_at_line
-from nomad_csi.migration import model
+from nomad_csi.migration import differences, model
 from nomad_csi.spec import names, plugin_jobs
 from nomad_csi.text import secrets
 
@@ -258,35 +258,23 @@ def _flags(plugin: LintedPlugin) -> Iterator[Finding]:
     role, driver = plugin.role, plugin.driver
     if role is None or role.flags is None or driver is None or plugin.runs_own_command:
         return
-    known = role.flags | set(role.unfit_flags)
-    others = {flag for other in driver.roles.values() for flag in (other.flags or frozenset())}
     for index, argument in enumerate(plugin.task.written_arguments):
-        name = arguments.flag_name(argument)
-        line = plugin.task.line_of_argument(index)
-        if not name:
+        name, line = arguments.flag_name(argument), plugin.task.line_of_argument(index)
+        if name in arguments.NAME_FLAGS and name in role.unfit_flags:
+            given = argument.partition("=")[2]
+            if given != driver.provider:
+                found = f"the name {given!a}; {driver.called} is {driver.provider!a} without the flag"
+                yield finding_at_line("driver-renamed", line, found)
             continue
-        if name in arguments.WITHOUT_EFFECT.get(driver.name, frozenset()):
-            yield finding_at_line("flag-without-effect", line, f"--{name} with {driver.called}")
-        elif name in arguments.NAME_FLAGS and name in role.unfit_flags:
-            yield from _driver_name(argument.partition("=")[2], line, driver)
-        elif name in role.unfit_flags:
-            why = role.unfit_flags[name]
-            yield finding_at_line("flag-unfit", line, f"--{name} with {driver.called}: {why}")
-        elif name not in known:
-            other = ", a flag of its other part" if name in others else ""
-            yield finding_at_line("flag-unknown", line, f"--{name} with {driver.called}{other}")
-    given = arguments.flags(plugin.task.written_arguments)
+        text, code = differences.refusal(argument, role, driver) or ("", "")
+        if code:
+            yield finding_at_line(code, line, text)
+    given_flags = arguments.flags(plugin.task.written_arguments)
     for exclusive in role.exclusive_flags:
-        both = sorted(exclusive & given)
+        both = sorted(exclusive & given_flags)
         if len(both) > 1:
             found = " and ".join(f"--{name}" for name in both)
             yield finding_at_line("flags-exclusive", plugin.task.config.at("args"), found)
-
-
-def _driver_name(name: str, line: int, driver: drivers.Driver) -> Iterator[Finding]:
-    if name != driver.provider:
-        found = f"the name {name!a}; {driver.called} is {driver.provider!a} without the flag"
-        yield finding_at_line("driver-renamed", line, found)
 
 
 CHECKS = (

@@ -5,9 +5,8 @@ Source: the schemas of hashicorp/terraform-provider-aws, as pulumi-aws 7 has the
 ``efs/file_system.py``, ``efs/mount_target.py``, ``efs/access_point.py``, ``ec2/security_group.py``, ``iam/``), 2026-11.
 """
 
-import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -298,18 +297,7 @@ def _united(rules: Iterable[Attributes], name: str) -> list[str]:
 
 
 def _grants(attributes: Attributes, driver: str) -> bool:
-    return driver in _GRANTS and any(action.startswith(_GRANTS[driver]) for action in _actions(attributes))
-
-
-def _actions(attributes: Attributes) -> Iterator[str]:
-    try:
-        document = json.loads(str(attributes.get("policy") or "{}"))
-    except ValueError:
-        return
-    statements = document.get("Statement") if isinstance(document, Mapping) else None
-    for statement in [statements] if isinstance(statements, Mapping) else statements or ():
-        named = statement.get("Action", ()) if isinstance(statement, Mapping) else ()
-        yield from [named] if isinstance(named, str) else map(str, named)
+    return driver in _GRANTS and _GRANTS[driver] in str(attributes.get("policy"))
 
 
 def _encryption(given: Attributes) -> dict[str, Any]:

@@ -219,8 +219,8 @@ def _argument(each: compared.FieldDifference, driver: drivers.Driver | None, rol
         return model.Note("changed", each.line, f"{argument} becomes {other}")
     if driver is None:
         return model.Note("wrong", each.line, f"the argument {argument}, which ours lacks")
-    code = "flag-without-effect" if is_without_effect(argument, driver) else ""
-    return model.Note("left out", each.line, refusal(argument, driver.roles[role], driver), code)  # type: ignore[index]
+    text, code = refusal(argument, driver.roles[role], driver) or ("", "")  # type: ignore[index]
+    return model.Note("left out", each.line, text, code)
 
 
 def _shown(value: Any, unsaid: str | None = None) -> str:
@@ -235,22 +235,18 @@ def _shown(value: Any, unsaid: str | None = None) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def refusal(argument: str, role: spec_driver.RoleSpec, driver: spec_driver.DriverSpec) -> str:
-    """Return why *argument* is not passed to *driver*; empty: it can be, beside those of the row."""
+def refusal(argument: str, role: spec_driver.RoleSpec, driver: spec_driver.DriverSpec) -> tuple[str, str] | None:
+    """Return why *argument* is not passed to *driver*, and the code of that: empty for what is right in its own job."""
     name = arguments.flag_name(argument)
     if not name:
-        return f"the argument {argument!a}, which {driver.called} does not accept"
-    if is_without_effect(argument, driver):
-        return f"--{name}, which has no effect in {driver.called}"
+        return f"the argument {argument!a}, which {driver.called} does not accept", ""
+    if name in arguments.WITHOUT_EFFECT.get(driver.name, frozenset()):
+        return f"--{name}, which has no effect in {driver.called}", "flag-without-effect"
     if name in role.unfit_flags:
-        return f"--{name}: {role.unfit_flags[name]}"
+        code = "driver-renamed" if name in arguments.NAME_FLAGS else "flag-unfit"
+        return f"--{name}: {role.unfit_flags[name]}", code
     if name in arguments.flags(role.arguments):
-        return f"{argument}: {driver.called} is run with another"
+        return f"{argument}: {driver.called} is run with another", ""
     if role.flags is not None and name not in role.flags:
-        return f"--{name}, which {driver.called} does not accept here"
-    return ""
-
-
-def is_without_effect(argument: str, driver: spec_driver.DriverSpec) -> bool:
-    """Return whether the *driver* declares the flag of *argument* and ignores it."""
-    return arguments.flag_name(argument) in arguments.WITHOUT_EFFECT.get(driver.name, frozenset())
+        return f"--{name}, which {driver.called} does not accept here", "flag-unknown"
+    return None

@@ -8,8 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from nomad_csi import errors, nomad
+from nomad_csi.hcl import api, values
 from nomad_csi.hcl import files as parsed
-from nomad_csi.migration import model, objects
+from nomad_csi.hcl import job as job_files
+from nomad_csi.migration import model
 from nomad_csi.nomad import jobs, plugins, volumes
 from nomad_csi.plan import jobs as planned
 from nomad_csi.spec import names
@@ -125,7 +127,8 @@ def _job(job: jobs.RunningJob, remarks: model.Remarks) -> parsed.File:
     else:
         why = "Nomad does not have the submitted job file, or has it with variables"
     remarks.add("note", name, 0, f"{why}; read from the job as Nomad runs it, with Nomad's defaults in it")
-    return objects.job_file(name, document)
+    read = job_files.jobs(values.without_lines(document))
+    return parsed.File(name=name, kind="job", form="json", jobs=read)
 
 
 def _volume(volume: volumes.Volume, remarks: model.Remarks) -> parsed.File:
@@ -139,4 +142,5 @@ def _volume(volume: volumes.Volume, remarks: model.Remarks) -> parsed.File:
     if volume.has_mount_flags:
         text = f"mount_options.mount_flags of {key}: Nomad has some but hides them; fill them in, or they are dropped"
         remarks.add("missing", name, 0, text)
-    return objects.volume_file(name, payload)
+    read = tuple(api.volumes(values.without_lines(payload)))
+    return parsed.File(name=name, kind="volume", form="json", volumes=read)

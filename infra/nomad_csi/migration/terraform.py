@@ -19,7 +19,7 @@ import pydantic
 from nomad_csi import errors
 from nomad_csi.hcl import files as parsed
 from nomad_csi.hcl import values
-from nomad_csi.migration import aws_storage, model, objects
+from nomad_csi.migration import aws_storage, model
 
 VERSION = 4
 """Version of the state's format: Terraform since 0.12, and OpenTofu."""
@@ -210,15 +210,15 @@ def _volume(instance: aws_storage.TerraformObject, remarks: model.Remarks) -> pa
         text = f"{', '.join(lacking)} of {instance.address}: Terraform does not hold it; read it from the cluster"
         remarks.add("missing", instance.address, 0, f"{text}, with --cluster")
         return None
-    content = values.Map(objects.NO_LINE, [("type", "csi", 0), ("id", given["volume_id"], 0)])
+    content = values.Map(0, [("type", "csi", 0), ("id", given["volume_id"], 0)])
     for name in _AS_IN_A_FILE:
         if given.get(name):
-            content.put(name, objects.content(given[name]), objects.NO_LINE)
+            content.put(name, values.without_lines(given[name]), 0)
     if given.get("topologies") and given.get("external_id"):
         # Computed by the provider from what Nomad holds: where the volume can be attached.
         # Source: terraform-provider-nomad, internal/framework/provider/volumes/helpers.go, 2026-08.
         request = {"required": {"topology": given["topologies"]}}
-        content.put("topology_request", objects.content(request), objects.NO_LINE)
+        content.put("topology_request", values.without_lines(request), 0)
     _drop_redacted(content, instance, remarks)
     return parsed.File(name=instance.address, kind="volume", form="json", volumes=(content,))
 
