@@ -117,14 +117,6 @@ def test_half_a_character_is_refused_at_its_key(way, name, path):
     assert str(caught.value).encode()
 
 
-def test_empty_key_has_a_path():
-    """An empty path would be that of the whole document."""
-    with pytest.raises(errors.SpecError) as caught:
-        storage.plan_document({"": []})
-
-    assert [problem.path for problem in caught.value.problems] == ["''"]
-
-
 def places(value, way=()):
     """Yield the way to each string of a job: names of fields, indexes and keys."""
     if isinstance(value, str):

@@ -370,70 +370,6 @@ def test_settings_of_a_driver_are_filled_in_once():
     assert task.arguments == ["--a={b}", "--b=true", "--c=x", "--d={unknown}", "--e=${CSI_ENDPOINT}"]
 
 
-ATTRIBUTE = "one runtime variable of the client such as ${attr.cpu.arch}, ${meta.rack} or ${node.class}"
-NO_SECRET = "no secret: what stands here would stand in the job file, got [not shown]; put the value into a Nomad variable or Vault, and name it under credentials"
-
-
-def one(**constraint):
-    return {"constraints": [{"attribute": "${attr.cpu.arch}"} | constraint]}
-
-
-@pytest.mark.parametrize(
-    ("settings", "line"),
-    [
-        ({"datacenters": []}, "datacenters: expected at least 1 item, got []"),
-        ({"datacenters": ["${x}"]}, "datacenters[0]: expected text without ${ or %{: Nomad would evaluate it, twice, got '${x}'; write the value itself"),
-        ({"node_pool": ""}, "node_pool: expected text, got ''"),
-        ({"namespace": "a b"}, "namespace: expected letters, digits and '-', got 'a b'"),
-        ({"priority": 0}, "priority: expected at least 1, got 0"),
-        ({"priority": 101}, "priority: expected at most 100, got 101"),
-        (one(attribute="cpu", value="x"), f"constraints[0].attribute: expected {ATTRIBUTE}, got 'cpu'"),
-        (one(attribute="${node.region}", value="x"), f"constraints[0].attribute: expected {ATTRIBUTE}, got '${{node.region}}'"),
-        (one(), "constraints[0].value: expected a value for =, got none"),
-        (one(operator="is_set", value="x"), "constraints[0].value: expected no value for is_set, got 'x'"),
-        (one(operator="regexp", value="("), "constraints[0].value: expected a regular expression of Go (RE2), got '('"),
-        (one(operator="regexp", value="(?!a)"), "constraints[0].value: expected a regular expression of Go (RE2), got '(?!a)'"),
-        (one(operator="version", value="x"), "constraints[0].value: expected conditions on a version such as >= 1.2, < 2, got 'x'"),
-        (one(operator="semver", value="~> 1.2"), "constraints[0].value: expected conditions such as >= 1.2.0; semver has no ~>, got '~> 1.2'"),
-        ({"controller": {"count": 0}}, "controller.count: expected at least 1, got 0"),
-        ({"resources": {"memory_mib": 8}}, "resources.memory_mib: expected at least 32, got 8"),
-        ({"restart": {"attempts": 0}}, "restart.attempts: expected at least 1, got 0"),
-        ({"restart": {"interval_s": 4, "delay_s": 1}}, "restart.interval_s: expected at least 5, or Nomad refuses the job, got 4"),
-        ({"restart": {"attempts": 9, "interval_s": 60}}, "restart.interval_s: expected at least attempts x delay_s (135), or Nomad refuses the job, got 60"),
-        ({"update": {"min_healthy_time_s": 300}}, "update.min_healthy_time_s: expected less than healthy_deadline_s (300), got 300"),
-        ({"health_timeout_s": 4}, "health_timeout_s: expected at least 5, got 4"),
-        ({"log_verbosity": 11}, "log_verbosity: expected at most 10, got 11"),
-        ({"log_level": "debug"}, "log_level: expected none: aws-ebs takes no name as log level, got 'debug'; use log_verbosity"),
-        ({"extra_tags": {"aws:x": "1"}}, "extra_tags.aws:x: expected no tag that begins with aws:, ebs.csi.aws.com/, kubernetes.io/, CSIVolumeName: they are AWS's and the driver's, got a tag; remove it"),
-        ({"extra_tags": {"a": "1,b=2"}}, "extra_tags.a: expected a key and a value without '=' and ',': the driver splits there, got 'a=1,b=2'"),
-        ({"metrics_port": 65_535}, "metrics_port: expected at most 65534, got 65535"),
-        ({"environment": {"a-b": "c"}}, "environment.a-b: expected a name of letters, digits and '_', got [secret]"),
-        ({"environment": {"CSI_ENDPOINT": "x"}}, "environment.CSI_ENDPOINT: expected no CSI_ENDPOINT: Nomad sets it, got a value"),
-        ({"environment": {"DB_PASSWORD": "x"}}, f"environment.DB_PASSWORD: expected {NO_SECRET}"),
-        ({"environment": {"AWS_ACCESS_KEY_ID": "x"}}, f"environment.AWS_ACCESS_KEY_ID: expected {NO_SECRET}"),
-        ({"image": "own/driver"}, "image: expected an image with a tag other than latest, or a digest: or every client may run another version, got 'own/driver'"),
-        ({"image": "own/driver:latest"}, "image: expected an image with a tag other than latest, or a digest: or every client may run another version, got 'own/driver:latest'"),
-        ({"image": f"own/driver:v1.60.0@{DIGEST}", "image_digest": DIGEST}, "image_digest: expected one, in image or in image_digest, got two digests"),
-        ({"image_digest": "sha256:1"}, "image_digest: expected sha256: and 64 hexadecimal digits, got 'sha256:1'"),
-        ({"image_registry": "https://x/"}, "image_registry: expected a registry's host, optionally with a path, without a trailing slash, got 'https://x/'"),
-        ({"registry_credentials": {}}, "registry_credentials: expected exactly one of nomad_variable, vault, got none of them"),
-        ({"registry_credentials": {"nomad_variable": "a b"}}, "registry_credentials.nomad_variable: expected a path of letters, digits, '-', '_', '~' and '/', such as nomad/jobs/NAME, got 'a b'"),
-        ({"task_driver": {"name": "raw_exec", "client_data_dir": "/d"}}, "task_driver.command: expected a command for raw_exec, got nothing; name the driver's binary on the clients"),
-        ({"task_driver": {"name": "raw_exec", "command": "/x"}}, "task_driver.client_data_dir: expected the clients' data directory for raw_exec, got nothing; it is data_dir in the agent's configuration; no API reports it"),
-        ({"task_driver": {"name": "exec", "command": "/x"}}, "task_driver.name: expected docker, podman or raw_exec: what a task of exec mounts is not seen outside of it, got exec; put it under controller.task_driver, for the controller alone"),
-        ({"task_driver": {"command": "/x"}}, "task_driver: expected no command and no arguments for docker: the image has its own, got command or arguments; use image and extra_arguments"),
-        ({"availability_zone": "eu-west-1a"}, "availability_zone: expected a zone of us-east-1, the plugin's region, got 'eu-west-1a'"),
-        ({"monolith": {"count": 1}}, "monolith: expected no monolith for aws-ebs, which has only: controller, node, got one; remove it"),
-        ({"verify": {"stable_s": 300}}, "verify.stable_s: expected less than timeout_s (300), got 300"),
-        ({"nomad_region": "${x}"}, "nomad_region: expected text without ${ or %{: Nomad would evaluate it, twice, got '${x}'; write the value itself"),
-        ({"node_pool": "cafe\u0301"}, "node_pool: expected text in Unicode's NFC form, because job files are normalised to it, got 'cafe\u0301'; normalise it"),
-    ],
-)  # fmt: skip
-def test_bad_value_is_refused_with_its_place(settings, line):
-    """One problem: where, what is allowed, what was given, what to do."""
-    assert problems({"plugins": [BASE | settings]}) == [f"plugins[0].{line}"]
-
-
 def second(**settings):
     return {"id": "efs", "driver": "aws-efs", "aws_region": "us-east-1"} | settings
 
@@ -448,67 +384,11 @@ def test_jobs_have_the_ids_that_the_spec_names():
     ]
 
 
-@pytest.mark.parametrize(
-    ("plugins", "line"),
-    [
-        ([{"job_ids": {"node": "a/b"}}], "plugins[0].job_ids.node: expected up to 128 letters, digits, '.', '_' and '-', the first a letter or digit, got 'a/b'"),
-        ([{"job_ids": {"monolith": "a"}}], "plugins[0].job_ids.monolith: expected no id of a monolith job for aws-ebs, which has only: controller, node, got 'a'; remove it"),
-        ([{"job_ids": {"controller": "a", "node": "a"}}], "plugins[0].job_ids.node: expected an id of its own: the controller job of plugins[0] has it already, got 'a'"),
-        ([{}, {"job_ids": {"node": "plugin-ebs-controller"}}], "plugins[1].job_ids.node: expected an id of its own: the controller job of plugins[0] has it already, got 'plugin-ebs-controller'"),
-    ],
-)  # fmt: skip
-def test_job_ids_that_no_two_jobs_can_have(plugins, line):
-    """Nomad would take the second for the next version of the first."""
-    first, *rest = plugins
-
-    assert problems({"plugins": [BASE | first, *(second(**item) for item in rest)]}) == [line]
-
-
 def test_one_job_id_in_two_namespaces_is_two_jobs():
     """Nomad tells them apart."""
     document = {"plugins": [BASE | {"job_ids": {"node": "n"}}, second(namespace="b", job_ids={"node": "n"})]}
 
     assert problems(document) == []
-
-
-def test_two_plugins_of_one_client_have_ports_of_their_own():
-    """Nomad would place only one of them."""
-    document = {"plugins": [BASE | {"metrics_port": 3301}, second(metrics_port=3302)]}
-
-    assert problems(document) == [
-        "plugins[1].metrics_port: expected a port of its own, and the next one: plugins[0] has 3301 and 3302 on the same "
-        "clients, got 3302"
-    ]
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ({"metrics_port": 3301}, {"metrics_port": 3303}),
-        ({"metrics_port": 3301}, {}),
-        (
-            {"metrics_port": 3301, "availability_zone": "us-east-1a"},
-            {"metrics_port": 3301, "availability_zone": "us-east-1b"},
-        ),
-        ({"metrics_port": 3301, "node_pool": "a"}, {"metrics_port": 3301, "node_pool": "b"}),
-    ],
-)
-def test_plugins_that_never_meet_may_share_a_port(one, other):
-    """Other ports, other zones, other pools."""
-    assert problems({"plugins": [BASE | one, second(**other)]}) == []
-
-
-def test_two_roles_of_vault_cannot_be_one_token():
-    """A task has one role."""
-    plugin = BASE | {
-        "credentials": {"vault": {"path": "secret/data/a", "role": "a"}},
-        "registry_credentials": {"vault": {"path": "secret/data/b", "role": "b"}},
-    }
-
-    assert problems({"plugins": [plugin]}) == [
-        "plugins[0].registry_credentials.vault.role: expected the role of credentials.vault: a task has one token of "
-        "Vault, got 'b'"
-    ]
 
 
 def test_variable_that_credentials_fill_is_not_given_twice():
@@ -524,14 +404,8 @@ def test_variable_that_credentials_fill_is_not_given_twice():
     ]
 
 
-def test_key_that_says_where_a_secret_is_may_stand():
-    """A path to a token is no token."""
-    assert problems({"plugins": [BASE | {"environment": {"AWS_WEB_IDENTITY_TOKEN_FILE": "/x"}}]}) == []
-
-
 OLD = "amazon/aws-ebs-csi-driver:v0.10.1"
 UNKNOWN = "registry.example/aws-ebs-csi-driver:v1.65.0"
-KNOWN = "an image whose tag is a version of aws-ebs with known arguments: v0.5.0 to v1.64.0"
 
 
 def test_an_older_image_gets_the_arguments_of_its_version():
@@ -542,27 +416,6 @@ def test_an_older_image_gets_the_arguments_of_its_version():
         "controller": ("controller", "--endpoint=${CSI_ENDPOINT}", "--v=2", "--extra-tags=a=b"),
         "node": ("node", "--endpoint=${CSI_ENDPOINT}", "--v=2", "--stderrthreshold=0"),
     }
-
-
-@pytest.mark.parametrize(
-    ("settings", "line"),
-    [
-        ({"image": UNKNOWN}, f"image: expected {KNOWN}, got '{UNKNOWN}'; set arguments_checked: false to run it with those of the catalogue, or describe the driver in the spec"),
-        ({"image": OLD, "metrics_port": 3301}, "metrics_port: expected none: aws-ebs v0.10.1 has no such setting, got a value; remove it"),
-    ],
-)  # fmt: skip
-def test_what_a_version_does_not_take_is_refused(settings, line):
-    """Before a container ends with a usage error."""
-    assert problems({"plugins": [BASE | settings]}) == [f"plugins[0].{line}"]
-
-
-def test_a_flag_of_another_version_is_refused_with_those_of_this_one():
-    """Batching came with v1.25.0."""
-    [line] = problems({"plugins": [BASE | {"image": OLD, "extra_arguments": {"controller": ["--batching=true"]}}]})
-
-    assert line.startswith(
-        "plugins[0].extra_arguments.controller[0]: expected a flag of aws-ebs v0.10.1: add_dir_header, alsologtostderr, "
-    )
 
 
 def test_arguments_that_are_not_checked_are_those_of_the_catalogue_and_any():
