@@ -110,7 +110,7 @@ def _declare(config: pulumi.Config, document: Any) -> Storage:
         raise errors.SpecError((problem,), key)
     files = {"render_to": config.get("renderTo") or ""} | _templates(config, plan)
     members = zip(draft.members(document, []), plan.volumes, strict=True)
-    wanted = tuple(_Volume(path=path, written=written, plan=each) for (path, written), each in members)
+    wanted = tuple(_StackVolume(path=path, written=written, plan=each) for (path, written), each in members)
     spec = _Spec(document=document, plan=plan, volumes=wanted)
     try:
         _read_and_plan(spec)
@@ -141,7 +141,7 @@ def _declare(config: pulumi.Config, document: Any) -> Storage:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class _Volume:
+class _StackVolume:
     """A volume of the spec."""
 
     path: str
@@ -155,7 +155,7 @@ class _Volume:
 class _Spec:
     document: Mapping[str, Any]
     plan: model.StoragePlan
-    volumes: tuple[_Volume, ...]
+    volumes: tuple[_StackVolume, ...]
 
     @property
     def protect(self) -> bool:
@@ -275,7 +275,7 @@ def _snapshots(
 
 
 def _volume(
-    wanted: _Volume,
+    wanted: _StackVolume,
     plugins: Mapping[str, plugin.CsiPlugin],
     systems: Mapping[str, efs.EfsFileSystem],
     files: Mapping[str, str],
