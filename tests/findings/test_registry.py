@@ -23,6 +23,7 @@ BUILDERS = {"finding", "findings.finding", "at_line"}
 
 COMMANDS = {
     "lint/": {"check"},
+    "migration/": {"check"},
     "plan/rules/": {"check"},
     "diagnosis/rules/": {"doctor"},
     "diagnosis/rules/volume_status.py": {"verify"},
