@@ -2,7 +2,6 @@
 
 import pytest
 
-from nomad_csi import errors
 from nomad_csi.nomad import jobs, volumes
 
 IN_USE = "can not update mount options while volume is in use"
@@ -35,14 +34,6 @@ def test_list_counts_writers(client):
 def test_volume_in_use_is_not_forgotten(agent, query):
     """Not by force either, while its user runs."""
     assert agent.refused("DELETE", f"/v1/volume/csi/used{query}") == (500, "volume in use: used")
-
-
-def test_product_tells_the_use_as_a_refusal(client):
-    """With advice."""
-    with pytest.raises(errors.NomadApiError, match="volume in use: used") as caught:
-        volumes.deregister(client, "default", "used")
-
-    assert (caught.value.kind, "stop the jobs" in caught.value.advice) == ("refused", True)
 
 
 @pytest.mark.parametrize(

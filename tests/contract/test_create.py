@@ -7,15 +7,13 @@ The driver is csi-driver-host-path, played by the sandbox, and itself where ``ho
 import contextlib
 import dataclasses
 import shutil
-import threading
 
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.frame import resource
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
-from nomad_csi.volumes import compare, volume_resource
+from nomad_csi.volumes import compare
 
 MIB = 2**20
 ONE = "1 error occurred:\n\t* {}\n\n"
@@ -439,67 +437,3 @@ def test_volume_in_use_grows_and_stays(agent, client, wanted, ran, consumer, fre
     assert (found.capacity_bytes, [claim.job_id for claim in found.claims]) == (4 * MIB, [job_id])
     with pytest.raises(errors.NomadApiError, match="volume in use"):
         volumes.deregister(client, "default", document.volume_id)
-
-
-def test_life_of_a_created_volume(client, plugin_id, fresh):
-    """Made, read, grown, refused to shrink, forgotten: the whole custom resource."""
-    told = []
-    context = resource.Context(connect=lambda: client, warn=told.append, cancelled=threading.Event())
-    volume = volume_resource.CreatedVolumeResource()
-    volume_id = fresh("life")
-    given = {
-        "volumeId": volume_id,
-        "pluginId": plugin_id,
-        "capabilities": [{"accessMode": "single-node-writer", "attachmentMode": "file-system"}],
-        "mountOptions": {"fsType": "ext4"},
-        "requiredTopologies": [{"segments": {NODE_KEY: "n1"}}],
-        "parameters": {"tier": "fast"},
-        "capacityMinBytes": MIB,
-    }
-    news, failures = volume.check(given)
-
-    identity, outputs = volume.create(context, news)
-    read = volume.read(context, identity, news, outputs)
-    larger = news | {"capacityMinBytes": 4 * MIB}
-    grown = volume.update(context, identity, outputs, larger)
-    after = volume.read(context, identity, larger, grown)
-
-    assert failures == ()
-    assert (identity, outputs["capacityBytes"], outputs["context"]) == (f"default/{volume_id}", MIB, {"tier": "fast"})
-    assert read == (news, outputs)
-    assert grown == outputs | {"capacityBytes": 4 * MIB, "capacityMinBytes": 4 * MIB}
-    assert after == (larger, grown)
-    with pytest.raises(errors.RefusedError, match="a volume never shrinks"):
-        volume.update(context, identity, grown, larger | {"capacityMaxBytes": 4 * MIB - 1})
-    volume.delete(context, identity, grown)
-    assert told == [
-        f"volume {identity} is deregistered; its storage {outputs['externalId']} of plugin {plugin_id} stays, with its "
-        "data: delete it in the storage system when it is not needed any more"
-    ]
-    assert volume.read(context, identity, larger, grown)[1]["deregistered"]
-
-
-def test_unknown_namespace_is_refused_before_the_plugin_is_asked(client, wanted, plugin_id, fresh):
-    """Nomad itself has the storage made first, and keeps no record of it."""
-    lost = wanted("lost", namespace="nowhere", capacity_min_bytes=MIB)
-    with pytest.raises(errors.NomadApiError, match=f"volume {lost.volume_id} is in nonexistent namespace nowhere"):
-        volumes.create(client, lost)
-    assert _has_made(client, wanted, lost.name)
-
-    volume = volume_resource.CreatedVolumeResource()
-    never = fresh("never")
-    writer = {"accessMode": "single-node-writer", "attachmentMode": "file-system"}
-    given = {"volumeId": never, "namespace": "nowhere", "pluginId": plugin_id, "capabilities": [writer]}
-    inputs, _ = volume.check(given | {"capacityMinBytes": MIB})
-    with pytest.raises(errors.RefusedError, match=r"^there is no namespace nowhere in http://.*; nothing was made: "):
-        volume.create(resource.Context(connect=lambda: client), inputs)
-    assert not _has_made(client, wanted, never)
-
-
-def _has_made(client, wanted, name):
-    """Return whether the plugin has storage of that name: it refuses to make some of another size then."""
-    try:
-        volumes.create(client, wanted("other", name=name, capacity_min_bytes=7 * MIB))
-    except errors.NomadApiError as error:
-        return "already exist" in error.message
-    return False

@@ -2,7 +2,6 @@
 
 import pytest
 
-from nomad_csi import errors
 from nomad_csi.nomad import jobs
 
 REPLY = {"KnownLeader": False, "LastContact": 0, "NextToken": ""}
@@ -86,16 +85,6 @@ def test_registration_against_the_planned_index_is_taken(client, registered):
     jobs.register(client, document | {"Priority": 60}, source=source, enforce_index=plan.job_modify_index)
 
     assert jobs.get(client, "default", document["ID"]).version == 1
-
-
-def test_conflict_reaches_the_product_as_a_refusal(client, registered):
-    """Not to be tried again."""
-    document, source = registered
-
-    with pytest.raises(errors.NomadApiError, match="Enforcing job modify index 0: job already exists") as caught:
-        jobs.register(client, document, source=source, enforce_index=0)
-
-    assert caught.value.kind == "refused"
 
 
 def until_evaluated(agent, document):

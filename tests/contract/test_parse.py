@@ -4,7 +4,6 @@ import re
 
 import pytest
 
-from nomad_csi import errors
 from nomad_csi.nomad import jobs
 
 TASK = 'job "a" {\n group "g" {\n task "t" {\n%s\n}\n}\n}'
@@ -61,17 +60,6 @@ def test_wrong_job_file_is_refused_at_its_place(agent, hcl, sentence):
 def test_empty_job_file_is_refused(agent):
     """Without a place."""
     assert agent.refused("POST", "/v1/jobs/parse", {"JobHCL": ""}) == (400, "Job spec is empty")
-
-
-def test_refusal_reaches_the_caller_of_the_product(client):
-    """One line, with the place, not to be tried again."""
-    with pytest.raises(errors.NomadApiError) as caught:
-        jobs.parse(client, 'job "a" {\n bogus = 1\n}')
-
-    assert (caught.value.status, caught.value.kind) == (400, "refused")
-    assert caught.value.message == (
-        'Failed to parse job: input.hcl:2,2-7: Unsupported argument; An argument named "bogus" is not expected here.'
-    )
 
 
 def test_parsed_plugin_job_has_the_servers_defaults(client, job):

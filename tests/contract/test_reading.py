@@ -3,14 +3,11 @@
 import contextlib
 import json
 import os
-import subprocess
-import sys
 
 import pytest
-import yaml
 
-from nomad_csi import cli, errors, nomad
-from nomad_csi.nomad import jobs, version_gates
+from nomad_csi import cli
+from nomad_csi.nomad import version_gates
 from nomad_csi.volumes import secret_safety
 from tests.contract import agents
 
@@ -160,19 +157,6 @@ def test_plan_compares_what_it_may_and_says_what_not(run, warned):
     assert out.endswith("1 of 2 would change; 1 equal, not shown\n")
 
 
-def test_verify_reads_its_own_namespace(run, warned):
-    """Nothing else is in the spec."""
-    code, out, err = run("verify", "storage.yaml", "--json")
-
-    assert (code, err) == (1, warned)
-    assert [
-        (item["code"], item["severity"]) for item in json.loads(out)["findings"] if item["severity"] == "error"
-    ] == [
-        ("no-eligible-node", "error"),
-        ("job-missing", "error"),
-    ]
-
-
 def test_doctor_names_the_job_that_it_could_not_read(run, faults):
     """The others are judged; besides, the faults of an older release are found."""
     code, out, err = run("doctor", "--no-aws", "--json", "-C", "/")
@@ -201,37 +185,6 @@ def test_claims_shows_what_it_may_read_and_names_the_rest(run, warned):
             "reason": "GET /v1/volume/csi/theirs: status 403: Permission denied; the token needs csi-read-volume in "
             "namespace secret (or csi-mount-volume, read-job)",
         }
-    ]
-
-
-def test_report_tells_what_was_not_read(run, faults, warned, tmp_path):
-    """No plugin is wrong because its job is hidden."""
-    code, out, err = run("verify", "--html", str(tmp_path / "page.html"), "--json", "-C", "/")
-
-    found = json.loads(out)
-    errors_of_nomad = {item["code"] for item in found["findings"] if item["severity"] == "error"}
-    assert (code, err) == (1 if errors_of_nomad else 2, warned)
-    assert {item["plugin_id"]: item["status"] for item in found["plugins"]} == {"efs": "healthy", "hidden": "healthy"}
-    assert found["claims_unread"] == 1
-    told = {item["check"] for item in found["not_checked"] if not item["is_expected"]}
-    assert told >= {
-        "who claims 1 volume of namespace secret (theirs)",
-        "how plugins are run by job secret/plugin-hidden",
-    }
-    assert errors_of_nomad <= faults.keys()
-
-
-def test_import_writes_what_it_may_read_and_names_the_rest(run):
-    """A spec of one namespace, and exit code 2."""
-    code, out, err = run("import", "--cluster")
-
-    spec = yaml.safe_load(out)
-    assert code == 2
-    assert ([item["id"] for item in spec["plugins"]], [item["id"] for item in spec["volumes"]]) == (["efs"], ["mine"])
-    assert [line for line in err.splitlines() if ": not read: " in line] == [
-        "the cluster: not read: 1 volume of namespace secret (theirs): GET /v1/volume/csi/theirs: status 403: "
-        "Permission denied; the token needs csi-read-volume in namespace secret (or csi-mount-volume, read-job)",
-        "the cluster: not read: jobs of plugin hidden (secret/plugin-hidden): the token lacks read-job there",
     ]
 
 
@@ -264,31 +217,3 @@ def test_socket_of_a_plugin_needs_no_token_at_all(run, reading):
 
     assert code == 0
     assert "efs.csi.aws.com" in out
-
-
-def test_logs_are_refused_in_one_way(reading):
-    """Policy ``read`` has no ``read-logs``; which right lacks is said whatever the status."""
-    told, token = reading
-    [alloc] = told.call("GET", "/v1/job/plugin-efs/allocations")
-    with (
-        nomad.Nomad(nomad.Connection(address=told.agent.url, token=token)) as client,
-        pytest.raises(errors.NomadApiError, match="Permission denied; the token needs read-logs") as caught,
-    ):
-        jobs.tail_log(client, "default", alloc["ID"], "t")
-
-    assert caught.value.status == 403
-
-
-def test_nothing_of_it_is_pulumis():
-    """The commands that read import no Pulumi: it need not be installed."""
-    program = (
-        "import sys\n"
-        "sys.modules['pulumi'] = sys.modules['pulumi_aws'] = None\n"
-        "from nomad_csi import cli\n"
-        "for words in (['check', '--help'], ['claims', '--help'], ['verify', '--help'], ['drivers']):\n"
-        "    assert cli.main(words) == 0, words\n"
-    )
-
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-
-    assert (done.returncode, done.stderr) == (0, "")

@@ -11,7 +11,7 @@ from nomad_csi.frame import resource
 from nomad_csi.nomad import namespaces, volumes
 from nomad_csi.plan import registration
 from nomad_csi.volumes import apply_volumes as applied
-from nomad_csi.volumes import desired, owner_records, volume_resource
+from nomad_csi.volumes import desired, volume_resource
 from tests import clocks, volume_files
 
 SHARED = registration.Capability(access_mode="multi-node-multi-writer", attachment_mode="file-system")
@@ -45,41 +45,9 @@ def documents(fresh, client):
         volumes.deregister(client, document.namespace, document.volume_id)
 
 
-@pytest.fixture
-def index(agent):
-    """Return the index of the last write to volumes: ``index()``."""
-    return lambda: int(agent.call("GET", "/v1/volumes?type=csi&prefix=none")[2]["X-Nomad-Index"])
-
-
 def statuses(outcomes):
     """Return what became of each."""
     return [outcome.status for outcome in outcomes]
-
-
-def test_volumes_are_written_once_and_again_not(client, documents, index, monkeypatch):
-    """With a list and with reads alone."""
-    wanted = documents(COUNT)
-    before = index()
-
-    assert statuses(applied.apply(client, volume_files.wanted(wanted))) == ["registered"] * COUNT
-    after = index()
-    assert statuses(applied.apply(client, volume_files.wanted(wanted))) == ["unchanged"] * COUNT
-    monkeypatch.setattr(volumes, "FEW", 0)
-    assert statuses(applied.apply(client, volume_files.wanted(wanted))) == ["unchanged"] * COUNT
-
-    assert after > before
-    assert index() == after
-
-
-def test_one_bad_volume_keeps_none_of_the_others_out(client, documents):
-    """Its refusal is its own."""
-    wanted = documents(COUNT)
-    wanted[17] = dataclasses.replace(wanted[17], plugin_id="nobody")
-
-    outcomes = applied.apply(client, volume_files.wanted(wanted))
-
-    assert statuses(outcomes) == ["registered"] * 17 + ["refused"] + ["registered"] * 12
-    assert "no CSI plugin named: nobody could be found" in outcomes[17].reason
 
 
 def test_namespace_that_is_not_there_is_found_before_anything_is_sent(agent, documents):
@@ -106,17 +74,6 @@ def test_namespace_that_is_not_there_is_found_before_anything_is_sent(agent, doc
     assert there == [None, None]
 
 
-def test_namespace_that_is_there_costs_one_read(agent, documents):
-    """And ``default`` none."""
-    calls = []
-    [document] = documents(1, namespace="storage")
-    with nomad.Nomad(nomad.Connection(address=agent.url), observe=lambda *call: calls.append(call)) as client:
-        [outcome] = applied.apply(client, volume_files.wanted([document]))
-
-    assert outcome.status == "registered"
-    assert [path for _, path in calls if "namespace" in path] == ["/v1/namespaces"]
-
-
 @pytest.mark.parametrize("who", ["blind", "owner"])
 def test_token_that_may_not_see_a_namespace_finds_none_missing(acl_agent, token_of, who):
     """It is told neither by the list nor by name whether it is there; Nomad's refusal of the volume stands."""
@@ -126,13 +83,6 @@ def test_token_that_may_not_see_a_namespace_finds_none_missing(acl_agent, token_
 
     assert [item["Name"] for item in listed] == ["default"]
     assert found == namespaces.Missing()
-
-
-def test_token_of_nobody_finds_no_namespace_missing(acl_agent):
-    """Not even the list is for it."""
-    token = "11111111-2222-3333-4444-555555555555"
-    with nomad.Nomad(nomad.Connection(address=acl_agent.url, token=token)) as client:
-        assert namespaces.missing(client, ["nobody"]) == namespaces.Missing()
 
 
 def test_plugin_that_is_not_there_is_refused_with_advice(client, documents):
@@ -154,9 +104,6 @@ def test_controller_refuses_one_and_the_others_go_in(client, documents, ec2):
 
     assert statuses(outcomes) == ["registered"] * 5 + ["refused"] + ["registered"] * 6
     assert "InvalidVolume.NotFound" in outcomes[5].reason
-
-
-ADOPTS = owner_records.Requester(adopts=True)
 
 
 @pytest.mark.parametrize(
@@ -214,40 +161,6 @@ def test_mode_that_nomad_does_not_know_is_refused_by_a_controller_only(client, d
         volumes.register(client, asked)
 
 
-@pytest.mark.parametrize(
-    ("change", "status"),
-    [
-        ({"context": {"k": "v"}}, "updated"),
-        ({"capabilities": (SHARED, LONE)}, "updated"),
-        ({"mount_options": registration.MountOptions(fs_type="nfs")}, "updated"),
-        ({"secrets": {"k": "v"}}, "updated"),
-        ({"name": "other"}, "refused"),
-        ({"external_id": "fs-1"}, "refused"),
-        ({"plugin_id": "mute"}, "refused"),
-        ({"parameters": {"k": "v"}}, "refused"),
-        ({"clone_id": "c"}, "refused"),
-        ({"snapshot_id": "s"}, "refused"),
-        ({"required_topologies": ()}, "refused"),
-        ({"required_topologies": ({"topology.kubernetes.io/zone": "us-east-1b"},)}, "refused"),
-    ],
-)
-def test_status_is_what_nomad_does(client, documents, change, status):
-    """What is called a change is taken, and what is called refused Nomad refuses when it is asked."""
-    [document] = documents(1)
-    applied.apply(client, volume_files.wanted([document]))
-    changed = dataclasses.replace(document, **change)
-
-    [outcome] = applied.apply(client, volume_files.wanted([changed], ADOPTS))
-
-    assert outcome.status == status
-    if status == "refused":
-        with pytest.raises(errors.NomadApiError, match=r"cannot be updated|not compatible"):
-            volumes.register(client, changed)
-    else:
-        [again] = applied.apply(client, volume_files.wanted([changed], ADOPTS))
-        assert again.status == ("updated" if "secrets" in change else "unchanged")
-
-
 def test_place_that_comes_later_is_refused(client, documents):
     """Nomad would answer 200, and the volume would stay without."""
     [document] = documents(1, required_topologies=())
@@ -279,18 +192,6 @@ def test_mount_options_in_use_are_refused_before_nomad_does(client):
     assert "the volume is in use; stop the jobs that claim it first" in outcome.reason
     with pytest.raises(errors.NomadApiError, match="can not update mount options while volume is in use"):
         volumes.register(client, document)
-
-
-def test_many_are_read_as_one_by_one(client, documents):
-    """Over one connection where the agent keeps it, and one by one where it does not."""
-    wanted = documents(5)
-    applied.apply(client, volume_files.wanted(wanted))
-    ids = [item.volume_id for item in wanted] + ["nobody"]
-
-    found = list(volumes.get_many(client, [("default", volume_id) for volume_id in ids]))
-
-    assert found == [volumes.get(client, "default", volume_id) for volume_id in ids]
-    assert found[-1] is None
 
 
 def test_creates_of_pulumi_keep_their_errors(agent, documents):

@@ -130,22 +130,6 @@ def test_volume_is_cloned(client, made):
     assert (found.clone_id, found.external_id != source.external_id) == (source.external_id, True)
 
 
-def test_deleted_snapshot_is_gone_and_may_be_deleted_again(client, snapshot, plugin_id):
-    """On the user's word."""
-    for _ in range(2):
-        volume_snapshots.delete(client, plugin_id, snapshot.snapshot_id, confirmation=snapshot.snapshot_id)
-
-    assert snapshot not in volume_snapshots.list_of_plugin(client, plugin_id)
-
-
-def test_rejects_deletion_without_the_word(client, snapshot, plugin_id):
-    """It stays."""
-    with pytest.raises(errors.RefusedError, match="was not confirmed; nothing was deleted"):
-        volume_snapshots.delete(client, plugin_id, snapshot.snapshot_id, confirmation="yes")
-
-    assert snapshot in volume_snapshots.list_of_plugin(client, plugin_id)
-
-
 def test_pages_follow_each_other(client, made, fresh, plugin_id, monkeypatch):
     """As many as there are, none twice."""
     volume = made("paged")

@@ -3,8 +3,7 @@
 import pytest
 
 from nomad_csi import errors, nomad
-from nomad_csi.aws import regions
-from nomad_csi.diagnosis import claim_repair, read_claims
+from nomad_csi.diagnosis import claim_repair
 from nomad_csi.nomad import nodes, volumes
 from nomad_csi.plan import registration
 from nomad_csi.volumes import deregistration
@@ -124,13 +123,6 @@ def test_force_forgets_and_does_not_detach(agent, client, stuck, state, volume):
     assert state(external) == "in-use"
 
 
-def test_force_of_what_is_gone_is_done(agent, client):
-    """As without."""
-    volumes.deregister(client, "default", "nobody", is_forced=True)
-
-    assert agent.refused("DELETE", "/v1/volume/csi/nobody?force=true") == (500, "volume not found: nobody")
-
-
 def test_force_is_a_bool_of_go(agent):
     """Ours is the word true."""
     assert agent.refused("DELETE", "/v1/volume/csi/nobody?force=maybe") == (400, "invalid force value")
@@ -151,19 +143,6 @@ def test_detaching_what_is_not_there_is_an_error(client):
     """No sign of a version."""
     with pytest.raises(errors.NomadApiError, match="no such volume"):
         volumes.detach(client, "default", "nobody", "x")
-
-
-def test_report_tells_both_kinds(agent, client, stuck):
-    """First a warning, because Nomad may still let go; then an error."""
-    volume_id, _ = stuck
-    before = read_claims.report(client, "*", aws=regions.Choice(named=REGION))
-    vanish(agent, volume_id)
-
-    after = read_claims.report(client, "*", aws=regions.Choice(named=REGION))
-
-    assert [(item.code, item.severity) for item in before.findings] == [("claim-ending", "warning")]
-    assert [(item.code, item.severity) for item in after.findings] == [("claim-vanished", "error")]
-    assert (before.ok, after.ok) == (True, False)
 
 
 def test_deregistration_waits_and_forces(client, stuck):

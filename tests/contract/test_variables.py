@@ -1,14 +1,9 @@
 """Nomad variables that are changed only as they were read: the basis of owner records."""
 
-import itertools
-import threading
-
 import pytest
 
 from nomad_csi import errors, nomad
 from nomad_csi.nomad import variables
-from nomad_csi.volumes import owner_records, ownership
-from tests import owner_labels
 
 PLAIN = "text/plain; charset=utf-8"
 
@@ -139,77 +134,6 @@ def test_our_own_client_overwrites_nobody(client, path):
     assert variables.list_all(client, "default", path) == {("default", path): written.modify_index}
     assert not variables.delete(client, "default", path, index=found.modify_index + 1)
     assert variables.delete(client, "default", path, index=found.modify_index)
-
-
-def test_two_stacks_that_race_share_no_volume(agent, fresh):
-    """Forty volumes, two stacks with a thread each: each volume has one owner, and that one was told so."""
-    keys = [("default", fresh("raced")) for _ in range(40)]
-    taken = {}
-
-    def race(owner):
-        requester = owner_records.Requester(owner=owner)
-        with nomad.Nomad(nomad.Connection(address=agent.url)) as mine:
-            taken[owner] = [
-                ownership.OwnerRecords(mine).acquire(key, owner_records.NO_TOKEN, requester) for key in keys
-            ]
-
-    threads = [threading.Thread(target=race, args=(owner,)) for owner in ("shop/one", "shop/two")]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-    with nomad.Nomad(nomad.Connection(address=agent.url)) as mine:
-        owners = owner_labels.read(mine, keys)
-    assert set(owners) == set(keys)
-    for owner, (key, mine) in itertools.product(taken, zip(keys, range(40), strict=True)):
-        assert str(taken[owner][mine].refused or owner) == owners[key]
-
-
-@pytest.mark.parametrize("who", ["blind", "writer"])
-def test_token_that_may_not_read_marks_goes_on_and_is_told_once(acl_agent, token_of, who):
-    """With the rights that it lacks, and what that costs."""
-    told = []
-    requester = owner_records.Requester(owner="shop/prod")
-    with nomad.Nomad(nomad.Connection(address=acl_agent.url, token=token_of(who))) as client:
-        marks = ownership.OwnerRecords(client)
-        taken = [
-            marks.acquire(("default", name), owner_records.NO_TOKEN, requester, told.append) for name in ("a", "b")
-        ]
-
-    assert [(item.refused, item.is_unrecorded) for item in taken] == [(None, True)] * 2
-    assert told == [
-        "volumes of namespace default are registered without an owner record: the token lacks variables { path "
-        '"nomad-csi/*" { capabilities = ["read", "write", "destroy"] } } in namespace default; nothing keeps another '
-        "stack from taking them"
-    ]
-
-
-def test_marks_of_a_namespace_without_rights_hide_no_others(acl_agent, token_of):
-    """A right over variables holds in the namespaces that it is given for."""
-    requester = owner_records.Requester(owner="shop/prod")
-    with nomad.Nomad(nomad.Connection(address=acl_agent.url, token=token_of("owner"))) as client:
-        marks = ownership.OwnerRecords(client)
-        marks.acquire(("default", "seen"), owner_records.NO_TOKEN, requester)
-
-        seen = marks.read([("secret", "hidden"), ("default", "seen")])
-        marks.release(("default", "seen"), owner_records.NO_TOKEN, requester)
-
-    owned = owner_records.OwnerRecord(owner="shop/prod")
-    assert (seen.owners, seen.unread) == ({("default", "seen"): owned}, {("secret", "hidden")})
-
-
-def test_record_stays_where_the_token_may_not_destroy(acl_agent, token_of):
-    """It is reported, and other stacks are refused until somebody removes it."""
-    key, requester = ("default", "only"), owner_records.Requester(owner="shop/prod")
-    told = []
-    with nomad.Nomad(nomad.Connection(address=acl_agent.url, token=token_of("editor"))) as client:
-        records = ownership.OwnerRecords(client)
-        assert records.acquire(key, owner_records.NO_TOKEN, requester).is_new
-        assert records.release(key, owner_records.NO_TOKEN, requester, told.append) is None
-
-        assert set(records.known([key])) == {key}
-    assert [line.partition(":")[0] for line in told] == ["the owner record of default/only stays"]
 
 
 def test_refusal_names_the_right_over_variables(acl_agent, token_of):

@@ -2,6 +2,7 @@
 
 import copy
 import dataclasses
+import functools
 import itertools
 import json
 import re
@@ -526,9 +527,9 @@ def _plan_lines(_agent, _context):
         "none": {"NodesEvaluated": 0},
         "no reason": {"NodesEvaluated": 2},
     }
-    failed = replies.node({"FailedTGAllocs": metrics})
-    return {name: job_plan.changes(replies.node(values)) for name, values in cases.items()} | {
-        "failed": job_plan.failed_groups(failed)
+    plan = functools.partial(replies.read, job_plan.JobPlan)
+    return {name: plan({"Diff": values}).changes for name, values in cases.items()} | {
+        "failed": plan({"FailedTGAllocs": metrics}).failed_groups
     }
 
 

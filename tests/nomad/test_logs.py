@@ -1,8 +1,5 @@
 """The last lines of a log: what is asked, and what a token needs."""
 
-import pytest
-
-from nomad_csi import errors
 from nomad_csi.nomad import jobs
 
 
@@ -19,14 +16,3 @@ def test_tail_asks_for_plain_text_from_the_end(agent, client):
         "origin": "end",
         "offset": "50",
     }
-
-
-@pytest.mark.parametrize("status", [403, 500])
-def test_rejects_a_token_without_read_logs(agent, client, status):
-    """The refusal names the right that is missing, and is one of rights, whatever status a release gives it."""
-    agent.answer("GET", "/v1/client/fs/logs/a-1", "Permission denied", status=status)
-
-    with pytest.raises(errors.NomadApiError, match=r"needs read-logs in namespace default") as caught:
-        jobs.tail_log(client, "default", "a-1", "plugin")
-
-    assert caught.value.status == 403

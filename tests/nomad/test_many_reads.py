@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from nomad_csi import errors, nomad
+from nomad_csi import errors
 from nomad_csi.nomad import request, volumes
 
 IDS = [f"v{number}" for number in range(300)]
@@ -40,16 +40,6 @@ def test_many_volumes_come_in_order(served, client, canary):
     assert sorted(item.path for item in served.asked) == sorted(path(volume_id) for volume_id in IDS)
     assert {item.query["namespace"] for item in served.asked} == {"prod"}
     assert {item.headers["X-Nomad-Token"] for item in served.asked} == {canary}
-
-
-def test_every_read_is_observed(served):
-    """None is silent, however many go at once."""
-    observed = []
-    connection = nomad.Connection(address=served.address)
-    with nomad.Nomad(connection, observe=lambda *call: observed.append(call)) as client:
-        list(volumes.get_many(client, [("default", volume_id) for volume_id in IDS[:3]]))
-
-    assert sorted(observed) == [("GET", path(volume_id)) for volume_id in IDS[:3]]
 
 
 def test_refused_read_is_an_error_with_its_advice(served, client):

@@ -83,10 +83,3 @@ def test_driver_that_was_detected_may_be_unhealthy(agent, client):
     agent.answer("GET", "/v1/nodes", json.dumps([{"ID": "n1", "Drivers": {"docker": broken, "java": None}}]))
 
     assert nodes.list_nodes(client)[0].drivers == {"docker": False}
-
-
-def test_no_nodes_may_be_null(agent, client):
-    """Go writes an empty list as null."""
-    agent.answer("GET", "/v1/nodes", "null")
-
-    assert nodes.list_nodes(client) == ()

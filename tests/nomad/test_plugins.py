@@ -57,16 +57,6 @@ def read(agent, client, file, plugin_id):
     return plugins.get(client, plugin_id)
 
 
-def test_other_404_is_an_error(agent, client):
-    """A server that is not Nomad does not make a plugin disappear."""
-    agent.answer("GET", "/v1/plugin/csi/hostpath", "404 page not found", status=404)
-
-    with pytest.raises(errors.NomadApiError) as caught:
-        plugins.get(client, "hostpath")
-
-    assert (caught.value.kind, caught.value.status) == ("refused", 404)
-
-
 def test_plugin_right_after_its_job_was_registered(agent, client):
     """The record is there, and expects nothing: 0 of 0 is not health."""
     assert read(agent, client, "01-plugin-right-after-register.json", "hostpath") == NEW
@@ -104,46 +94,6 @@ def test_healthy_monolith(agent, client, file):
         controllers_expected=1,
         nodes_expected=1,
         jobs=frozenset({("default", "hostpath")}),
-    )
-
-
-def test_plugin_right_after_its_job_was_stopped(agent, client):
-    """The instances are gone before the record is."""
-    assert read(agent, client, "04-plugin-right-after-stop.json", "hostpath") == dataclasses.replace(
-        NEW,
-        provider="hostpath.csi.k8s.io",
-        version="v1.18.0",
-        controller_required=True,
-        controllers_expected=1,
-        nodes_expected=1,
-        jobs=frozenset({("default", "hostpath")}),
-    )
-
-
-def test_ebs_controller_alone(agent, client):
-    """A controller job without node job."""
-    assert read(agent, client, "07-ebs-plugin-healthy.json", "aws-ebs") == EBS
-
-
-def test_ebs_controller_with_a_node(agent, client):
-    """The node says its zone and its limit."""
-    controller = dataclasses.replace(EBS_CONTROLLER, alloc_id="22249663-b311-3084-46ef-6a81f447d1c7")
-    node = plugins.Instance(
-        role="node",
-        node_id=EBS_NODE,
-        alloc_id="1665ed01-5834-8c8a-0827-a94e1b974b6a",
-        healthy=True,
-        health_description="healthy",
-        provider="ebs.csi.aws.com",
-        provider_version="v1.64.0",
-        segments=EBS_SEGMENTS,
-        max_volumes=20,
-        supports=frozenset({"StageVolume"}),
-        storage_node_id="i-b6a610e67205223de",
-    )
-
-    assert read(agent, client, "07-ebs-plugin-full.json", "aws-ebs") == dataclasses.replace(
-        EBS, controllers=(controller,), nodes=(node,), nodes_expected=1, jobs=EBS_JOBS
     )
 
 

@@ -2,7 +2,6 @@
 
 import json
 import logging
-import threading
 import time
 from email import utils
 
@@ -26,18 +25,6 @@ def test_request_sends_token_namespace_and_region(agent):
     assert "Authorization" not in asked.headers
 
 
-def test_request_without_token_sends_no_header(agent):
-    """Where ACLs are off there is no token to send."""
-    agent.answer("GET", "/v1/nodes", "[]")
-
-    with nomad.Nomad(nomad.Connection(address=agent.address)) as client:
-        client.request("GET", "/v1/nodes")
-
-    [asked] = agent.asked
-    assert "X-Nomad-Token" not in asked.headers
-    assert asked.query == {"namespace": "default"}
-
-
 @pytest.mark.parametrize(("given", "sent"), [("me:hunter2", "Basic bWU6aHVudGVyMg=="), ("me", "Basic bWU6")])
 def test_request_sends_the_password_of_a_proxy(agent, given, sent):
     """Basic authentication for what stands in front of Nomad, with or without a password."""
@@ -49,27 +36,6 @@ def test_request_sends_the_password_of_a_proxy(agent, given, sent):
     assert agent.asked[0].headers["Authorization"] == sent
 
 
-def test_namespace_of_the_call_goes_before_that_of_the_connection(agent):
-    """A call for another namespace names it."""
-    agent.answer("GET", "/v1/volumes", "[]")
-
-    with nomad.Nomad(nomad.Connection(address=agent.address, namespace="storage")) as client:
-        client.request("GET", "/v1/volumes", query={"namespace": "*"})
-
-    assert agent.asked[0].query == {"namespace": "*"}
-
-
-def test_request_sends_the_body_as_json(agent, client):
-    """A body arrives as it was given."""
-    agent.answer("PUT", "/v1/volumes", "{}")
-
-    client.request("PUT", "/v1/volumes", body={"Volumes": [{"Name": "été"}]})
-
-    [asked] = agent.asked
-    assert asked.body == {"Volumes": [{"Name": "été"}]}
-    assert asked.headers["Content-Type"] == "application/json"
-
-
 def test_reply_has_status_index_data_and_text(agent, client):
     """What came back is at hand, decoded and as it was."""
     agent.recorded("00-plugins-empty.json", path="/v1/plugins")
@@ -77,15 +43,6 @@ def test_reply_has_status_index_data_and_text(agent, client):
     reply = client.request("GET", "/v1/plugins")
 
     assert (reply.status, reply.index, reply.data, reply.text.strip()) == (200, 10, [], "[]")
-
-
-def test_empty_body_is_no_data(agent, client):
-    """A deregistration is answered with nothing, and so is a registration by Nomad before 1.10.5."""
-    agent.answer("DELETE", "/v1/volume/csi/v1", "", headers={"X-Nomad-Index": "7"})
-
-    reply = client.request("DELETE", "/v1/volume/csi/v1")
-
-    assert (reply.data, reply.text, reply.index) == (None, "", 7)
 
 
 def test_time_is_that_of_the_agent_and_does_not_jump(agent, client, monkeypatch):
@@ -229,24 +186,6 @@ def test_rejects_ids_that_would_become_another_path(volume_id):
     """Nomad splits a path after decoding it, so such an id would ask for something else."""
     with pytest.raises(errors.SpecError, match=r"id: expected an id without '/', and not '\.' or '\.\.'"):
         request.path_of("volume", "csi", volume_id)
-
-
-def test_client_serves_several_threads(agent, client):
-    """Calls of several threads do not mix."""
-    for number in range(8):
-        agent.answer("GET", f"/v1/volume/csi/v{number}", json.dumps({"ID": f"v{number}"}))
-    got = {}
-
-    def ask(number):
-        got[number] = [client.request("GET", f"/v1/volume/csi/v{number}").data["ID"] for _ in range(20)]
-
-    threads = [threading.Thread(target=ask, args=(number,)) for number in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-    assert got == {number: [f"v{number}"] * 20 for number in range(8)}
 
 
 def test_client_is_usable_after_close(agent, client):

@@ -181,11 +181,6 @@ def nodes_over(agent, **settings):
         return client.request("GET", "/v1/nodes").data
 
 
-def test_tls_with_its_authority(secured, certificate):
-    """A server that shows a certificate of the given authority is asked."""
-    assert nodes_over(secured, ca_cert=str(certificate[0])) == []
-
-
 def test_tls_with_a_folder_of_authorities(secured, certificate, tmp_path):
     """Files of the folder need no hashed names, as for Nomad."""
     (tmp_path / "nomad.pem").write_bytes(certificate[0].read_bytes())
@@ -288,13 +283,6 @@ def test_rejects_a_file_that_is_no_certificate(tmp_path):
 
     with pytest.raises(errors.SpecError, match=r"ca\.pem"):
         nomad.Nomad(nomad.Connection(address="https://127.0.0.1:4646", ca_cert=str(tmp_path / "ca.pem")))
-
-
-def test_certificate_files_are_not_read_for_plain_http(agent):
-    """A leftover variable does not get in the way."""
-    agent.answer("GET", "/v1/nodes", "[]")
-
-    assert nodes_over(agent, ca_cert="/nonexistent/ca.pem") == []
 
 
 def test_more_calls_than_an_agent_takes_wait_for_each_other(agent, monkeypatch):

@@ -2,9 +2,6 @@
 
 import dataclasses
 
-import pytest
-
-from nomad_csi import errors
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
 
@@ -26,7 +23,6 @@ FULL = dataclasses.replace(
     snapshot_id="snap-1",
 )
 CREATE = "/v1/volume/csi/c1/create"
-PATH = "/v1/volume/csi/c1"
 
 
 def test_create_sends_one_volume_and_returns_what_the_plugin_made(agent, client):
@@ -43,27 +39,3 @@ def test_create_sends_one_volume_and_returns_what_the_plugin_made(agent, client)
     assert created.volume.capacity_bytes == 5368709120
     assert created.volume.context == {}
     assert created.volume.topologies == ({"topology.kubernetes.io/zone": "eu-west-1a"},)
-
-
-def test_change_accepts_an_empty_body(agent, client):
-    """Nomad before 1.10.5 answers with nothing."""
-    agent.answer("PUT", PATH, "")
-
-    assert volumes.register(client, dataclasses.replace(BARE, external_id="vol-1")) == ""
-
-
-def test_secrets_show_nowhere(agent, client):
-    """Neither in an error in which Nomad repeats them, nor in the printed document."""
-    agent.answer("PUT", CREATE, "the plugin does not like canary-9b2d", status=500)
-
-    with pytest.raises(errors.NomadApiError) as caught:
-        volumes.create(client, FULL)
-
-    assert "canary-9b2d" not in f"{caught.value} {FULL!r}"
-
-
-@pytest.mark.parametrize("volume_id", ["mysql/create", "..", ""])
-def test_rejects_ids_that_would_become_another_path(client, volume_id):
-    """Nothing is sent for them."""
-    with pytest.raises(errors.SpecError):
-        volumes.create(client, dataclasses.replace(BARE, volume_id=volume_id))

@@ -62,13 +62,6 @@ def test_register_accepts_an_empty_body(agent, client):
     assert volumes.register(client, MYSQL) == ""
 
 
-def test_register_accepts_the_reply_of_a_real_agent(agent, client):
-    """The reply repeats the volumes; nothing in it is taken for their state."""
-    agent.recorded("07-ebs-create-reply.json", method="PUT", path="/v1/volume/csi/mysql")
-
-    assert volumes.register(client, MYSQL) == ""
-
-
 def test_a_refusal_that_repeats_a_secret_does_not_show_it(agent, client):
     """Not even the half of it that is left where a long sentence is cut."""
     document = dataclasses.replace(MYSQL, secrets={"password": "canary-of-the-volume"})
@@ -78,28 +71,6 @@ def test_a_refusal_that_repeats_a_secret_does_not_show_it(agent, client):
         volumes.register(client, document)
 
     assert caught.value.message == "x" * 500 + " [secret]"
-
-
-def test_registering_again_sends_the_same(agent, client):
-    """A second registration is the first one again."""
-    agent.answer("PUT", "/v1/volume/csi/mysql", "{}")
-
-    volumes.register(client, MYSQL)
-    volumes.register(client, MYSQL)
-
-    assert agent.asked[0].content == agent.asked[1].content
-
-
-def test_secrets_of_a_volume_appear_in_no_error(agent, client):
-    """A refused registration shows nothing of what was sent."""
-    agent.answer("PUT", "/v1/volume/csi/mysql", "validation: missing plugin id", status=500)
-    document = dataclasses.replace(MYSQL, secrets={"key": "hunter2"})
-
-    with pytest.raises(errors.NomadApiError) as caught:
-        volumes.register(client, document)
-
-    assert agent.asked[0].body["Volumes"][0]["Secrets"] == {"key": "hunter2"}
-    assert "hunter2" not in repr(caught.value) + str(vars(caught.value))
 
 
 def test_other_404_is_an_error(agent, client):
@@ -227,17 +198,3 @@ def test_deregister_what_is_gone_already(agent, client):
     volumes.deregister(client, "default", "nope")
 
     assert len(agent.asked) == 1
-
-
-@pytest.mark.parametrize("volume_id", ["mysql/delete", "..", ""])
-def test_deregister_cannot_become_a_delete(agent, client, volume_id):
-    """An id with a slash would reach Nomad's volume delete: Nomad splits the path after decoding it."""
-    with pytest.raises(errors.SpecError):
-        volumes.deregister(client, "default", volume_id)
-
-    assert agent.asked == []
-
-
-def test_module_has_no_delete():
-    """There is no function that would delete what is behind a volume."""
-    assert [name for name in dir(volumes) if "delete" in name.lower()] == []

@@ -2,7 +2,6 @@
 
 import shutil
 import subprocess
-from pathlib import Path
 
 import hypothesis
 import pytest
@@ -11,7 +10,6 @@ from hypothesis import strategies
 from nomad_csi.hcl import layout, quote
 
 NOMAD = shutil.which("nomad")
-CASES = sorted((Path(__file__).parents[1] / "cases").glob("*.hcl"))
 pytestmark = [
     pytest.mark.real_nomad,
     pytest.mark.skipif(NOMAD is None, reason="no `nomad` on PATH to format with"),
@@ -101,14 +99,6 @@ def test_fmt_leaves_our_layout_alone(tmp_path, documents):
     laid_out = [layout.layout(document) for document in documents]
 
     assert _formatted(tmp_path, laid_out) == laid_out
-
-
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_fmt_and_layout_agree_on_files_that_operators_have(tmp_path, case):
-    """A file from a guide is laid out alike by both."""
-    text = case.read_text(encoding="utf-8")
-
-    assert _formatted(tmp_path, [text]) == [layout.layout(text)]
 
 
 def test_fmt_would_change_what_is_not_laid_out(tmp_path):

@@ -261,21 +261,6 @@ def test_vault_is_asked_for_in_words_that_nomad_takes(script):
         jobs.register(script.agent.client, parsed, source="", enforce_index=None)
 
 
-def test_plugin_that_fails_more_often_than_its_attempts_goes_on(script):
-    """After the third failure Nomad waits for the interval to end and starts it again: it never stays down."""
-    script.write("#!/bin/sh\nexit 1\n")
-    restart = {"attempts": 3, "interval_s": 5, "delay_s": 1}
-
-    job = script.run(script.plugin("fails", restart=restart))
-
-    def often():
-        return [item for item in script.allocations(job) if item.restarts > restart["attempts"] + 1]
-
-    [allocation] = script.until(often, WAIT_S, "it was started a fifth time")
-    assert allocation.client_status in ("pending", "running")
-    assert "Not Restarting" not in {event.type for event in allocation.task_events}
-
-
 CONSTRAINTS = [
     ("${attr.kernel.name}", "=", "linux"),
     ("${attr.kernel.name}", "=", "darwin"),
@@ -327,17 +312,6 @@ def test_constraint_holds_where_nomad_says_so(script, item):
     [client] = clients.ClientCache(script.agent.client).read_clients([placement])
 
     assert constraints.holds(wanted, client) is (planned["Annotations"]["DesiredTGUpdates"]["nodes"]["Place"] == 1)
-
-
-@pytest.mark.parametrize("operator", ["=", "!=", ">", ">=", "<", "<=", "set_contains", "set_contains_any"])
-def test_nomad_refuses_what_we_refuse_of_a_constraint(script, operator):
-    """Our rule about a missing value is Nomad's."""
-    constraint = {"attribute": "${attr.kernel.name}", "operator": operator, "value": "x"}
-    [job] = storage.plan_document({"plugins": [script.plugin("x", constraints=[constraint])]}).plugins[0].jobs
-    parsed = jobs.parse(script.agent.client, documents.job_file(job))
-    parsed["Constraints"][0]["RTarget"] = ""
-
-    assert len(job_validation.validate(script.agent.client, parsed).problems) == 1
 
 
 LACKING = ('is in nonexistent namespace "storage"', 'Vault "default" not enabled but used in the job')

@@ -12,7 +12,7 @@ import shutil
 import pytest
 
 from nomad_csi.csi import presence
-from nomad_csi.volumes import deleters, volume_snapshots
+from nomad_csi.volumes import volume_snapshots
 from nomad_csi_sandbox.aws import account
 from nomad_csi_sandbox.aws import server as moto
 from tests import plugin_deletion
@@ -163,21 +163,3 @@ def test_old_names_of_snapshots_are_what_csi_driver_nfs_cannot_read(monkeypatch)
     assert (found.status, is_kept) == ("kept", True)
     assert "cannot be read again by nfs.csi.k8s.io" in found.reason
     assert "are deleted; its last snapshot is nas.example.net#pool#final-" in world.said[-1]
-
-
-def test_csi_driver_nfs_that_archives_is_finished_by_the_next_run(monkeypatch):
-    """onDelete: archive is not idempotent in the driver: renamed once, it fails; that is no failure of the deletion."""
-    deleted = deleters.controller.delete_volume
-
-    def twice(connection, **request):
-        deleted(connection, **request)
-        deleted(connection, **request | {"volume_id": request["volume_id"].replace("#archive", "#Archive")})
-
-    monkeypatch.setattr(deleters.controller, "delete_volume", twice)
-    with plugin_deletion.running(nfs) as world:
-        made = world.make(parameters={"server": "nas.example.net", "share": "/pool", "onDelete": "archive"})
-        found = world.delete(made)
-        left = sorted(path.name.partition("-")[0] for path in (world.folder / "exports/pool").iterdir())
-
-    assert found.status == "deleted"
-    assert left == ["archived", "final"]

@@ -90,13 +90,6 @@ def test_node_is_the_instance_and_has_nothing_to_stage(connection):
     assert caught.value.code == "UNIMPLEMENTED"
 
 
-def test_controller_is_told_of_by_every_instance(connection):
-    """It is there without a controller job, which the catalogue leaves out: Nomad never asks for it."""
-    told = services.controller_get_capabilities(connection, timeout_s=CALL_S)
-
-    assert told == ("CREATE_DELETE_VOLUME",)
-
-
 def test_volume_is_registered_without_a_look_at_efs(stack, register):
     """No controller is asked; it is found as planned."""
     wanted = existing("shared", capabilities=[WRITER], mount_options={"mount_flags": ["noresvport"]})
@@ -179,22 +172,6 @@ def test_external_ids_of_the_catalogue_are_those_of_the_driver(publish, external
     code, _ = publish(external_id)
 
     assert (code == "INTERNAL") == DRIVER.external_id.fits(external_id)
-
-
-def test_flag_that_the_catalogue_refuses_is_refused_by_the_driver(publish):
-    """So is crossaccount, which belongs into the context."""
-    code, words = publish(use=WRITER | {"mount_flags": ("crossaccount",)})
-
-    assert "crossaccount" in DRIVER.refused_mount_flags
-    assert code == "INVALID_ARGUMENT"
-    assert "cannot be set manually" in words
-
-
-def test_what_is_not_mounted_is_unmounted_without_an_error(connection, tmp_path):
-    """As Nomad does it again and again."""
-    csi_calls.call(connection, "NodeUnpublishVolume", volume_id=FS, target_path=str(tmp_path))
-
-    assert tmp_path.is_dir()
 
 
 def test_volume_that_cannot_be_mounted_fails_its_job(register, run_with):

@@ -15,7 +15,7 @@ import pytest
 
 from tests.real.engines import sides
 from tests.sandbox.engine import comparison_steps
-from tests.sandbox.engine.comparison_steps import drift, half_make_things, heal, lose_watched
+from tests.sandbox.engine.comparison_steps import drift, lose_watched
 
 PROGRAM = "comparison_program.py"
 
@@ -89,34 +89,3 @@ def test_both_engines_read_before_a_destroy_what_asks_for_it(real, emulator):
     assert calls(emulator, "Read") == calls(real, "Read") == ["watched"]
     assert calls(emulator, "Delete") == calls(real, "Delete")
     assert "watched" not in calls(real, "Delete")
-
-
-def test_both_engines_refresh_what_is_half_made_alike(real, emulator, states):
-    """What was made and is not ready is recorded with the reason; a refresh finds it whole, or gone."""
-    both(real, emulator, lambda side: side.up(6))
-    both(real, emulator, half_make_things)
-    made = [side.up(8) for side in (real, emulator)]
-    both(real, emulator, heal)
-    kept = assert_same(real, emulator, states)
-
-    both(real, emulator, lambda side: side.refresh(8))
-    whole = assert_same(real, emulator, states)
-
-    both(real, emulator, lambda side: (side.world / "thing-fragile-1.json").unlink())
-    both(real, emulator, lambda side: side.refresh(8))
-    left = assert_same(real, emulator, states)
-
-    assert [done.returncode == 0 for done in made] == [False, False]
-    assert [named(found).get("initErrors") for found in (kept, whole)] == [["not ready yet"], None]
-    assert named(left) is None
-
-
-def assert_same(real, emulator, states):
-    """Insist on equal states, and return the resources."""
-    found = states.differences(states.normal(emulator.resources()), states.normal(real.resources()))
-    assert not found, "\n".join(found)
-    return emulator.resources()
-
-
-def named(resources, name="fragile"):
-    return next((each for each in resources if each["urn"].endswith(f"::{name}")), None)

@@ -73,25 +73,3 @@ def _plan(plugin, volume):
         plugins=(planned,),
         volumes=(model.VolumePlan(registration=volume, source=None, protect=True, adopt=False),),
     )
-
-
-def test_version_that_changed_in_place_is_asked_of_the_instance(cluster):
-    """Nomad asks name and version of an allocation once, and not again after a restart in place; we ask the instance."""
-    plugin = cluster.plugins["swapped"]
-    plugin.until("healthy", "healthy", "healthy")
-    plugin.fault("c2", version="v9")
-    plugin.kill("c2")
-
-    own = plugin.until("wrong-identity", "healthy", "wrong-identity", client_data_dir=str(cluster.folder / "c2"))
-    later = plugin.until("healthy", "healthy", "healthy")  # heard of by Nomad since, or a minute on
-
-    assert [(item.severity, str(item)) for item in own.status.findings] == [
-        (
-            "error",
-            "version-differs: node instance of plugin swapped on c2: expected version v3.4.1, found version v9; "
-            "restarted once so far; correct the image, or wait for a rolling update to finish",
-        )
-    ]
-    assert [row.evidence for row in own.status.instances] == ["nomad", "csi"]
-    assert [item.provider_version for item in later.seen.plugin.nodes] == ["v3.4.1", "v3.4.1"]
-    assert later.status.instances[1].detail == "restarted once so far"

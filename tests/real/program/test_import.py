@@ -132,19 +132,6 @@ def test_import_never_takes_what_is_redacted_for_a_value(own, legacy_volume):
     assert SECRET not in changed + again + own.run("stack", "export")
 
 
-def test_import_of_a_job(own, by_hand):
-    """The HCL is the one that was submitted; the code that is printed changes nothing."""
-    _, files = by_hand
-    job_id = "plugin-imported-nodes"
-
-    text = own.run("import", JOB, "legacy-nodes", f"default/{job_id}", "--yes")
-    (own.folder / "__main__.py").write_text(code_of(text))
-    told = own.run("up", "--yes", "--skip-preview", "--expect-no-changes")
-
-    assert inputs_of(own, JOB) == {"jobId": job_id, "namespace": "default", "hcl": files[job_id]}
-    assert not [line for line in (text + told).splitlines() if UNTOLD.search(line)]
-
-
 def inputs_of(stack, token):
     [found] = [item["inputs"] for item in stack.resources().values() if item["type"] == token]
     return found

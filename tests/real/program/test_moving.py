@@ -18,7 +18,6 @@ ZONE = "us-east-1a"
 MODE = registration.Capability(access_mode="single-node-writer", attachment_mode="file-system")
 MODES = [{"access_mode": MODE.access_mode, "attachment_mode": MODE.attachment_mode}]
 HEALTHY_S = 90
-SECRET = "canary-secret-5d2e"
 
 
 @pytest.fixture
@@ -308,36 +307,3 @@ def test_a_stack_takes_storage_over_from_terraform(ready_stack, shared, file_sys
     assert after["nomad-csi:index:VolumeRegistration"] == "default/shared"
     ready_stack.command("eject", "--out", "nomad", "--yes")
     (ready_stack.folder / "__main__.py").write_text(EMPTY)
-
-
-OWN = """import nomad_csi
-import pulumi
-
-nomad_csi.VolumeRegistration(
-    "kept",
-    volume_id="kept",
-    external_id="vol-0123456789abcdef0",
-    plugin_id="asleep",
-    capabilities=[{"access_mode": "single-node-writer", "attachment_mode": "file-system"}],
-    mount_options={"mount_flags": ["noatime"]},
-    secrets={"key": "SECRET"},
-    opts=pulumi.ResourceOptions(protect=True),
-)
-"""
-
-
-def test_a_protected_volume_with_secrets_is_let_go_without_them(ready_stack, asleep):
-    """The secret is named in the file and stands in none, nor in what is said; the backup has it encrypted."""
-    (ready_stack.folder / "__main__.py").write_text(OWN.replace("SECRET", SECRET))
-    ready_stack.run("up", "--yes", "--skip-preview")
-    (ready_stack.folder / "__main__.py").write_text(EMPTY)
-
-    said = ready_stack.command("eject", "--out", "nomad", "--backup", "before.json", "--yes")
-    lacking = ready_stack.command("apply", "nomad", "--yes", code=2)
-
-    assert [urn.split("::")[2] for urn in ready_stack.resources()] == ["pulumi:pulumi:Stack"]
-    assert volumes.get(asleep, "default", "kept").external_id == "vol-0123456789abcdef0"
-    text = (ready_stack.folder / "nomad/volumes/default/kept.volume.hcl").read_text()
-    assert "# Its secrets (key) are sent with the registration and stand in no file." in text
-    assert 'mount_flags = ["noatime"]' in text
-    assert SECRET not in said + lacking + text + (ready_stack.folder / "before.json").read_text()

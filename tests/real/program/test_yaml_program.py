@@ -10,7 +10,6 @@ import yaml
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 UNTOLD = re.compile(r"warning|error|Traceback", re.IGNORECASE)
-SECRET = "canary-secret-3f1a"
 HOST = "pulumi-language-yaml"
 
 pytestmark = pytest.mark.skipif(shutil.which(HOST) is None, reason=f"not on PATH: {HOST}")
@@ -73,36 +72,6 @@ def test_life_of_a_program_and_the_children_of_a_python_program(project, python_
     assert order == sorted(order), told[3]
 
 
-def test_nested_names_numbers_and_secrets_arrive(project):
-    """Names in camelCase, numbers that the wire makes floats, and secrets that neither state nor output shows."""
-
-    def change(resources):
-        resources["aws-ebs0"]["properties"] |= {
-            "controller": {"count": 1},
-            "resources": {"cpuMhz": 50, "memoryMib": 64},
-            "verify": {"timeoutS": 60, "stableS": 0.5},
-        }
-        resources["mysql"]["properties"] |= {
-            "capabilities": [{"accessMode": "single-node-writer"}],
-            "mountOptions": {"fsType": "ext4", "mountFlags": ["noatime"]},
-            "secrets": {"fn::secret": {"key": SECRET}},
-        }
-
-    written = project(change, "nested")
-
-    told = [written.run("up", "--yes", "--skip-preview"), written.run("up", "--yes", "--expect-no-changes", "--diff")]
-    found = {item["type"]: item for item in written.resources().values()}
-    told += [json.dumps(list(found.values())), written.run("destroy", "--yes", "--skip-preview")]
-
-    assert not [text for text in told if SECRET in text]
-    volume = found["nomad-csi:index:VolumeRegistration"]["inputs"]
-    assert volume["capabilities"] == [{"accessMode": "single-node-writer", "attachmentMode": "file-system"}]
-    assert volume["mountOptions"] == {"fsType": "ext4", "mountFlags": ["noatime"]}
-    assert "ciphertext" in volume["secrets"]
-    health = found["nomad-csi:index:PluginHealth"]
-    assert (health["inputs"]["timeoutS"], health["outputs"]["expectedNodes"]) == (60, 2)
-
-
 def test_claim_is_data_and_children_wait_for_what_depends_on_names(project):
     """The blocks of a job by the names of the schema; ``dependsOn`` holds back the disk and the registration."""
 
@@ -145,36 +114,6 @@ def test_claim_is_data_and_children_wait_for_what_depends_on_names(project):
     assert (outputs["healthy"], outputs["read"]) == (2, outputs["externalId"])
     for kind in ("aws:ebs/volume:Volume", "nomad-csi:index:VolumeRegistration"):
         assert "EbsSnapshots::nightly" in waited[kind]
-
-
-def test_outputs_stand_in_every_part_of_an_argument(project):
-    """In a list, in a map, in a text and in an object: known where the engine knows them; a secret one stays secret."""
-
-    def change(resources):
-        resources["nightly"] = {"type": "nomad-csi:index:EbsSnapshots", "properties": {"keep": 7}}
-        resources["mysql"]["properties"] |= {
-            "volumeId": "mysql-${nightly.schedule}",
-            "snapshots": ["${nightly.schedule}"],
-            "tags": {"schedule": "${nightly.schedule}", "password": {"fn::secret": SECRET}},
-            "capabilities": [{"accessMode": "single-node-${writer}", "attachmentMode": "file-system"}],
-        }
-
-    written = project(change, "outputs")
-    document = yaml.safe_load((written.folder / "Pulumi.yaml").read_text())
-    document["variables"] = {"writer": {"fn::split": ["-", "a-writer"]}}
-    document["resources"]["mysql"]["properties"]["capabilities"][0]["accessMode"] = "single-node-${writer[1]}"
-    (written.folder / "Pulumi.yaml").write_text(yaml.safe_dump(document))
-
-    told = [written.run("preview"), written.run("up", "--yes", "--skip-preview")]
-    told.append(written.run("up", "--yes", "--skip-preview", "--expect-no-changes"))
-    found = {item["type"]: item for item in written.resources().values()}
-    told += [json.dumps(list(found.values())), written.run("destroy", "--yes", "--skip-preview")]
-
-    assert not [text for text in told if SECRET in text]
-    registration = found["nomad-csi:index:VolumeRegistration"]["inputs"]
-    assert registration["volumeId"] == "mysql-nightly"
-    assert registration["capabilities"] == [{"accessMode": "single-node-writer", "attachmentMode": "file-system"}]
-    assert "ciphertext" in found["aws:ebs/volume:Volume"]["inputs"]["tags"]
 
 
 def test_what_the_rules_refuse_is_one_clean_line(project):

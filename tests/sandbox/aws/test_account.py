@@ -62,23 +62,3 @@ def test_rejects_seeding_a_real_account():
     """The seed is for this machine only."""
     with pytest.raises(errors.RefusedError, match="loopback addresses only"):
         account.seed("https://ec2.us-east-1.amazonaws.com")
-
-
-def test_seed_reads_no_file_of_the_operator(endpoint_url, monkeypatch, tmp_path):
-    """A broken AWS configuration of the operator does not matter."""
-    broken = tmp_path / "config"
-    broken.write_text("this is no configuration")
-    monkeypatch.setenv("AWS_CONFIG_FILE", str(broken))
-    monkeypatch.setenv("AWS_PROFILE", "production")
-
-    assert account.seed(endpoint_url).role_name == "nomad-client"
-
-
-def test_seed_asks_no_proxy(endpoint_url, monkeypatch):
-    """The operator's proxy would be asked for what is on this machine."""
-    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"):
-        monkeypatch.setenv(name, "http://127.0.0.1:9")
-    for name in ("NO_PROXY", "no_proxy"):
-        monkeypatch.delenv(name, raising=False)
-
-    assert account.seed(endpoint_url).role_name == "nomad-client"

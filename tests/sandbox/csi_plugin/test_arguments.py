@@ -1,5 +1,3 @@
-import json
-
 import pytest
 
 from nomad_csi.drivers import catalogue
@@ -39,11 +37,6 @@ def test_ebs_node_knows_its_machine():
     assert (command.serves_controller, command.serves_node) == (False, True)
 
 
-def test_ebs_without_a_mode_serves_all():
-    """The driver's default mode is `all`."""
-    assert read("aws-ebs", HERE).mode == "all"
-
-
 @pytest.mark.parametrize("name", sorted(arguments.DRIVERS))
 def test_arguments_of_our_catalogue_are_accepted(name, tmp_path):
     """What our own job files render starts the driver, in the role that it is rendered for."""
@@ -71,23 +64,6 @@ def test_what_is_played_is_what_the_catalogue_has():
     """No emulator is without a driver of the catalogue, and the drivers without an emulator are known."""
     not_played = {"ceph-rbd", "cephfs", "hetzner", "rocketduck-nfs", "seaweedfs", "smb"}
     assert {*arguments.DRIVERS, *not_played} == set(catalogue.DRIVERS)
-
-
-def test_ebs_reads_on_after_a_word():
-    """The EBS driver's pflag goes on where Go's own flag package stops."""
-    assert str(read("aws-ebs", "controller", "stray", HERE).socket.socket) == "/run/csi.sock"
-
-
-def test_single_dashes_are_flags_for_efs():
-    """Go's flag package makes no difference between one dash and two."""
-    assert read("aws-efs", "-endpoint", "unix:///run/csi.sock", "-v", "2").flags["v"] == "2"
-
-
-def test_version_names_the_driver_and_the_emulator():
-    """The emulator cannot be taken for the driver."""
-    code, said = ended("aws-ebs", "--version")
-
-    assert (code, json.loads(said)) == (0, {"driverVersion": "v1.64.0", "emulator": True})
 
 
 HOSTPATH = ("csi-hostpath", "--nodeid=n1", HERE)
@@ -166,13 +142,6 @@ def democratic(tmp_path):
     return write
 
 
-def test_democratic_takes_options_that_it_does_not_know(democratic):
-    """It is written with yargs, which is not strict."""
-    command = read(*democratic(), "--nonsense", "--csi-mode=controller", environment={"CSI_NODE_ID": "nas"})
-
-    assert (command.mode, command.node_id, command.driver.provider) == ("controller", "nas", "org.democratic-csi.p")
-
-
 @pytest.mark.parametrize(
     ("backend", "blocks"),
     [("zfs-generic-nfs", False), ("freenas-api-smb", False), ("zfs-generic-iscsi", True), ("zfs-local-zvol", True)],
@@ -182,22 +151,6 @@ def test_democratic_is_what_its_configuration_says(democratic, backend, blocks):
     command = read(*democratic(f"# ours\ndriver: '{backend}'\nzfs: {{}}\n"))
 
     assert bool(command.driver.block_modes) is blocks
-
-
-@pytest.mark.parametrize(
-    ("more", "message"),
-    [
-        (["--csi-version=2.0.0"], "Argument: csi-version"),
-        (["--log-level=loud"], "Argument: log-level"),
-        (["--csi-mode=both"], "Argument: csi-mode"),
-        (["--driver-config-file=/nowhere"], "failed parsing config file: /nowhere"),
-    ],
-)
-def test_democratic_ends_with_1_for_what_it_refuses(democratic, more, message):
-    """As yargs does."""
-    code, said = ended(*democratic(), *more)
-
-    assert (code, message in said) == (1, True)
 
 
 def test_records_lie_where_the_sandbox_says(tmp_path):

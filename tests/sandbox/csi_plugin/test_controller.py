@@ -74,53 +74,12 @@ def test_volume_is_attached_once_and_detached(ebs_controller, new_volume, instan
     assert ec2.describe_volumes(VolumeIds=[volume_id])["Volumes"][0]["State"] == "available"
 
 
-def test_two_volumes_get_devices_of_their_own(ebs_controller, new_volume, instances):
-    """The driver's names, in its order, none twice."""
-    ids = [new_volume(), new_volume()]
-
-    devices = [publish(ebs_controller, volume_id, instances["us-east-1a"]) for volume_id in ids]
-
-    assert len(set(devices)) == 2
-    assert all(device.startswith("/dev/xvda") for device in devices)
-    for volume_id in ids:
-        unpublish(ebs_controller, volume_id, instances["us-east-1a"])
-
-
 @pytest.mark.parametrize("use", [SHARED_FILES, READER])
 def test_unsupported_use_is_refused_when_it_is_claimed(ebs_controller, new_volume, instances, use):
     """What registration let pass fails here, with the driver's words."""
     error = refused(publish, ebs_controller, new_volume(), instances["us-east-1a"], use)
 
     assert (error.code, error.message) == ("INVALID_ARGUMENT", "INVALID_ARGUMENT: Volume capability not supported")
-
-
-def test_unknown_node_is_told_as_a_missing_volume(ebs_controller, new_volume):
-    """The driver's own sentence, although it is the instance that is missing."""
-    volume_id = new_volume()
-
-    error = refused(publish, ebs_controller, volume_id, "i-0123456789abcdef0")
-
-    assert (error.code, error.message) == ("NOT_FOUND", f'NOT_FOUND: Volume "{volume_id}" not found')
-
-
-def test_missing_volume_cannot_be_attached(ebs_controller, instances):
-    """EC2's error arrives as the driver wraps it."""
-    node_id = instances["us-east-1a"]
-
-    error = refused(publish, ebs_controller, "vol-0123456789abcdef0", node_id)
-
-    assert error.code == "INTERNAL"
-    assert error.message.startswith(
-        f'INTERNAL: Could not attach volume "vol-0123456789abcdef0" to node "{node_id}": '
-        f'could not attach volume "vol-0123456789abcdef0" to node "{node_id}": operation error EC2: AttachVolume, '
-    )
-    assert "api error InvalidVolume.NotFound" in error.message
-
-
-def test_detaching_what_is_gone_succeeds(ebs_controller, new_volume, instances):
-    """Neither a missing volume nor a missing instance is in the way of a tear-down."""
-    unpublish(ebs_controller, "vol-0123456789abcdef0", instances["us-east-1a"])
-    unpublish(ebs_controller, new_volume(), "i-0123456789abcdef0")
 
 
 def test_volume_is_made_once_and_deleted(ebs_controller, ec2):
@@ -169,13 +128,6 @@ def test_unknown_parameter_is_refused(ebs_controller):
 
     assert error.code == "INVALID_ARGUMENT"
     assert "Invalid parameter key typ for CreateVolume" in error.message
-
-
-def test_use_that_cannot_work_is_not_made(ebs_controller):
-    """The same table decides at creation."""
-    error = refused(csi_calls.create_volume, ebs_controller, "shared", SHARED_FILES, required_bytes=GIB)
-
-    assert error.message == "INVALID_ARGUMENT: Volume capabilities not supported"
 
 
 @pytest.mark.parametrize(
@@ -234,25 +186,6 @@ def test_efs_does_not_find_what_is_no_id(start):
     error = refused(validate, start("aws-efs"), "vol-0123", WRITER)
 
     assert (error.code, "Expected a file system ID" in error.message) == ("NOT_FOUND", True)
-
-
-def test_efs_attaches_nothing(start):
-    """There is no publishing controller."""
-    connection = start("aws-efs")
-
-    assert refused(publish, connection, "fs-01234567", "i-1").code == "UNIMPLEMENTED"
-    assert refused(unpublish, connection, "fs-01234567", "i-1").code == "UNIMPLEMENTED"
-
-
-def test_efs_says_what_it_does_not_play(start):
-    """Access points are made by Pulumi here, and the emulator does not pretend."""
-    connection = start("aws-efs")
-
-    error = refused(csi_calls.create_volume, connection, "ap", SHARED_FILES)
-    assert "the emulator does not emulate" in error.message
-    error = refused(services.delete_volume, connection, volume_id="fs-01234567::fsap-01234567", timeout_s=60)
-    assert "the emulator does not emulate" in error.message
-    services.delete_volume(connection, volume_id="fs-01234567", timeout_s=60)
 
 
 def test_detaching_fails_on_order(start, new_volume, instances, ec2, tmp_path):

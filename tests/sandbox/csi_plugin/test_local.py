@@ -5,9 +5,8 @@ import json
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.csi import channel, endpoint, probe, services
+from nomad_csi.csi import channel, probe, services
 from nomad_csi.csi.v1 import csi_pb2
-from nomad_csi_sandbox.csi_plugin import arguments, server
 from tests import csi_calls
 
 GIB = 1 << 30
@@ -67,21 +66,6 @@ def test_driver_says_who_it_is(start, words, name, version, stated, segments, mo
     assert channel.call(connection, csi_pb2.ProbeRequest(), timeout_s=30).HasField("ready") is stated
 
 
-def test_portworx_listens_where_its_environment_says(folder):
-    """It has no flag for its socket; the socket's folder is where its job says."""
-    path = folder / "px.sock"
-    environment = {"CSI_ENDPOINT": f"unix://{path}"}
-    words = ["--driver", "portworx", "-c", "px", "-a", "-k", "consul://127.0.0.1:8500", "--endpoint", "0.0.0.0:9015"]
-    command = arguments.read(words, environment)
-
-    with server.served(command, environment), channel.connect(endpoint.parse(str(path))) as connection:
-        made = make(connection)
-        found = probe.probe(str(path), timeout_s=30, role="monolith")
-
-    assert (found.status, found.name) == ("ready", "pxd.portworx.com")
-    assert (made.capacity_bytes, made.volume_id.isdigit()) == (GIB, True)
-
-
 @pytest.mark.parametrize(
     ("words", "fields", "capacity", "context", "topologies"),
     [
@@ -126,22 +110,6 @@ def test_uses_that_the_driver_does_not_serve_are_refused(start, words, use, text
     assert (code, text in said) == ("INVALID_ARGUMENT", True)
 
 
-@pytest.mark.parametrize(("backend", "use", "works"), [
-    ("zfs-generic-nfs", SHARED, True), ("zfs-generic-nfs", BLOCK, False),
-    ("zfs-generic-iscsi", SHARED, False), ("zfs-generic-iscsi", BLOCK, True),
-])  # fmt: skip
-def test_democratic_serves_what_its_backend_can(democratic, backend, use, works):
-    """A dataset is a file system, a zvol a device."""
-    connection = democratic(backend)
-    made = make(connection)
-
-    found = services.validate_volume_capabilities(
-        connection, volume_id=made.volume_id, capabilities=[use], timeout_s=30
-    )
-
-    assert (made.volume_id, found.confirmed) == ("v", works)
-
-
 @pytest.mark.parametrize(
     ("words", "volume_id", "known"),
     [
@@ -162,16 +130,6 @@ def test_storage_of_others_is_known_by_its_id(start, words, volume_id, known):
         assert services.validate_volume_capabilities(connection, **ask).confirmed
     else:
         assert refused(services.validate_volume_capabilities, connection, **ask)[0] == "NOT_FOUND"
-
-
-def test_calls_that_a_driver_has_not_are_unimplemented(start):
-    """Portworx and NFS attach nothing; NFS lists no snapshots."""
-    connection = start("csi-driver-nfs", "--nodeid=n")
-
-    publish = refused(csi_calls.call, connection, "ControllerPublishVolume", WRITER, volume_id="v", node_id="n")
-
-    assert publish[0] == "UNIMPLEMENTED"
-    assert refused(services.list_snapshots, connection, timeout_s=30)[0] == "UNIMPLEMENTED"
 
 
 def test_disk_is_attached_to_one_node(start):
@@ -201,15 +159,6 @@ def test_context_that_is_missing_shows_on_the_node(start, folder, words, context
     code, said = refused(csi_calls.call, start(*words), "NodePublishVolume", WRITER, **asked)
 
     assert (code, said.endswith(text)) == ("INVALID_ARGUMENT", True)
-
-
-def test_democratic_without_its_context_does_not_stage(democratic, folder):
-    """The sentence that operators ask about."""
-    asked = {"volume_id": "data", "staging_target_path": str(folder / "s")}
-
-    code, said = refused(csi_calls.call, democratic("zfs-generic-nfs"), "NodeStageVolume", WRITER, **asked)
-
-    assert (code, said.endswith("unknown/unsupported node_attach_driver: undefined")) == ("INVALID_ARGUMENT", True)
 
 
 def test_volume_is_staged_then_published_then_measured(hostpath, folder):

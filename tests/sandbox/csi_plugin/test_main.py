@@ -56,19 +56,6 @@ def test_process_ends_cleanly_and_takes_its_socket_along(run, folder, number):
     assert "emulator of ebs.csi.aws.com v1.64.0 (controller): listening on" in log
 
 
-def test_hung_call_does_not_hold_the_process(run, folder, tmp_path):
-    """A plugin told to hang still ends when it is told to end."""
-    path, faults = folder / "csi.sock", tmp_path / "faults.json"
-    faults.write_text('{"probe": "hang"}')
-    process = run("--driver=aws-efs", f"--endpoint={path}", NOMAD_CSI_SANDBOX_FAULT_FILE=str(faults))
-    wait_for(path, process)
-
-    process.terminate()
-
-    process.communicate(timeout=60)
-    assert process.returncode == 0
-
-
 def test_socket_of_a_killed_run_is_replaced(run, folder):
     """A restart in place finds the old socket file and goes on, as the drivers do."""
     path = folder / "csi.sock"
@@ -79,15 +66,3 @@ def test_socket_of_a_killed_run_is_replaced(run, folder):
 
     wait_for(path, process)
     assert probe.probe(str(path), timeout_s=60).ready
-
-
-def test_file_in_the_way_is_not_touched(run, folder):
-    """What is no socket is somebody's data."""
-    path = folder / "csi.sock"
-    path.write_text("precious")
-    process = run("--driver=aws-efs", f"--endpoint=unix://{path}")
-
-    _, log = process.communicate(timeout=60)
-
-    assert (process.returncode, path.read_text()) == (1, "precious")
-    assert "exists and is no socket; it is not touched" in log

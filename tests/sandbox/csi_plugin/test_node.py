@@ -49,12 +49,6 @@ def test_ebs_node_reports_three_keys_and_26_volumes(start, instances):
     }
 
 
-@pytest.mark.parametrize(("flag", "limit"), [("--volume-attach-limit=5", 5), ("--reserved-volume-attachments=3", 24)])
-def test_ebs_limit_follows_its_flags(start, flag, limit):
-    """Both ways to set it."""
-    assert csi_calls.call(start("aws-ebs", "node", flag), "NodeGetInfo").max_volumes_per_node == limit
-
-
 def test_efs_node_reports_one_key_and_no_limit(start, instances):
     """Any number of file systems fits, unless a flag says otherwise."""
     found = csi_calls.call(start("aws-efs"), "NodeGetInfo")
@@ -79,17 +73,6 @@ def test_ebs_volume_is_staged_published_and_undone(start, tmp_path):
         staged = str(tmp_path / "staging/v")
         csi_calls.call(connection, "NodeUnstageVolume", volume_id="vol-1", staging_target_path=staged)
     assert not (tmp_path / "target/v").exists()
-
-
-def test_block_volume_is_published_as_a_file(start, tmp_path):
-    """The driver binds a device to a file."""
-    connection = start("aws-ebs", "node")
-
-    publish(connection, ebs(BLOCK), tmp_path / "target/v")
-
-    assert (tmp_path / "target/v").is_file()
-    unpublish(connection, tmp_path / "target/v")
-    assert list((tmp_path / "target").iterdir()) == []
 
 
 @pytest.mark.parametrize("kind", ["folder", "file"])
@@ -130,22 +113,6 @@ def test_ebs_staging_is_refused_with_the_drivers_words(start, tmp_path, volume, 
     """Each check of the driver is there."""
     assert refused(stage, start("aws-ebs", "node"), volume, tmp_path / "v") == f"INVALID_ARGUMENT: {message}"
     assert not (tmp_path / "v").exists()
-
-
-def test_ebs_publishing_wants_a_staged_volume(start, tmp_path):
-    """Without a staging path there is nothing to bind."""
-    connection = start("aws-ebs", "node")
-
-    assert refused(publish, connection, ebs(), tmp_path / "v", "") == "INVALID_ARGUMENT: Staging target not provided"
-
-
-def test_target_that_cannot_be_made_is_an_error(start, tmp_path):
-    """A file in the way is told."""
-    (tmp_path / "file").touch()
-
-    message = refused(publish, start("aws-efs"), efs(), tmp_path / "file/v")
-
-    assert message.startswith("INTERNAL: Could not create dir")
 
 
 def test_efs_is_published_without_staging(start, tmp_path):

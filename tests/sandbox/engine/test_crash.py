@@ -6,19 +6,6 @@ import signal
 WAIT = {"kind": "wait", "seconds": 600}
 
 
-def test_provider_that_dies_is_named(yard):
-    """With the real engine's words; the create is no pending operation."""
-    yard.program('toy.Thing("one")')
-    yard.fault(Create_one={"kind": "die"})
-
-    result = yard.run("up", "--skip-preview")
-
-    [message] = result.messages()
-    assert message.startswith("Detected that ")
-    assert "pulumi-resource-toy exited prematurely." in message
-    assert "pending_operations" not in yard.deployment
-
-
 def test_kill_during_a_create_is_named_at_the_next_run(yard):
     """After SIGKILL the state is whole, the create is pending, the provider is gone; a refresh can clear it."""
     yard.program('one = toy.Thing("one"); toy.Thing("slow", value=one.serial)')
@@ -58,23 +45,6 @@ def test_first_interrupt_cancels_and_saves(yard):
     assert "error: update failed" in text
     assert yard.names() == ["one"]
     assert "pending_operations" not in yard.deployment
-
-
-def test_interrupt_of_a_preview_keeps_the_update_from_beginning(yard):
-    """The signal reaches the preview, which is a process of its own."""
-    yard.program('toy.Thing("one")')
-    yard.up()
-    yard.fault(Diff_one=WAIT)
-    yard.forget_calls()
-    process = yard.start("up")
-    yard.wait_for(lambda: yard.calls("Diff"))
-
-    process.send_signal(signal.SIGINT)
-    text, _ = process.communicate(timeout=30)
-
-    assert process.returncode == 1
-    assert "preview canceled" in text
-    assert "Updating" not in text
 
 
 def test_second_interrupt_ends_a_run_that_does_not_listen(yard):

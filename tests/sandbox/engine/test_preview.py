@@ -15,13 +15,6 @@ def test_preview_shows_unknowns_and_changes_nothing(yard):
     assert not yard.state_file.exists()
 
 
-def test_preview_knows_an_id_that_the_provider_tells(yard):
-    """An id that is known in advance is known to the program."""
-    yard.program('pulumi.export("id", toy.Thing("one", knownId=True).id)')
-
-    assert yard.run("preview").outputs == {"id": "thing-one-known"}
-
-
 def test_up_previews_first_and_stops_where_the_preview_fails(yard):
     """An error that a preview sees keeps everything else from being made."""
     yard.program('toy.Thing("good"); toy.Thing("bad", value="refuse")')

@@ -17,23 +17,6 @@ def test_refused_invoke_is_an_exception_in_the_program(yard):
     assert "nomad_csi_sandbox" not in message
 
 
-def test_program_reads_its_own_stored_outputs(yard):
-    """By URN, with type and outputs, as the real engine answers; nothing before the first run."""
-    yard.program(
-        """
-        found = pulumi.runtime.invoke("pulumi:pulumi:readStackResourceOutputs", {"stackName": "dev"}).value
-        pulumi.export("found", {urn.split("::")[3]: entry for urn, entry in found["outputs"].items() if "Thing" in urn})
-        toy.Thing("one", value="v")
-        """
-    )
-    first = yard.up()
-    second = yard.up()
-
-    assert first.outputs == {"found": {}}
-    outputs = {"echo": "v", "serial": 1, "value": "v"}
-    assert second.outputs == {"found": {"one": {"type": "toy:index:Thing", "outputs": outputs}}}
-
-
 @pytest.mark.parametrize(
     ("line", "words"),
     [
@@ -68,57 +51,12 @@ def test_logged_error_and_exit_code_show_the_error_only(yard):
     assert "Traceback" not in result.text
 
 
-def test_run_error_shows_its_message_only(yard):
-    """Without a traceback."""
-    yard.program('raise pulumi.RunError("no such thing")')
-
-    assert yard.run("preview").messages() == ["no such thing"]
-
-
-def test_provider_configuration_is_refused_in_the_providers_words(yard):
-    """At the provider that it is about."""
-    yard.program('toy.Toy("own", prefix="refuse")')
-
-    assert yard.run("preview").messages() == ["prefix: expected another word"]
-
-
-def test_missing_plugin_is_named(yard):
-    """With where it was looked for."""
-    yard.program('pulumi.CustomResource("other:index:Thing", "one", {})')
-
-    [message] = yard.run("preview").messages()
-
-    assert message == "no resource plugin 'pulumi-resource-other' found in the workspace or on your $PATH"
-
-
-def test_messages_of_a_provider_are_shown_at_their_resource(yard):
-    """What stays is repeated under Diagnostics, what is ephemeral is not."""
-    yard.program('toy.Thing("one", say="made with care", whisper="0/3 healthy")')
-
-    result = yard.up()
-
-    assert " +  toy:index:Thing one creating (0s) 0/3 healthy\n" in result.text
-    assert "Diagnostics:\n  toy:index:Thing (one):\n    made with care\n" in result.text
-    assert result.text.count("0/3 healthy") == 1
-
-
 def test_independent_things_are_made_side_by_side(yard):
     """No create ends before all have begun, and yet all end."""
     yard.program('[toy.Thing(f"t{number}") for number in range(6)]')
     yard.fault(**{f"Create_t{number}": {"kind": "meet", "count": 6} for number in range(6)})
 
     assert yard.up().counts == {"create": 7}
-
-
-def test_parallel_one_makes_one_after_the_other(yard):
-    """No create begins before the one before has ended."""
-    yard.program('[toy.Thing(f"t{number}") for number in range(3)]')
-    yard.fault(**{f"Create_t{number}": {"kind": "wait", "seconds": 0.1} for number in range(3)})
-
-    yard.up("--parallel", "1")
-
-    methods = [call["method"] for call in yard.calls() if call["method"] in ("Create", "Made")]
-    assert methods == ["Create", "Made"] * 3
 
 
 def test_attached_provider_serves_without_being_started(yard):

@@ -52,15 +52,6 @@ def test_state_of_the_real_engine_is_refused(tmp_path):
         state.read(path)
 
 
-def test_broken_state_is_refused_and_left_alone(tmp_path):
-    """Nothing is made of half a file."""
-    path = tmp_path / "state.json"
-    path.write_text('{"version": 3', encoding="utf-8")
-
-    with pytest.raises(errors.SpecError, match="expected JSON in the shape of `pulumi stack export`"):
-        state.read(path)
-
-
 def test_lock_names_its_holder(tmp_path):
     """A second holder is refused, the lock is free after the block."""
     path = tmp_path / "state.json"
@@ -73,22 +64,3 @@ def test_lock_names_its_holder(tmp_path):
         pass
     with state.locked(path):
         pass
-
-
-def test_state_that_cannot_be_written_is_told_once_and_stays(yard):
-    """The disk is full, or has no room for one more open file: no traceback, and the next run goes on."""
-    yard.program('toy.Thing("one")')
-    yard.up()
-    before = yard.state_file.read_text(encoding="utf-8")
-    draft = yard.state_file.with_name("state.json.new")
-    draft.mkdir()  # nothing can be written in its place, by any user
-    yard.program('toy.Thing("one"); toy.Thing("two"); toy.Thing("three")')
-
-    result = yard.run("up", "--skip-preview")
-
-    assert result.code == 1
-    assert result.text.count(f"error: {yard.state_file.resolve()} cannot be written: Is a directory") == 2
-    assert "Traceback" not in result.text
-    assert yard.state_file.read_text(encoding="utf-8") == before
-    draft.rmdir()
-    assert sorted(name for _, name in yard.up().ops()) == ["three", "two"]

@@ -67,11 +67,6 @@ def test_meta_data_is_answered_with_and_without_a_slash(client, token, path, tex
     assert (reply.status_code, reply.text) == (200, text)
 
 
-def test_instance_outside_of_an_outpost_has_no_outpost_arn(client, token):
-    """The answer that drivers take for "not on an Outpost"."""
-    assert client.get("/latest/meta-data/outpost-arn", headers=token).status_code == 404
-
-
 def test_no_credentials_are_handed_out(client, token):
     """Whoever needs keys gets them elsewhere."""
     assert client.get("/latest/meta-data/iam/security-credentials/", headers=token).status_code == 404
@@ -91,16 +86,3 @@ def test_token_expires(client, clock, token):
     clock.now += 0.1
 
     assert (before, client.get(path, headers=token).status_code) == (200, 401)
-
-
-@pytest.mark.parametrize("ttl", ["", "0", "21601", "-1", "an hour"])
-def test_token_of_a_wrong_length_of_life_is_refused(client, ttl):
-    """One second to six hours."""
-    assert client.put("/latest/api/token", headers={app.TTL_HEADER: ttl}).status_code == 400
-
-
-def test_token_is_not_given_to_a_proxy(client):
-    """What was forwarded does not come from the instance itself."""
-    headers = {app.TTL_HEADER: "60", "X-Forwarded-For": "10.0.0.1"}
-
-    assert client.put("/latest/api/token", headers=headers).status_code == 403

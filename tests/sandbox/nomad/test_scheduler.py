@@ -25,13 +25,6 @@ def decide(two_nodes):
     return decide_it
 
 
-def test_system_job_runs_on_every_node(decide, job, two_nodes):
-    """One allocation for each eligible node."""
-    found = decide(job("j", kind="system"))
-
-    assert [place.node_id for place in found.place] == [node["ID"] for node in two_nodes]
-
-
 def test_distinct_hosts_leaves_the_rest_unplaced(decide, job):
     """Three instances on two nodes: two are placed, one waits and says why."""
     constraint = 'count = 3\n constraint {\n operator = "distinct_hosts"\n value = "true"\n}'
@@ -40,13 +33,6 @@ def test_distinct_hosts_leaves_the_rest_unplaced(decide, job):
 
     assert (len({place.node_id for place in found.place}), found.queued) == (2, 1)
     assert found.failure["ConstraintFiltered"] == {"distinct_hosts": 2}
-
-
-def test_instances_without_constraint_share_nodes(decide, job):
-    """Three instances on two nodes are all placed."""
-    found = decide(job("j", group="count = 3"))
-
-    assert (len(found.place), found.queued) == (3, 0)
 
 
 @pytest.mark.parametrize(
@@ -63,13 +49,6 @@ def test_constraint_filters_nodes(decide, job, attribute, value, placed):
     constraint = f'constraint {{\n attribute = "{attribute}"\n value = "{value}"\n}}'
 
     assert len(decide(job("j", kind="system", group=constraint)).place) == placed
-
-
-def test_other_datacenter_has_no_nodes(decide, job):
-    """A job for a datacenter without nodes fails with nothing evaluated."""
-    found = decide(job("j").replace('type = "service"', 'datacenters = ["elsewhere"]'))
-
-    assert (found.place, found.failure["NodesEvaluated"]) == ([], 0)
 
 
 def test_volume_problem_is_named_for_each_node(decide, job):

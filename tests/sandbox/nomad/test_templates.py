@@ -48,17 +48,6 @@ def test_action_that_is_not_played_is_refused_by_name(text):
         render(text)
 
 
-def test_block_without_an_end_is_refused():
-    """A template that was cut shows."""
-    with pytest.raises(template_text.UnplayedError, match="has no end"):
-        render('{{ with nomadVar "nomad/jobs/j" }}')
-
-
-def test_environment_is_read_line_by_line():
-    """Quoted values lose their quotes, comments and empty lines are nothing."""
-    assert template_text.environment_of('# ours\n\nA="x y"\nB=plain=1\n') == {"A": "x y", "B": "plain=1"}
-
-
 def test_what_the_product_renders_is_played():
     """Its own templates, with and without a missing item."""
     source = spec.CredentialsSpec(nomad_variable="nomad/jobs/j")
@@ -71,18 +60,6 @@ def test_what_the_product_renders_is_played():
     assert template_text.environment_of(render(lines)) == {"TOKEN": ITEMS["token"]}
     with pytest.raises(template_text.MissingError, match="nomad/jobs/j/missing/token"):
         render(text, {"nomad/jobs/j": {"user": "me"}})
-
-
-def test_task_that_waits_for_a_variable_can_be_stopped(api, job):
-    """It never ran, and is gone."""
-    missing = 'template {\n destination = "local/x"\n data = "{{ with nomadVar \\"a/b\\" }}{{ end }}"\n}'
-    api.run(job("reader", task=missing))
-    api.until_status("reader", "pending")
-
-    api.call("DELETE", "/v1/job/reader")
-
-    [alloc] = api.until(lambda: api.allocs("reader"), lambda found: found[0]["ClientStatus"] != "pending")
-    assert alloc["ClientStatus"] == "complete"
 
 
 def test_template_may_not_leave_the_allocation(api, job):

@@ -28,13 +28,6 @@ def test_mounts_below_a_folder_come_in_the_order_in_which_they_can_go():
     ]
 
 
-def test_folder_without_mounts_is_no_error(tmp_path):
-    """The table of the machine itself is read."""
-    mounts.unmount_below(tmp_path)
-
-    assert mounts.below(tmp_path) == []
-
-
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can mount")
 def test_mount_in_use_is_detached(tmp_path):
     """A process that still works in it, such as a shell, does not keep the sandbox from being removed."""

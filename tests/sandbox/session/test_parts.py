@@ -62,19 +62,3 @@ def test_rejects_a_real_part_that_is_not_at_hand(on_path, wanted, message):
 
     with pytest.raises(errors.RefusedError, match=message):
         parts.decide(**wanted)
-
-
-@pytest.mark.parametrize("engine", ["real", "emulator"])
-@pytest.mark.parametrize("nomad", ["real", "emulator"])
-def test_each_part_is_described(engine, nomad):
-    """Every combination has a line for each part that says what it is."""
-    decided = {"engine": engine, "nomad": nomad, "aws": "moto", "plugins": "emulator"}
-
-    lines = parts.describe(decided).splitlines()
-
-    assert [line.split()[:2] for line in lines[1:]] == [
-        ["engine", engine],
-        ["nomad", nomad],
-        ["aws", "moto"],
-        ["plugins", "emulator"],
-    ]

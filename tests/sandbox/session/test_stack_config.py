@@ -67,20 +67,6 @@ def test_task_drivers_without_a_data_directory_get_that_of_the_sandbox():
     assert document == before
 
 
-@pytest.mark.parametrize("document", [None, "text", {}, {"config": []}, {"config": {"nomad-csi:storage": "text"}}])
-def test_what_is_not_a_spec_stays_as_it_is(document):
-    """Reading the spec reports it; here it is no error."""
-    assert stack_config.fit(document, 1, "/d") == (document, ())
-
-
-def test_config_that_fits_keeps_its_text(place):
-    """Without a limit nothing is written anew but the first line."""
-    lowered = stack_config.write(place, None, "/d")
-
-    assert lowered == ()
-    assert place.engine_config.read_text() == stack_config.HEAD + TEXT
-
-
 def test_salt_of_the_engine_is_kept(place):
     """What Pulumi writes about its secrets stays when the project's config changes; the project's file gets none."""
     stack_config.write(place, 1, "/d")

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import uuid
 
 from nomad_csi.nomad import sandbox_mark
 from nomad_csi_sandbox.session import environment, folder
@@ -12,23 +11,6 @@ CERTIFICATES = {
     "NOMAD_CLIENT_CERT": "client_cert.pem",
     "NOMAD_CLIENT_KEY": "client_key.pem",
 }
-
-
-def test_token_is_random_and_made_once(tmp_path):
-    """A UUID, as Nomad's own bootstrap takes it; two sandboxes have two."""
-    tokens = []
-    for name in ("a", "b"):
-        (tmp_path / name).mkdir()
-        place = folder.Folder(tmp_path / name)
-        place.make()
-        assert place.token == ""
-        place.make_token()
-        tokens.append(place.token)
-        place.make_token()
-        assert place.token == tokens[-1]
-
-    assert len(set(tokens)) == 2
-    assert [str(uuid.UUID(token)) for token in tokens] == tokens
 
 
 def test_only_its_owner_reads_it(tmp_path):

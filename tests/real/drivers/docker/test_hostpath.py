@@ -93,14 +93,6 @@ def test_mounts_of_the_container_reach_their_users(stack, create, task_driver):
     assert (outcome.status, outcome.left_behind, outcome.task_driver) == ("verified", (), task_driver)
 
 
-def test_doctor_has_nothing_to_say(stack):
-    """Privileges, folders and mounts are as they must be."""
-    found = doctor.examine(stack.agent.client, stack.plan(), asks_aws=False)
-
-    assert [item for item in found.findings if item.severity == "error"] == []
-    assert [item.check for item in found.unchecked if "mount" in item.check] == []
-
-
 @dataclass
 class Attempt:
     """A job that was run on an agent, and what is said of it."""
@@ -147,24 +139,6 @@ def is_healthy(client, _job_id):
 
 
 BARE = ("privileged = true", "")
-
-
-def test_client_without_privileges_is_named(docker_agent, attempt):
-    """Before anything runs by the doctor, afterwards by Nomad's own words."""
-    with docker_agent("shared", allow_privileged=False) as agent:
-        tried = attempt(agent, has_failed)
-
-        assert "Docker privileged mode is disabled on this Nomad agent" in tried.explained()
-        assert tried.advised() == {"privileged-refused"}
-
-
-def test_client_without_folders_is_named(docker_agent, attempt, folder):
-    """The folder of the volumes is the client's own, which Docker may not give by default."""
-    with docker_agent("shared", volumes={"enabled": False}) as agent:
-        tried = attempt(agent, has_failed, state_dir=str(folder))
-
-        assert "volumes are not enabled; cannot mount host path" in tried.explained()
-        assert tried.advised() == {"folders-refused"}
 
 
 def test_mount_that_is_not_shared_is_named(docker_agent, attempt, folder):

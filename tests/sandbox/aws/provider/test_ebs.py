@@ -2,12 +2,8 @@
 
 import grpc
 import pytest
-from pulumi.runtime.proto import provider_pb2
 
 from nomad_csi_sandbox.aws.provider.table import ebs
-
-TOKEN = "aws:ebs/volume:Volume"
-NO_CHANGE = provider_pb2.DiffResponse.DIFF_NONE
 
 
 def test_volume_is_created_as_asked_with_the_outputs_of_the_real_provider(volume):
@@ -85,31 +81,6 @@ def test_refresh_shows_what_was_changed_by_hand(engine, volume, by_hand):
     assert (updated.outputs["size"], updated.outputs["tags"]) == (40, {"ebs.csi.aws.com/cluster": "true"})
 
 
-def test_import_says_only_what_the_volume_has(engine, volume):
-    """Without inputs, a read gives no empty values and nothing that only AWS decides."""
-    imported = engine.import_(TOKEN, volume.id)
-
-    assert imported.inputs == {
-        "availabilityZone": "us-east-1a",
-        "encrypted": True,
-        "iops": 3000,
-        "kmsKeyId": volume.outputs["kmsKeyId"],
-        "region": "us-east-1",
-        "size": 10,
-        "tags": {"ebs.csi.aws.com/cluster": "true"},
-        "tagsAll": {"ebs.csi.aws.com/cluster": "true", "team": "storage"},
-        "throughput": 125,
-        "type": "gp3",
-    }
-    news = {"availabilityZone": "us-east-1a", "size": 10, "type": "gp3", "tags": {"ebs.csi.aws.com/cluster": "true"}}
-    assert engine.diff(imported, news).changes == NO_CHANGE
-
-
-def test_import_of_a_volume_that_does_not_exist(engine):
-    """An engine is told that there is nothing to import."""
-    assert engine.import_(TOKEN, "vol-0aaaaaaaaaaaaaaaa") is None
-
-
 def test_attached_volume_is_not_deleted(engine, volume, by_hand):
     """EC2's own refusal reaches the operator in the words of the real provider."""
     ec2 = by_hand("ec2")
@@ -151,14 +122,6 @@ def test_rejects_the_fifth_modification_of_a_day(engine, volume, by_hand):
         engine.update(made, volume.program | {"size": 15})
 
     assert by_hand("ec2").describe_volumes(VolumeIds=[volume.id])["Volumes"][0]["Size"] == 14
-
-
-def test_rejects_an_unknown_zone(engine, unique):
-    """EC2 makes no volume in a zone that does not exist; moto would."""
-    with pytest.raises(grpc.RpcError) as refused:
-        engine.create(TOKEN, unique, {"availabilityZone": "us-east-1q", "size": 1})
-
-    assert refused.value.details().endswith("api error InvalidZone.NotFound: The zone 'us-east-1q' does not exist.")
 
 
 @pytest.mark.parametrize(("size_gib", "iops"), [(1, 100), (100, 300), (16_384, 16_000)])

@@ -2,12 +2,10 @@
 
 import grpc
 import pytest
-from pulumi.runtime.proto import provider_pb2
 
 from nomad_csi_sandbox.aws.provider import rows
 
 TOKEN = "aws:efs/fileSystem:FileSystem"
-NO_CHANGE = provider_pb2.DiffResponse.DIFF_NONE
 
 
 @pytest.fixture
@@ -50,30 +48,6 @@ def test_file_system_has_the_outputs_of_the_real_provider(file_system, unique):
         "tagsAll": {"Name": "shared", "team": "storage"},
         "throughputMode": "elastic",
     }
-
-
-def test_lifecycle_and_tags_change_in_place(engine, file_system):
-    """Policies and tags change without a new file system; a refresh sees no drift."""
-    policies = [{"transitionToIa": "AFTER_7_DAYS"}, {"transitionToPrimaryStorageClass": "AFTER_1_ACCESS"}]
-    news = file_system.program | {"lifecyclePolicies": policies, "tags": {"a": "b"}}
-
-    diff = engine.diff(file_system, news)
-    updated = engine.update(file_system, news)
-
-    assert (sorted(diff.diffs), list(diff.replaces)) == (["lifecyclePolicies", "tags"], [])
-    assert (updated.outputs["lifecyclePolicies"], updated.outputs["tags"]) == (policies, {"a": "b"})
-    assert engine.refresh(updated).inputs == updated.inputs
-
-
-def test_order_of_lifecycle_policies_does_not_matter(engine, unique):
-    """EFS keeps no order."""
-    policies = [{"transitionToIa": "AFTER_7_DAYS"}, {"transitionToArchive": "AFTER_90_DAYS"}]
-    made = engine.create(TOKEN, unique, {"lifecyclePolicies": policies})
-
-    diff = engine.diff(made, made.program | {"lifecyclePolicies": policies[::-1]})
-    engine.delete(made)
-
-    assert diff.changes == NO_CHANGE
 
 
 def test_what_moto_lacks_is_said(engine, file_system):

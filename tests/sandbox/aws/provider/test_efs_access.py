@@ -4,13 +4,11 @@ import json
 
 import grpc
 import pytest
-from pulumi.runtime.proto import provider_pb2
 
 FILE_SYSTEM = "aws:efs/fileSystem:FileSystem"
 MOUNT_TARGET = "aws:efs/mountTarget:MountTarget"
 ACCESS_POINT = "aws:efs/accessPoint:AccessPoint"
 GROUP = "aws:ec2/securityGroup:SecurityGroup"
-NO_CHANGE = provider_pb2.DiffResponse.DIFF_NONE
 
 
 @pytest.fixture
@@ -70,20 +68,6 @@ def test_mount_target_has_the_outputs_of_the_real_provider(mount_target, file_sy
     }
 
 
-def test_mount_target_changes_groups_in_place(engine, mount_target, unique):
-    """Security groups change without a new mount target; their order does not matter."""
-    second = engine.create(GROUP, f"{unique}-second", {})
-    news = mount_target.program | {"securityGroups": [second.id, *mount_target.inputs["securityGroups"]]}
-
-    updated = engine.update(mount_target, news)
-    turned = engine.diff(updated, news | {"securityGroups": news["securityGroups"][::-1]})
-
-    engine.update(updated, mount_target.program)
-    engine.delete(second)
-    assert updated.outputs["securityGroups"] == news["securityGroups"]
-    assert turned.changes == NO_CHANGE
-
-
 def test_rejects_a_second_mount_target_in_a_zone(engine, mount_target, unique):
     """An emulator adopts nothing: EFS's refusal is shown."""
     with pytest.raises(grpc.RpcError) as refused:
@@ -120,24 +104,6 @@ def test_access_point_has_the_outputs_of_the_real_provider(access_point, file_sy
         "tags": {},
         "tagsAll": {"team": "storage"},
     }
-
-
-def test_access_point_changes_only_tags_in_place(engine, access_point):
-    """User and root directory are for life; tags are not."""
-    tagged = engine.update(access_point, access_point.program | {"tags": {"a": "b"}})
-
-    other_user = engine.diff(tagged, tagged.program | {"posixUser": {"gid": 1, "uid": 1}})
-    no_user = engine.diff(tagged, {name: value for name, value in tagged.program.items() if name != "posixUser"})
-
-    assert tagged.outputs["tags"] == {"a": "b"}
-    assert (list(other_user.replaces), list(no_user.replaces)) == (["posixUser"], ["posixUser"])
-    assert engine.refresh(tagged).inputs == tagged.inputs
-
-
-def test_rejects_an_access_point_on_a_file_system_that_does_not_exist(engine, unique):
-    """EFS refuses it; moto would not."""
-    with pytest.raises(grpc.RpcError, match="FileSystemNotFound"):
-        engine.create(ACCESS_POINT, unique, {"fileSystemId": "fs-0aaaaaaaaaaaaaaaa"})
 
 
 POLICY = "aws:efs/fileSystemPolicy:FileSystemPolicy"

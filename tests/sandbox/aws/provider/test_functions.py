@@ -4,22 +4,6 @@ import grpc
 import pytest
 
 
-def test_caller_identity(engine):
-    """The account is moto's."""
-    identity = engine.invoke("aws:index/getCallerIdentity:getCallerIdentity")
-
-    assert (identity["accountId"], identity["id"]) == ("123456789012", "123456789012")
-    assert identity["arn"].startswith("arn:aws:sts::123456789012:")
-
-
-def test_region(engine):
-    """The region is the configured one, unless another is asked for."""
-    assert engine.invoke("aws:index/getRegion:getRegion")["region"] == "us-east-1"
-    assert engine.invoke("aws:index/getRegion:getRegion", region="eu-west-1")["endpoint"] == (
-        "ec2.eu-west-1.amazonaws.com"
-    )
-
-
 @pytest.mark.parametrize(
     ("region", "partition"), [("us-east-1", "aws"), ("cn-north-1", "aws-cn"), ("us-gov-west-1", "aws-us-gov")]
 )
@@ -51,16 +35,6 @@ def test_subnet_by_zone_and_by_id(engine):
         "tags": {},
     }
     assert by_id["arn"] == f"arn:aws:ec2:us-east-1:123456789012:subnet/{by_id['id']}"
-
-
-def test_vpc_by_default_and_by_id(engine):
-    """The default VPC is the same when asked for by its id."""
-    default = engine.invoke("aws:ec2/getVpc:getVpc", default=True)
-    by_id = engine.invoke("aws:ec2/getVpc:getVpc", id=default["id"])
-
-    assert by_id == default
-    assert (default["cidrBlock"], default["enableDnsSupport"]) == ("172.31.0.0/16", True)
-    assert default["mainRouteTableId"].startswith("rtb-")
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,10 @@ from google.protobuf import empty_pb2
 from pulumi.runtime.proto import plugin_pb2, provider_pb2
 
 from nomad_csi.provider import wire
-from nomad_csi_sandbox.aws.provider import clients, rows
+from nomad_csi_sandbox.aws.provider import rows
 
 VOLUME = "aws:ebs/volume:Volume"
 FILE_SYSTEM = "aws:efs/fileSystem:FileSystem"
-POLICY = "aws:iam/policy:Policy"
 CREDENTIALS = {"AWS_ACCESS_KEY_ID": "sandbox", "AWS_SECRET_ACCESS_KEY": "sandbox"}
 
 
@@ -36,30 +35,6 @@ def test_rejects_missing_credentials(attach, endpoint_url, missing):
     assert reason.startswith("No valid credential sources found. Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
 
 
-def test_credentials_may_be_arguments_of_the_provider(attach, endpoint_url):
-    """A program may pass keys to the provider instead."""
-    engine = attach(endpoint_url, {})
-
-    assert engine.configure(region="us-east-1", accessKey="a", secretKey="b") == []
-    assert engine.invoke("aws:index/getRegion:getRegion")["region"] == "us-east-1"
-
-
-def test_clients_are_kept_until_the_credentials_change(attach, endpoint_url, monkeypatch):
-    """An operation that begins makes no new ones: each costs a third of a second of reading AWS's descriptions."""
-    made = []
-    client = clients.Pool.client
-    monkeypatch.setattr(clients.Pool, "client", lambda pool, *which: (made.append(id(pool)), client(pool, *which))[1])
-    engine = attach(endpoint_url, {})
-
-    for key in ("a", "a", "b"):
-        engine.configure(region="us-east-1", accessKey=key, secretKey="b")
-        engine.invoke("aws:index/getCallerIdentity:getCallerIdentity")
-
-    first, *others = made
-    assert set(others) - {first} != set()
-    assert made.count(first) == 1
-
-
 def test_region_comes_from_the_environment_or_is_missing(attach, endpoint_url):
     """AWS_REGION is enough; without any region the configuration fails."""
     with_region = attach(endpoint_url, {**CREDENTIALS, "AWS_REGION": "eu-west-1"})
@@ -70,13 +45,6 @@ def test_region_comes_from_the_environment_or_is_missing(attach, endpoint_url):
     assert without.configure() == [
         "Missing region information. Set it with `pulumi config set aws:region us-east-1` or as AWS_REGION"
     ]
-
-
-def test_unknown_tags_make_all_tags_unknown(engine):
-    """What is not known yet is passed on as such."""
-    checked = engine.check(VOLUME, "data", {"availabilityZone": "us-east-1a", "tags": {"a": wire.UNKNOWN}})
-
-    assert wire.load(checked.inputs)[0]["tagsAll"] == wire.UNKNOWN
 
 
 def test_rejects_missing_and_unknown_inputs(engine):
@@ -101,22 +69,6 @@ def test_rejects_unknown_type(engine):
     )
 
 
-def test_generated_name_changes_only_with_the_object(engine, document):
-    """Without a recorded generated name, a new one is made; a recorded one is kept; a written one is no generated one."""
-    news = {"policy": document("ec2:AttachVolume")}
-    first = engine.check(POLICY, "data", news)
-    by_hand = engine.check(POLICY, "data", news | {"name": "written"})
-
-    kept = engine.check(POLICY, "data", news, first.inputs)
-    fresh = engine.check(POLICY, "data", news)
-    after_written = engine.check(POLICY, "data", news, by_hand.inputs)
-
-    names = [reply.inputs.fields["name"].string_value for reply in (first, kept, fresh, after_written)]
-    assert names[0] == names[1]
-    assert len({names[0], names[2], names[3], "written"}) == 4
-    assert "__defaults" not in by_hand.inputs.fields
-
-
 def test_secrets_stay_secret(engine, unique):
     """A secret input is a secret output, and so are all the tags when the tags are."""
     news = wire.dump({"availabilityZone": "us-east-1a", "size": 1, "tags": {"a": "b"}}, ["tags"])
@@ -129,20 +81,6 @@ def test_secrets_stay_secret(engine, unique):
 
     assert wire.load(checked.inputs)[1] == {"tags", "tagsAll"}
     assert wire.load(made.properties)[1] == {"tags", "tagsAll"}
-
-
-def test_ignored_changes_are_no_difference(engine, unique):
-    """What the program says to ignore is not compared."""
-    made = engine.create(VOLUME, unique, {"availabilityZone": "us-east-1a", "size": 1, "type": "gp3"})
-    news = engine.check(VOLUME, unique, made.program | {"size": 2}).inputs
-    request = provider_pb2.DiffRequest(
-        urn=f"urn:pulumi:dev::tests::{VOLUME}::{unique}", old_inputs=made.raw_inputs, news=news, ignoreChanges=["size"]
-    )
-
-    diff = engine.stub.Diff(request, timeout=30)
-    engine.delete(made)
-
-    assert diff.changes == provider_pb2.DiffResponse.DIFF_NONE
 
 
 def test_configuration_that_changed(engine):

@@ -61,17 +61,6 @@ def test_kept_by_number_does_not_become_kept_by_age(engine, policy):
         engine.update(policy, policy_inputs(interval=7, intervalUnit="DAYS"))
 
 
-def test_plan_changes_in_place(engine, plan, by_hand):
-    """Another time to keep copies is an update of the plan, which moto alone does not know."""
-    vault = plan.inputs["rules"][0]["targetVaultName"]
-    assert engine.refresh(plan).inputs == plan.inputs
-
-    engine.update(plan, plan_inputs(vault, 70))
-
-    [rule] = by_hand("backup").get_backup_plan(BackupPlanId=plan.id)["BackupPlan"]["Rules"]
-    assert rule["Lifecycle"] == {"DeleteAfterDays": 70}
-
-
 def test_selection_names_its_file_systems_and_holds_its_plan(engine, plan, unique):
     """AWS deletes no plan that something is selected for."""
     inputs = {"planId": plan.id, "iamRoleArn": ROLE, "resources": [FILE_SYSTEM]}

@@ -265,19 +265,6 @@ def test_each_provider_has_its_own_region(endpoint_url, unique):
     assert told == {"us-east-1": "us-east-1", "eu-west-1": "eu-west-1"}
 
 
-def test_object_without_any_tag(attach, endpoint_url, unique):
-    """EC2 takes no empty list of tags, so none is sent."""
-    engine = attach(endpoint_url, {"AWS_ACCESS_KEY_ID": "sandbox", "AWS_SECRET_ACCESS_KEY": "sandbox"})
-    engine.configure(region="us-east-1")
-
-    vpc = engine.create("aws:ec2/vpc:Vpc", unique, {"cidrBlock": "10.4.0.0/16"})
-    subnet = engine.create("aws:ec2/subnet:Subnet", unique, {"vpcId": vpc.id, "cidrBlock": "10.4.1.0/24"})
-    engine.delete(subnet)
-    engine.delete(vpc)
-
-    assert (vpc.outputs["tagsAll"], subnet.outputs["tagsAll"]) == ({}, {})
-
-
 def test_connection_that_was_lost_is_not_given_another_region(endpoint_url):
     """A connection that nobody configured has the configuration of all others, or an error when they differ."""
     credentials = {"AWS_ACCESS_KEY_ID": "sandbox", "AWS_SECRET_ACCESS_KEY": "sandbox"}
@@ -309,30 +296,3 @@ def test_schema_has_every_type_and_function_with_its_inputs():
     ] == []
     assert set(found["functions"]) == set(functions.FUNCTIONS)
     assert set(re.findall(r"#/types/([^\"]+)", json.dumps(found))) <= set(found["types"])
-
-
-def test_subnets_and_policy_document(engine, made):
-    """The subnets of a VPC, and a policy document as the program words it."""
-    vpc = made("aws:ec2/vpc:Vpc", cidrBlock="10.2.0.0/16").id
-    subnets = [made("aws:ec2/subnet:Subnet", vpcId=vpc, cidrBlock=f"10.2.{number}.0/24").id for number in (1, 2)]
-    statement = {
-        "actions": ["sts:AssumeRole"],
-        "principals": [{"type": "Service", "identifiers": ["ec2.amazonaws.com"]}],
-        "conditions": [{"test": "StringEquals", "variable": "aws:SourceAccount", "values": ["1"]}],
-    }
-
-    found = engine.invoke("aws:ec2/getSubnets:getSubnets", filters=[{"name": "vpc-id", "values": [vpc]}])
-    document = engine.invoke("aws:iam/getPolicyDocument:getPolicyDocument", statements=[statement])
-
-    assert found["ids"] == sorted(subnets)
-    assert json.loads(document["json"]) == {
-        "Version": "2012-10-17",
-        "Statement": [
-            {
-                "Effect": "Allow",
-                "Action": "sts:AssumeRole",
-                "Principal": {"Service": "ec2.amazonaws.com"},
-                "Condition": {"StringEquals": {"aws:SourceAccount": "1"}},
-            }
-        ],
-    }
