@@ -35,21 +35,15 @@ def as_text(driver: model.Driver | model.Unusable) -> str:
         head = f"{driver.name}: {driver.title} cannot run on Nomad"
         return "\n".join([head, "", *(line for fact in facts.unusable(driver) for line in _labelled(fact))]) + "\n"
     head = f"{driver.name}: the {driver.title} CSI driver"
-    spec = "\n".join(["In a spec", textwrap.indent(_example(driver), "  "), *_labelled(_replaced(driver))])
+    example = yaml.safe_dump(facts.example(driver), sort_keys=False, width=WIDTH)
+    replaced = facts.Fact(label="replace", lines=(driver.example.replace,))
+    spec = "\n".join(["In a spec", textwrap.indent(example, "  "), *_labelled(replaced)])
     return "\n\n".join([head, *map(_section, facts.sections(driver)), spec]) + "\n"
 
 
 def as_json(driver: model.Driver | model.Unusable) -> dict[str, Any]:
     """Return *driver* as values for `json.dumps`: its fields, sets as sorted lists."""
     return {name: _plain(value) for name, value in driver.model_dump().items()}
-
-
-def _example(driver: model.Driver) -> str:
-    return yaml.safe_dump(facts.example(driver), sort_keys=False, width=WIDTH)
-
-
-def _replaced(driver: model.Driver) -> facts.Fact:
-    return facts.Fact(label="replace", lines=(driver.example.replace,))
 
 
 def _section(section: facts.Section) -> str:

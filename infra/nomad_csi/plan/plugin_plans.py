@@ -17,10 +17,15 @@ def expected(plugin: spec.PluginSpec, driver: spec.DriverSpec, *, creates: bool)
     name: spec.PluginRole = "monolith" if monolith else "node"
     task = jobs.task_driver(plugin, name)
     job = jobs.job(plugin, driver, name)
+    version = jobs.version(plugin, driver)
+    asked = plugin.verify.on_nodes
+    # Its own timeout, else one that is longer than Nomad's health timeout.
+    is_given = "timeout_s" in plugin.verify.model_fields_set
+    least_s = 0.0 if is_given else float(jobs.health_timeout_s(plugin, driver) + jobs.SLACK_S)
     return model.PluginExpectation(
         plugin_id=plugin.id,
         provider=jobs.filled(driver.provider, jobs.values(plugin, driver)),
-        version=_answered_version(plugin, driver),
+        version=version if driver.vendor_version is None or not version else driver.vendor_version,
         namespace=plugin.namespace,
         controllers=(jobs.count(plugin, "controller", controller) or 0) if controller else 0,
         monolith=monolith is not None,
@@ -31,8 +36,8 @@ def expected(plugin: spec.PluginSpec, driver: spec.DriverSpec, *, creates: bool)
         task_driver=task.name,
         client_data_dir=task.client_data_dir or "",
         evidence=plugin.verify.evidence,
-        on_nodes=_probe_run(plugin),
-        timeout_s=_proof_timeout_s(plugin, driver),
+        on_nodes=_probe_run(asked, plugin.namespace) if asked else None,
+        timeout_s=max(plugin.verify.timeout_s, least_s),
         stable_s=plugin.verify.stable_s,
         min_healthy_percent=plugin.verify.min_healthy_percent,
         min_healthy_per_zone=plugin.verify.min_healthy_per_zone,
@@ -42,28 +47,11 @@ def expected(plugin: spec.PluginSpec, driver: spec.DriverSpec, *, creates: bool)
     )
 
 
-def _probe_run(plugin: spec.PluginSpec) -> probe_job.ProbeRun | None:
-    """Return how `pulumi up` probes instances on their clients; ``None``: not by a job."""
-    asked = plugin.verify.on_nodes
-    if asked is None:
-        return None
+def _probe_run(asked: spec.OnNodesSpec, namespace: str) -> probe_job.ProbeRun:
     job = probe_job.ProbeJob(
-        namespace=plugin.namespace, command=asked.command, image=asked.image or "", state_dir=asked.state_dir or ""
+        namespace=namespace, command=asked.command, image=asked.image or "", state_dir=asked.state_dir or ""
     )
     return probe_job.ProbeRun(job=job, wait_s=asked.timeout_s)
-
-
-def _answered_version(plugin: spec.PluginSpec, driver: spec.DriverSpec) -> str:
-    """Return the version that the plugin must report; empty where it is unknown."""
-    known = jobs.version(plugin, driver)
-    return known if driver.vendor_version is None or not known else driver.vendor_version
-
-
-def _proof_timeout_s(plugin: spec.PluginSpec, driver: spec.DriverSpec) -> float:
-    """Return the timeout of the verification: the plugin's own, else longer than Nomad's health timeout."""
-    is_given = "timeout_s" in plugin.verify.model_fields_set
-    least = 0.0 if is_given else float(jobs.health_timeout_s(plugin, driver) + jobs.SLACK_S)
-    return max(plugin.verify.timeout_s, least)
 
 
 def _controller_supports(role: spec.RoleSpec | None, *, creates: bool) -> tuple[str, ...]:
@@ -98,9 +86,10 @@ def _policy(
     if plugin.iam is None or plugin.aws_region is None or driver.storage != "ebs":
         return None
     key_arns = (*plugin.iam.kms_key_arns, *kms_key_arns(volumes))
+    existing = [volume.existing.external_id for volume in volumes if volume.existing]
     document = iam.ebs_policy(
         plugin.aws_region,
-        volume_ids=[*plugin.iam.volume_ids, *existing_volume_ids(volumes)],
+        volume_ids=[*plugin.iam.volume_ids, *(name for name in existing if name.startswith("vol-"))],
         kms_key_arns=key_arns,
         create_volumes=plugin.iam.create_volumes,
     )
@@ -125,9 +114,3 @@ def check_policy(plugin: model.PluginPlan, path: str) -> Iterator[Problem]:
 def kms_key_arns(volumes: Iterable[spec.VolumeSpec]) -> list[str]:
     """Return the customer keys of *volumes*, each once, sorted."""
     return sorted({volume.ebs.kms_key_arn for volume in volumes if volume.ebs and volume.ebs.kms_key_arn})
-
-
-def existing_volume_ids(volumes: Iterable[spec.VolumeSpec]) -> list[str]:
-    """Return the ids of existing EBS *volumes*, each once, sorted."""
-    ids = {volume.existing.external_id for volume in volumes if volume.existing}
-    return sorted(external_id for external_id in ids if external_id.startswith("vol-"))

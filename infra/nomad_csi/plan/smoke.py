@@ -99,11 +99,6 @@ class SmokeJob:
         """Script for the task's shell."""
         return script(self.kind, self.token) if self.has_mounts else "exit 0"
 
-    @property
-    def file_name(self) -> str:
-        """Name of the file below the root of the volume."""
-        return file_name(self.token)
-
 
 def file_name(token: str) -> str:
     """Return the name of the file of a run."""

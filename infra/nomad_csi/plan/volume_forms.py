@@ -68,35 +68,6 @@ class DocumentField:
         return {form: (way[:-1], way[-1]) for form, way in split.items()}
 
 
-class _Checked:
-    """Reads objects that were validated before; ``UNKNOWN`` becomes a text of its own in the shape of its field."""
-
-    def text(self, node: Any, key: str, /) -> str:
-        return str(_found(node, key, ""))
-
-    def strings(self, node: Any, key: str, /) -> tuple[str, ...]:
-        return self.rows(node, key)
-
-    def texts(self, node: Any, key: str, /) -> Mapping[str, str]:
-        found = _found(node, key, {})
-        return {UNKNOWN: UNKNOWN} if found == UNKNOWN else found
-
-    def number(self, node: Any, key: str, /) -> int:
-        found = _found(node, key, 0)
-        return -1 if found == UNKNOWN else int(found)
-
-    def table(self, node: Any, key: str, /) -> Any:
-        return _found(node, key, {})
-
-    def rows(self, node: Any, key: str, /) -> tuple[Any, ...]:
-        found = _found(node, key, ())
-        return (UNKNOWN,) if found == UNKNOWN else tuple(found)
-
-
-def _found(node: Any, key: str, absent: Any) -> Any:
-    return node if node == UNKNOWN else node.get(key, absent)
-
-
 def _declared(kind: type, names: Mapping[str, str], attribute: str = "") -> Iterable[DocumentField]:
     hints = typing.get_type_hints(kind)
     for item in fields(kind):
@@ -128,22 +99,20 @@ def capability_names(source: Form, target: Form) -> dict[str, str]:
     return {item[source]: item[target] for item in _CAPABILITY.values()}
 
 
-def values(tree: Any, form: Form) -> dict[str, Any]:
-    """Return the field values of a `registration.VolumeRegistration` from *tree*, a document in *form*."""
-    reader = _Checked()
+def read(tree: Any, form: Form) -> registration.VolumeRegistration:
+    """
+    Return the document in *tree*, which is in *form* and was validated; an absent value is the empty one of its type.
+
+    ``UNKNOWN`` becomes a text of its own in the shape of its field.
+    """
     found: dict[str, Any] = {}
     mount: dict[str, Any] = {}
     for item in FIELDS:
         way, key = item.paths[form]
-        node = functools.reduce(reader.table, way, tree)
         inside, _, attribute = item.attribute.rpartition(".")
-        (mount if inside else found)[attribute] = _read(item.kind, node, key, form, reader)
-    return found | {"mount_options": registration.MountOptions(**mount)}
-
-
-def read(tree: Any, form: Form) -> registration.VolumeRegistration:
-    """Return the document in *tree*, which is in *form*."""
-    return registration.VolumeRegistration(**values(tree, form))
+        value = functools.reduce(_inside, [*way, key], tree)
+        (mount if inside else found)[attribute] = _read(item.kind, value, form)
+    return registration.VolumeRegistration(**found, mount_options=registration.MountOptions(**mount))
 
 
 def write(document: registration.VolumeRegistration, form: Form) -> dict[str, Any]:
@@ -157,22 +126,28 @@ def write(document: registration.VolumeRegistration, form: Form) -> dict[str, An
     return tree
 
 
-def _read(kind: Kind, node: Any, key: str, form: Form, reader: _Checked) -> Any:  # a line for each kind
+def _inside(node: Any, key: str) -> Any:
+    return node if node in (None, UNKNOWN) else node.get(key)
+
+
+def _read(kind: Kind, value: Any, form: Form) -> Any:  # a line for each kind
+    rows = (UNKNOWN,) if value == UNKNOWN else tuple(value or ()) if kind not in ("text", "bytes") else ()
     match kind:
         case "text":
-            return reader.text(node, key)
+            return str(value or "")
         case "texts":
-            return reader.strings(node, key)
+            return rows
         case "map":
-            return reader.texts(node, key)
+            return {UNKNOWN: UNKNOWN} if value == UNKNOWN else value or {}
         case "bytes":
-            return reader.number(node, key)
+            return -1 if value == UNKNOWN else int(value or 0)
         case "places":
-            return tuple(reader.texts(row, _SEGMENTS[form]) for row in reader.rows(node, key))
+            return tuple(_read("map", _inside(row, _SEGMENTS[form]), form) for row in rows)
         case "capabilities":
+            names = {name: of[form] for name, of in _CAPABILITY.items()}
             return tuple(
-                registration.Capability(**{name: reader.text(row, of[form]) for name, of in _CAPABILITY.items()})
-                for row in reader.rows(node, key)
+                registration.Capability(**{name: str(_inside(row, key) or "") for name, key in names.items()})
+                for row in rows
             )
 
 

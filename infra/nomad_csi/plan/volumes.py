@@ -4,7 +4,6 @@ import dataclasses
 import functools
 import hashlib
 from collections.abc import Mapping
-from typing import Any
 
 from nomad_csi.plan import iam, model, registration, snapshots
 from nomad_csi.spec import model as spec
@@ -73,6 +72,7 @@ def context_keys(volume: spec.VolumeSpec, driver: spec.DriverSpec) -> spec.KeysS
 
 def _registration(volume: spec.VolumeSpec, driver: spec.DriverSpec) -> registration.VolumeRegistration:
     modes = tuple((mode.access_mode, mode.attachment_mode) for mode in volume.capabilities)
+    create = volume.create
     return registration.VolumeRegistration(
         volume_id=volume.id,
         namespace=volume.namespace,
@@ -86,18 +86,11 @@ def _registration(volume: spec.VolumeSpec, driver: spec.DriverSpec) -> registrat
         shares_storage=volume.shares_storage,
         context=volume.context or _NOTHING,
         secrets={key: secret.get_secret_value() for key, secret in volume.secrets.items()} or _NOTHING,
-        **(_asked_for(volume.create) if volume.create else {}),
+        clone_id=(create and create.clone_id) or "",
+        snapshot_id=(create and create.snapshot_id) or "",
+        capacity_min_bytes=create.least_bytes if create else 0,
+        capacity_max_bytes=(create and create.most_bytes) or 0,
     )
-
-
-def _asked_for(create: spec.CreateSpec) -> dict[str, Any]:
-    """Return the fields of a registration that form the creation request to its plugin."""
-    return {
-        "clone_id": create.clone_id or "",
-        "snapshot_id": create.snapshot_id or "",
-        "capacity_min_bytes": create.least_bytes,
-        "capacity_max_bytes": create.most_bytes or 0,
-    }
 
 
 @functools.lru_cache(64)

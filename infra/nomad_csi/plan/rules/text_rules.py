@@ -98,25 +98,12 @@ def check(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str, *, is_sou
 
 
 def _texts(job: model.PluginJob) -> Iterator[_Text]:
-    for field in dataclasses.fields(job):
-        yield from _below(getattr(job, field.name), field.name, job.secret_variables)
-
-
-def _below(value: Any, field: str, variables: tuple[str, ...]) -> Iterator[_Text]:
-    if isinstance(value, str):
-        if kind := _KINDS.get(field, "text"):
-            named = () if field == "environment" else variables
-            yield _Text(field=field, value=value, kind=kind, variables=named)
-    elif isinstance(value, tuple):
-        for item in value:
-            yield from _below(item, field, variables)
-    elif isinstance(value, Mapping):
-        for name, item in value.items():
-            yield _Text(field=field, value=name, kind="name", variables=())
-            yield from _below(item, field, variables)
-    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
-        for part in dataclasses.fields(value):
-            yield from _below(getattr(value, part.name), f"{field}.{part.name}", variables)
+    for location, text in _leaves(dataclasses.asdict(job), ()):
+        is_variable = location[0] == "environment"
+        field = "environment" if is_variable else ".".join(step for step in location if isinstance(step, str))
+        kind = "name" if is_variable and text == location[-1] else _KINDS.get(field, "text")
+        if kind and len(location) > is_variable:
+            yield _Text(field=field, value=text, kind=kind, variables=() if is_variable else job.secret_variables)
 
 
 def _located(
