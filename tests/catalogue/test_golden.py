@@ -1,7 +1,5 @@
 """For each driver a spec and the files that it becomes: reviewed by eye as a whole; a volume file is read back."""
 
-import pytest
-
 from nomad_csi.drivers import catalogue
 from nomad_csi.hcl import layout, read, volume
 from nomad_csi.nomad import volumes
@@ -65,38 +63,3 @@ def test_no_secret_of_a_spec_is_in_a_file(folder, plan):
 
     for path in (folder / "expected").rglob("*.hcl"):
         assert [value for value in values if value in path.read_text(encoding="utf-8")] == []
-
-
-@pytest.mark.parametrize(
-    ("name", "job", "lines"),
-    [
-        ("aws-ebs", "aws-ebs1-controller", ['"controller",', "count = 2", 'AWS_REGION = "eu-central-1"', 'health_timeout = "60s"']),
-        ("aws-ebs", "aws-ebs1-node", ['"node",', '"--metadata-sources=imds",', "privileged = true", 'type        = "system"']),
-        ("aws-efs", "aws-efs0-node", ['network_mode = "host"', '"/var/run/efs:/var/run/efs",', '"--tags=stage:test team:storage",']),
-        ("gce-pd", "gce-pd0-controller", ['"--run-node-service=false",', 'GOOGLE_APPLICATION_CREDENTIALS = "${NOMAD_SECRETS_DIR}/creds.json"']),
-        ("gce-pd", "gce-pd0-node", ['"--run-controller-service=false",', '"/run/udev:/run/udev",', "privileged = true"]),
-        ("digitalocean", "do0-controller", ['"--token=${DIGITALOCEAN_ACCESS_TOKEN}",', "DIGITALOCEAN_ACCESS_TOKEN={{ .Data.data.token | toJSON }}"]),
-        ("digitalocean", "do0-node", ['"--volume-limit=10",', "privileged = true"]),
-        ("portworx", "portworx-monolith", ['mount_dir              = "/var/lib/csi"', 'stage_publish_base_dir = "/var/lib/portworx"', 'health_timeout         = "30m"', 'kill_timeout = "2m"', 'ipc_mode     = "host"', 'type        = "system"']),
-        ("own-ceph-rbd", "own-rbd-node", ['"--nodeserver=true",', '"--instanceid=own-rbd",', '"--nodeid=${node.unique.name}",']),
-    ],
-)  # fmt: skip
-def test_job_has_what_its_driver_cannot_do_without(folders, name, job, lines):
-    """Said once more in words of the file, so that a wrong row and a wrong file do not agree."""
-    [folder] = [found for found in folders if found.name == name]
-
-    text = (folder / "expected/jobs" / f"{job}.nomad.hcl").read_text(encoding="utf-8")
-
-    assert [line for line in lines if line not in text] == []
-
-
-@pytest.mark.parametrize(
-    ("name", "job"), [("gce-pd", "gce-pd0-node"), ("gce-pd", "gce-pd1-controller"), ("digitalocean", "do0-node")]
-)
-def test_job_that_needs_no_credentials_has_none(folders, name, job):
-    """A node plugin without the token is a node only; an instance's own service account needs no file."""
-    [folder] = [found for found in folders if found.name == name]
-
-    text = (folder / "expected/jobs" / f"{job}.nomad.hcl").read_text(encoding="utf-8")
-
-    assert [word for word in ("template", "TOKEN", "token", "creds.json", "vault") if word in text] == []

@@ -97,32 +97,6 @@ def test_volume_without_a_mode_gets_the_usual_one_of_its_driver(name):
     assert (capability.access_mode, capability.attachment_mode) == catalogue.DRIVERS[name].default_mode
 
 
-@pytest.mark.parametrize(
-    ("name", "works"),
-    [
-        ("aws-ebs", {"single-node-writer file-system", "single-node-writer block-device", "multi-node-multi-writer block-device"}),
-        ("aws-efs", {"single-node-writer file-system", "multi-node-multi-writer file-system"}),
-        ("gce-pd", {
-            "single-node-writer file-system", "single-node-reader-only file-system", "multi-node-reader-only file-system",
-            "single-node-writer block-device", "single-node-reader-only block-device", "multi-node-reader-only block-device",
-            "multi-node-multi-writer block-device",
-        }),
-        ("digitalocean", {"single-node-writer file-system", "single-node-writer block-device"}),
-        ("portworx", {f"{mode} file-system" for mode in names.ACCESS_MODES}),
-        ("hetzner", {"single-node-writer file-system", "single-node-writer block-device"}),
-        ("smb", {f"{mode} file-system" for mode in names.ACCESS_MODES}),
-        ("seaweedfs", {"single-node-writer file-system", "multi-node-multi-writer file-system"}),
-        ("cephfs", {"single-node-writer file-system", "multi-node-multi-writer file-system"}),
-        ("ceph-rbd", {
-            "single-node-writer file-system", "single-node-writer block-device", "multi-node-multi-writer block-device",
-        }),
-    ],
-)  # fmt: skip
-def test_what_works_is_what_the_driver_s_source_says(name, works):
-    """The table once more, as it was read in the drivers; a row that is changed is changed here too."""
-    assert {" ".join(mode) for mode in catalogue.DRIVERS[name].modes} == works
-
-
 @pytest.mark.parametrize("role", ["controller", "node", "monolith"])
 @pytest.mark.parametrize("name", catalogue.DRIVERS)
 def test_role_has_a_job_or_is_refused(name, role):

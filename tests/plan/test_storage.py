@@ -33,32 +33,12 @@ def test_efs_plugin_becomes_a_node_job_on_the_host_network(document):
     assert job.binds == ("/var/amazon/efs:/var/amazon/efs", "/var/run/efs:/var/run/efs")
 
 
-def test_raw_exec_names_the_folder_where_nomad_and_the_plugin_meet(document):
-    """A process without isolation sees the host's paths."""
-    task = {"name": "raw_exec", "command": "ebs", "arguments": ["--x"], "client_data_dir": "/opt/nomad"}
-    document["plugins"][0]["task_driver"] = task
-
-    controller, node = storage.plan_document(document).plugins[0].jobs
-
-    assert controller.stage_publish_base_dir == "/opt/nomad/client/csi/controller/aws-ebs0"
-    assert node.stage_publish_base_dir == "/opt/nomad/client/csi/node/aws-ebs0"
-    assert (node.command, node.arguments[:2], node.image) == ("ebs", ("--x", "node"), "")
-    assert not node.privileged
-
-
 def test_expectation_comes_from_the_spec_not_from_nomad(document):
     """Counts and names to be found are decided before anything runs."""
     ebs, efs = (plugin.expectation for plugin in storage.plan_document(document).plugins)
 
     assert (ebs.provider, ebs.version, ebs.controllers) == ("ebs.csi.aws.com", "v1.64.0", 2)
     assert (efs.provider, efs.version, efs.controllers) == ("efs.csi.aws.com", "v3.4.1", 0)
-
-
-def test_an_image_of_ones_own_has_no_expected_version(document):
-    """The catalogue's version is not demanded of another image."""
-    document["plugins"][0]["image"] = "registry.example/ebs:v1.60.0"
-
-    assert storage.plan_document(document).plugins[0].expectation.version == ""
 
 
 def test_ebs_volume_is_tagged_pinned_and_protected(document):
