@@ -12,8 +12,7 @@ from nomad_csi import errors
 from nomad_csi.aws import records as aws_records
 from nomad_csi.cli.common import documents
 from nomad_csi.csi import records
-from nomad_csi.diagnosis import claim_replacement
-from nomad_csi.diagnosis.rules import claim_status
+from nomad_csi.diagnosis import claim_replacement, claim_status
 from nomad_csi.drivers import ebs_limits
 from nomad_csi.frame import changes, resource
 from nomad_csi.hcl import files as parsed
@@ -484,7 +483,7 @@ def _attached(agent, _context):
             for each in how
         )
         ebs = aws_records.AttachedVolume(external_id="vol-1", state=state, attachments=places)
-        judged = claim_status.VolumeClaims(volume=_volume("mysql"), claims=(), ebs=ebs, findings=())
+        judged = claim_status.VolumeClaims(volume=_volume("mysql"), claims=(), ebs=ebs)
         shown[f"{state}, {name}"] = [str(ebs), ebs.is_free, _ended(lambda: repair._refuse_attached(judged))]  # noqa: B023
     return shown | {"not asked": _ended(lambda: repair._refuse_attached(dataclasses.replace(judged, ebs=None)))}
 

@@ -15,8 +15,7 @@ import urllib3
 from nomad_csi import errors, nomad
 from nomad_csi.aws import records as aws_records
 from nomad_csi.components import documentation
-from nomad_csi.diagnosis import read_claims
-from nomad_csi.diagnosis.rules import claim_status
+from nomad_csi.diagnosis import claim_status, facts
 from nomad_csi.frame import resource
 from nomad_csi.nomad import (
     classify,
@@ -35,6 +34,7 @@ from tests import replies
 from tests.deeds import agent as agents
 from tests.deeds import deeds, spec_deeds
 from tests.deeds.deeds import Case
+from tests.diagnosis import known
 
 RECORDINGS = Path(__file__).parent.parent / "nomad" / "recordings"
 NODE = nodes.Node(
@@ -435,9 +435,14 @@ def _mounts(agent, _context):
     of = {("prod", name): "ebs" for name in ("data", "wal[2]", "wal[0]", "web", "logs")}
     for name, (allocations, job) in MOUNTS.items():
         agent.transport = ByPath({"/v1/allocations": allocations, "/v1/job/shop": job})
-        found = list(
-            read_claims.failing_mounts(agent.client(), of | {("default", "x"): "ebs"} if name == "none" else of)
+        volumes = of | {("default", "x"): "ebs"} if name == "none" else of
+        listed = tuple(
+            facts.ExaminedVolume(key="/".join(key), external_id="", plugin_id=plugin_id, segments=())
+            for key, plugin_id in volumes.items()
         )
+        reading = facts.Facts(agent.client())
+        vars(reading)["volumes"] = listed
+        found = known.findings(known.known(failed_mounts=reading.failed_mounts, volumes=listed), "claims")
         agent.messages += [f"{name}: {'; '.join(target for (_, target, *_), _ in agent.transport.requests)}"]
         agent.messages += [f"  {each.code}, {each.subject}: {each.found} {list(each.links)}" for each in found]
         agent.transport.requests.clear()
@@ -586,14 +591,13 @@ def _claims(agent, _context):
                 },
                 instances={"i-1": instance},
             )
-            found = claim_status.ObservedClaims(
-                volumes=(volume,),
-                nodes={"n1": node} if client else {},
-                plugins={base.plugin_id: None},
-                ec2=ec2,
+            [judged] = claim_status.judge((volume,), (node,) if client else (), ec2)
+            found = known.known(
                 now_ns=hour,
+                claims=(judged,),
+                attachments=ec2,
+                volumes=(facts.examined(volume, None),),
             )
-            [judged] = claim_status.judge(found)
             name = ", ".join(
                 map(
                     str,
@@ -611,10 +615,7 @@ def _claims(agent, _context):
             shown[name] = [
                 [item.status for item in judged.claims],
                 judged.is_held,
-                [
-                    f"{each.code}: {each.found}; {each.advice}"
-                    for each in (*claim_status.find_lost_clients([judged]), *judged.findings)
-                ],
+                [f"{each.code}: {each.found}; {each.advice}" for each in known.findings(found, "claims")],
             ]
     return shown
 

@@ -14,8 +14,7 @@ from nomad_csi import errors
 from nomad_csi.aws import regions
 from nomad_csi.cli import import_files
 from nomad_csi.cli.common import command, inputs, output
-from nomad_csi.diagnosis import claims_report, smoke
-from nomad_csi.diagnosis.rules import claim_status
+from nomad_csi.diagnosis import claim_status, claims_report, smoke
 from nomad_csi.findings import finding
 from nomad_csi.hcl import files as parsed
 from nomad_csi.hcl import volume_file
@@ -83,10 +82,8 @@ def _claims(_agent, _context):
     volume = part_deeds._volume
     found = finding("claim-vanished", "volume prod/b", found="x")
     report = claims_report.ClaimsReport(
-        volumes=tuple(
-            claim_status.VolumeClaims(volume=volume(name), claims=(), ebs=None, findings=findings)
-            for name, findings in (("a", ()), ("b", (found,)))
-        ),
+        volumes=tuple(claim_status.VolumeClaims(volume=volume(name), claims=()) for name in ("a", "b")),
+        found=(found,),
         ec2=regions.Region(reason="EC2 was not queried"),
     )
     return {"document": report.as_json(), "table": report.as_table().splitlines(), "exit": report.exit_code}

@@ -14,6 +14,7 @@ from nomad_csi.render import page as html
 from tests import programs
 from tests import report_picture as demo
 from tests.diagnosis import browser as headless_browser
+from tests.diagnosis import known
 from tests.plugin_samples import expected, instance, node, ran, recorded, seen  # noqa: F401
 from tests.scripted import cluster, context, expectation, heard, plugin_cluster, scripted  # noqa: F401
 
@@ -204,7 +205,8 @@ def make_found(**changes):
         "account": make_account(),
         "instance_ids": {"n1": INSTANCE_ID},
     }
-    return facts.ObservedCluster(**(whole | changes))
+    whole["storage"] = changes.get("account", whole["account"])
+    return known.known(**(whole | changes))
 
 
 @pytest.fixture(scope="session")

@@ -6,11 +6,10 @@ import pytest
 
 from nomad_csi import findings
 from nomad_csi.diagnosis import rounds, verification_report
-from nomad_csi.diagnosis.rules import claim_status, volume_status
 from nomad_csi.health import plugins
 
-OK = volume_status.VolumeStatus(
-    namespace="default", volume_id="mysql", plugin_id="aws-ebs0", external_id="", status="ok", findings=()
+OK = verification_report.VolumeStatus(
+    namespace="default", volume_id="mysql", plugin_id="aws-ebs0", external_id="", findings=()
 )
 
 
@@ -25,7 +24,8 @@ def look(expected, node, instance, seen, ran):
     def judge(*names, clients="ab", volume=OK, extra=()):
         there = seen(*(instance("node", name) for name in names), ran=[ran("node", name) for name in names])
         status = plugins.compare_plugin(expected(controllers=0), there, tuple(node(name) for name in clients))
-        return verification_report.VerificationReport(plugins=(status,), volumes=(volume,), extra=tuple(extra))
+        found = (*status.findings, *volume.findings, *extra)
+        return verification_report.VerificationReport(plugins=(status,), volumes=(volume,), findings=found)
 
     return judge
 
@@ -63,7 +63,7 @@ def test_clients_that_come_and_go_are_told(look):
 
 def test_volume_is_told_with_what_is_wrong(look):
     """Its findings are in the line, and no lines of their own."""
-    gone = dataclasses.replace(OK, status="missing", findings=(finding("volume-missing", found="no such volume"),))
+    gone = dataclasses.replace(OK, findings=(finding("volume-missing", found="no such volume"),))
 
     assert told(look("a", "b"), look("a", "b", volume=gone)) == [
         "volume default/mysql: ok -> missing (volume-missing: no such volume)"
@@ -72,7 +72,7 @@ def test_volume_is_told_with_what_is_wrong(look):
 
 def test_findings_come_and_go(look):
     """Those that no status tells."""
-    held = dataclasses.replace(OK, findings=(finding(claim_status.WITHOUT_CONTROLLER, found="none healthy"),))
+    held = dataclasses.replace(OK, findings=(finding("claim-without-controller", found="none healthy"),))
     old = finding("nomad-too-old-for-driver", subject="plugin aws-ebs0", found="nomad-1 with 1.3.0")
 
     assert told(look("a", "b", extra=[old]), look("a", "b", volume=held)) == [

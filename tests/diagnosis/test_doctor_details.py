@@ -3,7 +3,7 @@
 import pytest
 
 from nomad_csi.aws import file_systems
-from nomad_csi.diagnosis import doctor, facts, read_cluster
+from nomad_csi.diagnosis import doctor, facts
 from nomad_csi.diagnosis.rules import versions
 from nomad_csi.nomad import jobs, nodes, tokens
 from nomad_csi.plan import model as plans
@@ -218,16 +218,6 @@ def test_constraint_that_only_nomad_can_judge_is_said(make):
     assert "driver-nowhere" in codes_of(make.found(tasks=(plain,), clients=clients))
 
 
-def test_client_is_asked_for_its_instance_whatever_constraints_say(make):
-    """Whether it satisfies them is not known when it is asked."""
-    racked = make.task(constraints=(plans.Constraint(attribute="${meta.rack}", operator="is_set", value=""),))
-    found = make.found(tasks=(racked,), clients=(make.node(),))
-
-    assert read_cluster._may_be_on_aws(found, make.node(), {})
-    assert not read_cluster._may_be_on_aws(found, make.node(), {make.node().node_id: make.INSTANCE_ID})
-    assert not read_cluster._may_be_on_aws(found, make.node(status="down"), {})
-
-
 def test_mounts_that_could_not_be_looked_at_are_said(make):
     """With the reason, besides that they are seen nowhere."""
     found = make.found(mounts=facts.Unknown(reason="GET /v1/agent/self: status 500: No cluster leader"))
@@ -324,11 +314,11 @@ def test_zone_of_storage_to_be_made_needs_a_client(make):
     volume = make.volume(external_id="", is_registered=False, planned_zone="us-east-1c", segments=(), claims=0)
     plan = plan_of(make, ebs={"availability_zone": "us-east-1c", "size_gib": 1})
     found = make.found(volumes=(volume,), plugins={}, plan=plan)
+    silent = make.found(volumes=(volume,), plugins={}, plan=plan, clients=(make.node(attributes={}),))
 
     [told] = [item for item in doctor.examined(found).findings if item.code == "volume-out-of-reach"]
-    silent = make.replace(found, clients=(make.node(attributes={}),))
 
-    assert told.found == "the spec: us-east-1c of default/mysql; /v1/node: clients in us-east-1a"
+    assert (told.subject, told.found) == ("volume default/mysql", "/v1/node: clients in us-east-1a")
     assert "whether a client of plugin ebs is in us-east-1c" in unchecked_of(silent)
     assert "volume-out-of-reach" not in codes_of(silent)
 

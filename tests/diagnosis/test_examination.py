@@ -4,7 +4,6 @@ import itertools
 import json
 import shutil
 import tempfile
-import types
 from pathlib import Path
 
 import boto3
@@ -12,7 +11,8 @@ import pytest
 
 from nomad_csi import nomad
 from nomad_csi.aws import regions
-from nomad_csi.diagnosis import doctor, read_account, read_cluster
+from nomad_csi.diagnosis import doctor, mounts, read_account
+from nomad_csi.diagnosis import facts as fact
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.plan import iam, registration, storage
 from nomad_csi.render import documents
@@ -21,6 +21,7 @@ from nomad_csi_sandbox.aws import server as moto_server
 from nomad_csi_sandbox.nomad import cluster
 from nomad_csi_sandbox.nomad import server as agent
 from nomad_csi_sandbox.nomad.clients import nodes
+from tests.diagnosis import known
 
 REGION = "us-east-1"
 ZONE = "us-east-1a"
@@ -175,7 +176,7 @@ def test_volume_of_a_plugin_without_healthy_instances_is_an_error(world):
     report = world.examine()
 
     assert [(item.code, item.subject, item.found) for item in report.findings] == [
-        ("volume-unschedulable", "plugin ebs", "/v1/volumes: Schedulable is false for default/mysql")
+        ("volume-unschedulable", "volume default/mysql", "plugin ebs without enough healthy instances")
     ]
     assert {item.check for item in report.unchecked} == {
         "mount propagation for plugin ebs (node)",
@@ -312,9 +313,10 @@ def test_region_of_the_spec_goes_before_that_of_the_environment(monkeypatch, of_
     """Where no client and no volume names one."""
     monkeypatch.setenv("AWS_REGION", of_environment)
     choice = regions.Choice(default=lambda: frozenset({of_spec} - {""}))
-    nothing = types.SimpleNamespace(known_volumes=(), known_plugins={}, known_clients=())
+    found = object.__new__(read_account.AccountFacts)
+    vars(found).update(known.EMPTY, aws=choice)
 
-    assert read_account.region_of(nothing, choice).name == region
+    assert found.region.name == region
 
 
 def test_questions_do_not_grow_with_volumes(world):
@@ -378,28 +380,24 @@ MOUNTS = """22 1 254:0 / / rw,relatime - ext4 /dev/root rw
 )
 def test_propagation_of_a_mount(path, found):
     """The deepest mount above the path counts, and of two at one place the later."""
-    assert read_cluster.propagation(MOUNTS, path) == found
+    assert mounts.propagation(MOUNTS, path) == found
 
 
 @pytest.mark.parametrize(
     ("status", "text", "is_expected"), [(403, "Permission denied", True), (500, "No cluster leader", False)]
 )
-def test_agent_that_says_nothing_of_itself_is_told(scripted, status, text, is_expected):
+def test_agent_that_says_nothing_of_itself_is_told(context, scripted, status, text, is_expected):
     """Who may not ask it need not; any other reason keeps the doctor from saying that all was checked."""
     scripted.reply("GET", "/v1/agent/self", status, text)
 
-    with nomad.Nomad(nomad.Connection(address=scripted.address), timeout_s=60.0) as client:
-        found = read_cluster.seen_here(client)
+    found = fact.Facts(context.connect()).mounts
 
     assert (text in found.reason, found.is_expected) == (True, is_expected)
 
 
-def test_mounts_of_this_machine_that_cannot_be_read_are_told(scripted, monkeypatch, tmp_path):
+def test_mounts_of_this_machine_that_cannot_be_read_are_told(context, scripted, monkeypatch, tmp_path):
     """With the file that could not be."""
     scripted.reply("GET", "/v1/agent/self", 200, {"stats": {}, "config": {}})
-    monkeypatch.setattr(read_cluster, "MOUNTS", tmp_path / "none")
+    monkeypatch.setattr(mounts, "MOUNTS", tmp_path / "none")
 
-    with nomad.Nomad(nomad.Connection(address=scripted.address), timeout_s=60.0) as client:
-        found = read_cluster.seen_here(client)
-
-    assert found.reason == f"{tmp_path}/none cannot be read: No such file or directory"
+    assert fact.Facts(context.connect()).mounts.reason == f"{tmp_path}/none cannot be read: No such file or directory"

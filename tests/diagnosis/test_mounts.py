@@ -2,12 +2,16 @@
 
 import pytest
 
-from nomad_csi.diagnosis.rules import claim_status
+from nomad_csi.diagnosis import facts
 from nomad_csi.findings import causes
 from nomad_csi.nomad import jobs
+from tests.diagnosis.known import findings, known
 
 ERROR = "mounting volumes: node plugin returned an internal error: rpc error: code = Internal desc = no such volume"
-PLUGINS = {("prod", "data"): "ebs", ("prod", "wal"): "ebs"}
+VOLUMES = tuple(
+    facts.ExaminedVolume(key=key, external_id="vol-1", plugin_id="ebs", segments=())
+    for key in ("prod/data", "prod/wal")
+)
 
 
 def failed(alloc_id="1f7e74ec-9d1c", error=ERROR, namespace="prod", node="a"):
@@ -24,9 +28,10 @@ def failed(alloc_id="1f7e74ec-9d1c", error=ERROR, namespace="prod", node="a"):
     )
 
 
-def found(*items, wanted=("data",), plugins=PLUGINS):
+def found(*items, wanted=("data",)):
     """Return the findings, where each allocation asks for the same volumes."""
-    return list(claim_status.failing(items, {item.alloc_id: wanted for item in items}, plugins))
+    mounts = facts.FailedMounts(failed=items, wanted={item.alloc_id: wanted for item in items})
+    return findings(known(failed_mounts=mounts, volumes=VOLUMES), "claims")
 
 
 def test_error_and_allocations_are_named():

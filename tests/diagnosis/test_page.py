@@ -258,7 +258,7 @@ def test_volume_has_its_size_and_where_it_is_attached(hurt_report, rendered):
 
 @pytest.mark.parametrize(
     ("title", "region", "heading"),
-    [("Shop", "us", "Shop"), ("", "us", "Storage of us"), ("", "global", "Storage of http://nomad:4646")],
+    [("Shop", "us", "Shop"), ("", "us", "Storage of us"), ("", "global", "Storage of nomad:4646")],
 )
 def test_page_is_called_as_its_operator_calls_the_cluster(hurt_report, rendered, title, region, heading):
     """Else by the region, if that has a name of its own."""

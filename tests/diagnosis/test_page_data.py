@@ -2,7 +2,7 @@
 
 import pytest
 
-from nomad_csi.diagnosis import page_data
+from nomad_csi.diagnosis import cluster_report, page_data
 from nomad_csi.nomad import jobs, plugins
 
 
@@ -22,7 +22,7 @@ def task(role, job_type="system", **changes):
 
 def test_one_system_job_means_every_client_that_it_may_run_on():
     """Counted by us: Nomad's own count is 0 right after a registration."""
-    found = page_data.expectation_of(record(controllers_expected=2), [task("controller", "service"), task("node")])
+    found = cluster_report.expectation_of(record(controllers_expected=2), [task("controller", "service"), task("node")])
 
     assert (found.nodes, found.controllers, found.monolith) == (None, 2, False)
     assert (found.datacenters, found.node_pool, found.task_driver) == (("dc1",), "gpu", "docker")
@@ -39,14 +39,16 @@ def test_one_system_job_means_every_client_that_it_may_run_on():
 )
 def test_otherwise_nomads_count_is_taken_and_no_client_is_left_out(tasks):
     """Of two jobs nobody can say which clients are whose; a service job runs where there is room."""
-    found = page_data.expectation_of(record(nodes_expected=3), tasks)
+    found = cluster_report.expectation_of(record(nodes_expected=3), tasks)
 
     assert (found.nodes, found.datacenters, found.node_pool, found.constraints) == (3, ("*",), "all", ())
 
 
 def test_monolith_is_its_own_controller():
     """Each instance is both; so no controllers are counted beside them."""
-    found = page_data.expectation_of(record(controllers_expected=2, nodes_expected=2), [task("monolith", "service")])
+    found = cluster_report.expectation_of(
+        record(controllers_expected=2, nodes_expected=2), [task("monolith", "service")]
+    )
 
     assert (found.monolith, found.controllers, found.nodes) == (True, 0, 2)
 

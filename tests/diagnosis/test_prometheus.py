@@ -6,14 +6,10 @@ import pytest
 
 from nomad_csi import findings
 from nomad_csi.diagnosis import prometheus, verification_report
-from nomad_csi.diagnosis.rules import claim_status, volume_status
 from nomad_csi.health import plugins
-from nomad_csi.plan import registration
 
-WANTED = registration.VolumeRegistration(
-    volume_id="mysql", name="mysql", external_id="vol-1", plugin_id="aws-ebs0", capabilities=()
-)
-ALARM = findings.finding(claim_status.WITHOUT_CONTROLLER, "volume default/mysql", expected="x", found="y")
+MISSING = findings.finding("volume-missing", "volume default/mysql", expected="registered", found="no such volume")
+ALARM = findings.finding("claim-without-controller", "volume default/mysql", expected="x", found="y")
 NAME = r"[a-zA-Z_:][a-zA-Z0-9_:]*"
 LABEL = re.compile(r'([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\[\\"n])*)"')
 SAMPLE = re.compile(rf'({NAME})(?:\{{((?:[^"}}]|"(?:[^"\\]|\\.)*")*)\}})? (\S+)')
@@ -61,9 +57,11 @@ def mixed(expected, node, instance, seen, ran):
     """Return a report with a healthy controller, a missing node instance and a missing volume."""
     there = seen(instance("controller", "a"), instance("node", "a"), ran=[ran("controller", "a"), ran("node", "a")])
     status = plugins.compare_plugin(expected(), there, (node("a"), node("b")))
-    return verification_report.VerificationReport(
-        plugins=(status,), volumes=(volume_status.judge_volume(WANTED, None),)
+    volume = verification_report.VolumeStatus(
+        namespace="default", volume_id="mysql", plugin_id="aws-ebs0", external_id="", findings=(MISSING,)
     )
+    found = (*status.findings, MISSING)
+    return verification_report.VerificationReport(plugins=(status,), volumes=(volume,), findings=found)
 
 
 def test_round_is_told_whole(mixed):
@@ -91,8 +89,8 @@ def test_round_is_told_whole(mixed):
 
 def test_claims_without_a_controller_are_an_alarm():
     """Of the volume that is held, and it is not well."""
-    held = volume_status.VolumeStatus(
-        namespace="default", volume_id="mysql", plugin_id="p", external_id="", status="ok", findings=(ALARM,)
+    held = verification_report.VolumeStatus(
+        namespace="default", volume_id="mysql", plugin_id="p", external_id="", findings=(ALARM,)
     )
     found = verification_report.VerificationReport(plugins=(), volumes=(held,))
 
@@ -117,8 +115,8 @@ def test_without_an_answer_nothing_is_claimed():
 @pytest.mark.parametrize("volume_id", ['a"b', "a\\b", "a\nb", 'a\\"\n}', "a\\nb", "ä🎉", 'x",y="z'])
 def test_labels_say_what_they_were_given(volume_id):
     """Quotes, backslashes and line ends are escaped, all else stands as it is."""
-    held = volume_status.VolumeStatus(
-        namespace="default", volume_id=volume_id, plugin_id="p", external_id="", status="ok", findings=()
+    held = verification_report.VolumeStatus(
+        namespace="default", volume_id=volume_id, plugin_id="p", external_id="", findings=()
     )
     found = verification_report.VerificationReport(plugins=(), volumes=(held,))
 

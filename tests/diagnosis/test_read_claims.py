@@ -1,5 +1,7 @@
 """Claims are gathered by reading only: one list, what is claimed, its plugins and clients, and EC2 where it is asked."""
 
+import dataclasses
+
 import pytest
 
 from nomad_csi import errors, exit_codes, nomad
@@ -108,7 +110,8 @@ def test_ec2_is_asked_about_free_volumes_too(report, monkeypatch):
 
     def look(external_ids, aws_region, *, instance_ids):
         calls.append((sorted(external_ids), aws_region, sorted(instance_ids)))
-        return ebs_volumes.ObservedAttachments(volumes={free.external_id: free}, instances={"i-1": "running"})
+        seen = {ID: dataclasses.replace(free, external_id=ID, attachments=()), free.external_id: free}
+        return ebs_volumes.ObservedAttachments(volumes=seen, instances={"i-1": "running"})
 
     monkeypatch.setattr(ebs_volumes, "read_attachments", look)
 
@@ -191,7 +194,8 @@ def test_one_volume_is_judged_as_all_are(cluster, monkeypatch):
 def test_client_that_is_drained_and_an_old_claim_are_seen(cluster, report, monkeypatch):
     """The list of clients says the first, the agent's clock the second; EC2 is asked of the claim's instance alone."""
     asked_of = []
-    empty = ebs_volumes.ObservedAttachments(volumes={}, instances={})
+    there = {key: ebs_volumes.AttachedVolume(external_id=key, state="available") for key in (ID, f"{ID[:-1]}1")}
+    empty = ebs_volumes.ObservedAttachments(volumes=there, instances={})
     monkeypatch.setattr(
         ebs_volumes, "read_attachments", lambda *_, instance_ids: asked_of.append(instance_ids) or empty
     )

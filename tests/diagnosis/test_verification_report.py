@@ -7,14 +7,19 @@ import pytest
 
 from nomad_csi import findings
 from nomad_csi.diagnosis import verification_report
-from nomad_csi.diagnosis.rules import volume_status
 from nomad_csi.findings import causes, printing
 from nomad_csi.health import found, plugins
-from nomad_csi.plan import registration
 from nomad_csi.volumes import compare
 
-WANTED = registration.VolumeRegistration(
-    volume_id="mysql", name="mysql", external_id="vol-1", plugin_id="aws-ebs0", capabilities=()
+ABSENT = findings.finding(
+    "volume-missing",
+    "volume default/mysql",
+    expected="registered",
+    found="no such volume",
+    advice="run `pulumi up`, or `nomad-csi apply` with the spec or the rendered file",
+)
+MISSING = verification_report.VolumeStatus(
+    namespace="default", volume_id="mysql", plugin_id="aws-ebs0", external_id="vol-1", findings=(ABSENT,)
 )
 
 
@@ -28,7 +33,7 @@ def mixed(expected, node, instance, seen, ran):
     )
     status = plugins.compare_plugin(expected(), there, (node("a"), node("b")))
     return verification_report.VerificationReport(
-        plugins=(status,), volumes=(volume_status.judge_volume(WANTED, None),)
+        plugins=(status,), volumes=(MISSING,), findings=(*status.findings, ABSENT)
     )
 
 
@@ -44,9 +49,8 @@ def test_empty_report_is_ok():
 def test_warnings_leave_a_report_ok(expected, node, instance, seen):
     """Only errors fail a verification."""
     there = seen(instance("node", "a"), instance("node", "gone"))
-    noted = verification_report.VerificationReport(
-        plugins=(plugins.compare_plugin(expected(controllers=0), there, (node("a"),)),), volumes=()
-    )
+    status = plugins.compare_plugin(expected(controllers=0), there, (node("a"),))
+    noted = verification_report.VerificationReport(plugins=(status,), volumes=(), findings=status.findings)
 
     assert noted.ok
     assert [finding.severity for finding in noted.findings] == ["warning"]
@@ -130,10 +134,9 @@ def test_table_shows_counts_instances_volumes_and_proof(mixed):
 
 def test_sizes_are_shown_where_one_is_known():
     """As Nomad has them; a size that is not known is not called zero."""
-    there = volume_status.judge_volume(WANTED, None)
-    grown = dataclasses.replace(there, volume_id="logs", capacity_bytes=20 * 2**30)
+    grown = dataclasses.replace(MISSING, volume_id="logs", capacity_bytes=20 * 2**30)
 
-    shown = verification_report.VerificationReport(plugins=(), volumes=(there, grown)).as_table().splitlines()[:3]
+    shown = verification_report.VerificationReport(plugins=(), volumes=(MISSING, grown)).as_table().splitlines()[:3]
 
     assert shown == [
         "volume         status   plugin    external id  size   checked by",
@@ -147,11 +150,12 @@ def test_one_cause_is_shown_with_its_consequences_beneath(expected):
     absent = plugins.compare_plugin(
         expected(controllers=1), found.PluginFound(plugin=None, missing_jobs=("plugin-ebs",)), ()
     )
-    held = volume_status.judge_volume(WANTED, None)
     links = causes.of_plugin("aws-ebs0")
     stuck = findings.finding("volume-unschedulable", "volume default/mysql", expected="x", found="y", links=links)
     whole = verification_report.VerificationReport(
-        plugins=(absent,), volumes=(dataclasses.replace(held, findings=(stuck,), status="unschedulable"),)
+        plugins=(absent,),
+        volumes=(dataclasses.replace(MISSING, findings=(stuck,)),),
+        findings=causes.assign((*absent.findings, stuck)),
     )
 
     text = whole.as_table()
@@ -178,12 +182,11 @@ def test_advice_for_files_names_no_stack(mixed):
 
 def test_table_and_json_say_what_was_not_compared():
     """In a column that is there for that alone."""
-    held = volume_status.VolumeStatus(
+    held = verification_report.VolumeStatus(
         namespace="default",
         volume_id="mysql",
         plugin_id="aws-ebs0",
         external_id="vol-1",
-        status="ok",
         findings=(),
         detail=compare.ID_NOT_COMPARED,
     )

@@ -1,14 +1,17 @@
 """A volume is as planned when Nomad holds what was to be registered and would place an allocation on it."""
 
 import dataclasses
+import types
 
 import pytest
 
-from nomad_csi.diagnosis import verification_report
-from nomad_csi.diagnosis.rules import volume_status
+from nomad_csi.diagnosis import facts, verification_report
+from nomad_csi.findings import causes
 from nomad_csi.health import plugins
 from nomad_csi.nomad import volumes
-from nomad_csi.plan import registration
+from nomad_csi.plan import model, registration
+from nomad_csi.spec import volume as spec
+from tests.diagnosis.known import findings, known
 
 ZONE = "topology.ebs.csi.aws.com/zone"
 WRITER = registration.Capability(access_mode="single-node-writer", attachment_mode="file-system")
@@ -16,17 +19,36 @@ WANTED = registration.VolumeRegistration(
     volume_id="e1",
     name="e1",
     external_id="vol-f830b031821ee95ad",
-    plugin_id="aws-ebs",
+    plugin_id="aws-ebs0",
     capabilities=(WRITER,),
     mount_options=registration.MountOptions(fs_type="ext4"),
     required_topologies=({ZONE: "eu-west-1a"},),
 )
 
 
+MADE = spec.CreateSpec.model_construct()
+
+
+def judge(desired, actual, served_by=None, *, made_by_plugin=False):
+    """Return the status of a volume of a plan, with the plugin that serves it."""
+    item = model.VolumePlan(registration=desired, source=MADE if made_by_plugin else None, protect=True, adopt=False)
+    observed = (types.SimpleNamespace(status=served_by, deep=()),) if served_by else ()
+    found = known(
+        plan=model.StoragePlan(plugins=(), volumes=(item,)),
+        registered={item.key: actual},
+        volumes=(facts.examined(actual, item),) if actual else (),
+        plugins={},
+        observed=observed,
+    )
+    [status] = verification_report.volume_statuses(found, findings(found, "verify"))
+    return status
+
+
 @pytest.fixture
 def held(recorded):
     """Return the volume of a real agent with the EBS driver."""
-    return dataclasses.replace(volumes.get(recorded("07-ebs-volume"), "default", "e1"), schedulable=True)
+    found = volumes.get(recorded("07-ebs-volume"), "default", "e1")
+    return dataclasses.replace(found, plugin_id="aws-ebs0", schedulable=True)
 
 
 def lines(status):
@@ -36,25 +58,26 @@ def lines(status):
 
 def test_recorded_volume_is_as_planned(held):
     """What a real agent holds after our registration equals it."""
-    status = volume_status.judge_volume(WANTED, held)
+    status = judge(WANTED, held)
 
     assert (status.status, status.findings, status.key) == ("ok", (), "default/e1")
     assert status.evidence == "nomad"
     made = dataclasses.replace(held, capacity_bytes=2**31)
-    assert [volume_status.judge_volume(WANTED, each).capacity_bytes for each in (made, held, None)] == [2**31, 0, 0]
+    assert [judge(WANTED, each).capacity_bytes for each in (made, held, None)] == [2**31, 0, 0]
 
 
 def test_external_id_that_nobody_named_is_told_not_compared(held):
     """The volume is ok as far as it was checked, and the status says how far that is."""
-    status = volume_status.judge_volume(dataclasses.replace(WANTED, external_id=""), held)
+    status = judge(dataclasses.replace(WANTED, external_id=""), held)
 
     assert (status.status, status.detail) == ("ok", "external id not compared (--stack-output)")
-    assert volume_status.judge_volume(WANTED, held).detail == ""
+    assert judge(WANTED, held).detail == ""
 
 
 def test_recorded_volume_without_healthy_nodes_is_unschedulable(recorded):
     """Registered is not enough: Nomad would place nothing on it."""
-    status = volume_status.judge_volume(WANTED, volumes.get(recorded("07-ebs-volume"), "default", "e1"))
+    found = volumes.get(recorded("07-ebs-volume"), "default", "e1")
+    status = judge(WANTED, dataclasses.replace(found, plugin_id="aws-ebs0"))
 
     assert status.status == "unschedulable"
     assert [finding.code for finding in status.findings] == ["volume-unschedulable"]
@@ -62,7 +85,7 @@ def test_recorded_volume_without_healthy_nodes_is_unschedulable(recorded):
 
 def test_missing_volume():
     """A volume that nobody registered is a finding, with the planned id."""
-    status = volume_status.judge_volume(WANTED, None)
+    status = judge(WANTED, None)
 
     assert (status.status, status.external_id) == ("missing", "vol-f830b031821ee95ad")
     assert status.evidence == "-"
@@ -71,8 +94,8 @@ def test_missing_volume():
 
 def test_missing_volume_that_its_plugin_makes_is_not_to_be_registered():
     """The advice is for its kind: a volume file is not enough."""
-    [finding] = volume_status.judge_volume(WANTED, None, made_by_plugin=True).findings
-    [other] = volume_status.judge_volume(WANTED, None).findings
+    [finding] = judge(WANTED, None, made_by_plugin=True).findings
+    [other] = judge(WANTED, None).findings
 
     assert (finding.code, finding.expected) == ("volume-missing", "created by its plugin")
     assert finding.advice == "run `pulumi up`, or `nomad-csi apply` with the spec"
@@ -88,9 +111,7 @@ def test_volume_that_its_plugin_made_is_changed_by_the_command_that_makes_it(hel
     size = {"capacity_min_bytes": 2**30, "capacity_max_bytes": 2**39}
     made = dataclasses.replace(held, required_topologies=WANTED.required_topologies, **size)
 
-    [finding] = volume_status.judge_volume(
-        dataclasses.replace(WANTED, **size | changes), made, made_by_plugin=True
-    ).findings
+    [finding] = judge(dataclasses.replace(WANTED, **size | changes), made, made_by_plugin=True).findings
 
     assert finding.advice == "`pulumi up` or `nomad-csi apply` changes it in place"
 
@@ -99,7 +120,7 @@ def test_volume_that_its_plugin_made_is_not_changed_in_place_while_something_els
     """`apply` refuses it whole: the advice for the size waits for the place, which only the spec lacks."""
     wanted = dataclasses.replace(WANTED, external_id="", required_topologies=(), capacity_min_bytes=2**30)
 
-    place, size = volume_status.judge_volume(
+    place, size = judge(
         wanted, dataclasses.replace(held, required_topologies=WANTED.required_topologies), made_by_plugin=True
     ).findings
 
@@ -119,7 +140,7 @@ def test_volume_that_its_plugin_made_is_not_changed_in_place_while_something_els
             {"external_id": "vol-0"},
             ("external-id-differs", "external id vol-f830b031821ee95ad", "vol-0"),
         ),
-        ({"plugin_id": "x"}, ("plugin-id-differs", "plugin id aws-ebs", "x")),
+        ({"plugin_id": "x"}, ("plugin-id-differs", "plugin id aws-ebs0", "x")),
         ({"name": "x"}, ("name-differs", "name e1", "x")),
         (
             {"capabilities": ()},
@@ -140,7 +161,7 @@ def test_volume_that_its_plugin_made_is_not_changed_in_place_while_something_els
 )
 def test_each_difference_is_a_finding(held, changes, line):
     """Every compared field has a code, and shows both sides."""
-    status = volume_status.judge_volume(WANTED, dataclasses.replace(held, **changes))
+    status = judge(WANTED, dataclasses.replace(held, **changes))
 
     assert lines(status) == [line]
     assert status.status == "differs"
@@ -169,9 +190,7 @@ def test_each_difference_is_a_finding(held, changes, line):
 )
 def test_advice_says_what_nomad_does_with_a_difference(held, held_changes, wanted, advice):
     """In place, or by another registration only."""
-    status = volume_status.judge_volume(
-        dataclasses.replace(WANTED, **wanted), dataclasses.replace(held, **held_changes)
-    )
+    status = judge(dataclasses.replace(WANTED, **wanted), dataclasses.replace(held, **held_changes))
 
     assert [finding.advice for finding in status.findings] == [advice]
 
@@ -180,7 +199,7 @@ def test_context_values_are_not_shown(held):
     """A driver's context may hold what nobody should read; its keys tell enough."""
     wanted = dataclasses.replace(WANTED, context={"a": "1", "b": "secret", "c": "3"})
 
-    status = volume_status.judge_volume(wanted, dataclasses.replace(held, context={"a": "1", "b": "other", "d": "4"}))
+    status = judge(wanted, dataclasses.replace(held, context={"a": "1", "b": "other", "d": "4"}))
 
     assert lines(status) == [("context-differs", "context as specified", "b changed, c absent, d added")]
 
@@ -193,12 +212,12 @@ def test_order_of_capabilities_and_places_does_not_count(held):
 
     turned = dataclasses.replace(held, capabilities=(block, WRITER), required_topologies=places[::-1])
 
-    assert volume_status.judge_volume(wanted, turned).status == "ok"
+    assert judge(wanted, turned).status == "ok"
 
 
 def test_unknown_external_id_is_not_compared(held):
     """Storage that Pulumi makes has no id in the plan."""
-    status = volume_status.judge_volume(dataclasses.replace(WANTED, external_id=""), held)
+    status = judge(dataclasses.replace(WANTED, external_id=""), held)
 
     assert (status.status, status.external_id) == ("ok", "vol-f830b031821ee95ad")
 
@@ -207,9 +226,15 @@ def test_volume_in_a_zone_without_a_healthy_instance_cannot_be_used(held, expect
     """Nomad calls it schedulable, and no client there could mount it."""
     served_by = plugins.compare_plugin(expected(controllers=0), seen(instance("node", "a")), (node("a"),))
 
-    status = volume_status.judge_volume(WANTED, held, served_by)
+    status = judge(WANTED, held, served_by)
 
-    assert lines(status) == [("volume-out-of-reach", f"a healthy node instance in {ZONE}=eu-west-1a", "us-east-1a")]
+    assert lines(status) == [
+        (
+            "volume-out-of-reach",
+            "a healthy node instance in its topology",
+            f"Nomad: {ZONE}=eu-west-1a; /v1/plugin/csi/aws-ebs0: healthy clients in us-east-1a",
+        )
+    ]
     assert (status.status, status.findings[0].severity) == ("unschedulable", "error")
 
 
@@ -218,7 +243,7 @@ def test_volume_in_a_zone_with_a_healthy_instance_is_in_reach(held, expected, no
     near = instance("node", "a", segments={ZONE: "eu-west-1a", "kubernetes.io/os": "linux"})
     served_by = plugins.compare_plugin(expected(controllers=0), seen(near), (node("a"),))
 
-    assert volume_status.judge_volume(WANTED, held, served_by).findings == ()
+    assert judge(WANTED, held, served_by).findings == ()
 
 
 def test_volume_that_the_plugin_made_has_a_context_and_a_place_of_its_own(held):
@@ -226,9 +251,7 @@ def test_volume_that_the_plugin_made_has_a_context_and_a_place_of_its_own(held):
     wanted = dataclasses.replace(WANTED, external_id="", required_topologies=())
     made = dataclasses.replace(held, context={"path": "/x"}, required_topologies=(), capacity_min_bytes=2**30)
 
-    status = volume_status.judge_volume(
-        dataclasses.replace(wanted, capacity_min_bytes=2**30), made, made_by_plugin=True
-    )
+    status = judge(dataclasses.replace(wanted, capacity_min_bytes=2**30), made, made_by_plugin=True)
 
     assert (status.status, status.findings, status.detail) == ("ok", (), "")
 
@@ -239,7 +262,7 @@ def test_volume_that_the_plugin_made_is_where_it_is_by_whatever_key(held):
 
     wanted = dataclasses.replace(WANTED, capacity_min_bytes=2**30)
 
-    assert volume_status.judge_volume(wanted, made, made_by_plugin=True).findings == ()
+    assert judge(wanted, made, made_by_plugin=True).findings == ()
 
 
 def test_volume_that_was_made_elsewhere_or_smaller_is_a_finding(held):
@@ -247,9 +270,7 @@ def test_volume_that_was_made_elsewhere_or_smaller_is_a_finding(held):
     there = ({ZONE: "eu-west-1b"},)
     made = dataclasses.replace(held, topologies=there, required_topologies=there, capacity_min_bytes=2**30)
 
-    status = volume_status.judge_volume(
-        dataclasses.replace(WANTED, capacity_min_bytes=2**31), made, made_by_plugin=True
-    )
+    status = judge(dataclasses.replace(WANTED, capacity_min_bytes=2**31), made, made_by_plugin=True)
 
     assert lines(status) == [
         ("topologies-differs", f"topologies {ZONE}=eu-west-1a", f"{ZONE}=eu-west-1b"),
@@ -259,7 +280,7 @@ def test_volume_that_was_made_elsewhere_or_smaller_is_a_finding(held):
 
 def test_unschedulable_volume_that_differs_differs(held):
     """A healthy plugin would not make it the one that is planned."""
-    status = volume_status.judge_volume(
+    status = judge(
         WANTED, dataclasses.replace(held, schedulable=False, mount_options=registration.MountOptions(fs_type="xfs"))
     )
 
@@ -274,9 +295,7 @@ def test_volume_is_out_of_reach_of_an_instance_that_lacks_a_segment(held, expect
     served_by = plugins.compare_plugin(expected(controllers=0), seen(near), (node("a"),))
     wanted = dataclasses.replace(WANTED, required_topologies=(place,))
 
-    status = volume_status.judge_volume(
-        wanted, dataclasses.replace(held, topologies=(place,), required_topologies=(place,)), served_by
-    )
+    status = judge(wanted, dataclasses.replace(held, topologies=(place,), required_topologies=(place,)), served_by)
 
     assert [finding.code for finding in status.findings] == ["volume-out-of-reach"]
 
@@ -288,9 +307,9 @@ def test_unhealthy_instance_in_the_place_is_the_cause(held, expected, node, inst
         expected(controllers=0), seen(instance("node", "a"), ill), (node("a"), node("b"))
     )
 
-    held_by = volume_status.judge_volume(WANTED, held, served_by)
+    held_by = judge(WANTED, held, served_by)
 
-    found = verification_report.VerificationReport(plugins=(served_by,), volumes=(held_by,)).findings
+    found = causes.assign((*served_by.findings, *held_by.findings))
     assert [(item.code, item.cause) for item in found] == [
         ("instance-unhealthy", ""),
         ("volume-out-of-reach", "instance-unhealthy: node instance of plugin aws-ebs0 on b"),
@@ -303,9 +322,9 @@ def test_drained_client_of_the_zone_is_the_cause(held, expected, node, instance,
     attributes = {"platform.aws.placement.availability-zone": zone}
     drained = dataclasses.replace(node("b"), draining=True, eligible=False, attributes=attributes)
     served_by = plugins.compare_plugin(expected(controllers=0), seen(instance("node", "a")), (node("a"), drained))
-    held_by = volume_status.judge_volume(WANTED, held, served_by)
+    held_by = judge(WANTED, held, served_by)
 
-    [waiting, found] = verification_report.VerificationReport(plugins=(served_by,), volumes=(held_by,)).findings
+    [waiting, found] = causes.assign((*served_by.findings, *held_by.findings))
 
     assert (waiting.code, waiting.found) == ("client-not-counted", "draining: b")
     assert waiting.advice == "bring the client back with `nomad node eligibility -enable id-b`, or remove it"

@@ -7,7 +7,7 @@ import typing
 import pytest
 
 from nomad_csi import cli
-from nomad_csi.diagnosis.rules import claim_status
+from nomad_csi.diagnosis import claim_status
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
 from tests.docs import page

@@ -14,7 +14,6 @@ import yaml
 from nomad_csi import cli, clock, findings
 from nomad_csi.cli import verify
 from nomad_csi.diagnosis import prometheus, verification_report
-from nomad_csi.diagnosis.rules import volume_status
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import read
 from nomad_csi.health import found, instances, plugin_findings, plugins, states
@@ -111,8 +110,8 @@ def test_jobs_of_the_page_are_printed(command, monkeypatch, capsys):
 
 def test_metrics_of_the_page_are_those_of_the_code():
     """Each has its row with its labels, and no row has another name; so the alerts ask for what there is."""
-    held = volume_status.VolumeStatus(
-        namespace="n", volume_id="v", plugin_id="p", external_id="", status="missing", findings=(FINDING,)
+    held = verification_report.VolumeStatus(
+        namespace="n", volume_id="v", plugin_id="p", external_id="", findings=(FINDING,)
     )
     row = instances.InstanceRow(plugin_id="p", role="node", node_id="1", node_name="a", evidence="-", csi=ASKED)
     plugin = plugins.PluginStatus(
@@ -126,7 +125,7 @@ def test_metrics_of_the_page_are_those_of_the_code():
         expected_nodes=1,
         findings=(),
     )
-    reported = verification_report.VerificationReport(plugins=(plugin,), volumes=(held,))
+    reported = verification_report.VerificationReport(plugins=(plugin,), volumes=(held,), findings=(FINDING,))
     text = prometheus.text(reported, seconds=1, last_answer_s=1)
     written = {
         name: re.findall(r'(\w+)="', labels)

@@ -5,12 +5,13 @@ import functools
 import graphlib
 import inspect
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 
 import pytest
 
 from nomad_csi import findings
+from nomad_csi.diagnosis import judge
 from nomad_csi.drivers import catalogue
 from nomad_csi.findings import registry
 from nomad_csi.health import states
@@ -25,30 +26,18 @@ COMMANDS = {
     "lint/": {"check"},
     "migration/": {"check"},
     "plan/rules/": {"check"},
-    "diagnosis/rules/": {"doctor"},
-    "diagnosis/rules/volume_status.py": {"verify"},
-    "diagnosis/rules/claim_status.py": {"claims"},
-    "diagnosis/rules/drains.py": {"claims", "doctor", "verify"},
-    "diagnosis/read_claims.py": {"claims"},
-    "diagnosis/page_data.py": {"verify"},
-    "health/": {"verify"},
-    "health/probed.py": {"csi probe", "verify"},
+    "health/probed.py": {"csi probe"},
     "health/probe_deep.py": {"csi probe"},
     "jobs/conflicts.py": {"plan"},
-    "nomad/version_gates.py": {"apply", "verify"},
+    "nomad/version_gates.py": {"apply"},
 }
 """What reports the findings that a module or package emits; the longest path counts."""
 
-ALSO = {
-    "claim-node-down": {"verify"},
-    "storage-missing": {"verify"},
-    "mounts-unread": {"verify"},
-    "volume-mount-failing": {"verify"},
-    "clients-exceed-driver": {"doctor"},
-    "claim-without-controller": {"verify"},
-    "job-unread": {"plan"},
-}
-"""Commands that report a code by calling another command's rule."""
+RULES = {"claims", "doctor", "verify"}
+"""Commands that apply the rules of `judge`, by the commands of each code."""
+
+ALSO = {"job-unread": {"plan"}}
+"""Commands that report a code by calling what another one reports it with."""
 
 
 @functools.cache
@@ -102,13 +91,19 @@ def test_every_code_that_is_emitted_is_registered():
 
 
 def test_every_registered_code_is_emitted_by_the_commands_of_its_row():
-    """Codes of gates are emitted by the doctor for the versions of their rows; nobody else adds or forgets one."""
-    expected = {code: set(row.commands) for code, row in CODES.items()}
-    found = {code: commands | ALSO.get(code, set()) for code, commands in emitted().items()}
-    found |= {code: {"verify"} for code, row in CODES.items() if row.fields}
-    found |= {code: found.get(code, set()) | {"doctor"} for code, row in CODES.items() if row.gate}
+    """Beside those that apply rules; nobody else adds or forgets one."""
+    expected = {code: set(row.commands) - RULES for code, row in CODES.items()}
+    found = emitted()
 
-    assert found == expected
+    assert {code: found.get(code, set()) | ALSO.get(code, set()) for code in CODES} == expected
+
+
+def test_each_code_of_a_cluster_has_exactly_one_rule():
+    """Whichever commands report it; the page adds the outcome of a smoke test that it is given."""
+    of_rules = Counter(code for rule in judge.RULES for code in rule.codes)
+
+    assert set(of_rules.values()) == {1}
+    assert set(of_rules) | {"smoke-failed"} == {code for code, row in CODES.items() if RULES & set(row.commands)}
 
 
 def test_findings_are_built_in_one_place():
@@ -181,7 +176,7 @@ RENAMED = [
     ("doctor", "zone-differs", "storage-zone-differs", {"doctor"}),
     ("verify", "nomad-too-old", "nomad-too-old-for-driver", {"apply", "doctor", "verify"}),
     ("doctor", "privilege-missing", "privilege-missing", {"check", "doctor"}),
-    ("doctor", "topology-key-unknown", "topology-key-unknown", {"check", "doctor"}),
+    ("doctor", "topology-key-unknown", "topology-key-unknown", {"check", "doctor", "verify"}),
     ("doctor", "claimed-without-controller", "claim-without-controller", {"claims", "doctor", "verify"}),
     ("doctor", "storage-absent", "storage-missing", {"claims", "doctor", "verify"}),
     ("doctor", "plugin-absent", "plugin-missing", {"doctor", "verify"}),

@@ -16,10 +16,10 @@ from typing import NoReturn
 
 from nomad_csi import errors, nomad
 from nomad_csi.aws import ebs_volumes
-from nomad_csi.diagnosis import claim_replacement, read_claims
+from nomad_csi.diagnosis import claim_replacement, claim_status, facts, read_claims
 from nomad_csi.diagnosis.claim_replacement import EndError, MissingError, Repaired, RepairRequest
-from nomad_csi.diagnosis.rules import claim_status
-from nomad_csi.nomad import volumes
+from nomad_csi.diagnosis.rules import registrations
+from nomad_csi.nomad import plugins, volumes
 from nomad_csi.plan import registration
 from nomad_csi.volumes import decide, deregistration
 
@@ -122,9 +122,9 @@ class _Ladder:
         self._decide(judged)
         if not volume.claims:
             raise self._freed(judged)
-        for finding in judged.findings:
-            if finding.code == "claim-without-controller":
-                raise EndError("refused", f"{finding.found}; {finding.advice}")
+        plugin = plugins.get(self._client, volume.plugin_id)
+        for finding in registrations.without_controller(facts.examined(volume, None), plugin):
+            raise EndError("refused", f"{finding.found}; {finding.advice}")
         return judged
 
     def _decide(self, judged: claim_status.VolumeClaims) -> None:

@@ -13,7 +13,7 @@ from typing import Literal
 
 from nomad_csi import concurrency, errors, nomad
 from nomad_csi.aws import ebs_volumes
-from nomad_csi.diagnosis.rules import claim_status
+from nomad_csi.diagnosis import claim_status
 from nomad_csi.nomad import variables, volumes
 from nomad_csi.plan import registration
 from nomad_csi.volumes import (

@@ -7,7 +7,7 @@ from typing import Any
 from nomad_csi import exit_codes, findings
 from nomad_csi.aws import records as aws_records
 from nomad_csi.aws import regions
-from nomad_csi.diagnosis.rules import claim_status
+from nomad_csi.diagnosis import claim_status
 from nomad_csi.findings import causes, printing
 from nomad_csi.nomad import volumes as volume_records
 from nomad_csi.text import foreign, listing, table
@@ -21,8 +21,7 @@ class ClaimsReport:
 
     volumes: tuple[claim_status.VolumeClaims, ...]
 
-    others: tuple[findings.Finding, ...] = ()
-    """The effect of node drains on these claims, client by client; allocations that fail to get a volume."""
+    found: tuple[findings.Finding, ...] = ()
 
     ec2: regions.Region = regions.NONE
     """Where EC2 was queried for the attachments of the EBS volumes, or why not."""
@@ -32,8 +31,8 @@ class ClaimsReport:
 
     @property
     def findings(self) -> tuple[findings.Finding, ...]:
-        """All findings: on clients that are away, volume by volume, then the others."""
-        return causes.assign((*claim_status.findings_of(self.volumes), *self.others))
+        """All findings; each that another one explains has that as cause."""
+        return causes.assign(self.found)
 
     @property
     def ok(self) -> bool:
@@ -60,7 +59,11 @@ class ClaimsReport:
         return {
             "ok": self.ok,
             "asked_ec2": bool(self.ec2.name),
-            "volumes": [_volume_json(volume) for volume in self.volumes if volume.claims or volume.findings],
+            "volumes": [
+                volume_as_json(volume)
+                for volume in self.volumes
+                if volume.claims or any(item.subject == f"volume {volume.key}" for item in self.found)
+            ],
             "findings": printing.as_json(self.findings),
             "not_read": [
                 {"namespace": item.namespace, "volume_ids": list(item.volume_ids), "reason": item.reason}
@@ -108,7 +111,8 @@ def _row(volume: claim_status.VolumeClaims, item: claim_status.ClaimStatus) -> t
     )
 
 
-def _volume_json(found: claim_status.VolumeClaims) -> dict[str, Any]:
+def volume_as_json(found: claim_status.VolumeClaims) -> dict[str, Any]:
+    """Return *found* as `ClaimsReport.as_json` has it."""
     names = ("namespace", "volume_id", "plugin_id", "external_id")
     return {name: getattr(found.volume, name) for name in names} | {
         "claims": [_claim_json(item) for item in found.claims],

@@ -1,35 +1,40 @@
 """
-Read what a report needs: the doctor's observations, statuses and claims. Changes nothing.
+A report on a cluster: the facts of all commands, what all rules find, and the sections of the page.
 
 The number of requests does not grow with clients. It grows with the volumes of a spec, each of which is compared, and
 with claimed volumes up to a limit. What cannot be read is reported, and does not prevent the rest of the report.
 """
 
-import contextlib
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
-from nomad_csi import errors, findings, nomad
-from nomad_csi.aws import regions
+from nomad_csi import nomad
+from nomad_csi.aws import ebs_volumes, regions
 from nomad_csi.diagnosis import (
+    claim_status,
     claims_report,
-    doctor,
     facts,
+    judge,
     page_data,
     read_account,
     read_claims,
-    read_cluster,
     verification,
     verification_report,
 )
-from nomad_csi.diagnosis.rules import claim_status
-from nomad_csi.health import explaining, observation, plugins
-from nomad_csi.nomad import cluster_identity, volumes
-from nomad_csi.nomad import plugins as nomad_plugins
+from nomad_csi.findings import Finding, causes, finding, registry
+from nomad_csi.health import eligibility, observation, plugins, policy
+from nomad_csi.nomad import cluster_identity, jobs, nodes
+from nomad_csi.nomad import plugins as plugin_records
+from nomad_csi.nomad import volumes as nomad_volumes
 from nomad_csi.plan import model as plans
 
 CLAIMED_MAX = 500
 """Limit of claimed volumes that are read for their claims: the list of volumes has counts, but no allocations."""
+
+_COMMANDS = ("verify", "claims", "doctor")
+"""Whose rules are applied, in the order in which the report has their findings."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -54,162 +59,305 @@ class ReportOptions:
     title: str = ""
 
 
+class ReportFacts(read_account.AccountFacts):
+    """The facts of a cluster, with the health of its plugins, and its claims."""
+
+    claimed_max = CLAIMED_MAX
+
+    @facts.part
+    def identity(self) -> str:
+        """Id of the cluster; empty if it has none."""
+        return cluster_identity.cluster_id(self.client)
+
+    @facts.part
+    def observed(self) -> tuple[observation.Observation, ...]:
+        """The plugins of the plan, and those that run beside it, which are compared with their own jobs."""
+        planned = {item.plugin_id for item in self.planned_plugins}
+        others = [self._watched(item) for key, item in sorted(self.known_plugins.items()) if key not in planned]
+        wanted = [*verification.watched(self.plan), *others]
+        return observation.Observer(self.client, wanted, client_cache=self.cache).observe()
+
+    def _watched(self, plugin: plugin_records.Plugin) -> observation.WatchedPlugin:
+        tasks = [task for task in self.known_tasks if task.plugin_id == plugin.plugin_id]
+        expectation = expectation_of(plugin, tasks)
+        is_one_namespace = {namespace for namespace, _ in plugin.jobs} == {expectation.namespace}
+        own = sorted(job_id for _, job_id in plugin.jobs) if is_one_namespace else ()  # else any job's instances count
+        return observation.WatchedPlugin(expectation=expectation, job_ids=tuple(own))
+
+    @property
+    def claimed_keys(self) -> list[tuple[str, str]]:
+        """Namespace and id of the claimed volumes."""
+        return [facts.split_key(item.key) for item in self.known_volumes if item.claims]
+
+    @facts.part
+    def claims_read(self) -> nomad_volumes.Read:
+        """The claimed volumes with their claims, up to the limit."""
+        return nomad_volumes.read_each(self.client, self.claimed_keys[: self.claimed_max])
+
+    @facts.part
+    def attachments(self) -> ebs_volumes.ObservedAttachments | None:
+        """Where EC2 has the claimed volumes attached."""
+        if not isinstance(self.account, facts.Account):
+            return None
+        return read_claims.read_attachments(self, self.account.region)
+
+
+# The desired state of a plugin that is in no spec: what its own jobs request.
+
+
+_NODE_ROLES = frozenset({"node", "monolith"})
+
+
+def expectation_of(plugin: plugin_records.Plugin, tasks: Sequence[jobs.PluginTask]) -> plans.PluginExpectation:
+    """
+    Return the desired state of *plugin* from its *tasks*: a node instance on each client that its system job may use.
+
+    If several jobs, or a service job, run node instances, Nomad's own count is used, or the number of running instances
+    if Nomad's is smaller: Nomad counts 0 right after a job is registered. The same applies to controllers.
+    """
+    on_nodes = [task for task in tasks if task.role in _NODE_ROLES]
+    counted = on_nodes[0] if len(on_nodes) == 1 and on_nodes[0].job_type == "system" else None
+    is_monolith = any(task.role == "monolith" for task in tasks)
+    first = next(iter(on_nodes or tasks), None)
+    return plans.PluginExpectation(
+        plugin_id=plugin.plugin_id,
+        provider=plugin.provider,
+        namespace=first.namespace if first else "default",
+        controllers=0 if is_monolith else max(plugin.controllers_expected, len(plugin.controllers)),
+        monolith=is_monolith,
+        nodes=None if counted else max(plugin.nodes_expected, len(plugin.nodes)),
+        datacenters=counted.datacenters if counted else ("*",),
+        node_pool=counted.node_pool if counted else "all",
+        constraints=counted.constraints if counted else (),
+        task_driver=first.task_driver if first else "",
+        evidence="nomad",
+        timeout_s=0,
+        stable_s=0,
+    )
+
+
+# The report.
+
+
 def build_report(client: nomad.Nomad, question: ReportOptions) -> page_data.ClusterReport:
     """
     Read the cluster and return the report.
 
     Raises `errors.NomadApiError` if Nomad does not answer at all.
     """
-    has_aws = not question.aws.is_left_out
-    found = read_cluster.read_cluster(client, question.plan, question.external_ids, names_instances=has_aws)
-    complete = read_account.add_account(found, read_account.region_of(found, question.aws))
-    account = complete.account if isinstance(complete.account, facts.Account) else None
-    reader = _Reader(client=client, question=question, found=found, aws_region=account.region if account else "")
-    verified = reader.verified()
-    held, unread = reader.claims()
-    cluster = reader.cluster()
-    examined = doctor.examined(complete)
-    parts = page_data.Parts(
-        found=complete,
-        doctor=examined.findings,
-        verified=verified,
-        running=dict(reader.running()),
-        claims=held,
-        mounts=reader.mounts(),
-        smoke=question.smoke,
-    )
-    of_plugins = tuple(page_data.plugins_of(parts))
-    clients = tuple(page_data.clients_of(parts, of_plugins))
-    of_volumes = tuple(page_data.volumes_of(parts))
+    found = ReportFacts(client, question.plan, question.external_ids, aws=question.aws)
+    found.claimed_max = question.claimed_max
+    facts.refuse_silence(found)
+    outcomes = judge.outcomes(found, *_COMMANDS)
+    named = (_named(found, item) for item in outcomes if isinstance(item, Finding))
+    seen = sorted((*named, *_smoke_findings(question.smoke)), key=_rank)
+    unchecked = [item for item in outcomes if isinstance(item, facts.Unchecked)]
+    if isinstance(found.identity, facts.Unknown):
+        unchecked.append(facts.Unchecked(check="the cluster's identity", reason=found.identity.reason))
+    claims = () if isinstance(found.claims, facts.Unknown) else found.claims
+    of_plugins = tuple(_plugins(found))
+    clients = tuple(_clients(found, of_plugins))
+    volumes = tuple(_volumes(found, seen, {item.key: item for item in claims}, question.smoke))
     return page_data.ClusterReport(
-        cluster=cluster,
+        cluster=_cluster(found, question.sandbox),
         title=question.title,
         spec=question.spec,
         clients=clients,
         plugins=of_plugins,
-        volumes=of_volumes,
-        claims=held,
-        claims_unread=unread,
-        findings=page_data.findings_of(parts),
-        unchecked=(*reader.unchecked, *examined.unchecked),
+        volumes=volumes,
+        claims=claims,
+        claims_unread=len(found.claimed_keys) - len(claims),
+        findings=causes.assign(seen),
+        unchecked=tuple(unchecked),
         smoke=question.smoke,
-        zones=page_data.zones_of(clients, of_plugins, of_volumes),
-        evidence=page_data.evidence_of(of_plugins, of_volumes),
+        zones=_zones(clients, of_plugins, volumes),
+        evidence=tuple(_evidence(of_plugins, volumes)),
     )
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class _Reader:
-    """Reads what the doctor's observations *found* lack, and records which checks failed."""
+def _named(found: facts.Facts, item: Finding) -> Finding:
+    """Return the finding with the command that reports it; `verify` reports those on volumes of the spec only."""
+    planned = {f"volume {volume.key}" for volume in found.planned_volumes}
+    is_outside = not found.plan or (item.subject.startswith("volume ") and item.subject not in planned)
+    commands = [name for name in _COMMANDS if name in registry.codes()[item.code].commands]
+    return dataclasses.replace(item, found_by=commands[-1 if is_outside else 0])
 
-    client: nomad.Nomad
-    question: ReportOptions
-    found: facts.ObservedCluster
-    aws_region: str
-    unchecked: list[facts.Unchecked] = dataclasses.field(default_factory=list)
 
-    @contextlib.contextmanager
-    def _noting(self, check: str, kind: type[errors.NomadCsiError] = errors.NomadApiError) -> Iterator[None]:
-        """Record that *check* failed if the block raises an error of *kind*."""
-        try:
-            yield
-        except kind as error:
-            self.unchecked.append(facts.Unchecked(check=check, reason=str(error)))
+def _rank(item: Finding) -> tuple[bool, int]:
+    """Return the place of a finding: errors first, then by the command."""
+    return item.severity == "warning", (*_COMMANDS, "smoke").index(item.found_by)
 
-    def cluster(self) -> page_data.Cluster:
-        """Return the cluster: without its identity if it has none, or the token may not read it."""
-        known = () if isinstance(self.found.servers, facts.Unknown) else self.found.servers
-        of_servers = {server.name.rpartition(".")[2] for server in known if "." in server.name}
-        identity = ""
-        with self._noting("the cluster's identity"):
-            identity = cluster_identity.cluster_id(self.client)
-        return page_data.Cluster(
-            address=self.client.connection.address,
-            region=self.client.connection.region or (of_servers.pop() if len(of_servers) == 1 else ""),
-            identity=identity,
-            servers=known,
-            asked_at=claims_report.time_text(self.client.now_ns),
-            sandbox=self.question.sandbox,
-        )
 
-    def verified(self) -> verification_report.VerificationReport | None:
-        """Return the verification of the spec, if there is one."""
-        if self.question.plan is not None:
-            with self._noting("what the spec expects"):
-                return verification.Verifier(self.client, self.question.plan, self.question.external_ids).verify()
-        return None
+def _smoke_findings(smoke: Iterable[page_data.SmokeResult]) -> Iterator[Finding]:
+    for item in smoke:
+        if item.status == "failed":
+            failed = finding(
+                "smoke-failed",
+                f"volume {item.key}",
+                expected="data that is written, and read back by another job",
+                found="; ".join(item.not_verified) or "neither",
+                advice=f"see {item.source}, and run `nomad-csi smoke {item.key}` again",
+            )
+            yield dataclasses.replace(failed, found_by="smoke")
 
-    def running(self) -> Iterator[tuple[str, plugins.PluginStatus]]:
-        """Yield statuses of running plugins that are in no spec."""
-        planned = {item.plugin_id for item in (self.found.plan.plugins if self.found.plan else ())}
-        wanted = [
-            self._wanted(plugin)
-            for plugin_id, plugin in sorted(self.found.known_plugins.items())
-            if plugin_id not in planned
-        ]
-        named = facts.named([item.expectation.plugin_id for item in wanted])
-        with self._noting(f"plugins that are in no spec: {named}"):
-            for seen in observation.Observer(self.client, wanted).observe():
-                yield seen.wanted.expectation.plugin_id, self._explained(seen)
 
-    def _wanted(self, plugin: nomad_plugins.Plugin) -> observation.WatchedPlugin:
-        tasks = [task for task in self.found.known_tasks if task.plugin_id == plugin.plugin_id]
-        expectation = page_data.expectation_of(plugin, tasks)
-        is_one_namespace = {namespace for namespace, _ in plugin.jobs} == {expectation.namespace}
-        own = sorted(job_id for _, job_id in plugin.jobs) if is_one_namespace else ()  # else any job's instances count
-        return observation.WatchedPlugin(expectation=expectation, job_ids=tuple(own))
+def _cluster(found: ReportFacts, sandbox: str) -> page_data.Cluster:
+    servers = () if isinstance(found.servers, facts.Unknown) else found.servers
+    of_servers = {server.name.rpartition(".")[2] for server in servers if "." in server.name}
+    connection = found.client.connection
+    return page_data.Cluster(
+        address=connection.address,
+        region=connection.region or (of_servers.pop() if len(of_servers) == 1 else ""),
+        identity="" if isinstance(found.identity, facts.Unknown) else found.identity,
+        servers=servers,
+        asked_at=claims_report.time_text(found.now_ns),
+        sandbox=sandbox,
+    )
 
-    def _explained(self, seen: observation.Observation) -> plugins.PluginStatus:
-        if seen.status.status == plugins.HEALTHY:
-            return seen.status
-        fetched = explaining.explain(self.client, seen.wanted.expectation, seen.wanted.job_ids, seen.seen, seen.status)
-        return dataclasses.replace(seen.status, causes=fetched)
 
-    def claims(self) -> tuple[tuple[claim_status.VolumeClaims, ...], int]:
-        """Return the volumes' claims, and the number of claimed volumes that were not read."""
-        claimed = [volume.key for volume in self.found.known_volumes if volume.claims]
-        unknown = [part for part in (self.found.clients, self.found.plugins) if isinstance(part, facts.Unknown)]
-        if unknown and claimed:
-            self.unchecked.append(facts.Unchecked(check="who claims volumes", reason=unknown[0].reason))
-            return (), len(claimed)
-        wanted = claimed[: self.question.claimed_max]
-        judged: tuple[claim_status.VolumeClaims, ...] = ()
-        unread = len(claimed)
-        with self._noting("who claims volumes"):
-            seen = volumes.read_each(self.client, (_key(volume) for volume in wanted))
-            judged = claim_status.judge(self._read_with_ec2(seen.volumes) or self._read_without_ec2(seen.volumes))
-            unread -= len(wanted) - sum(len(item.volume_ids) for item in seen.unread)
-            for item in seen.unread:
-                self.unchecked.append(facts.Unchecked(check=f"who claims {item.what}", reason=item.reason))
-        return judged, unread
+# The sections of the report. They include objects of the spec and objects that are only in the cluster.
 
-    def mounts(self) -> tuple[findings.Finding, ...]:
-        """Return the allocations that fail to get a volume."""
-        known = {_key(volume.key): volume.plugin_id for volume in self.found.known_volumes if volume.is_registered}
-        found: list[findings.Finding] = []
-        with self._noting("allocations that fail to get a volume"):
-            found += read_claims.failing_mounts(self.client, known)
-        return tuple(found)
 
-    def _read_with_ec2(self, seen: Sequence[volumes.Volume]) -> claim_status.ObservedClaims | None:
-        """Return the claims of *seen* with EC2's attachments; ``None`` if EC2 is not asked, or fails."""
-        if self.aws_region:
-            with self._noting("where EC2 has claimed volumes attached", errors.AwsError):
-                return read_claims.read_claims(self.client, seen, aws_region=self.aws_region)
-        return None
-
-    def _read_without_ec2(self, seen: Sequence[volumes.Volume]) -> claim_status.ObservedClaims:
-        """Return the claims of *seen*, without further requests."""
-        return claim_status.ObservedClaims(
-            volumes=tuple(seen),
-            nodes={node.node_id: node for node in self.found.known_clients},
-            plugins=self.found.known_plugins,
-            ec2=None,
-            now_ns=self.client.now_ns,
+def _plugins(found: facts.Facts) -> Iterator[page_data.ReportedPlugin]:
+    """Yield plugins of the spec, then others, each by id."""
+    statuses = () if isinstance(found.statuses, facts.Unknown) else found.statuses
+    by_id = {item.plugin_id: item for item in statuses}
+    planned = {item.plugin_id for item in found.planned_plugins}
+    for plugin_id in (*sorted(planned), *sorted(found.known_plugins.keys() - planned)):
+        yield page_data.ReportedPlugin(
+            plugin_id=plugin_id,
+            status=by_id.get(plugin_id),
+            is_expected=plugin_id in planned or not found.plan,
         )
 
 
-def _key(shown: str) -> tuple[str, str]:
-    """Return namespace and id of ``namespace/volume_id``."""
-    namespace, _, volume_id = shown.partition("/")
-    return namespace, volume_id
+def _clients(found: facts.Facts, of_plugins: Iterable[page_data.ReportedPlugin]) -> Iterator[page_data.ReportedClient]:
+    """Yield the clients by name, with the statuses of what runs there."""
+    statuses: dict[str, dict[str, str]] = {}
+    reported: dict[str, str] = {}
+    for plugin in of_plugins:
+        for row in plugin.status.instances if plugin.status else ():
+            statuses.setdefault(row.node_id, {})[f"{row.plugin_id} {row.role}"] = row.status
+            if row.zone:
+                reported.setdefault(row.node_id, row.zone)
+    for node in sorted(found.known_clients, key=lambda item: (item.name, item.node_id)):
+        yield page_data.ReportedClient(
+            node_id=node.node_id,
+            name=node.name,
+            zone=reported.get(node.node_id) or eligibility.zone_of_client(node),
+            datacenter=node.datacenter,
+            node_pool=node.node_pool,
+            state=_state(node),
+            version=node.version,
+            statuses=statuses.get(node.node_id, {}),
+        )
+
+
+def _state(node: nodes.Node) -> str:
+    if node.status != "ready":
+        return node.status
+    if node.draining:
+        return "draining"
+    return "ready" if node.eligible else "ineligible"
+
+
+def _volumes(
+    found: facts.Facts,
+    seen: Iterable[Finding],
+    claims: Mapping[str, claim_status.VolumeClaims],
+    smoke: Iterable[page_data.SmokeResult],
+) -> Iterator[page_data.ReportedVolume]:
+    """Yield the volumes by namespace and id."""
+    compared = () if isinstance(found.registered, facts.Unknown) else verification_report.volume_statuses(found, seen)
+    statuses = {item.key: item.status for item in compared}
+    smoked = {item.key for item in smoke if item.status == "verified"}
+    planned = {item.key for item in found.planned_volumes}
+    for item in sorted(found.known_volumes, key=lambda item: facts.split_key(item.key)):
+        namespace, volume_id = facts.split_key(item.key)
+        by_list: page_data.VolumeStatus = "ok" if item.schedulable else "unschedulable"
+        evidence: page_data.Evidence = "smoke" if item.key in smoked else "nomad"
+        yield page_data.ReportedVolume(
+            namespace=namespace,
+            volume_id=volume_id,
+            plugin_id=item.plugin_id,
+            external_id=item.external_id,
+            zones=tuple(sorted({eligibility.zone_of_segments(each) for each in item.segments} - {""})),
+            claims=item.claims,
+            size_bytes=_size_bytes(found, item, claims.get(item.key)),
+            attached=_attached(claims.get(item.key)),
+            status=statuses.get(item.key, by_list if item.is_registered else "missing"),
+            evidence=evidence if item.is_registered else "-",
+            is_expected=not found.plan or item.key in planned,
+        )
+
+
+def _size_bytes(found: facts.Facts, item: facts.ExaminedVolume, held: claim_status.VolumeClaims | None) -> int:
+    in_ec2 = found.account.volumes if isinstance(found.account, facts.Account) else {}
+    ebs = None if isinstance(in_ec2, facts.Unknown) else in_ec2.get(item.external_id)
+    if ebs is not None:
+        return ebs.size_gib * 2**30
+    return (held.volume.capacity_bytes if held else 0) or item.size_bytes
+
+
+def _attached(held: claim_status.VolumeClaims | None) -> tuple[str, ...]:
+    if held is None:
+        return ()
+    if held.ebs is not None:
+        return tuple(item.instance_id for item in held.ebs.attachments)
+    return tuple(sorted({each.claim.node_name or each.claim.node_id for each in held.claims} - {""}))
+
+
+# Counts by zone, and by kind of evidence.
+
+
+def _zones(
+    clients: Iterable[page_data.ReportedClient],
+    of_plugins: Sequence[page_data.ReportedPlugin],
+    volumes: Iterable[page_data.ReportedVolume],
+) -> tuple[page_data.Zone, ...]:
+    """Return all zones that have a client or a volume, by name; clients of unknown zone come last."""
+    zone_of = {client.node_id: client.zone for client in clients}
+    healthy: Counter[tuple[str, str]] = Counter()
+    wanted: Counter[tuple[str, str]] = Counter()
+    for plugin in of_plugins:
+        for row in policy.counted(plugin.status.instances) if plugin.status else ():
+            where = (plugin.plugin_id, row.zone or zone_of.get(row.node_id, ""))
+            wanted[where] += 1
+            healthy[where] += row.status == plugins.HEALTHY
+    here = page_data.grouped(clients, lambda client: client.zone)
+    bound: defaultdict[str, list[page_data.ReportedVolume]] = defaultdict(list)
+    for volume in volumes:
+        if len(volume.zones) == 1:
+            bound[volume.zones[0]].append(volume)
+    names = {*here, *bound, *(zone for _, zone in wanted)}
+    return tuple(
+        page_data.Zone(
+            name=name,
+            clients=len(here[name]),
+            ready=sum(client.state == "ready" for client in here[name]),
+            plugins={
+                plugin.plugin_id: (healthy[plugin.plugin_id, name], wanted[plugin.plugin_id, name])
+                for plugin in of_plugins
+            },
+            volumes=len(bound[name]),
+            claimed=sum(volume.claims > 0 for volume in bound[name]),
+            wrong_volumes=sum(volume.status != "ok" for volume in bound[name]),
+        )
+        for name in sorted(names, key=lambda name: (not name, name))
+    )
+
+
+def _evidence(
+    of_plugins: Iterable[page_data.ReportedPlugin], volumes: Sequence[page_data.ReportedVolume]
+) -> Iterator[page_data.EvidenceCount]:
+    """Yield the counts of each kind of evidence, from the strongest to none."""
+    rows = [row for plugin in of_plugins if plugin.status for row in plugin.status.instances]
+    instances = Counter(row.evidence if row.status == plugins.HEALTHY else "-" for row in rows)
+    counted: dict[str, Counter[Any]] = {
+        "plugin instances": instances,
+        "volumes": Counter(volume.evidence for volume in volumes),
+    }
+    for tier, what in page_data.EVIDENCE:
+        verified, total = counted[what][tier], counted[what].total()
+        if total and (verified or tier != "-"):
+            yield page_data.EvidenceCount(tier=tier, what=what, verified=verified, of=total)

@@ -11,7 +11,7 @@ from typing import Any
 
 from nomad_csi import exit_codes, nomad
 from nomad_csi.aws import ebs_volumes, regions
-from nomad_csi.diagnosis import facts, judge, read_account, read_cluster
+from nomad_csi.diagnosis import facts, judge, read_account
 from nomad_csi.diagnosis.facts import Unchecked
 from nomad_csi.findings import Finding, causes, errors_of, printing
 from nomad_csi.plan import iam
@@ -94,17 +94,17 @@ def examine(
         external_ids: external ids of storage that the plan creates, by ``namespace/volume_id``.
         aws: region of the requests to AWS; by default the region of clients and volumes, or of the environment.
 
-    Raises `errors.NomadApiError` if no request to the cluster succeeds.
+    Raises `errors.NomadApiError` if Nomad does not answer.
 
     """
-    found = read_cluster.add_claims(client, read_cluster.read_cluster(client, plan, external_ids))
-    region = read_account.region_of(found, aws)
-    return dataclasses.replace(examined(read_account.add_account(found, region)), aws_region=region.name)
+    found = read_account.AccountFacts(client, plan, external_ids, aws=aws)
+    facts.refuse_silence(found)
+    return dataclasses.replace(examined(found), aws_region=found.region.name)
 
 
-def examined(found: facts.ObservedCluster) -> DoctorReport:
-    """Return findings, and checks that could not be made, each once."""
-    outcomes = tuple(dict.fromkeys(judge.outcomes(found)))
+def examined(found: facts.Facts) -> DoctorReport:
+    """Return findings, and checks that could not be made."""
+    outcomes = judge.outcomes(found, "doctor")
     return DoctorReport(
         findings=causes.assign(item for item in outcomes if isinstance(item, Finding)),
         unchecked=tuple(item for item in outcomes if isinstance(item, Unchecked)),

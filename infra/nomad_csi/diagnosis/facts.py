@@ -1,16 +1,33 @@
-"""Observed state of a cluster and an account, and checks that could not be made. Plain data."""
+"""
+What is known of a cluster and an account: each part is read once, when a rule or a view first needs it.
 
-from collections.abc import Generator, Iterator, Mapping
+A part that could not be read is `Unknown`, with the reason. ``None`` is a part that is absent, or that a command leaves
+out.
+"""
+
+import dataclasses
+import functools
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TypeVar
+from http import HTTPStatus
+from typing import Any, TypeVar
 
+from nomad_csi import concurrency, errors, nomad
 from nomad_csi.aws import records as aws_records
+from nomad_csi.aws import regions
+from nomad_csi.diagnosis import claim_status, mounts
 from nomad_csi.findings import Finding
+from nomad_csi.health import clients as client_cache
+from nomad_csi.health import eligibility, explaining, gather, observation
+from nomad_csi.health import plugins as health
 from nomad_csi.nomad import jobs, nodes, tokens
 from nomad_csi.nomad import plugins as plugin_records
-from nomad_csi.nomad.volumes import Volume
-from nomad_csi.plan import model
+from nomad_csi.nomad import volumes as nomad_volumes
+from nomad_csi.plan import model as plans
+from nomad_csi.spec import model as spec
+from nomad_csi.spec import names
 from nomad_csi.text import listing, table
+from nomad_csi.volumes import ownership
 from nomad_csi.volumes.owner_records import OwnerRecord
 
 
@@ -33,15 +50,59 @@ class Unchecked:
 
 @dataclass(frozen=True, kw_only=True)
 class Unknown:
-    """Placeholder for data that could not be read."""
+    """Placeholder for a part that could not be read."""
 
     reason: str
     is_expected: bool = False
+    silence: errors.NomadApiError | None = None
+    """The error, if Nomad did not answer."""
 
 
 Outcome = Finding | Unchecked
 
 _Part = TypeVar("_Part")
+
+
+class NotKnownError(Exception):
+    """A part that another part is derived from is not known."""
+
+    def __init__(self, unknown: Unknown) -> None:
+        super().__init__(unknown.reason)
+        self.unknown = unknown
+
+
+def value(part: _Part | Unknown) -> _Part:
+    """Return *part*. Raises `NotKnownError`."""
+    if isinstance(part, Unknown):
+        raise NotKnownError(part)
+    return part
+
+
+def known(part: _Part | Unknown, check: str) -> Generator[Unchecked, None, _Part | None]:
+    """Return *part*; if it is unknown, return ``None`` and yield that *check* could not be made."""
+    if isinstance(part, Unknown):
+        yield Unchecked(check=check, reason=part.reason, is_expected=part.is_expected)
+        return None
+    return part
+
+
+def part(read: Callable[[Any], _Part]) -> "concurrency.read_once[_Part | Unknown]":
+    """Return the property of `Facts` whose value *read* returns; `Unknown` where the value cannot be read."""
+
+    @functools.wraps(read)
+    def kept(found: "Facts") -> _Part | Unknown:
+        try:
+            return read(found)
+        except NotKnownError as error:
+            return error.unknown
+        except errors.AwsError as error:
+            return Unknown(reason=str(error))
+        except errors.NomadApiError as error:
+            if found.needs_answers:
+                raise
+            return Unknown(reason=str(error), silence=None if error.status else error)
+
+    return concurrency.read_once(kept)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -62,6 +123,9 @@ class ExaminedVolume:
     schedulable: bool = True
     """Whether enough instances of its plugin are healthy by Nomad's status."""
 
+    controller_required: bool = False
+    """Whether its plugin has a controller that publishes it."""
+
     is_registered: bool = True
     size_bytes: int = 0
     """Size that the spec asks for; 0: not known."""
@@ -78,7 +142,7 @@ class ExaminedVolume:
         return f"volume {self.key}"
 
     @property
-    def place(self) -> str:
+    def source(self) -> str:
         """Source of the volume, for evidence."""
         return "Nomad" if self.is_registered else "the spec"
 
@@ -88,7 +152,7 @@ class KnownStorage:
     """The storage of volumes, as AWS has it in one region."""
 
     region: str
-    volumes: Mapping[str, aws_records.EbsVolumeRecord] | Unknown
+    volumes: Mapping[str, aws_records.EbsVolumeRecord | aws_records.AttachedVolume] | Unknown
     """Existing EBS volumes that are registered or planned."""
 
     file_systems: aws_records.ObservedFileSystems | Unknown
@@ -98,6 +162,7 @@ class KnownStorage:
 class Account(KnownStorage):
     """Data from AWS in one region."""
 
+    volumes: Mapping[str, aws_records.EbsVolumeRecord] | Unknown
     instances: Mapping[str, aws_records.Ec2Instance] | Unknown
     roles: Mapping[str, aws_records.IamRole | Unknown]
     """By instance profile."""
@@ -110,45 +175,303 @@ class Account(KnownStorage):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ObservedCluster:
-    """All observed data."""
+class NodeInstance:
+    """A node instance of a plugin, for the topologies of its volumes."""
 
-    servers: tuple[nodes.Server, ...] | Unknown
-    clients: tuple[nodes.Node, ...] | Unknown
-    plugins: Mapping[str, plugin_records.Plugin] | Unknown
-    tasks: tuple[jobs.PluginTask, ...] | Unknown
-    """Tasks of running plugin jobs; of the spec's jobs, if they do not run yet."""
+    subject: str
+    client: str
+    zone: str
+    segments: Mapping[str, str]
+    is_healthy: bool
 
-    hidden_jobs: Mapping[str, str] = field(default_factory=dict)
-    """Plugin job (``namespace/job_id``) in a namespace that the token may not read -> why it was not read."""
 
-    stopped_jobs: frozenset[tuple[str, str]] = frozenset()
-    """Namespace and id of the jobs of plugins, in Nomad or in the spec, that are stopped."""
+_NONE: Mapping[str, str] = {}
 
-    volumes: tuple[ExaminedVolume, ...] | Unknown
-    """Registered volumes, and unregistered ones of the spec."""
 
-    claimed: tuple[Volume, ...] | Unknown = ()
-    """Claimed volumes with their claims; read only where a client drains or takes no new allocations."""
+class Facts:
+    """
+    The facts of a whole cluster; a subclass reads what its command needs.
 
-    token: tokens.AclToken | Unknown
-    account: Account | Unknown | None
-    """``None``: nothing here uses AWS."""
+    Args:
+        client: the cluster.
+        plan: the desired state; ``None``: there is none.
+        external_ids: external ids of storage that the plan creates, by ``namespace/volume_id``.
+        aws: the region in which AWS is queried; ``None``: AWS is not part of the checks.
 
-    instance_ids: Mapping[str, str] = field(default_factory=dict)
-    """EC2 instance of a client by its node id."""
+    """
 
-    plan: model.StoragePlan | None = None
-    namespace: str = "default"
+    needs_answers = False
+    """Whether an error of Nomad ends the command, instead of leaving a part unknown."""
+
+    plan: plans.StoragePlan | None = None
+    namespace = "default"
     """Namespace of the connection, unless another is given."""
 
-    owner_records: Mapping[str, OwnerRecord] | Unknown = field(default_factory=dict)
-    """By ``namespace/volume_id``, as Nomad variables have them."""
+    def __init__(
+        self,
+        client: nomad.Nomad,
+        plan: plans.StoragePlan | None = None,
+        external_ids: Mapping[str, str] = _NONE,
+        *,
+        aws: regions.Choice | None = None,
+    ) -> None:
+        self.client = client
+        self.plan = plan
+        self.external_ids = external_ids
+        self.aws = aws
+        self.namespace = client.connection.namespace
+        self.cache = client_cache.ClientCache(client)
 
-    mounts: Mapping[str, str] | Unknown = field(default_factory=dict)
-    """How the mount below the data directory of a client is propagated, by node id: ``shared`` or ``private``."""
+    # Lists of Nomad.
+
+    @part
+    def servers(self) -> tuple[nodes.Server, ...]:
+        """The servers."""
+        return nodes.list_servers(self.client)
+
+    @part
+    def listed_clients(self) -> tuple[nodes.Node, ...]:
+        """The clients, without attributes."""
+        return nodes.list_nodes(self.client)
+
+    @part
+    def plugins(self) -> Mapping[str, plugin_records.Plugin]:
+        """The plugins by id."""
+        return read_plugins(self.client, plugin_records.list_ids(self.client))
+
+    @part
+    def listed(self) -> tuple[nomad_volumes.ListedVolume, ...]:
+        """The registered volumes, as the list has them."""
+        return nomad_volumes.list_volumes(self.client, names.EVERYWHERE)
+
+    @part
+    def token(self) -> tokens.AclToken:
+        """The token of the connection."""
+        return tokens.own(self.client)
+
+    # Jobs and clients.
+
+    @part
+    def _jobs(self) -> tuple[dict[tuple[str, str], tuple[jobs.PluginTask, ...]], set[tuple[str, str]], Any]:
+        """Tasks by job; jobs that are stopped; reasons of jobs that the token may not read."""
+        stopped: set[tuple[str, str]] = set()
+        hidden: dict[str, str] = {}
+        running = {key for plugin in self.known_plugins.values() for key in plugin.jobs}
+        keys = sorted(running | set(self._planned_jobs))
+        calls = (functools.partial(self._tasks_of, key, hidden, stopped) for key in keys)
+        return dict(zip(keys, gather.run_in_parallel(calls), strict=True)), stopped, hidden
+
+    def _tasks_of(
+        self, key: tuple[str, str], hidden: dict[str, str], stopped: set[tuple[str, str]]
+    ) -> tuple[jobs.PluginTask, ...]:
+        """Return the plugin tasks of a job; none if it is absent, stopped, or the token may not read its namespace."""
+        try:
+            item = jobs.document(self.client, *key)
+        except errors.NomadApiError as error:
+            if error.status != HTTPStatus.FORBIDDEN:
+                raise
+            hidden["/".join(key)] = str(error)
+            return ()
+        if item is not None and item.get("Stop"):
+            stopped.add(key)
+            return ()
+        return () if item is None else jobs.tasks_of_document(item)
+
+    @property
+    def _planned_jobs(self) -> dict[tuple[str, str], plans.PluginJob]:
+        return {(job.namespace, job.job_id): job for item in self.planned_plugins for job in item.jobs}
+
+    @part
+    def tasks(self) -> tuple[jobs.PluginTask, ...]:
+        """Tasks of running plugin jobs; of the spec's jobs, if they do not run yet."""
+        by_job, _, _ = value(self._jobs)
+        if not by_job:
+            value(self.plugins)
+        own = (jobs.tasks_of_plan(job) for key, job in self._planned_jobs.items() if not by_job[key])
+        return (*(task for tasks in by_job.values() for task in tasks), *own)
+
+    @part
+    def stopped_jobs(self) -> frozenset[tuple[str, str]]:
+        """Namespace and id of the jobs of plugins, in Nomad or in the spec, that are stopped."""
+        return frozenset(value(self._jobs)[1])
+
+    @part
+    def hidden_jobs(self) -> Mapping[str, str]:
+        """Plugin job (``namespace/job_id``) in a namespace that the token may not read -> why it was not read."""
+        return dict(value(self._jobs)[2])
+
+    @part
+    def clients(self) -> tuple[nodes.Node, ...]:
+        """The clients, with attributes, zones, and what the constraints of the plugins' jobs need."""
+        wanted = [eligibility.ignore_task_driver(task) for task in self.known_tasks]
+        listed = value(self.listed_clients)
+        return self.cache.add_attributes(listed, wanted, {node.node_id for node in listed})
+
+    @part
+    def owner_records(self) -> Mapping[str, OwnerRecord]:
+        """The owner records by ``namespace/volume_id``, in the namespaces of volumes."""
+        namespaces = {self.namespace, *(item.namespace for item in self.known_listed)}
+        records = ownership.OwnerRecords(self.client)
+        listed = permitted(lambda: [records.list_all(namespace) for namespace in sorted(namespaces)])
+        return {"/".join(key): record for found in listed for key, record in found.items()}
+
+    # Volumes and claims.
+
+    @part
+    def volumes(self) -> tuple[ExaminedVolume, ...]:
+        """Registered volumes, and unregistered ones of the spec."""
+        planned = {item.key: item for item in self.planned_volumes}
+        registered = [examined(item, planned.get(f"{item.namespace}/{item.volume_id}")) for item in value(self.listed)]
+        there = {item.key for item in registered}
+        return (*registered, *(self.unregistered(item) for key, item in planned.items() if key not in there))
+
+    def unregistered(self, planned: plans.VolumePlan) -> ExaminedVolume:
+        """Return a volume of the plan that is not registered."""
+        source, document = planned.source, planned.registration
+        return ExaminedVolume(
+            key=planned.key,
+            external_id=document.external_id or self.external_ids.get(planned.key, ""),
+            plugin_id=document.plugin_id,
+            segments=document.required_topologies,
+            schedulable=False,
+            is_registered=False,
+            size_bytes=_size_bytes(planned),
+            planned_zone=source.availability_zone if isinstance(source, spec.EbsSpec) else "",
+            must_be_encrypted=_is_encrypted(planned),
+        )
+
+    @part
+    def registered(self) -> Mapping[str, nomad_volumes.Volume | None]:
+        """The volumes of the plan as they are registered, by ``namespace/volume_id``; ``None``: not registered."""
+        keys = [nomad_volumes.key_of(item.registration) for item in self.planned_volumes]
+        found = nomad_volumes.get_many(self.client, keys)
+        return dict(zip((item.key for item in self.planned_volumes), found, strict=True))
+
+    @part
+    def claims_read(self) -> nomad_volumes.Read:
+        """Claimed volumes with their claims, read only where a client or a plugin may be missing."""
+        claimed = [item for item in value(self.volumes) if item.claims]
+        clients, running = self.known_clients, self.known_plugins
+        is_leaving = any(node.draining or not node.eligible for node in clients)
+        for plugin_id in {item.plugin_id for item in claimed}:
+            nodes_of = running[plugin_id].nodes if plugin_id in running else ()
+            healthy = {item.node_id for item in nodes_of if item.healthy}
+            is_leaving |= any(node.status == "ready" and node.node_id not in healthy for node in clients)
+        return nomad_volumes.read_each(self.client, (split_key(item.key) for item in claimed if is_leaving))
+
+    @part
+    def claimed(self) -> tuple[nomad_volumes.Volume, ...]:
+        """Claimed volumes with their claims; those that the token may not read are in `claims_read`."""
+        return value(self.claims_read).volumes
+
+    @part
+    def attachments(self) -> aws_records.ObservedAttachments | None:
+        """Where EC2 has the volumes attached; ``None``: it is not asked."""
+        return None
+
+    @part
+    def claims(self) -> tuple[claim_status.VolumeClaims, ...]:
+        """The claims of each volume in `claimed`, and whether they are still valid."""
+        attachments = None if isinstance(self.attachments, Unknown) else self.attachments
+        return claim_status.judge(value(self.claimed), value(self.clients), attachments)
+
+    @part
+    def failed_mounts(self) -> "FailedMounts":
+        """Allocations that fail to get a volume."""
+        namespaces = {split_key(item.key)[0] for item in value(self.volumes) if item.is_registered}
+        return _failed_mounts(self.client, sorted(namespaces))
+
+    @property
+    def now_ns(self) -> int:
+        """Nomad's own clock, as for its timestamps."""
+        return self.client.now_ns
+
+    # Health of plugins.
+
+    @part
+    def observed(self) -> tuple[observation.Observation, ...]:
+        """Plugins with their health; none where a command does not determine it."""
+        return ()
+
+    @part
+    def statuses(self) -> tuple[health.PluginStatus, ...]:
+        """Health statuses of the plugins that are `observed`, with causes where they are not healthy."""
+        return tuple(explained(self.client, seen) for seen in value(self.observed))
+
+    def zones_of(self, plugin_id: str) -> frozenset[str]:
+        """Return the zones of the plugin's placement, as far as its health was determined."""
+        observed = () if isinstance(self.observed, Unknown) else self.observed
+        return frozenset(zone for seen in observed if seen.status.plugin_id == plugin_id for zone in seen.status.zones)
+
+    def nodes_of(self, plugin_id: str) -> tuple[NodeInstance, ...]:
+        """Return the node instances of a plugin: as their health was determined, else as Nomad lists them."""
+        for seen in () if isinstance(self.observed, Unknown) else self.observed:
+            if seen.status.plugin_id == plugin_id:
+                rows = [row for row in seen.status.instances if row.role == "node"]
+                return tuple(
+                    NodeInstance(
+                        subject=row.subject,
+                        client=row.node_name,
+                        zone=row.zone,
+                        segments=row.segments,
+                        is_healthy=row.status == health.HEALTHY,
+                    )
+                    for row in rows
+                )
+        plugin = self.known_plugins.get(plugin_id)
+        called = {node.node_id: node.name for node in self.known_clients}
+        return tuple(
+            NodeInstance(
+                subject=f"node instance of plugin {plugin_id} on {called.get(item.node_id, item.node_id[:8])}",
+                client=called.get(item.node_id, item.node_id[:8]),
+                zone=eligibility.zone_of_segments(item.segments),
+                segments=item.segments,
+                is_healthy=item.healthy,
+            )
+            for item in (plugin.nodes if plugin else ())
+        )
+
+    # AWS, and this machine.
+
+    @part
+    def account(self) -> Account | None:
+        """What AWS has; ``None``: nothing here uses AWS, or it is not asked."""
+        return None
+
+    @part
+    def storage(self) -> KnownStorage | None:
+        """The storage of `volumes`; ``None``: AWS is not asked for it."""
+        return None
+
+    @concurrency.read_once
+    def instance_ids(self) -> Mapping[str, str]:
+        """EC2 instance of a client by its node id."""
+        return {}
+
+    @part
+    def mounts(self) -> Mapping[str, str]:
+        """How the mount below the data directory of a client is propagated, by node id: ``shared`` or ``private``."""
+        try:
+            return permitted(lambda: mounts.seen_here(self.client))
+        except OSError as error:
+            raise NotKnownError(Unknown(reason=f"{error.filename} cannot be read: {error.strerror}")) from error
 
     # The data that was read; empty if that failed.
+
+    @property
+    def planned_plugins(self) -> tuple[plans.PluginPlan, ...]:
+        """The plugins of the plan."""
+        return self.plan.plugins if self.plan else ()
+
+    @property
+    def planned_volumes(self) -> tuple[plans.VolumePlan, ...]:
+        """The volumes of the plan."""
+        return self.plan.volumes if self.plan else ()
+
+    @property
+    def known_listed(self) -> tuple[nomad_volumes.ListedVolume, ...]:
+        """The registered volumes, as the list has them."""
+        return () if isinstance(self.listed, Unknown) else self.listed
 
     @property
     def known_clients(self) -> tuple[nodes.Node, ...]:
@@ -176,22 +499,124 @@ class ObservedCluster:
         return () if isinstance(self.volumes, Unknown) else self.volumes
 
 
+# Reading.
+
+
+def refuse_silence(found: Facts) -> None:
+    """Raise `errors.NomadApiError` if Nomad does not answer the first request: it would not answer any."""
+    if isinstance(found.servers, Unknown) and found.servers.silence:
+        raise found.servers.silence
+
+
+def permitted(read: Callable[[], _Part]) -> _Part:
+    """Return what *read* returns. Raises `NotKnownError` where the token lacks a right: the part is optional then."""
+    try:
+        return read()
+    except errors.NomadApiError as error:
+        if error.status != HTTPStatus.FORBIDDEN:
+            raise
+        raise NotKnownError(Unknown(reason=str(error), is_expected=True)) from error
+
+
+def read_plugins(client: nomad.Nomad, plugin_ids: Iterable[str]) -> dict[str, plugin_records.Plugin]:
+    """Return Nomad's records of plugins by id, without those that it does not have: one request for each."""
+    reads = (functools.partial(plugin_records.get, client, plugin_id) for plugin_id in plugin_ids)
+    return {plugin.plugin_id: plugin for plugin in gather.run_in_parallel(reads) if plugin is not None}
+
+
+def examined(
+    item: nomad_volumes.ListedVolume | nomad_volumes.Volume, planned: plans.VolumePlan | None
+) -> ExaminedVolume:
+    """Return a registered volume."""
+    return ExaminedVolume(
+        key=f"{item.namespace}/{item.volume_id}",
+        external_id=item.external_id,
+        plugin_id=item.plugin_id,
+        segments=item.topologies,
+        claims=item.readers + item.writers if isinstance(item, nomad_volumes.ListedVolume) else len(item.claims),
+        schedulable=item.schedulable,
+        controller_required=item.controller_required,
+        size_bytes=_size_bytes(planned),
+        must_be_encrypted=_is_encrypted(planned),
+    )
+
+
+def _size_bytes(planned: plans.VolumePlan | None) -> int:
+    source = planned.source if planned else None
+    if isinstance(source, spec.EbsSpec):
+        return source.size_gib * 2**30
+    return (planned.registration.capacity_min_bytes or 0) if planned else 0
+
+
+def _is_encrypted(planned: plans.VolumePlan | None) -> bool:
+    source = planned.source if planned else None
+    return isinstance(source, spec.EbsSpec | spec.EfsSpec) and source.encrypted
+
+
+def split_key(key: str) -> tuple[str, str]:
+    """Return namespace and id of ``namespace/volume_id``."""
+    namespace, _, volume_id = key.partition("/")
+    return namespace, volume_id
+
+
+def explained(client: nomad.Nomad, seen: observation.Observation) -> health.PluginStatus:
+    """Return the status, with its causes if it is not healthy."""
+    if seen.status.status == health.HEALTHY:
+        return seen.status
+    wanted = seen.wanted
+    fetched = explaining.explain(client, wanted.expectation, wanted.job_ids, seen.seen, seen.status)
+    return dataclasses.replace(seen.status, causes=(*explaining.recorded(seen.status), *fetched))
+
+
+@dataclass(frozen=True, kw_only=True)
+class FailedMounts:
+    """Allocations that fail to get a volume."""
+
+    failed: tuple[jobs.FailedMount, ...] = ()
+    wanted: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Ids of the volumes that an allocation asks for, by its id."""
+
+    unread: Mapping[str, str] = field(default_factory=dict)
+    """Namespaces whose allocations the token may not list -> why."""
+
+
+JOBS_MAX = 50
+"""Limit of jobs in a namespace that are read for the volumes of their failed allocations."""
+
+
+def _failed_mounts(client: nomad.Nomad, namespaces: Iterable[str]) -> FailedMounts:
+    """Read them: one request for each namespace, and one for each job with such allocations."""
+    failed: list[jobs.FailedMount] = []
+    wanted: dict[str, tuple[str, ...]] = {}
+    unread: dict[str, str] = {}
+    for namespace in namespaces:
+        try:
+            here = jobs.failed_mounts(client, namespace)
+            job_ids = list(dict.fromkeys(item.job_id for item in here))[:JOBS_MAX]
+            documents = {job_id: jobs.document(client, namespace, job_id) for job_id in job_ids}
+        except errors.NomadApiError as error:
+            if error.status != HTTPStatus.FORBIDDEN:
+                raise
+            unread[namespace] = str(error)
+            continue
+        failed += here
+        for item in here:
+            if (job := documents.get(item.job_id)) is not None:
+                wanted[item.alloc_id] = jobs.volumes_of(job, item.group, item.index)
+    return FailedMounts(failed=tuple(failed), wanted=wanted, unread=unread)
+
+
+# Text.
+
+
 def subject_of(task: jobs.PluginTask) -> str:
     """Return ``plugin aws-ebs0 (controller)``."""
     return f"plugin {task.plugin_id} ({task.role})"
 
 
-def known(part: _Part | Unknown, check: str) -> Generator[Unchecked, None, _Part | None]:
-    """Return *part*; if it is unknown, return ``None`` and yield that *check* could not be made."""
-    if isinstance(part, Unknown):
-        yield Unchecked(check=check, reason=part.reason, is_expected=part.is_expected)
-        return None
-    return part
-
-
-def named(names: list[str]) -> str:
-    """Return the first of *names*, and the number of the others: ``a, b and 3 more``."""
-    return listing.shortened(sorted(names))
+def named(found: list[str]) -> str:
+    """Return the first of *found*, and the number of the others: ``a, b and 3 more``."""
+    return listing.shortened(sorted(found))
 
 
 def is_ebs(volume: ExaminedVolume) -> bool:

@@ -1,17 +1,45 @@
-"""All rules on the facts of a cluster, in the order of the documentation. Pure."""
+"""Apply the rules of a command to the facts of a cluster, in the order of the documentation. Pure."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from nomad_csi.diagnosis import facts
-from nomad_csi.diagnosis.rules import clients, frame, machines, registrations, storage, token, topology, versions
+from nomad_csi.diagnosis.rules import (
+    claims,
+    clients,
+    frame,
+    machines,
+    plugins,
+    registrations,
+    specified,
+    storage,
+    token,
+    topology,
+    versions,
+)
+from nomad_csi.findings import Finding, registry
 
-_ORDER = [each.__name__ for each in (versions, clients, token, registrations, topology, machines, storage)]
+_MODULES = (plugins, versions, clients, token, specified, registrations, topology, machines, storage, claims)
+_ORDER = [each.__name__ for each in _MODULES]
 RULES = tuple(sorted(frame.RULES, key=lambda item: _ORDER.index(item.find.__module__)))
 
 
-def outcomes(found: facts.ObservedCluster) -> Iterator[facts.Outcome]:
-    """Yield what the rules find, and what could not be checked."""
-    for item in RULES:
-        yield from frame.outcomes(item, found)
-    for job, reason in sorted(found.hidden_jobs.items()):
-        yield facts.Unchecked(check=f"how plugins are run by job {job}", reason=reason)
+def outcomes(found: facts.Facts, *commands: str) -> tuple[facts.Outcome, ...]:
+    """Return what the rules of *commands* find, and what could not be checked, each once."""
+    rows = registry.codes()
+    codes = {code for code in rows if not set(commands).isdisjoint(rows[code].commands)}
+    every = (item for rule in RULES if not codes.isdisjoint(rule.codes) for item in _outcomes(rule, found, codes))
+    return tuple(dict.fromkeys(every))
+
+
+def _outcomes(item: frame.Rule, found: facts.Facts, codes: Collection[str]) -> Iterator[facts.Outcome]:
+    """
+    Yield what the rule finds of *codes*; where it lacks a fact, that it is not checked.
+
+    A fact that is absent is no subject: the rule finds nothing.
+    """
+    values = {name: getattr(found, name) for name in item.needs}
+    for name, value in values.items():
+        if isinstance(value, facts.Unknown) and item.needs[name]:
+            yield facts.Unchecked(check=item.needs[name], reason=value.reason, is_expected=value.is_expected)
+    if all(value is not None and not isinstance(value, facts.Unknown) for value in values.values()):
+        yield from (each for each in item.find(found, **values) if not isinstance(each, Finding) or each.code in codes)

@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from nomad_csi.diagnosis import claims_report, page_data
-from nomad_csi.diagnosis.rules import claim_status
+from nomad_csi.diagnosis import claim_status, claims_report, page_data
 from nomad_csi.findings import Finding, causes, printing
 from nomad_csi.health.instances import InstanceRow
 from nomad_csi.text import listing

@@ -17,7 +17,6 @@ from pathlib import Path
 
 from nomad_csi import findings
 from nomad_csi.diagnosis import verification_report
-from nomad_csi.diagnosis.rules import claim_status, volume_status
 from nomad_csi.health import plugins
 
 LAST_ANSWER = "nomad_csi_verify_last_answer_timestamp_seconds"
@@ -135,7 +134,7 @@ def _plugin_metrics(found: Iterable[plugins.PluginStatus]) -> Iterator[MetricFam
     yield from (is_ok, status, healthy, expected, by_status, sockets)
 
 
-def _volume_metrics(found: Iterable[volume_status.VolumeStatus]) -> Iterator[MetricFamily]:
+def _volume_metrics(found: Iterable[verification_report.VolumeStatus]) -> Iterator[MetricFamily]:
     is_ok = MetricFamily(
         name="nomad_csi_volume_ok", help="Whether a volume is registered as specified and can be used."
     )
@@ -147,7 +146,7 @@ def _volume_metrics(found: Iterable[volume_status.VolumeStatus]) -> Iterator[Met
         volume = {"namespace": item.namespace, "volume_id": item.volume_id, "plugin_id": item.plugin_id}
         codes = {finding.code for finding in item.findings}
         is_ok.samples.append((volume, not findings.errors_of(item.findings)))
-        alarm.samples.append((volume, claim_status.WITHOUT_CONTROLLER in codes))
+        alarm.samples.append((volume, "claim-without-controller" in codes))
     yield from (is_ok, alarm)
 
 

@@ -1,16 +1,115 @@
-"""Read the claims of volumes from Nomad, and from EC2 where a region is known. Changes nothing."""
+"""The claims of volumes in Nomad, and their attachments in EC2 where a region is known. Changes nothing."""
 
-import functools
-from collections.abc import Iterable, Iterator, Mapping
-from http import HTTPStatus
+from collections.abc import Iterable, Mapping
 
-from nomad_csi import errors, findings, nomad
+from nomad_csi import errors, nomad
 from nomad_csi.aws import ebs_volumes, regions
-from nomad_csi.diagnosis import claims_report
-from nomad_csi.diagnosis.rules import claim_status, drains
-from nomad_csi.health import gather, probe_deep
-from nomad_csi.nomad import jobs, namespaces, nodes, plugins, volumes
+from nomad_csi.diagnosis import claim_status, claims_report, facts, judge
+from nomad_csi.findings import Finding
+from nomad_csi.health import clients as client_cache
+from nomad_csi.health import probe_deep
+from nomad_csi.nomad import namespaces, nodes
+from nomad_csi.nomad import plugins as plugin_records
+from nomad_csi.nomad import volumes as nomad_volumes
 from nomad_csi.spec import names
+
+
+class ClaimFacts(facts.Facts):
+    """
+    The facts of claimed volumes; of all EBS volumes, if EC2 is asked.
+
+    Args:
+        client: the cluster.
+        only: the volumes, from Nomad's list.
+        region: the region in which EC2 is asked.
+
+    """
+
+    needs_answers = True
+
+    def __init__(self, client: nomad.Nomad, only: Iterable[nomad_volumes.ListedVolume], region: regions.Region) -> None:
+        super().__init__(client)
+        self._only = tuple(only)
+        self._region = region
+
+    @facts.part
+    def listed(self) -> tuple[nomad_volumes.ListedVolume, ...]:
+        """The volumes to examine."""
+        return self._only
+
+    @facts.part
+    def volumes(self) -> tuple[facts.ExaminedVolume, ...]:
+        """The volumes to examine, without those that the token may not read."""
+        unread = {(item.namespace, each) for item in facts.value(self.claims_read).unread for each in item.volume_ids}
+        return tuple(
+            facts.examined(item, None) for item in self._only if (item.namespace, item.volume_id) not in unread
+        )
+
+    @facts.part
+    def claims_read(self) -> nomad_volumes.Read:
+        """Those that are claimed, or that EC2 may have attached."""
+        wanted = [item for item in self._only if item.readers or item.writers or self._is_asked(item.external_id)]
+        return nomad_volumes.read_each(self.client, ((item.namespace, item.volume_id) for item in wanted))
+
+    def _is_asked(self, external_id: str) -> bool:
+        return bool(self._region.name) and ebs_volumes.is_ebs(external_id)
+
+    @facts.part
+    def clients(self) -> tuple[nodes.Node, ...]:
+        """The clients, if there are claims; with the EC2 instances of those that have claims, if EC2 is asked."""
+        node_ids = {claim.node_id for volume in facts.value(self.claimed) for claim in volume.claims}
+        listed = facts.value(self.listed_clients) if node_ids else ()
+        return self.cache.add_attributes(listed, (), node_ids if self._region.name else ())
+
+    @facts.part
+    def plugins(self) -> Mapping[str, plugin_records.Plugin]:
+        """The plugins of claimed volumes."""
+        claimed = {volume.plugin_id for volume in facts.value(self.claimed) if volume.claims}
+        return facts.read_plugins(self.client, sorted(claimed))
+
+    @facts.part
+    def attachments(self) -> ebs_volumes.ObservedAttachments | None:
+        """Where EC2 has the EBS volumes attached."""
+        if not self._region.name:
+            return None
+        return read_attachments(self, self._region.name)
+
+    @facts.part
+    def storage(self) -> facts.KnownStorage | None:
+        """The EBS volumes that EC2 knows."""
+        attachments = facts.value(self.attachments)
+        if attachments is None:
+            return None
+        existing = {key: item for key, item in attachments.volumes.items() if item.state != ebs_volumes.MISSING}
+        left_out = facts.Unknown(reason="`nomad-csi doctor` asks EFS", is_expected=True)
+        return facts.KnownStorage(region=self._region.name, volumes=existing, file_systems=left_out)
+
+
+def read_volume_claims(
+    client: nomad.Nomad, volume: nomad_volumes.Volume, *, aws_region: str = ""
+) -> claim_status.VolumeClaims:
+    """Return the claims of one volume. Raises `errors.NomadApiError` and `errors.AwsError`."""
+    node_ids = {claim.node_id for claim in volume.claims}
+    listed = nodes.list_nodes(client) if node_ids else ()
+    cache = client_cache.ClientCache(client)
+    clients = cache.add_attributes(listed, (), node_ids if aws_region else ())
+    instance_ids = {claim_status.instance_of(node) for node in clients} - {""}
+    ec2 = (
+        ebs_volumes.read_attachments([volume.external_id], aws_region, instance_ids=instance_ids)
+        if aws_region
+        else None
+    )
+    [judged] = claim_status.judge([volume], clients, ec2)
+    return judged
+
+
+def read_attachments(found: facts.Facts, region: str) -> ebs_volumes.ObservedAttachments:
+    """Return where EC2 has the volumes of `claimed` attached, and the instances of clients that claim them."""
+    claimed = facts.value(found.claimed)
+    holders = {claim.node_id for volume in claimed for claim in volume.claims}
+    clients = [node for node in facts.value(found.clients) if node.node_id in holders]
+    instance_ids = {claim_status.instance_of(node) for node in clients} - {""}
+    return ebs_volumes.read_attachments((item.external_id for item in claimed), region, instance_ids=instance_ids)
 
 
 def report(
@@ -18,7 +117,7 @@ def report(
     namespace: str,
     *,
     plugin_id: str = "",
-    volume: volumes.Key | None = None,
+    volume: nomad_volumes.Key | None = None,
     aws: regions.Choice = regions.LEFT_OUT,
 ) -> claims_report.ClaimsReport:
     """
@@ -38,7 +137,7 @@ def report(
     """
     listed = [
         item
-        for item in volumes.list_volumes(client, volume[0] if volume else namespace)
+        for item in nomad_volumes.list_volumes(client, volume[0] if volume else namespace)
         if plugin_id in {"", item.plugin_id} and volume in {None, (item.namespace, item.volume_id)}
     ]
     if volume and not listed:
@@ -46,23 +145,15 @@ def report(
     if not listed:
         _check(client, namespace, plugin_id)
     ec2 = aws.region_of_volumes(listed)
-    wanted = [
-        item for item in listed if item.readers or item.writers or (ec2.name and ebs_volumes.is_ebs(item.external_id))
-    ]
-    found = volumes.read_each(client, ((item.namespace, item.volume_id) for item in wanted))
-    try:
-        seen = read_claims(client, found.volumes, aws_region=ec2.name)
-    except errors.AwsError as error:
-        ec2 = regions.Region(reason=f"EC2 could not be queried: {error}; --no-aws leaves it out")
-        seen = read_claims(client, found.volumes)
+    found = ClaimFacts(client, listed, ec2)
+    if isinstance(found.attachments, facts.Unknown):
+        reason = f"EC2 could not be queried: {found.attachments.reason}; --no-aws leaves it out"
+        ec2 = regions.Region(reason=reason)
     return claims_report.ClaimsReport(
-        volumes=claim_status.judge(seen),
-        others=(
-            *drains.check(seen.volumes, seen.plugins, seen.nodes.values()),
-            *failing_mounts(client, {(item.namespace, item.volume_id): item.plugin_id for item in listed}),
-        ),
+        volumes=facts.value(found.claims),
+        found=tuple(item for item in judge.outcomes(found, "claims") if isinstance(item, Finding)),
         ec2=ec2,
-        unread=found.unread,
+        unread=facts.value(found.claims_read).unread,
     )
 
 
@@ -72,83 +163,3 @@ def _check(client: nomad.Nomad, namespace: str, plugin_id: str) -> None:
         namespaces.check(client, namespace)
     if plugin_id:
         probe_deep.plugin_of(client, plugin_id)
-
-
-def read_claims(
-    client: nomad.Nomad, found: Iterable[volumes.Volume], *, aws_region: str = ""
-) -> claim_status.ObservedClaims:
-    """
-    Return the claims of *found* with their nodes, plugins and EC2 attachments.
-
-    Raises what `report` raises, and `errors.AwsError` if EC2 did not answer, or denied access.
-    """
-    seen = tuple(found)
-    claimed = [volume for volume in seen if volume.claims]
-    plugin_ids = sorted({volume.plugin_id for volume in claimed})
-    clients = {node.node_id: node for node in nodes.list_nodes(client)} if claimed else {}
-    if aws_region:
-        clients |= _described(client, [clients[item] for item in _holders(claimed) if item in clients])
-    reads = (functools.partial(plugins.get, client, plugin_id) for plugin_id in plugin_ids)
-    return claim_status.ObservedClaims(
-        volumes=seen,
-        nodes=clients,
-        plugins=dict(zip(plugin_ids, gather.run_in_parallel(reads), strict=True)),
-        ec2=_ec2(seen, clients, aws_region) if aws_region else None,
-        now_ns=client.now_ns,
-    )
-
-
-def read_volume_claims(
-    client: nomad.Nomad, volume: volumes.Volume, *, aws_region: str = ""
-) -> claim_status.VolumeClaims:
-    """Return the claim status of *volume*. Raises what `read_claims` raises."""
-    [judged] = claim_status.judge(read_claims(client, (volume,), aws_region=aws_region))
-    return judged
-
-
-JOBS_MAX = 50
-"""Limit of jobs that are read for the volumes of their failed allocations."""
-
-
-def failing_mounts(client: nomad.Nomad, plugins_of: Mapping[tuple[str, str], str]) -> Iterator[findings.Finding]:
-    """
-    Yield findings on allocations that fail to get one of the volumes *plugins_of* (plugin's id by namespace and id).
-
-    One request for each namespace, and one for each job with such allocations. Raises what `report` raises; where the
-    token may not list allocations, that is a finding.
-    """
-    for namespace in sorted({namespace for namespace, _ in plugins_of}):
-        try:
-            failed = jobs.failed_mounts(client, namespace)
-            documents = {
-                job_id: jobs.document(client, namespace, job_id)
-                for job_id in list(dict.fromkeys(item.job_id for item in failed))[:JOBS_MAX]
-            }
-        except errors.NomadApiError as error:
-            if error.status != HTTPStatus.FORBIDDEN:
-                raise
-            yield findings.finding("mounts-unread", f"namespace {namespace}", found=str(error))
-            continue
-        wanted = {
-            item.alloc_id: jobs.volumes_of(job, item.group, item.index)
-            for item in failed
-            if (job := documents.get(item.job_id)) is not None
-        }
-        yield from claim_status.failing(failed, wanted, plugins_of)
-
-
-def _holders(found: Iterable[volumes.Volume]) -> list[str]:
-    return sorted({claim.node_id for volume in found for claim in volume.claims if claim.node_id})
-
-
-def _described(client: nomad.Nomad, found: Iterable[nodes.Node]) -> dict[str, nodes.Node]:
-    """Return clients with their attributes, such as the EC2 instance; Nomad's list of clients omits them."""
-    described = gather.run_in_parallel(functools.partial(nodes.described, client, node) for node in found)
-    return {node.node_id: node for node in described}
-
-
-def _ec2(
-    seen: Iterable[volumes.Volume], clients: dict[str, nodes.Node], aws_region: str
-) -> ebs_volumes.ObservedAttachments:
-    instance_ids = {claim_status.instance_of(node) for node in clients.values()} - {""}
-    return ebs_volumes.read_attachments((volume.external_id for volume in seen), aws_region, instance_ids=instance_ids)

@@ -9,8 +9,7 @@ from typing import Any
 
 from nomad_csi import errors, exit_codes, findings
 from nomad_csi.diagnosis import prometheus, verification
-from nomad_csi.diagnosis.rules import volume_status
-from nomad_csi.diagnosis.verification_report import VerificationReport
+from nomad_csi.diagnosis.verification_report import VerificationReport, VolumeStatus
 from nomad_csi.findings import printing
 from nomad_csi.health import instances, states
 
@@ -91,7 +90,7 @@ def _volumes(before: VerificationReport, after: VerificationReport) -> Iterator[
             )
 
 
-def _finding_key(item: volume_status.VolumeStatus) -> str:
+def _finding_key(item: VolumeStatus) -> str:
     return "; ".join(f"{finding.code}: {finding.found}" for finding in findings.errors_of(item.findings))
 
 

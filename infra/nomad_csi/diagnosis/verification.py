@@ -1,29 +1,108 @@
-"""Verify a whole plan: observe, compare, report. Does not wait, except with a watch interval."""
+"""Verify a whole plan: its facts, and the rounds of one verifier. Does not wait, except with a watch interval."""
 
-import dataclasses
-import functools
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
-from nomad_csi import findings, nomad
+from nomad_csi import nomad
 from nomad_csi.aws import regions
 from nomad_csi.clock import Clock
-from nomad_csi.diagnosis import facts, read_account, read_claims, verification_report
-from nomad_csi.diagnosis.rules import claim_status, drains, storage, volume_status
-from nomad_csi.health import (
-    explaining,
-    gather,
-    observation,
-    plugins,
-    probe_run,
-)
-from nomad_csi.nomad import events, nodes, version_gates, volumes
+from nomad_csi.diagnosis import facts, judge, read_account, verification_report
+from nomad_csi.health import gather, observation, probe_run
+from nomad_csi.nomad import events, nodes
 from nomad_csi.nomad import plugins as plugin_records
-from nomad_csi.plan import dependents, model, registration
-from nomad_csi.plan import volumes as planned
+from nomad_csi.nomad import volumes as nomad_volumes
+from nomad_csi.nomad.jobs import PluginTask
+from nomad_csi.plan import model
 from nomad_csi.volumes import secret_safety
 
 _NONE: Mapping[str, str] = {}
+
+
+def watched(plan: model.StoragePlan | None) -> list[observation.WatchedPlugin]:
+    """Return the plugins of *plan*, with their jobs."""
+    return [
+        observation.WatchedPlugin(expectation=item.expectation, job_ids=tuple(job.job_id for job in item.jobs))
+        for item in (plan.plugins if plan else ())
+    ]
+
+
+class PlanFacts(facts.Facts):
+    """The facts of a plan's plugins and volumes. No list is read whose size is that of the cluster, but the clients."""
+
+    needs_answers = True
+    observer: observation.Observer
+    before: tuple[observation.Observation, ...] = ()
+    """An earlier check: an instance that restarted since then is not healthy."""
+
+    @facts.part
+    def servers(self) -> tuple[nodes.Server, ...]:
+        """The servers; none where no driver of the plan needs a version of Nomad."""
+        if not any(item.minimum_nomad for item in self.planned_plugins):
+            return ()
+        return facts.permitted(lambda: nodes.list_servers(self.client))
+
+    @facts.part
+    def listed_clients(self) -> tuple[nodes.Node, ...]:
+        """The clients, as they were listed after the instances of the plugins."""
+        if observed := facts.value(self.observed):
+            return observed[0].clients
+        return nodes.list_nodes(self.client) if facts.value(self.claimed) else ()
+
+    @facts.part
+    def clients(self) -> tuple[nodes.Node, ...]:
+        """The same."""
+        return facts.value(self.listed_clients)
+
+    @facts.part
+    def plugins(self) -> Mapping[str, plugin_records.Plugin]:
+        """The plugins of the plan, and of its volumes as they are registered."""
+        records = {seen.status.plugin_id: seen.seen.plugin for seen in facts.value(self.observed)}
+        others = {item.plugin_id for item in facts.value(self.registered).values() if item} - set(records)
+        found = {plugin_id: record for plugin_id, record in records.items() if record is not None}
+        return found | facts.read_plugins(self.client, sorted(others))
+
+    @facts.part
+    def tasks(self) -> tuple[PluginTask, ...]:
+        """None: jobs are compared with the plan as far as they concern the health of its plugins."""
+        return ()
+
+    @facts.part
+    def stopped_jobs(self) -> frozenset[tuple[str, str]]:
+        """None, as `tasks`."""
+        return frozenset()
+
+    @facts.part
+    def volumes(self) -> tuple[facts.ExaminedVolume, ...]:
+        """The volumes of the plan, registered or not."""
+        registered = facts.value(self.registered)
+        return tuple(
+            facts.examined(actual, item) if (actual := registered[item.key]) else self.unregistered(item)
+            for item in self.planned_volumes
+        )
+
+    @facts.part
+    def claims_read(self) -> nomad_volumes.Read:
+        """The claimed volumes of the plan."""
+        claimed = tuple(item for item in facts.value(self.registered).values() if item and item.claims)
+        return nomad_volumes.Read(volumes=claimed)
+
+    @facts.part
+    def observed(self) -> tuple[observation.Observation, ...]:
+        """The plugins of the plan with their health. Only the plan knows which volumes have secrets."""
+        wanted = [item.registration for item in self.planned_volumes]
+        needs = probe_run.ProbedVolumes(
+            registered=tuple(item for item in facts.value(self.registered).values() if item is not None),
+            with_secrets=frozenset((item.namespace, item.volume_id) for item in wanted if item.secrets),
+        )
+        return self.observer.observe(self.before, needs=needs)
+
+    @facts.part
+    def storage(self) -> facts.KnownStorage | None:
+        """The storage of the volumes; ``None``: not part of this check."""
+        if self.aws is None:
+            return None
+        examined = facts.value(self.volumes)
+        region = self.aws.region(each for item in examined for each in item.segments)
+        return read_account.read_storage([item.external_id for item in examined], region)
 
 
 class Verifier:
@@ -53,15 +132,11 @@ class Verifier:
         on_nodes: probe_run.OnNodes | None = None,
         aws: regions.Choice | None = None,
     ) -> None:
-        wanted = [
-            observation.WatchedPlugin(expectation=item.expectation, job_ids=tuple(job.job_id for job in item.jobs))
-            for item in plan.plugins
-        ]
         self._client = client
         self._plan = plan
         self._external_ids = external_ids
         self._aws = aws
-        self._observer = observation.Observer(client, wanted, probe_timeout_s=probe_timeout_s, on_nodes=on_nodes)
+        self._observer = observation.Observer(client, watched(plan), probe_timeout_s=probe_timeout_s, on_nodes=on_nodes)
         self._before: tuple[observation.Observation, ...] = ()
 
     def verify(self, *, watch_s: float = 0.0) -> verification_report.VerificationReport:
@@ -75,35 +150,14 @@ class Verifier:
             errors.NomadCsiError: the job on the clients could not be removed; with the command that does.
 
         """
-        before = self._before
+        found = PlanFacts(self._client, self._plan, self._external_ids, aws=self._aws)
+        found.observer, found.before = self._observer, self._before
         if watch_s:
-            before = self._observer.observe(is_first=True)
+            found.before = self._observer.observe(is_first=True)
             self.clock.sleep(watch_s)
-        there = self._there()
-        checks = self._observer.observe(before, needs=self._needs(there))
-        statuses = tuple(_explained(self._client, seen) for seen in checks)
-        deep = [item for seen in checks for item in seen.deep]
-        records = {seen.status.plugin_id: seen.seen.plugin for seen in checks}
-        records |= self._others(there, records)
-        on_storage = tuple(self._storage(there))
-        deep += [item for item in on_storage if isinstance(item, findings.Finding)]
-        statuses_on_volumes = self._volumes(there, records, statuses, deep)
-        own = {f"volume {item.key}" for item in statuses_on_volumes}
-        found = verification_report.VerificationReport(
-            plugins=statuses,
-            volumes=statuses_on_volumes,
-            extra=(
-                *(item for item in deep if item.subject not in own),
-                *self._clients_of_claims(there, records, checks),
-                *read_claims.failing_mounts(
-                    self._client, {volumes.key_of(volume): volume.plugin_id for volume in there if volume is not None}
-                ),
-                *version_gates.findings_of(self._client, self._plan.plugins),
-            ),
-            unchecked=tuple(item for item in on_storage if isinstance(item, facts.Unchecked)),
-        )
-        self._before = checks
-        return found
+        report = verification_report.of(found, judge.outcomes(found, "verify"))
+        self._before = facts.value(found.observed)
+        return report
 
     @property
     def clock(self) -> Clock:
@@ -127,113 +181,3 @@ class Verifier:
             "Node",
             *sorted({f"CSIVolume:{item.registration.volume_id}" for item in self._plan.volumes if is_harmless}),
         )
-
-    def _there(self) -> list[volumes.Volume | None]:
-        """Return the registered volume for each volume of the plan."""
-        return list(volumes.get_many(self._client, [volumes.key_of(item.registration) for item in self._plan.volumes]))
-
-    def _storage(self, there: Sequence[volumes.Volume | None]) -> Iterator[facts.Outcome]:
-        """Yield volumes whose storage is gone by AWS, or that this is not known."""
-        if self._aws is None:
-            return
-        examined = [
-            facts.ExaminedVolume(
-                key=item.key,
-                external_id=held.external_id if held else _external_id(item, self._external_ids),
-                plugin_id=item.registration.plugin_id,
-                segments=held.topologies if held else item.registration.required_topologies,
-                is_registered=held is not None,
-            )
-            for item, held in zip(self._plan.volumes, there, strict=True)
-        ]
-        region = self._aws.region(place for item in examined for place in item.segments)
-        yield from storage.missing(read_account.read_storage([item.external_id for item in examined], region), examined)
-
-    def _needs(self, there: Iterable[volumes.Volume | None]) -> probe_run.ProbedVolumes:
-        """Return the volumes that controllers may validate; only the plan knows which ones have secrets."""
-        wanted = [item.registration for item in self._plan.volumes]
-        return probe_run.ProbedVolumes(
-            registered=tuple(item for item in there if item is not None),
-            with_secrets=frozenset((item.namespace, item.volume_id) for item in wanted if item.secrets),
-        )
-
-    def _volumes(
-        self,
-        there: Sequence[volumes.Volume | None],
-        records: Mapping[str, plugin_records.Plugin | None],
-        statuses: Iterable[plugins.PluginStatus],
-        deep: Iterable[findings.Finding],
-    ) -> tuple[volume_status.VolumeStatus, ...]:
-        wanted = [planned.desired_document(item, self._external_ids) for item in self._plan.volumes]
-        served_by = {item.plugin_id: item for item in statuses}
-        other_findings: dict[str, list[findings.Finding]] = defaultdict(list)
-        for item in deep:
-            other_findings[item.subject].append(item)
-        for dependent in dependents.find(self._plan.volumes, _made(self._plan.volumes, wanted, there)):
-            other_findings[f"volume {dependent.key}"].append(volume_status.dependent(dependent))
-        for held in there:
-            if held is not None and held.plugin_id in records:
-                record = records[held.plugin_id]
-                healthy = sum(item.healthy for item in record.controllers) if record else 0
-                other_findings[f"volume {held.key}"] += claim_status.find_missing_controller(
-                    held, record, healthy=healthy
-                )
-        return tuple(
-            volume_status.judge_volume(
-                document,
-                held,
-                served_by.get(document.plugin_id),
-                made_by_plugin=planned_volume.made_by_plugin,
-                others=other_findings[f"volume {document.key}"],
-            )
-            for planned_volume, document, held in zip(self._plan.volumes, wanted, there, strict=True)
-        )
-
-    def _clients_of_claims(
-        self,
-        there: Iterable[volumes.Volume | None],
-        records: Mapping[str, plugin_records.Plugin | None],
-        checks: Sequence[observation.Observation],
-    ) -> Iterator[findings.Finding]:
-        """Yield findings on clients that drain or are down with claims on the plan's volumes; may list the clients."""
-        claimed = [volume for volume in there if volume is not None and volume.claims]
-        if claimed:
-            clients = checks[0].clients if checks else nodes.list_nodes(self._client)
-            yield from drains.check(claimed, records, clients)
-            known = {node.node_id: node for node in clients}
-            seen = claim_status.ObservedClaims(volumes=tuple(claimed), nodes=known, plugins={}, ec2=None, now_ns=0)
-            yield from claim_status.find_lost_clients(claim_status.judge(seen))
-
-    def _others(
-        self, there: Iterable[volumes.Volume | None], served: Collection[str]
-    ) -> dict[str, plugin_records.Plugin | None]:
-        """Return Nomad's records of plugins of claimed volumes that are not in the plan: one call for each."""
-        ids = sorted({volume.plugin_id for volume in there if volume is not None and volume.claims}.difference(served))
-        records = gather.run_in_parallel(functools.partial(plugin_records.get, self._client, item) for item in ids)
-        return dict(zip(ids, records, strict=True))
-
-
-def _external_id(item: model.VolumePlan, external_ids: Mapping[str, str]) -> str:
-    return item.registration.external_id or external_ids.get(item.key, "")
-
-
-def _explained(client: nomad.Nomad, seen: observation.Observation) -> plugins.PluginStatus:
-    """Return the status, with its causes if it is not healthy."""
-    if seen.status.status == plugins.HEALTHY:
-        return seen.status
-    wanted = seen.wanted
-    fetched = explaining.explain(client, wanted.expectation, wanted.job_ids, seen.seen, seen.status)
-    return dataclasses.replace(seen.status, causes=(*explaining.recorded(seen.status), *fetched))
-
-
-def _made(
-    planned: Iterable[model.VolumePlan],
-    wanted: Iterable[registration.VolumeRegistration],
-    there: Iterable[volumes.Volume | None],
-) -> dict[str, str]:
-    """Return the external ids of storage that the plan creates, by key: from the stack's output, else from Nomad."""
-    return {
-        item.key: document.external_id or (volume.external_id if volume else "")
-        for item, document, volume in zip(planned, wanted, there, strict=True)
-        if not item.made_by_plugin and item.source
-    }

@@ -1,17 +1,93 @@
 """The result of a verification, as data and as a table."""
 
-import functools
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal
 
-from nomad_csi import findings
 from nomad_csi.diagnosis import facts
-from nomad_csi.diagnosis.rules import volume_status
-from nomad_csi.findings import causes, printing
-from nomad_csi.health import found, instances
+from nomad_csi.diagnosis.rules import plugins
+from nomad_csi.findings import Finding, causes, errors_of, printing, registry
+from nomad_csi.health import found as observed
+from nomad_csi.health import instances
 from nomad_csi.health import plugins as health_plugins
+from nomad_csi.nomad import volumes
+from nomad_csi.plan import registration
+from nomad_csi.plan import volumes as planned
 from nomad_csi.text import foreign, listing, table
+from nomad_csi.volumes import compare
+
+Status = Literal["ok", "missing", "differs", "unschedulable"]
+
+_DIFFERENCES = frozenset(registry.code_of_field().values())
+_UNUSABLE = frozenset({"volume-unschedulable", "volume-out-of-reach", "topology-key-unknown"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class VolumeStatus(registration.NamedVolume):
+    """Whether one volume is registered as specified, and can be used."""
+
+    plugin_id: str
+    external_id: str
+    """The registered one, or the planned one of an unregistered volume; empty: neither is known."""
+
+    findings: tuple[Finding, ...]
+    capacity_bytes: int = 0
+    """Its capacity in Nomad, which has it of volumes that a plugin created; 0: not known."""
+
+    detail: str = ""
+    """What was not compared; empty: all that can be compared was."""
+
+    @property
+    def status(self) -> Status:
+        """Its status by its registration, and by Nomad's scheduler."""
+        codes = {finding.code for finding in self.findings}
+        if "volume-missing" in codes:
+            return "missing"
+        if not codes.isdisjoint(_DIFFERENCES):
+            return "differs"
+        return "ok" if codes.isdisjoint(_UNUSABLE) else "unschedulable"
+
+    @property
+    def evidence(self) -> Literal["nomad", "-"]:
+        """Source of the status: Nomad, if it is registered; ``-``: none, it is missing. CSI lists no registrations."""
+        return "-" if self.status == "missing" else "nomad"
+
+
+def volume_statuses(found: facts.Facts, outcomes: Iterable[Finding]) -> tuple[VolumeStatus, ...]:
+    """Return the status of each volume of the plan by the findings on it."""
+    about: dict[str, list[Finding]] = defaultdict(list)
+    for item in outcomes:
+        about[item.subject].append(item)
+    registered = facts.value(found.registered)
+    return tuple(
+        _volume_status(
+            planned.desired_document(item, found.external_ids),
+            registered[item.key],
+            tuple(about[f"volume {item.key}"]),
+            made_by_plugin=item.made_by_plugin,
+        )
+        for item in found.planned_volumes
+    )
+
+
+def _volume_status(
+    desired: registration.VolumeRegistration,
+    actual: volumes.Volume | None,
+    found: tuple[Finding, ...],
+    *,
+    made_by_plugin: bool,
+) -> VolumeStatus:
+    is_hidden = actual is not None and not desired.external_id and not made_by_plugin
+    return VolumeStatus(
+        namespace=desired.namespace,
+        volume_id=desired.volume_id,
+        plugin_id=(actual or desired).plugin_id,
+        external_id=(actual or desired).external_id,
+        findings=found,
+        capacity_bytes=actual.capacity_bytes if actual else 0,
+        detail=compare.ID_NOT_COMPARED if is_hidden else "",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,24 +95,17 @@ class VerificationReport:
     """Health statuses and findings of all plugins and volumes of a plan."""
 
     plugins: tuple[health_plugins.PluginStatus, ...]
-    volumes: tuple[volume_status.VolumeStatus, ...]
-    extra: tuple[findings.Finding, ...] = ()
-    """Findings that belong to no single plugin or volume, or result from watching."""
+    volumes: tuple[VolumeStatus, ...]
+    findings: tuple[Finding, ...] = ()
+    """All findings: of plugins, of volumes, then the others; each that another one explains has that as cause."""
 
     unchecked: tuple[facts.Unchecked, ...] = ()
     """What could not be checked: it does not count as passed."""
 
-    @functools.cached_property
-    def findings(self) -> tuple[findings.Finding, ...]:
-        """All findings: of plugins, of volumes, then the others; each that another one explains has that as cause."""
-        of_plugins = (finding for status in self.plugins for finding in status.findings)
-        of_volumes = (finding for status in self.volumes for finding in status.findings)
-        return causes.assign((*of_plugins, *of_volumes, *self.extra))
-
     @property
     def ok(self) -> bool:
         """Whether everything is as specified, and all of it could be checked; warnings do not count."""
-        return self.is_complete and not findings.errors_of(self.findings)
+        return self.is_complete and not errors_of(self.findings)
 
     @property
     def is_complete(self) -> bool:
@@ -93,7 +162,7 @@ class VerificationReport:
     def _instances(self, *, only_wrong: bool) -> list[table.Row]:
         all_rows = [row for status in self.plugins for row in status.instances]
         were_asked = any(row.socket != "-" for row in all_rows)
-        shown = (row for row in all_rows if not only_wrong or row.code or row.socket == found.NO_ANSWER)
+        shown = (row for row in all_rows if not only_wrong or row.code or row.socket == observed.NO_ANSWER)
         rows = [_instance_row(row, with_socket=were_asked) for row in shown]
         both = ("nomad", "socket") if were_asked else ()
         heads = ("instance of", "role", "client", "zone", "status", *both, "checked by", "detail")
@@ -104,6 +173,20 @@ class VerificationReport:
         rows = [_volume_row(status) for status in shown]
         heads = ("volume", "status", "plugin", "external id", "size", "checked by", "detail")
         return table.without_empty([heads, *rows]) if rows else []
+
+
+def of(found: facts.Facts, outcomes: Iterable[facts.Outcome]) -> VerificationReport:
+    """Return the report on the plan of *found*, by the *outcomes* of the rules."""
+    seen = [item for item in outcomes if isinstance(item, Finding)]
+    statuses = volume_statuses(found, seen)
+    of_plugins = [item for item in seen if item.code in (*plugins.OF_HEALTH, *plugins.ABSENT)]
+    of_volumes = [item for status in statuses for item in status.findings]
+    return VerificationReport(
+        plugins=facts.value(found.statuses),
+        volumes=statuses,
+        findings=causes.assign(dict.fromkeys((*of_plugins, *of_volumes, *seen))),
+        unchecked=tuple(item for item in outcomes if isinstance(item, facts.Unchecked)),
+    )
 
 
 def _plugin_row(status: health_plugins.PluginStatus) -> table.Row:
@@ -121,11 +204,11 @@ def _plugin_row(status: health_plugins.PluginStatus) -> table.Row:
 def _instance_row(row: instances.InstanceRow, *, with_socket: bool) -> table.Row:
     status = f"{row.status}, extra" if row.is_extra else row.status
     both = (row.nomad, row.socket) if with_socket else ()
-    detail = row.detail or (foreign.clean(row.csi.detail) if row.socket == found.NO_ANSWER else "")
+    detail = row.detail or (foreign.clean(row.csi.detail) if row.socket == observed.NO_ANSWER else "")
     return (row.plugin_id, row.role, row.node_name, row.zone or "-", status, *both, row.evidence, detail)
 
 
-def _volume_row(status: volume_status.VolumeStatus) -> table.Row:
+def _volume_row(status: VolumeStatus) -> table.Row:
     external_id = status.external_id or "not known yet"
     size = listing.size(status.capacity_bytes) if status.capacity_bytes else ""
     return (status.key, status.status, status.plugin_id, external_id, size, status.evidence, status.detail)
@@ -162,6 +245,6 @@ def _instance_json(row: instances.InstanceRow) -> dict[str, Any]:
     return {name: getattr(row, name) for name in names} | {"extra": row.is_extra, "socket_detail": socket_detail}
 
 
-def _volume_json(status: volume_status.VolumeStatus) -> dict[str, Any]:
+def _volume_json(status: VolumeStatus) -> dict[str, Any]:
     names = ("namespace", "volume_id", "plugin_id", "external_id", "status", "evidence", "detail")
     return {name: getattr(status, name) for name in names} | {"capacity_bytes": status.capacity_bytes}

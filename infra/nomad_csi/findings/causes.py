@@ -68,6 +68,11 @@ def of_plugin(plugin_id: str) -> tuple[str, str]:
     return of_role(plugin_id, "controller"), of_role(plugin_id, "node")
 
 
+def of_task(plugin_id: str, role: str) -> tuple[str, ...]:
+    """Return the links of the instances of a task, whose role is ``monolith`` where it serves both."""
+    return of_plugin(plugin_id) if role == "monolith" else (of_role(plugin_id, role),)
+
+
 def of_all_nodes(plugin_id: str) -> str:
     """Return the link of findings that concern every node instance, and not a single one."""
     return f"all node instances of plugin {plugin_id}"

@@ -6,6 +6,7 @@ Source: hashicorp/nomad, ``scheduler/util.go`` (``readyNodesInDCsAndPool``), ``n
 (``NodePoolAll``); counts tried on Nomad 2.0.6-dev, 2026-08.
 """
 
+import dataclasses
 import functools
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -65,6 +66,11 @@ CODES = frozenset(
 
 Placement = model.PluginExpectation | jobs.PluginTask
 """Placement rules: of an expected plugin, or of a task of a job."""
+
+
+def ignore_task_driver(task: jobs.PluginTask) -> jobs.PluginTask:
+    """Return *task* without its task driver, so that clients that lack it are checked, too."""
+    return dataclasses.replace(task, task_driver="")
 
 
 def eligible_nodes(expectation: Placement, found: Iterable[nodes.Node]) -> tuple[nodes.Node, ...]:

@@ -107,17 +107,6 @@ def _release(version: versions.Version) -> versions.Version:
 # The servers of a cluster. One request at most.
 
 
-def findings_of(nomad: request.Nomad, plugins: Iterable[model.PluginPlan]) -> tuple[findings.Finding, ...]:
-    """
-    Return an error finding if a server is older than the oldest supported Nomad, or than a driver of *plugins* needs.
-
-    If the token may not see the servers, return a warning: nothing is known to be wrong. Sends no request if no
-    driver needs a version. Raises `errors.NomadApiError` where Nomad does not respond.
-    """
-    wanted = _wanted(plugins)
-    return _check(nomad, wanted) if wanted else ()
-
-
 def refuse_older(nomad: request.Nomad, plugins: Iterable[model.PluginPlan]) -> tuple[findings.Finding, ...]:
     """
     Raise `errors.RefusedError` where a server is too old for this package or a driver; return what is unchecked.

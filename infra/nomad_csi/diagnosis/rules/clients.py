@@ -1,12 +1,11 @@
 """Whether the clients can run the plugins: task drivers, privileges, mounts. Pure."""
 
-import dataclasses
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from nomad_csi.diagnosis import facts
+from nomad_csi.diagnosis.rules import plugins
 from nomad_csi.diagnosis.rules.frame import rule
-from nomad_csi.drivers import catalogue
-from nomad_csi.findings import finding
+from nomad_csi.findings import causes, finding
 from nomad_csi.health import eligibility
 from nomad_csi.nomad import jobs, nodes
 from nomad_csi.spec import plugin_jobs
@@ -20,46 +19,36 @@ _MOUNT_RIGHTS = frozenset({"all", "sys_admin"})
 """Capabilities with which the kernel lets a container mount."""
 
 
-_CODES = ("driver-nowhere", "driver-missing", "privileged-refused", "folders-refused", "privilege-missing")
+_CODES = ("driver-nowhere", "driver-missing", "privileged-refused", "folders-refused")
 
 
-@rule(*_CODES, clients="task drivers, privileges and mounts of the clients", tasks="how plugins are run")
-def find_unable(found: facts.ObservedCluster, clients: Clients, tasks: Tasks) -> Iterator[facts.Outcome]:
+@rule(*_CODES, clients="task drivers, privileges and mounts of the clients", tasks="")
+def find_unable(_found: facts.Facts, clients: Clients, tasks: Tasks) -> Iterator[facts.Outcome]:
     """Yield clients on which plugins cannot run, and plugins that lack the privilege to mount."""
     for task in tasks:
-        places = may_run(task, clients)
+        places = plugins.may_run(task, clients)
         yield from _unjudged_finding(task, clients)
         yield from _driver(task, places)
         if task.task_driver == "docker" and task.privileged:
             yield from _refused("privileged-refused", task, places, PRIVILEGED, "requires privileged = true")
         if task.task_driver == "docker" and task.binds:
             yield from _refused("folders-refused", task, places, FOLDERS, f"mounts {facts.named([*task.binds])}")
+
+
+@rule("privilege-missing", tasks="how plugins are run", hidden_jobs="")
+def find_unprivileged(found: facts.Facts, tasks: Tasks, hidden_jobs: Mapping[str, str]) -> Iterator[facts.Outcome]:
+    """Yield plugins that lack the privilege to mount, and jobs of which it is not known."""
+    for job, reason in sorted(hidden_jobs.items()):
+        yield facts.Unchecked(check=f"how plugins are run by job {job}", reason=reason)
+    for task in tasks:
         if _lacks_privileges(found, task):
             job = f"job {task.namespace}/{task.job_id}"
             yield finding("privilege-missing", facts.subject_of(task), found=f"{job} has no privileged = true")
 
 
-@rule("clients-exceed-driver", clients="", tasks="")
-def find_too_many(found: facts.ObservedCluster, clients: Clients, tasks: Tasks) -> Iterator[facts.Outcome]:
-    """Yield plugins that may run on more clients than their drivers allow."""
-    by_provider = {driver.provider: driver for driver in catalogue.DRIVERS.values()}
-    providers = {item.plugin_id: item.expectation.provider for item in (found.plan.plugins if found.plan else ())}
-    providers |= {plugin_id: plugin.provider for plugin_id, plugin in found.known_plugins.items() if plugin.provider}
-    for task in tasks:
-        if task.role == "monolith":
-            driver = by_provider.get(providers.get(task.plugin_id, ""))
-            yield from eligibility.check_driver_limit(driver, task.plugin_id, len(may_run(task, clients)))
-
-
-def may_run(task: jobs.PluginTask, clients: Iterable[nodes.Node]) -> tuple[nodes.Node, ...]:
-    """Return the clients on which *task* may run, with or without its task driver."""
-    anywhere = ignore_task_driver(task)
-    return tuple(node for node in clients if not eligibility.why_not(anywhere, node))
-
-
 def unjudged(task: jobs.PluginTask, clients: Iterable[nodes.Node]) -> dict[str, str]:
     """Return, by client name, the constraint of *task* whose regular expression Nomad refuses."""
-    anywhere = ignore_task_driver(task)
+    anywhere = eligibility.ignore_task_driver(task)
     doubts = {node.name: eligibility.unjudged(anywhere, node) for node in clients}
     return {name: doubt for name, doubt in doubts.items() if doubt}
 
@@ -72,14 +61,9 @@ def _unjudged_finding(task: jobs.PluginTask, clients: Iterable[nodes.Node]) -> I
         yield facts.Unchecked(check=f"clients of {facts.subject_of(task)}", reason=reason)
 
 
-def runs_on(task: jobs.PluginTask, clients: Iterable[nodes.Node]) -> tuple[nodes.Node, ...]:
+def runs_on(task: jobs.PluginTask, clients: Clients) -> tuple[nodes.Node, ...]:
     """Return the clients on which *task* may run and whose task driver is healthy."""
-    return tuple(node for node in may_run(task, clients) if node.drivers.get(task.task_driver, False))
-
-
-def ignore_task_driver(task: jobs.PluginTask) -> jobs.PluginTask:
-    """Return *task* without its task driver, so that clients that lack it are checked, too."""
-    return dataclasses.replace(task, task_driver="")
+    return tuple(node for node in plugins.may_run(task, clients) if node.drivers.get(task.task_driver, False))
 
 
 def _driver(task: jobs.PluginTask, places: tuple[nodes.Node, ...]) -> Iterator[facts.Outcome]:
@@ -92,7 +76,9 @@ def _driver(task: jobs.PluginTask, places: tuple[nodes.Node, ...]) -> Iterator[f
         f" ({facts.named(words)})"
     )
     code = "driver-nowhere" if len(without) == len(places) else "driver-missing"
-    yield finding(code, facts.subject_of(task), found=evidence)
+    all_nodes = (causes.of_all_nodes(task.plugin_id),) if task.role != "controller" else ()
+    links = (*causes.of_task(task.plugin_id, task.role), *all_nodes)
+    yield finding(code, facts.subject_of(task), found=evidence, links=links)
 
 
 def _refused(
@@ -110,11 +96,11 @@ def _refused(
         yield finding(code, facts.subject_of(task), found=evidence)
 
 
-def _lacks_privileges(found: facts.ObservedCluster, task: jobs.PluginTask) -> bool:
+def _lacks_privileges(found: facts.Facts, task: jobs.PluginTask) -> bool:
     """Return whether *task* mounts from a container without the privilege; tasks of the spec are not checked."""
     planned = [
         job.privileged
-        for item in (found.plan.plugins if found.plan else ())
+        for item in found.planned_plugins
         for job in item.jobs
         if (job.namespace, job.job_id) == (task.namespace, task.job_id)
     ]
@@ -124,7 +110,7 @@ def _lacks_privileges(found: facts.ObservedCluster, task: jobs.PluginTask) -> bo
 
 
 @rule("mount-not-shared", clients="", tasks="")
-def find_private_mounts(found: facts.ObservedCluster, clients: Clients, tasks: Tasks) -> Iterator[facts.Outcome]:
+def find_private_mounts(found: facts.Facts, clients: Clients, tasks: Tasks) -> Iterator[facts.Outcome]:
     """Yield findings on mount propagation. Docker starts such a container, so a healthy one, only on shared mounts."""
     asked = [task for task in tasks if task.role in _MOUNTING and task.task_driver in plugin_jobs.CONTAINERS]
     if not asked:
@@ -148,6 +134,6 @@ def find_private_mounts(found: facts.ObservedCluster, clients: Clients, tasks: T
             )
 
 
-def _running(found: facts.ObservedCluster, plugin_id: str) -> frozenset[str]:
+def _running(found: facts.Facts, plugin_id: str) -> frozenset[str]:
     plugin = found.known_plugins.get(plugin_id)
     return frozenset(item.node_id for item in plugin.nodes if item.healthy) if plugin else frozenset()

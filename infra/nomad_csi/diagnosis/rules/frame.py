@@ -31,13 +31,3 @@ def rule(*codes: str, **needs: str) -> Callable[[Find], Find]:
         return find
 
     return register
-
-
-def outcomes(item: Rule, found: facts.ObservedCluster) -> Iterator[facts.Outcome]:
-    """Yield what the rule finds; where it lacks a fact, that it is not checked. Without subject it finds nothing."""
-    values = {name: getattr(found, name) for name in item.needs}
-    for name, value in values.items():
-        if isinstance(value, facts.Unknown) and item.needs[name]:
-            yield facts.Unchecked(check=item.needs[name], reason=value.reason, is_expected=value.is_expected)
-    if all(value is not None and not isinstance(value, facts.Unknown) for value in values.values()):
-        yield from item.find(found, **values)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from nomad_csi.aws import records as aws_records
 from nomad_csi.diagnosis import facts
-from nomad_csi.diagnosis.rules import role_permissions
+from nomad_csi.diagnosis.rules import plugins, role_permissions
 from nomad_csi.diagnosis.rules.clients import runs_on
 from nomad_csi.diagnosis.rules.frame import rule
 from nomad_csi.findings import finding
@@ -20,29 +20,15 @@ CONTROLLING = frozenset({"controller", "monolith"})
 _GONE = frozenset({"shutting-down", "terminated", "stopping", "stopped"})
 
 
-def providers(found: facts.ObservedCluster) -> dict[str, str]:
-    """Return the driver's name by plugin id, if known."""
-    planned = {item.plugin_id: item.expectation.provider for item in (found.plan.plugins if found.plan else ())}
-    return planned | {
-        plugin_id: plugin.provider for plugin_id, plugin in found.known_plugins.items() if plugin.provider
-    }
-
-
-def tasks_of(found: facts.ObservedCluster, provider: str) -> list[jobs.PluginTask]:
-    """Return the plugin tasks of a driver."""
-    known = providers(found)
-    return [task for task in found.known_tasks if known.get(task.plugin_id) == provider]
-
-
 _CODES = ("metadata-disabled", "hop-limit-low", "instance-without-role", "role-lacks-actions", "ec2-instance-missing")
 
 
 @rule(*_CODES, account="", clients="")
 def find_blocked(
-    found: facts.ObservedCluster, account: facts.Account, clients: tuple[nodes.Node, ...]
+    found: facts.Facts, account: facts.Account, clients: tuple[nodes.Node, ...]
 ) -> Iterator[facts.Outcome]:
     """Yield what blocks the EBS driver's access to instance metadata, credentials and EC2."""
-    tasks = tasks_of(found, EBS)
+    tasks = plugins.tasks_of(found, EBS)
     if isinstance(account.instances, facts.Unknown):
         if tasks:
             yield from facts.known(account.instances, "instance metadata and roles of the clients")
@@ -57,9 +43,7 @@ def find_blocked(
     yield from _absent(found, account.instances, clients)
 
 
-def _unmapped(
-    found: facts.ObservedCluster, task: jobs.PluginTask, places: Iterable[nodes.Node]
-) -> Iterator[facts.Outcome]:
+def _unmapped(found: facts.Facts, task: jobs.PluginTask, places: Iterable[nodes.Node]) -> Iterator[facts.Outcome]:
     strangers = [node.name for node in places if node.node_id not in found.instance_ids]
     if strangers:
         reason = (
@@ -70,7 +54,7 @@ def _unmapped(
 
 
 def _absent(
-    found: facts.ObservedCluster, seen: Mapping[str, aws_records.Ec2Instance], ready: Iterable[nodes.Node]
+    found: facts.Facts, seen: Mapping[str, aws_records.Ec2Instance], ready: Iterable[nodes.Node]
 ) -> Iterator[facts.Outcome]:
     gone = []
     for node in ready:
@@ -145,9 +129,9 @@ def _role(account: facts.Account, role: aws_records.IamRole, subject: str) -> It
         yield facts.Unchecked(check=f"limits of role {role.name} beyond its policies", reason=reason, is_expected=True)
 
 
-def roles_of(found: facts.ObservedCluster, account: facts.Account, plugin_id: str) -> list[aws_records.IamRole] | None:
+def roles_of(found: facts.Facts, account: facts.Account, plugin_id: str) -> list[aws_records.IamRole] | None:
     """Return the roles of instances that may run the plugin's controller; ``None``: not all are known."""
-    tasks = [task for task in tasks_of(found, EBS) if task.plugin_id == plugin_id]
+    tasks = [task for task in plugins.tasks_of(found, EBS) if task.plugin_id == plugin_id]
     controlling = [task for task in tasks if task.role != "node"]
     if isinstance(found.clients, facts.Unknown) or isinstance(account.instances, facts.Unknown) or not controlling:
         return None

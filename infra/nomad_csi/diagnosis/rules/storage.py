@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from nomad_csi.aws import records as aws_records
 from nomad_csi.aws import regions
 from nomad_csi.diagnosis import facts
-from nomad_csi.diagnosis.rules import machines, role_permissions, topology
+from nomad_csi.diagnosis.rules import machines, plugins, role_permissions, topology
 from nomad_csi.diagnosis.rules.frame import rule
 from nomad_csi.findings import Finding, finding
 from nomad_csi.plan import iam
@@ -32,7 +32,7 @@ def _plain(pairs: Pairs) -> Iterator[facts.Outcome]:
             yield finding("encryption-missing" if is_wanted else "not-encrypted", f"{len(plain)} volumes", found=text)
 
 
-def _keys(found: facts.ObservedCluster, account: facts.Account, pairs: Pairs) -> Iterator[facts.Outcome]:
+def _keys(found: facts.Facts, account: facts.Account, pairs: Pairs) -> Iterator[facts.Outcome]:
     by_key: dict[str, list[facts.ExaminedVolume]] = defaultdict(list)
     for volume, ebs in pairs:
         if ebs.kms_key_arn:
@@ -51,7 +51,7 @@ def _keys(found: facts.ObservedCluster, account: facts.Account, pairs: Pairs) ->
 
 
 def _grants(
-    found: facts.ObservedCluster, account: facts.Account, key: aws_records.Key, plugin_id: str, held: str
+    found: facts.Facts, account: facts.Account, key: aws_records.Key, plugin_id: str, held: str
 ) -> Iterator[facts.Outcome]:
     needed = role_permissions.needs(account.region, account.keys)
     roles = machines.roles_of(found, account, plugin_id)
@@ -91,7 +91,7 @@ _CODES = ("storage-zone-differs", "zone-not-registered", "policy-tag-missing", "
 
 
 @rule(*_CODES, "key-unusable", "key-not-granted", account="")
-def find_unfit(found: facts.ObservedCluster, account: facts.Account) -> Iterator[facts.Outcome]:
+def find_unfit(found: facts.Facts, account: facts.Account) -> Iterator[facts.Outcome]:
     """Yield EBS volumes that conflict with Nomad, the driver or the spec, and plain file systems."""
     wanted = [volume for volume in found.known_volumes if facts.is_ebs(volume)]
     if wanted:
@@ -106,18 +106,18 @@ def find_unfit(found: facts.ObservedCluster, account: facts.Account) -> Iterator
         yield from _plain_file_systems(account.file_systems, found.known_volumes)
 
 
-def _zones(found: facts.ObservedCluster, pairs: Pairs) -> Iterator[facts.Outcome]:
+def _zones(found: facts.Facts, pairs: Pairs) -> Iterator[facts.Outcome]:
     loose: dict[tuple[str, str], list[str]] = defaultdict(list)
     for volume, ebs in pairs:
         named = regions.zones_of(volume.segments)
         if named and ebs.availability_zone not in named:
             evidence = (
-                f"{volume.place}: topology of {' or '.join(sorted(named))}; EC2 DescribeVolumes: {ebs.external_id} is "
+                f"{volume.source}: topology of {' or '.join(sorted(named))}; EC2 DescribeVolumes: {ebs.external_id} is "
                 f"in {ebs.availability_zone}"
             )
             yield finding("storage-zone-differs", volume.subject, found=evidence)
         elif not volume.segments:
-            zones = regions.zones_of(topology.segments_of(found, volume.plugin_id))
+            zones = regions.zones_of(plugins.segments_of(found, volume.plugin_id))
             if zones - {ebs.availability_zone}:
                 loose[volume.plugin_id, topology.zone_names(zones)].append(f"{volume.key} (in {ebs.availability_zone})")
     for (plugin_id, zones_), keys in sorted(loose.items()):
@@ -125,7 +125,7 @@ def _zones(found: facts.ObservedCluster, pairs: Pairs) -> Iterator[facts.Outcome
         yield finding("zone-not-registered", f"plugin {plugin_id}", found=evidence)
 
 
-def _tags(found: facts.ObservedCluster, account: facts.Account, pairs: Pairs) -> Iterator[facts.Outcome]:
+def _tags(found: facts.Facts, account: facts.Account, pairs: Pairs) -> Iterator[facts.Outcome]:
     """Yield the volumes without the tag that the controller's role needs to attach them."""
     needed = role_permissions.needs(account.region)
     bare: dict[str, Pairs] = defaultdict(list)
@@ -169,14 +169,11 @@ def _refused(
 # Registrations without storage, and storage without a registration.
 
 
-@rule("storage-missing", account="instances, roles, storage and orphans in AWS")
-def find_missing(found: facts.ObservedCluster, account: facts.Account) -> Iterator[facts.Outcome]:
+@rule("storage-missing", storage="instances, roles, storage and orphans in AWS", volumes="")
+def find_missing(
+    _found: facts.Facts, storage: facts.KnownStorage, volumes: tuple[facts.ExaminedVolume, ...]
+) -> Iterator[facts.Outcome]:
     """Yield registered and planned volumes whose storage is gone."""
-    yield from missing(account, found.known_volumes)
-
-
-def missing(storage: facts.KnownStorage, volumes: Iterable[facts.ExaminedVolume]) -> Iterator[facts.Outcome]:
-    """Yield the *volumes* whose storage is gone by *storage*; by parts of it that are not known, nothing is checked."""
     on_ebs = [volume for volume in volumes if facts.is_ebs(volume)]
     on_efs = [(volume, parts) for volume in volumes if (parts := aws_records.parts(volume.external_id))]
     disks = (yield from facts.known(storage.volumes, f"storage of {len(on_ebs)} EBS volumes")) if on_ebs else {}
@@ -196,7 +193,7 @@ def missing(storage: facts.KnownStorage, volumes: Iterable[facts.ExaminedVolume]
 
 
 def _missing(storage: facts.KnownStorage, volume: facts.ExaminedVolume, call: str, found: str) -> Finding:
-    evidence = f"{volume.place}: external id {volume.external_id}; {call} in {storage.region}: {found}"
+    evidence = f"{volume.source}: external id {volume.external_id}; {call} in {storage.region}: {found}"
     return finding("storage-missing", volume.subject, found=evidence)
 
 
@@ -204,9 +201,7 @@ _SHOWN = (tags.OWNER_TAG, tags.VOLUME_TAG, tags.FILE_SYSTEM_TAG)
 
 
 @rule("storage-not-registered", volumes="")
-def find_unregistered(
-    found: facts.ObservedCluster, volumes: tuple[facts.ExaminedVolume, ...]
-) -> Iterator[facts.Outcome]:
+def find_unregistered(found: facts.Facts, volumes: tuple[facts.ExaminedVolume, ...]) -> Iterator[facts.Outcome]:
     """Yield storage that an owner record keeps, or that has tags of this package, and that no volume has."""
     keys = {volume.key for volume in volumes if volume.is_registered}
     kept = {key: owner for key, owner in sorted(found.known_owner_records.items()) if owner.keeps_storage}

@@ -37,7 +37,7 @@ _CHECK = "what the token may do"
 
 
 @rule("token-cannot", "token-policy-missing", "plugin-write-grants-nothing", token=_CHECK)
-def find_missing_rights(found: facts.ObservedCluster, token: tokens.AclToken) -> Iterator[facts.Outcome]:
+def find_missing_rights(found: facts.Facts, token: tokens.AclToken) -> Iterator[facts.Outcome]:
     """Yield the tasks that will fail with 403."""
     if token.is_unlimited:
         return
@@ -59,7 +59,7 @@ def find_missing_rights(found: facts.ObservedCluster, token: tokens.AclToken) ->
 
 
 def _lacking(
-    found: facts.ObservedCluster, token: tokens.AclToken, name: str, rights: acl_policy.Rights
+    found: facts.Facts, token: tokens.AclToken, name: str, rights: acl_policy.Rights
 ) -> Iterator[facts.Outcome]:
     levels = [level for call in rights.cluster if (level := permissions.NEEDS[call].level)]
     lacking = [
@@ -89,9 +89,9 @@ def _missing_on_owner_records(token: tokens.AclToken, namespaces: Iterable[str],
         yield f"{', '.join(sorted(needed))} on variables nomad-csi/* in namespace {facts.named(without)}"
 
 
-def _job_namespaces(found: facts.ObservedCluster) -> frozenset[str]:
+def _job_namespaces(found: facts.Facts) -> frozenset[str]:
     return frozenset(task.namespace for task in found.known_tasks) or frozenset({found.namespace})
 
 
-def _volume_namespaces(found: facts.ObservedCluster) -> frozenset[str]:
+def _volume_namespaces(found: facts.Facts) -> frozenset[str]:
     return frozenset(volume.key.partition("/")[0] for volume in found.known_volumes) or frozenset({found.namespace})

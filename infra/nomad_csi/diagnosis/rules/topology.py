@@ -1,15 +1,14 @@
 """Check that a client exists in the topology of each volume. Needs no data from AWS. Pure."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from nomad_csi.diagnosis import facts
 from nomad_csi.diagnosis.rules import clients as of_clients
-from nomad_csi.diagnosis.rules import machines
+from nomad_csi.diagnosis.rules import machines, plugins, specified
 from nomad_csi.diagnosis.rules.frame import rule
-from nomad_csi.findings import finding
+from nomad_csi.findings import Finding, finding
 from nomad_csi.health import eligibility
-from nomad_csi.nomad import nodes
 from nomad_csi.nomad import volumes as volume_records
 
 ZONE_ATTRIBUTE = eligibility.CLIENT_ATTRIBUTES[0]
@@ -17,71 +16,73 @@ ZONE_ATTRIBUTE = eligibility.CLIENT_ATTRIBUTES[0]
 
 @rule("topology-key-unknown", "volume-out-of-reach", volumes="", plugins="")
 def find_out_of_reach(
-    found: facts.ObservedCluster,
-    volumes: tuple[facts.ExaminedVolume, ...],
-    **_known: object,
+    found: facts.Facts, volumes: tuple[facts.ExaminedVolume, ...], **_known: object
 ) -> Iterator[facts.Outcome]:
-    """Yield volumes whose topology no client satisfies."""
-    unknown: dict[tuple[str, str], list[str]] = defaultdict(list)
-    nowhere: dict[tuple[str, str], list[str]] = defaultdict(list)
-    reported = {plugin_id: segments_of(found, plugin_id) for plugin_id in {volume.plugin_id for volume in volumes}}
+    """Yield volumes in whose topology no healthy node instance is; ``Schedulable`` in Nomad does not cover it."""
+    instances = {plugin_id: found.nodes_of(plugin_id) for plugin_id in {volume.plugin_id for volume in volumes}}
     for volume in volumes:
-        seen = reported[volume.plugin_id]
-        if not seen or not volume.segments:
-            continue
-        keys = {key for segments in volume.segments for key in segments}
-        strange = keys - {key for segments in seen for key in segments}
-        if strange:
-            unknown[volume.plugin_id, ", ".join(sorted(strange))].append(volume.key)
-        elif not any(volume_records.reaches(volume.segments, segments) for segments in seen):
-            topology = " or ".join(sorted({volume_records.place_text(place) for place in volume.segments}))
-            nowhere[volume.plugin_id, topology].append(volume.key)
-    for (plugin_id, keys_), named in sorted(unknown.items()):
-        evidence = f"/v1/volumes: {keys_} on {facts.named(named)}; /v1/plugin/csi/{plugin_id}: no client reports it"
-        yield finding("topology-key-unknown", f"plugin {plugin_id}", found=evidence)
-    for (plugin_id, topology), named in sorted(nowhere.items()):
-        evidence = f"/v1/volumes: {topology} of {facts.named(named)}; /v1/plugin/csi/{plugin_id}: no client there"
-        yield finding("volume-out-of-reach", f"plugin {plugin_id}", found=evidence, about=_subjects(named))
-    if not isinstance(found.clients, facts.Unknown):
-        yield from _planned(found, volumes, found.clients)
+        if any(volume.segments):
+            yield from _reach(found, volume, instances[volume.plugin_id])
+    yield from _planned(found, volumes)
 
 
-def _planned(
-    found: facts.ObservedCluster, volumes: tuple[facts.ExaminedVolume, ...], clients: tuple[nodes.Node, ...]
-) -> Iterator[facts.Outcome]:
-    """Yield zones of the spec's storage in which no client may run the plugin."""
-    wanted: dict[tuple[str, str], list[str]] = defaultdict(list)
+def _reach(
+    found: facts.Facts, volume: facts.ExaminedVolume, instances: tuple[facts.NodeInstance, ...]
+) -> Iterator[Finding]:
+    topologies = [each for each in volume.segments if each]
+    reported = {key for item in instances for key in item.segments}
+    strange = {key for each in topologies for key in each} - reported
+    healthy = [item for item in instances if item.is_healthy]
+    wanted = f"{volume.source}: {specified.topologies_text(topologies)}"
+    if reported and strange:
+        yield finding(
+            "topology-key-unknown",
+            volume.subject,
+            expected=f"a topology of keys that clients of plugin {volume.plugin_id} report",
+            found=f"{wanted}; /v1/plugin/csi/{volume.plugin_id}: no client reports {', '.join(sorted(strange))}",
+        )
+    elif healthy and not any(volume_records.reaches(topologies, item.segments) for item in healthy):
+        there_are = {item.zone or item.client for item in healthy}
+        there = [item.subject for item in instances if volume_records.reaches(topologies, item.segments)]
+        zones = {eligibility.zone_of_segments(each) for each in topologies}
+        is_waiting = not zones.isdisjoint(found.zones_of(volume.plugin_id))
+        waiting = [eligibility.waiting_link(volume.plugin_id)] if is_waiting else []
+        yield finding(
+            "volume-out-of-reach",
+            volume.subject,
+            expected="a healthy node instance in its topology",
+            found=f"{wanted}; /v1/plugin/csi/{volume.plugin_id}: healthy clients in {facts.named([*there_are])}",
+            links=(volume.subject, *there, *waiting),
+        )
+
+
+def _planned(found: facts.Facts, volumes: tuple[facts.ExaminedVolume, ...]) -> Iterator[facts.Outcome]:
+    """Yield volumes of the spec in whose zone no client may run the plugin, which does not run yet."""
+    wanted: dict[tuple[str, str], list[facts.ExaminedVolume]] = defaultdict(list)
     for volume in volumes:
-        if volume.planned_zone and not segments_of(found, volume.plugin_id):
-            wanted[volume.plugin_id, volume.planned_zone].append(volume.key)
-    tasks = {task.plugin_id: task for task in machines.tasks_of(found, machines.EBS) if task.role != "controller"}
-    for (plugin_id, zone), named in sorted(wanted.items()):
-        if plugin_id not in tasks or of_clients.unjudged(tasks[plugin_id], clients):  # reported by the rule of clients
+        if volume.planned_zone and not plugins.segments_of(found, volume.plugin_id):
+            wanted[volume.plugin_id, volume.planned_zone].append(volume)
+    tasks = {task.plugin_id: task for task in plugins.tasks_of(found, machines.EBS) if task.role != "controller"}
+    if isinstance(found.clients, facts.Unknown):
+        return
+    for (plugin_id, zone), served in sorted(wanted.items()):
+        if plugin_id not in tasks or of_clients.unjudged(tasks[plugin_id], found.clients):  # which another rule reports
             continue
-        places = of_clients.may_run(tasks[plugin_id], clients)
-        zones = {node.name: node.attributes.get(ZONE_ATTRIBUTE, "") for node in places}
-        if all(zones.values()) and zone not in zones.values():
-            evidence = (
-                f"the spec: {zone} of {facts.named(named)}; /v1/node: clients in {zone_names(set(zones.values()))}"
-            )
-            yield finding("volume-out-of-reach", f"plugin {plugin_id}", found=evidence, about=_subjects(named))
-        elif zone not in zones.values():
+        able = plugins.may_run(tasks[plugin_id], found.clients)
+        zones = {node.name: node.attributes.get(ZONE_ATTRIBUTE, "") for node in able}
+        if zone in zones.values():
+            continue
+        if all(zones.values()):
+            for volume in served:
+                where = f"a client in {zone} that may run plugin {plugin_id}"
+                shown = f"/v1/node: clients in {zone_names(set(zones.values()))}"
+                yield finding("volume-out-of-reach", volume.subject, expected=where, found=shown)
+        else:
             silent = [name for name, own in zones.items() if not own]
             reason = f"{facts.named(silent)} have no attribute {ZONE_ATTRIBUTE}, and the plugin does not run there yet"
             yield facts.Unchecked(check=f"whether a client of plugin {plugin_id} is in {zone}", reason=reason)
 
 
-def _subjects(keys: list[str]) -> tuple[str, ...]:
-    return tuple(f"volume {key}" for key in keys)
-
-
 def zone_names(zones: set[str]) -> str:
     """Return text on the zones."""
     return facts.named(list(zones)) or "no zone: there are none"
-
-
-def segments_of(found: facts.ObservedCluster, plugin_id: str) -> list[Mapping[str, str]]:
-    """Return the distinct topologies that the plugin's clients report."""
-    plugin = found.known_plugins.get(plugin_id)
-    seen = {tuple(sorted(item.segments.items())) for item in plugin.nodes if item.segments} if plugin else set()
-    return [dict(item) for item in sorted(seen)]

@@ -1,7 +1,7 @@
 """Compare the versions of servers and clients with those that storage needs. Pure."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 
 from nomad_csi.diagnosis import facts
 from nomad_csi.diagnosis.rules import machines
@@ -13,33 +13,57 @@ from nomad_csi.nomad import plugins, version_gates
 from nomad_csi.plan import versions
 from nomad_csi.volumes import secret_safety
 
-_CODES = ("nomad-unsupported", "nomad-too-old-for-driver", "nomad-client-newer", "nomad-may-erase-secrets")
+_GATES = tuple(fault.code for fault, _ in version_gates.gates())
 
 
-@rule(*_CODES, "server-failed", *(fault.code for fault, _ in version_gates.gates()))
-def find_faults(found: facts.ObservedCluster) -> Iterator[facts.Outcome]:
-    """Yield the faults of the versions, and the drivers that need newer ones."""
-    servers = yield from facts.known(found.servers, "versions of the servers against the version gates")
-    clients = yield from facts.known(found.clients, "versions of the clients against the version gates")
-    on_servers = _group_by_version((item.version, item.name) for item in servers or () if item.status != "left")
-    on_clients = _group_by_version((item.version, item.name) for item in clients or () if item.status != "down")
+@rule(*_GATES, "nomad-client-newer", "nomad-may-erase-secrets", "server-failed")
+def find_faults(found: facts.Facts) -> Iterator[facts.Outcome]:
+    """Yield the faults of the versions, servers that failed, and clients that are newer than the servers."""
+    on_servers, on_clients = yield from _versions(found)
     features = used(found)
     yield from _gates("servers", on_servers, features, knows_secrets=found.plan is not None)
     yield from _gates("clients", on_clients, features, knows_secrets=found.plan is not None)
-    yield from _unsupported(on_servers, on_clients)
-    yield from _driver_findings(found, on_servers, on_clients)
     yield from _newer(on_servers, on_clients)
-    failed = [item.name for item in servers or () if item.status == "failed"]
+    servers = () if isinstance(found.servers, facts.Unknown) else found.servers
+    failed = [item.name for item in servers if item.status == "failed"]
     if failed:
         yield finding("server-failed", "servers", found=f"/v1/agent/members: failed: {facts.named(failed)}")
 
 
-def used(found: facts.ObservedCluster) -> frozenset[Feature]:
+@rule("nomad-unsupported", "nomad-too-old-for-driver")
+def find_too_old(found: facts.Facts) -> Iterator[facts.Outcome]:
+    """Yield versions that are older than the oldest tested one, and plugins whose drivers need newer ones."""
+    on_servers, on_clients = yield from _versions(found)
+    oldest = version_gates.releases().oldest
+    if old := _older(on_servers, on_clients, oldest):
+        evidence = f"/v1/agent/members and /v1/nodes: {'; '.join(old)}; the oldest tested Nomad is {oldest}"
+        yield finding("nomad-unsupported", "cluster", found=evidence, advice=f"upgrade Nomad to {oldest} or later")
+    for plugin_id, (name, least) in sorted(wanted(found).items()):
+        if old := _older(on_servers, on_clients, least):
+            evidence = f"{name} needs Nomad {least}; /v1/agent/members and /v1/nodes: {'; '.join(old)}"
+            fix = f"upgrade Nomad to {least} or later"
+            yield finding("nomad-too-old-for-driver", f"plugin {plugin_id}", found=evidence, advice=fix)
+
+
+_ByVersion = dict[str, list[str]]
+
+
+def _versions(found: facts.Facts) -> Generator[facts.Unchecked, None, tuple[_ByVersion, _ByVersion]]:
+    """Return the names of servers and of clients by their version."""
+    servers = yield from facts.known(found.servers, "versions of the servers against the version gates")
+    clients = yield from facts.known(found.clients, "versions of the clients against the version gates")
+    return (
+        _group_by_version((item.version, item.name) for item in servers or () if item.status != "left"),
+        _group_by_version((item.version, item.name) for item in clients or () if item.status != "down"),
+    )
+
+
+def used(found: facts.Facts) -> frozenset[Feature]:
     """Return the features of Nomad in use: by existing plugins and volumes, and by the spec."""
     features: set[Feature] = set()
     tasks = found.known_tasks
     volumes = found.known_volumes
-    planned = found.plan.volumes if found.plan else ()
+    planned = found.planned_volumes
     if any(task.role in machines.CONTROLLING for task in tasks):
         features.add("controller")
     if any(_may_have_more_segments(volume, found.plugins) for volume in volumes):
@@ -89,13 +113,6 @@ def _gates(
         yield finding("nomad-may-erase-secrets" if is_guess else code, side, found=evidence)
 
 
-def _unsupported(on_servers: Mapping[str, list[str]], on_clients: Mapping[str, list[str]]) -> Iterator[facts.Outcome]:
-    oldest = version_gates.releases().oldest
-    if old := _older(on_servers, on_clients, oldest):
-        evidence = f"/v1/agent/members and /v1/nodes: {'; '.join(old)}; the oldest tested Nomad is {oldest}"
-        yield finding("nomad-unsupported", "cluster", found=evidence, advice=f"upgrade Nomad to {oldest} or later")
-
-
 def _older(on_servers: Mapping[str, list[str]], on_clients: Mapping[str, list[str]], least: str) -> list[str]:
     return [
         f"{side} {facts.named(names)} with {version}"
@@ -105,17 +122,7 @@ def _older(on_servers: Mapping[str, list[str]], on_clients: Mapping[str, list[st
     ]
 
 
-def _driver_findings(
-    found: facts.ObservedCluster, on_servers: Mapping[str, list[str]], on_clients: Mapping[str, list[str]]
-) -> Iterator[facts.Outcome]:
-    for plugin_id, (name, least) in sorted(wanted(found).items()):
-        if old := _older(on_servers, on_clients, least):
-            evidence = f"{name} needs Nomad {least}; /v1/agent/members and /v1/nodes: {'; '.join(old)}"
-            fix = f"upgrade Nomad to {least} or later"
-            yield finding("nomad-too-old-for-driver", f"plugin {plugin_id}", found=evidence, advice=fix)
-
-
-def wanted(found: facts.ObservedCluster) -> dict[str, tuple[str, str]]:
+def wanted(found: facts.Facts) -> dict[str, tuple[str, str]]:
     """Return driver and oldest version of Nomad for each plugin of the spec, and for running ones of the catalogue."""
     by_provider = {driver.provider: driver for driver in catalogue.DRIVERS.values()}
     running = {
@@ -124,9 +131,7 @@ def wanted(found: facts.ObservedCluster) -> dict[str, tuple[str, str]]:
         if (driver := by_provider.get(plugin.provider))
     }
     planned = {
-        item.plugin_id: (item.driver, item.minimum_nomad)
-        for item in (found.plan.plugins if found.plan else ())
-        if item.minimum_nomad
+        item.plugin_id: (item.driver, item.minimum_nomad) for item in found.planned_plugins if item.minimum_nomad
     }
     return running | planned
 

@@ -1,0 +1,118 @@
+"""The health of plugins as `health` judges it; jobs and plugins that are absent. Pure."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from nomad_csi.diagnosis import facts
+from nomad_csi.diagnosis.rules.frame import rule
+from nomad_csi.drivers import catalogue
+from nomad_csi.findings import Finding, causes, finding, registry
+from nomad_csi.health import eligibility, observation
+from nomad_csi.nomad import jobs, nodes
+from nomad_csi.nomad import plugins as records
+
+ABSENT = ("job-missing", "plugin-missing", "clients-exceed-driver")
+"""Codes of plugins that the lists of Nomad show, too, without their health."""
+
+OF_VOLUMES = (
+    "volume-unknown",
+    "volume-unconfirmed",
+    "volume-not-validated",
+    "capability-lacking",
+    "claimed-out-of-place",
+)
+"""Codes of volumes that a plugin's own answers show."""
+
+_CHAPTERS = ("Expected plugins", "Number of instances", "Plugin instances")
+OF_HEALTH = tuple(
+    code
+    for title in _CHAPTERS
+    for code, row in registry.chapters()[title].items()
+    if "verify" in row.commands and code not in ABSENT
+)
+
+
+@rule(*OF_HEALTH, *OF_VOLUMES, observed="health of the plugins")
+def find_unhealthy(_found: facts.Facts, observed: Sequence[observation.Observation]) -> Iterator[facts.Outcome]:
+    """Yield the findings on the health of plugins and of their instances, and from their own answers."""
+    for item in (item for seen in observed for item in (*seen.status.findings, *seen.deep)):
+        if item.code in OF_HEALTH or item.code in OF_VOLUMES:
+            yield item
+
+
+@rule(*ABSENT)
+def find_absent(found: facts.Facts) -> Iterator[facts.Outcome]:
+    """Yield jobs and plugins that are absent, and plugins on too many clients: by their health, else by the lists."""
+    observed = () if isinstance(found.observed, facts.Unknown) else found.observed
+    by_health = [item for seen in observed for item in seen.status.findings if item.code in ABSENT]
+    yield from by_health
+    seen = {(item.code, item.subject) for item in by_health}
+    by_lists = (*_stopped(found), *_without_plugin(found), *_too_many(found))
+    yield from (item for item in by_lists if (item.code, item.subject) not in seen)
+
+
+def _stopped(found: facts.Facts) -> Iterator[Finding]:
+    """Yield the jobs of the spec that are stopped; absent ones may be run yet."""
+    stopped = () if isinstance(found.stopped_jobs, facts.Unknown) else found.stopped_jobs
+    for job in (job for item in found.planned_plugins for job in item.jobs):
+        if (job.namespace, job.job_id) in stopped:
+            all_nodes = (causes.of_all_nodes(job.plugin_id),) if job.role != "controller" else ()
+            yield finding(
+                "job-missing",
+                f"job {job.namespace}/{job.job_id}",
+                expected=f"running, for plugin {job.plugin_id}",
+                found="/v1/job: it is stopped",
+                links=(*causes.of_task(job.plugin_id, job.role), *all_nodes),
+            )
+
+
+def _without_plugin(found: facts.Facts) -> Iterator[Finding]:
+    """Yield the plugins of registered volumes that Nomad does not have."""
+    if isinstance(found.plugins, facts.Unknown):
+        return
+    served: dict[str, list[str]] = {}
+    for volume in found.known_volumes:
+        if volume.is_registered and volume.plugin_id not in found.plugins:
+            served.setdefault(volume.plugin_id, []).append(volume.key)
+    for plugin_id, keys in sorted(served.items()):
+        shown = f"/v1/volumes: {len(keys)} with plugin {plugin_id} ({facts.named(keys)}); /v1/plugins: no such plugin"
+        yield finding(
+            "plugin-missing",
+            f"plugin {plugin_id}",
+            expected="a plugin known to Nomad",
+            found=shown,
+            links=(f"plugin {plugin_id}", *causes.of_plugin(plugin_id), causes.of_all_nodes(plugin_id)),
+        )
+
+
+def _too_many(found: facts.Facts) -> Iterator[Finding]:
+    """Yield plugins that may run on more clients than their drivers allow."""
+    by_provider = {driver.provider: driver for driver in catalogue.DRIVERS.values()}
+    for task in found.known_tasks:
+        if task.role == "monolith":
+            driver = by_provider.get(providers(found).get(task.plugin_id, ""))
+            yield from eligibility.check_driver_limit(driver, task.plugin_id, len(may_run(task, found.known_clients)))
+
+
+def providers(found: facts.Facts) -> dict[str, str]:
+    """Return the driver's name by plugin id, if known."""
+    planned = {item.plugin_id: item.expectation.provider for item in found.planned_plugins}
+    running = {plugin_id: plugin.provider for plugin_id, plugin in found.known_plugins.items() if plugin.provider}
+    return planned | running
+
+
+def tasks_of(found: facts.Facts, provider: str) -> list[jobs.PluginTask]:
+    """Return the plugin tasks of a driver."""
+    known = providers(found)
+    return [task for task in found.known_tasks if known.get(task.plugin_id) == provider]
+
+
+def may_run(task: jobs.PluginTask, clients: Sequence[nodes.Node]) -> tuple[nodes.Node, ...]:
+    """Return the clients on which *task* may run, with or without its task driver."""
+    return eligibility.eligible_nodes(eligibility.ignore_task_driver(task), clients)
+
+
+def segments_of(found: facts.Facts, plugin_id: str) -> list[Mapping[str, str]]:
+    """Return the distinct topologies that the plugin's clients report."""
+    plugin: records.Plugin | None = found.known_plugins.get(plugin_id)
+    seen = {tuple(sorted(item.segments.items())) for item in plugin.nodes if item.segments} if plugin else set()
+    return [dict(item) for item in sorted(seen)]
