@@ -10,6 +10,8 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
+from nomad_csi.hcl import tokens
+
 _ESCAPES = {'\\"': '"', "\\\\": "\\", "\\n": "\n", "\\r": "\r", "\\t": "\t"}
 _ESCAPE = re.compile(r"""\\(?:["\\nrt]|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})?""")
 """An escape; the backslash alone is one that Nomad refuses."""
@@ -50,7 +52,7 @@ def hcl1(literal: str) -> str:
         return _lines(literal)
     parts, text, position = [], literal[1:-1], 0
     while (start := text.find("${", position)) >= 0:
-        end = _end_of_template(text, start)
+        end = tokens.end_of_template(text, start, "volume", "")
         parts += [_ESCAPE.sub(_unescape, text[position:start]), text[start:end]]
         position = end
     return "".join([*parts, _ESCAPE.sub(_unescape, text[position:])])
@@ -107,13 +109,3 @@ def _unescape(match: re.Match[str]) -> str:
         return chr(int(escape.lstrip("\\uU"), base=16)).encode().decode()
     except (OverflowError, ValueError):
         raise LiteralError(r"the \u or \U escape of a Unicode character, not half a surrogate pair") from None
-
-
-def _end_of_template(text: str, start: int) -> int:
-    """Return the position behind the ``}`` that closes the ``${`` at *start*, braces counted and quotes ignored."""
-    depth = 0
-    for position in range(start + 1, len(text)):
-        depth += (text[position] == "{") - (text[position] == "}")
-        if depth == 0:
-            return position + 1
-    return len(text)

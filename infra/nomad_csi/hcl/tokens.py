@@ -118,10 +118,10 @@ def _end_of_string(text: str, start: int, dialect: Dialect, name: str, depth: in
         if text[position : position + 2] not in {"${", "%{"}:
             allowed = f"a quote that closes the one at {source.place(text, start)}"
             _refuse(text, position, allowed, seen(text, position), name)
-        position = _end_of_template(text, position, dialect, name, depth)
+        position = end_of_template(text, position, dialect, name, depth)
 
 
-def _end_of_template(text: str, start: int, dialect: Dialect, name: str, depth: int) -> int:
+def end_of_template(text: str, start: int, dialect: Dialect, name: str, depth: int = 0) -> int:
     """Return the position behind the ``}`` that closes the template at *start*; HCL1 ignores quotes in it."""
     levels, position = 1, start + 2
     while levels and position < len(text):
