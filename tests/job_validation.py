@@ -15,12 +15,17 @@ class JobValidation:
     warnings: str
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Validated(replies.Record):
+    validation_errors: replies.Strings = ()
+    error: str = ""
+    warnings: str = ""
+
+
 def validate(nomad: request.Nomad, job: Mapping[str, Any]) -> JobValidation:
     """Return what Nomad finds wrong with *job*, as `jobs.parse` returned it."""
     query = {"namespace": job["Namespace"]} if job.get("Namespace") else None
     path = request.path_of("validate", "job")
-    item = replies.checked(nomad.request("POST", path, query=query, body={"Job": job}))
-    error = item.text("Error")
-    found = item.strings("ValidationErrors") or ((error,) if error else ())
-    problems = tuple(" ".join(problem.split()) for problem in found)
-    return JobValidation(problems=problems, warnings=item.text("Warnings"))
+    item = replies.read(nomad.request("POST", path, query=query, body={"Job": job}), _Validated)
+    found = item.validation_errors or ((item.error,) if item.error else ())
+    return JobValidation(problems=tuple(" ".join(problem.split()) for problem in found), warnings=item.warnings)
