@@ -292,3 +292,11 @@ def test_a_driver_that_the_catalogue_does_not_know_is_named(cloud, driver, fix, 
     known = ", ".join(sorted(catalogue.DRIVERS))
     said = f"driver: expected one of {known}, got {driver!r}; {fix}"
     assert str(caught.value) == f"CsiPlugin aws-ebs0: 1 problem\n  {said}"
+
+
+def test_volume_without_a_driver_is_refused_with_all_there_are(cloud):
+    """What is not given is nothing, and no empty text."""
+    args = {"plugin_id": "aws-ebs0", "external_id": "vol-0123456789abcdef0"}
+
+    with pytest.raises(errors.SpecError, match=r"driver: expected one of aws-ebs, .*, got nothing; or describe"):
+        cloud.settle(lambda: ExistingVolume("legacy", args) and None)

@@ -357,7 +357,8 @@ def _driver(described: Any, found: list[errors.Problem]) -> spec.DriverSpec | No
         return draft.check(spec.DriverSpec, described, "driver", found)
     driver = catalogue.find(described) if isinstance(described, str) else None
     if driver is None:
-        found.append(catalogue.unknown(str(described), "driver"))
+        unknown_driver = catalogue.unknown(str(described), "driver")
+        found.append(unknown_driver if described else dataclasses.replace(unknown_driver, got="nothing"))
     return driver
 
 
