@@ -34,13 +34,6 @@ program imports components of nomad_csi.
 SPEC = "what the storage needs"
 
 
-def _stack(given: str) -> str:
-    """Return *given*. Raises `click.BadParameter` if it is not a valid stack name."""
-    if not re.fullmatch(r"[A-Za-z0-9_.-]{1,100}", given):
-        raise command.wrong("the name of a stack: letters, digits, '.', '_' and '-'", given)
-    return given
-
-
 def _matching(kind: Any) -> Callable[[str], str]:
     """Return the type of an option with the values of a pydantic type."""
 
@@ -56,6 +49,11 @@ def _matching(kind: Any) -> Callable[[str], str]:
 FileSystem = Annotated[
     str,
     base.Matching(re.compile(r"fs-[0-9a-f]{8,17}(:.*)?"), "the id of an EFS file system such as fs-0123456789abcdef0"),
+]
+
+StackName = Annotated[
+    str,
+    base.Matching(re.compile(r"[A-Za-z0-9_.-]{1,100}"), "the name of a stack: letters, digits, '.', '_' and '-'"),
 ]
 
 QUESTIONS = {
@@ -80,7 +78,7 @@ _of_spec = functools.partial(command.option, section=SPEC)
 @command.argument("folder [DIR]", "where to write (default: the current directory)", default=Path())
 @command.option("--pulumi python|yaml|typescript", "write a Pulumi program", "form", default=None, without=("hcl",))
 @command.option("--hcl", "write a spec whose files are rendered and committed, without Pulumi")
-@command.option("--stack NAME", "the Pulumi stack (default: dev)", default="dev", type=_stack)
+@command.option("--stack NAME", "the Pulumi stack (default: dev)", default="dev", type=_matching(StackName))
 @_of_spec(
     "--storage KIND",
     f"{', '.join(project.STORAGES)}; may be repeated",

@@ -3,7 +3,6 @@
 import dataclasses
 import functools
 import json
-from collections.abc import Mapping
 
 import click
 
@@ -182,15 +181,39 @@ def _explained(client: nomad.Nomad, item: deregistration.DeregistrationOutcome) 
 
 def _delete(arguments: command.Arguments) -> int:
     """Confirm each volume, and then delete all."""
-    _check(arguments)
-    options = _deletion(arguments)
     keys = tuple(dict.fromkeys(arguments.volumes))
+    problems = [
+        errors.Problem(path="--confirm", got="/".join(key), allowed="one of the volumes named")
+        for key in arguments.confirm
+        if key not in keys
+    ]
+    if arguments.external_id and len(keys) > 1:
+        problems.append(errors.Problem(path="--external-id", got=f"{len(keys)} volumes", allowed="one volume with it"))
+    command.refuse(problems)
+    made: dict[str, deletion_proof.MadeStorage] = {}
+    for path in arguments.state:
+        made = deletion_state.merge(made, deletion_state.made(inputs.text(path), str(path)), str(path))
+    given = documents.given_secrets(arguments.secrets)
     with inputs.connect(arguments) as client:
         with output.waiting("waiting for Nomad"):
             region = specs.aws_region(arguments, client, keys)
             for key in keys:
                 if not arguments.dry_run and key not in arguments.confirm:  # a name that would need a confirmation
                     deletion_proof.refuse_set(client, *key)
+        options = deletion_proof.DeletionOptions(
+            wait_s=arguments.timeout_s,
+            aws_region=region.name,
+            endpoint=arguments.endpoint,
+            secrets={key: given[key] for key in map("/".join, keys) if key in given},
+            with_snapshot=not arguments.skip_final_snapshot,
+            snapshot_wait_s=arguments.snapshot_timeout_s,
+            owner=arguments.owner,
+            made=made,
+            accepts_unguarded="unguarded" in arguments.accept,
+            accepts_unregistered="unregistered" in arguments.accept,
+            is_dry_run=arguments.dry_run,
+            report=output.print_progress,
+        )
         orders = [
             deletion_proof.DeletionRequest(
                 namespace=namespace,
@@ -202,49 +225,12 @@ def _delete(arguments: command.Arguments) -> int:
             for namespace, volume_id in keys
         ]
         with output.waiting("waiting for Nomad"):
-            outcomes = deletion.delete(client, orders, dataclasses.replace(options, aws_region=region.name))
+            outcomes = deletion.delete(client, orders, options)
     text = outcome.as_text(outcomes, deletion_proof.DeletionOutcome)
     if deleted := ", ".join(item.key for item in outcomes if item.status == "deleted"):
         text += f"\n{printing.fitted(NEXT.format(volumes=deleted))}"
     output.show(arguments, {"volumes": [item.as_json() for item in outcomes]}, text)
     return outcome.exit_code(outcomes)
-
-
-def _check(arguments: command.Arguments) -> None:
-    """Raise `command.UsageError` for arguments that conflict."""
-    keys = {"/".join(key) for key in arguments.volumes}
-    problems = [
-        errors.Problem(path="--confirm", got="/".join(key), allowed="one of the volumes named")
-        for key in arguments.confirm
-        if key not in arguments.volumes
-    ]
-    if arguments.external_id and len(keys) > 1:
-        problems.append(errors.Problem(path="--external-id", got=f"{len(keys)} volumes", allowed="one volume with it"))
-    command.refuse(problems)
-
-
-def _deletion(arguments: command.Arguments) -> deletion_proof.DeletionOptions:
-    made: dict[str, deletion_proof.MadeStorage] = {}
-    for path in arguments.state:
-        made = deletion_state.merge(made, deletion_state.made(inputs.text(path), str(path)), str(path))
-    return deletion_proof.DeletionOptions(
-        wait_s=arguments.timeout_s,
-        endpoint=arguments.endpoint,
-        secrets=_secrets(arguments),
-        with_snapshot=not arguments.skip_final_snapshot,
-        snapshot_wait_s=arguments.snapshot_timeout_s,
-        owner=arguments.owner,
-        made=made,
-        accepts_unguarded="unguarded" in arguments.accept,
-        accepts_unregistered="unregistered" in arguments.accept,
-        is_dry_run=arguments.dry_run,
-        report=output.print_progress,
-    )
-
-
-def _secrets(arguments: command.Arguments) -> Mapping[str, Mapping[str, str]]:
-    keys = {"/".join(key) for key in arguments.volumes}
-    return {key: values for key, values in documents.given_secrets(arguments.secrets).items() if key in keys}
 
 
 def _confirmation(key: str, arguments: command.Arguments) -> str:

@@ -44,32 +44,24 @@ def chosen_volumes(
     A key without a namespace names the one volume of that id. Raises `command.UsageError` for a key that names none.
     """
     found = tuple(planned)
-    own = {item.key for item in found}
-    known = own | {set_of(key) for key in own}
-    named = {"/".join(filter(None, key)): _meant(known, *key) for key in keys}
-    problems = [
-        errors.Problem(
-            path="VOLUME", got=repr(text), allowed=_allowed(meant or known), fix="" if meant else _nearest(text, known)
-        )
-        for text, meant in sorted(named.items())
-        if len(meant) != 1
-    ]
+    known: dict[str, set[str]] = {}
+    for item in found:
+        for key in (item.key, set_of(item.key)):
+            known.setdefault(key, set()).add(item.key)
+    wanted: set[str] = set()
+    problems = []
+    for namespace, volume_id in sorted(set(keys)):
+        meant = [key for key in known if key == f"{namespace or key.partition('/')[0]}/{volume_id}"]
+        text = "/".join(filter(None, (namespace, volume_id)))
+        if len(meant) == 1:
+            wanted |= known[meant[0]]
+            continue
+        ids = known if namespace else {key.partition("/")[2] for key in known}
+        fix = "" if meant else command.nearest(text, ids)
+        allowed = f"one of {', '.join(sorted(meant or known)) or 'none: the spec has no such volume'}"
+        problems.append(errors.Problem(path="VOLUME", got=repr(text), allowed=allowed, fix=fix))
     command.refuse(problems)
-    wanted = set().union(*named.values())
-    sets = wanted - own
-    return tuple(item for item in found if item.key in wanted or set_of(item.key) in sets)
-
-
-def _meant(known: set[str], namespace: str, volume_id: str) -> set[str]:
-    return {key for key in known if key == f"{namespace or key.partition('/')[0]}/{volume_id}"}
-
-
-def _nearest(text: str, known: set[str]) -> str:
-    return command.nearest(text, known if "/" in text else {key.partition("/")[2] for key in known})
-
-
-def _allowed(keys: Iterable[str]) -> str:
-    return f"one of {', '.join(sorted(keys)) or 'none: the spec has no such volume'}"
+    return tuple(item for item in found if item.key in wanted)
 
 
 # The spec, the outputs of a stack, the connection.
