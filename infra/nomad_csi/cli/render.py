@@ -1,6 +1,7 @@
 """``nomad-csi render``, and ``nomad-csi snippet``: the text that a spec becomes."""
 
-from collections.abc import Iterable, Mapping
+import collections
+from collections.abc import Sequence
 from pathlib import Path
 
 from nomad_csi import errors, exit_codes
@@ -30,57 +31,41 @@ def run(arguments: command.Arguments) -> int:
     external_ids = inputs.read_external_ids(arguments.stack_output)
     rendered = files.render_plan(inputs.read_plan(arguments.spec), external_ids, templates=arguments.templates)
     if arguments.check:
-        check = _check_as_json if arguments.json else _check
-        return check(out, rendered)
-    changed = disk.write_all(out, rendered, overwrite=arguments.overwrite)
-    left_over = files.left_over(out, rendered)
-    if arguments.json:
-        found = dict.fromkeys(changed, ("wrote", "")) | dict.fromkeys(left_over, ("left over", ""))
-        _print_json(out, rendered, found, is_ok=True)
-        return 0
-    for path in rendered:
-        if path in changed:
-            print(f"wrote      {out / path}")
-    if unchanged := len(rendered) - len(changed):
-        print(f"unchanged  {listing.counted(unchanged, 'file')}")
-    for path in left_over:
-        print(f"left over  {out / path}: {GONE}; delete it")
-    return 0
-
-
-def _check_as_json(folder: Path, rendered: Mapping[str, str]) -> int:
-    found = {item.path: (str(item.reason), item.diff) for item in files.stale(folder, rendered)}
-    _print_json(folder, rendered, found, is_ok=not found)
-    return exit_codes.CHANGES if found else 0
-
-
-def _print_json(folder: Path, rendered: Iterable[str], found: dict[str, tuple[str, str]], *, is_ok: bool) -> None:
-    """Print every file with its status and diff: those *found*, and the unchanged others of *rendered*."""
+        stale = tuple(files.stale(out, rendered))
+        found = {item.path: (str(item.reason), item.diff) for item in stale}
+        text = _stale_text(out, stale, len(rendered))
+    else:
+        changed = disk.write_all(out, rendered, overwrite=arguments.overwrite)
+        found = dict.fromkeys(changed, ("wrote", "")) | dict.fromkeys(files.left_over(out, rendered), ("left over", ""))
+        lines = [f"wrote      {out / path}" for path in rendered if path in changed]
+        if unchanged := len(rendered) - len(changed):
+            lines.append(f"unchanged  {listing.counted(unchanged, 'file')}")
+        lines += [f"left over  {out / path}: {GONE}; delete it" for path in found if path not in rendered]
+        text = "\n".join(lines)
+    is_ok = not arguments.check or not found
     rows = dict.fromkeys(rendered, ("unchanged", "")) | found
     shown = [{"path": path, "status": status, "diff": diff} for path, (status, diff) in rows.items()]
-    output.print_json({"ok": is_ok, "folder": str(folder), "files": shown})
+    output.show(arguments, {"ok": is_ok, "folder": str(out), "files": shown}, text)
+    return 0 if is_ok else exit_codes.CHANGES
 
 
-def _check(folder: Path, rendered: Mapping[str, str]) -> int:
-    reasons: dict[files.Reason, int] = {}
-    for item in files.stale(folder, rendered):
-        print(f"{item.reason}: {folder / item.path}\n{item.diff}", end="")
-        reasons[item.reason] = reasons.get(item.reason, 0) + 1
-    if not reasons:
-        print(f"{listing.counted(len(rendered), 'file')} up to date")
-        return 0
+def _stale_text(folder: Path, stale: Sequence[files.Stale], total: int) -> str:
+    """Return the difference of each of the *stale* files, and what to do about them."""
+    if not stale:
+        return f"{listing.counted(total, 'file')} up to date"
+    text = "".join(f"{item.reason}: {folder / item.path}\n{item.diff}" for item in stale)
+    reasons = collections.Counter(item.reason for item in stale)
     extra = reasons.pop("left over", 0)
     if reasons:
-        shown = ", ".join(f"{count} {reason}" for reason, count in reasons.items())
+        counts = ", ".join(f"{count} {reason}" for reason, count in reasons.items())
         advice = "render again without --check"
         if "edited by hand" in reasons:
             advice += "; of those edited by hand, move the edits into the spec first, then add --overwrite"
-        print(f"{sum(reasons.values())} of {len(rendered)} files are stale ({shown}); {advice}")
+        text += f"{reasons.total()} of {total} files are stale ({counts}); {advice}\n"
     if extra:
-        print(
-            f"{listing.counted(extra, 'file')} left over, named above: {GONE}; delete {'it' if extra == 1 else 'them'}"
-        )
-    return exit_codes.CHANGES
+        it = "it" if extra == 1 else "them"
+        text += f"{listing.counted(extra, 'file')} left over, named above: {GONE}; delete {it}\n"
+    return text
 
 
 SNIPPET = """\
