@@ -197,11 +197,12 @@ def dripping():
 def test_reply_without_an_end_is_given_up(monkeypatch, dripping):
     """Each piece comes in time; the deadline is that of all."""
     monkeypatch.setenv("AWS_ENDPOINT_URL", dripping)
+    ec2 = calls.client("ec2", REGION)
     monkeypatch.setattr(calls, "TASK_S", 0.5)
 
     said = f"DescribeVolumes in {REGION}: AWS, or the .* took too long"
     with pytest.raises(errors.AwsError, match=said), calls.aws_errors(REGION):
-        calls.client("ec2", REGION).describe_volumes()
+        ec2.describe_volumes()
 
 
 @pytest.mark.usefixtures("sessions")
