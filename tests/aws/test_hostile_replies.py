@@ -104,7 +104,7 @@ def test_pages_without_an_end_stop_at_the_deadline_of_the_task(aws, monkeypatch)
     calls.client("efs", REGION)  # which takes a while on a busy machine
     began = time.monotonic()
 
-    with pytest.raises(errors.AwsError, match="DescribeFileSystems.*too long"):
+    with pytest.raises(errors.AwsError, match=r"DescribeFileSystems.*too long"):
         file_systems.read_file_systems(REGION)
 
     assert len(sent) > 1
@@ -117,7 +117,7 @@ def test_call_that_begins_at_the_deadline_is_named_as_well(aws):
 
     efs = calls.client("efs", REGION)
 
-    with calls.within(0.0), calls.within(60.0), pytest.raises(errors.AwsError, match="DescribeFileSystems.*too long"):
+    with calls.within(0.0), calls.within(60.0), pytest.raises(errors.AwsError, match=r"DescribeFileSystems.*too long"):
         efs.describe_file_systems()
 
     assert sent == []
@@ -134,7 +134,7 @@ def test_abandoned_deletion_is_not_sent_later(aws, monkeypatch):
         time.sleep(2.0)
         ended.set()
 
-    with pytest.raises(errors.AwsError, match="DeleteVolume.*too long"):
+    with pytest.raises(errors.AwsError, match=r"DeleteVolume.*too long"):
         deletion.delete(VOLUME, REGION, last_look=wait)
     ended.wait(10)
     time.sleep(0.3)
