@@ -50,9 +50,8 @@ def chosen_volumes(
             known.setdefault(key, set()).add(item.key)
     wanted: set[str] = set()
     problems = []
-    for namespace, volume_id in sorted(set(keys)):
+    for text, (namespace, volume_id) in sorted({"/".join(filter(None, key)): key for key in keys}.items()):
         meant = [key for key in known if key == f"{namespace or key.partition('/')[0]}/{volume_id}"]
-        text = "/".join(filter(None, (namespace, volume_id)))
         if len(meant) == 1:
             wanted |= known[meant[0]]
             continue
