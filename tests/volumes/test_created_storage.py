@@ -8,7 +8,7 @@ from nomad_csi import errors, nomad
 from nomad_csi.csi import services
 from nomad_csi.drivers import storage_identity
 from nomad_csi.frame import resource
-from nomad_csi.nomad import variables, volumes
+from nomad_csi.nomad import classify, variables, volumes
 from nomad_csi.volumes import (
     deregistration,
     desired,
@@ -280,6 +280,10 @@ ERRORS = {
     "Internal": (500, "rpc error: code = Internal desc = timed out waiting for the volume", True),
     "AlreadyExists": (500, "rpc error: code = AlreadyExists desc = with other parameters", True),
     "no code": (500, "could not be registered", True),
+    "leader lost before it was stored": (500, "node is not the leader", True),
+    "id that another run registered meanwhile": (500, "volume identity cannot be updated", True),
+    "proxy": (503, "upstream connect error or disconnect/reset before headers", True),
+    "no leader": (500, "No cluster leader", False),
     "InvalidArgument": (500, "rpc error: code = InvalidArgument desc = type gp9", False),
     "denied": (403, "Permission denied", False),
 }
@@ -296,7 +300,10 @@ def test_plugin_error_after_it_made_the_storage_keeps_the_record_by_which_the_ne
         if is_kept:
             create(client, wanted, **more)
             volumes.deregister(client, *KEY)
-        raise errors.NomadApiError("PUT", "/v1/volume/csi/scratch/create", message, status=status, kind="refused")
+        path = "/v1/volume/csi/scratch/create"
+        call = classify.Call(method="PUT", path=path, namespace=KEY[0], has_token=True)
+        found = classify.answered(call, status, message)
+        raise errors.NomadApiError("PUT", path, message, status=status, kind=found.kind, advice=found.advice)
 
     with monkeypatch.context() as patched:
         patched.setattr(volumes, "create", late)

@@ -356,10 +356,25 @@ volume takes long to become available.
 """
 
 
+_AFTER_CREATION = (
+    "node is not the leader",
+    "leadership transfer in progress",
+    "timed out enqueuing operation",
+    "nonexistent namespace",
+    "cannot be updated",
+)
+"""
+Parts of errors that Nomad answers also after the plugin has created the volume, when it stores the registration.
+Source: hashicorp/nomad, ``nomad/csi_endpoint.go`` (``CSIVolume.Create``), 2026-08-21.
+"""
+
+
 def has_made_nothing(error: errors.NomadApiError) -> bool:
     """Return whether *error*, of a creation, proves that the plugin created nothing."""
     if found := _CODE.search(error.message):
         return found[1] in _BEFORE_CREATION
+    if error.status == HTTPStatus.SERVICE_UNAVAILABLE or any(part in error.message for part in _AFTER_CREATION):
+        return False  # a proxy answers 503 also where it lost the connection
     if error.kind == "retry":
         return True
     # Nomad answers 500 for most, also for what happens after the plugin's answer; known messages have advice.
