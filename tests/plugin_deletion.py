@@ -19,7 +19,7 @@ from nomad_csi.csi import channel, endpoint
 from nomad_csi.frame import resource
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.nomad import plugins as seen_plugins
-from nomad_csi.volumes import controller_endpoint, deletion, deletion_proof, observe, volume_resource
+from nomad_csi.volumes import deleters, deletion, deletion_proof, observe, volume_resource
 from nomad_csi_sandbox.csi_plugin import storage
 from nomad_csi_sandbox.nomad import cluster
 from nomad_csi_sandbox.nomad import server as agent
@@ -164,7 +164,7 @@ class World:
     def connected(self):
         """Hold a channel to the driver."""
         found = seen_plugins.get(self.client, PLUGIN_ID)
-        where = endpoint.parse(controller_endpoint.find(self.client, found, self.socket))
+        where = endpoint.parse(deleters.find_endpoint(self.client, found, self.socket))
         with channel.connect(where) as connection:
             yield connection
 

@@ -249,16 +249,3 @@ def test_no_order_of_steps_loses_data(world, capsys):
         sys.stdout.write(f"\n{ORDERS} orders: {dict(sorted(seen.items()))}\n")
     assert min(seen["deleted"], seen["claimed"], seen["used"], seen["claim refused"]) > ORDERS // 50
     assert seen["kept"] > 0
-
-
-def test_a_deletion_that_does_not_look_is_caught(world, monkeypatch):
-    """The test can fail: without the deregistration that Nomad refuses, somebody loses data."""
-    monkeypatch.setattr(deletion._Deletion, "_deregister", lambda _one: None)
-    monkeypatch.setattr(deletion_proof, "refuse_registered_now", lambda *_: None)
-
-    def loses(seed):
-        _run(world, seed)
-        world.forget()
-        return world.lost
-
-    assert any(map(loses, range(24)))

@@ -1,7 +1,6 @@
 """Owner records as they are in variables: the format, who may acquire an object, and what that writes."""
 
 import dataclasses
-import re
 
 import pytest
 
@@ -149,23 +148,3 @@ RELEASED = {
 def test_record_is_released_by_its_owner(record, token, requester, is_released):
     """A nonce verifies it; where one side has none the label does."""
     assert owner_records.is_released_by(record, token, requester) is is_released
-
-
-@pytest.mark.parametrize("owner", ["shop/prod", "My.Shop_1/a-b"])
-def test_owner_is_a_project_and_a_stack(owner):
-    """By Pulumi's own characters; there is one slash."""
-    assert names.OWNER.fullmatch(owner)
-
-
-@pytest.mark.parametrize("owner", ["shop", "a b/c", "/", "a/b/c", "a/", "/b", "a" * 101 + "/b"])
-def test_rejects_what_no_stack_is_called(owner):
-    """So that no owner is taken for another, or for nobody."""
-    assert not re.fullmatch(names.OWNER, owner)
-
-
-def test_nonces_are_short_and_differ():
-    """They are in names of storage, whose length drivers limit."""
-    nonces = {owner_records.new_nonce() for _ in range(20)}
-
-    assert len(nonces) == 20
-    assert all(re.fullmatch("[0-9a-f]{12}", nonce) for nonce in nonces)

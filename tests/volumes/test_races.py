@@ -9,13 +9,13 @@ import pytest
 
 from nomad_csi import errors, nomad
 from nomad_csi.frame import resource
-from nomad_csi.nomad import variables, volumes
+from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
 from nomad_csi.volumes import apply_volumes as applied
 from nomad_csi.volumes import deregistration, desired, owner_records, ownership, volume_resource
 from nomad_csi_sandbox.nomad import cluster, server, state
 from nomad_csi_sandbox.nomad.clients import nodes
-from tests import acl, volume_files
+from tests import volume_files
 from tests.volumes import interleaving
 
 INTERLEAVINGS = int(os.environ.get("SOAK_INTERLEAVINGS", "40"))
@@ -23,8 +23,6 @@ INTERLEAVINGS = int(os.environ.get("SOAK_INTERLEAVINGS", "40"))
 
 KEY = ("default", "mysql")
 TOKEN = "0c9d2c53-7f11-4d8d-9b5a-2f4c9a4be0a1"
-BLIND = "blind"
-"""A token that may not write variables."""
 
 OWNERS = {"shop/one": "shop/two", "shop/two": "shop/one"}
 RUNS = ("shop/one", "shop/one again")
@@ -114,21 +112,21 @@ class Table:
     stolen: list = field(default_factory=list)
     """What must not be, in words."""
 
-    def play(self, seed, *, token=TOKEN, names=tuple(OWNERS)):
+    def play(self, seed, *, names=tuple(OWNERS)):
         """Let two runs meet on an empty cluster, in the order of *seed*; return them."""
         with self.cluster.state.lock:
             self.cluster.state.volumes.clear()
             self.cluster.state.variables.clear()
         self.stolen = []
         chance, schedule = random.Random(seed), interleaving.Schedule(seed)  # noqa: S311  # orders, not secrets
-        runs = [self._run(name, schedule, chance, token, is_alone=names == RUNS) for name in names]
+        runs = [self._run(name, schedule, chance, is_alone=names == RUNS) for name in names]
         for run in runs:
             schedule.add(run.name, run.play)
         schedule.run()
         self._judge_end(runs, is_alone=names == RUNS)
         return runs
 
-    def _run(self, name, schedule, chance, token, *, is_alone):
+    def _run(self, name, schedule, chance, *, is_alone):
         """Return one of the two; two runs of one stack may want different storage under the one id."""
         owner = RUNS[0] if is_alone else name
 
@@ -139,7 +137,7 @@ class Table:
             if is_change and not is_alone and self.owner != owner:
                 self.stolen.append(f"{name} sends {method} {path} while the owner is {self.owner!r}")
 
-        client = nomad.Nomad(nomad.Connection(address=self.url, token=token), observe=observe)
+        client = nomad.Nomad(nomad.Connection(address=self.url, token=TOKEN), observe=observe)
         ways = [chance.choice(WAYS) for _ in range(chance.choice((1, 1, 2, 3)))]
         storage = chance.choice(SYSTEMS) if is_alone else SYSTEMS[0]
         return Run(name=name, owner=owner, client=client, ways=ways, storage=storage)
@@ -179,8 +177,7 @@ class Table:
 def table(tmp_path):
     """Return an emulator with a plugin."""
     node = nodes.NodeSpec(name="one", zone="us-east-1a", instance_id="")
-    tokens = {"token": TOKEN, "tokens": {BLIND: acl.writer()}}
-    settings = cluster.Settings(data_dir=tmp_path, nodes=[node], environment={}, **tokens)
+    settings = cluster.Settings(data_dir=tmp_path, nodes=[node], environment={}, token=TOKEN)
     with server.Server(cluster.Cluster(settings)) as serving:
         serving.cluster.state.plugins["efs"] = state.PluginRecord(plugin_id="efs", create_index=1, modify_index=1)
         yield Table(cluster=serving.cluster, url=serving.url)
@@ -215,25 +212,6 @@ def test_no_order_of_requests_of_one_stack_loses_its_record(table):
         assert table.stolen == [], f"seed {seed}"
         held += bool(table.content)
     assert held
-
-
-def test_without_records_orders_that_steal_are_found(table):
-    """What a token costs that may not write variables; and that these races can be lost."""
-    assert any(table.play(seed, token=BLIND) and table.stolen for seed in range(40))
-
-
-def test_records_that_are_written_unseen_would_be_lost(table, monkeypatch):
-    """It is the check of the index that decides, not that records are read first."""
-    put = variables.put
-
-    def put_anyway(client, namespace, path, items, *, index):
-        del index
-        found = variables.get(client, namespace, path)
-        return put(client, namespace, path, items, index=found.modify_index if found else variables.NEW)
-
-    monkeypatch.setattr(variables, "put", put_anyway)
-
-    assert any(table.play(seed) and table.stolen for seed in range(60))
 
 
 @pytest.mark.parametrize("first", WAYS)

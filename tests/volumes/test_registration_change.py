@@ -250,18 +250,6 @@ def test_file_system_that_volumes_share_is_not_said_to_be_deleted():
     assert said.endswith(f"refused while claimed; the data stays in {FOLDER} and is not copied")
 
 
-def test_folder_that_an_older_release_did_not_record_is_not_guessed():
-    """Without it nobody can tell another owner of the folder from another folder."""
-    old = EFS | {"storage": {}}
-
-    assert refusal(old, moved(FOLDER, OLD_POINT)) == ""
-    assert refusal(old, moved(FOLDER, resource.UNKNOWN)) == (
-        f"volume default/shared is protected, and would get other storage instead of {OLD_POINT}: the data stays in "
-        f"{OLD_POINT} and is not copied; nothing was changed: where that is meant, set protect: false, run `pulumi up`, "
-        "and change it then"
-    )
-
-
 def test_folder_that_is_not_said_any_more_leaves_the_external_id():
     """What it will be is not known before the access point is made."""
     found = classify(EFS, EFS | {"externalId": resource.UNKNOWN, "storage": {}})

@@ -465,15 +465,6 @@ def test_owner_record_that_changes_during_the_registration(ours, meanwhile, chan
     assert outcome.owner == (OTHER if expected[0] == "refused" else "")
 
 
-def test_resource_reports_a_volume_that_another_took_at_the_same_moment(ours, meanwhile):
-    """As the command does."""
-    meanwhile(lambda _sender: ours.acquire(adopting(BANK), "v"))
-
-    with pytest.raises(errors.RefusedError, match=TAKEN):
-        REGISTRATION.create(ours.context, NEWS | {"volumeId": "v", "name": "v"})
-    assert ours.owner("v") == OTHER
-
-
 @pytest.mark.parametrize(
     ("kind", "maker", "news"),
     [(REGISTRATION, REGISTRATION, NEWS), (CREATED, REGISTRATION, NEWS), (JOB, JOB, OF_JOB)],

@@ -17,8 +17,8 @@ from nomad_csi import errors, nomad
 from nomad_csi.aws import deletion
 from nomad_csi.csi import channel, endpoint, forward, presence, services
 from nomad_csi.drivers import catalogue, model
-from nomad_csi.nomad import plugins
-from nomad_csi.volumes import controller_endpoint, volume_snapshots
+from nomad_csi.nomad import nodes, plugins
+from nomad_csi.volumes import volume_snapshots
 
 CALL_TIMEOUT_S = 120.0
 """Nomad's own timeout for a controller. Source: hashicorp/nomad, ``client/csi_endpoint.go``, 2026-08-21."""
@@ -183,9 +183,44 @@ def find_plugin_deleter(
     if plugin is None or not plugin.provider:
         raise errors.RefusedError(f"Nomad has seen no plugin {plugin_id}: run its job first")
     return PluginDeleter(
-        endpoint=controller_endpoint.find(client, plugin, given),
+        endpoint=find_endpoint(client, plugin, given),
         provider=plugin.provider,
         secrets=secrets,
         accepts_unguarded=accepts_unguarded,
         insecure=client.connection.insecure_http,
     )
+
+
+def find_endpoint(client: nomad.Nomad, plugin: plugins.Plugin, written: str) -> str:
+    """
+    Return *written* with a healthy controller of *plugin* filled in; no request without placeholders.
+
+    Of several, use the first whose socket can be opened from here, else the first. Raises `errors.RefusedError` if
+    none is healthy.
+    """
+    if not forward.has_placeholders(written):
+        return written
+    healthy = [item for item in plugin.controllers if item.healthy]
+    if not healthy:
+        raise errors.RefusedError(f"Nomad has no healthy controller of plugin {plugin.plugin_id}; nothing was changed")
+    names = {node.node_id: node.name for node in nodes.list_nodes(client)} if forward.NODE_NAME in written else {}
+    found = [
+        forward.fill(
+            written,
+            {forward.ALLOC_ID: item.alloc_id, forward.NODE_NAME: names.get(item.node_id, item.node_id)},
+        )
+        for item in healthy
+    ]
+    return next((text for text in found if _is_here(text)), found[0])
+
+
+def _is_here(text: str) -> bool:
+    """Return whether *text* is a socket on this machine that can be opened."""
+    if text.lower().startswith(forward.SCHEME):
+        return False
+    where = endpoint.parse(text)
+    try:
+        endpoint.check(where)
+    except endpoint.ObstacleError:
+        return False
+    return where.socket is not None

@@ -58,7 +58,7 @@ class DeletionOptions:
     """The region in which EC2 and EFS are asked for tags and attachments, and delete; empty: AWS is not asked."""
 
     endpoint: str = ""
-    """Endpoint of the plugin's controller that deletes (`controller_endpoint`); empty: the cloud deletes."""
+    """Endpoint of the plugin's controller that deletes (`deleters.find_endpoint`); empty: the cloud deletes."""
 
     secrets: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
     """CSI secrets for that controller, by ``namespace/volume_id``."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Annotated, Any
 
-from nomad_csi import concurrency, errors, nomad
+from nomad_csi import errors, nomad
 from nomad_csi.drivers import storage_identity
 from nomad_csi.frame import changes, properties, resource, stack_identity
 from nomad_csi.nomad import cluster_identity, volumes
@@ -193,48 +193,37 @@ DECLARED = properties.Declaration(
 )
 
 
+@dataclass(frozen=True, kw_only=True)
 class _Held:
-    """The storage of a hold with the outputs *recorded*; implements `facts.Held`."""
+    """The facts about the storage of a hold; implements `facts.Held`."""
 
-    def __init__(self, context: resource.Context, recorded: Values) -> None:
-        self._context = context
-        self._recorded = recorded
-        self.name = str(recorded["storageId"])
-        self.is_renamed = bool(stack_identity.other_stack(context, recorded))
+    is_renamed: bool
+    cluster: facts.Cluster
+    dependents: facts.Dependents
 
-    @property
-    def cluster(self) -> facts.Cluster:
-        """The cluster that the connection leads to."""
-        return cluster_identity.compare(self._context.client, self._recorded)
 
-    @concurrency.read_once
-    def found(self) -> StorageDependents:
-        """What needs the storage."""
-        return self._find()
+def _permit(context: resource.Context, recorded: Values, *, waits: bool = False) -> None:
+    """
+    Raise `errors.RefusedError` where the storage of the hold with the outputs *recorded* may not be deleted.
 
-    def _find(self) -> StorageDependents:
-        namespace = self._context.client.connection.namespace or "default"
-        return read(self._context, storage_identity.identify(self.name), namespace)
-
-    @property
-    def dependents(self) -> facts.Dependents:
-        """What needs the storage."""
-        return self.found.fact
-
-    def wait(self) -> None:
-        """Wait for volumes of this stack that the same run may remove."""
-        wait_for_own(self._context, self._find, owner_records.requester(self._recorded, self._recorded))
-
-    def refuse(self) -> None:
-        """Raise `errors.RefusedError` where the storage may not be deleted."""
-        subject = f"storage {self.name}"
-        refusal = decide.decide_release(self).refusal
-        if refusal == "renamed stack":
-            raise errors.RefusedError(f"{subject} {stack_identity.other_stack(self._context, self._recorded)}")
-        if refusal == "dependents":
-            raise self.found.refusal(f"{subject} is kept")
-        if refusal is not None:
-            raise cluster_identity.refusal(self._context.client, subject, self._recorded)
+    *waits*: for volumes of this stack that the same run may remove.
+    """
+    client, name = context.client, str(recorded["storageId"])
+    storage, namespace = storage_identity.identify(name), client.connection.namespace or "default"
+    other_stack = stack_identity.other_stack(context, recorded)
+    cluster, found = cluster_identity.compare(client, recorded), read(context, storage, namespace)
+    held = _Held(is_renamed=bool(other_stack), cluster=cluster, dependents=found.fact)
+    refusal = decide.decide_release(held).refusal
+    if waits and refusal == "dependents":
+        who = owner_records.requester(recorded, recorded)
+        wait_for_own(context, lambda: read(context, storage, namespace), who)
+        _permit(context, recorded)
+    elif refusal == "dependents":
+        raise found.refusal(f"storage {name} is kept")
+    elif refusal == "renamed stack":
+        raise errors.RefusedError(f"storage {name} {other_stack}")
+    elif refusal is not None:
+        raise cluster_identity.refusal(client, f"storage {name}", recorded)
 
 
 class StorageHoldResource(resource.Resource):
@@ -256,9 +245,8 @@ class StorageHoldResource(resource.Resource):
         """Refuse in a preview a replacement whose old storage is needed."""
         if not old_outputs or news["storageId"] == old_outputs["storageId"]:
             return
-        held = _Held(context, old_outputs)
-        with resource.Previewed(context, f"storage {held.name}", is_recorded=True):
-            held.refuse()
+        with resource.Previewed(context, f"storage {old_outputs['storageId']}", is_recorded=True):
+            _permit(context, old_outputs)
 
     def create(self, context: resource.Context, news: Values) -> tuple[str, resource.Properties]:
         """Record the storage, and the cluster whose volumes are looked for in it."""
@@ -288,10 +276,7 @@ class StorageHoldResource(resource.Resource):
         something needs the storage, or that is not known.
         """
         del identity
-        held = _Held(context, outputs)
-        if decide.decide_release(held).refusal == "dependents":
-            held.wait()
-        _Held(context, outputs).refuse()
+        _permit(context, outputs, waits=True)
 
 
 def _outputs(context: resource.Context, inputs: Values) -> resource.Properties:

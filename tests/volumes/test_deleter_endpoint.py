@@ -10,7 +10,7 @@ import pytest
 from nomad_csi import errors
 from nomad_csi.csi import forward
 from nomad_csi.nomad import plugins
-from nomad_csi.volumes import controller_endpoint
+from nomad_csi.volumes import deleters
 
 FAR = "ssh://root@{node_name}/opt/nomad/data/client/csi/plugins/{alloc_id}/csi.sock"
 
@@ -50,7 +50,7 @@ def client(context):
 
 def test_endpoint_without_places_stays_as_it_is(client, scripted):
     """And nobody is asked."""
-    assert controller_endpoint.find(client, PLUGIN, "client-1:9000") == "client-1:9000"
+    assert deleters.find_endpoint(client, PLUGIN, "client-1:9000") == "client-1:9000"
     assert scripted.requests == []
 
 
@@ -58,7 +58,7 @@ def test_healthy_controller_is_put_in(client, scripted):
     """With the name of its client, as ssh is to know it."""
     scripted.reply("GET", "/v1/nodes", 200, [{"ID": "id-b", "Name": "storage-2"}, {"ID": "id-c", "Name": "storage-3"}])
 
-    found = controller_endpoint.find(client, PLUGIN, FAR)
+    found = deleters.find_endpoint(client, PLUGIN, FAR)
 
     assert found == "ssh://root@storage-2/opt/nomad/data/client/csi/plugins/alloc-b/csi.sock"
 
@@ -69,7 +69,7 @@ def test_controller_of_this_machine_goes_first(client, scripted):
         Path(folder, "alloc-c").mkdir()
         here.bind(f"{folder}/alloc-c/csi.sock")
 
-        found = controller_endpoint.find(client, PLUGIN, f"{folder}/{{alloc_id}}/csi.sock")
+        found = deleters.find_endpoint(client, PLUGIN, f"{folder}/{{alloc_id}}/csi.sock")
 
     assert found == f"{folder}/alloc-c/csi.sock"
     assert scripted.requests == []
@@ -80,7 +80,7 @@ def test_rejects_a_plugin_without_a_healthy_controller(client):
     down = dataclasses.replace(PLUGIN, controllers=PLUGIN.controllers[:1])
 
     with pytest.raises(errors.RefusedError, match="no healthy controller of plugin hostpath; nothing was changed"):
-        controller_endpoint.find(client, down, FAR)
+        deleters.find_endpoint(client, down, FAR)
 
 
 @pytest.mark.parametrize("written", [FAR, "/run/{alloc_id}/csi.sock", "{node_name}:9000", "client-1:9000"])
