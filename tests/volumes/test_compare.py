@@ -140,6 +140,7 @@ RULES = {
         sizes(2 * GIB), {"capacity_min_bytes": 3 * GIB, "capacity_bytes": 2 * GIB}, "changes"
     ),
     "a smaller size": (sizes(GIB, GIB), {"capacity_bytes": 2 * GIB}, "refused"),
+    "a size that is none": (sizes(2 * GIB, GIB), {}, "refused"),
     "another key of the same place": (OTHER_KEY, {}, "refused"),
 }  # fmt: skip
 """Desired and registered otherwise than equal -> what the comparison comes to."""

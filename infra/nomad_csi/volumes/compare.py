@@ -201,7 +201,7 @@ def shrinking(
 
     *requested_bytes*: the least size that was requested before.
     """
-    if 0 < desired.capacity_max_bytes < capacity_bytes:
+    if 0 < desired.capacity_max_bytes < max(desired.capacity_min_bytes, capacity_bytes):
         return "capacity_max"
     return "capacity_min" if 0 < desired.capacity_min_bytes < min(capacity_bytes, requested_bytes) else None
 
