@@ -28,10 +28,10 @@ Files that start their own are runs of their own: with them one worker had half 
 
 SLEEP_MAX_S = 0.05
 MAY_SLEEP = {
-    *("contract", "deeds", "e2e", "faults", "real", "sandbox", "soak"),
+    *("contract", "e2e", "faults", "real", "sandbox", "soak"),
     *("aws/test_hostile_replies.py", "provider/test_own_user.py"),
 }
-"""Where processes are on the other side, or a peer that takes its time; deeds have a clock of their own."""
+"""Where processes are on the other side, or a peer that takes its time."""
 
 FOREIGN = ("NOMAD_", "AWS_", "PULUMI_")
 

@@ -6,7 +6,7 @@ import pytest
 from nomad_csi import cli
 from nomad_csi.cli.common import command
 from tests import tiers
-from tests.deeds import option_deeds
+from tests.cli import option_rows
 
 LEAVES_MAX = 32
 SLOTS_MAX = 180
@@ -94,11 +94,11 @@ def test_every_command_that_writes_has_a_dry_run(leaves):
 
 
 def test_every_option_is_tried(leaves):
-    """What each does is in ``tests/deeds/option.txt``, or in the named test; those of the connection are tried together."""
+    """By a row that `tests.cli.test_option_effects` runs, or in the named test; those of the connection are tried together."""
     tried = {
-        name: {*given.rows, *option_deeds.SHARED}
-        | (option_deeds.CONNECTION.keys() if name in option_deeds.CONNECTED else set())
-        for name, given in option_deeds.COMMANDS.items()
+        name: {*given.rows, *option_rows.SHARED}
+        | (option_rows.CONNECTION.keys() if name in option_rows.CONNECTED else set())
+        for name, given in option_rows.COMMANDS.items()
     }
     there = {
         name: {
@@ -110,7 +110,7 @@ def test_every_option_is_tried(leaves):
     }
 
     assert tried == there
-    assert {*option_deeds.SHARED} <= {option for given in option_deeds.COMMANDS.values() for option in given.rows}
-    for named in option_deeds.ELSEWHERE.values():
+    assert {*option_rows.SHARED} <= {option for given in option_rows.COMMANDS.values() for option in given.rows}
+    for named in option_rows.ELSEWHERE.values():
         for path, _, test in (each.partition("::") for each in named.values()):
             assert f"def {test}(" in (tiers.PROJECT / path).read_text(encoding="utf-8")

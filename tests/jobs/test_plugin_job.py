@@ -180,6 +180,17 @@ def test_job_of_another_stack_is_refused(context, cluster, heard, step):
         JOB.preflight(context, NEWS, NEWS)
 
 
+def test_resource_that_lost_its_owner_does_not_change_the_job_of_another_stack(context, cluster):
+    """Its state has the former owner; without that, it would change a job whoever owns it."""
+    answers(cluster, job=owned_by("infra/dev"), planned=plan("Edited"))
+    news = {name: value for name, value in NEWS.items() if not name.startswith("owner")}
+
+    with pytest.raises(errors.RefusedError, match="belongs to stack infra/dev now"):
+        do("update", context, news=news, recorded=NEWS)
+
+    assert registered(cluster) == []
+
+
 def test_preview_for_an_import_warns_of_a_job_without_owner_that_would_change(context, cluster, heard):
     """Any other refuses it, as `up` does."""
     answers(cluster, job=RUNNING | {"Meta": None}, planned=plan("Edited"))

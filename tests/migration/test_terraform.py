@@ -1,13 +1,15 @@
 """A Terraform state: its volumes and plugin jobs become a spec, its secrets go nowhere, and leaving it is explained."""
 
+import copy
+import functools
 import itertools
 import json
+import operator
 
 import pytest
 
 from nomad_csi import errors
 from nomad_csi.migration import adopt, model, terraform
-from tests.deeds import reply_deeds
 
 CAPABILITY = [{"access_mode": "single-node-writer", "attachment_mode": "file-system"}]
 ZONE = [{"required": [{"topology": [{"segments": {"topology.ebs.csi.aws.com/zone": "us-east-1b"}}]}]}]
@@ -399,6 +401,22 @@ def test_efs_file_system_of_the_state_is_declared_with_its_parts():
     ]
 
 
+def test_plugin_of_efs_gets_no_role_which_no_check_accepts():
+    """A volume of it names the role."""
+    policy = json.dumps(
+        {"Statement": {"Effect": "Allow", "Action": ["elasticfilesystem:ClientMount"], "Resource": "*"}}
+    )
+    access = [
+        managed("aws_iam_policy", "efs", POLICY | {"policy": policy}),
+        managed("aws_iam_role_policy_attachment", "efs", ATTACHMENT),
+    ]
+    adoption, said = with_aws(state(*on_efs(), *access))
+
+    [plugin] = adoption.document["plugins"]
+    assert "iam" not in plugin
+    assert any(f"it stays there; with efs.iam.role_name: {ROLE} of a volume" in line for line in said)
+
+
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
@@ -494,6 +512,25 @@ def test_clients_that_the_state_does_not_say_are_missing():
 WRONG_KINDS = ("canary-9", 5, ["canary-9"], {"canary-9": 1})
 
 
+def places(value, path=()):
+    """Yield the paths of all values, of a list those of its first item."""
+    if path:
+        yield path
+    if isinstance(value, dict):
+        for key, each in value.items():
+            yield from places(each, (*path, key))
+    elif isinstance(value, list) and value:
+        yield from places(value[0], (*path, 0))
+
+
+def with_value(values, path, new):
+    """Return *values* with another one at *path*."""
+    found = copy.deepcopy(values)
+    parent = functools.reduce(operator.getitem, path[:-1], found)
+    parent[path[-1]] = new
+    return found
+
+
 @pytest.mark.parametrize("written", [state, shown], ids=["stored", "shown"])
 def test_value_of_another_kind_is_a_problem_with_its_place(written):
     """Or it is not looked at; nothing else comes of it, and no value is shown: a state has secrets."""
@@ -502,10 +539,10 @@ def test_value_of_another_kind_is_a_problem_with_its_place(written):
     )
     document = json.loads(text)
     refused = []
-    for place, wrong in itertools.product(reply_deeds.places(document), WRONG_KINDS):
+    for place, wrong in itertools.product(places(document), WRONG_KINDS):
         if not place[0].endswith("version"):
             try:
-                with_aws(json.dumps(reply_deeds.with_value(document, place, wrong)))
+                with_aws(json.dumps(with_value(document, place, wrong)))
             except errors.SpecError as error:
                 refused.append(error)
 

@@ -99,6 +99,16 @@ def test_the_path_of_efs_moves_into_the_external_id(adopted, said):
     ) in said(adoption)
 
 
+def test_the_path_of_efs_stays_beside_an_external_id_that_has_one(adopted):
+    """Nothing says which of both is right."""
+    text = 'id = "v"\nplugin_id = "p"\nexternal_id = "fs-0123456789abcdef0:/a"\ncontext {\n  path = "/data"\n}\n'
+
+    volume = volume_of(adopted({"v": text}))
+
+    assert volume["existing"] == {"external_id": "fs-0123456789abcdef0:/a"}
+    assert volume["context"] == {"path": "/data"}
+
+
 def test_the_plugin_of_a_volume_is_that_of_its_job(adopted):
     """With the job beside it, no second plugin gets into the spec."""
     job = (

@@ -116,6 +116,7 @@ def test_order_of_required_places_means_nothing(context, scripted):
     assert not differ(news).any
     [(_, body)] = scripted.sent("PUT")
     assert body["Volumes"][0]["RequestedTopologies"] == turned
+    assert body["Volumes"][0]["Context"] == HELD["Context"]
 
 
 RENAMED = {

@@ -1,16 +1,13 @@
 """
-An emulated Nomad without HTTP, which writes down each request and fails those that a test chooses.
+An emulated Nomad without HTTP, which records each request and fails those that a test chooses.
 
-Ids that are drawn are counted, waits take no time, and reads run one after the other, so that each run is the same.
+Ids that are drawn are counted, waits take no time, and reads run one after the other, so that two runs are alike.
 """
 
 import contextlib
 import copy
-import dataclasses
-import hashlib
 import itertools
 import json
-import math
 import re
 import shutil
 import threading
@@ -21,6 +18,7 @@ from pathlib import Path
 from unittest import mock
 
 from nomad_csi import concurrency, errors, nomad
+from nomad_csi.frame import resource
 from nomad_csi.nomad import classify, transport
 from nomad_csi_sandbox.nomad import app, cluster, state
 from nomad_csi_sandbox.nomad.clients import nodes
@@ -28,11 +26,9 @@ from nomad_csi_sandbox.nomad.storage import csi_client, plugins
 
 ADDRESS = "http://127.0.0.1:4646"
 GIB = 2**30
-LONG_TEXT = 1000
 STEP_S = 5
 TABLES = ("volumes", "jobs", "plugins", "variables", "nodes", "allocs")
 WAIT = re.compile(r"&index=[0-9]+&wait=([0-9]+)ms")
-WAITS = "&index=..."
 
 ABILITIES = (
     "SupportsCreateDelete",
@@ -44,7 +40,7 @@ ABILITIES = (
 
 
 class Disks:
-    """A controller that makes disks and snapshots, and remembers them."""
+    """A controller that creates disks and snapshots, and remembers them."""
 
     def __init__(self):
         self.disks, self.names, self.made, self.calls, self.is_ready = {}, {}, [], [], True
@@ -56,8 +52,8 @@ class Disks:
         self.calls.append(("create", volume["Name"], dict(volume["Secrets"])))
         found = self.disks.setdefault(volume["Name"], f"vol-{len(self.disks) + 1}")
         size = volume["RequestedCapacityMin"] or GIB
-        places = (volume["RequestedTopologies"] or {}).get("Required") or []
-        return {"ExternalID": found, "Capacity": size, "Context": {"made": "yes"}, "Topologies": places[:1]}
+        topologies = (volume["RequestedTopologies"] or {}).get("Required") or []
+        return {"ExternalID": found, "Capacity": size, "Context": {"made": "yes"}, "Topologies": topologies[:1]}
 
     def expand_volume(self, volume):
         self.calls.append(("expand", volume["ExternalID"], dict(volume["Secrets"])))
@@ -88,37 +84,25 @@ class Disks:
         return self.made[start : start + count], following
 
 
-TRANSPORT = transport.Transport
-"""The product's own, which `running` replaces."""
-
-
 class Recorded:
-    """The transport of a client: requests reach the emulator at once, and stand in `requests`."""
+    """The transport of a client: requests reach the emulator at once, and are in `requests`."""
 
     def __init__(self, application):
         self._application = application
-        self.requests, self.fails, self.lacks = [], {}, ""
+        self.requests, self.fails = [], {}
+        """Method, target, body and seconds; ``refused`` or ``lost`` by the number of a request."""
 
     def exchange(self, call, target, content, timeout_s):
         """Answer as the emulator does, but for the fault that is set for this request."""
-        fault = self.fails.get(len(self.requests), "")
-        path, _, query = target.partition("?")
-        limit_s = STEP_S * math.ceil(
-            timeout_s / STEP_S - 0.5
-        )  # what is left of a deadline, to the nearest five seconds
+        limit_s = STEP_S * round(timeout_s / STEP_S)  # of a deadline, whose remainder differs by the time of a run
+        fault = self.fails.get(len(self.requests))
         if waits := WAIT.search(target):  # a blocking query is answered at once, and its time passes
             time.sleep(int(waits[1]) / 1000)
-            target = WAIT.sub(WAITS, target)
-            query = WAIT.sub("", query)
-        sent = call.method, target, json.loads(content) if content else None, limit_s
+            target = WAIT.sub("", target)
+        self.requests.append((call.method, target, json.loads(content) if content else None, limit_s))
         if fault == "refused":
-            self.requests.append((sent, "500, and nothing is done"))
             return transport.Answer(status=500, headers={}, content=b"no such luck")
-        if right_of(sent) == self.lacks:
-            self.requests.append((sent, 403))
-            return transport.Answer(status=403, headers={}, content=b"Permission denied")
-        position = len(self.requests)
-        self.requests.append((sent, ""))
+        path, _, query = target.partition("?")
         answer = self._application.test_client().open(
             path=path,
             query_string=query,
@@ -127,9 +111,7 @@ class Recorded:
             headers={"Content-Type": "application/json"},
         )
         if fault == "lost":
-            self.requests[position] = sent, "done, and the answer is lost"
             raise self.lost(call, "the connection broke")
-        self.requests[position] = sent, answer.status_code
         return transport.Answer(status=answer.status_code, headers=dict(answer.headers), content=answer.data)
 
     def lost(self, call, message):
@@ -147,34 +129,6 @@ class Recorded:
         """Nothing is open."""
 
 
-def right_of(sent):
-    """Return what a token needs for a request, so that one that lacks it gets no such request: ``GET /v1/var``."""
-    method, target, *_ = sent
-    return " ".join((method, "/".join(target.partition("?")[0].split("/")[:3])))
-
-
-def shortened(value):
-    """Return *value* without what is empty; a long text is its digest."""
-    if isinstance(value, dict):
-        return {_key(key): shortened(each) for key, each in value.items() if each not in (None, "", {}, [], ())}
-    if isinstance(value, list | tuple):
-        return [shortened(each) for each in value]
-    if isinstance(value, str) and (len(value) > LONG_TEXT or "\n" in value):
-        return f"text {hashlib.sha256(value.encode()).hexdigest()[:12]}"
-    if dataclasses.is_dataclass(value):
-        return shortened(dataclasses.asdict(value))
-    return sorted(value) if isinstance(value, set | frozenset) else value
-
-
-def _key(key):
-    return "/".join(key) if isinstance(key, tuple) else key
-
-
-def as_text(value):
-    """Return *value* as JSON."""
-    return json.dumps(shortened(value), sort_keys=True, default=str)
-
-
 @dataclass
 class Agent:
     """The emulator, its controller, and the client of the product."""
@@ -182,7 +136,7 @@ class Agent:
     cluster: cluster.Cluster
     application: object
     folder: Path
-    """Of the files of a case; emptied before each."""
+    """For the files of a test; emptied by `restart`."""
 
     disks: Disks = field(default_factory=Disks)
     transport: Recorded = None
@@ -190,10 +144,6 @@ class Agent:
 
     def __post_init__(self):
         self.clients = copy.deepcopy(self.cluster.state.nodes)
-
-    def connect(self, _settings):
-        """Return the transport of a new client."""
-        return self.transport
 
     def restart(self):
         """Begin with an empty cluster that has two namespaces, and the plugins ``ebs`` and ``efs``."""
@@ -219,17 +169,16 @@ class Agent:
         self.disks.__init__()
         shutil.rmtree(self.folder, ignore_errors=True)
         self.folder.mkdir()
-        self.transport = Recorded(self.application)
-        self.messages = []
+        self.transport, self.messages = Recorded(self.application), []
 
     def keep(self):
-        """Return what is there now, to go back to."""
+        """Return the present state, to go back to."""
         known = self.cluster.state
         tables = {name: copy.deepcopy(getattr(known, name)) for name in TABLES}
         return tables, known.index, copy.deepcopy(self.disks.__dict__)
 
     def go_back(self, kept):
-        """Have there what was there when *kept* was taken."""
+        """Restore the state that `keep` returned."""
         tables, index, disks = copy.deepcopy(kept)
         with self.cluster.state.lock:
             for name, table in tables.items():
@@ -238,20 +187,35 @@ class Agent:
             self.cluster.state.index = index
         self.disks.__dict__.update(disks)
         self.disks.calls = []
-        self.transport = Recorded(self.application)
-        self.messages = []
+        self.transport, self.messages = Recorded(self.application), []
 
     def left(self):
-        """Return what the cluster has: volumes with their storage, jobs, and variables."""
+        """Return the storage of volumes by key, which jobs run, the items of variables by path, and the disks."""
         known = self.cluster.state
-        volumes = {f"{key[0]}/{key[1]}": record.spec["ExternalID"] for key, record in known.volumes.items()}
-        jobs = {"/".join(key): "stopped" if job.spec["Stop"] else "runs" for key, job in known.jobs.items()}
-        variables = {key[1]: item["Items"] for key, item in known.variables.items()}
-        return shortened({"volumes": volumes, "jobs": jobs, "variables": variables})
+        return (
+            {key: record.spec["ExternalID"] for key, record in known.volumes.items()},
+            {key: not job.spec["Stop"] for key, job in known.jobs.items()},
+            {key: copy.deepcopy(item["Items"]) for key, item in known.variables.items()},
+            dict(self.disks.disks),
+        )
 
     def client(self):
         """Return a client of the product."""
         return nomad.Nomad(nomad.Connection(address=ADDRESS), timeout_s=30.0)
+
+    def context(self):
+        """Return the context of a step, whose messages are added to `messages`."""
+        client, add = self.client(), self.messages.append
+        return resource.Context(
+            connect=lambda: client,
+            status=add,
+            warn=add,
+            note=add,
+            stack="shop/prod",
+            urn="urn:x",
+            root=self.folder,
+            cancelled=NeverCancelled(),
+        )
 
 
 @contextlib.contextmanager
@@ -276,47 +240,47 @@ def _patches(found):
     def connected(_path, _timeout_s):
         yield found.disks
 
-    owner, real = threading.get_ident(), time.monotonic
-    offset = [0.0]
-    real_sleep = time.sleep
+    owner, real, real_sleep, passed = threading.get_ident(), time.monotonic, time.sleep, [0.0]
 
     def sleep(seconds):
         if threading.get_ident() != owner:
             real_sleep(seconds)
-        offset[0] += seconds
-
-    def now():
-        return real() + offset[0]
+        passed[0] += seconds
 
     def in_order(calls, *, workers, ahead=None):
         del workers, ahead
         for call in list(calls):
             yield call()
 
+    def connect(_settings):
+        return found.transport
+
+    def now():
+        return real() + passed[0]
+
     return (
-        mock.patch.object(transport, "Transport", found.connect),
+        mock.patch.object(transport, "Transport", connect),
         mock.patch.object(csi_client, "connected", connected),
         mock.patch.object(plugins, "controller_sockets", return_value=["socket"]),
         mock.patch.object(concurrency, "run_in_order", in_order),
         mock.patch.object(concurrency, "each", in_order),
-        mock.patch.dict("os.environ", {"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b"}),
         mock.patch("time.sleep", sleep),
         mock.patch("time.monotonic", now),
     )
 
 
-class Cancelled(threading.Event):
+class NeverCancelled(threading.Event):
     """An interrupt that never comes; to wait for it takes no time."""
 
     def wait(self, timeout=None):
         """Let the time pass."""
         time.sleep(timeout or 0)
-        return self.is_set()
+        return False
 
 
 @contextlib.contextmanager
 def counted():
-    """Have what is drawn be counted: ``0001``, ``0002``."""
+    """Count what would be drawn: ``0001``, ``0002``."""
     numbers = itertools.count(1)
 
     def drawn():

@@ -1,0 +1,84 @@
+"""What an import reads from a cluster: nothing that a file has already, and a remark on what it may not read."""
+
+import dataclasses
+from unittest import mock
+
+import pytest
+
+from nomad_csi import errors
+from nomad_csi.hcl import values
+from nomad_csi.migration import live_files, model
+from nomad_csi.nomad import jobs
+from tests import emulated_agent
+from tests.cli import option_world
+
+JOBS = {"job default/plugin-ebs-controller", "job default/plugin-ebs-nodes", "job default/plugin-efs-nodes"}
+VOLUMES = {"volume default/logs", "volume prod/scratch", "volume prod/web"}
+
+
+@pytest.fixture(scope="module")
+def agent(tmp_path_factory):
+    """Return an agent with two plugins of known drivers and three volumes."""
+    with emulated_agent.running(tmp_path_factory.mktemp("agent")) as made:
+        option_world.running(made)
+        yield made
+
+
+def read(agent, namespace="*", **how):
+    """Return the names of the files, the drivers, and the remarks."""
+    remarks = model.Remarks()
+    found = live_files.read(agent.client(), namespace, remarks, **how)
+    return {each.name for each in found.files}, found.providers, [remark.text for remark in remarks.found]
+
+
+def without_namespace(file):
+    """Return *file* as it is where no job in it has a namespace."""
+    unnamed = [
+        dataclasses.replace(job, body=values.Map(1, ((k, v, 1) for k, v in job.body.items() if k != "namespace")))
+        for job in file.jobs
+    ]
+    return dataclasses.replace(file, jobs=tuple(unnamed))
+
+
+def test_jobs_volumes_and_drivers_are_read(agent):
+    """A plugin that runs says which driver it is."""
+    names, providers, _ = read(agent)
+
+    assert names == JOBS | VOLUMES
+    assert providers == {"ebs": "ebs.csi.aws.com", "efs": "efs.csi.aws.com"}
+
+
+@pytest.mark.parametrize("change", [lambda file: file, without_namespace], ids=["as they are", "without a namespace"])
+def test_files_that_are_known_are_not_read_again(agent, change):
+    """They may have values that Nomad hides; a file without a namespace is of the default one."""
+    known = live_files.read(agent.client(), "*", model.Remarks()).files
+
+    assert read(agent, known=[change(file) for file in known])[0] == set()
+
+
+def test_job_that_the_token_may_not_read_is_named(agent):
+    """The others are read."""
+    document = jobs.document
+
+    def shown(client, namespace, job_id):
+        if job_id == "plugin-ebs-nodes":
+            raise errors.NomadApiError("GET", "/v1/job", "Permission denied", status=403, kind="refused")
+        return document(client, namespace, job_id)
+
+    with mock.patch.object(jobs, "document", shown):
+        names, _, said = read(agent)
+
+    assert names == (JOBS | VOLUMES) - {"job default/plugin-ebs-nodes"}
+    assert "jobs of plugin ebs (default/plugin-ebs-nodes): the token lacks read-job there" in said
+
+
+@pytest.mark.parametrize(
+    ("namespace", "how", "expected"),
+    [
+        ("*", {"plugin_id": "efs"}, {"job default/plugin-efs-nodes", "volume default/logs", "volume prod/web"}),
+        ("default", {}, {"job default/plugin-efs-nodes", "volume default/logs"}),
+    ],
+)
+def test_plugin_or_namespace_limits_what_is_read(agent, namespace, how, expected):
+    """With the jobs of the plugins of the volumes that are read."""
+    assert read(agent, namespace, **how)[0] == expected
