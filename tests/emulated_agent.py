@@ -240,23 +240,13 @@ def _patches(found):
     def connected(_path, _timeout_s):
         yield found.disks
 
-    owner, real, real_sleep, passed = threading.get_ident(), time.monotonic, time.sleep, [0.0]
-
-    def sleep(seconds):
-        if threading.get_ident() != owner:
-            real_sleep(seconds)
-        passed[0] += seconds
+    def connect(_settings):
+        return found.transport
 
     def in_order(calls, *, workers, ahead=None):
         del workers, ahead
         for call in list(calls):
             yield call()
-
-    def connect(_settings):
-        return found.transport
-
-    def now():
-        return real() + passed[0]
 
     return (
         mock.patch.object(transport, "Transport", connect),
@@ -264,8 +254,34 @@ def _patches(found):
         mock.patch.object(plugins, "controller_sockets", return_value=["socket"]),
         mock.patch.object(concurrency, "run_in_order", in_order),
         mock.patch.object(concurrency, "each", in_order),
+        *_clock(),
+    )
+
+
+def _clock():
+    """Return the patches of a clock on which the waits of this thread take no time."""
+    owner, real, real_sleep, real_wait = threading.get_ident(), time.monotonic, time.sleep, threading.Event.wait
+    passed = [0.0]
+
+    def sleep(seconds):
+        if threading.get_ident() != owner:
+            real_sleep(seconds)
+        passed[0] += seconds
+
+    def wait(event, timeout=None):
+        if timeout is None or threading.get_ident() != owner:
+            return real_wait(event, timeout)
+        if not event.is_set():
+            time.sleep(timeout)
+        return event.is_set()
+
+    def now():
+        return real() + passed[0]
+
+    return (
         mock.patch("time.sleep", sleep),
         mock.patch("time.monotonic", now),
+        mock.patch.object(threading.Event, "wait", wait),
     )
 
 

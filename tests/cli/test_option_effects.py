@@ -68,6 +68,11 @@ def _aws(agent):
     return mock.patch.object(calls, "client", client)
 
 
+def _at_once(call, _name):
+    """Make a call of AWS without a thread."""
+    return call()
+
+
 def _files(folder):
     return {str(path.relative_to(folder)): path.read_text() for path in sorted(folder.rglob("*")) if path.is_file()}
 
@@ -79,19 +84,6 @@ def _sleep(clock, real):
         (clock.sleep if threading.current_thread() is threading.main_thread() else real)(seconds)
 
     return sleep
-
-
-def _wait(real):
-    """Return a wait whose limit takes no time; other threads wait really."""
-
-    def wait(event, timeout=None):
-        if timeout is None or threading.current_thread() is not threading.main_thread():
-            return real(event, timeout)
-        if not event.is_set():
-            time.sleep(timeout)
-        return event.is_set()
-
-    return wait
 
 
 def _run(agent, command, words):
@@ -113,9 +105,9 @@ def _run(agent, command, words):
     with (
         mock.patch.dict(os.environ, variables),
         mock.patch.object(transport, "Transport", connect),
-        mock.patch.object(threading.Event, "wait", _wait(threading.Event.wait)),
         scripted_plugins.running(scripted_plugins.healthy(**command.calls), agent.messages.append) as plugins,
         mock.patch("time.sleep", _sleep(plugins.clock, time.sleep)),
+        mock.patch.object(calls, "_bounded", _at_once),
         _aws(agent),
         command.around(agent),
         emulated_agent.counted(),

@@ -224,7 +224,7 @@ OPERATIONS = {
 }
 
 
-LEFT = re.compile(r"(owner record|note of the repair).* stays")
+LEFT = re.compile(r"owner record of|note of the repair stays")
 """Where only the end failed: it is done, and what is left is named."""
 
 
