@@ -46,7 +46,7 @@ def _overlaps(problem: errors.Problem, other: errors.Problem) -> bool:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Plugin:
+class _UsedPlugin:
     plugin: spec.PluginSpec | None
     """``None`` where it has an invalid value."""
 
@@ -55,7 +55,7 @@ class _Plugin:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Volume:
+class _KnownVolume:
     volume: spec.VolumeSpec
     driver: spec.DriverSpec
 
@@ -65,9 +65,9 @@ class Declared:
 
     def __init__(self) -> None:
         self._plugins: dict[str, tuple[spec.PluginSpec, spec.DriverSpec | None]] = {}
-        self._by_id: dict[str, _Plugin] = {}
+        self._by_id: dict[str, _UsedPlugin] = {}
         self._systems: dict[str, spec.FileSystemSpec] = {}
-        self._volumes: dict[str, _Volume] = {}
+        self._volumes: dict[str, _KnownVolume] = {}
         self._plugin_ids: dict[str, str] = {}
         """Those that volumes got later than their other values."""
         self._taken = volume_rules.UsedIds()
@@ -93,7 +93,7 @@ class Declared:
         for path, volume in drafts.each_volume(document, found):
             if volume is None:
                 continue
-            used = self._by_id.get(volume.plugin_id, _Plugin(plugin=None, driver=None))
+            used = self._by_id.get(volume.plugin_id, _UsedPlugin(plugin=None, driver=None))
             if are_plugins_known and volume.plugin_id not in self._by_id:
                 where = f"{path}.plugin_id"
                 found.append(problems.unknown_name(where, volume.plugin_id, self._by_id, "plugin", _OF_ANOTHER))
@@ -105,7 +105,7 @@ class Declared:
             if used.plugin.iam or (volume.create and not served[volume.plugin_id]):
                 served[volume.plugin_id].append(volume)
             if keep:
-                self._volumes[path] = _Volume(volume=volume, driver=used.driver)
+                self._volumes[path] = _KnownVolume(volume=volume, driver=used.driver)
         found.extend(self._taken.check_moved())
         return None if found else self._plan(head, served, planned, owner, found)
 
@@ -124,7 +124,7 @@ class Declared:
         for written in head.invalid_plugins:
             plugin_id = written.get("id") if isinstance(written, Mapping) else None
             if isinstance(plugin_id, str) and names.PLUGIN_ID.fullmatch(plugin_id):
-                self._by_id[plugin_id] = _Plugin(plugin=None, driver=_written_driver(written.get("driver")))
+                self._by_id[plugin_id] = _UsedPlugin(plugin=None, driver=_written_driver(written.get("driver")))
                 ids.append(plugin_id)
         return len(ids) == len(head.invalid_plugins)
 
@@ -158,7 +158,7 @@ class Declared:
         """Add *plugin*, and yield its problems, those with other plugins, and those of the volumes that it serves."""
         others = {name: item for name, item in self._plugins.items() if name != path}
         self._plugins[path] = plugin, driver
-        self._by_id[plugin.id] = _Plugin(plugin=plugin, driver=driver)
+        self._by_id[plugin.id] = _UsedPlugin(plugin=plugin, driver=driver)
         if driver is None:
             yield catalogue.unknown(str(plugin.driver), f"{path}.driver")
         else:
@@ -182,7 +182,7 @@ class Declared:
 
         *driver* is that of its component, which may differ from that of its plugin.
         """
-        self._volumes[path] = _Volume(volume=volume, driver=driver)
+        self._volumes[path] = _KnownVolume(volume=volume, driver=driver)
         if wrong := (*self._check(path), *self._taken.add(volume, driver, path)):
             del self._volumes[path]  # or each component that is declared after it has its problems, too
         yield from wrong
@@ -215,11 +215,11 @@ class Declared:
     def _plugin_id(self, path: str) -> str:
         return self._plugin_ids.get(path) or self._volumes[path].volume.plugin_id
 
-    def _used(self, path: str) -> _Plugin:
+    def _used(self, path: str) -> _UsedPlugin:
         """Return the plugin of the volume at *path*, where it is declared, and the driver that counts."""
         own = self._volumes[path].driver
-        found = self._by_id.get(self._plugin_id(path), _Plugin(plugin=None, driver=None))
-        return _Plugin(plugin=found.plugin, driver=found.driver or own)
+        found = self._by_id.get(self._plugin_id(path), _UsedPlugin(plugin=None, driver=None))
+        return _UsedPlugin(plugin=found.plugin, driver=found.driver or own)
 
     def _check(self, path: str) -> Iterator[errors.Problem]:
         """Yield the problems of the volume at *path*, its plugin and its file system, as far as these are declared."""
@@ -237,7 +237,7 @@ def _written_driver(written: Any) -> spec.DriverSpec | None:
 
 def _check_volume(
     volume: spec.VolumeSpec,
-    used: _Plugin,
+    used: _UsedPlugin,
     systems: Mapping[str, spec.FileSystemSpec] | None,
     schedules: Mapping[str, spec.SnapshotScheduleSpec] | None,
     path: str,
