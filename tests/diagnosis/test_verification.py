@@ -100,19 +100,6 @@ def test_all_as_planned(context, scripted, plugin_cluster, plan):
     assert {method for method, _, _ in scripted.requests} == {"GET"}
 
 
-def test_external_ids_of_the_stack_are_compared(context, scripted, plugin_cluster, plan):
-    """What Pulumi made must be what Nomad holds."""
-    plugin_cluster.plugin()
-    plugin_cluster.allocation()
-    scripted.reply("GET", "/v1/volume/csi/mysql", 200, VOLUME)
-
-    report = verification.Verifier(context.connect(), plan, {"default/mysql": "vol-9"}).verify()
-
-    assert [(finding.code, finding.expected) for finding in report.findings] == [
-        ("external-id-differs", "external id vol-9")
-    ]
-
-
 @pytest.mark.parametrize("external_ids", [{}, {"default/shared": "fs-0a1b2c3d::fsap-0a1b2c3d"}])
 def test_volume_in_the_storage_of_another_one_is_told(context, scripted, external_ids):
     """By the stack's output, or by what Nomad holds of the other one."""
@@ -133,18 +120,6 @@ def test_volume_in_the_storage_of_another_one_is_told(context, scripted, externa
         "created for volume default/shared; keep default/shared as long as this data is needed: "
         "fs-0a1b2c3d goes with it"
     )
-
-
-def test_findings_of_plugins_and_volumes_come_together(context, scripted, plugin_cluster, plan):
-    """One report tells all that is wrong."""
-    plugin_cluster.plugin(instances=0)
-    plugin_cluster.allocation()
-    scripted.reply("GET", "/v1/volume/csi/mysql", 404, "volume not found")
-
-    report = verification.Verifier(context.connect(), plan).verify()
-
-    assert not report.ok
-    assert [finding.code for finding in report.findings] == ["instance-starting", "volume-missing"]
 
 
 def test_event_that_keeps_a_plugin_from_starting_is_told(context, plugin_cluster, plan):
@@ -202,20 +177,6 @@ def _claims(report):
     return [finding.found for finding in report.findings if finding.code == "claim-without-controller"]
 
 
-def test_claimed_volume_without_a_controller_is_an_alarm(context, scripted, plugin_cluster, plan):
-    """Nobody could detach it; one that nothing claims needs nobody."""
-    plugin_cluster.plugin()
-    plugin_cluster.allocation()
-    for volume in (CLAIMED, VOLUME):
-        scripted.reply("GET", "/v1/volume/csi/mysql", 200, volume)
-    client = context.connect()
-
-    claimed, free = verification.Verifier(client, plan).verify(), verification.Verifier(client, plan).verify()
-
-    assert (_claims(claimed), claimed.ok) == (["0 controllers, none healthy"], False)
-    assert (_claims(free), free.ok) == ([], True)
-
-
 @pytest.mark.parametrize(("healthy", "told"), [(True, []), (False, ["1 controllers, none healthy"])])
 def test_plugin_outside_the_plan_is_asked_for_its_controllers(context, scripted, plan, healthy, told):
     """Its volume is in the plan, and claimed."""
@@ -227,25 +188,6 @@ def test_plugin_outside_the_plan_is_asked_for_its_controllers(context, scripted,
     report = verification.Verifier(context.connect(), dataclasses.replace(plan, plugins=())).verify()
 
     assert _claims(report) == told
-
-
-@pytest.mark.parametrize(
-    ("clients", "state"),
-    [([], "unknown"), ([{"ID": "id-b", "Name": "b", "Status": "down"}], "down"), ([{"ID": "id-b", "Name": "b"}], "")],
-)
-def test_claim_on_a_client_that_is_down_is_an_error(context, scripted, plan, clients, state):
-    """Its volume may still be written to there, and is attached nowhere else."""
-    held = {"ID": "alloc-w", "NodeID": "id-b", "NodeName": "b", "JobID": "web", "ClientStatus": "unknown"}
-    scripted.reply("GET", "/v1/volume/csi/mysql", 200, CLAIMED | {"Allocations": [held], "ControllerRequired": False})
-    scripted.reply("GET", "/v1/nodes", 200, clients)
-    scripted.reply("GET", "/v1/plugin/csi/aws-ebs0", 200, {"ID": "aws-ebs0", "Controllers": {}, "Nodes": {}})
-
-    report = verification.Verifier(context.connect(), dataclasses.replace(plan, plugins=())).verify()
-
-    lost = [(item.severity, item.subject, item.found) for item in report.findings if item.code == "claim-node-down"]
-    assert [(severity, subject) for severity, subject, _ in lost] == [("error", "volume default/mysql")] * bool(state)
-    assert all(found.endswith(f"; the client is {state}") and "alloc-w" in found for _, _, found in lost)
-    assert report.ok is not bool(state)
 
 
 def test_round_after_round_finds_what_restarted_between(context, scripted, plugin_cluster, plan):

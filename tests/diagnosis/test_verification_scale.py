@@ -3,6 +3,7 @@
 import threading
 
 import pytest
+from benchmarks.verification import SPEC
 
 from nomad_csi import nomad
 from nomad_csi.diagnosis import verification
@@ -10,20 +11,6 @@ from nomad_csi.health import probe_run
 from nomad_csi.plan import probe_job, storage
 from nomad_csi.render import documents
 from nomad_csi_sandbox.nomad import cluster, crowd, server
-
-SPEC = {
-    "plugins": [
-        {
-            "id": f"efs{number}",
-            "driver": "aws-efs",
-            "aws_region": "us-east-1",
-            "task_driver": {"name": "raw_exec", "command": "efs", "client_data_dir": "/d"},
-            "constraints": [{"attribute": "${attr.kernel.name}", "value": "linux"}],
-            "verify": {"min_healthy_percent": 99},
-        }
-        for number in range(3)
-    ]
-}
 
 
 @pytest.fixture

@@ -174,15 +174,26 @@ class Account(KnownStorage):
     """Keys of the volumes by ARN."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class NodeInstance:
     """A node instance of a plugin, for the topologies of its volumes."""
 
     subject: str
-    client: str
     zone: str
+    """Zone that it reports; the name of its client, if it reports none."""
+
     segments: Mapping[str, str]
     is_healthy: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class ObservedPluginJobs:
+    """The jobs of plugins, by namespace and id."""
+
+    tasks: dict[tuple[str, str], tuple[jobs.PluginTask, ...]] = field(default_factory=dict)
+    stopped: set[tuple[str, str]] = field(default_factory=set)
+    hidden: dict[str, str] = field(default_factory=dict)
+    """Jobs in namespaces that the token may not read -> why."""
 
 
 _NONE: Mapping[str, str] = {}
@@ -252,30 +263,27 @@ class Facts:
     # Jobs and clients.
 
     @part
-    def _jobs(self) -> tuple[dict[tuple[str, str], tuple[jobs.PluginTask, ...]], set[tuple[str, str]], Any]:
-        """Tasks by job; jobs that are stopped; reasons of jobs that the token may not read."""
-        stopped: set[tuple[str, str]] = set()
-        hidden: dict[str, str] = {}
+    def plugin_jobs(self) -> ObservedPluginJobs:
+        """The jobs that run plugins, and those of the plan."""
+        found = ObservedPluginJobs()
         running = {key for plugin in self.known_plugins.values() for key in plugin.jobs}
-        keys = sorted(running | set(self._planned_jobs))
-        calls = (functools.partial(self._tasks_of, key, hidden, stopped) for key in keys)
-        return dict(zip(keys, gather.run_in_parallel(calls), strict=True)), stopped, hidden
+        calls = (functools.partial(self._read_job, key, found) for key in sorted(running | set(self._planned_jobs)))
+        gather.run_in_parallel(calls)
+        return found
 
-    def _tasks_of(
-        self, key: tuple[str, str], hidden: dict[str, str], stopped: set[tuple[str, str]]
-    ) -> tuple[jobs.PluginTask, ...]:
-        """Return the plugin tasks of a job; none if it is absent, stopped, or the token may not read its namespace."""
+    def _read_job(self, key: tuple[str, str], found: ObservedPluginJobs) -> None:
+        """Add a job to those *found*, unless it is absent."""
         try:
             item = jobs.document(self.client, *key)
         except errors.NomadApiError as error:
             if error.status != HTTPStatus.FORBIDDEN:
                 raise
-            hidden["/".join(key)] = str(error)
-            return ()
+            found.hidden["/".join(key)] = str(error)
+            return
         if item is not None and item.get("Stop"):
-            stopped.add(key)
-            return ()
-        return () if item is None else jobs.tasks_of_document(item)
+            found.stopped.add(key)
+        elif item is not None:
+            found.tasks[key] = jobs.tasks_of_document(item)
 
     @property
     def _planned_jobs(self) -> dict[tuple[str, str], plans.PluginJob]:
@@ -284,21 +292,21 @@ class Facts:
     @part
     def tasks(self) -> tuple[jobs.PluginTask, ...]:
         """Tasks of running plugin jobs; of the spec's jobs, if they do not run yet."""
-        by_job, _, _ = value(self._jobs)
-        if not by_job:
+        running = value(self.plugin_jobs).tasks
+        if not running and not self._planned_jobs:
             value(self.plugins)
-        own = (jobs.tasks_of_plan(job) for key, job in self._planned_jobs.items() if not by_job[key])
-        return (*(task for tasks in by_job.values() for task in tasks), *own)
+        own = (jobs.tasks_of_plan(job) for key, job in self._planned_jobs.items() if not running.get(key))
+        return (*(task for _, tasks in sorted(running.items()) for task in tasks), *own)
 
     @part
     def stopped_jobs(self) -> frozenset[tuple[str, str]]:
         """Namespace and id of the jobs of plugins, in Nomad or in the spec, that are stopped."""
-        return frozenset(value(self._jobs)[1])
+        return frozenset(value(self.plugin_jobs).stopped)
 
     @part
     def hidden_jobs(self) -> Mapping[str, str]:
         """Plugin job (``namespace/job_id``) in a namespace that the token may not read -> why it was not read."""
-        return dict(value(self._jobs)[2])
+        return value(self.plugin_jobs).hidden
 
     @part
     def clients(self) -> tuple[nodes.Node, ...]:
@@ -407,29 +415,20 @@ class Facts:
         """Return the node instances of a plugin: as their health was determined, else as Nomad lists them."""
         for seen in () if isinstance(self.observed, Unknown) else self.observed:
             if seen.status.plugin_id == plugin_id:
-                rows = [row for row in seen.status.instances if row.role == "node"]
+                rows = (row for row in seen.status.instances if row.role == "node")
                 return tuple(
-                    NodeInstance(
-                        subject=row.subject,
-                        client=row.node_name,
-                        zone=row.zone,
-                        segments=row.segments,
-                        is_healthy=row.status == health.HEALTHY,
-                    )
+                    NodeInstance(row.subject, row.zone or row.node_name, row.segments, row.status == health.HEALTHY)
                     for row in rows
                 )
         plugin = self.known_plugins.get(plugin_id)
-        called = {node.node_id: node.name for node in self.known_clients}
-        return tuple(
-            NodeInstance(
-                subject=f"node instance of plugin {plugin_id} on {called.get(item.node_id, item.node_id[:8])}",
-                client=called.get(item.node_id, item.node_id[:8]),
-                zone=eligibility.zone_of_segments(item.segments),
-                segments=item.segments,
-                is_healthy=item.healthy,
-            )
-            for item in (plugin.nodes if plugin else ())
-        )
+        names_of = {node.node_id: node.name for node in self.known_clients}
+        found = []
+        for item in plugin.nodes if plugin else ():
+            name = names_of.get(item.node_id, item.node_id[:8])
+            subject = f"node instance of plugin {plugin_id} on {name}"
+            zone = eligibility.zone_of_segments(item.segments)
+            found.append(NodeInstance(subject, zone or name, item.segments, item.healthy))
+        return tuple(found)
 
     # AWS, and this machine.
 

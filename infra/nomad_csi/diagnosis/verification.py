@@ -10,7 +10,6 @@ from nomad_csi.health import gather, observation, probe_run
 from nomad_csi.nomad import events, nodes
 from nomad_csi.nomad import plugins as plugin_records
 from nomad_csi.nomad import volumes as nomad_volumes
-from nomad_csi.nomad.jobs import PluginTask
 from nomad_csi.plan import model
 from nomad_csi.volumes import secret_safety
 
@@ -41,16 +40,11 @@ class PlanFacts(facts.Facts):
         return facts.permitted(lambda: nodes.list_servers(self.client))
 
     @facts.part
-    def listed_clients(self) -> tuple[nodes.Node, ...]:
+    def clients(self) -> tuple[nodes.Node, ...]:
         """The clients, as they were listed after the instances of the plugins."""
         if observed := facts.value(self.observed):
             return observed[0].clients
         return nodes.list_nodes(self.client) if facts.value(self.claimed) else ()
-
-    @facts.part
-    def clients(self) -> tuple[nodes.Node, ...]:
-        """The same."""
-        return facts.value(self.listed_clients)
 
     @facts.part
     def plugins(self) -> Mapping[str, plugin_records.Plugin]:
@@ -61,14 +55,9 @@ class PlanFacts(facts.Facts):
         return found | facts.read_plugins(self.client, sorted(others))
 
     @facts.part
-    def tasks(self) -> tuple[PluginTask, ...]:
+    def plugin_jobs(self) -> facts.ObservedPluginJobs:
         """None: jobs are compared with the plan as far as they concern the health of its plugins."""
-        return ()
-
-    @facts.part
-    def stopped_jobs(self) -> frozenset[tuple[str, str]]:
-        """None, as `tasks`."""
-        return frozenset()
+        return facts.ObservedPluginJobs()
 
     @facts.part
     def volumes(self) -> tuple[facts.ExaminedVolume, ...]:

@@ -42,7 +42,7 @@ def _reach(
             found=f"{wanted}; /v1/plugin/csi/{volume.plugin_id}: no client reports {', '.join(sorted(strange))}",
         )
     elif healthy and not any(volume_records.reaches(topologies, item.segments) for item in healthy):
-        there_are = {item.zone or item.client for item in healthy}
+        there_are = {item.zone for item in healthy}
         there = [item.subject for item in instances if volume_records.reaches(topologies, item.segments)]
         zones = {eligibility.zone_of_segments(each) for each in topologies}
         is_waiting = not zones.isdisjoint(found.zones_of(volume.plugin_id))
