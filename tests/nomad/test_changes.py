@@ -22,10 +22,13 @@ class Streaming:
     """A connection, and a response that sends *parts*; an error among them is raised."""
 
     def __init__(self, *parts, status=200):
-        self.status, self.ended = status, []
+        self.status, self.ended, self.timeouts = status, [], []
+        self.connection = urllib3.connection.HTTPConnection("127.0.0.1")
+        self.connection.sock = self
         self._parts = list(parts)
 
-    connection = None
+    def settimeout(self, seconds):
+        self.timeouts.append(seconds)
 
     def read1(self, _):
         part = self._parts.pop(0) if self._parts and not self.ended else b""
@@ -76,3 +79,5 @@ def test_stream_ends_with_an_error_unless_it_is_closed(parts, more, lines, error
         read()
     assert found == {"never": lines, "before": [], "at its first line": lines[:1]}[closed]
     assert sent.ended[-1] == "closed"
+    waits = [transport.FIRST_S, transport.SILENCE_S] if lines else [transport.FIRST_S]
+    assert sent.timeouts == ([] if closed == "before" else waits)

@@ -1,6 +1,7 @@
 """What can go wrong between here and Nomad, and what may be done about it."""
 
 import contextlib
+import json
 import socket
 import ssl
 import threading
@@ -30,11 +31,14 @@ def ask(address, call=WRITE, **settings):
     return caught.value
 
 
-def drain(connection):
-    """Read one request."""
-    received = b""
+def drain(connection, size=0):
+    """Read one request, with a body of *size* bytes."""
+    received = bytearray()
     while b"\r\n\r\n" not in received:
         received += connection.recv(65536) or b"\r\n\r\n"
+    left = size - len(received) + received.index(b"\r\n\r\n") + 4
+    while size and left > 0:
+        left -= len(connection.recv(2**20))
 
 
 def closed_port():
@@ -369,6 +373,21 @@ def test_peer_that_reads_nothing(odd_server):
         client.request("PUT", "/v1/volumes", body=["x" * 2**24])
 
     assert (caught.value.kind, caught.value.message) == ("ambiguous", f"{address}: no answer within 0.5 s")
+
+
+def test_body_may_be_sent_for_longer_than_a_connection_may_take(odd_server, monkeypatch):
+    """The deadline of the call holds for sending, on a new connection and on one that is open."""
+    monkeypatch.setattr(transport, "CONNECT_S", 0.2)
+    size = len(json.dumps(body := ["x" * 2**24]))
+
+    def behave(connection, _over):
+        for _ in range(2):
+            time.sleep(0.5)
+            drain(connection, size)
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+
+    with nomad.Nomad(nomad.Connection(address=odd_server(behave)), timeout_s=deadlines.PATIENT_S) as client:
+        assert [client.request("PUT", "/v1/volumes", body=body).data for _ in range(2)] == [{}, {}]
 
 
 @pytest.fixture
