@@ -37,8 +37,8 @@ def drain(connection, size=0):
     while b"\r\n\r\n" not in received:
         received += connection.recv(65536) or b"\r\n\r\n"
     left = size - len(received) + received.index(b"\r\n\r\n") + 4
-    while size and left > 0:
-        left -= len(connection.recv(2**20))
+    while size and left > 0 and (part := connection.recv(2**20)):
+        left -= len(part)
 
 
 def closed_port():
