@@ -22,7 +22,6 @@ import yaml
 from nomad_csi import cli
 from nomad_csi.cli import verify
 from nomad_csi.diagnosis import prometheus, rounds, verification_report
-from nomad_csi.diagnosis.rules import volume_status
 from nomad_csi_sandbox.nomad import cluster
 from nomad_csi_sandbox.nomad import server as agent
 from nomad_csi_sandbox.nomad.clients import nodes
@@ -180,7 +179,7 @@ def test_terminal_is_drawn_over(started, empty_agent, terminal):
 
 def test_drawn_round_shows_only_what_is_not_as_specified(monkeypatch):
     """A large cluster would fill the terminal."""
-    fine = volume_status.VolumeStatus(
+    fine = verification_report.VolumeStatus(
         namespace="prod", volume_id="fine", plugin_id="ebs", external_id="", status="ok", findings=()
     )
     gone = dataclasses.replace(fine, volume_id="gone", status="missing")
