@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from nomad_csi import cli
+from nomad_csi import cli, findings
 from nomad_csi.cli import verify
 from nomad_csi.diagnosis import prometheus, rounds, verification_report
 from nomad_csi_sandbox.nomad import cluster
@@ -180,9 +180,10 @@ def test_terminal_is_drawn_over(started, empty_agent, terminal):
 def test_drawn_round_shows_only_what_is_not_as_specified(monkeypatch):
     """A large cluster would fill the terminal."""
     fine = verification_report.VolumeStatus(
-        namespace="prod", volume_id="fine", plugin_id="ebs", external_id="", status="ok", findings=()
+        namespace="prod", volume_id="fine", plugin_id="ebs", external_id="", findings=()
     )
-    gone = dataclasses.replace(fine, volume_id="gone", status="missing")
+    missing = findings.finding("volume-missing", "volume prod/gone", expected="a", found="b")
+    gone = dataclasses.replace(fine, volume_id="gone", findings=(missing,))
     report = verification_report.VerificationReport(plugins=(), volumes=(fine, gone))
     out = io.StringIO()
     monkeypatch.setattr(out, "fileno", lambda: 1)
