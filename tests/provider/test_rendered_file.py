@@ -78,7 +78,7 @@ FATES = {
     "nothing": (None, OURS, NEW, "new", "new", "new", "gone"),
     "as it wrote it": (OURS, OURS, NEW, "new", "new", "new", "gone"),
     "as it writes it": (OURS, OURS, OURS, "new", "new", "new", "gone"),
-    "of another run": (NEW, OURS, OURS, "new", "new", "new", "gone"),
+    "of another run": (NEW, OURS, OURS, "new", "new", "new", STAYS),
     "edited": (EDITED, OURS, NEW, REFUSED, REFUSED, "new", STAYS),
     "edited, the same edit as in the spec": (EDITED, OURS, EDITED, "new", "new", "new", STAYS),
     "theirs": ("theirs", OURS, NEW, REFUSED, REFUSED, REFUSED, STAYS),
@@ -119,6 +119,7 @@ def test_only_what_is_ours_gives_way(  # parametrized
         assert left(lambda: FILE.update(context, "a.hcl", old, news)) == outcome  # noqa: B023
         assert (left(lambda: FILE.preflight(context, old, news)) == REFUSED) is (outcome == REFUSED)  # noqa: B023
     assert left(lambda: FILE.delete(context, "a.hcl", outputs)) == deleted
+    assert left(lambda: FILE.delete(context, "a.hcl", seen)) == ("gone" if found in {None, OURS, NEW} else STAYS)
 
 
 @pytest.mark.parametrize("link", ["out", "out/deeper"])

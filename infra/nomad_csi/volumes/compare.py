@@ -345,7 +345,10 @@ class _Rules:
             return
         shrunk = shrinking(self._desired, actual.capacity_bytes, actual.capacity_min_bytes)
         for name, given, held in changed:
-            if shrunk in {name, "capacity_max"}:
+            if 0 < most < least:
+                why = f"capacity_max {listing.size(most)} is less than capacity_min {listing.size(least)}"
+                yield _refused(name, given, held, why, "ask for at least what it has")
+            elif shrunk in {name, "capacity_max"}:
                 why = f"storage never shrinks, and has {listing.size(actual.capacity_bytes)}"
                 yield _refused(name, given, held, why, "ask for at least what it has")
             else:
