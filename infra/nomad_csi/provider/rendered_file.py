@@ -90,7 +90,7 @@ class RenderedFileResource(resource.Resource):
         return dict(news)
 
     def delete(self, context: resource.Context, identity: str, outputs: Mapping[str, Any]) -> None:
-        """Remove the file and the folders that it leaves empty; another text than the one written stays, with a warning."""
+        """Remove the file and the folders that it leaves empty; another text than written stays, with a warning."""
         target = disk.location(_root(context), identity)
         found = disk.read(target)
         if found is not None and not (found == outputs.get("content") and disk.is_ours(found)):
