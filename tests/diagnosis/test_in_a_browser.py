@@ -4,7 +4,7 @@ import pytest
 
 TAB = 9
 ENTER = 13
-TITLE = "2 errors, 2 warnings: Storage of http://127.0.0.1:"
+TITLE = "2 errors, 2 warnings: Storage of 127.0.0.1:"
 
 
 @pytest.fixture(scope="module")

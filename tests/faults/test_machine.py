@@ -105,7 +105,9 @@ def test_file_of_a_stack_on_a_full_disk_is_told_and_written_by_the_next_up(small
     with pytest.raises(errors.NomadCsiError) as caught:
         kind.create(context, news)
 
-    assert str(caught.value) == f"{place}/jobs/a.nomad.hcl: cannot be written: No space left on device"
+    assert str(caught.value) == (
+        f"{place}: the files cannot be written: {place}/jobs/a.nomad.hcl: No space left on device"
+    )
     assert [path.name for path in place.iterdir()] == ["filling"]
     make_room()
     kind.create(context, news)
