@@ -7,7 +7,7 @@ with claimed volumes up to a limit. What cannot be read is reported, and does no
 
 import dataclasses
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from nomad_csi import nomad
@@ -99,7 +99,8 @@ class ReportFacts(read_account.AccountFacts):
         """Where EC2 has the claimed volumes attached."""
         if not isinstance(self.account, facts.Account):
             return None
-        return read_claims.read_attachments(self, self.account.region)
+        claimed, clients = facts.value(self.claimed), facts.value(self.clients)
+        return read_claims.read_attachments(claimed, clients, self.account.region)
 
 
 # The desired state of a plugin that is in no spec: what its own jobs request.
@@ -149,7 +150,8 @@ def build_report(client: nomad.Nomad, question: ReportOptions) -> page_data.Clus
     found.claimed_max = question.claimed_max
     facts.refuse_silence(found)
     outcomes = judge.outcomes(found, *_COMMANDS)
-    named = (_named(found, item) for item in outcomes if isinstance(item, Finding))
+    planned = {f"volume {item.key}" for item in found.planned_volumes} if found.plan else None
+    named = (_named(item, planned) for item in outcomes if isinstance(item, Finding))
     seen = sorted((*named, *_smoke_findings(question.smoke)), key=_rank)
     unchecked = [item for item in outcomes if isinstance(item, facts.Unchecked)]
     if isinstance(found.identity, facts.Unknown):
@@ -175,10 +177,13 @@ def build_report(client: nomad.Nomad, question: ReportOptions) -> page_data.Clus
     )
 
 
-def _named(found: facts.Facts, item: Finding) -> Finding:
-    """Return the finding with the command that reports it; `verify` reports those on volumes of the spec only."""
-    planned = {f"volume {volume.key}" for volume in found.planned_volumes}
-    is_outside = not found.plan or (item.subject.startswith("volume ") and item.subject not in planned)
+def _named(item: Finding, planned: Collection[str] | None) -> Finding:
+    """
+    Return the finding with the command that reports it; `verify` reports those on volumes of the spec only.
+
+    *planned*: their subjects; ``None``: there is no spec.
+    """
+    is_outside = planned is None or (item.subject.startswith("volume ") and item.subject not in planned)
     commands = [name for name in _COMMANDS if name in registry.codes()[item.code].commands]
     return dataclasses.replace(item, found_by=commands[-1 if is_outside else 0])
 

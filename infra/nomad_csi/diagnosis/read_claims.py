@@ -1,6 +1,6 @@
 """The claims of volumes in Nomad, and their attachments in EC2 where a region is known. Changes nothing."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from nomad_csi import errors, nomad
 from nomad_csi.aws import ebs_volumes, regions
@@ -72,7 +72,7 @@ class ClaimFacts(facts.Facts):
         """Where EC2 has the EBS volumes attached."""
         if not self._region.name:
             return None
-        return read_attachments(self, self._region.name)
+        return read_attachments(facts.value(self.claimed), facts.value(self.clients), self._region.name)
 
     @facts.part
     def storage(self) -> facts.KnownStorage | None:
@@ -93,22 +93,17 @@ def read_volume_claims(
     listed = nodes.list_nodes(client) if node_ids else ()
     cache = client_cache.ClientCache(client)
     clients = cache.add_attributes(listed, (), node_ids if aws_region else ())
-    instance_ids = {claim_status.instance_of(node) for node in clients} - {""}
-    ec2 = (
-        ebs_volumes.read_attachments([volume.external_id], aws_region, instance_ids=instance_ids)
-        if aws_region
-        else None
-    )
+    ec2 = read_attachments([volume], clients, aws_region) if aws_region else None
     [judged] = claim_status.judge([volume], clients, ec2)
     return judged
 
 
-def read_attachments(found: facts.Facts, region: str) -> ebs_volumes.ObservedAttachments:
-    """Return where EC2 has the volumes of `claimed` attached, and the instances of clients that claim them."""
-    claimed = facts.value(found.claimed)
+def read_attachments(
+    claimed: Sequence[nomad_volumes.Volume], clients: Iterable[nodes.Node], region: str
+) -> ebs_volumes.ObservedAttachments:
+    """Return where EC2 has the *claimed* volumes attached, and the instances of those *clients* that claim them."""
     holders = {claim.node_id for volume in claimed for claim in volume.claims}
-    clients = [node for node in facts.value(found.clients) if node.node_id in holders]
-    instance_ids = {claim_status.instance_of(node) for node in clients} - {""}
+    instance_ids = {claim_status.instance_of(node) for node in clients if node.node_id in holders} - {""}
     return ebs_volumes.read_attachments((item.external_id for item in claimed), region, instance_ids=instance_ids)
 
 

@@ -25,12 +25,34 @@ def watched(plan: model.StoragePlan | None) -> list[observation.WatchedPlugin]:
 
 
 class PlanFacts(facts.Facts):
-    """The facts of a plan's plugins and volumes. No list is read whose size is that of the cluster, but the clients."""
+    """
+    The facts of a plan's plugins and volumes. No list is read whose size is that of the cluster, but the clients.
+
+    Args:
+        client: the cluster.
+        plan: the desired state.
+        external_ids: external ids of storage that the plan creates, by ``namespace/volume_id``.
+        aws: the region in which AWS is queried; ``None``: AWS is not part of the checks.
+        observer: observes the plugins of the plan.
+        before: an earlier check: an instance that restarted since then is not healthy.
+
+    """
 
     needs_answers = True
-    observer: observation.Observer
-    before: tuple[observation.Observation, ...] = ()
-    """An earlier check: an instance that restarted since then is not healthy."""
+
+    def __init__(
+        self,
+        client: nomad.Nomad,
+        plan: model.StoragePlan,
+        external_ids: Mapping[str, str],
+        *,
+        aws: regions.Choice | None,
+        observer: observation.Observer,
+        before: tuple[observation.Observation, ...],
+    ) -> None:
+        super().__init__(client, plan, external_ids, aws=aws)
+        self._observer = observer
+        self._before = before
 
     @facts.part
     def servers(self) -> tuple[nodes.Server, ...]:
@@ -82,7 +104,7 @@ class PlanFacts(facts.Facts):
             registered=tuple(item for item in facts.value(self.registered).values() if item is not None),
             with_secrets=frozenset((item.namespace, item.volume_id) for item in wanted if item.secrets),
         )
-        return self.observer.observe(self.before, needs=needs)
+        return self._observer.observe(self._before, needs=needs)
 
     @facts.part
     def storage(self) -> facts.KnownStorage | None:
@@ -139,11 +161,13 @@ class Verifier:
             errors.NomadCsiError: the job on the clients could not be removed; with the command that does.
 
         """
-        found = PlanFacts(self._client, self._plan, self._external_ids, aws=self._aws)
-        found.observer, found.before = self._observer, self._before
+        before = self._before
         if watch_s:
-            found.before = self._observer.observe(is_first=True)
+            before = self._observer.observe(is_first=True)
             self.clock.sleep(watch_s)
+        found = PlanFacts(
+            self._client, self._plan, self._external_ids, aws=self._aws, observer=self._observer, before=before
+        )
         report = verification_report.of(found, judge.outcomes(found, "verify"))
         self._before = facts.value(found.observed)
         return report

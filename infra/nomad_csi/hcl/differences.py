@@ -87,7 +87,7 @@ def _pairs(
 
 
 def _named(blocks: list[values.Map]) -> dict[str, values.Map]:
-    """Return *blocks* by what tells them apart; a further one of the same name has `REPEATED` behind it."""
+    """Return *blocks* by what distinguishes them; a further one of the same name has `REPEATED` behind it."""
     found: dict[str, values.Map] = {}
     for block in blocks:
         name = _name(block)

@@ -82,7 +82,7 @@ def report(
 
 
 def _comparable(part: model.Part, driver: drivers.Driver | None) -> values.Map:
-    """Return the `form` of *part*, with arguments, constraints and tasks by what tells them apart."""
+    """Return the `form` of *part*, with arguments, constraints and tasks by what distinguishes them."""
     found = form.of(part)
     given = found["config"].pop("args", values.Items(part.task.config.at("args")))
     named = values.Map(given.line)

@@ -78,7 +78,7 @@ class Declared:
         """
         Add all of a spec *document*, append its problems to *found*, and return its plan; ``None`` with any problem.
 
-        Unless told to *keep* them, each volume is read, checked and planned before the next, so that only the plans
+        Unless *keep*, each volume is read, checked and planned before the next, so that only the plans
         stay in memory.
         """
         head = drafts.read(document)

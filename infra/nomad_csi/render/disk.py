@@ -112,30 +112,33 @@ def write_all(
     `errors.NomadCsiError` if the disk refuses.
     """
     try:
-        refuse_other(folder, files, overwrite=overwrite, advice=advice)
+        changed = refuse_other(folder, files, overwrite=overwrite, advice=advice)
         for parent in {folder, *((folder / path).parent for path in files)}:
             sweep(parent)
         with Staging(folder) as staged:
-            for path, text in files.items():
-                if read(folder / path) != text:
-                    staged.add(path, text)
+            for path in changed:
+                staged.add(path, files[path])
             return frozenset(staged.put())
     except OSError as error:
         reason = f"{error.filename or folder}: {error.strerror}"
         raise errors.NomadCsiError(f"{folder}: the files cannot be written: {reason}") from error
 
 
-def refuse_other(folder: Path, files: Mapping[str, str], *, overwrite: bool = False, advice: str = EDITS) -> None:
+def refuse_other(
+    folder: Path, files: Mapping[str, str], *, overwrite: bool = False, advice: str = EDITS
+) -> tuple[str, ...]:
     """
-    Raise `errors.RefusedError` if one of *files* would replace another one below *folder*.
+    Return the paths of those of *files* that are absent below *folder*, or have another text there.
 
-    It is not ours, or was edited since we wrote it (unless *overwrite*; *advice* says what to do), or its path leads
-    out of *folder* by a symbolic link.
+    Raises `errors.RefusedError` if one would replace a file that is not ours, or was edited since we wrote it (unless
+    *overwrite*; *advice* says what to do), or if its path leads out of *folder* by a symbolic link.
     """
+    changed: list[str] = []
     refused: dict[Standing, list[str]] = {"foreign": [], "edited": []}
     for path, text in files.items():
         found = read(location(folder, path))
         if found != text:
+            changed.append(path)
             refused.setdefault(file_origin(found), []).append(path)
     refusals = []
     if refused["foreign"]:
@@ -146,6 +149,7 @@ def refuse_other(folder: Path, files: Mapping[str, str], *, overwrite: bool = Fa
         refusals.append(f"not overwritten, because they were edited since nomad-csi wrote them: {paths}; {advice}")
     if refusals:
         raise errors.RefusedError("; ".join(refusals))
+    return tuple(changed)
 
 
 def sweep(folder: Path) -> None:

@@ -86,10 +86,10 @@ def _without_plugin(found: facts.Facts) -> Iterator[Finding]:
 
 def _too_many(found: facts.Facts) -> Iterator[Finding]:
     """Yield plugins that may run on more clients than their drivers allow."""
-    by_provider = {driver.provider: driver for driver in catalogue.DRIVERS.values()}
+    by_provider, known = {driver.provider: driver for driver in catalogue.DRIVERS.values()}, providers(found)
     for task in found.known_tasks:
         if task.role == "monolith":
-            driver = by_provider.get(providers(found).get(task.plugin_id, ""))
+            driver = by_provider.get(known.get(task.plugin_id, ""))
             yield from eligibility.check_driver_limit(driver, task.plugin_id, len(may_run(task, found.known_clients)))
 
 
