@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+import yaml
 
 from nomad_csi.cli.common import inputs
 from nomad_csi_sandbox.csi_plugin import arguments, server
@@ -15,11 +16,31 @@ from nomad_csi_sandbox.nomad.clients import nodes
 from tests import clocks
 from tests.scripted import scripted  # noqa: F401
 
+SPEC = {
+    "plugins": [{"id": "aws-efs0", "driver": "aws-efs", "aws_region": "us-east-1"}],
+    "volumes": [{"id": "shared", "plugin_id": "aws-efs0", "existing": {"external_id": "fs-0123456789abcdef0"}}],
+}
+
 
 @pytest.fixture(autouse=True)
 def _brisk(monkeypatch):
     """Commands in this process wait shortly."""
     monkeypatch.setattr(inputs, "CLOCK", clocks.Brisk())
+
+
+@pytest.fixture(autouse=True)
+def _no_nomad(monkeypatch):
+    """No command of this process is led to the Nomad of whoever runs the tests."""
+    for name in ("NOMAD_ADDR", "NOMAD_TOKEN", "NOMAD_NAMESPACE", "NOMAD_REGION", "NOMAD_CSI_SECRETS"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def spec(tmp_path):
+    """A spec with a plugin of EFS and one volume; its path."""
+    path = tmp_path / "storage.yaml"
+    path.write_text(yaml.safe_dump(SPEC))
+    return str(path)
 
 
 @pytest.fixture

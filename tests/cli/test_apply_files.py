@@ -46,10 +46,8 @@ def files(tmp_path, capsys):
 
 
 @pytest.fixture
-def address(empty_agent, monkeypatch):
+def address(empty_agent):
     """An emulator agent with a plugin that takes any volume, because it never was healthy."""
-    for name in ("NOMAD_ADDR", "NOMAD_TOKEN", "NOMAD_NAMESPACE", "NOMAD_REGION", "NOMAD_CSI_SECRETS"):
-        monkeypatch.delenv(name, raising=False)
     return empty_agent(plugin_id="aws-efs0")
 
 

@@ -33,10 +33,8 @@ def project(tmp_path):
 
 
 @pytest.fixture
-def address(empty_agent, monkeypatch):
+def address(empty_agent):
     """An emulator agent without jobs."""
-    for name in ("NOMAD_ADDR", "NOMAD_TOKEN", "NOMAD_NAMESPACE", "NOMAD_REGION", "NOMAD_CSI_SECRETS"):
-        monkeypatch.delenv(name, raising=False)
     return empty_agent(environment={"PATH": "/usr/bin:/bin"})
 
 

@@ -9,19 +9,10 @@ import yaml
 
 from nomad_csi import cli
 from nomad_csi.cli.common import command, inputs
+from tests.cli import conftest
 
 NOBODY = "http://127.0.0.1:9"
-STORAGE = {
-    "plugins": [{"id": "aws-efs0", "driver": "aws-efs", "aws_region": "us-east-1"}],
-    "volumes": [{"id": "shared", "plugin_id": "aws-efs0", "existing": {"external_id": "fs-0123456789abcdef0"}}],
-}
 COMMANDS = [["verify"], ["plan"], ["apply", "--owner", "shop/prod"], ["doctor", "--no-aws"], ["verify"]]
-
-
-@pytest.fixture(autouse=True)
-def _no_nomad(monkeypatch):
-    for name in ("NOMAD_ADDR", "NOMAD_TOKEN", "NOMAD_NAMESPACE", "NOMAD_REGION", "NOMAD_CSI_SECRETS"):
-        monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture
@@ -31,7 +22,7 @@ def stack(tmp_path):
     def write(name="prod", **settings):
         path = tmp_path / f"Pulumi.{name}.yaml"
         config = {f"nomad-csi:{key}": value for key, value in settings.items()}
-        path.write_text(yaml.safe_dump({"config": {**config, "nomad-csi:storage": STORAGE}}))
+        path.write_text(yaml.safe_dump({"config": {**config, "nomad-csi:storage": conftest.SPEC}}))
         return str(path)
 
     return write
@@ -68,7 +59,7 @@ def test_spec_and_settings_of_the_project_go_before_ours(tmp_path, monkeypatch, 
     path = tmp_path / "stacks" / "Pulumi.prod.yaml"
     path.parent.mkdir()
     other = {"nomad-csi:address": "http://127.0.0.1:2", "other:storage": {"plugins": 1}}
-    config = other | {f"{prefix}storage": STORAGE, f"{prefix}address": "http://127.0.0.1:1"}
+    config = other | {f"{prefix}storage": conftest.SPEC, f"{prefix}address": "http://127.0.0.1:1"}
     path.write_text(yaml.safe_dump({"config": config}))
 
     assert cli.main(["check", str(path)]) == 0

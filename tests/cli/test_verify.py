@@ -11,23 +11,6 @@ import yaml
 from nomad_csi import cli
 
 CANARY = "canary-7c1f"
-SPEC = {
-    "plugins": [{"id": "aws-efs0", "driver": "aws-efs", "aws_region": "us-east-1"}],
-    "volumes": [{"id": "shared", "plugin_id": "aws-efs0", "existing": {"external_id": "fs-0123456789abcdef0"}}],
-}
-
-
-@pytest.fixture
-def spec(tmp_path):
-    path = tmp_path / "storage.yaml"
-    path.write_text(yaml.safe_dump(SPEC))
-    return str(path)
-
-
-@pytest.fixture(autouse=True)
-def _no_nomad(monkeypatch):
-    for name in ("NOMAD_ADDR", "NOMAD_TOKEN", "NOMAD_NAMESPACE", "NOMAD_REGION"):
-        monkeypatch.delenv(name, raising=False)
 
 
 def test_verify_of_an_empty_cluster_exits_1_with_findings(spec, empty_agent, capsys):

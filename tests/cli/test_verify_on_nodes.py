@@ -3,7 +3,6 @@
 import json
 
 import pytest
-import yaml
 
 from nomad_csi import cli
 from nomad_csi.cli.common import inputs
@@ -12,20 +11,6 @@ from nomad_csi.health import probe_run
 from tests import clocks
 
 NOBODY = "http://127.0.0.1:9"
-SPEC = {"plugins": [{"id": "aws-efs0", "driver": "aws-efs", "aws_region": "us-east-1"}]}
-
-
-@pytest.fixture
-def spec(tmp_path):
-    path = tmp_path / "storage.yaml"
-    path.write_text(yaml.safe_dump(SPEC))
-    return str(path)
-
-
-@pytest.fixture(autouse=True)
-def _no_nomad(monkeypatch):
-    for name in ("NOMAD_ADDR", "NOMAD_TOKEN", "NOMAD_NAMESPACE", "NOMAD_REGION"):
-        monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture

@@ -17,7 +17,6 @@ import termios
 from pathlib import Path
 
 import pytest
-import yaml
 
 from nomad_csi import cli, findings
 from nomad_csi.cli import verify
@@ -29,26 +28,9 @@ from tests import hostile_peer
 from tests.faults import conftest
 
 PROGRAM = [sys.executable, "-m", "nomad_csi", "verify"]
-SPEC = {
-    "plugins": [{"id": "aws-efs0", "driver": "aws-efs", "aws_region": "us-east-1"}],
-    "volumes": [{"id": "shared", "plugin_id": "aws-efs0", "existing": {"external_id": "fs-0123456789abcdef0"}}],
-}
 TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
 NOBODY = "http://127.0.0.1:9"
 WAIT_S = 120.0
-
-
-@pytest.fixture
-def spec(tmp_path):
-    path = tmp_path / "storage.yaml"
-    path.write_text(yaml.safe_dump(SPEC))
-    return str(path)
-
-
-@pytest.fixture(autouse=True)
-def _no_nomad(monkeypatch):
-    for name in ("NOMAD_ADDR", "NOMAD_TOKEN", "NOMAD_NAMESPACE", "NOMAD_REGION"):
-        monkeypatch.delenv(name, raising=False)
 
 
 @pytest.fixture
