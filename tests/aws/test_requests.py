@@ -252,6 +252,14 @@ def test_storage_of_a_volume_is_found_on_every_page_unless_it_is_going(account):
     assert [each.external_id for each in aws_deletion.find("default/orders", REGION)] == ["fs-bbbbbbbb::fsap-2"]
 
 
+def test_access_point_of_another_file_system_is_not_deleted(account):
+    """The external id names a file system, and EFS names another one for its access point."""
+    account.replies["DescribeAccessPoints"] = lambda _: {"AccessPoints": [POINT]}
+
+    with pytest.raises(errors.AwsError, match=r"the access point is one of fs-bbbbbbbb$"):
+        aws_deletion.read_storage(f"fs-aaaaaaaa::{POINT['AccessPointId']}", REGION)
+
+
 @pytest.mark.parametrize("code", ["InvalidVolume.NotFound", "VolumeInUse"])
 def test_deletion_that_ec2_refuses_is_not_done(account, code):
     """Only what is not there needs no deletion."""
