@@ -285,11 +285,6 @@ def another_driver_answers_on_a_client(world):
 
 
 @state
-def instance_reports_the_zone_of_another_client(world):
-    world.info(EBS, 4)["NodeInfo"]["AccessibleTopology"]["Segments"] = {ZONE: "us-east-1c"}
-
-
-@state
 def controllers_cannot_attach(world):
     for info in world.known.plugins[EBS].controllers.values():
         info["ControllerInfo"]["SupportsAttachDetach"] = False
@@ -562,17 +557,6 @@ def servers_are_older_than_the_driver_needs(world):
     world.denied["/v1/agent/members"] = {
         "ServerRegion": "global",
         "Members": [{"Name": "s1.global", "Status": "alive", "Tags": {"build": "1.9.3", "region": "global"}}],
-    }
-
-
-@state
-def a_server_failed(world):
-    world.denied["/v1/agent/members"] = {
-        "ServerRegion": "global",
-        "Members": [
-            {"Name": f"s{number}.global", "Status": status, "Tags": {"build": "2.0.5", "region": "global"}}
-            for number, status in enumerate(["alive", "alive", "failed"])
-        ],
     }
 
 

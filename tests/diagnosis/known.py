@@ -27,7 +27,6 @@ EMPTY = {
     "account": None,
     "storage": None,
     "instance_ids": {},
-    "mounts": {},
     "external_ids": {},
 }
 

@@ -6,7 +6,6 @@ from nomad_csi.aws import file_systems
 from nomad_csi.diagnosis import doctor, facts
 from nomad_csi.diagnosis.rules import versions
 from nomad_csi.nomad import jobs, nodes, tokens
-from nomad_csi.plan import model as plans
 from nomad_csi.plan import storage
 
 EFS = "fs-0123456789abcdef0"
@@ -197,38 +196,6 @@ def test_clients_that_are_not_to_run_the_plugin_do_not_matter(make):
     assert codes_of(make.found(clients=(make.node(), *others))) == set()
 
 
-def test_constraint_that_only_nomad_can_judge_is_said(make):
-    """Such a client is neither held against the plugin nor passed over; what Go's expressions say is judged."""
-    odd, plain = (
-        make.task(constraints=(plans.Constraint(attribute="${node.datacenter}", operator="regexp", value=value),))
-        for value in (r"\p{Site}", r"^dc\d\z")
-    )
-    matches = {("${node.datacenter}", r"^dc\d\z"): True}
-    clients = tuple(
-        make.node(node_id=node_id, name=name, drivers={}, matches=matches)
-        for node_id, name in (("n1", "client-1"), ("n2", "client-2"))
-    )
-
-    unchecked = unchecked_of(make.found(tasks=(odd,), clients=clients))
-
-    assert unchecked["clients of plugin ebs (node)"] == (
-        r"Nomad refuses ${node.datacenter} regexp \p{Site}: client-1, client-2"
-    )
-    assert not {"driver-nowhere", "driver-missing"} & codes_of(make.found(tasks=(odd,), clients=clients))
-    assert "driver-nowhere" in codes_of(make.found(tasks=(plain,), clients=clients))
-
-
-def test_mounts_that_could_not_be_looked_at_are_said(make):
-    """With the reason, besides that they are seen nowhere."""
-    found = make.found(mounts=facts.Unknown(reason="GET /v1/agent/self: status 500: No cluster leader"))
-
-    told = {item.check: item.reason for item in doctor.examined(found).unchecked if not item.is_expected}
-
-    assert told == {
-        "mount propagation, by the agent on this machine": "GET /v1/agent/self: status 500: No cluster leader"
-    }
-
-
 def test_file_systems_that_nobody_uses_need_not_be_seen(make):
     """Where nothing is of EFS, a role without its rights is no failure."""
     hidden = facts.Unknown(reason="AccessDenied", is_expected=True)
@@ -250,17 +217,6 @@ def test_job_that_the_token_may_not_read_is_said(make):
         )
         in doctor.examined(found).unchecked
     )
-
-
-def test_mounts_that_are_nowhere_seen_are_said(make):
-    """Where the plugin is healthy in a container, Docker has found the mount shared."""
-    found = make.found(plugins={"ebs": make.plugin(nodes=())})
-
-    [(check, reason)] = [item for item in unchecked_of(found).items() if "propagation" in item[0]]
-
-    assert check == "mount propagation for plugin ebs (node)"
-    assert "client-1" in reason
-    assert not [check for check in unchecked_of(make.found()) if "propagation" in check]
 
 
 def test_many_names_are_a_number(make):
@@ -321,18 +277,6 @@ def test_zone_of_storage_to_be_made_needs_a_client(make):
     assert (told.subject, told.found) == ("volume default/mysql", "/v1/node: clients in us-east-1a")
     assert "whether a client of plugin ebs is in us-east-1c" in unchecked_of(silent)
     assert "volume-out-of-reach" not in codes_of(silent)
-
-
-def test_zone_is_not_called_empty_where_only_nomad_can_judge(make):
-    """The clients that may be there are told of instead."""
-    volume = make.volume(external_id="", is_registered=False, planned_zone="us-east-1a", segments=(), claims=0)
-    odd = plans.Constraint(attribute="${node.datacenter}", operator="regexp", value=r"\p{Site}")
-    plan = plan_of(make, ebs={"availability_zone": "us-east-1a", "size_gib": 1})
-
-    found = make.found(volumes=(volume,), plugins={}, plan=plan, tasks=(make.task(constraints=(odd,)),))
-
-    assert "volume-out-of-reach" not in codes_of(found)
-    assert "clients of plugin ebs (node)" in unchecked_of(found)
 
 
 def test_tag_that_no_role_asks_for_is_not_missed(make):

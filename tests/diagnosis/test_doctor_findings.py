@@ -35,14 +35,6 @@ SITUATIONS = {
         lambda make: make.found(clients=(make.node(version="1.9.3"),)),
         "AWS EBS needs Nomad 1.9.4; /v1/agent/members and /v1/nodes: clients client-1 with 1.9.3",
     ),
-    "nomad-client-newer": (
-        lambda make: make.found(clients=(make.node(version="2.0.6"),)),
-        "/v1/agent/members: servers with 2.0.5; /v1/nodes: client-1 with 2.0.6",
-    ),
-    "server-failed": (
-        lambda make: make.found(servers=(_server(status="failed"), _server())),
-        "/v1/agent/members: failed: s2.global",
-    ),
     "driver-nowhere": (
         lambda make: make.found(
             clients=(make.node(drivers={"docker": False}, driver_health={"docker": "Failed to connect"}),),
@@ -70,34 +62,13 @@ SITUATIONS = {
         "job default/plugin-ebs-node mounts /run/udev:/run/udev; /v1/nodes: driver.docker.volumes.enabled is not set on "
         "client-1",
     ),
-    "mount-not-shared": (
-        lambda make: make.found(mounts={"n1": "private"}),
-        "/proc/self/mountinfo: the mount of data_dir is not shared on client-1",
-    ),
     "token-cannot": (
         lambda make: make.found(token=_limited()),
         "/v1/acl/policy (ro): not allowed: csi-write-volume in namespace default",
     ),
-    "plugin-write-grants-nothing": (
-        lambda make: make.found(token=_limited(plugin="write")),
-        '/v1/acl/policy: plugin { policy = "write" } in ro',
-    ),
-    "token-policy-missing": (
-        lambda make: make.found(token=make.replace(_limited(), missing=("gone",))),
-        "/v1/acl/token/self names policy gone; /v1/acl/policy: 404",
-    ),
     "plugin-missing": (
         lambda make: make.found(plugins={}, tasks=(), account=None),
         "/v1/volumes: 1 with plugin ebs (default/mysql); /v1/plugins: no such plugin",
-    ),
-    "clients-exceed-driver": (
-        lambda make: make.found(
-            tasks=(make.task(role="monolith"),),
-            plugins={"ebs": make.replace(make.plugin(), provider="hostpath.csi.k8s.io")},
-            clients=(make.node(), make.node(node_id="n2", name="client-2")),
-            account=None,
-        ),
-        "2",
     ),
     "volume-unschedulable": (
         lambda make: make.found(volumes=(make.volume(schedulable=False),)),
@@ -138,19 +109,6 @@ SITUATIONS = {
         ),
         "none; the client is not eligible for scheduling, and default/mysql claimed there",
     ),
-    "controller-draining": (
-        lambda make: make.found(
-            clients=(make.node(), make.node(node_id="n2", name="client-2", draining=True, eligible=False)),
-            plugins={"ebs": make.plugin(controllers=(make.instance("controller", node_id="n2"),))},
-            claimed=(make.claimed(),),
-        ),
-        "all on draining clients (client-2); default/mysql claimed",
-    ),
-    "plugin-unused": (
-        lambda make: make.found(volumes=()),
-        "/v1/job: default/plugin-ebs-controller of shop/prod, default/plugin-ebs-node of shop/prod; /v1/volumes: none "
-        "with plugin ebs",
-    ),
     "owner-record-without-volume": (
         lambda make: make.found(owner_records={"default/mysql": OWNED, "default/gone": OWNED}),
         "/v1/var/nomad-csi/volumes: shop/prod has default/gone; /v1/volumes: not registered",
@@ -165,10 +123,6 @@ SITUATIONS = {
             account=make.account(instances={make.INSTANCE_ID: make.machine(metadata_enabled=False)})
         ),
         "EC2 DescribeInstances: MetadataOptions.HttpEndpoint is disabled on client-1 (i-0123456789abcdef0)",
-    ),
-    "ec2-instance-missing": (
-        lambda make: make.found(account=make.account(instances={make.INSTANCE_ID: make.machine(state="stopped")})),
-        "/v1/nodes: ready; EC2 DescribeInstances: client-1 (i-0123456789abcdef0 is stopped)",
     ),
     "instance-without-role": (
         lambda make: make.found(account=make.account(instances={make.INSTANCE_ID: make.machine(profile_arn="")})),

@@ -4,9 +4,9 @@ import pytest
 
 from nomad_csi.diagnosis import doctor
 from nomad_csi.diagnosis.facts import Unchecked
-from nomad_csi.findings import finding
+from nomad_csi.findings import finding, registry
 
-WARNING = finding("server-failed", "servers", found="failed: a")
+WARNING = finding("client-not-counted", "servers", found="failed: a")
 ERROR = finding("driver-nowhere", "plugin ebs (node)", found="docker is not healthy on a")
 FAILED = Unchecked(check="what the token may do", reason="403")
 EXPECTED = Unchecked(check="mount propagation", reason="seen only there", is_expected=True)
@@ -49,11 +49,11 @@ def test_report_as_data():
         "ok": True,
         "findings": [
             {
-                "code": "server-failed",
+                "code": "client-not-counted",
                 "severity": "warning",
                 "subject": "servers",
                 "evidence": "failed: a",
-                "fix": "start the server again, or remove it with `nomad server force-leave`",
+                "fix": registry.codes()["client-not-counted"].fix,
                 "external_ids": [],
                 "cause": "",
             }

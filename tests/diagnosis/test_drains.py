@@ -108,22 +108,3 @@ def test_plugin_that_nomad_does_not_know_any_more_has_left(found):
     codes = [item.code for item in found([volume("data", "a", status="complete")], is_known=False, draining=True)]
 
     assert codes == ["claim-without-node-plugin"]
-
-
-@pytest.mark.parametrize(
-    ("controllers", "state", "codes"),
-    [
-        ([("controller", "a")], LEAVES, ["controller-draining"]),
-        ([("controller", "a"), ("controller", "b", "unhealthy")], LEAVES, ["controller-draining"]),
-        ([("controller", "a"), ("controller", "b")], LEAVES, []),
-        ([("controller", "a", "unhealthy")], LEAVES, []),
-        ([("controller", "a")], {"eligible": False}, []),
-    ],
-    ids=["alone", "other not healthy", "other healthy", "none healthy, another finding", "takes nothing new, so stays"],
-)
-def test_only_controller_on_a_draining_client_is_told(found, controllers, state, codes):
-    """Also where the volumes are claimed on other clients: they could not be detached there."""
-    told = found([volume("data", "b")], *controllers, ("node", "b"), **state)
-
-    assert [item.code for item in told] == codes
-    assert all(item.found == "all on draining clients (a); default/data claimed" for item in told)

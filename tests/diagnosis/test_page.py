@@ -356,7 +356,7 @@ def test_claim_without_its_node_plugin_is_not_green(hurt_report):
 
 def test_a_single_warning_is_not_folded(hurt_report, rendered):
     """Several are: they are not urgent."""
-    lone = findings.finding("plugin-unused", "plugin a", found="none")
+    lone = findings.finding("client-not-counted", "plugin a", found="none")
 
     text = rendered(dataclasses.replace(hurt_report, findings=(lone,)))
 

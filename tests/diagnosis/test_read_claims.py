@@ -209,10 +209,7 @@ def test_client_that_is_drained_and_an_old_claim_are_seen(cluster, report, monke
     found = report(aws=regions.Choice(named="us-east-1"))
 
     assert asked_of == [{"i-1"}]
-    assert [(item.code, item.severity) for item in found.findings] == [
-        ("claim-ended", "error"),
-        ("controller-draining", "warning"),
-    ]
+    assert [(item.code, item.severity) for item in found.findings] == [("claim-ended", "error")]
 
 
 def test_live_claim_whose_node_plugin_was_stopped_is_an_error(cluster, report):

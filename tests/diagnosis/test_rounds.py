@@ -49,7 +49,7 @@ def test_outage_is_told_and_ends(going, scripted, plugin_cluster):
         f"not known, Nomad gave no answer (its last answer came {rounds.when(first.at_s)})"
     )
     assert second.last_answer_s == first.at_s
-    assert (third.exit_code, third.summary) == (1, "not as specified: 1 error, 1 warning")
+    assert (third.exit_code, third.summary) == (1, "not as specified: 1 error, 0 warnings")
     assert str(third.changed[0]) == "plugin aws-ebs0: healthy -> starting (0/1 nodes)"
 
 

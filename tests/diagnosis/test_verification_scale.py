@@ -115,7 +115,5 @@ def test_of_many_clients_the_hung_and_the_silent_ones_are_named(crowded, monkeyp
         (names[0], "healthy", "silent"),
         (names[1], "healthy", "no-answer"),
     ]
-    assert [item.code for item in status.findings] == [
-        *("too-few-healthy", "instance-hung", "nomad-disagrees", "socket-not-asked")
-    ]
-    assert f"on {names[1]}: the probe had not ended there in time: it is pending" in status.findings[3].found
+    assert [item.code for item in status.findings] == ["too-few-healthy", "instance-hung", "socket-not-asked"]
+    assert f"on {names[1]}: the probe had not ended there in time: it is pending" in status.findings[2].found

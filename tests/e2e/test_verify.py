@@ -137,8 +137,7 @@ def test_verify_exits_1_for_a_dead_plugin_and_2_without_nomad(efs_only, kept_dea
     assert statuses[second.alloc_id] == "healthy"
     assert statuses.get(first.alloc_id) != "healthy"
     assert report["plugins"][0]["nodes"] == {"healthy": 1, "expected": 2}
-    # Until Nomad's next check there is a warning, too, that the two disagree.
-    found = [finding["severity"] for finding in report["findings"] if finding["code"] != "nomad-disagrees"]
+    found = [finding["severity"] for finding in report["findings"]]
     assert found == ["error"], report["findings"]
     assert "1/2" in verify(efs_only).stdout
 

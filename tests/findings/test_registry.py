@@ -169,32 +169,6 @@ def test_no_two_codes_mean_the_same():
     assert [codes for codes in words.values() if len(codes) > 1] == []
 
 
-RENAMED = [
-    ("check", "capability-missing", "capability-block-missing", {"check"}),
-    ("verify", "capability-missing", "instance-capability-missing", {"verify"}),
-    ("verify", "zone-differs", "instance-zone-differs", {"verify"}),
-    ("doctor", "zone-differs", "storage-zone-differs", {"doctor"}),
-    ("verify", "nomad-too-old", "nomad-too-old-for-driver", {"apply", "doctor", "verify"}),
-    ("doctor", "privilege-missing", "privilege-missing", {"check", "doctor"}),
-    ("doctor", "topology-key-unknown", "topology-key-unknown", {"check", "doctor", "verify"}),
-    ("doctor", "claimed-without-controller", "claim-without-controller", {"claims", "doctor", "verify"}),
-    ("doctor", "storage-absent", "storage-missing", {"claims", "doctor", "verify"}),
-    ("doctor", "plugin-absent", "plugin-missing", {"doctor", "verify"}),
-    ("doctor", "zone-without-client", "volume-out-of-reach", {"csi probe", "doctor", "verify"}),
-    ("doctor", "instance-absent", "ec2-instance-missing", {"doctor"}),
-    ("csi probe", "wrong-name", "provider-differs", {"csi probe", "verify"}),
-]
-"""Command, its code before 0.1, the code of the condition now, and all commands that report the condition."""
-
-
-@pytest.mark.parametrize(("command", "before", "code", "commands"), RENAMED)
-def test_a_condition_has_one_code_in_all_commands(command, before, code, commands):
-    """What had a code of its own in one command has that of the others; what only shared a word has its own."""
-    assert set(CODES[code].commands) == commands
-    assert command in commands
-    assert before == code or before not in CODES
-
-
 def test_known_issues_of_drivers_name_codes_of_lint():
     """A renamed code takes them along."""
     named = [known.rule for driver in catalogue.DRIVERS.values() for known in driver.known_issues if known.rule]

@@ -65,26 +65,6 @@ def test_monolith_during_a_drain_has_no_controller_too_many(expected, node, inst
     assert [item.code for item in status.findings] == ["client-not-counted"]
 
 
-@pytest.mark.parametrize(
-    ("driver", "clients", "codes"),
-    [
-        ("csi-hostpath", "ab", ["clients-exceed-driver"]),
-        ("csi-hostpath", "a", []),
-        ("aws-ebs", "ab", []),
-        ("own", "ab", []),
-    ],
-)
-def test_driver_whose_volumes_are_on_one_client(expected, node, instance, seen, driver, clients, codes):
-    """With two clients, half of all placements would fail; that both are healthy does not help."""
-    wanted = expected(controllers=0, driver=driver)
-    there = seen(*(instance("node", name) for name in clients))
-
-    status = plugins.compare_plugin(wanted, there, tuple(node(name) for name in clients))
-
-    assert [item.code for item in status.findings] == codes
-    assert status.ok
-
-
 def test_capacity_of_none_says_which_filter_removed_which_client(expected, node):
     """Zero eligible clients is no health but a finding, with every reason."""
     clients = (node("b", status="down"), node("a", status="down"), node("c", drivers={}))

@@ -104,19 +104,6 @@ def test_task_that_is_to_stop_will_be_no_instance(expected, node, seen, ran, wan
     assert codes(status) == [("error", code)]
 
 
-def test_instance_in_another_zone_than_its_client_is_not_healthy(expected, node, instance, seen):
-    """Zones of one region differ by a letter."""
-    client = node("a", attributes={"platform.aws.placement.availability-zone": "us-east-1b"})
-
-    status = statuses.compare_plugin(expected(controllers=0), seen(instance("node", "a")), (client,))
-
-    assert codes(status) == [("error", "instance-zone-differs")]
-    assert (status.status, status.instances[0].detail) == (
-        "wrong-zone",
-        "it reports zone us-east-1a, its client is in us-east-1b",
-    )
-
-
 @pytest.mark.parametrize(
     ("role", "wanted", "has", "is_lacking"),
     [

@@ -57,8 +57,8 @@ def told(status):
 @pytest.mark.parametrize(
     ("changes", "status", "socket", "codes"),
     [
-        ({"status": "silent", "detail": "late"}, "hung", "silent", ["instance-hung", "nomad-disagrees"]),
-        ({"status": "not-ready", "detail": "soon"}, "unhealthy", "not-ready", ["csi-failed", "nomad-disagrees"]),
+        ({"status": "silent", "detail": "late"}, "hung", "silent", ["instance-hung"]),
+        ({"status": "not-ready", "detail": "soon"}, "unhealthy", "not-ready", ["csi-failed"]),
         ({"name": "efs.csi.aws.com"}, "wrong-identity", "wrong-name", ["provider-differs"]),
         ({"node_capabilities": None}, "wrong-capability", "wrong-role", ["instance-capability-missing"]),
         ({"vendor_version": "v1.1.1"}, "wrong-identity", "ready", ["version-differs"]),
@@ -113,4 +113,3 @@ def test_a_task_that_nomad_does_not_count_is_asked(cluster, plugin_cluster, look
     status = look()
 
     assert [(row.status, row.nomad, row.socket) for row in status.instances] == [("starting", "none", "ready")]
-    assert ("warning", "nomad-disagrees", "Nomad: no instance; its socket: ready") in told(status)

@@ -62,7 +62,9 @@ class ReportOptions:
 class ReportFacts(read_account.AccountFacts):
     """The facts of a cluster, with the health of its plugins, and its claims."""
 
-    claimed_max = CLAIMED_MAX
+    def __init__(self, client: nomad.Nomad, options: ReportOptions) -> None:
+        super().__init__(client, options.plan, options.external_ids, aws=options.aws)
+        self._claimed_max = options.claimed_max
 
     @facts.part
     def identity(self) -> str:
@@ -73,12 +75,14 @@ class ReportFacts(read_account.AccountFacts):
     def observed(self) -> tuple[observation.Observation, ...]:
         """The plugins of the plan, and those that run beside it, which are compared with their own jobs."""
         planned = {item.plugin_id for item in self.planned_plugins}
-        others = [self._watched(item) for key, item in sorted(self.known_plugins.items()) if key not in planned]
+        others = [
+            self._watched(item) for key, item in sorted(facts.known_or(self.plugins, {}).items()) if key not in planned
+        ]
         wanted = [*verification.watched(self.plan), *others]
         return observation.Observer(self.client, wanted, client_cache=self.cache).observe()
 
     def _watched(self, plugin: plugin_records.Plugin) -> observation.WatchedPlugin:
-        tasks = [task for task in self.known_tasks if task.plugin_id == plugin.plugin_id]
+        tasks = [task for task in facts.known_or(self.tasks, ()) if task.plugin_id == plugin.plugin_id]
         expectation = expectation_of(plugin, tasks)
         is_one_namespace = {namespace for namespace, _ in plugin.jobs} == {expectation.namespace}
         own = sorted(job_id for _, job_id in plugin.jobs) if is_one_namespace else ()  # else any job's instances count
@@ -87,12 +91,12 @@ class ReportFacts(read_account.AccountFacts):
     @property
     def claimed_keys(self) -> list[tuple[str, str]]:
         """Namespace and id of the claimed volumes."""
-        return [facts.split_key(item.key) for item in self.known_volumes if item.claims]
+        return [facts.split_key(item.key) for item in facts.known_or(self.volumes, ()) if item.claims]
 
     @facts.part
     def claims_read(self) -> nomad_volumes.Read:
         """The claimed volumes with their claims, up to the limit."""
-        return nomad_volumes.read_each(self.client, self.claimed_keys[: self.claimed_max])
+        return nomad_volumes.read_each(self.client, self.claimed_keys[: self._claimed_max])
 
     @facts.part
     def attachments(self) -> ebs_volumes.ObservedAttachments | None:
@@ -146,9 +150,8 @@ def build_report(client: nomad.Nomad, question: ReportOptions) -> page_data.Clus
 
     Raises `errors.NomadApiError` if Nomad does not answer at all.
     """
-    found = ReportFacts(client, question.plan, question.external_ids, aws=question.aws)
-    found.claimed_max = question.claimed_max
-    facts.refuse_silence(found)
+    found = ReportFacts(client, question)
+    facts.read_lists(found)
     outcomes = judge.outcomes(found, *_COMMANDS)
     planned = {f"volume {item.key}" for item in found.planned_volumes} if found.plan else None
     named = (_named(item, planned) for item in outcomes if isinstance(item, Finding))
@@ -156,7 +159,7 @@ def build_report(client: nomad.Nomad, question: ReportOptions) -> page_data.Clus
     unchecked = [item for item in outcomes if isinstance(item, facts.Unchecked)]
     if isinstance(found.identity, facts.Unknown):
         unchecked.append(facts.Unchecked(check="the cluster's identity", reason=found.identity.reason))
-    claims = () if isinstance(found.claims, facts.Unknown) else found.claims
+    claims = facts.known_or(found.claims, ())
     of_plugins = tuple(_plugins(found))
     clients = tuple(_clients(found, of_plugins))
     volumes = tuple(_volumes(found, seen, {item.key: item for item in claims}, question.smoke))
@@ -207,13 +210,13 @@ def _smoke_findings(smoke: Iterable[page_data.SmokeResult]) -> Iterator[Finding]
 
 
 def _cluster(found: ReportFacts, sandbox: str) -> page_data.Cluster:
-    servers = () if isinstance(found.servers, facts.Unknown) else found.servers
+    servers = facts.known_or(found.servers, ())
     of_servers = {server.name.rpartition(".")[2] for server in servers if "." in server.name}
     connection = found.client.connection
     return page_data.Cluster(
         address=connection.address,
         region=connection.region or (of_servers.pop() if len(of_servers) == 1 else ""),
-        identity="" if isinstance(found.identity, facts.Unknown) else found.identity,
+        identity=facts.known_or(found.identity, ""),
         servers=servers,
         asked_at=claims_report.time_text(found.now_ns),
         sandbox=sandbox,
@@ -225,10 +228,10 @@ def _cluster(found: ReportFacts, sandbox: str) -> page_data.Cluster:
 
 def _plugins(found: facts.Facts) -> Iterator[page_data.ReportedPlugin]:
     """Yield plugins of the spec, then others, each by id."""
-    statuses = () if isinstance(found.statuses, facts.Unknown) else found.statuses
+    statuses = facts.known_or(found.statuses, ())
     by_id = {item.plugin_id: item for item in statuses}
     planned = {item.plugin_id for item in found.planned_plugins}
-    for plugin_id in (*sorted(planned), *sorted(found.known_plugins.keys() - planned)):
+    for plugin_id in (*sorted(planned), *sorted(facts.known_or(found.plugins, {}).keys() - planned)):
         yield page_data.ReportedPlugin(
             plugin_id=plugin_id,
             status=by_id.get(plugin_id),
@@ -245,7 +248,7 @@ def _clients(found: facts.Facts, of_plugins: Iterable[page_data.ReportedPlugin])
             statuses.setdefault(row.node_id, {})[f"{row.plugin_id} {row.role}"] = row.status
             if row.zone:
                 reported.setdefault(row.node_id, row.zone)
-    for node in sorted(found.known_clients, key=lambda item: (item.name, item.node_id)):
+    for node in sorted(facts.known_or(found.clients, ()), key=lambda item: (item.name, item.node_id)):
         yield page_data.ReportedClient(
             node_id=node.node_id,
             name=node.name,
@@ -277,7 +280,7 @@ def _volumes(
     statuses = {item.key: item.status for item in compared}
     smoked = {item.key for item in smoke if item.status == "verified"}
     planned = {item.key for item in found.planned_volumes}
-    for item in sorted(found.known_volumes, key=lambda item: facts.split_key(item.key)):
+    for item in sorted(facts.known_or(found.volumes, ()), key=lambda item: facts.split_key(item.key)):
         namespace, volume_id = facts.split_key(item.key)
         by_list: page_data.VolumeStatus = "ok" if item.schedulable else "unschedulable"
         evidence: page_data.Evidence = "smoke" if item.key in smoked else "nomad"

@@ -98,7 +98,7 @@ def examine(
 
     """
     found = read_account.AccountFacts(client, plan, external_ids, aws=aws)
-    facts.refuse_silence(found)
+    facts.read_lists(found)
     return dataclasses.replace(examined(found), aws_region=found.region.name)
 
 

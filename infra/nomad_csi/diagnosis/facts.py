@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from nomad_csi import concurrency, errors, nomad
 from nomad_csi.aws import records as aws_records
 from nomad_csi.aws import regions
-from nomad_csi.diagnosis import claim_status, mounts
+from nomad_csi.diagnosis import claim_status
 from nomad_csi.findings import Finding
 from nomad_csi.health import clients as client_cache
 from nomad_csi.health import eligibility, explaining, gather, observation
@@ -76,6 +76,11 @@ def value(part: _Part | Unknown) -> _Part:
     if isinstance(part, Unknown):
         raise NotKnownError(part)
     return part
+
+
+def known_or(part: _Part | Unknown, default: _Part) -> _Part:
+    """Return *part*; *default* if it is unknown."""
+    return default if isinstance(part, Unknown) else part
 
 
 def known(part: _Part | Unknown, check: str) -> Generator[Unchecked, None, _Part | None]:
@@ -266,7 +271,7 @@ class Facts:
     def plugin_jobs(self) -> ObservedPluginJobs:
         """The jobs that run plugins, and those of the plan."""
         found = ObservedPluginJobs()
-        running = {key for plugin in self.known_plugins.values() for key in plugin.jobs}
+        running = {key for plugin in known_or(self.plugins, {}).values() for key in plugin.jobs}
         calls = (functools.partial(self._read_job, key, found) for key in sorted(running | set(self._planned_jobs)))
         gather.run_in_parallel(calls)
         return found
@@ -311,16 +316,16 @@ class Facts:
     @part
     def clients(self) -> tuple[nodes.Node, ...]:
         """The clients, with attributes, zones, and what the constraints of the plugins' jobs need."""
-        wanted = [eligibility.ignore_task_driver(task) for task in self.known_tasks]
+        wanted = [eligibility.ignore_task_driver(task) for task in known_or(self.tasks, ())]
         listed = value(self.listed_clients)
         return self.cache.add_attributes(listed, wanted, {node.node_id for node in listed})
 
     @part
     def owner_records(self) -> Mapping[str, OwnerRecord]:
         """The owner records by ``namespace/volume_id``, in the namespaces of volumes."""
-        namespaces = {self.namespace, *(item.namespace for item in self.known_listed)}
+        namespaces = {self.namespace, *(item.namespace for item in known_or(self.listed, ()))}
         records = ownership.OwnerRecords(self.client)
-        listed = permitted(lambda: [records.list_all(namespace) for namespace in sorted(namespaces)])
+        listed = permitted(lambda: [records.list_all(each) for each in sorted(namespaces)], is_optional=True)
         return {"/".join(key): record for found in listed for key, record in found.items()}
 
     # Volumes and claims.
@@ -359,7 +364,7 @@ class Facts:
     def claims_read(self) -> nomad_volumes.Read:
         """Claimed volumes with their claims, read only where a client or a plugin may be missing."""
         claimed = [item for item in value(self.volumes) if item.claims]
-        clients, running = self.known_clients, self.known_plugins
+        clients, running = known_or(self.clients, ()), known_or(self.plugins, {})
         is_leaving = any(node.draining or not node.eligible for node in clients)
         for plugin_id in {item.plugin_id for item in claimed}:
             nodes_of = running[plugin_id].nodes if plugin_id in running else ()
@@ -380,7 +385,7 @@ class Facts:
     @part
     def claims(self) -> tuple[claim_status.VolumeClaims, ...]:
         """The claims of each volume in `claimed`, and whether they are still valid."""
-        attachments = None if isinstance(self.attachments, Unknown) else self.attachments
+        attachments = known_or(self.attachments, None)
         return claim_status.judge(value(self.claimed), value(self.clients), attachments)
 
     @part
@@ -408,20 +413,20 @@ class Facts:
 
     def zones_of(self, plugin_id: str) -> frozenset[str]:
         """Return the zones of the plugin's placement, as far as its health was determined."""
-        observed = () if isinstance(self.observed, Unknown) else self.observed
+        observed = known_or(self.observed, ())
         return frozenset(zone for seen in observed if seen.status.plugin_id == plugin_id for zone in seen.status.zones)
 
     def nodes_of(self, plugin_id: str) -> tuple[NodeInstance, ...]:
         """Return the node instances of a plugin: as their health was determined, else as Nomad lists them."""
-        for seen in () if isinstance(self.observed, Unknown) else self.observed:
+        for seen in known_or(self.observed, ()):
             if seen.status.plugin_id == plugin_id:
                 rows = (row for row in seen.status.instances if row.role == "node")
                 return tuple(
                     NodeInstance(row.subject, row.zone or row.node_name, row.segments, row.status == health.HEALTHY)
                     for row in rows
                 )
-        plugin = self.known_plugins.get(plugin_id)
-        names_of = {node.node_id: node.name for node in self.known_clients}
+        plugin = known_or(self.plugins, {}).get(plugin_id)
+        names_of = {node.node_id: node.name for node in known_or(self.clients, ())}
         found = []
         for item in plugin.nodes if plugin else ():
             name = names_of.get(item.node_id, item.node_id[:8])
@@ -430,7 +435,7 @@ class Facts:
             found.append(NodeInstance(subject, zone or name, item.segments, item.healthy))
         return tuple(found)
 
-    # AWS, and this machine.
+    # AWS.
 
     @part
     def account(self) -> Account | None:
@@ -447,15 +452,7 @@ class Facts:
         """EC2 instance of a client by its node id."""
         return {}
 
-    @part
-    def mounts(self) -> Mapping[str, str]:
-        """How the mount below the data directory of a client is propagated, by node id: ``shared`` or ``private``."""
-        try:
-            return permitted(lambda: mounts.seen_here(self.client))
-        except OSError as error:
-            raise NotKnownError(Unknown(reason=f"{error.filename} cannot be read: {error.strerror}")) from error
-
-    # The data that was read; empty if that failed.
+    # The plan.
 
     @property
     def planned_plugins(self) -> tuple[plans.PluginPlan, ...]:
@@ -467,54 +464,30 @@ class Facts:
         """The volumes of the plan."""
         return self.plan.volumes if self.plan else ()
 
-    @property
-    def known_listed(self) -> tuple[nomad_volumes.ListedVolume, ...]:
-        """The registered volumes, as the list has them."""
-        return () if isinstance(self.listed, Unknown) else self.listed
-
-    @property
-    def known_clients(self) -> tuple[nodes.Node, ...]:
-        """The clients."""
-        return () if isinstance(self.clients, Unknown) else self.clients
-
-    @property
-    def known_plugins(self) -> Mapping[str, plugin_records.Plugin]:
-        """The plugins."""
-        return {} if isinstance(self.plugins, Unknown) else self.plugins
-
-    @property
-    def known_tasks(self) -> tuple[jobs.PluginTask, ...]:
-        """The tasks of plugins."""
-        return () if isinstance(self.tasks, Unknown) else self.tasks
-
-    @property
-    def known_owner_records(self) -> Mapping[str, OwnerRecord]:
-        """The owner records."""
-        return {} if isinstance(self.owner_records, Unknown) else self.owner_records
-
-    @property
-    def known_volumes(self) -> tuple[ExaminedVolume, ...]:
-        """The volumes."""
-        return () if isinstance(self.volumes, Unknown) else self.volumes
-
 
 # Reading.
 
 
-def refuse_silence(found: Facts) -> None:
-    """Raise `errors.NomadApiError` if Nomad does not answer the first request: it would not answer any."""
+def read_lists(found: Facts) -> None:
+    """
+    Read Nomad's lists in parallel.
+
+    Raises `errors.NomadApiError` if Nomad does not answer the first request: it would not answer any.
+    """
     if isinstance(found.servers, Unknown) and found.servers.silence:
         raise found.servers.silence
+    lists = ("listed_clients", "plugins", "listed", "token")
+    gather.run_in_parallel(functools.partial(getattr, found, name) for name in lists)
 
 
-def permitted(read: Callable[[], _Part]) -> _Part:
-    """Return what *read* returns. Raises `NotKnownError` where the token lacks a right: the part is optional then."""
+def permitted(read: Callable[[], _Part], *, is_optional: bool = False) -> _Part:
+    """Return what *read* returns. Raises `NotKnownError` where the token lacks a right."""
     try:
         return read()
     except errors.NomadApiError as error:
         if error.status != HTTPStatus.FORBIDDEN:
             raise
-        raise NotKnownError(Unknown(reason=str(error), is_expected=True)) from error
+        raise NotKnownError(Unknown(reason=str(error), is_expected=is_optional)) from error
 
 
 def read_plugins(client: nomad.Nomad, plugin_ids: Iterable[str]) -> dict[str, plugin_records.Plugin]:

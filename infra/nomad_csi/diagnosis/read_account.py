@@ -34,10 +34,10 @@ class AccountFacts(facts.Facts):
         return dataclasses.replace(choice, default=default).region(self._places())
 
     def _places(self) -> Iterator[Mapping[str, str]]:
-        for volume in self.known_volumes:
+        for volume in facts.known_or(self.volumes, ()):
             yield from (*volume.segments, {regions.ZONE_KEYS[0]: volume.planned_zone})
-        yield from (item.segments for plugin in self.known_plugins.values() for item in plugin.nodes)
-        zones = (node.attributes.get(topology.ZONE_ATTRIBUTE, "") for node in self.known_clients)
+        yield from (item.segments for plugin in facts.known_or(self.plugins, {}).values() for item in plugin.nodes)
+        zones = (node.attributes.get(topology.ZONE_ATTRIBUTE, "") for node in facts.known_or(self.clients, ()))
         yield from ({regions.ZONE_KEYS[0]: zone} for zone in zones)
 
     @concurrency.read_once
@@ -46,14 +46,14 @@ class AccountFacts(facts.Facts):
         drivers = {machines.EBS, machines.EFS}
         by_plugin = {
             item.node_id: item.storage_node_id
-            for plugin in self.known_plugins.values()
+            for plugin in facts.known_or(self.plugins, {}).values()
             for item in plugin.nodes
             if plugin.provider in drivers and instances.is_instance(item.storage_node_id)
         }
         tasks = [task for driver in sorted(drivers) for task in plugins.tasks_of(self, driver)]
         by_attribute = {
             node.node_id: node.attributes[_INSTANCE_ATTRIBUTE]
-            for node in self.known_clients
+            for node in facts.known_or(self.clients, ())
             if instances.is_instance(node.attributes.get(_INSTANCE_ATTRIBUTE, "")) and _may_run_any(tasks, node)
         }
         return by_attribute | by_plugin
@@ -63,7 +63,7 @@ class AccountFacts(facts.Facts):
         """What AWS has in the region; ``None`` where nothing is of AWS."""
         drivers = {machines.EBS, machines.EFS} & set(plugins.providers(self).values())
         if not drivers and not any(
-            facts.is_ebs(item) or file_systems.parts(item.external_id) for item in self.known_volumes
+            facts.is_ebs(item) or file_systems.parts(item.external_id) for item in facts.known_or(self.volumes, ())
         ):
             return None
         if not self.region.name:
@@ -83,7 +83,7 @@ def _may_run_any(tasks: Sequence[jobs.PluginTask], node: nodes.Node) -> bool:
 
 
 def _account(found: facts.Facts, region: str) -> facts.Account:
-    ids = {item.external_id for item in found.known_volumes if ebs_volumes.is_ebs(item.external_id)}
+    ids = {item.external_id for item in facts.known_or(found.volumes, ()) if ebs_volumes.is_ebs(item.external_id)}
     client = _asked(functools.partial(_client, region))
     ec2 = None if isinstance(client, facts.Unknown) else client  # whoever needs one says why there is none
     machine_ids = set(found.instance_ids.values())
@@ -150,7 +150,7 @@ def _expected(
 ) -> file_systems.ObservedFileSystems | facts.Unknown:
     """Return *systems*; where nothing here is of EFS, no permission to see it is needed."""
     uses_efs = machines.EFS in plugins.providers(found).values() or any(
-        file_systems.parts(item.external_id) for item in found.known_volumes
+        file_systems.parts(item.external_id) for item in facts.known_or(found.volumes, ())
     )
     if isinstance(systems, facts.Unknown) and not uses_efs:
         return dataclasses.replace(systems, is_expected=True)

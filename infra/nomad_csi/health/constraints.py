@@ -27,11 +27,6 @@ _ORDERS: Mapping[str, Callable[[Any, Any], bool]] = {
 }
 
 
-def describe(constraint: model.Constraint) -> str:
-    """Return the constraint as text: ``${meta.rack} = r1``."""
-    return " ".join(filter(None, (constraint.attribute, constraint.operator, constraint.value)))
-
-
 def value_of(attribute: str, node: nodes.Node) -> str | None:
     """Return the value of *attribute*, such as ``${meta.rack}``, on *node*; ``None``: it is not set there."""
     name = attribute.removeprefix("${").removesuffix("}")
@@ -50,13 +45,8 @@ def value_of(attribute: str, node: nodes.Node) -> str | None:
     return own.get(name)
 
 
-def holds(constraint: model.Constraint, node: nodes.Node) -> bool | None:
-    """
-    Return whether *node* satisfies *constraint*.
-
-    ``None``: Nomad refuses its regular expression, or the expression is a variable of the client, which only the
-    scheduler reads.
-    """
+def holds(constraint: model.Constraint, node: nodes.Node) -> bool:
+    """Return whether *node* satisfies *constraint*; no client satisfies a regular expression that Nomad refuses."""
     name = constraint.operator
     found = value_of(constraint.attribute, node)
     wanted: str | None = constraint.value
@@ -71,7 +61,7 @@ def holds(constraint: model.Constraint, node: nodes.Node) -> bool | None:
     if found is None or wanted is None:
         return False
     if name == "regexp":
-        return node.matches.get((constraint.attribute, constraint.value))
+        return node.matches.get((constraint.attribute, constraint.value), False)
     if name in _ORDERS:
         return _compare_ordered(name, found, wanted)
     check = _CHECKS.get(name)

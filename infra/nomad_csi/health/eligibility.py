@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from nomad_csi import findings
-from nomad_csi.drivers import model as drivers
 from nomad_csi.findings import causes
 from nomad_csi.health import constraints
 from nomad_csi.nomad import jobs, nodes
@@ -49,12 +48,8 @@ def zone_of_segments(segments: Mapping[str, str]) -> str:
 ALL_POOLS = "all"
 """Nomad's built-in node pool that every node is in."""
 
-UNKNOWN_NUMBER = "constraint-unjudged"
-"""Code: it is not known how many instances are expected."""
-
 CODES = frozenset(
     {
-        UNKNOWN_NUMBER,
         "nothing-expected",
         "no-eligible-node",
         "instances-exceed-nodes",
@@ -84,32 +79,14 @@ def expected_nodes(expectation: model.PluginExpectation, found: Iterable[nodes.N
 
 
 def why_not(expectation: Placement, node: nodes.Node) -> str:
-    """
-    Return the first reason why *node* must not run the plugin, such as ``"draining"``; empty: it must.
-
-    A client for which `unjudged` is not empty counts as one that must not, and is reported in a finding.
-    """
-    doubt = unjudged(expectation, node)
-    return (
-        _state(expectation, node)
-        or _misplaced(expectation, node)
-        or _unmet(expectation, node)
-        or (doubt and f"Nomad refuses {doubt}")
-    )
+    """Return the first reason why *node* must not run the plugin, such as ``"draining"``; empty: it must."""
+    return _state(expectation, node) or _misplaced(expectation, node) or _unmet(expectation, node)
 
 
 def not_counted(expectation: Placement, node: nodes.Node) -> str:
     """Return why a client of the plugin's placement takes no instance now, such as ``"draining"``; empty for others."""
     is_elsewhere = _misplaced(expectation, node) or _unmet(expectation, node)
     return "" if is_elsewhere else _state(expectation, node)
-
-
-def unjudged(expectation: Placement, node: nodes.Node) -> str:
-    """Return the constraint that Nomad refuses to evaluate, if only that decides on *node*; empty: there is none."""
-    if not may_run(expectation, node) or _unmet(expectation, node):
-        return ""
-    doubts = (item for item in expectation.constraints if constraints.holds(item, node) is None)
-    return next(map(constraints.describe, doubts), "")
 
 
 def is_placed(expectation: Placement, node: nodes.Node) -> bool:
@@ -125,7 +102,7 @@ def may_run(expectation: Placement, node: nodes.Node) -> bool:
 def _unmet(expectation: Placement, node: nodes.Node) -> str:
     """Return the first constraint that *node* does not satisfy, with its value there; empty: there is none."""
     for constraint in expectation.constraints:
-        if constraints.holds(constraint, node) is False:
+        if not constraints.holds(constraint, node):
             value = constraints.value_of(constraint.attribute, node)
             state = "is not set" if value is None else f"is {value!r}"
             wanted = f"{constraint.operator} {constraint.value}".rstrip()
@@ -187,28 +164,12 @@ def waiting_link(plugin_id: str) -> str:
     return f"clients of plugin {plugin_id}"
 
 
-def check_driver_limit(driver: drivers.Driver | None, plugin_id: str, clients: int) -> Iterator[findings.Finding]:
-    """Yield a finding if so many *clients* run the system job of a *driver* whose volumes are on a single client."""
-    limits = [role.count_limit for role in driver.roles.values() if role.job_type == "system"] if driver else []
-    for limit in filter(None, limits):
-        if clients > limit:
-            yield findings.finding(
-                "clients-exceed-driver",
-                f"plugin {plugin_id}",
-                expected=f"at most {listing.counted(limit, 'client')}",
-                found=str(clients),
-            )
-
-
 def check_capacity(expectation: model.PluginExpectation, found: tuple[nodes.Node, ...]) -> tuple[findings.Finding, ...]:
     """Return findings that waiting cannot resolve: no eligible client, or fewer clients than controllers."""
     subject, role = f"plugin {expectation.plugin_id}", functools.partial(causes.of_role, expectation.plugin_id)
     if expectation.nodes is not None and expectation.nodes <= 0 and expectation.controllers <= 0:
         nothing = "no expected and no running instances"
         return (findings.finding("nothing-expected", subject, expected="at least 1 instance", found=nothing),)
-    if doubts := [(node.name, doubt) for node in found if (doubt := unjudged(expectation, node))]:
-        expected = "regular expressions that Nomad accepts"
-        return (findings.finding(UNKNOWN_NUMBER, subject, expected=expected, found=_by_reason(doubts)),)
     count = len(eligible_nodes(expectation, found))
     if not count:
         removed = _by_reason((node.name, why_not(expectation, node)) for node in found)

@@ -234,21 +234,13 @@ def _task(place: Place) -> Iterator[_Failure]:
 
 
 def _fitness(place: Place, instance: plugins.Instance) -> Iterator[_Failure]:
-    """Yield missing capabilities or a wrong zone of a healthy instance."""
+    """Yield missing capabilities of a healthy instance."""
     expectation = place.expectation
     needed = expectation.controller_supports if instance.role == "controller" else expectation.node_supports
     lacks = sorted(set(needed) - instance.supports)
     if lacks:
         can = ", ".join(sorted(instance.supports)) or "nothing"
         yield "instance-capability-missing", f"it does not report {', '.join(lacks)}; it reports {can}", "nomad"
-    reported = eligibility.zone_of_segments(instance.segments)
-    actual = eligibility.zone_of_client(place.client) if place.client else ""
-    if reported and actual and reported != actual:
-        yield (
-            "instance-zone-differs",
-            f"it reports zone {foreign.clean(reported)}, its client is in {actual}",
-            "nomad",
-        )
 
 
 # The rows of a plugin.

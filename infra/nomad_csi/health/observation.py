@@ -31,7 +31,7 @@ class Observation:
     """All clients of the cluster, listed after the instances."""
 
     deep: tuple[findings.Finding, ...] = ()
-    """Findings from comparing probe results with its volumes and Nomad's cached values; if a job probed it."""
+    """Findings from its controller's responses on its volumes; if a job probed it."""
 
 
 class Observer:

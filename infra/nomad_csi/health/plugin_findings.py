@@ -47,60 +47,19 @@ def _expected_of(expectation: model.PluginExpectation, row: instances.InstanceRo
         "instance-duplicate": "one instance on each client",
         "provider-differs": expectation.provider,
         "version-differs": f"version {expectation.version}",
-        "instance-zone-differs": "the zone of its client",
     }
     return known.get(row.code, "a healthy instance")
 
 
-# Compare Nomad's status of instances with their CSI probe results; report sockets without a response.
-#
-# The more severe of the two decides. The difference is a finding of its own: Nomad probes only every 30 s.
-# Source: hashicorp/nomad, ``client/pluginmanager/csimanager/instance.go`` (``managerFingerprintInterval``), 2026-08-21.
-
-
-DISAGREES = "nomad-disagrees"
 NOT_ASKED = "socket-not-asked"
 
 _Rows = tuple[instances.InstanceRow, ...]
-_SICK = frozenset({"not-ready", "missing", "silent", "error"})
-"""Probe statuses that Nomad would report as unhealthy; it does not check another name or role."""
 
 
 def check_sockets(
     expectation: model.PluginExpectation, rows: _Rows, zones: Mapping[str, int], expected: int
 ) -> Iterator[findings.Finding]:
-    """Yield differences between Nomad and the probes, and, by reason, the instances without a probe result."""
-    for row in rows:
-        is_sick = row.nomad == "healthy" and row.csi.reached and row.csi.status in _SICK
-        if is_sick:
-            answer = foreign.clean(row.csi.detail)
-            advice = (
-                "it became unhealthy after Nomad's last check (every 30 s): check its logs, then restart its "
-                "allocation with `nomad alloc restart ALLOC`"
-            )
-        else:
-            answer = "ready"
-            advice = (
-                "Nomad reports it up to 35 s later, a new instance after its first answer: check again in a minute, "
-                "then the log of that client's agent"
-            )
-        if is_sick or (row.nomad != "healthy" and row.csi.healthy):
-            nomad = "no instance" if row.nomad == "none" else row.nomad
-            yield findings.finding(
-                DISAGREES,
-                row.subject,
-                expected="the same status from Nomad and from its socket",
-                found=f"Nomad: {nomad}; its socket: {answer}",
-                advice=advice,
-                names={"ALLOC": row.alloc_id[:8]},
-            )
-    yield from _silent(expectation, rows, zones, expected)
-
-
-def _silent(
-    expectation: model.PluginExpectation, rows: _Rows, zones: Mapping[str, int], expected: int
-) -> Iterator[findings.Finding]:
-    """Yield one finding for each reason: in a large cluster there would be hundreds."""
+    """Yield, by reason, the instances without a probe result: in a large cluster there would be hundreds."""
     groups: dict[tuple[str, str, str], list[instances.InstanceRow]] = {}
     lenient = {role: _is_verified(expectation, rows, zones, expected, role) for role in ("node", "controller")}
     for row in rows:

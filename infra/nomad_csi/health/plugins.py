@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from nomad_csi import findings
-from nomad_csi.drivers import catalogue
 from nomad_csi.findings import Finding
 from nomad_csi.health import eligibility, events, found, instances, plugin_findings, policy, states
 from nomad_csi.nomad import jobs, nodes
@@ -73,12 +72,10 @@ class PluginStatus:
         Health status of the plugin.
 
         ``healthy``, never if `ok` is false; ``partial``, if some of the expected instances are healthy and
-        some are not, or a zone has fewer clients than its minimum; else the most severe `states.State`; ``unverified``;
-        or ``unknown``, if it is not known how many are expected.
+        some are not, or a zone has fewer clients than its minimum; else the most severe `states.State`; or
+        ``unverified``.
         """
         wrong = [item.code for item in self.findings if item.code in states.OF_CODE]
-        if any(item.code == eligibility.UNKNOWN_NUMBER for item in self.findings):
-            return states.UNKNOWN
         gravest = states.gravest(states.OF_CODE[code] for code in wrong)
         is_short = self.healthy_nodes < self.expected_nodes or self.healthy_controllers < self.expected_controllers
         if not is_short and self.ok:
@@ -120,7 +117,7 @@ def compare_plugin(
 
     Required are healthy node instances on every eligible client, or on as many as the policy wants, and healthy
     controllers in the planned number, on clients that are ready and not drained. Further instances are only noted.
-    With an earlier check, *before*, instances that restarted or were replaced since are findings.
+    With an earlier check, *before*, instances that restarted since are findings.
     """
     rows = instances.rows(expectation, plugin_found, all_nodes, before)
     expected = eligibility.expected_nodes(expectation, all_nodes)
@@ -146,9 +143,6 @@ def compare_plugin(
         findings=(
             *eligibility.check_capacity(expectation, all_nodes),
             *eligibility.check_not_counted(expectation, all_nodes),
-            *eligibility.check_driver_limit(
-                catalogue.DRIVERS.get(expectation.driver), expectation.plugin_id, len(policy.counted(rows))
-            ),
             *plugin_findings.check_record(expectation, plugin_found),
             *plugin_findings.check_foreign(expectation, rows, tolerated=is_enough),
             *plugin_findings.check_controllers(expectation, rows, expected),
@@ -156,26 +150,11 @@ def compare_plugin(
             *short,
             *_status_of_rows(expectation, rows, all_nodes, expected, is_enough=is_enough),
             *plugin_findings.check_sockets(expectation, rows, zones, expected),
-            *_gone(expectation.plugin_id, before, plugin_found),
         ),
         unserved=tuple(
             item.allocation for item in plugin_found.ran if item.is_wanted and item.allocation.alloc_id not in served
         ),
     )
-
-
-def _gone(plugin_id: str, before: found.PluginFound | None, now: found.PluginFound) -> Iterator[findings.Finding]:
-    """Yield warnings on the instances of an earlier check that no longer exist; their clients may have left, too."""
-    there = {item.alloc_id for item in instances.all_of(now.plugin)}
-    earlier = instances.all_of(before.plugin) if before else ()
-    for alloc_id in dict.fromkeys(item.alloc_id for item in earlier if item.alloc_id not in there):
-        yield findings.finding(
-            "instance-gone",
-            f"plugin {plugin_id}",
-            expected="the same instances as in the check before",
-            found=f"allocation {alloc_id[:8]} is gone",
-            names={"ALLOC": alloc_id[:8]},
-        )
 
 
 def is_enough(

@@ -247,14 +247,11 @@ def merged(observed: Observed, results: ProbeJobAnswers) -> tuple[found.PluginFo
 def compared(
     plugin_id: str, record: plugins.Plugin | None, results: ProbeJobAnswers, needs: ProbedVolumes
 ) -> probed.ProbedPlugin:
-    """Return the probe results of one plugin, compared with its volumes in *needs* and with Nomad's *record*."""
+    """Return the probe results of one plugin, and a controller's responses on its volumes in *needs*."""
     mine = needs.of(plugin_id)
     rows = probed.judge(record, results.names, results.by_client) if record else ()
     answers, skipped = answered(results.volumes.get(plugin_id, Asking()), results.by_client)
-    findings = (
-        *probed.compare_needs(plugin_id, rows, mine),
-        *probed.judge_without_secrets(plugin_id, mine, answers, skipped),
-    )
+    findings = probed.judge_without_secrets(plugin_id, mine, answers, skipped)
     return probed.ProbedPlugin(plugin_id=plugin_id, rows=rows, findings=findings)
 
 

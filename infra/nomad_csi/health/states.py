@@ -6,7 +6,6 @@ from typing import Literal, get_args
 State = Literal[
     "wrong-identity",
     "wrong-capability",
-    "wrong-zone",
     "duplicate",
     "hung",
     "flapping",
@@ -30,16 +29,12 @@ The most severe first: the one that waiting resolves least.
 ``outdated``: it runs an older version of its job;
 ``duplicate``: the plugin runs twice on the client, and Nomad lists one of the two instances;
 ``wrong-identity``: it reports another name or version than the plan has;
-``wrong-zone``: it reports another zone than its client is in;
 ``wrong-capability``: it lacks a capability that the plan needs.
 """
 
 HEALTHY: State = "healthy"
 PARTIAL = "partial"
 """Status of a plugin: some of the expected instances are healthy, and some are not."""
-
-UNKNOWN = "unknown"
-"""Status of a plugin: Nomad refuses an expression of its constraints, so it is not known how many are expected."""
 
 UNVERIFIED = "unverified"
 """Status of a plugin: Nomad reports every instance healthy, but the plan requires CSI probe results."""
@@ -66,7 +61,6 @@ OF_CODE: Mapping[str, State] = {
     "plugin-missing": "missing",
     "provider-differs": "wrong-identity",
     "version-differs": "wrong-identity",
-    "instance-zone-differs": "wrong-zone",
 }
 """Code of a finding -> the status that it leads to."""
 

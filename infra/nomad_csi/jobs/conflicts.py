@@ -137,7 +137,7 @@ def check_before(
             if every_part or found.ROLES.get(each.role, frozenset()) & other.roles
         ]
         placed = [(item.node_name, by_id[item.node_id]) for item in other.allocations if _occupies(item, by_id)]
-        names = {client for client, node in placed if any(_would_use(each, node) for each in rivals)}
+        names = {client for client, node in placed if any(not eligibility.why_not(each, node) for each in rivals)}
         if other.unread:
             expected = f"to see where {name} runs the plugin"
             yield findings.finding("job-unread", f"plugin {task.plugin_id}", expected=expected, found=other.unread)
@@ -157,10 +157,6 @@ def _occupies(allocation: jobs.Allocation, known: Container[str]) -> bool:
     if allocation.client_status == "pending" and allocation.desired_status != "run":
         return False
     return allocation.client_status in {"pending", "running"} and allocation.node_id in known
-
-
-def _would_use(task: jobs.PluginTask, node: nodes.Node) -> bool:
-    return not eligibility.why_not(task, node) or bool(eligibility.unjudged(task, node))
 
 
 def _resolution(wanted: Sequence[jobs.PluginTask], other: found.OtherJob) -> str:

@@ -195,7 +195,7 @@ class AclPolicy:
     """On `OWN_VARIABLES`, by namespace."""
 
     levels: Sequence[str]
-    """Those of ``agent``, ``node`` and ``plugin`` with level read."""
+    """Those of ``node`` and ``plugin`` with level read."""
 
     def as_hcl(self) -> str:
         """Return the policy as HCL for ``nomad acl policy apply``."""

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-Level = Literal["agent", "node", "plugin"]
+Level = Literal["node", "plugin"]
 
 YOUNG = frozenset({"deregister-job", "plan-job", "purge-job", "register-job"})
 """
@@ -78,7 +78,6 @@ NEEDS: Mapping[str, Need] = {
     "delete variable": Need(variable="destroy", calls=r"DELETE /v1/var/.*"),
     "read clients": Need(level="node", calls=r"GET /v1/nodes?\b.*"),
     "read servers": Need(level="node", calls=r"GET /v1/agent/members"),
-    "read agent": Need(level="agent", calls=r"GET /v1/agent/self"),
     "collect garbage": Need(is_management=True, calls=r"PUT /v1/system/gc"),
     "watch jobs": Need(any_of=("read-job",)),
     "watch volumes": Need(any_of=("csi-read-volume",)),
@@ -89,7 +88,6 @@ NEEDS: Mapping[str, Need] = {
 _LEVELS: Mapping[str, str] = {
     "plugin": 'plugin { policy = "read" } ("write" grants nothing)',
     "node": 'node { policy = "read" }',
-    "agent": 'agent { policy = "read" }',
     "": "",
 }
 

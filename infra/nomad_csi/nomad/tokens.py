@@ -91,9 +91,6 @@ class AclToken:
     policies: Mapping[str, Rules] = field(default_factory=dict)
     """Policies that could be read, by name."""
 
-    missing: tuple[str, ...] = ()
-    """Policies that the token names and Nomad does not have."""
-
     unread: tuple[str, ...] = ()
     """Policies whose rules Nomad does not show."""
 
@@ -179,7 +176,6 @@ def own(nomad: request.Nomad) -> AclToken:
         name=name,
         is_unlimited=False,
         policies={policy: rules for policy, rules in found.items() if isinstance(rules, Rules)},
-        missing=tuple(policy for policy, rules in found.items() if rules == "missing" and policy != "anonymous"),
         unread=tuple(policy for policy, rules in found.items() if rules == "unread"),
     )
 
@@ -222,7 +218,7 @@ def _role_policies(nomad: request.Nomad, token: _Token) -> Iterator[str]:
 
 
 def _rules(nomad: request.Nomad, policy: str) -> Rules | str:
-    """Return the rules of *policy*, ``missing`` or ``unread``."""
+    """Return the rules of *policy*, ``missing`` or ``unread``; a policy that is missing grants nothing."""
     try:
         found = replies.one(nomad, request.path_of("acl", "policy", policy), _Policy, absent="ACL policy not found")
     except errors.NomadApiError as error:

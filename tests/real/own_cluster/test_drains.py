@@ -123,7 +123,7 @@ def test_drain_that_keeps_the_plugin_releases_the_claim_and_is_warned_of(cluster
     ended = run(after)
     run(back)
 
-    assert (code, claimed(during)) == (0, ([("live", "running")], ["claim-node-draining", "controller-draining"]))
+    assert (code, claimed(during)) == (0, ([("live", "running")], ["claim-node-draining"]))
     assert (ended[0], claimed(ended[1])) == (0, ([], []))
     assert newest(cluster, "plugin-local") == ("run", "running")
     assert [item.healthy for item in plugins.get(cluster.client, "local").nodes] == [True]

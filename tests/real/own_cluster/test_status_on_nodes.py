@@ -68,7 +68,6 @@ def test_hung_is_found_before_nomad_sees_it(cluster):
         ("node", "c2", "healthy", "silent"),
     ]
     assert [row.status for row in monolith.status.instances] == ["healthy", "hung"] * 2
-    assert [item.code for item in monolith.status.findings if item.severity == "warning"] == ["nomad-disagrees"] * 2
     assert (nodes.status.status, nodes.status.evidence, nodes.status.findings) == ("healthy", "csi", ())
     left = [job["ID"] for job in cluster.client.request("GET", "/v1/jobs").data]
     assert [job_id for job_id in left if job_id.startswith(probe_job.PREFIX)] == []

@@ -108,7 +108,6 @@ _Held = list[tuple[volumes.Volume, volumes.Claim]]
 @rule(
     "claim-node-draining",
     "claim-without-node-plugin",
-    "controller-draining",
     claimed="claims on draining or ineligible clients",
     plugins="",
     clients="",
@@ -130,10 +129,6 @@ def find_drains(
     ready = [node for node in clients if node.status == "ready"]
     for node in sorted(ready, key=lambda item: (item.name, item.node_id)):
         yield from _client_findings(node, by_client[node.node_id], plugins)
-    draining = {node.node_id: node for node in ready if node.draining}
-    for plugin_id in sorted({volume.plugin_id for volume in claimed if volume.claims}):
-        own = [volume for volume in claimed if volume.claims and volume.plugin_id == plugin_id]
-        yield from _controller_findings(plugin_id, plugins.get(plugin_id), own, draining)
 
 
 def _client_findings(node: nodes.Node, held: _Held, running: Plugins) -> Iterator[Finding]:
@@ -163,22 +158,6 @@ def _client_findings(node: nodes.Node, held: _Held, running: Plugins) -> Iterato
             advice="" if is_leaving else RUN_AGAIN,
             names={"CLIENT": node.node_id[:8]},
             links=(f"node instance of plugin {plugin_id} on {node.name}", causes.of_all_nodes(plugin_id)),
-        )
-
-
-def _controller_findings(
-    plugin_id: str, plugin: plugins.Plugin | None, claimed: list[volumes.Volume], draining: Mapping[str, nodes.Node]
-) -> Iterator[Finding]:
-    healthy = [item.node_id for item in (plugin.controllers if plugin else ()) if item.healthy]
-    if healthy and all(node_id in draining for node_id in healthy):
-        names = ", ".join(sorted(draining[node_id].name for node_id in healthy))
-        yield finding(
-            "controller-draining",
-            f"plugin {plugin_id}",
-            expected="a healthy controller on a client that is not drained",
-            found=f"all on draining clients ({names}); {_named(claimed)} claimed",
-            about=_subjects(claimed),
-            links=(causes.of_role(plugin_id, "controller"),),
         )
 
 

@@ -1,4 +1,4 @@
-"""Whether the clients can run the plugins: task drivers, privileges, mounts. Pure."""
+"""Whether the clients can run the plugins: task drivers and privileges. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -6,7 +6,6 @@ from nomad_csi.diagnosis import facts
 from nomad_csi.diagnosis.rules import plugins
 from nomad_csi.diagnosis.rules.frame import rule
 from nomad_csi.findings import causes, finding
-from nomad_csi.health import eligibility
 from nomad_csi.nomad import jobs, nodes
 from nomad_csi.spec import plugin_jobs
 
@@ -22,12 +21,11 @@ _MOUNT_RIGHTS = frozenset({"all", "sys_admin"})
 _CODES = ("driver-nowhere", "driver-missing", "privileged-refused", "folders-refused")
 
 
-@rule(*_CODES, clients="task drivers, privileges and mounts of the clients", tasks="")
+@rule(*_CODES, clients="task drivers and privileges of the clients", tasks="")
 def find_unable(_found: facts.Facts, clients: Clients, tasks: Tasks) -> Iterator[facts.Outcome]:
     """Yield clients on which plugins cannot run, and plugins that lack the privilege to mount."""
     for task in tasks:
         places = plugins.may_run(task, clients)
-        yield from _unjudged_finding(task, clients)
         yield from _driver(task, places)
         if task.task_driver == "docker" and task.privileged:
             yield from _refused("privileged-refused", task, places, PRIVILEGED, "requires privileged = true")
@@ -44,21 +42,6 @@ def find_unprivileged(found: facts.Facts, tasks: Tasks, hidden_jobs: Mapping[str
         if _lacks_privileges(found, task):
             job = f"job {task.namespace}/{task.job_id}"
             yield finding("privilege-missing", facts.subject_of(task), found=f"{job} has no privileged = true")
-
-
-def unjudged(task: jobs.PluginTask, clients: Iterable[nodes.Node]) -> dict[str, str]:
-    """Return, by client name, the constraint of *task* whose regular expression Nomad refuses."""
-    anywhere = eligibility.ignore_task_driver(task)
-    doubts = {node.name: eligibility.unjudged(anywhere, node) for node in clients}
-    return {name: doubt for name, doubt in doubts.items() if doubt}
-
-
-def _unjudged_finding(task: jobs.PluginTask, clients: Iterable[nodes.Node]) -> Iterator[facts.Outcome]:
-    doubts = unjudged(task, clients)
-    if doubts:
-        constraints = " and ".join(sorted(set(doubts.values())))
-        reason = f"Nomad refuses {constraints}: {facts.named(list(doubts))}"
-        yield facts.Unchecked(check=f"clients of {facts.subject_of(task)}", reason=reason)
 
 
 def runs_on(task: jobs.PluginTask, clients: Clients) -> tuple[nodes.Node, ...]:
@@ -107,33 +90,3 @@ def _lacks_privileges(found: facts.Facts, task: jobs.PluginTask) -> bool:
     is_wanted = all(planned) if planned else task.role in _MOUNTING
     can = task.privileged or not task.capabilities.isdisjoint(_MOUNT_RIGHTS)
     return task.task_driver in plugin_jobs.CONTAINERS and is_wanted and not can
-
-
-@rule("mount-not-shared", clients="", tasks="")
-def find_private_mounts(found: facts.Facts, clients: Clients, tasks: Tasks) -> Iterator[facts.Outcome]:
-    """Yield findings on mount propagation. Docker starts such a container, so a healthy one, only on shared mounts."""
-    asked = [task for task in tasks if task.role in _MOUNTING and task.task_driver in plugin_jobs.CONTAINERS]
-    if not asked:
-        return
-    seen = (yield from facts.known(found.mounts, "mount propagation, by the agent on this machine")) or {}
-    for task in asked:
-        places = runs_on(task, clients)
-        private = [node.name for node in places if seen.get(node.node_id) == "private"]
-        if private:
-            evidence = f"/proc/self/mountinfo: the mount of data_dir is not shared on {facts.named(private)}"
-            yield finding("mount-not-shared", facts.subject_of(task), found=evidence)
-        running = _running(found, task.plugin_id)
-        hidden = [node.name for node in places if node.node_id not in seen and node.node_id not in running]
-        if hidden:
-            reason = (
-                f"visible only on the client itself, or once the plugin runs there: {facts.named(hidden)}; "
-                "`findmnt -o PROPAGATION -T DATA_DIR` must print shared there"
-            )
-            yield facts.Unchecked(
-                check=f"mount propagation for {facts.subject_of(task)}", reason=reason, is_expected=True
-            )
-
-
-def _running(found: facts.Facts, plugin_id: str) -> frozenset[str]:
-    plugin = found.known_plugins.get(plugin_id)
-    return frozenset(item.node_id for item in plugin.nodes if item.healthy) if plugin else frozenset()

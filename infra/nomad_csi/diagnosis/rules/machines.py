@@ -17,10 +17,7 @@ HOPS = 2
 CONTROLLING = frozenset({"controller", "monolith"})
 """Roles with a controller."""
 
-_GONE = frozenset({"shutting-down", "terminated", "stopping", "stopped"})
-
-
-_CODES = ("metadata-disabled", "hop-limit-low", "instance-without-role", "role-lacks-actions", "ec2-instance-missing")
+_CODES = ("metadata-disabled", "hop-limit-low", "instance-without-role", "role-lacks-actions")
 
 
 @rule(*_CODES, account="", clients="")
@@ -40,7 +37,6 @@ def find_blocked(
         yield from _machines(task, {name: item for name, item in seen.items() if item is not None})
         if task.role in CONTROLLING:
             yield from _roles(account, task, [item for item in seen.values() if item is not None])
-    yield from _absent(found, account.instances, clients)
 
 
 def _unmapped(found: facts.Facts, task: jobs.PluginTask, places: Iterable[nodes.Node]) -> Iterator[facts.Outcome]:
@@ -51,23 +47,6 @@ def _unmapped(found: facts.Facts, task: jobs.PluginTask, places: Iterable[nodes.
             f"{facts.named(strangers)}"
         )
         yield facts.Unchecked(check=f"instances below {facts.subject_of(task)}", reason=reason)
-
-
-def _absent(
-    found: facts.Facts, seen: Mapping[str, aws_records.Ec2Instance], ready: Iterable[nodes.Node]
-) -> Iterator[facts.Outcome]:
-    gone = []
-    for node in ready:
-        instance_id = found.instance_ids.get(node.node_id, "")
-        if node.status != "ready" or not instance_id:
-            continue
-        state = seen[instance_id].state if instance_id in seen else "not there"
-        if state in _GONE or instance_id not in seen:
-            gone.append(f"{node.name} ({instance_id} is {state})")
-    if gone:
-        yield finding(
-            "ec2-instance-missing", "clients", found=f"/v1/nodes: ready; EC2 DescribeInstances: {facts.named(gone)}"
-        )
 
 
 def _machines(task: jobs.PluginTask, seen: Mapping[str, aws_records.Ec2Instance]) -> Iterator[facts.Outcome]:

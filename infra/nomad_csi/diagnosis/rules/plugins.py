@@ -4,22 +4,15 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from nomad_csi.diagnosis import facts
 from nomad_csi.diagnosis.rules.frame import rule
-from nomad_csi.drivers import catalogue
 from nomad_csi.findings import Finding, causes, finding, registry
 from nomad_csi.health import eligibility, observation
 from nomad_csi.nomad import jobs, nodes
 from nomad_csi.nomad import plugins as records
 
-ABSENT = ("job-missing", "plugin-missing", "clients-exceed-driver")
+ABSENT = ("job-missing", "plugin-missing")
 """Codes of plugins that the lists of Nomad show, too, without their health."""
 
-OF_VOLUMES = (
-    "volume-unknown",
-    "volume-unconfirmed",
-    "volume-not-validated",
-    "capability-lacking",
-    "claimed-out-of-place",
-)
+OF_VOLUMES = ("volume-unknown", "volume-unconfirmed", "volume-not-validated")
 """Codes of volumes that a plugin's own answers show."""
 
 _CHAPTERS = ("Expected plugins", "Number of instances", "Plugin instances")
@@ -41,18 +34,18 @@ def find_unhealthy(_found: facts.Facts, observed: Sequence[observation.Observati
 
 @rule(*ABSENT)
 def find_absent(found: facts.Facts) -> Iterator[facts.Outcome]:
-    """Yield jobs and plugins that are absent, and plugins on too many clients: by their health, else by the lists."""
-    observed = () if isinstance(found.observed, facts.Unknown) else found.observed
+    """Yield jobs and plugins that are absent: by their health, else by the lists."""
+    observed = facts.known_or(found.observed, ())
     by_health = [item for seen in observed for item in seen.status.findings if item.code in ABSENT]
     yield from by_health
     seen = {(item.code, item.subject) for item in by_health}
-    by_lists = (*_stopped(found), *_without_plugin(found), *_too_many(found))
+    by_lists = (*_stopped(found), *_without_plugin(found))
     yield from (item for item in by_lists if (item.code, item.subject) not in seen)
 
 
 def _stopped(found: facts.Facts) -> Iterator[Finding]:
     """Yield the jobs of the spec that are stopped; absent ones may be run yet."""
-    stopped = () if isinstance(found.stopped_jobs, facts.Unknown) else found.stopped_jobs
+    stopped = facts.known_or(found.stopped_jobs, ())
     for job in (job for item in found.planned_plugins for job in item.jobs):
         if (job.namespace, job.job_id) in stopped:
             all_nodes = (causes.of_all_nodes(job.plugin_id),) if job.role != "controller" else ()
@@ -70,7 +63,7 @@ def _without_plugin(found: facts.Facts) -> Iterator[Finding]:
     if isinstance(found.plugins, facts.Unknown):
         return
     served: dict[str, list[str]] = {}
-    for volume in found.known_volumes:
+    for volume in facts.known_or(found.volumes, ()):
         if volume.is_registered and volume.plugin_id not in found.plugins:
             served.setdefault(volume.plugin_id, []).append(volume.key)
     for plugin_id, keys in sorted(served.items()):
@@ -84,26 +77,19 @@ def _without_plugin(found: facts.Facts) -> Iterator[Finding]:
         )
 
 
-def _too_many(found: facts.Facts) -> Iterator[Finding]:
-    """Yield plugins that may run on more clients than their drivers allow."""
-    by_provider, known = {driver.provider: driver for driver in catalogue.DRIVERS.values()}, providers(found)
-    for task in found.known_tasks:
-        if task.role == "monolith":
-            driver = by_provider.get(known.get(task.plugin_id, ""))
-            yield from eligibility.check_driver_limit(driver, task.plugin_id, len(may_run(task, found.known_clients)))
-
-
 def providers(found: facts.Facts) -> dict[str, str]:
     """Return the driver's name by plugin id, if known."""
     planned = {item.plugin_id: item.expectation.provider for item in found.planned_plugins}
-    running = {plugin_id: plugin.provider for plugin_id, plugin in found.known_plugins.items() if plugin.provider}
+    running = {
+        plugin_id: plugin.provider for plugin_id, plugin in facts.known_or(found.plugins, {}).items() if plugin.provider
+    }
     return planned | running
 
 
 def tasks_of(found: facts.Facts, provider: str) -> list[jobs.PluginTask]:
     """Return the plugin tasks of a driver."""
     known = providers(found)
-    return [task for task in found.known_tasks if known.get(task.plugin_id) == provider]
+    return [task for task in facts.known_or(found.tasks, ()) if known.get(task.plugin_id) == provider]
 
 
 def may_run(task: jobs.PluginTask, clients: Sequence[nodes.Node]) -> tuple[nodes.Node, ...]:
@@ -113,6 +99,6 @@ def may_run(task: jobs.PluginTask, clients: Sequence[nodes.Node]) -> tuple[nodes
 
 def segments_of(found: facts.Facts, plugin_id: str) -> list[Mapping[str, str]]:
     """Return the distinct topologies that the plugin's clients report."""
-    plugin: records.Plugin | None = found.known_plugins.get(plugin_id)
+    plugin: records.Plugin | None = facts.known_or(found.plugins, {}).get(plugin_id)
     seen = {tuple(sorted(item.segments.items())) for item in plugin.nodes if item.segments} if plugin else set()
     return [dict(item) for item in sorted(seen)]

@@ -7,8 +7,6 @@ from nomad_csi.diagnosis import facts
 from nomad_csi.diagnosis.rules.frame import rule
 from nomad_csi.findings import Finding, causes, finding
 from nomad_csi.nomad import plugins as plugin_records
-from nomad_csi.nomad.jobs import PluginTask
-from nomad_csi.plan import jobs
 from nomad_csi.volumes.owner_records import OwnerRecord
 
 Volumes = tuple[facts.ExaminedVolume, ...]
@@ -67,16 +65,3 @@ def without_controller(volume: facts.ExaminedVolume, plugin: plugin_records.Plug
             names={"PLUGIN": volume.plugin_id},
             links=(causes.of_role(volume.plugin_id, "controller"),),
         )
-
-
-@rule("plugin-unused", volumes="", tasks="")
-def find_unused(found: facts.Facts, volumes: Volumes, tasks: tuple[PluginTask, ...]) -> Iterator[facts.Outcome]:
-    """Yield plugins that this package runs, and that serve no volume."""
-    used = {volume.plugin_id for volume in volumes} | {item.plugin_id for item in found.planned_plugins}
-    ours: dict[str, set[str]] = defaultdict(set)
-    for task in tasks:
-        if task.meta.get(jobs.OWNER_META) and task.plugin_id not in used:
-            ours[task.plugin_id].add(f"{task.namespace}/{task.job_id} of {task.meta[jobs.OWNER_META]}")
-    for plugin_id, names in sorted(ours.items()):
-        evidence = f"/v1/job: {facts.named(sorted(names))}; /v1/volumes: none with plugin {plugin_id}"
-        yield finding("plugin-unused", f"plugin {plugin_id}", found=evidence)

@@ -93,7 +93,7 @@ _CODES = ("storage-zone-differs", "zone-not-registered", "policy-tag-missing", "
 @rule(*_CODES, "key-unusable", "key-not-granted", account="")
 def find_unfit(found: facts.Facts, account: facts.Account) -> Iterator[facts.Outcome]:
     """Yield EBS volumes that conflict with Nomad, the driver or the spec, and plain file systems."""
-    wanted = [volume for volume in found.known_volumes if facts.is_ebs(volume)]
+    wanted = [volume for volume in facts.known_or(found.volumes, ()) if facts.is_ebs(volume)]
     if wanted:
         check_name = f"zone, tag and encryption of {len(wanted)} EBS volumes"
         seen = (yield from facts.known(account.volumes, check_name)) or {}
@@ -103,7 +103,7 @@ def find_unfit(found: facts.Facts, account: facts.Account) -> Iterator[facts.Out
         yield from _plain(pairs)
         yield from _keys(found, account, pairs)
     if not isinstance(account.file_systems, facts.Unknown):
-        yield from _plain_file_systems(account.file_systems, found.known_volumes)
+        yield from _plain_file_systems(account.file_systems, facts.known_or(found.volumes, ()))
 
 
 def _zones(found: facts.Facts, pairs: Pairs) -> Iterator[facts.Outcome]:
@@ -204,7 +204,7 @@ _SHOWN = (tags.OWNER_TAG, tags.VOLUME_TAG, tags.FILE_SYSTEM_TAG)
 def find_unregistered(found: facts.Facts, volumes: tuple[facts.ExaminedVolume, ...]) -> Iterator[facts.Outcome]:
     """Yield storage that an owner record keeps, or that has tags of this package, and that no volume has."""
     keys = {volume.key for volume in volumes if volume.is_registered}
-    kept = {key: owner for key, owner in sorted(found.known_owner_records.items()) if owner.keeps_storage}
+    kept = {key: owner for key, owner in sorted(facts.known_or(found.owner_records, {}).items()) if owner.keeps_storage}
     yield from (_kept(key, owner) for key, owner in kept.items() if key not in keys)
     if not isinstance(found.account, facts.Account):
         return

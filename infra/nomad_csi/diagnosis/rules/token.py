@@ -36,24 +36,16 @@ OPERATIONS: Mapping[str, acl_policy.Rights] = {
 _CHECK = "what the token may do"
 
 
-@rule("token-cannot", "token-policy-missing", "plugin-write-grants-nothing", token=_CHECK)
+@rule("token-cannot", token=_CHECK)
 def find_missing_rights(found: facts.Facts, token: tokens.AclToken) -> Iterator[facts.Outcome]:
     """Yield the tasks that will fail with 403."""
     if token.is_unlimited:
         return
     subject = f"token {token.name}"
-    for policy in token.missing:
-        yield finding(
-            "token-policy-missing", subject, found=f"/v1/acl/token/self names policy {policy}; /v1/acl/policy: 404"
-        )
     if token.unread:
         reason = f"Nomad does not show the rules of {facts.named(list(token.unread))}"
         yield facts.Unchecked(check=f"what {subject} may do", reason=reason)
         return
-    writers = [name for name, rules in token.policies.items() if rules.plugin == "write"]
-    if writers:
-        evidence = f'/v1/acl/policy: plugin {{ policy = "write" }} in {facts.named(writers)}'
-        yield finding("plugin-write-grants-nothing", subject, found=evidence)
     for name, rights in OPERATIONS.items():
         yield from _lacking(found, token, name, rights)
 
@@ -90,8 +82,10 @@ def _missing_on_owner_records(token: tokens.AclToken, namespaces: Iterable[str],
 
 
 def _job_namespaces(found: facts.Facts) -> frozenset[str]:
-    return frozenset(task.namespace for task in found.known_tasks) or frozenset({found.namespace})
+    return frozenset(task.namespace for task in facts.known_or(found.tasks, ())) or frozenset({found.namespace})
 
 
 def _volume_namespaces(found: facts.Facts) -> frozenset[str]:
-    return frozenset(volume.key.partition("/")[0] for volume in found.known_volumes) or frozenset({found.namespace})
+    return frozenset(volume.key.partition("/")[0] for volume in facts.known_or(found.volumes, ())) or frozenset(
+        {found.namespace}
+    )

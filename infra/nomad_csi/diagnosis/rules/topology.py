@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from nomad_csi.diagnosis import facts
-from nomad_csi.diagnosis.rules import clients as of_clients
 from nomad_csi.diagnosis.rules import machines, plugins, specified
 from nomad_csi.diagnosis.rules.frame import rule
 from nomad_csi.findings import Finding, finding
@@ -66,7 +65,7 @@ def _planned(found: facts.Facts, volumes: tuple[facts.ExaminedVolume, ...]) -> I
     if isinstance(found.clients, facts.Unknown):
         return
     for (plugin_id, zone), served in sorted(wanted.items()):
-        if plugin_id not in tasks or of_clients.unjudged(tasks[plugin_id], found.clients):  # which another rule reports
+        if plugin_id not in tasks:
             continue
         able = plugins.may_run(tasks[plugin_id], found.clients)
         zones = {node.name: node.attributes.get(ZONE_ATTRIBUTE, "") for node in able}

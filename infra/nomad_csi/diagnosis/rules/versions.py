@@ -16,18 +16,13 @@ from nomad_csi.volumes import secret_safety
 _GATES = tuple(fault.code for fault, _ in version_gates.gates())
 
 
-@rule(*_GATES, "nomad-client-newer", "nomad-may-erase-secrets", "server-failed")
+@rule(*_GATES, "nomad-may-erase-secrets")
 def find_faults(found: facts.Facts) -> Iterator[facts.Outcome]:
-    """Yield the faults of the versions, servers that failed, and clients that are newer than the servers."""
+    """Yield the faults of the versions."""
     on_servers, on_clients = yield from _versions(found)
     features = used(found)
     yield from _gates("servers", on_servers, features, knows_secrets=found.plan is not None)
     yield from _gates("clients", on_clients, features, knows_secrets=found.plan is not None)
-    yield from _newer(on_servers, on_clients)
-    servers = () if isinstance(found.servers, facts.Unknown) else found.servers
-    failed = [item.name for item in servers if item.status == "failed"]
-    if failed:
-        yield finding("server-failed", "servers", found=f"/v1/agent/members: failed: {facts.named(failed)}")
 
 
 @rule("nomad-unsupported", "nomad-too-old-for-driver")
@@ -61,8 +56,8 @@ def _versions(found: facts.Facts) -> Generator[facts.Unchecked, None, tuple[_ByV
 def used(found: facts.Facts) -> frozenset[Feature]:
     """Return the features of Nomad in use: by existing plugins and volumes, and by the spec."""
     features: set[Feature] = set()
-    tasks = found.known_tasks
-    volumes = found.known_volumes
+    tasks = facts.known_or(found.tasks, ())
+    volumes = facts.known_or(found.volumes, ())
     planned = found.planned_volumes
     if any(task.role in machines.CONTROLLING for task in tasks):
         features.add("controller")
@@ -127,28 +122,10 @@ def wanted(found: facts.Facts) -> dict[str, tuple[str, str]]:
     by_provider = {driver.provider: driver for driver in catalogue.DRIVERS.values()}
     running = {
         plugin_id: (driver.called, driver.minimum_nomad)
-        for plugin_id, plugin in found.known_plugins.items()
+        for plugin_id, plugin in facts.known_or(found.plugins, {}).items()
         if (driver := by_provider.get(plugin.provider))
     }
     planned = {
         item.plugin_id: (item.driver, item.minimum_nomad) for item in found.planned_plugins if item.minimum_nomad
     }
     return running | planned
-
-
-def _newer(on_servers: Mapping[str, list[str]], on_clients: Mapping[str, list[str]]) -> Iterator[facts.Outcome]:
-    known = [version for version in on_servers if versions.parse(version)]
-    if not known:
-        return
-    newest = known[0]
-    for version in known[1:]:
-        if version_gates.is_older(newest, version):
-            newest = version
-    newer = [
-        f"{facts.named(names)} with {version}"
-        for version, names in sorted(on_clients.items())
-        if version_gates.is_older(newest, version)
-    ]
-    if newer:
-        evidence = f"/v1/agent/members: servers with {newest}; /v1/nodes: {'; '.join(newer)}"
-        yield finding("nomad-client-newer", "clients", found=evidence)
