@@ -6,7 +6,7 @@ import pytest
 
 from nomad_csi import cli, errors, nomad
 from nomad_csi.aws import regions
-from nomad_csi.diagnosis import cluster_report, page_data
+from nomad_csi.diagnosis import cluster_report
 from nomad_csi.plan import storage
 from tests import report_picture as demo
 
@@ -40,18 +40,19 @@ def test_healthy_cluster_has_no_findings(ask):
     """Plugins by what their own jobs ask for, volumes by what Nomad says of them, all of it in its zone."""
     found, _ = ask(6, 12)
 
-    assert [(item.plugin_id, item.status.status, item.status.counts) for item in found.plugins] == [
-        ("aws-ebs0", "healthy", "6/6 nodes, 2/2 controllers"),
-        ("aws-efs0", "healthy", "6/6 nodes"),
-    ]
+    data = found.data
+    counts = [(row["plugin_id"], row["status"], row["nodes"], row["controllers"]) for row in data["plugins"]]
+    six, two, none = ({"healthy": number, "expected": number} for number in (6, 2, 0))
+    assert counts == [("aws-ebs0", "healthy", six, two), ("aws-efs0", "healthy", six, none)]
     assert found.findings == ()
-    assert {item.status for item in found.volumes} == {"ok"}
-    assert [(zone.name, zone.clients, zone.plugins, zone.volumes) for zone in found.zones] == [
-        ("us-east-1a", 2, {"aws-ebs0": (2, 2), "aws-efs0": (2, 2)}, 2),
-        ("us-east-1b", 2, {"aws-ebs0": (2, 2), "aws-efs0": (2, 2)}, 2),
-        ("us-east-1c", 2, {"aws-ebs0": (2, 2), "aws-efs0": (2, 2)}, 4),
+    assert {row["status"] for row in data["volumes"]} == {"ok"}
+    both = {"aws-ebs0": two, "aws-efs0": two}
+    assert [(zone["name"], zone["clients"], zone["plugins"], zone["volumes"]) for zone in data["zones"]] == [
+        ("us-east-1a", 2, both, 2),
+        ("us-east-1b", 2, both, 2),
+        ("us-east-1c", 2, both, 4),
     ]
-    assert (found.cluster.region, found.spec, found.unexpected) == ("global", "", ())
+    assert (data["cluster"]["region"], data["spec"], found.unexpected) == ("global", "", [])
 
 
 def test_constraints_are_read_as_nomad_reads_them(ask):
@@ -65,7 +66,7 @@ def test_constraints_are_read_as_nomad_reads_them(ask):
     found, _ = ask(2, 2, before=only_linux)
 
     assert found.findings == ()
-    assert {plugin.status.status for plugin in found.plugins} == {"healthy"}
+    assert {row["status"] for row in found.data["plugins"]} == {"healthy"}
 
 
 def test_what_hurts_is_found(ask):
@@ -79,9 +80,10 @@ def test_what_hurts_is_found(ask):
         ("warning", "client-not-counted", "verify"),
     ]
     assert demo.DENIED in found.findings[0].found
-    states = {client.name: client.state for client in found.clients if client.state != "ready"}
+    clients = found.data["clients"]
+    states = {row["name"]: row["state"] for row in clients if row["state"] != "ready"}
     assert states == {"client-00008": "down", "client-00009": "draining"}
-    assert {item.zone for item in found.clients} == {"us-east-1a", "us-east-1b", "us-east-1c"}
+    assert {row["zone"] for row in clients} == {"us-east-1a", "us-east-1b", "us-east-1c"}
 
 
 def test_number_of_calls_does_not_grow(ask):
@@ -92,7 +94,7 @@ def test_number_of_calls_does_not_grow(ask):
 
     assert others[0] == others[1]
     assert len(many) - len(others[1]) <= 2 * 120
-    assert (len(found.claims), found.claims_unread) == (4, 196)
+    assert (len(found.data["claims"]), found.data["claims_unread"]) == (4, 196)
     assert len(few) < 100
 
 
@@ -103,31 +105,35 @@ def test_spec_is_compared_with_what_is_there(ask):
 
     found, _ = ask(6, 12, plan=plan, spec="storage.yaml")
 
-    assert [(item.plugin_id, item.is_expected) for item in found.plugins] == [("aws-efs0", True), ("aws-ebs0", False)]
-    assert [item.status.status for item in found.plugins] == ["healthy", "healthy"]
-    wrong = [(item.key, item.status, item.evidence, item.is_expected) for item in found.volumes if item.is_expected]
-    assert wrong == [("default/gone", "missing", "-", True)]
-    assert len(found.volumes) == 13
+    assert [(row["plugin_id"], row["status"], row["is_expected"]) for row in found.data["plugins"]] == [
+        ("aws-efs0", "healthy", True),
+        ("aws-ebs0", "healthy", False),
+    ]
+    wrong = [row for row in found.data["volumes"] if row["is_expected"]]
+    assert [(row["volume_id"], row["status"], row["evidence"]) for row in wrong] == [("gone", "missing", "-")]
+    assert len(found.data["volumes"]) == 13
     assert "volume-missing" in [item.code for item in found.findings]
 
 
 def test_proofs_are_counted_by_who_gave_them(ask):
     """The test of one volume, Nomad's word for the rest; nobody asked a socket."""
-    smoke = page_data.read_smoke(json.dumps(SMOKE), "smoke.json")
+    smoke = cluster_report.read_smoke(json.dumps(SMOKE), "smoke.json")
 
     found, _ = ask(6, 12, smoke=(smoke,))
 
-    assert found.evidence == (
-        page_data.EvidenceCount(tier="smoke", what="volumes", verified=1, of=12),
-        page_data.EvidenceCount(tier="csi", what="plugin instances", verified=0, of=14),
-        page_data.EvidenceCount(tier="nomad", what="plugin instances", verified=14, of=14),
-        page_data.EvidenceCount(tier="nomad", what="volumes", verified=11, of=12),
-    )
+    assert [tuple(row.values()) for row in found.data["evidence"]] == [
+        ("smoke", "volumes", 1, 12),
+        ("csi", "plugin instances", 0, 14),
+        ("nomad", "plugin instances", 14, 14),
+        ("nomad", "volumes", 11, 12),
+    ]
 
 
 def test_failed_smoke_test_is_an_error(ask):
     """Somebody tried, and no data came back."""
-    smoke = page_data.read_smoke(json.dumps(SMOKE | {"status": "failed", "not_verified": ["it hung"]}), "smoke.json")
+    smoke = cluster_report.read_smoke(
+        json.dumps(SMOKE | {"status": "failed", "not_verified": ["it hung"]}), "smoke.json"
+    )
 
     found, _ = ask(3, 3, smoke=(smoke,))
 
@@ -140,7 +146,7 @@ def test_failed_smoke_test_is_an_error(ask):
 def test_rejects_what_no_smoke_test_wrote(text):
     """Of another command, of nobody, or cut."""
     with pytest.raises(errors.SpecError, match=r"expected the output of `nomad-csi smoke NAMESPACE/ID --json`"):
-        page_data.read_smoke(text, "smoke.json")
+        cluster_report.read_smoke(text, "smoke.json")
 
 
 class Refused(nomad.Nomad):
@@ -158,11 +164,10 @@ def test_what_may_not_be_read_is_said(ask):
     """Plugins are there and not checked; volumes and claims are told all the same; it is not taken as fine."""
     found, _ = ask(3, 6, kind=Refused)
 
-    assert [(item.plugin_id, item.status) for item in found.plugins] == [("aws-ebs0", None), ("aws-efs0", None)]
-    assert "health of the plugins" in [item.check for item in found.unexpected]
-    assert (len(found.volumes), len(found.claims)) == (6, 3)
-    assert found.as_json()["ok"] is False
-    assert found.as_json()["plugins"][0] == {"plugin_id": "aws-ebs0", "status": "not checked", "is_expected": True}
+    assert "health of the plugins" in [item["check"] for item in found.unexpected]
+    assert (len(found.data["volumes"]), len(found.data["claims"])) == (6, 3)
+    assert found.data["ok"] is False
+    assert found.data["plugins"][0] == {"plugin_id": "aws-ebs0", "status": "not checked", "is_expected": True}
 
 
 class Closed(nomad.Nomad):
@@ -179,8 +184,8 @@ def test_claims_of_volumes_that_may_not_be_read_are_counted(ask):
     """The list says that they are claimed, and nothing says by whom."""
     found, _ = ask(3, 6, kind=Closed)
 
-    assert (found.claims, found.claims_unread) == ((), 3)
-    assert [item.check for item in found.unexpected if item.check.startswith("who claims")] == [
+    assert (found.data["claims"], found.data["claims_unread"]) == ([], 3)
+    assert [item["check"] for item in found.unexpected if item["check"].startswith("who claims")] == [
         "who claims 3 volumes of namespace default (data-00000, data-00002, data-00004)"
     ]
 
@@ -193,8 +198,8 @@ def test_aws_that_does_not_answer_is_said(ask, monkeypatch):
 
     found, _ = ask(3, 6, aws=regions.Choice(named="us-east-1"))
 
-    assert len(found.claims) == 3
-    checks = [item.check for item in found.unexpected]
+    assert len(found.data["claims"]) == 3
+    checks = [item["check"] for item in found.unexpected]
     assert "where EC2 has claimed volumes attached" in checks
     assert len(checks) > 1  # and what the doctor could not see
 
@@ -241,5 +246,5 @@ def test_identity_that_could_not_be_read_is_said(ask, status, told):
     """Who may not read it need not; any other reason is told."""
     found, _ = ask(1, 1, kind=_failing(status))
 
-    assert found.cluster.identity == ""
-    assert [item.check for item in found.unexpected] == told
+    assert found.data["cluster"]["identity"] == ""
+    assert [item["check"] for item in found.unexpected] == told

@@ -28,7 +28,7 @@ def test_text():
 
 def test_text_without_an_expectation():
     """Where what was found says it all, nothing stands for it."""
-    lines = printing.as_text([finding("client-not-counted", "servers", found="failed: a")], 80).splitlines()
+    lines = printing.as_text([finding("client-not-counted", "servers", found="failed: a")], 200).splitlines()
 
     assert [line.split()[0] for line in lines] == ["warning", "found", "advice"]
 

@@ -254,12 +254,12 @@ def test_verify_and_report(case, client):
 
     [status] = verification.Verifier(client, plan).verify().volumes
     shown = cluster_report.build_report(client, cluster_report.ReportOptions(plan=plan, spec="storage.yaml"))
-    [reported] = shown.volumes
+    [reported] = shown.data["volumes"]
 
     differing = [item for item in status.findings if item.code.endswith("-differs")]
     assert sorted(item.code for item in differing) == expected
     assert {item.severity for item in differing} <= {"error"}
-    assert status.status == reported.status == ("differs" if expected else "unschedulable")  # no client has its zone
+    assert status.status == reported["status"] == ("differs" if expected else "unschedulable")  # no client has its zone
     assert sorted(item.code for item in shown.findings if item.code.endswith("-differs")) == expected
 
 

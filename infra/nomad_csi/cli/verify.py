@@ -17,7 +17,7 @@ from nomad_csi import errors, exit_codes, nomad
 from nomad_csi.aws import regions
 from nomad_csi.cli import probe
 from nomad_csi.cli.common import command, inputs, options, output, specs
-from nomad_csi.diagnosis import cluster_report, page, page_data, prometheus, rounds, verification
+from nomad_csi.diagnosis import cluster_report, page, prometheus, rounds, verification
 from nomad_csi.health import gather, probe_run
 from nomad_csi.nomad import sandbox_mark
 from nomad_csi.nomad.connection import VARIABLES
@@ -295,7 +295,7 @@ def _page(arguments: command.Arguments) -> int:
         spec=str(arguments.spec or ""),
         external_ids=inputs.read_external_ids(arguments.stack_output),
         aws=specs.aws_choice(arguments, arguments.spec),
-        smoke=tuple(page_data.read_smoke(inputs.text(path), str(path)) for path in arguments.smoke),
+        smoke=tuple(cluster_report.read_smoke(inputs.text(path), str(path)) for path in arguments.smoke),
         title=arguments.title,
         sandbox=os.environ.get(sandbox_mark.ENVIRONMENT, ""),
     )
@@ -304,8 +304,8 @@ def _page(arguments: command.Arguments) -> int:
     text = html.html(page.render_page(found), shown_rows=page.ROWS, tool_version=metadata.version("nomad-csi"))
     shown = output.without_secrets(text)
     disk.write(arguments.html, shown)
-    wrote = f"wrote {arguments.html} ({len(shown.encode()) / 1e3:.1f} kB): {found.status[0]}"
-    output.show(arguments, found.as_json(), wrote)
+    wrote = f"wrote {arguments.html} ({len(shown.encode()) / 1e3:.1f} kB): {page.status(found)[0]}"
+    output.show(arguments, found.data, wrote)
     code = exit_codes.CHANGES if found.errors else exit_codes.ERROR if found.unexpected else 0
     return options.exit_code(arguments, code, found.findings)
 

@@ -6,35 +6,85 @@ with claimed volumes up to a limit. What cannot be read is reported, and does no
 """
 
 import dataclasses
+import functools
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
-from nomad_csi import nomad
+import pydantic
+
+from nomad_csi import errors, nomad
 from nomad_csi.aws import ebs_volumes, regions
 from nomad_csi.diagnosis import (
     claim_status,
     claims_report,
     facts,
     judge,
-    page_data,
     read_account,
     read_claims,
     verification,
     verification_report,
 )
-from nomad_csi.findings import Finding, causes, finding, registry
-from nomad_csi.health import eligibility, observation, plugins, policy
+from nomad_csi.findings import Finding, causes, errors_of, finding, printing, registry
+from nomad_csi.health import eligibility, observation, plugins
 from nomad_csi.nomad import cluster_identity, jobs, nodes
 from nomad_csi.nomad import plugins as plugin_records
 from nomad_csi.nomad import volumes as nomad_volumes
 from nomad_csi.plan import model as plans
+from nomad_csi.plan import registration
 
 CLAIMED_MAX = 500
 """Limit of claimed volumes that are read for their claims: the list of volumes has counts, but no allocations."""
 
 _COMMANDS = ("verify", "claims", "doctor")
 """Whose rules are applied, in the order in which the report has their findings."""
+
+
+NOT_CHECKED = "not checked"
+"""Status of a plugin whose health could not be determined."""
+
+EVIDENCE = (
+    ("smoke", "volumes"),
+    ("csi", "plugin instances"),
+    ("nomad", "plugin instances"),
+    ("nomad", "volumes"),
+    ("-", "plugin instances"),
+    ("-", "volumes"),
+)
+"""Kinds of evidence, and of what, from the strongest to none."""
+
+Row = dict[str, Any]
+"""One object of a section, with the keys of the JSON report."""
+
+
+# The output of an earlier `nomad-csi smoke --json`, parsed: the only evidence that data can be written and read back.
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, slots=True)
+class SmokeResult(registration.NamedVolume):
+    """The outcome of one volume's smoke test, and its source file."""
+
+    status: Literal["verified", "failed", "not verified"]
+    verified: tuple[str, ...]
+    """The verified facts, one sentence each."""
+
+    not_verified: tuple[str, ...]
+    left_behind: tuple[str, ...]
+    source: str = ""
+
+
+@functools.cache
+def _reader() -> pydantic.TypeAdapter[SmokeResult]:
+    return pydantic.TypeAdapter(SmokeResult)
+
+
+def read_smoke(text: str, source: str) -> SmokeResult:
+    """Parse *text*, the output of `nomad-csi smoke --json`. Raises `errors.SpecError`."""
+    try:
+        return dataclasses.replace(_reader().validate_json(text, strict=True), source=source)
+    except pydantic.ValidationError:
+        allowed = "the output of `nomad-csi smoke NAMESPACE/ID --json`"
+        raise errors.SpecError((errors.Problem(path="", got="something else", allowed=allowed),), source) from None
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -54,7 +104,7 @@ class ReportOptions:
     """The region in which AWS is queried."""
 
     claimed_max: int = CLAIMED_MAX
-    smoke: tuple[page_data.SmokeResult, ...] = ()
+    smoke: tuple[SmokeResult, ...] = ()
     sandbox: str = ""
     title: str = ""
 
@@ -144,7 +194,40 @@ def expectation_of(plugin: plugin_records.Plugin, tasks: Sequence[jobs.PluginTas
 # The report.
 
 
-def build_report(client: nomad.Nomad, question: ReportOptions) -> page_data.ClusterReport:
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ClusterReport:
+    """The whole report. Its page shows the same data."""
+
+    data: Mapping[str, Any]
+    """
+    The report as JSON values. Keys stay stable once released.
+
+    ``{"ok", "cluster", "spec", "totals", "zones", "evidence", "clients", "plugins", "volumes", "claims",
+    "claims_unread", "findings", "not_checked", "smoke"}``. ``cluster`` has ``address``, ``region`` (from the servers'
+    names), ``identity`` (the id that nomad-csi gave it), ``servers``, ``asked_at`` (UTC, by Nomad's own clock) and
+    ``sandbox``. ``plugins`` are those of `nomad-csi verify --json` with ``is_expected``; a plugin whose status could
+    not be determined has only ``plugin_id`` and ``status`` ``"not checked"``. ``claims`` are the volumes of `nomad-csi
+    claims --json`; those of ``claims_unread`` more were not read. An unknown value is an empty string.
+    """
+
+    findings: tuple[Finding, ...]
+    """Errors first; then by the command that reports them, `Finding.found_by`, in its order."""
+
+    title: str = ""
+    """What the cluster is called; empty: its region, or its address."""
+
+    @property
+    def errors(self) -> int:
+        """Number of findings of severity error."""
+        return len(errors_of(self.findings))
+
+    @property
+    def unexpected(self) -> list[Mapping[str, Any]]:
+        """Failed checks."""
+        return [item for item in self.data["not_checked"] if not item["is_expected"]]
+
+
+def build_report(client: nomad.Nomad, question: ReportOptions) -> ClusterReport:
     """
     Read the cluster and return the report.
 
@@ -155,29 +238,39 @@ def build_report(client: nomad.Nomad, question: ReportOptions) -> page_data.Clus
     outcomes = judge.outcomes(found, *_COMMANDS)
     planned = {f"volume {item.key}" for item in found.planned_volumes} if found.plan else None
     named = (_named(item, planned) for item in outcomes if isinstance(item, Finding))
-    seen = sorted((*named, *_smoke_findings(question.smoke)), key=_rank)
+    seen = causes.assign(sorted((*named, *_smoke_findings(question.smoke)), key=_rank))
     unchecked = [item for item in outcomes if isinstance(item, facts.Unchecked)]
     if isinstance(found.identity, facts.Unknown):
         unchecked.append(facts.Unchecked(check="the cluster's identity", reason=found.identity.reason))
     claims = facts.known_or(found.claims, ())
-    of_plugins = tuple(_plugins(found))
-    clients = tuple(_clients(found, of_plugins))
-    volumes = tuple(_volumes(found, seen, {item.key: item for item in claims}, question.smoke))
-    return page_data.ClusterReport(
-        cluster=_cluster(found, question.sandbox),
-        title=question.title,
-        spec=question.spec,
-        clients=clients,
-        plugins=of_plugins,
-        volumes=volumes,
-        claims=claims,
-        claims_unread=len(found.claimed_keys) - len(claims),
-        findings=causes.assign(seen),
-        unchecked=tuple(unchecked),
-        smoke=question.smoke,
-        zones=_zones(clients, of_plugins, volumes),
-        evidence=tuple(_evidence(of_plugins, volumes)),
-    )
+    of_plugins = list(_plugins(found))
+    clients = list(_clients(found, of_plugins))
+    volumes = list(_volumes(found, seen, {item.key: item for item in claims}, question.smoke))
+    wrong = len(errors_of(seen))
+    data = {
+        "ok": not wrong and all(item.is_expected for item in unchecked),
+        "cluster": _cluster(found, question.sandbox),
+        "spec": question.spec,
+        "totals": {
+            "clients": len(clients),
+            "plugins": len(of_plugins),
+            "volumes": len(volumes),
+            "claims": sum(volume["claims"] for volume in volumes),
+            "errors": wrong,
+            "warnings": len(seen) - wrong,
+        },
+        "zones": list(_zones(clients, of_plugins, volumes)),
+        "evidence": list(_evidence(of_plugins, volumes)),
+        "clients": clients,
+        "plugins": of_plugins,
+        "volumes": volumes,
+        "claims": [claims_report.volume_as_json(item) for item in claims if item.claims],
+        "claims_unread": len(found.claimed_keys) - len(claims),
+        "findings": printing.as_json(seen, printing.REPORTED),
+        "not_checked": [dataclasses.asdict(item) for item in unchecked],
+        "smoke": [dataclasses.asdict(item) for item in question.smoke],
+    }
+    return ClusterReport(data=data, findings=seen, title=question.title)
 
 
 def _named(item: Finding, planned: Collection[str] | None) -> Finding:
@@ -196,7 +289,7 @@ def _rank(item: Finding) -> tuple[bool, int]:
     return item.severity == "warning", (*_COMMANDS, "smoke").index(item.found_by)
 
 
-def _smoke_findings(smoke: Iterable[page_data.SmokeResult]) -> Iterator[Finding]:
+def _smoke_findings(smoke: Iterable[SmokeResult]) -> Iterator[Finding]:
     for item in smoke:
         if item.status == "failed":
             failed = finding(
@@ -209,56 +302,53 @@ def _smoke_findings(smoke: Iterable[page_data.SmokeResult]) -> Iterator[Finding]
             yield dataclasses.replace(failed, found_by="smoke")
 
 
-def _cluster(found: ReportFacts, sandbox: str) -> page_data.Cluster:
+def _cluster(found: ReportFacts, sandbox: str) -> Row:
     servers = facts.known_or(found.servers, ())
     of_servers = {server.name.rpartition(".")[2] for server in servers if "." in server.name}
     connection = found.client.connection
-    return page_data.Cluster(
-        address=connection.address,
-        region=connection.region or (of_servers.pop() if len(of_servers) == 1 else ""),
-        identity=facts.known_or(found.identity, ""),
-        servers=servers,
-        asked_at=claims_report.time_text(found.now_ns),
-        sandbox=sandbox,
-    )
+    return {
+        "address": connection.address,
+        "region": connection.region or (of_servers.pop() if len(of_servers) == 1 else ""),
+        "identity": facts.known_or(found.identity, ""),
+        "servers": [dataclasses.asdict(server) for server in servers],
+        "asked_at": claims_report.time_text(found.now_ns),
+        "sandbox": sandbox,
+    }
 
 
 # The sections of the report. They include objects of the spec and objects that are only in the cluster.
 
 
-def _plugins(found: facts.Facts) -> Iterator[page_data.ReportedPlugin]:
+def _plugins(found: facts.Facts) -> Iterator[Row]:
     """Yield plugins of the spec, then others, each by id."""
-    statuses = facts.known_or(found.statuses, ())
-    by_id = {item.plugin_id: item for item in statuses}
+    by_id = {item.plugin_id: item for item in facts.known_or(found.statuses, ())}
     planned = {item.plugin_id for item in found.planned_plugins}
     for plugin_id in (*sorted(planned), *sorted(facts.known_or(found.plugins, {}).keys() - planned)):
-        yield page_data.ReportedPlugin(
-            plugin_id=plugin_id,
-            status=by_id.get(plugin_id),
-            is_expected=plugin_id in planned or not found.plan,
-        )
+        status = by_id.get(plugin_id)
+        row = verification_report.plugin_as_json(status) if status else {"plugin_id": plugin_id, "status": NOT_CHECKED}
+        yield row | {"is_expected": plugin_id in planned or not found.plan}
 
 
-def _clients(found: facts.Facts, of_plugins: Iterable[page_data.ReportedPlugin]) -> Iterator[page_data.ReportedClient]:
+def _clients(found: facts.Facts, of_plugins: Iterable[Row]) -> Iterator[Row]:
     """Yield the clients by name, with the statuses of what runs there."""
     statuses: dict[str, dict[str, str]] = {}
     reported: dict[str, str] = {}
     for plugin in of_plugins:
-        for row in plugin.status.instances if plugin.status else ():
-            statuses.setdefault(row.node_id, {})[f"{row.plugin_id} {row.role}"] = row.status
-            if row.zone:
-                reported.setdefault(row.node_id, row.zone)
+        for row in plugin.get("instances", ()):
+            statuses.setdefault(row["node_id"], {})[f"{plugin['plugin_id']} {row['role']}"] = row["status"]
+            if row["zone"]:
+                reported.setdefault(row["node_id"], row["zone"])
     for node in sorted(facts.known_or(found.clients, ()), key=lambda item: (item.name, item.node_id)):
-        yield page_data.ReportedClient(
-            node_id=node.node_id,
-            name=node.name,
-            zone=reported.get(node.node_id) or eligibility.zone_of_client(node),
-            datacenter=node.datacenter,
-            node_pool=node.node_pool,
-            state=_state(node),
-            version=node.version,
-            statuses=statuses.get(node.node_id, {}),
-        )
+        yield {
+            "node_id": node.node_id,
+            "name": node.name,
+            "zone": reported.get(node.node_id) or eligibility.zone_of_client(node),
+            "datacenter": node.datacenter,
+            "node_pool": node.node_pool,
+            "state": _state(node),
+            "version": node.version,
+            "statuses": statuses.get(node.node_id, {}),
+        }
 
 
 def _state(node: nodes.Node) -> str:
@@ -273,99 +363,92 @@ def _volumes(
     found: facts.Facts,
     seen: Iterable[Finding],
     claims: Mapping[str, claim_status.VolumeClaims],
-    smoke: Iterable[page_data.SmokeResult],
-) -> Iterator[page_data.ReportedVolume]:
-    """Yield the volumes by namespace and id."""
+    smoke: Iterable[SmokeResult],
+) -> Iterator[Row]:
+    """Yield the volumes by namespace and id: ``ok`` if it matches the spec; without one, if it can be scheduled."""
     compared = () if isinstance(found.registered, facts.Unknown) else verification_report.volume_statuses(found, seen)
     statuses = {item.key: item.status for item in compared}
     smoked = {item.key for item in smoke if item.status == "verified"}
     planned = {item.key for item in found.planned_volumes}
     for item in sorted(facts.known_or(found.volumes, ()), key=lambda item: facts.split_key(item.key)):
         namespace, volume_id = facts.split_key(item.key)
-        by_list: page_data.VolumeStatus = "ok" if item.schedulable else "unschedulable"
-        evidence: page_data.Evidence = "smoke" if item.key in smoked else "nomad"
-        yield page_data.ReportedVolume(
-            namespace=namespace,
-            volume_id=volume_id,
-            plugin_id=item.plugin_id,
-            external_id=item.external_id,
-            zones=tuple(sorted({eligibility.zone_of_segments(each) for each in item.segments} - {""})),
-            claims=item.claims,
-            size_bytes=_size_bytes(found, item, claims.get(item.key)),
-            attached=_attached(claims.get(item.key)),
-            status=statuses.get(item.key, by_list if item.is_registered else "missing"),
-            evidence=evidence if item.is_registered else "-",
-            is_expected=not found.plan or item.key in planned,
-        )
+        by_list = "ok" if item.schedulable else "unschedulable"
+        evidence = "smoke" if item.key in smoked else "nomad"
+        yield {
+            "namespace": namespace,
+            "volume_id": volume_id,
+            "plugin_id": item.plugin_id,
+            "external_id": item.external_id,
+            "zones": sorted({eligibility.zone_of_segments(each) for each in item.segments} - {""}),
+            "claims": item.claims,
+            "size_bytes": _size_bytes(found, item, claims.get(item.key)),
+            "attached": _attached(claims.get(item.key)),
+            "status": statuses.get(item.key, by_list if item.is_registered else "missing"),
+            "evidence": evidence if item.is_registered else "-",
+            "is_expected": not found.plan or item.key in planned,
+        }
 
 
 def _size_bytes(found: facts.Facts, item: facts.ExaminedVolume, held: claim_status.VolumeClaims | None) -> int:
+    """Return the size by EC2, else by its plugin, else as the spec asks for; 0: not known."""
     in_ec2 = found.account.volumes if isinstance(found.account, facts.Account) else {}
-    ebs = None if isinstance(in_ec2, facts.Unknown) else in_ec2.get(item.external_id)
+    ebs = facts.known_or(in_ec2, {}).get(item.external_id)
     if ebs is not None:
         return ebs.size_gib * 2**30
     return (held.volume.capacity_bytes if held else 0) or item.size_bytes
 
 
-def _attached(held: claim_status.VolumeClaims | None) -> tuple[str, ...]:
+def _attached(held: claim_status.VolumeClaims | None) -> list[str]:
+    """Return the EC2 instances that have it attached, if EC2 was asked; else the clients of its claims."""
     if held is None:
-        return ()
+        return []
     if held.ebs is not None:
-        return tuple(item.instance_id for item in held.ebs.attachments)
-    return tuple(sorted({each.claim.node_name or each.claim.node_id for each in held.claims} - {""}))
+        return [item.instance_id for item in held.ebs.attachments]
+    return sorted({each.claim.node_name or each.claim.node_id for each in held.claims} - {""})
 
 
 # Counts by zone, and by kind of evidence.
 
 
-def _zones(
-    clients: Iterable[page_data.ReportedClient],
-    of_plugins: Sequence[page_data.ReportedPlugin],
-    volumes: Iterable[page_data.ReportedVolume],
-) -> tuple[page_data.Zone, ...]:
-    """Return all zones that have a client or a volume, by name; clients of unknown zone come last."""
-    zone_of = {client.node_id: client.zone for client in clients}
+def _zones(clients: Sequence[Row], of_plugins: Sequence[Row], volumes: Iterable[Row]) -> Iterator[Row]:
+    """Yield all zones that have a client or a volume of that zone only, by name; clients of unknown zone come last."""
+    zone_of = {client["node_id"]: client["zone"] for client in clients}
     healthy: Counter[tuple[str, str]] = Counter()
     wanted: Counter[tuple[str, str]] = Counter()
     for plugin in of_plugins:
-        for row in policy.counted(plugin.status.instances) if plugin.status else ():
-            where = (plugin.plugin_id, row.zone or zone_of.get(row.node_id, ""))
-            wanted[where] += 1
-            healthy[where] += row.status == plugins.HEALTHY
-    here = page_data.grouped(clients, lambda client: client.zone)
-    bound: defaultdict[str, list[page_data.ReportedVolume]] = defaultdict(list)
+        for row in plugin.get("instances", ()):
+            if row["role"] == "node" and not row["extra"]:
+                where = (plugin["plugin_id"], row["zone"] or zone_of.get(row["node_id"], ""))
+                wanted[where] += 1
+                healthy[where] += row["status"] == plugins.HEALTHY
+    here: defaultdict[str, list[Row]] = defaultdict(list)
+    bound: defaultdict[str, list[Row]] = defaultdict(list)
+    for client in clients:
+        here[client["zone"]].append(client)
     for volume in volumes:
-        if len(volume.zones) == 1:
-            bound[volume.zones[0]].append(volume)
-    names = {*here, *bound, *(zone for _, zone in wanted)}
-    return tuple(
-        page_data.Zone(
-            name=name,
-            clients=len(here[name]),
-            ready=sum(client.state == "ready" for client in here[name]),
-            plugins={
-                plugin.plugin_id: (healthy[plugin.plugin_id, name], wanted[plugin.plugin_id, name])
-                for plugin in of_plugins
-            },
-            volumes=len(bound[name]),
-            claimed=sum(volume.claims > 0 for volume in bound[name]),
-            wrong_volumes=sum(volume.status != "ok" for volume in bound[name]),
-        )
-        for name in sorted(names, key=lambda name: (not name, name))
-    )
+        if len(volume["zones"]) == 1:
+            bound[volume["zones"][0]].append(volume)
+    for name in sorted({*here, *bound, *(zone for _, zone in wanted)}, key=lambda name: (not name, name)):
+        ids = [plugin["plugin_id"] for plugin in of_plugins]
+        yield {
+            "name": name,
+            "clients": len(here[name]),
+            "ready": sum(client["state"] == "ready" for client in here[name]),
+            "plugins": {each: {"healthy": healthy[each, name], "expected": wanted[each, name]} for each in ids},
+            "volumes": len(bound[name]),
+            "claimed": sum(volume["claims"] > 0 for volume in bound[name]),
+            "wrong_volumes": sum(volume["status"] != "ok" for volume in bound[name]),
+        }
 
 
-def _evidence(
-    of_plugins: Iterable[page_data.ReportedPlugin], volumes: Sequence[page_data.ReportedVolume]
-) -> Iterator[page_data.EvidenceCount]:
+def _evidence(of_plugins: Iterable[Row], volumes: Iterable[Row]) -> Iterator[Row]:
     """Yield the counts of each kind of evidence, from the strongest to none."""
-    rows = [row for plugin in of_plugins if plugin.status for row in plugin.status.instances]
-    instances = Counter(row.evidence if row.status == plugins.HEALTHY else "-" for row in rows)
-    counted: dict[str, Counter[Any]] = {
-        "plugin instances": instances,
-        "volumes": Counter(volume.evidence for volume in volumes),
+    rows = [row for plugin in of_plugins for row in plugin.get("instances", ())]
+    counted = {
+        "plugin instances": Counter(row["evidence"] if row["status"] == plugins.HEALTHY else "-" for row in rows),
+        "volumes": Counter(volume["evidence"] for volume in volumes),
     }
-    for tier, what in page_data.EVIDENCE:
+    for tier, what in EVIDENCE:
         verified, total = counted[what][tier], counted[what].total()
         if total and (verified or tier != "-"):
-            yield page_data.EvidenceCount(tier=tier, what=what, verified=verified, of=total)
+            yield {"tier": tier, "what": what, "verified": verified, "of": total}

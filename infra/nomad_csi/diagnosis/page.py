@@ -1,12 +1,12 @@
 """A report arranged for a page: grouped and sorted, the worst first. Pure; the template has texts and markup."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Literal, TypeVar
 
-from nomad_csi.diagnosis import claim_status, claims_report, page_data
+from nomad_csi.diagnosis.cluster_report import NOT_CHECKED, ClusterReport, Row
 from nomad_csi.findings import Finding, causes, printing
-from nomad_csi.health.instances import InstanceRow
+from nomad_csi.health import plugins
 from nomad_csi.text import listing
 
 SHOWN = 5
@@ -15,208 +15,196 @@ SHOWN = 5
 ROWS = 50
 """Unhealthy rows of one table that are shown initially; the others can be expanded."""
 
+Kind = Literal["good", "warn", "bad", "unsure"]
+"""Severity of a status, for its colour."""
 
-@dataclass(frozen=True, kw_only=True)
-class Tile:
-    """A number at the top of the page, and the section that it links to."""
+_ORDER: tuple[Kind, ...] = ("bad", "unsure", "warn", "good")
+"""The most severe first."""
 
-    label: str
-    count: int
-    remark: str
-    kind: page_data.Kind
+_GOOD = frozenset({"healthy", "ok", "live", "ready", "verified"})
+_WARN = frozenset({"starting", "restarted", "outdated", "draining", "ineligible", "ended", "warning", "unverified"})
+_UNSURE = frozenset({NOT_CHECKED, "not verified", "initializing"})
 
-
-@dataclass(frozen=True, kw_only=True)
-class FindingGroup:
-    """All findings of one code."""
-
-    first: Finding
-    kind: page_data.Kind
-    advice: str
-    """The common advice of all findings; empty if they differ."""
-
-    shown: Sequence[Finding]
-    """The first ones; of warnings, which are not urgent, only a single one."""
-
-    folded: Sequence[Finding]
-    consequences: Sequence[tuple[Finding, str]]
-    """What follows from these findings: one of each kind, with the subjects of all."""
+_Item = TypeVar("_Item")
+_Name = TypeVar("_Name")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Split:
-    """Rows of a table, each with its `kind`: unhealthy rows, to be shown, and all rows in groups, to be expanded."""
-
-    wrong: Sequence[Any]
-    groups: Mapping[str, Sequence[Any]]
-    """By name; rows without one come last."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class PluginInstanceRow:
-    """One instance of a plugin."""
-
-    row: InstanceRow
-    zone: str
-    """Zone of the client, if the instance itself reports none, as for controllers."""
-
-    @property
-    def kind(self) -> page_data.Kind:
-        """Its severity; an unexpected instance is at most informational."""
-        return "warn" if self.row.is_extra else page_data.kind_of(self.row.status)
+def kind_of(status: str) -> Kind:
+    """Return the severity of *status*: a status, the state of a client or of a claim, a severity."""
+    if status in _GOOD:
+        return "good"
+    if status in _UNSURE:
+        return "unsure"
+    return "warn" if status in _WARN else "bad"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ClaimRow:
-    """One claim on a volume."""
-
-    held: claim_status.VolumeClaims
-    item: claim_status.ClaimStatus
-    problems: Sequence[Finding]
-    """Findings about the claim, or its volume where that is claimed."""
-
-    @property
-    def kind(self) -> page_data.Kind:
-        """The worst of its status and of the findings about it."""
-        return page_data.worst(map(page_data.kind_of, (self.item.status, *(item.severity for item in self.problems))))
-
-    @property
-    def status(self) -> str:
-        """Its status, with the codes of the findings about it: ``live, claim-without-node-plugin``."""
-        return ", ".join(dict.fromkeys((self.item.status, *(item.code for item in self.problems))))
-
-    @property
-    def client(self) -> str:
-        """The name of its client, with its status if that is not ``ready``."""
-        name = self.item.claim.node_name or self.item.claim.node_id or "-"
-        return name if self.item.node_status in {"ready", ""} else f"{name} ({self.item.node_status})"
-
-    @property
-    def since(self) -> str:
-        """Creation time of its allocation."""
-        return claims_report.time_text(self.item.claim.since_ns)
+def _worst(statuses: Iterable[str]) -> Kind:
+    """Return the most severe kind of *statuses*; ``good`` if there is none."""
+    return min(map(kind_of, statuses), key=_ORDER.index, default="good")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Page:
-    """The values for the template."""
-
-    report: page_data.ClusterReport
-    tiles: Iterable[Tile]
-    problems: Sequence[FindingGroup]
-    zones: Sequence[tuple[page_data.Zone, int]]
-    """Each with the number of its ready clients that have a problem."""
-
-    checked: Mapping[str, Sequence[page_data.EvidenceCount]]
-    """How many were checked by which means."""
-
-    plugins: Sequence[tuple[page_data.ReportedPlugin, Split]]
-    clients: Split
-    volumes: Split
-    claims: Split
+def _grouped(rows: Iterable[_Item], name_of: Callable[[_Item], _Name]) -> dict[_Name, list[_Item]]:
+    found: defaultdict[_Name, list[_Item]] = defaultdict(list)
+    for row in rows:
+        found[name_of(row)].append(row)
+    return found
 
 
-def render_page(report: page_data.ClusterReport) -> Page:
-    """Build the page of *report*."""
-    zone_of = {client.node_id: client.zone for client in report.clients}
-    claims = [
-        ClaimRow(held=held, item=item, problems=_problems_of_claim(report.findings, held, item))
-        for held in report.claims
-        for item in held.claims
+def render_page(report: ClusterReport) -> Row:
+    """Return the values for the template: the report's data, and its rows with what only the page shows."""
+    data = report.data
+    clients = [_client(row) for row in data["clients"]]
+    volumes = [_volume(row) for row in data["volumes"]]
+    claims = [_claim(volume, claim, report.findings) for volume in data["claims"] for claim in volume["claims"]]
+    of_plugins = [row | {"kind": _plugin_kind(row)} for row in data["plugins"]]
+    zone_of = {client["node_id"]: client["zone"] for client in clients}
+    ill = [client["zone"] for client in clients if client["state"] == "ready" and client["kind"] != "good"]
+    return {
+        "report": data,
+        "heading": heading(report),
+        "status": status(report),
+        "totals": printing.totals(report.findings),
+        "versions": ", ".join(sorted({server["version"] for server in data["cluster"]["servers"]})),
+        "unexpected": report.unexpected,
+        "left_out": [item for item in data["not_checked"] if item["is_expected"]],
+        "tiles": [
+            _tile("plugins", of_plugins, "healthy"),
+            _tile("clients", clients, "healthy"),
+            _tile("volumes", volumes, "ok", more=_sizes(volumes)),
+            _tile("claims", claims, "live", count=data["totals"]["claims"], unread=data["claims_unread"]),
+        ],
+        "problems": list(_problems(report.findings)),
+        "zones": [(zone, ill.count(zone["name"])) for zone in data["zones"]],
+        "checked": _grouped(data["evidence"], lambda item: item["what"]),
+        "plugins": [(row, _instances(row, zone_of)) for row in of_plugins],
+        "clients": _split(clients, lambda row: row["zone"]),
+        "volumes": _split(volumes, lambda row: ", ".join(row["zones"])),
+        "claims": _split(claims, lambda row: row["of"]),
+    }
+
+
+def heading(report: ClusterReport) -> str:
+    """Return the title, or one that names the region or the server; ``global`` names no region in particular."""
+    cluster = report.data["cluster"]
+    region = "" if cluster["region"] == "global" else cluster["region"]
+    return report.title or f"Storage of {region or cluster['address'].rpartition('://')[2]}"
+
+
+def status(report: ClusterReport) -> tuple[str, Kind]:
+    """Return the overall status as a phrase, and its severity."""
+    if report.errors:
+        return printing.totals(report.findings), "bad"
+    if report.unexpected:
+        return "not everything could be checked", "unsure"
+    if report.findings:
+        return f"no errors, {listing.grouped(len(report.findings), 'warning')}", "warn"
+    return "no errors", "good"
+
+
+# Rows, with their kind.
+
+
+def _client(row: Row) -> Row:
+    wrong = [f"{name}: {status}" for name, status in row["statuses"].items() if kind_of(status) != "good"]
+    kinds = {"kind": _worst((row["state"], *row["statuses"].values())), "state_kind": kind_of(row["state"])}
+    return {**row, **kinds, "remark": "; ".join(wrong)}
+
+
+def _volume(row: Row) -> Row:
+    size = listing.size(row["size_bytes"]) if row["size_bytes"] else "-"
+    return {**row, "key": f"{row['namespace']}/{row['volume_id']}", "kind": kind_of(row["status"]), "size": size}
+
+
+def _plugin_kind(row: Row) -> Kind:
+    """Return the severity of a plugin: a deviation that its policy allows is a warning."""
+    if row["status"] in {NOT_CHECKED, plugins.HEALTHY}:
+        return kind_of(row["status"])
+    return "warn" if row["ok"] else "bad"
+
+
+def _instances(plugin: Row, zone_of: Mapping[str, str]) -> Row:
+    """Return the instances; of one that reports no zone, as controllers do, with the zone of its client."""
+    rows = [
+        {
+            **row,
+            "zone": row["zone"] or zone_of.get(row["node_id"], ""),
+            "kind": "warn" if row["extra"] else kind_of(row["status"]),
+        }
+        for row in plugin.get("instances", ())
     ]
-    return Page(
-        report=report,
-        tiles=_tiles(report, claims),
-        problems=tuple(_problems(report.findings)),
-        zones=tuple(_zones(report)),
-        plugins=tuple((plugin, _instances(plugin, zone_of)) for plugin in report.plugins),
-        checked=page_data.grouped(report.evidence, lambda item: item.what),
-        clients=_split(report.clients, lambda client: client.zone),
-        volumes=_split(report.volumes, lambda volume: ", ".join(volume.zones)),
-        claims=_split(claims, lambda row: row.held.volume.namespace),
-    )
+    return _split(rows, lambda row: row["zone"])
 
 
 _OF_CLAIMS = frozenset({"claim-without-node-plugin", "claim-without-controller", "claim-node-draining"})
 """Codes of findings about a claim that is live."""
 
 
-def _problems_of_claim(
-    found: Iterable[Finding], held: claim_status.VolumeClaims, item: claim_status.ClaimStatus
-) -> tuple[Finding, ...]:
-    """Return the findings about the claim: about its volume, and where they name a client, about its client."""
-    subject, client = f"volume {held.key}", item.claim.node_name
-    return tuple(
+def _claim(volume: Row, claim: Row, found: Iterable[Finding]) -> Row:
+    """Return a claim with its client, and with the codes of findings about it: ``live, claim-without-node-plugin``."""
+    key, client = f"{volume['namespace']}/{volume['volume_id']}", claim["node_name"]
+    about = [
         each
         for each in found
         if each.code in _OF_CLAIMS
-        and subject in (each.about or (each.subject,))
+        and f"volume {key}" in (each.about or (each.subject,))
         and (each.code == "claim-without-controller" or each.subject.endswith(f" {client}"))
-    )
+    ]
+    name, state = client or claim["node_id"] or "-", claim["node_status"]
+    return claim | {
+        "key": key,
+        "of": volume["namespace"],
+        "kind": _worst((claim["status"], *(each.severity for each in about))),
+        "status": ", ".join(dict.fromkeys((claim["status"], *(each.code for each in about)))),
+        "client": name if state in {"ready", ""} else f"{name} ({state})",
+    }
 
 
-def _tiles(report: page_data.ClusterReport, claims: Sequence[ClaimRow]) -> Iterator[Tile]:
-    yield _tile("plugins", report.plugins, "healthy")
-    yield _tile("clients", report.clients, "healthy")
-    yield _tile("volumes", report.volumes, "ok", more=_sizes(report.volumes))
-    held = sum(volume.claims for volume in report.volumes)
-    yield _tile("claims", claims, "live", count=held, unread=report.claims_unread)
+def _split(rows: Sequence[Row], group_of: Callable[[Row], str]) -> Row:
+    """Return unhealthy rows, to be shown, and all in groups, to be expanded; rows without a group come last."""
+    groups = _grouped(rows, group_of)
+    names = sorted(groups, key=lambda name: (not name, name))
+    return {"wrong": [row for row in rows if row["kind"] != "good"], "groups": {name: groups[name] for name in names}}
 
 
-def _sizes(volumes: Iterable[page_data.ReportedVolume]) -> str:
+# The top of the page.
+
+
+def _sizes(volumes: Iterable[Row]) -> str:
     """Return the sum of their sizes, each storage once: ``120GiB, 3 of unknown size``; empty if none is known."""
-    sizes = {volume.external_id: volume.size_bytes for volume in volumes if volume.external_id}
+    sizes = {row["external_id"]: row["size_bytes"] for row in volumes if row["external_id"]}
     unknown = sum(not size for size in sizes.values())
     total = sum(sizes.values())
     return f"{listing.size(total)}{f', {unknown:,} of unknown size' if unknown else ''}" if total else ""
 
 
 def _tile(
-    label: str, rows: Sequence[Any], fine: str, *, more: str = "", count: int | None = None, unread: int = 0
-) -> Tile:
-    kinds = [row.kind for row in rows]
+    label: str, rows: Sequence[Row], fine: str, *, more: str = "", count: int | None = None, unread: int = 0
+) -> Row:
+    """Return a number at the top of the page, with the section that it links to."""
+    kinds: list[Kind] = [row["kind"] for row in rows]
     wrong = sum(kind != "good" for kind in kinds)
     remarks = [f"{wrong:,} not {fine}" if wrong else f"all {fine}", *filter(None, [more])]
     if unread:
         remarks.append(f"claims of {listing.grouped(unread, 'volume')} not read")
         kinds.append("unsure")
     total = len(rows) if count is None else count
-    return Tile(label=label, count=total, remark="; ".join(remarks) if total else "none", kind=page_data.worst(kinds))
+    kind = min(kinds, key=_ORDER.index, default="good")
+    return {"label": label, "count": total, "remark": "; ".join(remarks) if total else "none", "kind": kind}
 
 
-def _problems(found: Iterable[Finding]) -> Iterator[FindingGroup]:
-    roots = causes.roots(found)
-    by_code = page_data.grouped(roots, lambda pair: (pair[0].severity, pair[0].code, pair[0].found_by))
+def _problems(found: Iterable[Finding]) -> Iterator[Row]:
+    """Yield all findings of one code that nothing explains; a single warning is shown, several are not urgent."""
+    by_code = _grouped(causes.roots(found), lambda pair: (pair[0].severity, pair[0].code, pair[0].found_by))
     for (severity, *_), pairs in by_code.items():
         items = [item for item, _ in pairs]
         hints = {item.advice for item in items}
         shown = SHOWN if severity == "error" else len(items) == 1
         following = printing.alike(each for _, consequences in pairs for each in consequences)
-        yield FindingGroup(
-            first=items[0],
-            kind=page_data.kind_of(severity),
-            advice=hints.pop() if len(hints) == 1 else "",
-            shown=items[:shown],
-            folded=items[shown:],
-            consequences=tuple((group[0], listing.shortened([each.subject for each in group])) for group in following),
-        )
-
-
-def _zones(report: page_data.ClusterReport) -> Iterator[tuple[page_data.Zone, int]]:
-    by_zone = page_data.grouped(report.clients, lambda client: client.zone)
-    for zone in report.zones:
-        there = by_zone[zone.name]
-        ill = sum(client.state == "ready" and client.kind != "good" for client in there)
-        yield zone, ill
-
-
-def _instances(plugin: page_data.ReportedPlugin, zone_of: Mapping[str, str]) -> Split:
-    found = plugin.status.instances if plugin.status else ()
-    rows = [PluginInstanceRow(row=row, zone=row.zone or zone_of.get(row.node_id, "")) for row in found]
-    return _split(rows, lambda row: row.zone)
-
-
-def _split(rows: Sequence[Any], group_of: Callable[[Any], str]) -> Split:
-    groups = page_data.grouped(rows, group_of)
-    names = sorted(groups, key=lambda name: (not name, name))
-    return Split(wrong=[row for row in rows if row.kind != "good"], groups={name: groups[name] for name in names})
+        yield {
+            "first": items[0],
+            "kind": kind_of(severity),
+            "advice": hints.pop() if len(hints) == 1 else "",
+            "shown": items[:shown],
+            "folded": items[shown:],
+            "consequences": [(group[0], listing.shortened([each.subject for each in group])) for group in following],
+        }

@@ -23,7 +23,7 @@ _REPLACED = "\\u{{{:x}}}"
 
 def html(page: Any, *, shown_rows: int, tool_version: str) -> str:
     """
-    Return *page* (`report.page.Page`) as HTML, with *shown_rows* rows of a table shown; the others can be expanded.
+    Return *page* as HTML, with *shown_rows* rows of a table shown; the others can be expanded.
 
     *tool_version* is that of this package.
     """

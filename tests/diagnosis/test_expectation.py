@@ -1,8 +1,8 @@
-"""What a plugin without a spec is expected to be, by its own jobs; and how a page counts and draws it."""
+"""What a plugin without a spec is expected to be, by its own jobs."""
 
 import pytest
 
-from nomad_csi.diagnosis import cluster_report, page_data
+from nomad_csi.diagnosis import cluster_report
 from nomad_csi.nomad import jobs, plugins
 
 
@@ -51,13 +51,3 @@ def test_monolith_is_its_own_controller():
     )
 
     assert (found.monolith, found.controllers, found.nodes) == (True, 0, 2)
-
-
-@pytest.mark.parametrize(
-    ("word", "kind"),
-    [("healthy", "good"), ("starting", "warn"), ("hung", "bad"), ("not checked", "unsure"), ("node-down", "bad")],
-)
-def test_word_that_nobody_knows_is_grave(word, kind):
-    """A new status is shown as bad until somebody says otherwise."""
-    assert page_data.kind_of(word) == kind
-    assert page_data.kind_of(f"new-{word}") == "bad"
