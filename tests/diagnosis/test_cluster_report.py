@@ -6,7 +6,7 @@ import pytest
 
 from nomad_csi import cli, errors, nomad
 from nomad_csi.aws import regions
-from nomad_csi.diagnosis import cluster_report
+from nomad_csi.diagnosis import cluster_report, page
 from nomad_csi.plan import storage
 from tests import report_picture as demo
 
@@ -95,6 +95,7 @@ def test_number_of_calls_does_not_grow(ask):
     assert others[0] == others[1]
     assert len(many) - len(others[1]) <= 2 * 120
     assert (len(found.data["claims"]), found.data["claims_unread"]) == (4, 196)
+    assert page.render_page(found)["tiles"][3]["count"] == 200
     assert len(few) < 100
 
 
@@ -206,25 +207,25 @@ def test_aws_that_does_not_answer_is_said(ask, monkeypatch):
 
 def test_json_and_page_are_written_with_the_exit_code_of_what_they_tell(tmp_path, monkeypatch, capsys):
     """0 while nothing is wrong; 1 with errors; the same data in both forms."""
-    page = tmp_path / "page.html"
+    path = tmp_path / "page.html"
     with demo.running(3, 6) as (host, serving):
         monkeypatch.setenv("NOMAD_ADDR", serving.url)
-        assert cli.main(["verify", "--html", str(page)]) == 2  # the zones name a region, and there are no credentials
+        assert cli.main(["verify", "--html", str(path)]) == 2  # the zones name a region, and there are no credentials
         capsys.readouterr()
-        assert cli.main(["verify", "--html", str(page), "--no-aws"]) == 0
+        assert cli.main(["verify", "--html", str(path), "--no-aws"]) == 0
         wrote = capsys.readouterr().out
-        size = page.stat().st_size / 1000
-        assert cli.main(["verify", "--html", str(page), "--no-aws", "--json"]) == 0
+        size = path.stat().st_size / 1000
+        assert cli.main(["verify", "--html", str(path), "--no-aws", "--json"]) == 0
         data = json.loads(capsys.readouterr().out)
         host.state.plugins["aws-efs0"].nodes[next(iter(host.state.nodes))]["Healthy"] = False
-        assert cli.main(["verify", "--html", str(page)]) == 1
+        assert cli.main(["verify", "--html", str(path)]) == 1
 
-    assert wrote == f"wrote {page} ({size:.1f} kB): no errors\n"
+    assert wrote == f"wrote {path} ({size:.1f} kB): no errors\n"
     assert (data["ok"], data["totals"]) == (
         True,
         {"clients": 3, "plugins": 2, "volumes": 6, "claims": 3, "errors": 0, "warnings": 0},
     )
-    text = page.read_text(encoding="utf-8")
+    text = path.read_text(encoding="utf-8")
     assert text.startswith("<!doctype html>\n")
     assert "✕" not in text  # signs are the style's, not text
 
