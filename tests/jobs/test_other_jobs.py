@@ -90,10 +90,6 @@ def test_another_part_is_in_nobodys_way_unless_all_are_asked_for(before):
         ({"datacenters": ("dc2",)}, False),
         ({"constraints": (model.Constraint(attribute="${node.class}", operator="=", value="disks"),)}, False),
         ({"constraints": (model.Constraint(attribute="${node.class}", operator="=", value=""),)}, True),
-        (
-            {"constraints": (model.Constraint(attribute="${node.unique.name}", operator="regexp", value="(?i:A)"),)},
-            True,
-        ),
         ({"task_driver": "podman"}, True),
     ],
 )
