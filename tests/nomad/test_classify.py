@@ -212,7 +212,6 @@ def test_refusal_says_what_to_do(text, advice):
         ("GET", "/v1/job/ebs/allocations", "read-job in namespace storage"),
         ("GET", "/v1/jobs", "list-jobs in namespace storage"),
         ("GET", "/v1/nodes", 'node { policy = "read" }'),
-        ("GET", "/v1/agent/self", 'agent { policy = "read" }'),
         ("GET", "/v1/operator/license", "the rights for this call"),
     ],
 )
