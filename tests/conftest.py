@@ -88,7 +88,6 @@ def pytest_collection_modifyitems(items, config):
     """Keep what needs a real program, where that is asked for; begin with the longest files."""
     if config.option.tier == tiers.REAL:
         others = [item for item in items if not tiers.needs_program(item)]
-        others += tiers.left_to_soak(items, getattr(config.option, "randomly_seed", 0))
         config.hook.pytest_deselected(items=others)
         left_out = {id(item) for item in others}
         items[:] = [item for item in items if id(item) not in left_out]

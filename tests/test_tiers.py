@@ -122,24 +122,6 @@ def test_skip_that_no_word_names_is_an_error(skipped):
     assert " 1 skipped, 1 deselected, 1 error in " in told[-1]
 
 
-def test_tier_of_real_programs_takes_a_sample_by_the_seed():
-    """Given marked cases, it leaves out all but so many of each test: the same for one seed in every worker."""
-
-    class Case:
-        def __init__(self, number, count):
-            self.nodeid, self.count = f"test_x.py::test_of_{count}[{number}]", count
-
-        def get_closest_marker(self, name):
-            return pytest.mark.sampled(self.count).mark if name == "sampled" and self.count else None
-
-    items = [Case(number, count) for count in (0, 2, 3) for number in range(5)]
-    left_out = {seed: {item.nodeid for item in tiers.left_to_soak(items, seed)} for seed in range(20)}
-
-    assert all(len(each) == 3 + 2 for each in left_out.values())
-    assert left_out[7] == {item.nodeid for item in tiers.left_to_soak(items[::-1], 7)}
-    assert set.union(*left_out.values()) == {item.nodeid for item in items if item.count}
-
-
 def test_what_only_soaks_is_skipped_everywhere_else(monkeypatch):
     """It does not want for a program."""
     monkeypatch.setenv("TEST_WITHOUT", "")

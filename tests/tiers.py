@@ -5,9 +5,7 @@ A file runs in the first tier that names it, or the nearest folder above it, and
 that are given on the command line are run, whatever their tier.
 """
 
-import random
 import re
-from collections import defaultdict
 from pathlib import Path
 
 TESTS = Path(__file__).parent
@@ -124,16 +122,3 @@ def left_out(tier):
 def needs_program(item):
     """Return whether a collected test is of the tier `REAL`."""
     return TESTS / "real" in item.path.parents or any(item.get_closest_marker(mark) for mark in MARKS)
-
-
-def left_to_soak(items, seed):
-    """Return what the tier `REAL` leaves out of *items*: all but N cases, by *seed*, of what is marked ``sampled(N)``."""
-    cases = defaultdict(list)
-    for item in items:
-        if mark := item.get_closest_marker("sampled"):
-            cases[item.nodeid.partition("[")[0], mark.args[0]].append(item)
-    left = []
-    for (name, count), each in cases.items():
-        chosen = random.Random(f"{seed} {name}")  # noqa: S311  # no secret
-        left += chosen.sample(sorted(each, key=lambda item: item.nodeid), max(len(each) - count, 0))
-    return left

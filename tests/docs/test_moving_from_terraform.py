@@ -1,4 +1,4 @@
-"""The commands of docs/howto/moving-from-terraform.md; tests/real/program/test_moving.py takes storage over with the real engine."""
+"""The commands of docs/howto/moving-from-terraform.md."""
 
 import json
 import re

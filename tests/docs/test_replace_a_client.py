@@ -1,7 +1,7 @@
 """
 The commands of docs/howto/replace-a-client.md and upgrade-a-driver.md that need no client to drain work as written.
 
-``tests/real/own_cluster/test_drains.py`` drains real clients by them.
+``tests/contract/test_drains.py`` drains clients, the emulator's and real ones.
 """
 
 import re

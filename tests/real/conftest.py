@@ -65,13 +65,6 @@ def agent():
         yield started
 
 
-@pytest.fixture(scope="module")
-def whole_machine_agent():
-    """Another one, whose ``exec`` tasks find all programs of the machine, as Nomad does it by default."""
-    with _running(chroot_env={}) as started:
-        yield started
-
-
 @pytest.fixture(scope="session")
 def run_agent():
     """Run another one, with settings of its own, within a context: what it is called with is what `_running` takes."""
@@ -132,12 +125,12 @@ def _start(folder, stack, docker=NO_DOCKER, **client):
 
 @pytest.fixture
 def received():
-    """An address that takes volumes, and the list of those that were sent to it."""
+    """An address that takes what is sent to it, and the list of it: path and body of each request."""
     bodies = []
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_PUT(self):
-            bodies.extend(json.loads(self.rfile.read(int(self.headers["Content-Length"])))["Volumes"])
+            bodies.append((self.path, json.loads(self.rfile.read(int(self.headers["Content-Length"])))))
             reply = b"{}"
             self.send_response(200)
             self.send_header("Content-Length", str(len(reply)))

@@ -139,28 +139,6 @@ def test_servers_that_want_a_certificate_are_asked_in_either_region(regions, aut
     assert caught.value.status == 404
 
 
-def test_name_of_the_certificate_is_held_against_the_server(regions, authority):
-    """Nomad's own names: ``server.REGION.nomad``; another region's is refused before anything is sent."""
-    with nomad.Nomad(_shown(regions["eu"], authority, tls_server_name="server.eu.nomad")) as client:
-        assert client.request("GET", "/v1/status/leader").data
-    with (
-        nomad.Nomad(_shown(regions["eu"], authority, tls_server_name="server.global.nomad")) as client,
-        pytest.raises(errors.NomadApiError, match="Hostname mismatch") as caught,
-    ):
-        client.request("GET", "/v1/status/leader")
-    assert caught.value.kind == "retry"
-
-
-def test_caller_without_a_certificate_is_told_which_variable_names_it(regions, authority):
-    """The server hangs up; how depends on who is faster."""
-    with (
-        nomad.Nomad(nomad.Connection(address=regions["eu"], ca_cert=str(authority / "ca.pem"))) as client,
-        pytest.raises(errors.NomadApiError) as caught,
-    ):
-        client.request("PUT", "/v1/volumes")
-    assert "NOMAD_CLIENT_CERT" in caught.value.advice
-
-
 def test_region_that_is_not_there_is_told(regions, authority):
     """With Nomad's own words."""
     with (

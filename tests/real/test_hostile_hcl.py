@@ -48,7 +48,7 @@ def test_volume_command_reads_hostile_texts_as_we_do(tmp_path, received, seed):
     done = run("volume", "register", str(file), address=address)
 
     assert (done.returncode, done.stderr) == (0, "")
-    [sent] = bodies
+    [sent] = bodies[0][1]["Volumes"]
     assert sent["Context"] == context
     assert sent["MountOptions"]["MountFlags"] == flags
     ours = volume.volume_payload(read.read_volume(text))

@@ -183,27 +183,3 @@ def test_lost_leader_is_waited_for(servers):
     assert [line for line in told if not re.fullmatch(expected, line)] == []
     assert held(other) == (len(NAMESPACES) * EACH,) * 2
     assert statuses(again) == {"unchanged"}
-
-
-def test_server_that_dies_itself_leaves_the_rest_for_another(servers, monkeypatch):
-    """What it was asked is told as not done or not known; the next run, at another server, finishes it."""
-    monkeypatch.setattr(applied, "WAIT_S", 0.05)
-    leader = next(server for server in servers if server.rpc == server.leader())
-    other = next(server for server in servers if server is not leader)
-
-    with nomad.Nomad(nomad.Connection(address=leader.address)) as client:
-        outcomes = kill_while(leader, leader, lambda: applied.apply(client, volume_files.wanted(wanted())))
-    monkeypatch.setattr(applied, "WAIT_S", 1.0)
-    with nomad.Nomad(nomad.Connection(address=other.address)) as client:
-        again = applied.apply(client, volume_files.wanted(wanted()))
-        third = applied.apply(client, volume_files.wanted(wanted()))
-
-    assert statuses(outcomes) <= {"registered", "failed", "unknown"}
-    assert statuses(outcomes) & {"failed", "unknown"}
-    refused = r"no connection: Connection refused; check .*|the connection broke: .*"
-    unchecked = "registered, and whether another volume has the same storage was not checked: "
-    told = rf"(PUT|GET) /v1/\S+: ({unchecked})?{leader.address}: ({refused})"
-    assert all(re.fullmatch(told, item.reason) for item in outcomes if item.reason)
-    assert statuses(again) == {"unchanged", "registered"}
-    assert held(other) == (len(NAMESPACES) * EACH,) * 2
-    assert statuses(third) == {"unchanged"}

@@ -1,11 +1,8 @@
 """Our readers against Nomad's own: what `nomad volume register` sends of a file, what `nomad job run` makes of one."""
 
-import http.server
-import json
 import os
 import shutil
 import subprocess
-import threading
 from pathlib import Path
 
 import pytest
@@ -66,34 +63,18 @@ NEITHER = [
 
 
 @pytest.fixture
-def register(tmp_path):
+def register(tmp_path, received):
     """Return a function that gives what the nomad command sends of a volume file, ``None`` where it refuses it."""
-    bodies = []
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_PUT(self):
-            bodies.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-            self.send_response(200)
-            self.send_header("Content-Length", "2")
-            self.end_headers()
-            self.wfile.write(b"{}")
-
-        def log_message(self, *_):
-            pass
+    address, bodies = received
 
     def sent(text):
         path = tmp_path / "v.hcl"
         path.write_text(text, encoding="utf-8", newline="")
-        environment = {"PATH": os.environ["PATH"], "NOMAD_ADDR": f"http://127.0.0.1:{server.server_port}"}
+        environment = {"PATH": os.environ["PATH"], "NOMAD_ADDR": address}
         subprocess.run([NOMAD, "volume", "register", str(path)], env=environment, capture_output=True, check=False)
-        return bodies.pop()["Volumes"][0] if bodies else None
+        return bodies.pop()[1]["Volumes"][0] if bodies else None
 
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        serving = threading.Thread(target=server.serve_forever)
-        serving.start()
-        yield sent
-        server.shutdown()
-        serving.join()
+    return sent
 
 
 def said(value):

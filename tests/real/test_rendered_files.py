@@ -1,11 +1,8 @@
 """Our files in the real parsers: a job as the agent reads it, a volume as the nomad command sends it."""
 
-import http.server
-import json
 import os
 import shutil
 import subprocess
-import threading
 from pathlib import Path
 
 import pytest
@@ -28,31 +25,6 @@ LACKS = ("nonexistent namespace", "nonexistent node pool", 'Vault "default" not 
 """What this agent lacks, and not the job."""
 
 GO_ZERO_TIME = "0001-01-01T00:00:00Z"
-
-
-@pytest.fixture
-def received():
-    """An address that takes what is sent to it, and the list of what was."""
-    bodies = []
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_PUT(self):
-            bodies.append((self.path, json.loads(self.rfile.read(int(self.headers["Content-Length"])))))
-            reply = b"{}"
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(reply)))
-            self.end_headers()
-            self.wfile.write(reply)
-
-        def log_message(self, *_):
-            """Stay silent."""
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}", bodies
-        server.shutdown()
-        thread.join()
 
 
 def run(address, *words):

@@ -2,6 +2,7 @@
 
 import dataclasses
 import gc
+import json
 import os
 import shutil
 import ssl
@@ -66,7 +67,16 @@ def test_only_its_owner_reads_what_opens_it(started):
         "client_key.pem": 0o600,
     }
     assert tls.stat().st_mode & 0o777 == 0o700
-    assert (place.path / "run" / "nomad-agent.json").stat().st_mode & 0o777 == 0o600
+    config = place.path / "run" / "nomad-agent.json"
+    assert config.stat().st_mode & 0o777 == 0o600
+    settings = json.loads(config.read_text())
+    assert {name: value for name, value in settings["tls"].items() if value is True} == {
+        "http": True,
+        "rpc": True,
+        "verify_https_client": True,
+        "verify_server_hostname": True,
+    }
+    assert settings["server"]["encrypt"]
     keys = [path for path in place.path.rglob("*") if path.is_file() and b"PRIVATE KEY" in path.read_bytes()]
     assert keys == [place.certificates["client_key"]]
 

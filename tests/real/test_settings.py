@@ -86,15 +86,6 @@ class Script:
     def allocations(self, job):
         return jobs.allocations(self.agent.client, "default", job.job_id)
 
-    def until_told(self, job, text):
-        """Wait until an event of the task holds *text*, and return its message."""
-
-        def found():
-            messages = [event.message for item in self.allocations(job) for event in item.task_events]
-            return [message for message in messages if text in message]
-
-        return self.until(found, WAIT_S, f"an event says {text!r}")[0]
-
 
 @pytest.fixture
 def script(agent, tmp_path, until):
@@ -156,34 +147,6 @@ def test_secrets_of_a_nomad_variable_arrive_unchanged(script, variable):
     assert not [value for value in SECRETS.values() if value != "yes" and value in stored]
 
 
-def test_task_waits_for_a_variable_that_does_not_exist_yet(script, variable):
-    """The order of variable and job does not matter; until then Nomad says what is missing."""
-    role = {"secret_environment": {"PASSWORD": "password"}}
-    path = "nomad/jobs/plugin-waits-nodes"
-
-    job = script.run(script.plugin("waits", role, credentials={"nomad_variable": path}))
-
-    assert f"nomad.var.block({path}@default.global)" in script.until_told(job, "Missing")
-    variable(path, SECRETS)
-    assert script.told()["environment"]["PASSWORD"] == HOSTILE
-
-
-def test_task_waits_for_an_item_that_is_missing_or_empty(script, variable):
-    """No plugin starts with an empty password because of a misspelt name."""
-    role = {"secret_environment": {"PASSWORD": "password"}, "secret_files": {"key": "key"}}
-    path = "nomad/jobs/plugin-lacks-nodes"
-    variable(path, {"pasword": HOSTILE, "key": ""})
-
-    job = script.run(script.plugin("lacks", role, credentials={"nomad_variable": path}))
-
-    script.until_told(job, f"nomad.var.block({path}/missing/password@default.global)")
-    script.until_told(job, f"nomad.var.block({path}/missing/key@default.global)")
-    assert not script.out.exists()
-    variable(path, {"password": HOSTILE, "key": "k"})
-    told = script.told()
-    assert (told["environment"]["PASSWORD"], told["files"]["key"]) == (HOSTILE, "k")
-
-
 def test_running_task_survives_that_its_item_is_removed(script, variable):
     """Whoever writes the variable anew without an item ends no plugin, and empties no password."""
     role = {"secret_environment": {"PASSWORD": "password"}, "secret_files": {"key": "key"}}
@@ -202,20 +165,6 @@ def test_running_task_survives_that_its_item_is_removed(script, variable):
     script.out.unlink()
     variable(path, {"password": "second", "key": "k2"})
     assert script.told()["environment"]["PASSWORD"] == "second"
-
-
-def test_credentials_of_a_registry_come_as_variables_of_the_task(script, variable):
-    """What `auth` of a container names is filled in on the client, as an argument shows."""
-    variable("nomad/jobs", {"username": "me", "password": HOSTILE})
-    credentials = {"nomad_variable": "nomad/jobs"}
-    role = {
-        "arguments": ["--auth=${REGISTRY_USERNAME}:${REGISTRY_PASSWORD}"],
-        "secret_environment": {"REGISTRY_USERNAME": "username", "REGISTRY_PASSWORD": "password"},
-    }
-
-    script.run(script.plugin("registry", role, credentials=credentials))
-
-    assert script.told()["arguments"] == [f"--auth=me:{HOSTILE}"]
 
 
 def test_workload_identity_is_a_file_for_the_audience(script):

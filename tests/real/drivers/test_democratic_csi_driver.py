@@ -12,15 +12,9 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.drivers import catalogue
-from nomad_csi.nomad import jobs, snapshots, volumes
-from nomad_csi.volumes import volume_resource, volume_snapshots
-from tests.real.drivers.conftest import CONSUMER, USE_S
 
 COMMAND = shutil.which("democratic-csi")
 DRIVER = catalogue.DRIVERS["democratic-csi"]
-VOLUME = volume_resource.CreatedVolumeResource()
-GIB = 2**30
-
 pytestmark = [
     pytest.mark.real_nomad,
     pytest.mark.skipif(
@@ -116,77 +110,3 @@ def test_volume_that_the_backend_does_not_know_is_refused(stack, folder, registe
         register(there("local", "local-hostpath", folder / "v" / "there"))
 
     assert stack.volume("there") is None
-
-
-def kept(stack, volume_id, **more):
-    """Have a volume made whose storage is deleted with it: what identifies it, its outputs and its inputs."""
-    socket = f"{stack.agent.folder}/client/csi/plugins/{{alloc_id}}/csi.sock"
-    inputs, failures = VOLUME.check(
-        {
-            "volumeId": volume_id,
-            "pluginId": "local",
-            "capabilities": [{"accessMode": "single-node-writer", "attachmentMode": "file-system"}],
-            "capacityMinBytes": GIB,
-            "onDestroy": "delete",
-            "deletion": {"endpoint": socket, "acceptUnguarded": True, "skipFinalSnapshot": True},
-            **more,
-        }
-    )
-    assert failures == ()
-    return (*VOLUME.create(stack.context, inputs), inputs)
-
-
-@pytest.mark.skipif(not shutil.which("rsync"), reason="needs `rsync` on PATH, with which the driver copies")
-def test_volume_goes_from_its_creation_to_its_deletion(stack, folder, run_with):
-    """Made, written, saved, restored from the snapshot, read there; a copy made of it; all of it deleted by the driver."""
-    client = stack.agent.client
-    identity, made, _ = kept(stack, "whole")
-    wrote = run_with("whole", "echo here > /data/log")
-    saved = volume_snapshots.create(
-        client, snapshots.NewSnapshot(namespace="default", volume_id="whole", name="nightly"), wait_s=60, report=print
-    )
-    changed = run_with("whole", "echo there > /data/log")
-    restored_identity, restored, _ = kept(stack, "restored", snapshotId=saved.snapshot_id)
-    cloned_identity, cloned, _ = kept(stack, "cloned", cloneId=made["externalId"])
-    read = run_with("restored", "read line < /data/log && test $line = here")
-    copied = run_with("cloned", "read line < /data/log && test $line = there")
-    for each, outputs in ((identity, made), (restored_identity, restored), (cloned_identity, cloned)):
-        VOLUME.delete(stack.context, each, outputs)
-    [copy] = (folder / "s").iterdir()
-    volume_snapshots.delete(client, "local", saved.snapshot_id, confirmation=saved.snapshot_id)
-
-    assert [run.client_status for run in (wrote, changed, read, copied)] == ["complete"] * 4
-    assert (saved.external_id, saved.is_ready) == (made["externalId"], True)
-    assert [stack.volume(name) for name in ("whole", "restored", "cloned")] == [None] * 3
-    assert not any((folder / "v" / outputs["externalId"]).exists() for outputs in (made, restored, cloned))
-    assert saved.snapshot_id.endswith(f"snapshot_id={copy.name}")
-    assert list((folder / "s").iterdir()) == []
-
-
-def test_volume_of_local_hostpath_does_not_grow(stack):
-    """As the catalogue says: the driver has no call for it, and its size is a number that nothing keeps to."""
-    identity, made, inputs = kept(stack, "small")
-
-    with pytest.raises(errors.NomadApiError, match="the driver cannot grow volumes"):
-        VOLUME.update(stack.context, identity, made, {**inputs, "capacityMinBytes": 2 * GIB})
-
-    found = stack.volume("small")
-    VOLUME.delete(stack.context, identity, made)
-    assert found.capacity_bytes == made["capacityBytes"]
-
-
-def test_volume_in_use_is_not_deregistered_even_by_force(stack, folder, create, until):
-    """Nomad refuses it while the task lives; afterwards force deregisters it, and its folder stays."""
-    client = stack.agent.client
-    made = create({"id": "held", "plugin_id": "local", "create": {"capacity_min_gib": 1}})
-    source = CONSUMER.format(job_id="holder", volume_id="held", access_mode="single-node-writer", script='"sleep 600"')
-    jobs.register(client, jobs.parse(client, source), source=source, enforce_index=None)
-    until(lambda: stack.volume("held").claims, USE_S, "the volume is claimed")
-    with pytest.raises(errors.NomadApiError, match="volume in use"):
-        volumes.deregister(client, "default", "held", is_forced=True)
-    jobs.stop(client, "default", "holder", purge=False)
-    until(lambda: not stack.volume("held").claims, USE_S, "the volume is free")
-    volumes.deregister(client, "default", "held", is_forced=True)
-
-    assert stack.volume("held") is None
-    assert (folder / "v" / made["externalId"]).is_dir()

@@ -2,20 +2,42 @@
 The real EFS driver under a real agent, its node job run by us as a process, with the emulated instance metadata service.
 
 Verified here is what the catalogue says of it. Not verified: EFS itself, an instance role's permissions, its image under
-Docker. What needs a mount is in test_efs_mount.py.
+Docker, a mount.
 """
+
+import os
+import shutil
+from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.csi import channel, services
+from nomad_csi.csi import channel, endpoint, services
 from nomad_csi.csi.v1 import csi_pb2
 from nomad_csi.drivers import catalogue
 from nomad_csi.plan import storage
 from nomad_csi.spec import names
+from nomad_csi_sandbox.imds import documents, server
 from tests import csi_calls
-from tests.real.drivers import conftest, efs_client
-from tests.real.drivers.efs_client import WRITER
+from tests.real.drivers import conftest
+
+COMMAND = shutil.which("aws-efs-csi-driver")
+INSTANCE_ID = "i-0123456789abcdef0"
+REGION, ZONE = "us-east-1", "us-east-1a"
+WRITER = {"access_mode": "multi-node-multi-writer", "attachment_mode": "file-system"}
+PLACES = tuple(Path(name) for name in ("/etc/amazon", "/var/amazon", "/var/run/efs", "/var/log/amazon"))
+"""Folders of the driver and of efs-utils, which no flag moves."""
+
+LOGS = Path("/var/log/amazon/efs")
+"""The package of efs-utils makes it; its programs fail without it."""
+
+MISSING = (
+    ""
+    if shutil.which("nomad") and COMMAND and os.geteuid() == 0
+    else "needs `nomad` and `aws-efs-csi-driver` on PATH, and root to start a Nomad client"
+)
+"""Why the driver cannot be run here; empty where it can."""
 
 DRIVER = catalogue.DRIVERS["aws-efs"]
 FS = "fs-0123456789abcdef0"
@@ -24,20 +46,44 @@ CALL_S = 30
 
 pytestmark = [
     pytest.mark.real_nomad,
-    pytest.mark.skipif(bool(efs_client.MISSING), reason=efs_client.MISSING),
+    pytest.mark.skipif(bool(MISSING), reason=MISSING),
 ]
+
+
+@contextmanager
+def prepared(folder):
+    """Yield the plugin of a spec, on a machine that had nothing of EFS before and has nothing after."""
+    if found := [str(place) for place in PLACES if place.exists()]:
+        pytest.skip(f"needs a machine without {' and '.join(found)}: tools of EFS are in use on it")
+    static = folder / "static"
+    static.mkdir()
+    (static / "efs-utils.crt").touch()
+    LOGS.mkdir(parents=True)
+    instance = documents.Instance(instance_id=INSTANCE_ID, availability_zone=ZONE)
+    try:
+        with server.Server(instance) as metadata:
+            yield {
+                "id": "efs0",
+                "driver": "aws-efs",
+                "aws_region": REGION,
+                "environment": {"AWS_EC2_METADATA_SERVICE_ENDPOINT": metadata.url},
+                "extra_arguments": {"node": [f"--efs-utils-static-files-path={static}"]},
+            }
+    finally:
+        for place in PLACES:
+            shutil.rmtree(place, ignore_errors=True)
 
 
 @pytest.fixture(scope="module")
 def command():
     """The driver."""
-    return efs_client.COMMAND
+    return COMMAND
 
 
 @pytest.fixture(scope="module")
 def document(folder):
     """One plugin, on a client that has nothing of EFS but the driver."""
-    with efs_client.prepared(folder) as plugin:
+    with prepared(folder) as plugin:
         yield {"plugins": [plugin]}
 
 
@@ -48,7 +94,9 @@ def existing(volume_id, external_id=FS, **more):
 @pytest.fixture
 def connection(stack):
     """A channel to the driver's socket."""
-    with efs_client.connected(stack) as opened:
+    [node] = stack.plugin("efs0").nodes
+    path = f"{stack.agent.folder}/client/csi/plugins/{node.alloc_id}/csi.sock"
+    with channel.connect(endpoint.parse(path)) as opened:
         yield opened
 
 
@@ -74,7 +122,7 @@ def test_node_job_verifies_itself_over_its_socket(stack):
     assert (health["verifiedBy"], health["status"]) == ("csi", "healthy")
     assert (health["healthyControllers"], health["healthyNodes"], health["expectedNodes"]) == (0, 1, 1)
     assert (found.provider, found.version) == (DRIVER.provider, DRIVER.version)
-    assert found.nodes[0].segments == dict.fromkeys(DRIVER.topology_keys, efs_client.ZONE)
+    assert found.nodes[0].segments == dict.fromkeys(DRIVER.topology_keys, ZONE)
 
 
 def test_node_is_the_instance_and_has_nothing_to_stage(connection):
@@ -85,7 +133,7 @@ def test_node_is_the_instance_and_has_nothing_to_stage(connection):
     with pytest.raises(errors.CsiError) as caught:
         csi_calls.call(connection, "NodeStageVolume", use, volume_id=FS, staging_target_path="/never")
 
-    assert (info.node_id, info.max_volumes_per_node) == (efs_client.INSTANCE_ID, 0)
+    assert (info.node_id, info.max_volumes_per_node) == (INSTANCE_ID, 0)
     assert list(told.capabilities) == []
     assert caught.value.code == "UNIMPLEMENTED"
 
@@ -136,7 +184,7 @@ def test_context_of_the_catalogue_is_that_of_the_driver(publish, key, value):
 def is_planned(external_id=FS, **more):
     """Return whether our rules let the volume through."""
     volume = existing("asked", external_id, capabilities=[WRITER], **more)
-    plugin = {"id": "efs0", "driver": "aws-efs", "aws_region": efs_client.REGION}
+    plugin = {"id": "efs0", "driver": "aws-efs", "aws_region": REGION}
     try:
         storage.plan_document({"plugins": [plugin], "volumes": [volume]})
     except errors.SpecError:
@@ -194,6 +242,6 @@ def test_driver_ends_where_there_is_no_metadata_service(document, free_ports, en
 
     done = end_alone(job, environment, timeout_s=120)
 
-    assert environment["AWS_REGION"] == efs_client.REGION
+    assert environment["AWS_REGION"] == REGION
     assert done.returncode in {1, 255}
     assert conftest.has_known_issue(DRIVER, done.stderr), done.stderr

@@ -9,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 import yaml
@@ -19,7 +18,6 @@ from nomad_csi.diagnosis import smoke
 from nomad_csi.drivers import catalogue
 from nomad_csi.nomad import volumes
 from nomad_csi.spec import names
-from nomad_csi.volumes import volume_resource, volume_snapshots
 
 COMMAND = shutil.which("hostpathplugin")
 DRIVER = catalogue.DRIVERS["csi-hostpath"]
@@ -158,24 +156,6 @@ def test_driver_makes_a_file_system_in_every_mode(stack, create, mode):
     assert report.ok, report.as_table()
 
 
-@pytest.mark.parametrize("mode", names.ACCESS_MODES)
-def test_driver_makes_a_block_device_in_every_mode(folder, create, mode):
-    """The volume is a file behind a loop device, which goes with the test."""
-    made = create(wanted(f"block-{mode}", mode, "block-device"))
-
-    file = folder / made["externalId"]
-    assert file.stat().st_size == GIB
-    subprocess.run(["losetup", "--detach", loop_device(file)], check=True, timeout=30)
-
-
-def loop_device(file):
-    """Return the loop device that *file* is behind."""
-    for backing in Path("/sys/block").glob("loop*/loop/backing_file"):
-        if backing.read_text().strip() == str(file):
-            return f"/dev/{backing.parts[3]}"
-    return pytest.fail(f"no loop device has {file}")
-
-
 def test_volume_is_evidence_the_smoke_test(stack, create, folder):
     """What the first job wrote, the second reads after the volume was unmounted; the file is removed, the volume free."""
     made = create(wanted("tried"))
@@ -191,37 +171,3 @@ def test_volume_is_evidence_the_smoke_test(stack, create, folder):
     )
     assert list((folder / made["externalId"]).iterdir()) == []
     assert stack.volume("tried").claims == ()
-
-
-def test_storage_goes_with_its_volume_where_the_spec_says_so(stack, folder):
-    """Kept while it is registered twice; then deregistered, saved in a snapshot, and deleted by the driver itself."""
-    socket = f"{stack.agent.folder}/client/csi/plugins/{{alloc_id}}/csi.sock"
-    kind = volume_resource.CreatedVolumeResource()
-    inputs, failures = kind.check(
-        {
-            "volumeId": "passing",
-            "pluginId": "hostpath0",
-            "capabilities": [{"accessMode": "single-node-writer", "attachmentMode": "file-system"}],
-            "capacityMinBytes": MIB,
-            "onDestroy": "delete",
-            "deletion": {"endpoint": socket, "acceptUnguarded": True},
-        }
-    )
-    identity, made = kind.create(stack.context, inputs)
-    storage = made["externalId"]
-    again = existing("twice", storage) | {"topologies": [{"topology.hostpath.csi/node": NODE}]}
-    volumes.register(stack.agent.client, stack.plan(again).volumes[0].registration)
-
-    with pytest.raises(errors.RefusedError, match=f"{storage} is registered as default/twice; nothing was deleted"):
-        kind.delete(stack.context, identity, made)
-    is_kept = stack.volume("passing") is not None, (folder / storage).is_dir()
-    volumes.deregister(stack.agent.client, "default", "twice")
-    kind.delete(stack.context, identity, made)
-
-    assert failures == ()
-    assert is_kept == (True, True)
-    assert stack.volume("passing") is None
-    assert not (folder / storage).exists()
-    saved = volume_snapshots.list_of_plugin(stack.agent.client, "hostpath0")
-    assert [item.external_id for item in saved] == [storage]
-    volume_snapshots.delete(stack.agent.client, "hostpath0", saved[0].snapshot_id, confirmation=saved[0].snapshot_id)

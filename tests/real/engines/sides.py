@@ -41,17 +41,6 @@ class Side:
     def resources(self):
         return self.deployment().get("resources", [])
 
-    def calls(self):
-        """Return what the provider was asked about each thing, by its name, in order; the next call begins anew."""
-        path = self.world / "calls.jsonl"
-        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-        path.unlink(missing_ok=True)
-        found = {}
-        for call in map(json.loads, lines):
-            if "name" in call:
-                found.setdefault(call["name"], []).append(call["method"])
-        return found
-
 
 class Real(Side):
     """The pulumi CLI."""
@@ -69,10 +58,6 @@ class Real(Side):
 
     def destroy(self, _step):
         return self.run("destroy", "--yes", "--non-interactive", "--skip-preview")
-
-    def unlock(self):
-        """Take the lock of a run that was killed off the stack."""
-        self.run("cancel", "--yes")
 
     def deployment(self):
         return json.loads(self.run("stack", "export").stdout)["deployment"]
@@ -99,9 +84,6 @@ class Emulator(Side):
 
     def destroy(self, step):
         return self.operate("destroy", step)
-
-    def unlock(self):
-        """Do nothing: a lock of the emulator goes with its process."""
 
     def deployment(self):
         return json.loads((self.folder / "state.json").read_text(encoding="utf-8"))["deployment"]

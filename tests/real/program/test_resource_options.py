@@ -1,16 +1,11 @@
 """Resource options of components on the real engine: providers, order, parents, names, protection, transforms, stacks."""
 
 import json
-import shutil
-import tempfile
-from pathlib import Path
 
 import boto3
 import pytest
 
 from nomad_csi import nomad
-from nomad_csi_sandbox.aws import account
-from tests import servers
 
 CREDENTIALS = {"region_name": "us-east-1", "aws_access_key_id": "sandbox", "aws_secret_access_key": "sandbox"}
 PROJECT = "name: {name}\nruntime: python\n"
@@ -66,38 +61,6 @@ if config.get_bool("present") is not False:
             transforms=[settle],
             retain_on_delete=config.get_bool("retain") or False,
         ),
-    )
-"""
-
-TWO_REGIONS = """
-import pulumi
-import pulumi_aws as aws
-
-import nomad_csi
-
-config = pulumi.Config()
-for region in ("us-east-1", "eu-west-1"):
-    cluster = nomad_csi.Provider(
-        f"cluster-{region}", address=config.require(region), token=pulumi.Output.secret(config.require("token"))
-    )
-    account = aws.Provider(f"account-{region}", region=region)
-    providers = [cluster, account]
-    plugin = nomad_csi.CsiPlugin(
-        f"ebs-{region}",
-        driver="aws-ebs",
-        aws_region=region,
-        controller={"count": 1},
-        task_driver=config.require_object("taskDriver") | {"client_data_dir": config.require(f"data-{region}")},
-        opts=pulumi.ResourceOptions(providers=providers),
-    )
-    nomad_csi.EbsVolume(
-        f"disk-{region}",
-        plugin_id=plugin.plugin_id,
-        volume_id="disk",
-        availability_zone=f"{region}a",
-        size_gib=4,
-        protect=False,
-        opts=pulumi.ResourceOptions(providers=providers),
     )
 """
 
@@ -172,35 +135,6 @@ def test_options_of_a_component_reach_its_children(program):
     program.run("destroy", "--yes", "--skip-preview")
 
 
-@pytest.fixture
-def west(world, tmp_path):
-    """A cluster with a client in another region: its address, and its clients' data directory."""
-    region, endpoint = "eu-west-1", world.environment["AWS_ENDPOINT_URL"]
-    [(zone, instance)] = account.seed(endpoint, region=region, zones=[f"{region}a"]).instances.items()
-    data_dir = Path(tempfile.mkdtemp(prefix="ncw"))
-    (tmp_path / "token").write_text(world.environment["NOMAD_TOKEN"])
-    words = ("--data-dir", data_dir, "--token-file", tmp_path / "token", "--guarded", f"--node=west={zone}={instance}")
-    with servers.running("nomad_csi_sandbox.nomad", tmp_path, *words, environment=world.environment) as port:
-        yield f"http://127.0.0.1:{port}", data_dir
-    shutil.rmtree(data_dir)
-
-
-@pytest.fixture
-def two_regions(stack, world, west, tmp_path):
-    """A program with a cluster and an account's region in the east, and others in the west."""
-    folder = tmp_path / "regions"
-    folder.mkdir()
-    (folder / "Pulumi.yaml").write_text(PROJECT.format(name="regions"))
-    (folder / "__main__.py").write_text(TWO_REGIONS)
-    made = stack(folder, PATH=world.environment["PATH"])
-    made.command("plugin", "install")
-    address, data_dir = west
-    values = {"us-east-1": world.environment["NOMAD_ADDR"], "data-us-east-1": world.data_dir}
-    values |= {"eu-west-1": address, "data-eu-west-1": data_dir, "token": world.environment["NOMAD_TOKEN"]}
-    configure(made, taskDriver=json.dumps(world.task_driver), **{name: str(value) for name, value in values.items()})
-    return made
-
-
 def registered(address, token):
     """Return the volumes of the cluster at *address*, with their external ids."""
     with nomad.Nomad(nomad.Connection(address=address, token=token)) as client:
@@ -224,25 +158,3 @@ def test_retained_component_leaves_disk_and_registration(program, world):
     ec2.delete_volume(VolumeId=disk)
     assert found == {"disk": disk}
     assert [item["State"] for item in kept] == ["available"]
-
-
-def test_two_regions_and_two_clusters_in_one_program(two_regions, world, west):
-    """Each component's children are in the region and in the cluster of its providers; nothing is in the other one."""
-    two_regions.run("up", "--yes", "--skip-preview")
-    found = by_type(two_regions)
-    disks = {region: found["Volume", f"disk-{region}"] for region in ("us-east-1", "eu-west-1")}
-
-    assert {region: disk["outputs"]["availabilityZone"] for region, disk in disks.items()} == {
-        "us-east-1": "us-east-1a",
-        "eu-west-1": "eu-west-1a",
-    }
-    for region, disk in disks.items():
-        assert disk["outputs"]["arn"].split(":")[3] == region
-        assert f"nomad-csi::cluster-{region}::" in found["VolumeRegistration", f"disk-{region}"]["provider"]
-    token = world.environment["NOMAD_TOKEN"]
-    assert registered(world.environment["NOMAD_ADDR"], token) == {"disk": disks["us-east-1"]["id"]}
-    assert registered(west[0], token) == {"disk": disks["eu-west-1"]["id"]}
-
-    two_regions.run("up", "--yes", "--skip-preview", "--expect-no-changes")
-    two_regions.run("destroy", "--yes", "--skip-preview")
-    assert registered(world.environment["NOMAD_ADDR"], token) == registered(west[0], token) == {}

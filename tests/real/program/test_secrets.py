@@ -1,7 +1,6 @@
 """Values that a stack's config encrypts, on Pulumi's own engine: secret all the way, or refused before anything is made."""
 
 import json
-import re
 from pathlib import Path
 
 import pytest
@@ -90,44 +89,3 @@ def test_encrypted_values_reach_nomad_and_show_nowhere(program, world):
     assert "mount_flags =" not in files["builds.volume.hcl"]
     note = "# 1 of its mount flags is encrypted and in no file: only `pulumi up` sends it.\n"
     assert all(note in text for text in files.values())
-
-
-TO_VARIABLE = "put the value into a Nomad variable or Vault, and name it under credentials"
-TO_CLEAR = "set it again without --secret, or hand it over in `secrets` of the volume"
-ELSEWHERE = {
-    "plugins[0].environment.PROXY": TO_VARIABLE,
-    "plugins[0].extra_arguments.node[0]": TO_VARIABLE,
-    "volumes[0].context.share": TO_CLEAR,
-    "volumes[0].existing.external_id": TO_CLEAR,
-    "volumes[1].parameters.share": TO_CLEAR,
-}
-NAMED = {"plugins[0]": "nfs0", "volumes[0]": "media", "volumes[1]": "builds"}
-
-
-def test_encrypted_values_elsewhere_are_refused_before_anything_is_made(program):
-    """All at once, with their paths, and never with their values."""
-    for place in ELSEWHERE:
-        program.encrypt(f".{place}", FLAG)
-
-    told = program.run("up", "--yes", "--skip-preview", code=1)
-
-    assert "nomad-csi:storage: 5 problems\n" in told
-    for place, fix in ELSEWHERE.items():
-        shown = re.sub(r"^(plugins|volumes)\[\d\]", lambda item: f"{item[0]} ({NAMED[item[0]]})", place)
-        assert re.search(rf"  {re.escape(shown)}: expected text in clear.*, got an encrypted value; {fix}\n", told)
-    assert [item["type"] for item in program.resources().values()] == ["pulumi:pulumi:Stack"]
-    assert [name for name, text in ({"told": told} | everything(program)).items() if "c0ffee" in text] == []
-
-
-def test_config_of_another_file_is_read_there(program):
-    """As `--config-file` names it, which a program cannot see, and the variable, which it can."""
-    program.encrypt(".volumes[0].context.share", FLAG)
-    (program.folder / "Pulumi.dev.yaml").rename(program.folder / "other.yaml")
-
-    by_option = program.run("preview", "--config-file", "other.yaml", code=1)
-    program.environment["PULUMI_OPTION_CONFIG_FILE"] = "other.yaml"
-    by_variable = program.run("preview", code=1)
-
-    assert "name it by the variable PULUMI_OPTION_CONFIG_FILE instead" in by_option
-    assert "volumes[0] (media).context.share: expected text in clear" in by_variable
-    assert "c0ffee" not in by_option + by_variable

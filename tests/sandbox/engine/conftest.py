@@ -112,9 +112,6 @@ class Yard:
         calls = [json.loads(line) for line in lines]
         return [call for call in calls if method in (None, call["method"])]
 
-    def forget_calls(self):
-        (self.world / "calls.jsonl").unlink(missing_ok=True)
-
     def wait_for(self, condition):
         """Wait until *condition* holds."""
         end = time.monotonic() + TIMEOUT_S

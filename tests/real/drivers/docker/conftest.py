@@ -15,7 +15,7 @@ import pytest
 
 from nomad_csi.nomad import nodes
 from nomad_csi_sandbox.session import mounts
-from tests import docker_images
+from tests.real.drivers.docker import images as docker_images
 
 READY_S = 30.0
 MOUNT_S = 20.0
@@ -23,7 +23,7 @@ MOUNT_S = 20.0
 
 @pytest.fixture(scope="session")
 def images():
-    """Makers of images: what is in ``tests/docker_images.py``. Skips without an engine."""
+    """Makers of images: what is in ``images.py``. Skips without an engine."""
     if not shutil.which("nomad") or os.geteuid():
         pytest.skip("needs `nomad` on PATH, and root to start its client")
     if why := docker_images.obstacle():
