@@ -50,7 +50,7 @@ THOROUGH := HCL_EXAMPLES=1000 SOAK_INTERLEAVINGS=200 \
 	SOAK_OPERATIONS=4 SOAK_SEQUENCES=20
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-dev up preview env down lint check test test-all test-real test-programs programs test-seconds soak coverage mutants bench proto format clean
+.PHONY: help install install-dev up preview env down lint check test test-all test-real test-seconds soak coverage mutants bench proto format clean
 .PHONY: accept-aws accept-aws-sweep canary image workflows dist dist-check dist-install release-check release-tag publish site-publish
 
 help:  ## list the commands
@@ -104,20 +104,14 @@ check: install-dev                   ## before a commit: lint, and the tests of 
 test: install-dev                    ## lint, and the tests that every change must pass: what CI runs; TIME_test
 	$(SAY)
 	$(TESTS) --numprocesses auto --tier test
-test-all: install-dev                ## lint, and every test; PROGRAMS=install installs first what `make test-programs` does; TIME_test-all
+test-all: install-dev                ## lint, and every test; TIME_test-all
 	$(SAY)
-	-$(BIN)/python -m tests.program_packages $(if $(CI)$(PROGRAMS),,--dry-run)
-	$(BIN)/python -m tests.csi_sanity
 	$(THOROUGH) $(TESTS) --numprocesses auto --tier all
 test-real: install-dev               ## what needs a real nomad, pulumi or driver on PATH; TEST_WITHOUT="docker ..." names what may be absent; TIME_test-real
 	$(SAY)
 	TEST_WITHOUT="$${TEST_WITHOUT-}" $(BIN)/python -m pytest --numprocesses 3 --tier real
 test-seconds: install-dev            ## every test, and record the seconds of each file, by which the longest are started first
 	$(THOROUGH) $(BIN)/python -m pytest --numprocesses auto --tier all --record-seconds
-test-programs: install-dev           ## Chromium, OpenSSH, promtool and MariaDB for the tests: with apt-get, or unpacked into .venv
-	$(BIN)/python -m tests.program_packages
-programs: install-dev                ## programs that tests need, and when those tests last passed; RECORD=1 writes that down
-	@$(BIN)/python -m tests.programs $(if $(RECORD),--record)
 soak: install-dev                    ## hours: kills, interleavings, throttled EC2, hostile texts; numbers are printed
 	$(BIN)/python -m tests.fuzz --cpu-s 600
 	NOMAD_CSI_HOSTILE_SPECS=5000 $(BIN)/python -m pytest tests/render/test_hostile_specs.py
@@ -126,10 +120,11 @@ soak: install-dev                    ## hours: kills, interleavings, throttled E
 	SOAK_INTERLEAVINGS=10000 SOAK_EBS_VOLUMES=300 $(BIN)/python -m pytest -s --timeout=7200 tests/volumes/test_deletion_interleavings.py tests/volumes/test_races.py tests/e2e/test_ebs_day_two.py
 	SOAK_OPERATIONS=5 SOAK_SEQUENCES=200 SOAK_REAL_WALKS=100 SOAK_REAL_SEQUENCES=40 $(BIN)/python -m pytest -s --timeout=14400 tests/model tests/walk tests/real/walk
 	SOAK_KILLS=200 SOAK_VOLUMES=200 $(BIN)/python -m pytest tests/soak
-coverage: $(VENV)/.installed-measure  ## lines and branches that the tests run, by package
+coverage: $(VENV)/.installed-measure  ## lines and branches that the tests run, by file
 	$(BIN)/coverage erase
 	$(BIN)/coverage run -m pytest --numprocesses auto --tier $${TIER:-test}
-	$(BIN)/python -m tests.coverage_by_package
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report
 mutants: $(VENV)/.installed-measure   ## hours: break the modules that hold data, and see that a test notices; SUBJECTS="compare ..." for some
 	HCL_EXAMPLES=25 $(BIN)/python -m tests.mutants $(SUBJECTS)
 bench: install-dev                   ## measurements, as ratios against a baseline of the same run

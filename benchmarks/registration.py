@@ -6,7 +6,6 @@ On the Nomad emulator, and on a real agent where ``nomad`` is on PATH and may ru
 
 import collections
 import concurrent.futures
-import importlib.util
 import json
 import statistics
 import sys
@@ -14,7 +13,6 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 from benchmarks import timing
@@ -25,6 +23,7 @@ from nomad_csi.plan import registration
 from nomad_csi.render import documents
 from nomad_csi.volumes import apply_volumes as applied
 from nomad_csi.volumes import desired, owner_records, volume_resource
+from tests.contract import agents
 
 FEW = 200
 FEW_AIM_S = 2.6
@@ -46,13 +45,12 @@ _MODE = registration.Capability(access_mode="multi-node-multi-writer", attachmen
 
 def measure() -> Iterator[str]:
     """Yield the results."""
-    agents = _agents()
-    yield from _on(agents, agents.Emulator)
+    yield from _on(agents.Emulator)
     why = agents.obstacle()
     if why:
         yield f"real agent: not measured: {why}"
     else:
-        yield from _on(agents, agents.Real)
+        yield from _on(agents.Real)
 
 
 def documents_of(prefix: str, count: int, plugin_id: str = "efs") -> list[registration.VolumeRegistration]:
@@ -70,18 +68,7 @@ def documents_of(prefix: str, count: int, plugin_id: str = "efs") -> list[regist
     ]
 
 
-def _agents() -> ModuleType:
-    """Return the contract's two sides: tests are no package."""
-    path = Path("tests/contract/agents.py")
-    spec = importlib.util.spec_from_file_location("contract_agents", path)
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def _on(agents: ModuleType, kind: Any) -> Iterator[str]:
+def _on(kind: Any) -> Iterator[str]:
     with agents.started(kind, agents.task_environment("http://127.0.0.1:9", "i-0")) as agent:
         _run_plugins(agent)
         with nomad.Nomad(nomad.Connection(address=agent.url)) as client:

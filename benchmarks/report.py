@@ -20,7 +20,7 @@ def measure() -> Iterator[str]:
             host.requests.clear()
             page = Path(folder, "report.html")
             began = time.perf_counter()
-            cli.main(["verify", "--address", serving.url, "--out", str(page)])
+            cli.main(["verify", "--no-aws", "--address", serving.url, "--html", str(page)])
             seconds = time.perf_counter() - began
             kinds = collections.Counter(item["path"].startswith("/v1/volume/csi/") for item in host.requests)
             yield (

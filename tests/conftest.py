@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from xdist.scheduler import loadscope
 
-from tests import programs, run_folders, slowest, tiers
+from tests import programs, slowest, tiers
 
 SHARED = {
     "tests/contract": "real agent",
@@ -66,13 +66,12 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    """Have files timed. Paths on the command line are run whatever their tier."""
+    """Paths on the command line are run whatever their tier."""
     config.option.loadscopereorder = False  # it begins with the files that have the most tests
     if config.args_source is config.ArgsSource.ARGS and not hasattr(config, "workerinput"):
         config.option.tier = None
-    config.pluginmanager.register(slowest.Slowest(config.option.tier, is_recorded=config.option.record_seconds))
-    config.pluginmanager.register(run_folders.RunFolders())
-    config.pluginmanager.register(programs.Runs())
+    if config.option.record_seconds:
+        config.pluginmanager.register(slowest.Recorder())
 
 
 def pytest_ignore_collect(collection_path, config):
@@ -99,12 +98,6 @@ def pytest_collection_finish():
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 50, 100)
-
-
-def pytest_terminal_summary(terminalreporter, config):
-    """Say what did not run."""
-    if config.option.tier in tiers.TIERS and (line := tiers.left_out(config.option.tier)):
-        terminalreporter.line(line)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -46,7 +46,7 @@ SPEC = {
 def headless():
     """Return the first words of a command that runs Chromium without a window."""
     flags = ("--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-background-networking")
-    return [programs.path_of("chromium"), *flags]
+    return [programs.path_of("chromium", "chromium-browser", "google-chrome"), *flags]
 
 
 @contextlib.contextmanager

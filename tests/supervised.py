@@ -1,9 +1,9 @@
 """
 Run pytest, and fail on what its tests leave behind: ``python -m tests.supervised ARGUMENTS``.
 
-The tests get folders of this run for their temporary files and as homes (`tests.run_folders`). All their processes
-become children of this one when their parents end, however they were started, as with an init; so those that remain
-are found. What other processes of the machine do meanwhile is not looked at.
+The tests get a folder of this run for their temporary files and one as home. All their processes become children of
+this one when their parents end, however they were started, as with an init; so those that remain are found. What other
+processes of the machine do meanwhile is not looked at.
 """
 
 import contextlib
@@ -11,16 +11,12 @@ import ctypes
 import os
 import shutil
 import signal
-import stat
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
 
-from tests import run_folders
-
-PROJECT = Path.cwd()
 PR_SET_CHILD_SUBREAPER = 36
 """Source: Linux, include/uapi/linux/prctl.h."""
 
@@ -30,38 +26,52 @@ ROOM = 40
 END_S = 5.0
 """For processes to end that were told to just before the tests ended."""
 
-CACHES = {
-    *(".git", ".hypothesis", ".import_linter_cache", ".mypy_cache", ".nox", ".pytest_cache", ".ruff_cache", ".sandbox"),
-    *(".venv", "__pycache__"),
-}
-"""Folders of a checkout that are not looked into: caches, and the state of what a developer runs beside the tests."""
+OF_PYTEST = "pytest-of-"
+"""Begins the name of the folder with the files of the tests (``tmp_path``)."""
 
 
 def main(arguments):
     """Run, compare, and return the exit code: pytest's, or 1 where tests left something."""
-    before = read_tree(PROJECT)
     has_room = len(tempfile.gettempdir()) <= ROOM
     run = Path(tempfile.mkdtemp(prefix="t", dir=None if has_room else "/tmp")).resolve()
-    code = _run_pytest(arguments, run)
+    home = run / "h"
+    home.mkdir()
+    before = _changed()
+    code = _run_pytest(arguments, run, home)
     found = [*_end_descendants(), *_end_mounts(run)]
-    found += [line for line in compare(before, read_tree(PROJECT)) if str(run) not in line]
-    for name, file in run_folders.read(run):
-        for folder, variable in ((name, "TMPDIR"), (f"{name}{run_folders.HOME}", "HOME")):
-            found += [f"{line} ({variable} of {file})" for line in compare({}, read_tree(run / folder, depth=1))]
+    found += [f"in the checkout: {line}" for line in sorted(_changed() - before)]
+    left = [path for path in (*run.iterdir(), *home.iterdir()) if path != home and not path.name.startswith(OF_PYTEST)]
+    found += [f"new: {path}" for path in left]
     if found:
         _say("\n  ".join([f"\nThe tests left behind {len(found)}:", *found]))
-    _remove(run, keep=bool(code))
+    if code:
+        _say(f"{run} has the files of the tests")
+    else:
+        shutil.rmtree(run)
     return code or int(bool(found))
 
 
-def _run_pytest(arguments, run):
+def _changed():
+    """Return Git's lines about files that are new, changed or removed, with the time of their change; none without Git."""
+    if shutil.which("git") is None:
+        return set()
+    words = ["git", "status", "--porcelain", "--untracked-files=all"]
+    lines = subprocess.run(words, capture_output=True, text=True, check=False).stdout.splitlines()
+    paths = [Path(line[3:]) for line in lines]
+    return {
+        f"{line} {path.stat().st_mtime_ns if path.exists() else ''}" for line, path in zip(lines, paths, strict=True)
+    }
+
+
+def _run_pytest(arguments, run, home):
     """Return pytest's exit code. All that ends meanwhile is collected; an interrupt is for pytest, which shows it."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     # pip asks `rustc` for its version, and rustup's fills a home that has none.
     rust = {"RUSTUP_HOME": str(Path.home() / ".rustup")} if shutil.which("rustup") else {}
-    environment = rust | os.environ | {run_folders.RUN: str(run), "TMPDIR": str(run), "PYTEST_DEBUG_TEMPROOT": str(run)}
-    child = subprocess.Popen([sys.executable, "-m", "pytest", *arguments], env=environment)
+    child = subprocess.Popen(
+        [sys.executable, "-m", "pytest", *arguments], env=rust | os.environ | {"TMPDIR": str(run), "HOME": str(home)}
+    )
     signal.signal(signal.SIGINT, lambda *_: None)  # the terminal sends it to both
     signal.signal(signal.SIGTERM, lambda *_: child.terminate())
     while True:
@@ -69,31 +79,6 @@ def _run_pytest(arguments, run):
         if pid == child.pid:
             child.returncode = os.waitstatus_to_exitcode(status)
             return child.returncode
-
-
-def read_tree(root, depth=99):
-    """Return type, mode, size and time of change by path, for all below *root* but `CACHES`."""
-    found = {}
-    with contextlib.suppress(FileNotFoundError, NotADirectoryError, PermissionError), os.scandir(root) as entries:
-        for entry in entries:
-            if entry.name in CACHES:
-                continue
-            with contextlib.suppress(FileNotFoundError):  # removed meanwhile
-                known = entry.stat(follow_symlinks=False)
-                is_folder = stat.S_ISDIR(known.st_mode)
-                found[entry.path] = (known.st_mode, *(() if is_folder else (known.st_size, known.st_mtime_ns)))
-                if is_folder and depth > 1:
-                    found |= read_tree(entry.path, depth - 1)
-    return found
-
-
-def compare(before, after):
-    """Yield a line for what is new, changed or removed; of a new folder only the folder."""
-    for path in sorted(before.keys() | after.keys()):
-        parent = str(Path(path).parent)
-        if before.get(path) == after.get(path) or (parent in after and parent not in before):
-            continue
-        yield f"{'new' if path not in before else 'changed' if path in after else 'removed'}: {path}"
 
 
 def _end_mounts(folder):
@@ -147,20 +132,6 @@ def _read(path):
         return path.read_text(encoding="utf-8", errors="replace")
     except OSError:  # it has ended, or is another user's
         return ""
-
-
-def _remove(run, *, keep):
-    """Remove the folder of the run; *keep*: but for the folders that pytest gave to tests (``tmp_path``)."""
-    kept = [path for path in run.glob("pytest-of-*") if keep]
-    for path in set(run.iterdir()) - set(kept):
-        if path.is_dir():
-            shutil.rmtree(path)
-        else:
-            path.unlink()
-    if kept:
-        _say(f"{kept[0]} has the files of the tests")
-    else:
-        run.rmdir()
 
 
 def _say(text):

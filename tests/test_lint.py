@@ -10,7 +10,6 @@ PROJECT = Path(__file__).parents[1]
 TOOLS = Path(sys.executable).parent
 
 
-@pytest.mark.long("mypy reads the whole package; a new clone has no cache of it")
 @pytest.mark.parametrize(
     "command",
     ["ruff format --check .", "ruff check .", "mypy", "mypy tests/typed_program.py", "lint-imports"],

@@ -5,7 +5,6 @@ A file runs in the first tier that names it, or the nearest folder above it, and
 that are given on the command line are run, whatever their tier.
 """
 
-import re
 from pathlib import Path
 
 TESTS = Path(__file__).parent
@@ -95,8 +94,6 @@ REAL = "real"
 
 MARKS = ("real_driver", "real_nomad", "real_pulumi")
 
-FUNCTION = re.compile(r"^def test_", re.MULTILINE)
-
 
 def first(path):
     """Return the first tier that runs the file *path*, below the project."""
@@ -106,17 +103,6 @@ def first(path):
 def runs(tier, path):
     """Return whether *tier* runs the file *path*, below the project."""
     return TIERS.index(first(path)) <= TIERS.index(tier)
-
-
-def left_out(tier):
-    """Say what *tier* leaves out, in one line; empty where that is nothing."""
-    found = {}
-    for path in sorted(TESTS.rglob("test_*.py")):
-        if not runs(tier, path.relative_to(PROJECT)):
-            folder = "/".join(path.relative_to(PROJECT).parts[:2])
-            found[folder] = found.get(folder, 0) + len(FUNCTION.findall(path.read_text(encoding="utf-8")))
-    named = ", ".join(f"{count} in {folder}" for folder, count in found.items())
-    return f"tier {tier} leaves out {sum(found.values())} test functions: {named}" if found else ""
 
 
 def needs_program(item):

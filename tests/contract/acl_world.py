@@ -18,7 +18,6 @@ from nomad_csi import cli, errors, nomad
 from nomad_csi.frame import registry, resource
 from nomad_csi.nomad import cluster_identity
 from nomad_csi.volumes import owner_records
-from tests import shared
 from tests.contract import agents
 
 NONE = "none"
@@ -212,18 +211,13 @@ def _world(agent, root, folder):
 
 
 @pytest.fixture(scope="package", params=["emulator", pytest.param("real", marks=pytest.mark.real_nomad)])
-def _acl_world(request, tmp_path_factory):
+def acl_world(request, tmp_path_factory):
+    """Both sides of the contract."""
     is_real = request.param == "real"
     agent = request.getfixturevalue("real_acl" if is_real else "emulator_acl")
     root = request.getfixturevalue("real_root") if is_real else agents.ROOT
-    with contextlib.closing(shared.Shared(lambda: _world(agent, root, tmp_path_factory.mktemp("acl")))) as made:
+    with _world(agent, root, tmp_path_factory.mktemp("acl")) as made:
         yield made
-
-
-@pytest.fixture
-def acl_world(_acl_world):
-    """Both sides of the contract."""
-    return _acl_world.get()
 
 
 # --- what is run: how the cluster is before, and the command

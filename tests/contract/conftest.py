@@ -16,9 +16,9 @@ import pytest
 from nomad_csi import nomad
 from nomad_csi.cli.common import inputs
 from nomad_csi_sandbox.csi_plugin.server import FAULT_FILE
-from tests import acl, clocks, deadlines, servers, shared
+from tests import acl, clocks, deadlines, servers
 from tests.contract import agents, deviations
-from tests.contract.acl_world import _acl_world, acl_world  # noqa: F401
+from tests.contract.acl_world import acl_world  # noqa: F401
 
 EBS_ZONE = {"topology.ebs.csi.aws.com/zone": agents.ZONE}
 EBS_SEGMENTS = EBS_ZONE | {"topology.kubernetes.io/zone": agents.ZONE, "kubernetes.io/os": "linux"}
@@ -237,29 +237,19 @@ def _sticky(kind, moto_url, ec2):
 
 
 @pytest.fixture(scope="package")
-def _emulator_sticky(moto_url, ec2):
-    with contextlib.closing(shared.Shared(lambda: _sticky(agents.Emulator, moto_url, ec2))) as made:
+def emulator_sticky(moto_url, ec2):
+    """The emulator."""
+    with _sticky(agents.Emulator, moto_url, ec2) as made:
         yield made
 
 
 @pytest.fixture(scope="package")
-def _real_sticky(moto_url, ec2):
+def real_sticky(moto_url, ec2):
+    """The real agent; the tests that want it are skipped where there can be none."""
     if why := agents.obstacle():
         pytest.skip(why)
-    with contextlib.closing(shared.Shared(lambda: _sticky(agents.Real, moto_url, ec2))) as made:
+    with _sticky(agents.Real, moto_url, ec2) as made:
         yield made
-
-
-@pytest.fixture
-def emulator_sticky(_emulator_sticky):
-    """The emulator."""
-    return _emulator_sticky.get()
-
-
-@pytest.fixture
-def real_sticky(_real_sticky):
-    """The real agent; the tests that want it are skipped where there can be none."""
-    return _real_sticky.get()
 
 
 @pytest.fixture(params=["emulator", pytest.param("real", marks=pytest.mark.real_nomad)])
@@ -285,29 +275,19 @@ def ec2(moto_url):
 
 
 @pytest.fixture(scope="package")
-def _emulator_world(moto_url, ec2):
-    with contextlib.closing(shared.Shared(lambda: _world(agents.Emulator, moto_url, ec2))) as made:
+def emulator_world(moto_url, ec2):
+    """The emulator."""
+    with _world(agents.Emulator, moto_url, ec2) as made:
         yield made
 
 
 @pytest.fixture(scope="package")
-def _real_world(moto_url, ec2):
+def real_world(moto_url, ec2):
+    """The real agent; the tests that want it are skipped where there can be none."""
     if why := agents.obstacle():
         pytest.skip(why)
-    with contextlib.closing(shared.Shared(lambda: _world(agents.Real, moto_url, ec2))) as made:
+    with _world(agents.Real, moto_url, ec2) as made:
         yield made
-
-
-@pytest.fixture
-def emulator_world(_emulator_world):
-    """The emulator."""
-    return _emulator_world.get()
-
-
-@pytest.fixture
-def real_world(_real_world):
-    """The real agent; the tests that want it are skipped where there can be none."""
-    return _real_world.get()
 
 
 @pytest.fixture(params=["emulator", pytest.param("real", marks=pytest.mark.real_nomad)])

@@ -11,7 +11,6 @@ from nomad_csi.diagnosis import cluster_report, facts, page
 from nomad_csi.nomad import jobs, nodes, plugins, tokens, volumes
 from nomad_csi.plan import iam
 from nomad_csi.render import page as html
-from tests import programs
 from tests import report_picture as demo
 from tests.diagnosis import browser as headless_browser
 from tests.diagnosis import known
@@ -235,7 +234,8 @@ def rendered():
 @pytest.fixture(scope="session")
 def browser():
     """Chromium without a window."""
-    if programs.path_of("chromium") is None:
+    program, *words = demo.headless()
+    if program is None:
         pytest.skip("no chromium on PATH")
-    with headless_browser.Browser(demo.headless()) as found:
+    with headless_browser.Browser([program, *words]) as found:
         yield found

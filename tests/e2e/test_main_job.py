@@ -4,8 +4,6 @@ import json
 import re
 from pathlib import Path
 
-import pytest
-
 from nomad_csi_sandbox.session import folder, processes
 
 
@@ -36,7 +34,6 @@ def masked(text):
     return {re.sub(r"(vol|fs|fsap)-[0-9a-f]+", "ID", line).rstrip() for line in text.splitlines()}
 
 
-@pytest.mark.long("the whole job three times, on emulators that are processes")
 def test_main_job(sandbox):
     """The report of `up` is true, a second `up` sends no write to Nomad, and `down` leaves nothing behind."""
     sandbox.edit(lambda storage: storage.update(protect=True))

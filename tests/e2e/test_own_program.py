@@ -2,8 +2,6 @@
 
 import re
 
-import pytest
-
 from tests.e2e import sandboxes
 
 PAGE = (sandboxes.PROJECT / "docs/reference/sandbox.md").read_text()
@@ -15,7 +13,6 @@ def block(kind):
     return found
 
 
-@pytest.mark.long("a sandbox of its own, from nothing to nothing")
 def test_program_of_components_runs_and_a_job_claims_its_volume(tmp_path):
     """Nothing is asked for but the project and its program; the sandbox finds the plugin without a warning."""
     sandbox = sandboxes.Sandbox(tmp_path / "orders", "")

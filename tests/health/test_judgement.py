@@ -13,8 +13,6 @@ from nomad_csi.health import plugins as statuses
 from nomad_csi.nomad import jobs, nodes, plugins
 from tests.plugin_samples import EXPECTATION
 
-pytestmark = pytest.mark.long("every combination of what can be the case")
-
 TABLE = Path(__file__).with_name("judgements.txt")
 OWN = [
     "none",

@@ -13,7 +13,6 @@ DEPTH = int(os.environ.get("SOAK_OPERATIONS", "3"))
 
 
 @pytest.mark.timeout(600 if DEPTH <= 4 else 7200)
-@pytest.mark.long("every sequence of three operations: what every change must hold")
 @pytest.mark.parametrize("programs", [operations.OWNERS, operations.STORAGE], ids=["owners", "storage"])
 def test_no_sequence_of_operations_breaks_a_promise(programs):
     """Every program, misfortune, kill and interleaving, from an empty world."""

@@ -56,7 +56,7 @@ def test_supported_pythons_are_those_of_the_package():
 
 
 def test_workflows_run_the_tests():
-    """On a change: on the oldest and newest Python, on Debian's own, from the wheels; at night, every test, and the programs that it found."""
+    """On a change: on the oldest and newest Python, on Debian's own, from the wheels; at night, every test."""
     runs = {
         job: " && ".join(step["run"] for step in found["steps"] if "run" in step)
         for name in ("ci", "nightly")
@@ -66,7 +66,7 @@ def test_workflows_run_the_tests():
     assert runs["test"] == "make test"
     assert runs["debian"].strip().endswith('su tester --command "make up && make down && make test"')
     assert runs["pythons"].endswith("nox --error-on-missing-interpreters --session tests-${{ matrix.python }}")
-    assert runs["all"] == "make test-all && make programs"
+    assert runs["all"].endswith(" && make test-all")
 
 
 def test_security_policy_names_commands_that_there_are():
