@@ -71,8 +71,9 @@ def stick(served):
 
 
 @pytest.fixture
-def run(served, capsys):
-    """Run a command; return its exit code, what it printed, and what it told beside it."""
+def run(served, capsys, tmp_path, monkeypatch):
+    """Run a command where there is no spec; return its exit code, what it printed, and what it wrote beside it."""
+    monkeypatch.chdir(tmp_path)
 
     def words(*given):
         code = cli.main([*given, "--address", served[1]])

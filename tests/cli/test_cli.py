@@ -12,8 +12,9 @@ from nomad_csi.render import project
 @pytest.mark.parametrize(
     "words", [[], ["rendre"], ["render"], ["render", "x", "--out"], ["csi", "probe", "x", "--role", "y"]]
 )
-def test_wrong_usage_exits_64(words, capsys):
+def test_wrong_usage_exits_64(words, capsys, tmp_path, monkeypatch):
     """A typing error is told apart from an answer and from a failure."""
+    monkeypatch.chdir(tmp_path)
     code = cli.main(words)
 
     assert code == 64

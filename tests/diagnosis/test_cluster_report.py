@@ -207,6 +207,7 @@ def test_aws_that_does_not_answer_is_said(ask, monkeypatch):
 
 def test_json_and_page_are_written_with_the_exit_code_of_what_they_tell(tmp_path, monkeypatch, capsys):
     """0 while nothing is wrong; 1 with errors; the same data in both forms."""
+    monkeypatch.chdir(tmp_path)
     path = tmp_path / "page.html"
     with demo.running(3, 6) as (host, serving):
         monkeypatch.setenv("NOMAD_ADDR", serving.url)
