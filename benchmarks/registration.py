@@ -18,9 +18,9 @@ from typing import Any
 from benchmarks import timing
 from nomad_csi import nomad
 from nomad_csi.frame import resource as steps
+from nomad_csi.hcl import documents
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
-from nomad_csi.render import documents
 from nomad_csi.volumes import apply_volumes as applied
 from nomad_csi.volumes import desired, owner_records, volume_resource
 from tests.contract import agents

@@ -11,8 +11,8 @@ from pathlib import Path
 import jinja2
 
 from benchmarks import timing
+from nomad_csi.hcl import documents
 from nomad_csi.plan import storage
-from nomad_csi.render import files
 
 COUNT = 10_000
 MANY = 100_000
@@ -62,7 +62,7 @@ def document(count: int) -> dict[str, object]:
 
 def ours(folder: Path, spec: dict[str, object]) -> None:
     """Render *spec* as the command does."""
-    files.write_all(folder, files.render_plan(storage.plan_document(spec), {}))
+    documents.write_all(folder, documents.render_plan(storage.plan_document(spec), {}))
 
 
 def bare(folder: Path, spec: dict[str, object]) -> None:
@@ -96,12 +96,12 @@ def _compared(spec: dict[str, object]) -> tuple[float, float]:
 
 def _stages(spec: dict[str, object]) -> Iterator[str]:
     plan = storage.plan_document(spec)
-    rendered = files.render_plan(plan, {})
+    rendered = documents.render_plan(plan, {})
     texts = dict(rendered)
     seconds = {
         "validate and plan": _least(lambda _: storage.plan_document(spec)),
         "render, escape and lay out": _least(lambda _: dict(rendered)),
-        "write": _least(lambda folder: files.write_all(folder, texts)),
+        "write": _least(lambda folder: documents.write_all(folder, texts)),
     }
     with tempfile.TemporaryDirectory() as name:
         ours(Path(name), spec)

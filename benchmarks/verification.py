@@ -15,9 +15,9 @@ import yaml
 
 from benchmarks import fleet, timing, verification_commands
 from nomad_csi.csi import probe
+from nomad_csi.hcl import documents
 from nomad_csi.health import gather
 from nomad_csi.plan import storage
-from nomad_csi.render import documents
 from nomad_csi_sandbox.nomad import cluster, crowd, server
 
 CLIENTS = (100, 1000)

@@ -13,8 +13,8 @@ from pathlib import Path
 import yaml
 
 from benchmarks import timing
+from nomad_csi.hcl import documents
 from nomad_csi.plan import storage
-from nomad_csi.render import documents
 from nomad_csi_sandbox.nomad import cluster, crowd, server
 
 CLIENTS = (100, 1000)

@@ -7,8 +7,8 @@ import random
 from dataclasses import dataclass
 
 from nomad_csi import errors
+from nomad_csi.hcl import documents
 from nomad_csi.plan import model, storage
-from nomad_csi.render import files
 from tests import hostile
 
 COUNT = int(os.environ.get("NOMAD_CSI_HOSTILE_SPECS", "300"))
@@ -133,7 +133,7 @@ def _text(chance):
 
 def _rendered(document, plan):
     [job], [volume] = plan.plugins[0].jobs, plan.volumes
-    texts = files.render_plan(plan, {})
+    texts = documents.render_plan(plan, {})
     return Accepted(
         document=json.dumps(document),
         job=job,

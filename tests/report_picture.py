@@ -10,8 +10,8 @@ import tempfile
 from pathlib import Path
 
 from nomad_csi import cli
+from nomad_csi.hcl import documents
 from nomad_csi.plan import storage
-from nomad_csi.render import documents
 from nomad_csi_sandbox.nomad import cluster, crowd, server
 from tests import programs
 from tests.diagnosis import browser as headless_browser

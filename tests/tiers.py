@@ -72,7 +72,7 @@ FIRST = {
     "tests/provider/test_hosting.py": "all",
     "tests/pulumi_state": "test",
     "tests/real": "all",
-    "tests/render/test_own_templates.py": "all",
+    "tests/hcl/test_own_templates.py": "all",
     "tests/sandbox": "all",
     "tests/soak": "all",
     "tests/test_pure.py": "test",

@@ -1,9 +1,8 @@
 """For each driver a spec and the files that it becomes: reviewed by eye as a whole; a volume file is read back."""
 
 from nomad_csi.drivers import catalogue
-from nomad_csi.hcl import layout, read, volume
+from nomad_csi.hcl import disk, documents, layout, read, volume
 from nomad_csi.nomad import volumes
-from nomad_csi.render import disk, files
 
 OWN = "own-"
 """How folders of drivers begin that the catalogue does not have."""
@@ -17,7 +16,7 @@ def test_each_driver_of_the_catalogue_has_a_folder(folders):
 
 def test_spec_becomes_exactly_the_reviewed_files(folder, plan):
     """A change of a row, a rule or a template shows as a change of a whole file; no file is more, none is less."""
-    rendered = dict(files.render_plan(plan, {}))
+    rendered = dict(documents.render_plan(plan, {}))
 
     expected = folder / "expected"
     assert rendered == {

@@ -13,11 +13,11 @@ import yaml
 from nomad_csi import cli
 from nomad_csi.cli import plugin as plugin_command
 from nomad_csi.diagnosis import doctor, rounds, verification
+from nomad_csi.hcl import documents, environment
 from nomad_csi.jobs import apply as applied_plugins
 from nomad_csi.nomad import jobs
 from nomad_csi.plan import storage
 from nomad_csi.pulumi_state import stack_cli
-from nomad_csi.render import documents, environment
 from nomad_csi_sandbox.nomad import state
 from nomad_csi_sandbox.session import report
 from nomad_csi_sandbox.session import session as sandbox

@@ -9,7 +9,7 @@ import pytest
 from nomad_csi import cli
 
 CASES = Path(__file__).parents[1] / "cases"
-RIGHT = Path(__file__).parents[1] / "lint" / "right"
+RIGHT = Path(__file__).parents[1] / "diagnosis/file_rules/right"
 
 
 def test_clean_files_exit_0(capsys):

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from nomad_csi import cli
-from nomad_csi.render import project
+from nomad_csi.hcl import project
 
 
 @pytest.mark.parametrize(

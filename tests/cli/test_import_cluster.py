@@ -13,9 +13,9 @@ import pytest
 import yaml
 
 from nomad_csi import cli, nomad
+from nomad_csi.hcl import documents
 from nomad_csi.nomad import jobs, plugins, volumes
 from nomad_csi.plan import registration, storage
-from nomad_csi.render import documents
 from nomad_csi_sandbox.nomad import cluster
 from nomad_csi_sandbox.nomad import server as agent
 from nomad_csi_sandbox.nomad.clients import nodes

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from nomad_csi import cli
-from nomad_csi.render import project
+from nomad_csi.hcl import project
 from nomad_csi.spec import draft
 
 EBS = ("--storage", "ebs", "--aws-region", "us-east-1", "--zone", "us-east-1a", "--role-name", "nomad-client")

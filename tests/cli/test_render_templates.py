@@ -4,7 +4,7 @@ import pytest
 import yaml
 
 from nomad_csi import cli
-from nomad_csi.render import environment
+from nomad_csi.hcl import environment
 
 SPEC = {"plugins": [{"id": "aws-efs0", "driver": "aws-efs", "aws_region": "us-east-1"}]}
 

@@ -18,9 +18,9 @@ from unittest import mock
 import yaml
 
 from nomad_csi import cli, errors
+from nomad_csi.hcl import documents
 from nomad_csi.nomad import request, volumes
 from nomad_csi.plan import storage
-from nomad_csi.render import documents
 from nomad_csi_sandbox.nomad import cluster, crowd, server
 from nomad_csi_sandbox.nomad.storage import plugins as records
 from nomad_csi_sandbox.nomad.tasks import events

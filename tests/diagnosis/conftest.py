@@ -8,9 +8,9 @@ import pytest
 from nomad_csi import nomad
 from nomad_csi.aws import ebs_volumes, file_systems, instances
 from nomad_csi.diagnosis import cluster_report, facts, page
+from nomad_csi.hcl import environment
 from nomad_csi.nomad import jobs, nodes, plugins, tokens, volumes
 from nomad_csi.plan import iam
-from nomad_csi.render import page as html
 from tests import report_picture as demo
 from tests.diagnosis import browser as headless_browser
 from tests.diagnosis import known
@@ -228,7 +228,7 @@ def hurt_report():
 @pytest.fixture(scope="session")
 def rendered():
     """Return the page of a report as text."""
-    return lambda report: html.html(page.render_page(report), shown_rows=page.ROWS, tool_version="1.2.3")
+    return lambda report: environment.html(page.render_page(report), shown_rows=page.ROWS, tool_version="1.2.3")
 
 
 @pytest.fixture(scope="session")

@@ -12,9 +12,9 @@ import pytest
 from nomad_csi import nomad
 from nomad_csi.aws import regions
 from nomad_csi.diagnosis import doctor, read_account
+from nomad_csi.hcl import documents
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.plan import iam, registration, storage
-from nomad_csi.render import documents
 from nomad_csi.volumes import owner_records, ownership
 from nomad_csi_sandbox.aws import server as moto_server
 from nomad_csi_sandbox.nomad import cluster

@@ -15,11 +15,10 @@ import pytest
 from nomad_csi import findings
 from nomad_csi.diagnosis import page
 from nomad_csi.findings import causes, registry
-from nomad_csi.render import environment
-from nomad_csi.render import page as html_page
+from nomad_csi.hcl import environment
 from tests import hostile
 
-STYLE = (Path(environment.templates_folder()) / html_page.STYLE).read_text(encoding="utf-8")
+STYLE = (Path(environment.templates_folder()) / environment.STYLE).read_text(encoding="utf-8")
 WORDS = {"code", "kind", "mode", "policy", "evidence", "role", "severity", "state", "found_by", "tier", "status"}
 """Fields that hold words of ours, not of a cluster."""
 
@@ -117,7 +116,7 @@ def test_hostile_text_stays_text(seed, hurt_report, rendered):
     assert text.encode()
     joined = "".join(Reader(text).texts)
     for client in report.data["clients"]:
-        assert html_page.visible(client["name"]) in joined
+        assert environment.visible(client["name"]) in joined
 
 
 @pytest.mark.parametrize("injection", INJECTIONS)
@@ -128,7 +127,7 @@ def test_injection_is_shown_as_it_stands(injection, hurt_report, rendered):
     text = rendered(report)
 
     assert elements(text) == elements(rendered(hurt_report))
-    assert html_page.visible(f"client-00000{injection}") in "".join(Reader(text).texts)
+    assert environment.visible(f"client-00000{injection}") in "".join(Reader(text).texts)
     assert json.loads(json.dumps(report.data))["clients"][0]["name"] == f"client-00000{injection}"
 
 
@@ -138,7 +137,7 @@ def test_injection_is_shown_as_it_stands(injection, hurt_report, rendered):
 )
 def test_what_nobody_can_see_is_spelled_out(text, shown):
     """What turns the direction of text, ends it, or hides in it."""
-    assert html_page.visible(text) == shown
+    assert environment.visible(text) == shown
 
 
 def test_page_names_nothing_outside_of_itself(hurt_report, rendered):

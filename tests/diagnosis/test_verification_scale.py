@@ -7,9 +7,9 @@ from benchmarks.verification import SPEC
 
 from nomad_csi import nomad
 from nomad_csi.diagnosis import verification
+from nomad_csi.hcl import documents
 from nomad_csi.health import probe_run
 from nomad_csi.plan import probe_job, storage
-from nomad_csi.render import documents
 from nomad_csi_sandbox.nomad import cluster, crowd, server
 
 

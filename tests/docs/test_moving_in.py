@@ -11,11 +11,11 @@ import yaml
 
 from nomad_csi import cli, errors
 from nomad_csi.frame import resource
+from nomad_csi.hcl import documents
 from nomad_csi.jobs import plugin_job
 from nomad_csi.migration import model, terraform
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.plan import registration, storage
-from nomad_csi.render import documents
 from tests.docs import page
 
 PAGE = page.read("howto/moving-in.md", "howto/take-over-jobs.md", "howto/move-out.md")

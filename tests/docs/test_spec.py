@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 from nomad_csi import cli, errors
+from nomad_csi.hcl import documents
 from nomad_csi.plan import storage
-from nomad_csi.render import documents
 from nomad_csi.spec import draft, schema
 from tests.page_examples import EXAMPLES
 

@@ -2,8 +2,8 @@
 
 import yaml
 
+from nomad_csi.hcl import environment
 from nomad_csi.nomad import jobs
-from nomad_csi.render import environment
 
 
 def own(sandbox, name, old, new):

@@ -12,7 +12,6 @@ import pytest
 
 from nomad_csi import findings
 from nomad_csi.diagnosis import judge
-from nomad_csi.drivers import catalogue
 from nomad_csi.findings import registry
 from nomad_csi.health import states
 from nomad_csi.plan import registration
@@ -23,7 +22,7 @@ CODES = registry.codes()
 BUILDERS = {"finding", "findings.finding", "at_line"}
 
 COMMANDS = {
-    "lint/": {"check"},
+    "diagnosis/file_rules/": {"check"},
     "migration/": {"check"},
     "plan/rules/": {"check"},
     "health/probed.py": {"csi probe"},
@@ -167,14 +166,6 @@ def test_no_two_codes_mean_the_same():
         words[frozenset(re.findall(r"\w+", row.explanation.lower()))].append(code)
 
     assert [codes for codes in words.values() if len(codes) > 1] == []
-
-
-def test_known_issues_of_drivers_name_codes_of_lint():
-    """A renamed code takes them along."""
-    named = [known.rule for driver in catalogue.DRIVERS.values() for known in driver.known_issues if known.rule]
-
-    assert named
-    assert all("check" in CODES[code].commands for code in named)
 
 
 def test_every_state_of_an_instance_follows_from_codes():

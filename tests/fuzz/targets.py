@@ -23,13 +23,12 @@ from nomad_csi import errors, nomad
 from nomad_csi.aws import calls
 from nomad_csi.csi import probe, records, validation
 from nomad_csi.csi.v1 import csi_pb2
-from nomad_csi.hcl import read
+from nomad_csi.hcl import documents, read
 from nomad_csi.health import gather
 from nomad_csi.health import plugins as plugin_health
 from nomad_csi.nomad import jobs, namespaces, nodes, tokens, transport, variables, volumes
 from nomad_csi.nomad import plugins as nomad_plugins
 from nomad_csi.plan import storage
-from nomad_csi.render import files
 from tests import hostile, hostile_specs, plugin_samples, scripted
 from tests.fuzz import aws_calls, mutating
 
@@ -339,7 +338,7 @@ class Spec:
             nameless = [str(problem) for problem in error.problems if not problem.path]
             return f"a problem without a path: {nameless[0]}" if nameless and isinstance(given, dict) else ""
         try:
-            dict(files.render_plan(plan, {}))
+            dict(documents.render_plan(plan, {}))
         except errors.NomadCsiError as error:
             return f"late: {error}"
         return ""

@@ -20,7 +20,7 @@ def explained(context, expectation):
         )
         client = context.connect()
         [seen] = observation.Observer(client, [wanted]).observe()
-        return explaining.explain(client, wanted.expectation, wanted.job_ids, seen.seen, seen.status)
+        return explaining.explain(client, wanted.expectation, seen.seen, seen.status)
 
     return look
 

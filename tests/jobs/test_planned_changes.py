@@ -2,10 +2,10 @@
 
 import pytest
 
+from nomad_csi.hcl import disk, documents
 from nomad_csi.jobs import apply, owner
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import storage
-from nomad_csi.render import disk, documents, files
 from nomad_csi.volumes import apply_volumes, compare, owner_records
 
 PLUGIN = {"id": "hostpath", "driver": "aws-ebs", "aws_region": "us-east-1"}
@@ -179,10 +179,10 @@ def test_storage_whose_id_is_not_known_is_equal_with_a_remark(draw, scripted):
 @pytest.mark.usefixtures("cluster")
 def test_files_are_compared_with_what_would_be_rendered(draw, plan, tmp_path):
     """Also those that an earlier spec left over; and what nomad-csi did not write is none of them."""
-    rendered = dict(files.render_plan(plan, {}))
+    rendered = dict(documents.render_plan(plan, {}))
     first, second, *others = sorted(rendered)
     earlier = storage.plan_document({"plugins": [PLUGIN | {"id": "earlier"}]})
-    left = dict(files.render_plan(earlier, {}))
+    left = dict(documents.render_plan(earlier, {}))
     disk.write_all(tmp_path, rendered | left)
     (tmp_path / first).unlink()
     (tmp_path / second).write_text(rendered[second] + "# edited")

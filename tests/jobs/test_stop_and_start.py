@@ -6,10 +6,10 @@ from unittest import mock
 import pytest
 
 from nomad_csi import errors
+from nomad_csi.hcl import documents
 from nomad_csi.health import plugin_health
 from nomad_csi.jobs import apply, plugin_job
 from nomad_csi.plan import storage
-from nomad_csi.render import documents
 from nomad_csi.volumes import owner_records
 from tests import emulated_agent
 

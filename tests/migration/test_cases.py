@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from nomad_csi.hcl import files, read, volume
+from nomad_csi.hcl import documents, files, read, volume
 from nomad_csi.migration import adopt
 from nomad_csi.plan import storage
-from nomad_csi.render import files as rendered_files
 from nomad_csi_sandbox.nomad.hcl import parse
 
 CASES = Path(__file__).parents[1] / "cases"
@@ -82,7 +81,7 @@ def test_jobs_come_out_equal_but_for_what_is_told(names, expected):
     """Every difference is on the list and told; everything on the list is a difference."""
     adoption = adopt.adopt(load(names), aws_region="us-east-1")
 
-    rendered = rendered_files.render_plan(storage.plan_document(adoption.document), {})
+    rendered = documents.render_plan(storage.plan_document(adoption.document), {})
 
     assert set(rendered) == {f"jobs/{name}.nomad.hcl" for name in expected}
     for source, (name, improvements) in zip(names, expected.items(), strict=True):
@@ -166,7 +165,7 @@ def test_the_tutorials_volume_comes_out_equal_but_for_its_zone():
     [described] = adoption.document["volumes"]
     completed = described | {"existing": described["existing"] | {"availability_zone": "us-east-1a"}}
     plan = storage.plan_document({**adoption.document, "volumes": [completed]})
-    text = rendered_files.render_plan(plan, {})["volumes/default/mysql.volume.hcl"]
+    text = documents.render_plan(plan, {})["volumes/default/mysql.volume.hcl"]
 
     theirs = volume.volume_payload(read.read_volume((CASES / name).read_text(encoding="utf-8")))
     assert different(theirs, volume.volume_payload(read.read_volume(text))) == {
@@ -192,7 +191,7 @@ def test_the_volume_of_the_wiki_comes_out_as_nomad_wants_it_today():
     assert plugin == {"id": "kowlan", "driver": "democratic-csi"}
     completed = plugin | {"config": {"driver": "zfs-generic-nfs"}}
     plan = storage.plan_document({"plugins": [completed], "volumes": adoption.document["volumes"]})
-    text = rendered_files.render_plan(plan, {})["volumes/default/traefik-acme.volume.hcl"]
+    text = documents.render_plan(plan, {})["volumes/default/traefik-acme.volume.hcl"]
 
     theirs = volume.volume_payload(read.read_volume((CASES / name).read_text(encoding="utf-8")))
     assert different(theirs, volume.volume_payload(read.read_volume(text))) == {

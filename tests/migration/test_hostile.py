@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from nomad_csi import errors
+from nomad_csi.diagnosis.file_rules import judge
 from nomad_csi.hcl import files
-from nomad_csi.lint import judge
 from nomad_csi.migration import adopt
 
 TESTS = Path(__file__).parents[1]

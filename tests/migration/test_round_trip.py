@@ -4,10 +4,10 @@ import random
 
 import pytest
 
+from nomad_csi.hcl import documents
 from nomad_csi.hcl import files as parsed
 from nomad_csi.migration import adopt
 from nomad_csi.plan import storage
-from nomad_csi.render import files
 
 COUNT = 15
 """Specs of one run."""
@@ -120,7 +120,7 @@ def own(chance):
 
 def rendered(document):
     """Return the files of a spec, by their names."""
-    return files.render_plan(storage.plan_document(document), {})
+    return documents.render_plan(storage.plan_document(document), {})
 
 
 @pytest.mark.parametrize("kind", [ebs, efs, own])

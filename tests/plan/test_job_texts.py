@@ -6,9 +6,9 @@ import dataclasses
 import pytest
 
 from nomad_csi import errors
+from nomad_csi.hcl import documents
 from nomad_csi.plan import storage
 from nomad_csi.plan.rules import text_rules
-from nomad_csi.render import documents
 from tests import hostile_specs
 
 HOSTILE = (

@@ -4,9 +4,9 @@ import pytest
 import yaml
 
 from nomad_csi import errors
+from nomad_csi.hcl import documents
 from nomad_csi.plan import storage, task_secrets
 from nomad_csi.plan.model import Constraint
-from nomad_csi.render import documents
 from nomad_csi.spec import model as spec
 
 VARIABLE = spec.CredentialsSpec(nomad_variable="nomad/jobs/x")

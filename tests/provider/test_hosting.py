@@ -36,11 +36,11 @@ def test_one_schema_has_components_and_custom_resources():
     [
         (
             "import nomad_csi.provider.serving",
-            {"pulumi_aws", "jinja2", "pydantic", "nomad_csi.lint", "nomad_csi.volumes", "nomad_csi.health"},
+            {"pulumi_aws", "jinja2", "pydantic", "nomad_csi.diagnosis", "nomad_csi.volumes", "nomad_csi.health"},
         ),
         (
             "from nomad_csi.frame import registry; all(registry.RESOURCES.values())",
-            {"pulumi_aws", "jinja2", "nomad_csi.lint", "nomad_csi.render.documents"},
+            {"pulumi_aws", "jinja2", "nomad_csi.diagnosis", "nomad_csi.hcl.documents"},
         ),
         ("from nomad_csi import VolumeRegistration", {"pulumi_aws", "jinja2", "pydantic"}),
     ],

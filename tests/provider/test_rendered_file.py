@@ -6,8 +6,8 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.frame import resource
+from nomad_csi.hcl import disk
 from nomad_csi.provider import rendered_file
-from nomad_csi.render import disk
 
 OURS = disk.signed('id = "a"\n')
 NEW = disk.signed('id = "b"\n')

@@ -8,7 +8,7 @@ import stat
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.hcl import volume_file
+from nomad_csi.hcl import volume
 from nomad_csi.pulumi_state import eject
 
 STACK = "urn:pulumi:dev::shop::"
@@ -171,8 +171,8 @@ def test_the_files_are_those_that_go_on(stack, run, tmp_path):
     run(stack)
 
     texts = {str(path.relative_to(tmp_path / "out")): path for path in (tmp_path / "out").rglob("*.hcl")}
-    [mysql] = volume_file.read(texts["volumes/prod/mysql.volume.hcl"], namespace="default")
-    [scratch] = volume_file.read(texts["volumes/default/scratch.volume.hcl"], namespace="default")
+    [mysql] = volume.read(texts["volumes/prod/mysql.volume.hcl"], namespace="default")
+    [scratch] = volume.read(texts["volumes/default/scratch.volume.hcl"], namespace="default")
     assert set(texts) == {
         "jobs/ebs-node.nomad.hcl",
         "volumes/prod/mysql.volume.hcl",

@@ -20,11 +20,11 @@ from nomad_csi import errors
 from nomad_csi.diagnosis import verification
 from nomad_csi.drivers import catalogue
 from nomad_csi.frame import resource
+from nomad_csi.hcl import documents
 from nomad_csi.health import plugin_health
 from nomad_csi.jobs import plugin_job
 from nomad_csi.nomad import jobs, plugins, volumes
 from nomad_csi.plan import storage
-from nomad_csi.render import documents
 from nomad_csi.volumes import desired, volume_resource
 from nomad_csi_sandbox.aws import account
 from tests.real.ebs_world import REGION, ZONE, mounted, run

@@ -12,10 +12,10 @@ import pytest
 import yaml
 
 from nomad_csi import errors
+from nomad_csi.hcl import documents
 from nomad_csi.health import clients, constraints
 from nomad_csi.nomad import jobs, request
 from nomad_csi.plan import model, storage
-from nomad_csi.render import documents
 from nomad_csi.spec import draft
 from nomad_csi_sandbox.session import tasks
 from tests import job_validation, page_examples, plugin_samples

@@ -174,7 +174,7 @@ class Plugin(live.Plugin):
 
     def explained(self, seen):
         expectation = seen.wanted.expectation
-        return explaining.explain(self.live.client, expectation, seen.wanted.job_ids, seen.seen, seen.status)
+        return explaining.explain(self.live.client, expectation, seen.seen, seen.status)
 
 
 def until(look, last=()):

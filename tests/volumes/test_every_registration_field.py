@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import pytest
 
 from nomad_csi.findings import registry
+from nomad_csi.hcl import documents
 from nomad_csi.plan import registration, volume_forms
-from nomad_csi.render import documents
 from nomad_csi.volumes import compare, desired, volume_properties
 
 READER = registration.Capability(access_mode="multi-node-reader-only", attachment_mode="file-system")

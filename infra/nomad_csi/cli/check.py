@@ -8,10 +8,10 @@ from typing import Any
 
 from nomad_csi import errors, exit_codes
 from nomad_csi.cli.common import command, documents, hcl_files, inputs, options, output, specs
+from nomad_csi.diagnosis.file_rules import judge, policies
 from nomad_csi.findings import Finding, errors_of, printing
-from nomad_csi.lint import judge, spec_secrets
+from nomad_csi.hcl import documents as rendered
 from nomad_csi.plan import model
-from nomad_csi.render import files
 from nomad_csi.text import listing
 
 ABOUT = """\
@@ -87,7 +87,7 @@ def _secrets_in(path: Path) -> Iterator[Finding]:
     except errors.SpecError:
         return  # `_check_spec` reports it
     if isinstance(document, dict):
-        for item in spec_secrets.check(document, lambda paths: inputs.lines(path, paths)):
+        for item in policies.check_spec(document, lambda paths: inputs.lines(path, paths)):
             yield dataclasses.replace(item, file=str(path), subject="spec")
 
 
@@ -124,9 +124,9 @@ def _refused_files(plan: model.StoragePlan, templates: Path | None) -> Iterator[
     made_by_pulumi = (item for item in plan.volumes if not item.registration.external_id and not item.made_by_plugin)
     external_ids = {item.key: UNKNOWN_ID for item in made_by_pulumi}
     reasons: dict[str, str] = {}
-    for name, item in files.planned_files(plan).items():
+    for name, item in rendered.planned_files(plan).items():
         try:
-            files.file_text(item, external_ids, templates)
+            rendered.file_text(item, external_ids, templates)
         except errors.NomadCsiError as error:
             reasons.setdefault(str(error), name)
     yield from (f"{name}: {reason}" for reason, name in reasons.items())

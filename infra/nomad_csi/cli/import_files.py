@@ -12,12 +12,12 @@ import yaml
 
 from nomad_csi import exit_codes
 from nomad_csi.cli.common import command, hcl_files, inputs, options, output
+from nomad_csi.diagnosis.file_rules import judge
 from nomad_csi.findings import Finding, printing
+from nomad_csi.hcl import disk
 from nomad_csi.hcl import files as parsed
-from nomad_csi.lint import judge
 from nomad_csi.migration import adopt, aws_storage, model, terraform
 from nomad_csi.pulumi_state import stack_cli, stack_import
-from nomad_csi.render import disk
 from nomad_csi.spec import names
 from nomad_csi.text import table
 

@@ -18,8 +18,8 @@ import pydantic
 from nomad_csi import errors
 from nomad_csi.cli import plugin
 from nomad_csi.cli.common import command, options
+from nomad_csi.hcl import disk, project
 from nomad_csi.pulumi_state import stack_config
-from nomad_csi.render import disk, project
 from nomad_csi.spec import base
 
 ABOUT = """\

@@ -131,8 +131,8 @@ def _all_here(arguments: command.Arguments) -> int:
 
 def _on_nodes(arguments: command.Arguments) -> int:
     """Run the job, and print the response of every instance, and its differences from the registered volumes."""
+    from nomad_csi.hcl import documents  # noqa: PLC0415
     from nomad_csi.health import probe_deep, probe_run  # noqa: PLC0415  # a probe of one socket does not pay for it
-    from nomad_csi.render import documents  # noqa: PLC0415
 
     job = job_of(arguments, inputs.target(arguments), timeout_s=arguments.probe_timeout_s)
     if arguments.print_job:

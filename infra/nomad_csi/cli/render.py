@@ -6,8 +6,8 @@ from pathlib import Path
 
 from nomad_csi import errors, exit_codes
 from nomad_csi.cli.common import command, inputs, output, specs
+from nomad_csi.hcl import disk, documents
 from nomad_csi.plan import snippet
-from nomad_csi.render import disk, documents, files
 from nomad_csi.text import listing
 
 GONE = "no volume or plugin of the spec has it"
@@ -29,14 +29,16 @@ def run(arguments: command.Arguments) -> int:
         problem = errors.Problem(path="--out", got=got, allowed="a directory, or `out` in the spec")
         raise command.UsageError((problem,), "nomad-csi render")
     external_ids = inputs.read_external_ids(arguments.stack_output)
-    rendered = files.render_plan(inputs.read_plan(arguments.spec), external_ids, templates=arguments.templates)
+    rendered = documents.render_plan(inputs.read_plan(arguments.spec), external_ids, templates=arguments.templates)
     if arguments.check:
-        stale = tuple(files.stale(out, rendered))
+        stale = tuple(documents.stale(out, rendered))
         found = {item.path: (str(item.reason), item.diff) for item in stale}
         text = _stale_text(out, stale, len(rendered))
     else:
         changed = disk.write_all(out, rendered, overwrite=arguments.overwrite)
-        found = dict.fromkeys(changed, ("wrote", "")) | dict.fromkeys(files.left_over(out, rendered), ("left over", ""))
+        found = dict.fromkeys(changed, ("wrote", "")) | dict.fromkeys(
+            documents.left_over(out, rendered), ("left over", "")
+        )
         lines = [f"wrote      {out / path}" for path in rendered if path in changed]
         if unchanged := len(rendered) - len(changed):
             lines.append(f"unchanged  {listing.counted(unchanged, 'file')}")
@@ -49,7 +51,7 @@ def run(arguments: command.Arguments) -> int:
     return 0 if is_ok else exit_codes.CHANGES
 
 
-def _stale_text(folder: Path, stale: Sequence[files.Stale], total: int) -> str:
+def _stale_text(folder: Path, stale: Sequence[documents.Stale], total: int) -> str:
     """Return the difference of each of the *stale* files, and what to do about them."""
     if not stale:
         return f"{listing.counted(total, 'file')} up to date"

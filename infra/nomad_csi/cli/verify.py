@@ -18,12 +18,11 @@ from nomad_csi.aws import regions
 from nomad_csi.cli import probe
 from nomad_csi.cli.common import command, inputs, options, output, specs
 from nomad_csi.diagnosis import cluster_report, page, prometheus, rounds, verification
+from nomad_csi.hcl import disk, documents, environment
 from nomad_csi.health import gather, probe_run
 from nomad_csi.nomad import sandbox_mark
 from nomad_csi.nomad.connection import VARIABLES
 from nomad_csi.plan import verify_job
-from nomad_csi.render import disk, documents
-from nomad_csi.render import page as html
 from nomad_csi.text import foreign, table
 
 PASSED, INCLUDED = "passed", "included"
@@ -301,7 +300,7 @@ def _page(arguments: command.Arguments) -> int:
     )
     with inputs.reading(arguments, [arguments.spec] if arguments.spec else ()) as nomad:
         found = cluster_report.build_report(nomad, question)
-    text = html.html(page.render_page(found), shown_rows=page.ROWS, tool_version=metadata.version("nomad-csi"))
+    text = environment.html(page.render_page(found), shown_rows=page.ROWS, tool_version=metadata.version("nomad-csi"))
     shown = output.without_secrets(text)
     disk.write(arguments.html, shown)
     wrote = f"wrote {arguments.html} ({len(shown.encode()) / 1e3:.1f} kB): {page.status(found)[0]}"

@@ -9,9 +9,9 @@ import pulumi_aws as aws
 
 from nomad_csi.components import arguments, identity, lifting, program, recorded, resources, scope
 from nomad_csi.components.argument_classes import CsiPluginArgs
+from nomad_csi.hcl import documents
 from nomad_csi.health import plugin_health_properties
 from nomad_csi.plan import model
-from nomad_csi.render import documents
 from nomad_csi.spec import model as spec
 
 Plan = lifting.Lifted[model.PluginPlan]

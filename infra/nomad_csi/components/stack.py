@@ -23,9 +23,9 @@ from nomad_csi.components import (
     snapshots,
     volume,
 )
+from nomad_csi.hcl import documents
 from nomad_csi.plan import model, storage
 from nomad_csi.pulumi_state import stack_config
-from nomad_csi.render import documents
 from nomad_csi.spec import draft, encrypted, names
 from nomad_csi.spec import model as specs
 from nomad_csi.text import foreign

@@ -186,7 +186,7 @@ def content(plan: Plan, args: Mapping[str, Any], **own: pulumi.Input[str]) -> pu
     """Return the volume file of *plan*, with its *own* values in the registration."""
 
     def rendered(made: model.VolumePlan, **known: Any) -> str:
-        from nomad_csi.render import documents  # noqa: PLC0415  # a volume that is not there yet has no file
+        from nomad_csi.hcl import documents  # noqa: PLC0415  # a volume that is not there yet has no file
 
         document = dataclasses.replace(made.registration, **known)
         return documents.volume_file(document, made_by_plugin=made.made_by_plugin, templates=args.get("templates"))

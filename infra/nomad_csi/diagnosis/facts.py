@@ -16,9 +16,12 @@ from nomad_csi import concurrency, errors, nomad
 from nomad_csi.aws import records as aws_records
 from nomad_csi.aws import regions
 from nomad_csi.diagnosis import claim_status
+from nomad_csi.diagnosis.file_rules import judge
 from nomad_csi.findings import Finding
+from nomad_csi.hcl import files, values
+from nomad_csi.hcl import job as job_files
 from nomad_csi.health import clients as client_cache
-from nomad_csi.health import eligibility, explaining, gather, observation
+from nomad_csi.health import eligibility, events, explaining, gather, observation
 from nomad_csi.health import plugins as health
 from nomad_csi.nomad import jobs, nodes, tokens
 from nomad_csi.nomad import plugins as plugin_records
@@ -536,8 +539,25 @@ def explained(client: nomad.Nomad, seen: observation.Observation) -> health.Plug
     if seen.status.status == health.HEALTHY:
         return seen.status
     wanted = seen.wanted
-    fetched = explaining.explain(client, wanted.expectation, wanted.job_ids, seen.seen, seen.status)
-    return dataclasses.replace(seen.status, causes=(*explaining.recorded(seen.status), *fetched))
+    fetched = explaining.explain(client, wanted.expectation, seen.seen, seen.status)
+    causes = (*explaining.recorded(seen.status), *_causes_in_jobs(client, seen), *fetched)
+    return dataclasses.replace(seen.status, causes=causes)
+
+
+def _causes_in_jobs(client: nomad.Nomad, seen: observation.Observation) -> Iterator[events.Cause]:
+    """Yield the errors of the rules for files in the jobs of a plugin, as Nomad runs them."""
+    keys = {(seen.wanted.expectation.namespace, job_id) for job_id in seen.wanted.job_ids}
+    keys |= set(seen.seen.plugin.jobs) if seen.seen.plugin else set()
+    try:
+        documents = [(key, jobs.document(client, *key)) for key in sorted(keys)]
+    except errors.NomadApiError as error:
+        yield events.Cause(kind="note", where="(jobs)", text=f"not read: {error}")
+        return
+    for (_, job_id), document in documents:
+        running = job_files.jobs(values.without_lines(document)) if document else ()
+        for item in judge.judge([files.File(name=f"job {job_id}", kind="job", jobs=running)]):
+            if item.severity == "error":
+                yield events.Cause(kind="job", where=f"({item.file}, {item.code})", text=item.found)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
 from nomad_csi import errors, nomad
+from nomad_csi.hcl import documents
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.plan import registration, smoke
-from nomad_csi.render import documents
 
 # The result of a smoke test, as data.
 

@@ -50,8 +50,6 @@ class KnownIssue(base.Model):
 
     text: str
     source: str
-    rule: str = ""
-    """The rule of `nomad-csi check` that a job with this issue breaks; empty: none."""
 
     signs: tuple[base.Expression, ...] = ()
     """Regular expressions that match its tasks' events and logs in that case, anywhere in a line."""

@@ -1,8 +1,10 @@
 r"""
-Quote, format and read HCL text, in both dialects that Nomad reads.
+Text of HCL, in both dialects that Nomad reads: job files are HCL2, volume files HCL1, ``nomad fmt`` reads both as HCL2.
 
-Nomad reads job files as HCL2 and volume files as HCL1; ``nomad fmt`` reads both as HCL2. Either may be JSON. The reader
-is our own: no library for Python reads HCL1, and python-hcl2 (8.1.4) leaves ``\u0024`` and ``\U0001F389`` undecoded and
-accepts duplicate keys. The Nomad emulator uses python-hcl2, so that the tests compare two readers; ``tests/real``
-compares ours with Nomad's.
+Here belongs what writes such text (templates, quotes, layout, files of a plan and of `init`) and what reads it back.
+What a file means for a spec is in `migration`, what is wrong with it in `diagnosis.file_rules`. Only here is Jinja2.
+
+The reader is our own: no library for Python reads HCL1, and python-hcl2 (8.1.4) leaves ``\u0024`` and ``\U0001F389``
+undecoded and accepts duplicate keys. The Nomad emulator uses python-hcl2, so that the tests compare two readers;
+``tests/real`` compares ours with Nomad's.
 """

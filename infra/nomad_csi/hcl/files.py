@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from nomad_csi import errors
-from nomad_csi.hcl import api, job, read, source, values
+from nomad_csi.hcl import api, job, read, tokens, values
 
 Kind = Literal["job", "volume", "host volume", "policy"]
 
@@ -38,7 +38,7 @@ def load(path: Path, given: read.Given = read.NOTHING_GIVEN) -> File:
 
     Raises `errors.SpecError` for binary, unreadable or unrecognised content.
     """
-    return parse(source.read(path), str(path), given)
+    return parse(tokens.read(path), str(path), given)
 
 
 def parse(text: str, name: str, given: read.Given = read.NOTHING_GIVEN) -> File:

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from nomad_csi import errors
-from nomad_csi.hcl import source, tokens
+from nomad_csi.hcl import tokens
 
 INDENT = "  "
 OPENERS = frozenset("{[(")
@@ -84,7 +84,7 @@ def _refuse_unsupported(token: tokens.Token, before: str, text: str) -> None:
     if not is_known or (token.kind == "-" and not (before in _BEFORE_NEGATION and text[token.end].isdigit())):
         allowed = "attributes, blocks, lists, objects and comments"
         got = tokens.seen(text, token.start)
-        problem = errors.Problem(path=source.place(text, token.start), got=got, allowed=allowed)
+        problem = errors.Problem(path=tokens.place(text, token.start), got=got, allowed=allowed)
         raise errors.SpecError((problem,), source=_SOURCE)
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn, TypeVar
 
 from nomad_csi import errors
-from nomad_csi.hcl import literals, source, tokens, values
+from nomad_csi.hcl import literals, tokens, values
 
 ResultT = TypeVar("ResultT")
 
@@ -103,7 +103,7 @@ class Parser:
         return True
 
     def _report(self, token: tokens.Token, allowed: str, got: str = "", fix: str = "") -> None:
-        place = source.place(self.text, token.start)
+        place = tokens.place(self.text, token.start)
         self.problems.append(errors.Problem(path=place, got=got, allowed=allowed, fix=fix))
 
     def _fail(self, fix: str = "") -> NoReturn:

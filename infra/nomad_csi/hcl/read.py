@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from nomad_csi import errors
-from nomad_csi.hcl import parser, source, tokens, values
+from nomad_csi.hcl import parser, tokens, values
 
 _TWO_VOLUMES = errors.Problem(
     path="", got="two", allowed="one volume in a file", fix="write a file for each: Nomad would keep parts of both"
@@ -92,8 +92,8 @@ def reading(text: str, name: str, dialect: tokens.Dialect, given: Given = NOTHIN
 
     *given* are values for the variables of a job file. Raises `errors.SpecError`.
     """
-    source.check(text, name, may_begin_with_mark=dialect == "job")
-    text = text.removeprefix(source.BYTE_ORDER_MARK)
+    tokens.check(text, name, may_begin_with_mark=dialect == "job")
+    text = text.removeprefix(tokens.BYTE_ORDER_MARK)
     is_json = text.lstrip()[:1] in {"{", "["}
     if is_json:
         _check_json(text, name)
@@ -117,7 +117,7 @@ def given_variables(environment: Mapping[str, str], files: Iterable[Path], optio
     texts = {name.removeprefix(_VARIABLE_PREFIX): value for name, value in named.items()}
     found: dict[str, Any] = {}
     for path in files:
-        content = reading(source.read(path), str(path), "job").content
+        content = reading(tokens.read(path), str(path), "job").content
         found |= {name: content.written(name) for name in content}
     for option in options:
         name, sign, value = option.partition("=")

@@ -1,7 +1,7 @@
 """Causes of unhealthy instances from Nomad's task events: image pulls, crashes, refusals by AWS."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -176,18 +176,9 @@ def cause_of_log(where: str, text: str) -> tuple[Cause, ...]:
     return tuple(Cause(kind="log", where=where, text=line) for line in lines[-LOG_LINES:])
 
 
-def cause_of_known_issues(
-    driver: drivers.Driver | None, rules: Mapping[str, str], evidence: Iterable[str]
-) -> Iterator[Cause]:
-    """
-    Yield the known issues of *driver* that match the findings.
-
-    *rules* are the rules of `nomad-csi check` that the running job breaks, each with what was found; *evidence* are
-    task events and lines of logs.
-    """
+def cause_of_known_issues(driver: drivers.Driver | None, evidence: Iterable[str]) -> Iterator[Cause]:
+    """Yield the known issues of *driver* whose signs are in *evidence*, task events and lines of logs."""
     lines = tuple(evidence)
     for issue in driver.known_issues if driver else ():
-        if issue.rule in rules:
-            yield Cause(kind="known-issue", where=f"({issue.source})", text=f"{issue.text}; found {rules[issue.rule]}")
-        elif any(re.search(sign, line) for sign in issue.signs for line in lines):
+        if any(re.search(sign, line) for sign in issue.signs for line in lines):
             yield Cause(kind="known-issue", where=f"({issue.source})", text=issue.text)

@@ -4,14 +4,9 @@ Causes of an unhealthy plugin: the last lines of its logs, and matching known is
 Fetched only for an unhealthy plugin, for a few instances: the number of calls does not grow with the cluster.
 """
 
-import json
-from collections.abc import Iterable
-
 from nomad_csi import errors, nomad
 from nomad_csi.drivers import catalogue
-from nomad_csi.hcl import files
 from nomad_csi.health import events, found, plugins
-from nomad_csi.lint import judge
 from nomad_csi.nomad import jobs
 from nomad_csi.plan import model
 
@@ -25,7 +20,6 @@ TIMEOUT_S = 10.0
 def explain(
     client: nomad.Nomad,
     expectation: model.PluginExpectation,
-    job_ids: Iterable[str],
     seen: found.PluginFound,
     status: plugins.PluginStatus,
 ) -> tuple[events.Cause, ...]:
@@ -34,28 +28,11 @@ def explain(
     sick = [item.allocation for item in known if item]
     shown = list({item.alloc_id: item for item in (*sick, *status.unserved)}.values())[:LOGS]
     causes = [cause for item in shown for cause in _log(client, expectation.namespace, item)]
-    own = [(expectation.namespace, job_id) for job_id in job_ids]
-    others = sorted(seen.plugin.jobs.difference(own)) if seen.plugin else []
-    try:
-        running = [job for key in (*own, *others) if (job := _job(client, *key))]
-    except errors.NomadApiError as error:
-        running = []
-        causes.append(events.Cause(kind="note", where="(jobs)", text=f"not read: {error}"))
     evidence = [event.message for item in shown for event in item.task_events]
     evidence += [cause.text for cause in causes]
     evidence += [row.detail for row in status.instances if row.code]
     driver = catalogue.DRIVERS.get(expectation.driver)
-    broken: dict[str, str] = {}
-    known_rules = {issue.rule for issue in driver.known_issues} if driver else set()
-    if driver:
-        checked = (item for job in running for item in judge.lint_with_driver(job, driver))
-        broken = {item.code: f"{item.found} in {item.file}" for item in checked}
-    in_jobs = [
-        events.Cause(kind="job", where=f"({item.file}, {item.code})", text=item.found)
-        for item in judge.judge(running)
-        if item.severity == "error" and item.code not in known_rules
-    ]
-    return (*events.cause_of_known_issues(driver, broken, evidence), *in_jobs, *causes)
+    return (*events.cause_of_known_issues(driver, evidence), *causes)
 
 
 def recorded(status: plugins.PluginStatus) -> tuple[events.Cause, ...]:
@@ -78,14 +55,3 @@ def _log(client: nomad.Nomad, namespace: str, allocation: jobs.Allocation) -> tu
         why = f"{error.message}; {error.advice}" if error.advice else error.message
         return (events.Cause(kind="note", where=where, text=f"its log cannot be read: {why}"),)
     return (events.Cause(kind="note", where=where, text="its log is empty"),)
-
-
-def _job(client: nomad.Nomad, namespace: str, job_id: str) -> files.File | None:
-    """Return the running job; ``None`` if there is none, or it cannot be parsed."""
-    document = jobs.document(client, namespace, job_id)
-    if document is None:
-        return None
-    try:
-        return files.parse(json.dumps({"Job": document}, ensure_ascii=False), f"job {job_id}")
-    except errors.SpecError:
-        return None

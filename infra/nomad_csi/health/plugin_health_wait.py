@@ -254,11 +254,9 @@ class _Wait:
 
     def _explained(self, seen: observation.Observation) -> tuple[events.Cause, ...]:
         """Return the explanations of an unhealthy status."""
-        from nomad_csi.health import explaining  # noqa: PLC0415  # with the linter; only a failed wait needs it
+        from nomad_csi.health import explaining  # noqa: PLC0415  # only a failed wait needs it
 
-        outcome = _start(
-            lambda: explaining.explain(self._client, self._expectation, self._job_ids, seen.seen, seen.status)
-        )
+        outcome = _start(lambda: explaining.explain(self._client, self._expectation, seen.seen, seen.status))
         if self._ends(outcome, EXPLAIN_S):
             return outcome.result()
         return (events.Cause(kind="note", where="(logs)", text=f"not read within {EXPLAIN_S:g} s"),)

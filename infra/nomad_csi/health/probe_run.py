@@ -378,7 +378,7 @@ def _unplaced(client: nomad.Nomad, parsed: Mapping[str, Any], wait_s: float) -> 
 @contextlib.contextmanager
 def _running(client: nomad.Nomad, job: probe_job.ProbeJob) -> Iterator[Mapping[str, Any]]:
     """Keep the job registered for as long as the block runs; yield it as Nomad has it."""
-    from nomad_csi.render import documents  # noqa: PLC0415  # with the template engine; few runs of the provider need it
+    from nomad_csi.hcl import documents  # noqa: PLC0415  # with the template engine; few runs of the provider need it
 
     source = documents.probe_job_file(job)
     parsed = jobs.parse(client, source, namespace=job.namespace)

@@ -14,11 +14,11 @@ from typing import Any
 
 from nomad_csi import errors, findings, nomad
 from nomad_csi.frame import resource
+from nomad_csi.hcl import documents
 from nomad_csi.health import plugin_health, plugin_health_properties
 from nomad_csi.jobs import conflicts, owner, plugin_job, wanted_job
 from nomad_csi.nomad import jobs, namespaces, plugins, volumes
 from nomad_csi.plan import model
-from nomad_csi.render import documents, files
 from nomad_csi.text import table
 from nomad_csi.volumes import apply_volumes, owner_records
 
@@ -138,9 +138,9 @@ def plan_changes(
     """
     on_disk: dict[str, str] = {}
     if folder is not None:
-        rendered = files.render_plan(plan, external_ids, templates=templates)
+        rendered = documents.render_plan(plan, external_ids, templates=templates)
         on_disk = dict.fromkeys(rendered, apply_volumes.EQUAL)
-        on_disk |= {item.path: item.reason for item in files.stale(folder, rendered)}
+        on_disk |= {item.path: item.reason for item in documents.stale(folder, rendered)}
     registered = apply_volumes.Registered(client, plan)
     items = [*_jobs(client, plan, templates, requester), *registered.changes(external_ids, requester)]
     missing = namespaces.missing(client, (item.namespace for item in items if item.state == apply_volumes.NEW))

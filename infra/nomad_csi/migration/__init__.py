@@ -1,1 +1,6 @@
-"""Import existing job and volume files, Terraform state, or a running cluster into a spec."""
+"""
+Import what exists into a spec: job and volume files, a Terraform state, a running cluster.
+
+Here belongs what converts a file's content to keys of a spec, and the remark on each part that a spec cannot keep.
+What is wrong with a file, imported or not, is a rule in `diagnosis.file_rules`.
+"""

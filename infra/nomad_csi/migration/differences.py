@@ -6,13 +6,11 @@ from typing import Any
 from nomad_csi import errors
 from nomad_csi.drivers import arguments
 from nomad_csi.drivers import model as drivers
-from nomad_csi.hcl import differences as compared
+from nomad_csi.hcl import documents, read, values
 from nomad_csi.hcl import job as jobs
-from nomad_csi.hcl import read, values
 from nomad_csi.migration import form, model
 from nomad_csi.plan import model as plans
 from nomad_csi.plan import storage
-from nomad_csi.render import documents
 from nomad_csi.spec import driver as spec_driver
 from nomad_csi.text import secrets
 
@@ -73,7 +71,7 @@ def report(
             for block in (before["restart"], after["restart"]):
                 for name in set(block) - {"mode"}:
                     del block[name]
-        for each in compared.differences(before, after):
+        for each in values.differences(before, after):
             if is_split and each.path in {"csi_plugin.type", "job id"}:
                 continue  # reported with the jobs that come instead
             if each.before or _PLACEHOLDER not in str(each.after):
@@ -137,7 +135,7 @@ def _rendered(planned: plans.PluginJob) -> model.Part:
     return model.Part(file="", job=job, group=group, task=task, plugin=plugin)
 
 
-def _note(each: compared.FieldDifference, driver: drivers.Driver | None, role: str) -> model.Note:
+def _note(each: values.FieldDifference, driver: drivers.Driver | None, role: str) -> model.Note:
     area, _, name = each.path.partition(".")
     if area == "arguments":
         return _argument(each, driver, role)
@@ -153,13 +151,13 @@ def _note(each: compared.FieldDifference, driver: drivers.Driver | None, role: s
     return _part(each, driver, role)
 
 
-def _is_lost(each: compared.FieldDifference) -> bool:
+def _is_lost(each: values.FieldDifference) -> bool:
     """Return whether ours lacks the part, or it is a block, whose content is not compared and not shown."""
     items = [item for value in (each.before, each.after) for item in (value if isinstance(value, list) else [value])]
     return (each.after is None and each.path not in _UNSAID) or any(isinstance(item, Mapping) for item in items)
 
 
-def _part(each: compared.FieldDifference, driver: drivers.Driver | None, role: str) -> model.Note:
+def _part(each: values.FieldDifference, driver: drivers.Driver | None, role: str) -> model.Note:
     kind = _kind(each, driver)
     code, why = ("", _LOST.get(each.path, "")) if _is_lost(each) else _CHANGED.get(each.path, ("", ""))
     if kind == "wrong":
@@ -175,7 +173,7 @@ def _part(each: compared.FieldDifference, driver: drivers.Driver | None, role: s
     return model.Note(kind, each.line, text + (f", {why}" if why else ""), code)
 
 
-def _kind(each: compared.FieldDifference, driver: drivers.Driver | None) -> model.Kind:
+def _kind(each: values.FieldDifference, driver: drivers.Driver | None) -> model.Kind:
     """Return ``wrong`` for what a driver that the catalogue does not know may need; else what is intended."""
     if each.path.partition(".")[0] in _HARMLESS or each.path in _HARMLESS_CONFIG:
         return "left out"
@@ -186,7 +184,7 @@ def _kind(each: compared.FieldDifference, driver: drivers.Driver | None) -> mode
     return "left out" if _is_lost(each) else "changed"
 
 
-def _variable(each: compared.FieldDifference, secret_names: Mapping[str, str]) -> model.Note:
+def _variable(each: values.FieldDifference, secret_names: Mapping[str, str]) -> model.Note:
     """Return the remark on an environment variable, whose value is not shown."""
     name = each.path.partition(".")[2]
     text = f"the environment variable {name}"
@@ -203,7 +201,7 @@ def _variable(each: compared.FieldDifference, secret_names: Mapping[str, str]) -
     )
 
 
-def _argument(each: compared.FieldDifference, driver: drivers.Driver | None, role: str) -> model.Note:
+def _argument(each: values.FieldDifference, driver: drivers.Driver | None, role: str) -> model.Note:
     """Return the remark on an argument that ours lacks, has otherwise or adds."""
     argument, other = each.before, each.after
     if argument is None:

@@ -9,7 +9,7 @@ import pydantic
 
 from nomad_csi import errors
 from nomad_csi.frame import changes, properties, resource
-from nomad_csi.render import disk
+from nomad_csi.hcl import disk
 
 PATH_SAYS = "a path below the root such as rendered/jobs/a.nomad.hcl, without '..'"
 

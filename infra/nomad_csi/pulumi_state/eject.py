@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from nomad_csi import errors
+from nomad_csi.hcl import disk, documents
 from nomad_csi.pulumi_state import urns
 from nomad_csi.pulumi_state.stack_cli import PulumiStack
-from nomad_csi.render import disk, documents
 from nomad_csi.spec import names
 from nomad_csi.volumes import desired
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import yaml
 
 from nomad_csi import errors
-from nomad_csi.render import disk
+from nomad_csi.hcl import disk
 from nomad_csi_sandbox.session import folder
 
 PROJECT_FILES = ("Pulumi.yaml", "Pulumi.yml", "Pulumi.json")

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from nomad_csi import errors, exit_codes, nomad, open_files
+from nomad_csi.hcl import disk
 from nomad_csi.nomad import cluster_identity, jobs
 from nomad_csi.plan import model, storage
-from nomad_csi.render import disk
 from nomad_csi.spec import draft
 from nomad_csi_sandbox.aws import account
 from nomad_csi_sandbox.session import (

@@ -17,11 +17,11 @@ import pytest
 
 from nomad_csi.diagnosis import verification
 from nomad_csi.frame import resource
+from nomad_csi.hcl import documents
 from nomad_csi.health import plugin_health
 from nomad_csi.jobs import plugin_job
 from nomad_csi.nomad import jobs, plugins, volumes
 from nomad_csi.plan import storage
-from nomad_csi.render import documents
 from nomad_csi.volumes import desired, volume_resource
 
 USE_S = 60.0

@@ -6,9 +6,9 @@ import time
 import boto3
 import pytest
 
+from nomad_csi.hcl import documents
 from nomad_csi.nomad import jobs, plugins, volumes
 from nomad_csi.plan import registration, storage
-from nomad_csi.render import documents
 
 VOLUME, JOB = "nomad-csi:index:VolumeRegistration", "nomad-csi:index:PluginJob"
 HEALTHY_S = 90

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from nomad_csi.render import project
+from nomad_csi.hcl import project
 from tests.real.program import test_sdks
 
 TYPESCRIPT = test_sdks.LANGUAGES[0]

@@ -8,9 +8,9 @@ import boto3
 import pytest
 import yaml
 
+from nomad_csi.hcl import documents
 from nomad_csi.nomad import jobs, plugins, volumes
 from nomad_csi.plan import registration, storage
-from nomad_csi.render import documents
 
 PROGRAM = "from nomad_csi import storage_stack\n\nstorage_stack()\n"
 EMPTY = "import pulumi\n"

@@ -13,7 +13,7 @@ import click
 
 from nomad_csi import errors
 from nomad_csi.cli.common import command, inputs, output, specs
-from nomad_csi.hcl import volume_file
+from nomad_csi.hcl import volume
 from nomad_csi.plan import model, registration, volumes
 from nomad_csi.spec import draft, encrypted, names, problems
 from nomad_csi.text import secrets as secrets_by_name
@@ -213,7 +213,7 @@ def read_paths(paths: Iterable[Path], namespace: str) -> NamedPlan:
                 plugins += plan.plugins
                 planned += plan.volumes
             else:
-                for item in volume_file.read(path, namespace=namespace):
+                for item in volume.read(path, namespace=namespace):
                     planned.append(model.VolumePlan(registration=item.document, source=None, protect=True, adopt=False))
                     needed[item.document.key] = item.secret_names
         except errors.SpecError as error:

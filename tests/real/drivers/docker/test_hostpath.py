@@ -9,10 +9,10 @@ import pytest
 
 from nomad_csi.diagnosis import doctor, smoke, verification
 from nomad_csi.drivers import catalogue
+from nomad_csi.hcl import documents
 from nomad_csi.nomad import jobs, plugins, volumes
 from nomad_csi.plan import smoke as plan
 from nomad_csi.plan import storage
-from nomad_csi.render import documents
 
 COMMAND = shutil.which("hostpathplugin")
 DRIVER = catalogue.DRIVERS["csi-hostpath"]

@@ -9,8 +9,8 @@ import yaml
 
 from nomad_csi import errors
 from nomad_csi.drivers import catalogue
+from nomad_csi.hcl import project
 from nomad_csi.plan import storage
-from nomad_csi.render import project
 from nomad_csi.spec import model, names, schema
 
 

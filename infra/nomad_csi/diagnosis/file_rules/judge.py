@@ -4,14 +4,14 @@ import dataclasses
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 
+from nomad_csi.diagnosis.file_rules import consumers, plugins, policies, subjects, volumes
+from nomad_csi.diagnosis.file_rules.subjects import LintedPlugin, LintedVolume, finding_at_line
 from nomad_csi.drivers import model as drivers
 from nomad_csi.drivers import storage_identity
 from nomad_csi.findings import Finding
 from nomad_csi.hcl import files as parsed
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
-from nomad_csi.lint import consumers, model, plugins, policies, volume_forms
-from nomad_csi.lint.model import LintedPlugin, LintedVolume, finding_at_line
 from nomad_csi.plan import registration, unknown
 
 _Rule = tuple[str, str, Iterable[Finding]]
@@ -27,7 +27,7 @@ def judge(files: Sequence[parsed.File]) -> tuple[Finding, ...]:
 
 def lint_with_driver(file: parsed.File, driver: drivers.Driver) -> tuple[Finding, ...]:
     """Return the findings for the plugins of *file*, which are known to run *driver*."""
-    known = (dataclasses.replace(plugin, driver=driver) for plugin in model.plugins_of([file]))
+    known = (dataclasses.replace(plugin, driver=driver) for plugin in subjects.plugins_of([file]))
     return tuple(_findings(rule for plugin in known for rule in _plugin(plugin)))
 
 
@@ -44,12 +44,12 @@ def _not_checked(error: unknown.UnknownValueError) -> Finding:
 
 
 def _rules(files: Sequence[parsed.File]) -> Iterator[_Rule]:
-    known_plugins = list(model.plugins_of(files))
-    known_volumes = list(model.volumes_of(files, known_plugins))
+    known_plugins = list(subjects.plugins_of(files))
+    known_volumes = list(subjects.volumes_of(files, known_plugins))
     for plugin in known_plugins:
         yield from _plugin(plugin)
     for volume in known_volumes:
-        yield volume.file, _subject(volume), volume_forms.check(volume)
+        yield volume.file, _subject(volume), volumes.check(volume)
     for file in files:
         if file.policy is not None:
             yield file.name, "IAM policy", policies.check(file.policy)
@@ -77,7 +77,7 @@ def _consumers(file: str, job: jobs.JobFile, volumes: Sequence[LintedVolume]) ->
         for request in group.volumes:
             named = (namespace, jobs.shown(request.body, "source"))
             volume = next((item for item in volumes if (item.namespace, item.id) == named), None)
-            consumer = model.Consumer(job=job, group=group, request=request, volume=volume)
+            consumer = subjects.Consumer(job=job, group=group, request=request, volume=volume)
             for check in consumers.CHECKS:
                 yield file, f"volume block {request.name} of job {job.id}", check(consumer)
 

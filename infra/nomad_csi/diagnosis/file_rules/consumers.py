@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
+from nomad_csi.diagnosis.file_rules.subjects import Consumer, finding_at_line
 from nomad_csi.findings import Finding
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
-from nomad_csi.lint.model import Consumer, finding_at_line
 from nomad_csi.spec import names
 
 _NO_MOUNTS = frozenset({"raw_exec", "qemu"})

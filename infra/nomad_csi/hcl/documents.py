@@ -1,16 +1,18 @@
 """The file text of a plugin job or a volume. Deterministic: no clock, no random value, sorted maps."""
 
 import dataclasses
-from collections.abc import Iterator
+import difflib
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from nomad_csi import errors
-from nomad_csi.hcl import differences, layout, read, task_drivers, values
+from nomad_csi.hcl import disk, environment, layout, quote, read, values
 from nomad_csi.hcl import job as jobs
-from nomad_csi.plan import model, probe_job, registration, smoke, verify_job
+from nomad_csi.plan import model, probe_job, registration, smoke, verify_job, volumes
 from nomad_csi.plan import snippet as plan_snippet
-from nomad_csi.render import disk, environment
 
 _RENDERED = "rendered with templates of your own"
 
@@ -42,7 +44,7 @@ def _unknown_keys(found: values.Map) -> Iterator[errors.Problem]:
     """Yield what the task driver would refuse: Nomad's own validation does not check its config."""
     for job in jobs.jobs(found):
         for task in (task for group in job.groups for task in group.tasks):
-            for key, fix in task_drivers.unknown_keys(task.driver, task.config):
+            for key, fix in jobs.unknown_keys(task.driver, task.config):
                 allowed = f"a key of the task driver {task.driver}"
                 yield errors.Problem(
                     path=f"config.{key}", got="an unknown key", allowed=allowed, fix=fix or "remove it"
@@ -147,9 +149,9 @@ _SINGLE = ("csi_plugin", "group", "job")
 
 def _lacking(ours: values.Map, found: values.Map) -> Iterator[errors.Problem]:
     """Yield each part of *ours* that *found* lacks or contradicts."""
-    for each in differences.differences(ours, found, whole=_EXACT, skip=_FREE):
+    for each in values.differences(ours, found, whole=_EXACT, skip=_FREE):
         wanted, got = each.before, each.after
-        is_extra = each.path.endswith(differences.REPEATED) and wanted is None
+        is_extra = each.path.endswith(values.REPEATED) and wanted is None
         if is_extra or (each.name in _SINGLE and (wanted is None or got is None)):
             number = "none" if got is None else "another one"
             yield errors.Problem(path=each.path, got=number, allowed=f"one {each.name}", fix=_FIX)
@@ -192,3 +194,113 @@ def _changed(path: str, found: Any, wanted: Any) -> errors.Problem:
 
 def _shown(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else repr(value)
+
+
+# All files of a plan: rendered, compared; files of other programs and edited files are never overwritten.
+
+
+Reason = Literal["out of date", "edited by hand", "not ours", "missing", "left over"]
+"""Why a file differs from its rendered text."""
+
+_REASONS: Mapping[disk.Standing, Reason] = {
+    "absent": "missing",
+    "ours": "out of date",
+    "edited": "edited by hand",
+    "foreign": "not ours",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stale:
+    """A file that differs from its rendered text."""
+
+    path: str
+    """Path below the output folder."""
+
+    reason: Reason
+
+    diff: str
+    """Unified diff from the present text to the rendered one."""
+
+
+def planned_files(plan: model.StoragePlan) -> dict[str, model.PluginJob | model.VolumePlan]:
+    """Return what each file of *plan* is of, by its path below the output folder: jobs first, in the spec's order."""
+    planned: list[model.PluginJob | model.VolumePlan] = [job for plugin in plan.plugins for job in plugin.jobs]
+    planned += plan.volumes
+    return {item.file_name: item for item in planned}
+
+
+def file_text(item: model.PluginJob | model.VolumePlan, external_ids: Mapping[str, str], templates: Path | None) -> str:
+    """Return the text of the file of *item*. Raises what `job_file` and `volume_file` raise."""
+    if isinstance(item, model.PluginJob):
+        return job_file(item, templates=templates)
+    document = volumes.desired_document(item, external_ids)
+    return volume_file(document, made_by_plugin=item.made_by_plugin, templates=templates)
+
+
+def render_plan(
+    plan: model.StoragePlan, external_ids: Mapping[str, str], *, templates: Path | None = None
+) -> dict[str, str]:
+    """
+    Return the text of every file of *plan* by its path below the output folder.
+
+    Templates in the folder *templates* override ours. *external_ids* holds the ids that are not in the spec, by
+    ``namespace/volume_id``. Raises `errors.SpecError` naming every volume whose external id is unknown, or cannot be
+    written in a file.
+    """
+    problems = tuple(_external_id_problems(plan, external_ids))
+    if problems:
+        raise errors.SpecError(problems)
+    return {path: file_text(item, external_ids, templates) for path, item in planned_files(plan).items()}
+
+
+def stale(folder: Path, files: Mapping[str, str]) -> Iterator[Stale]:
+    """Yield the differences below *folder* from *files*: changed, missing, and left over from an earlier spec."""
+    for path in sorted(files):
+        text, found = files[path], disk.read(disk.location(folder, path))
+        if found != text:
+            yield Stale(path=path, reason=_REASONS[disk.file_origin(found)], diff="".join(_diff(path, found, text)))
+    for path in left_over(folder, files):
+        yield Stale(path=path, reason="left over", diff="".join(_diff(path, disk.read(folder / path), "")))
+
+
+def left_over(folder: Path, files: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the paths of files that nomad-csi wrote below *folder* and that are no longer among *files*."""
+    names = (name for part in ("jobs", "volumes") for name in _files_below(folder, part))
+    return tuple(sorted(name for name in names if name not in files and _was_written(folder / name)))
+
+
+def _external_id_problems(plan: model.StoragePlan, external_ids: Mapping[str, str]) -> Iterator[errors.Problem]:
+    for volume in plan.volumes:
+        if volume.registration.external_id:
+            continue
+        where = f"external id of {volume.key}"
+        if volume.key not in external_ids and volume.made_by_plugin:
+            continue
+        if volume.key not in external_ids:
+            fix = "pass --stack-output with the output of `pulumi stack output --json`"
+            yield errors.Problem(path=where, got="nothing", allowed="the id of storage that is made by Pulumi", fix=fix)
+            continue
+        try:
+            quote.string(external_ids[volume.key])
+        except errors.SpecError as error:
+            [problem] = error.problems
+            yield errors.Problem(path=where, got=problem.got, allowed=problem.allowed, fix=problem.fix)
+
+
+def _files_below(folder: Path, part: str) -> Iterator[str]:
+    if not disk.is_below(folder / part, folder):
+        return
+    for parent, _, names in os.walk(folder / part):
+        below = os.path.relpath(parent, folder)
+        yield from (f"{below}/{name}" for name in names if name.endswith(".hcl"))
+
+
+def _was_written(path: Path) -> bool:
+    return disk.file_origin(disk.read(path)) in {"ours", "edited"}
+
+
+def _diff(path: str, found: str | None, text: str) -> Iterable[str]:
+    old = [] if found is None else found.splitlines(keepends=True)
+    name = "nothing" if found is None else f"{path} (on disk)"
+    return difflib.unified_diff(old, text.splitlines(keepends=True), name, f"{path} (rendered)" if text else "nothing")

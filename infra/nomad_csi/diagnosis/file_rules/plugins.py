@@ -4,11 +4,12 @@ import posixpath
 from collections.abc import Iterator
 from typing import Any
 
+from nomad_csi.diagnosis.file_rules.subjects import LintedPlugin, finding_at_line
 from nomad_csi.drivers import arguments, recognise
 from nomad_csi.drivers import model as drivers
 from nomad_csi.findings import Finding
-from nomad_csi.hcl import task_drivers, values
-from nomad_csi.lint.model import LintedPlugin, finding_at_line
+from nomad_csi.hcl import job as jobs
+from nomad_csi.hcl import values
 from nomad_csi.migration import differences, model
 from nomad_csi.spec import names, plugin_jobs
 from nomad_csi.text import secrets
@@ -155,7 +156,7 @@ def _environment(plugin: LintedPlugin) -> Iterator[Finding]:
 
 
 def _config_keys(plugin: LintedPlugin) -> Iterator[Finding]:
-    for key, fix in task_drivers.unknown_keys(plugin.task.driver, plugin.task.config):
+    for key, fix in jobs.unknown_keys(plugin.task.driver, plugin.task.config):
         found = f"{key!a} in the config of {plugin.task.driver}"
         yield finding_at_line("config-key-unknown", plugin.task.config.at(key), found, fix)
 
@@ -173,7 +174,7 @@ def _questions(plugin: LintedPlugin) -> Iterator[Finding]:
     known = frozenset(plugin.task.env)
     for text, line in _texts(plugin.task.config, plugin.task.config.line):
         advice = _BY_TEMPLATE if secrets.names_secret(arguments.flag_name(text)) else ""
-        for question in task_drivers.strange_questions(text, known):
+        for question in jobs.strange_questions(text, known):
             yield finding_at_line("runtime-variable-unknown", line, question, advice)
 
 

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from nomad_csi.render import disk
+from nomad_csi.hcl import disk
 
 TEXT = disk.signed('id = "a"\n')
 

@@ -6,10 +6,9 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.cli.common import inputs
-from nomad_csi.hcl import files
-from nomad_csi.lint import judge
+from nomad_csi.diagnosis.file_rules import judge
+from nomad_csi.hcl import documents, files
 from nomad_csi.plan import snippet, storage
-from nomad_csi.render import documents
 
 CATALOGUE = Path(__file__).parents[1] / "catalogue"
 VOLUMES = [

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from nomad_csi import errors
+from nomad_csi.hcl import documents, environment
 from nomad_csi.plan import storage
-from nomad_csi.render import documents, environment
 
 DOCUMENT = {
     "plugins": [

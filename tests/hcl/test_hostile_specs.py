@@ -2,11 +2,10 @@
 
 import random
 
+from nomad_csi.hcl import documents, read, volume
 from nomad_csi.hcl import job as jobs
-from nomad_csi.hcl import read, volume
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import storage
-from nomad_csi.render import documents
 from tests import hostile_specs
 
 MAPS = frozenset({"env", "context", "parameters", "segments", "args", "mount_flags", "data"})

@@ -7,13 +7,13 @@ import pathlib
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.render import disk, files
+from nomad_csi.hcl import disk, documents
 
 
 def test_render_plan_names_every_volume_whose_external_id_is_missing(plan):
     """All gaps at once, with the option that fills them."""
     with pytest.raises(errors.SpecError) as caught:
-        files.render_plan(plan, {})
+        documents.render_plan(plan, {})
 
     assert [problem.path for problem in caught.value.problems] == [
         "external id of default/mysql",
@@ -26,12 +26,12 @@ def test_render_plan_names_every_volume_whose_external_id_is_missing(plan):
 def test_render_plan_refuses_external_ids_that_no_file_can_hold(plan, external_ids, text):
     """What comes from a stack's outputs is checked before the first file is written."""
     with pytest.raises(errors.SpecError, match="external id of default/mysql: expected"):
-        files.render_plan(plan, external_ids | {"default/mysql": text})
+        documents.render_plan(plan, external_ids | {"default/mysql": text})
 
 
 def test_files_of_a_plan_are_in_the_order_of_the_spec(plan, external_ids):
     """Jobs first."""
-    assert list(files.render_plan(plan, external_ids)) == [
+    assert list(documents.render_plan(plan, external_ids)) == [
         "jobs/aws-ebs0-controller.nomad.hcl",
         "jobs/aws-ebs0-node.nomad.hcl",
         "jobs/aws-efs0-node.nomad.hcl",
@@ -42,7 +42,7 @@ def test_files_of_a_plan_are_in_the_order_of_the_spec(plan, external_ids):
 
 def test_write_all_returns_what_changed_and_leaves_the_rest(tmp_path, plan, external_ids):
     """The second run writes nothing."""
-    rendered = files.render_plan(plan, external_ids)
+    rendered = documents.render_plan(plan, external_ids)
 
     assert sorted(disk.write_all(tmp_path, rendered)) == sorted(rendered)
     assert disk.write_all(tmp_path, rendered) == frozenset()
@@ -50,7 +50,7 @@ def test_write_all_returns_what_changed_and_leaves_the_rest(tmp_path, plan, exte
 
 def test_write_all_refuses_files_of_somebody_else_before_it_writes(tmp_path, plan, external_ids):
     """One foreign file stops all of them."""
-    rendered = files.render_plan(plan, external_ids)
+    rendered = documents.render_plan(plan, external_ids)
     foreign = tmp_path / "volumes/default/mysql.volume.hcl"
     foreign.parent.mkdir(parents=True)
     foreign.write_text('id = "mysql"\n')
@@ -70,7 +70,7 @@ def edited_by_hand(folder):
 
 def test_write_all_refuses_a_file_that_was_edited_unless_told_to_overwrite(tmp_path, plan, external_ids):
     """What somebody wrote into a rendered file is not lost; who knows of it may say so."""
-    rendered = files.render_plan(plan, external_ids)
+    rendered = documents.render_plan(plan, external_ids)
     disk.write_all(tmp_path, rendered)
     edited = edited_by_hand(tmp_path)
     before = edited.read_text()
@@ -86,7 +86,7 @@ def test_write_all_refuses_a_file_that_was_edited_unless_told_to_overwrite(tmp_p
 
 def test_write_all_overwrites_no_foreign_file_when_told_to_overwrite(tmp_path, plan, external_ids):
     """An edited file of ours gives way then; somebody else's does not."""
-    rendered = files.render_plan(plan, external_ids)
+    rendered = documents.render_plan(plan, external_ids)
     foreign = tmp_path / "volumes/default/mysql.volume.hcl"
     foreign.parent.mkdir(parents=True)
     foreign.write_text("")
@@ -108,7 +108,7 @@ def test_write_all_says_what_the_disk_refuses_and_leaves_nothing_behind(tmp_path
 
     monkeypatch.setattr(pathlib.Path, "open", open_draft)
     with pytest.raises(errors.NomadCsiError, match=r"/out: the files cannot be written: .*No space left on device"):
-        disk.write_all(tmp_path / "out", files.render_plan(plan, external_ids))
+        disk.write_all(tmp_path / "out", documents.render_plan(plan, external_ids))
 
     assert list(tmp_path.iterdir()) == []
 
@@ -123,22 +123,22 @@ def test_write_all_names_what_is_in_the_way(tmp_path, plan, external_ids, path):
     before = sorted(tmp_path.rglob("*"))
 
     with pytest.raises(errors.NomadCsiError, match=r"volumes/default/mysql\.volume\.hcl: (Not|Is) a directory"):
-        disk.write_all(tmp_path, files.render_plan(plan, external_ids))
+        disk.write_all(tmp_path, documents.render_plan(plan, external_ids))
 
     assert sorted(tmp_path.rglob("*")) == before
 
 
 def test_stale_tells_edits_from_files_that_are_only_old(tmp_path, plan, external_ids):
     """What would change is readable, and why it is not as it would be."""
-    rendered = files.render_plan(plan, external_ids)
-    old = files.render_plan(plan, external_ids | {"default/mysql": "vol-11111111"})
+    rendered = documents.render_plan(plan, external_ids)
+    old = documents.render_plan(plan, external_ids | {"default/mysql": "vol-11111111"})
     disk.write_all(tmp_path, old)
     edited_by_hand(tmp_path)
     (tmp_path / "volumes/default/shared.volume.hcl").unlink()
     (tmp_path / "jobs/aws-ebs0-node.nomad.hcl").write_text("mine")
     (tmp_path / "volumes/default/gone.volume.hcl").write_text(old["volumes/default/mysql.volume.hcl"])
 
-    found = {item.path: item for item in files.stale(tmp_path, rendered)}
+    found = {item.path: item for item in documents.stale(tmp_path, rendered)}
 
     assert {path: item.reason for path, item in found.items()} == {
         "jobs/aws-ebs0-controller.nomad.hcl": "edited by hand",
@@ -153,14 +153,14 @@ def test_stale_tells_edits_from_files_that_are_only_old(tmp_path, plan, external
 
 def test_left_over_is_what_nomad_csi_wrote_edited_or_not(tmp_path, plan, external_ids):
     """A file of somebody else in the folder is nobody's business."""
-    rendered = files.render_plan(plan, external_ids)
+    rendered = documents.render_plan(plan, external_ids)
     disk.write_all(tmp_path, rendered)
     text = rendered["volumes/default/mysql.volume.hcl"]
     (tmp_path / "volumes/default/a.volume.hcl").write_text(text)
     (tmp_path / "volumes/b.volume.hcl").write_text(text + "# note\n")
     (tmp_path / "volumes/own.hcl").write_text("mine")
 
-    assert files.left_over(tmp_path, rendered) == ("volumes/b.volume.hcl", "volumes/default/a.volume.hcl")
+    assert documents.left_over(tmp_path, rendered) == ("volumes/b.volume.hcl", "volumes/default/a.volume.hcl")
 
 
 @pytest.mark.parametrize("way", ["write", "check"])
@@ -171,7 +171,7 @@ def test_no_symbolic_link_leads_out_of_the_folder(tmp_path, way):
     rendered = {"jobs/a.nomad.hcl": disk.signed("a\n"), "volumes/default/b.volume.hcl": disk.signed("b\n")}
     (tmp_path / "real").mkdir()
     out.symlink_to(tmp_path / "real")
-    use = (lambda: disk.write_all(out, rendered)) if way == "write" else (lambda: list(files.stale(out, rendered)))
+    use = (lambda: disk.write_all(out, rendered)) if way == "write" else (lambda: list(documents.stale(out, rendered)))
 
     (out / "jobs").symlink_to(outside)
     with pytest.raises(
@@ -197,7 +197,7 @@ def test_files_behind_a_link_are_not_left_over(tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out/jobs").symlink_to(outside)
 
-    assert files.left_over(tmp_path / "out", {}) == ()
+    assert documents.left_over(tmp_path / "out", {}) == ()
 
 
 def test_links_within_the_folder_stay_allowed(tmp_path):

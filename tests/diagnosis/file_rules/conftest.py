@@ -2,9 +2,9 @@
 
 import pytest
 
+from nomad_csi.diagnosis.file_rules import judge
 from nomad_csi.drivers import catalogue
 from nomad_csi.hcl import files
-from nomad_csi.lint import judge
 from nomad_csi.spec import model as spec
 
 STRICT = catalogue.DRIVERS["aws-efs"].model_copy(

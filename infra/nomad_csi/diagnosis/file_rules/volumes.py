@@ -5,10 +5,10 @@ import re
 from collections.abc import Iterator
 
 from nomad_csi import errors
+from nomad_csi.diagnosis.file_rules.subjects import LintedVolume, finding_at_line
 from nomad_csi.findings import Finding
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
-from nomad_csi.lint.model import LintedVolume, finding_at_line
 from nomad_csi.migration import model, volumes
 from nomad_csi.plan.rules import volume_rules
 from nomad_csi.spec import draft, names

@@ -5,12 +5,11 @@ import json
 
 import pytest
 
+from nomad_csi.diagnosis.file_rules import judge
 from nomad_csi.drivers import catalogue
-from nomad_csi.hcl import files
-from nomad_csi.lint import judge
+from nomad_csi.hcl import documents, files
 from nomad_csi.migration import adopt, model
 from nomad_csi.plan import storage
-from nomad_csi.render import files as rendered
 from nomad_csi.spec import names
 
 EXTERNAL_IDS = {"aws-ebs": "vol-0123456789abcdef0", "aws-efs": "fs-0123456789abcdef0"}
@@ -34,7 +33,7 @@ def example(driver):
     plan = storage.plan_document(spec)
     [volume] = plan.volumes
     is_made_by_pulumi = not volume.registration.external_id and not volume.made_by_plugin
-    texts = rendered.render_plan(plan, {volume.key: EXTERNAL_IDS[driver.name]} if is_made_by_pulumi else {})
+    texts = documents.render_plan(plan, {volume.key: EXTERNAL_IDS[driver.name]} if is_made_by_pulumi else {})
     jobs = [files.parse(texts[job.file_name], job.file_name) for plugin in plan.plugins for job in plugin.jobs]
     content = json.loads(json.dumps(files.parse(texts[volume.file_name], "v").volumes[0]))
     return jobs, content | ({"secrets": [driver.example.volume["secrets"]]} if driver.secrets.required else {})

@@ -4,12 +4,11 @@ import dataclasses
 
 import pytest
 
+from nomad_csi.hcl import documents, read, values, volume
 from nomad_csi.hcl import job as jobs
-from nomad_csi.hcl import read, values, volume
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import probe_job, smoke, verify_job
 from nomad_csi.plan.registration import Capability, VolumeRegistration
-from nomad_csi.render import documents
 
 
 def plain(**changes):

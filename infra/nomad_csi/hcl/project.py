@@ -17,8 +17,8 @@ import yaml
 
 from nomad_csi import errors
 from nomad_csi.drivers import catalogue, facts
+from nomad_csi.hcl import environment
 from nomad_csi.plan import iam
-from nomad_csi.render import environment
 from nomad_csi.spec import names, schema
 
 FORMS = ("python", "yaml", "typescript", "hcl")
