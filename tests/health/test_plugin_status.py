@@ -126,7 +126,7 @@ def test_duplicate_on_one_client(shared):
 
 
 def test_positional_word_is_named_by_the_command(shared, tmp_path, capsys):
-    """`nomad-csi verify` tells the issue with its evidence, in the table and in the JSON."""
+    """`nomad-csi verify` names the rule that the running job breaks, in the table and in the JSON."""
     plugin = shared.run("efs-word", words=("node",))
     plugin.until("flapping")
     task_driver = {"name": "raw_exec", "command": "efs", "client_data_dir": str(shared.data_dir)}
@@ -139,7 +139,7 @@ def test_positional_word_is_named_by_the_command(shared, tmp_path, capsys):
     assert cli.main([*words, "--json"]) == 1
     [status] = json.loads(capsys.readouterr().out)["plugins"]
 
-    [issue] = [cause for cause in status["causes"] if cause["kind"] == "known-issue"]
-    assert issue["text"].startswith("a word without dashes in front makes the driver ignore every flag behind it")
+    [issue] = [cause for cause in status["causes"] if "positional-word" in cause["where"]]
+    assert issue["kind"] == "job"
     assert "'node'" in issue["text"]
-    assert f"issue {issue['where']} {issue['text']}" in table
+    assert f"job {issue['where']} {issue['text']}" in table

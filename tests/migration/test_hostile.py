@@ -13,7 +13,9 @@ from nomad_csi.migration import adopt
 
 TESTS = Path(__file__).parents[1]
 SOURCES = sorted(
-    path for path in (*(TESTS / "cases").iterdir(), *(TESTS / "lint" / "right").iterdir()) if path.suffix != ".md"
+    path
+    for path in (*(TESTS / "cases").iterdir(), *(TESTS / "diagnosis/file_rules/right").iterdir())
+    if path.suffix != ".md"
 )
 VALUES = ["1", '""', "true", "[1, [true]]", "{ a = [1] }", '"a:b:c:d"']
 JSON_VALUES = ["1", '""', "null", "[1, [true]]", '{"a": [1]}']

@@ -17,6 +17,7 @@ from nomad_csi.aws import records as aws_records
 from nomad_csi.aws import regions
 from nomad_csi.diagnosis import claim_status
 from nomad_csi.diagnosis.file_rules import judge
+from nomad_csi.drivers import catalogue
 from nomad_csi.findings import Finding
 from nomad_csi.hcl import files, values
 from nomad_csi.hcl import job as job_files
@@ -548,6 +549,7 @@ def _causes_in_jobs(client: nomad.Nomad, seen: observation.Observation) -> Itera
     """Yield the errors of the rules for files in the jobs of a plugin, as Nomad runs them."""
     keys = {(seen.wanted.expectation.namespace, job_id) for job_id in seen.wanted.job_ids}
     keys |= set(seen.seen.plugin.jobs) if seen.seen.plugin else set()
+    driver = catalogue.DRIVERS.get(seen.wanted.expectation.driver)
     try:
         documents = [(key, jobs.document(client, *key)) for key in sorted(keys)]
     except errors.NomadApiError as error:
@@ -555,7 +557,7 @@ def _causes_in_jobs(client: nomad.Nomad, seen: observation.Observation) -> Itera
         return
     for (_, job_id), document in documents:
         running = job_files.jobs(values.without_lines(document)) if document else ()
-        for item in judge.judge([files.File(name=f"job {job_id}", kind="job", jobs=running)]):
+        for item in judge.judge_plugins(files.File(name=f"job {job_id}", kind="job", jobs=running), driver):
             if item.severity == "error":
                 yield events.Cause(kind="job", where=f"({item.file}, {item.code})", text=item.found)
 

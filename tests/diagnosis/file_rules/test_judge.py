@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-CASES = Path(__file__).parents[1] / "cases"
+CASES = Path(__file__).parents[2] / "cases"
 
 EVERY_JOB = {"restart-gives-up", "image-elsewhere", "image-other-version", "endpoint-written-out"}
 EXPECTED = {

@@ -25,9 +25,9 @@ def judge(files: Sequence[parsed.File]) -> tuple[Finding, ...]:
     return tuple(sorted(found, key=lambda item: (order[item.file], item.line, item.code, item.subject, item.found)))
 
 
-def lint_with_driver(file: parsed.File, driver: drivers.Driver) -> tuple[Finding, ...]:
-    """Return the findings for the plugins of *file*, which are known to run *driver*."""
-    known = (dataclasses.replace(plugin, driver=driver) for plugin in subjects.plugins_of([file]))
+def judge_plugins(file: parsed.File, driver: drivers.Driver | None) -> tuple[Finding, ...]:
+    """Return the findings for the plugins of *file*, which run *driver*; ``None``: the one that their image shows."""
+    known = (dataclasses.replace(plugin, driver=driver or plugin.driver) for plugin in subjects.plugins_of([file]))
     return tuple(_findings(rule for plugin in known for rule in _plugin(plugin)))
 
 
