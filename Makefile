@@ -130,7 +130,7 @@ mutants: $(VENV)/.installed-measure   ## hours: break the modules that hold data
 bench: install-dev                   ## measurements, as ratios against a baseline of the same run
 	$(BIN)/python -m benchmarks
 proto: install-dev                   ## write csi/v1 again from proto/
-	$(BIN)/python -m tests.proto_code
+	$(BIN)/python -m tests.csi.proto_code
 accept-aws: $(VENV)/.installed       ## the main job in your AWS account and Nomad: ZONE=us-east-1a PLUGIN=plugin.yaml; asks first
 	@$(BIN)/python -m tests.acceptance run --zone "$(ZONE)" $(if $(PLUGIN),--plugin "$(PLUGIN)")
 accept-aws-sweep: $(VENV)/.installed ## remove what a run left: RUN=accept-...; without RUN the storage of runs that have expired

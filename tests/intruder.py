@@ -12,7 +12,6 @@ import http.client
 import json
 import os
 import socket
-import ssl
 import subprocess
 import sys
 import threading
@@ -51,95 +50,18 @@ REQUESTS = (
     ("PUT", "/nomad-csi-sandbox/throttle", json.dumps({"service": "ec2", "share": 0.0, "seed": 1}), JSON),
 )
 
-RPC, RPC_TLS = b"\x01", b"\x04"
-"""First byte of a connection to a server of Nomad. Source: hashicorp/nomad, ``helper/pool/conn.go``, 2026-08-21."""
 
-PUSH_PULL, COMPRESSED = 6, 9
-"""Kinds of a message of serf. Source: hashicorp/memberlist, ``net.go``, 0.5."""
-
-
-def over_http(port, connection):
+def over_http(port):
     """Return the requests that a server answered with success; stop at what is no server of HTTP."""
     got = []
     for method, path, body, headers in REQUESTS:
-        made = connection(port)
-        with contextlib.closing(made):
+        with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port, timeout=TIMEOUT_S)) as made:
             made.request(method, path, body, headers)
             reply = made.getresponse()
             reply.read()
             if reply.status < 300:
                 got.append(f"{method} {path}")
     return got
-
-
-def plain_http(port):
-    return over_http(port, lambda port: http.client.HTTPConnection("127.0.0.1", port, timeout=TIMEOUT_S))
-
-
-def trusting():
-    """Return TLS settings that accept any certificate and have none of their own."""
-    made = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    made.check_hostname, made.verify_mode = False, ssl.CERT_NONE
-    return made
-
-
-def https(port):
-    return over_http(
-        port,
-        lambda port: http.client.HTTPSConnection("127.0.0.1", port, timeout=TIMEOUT_S, context=trusting()),
-    )
-
-
-def packed(**fields):
-    """Return *fields* as MessagePack: strings, booleans and small numbers."""
-    parts = [bytes([0x80 | len(fields)])]
-    for pair in fields.items():
-        for value in pair:
-            if isinstance(value, str):
-                parts.append(
-                    bytes([0xA0 | len(value)]) + value.encode()
-                    if len(value) < 32
-                    else b"\xd9" + bytes([len(value)]) + value.encode()
-                )
-            else:
-                parts.append(b"\xc3" if value is True else b"\xc2" if value is False else bytes([value]))
-    return b"".join(parts)
-
-
-def calls(connection):
-    """Call a server of Nomad; return the methods that it answered."""
-    got = []
-    for number, (method, arguments) in enumerate(
-        [("ACL.Bootstrap", {"BootstrapSecret": OWN_TOKEN}), ("Status.Leader", {}), ("Status.Members", {})]
-    ):
-        connection.sendall(packed(ServiceMethod=method, Seq=number) + packed(Region="global", **arguments))
-        reply = connection.recv(65536)
-        if b"ServiceMethod" not in reply:
-            break
-        got.append(method)
-    return got
-
-
-def rpc(port):
-    with socket.create_connection(("127.0.0.1", port), TIMEOUT_S) as connection:
-        connection.sendall(RPC)
-        return calls(connection)
-
-
-def rpc_over_tls(port):
-    with socket.create_connection(("127.0.0.1", port), TIMEOUT_S) as connection:
-        connection.sendall(RPC_TLS)
-        with trusting().wrap_socket(connection) as encrypted:
-            encrypted.sendall(RPC)
-            return calls(encrypted)
-
-
-def serf(port):
-    """Join the members; return what kind of message came back, if it can be read."""
-    with socket.create_connection(("127.0.0.1", port), TIMEOUT_S) as connection:
-        connection.sendall(bytes([PUSH_PULL]) + packed(Nodes=0, UserStateLen=0, Join=True))
-        reply = connection.recv(65536)
-    return [f"members in a message of kind {reply[0]}"] if reply[:1] and reply[0] in {PUSH_PULL, COMPRESSED} else []
 
 
 def over_grpc(port):
@@ -166,7 +88,7 @@ def over_grpc(port):
     return got
 
 
-WAYS = {"http": plain_http, "https": https, "rpc": rpc, "rpc over tls": rpc_over_tls, "serf": serf, "grpc": over_grpc}
+WAYS = {"http": over_http, "grpc": over_grpc}
 
 
 def attack(port, way, ended, seen):

@@ -9,7 +9,7 @@ import yaml
 
 from nomad_csi import cli
 from nomad_csi.text import redaction
-from tests import hostile_peer
+from tests.cli import hostile_peer
 from tests.faults.conftest import proxied
 from tests.text import spelled
 

@@ -24,7 +24,7 @@ from nomad_csi.diagnosis import prometheus, rounds, verification_report
 from nomad_csi_sandbox.nomad import cluster
 from nomad_csi_sandbox.nomad import server as agent
 from nomad_csi_sandbox.nomad.clients import nodes
-from tests import hostile_peer
+from tests.cli import hostile_peer
 from tests.faults import conftest
 
 PROGRAM = [sys.executable, "-m", "nomad_csi", "verify"]

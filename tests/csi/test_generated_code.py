@@ -5,7 +5,7 @@ import pytest
 from google.protobuf import descriptor
 
 from nomad_csi.csi.v1 import csi_pb2
-from tests import proto_code
+from tests.csi import proto_code
 
 ROOT = Path(__file__).resolve().parents[2]
 SPECIFICATION = Path(__file__).with_name("csi_specification.csv")

@@ -1,5 +1,5 @@
 """
-Write the Python code of ``proto/csi.proto``: ``python -m tests.proto_code``, or ``make proto``.
+Write the Python code of ``proto/csi.proto``: ``python -m tests.csi.proto_code``, or ``make proto``.
 
 The file is compiled as ``nomad_csi/csi/v1/csi.proto``, so that the generated modules find each other by the name under
 which they are imported.
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from grpc_tools import protoc
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = "nomad_csi/csi/v1"
 FILES = ("csi_pb2.py", "csi_pb2.pyi", "csi_pb2_grpc.py")
 """What is generated and committed."""
