@@ -403,9 +403,9 @@ def once():
 
 
 @pytest.fixture(scope="package")
-def side_by_side(_emulator_world, _real_world):
+def side_by_side(emulator_world, real_world):
     """Both sides, for comparisons."""
-    return _emulator_world.get().agent, _real_world.get().agent
+    return emulator_world.agent, real_world.agent
 
 
 @pytest.fixture(scope="package")
