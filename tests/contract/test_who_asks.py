@@ -95,7 +95,7 @@ def test_rules_of_a_limited_token(acl_policies):
     with nomad.Nomad(nomad.Connection(address=acl_policies.url, token=acl_policies.limited)) as client:
         found = tokens.own(client)
 
-    assert (found.name, found.is_unlimited, found.missing, found.unread) == ("limited", False, ("absent",), ())
+    assert (found.name, found.is_unlimited, found.unread) == ("limited", False, ())
     assert set(found.policies) == {"reader", "writer"}
     assert "csi-read-volume" in found.capabilities("default")
     assert found.capabilities("prod-1") == {"csi-write-volume"}
