@@ -22,24 +22,6 @@ def test_seed_makes_role_and_one_instance_for_each_zone(endpoint_url, by_hand, u
     assert trusted == account.TRUST_POLICY
 
 
-def test_seed_twice_finds_the_same(endpoint_url):
-    """Seeding again makes nothing new."""
-    first = account.seed(endpoint_url)
-    second = account.seed(endpoint_url)
-
-    assert (second, second.role_name, sorted(second.instances)) == (first, "nomad-client", ["us-east-1a", "us-east-1b"])
-
-
-def test_seed_replaces_a_terminated_instance(endpoint_url, by_hand, unique):
-    """An instance that is gone does not count."""
-    first = account.seed(endpoint_url, role_name=unique, zones=("us-east-1e",)).instances["us-east-1e"]
-    by_hand("ec2").terminate_instances(InstanceIds=[first])
-
-    second = account.seed(endpoint_url, role_name=unique, zones=("us-east-1e",)).instances["us-east-1e"]
-
-    assert second != first
-
-
 def test_volumes_of_clients_are_detached_and_their_system_disks_stay(endpoint_url, by_hand, unique):
     """What a client that has ended leaves attached can be deleted again."""
     ec2, zone = by_hand("ec2"), "us-east-1f"

@@ -5,9 +5,6 @@ import json
 import pytest
 import urllib3
 
-from nomad_csi_sandbox.aws import throttle
-from tests import cross_site
-
 
 def test_moto_answers_on_loopback_until_terminated(run_server):
     """Ready means answering; SIGTERM ends it and takes the ready file along."""
@@ -46,26 +43,3 @@ def test_key_of_a_volume_without_one_of_its_own_is_managed_by_aws(by_hand):
     assert managers == ["AWS", "CUSTOMER"]
     with pytest.raises(kms.exceptions.NotFoundException):
         kms.describe_key(KeyId="alias/none")
-
-
-@pytest.mark.parametrize(
-    "headers",
-    [
-        {"Host": "evil.example.com"},
-        {"Host": "HERE", "Origin": "https://evil.example.com"},
-        {"Host": "HERE", "Sec-Fetch-Site": "cross-site"},
-    ],
-)
-@pytest.mark.parametrize(
-    "path", ["/moto-api/reset", "/?Action=CreateVolume&AvailabilityZone=us-east-1a&Size=1", throttle.CALLS_PATH]
-)
-def test_moto_does_nothing_for_web_pages(endpoint_url, by_hand, headers, path):
-    """Given what a page elsewhere can send: neither AWS's calls nor the ones for tests."""
-    port = int(endpoint_url.rpartition(":")[2])
-    sent = {name: value.replace("HERE", f"127.0.0.1:{port}") for name, value in headers.items()}
-    before = by_hand("ec2").create_volume(AvailabilityZone="us-east-1a", Size=1)["VolumeId"]
-
-    for method in ("GET", "POST", "DELETE"):
-        assert cross_site.send(port, method, path, headers=sent)[0] == 403
-
-    assert before in {item["VolumeId"] for item in by_hand("ec2").describe_volumes()["Volumes"]}

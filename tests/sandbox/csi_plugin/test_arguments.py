@@ -21,22 +21,6 @@ def ended(*words, environment=ENVIRONMENT):
     return caught.value.code, str(caught.value)
 
 
-def test_ebs_controller_needs_no_metadata():
-    """A controller with a region starts on any machine."""
-    command = read("aws-ebs", "controller", HERE, "--v=2", environment={"AWS_REGION": "us-east-1"})
-
-    assert (command.mode, command.machine, command.region) == ("controller", None, "us-east-1")
-    assert (command.serves_controller, command.serves_node) == (True, False)
-
-
-def test_ebs_node_knows_its_machine():
-    """Instance and zone come from the sandbox instead of the metadata service."""
-    command = read("aws-ebs", "node", HERE, "--v=2", "--metadata-sources=imds")
-
-    assert command.machine == arguments.Machine(instance_id="i-0abc", zone="us-east-1a")
-    assert (command.serves_controller, command.serves_node) == (False, True)
-
-
 @pytest.mark.parametrize("name", sorted(arguments.DRIVERS))
 def test_arguments_of_our_catalogue_are_accepted(name, tmp_path):
     """What our own job files render starts the driver, in the role that it is rendered for."""
@@ -125,32 +109,6 @@ def test_mistakes_end_as_with_the_driver(words, variables, code, message):
     found, said = ended(*words, environment=ENVIRONMENT | variables)
 
     assert (found, message in said) == (code, True), said
-
-
-@pytest.fixture
-def democratic(tmp_path):
-    """Write a configuration of democratic-csi, and return what starts it."""
-
-    def write(text="driver: zfs-generic-nfs\n"):
-        config = tmp_path / "config.yaml"
-        config.write_text(text, encoding="utf-8")
-        return [
-            *("democratic-csi", "--csi-version=1.5.0", "--csi-name=org.democratic-csi.p"),
-            *(f"--driver-config-file={config}", "--server-socket=unix:///run/csi.sock"),
-        ]
-
-    return write
-
-
-@pytest.mark.parametrize(
-    ("backend", "blocks"),
-    [("zfs-generic-nfs", False), ("freenas-api-smb", False), ("zfs-generic-iscsi", True), ("zfs-local-zvol", True)],
-)
-def test_democratic_is_what_its_configuration_says(democratic, backend, blocks):
-    """Datasets are mounted, zvols are block devices as well."""
-    command = read(*democratic(f"# ours\ndriver: '{backend}'\nzfs: {{}}\n"))
-
-    assert bool(command.driver.block_modes) is blocks
 
 
 def test_records_lie_where_the_sandbox_says(tmp_path):

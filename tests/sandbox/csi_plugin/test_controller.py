@@ -122,30 +122,6 @@ def test_volume_in_use_is_not_deleted(ebs_controller, new_volume, instances):
     unpublish(ebs_controller, volume_id, instances["us-east-1a"])
 
 
-def test_unknown_parameter_is_refused(ebs_controller):
-    """A typing mistake does not make a default volume."""
-    error = refused(csi_calls.create_volume, ebs_controller, "typo", WRITER, parameters={"typ": "gp3"})
-
-    assert error.code == "INVALID_ARGUMENT"
-    assert "Invalid parameter key typ for CreateVolume" in error.message
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda c: validate(c, "", WRITER), "Volume ID not provided"),
-        (lambda c: validate(c, "vol-1"), "Volume capabilities not provided"),
-        (lambda c: publish(c, "", "i-1"), "Volume ID not provided"),
-        (lambda c: publish(c, "vol-1", ""), "Node ID not provided"),
-        (lambda c: unpublish(c, "vol-1", ""), "Node ID not provided"),
-        (lambda c: services.delete_volume(c, volume_id="", timeout_s=60), "Volume ID not provided"),
-    ],
-)
-def test_missing_arguments_are_named(ebs_controller, call, message):
-    """Each call says what it lacks."""
-    assert refused(call, ebs_controller).message == f"INVALID_ARGUMENT: {message}"
-
-
 def test_volume_attached_elsewhere_is_refused(start, new_volume, instances, ec2):
     """EC2's refusal, which moto does not make: without it the sandbox would take a volume from a running task."""
     connection = start("aws-ebs", "controller")
@@ -170,22 +146,6 @@ def test_volume_of_another_zone_is_refused(start, new_volume, instances):
     error = refused(publish, start("aws-ebs", "controller"), volume_id, instances["us-east-1a"])
 
     assert "api error InvalidVolume.ZoneMismatch" in error.message
-
-
-@pytest.mark.parametrize("volume_id", ["fs-0123456789abcdef0", "fs-01234567:/data", "fs-01234567::fsap-01234567"])
-def test_efs_confirms_by_the_shape_of_the_id(start, volume_id):
-    """The EFS driver asks nobody."""
-    connection = start("aws-efs")
-
-    assert validate(connection, volume_id, SHARED_FILES)
-    assert not validate(connection, volume_id, SHARED_BLOCK)
-
-
-def test_efs_does_not_find_what_is_no_id(start):
-    """NOT_FOUND, with the reason."""
-    error = refused(validate, start("aws-efs"), "vol-0123", WRITER)
-
-    assert (error.code, "Expected a file system ID" in error.message) == ("NOT_FOUND", True)
 
 
 def test_detaching_fails_on_order(start, new_volume, instances, ec2, tmp_path):

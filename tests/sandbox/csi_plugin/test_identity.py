@@ -4,7 +4,6 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.csi import probe
-from nomad_csi_sandbox.aws import session
 
 
 def ask(connection, **more):
@@ -41,30 +40,10 @@ def test_controller_without_ec2_is_unhealthy(start):
     )
 
 
-def test_node_needs_no_ec2(start):
-    """A node plugin is healthy as soon as it runs."""
-    assert ask(start("aws-ebs", "node", AWS_ENDPOINT_URL=""), role="node").ready
-
-
-def test_efs_answers_as_the_efs_driver(start):
-    """Its one process serves all, whatever the job calls it."""
-    report = ask(start("aws-efs"), role="node", expect_name="efs.csi.aws.com")
-
-    assert (report.status, report.vendor_version) == ("ready", "v3.4.1")
-    assert (report.node_capabilities, report.max_volumes) == ((), None)
-
-
 def test_rejects_an_ec2_that_is_not_on_this_machine(start):
     """An emulator never reaches AWS."""
     with pytest.raises(errors.RefusedError, match="talks to loopback addresses only"):
         start("aws-ebs", "controller", AWS_ENDPOINT_URL="https://ec2.us-east-1.amazonaws.com")
-
-
-def test_plays_the_role_of_its_instance_where_there_are_no_keys(start):
-    """Nomad hands no AWS keys down to tasks."""
-    connection = start("aws-ebs", "controller", AWS_ACCESS_KEY_ID="", AWS_SECRET_ACCESS_KEY="")
-
-    assert ask(connection).ready
 
 
 @pytest.mark.parametrize(
@@ -85,33 +64,3 @@ def test_faults_on_order_change_the_status(start, tmp_path, fault, status):
     file.write_text(json.dumps(fault))
 
     assert ask(connection, expect_name="efs.csi.aws.com").status == status
-
-
-def test_hang_on_order_is_silence(start, tmp_path):
-    """A plugin told to hang answers nothing, and still ends with the test."""
-    file = tmp_path / "faults.json"
-    file.write_text('{"probe": "hang"}')
-    connection = start("aws-efs", NOMAD_CSI_SANDBOX_FAULT_FILE=str(file))
-
-    assert probe.probe(connection.endpoint.text, timeout_s=0.3).status == "silent"
-    file.write_text("{}")
-    assert ask(connection).ready
-
-
-def test_denied_permission_is_told_as_the_driver_tells_it(start, monkeypatch):
-    """An access error of EC2 arrives with operation, status and code."""
-    client = session.isolated("sandbox", "sandbox").client("ec2", region_name="us-east-1")
-    answer = {
-        "Error": {"Code": "AccessDenied", "Message": "not authorized"},
-        "ResponseMetadata": {"HTTPStatusCode": 403, "RequestId": "r-1"},
-    }
-
-    def refuse(*_, **__):
-        raise client.exceptions.ClientError(answer, "DescribeAvailabilityZones")
-
-    monkeypatch.setattr("botocore.client.BaseClient._make_api_call", refuse)
-
-    assert (
-        "operation error EC2: DescribeAvailabilityZones, https response error StatusCode: 403, RequestID: r-1, "
-        "api error AccessDenied: not authorized"
-    ) in ask(start("aws-ebs", "controller")).detail

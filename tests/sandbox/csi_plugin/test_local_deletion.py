@@ -109,28 +109,3 @@ def test_snapshot_of_zfs_goes_with_its_volume_unless_it_is_detached(zfs):
     assert (part, detached) == ("v@one", "v/two")
     assert refused(make, zfs, "w", snapshot_id=part)[0] == "NOT_FOUND"
     assert make(zfs, "w", snapshot_id=detached) == "w"
-
-
-@pytest.mark.parametrize("name", ["final-projects/sandbox", "final-a#b"])
-def test_names_of_snapshots_are_refused_as_by_the_storage(start, zfs, name):
-    """Given '/' or '#': by Compute Engine, and by democratic-csi."""
-    gce = start("gce-pd")
-    disk = make(gce, required_topologies=ZONE)
-
-    code, words = refused(snapshot, gce, disk, name)
-    assert (code, "Must be a match of regex" in words) == ("INVALID_ARGUMENT", True)
-    code, words = refused(snapshot, zfs, make(zfs), name)
-    assert (code, "contains invalid characters" in words) == ("INVALID_ARGUMENT", True)
-    assert snapshot(gce, disk, "final-1") == "projects/sandbox/global/snapshots/final-1"
-
-
-def test_volume_that_is_gone_is_abnormal_and_not_listed(start):
-    """Given a deleted volume: no error, and the words of its condition."""
-    connection = start("csi-hostpath", "--nodeid=n1")
-    made = make(connection)
-    delete(connection, made)
-
-    found = services.controller_get_volume(connection, volume_id=made, timeout_s=30)
-
-    assert (found.abnormal, found.message) == (True, f"volume id {made} does not exist in the volumes list")
-    assert list(services.list_volumes(connection, timeout_s=30)) == []

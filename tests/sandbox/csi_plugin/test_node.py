@@ -49,16 +49,6 @@ def test_ebs_node_reports_three_keys_and_26_volumes(start, instances):
     }
 
 
-def test_efs_node_reports_one_key_and_no_limit(start, instances):
-    """Any number of file systems fits, unless a flag says otherwise."""
-    found = csi_calls.call(start("aws-efs"), "NodeGetInfo")
-    limited = csi_calls.call(start("aws-efs", "--volume-attach-limit-opt-in", "--volume-attach-limit=7"), "NodeGetInfo")
-
-    assert (found.node_id, found.max_volumes_per_node) == (instances["us-east-1a"], 0)
-    assert dict(found.accessible_topology.segments) == {"topology.kubernetes.io/zone": "us-east-1a"}
-    assert limited.max_volumes_per_node == 7
-
-
 def test_ebs_volume_is_staged_published_and_undone(start, tmp_path):
     """Folders stand where mounts would; every step may be repeated."""
     connection = start("aws-ebs", "node")
@@ -91,30 +81,6 @@ def test_data_is_never_removed_by_unpublishing(start, tmp_path, kind):
     assert target.exists()
 
 
-@pytest.mark.parametrize(
-    ("volume", "message"),
-    [
-        (ebs(READER), "Volume capability not supported"),
-        (ebs(SHARED), "Volume capability not supported"),
-        (ebs(volume_context={"partition": "-1"}), "Volume Attribute is not valid"),
-        (ebs(publish_context={}), "Device path not provided"),
-        (ebs(volume_id=""), "Volume ID not provided"),
-        (
-            ebs(
-                services.volume_capability(
-                    access_mode="single-node-writer", attachment_mode="file-system", fs_type="btrfs"
-                )
-            ),
-            "NodeStageVolume: invalid fstype btrfs",
-        ),
-    ],
-)
-def test_ebs_staging_is_refused_with_the_drivers_words(start, tmp_path, volume, message):
-    """Each check of the driver is there."""
-    assert refused(stage, start("aws-ebs", "node"), volume, tmp_path / "v") == f"INVALID_ARGUMENT: {message}"
-    assert not (tmp_path / "v").exists()
-
-
 def test_efs_is_published_without_staging(start, tmp_path):
     """The EFS driver has no staging step."""
     connection = start("aws-efs")
@@ -123,45 +89,3 @@ def test_efs_is_published_without_staging(start, tmp_path):
 
     assert (tmp_path / "v").is_dir()
     assert refused(stage, connection, efs(), tmp_path / "s").startswith("UNIMPLEMENTED")
-
-
-@pytest.mark.parametrize(
-    ("volume", "message"),
-    [
-        (efs(READER), "Volume capability not supported: invalid access mode: MULTI_NODE_READER_ONLY"),
-        (efs(BLOCK), "Volume capability not supported: only filesystem volumes are supported"),
-        (efs(volume_context={"path": "/x"}), "Volume context property path not supported."),
-        (efs(volume_context={"encryptInTransit": "yes"}), "must be a boolean value"),
-        (efs(volume_context={"mounttargetip": "nas"}), "is not a valid IP address"),
-        (efs(volume_id="fs-xyz"), "Expected a file system ID of the form"),
-        (efs(volume_id="fs-01234567:/a:fsap-xyz"), "Expected an access point ID of the form"),
-        (efs(volume_id="fs-01234567:a:b:c"), "Expected at most three fields"),
-        (
-            efs(
-                services.volume_capability(
-                    access_mode="multi-node-multi-writer", attachment_mode="file-system", mount_flags=("tls",)
-                ),
-                volume_context={"encryptInTransit": "false"},
-            ),
-            "Found tls in mountOptions but encryptInTransit is false",
-        ),
-        (
-            efs(
-                services.volume_capability(
-                    access_mode="multi-node-multi-writer",
-                    attachment_mode="file-system",
-                    mount_flags=("accesspoint=fsap-76543210",),
-                ),
-                volume_id="fs-01234567::fsap-01234567",
-            ),
-            "Found conflicting access point IDs in mountOptions (fsap-76543210) and volumeHandle (fsap-01234567)",
-        ),
-    ],
-)
-def test_efs_publishing_is_refused_with_the_drivers_words(start, tmp_path, volume, message):
-    """Contexts and ids are checked strictly, as since v3.0.0."""
-    said = refused(publish, start("aws-efs"), volume, tmp_path / "v")
-
-    assert said.startswith("INVALID_ARGUMENT: ")
-    assert message in said
-    assert not (tmp_path / "v").exists()

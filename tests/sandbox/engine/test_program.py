@@ -1,9 +1,5 @@
 """What programs ask of the engine besides resources, what goes wrong in them, and what is refused."""
 
-import subprocess
-
-import pytest
-
 
 def test_refused_invoke_is_an_exception_in_the_program(yard):
     """With its reason, and the program's own lines only."""
@@ -15,29 +11,6 @@ def test_refused_invoke_is_an_exception_in_the_program(yard):
     assert message.startswith("Program failed with an unhandled exception:")
     assert "expected another word" in message
     assert "nomad_csi_sandbox" not in message
-
-
-@pytest.mark.parametrize(
-    ("line", "words"),
-    [
-        ('pulumi.runtime.invoke("pulumi:pulumi:getResource", {"urn": "u"})', "getResource is not supported"),
-        (
-            'pulumi.runtime.invoke("pulumi:pulumi:readStackResourceOutputs", {"stackName": "o/p/x"})',
-            "unknown stack 'o/p/x'",
-        ),
-        ('pulumi.StackReference("o/p/other")', "pulumi:pulumi:StackReference is not supported"),
-        ('pulumi.ComponentResource("toy:index:Far", "far", {}, None, True)', "remote is not supported"),
-        ('toy.Thing("a", opts=options(deleted_with=toy.Thing("b")))', "deletedWith is not supported"),
-    ],
-)
-def test_unsupported_things_are_refused_with_a_sentence(yard, line, words):
-    """Nothing is passed over in silence."""
-    yard.program(line)
-
-    result = yard.run("preview")
-
-    assert result.code == 1
-    assert any(words in message for message in result.messages()), result.text
 
 
 def test_logged_error_and_exit_code_show_the_error_only(yard):
@@ -57,25 +30,6 @@ def test_independent_things_are_made_side_by_side(yard):
     yard.fault(**{f"Create_t{number}": {"kind": "meet", "count": 6} for number in range(6)})
 
     assert yard.up().counts == {"create": 7}
-
-
-def test_attached_provider_serves_without_being_started(yard):
-    """``PULUMI_DEBUG_PROVIDERS`` names it; it goes on after the run."""
-    provider = subprocess.Popen(
-        [str(yard.project / "plugin" / "pulumi-resource-toy")],
-        env=yard.environment,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    yard.environment["PULUMI_DEBUG_PROVIDERS"] = f"toy:{provider.stdout.readline().strip()}"
-    yard.program('toy.Thing("one")')
-    try:
-        yard.up()
-        assert {call["pid"] for call in yard.calls("Create")} == {provider.pid}
-        assert provider.poll() is None
-    finally:
-        provider.kill()
-        provider.communicate()
 
 
 def test_engine_refuses_to_run_outside_of_the_sandbox(yard):

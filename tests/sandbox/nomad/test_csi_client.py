@@ -7,17 +7,6 @@ import pytest
 from nomad_csi_sandbox.nomad.storage import csi_client
 
 
-def test_socket_that_is_not_there_is_named(data_dir):
-    """Nothing is tried."""
-    path = f"{data_dir}/csi.sock"
-
-    with pytest.raises(csi_client.CsiCallError) as caught, csi_client.connected(path, 5.0):
-        pass
-
-    stat = f"failed to stat socket: stat {path}: no such file or directory"
-    assert str(caught.value) == f"timeout while connecting to gRPC socket: {stat}"
-
-
 def test_plugin_that_hangs_is_told_in_gos_words(data_dir):
     """The sentence of a real agent for a stopped plugin, by which the product knows it; not that of Python's gRPC."""
     path = f"{data_dir}/csi.sock"

@@ -1,34 +1,27 @@
-"""Tasks are real processes: environment, restarts, ends, and no survivors."""
+"""Tasks are real processes, and none survives its agent."""
 
-import json
-import os
 import signal
-import sys
+import time
 from pathlib import Path
 
 import pytest
 
-from tests import servers
+from nomad_csi import nomad
+from nomad_csi.nomad import jobs
+from tests import deadlines, servers
 
-SHOW = 'import json, os, sys; print(json.dumps({"args": sys.argv[1:], "env": dict(os.environ)}))'
-
-
-def test_task_gets_its_names_and_the_agents_environment(api, job, data_dir):
-    """Options are filled in, env keeps what is unknown, and the node's zone is handed down."""
-    env = 'env {\n A = "${node.unique.name} ${NOT_KNOWN}"\n}'
-    args = ["-c", SHOW, "${node.unique.name}", "${NOMAD_JOB_ID}", "${attr.unique.hostname}"]
-
-    api.run(job("j", kind="batch", command=sys.executable, args=args, task=env))
-
-    [alloc] = api.until_status("j", "complete")
-    log = data_dir / "alloc" / alloc["ID"] / "alloc" / "logs" / "t.stdout.0"
-    found = json.loads(log.read_text(encoding="utf-8"))
-    assert found["args"] == ["one", "j", "one"]
-    assert found["env"]["A"] == "one ${NOT_KNOWN}"
-    assert found["env"]["NOMAD_ALLOC_ID"] == alloc["ID"]
-    assert found["env"]["NOMAD_CSI_SANDBOX_ZONE"] == "us-east-1a"
-    assert found["env"]["NOMAD_CSI_SANDBOX_INSTANCE_ID"] == "i-1"
-    assert found["env"]["PATH"] == os.environ["PATH"]
+JOB = """job "j" {{
+  group "g" {{
+    task "t" {{
+      driver = "raw_exec"
+      config {{
+        command = "sh"
+        args    = ["-c", "echo $$ > {file}.new; mv {file}.new {file}; sleep 600"]
+      }}
+    }}
+  }}
+}}
+"""
 
 
 @pytest.fixture
@@ -41,21 +34,29 @@ def agent(data_dir):
     process.wait()
 
 
+def until(look):
+    """Wait until *look* returns something true."""
+    deadline = time.monotonic() + deadlines.PATIENT_S
+    while not look():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks at processes in /proc")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-def test_no_task_survives_its_agent(agent, api, job, data_dir, number):
+def test_no_task_survives_its_agent(agent, data_dir, number):
     """Neither an ended nor a killed agent leaves a process behind."""
     process, port = agent
-    api.url = f"http://127.0.0.1:{port}"
-    pid_file = data_dir / "pid"
-    api.run(job("j", command="sh", args=["-c", f"echo $$ > {pid_file}.new; mv {pid_file}.new {pid_file}; sleep 600"]))
-    api.until(pid_file.exists, bool)
+    source = JOB.format(file=data_dir / "pid")
+    with nomad.Nomad(nomad.Connection(address=f"http://127.0.0.1:{port}")) as client:
+        jobs.register(client, jobs.parse(client, source), source=source, enforce_index=None)
+    until((data_dir / "pid").exists)
 
     process.send_signal(number)
 
     assert process.wait(120) == (0 if number == signal.SIGTERM else -signal.SIGKILL)
-    pid = int(pid_file.read_text(encoding="utf-8"))
-    api.until(lambda: _runs(pid), lambda runs: not runs)
+    pid = int((data_dir / "pid").read_text(encoding="utf-8"))
+    until(lambda: not _runs(pid))
 
 
 def _runs(pid):

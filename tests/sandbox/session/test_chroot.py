@@ -26,17 +26,6 @@ def test_libraries_are_read_from_what_ldd_prints():
     ]
 
 
-def test_ldd_that_does_not_answer_leaves_nomads_default(tmp_path, monkeypatch):
-    """As on a machine that is too busy: the agent starts a little later, and no command ends."""
-    ldd = tmp_path / "ldd"
-    ldd.write_text("#!/bin/sh\nexec sleep 60\n")
-    ldd.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    monkeypatch.setattr(chroot, "DEADLINE_S", 0.2)
-
-    assert chroot.contents() == {}
-
-
 def test_shell_runs_with_what_the_root_holds(tmp_path):
     """The files are enough: the loader starts the shell with nothing but them."""
     places = chroot.contents()

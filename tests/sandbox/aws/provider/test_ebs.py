@@ -3,31 +3,6 @@
 import grpc
 import pytest
 
-from nomad_csi_sandbox.aws.provider.table import ebs
-
-
-def test_volume_is_created_as_asked_with_the_outputs_of_the_real_provider(volume):
-    """EC2 holds what the program says; the defaults of gp3 and of the provider's tags are filled in."""
-    tags = {"ebs.csi.aws.com/cluster": "true"}
-    outputs = volume.outputs
-
-    assert outputs.pop("createTime")
-    assert outputs.pop("kmsKeyId").startswith("arn:aws:kms:us-east-1:123456789012:key/")
-    assert outputs == {
-        "arn": f"arn:aws:ec2:us-east-1:123456789012:volume/{volume.id}",
-        "availabilityZone": "us-east-1a",
-        "encrypted": True,
-        "iops": 3000,
-        "multiAttachEnabled": False,
-        "region": "us-east-1",
-        "size": 10,
-        "snapshotId": "",
-        "tags": tags,
-        "tagsAll": {**tags, "team": "storage"},
-        "throughput": 125,
-        "type": "gp3",
-    }
-
 
 @pytest.mark.parametrize(
     "changes",
@@ -65,20 +40,6 @@ def test_change_that_needs_a_new_volume(engine, volume, changes):
 
     assert (list(diff.replaces), diff.deleteBeforeReplace) == (list(changes), False)
     assert [detail.inputDiff for detail in diff.detailedDiff.values()] == [True]
-
-
-def test_refresh_shows_what_was_changed_by_hand(engine, volume, by_hand):
-    """A size and a tag set by hand appear in the inputs and are taken back by the next update."""
-    by_hand("ec2").modify_volume(VolumeId=volume.id, Size=33)
-    by_hand("ec2").create_tags(Resources=[volume.id], Tags=[{"Key": "hand", "Value": "made"}])
-
-    refreshed = engine.refresh(volume)
-    news = volume.program | {"size": 40}
-    updated = engine.update(refreshed, news)
-
-    assert (refreshed.inputs["size"], refreshed.inputs["tagsAll"]["hand"]) == (33, "made")
-    assert list(engine.diff(refreshed, news).diffs) == ["size", "tags"]
-    assert (updated.outputs["size"], updated.outputs["tags"]) == (40, {"ebs.csi.aws.com/cluster": "true"})
 
 
 def test_attached_volume_is_not_deleted(engine, volume, by_hand):
@@ -122,9 +83,3 @@ def test_rejects_the_fifth_modification_of_a_day(engine, volume, by_hand):
         engine.update(made, volume.program | {"size": 15})
 
     assert by_hand("ec2").describe_volumes(VolumeIds=[volume.id])["Volumes"][0]["Size"] == 14
-
-
-@pytest.mark.parametrize(("size_gib", "iops"), [(1, 100), (100, 300), (16_384, 16_000)])
-def test_gp2_iops(size_gib, iops):
-    """A gp2 volume has 3 operations per second and GiB, at least 100 and at most 16,000."""
-    assert ebs.gp2_iops(size_gib) == iops

@@ -17,14 +17,6 @@ FILE_SYSTEM = "aws:efs/fileSystem:FileSystem"
 CREDENTIALS = {"AWS_ACCESS_KEY_ID": "sandbox", "AWS_SECRET_ACCESS_KEY": "sandbox"}
 
 
-def test_handshake_and_info(engine):
-    """The emulator takes secrets and names the version of the SDK it follows."""
-    handshake = engine.stub.Handshake(provider_pb2.ProviderHandshakeRequest(), timeout=30)
-
-    assert (handshake.accept_secrets, handshake.accept_resources, handshake.accept_outputs) == (True, True, False)
-    assert engine.stub.GetPluginInfo(empty_pb2.Empty(), timeout=30).version == "7.51.1"
-
-
 @pytest.mark.parametrize("missing", ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"])
 def test_rejects_missing_credentials(attach, endpoint_url, missing):
     """Without credentials, the configuration fails as the real provider's does, and nothing is read from anywhere."""
@@ -35,18 +27,6 @@ def test_rejects_missing_credentials(attach, endpoint_url, missing):
     assert reason.startswith("No valid credential sources found. Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
 
 
-def test_region_comes_from_the_environment_or_is_missing(attach, endpoint_url):
-    """AWS_REGION is enough; without any region the configuration fails."""
-    with_region = attach(endpoint_url, {**CREDENTIALS, "AWS_REGION": "eu-west-1"})
-    without = attach(endpoint_url, CREDENTIALS)
-
-    assert with_region.configure() == []
-    assert with_region.invoke("aws:index/getRegion:getRegion")["region"] == "eu-west-1"
-    assert without.configure() == [
-        "Missing region information. Set it with `pulumi config set aws:region us-east-1` or as AWS_REGION"
-    ]
-
-
 def test_rejects_missing_and_unknown_inputs(engine):
     """All problems of a resource are told, and no value is printed."""
     checked = engine.check(VOLUME, "data", {"size": 1, "outpostArn": "arn"})
@@ -55,18 +35,6 @@ def test_rejects_missing_and_unknown_inputs(engine):
         ("", "Missing required argument. Examine values at 'data.availabilityZone'."),
         ("", "the emulator of the aws provider does not know 'outpostArn' of aws:ebs/volume:Volume"),
     ]
-
-
-def test_rejects_unknown_type(engine):
-    """A type that the emulator lacks is a sentence, not a crash."""
-    with pytest.raises(grpc.RpcError) as refused:
-        engine.check("aws:sqs/queue:Queue", "data", {})
-
-    assert refused.value.details() == (
-        "the emulator of the aws provider does not know the resource type aws:sqs/queue:Queue; it knows those of the "
-        "table in nomad_csi_sandbox/aws/provider/table: add a row there, which names the calls that make, read and "
-        "delete the type"
-    )
 
 
 def test_secrets_stay_secret(engine, unique):
@@ -81,21 +49,6 @@ def test_secrets_stay_secret(engine, unique):
 
     assert wire.load(checked.inputs)[1] == {"tags", "tagsAll"}
     assert wire.load(made.properties)[1] == {"tags", "tagsAll"}
-
-
-def test_configuration_that_changed(engine):
-    """Another region is a change, another version of the SDK is none."""
-    old, version, region = (
-        wire.dump({"region": region, "version": version})
-        for region, version in (("us-east-1", "7.0"), ("us-east-1", "8.0"), ("eu-west-1", "7.0"))
-    )
-
-    changes = [
-        engine.stub.DiffConfig(provider_pb2.DiffRequest(old_inputs=old, news=news), timeout=30).changes
-        for news in (version, region)
-    ]
-
-    assert changes == [provider_pb2.DiffResponse.DIFF_NONE, provider_pb2.DiffResponse.DIFF_SOME]
 
 
 def test_moto_that_is_gone_is_said(attach):

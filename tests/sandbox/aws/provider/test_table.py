@@ -265,25 +265,6 @@ def test_each_provider_has_its_own_region(endpoint_url, unique):
     assert told == {"us-east-1": "us-east-1", "eu-west-1": "eu-west-1"}
 
 
-def test_connection_that_was_lost_is_not_given_another_region(endpoint_url):
-    """A connection that nobody configured has the configuration of all others, or an error when they differ."""
-    credentials = {"AWS_ACCESS_KEY_ID": "sandbox", "AWS_SECRET_ACCESS_KEY": "sandbox"}
-    with provider_main.serving(endpoint_url, credentials) as port:
-        first, second, anew = Engine(port), Engine(port), Engine(port)
-        first.configure(region="eu-west-1")
-        alone = anew.invoke("aws:index/getRegion:getRegion")["region"]
-        second.configure(region="us-east-1")
-        with pytest.raises(grpc.RpcError) as refused:
-            anew.invoke("aws:index/getRegion:getRegion")
-        for each in (first, second, anew):
-            each.channel.close()
-
-    assert alone == "eu-west-1"
-    assert refused.value.details() == (
-        "the connection to the emulator of the aws provider was lost, and several providers use it: run again"
-    )
-
-
 def test_schema_has_every_type_and_function_with_its_inputs():
     """The schema names what the emulator understands: every type, input, output and function, and no type is missing."""
     found = json.loads(schema.text())
