@@ -103,7 +103,7 @@ def test_claim_is_data_and_children_wait_for_what_depends_on_names(project):
 
 
 def test_what_the_rules_refuse_is_one_clean_line(project):
-    """All problems of a component, in the words of the spec, without a traceback; on one line."""
+    """All problems of a component, with the names of the program, without a traceback; on one line."""
     written = project(
         lambda resources: resources["mysql"]["properties"].update(sizeGib=0.5, availabilityZone="us-east-1"), "bad"
     )
@@ -112,7 +112,7 @@ def test_what_the_rules_refuse_is_one_clean_line(project):
 
     line = "error: nomad-csi:index:EbsVolume resource 'mysql' has a problem: EbsVolume mysql: "
     assert line in text
-    assert "size_gib: expected a whole number, got 0.5" in text
-    assert "availability_zone: expected an Availability Zone such as us-east-1a" in text
+    assert "sizeGib: expected a whole number, got 0.5" in text
+    assert "availabilityZone: expected an Availability Zone such as us-east-1a" in text
     assert "Traceback" not in text
     assert "File " not in text
