@@ -27,7 +27,6 @@ def test_catalogue_adds_nothing_that_a_plan_could_need():
     assert {
         "as_of",
         "both_in_one_process",
-        "usual_size",
         "sources",
         "arguments_since",
         "arguments_source",

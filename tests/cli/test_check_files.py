@@ -26,7 +26,7 @@ def test_warnings_alone_are_no_reason_to_fail(capsys):
     codes = [cli.main(["check", path]), cli.main(["check", path, "--strict"])]
 
     assert codes == [0, 1]
-    assert capsys.readouterr().out.count("6 found in 1 file") == 2
+    assert capsys.readouterr().out.count("5 found in 1 file") == 2
     assert cli.main(["check", path, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["ok"] is True
 

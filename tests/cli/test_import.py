@@ -34,10 +34,7 @@ def test_spec_goes_out_and_remarks_beside_it(capsys):
         ]
     }
     lines = printed.err.splitlines()
-    assert (
-        f"{EFS}:17: changed: config.network_mode: none becomes host, otherwise mounts hang when the container is replaced (host-network-missing)"
-        in lines
-    )
+    assert f"{EFS}:17: changed: config.network_mode: none becomes host (host-network-missing)" in lines
     assert f"{EFS}:17: changed: privileged" not in printed.err
     assert not any("error: host-network-missing" in line for line in lines)
 
@@ -76,7 +73,7 @@ def test_everything_as_json(capsys):
         "kind": "changed",
         "file": EFS,
         "line": 1,
-        "text": "namespace: the caller's becomes default",
+        "text": "namespace: none becomes default",
         "code": "",
     }
     assert {"host-network-missing", "restart-gives-up"} <= {item["code"] for item in found["findings"]}

@@ -129,7 +129,6 @@ DROPPED = [
     ("aws-ebs0 controller", JOB, "        env = true\n", "", "job.group.task.template ${NOMAD_SECRETS_DIR}/credentials.env.env: expected true, got nothing" + TAKE),
     ("aws-ebs0 node", JOB, "role = {{ job.vault_role | text }}", "", "job.group.task.vault.role: expected 'pull', got nothing" + TAKE),
     ("aws-ebs0 node", JOB, "vault {", "meta {", "job.group.task.vault: expected the block, got nothing" + TAKE),
-    ("aws-ebs0 node", DOCKER, "privileged = true", "privileged = true\n        privilegd = true", "config.privilegd: expected a key of the task driver docker, got an unknown key; did you mean privileged"),
     ("oidc controller", JOB, "aud = {{ [job.identity_audience] | texts }}", "", "job.group.task.identity.aud: expected 'sts.amazonaws.com', got nothing" + TAKE),
 ]  # fmt: skip
 

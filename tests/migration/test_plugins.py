@@ -98,7 +98,7 @@ def test_what_a_job_says_is_carried_over(adopted, text, expected):
         (ebs(task='env {\n CSI_ENDPOINT = "x"\n }'), "left out", "the environment variable CSI_ENDPOINT, which Nomad sets"),
         (ebs(task="artifact {\n source = 1\n }"), "left out", "artifact"),
         (ebs(job="meta {\n a = 1\n }"), "left out", "meta"),
-        (ebs(group='network {\n port "x" {}\n }'), "left out", "network.port"),
+        (ebs(group='network {\n port "x" {}\n }'), "left out", "network"),
         (ebs(task="resources {\n cores = 2\n }"), "left out", "resources.cores"),
         (ebs(config=EBS_IMAGE + "\n tty = true"), "left out", "config.tty"),
         (ebs(group='task "x" {\n driver = "docker"\n }'), "left out", "the task x, which runs beside the plugin"),
@@ -106,9 +106,9 @@ def test_what_a_job_says_is_carried_over(adopted, text, expected):
         (ebs(job="update {\n canary = 1\n }"), "left out", "update.canary"),
         (ebs(driver="nspawn"), "wrong", "driver: nspawn becomes docker, a spec has no key for it"),
         (ebs(driver="raw_exec", config='command = "x"'), "missing", "task_driver.client_data_dir of plugin aws-ebs0: expected the clients' data directory for raw_exec, got nothing; it is data_dir in the agent's configuration; no API reports it"),
-        (ebs(group='restart {\n mode = "fail"\n }'), "changed", "restart.mode: fail becomes delay, otherwise a plugin that failed a few times stays down"),
+        (ebs(group='restart {\n mode = "fail"\n }'), "changed", "restart.mode: fail becomes delay"),
         (ebs(config='image = "amazon/aws-ebs-csi-driver:latest"'), "changed", "config.image: amazon/aws-ebs-csi-driver:latest becomes public.ecr.aws/ebs-csi-driver/aws-ebs-csi-driver:v1.64.0"),
-        (JOB.format(**BLANK | {"id": "aws-efs0", "type": "monolith", "config": EFS_IMAGE}), "changed", "csi_plugin.type: monolith becomes node, AWS EFS is run as node"),
+        (JOB.format(**BLANK | {"id": "aws-efs0", "type": "monolith", "config": EFS_IMAGE}), "changed", "csi_plugin.type: monolith becomes node"),
     ],
 )  # fmt: skip
 def test_what_is_not_carried_over_is_said(adopted, said, text, kind, told):
@@ -212,7 +212,7 @@ def test_a_job_that_cannot_be_taken_over_keeps_no_id(adopted, said, texts, job_i
     adoption = adopted(texts)
 
     assert all("job_ids" not in plugin for plugin in adoption.document["plugins"])
-    text = f"job id: {job_id} becomes plugin-aws-ebs0-nodes, so stop the former job first"
+    text = f"job id: {job_id} becomes plugin-aws-ebs0-nodes"
     assert ("changed", text) in said(adoption)
 
 
@@ -410,7 +410,7 @@ def test_arguments_of_a_driver_of_ones_own_stay_word_by_word(adopted, said):
         ("30s", None, []),
         ("60s", 60, []),
         ("5s", 5, []),
-        ("2s", 5, ["csi_plugin.health_timeout: 2 becomes 5, seconds"]),
+        ("2s", 5, ["csi_plugin.health_timeout: 2 becomes 5"]),
     ],
 )
 def test_health_timeout_of_a_driver_of_ones_own_is_kept(adopted, said, given, kept, told):
@@ -443,7 +443,7 @@ def test_settings_of_a_driver_are_its_config(adopted):
 
 
 def test_a_driver_with_a_configuration_file_asks_for_it(adopted, said):
-    """The template that holds it may hold secrets: it is named, and nothing of it is told."""
+    """The template that holds it may hold secrets: nothing of it is shown."""
     text = JOB.format(
         **BLANK
         | {
@@ -469,15 +469,10 @@ def test_a_driver_with_a_configuration_file_asks_for_it(adopted, said):
         "resources": {"memory_mib": 300},
     }
     assert "hunter2" not in str(adoption)
-    found = [told for kind, told in said(adoption) if kind in {"missing", "left out"}]
-    assert found == [
-        "template, put a secret or a configuration file of the driver into credentials or config",
-        "--logtostderr, which democratic-csi does not accept here",
+    assert [told for kind, told in said(adoption) if kind == "missing"] == [
         "config.driver of plugin kowlan: expected a value: democratic-csi does not start without, got nothing",
     ]
-    assert any(told.startswith("count: 2 becomes 1, ") for _, told in said(adoption))
-    told = "--csi-name=org.democratic-csi.nfs becomes --csi-name=org.democratic-csi.kowlan"
-    assert ("changed", told) in said(adoption)
+    assert ("note", "differences of the rendered jobs of kowlan are listed once it can be planned") in said(adoption)
 
 
 def test_values_of_the_environment_are_what_nomad_makes_of_them(adopted):

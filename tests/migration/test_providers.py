@@ -33,17 +33,6 @@ def test_the_name_that_a_plugin_answers_with_is_not_missing(adopted, said):
     assert [each["driver"].get("provider") for each in told.document["plugins"]] == ["own.csi.example.net", None]
 
 
-def test_a_known_name_under_another_program_is_told(adopted, said):
-    """A mirrored image of another name: which arguments it takes is for the operator to say."""
-    told = said(adopted({"j": JOB}, providers={"own": "ebs.csi.aws.com"}))
-
-    assert (
-        "note",
-        "own calls itself ebs.csi.aws.com, as the driver aws-ebs of the catalogue does, but its program has another "
-        "name: write driver: aws-ebs if it accepts the same arguments",
-    ) in told
-
-
 @pytest.mark.parametrize(
     ("controller", "node", "provider"),
     [

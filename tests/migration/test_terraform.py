@@ -230,7 +230,6 @@ def test_a_state_is_told_from_other_files():
 
 EBS_ID, FS_ID, POINT_ID = MYSQL["external_id"], "fs-0123456789abcdef0", "fsap-0123456789abcdef0"
 KEY = "arn:aws:kms:us-east-1:123456789012:key/11111111-2222-3333-4444-555555555555"
-ROLE = "nomad-client"
 DISK = {
     "id": EBS_ID,
     "arn": f"arn:aws:ec2:us-east-1:123456789012:volume/{EBS_ID}",
@@ -244,10 +243,6 @@ DISK = {
     "tags": {"Name": "mysql"},
     "tags_all": {"Name": "mysql", "team": "shop"},
 }
-POLICY_TEXT = json.dumps({"Statement": {"Effect": "Allow", "Action": ["ec2:AttachVolume"], "Resource": "*"}})
-POLICY_ARN = "arn:aws:iam::123456789012:policy/ebs"
-POLICY = {"id": POLICY_ARN, "arn": POLICY_ARN, "policy": POLICY_TEXT}
-ATTACHMENT = {"id": f"{ROLE}-1", "role": ROLE, "policy_arn": POLICY_ARN}
 SHARED = {
     "volume_id": "shared",
     "namespace": "default",
@@ -270,14 +265,6 @@ TARGET = {
     "file_system_id": FS_ID,
     "availability_zone_name": "eu-west-1a",
     "subnet_id": "subnet-0123456789abcdef0",
-    "security_groups": ["sg-1"],
-}
-GROUP = {
-    "id": "sg-1",
-    "ingress": [
-        {"protocol": "tcp", "from_port": 22, "to_port": 22, "cidr_blocks": ["0.0.0.0/0"], "security_groups": []},
-        {"protocol": "tcp", "from_port": 2049, "to_port": 2049, "cidr_blocks": ["10.0.0.0/16"], "security_groups": []},
-    ],
 }
 POINT = {
     "id": POINT_ID,
@@ -290,8 +277,6 @@ POINT = {
 ON_EBS = (
     managed("nomad_csi_volume_registration", "mysql", MYSQL),
     managed("aws_ebs_volume", "mysql", DISK),
-    managed("aws_iam_policy", "ebs", POLICY),
-    managed("aws_iam_role_policy_attachment", "ebs", ATTACHMENT),
 )
 
 
@@ -301,7 +286,6 @@ def on_efs(**changes):
         "aws_efs_file_system": FILE_SYSTEM,
         "aws_efs_mount_target": TARGET,
         "aws_efs_access_point": POINT,
-        "aws_security_group": GROUP,
         "nomad_csi_volume_registration": SHARED,
     } | changes
     return [managed(kind, "shared", given) for kind, given in whole.items() if given]
@@ -329,11 +313,11 @@ def with_aws(text, *, takes_over=True):
 
 @pytest.mark.parametrize("text", [state(*ON_EBS), shown(*ON_EBS)], ids=["state pull", "show -json"])
 def test_ebs_volume_of_the_state_is_declared_with_all_that_aws_has(text):
-    """Size, speed that is not the baseline, key, tags and role; defaults are not written."""
+    """Size, speed that is not the baseline, key and tags; defaults are not written."""
     adoption, said = with_aws(text)
 
     [plugin], [volume] = adoption.document["plugins"], adoption.document["volumes"]
-    assert plugin == {"id": "aws-ebs0", "driver": "aws-ebs", "aws_region": "us-east-1", "iam": {"role_name": ROLE}}
+    assert plugin == {"id": "aws-ebs0", "driver": "aws-ebs", "aws_region": "us-east-1"}
     assert "existing" not in volume
     assert volume["ebs"] == {
         "availability_zone": "us-east-1b",
@@ -364,57 +348,38 @@ def test_the_region_of_a_disk_without_an_arn_is_that_of_its_zone(zone, region):
 
 
 def test_storage_stays_in_terraform_unless_it_is_to_be_taken_over():
-    """Its zone and region fill what Nomad was not told; the role is named."""
+    """Its zone, and the region of that, fill what Nomad does not have."""
     without_zone = MYSQL | {"topology_request": []}
     text = state(managed("nomad_csi_volume_registration", "mysql", without_zone), *ON_EBS[1:])
 
-    adoption, said = with_aws(text, takes_over=False)
+    adoption, _ = with_aws(text, takes_over=False)
 
     assert adoption.document["plugins"] == [{"id": "aws-ebs0", "driver": "aws-ebs", "aws_region": "us-east-1"}]
     [volume] = adoption.document["volumes"]
     assert volume["existing"] == {"external_id": EBS_ID, "availability_zone": "us-east-1b"}
     assert adoption.is_complete
-    assert [line for line in said if ROLE in line] == [
-        f"the Terraform state: note: plugin aws-ebs0: a policy of role {ROLE} is in the state; it stays there; "
-        f"with iam.role_name: {ROLE}, Pulumi creates one that fits"
-    ]
 
 
 def test_efs_file_system_of_the_state_is_declared_with_its_parts():
-    """Mount targets, access point, and who the security group lets in; the region is that of its ARN."""
+    """Mount targets and access point; who may reach them, and the region, are for the operator to say."""
     adoption, said = with_aws(state(*on_efs()))
 
     [volume] = adoption.document["volumes"]
     assert volume["efs"] == {
         "mount_targets": [{"availability_zone": "eu-west-1a", "subnet_id": "subnet-0123456789abcdef0"}],
-        "clients": {"cidr_blocks": ["10.0.0.0/16"]},
         "access_point": {"path": "/data", "uid": 1000, "gid": 1001, "permissions": "0750"},
         "throughput_mode": "elastic",
         "kms_key_arn": KEY,
     }
-    assert adoption.document["plugins"][0]["aws_region"] == "eu-west-1"
-    assert adoption.is_complete
+    assert [line.partition("missing: ")[2].partition(":")[0] for line in said if "missing" in line] == [
+        "aws_region of plugin aws-efs0",
+        "efs.clients of volume shared",
+    ]
     assert [line.rpartition("state rm ")[2] for line in said if "is declared in the spec" in line] == [
         "'aws_efs_file_system.shared'",
         "'aws_efs_mount_target.shared'",
         "'aws_efs_access_point.shared'",
     ]
-
-
-def test_plugin_of_efs_gets_no_role_which_no_check_accepts():
-    """A volume of it names the role."""
-    policy = json.dumps(
-        {"Statement": {"Effect": "Allow", "Action": ["elasticfilesystem:ClientMount"], "Resource": "*"}}
-    )
-    access = [
-        managed("aws_iam_policy", "efs", POLICY | {"policy": policy}),
-        managed("aws_iam_role_policy_attachment", "efs", ATTACHMENT),
-    ]
-    adoption, said = with_aws(state(*on_efs(), *access))
-
-    [plugin] = adoption.document["plugins"]
-    assert "iam" not in plugin
-    assert any(f"it stays there; with efs.iam.role_name: {ROLE} of a volume" in line for line in said)
 
 
 @pytest.mark.parametrize(
@@ -440,73 +405,17 @@ def test_file_system_that_a_spec_cannot_say_stays_under_existing(changes, reason
     assert any(f"aws_efs_file_system.shared stays under existing: {reason}" in line for line in said)
 
 
-OTHER_ID = "fsap-0fedcba9876543210"
-OTHER_POINT = POINT | {
-    "id": OTHER_ID,
-    "root_directory": [
-        {"path": "/b", "creation_info": [{"owner_uid": 1000, "owner_gid": 1001, "permissions": "0755"}]}
-    ],
-}
+def test_a_file_system_of_several_volumes_stays_under_existing():
+    """It is declared once, by hand."""
+    other = managed("nomad_csi_volume_registration", "b", SHARED | {"volume_id": "b", "external_id": f"{FS_ID}:/b"})
 
+    adoption, said = with_aws(state(*on_efs(), other))
 
-def on_the_same(external_id):
-    """Return a second volume on the file system, and a second access point."""
-    return (
-        managed("nomad_csi_volume_registration", "b", SHARED | {"volume_id": "b", "external_id": external_id}),
-        managed("aws_efs_access_point", "b", OTHER_POINT),
+    assert [volume["id"] for volume in adoption.document["volumes"] if "existing" in volume] == ["shared", "b"]
+    assert (
+        "aws_efs_file_system.shared: note: aws_efs_file_system.shared stays under existing: several volumes use it"
+        in said
     )
-
-
-def test_volumes_of_one_file_system_are_access_points_of_it():
-    """It is declared once, by the name that Terraform has for it; each part is forgotten there once."""
-    adoption, said = with_aws(state(*on_efs(), *on_the_same(f"{FS_ID}::{OTHER_ID}")))
-
-    assert adoption.document["file_systems"] == {
-        "shared": {
-            "mount_targets": [{"availability_zone": "eu-west-1a", "subnet_id": "subnet-0123456789abcdef0"}],
-            "clients": {"cidr_blocks": ["10.0.0.0/16"]},
-            "throughput_mode": "elastic",
-            "kms_key_arn": KEY,
-        }
-    }
-    assert [volume["efs"] for volume in adoption.document["volumes"]] == [
-        {
-            "file_system": "shared",
-            "access_point": {"path": "/data", "uid": 1000, "gid": 1001, "permissions": "0750"},
-        },
-        {"file_system": "shared", "access_point": {"path": "/b", "uid": 1000, "gid": 1001}},
-    ]
-    assert adoption.is_complete
-    assert [line.rpartition("state rm ")[2] for line in said if "is declared in the spec" in line] == [
-        "'aws_efs_file_system.shared'",
-        "'aws_efs_mount_target.shared'",
-        "'aws_efs_access_point.shared'",
-        "'aws_efs_access_point.b'",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("external_id", "stays", "reason"),
-    [
-        (f"{FS_ID}:/b", ["b"], "the volume is a folder of it"),
-        (FS_ID, ["b"], "several volumes use it, and this one has no access point"),
-        (f"{FS_ID}::{POINT_ID}", ["shared", "b"], "several volumes use the same access point"),
-    ],
-)
-def test_volume_that_is_no_access_point_of_its_own_stays_under_existing(external_id, stays, reason):
-    """Beside the others of its file system."""
-    adoption, said = with_aws(state(*on_efs(), *on_the_same(external_id)))
-
-    assert [volume["id"] for volume in adoption.document["volumes"] if "existing" in volume] == stays
-    assert sum(f"stays under existing: {reason}" in line for line in said) == 1
-
-
-def test_clients_that_the_state_does_not_say_are_missing():
-    """The rules may be resources of their own, or another team's."""
-    adoption, said = with_aws(state(*on_efs(aws_security_group=None)))
-
-    assert not adoption.is_complete
-    assert any("missing: efs.clients of volume shared" in line for line in said)
 
 
 WRONG_KINDS = ("canary-9", 5, ["canary-9"], {"canary-9": 1})

@@ -85,30 +85,6 @@ def test_secrets_go_nowhere(adopted):
     assert "hunter2" not in f"{adoption.document} {' '.join(map(str, adoption.remarks))}"
 
 
-def test_the_path_of_efs_moves_into_the_external_id(adopted, said):
-    """The driver refuses the context key since v3.0.0."""
-    text = 'id = "v"\nplugin_id = "p"\nexternal_id = "fs-0123456789abcdef0"\ncontext {\n  path = "/data"\n}\n'
-
-    adoption = adopted({"v": text})
-
-    assert volume_of(adoption)["existing"] == {"external_id": "fs-0123456789abcdef0:/data"}
-    assert "context" not in volume_of(adoption)
-    assert (
-        "changed",
-        "context.path is now part of the external id: the driver refuses the key since v3.0.0",
-    ) in said(adoption)
-
-
-def test_the_path_of_efs_stays_beside_an_external_id_that_has_one(adopted):
-    """Nothing says which of both is right."""
-    text = 'id = "v"\nplugin_id = "p"\nexternal_id = "fs-0123456789abcdef0:/a"\ncontext {\n  path = "/data"\n}\n'
-
-    volume = volume_of(adopted({"v": text}))
-
-    assert volume["existing"] == {"external_id": "fs-0123456789abcdef0:/a"}
-    assert volume["context"] == {"path": "/data"}
-
-
 def test_the_plugin_of_a_volume_is_that_of_its_job(adopted):
     """With the job beside it, no second plugin gets into the spec."""
     job = (

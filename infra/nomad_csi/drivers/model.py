@@ -134,9 +134,6 @@ class Driver(driver.DriverSpec):
     both_in_one_process: bool = False
     """Whether one process can serve controller and node, so that a plugin of type monolith runs as written."""
 
-    usual_size: base.Text = ""
-    """Size of a volume that is created without a capacity; empty: size has no meaning for the driver, or not known."""
-
     known_issues: tuple[KnownIssue, ...] = ()
     deletion: DriverDeletion | None = None
     """``None``: the driver deletes no storage on Nomad."""

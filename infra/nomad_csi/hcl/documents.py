@@ -10,7 +10,6 @@ from typing import Any, Literal
 
 from nomad_csi import errors
 from nomad_csi.hcl import disk, environment, layout, quote, read, values
-from nomad_csi.hcl import job as jobs
 from nomad_csi.plan import model, probe_job, registration, smoke, verify_job, volumes
 from nomad_csi.plan import snippet as plan_snippet
 
@@ -35,20 +34,9 @@ def job_file(job: model.PluginJob, *, templates: str | Path | None = None) -> st
 def check_job(text: str, ours: str, source: str) -> None:
     """Raise `errors.SpecError` with each part of our job file that *text* lacks; *source* names the file."""
     found = read.read_job(text, source)
-    problems = (*_lacking(read.read_job(ours, source), found), *_unknown_keys(found))
+    problems = tuple(_lacking(read.read_job(ours, source), found))
     if problems:
         raise errors.SpecError(problems, source)
-
-
-def _unknown_keys(found: values.Map) -> Iterator[errors.Problem]:
-    """Yield what the task driver would refuse: Nomad's own validation does not check its config."""
-    for job in jobs.jobs(found):
-        for task in (task for group in job.groups for task in group.tasks):
-            for key, fix in jobs.unknown_keys(task.driver, task.config):
-                allowed = f"a key of the task driver {task.driver}"
-                yield errors.Problem(
-                    path=f"config.{key}", got="an unknown key", allowed=allowed, fix=fix or "remove it"
-                )
 
 
 def probe_job_file(job: probe_job.ProbeJob) -> str:

@@ -7,16 +7,12 @@ converts to the shape of the others. Names without a field here stay in the ``bo
 Source: hashicorp/nomad, ``jobspec2/types.config.go``, ``api/jobs.go``, ``api/tasks.go``, 2026-08-21.
 """
 
-import difflib
-import functools
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib import resources
 from typing import Any
 
 from nomad_csi.hcl import api, values
-from nomad_csi.spec import yaml_text
 
 _DURATION = re.compile(r"(\d+(?:\.\d+)?|\.\d+)(ns|us|µs|ms|s|m|h)")
 _SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
@@ -229,53 +225,3 @@ def duration_s(value: Any) -> float | None:
     if not parts or "".join(number + unit for number, unit in parts) != value:
         return None
     return sum(float(number) * _SECONDS[unit] for number, unit in parts)
-
-
-# Keys of the ``config`` block of a task driver, and the runtime variables that its strings may reference.
-#
-# Nomad's own validation checks neither; the task fails on the client. The keys are in ``task_drivers.yaml``.
-# Source of the names: hashicorp/nomad, ``client/taskenv/env.go``, 2026-08-21.
-
-
-_FROM_CLIENT = re.compile(
-    r"CSI_ENDPOINT"
-    r"|NOMAD_(?:ALLOC_DIR|TASK_DIR|SECRETS_DIR|MEMORY_LIMIT|MEMORY_MAX_LIMIT|CPU_LIMIT|CPU_CORES|ALLOC_ID|SHORT_ALLOC_ID"
-    r"|ALLOC_NAME|TASK_NAME|GROUP_NAME|JOB_ID|JOB_NAME|JOB_PARENT_ID|ALLOC_INDEX|DC|PARENT_CGROUP|NAMESPACE|REGION"
-    r"|UNIX_ADDR|TOKEN)"
-    r"|NOMAD_(?:ADDR|HOST_ADDR|IP|HOST_IP|PORT|ALLOC_PORT|HOST_PORT|META|UPSTREAM_\w+)_\w+"
-    r"|node\.(?:unique\.id|unique\.name|datacenter|region|class|pool)"
-    r"|(?:attr|meta|device\.attr)\.[\w.\-/]+"
-    r"|(?:attr|meta|env|node)\[\"[^\"]*\"\]"
-    r"|env\.\w+"
-)
-_ASKED = re.compile(r"(?<!\$)\$\{([^}]*)\}?|(?<!%)%\{([^}]*)\}?")
-
-
-@functools.cache
-def config_keys() -> Mapping[str, Sequence[str]]:
-    """Return the keys by task driver; other task drivers are unknown."""
-    text = resources.files(__package__).joinpath("task_drivers.yaml").read_text(encoding="utf-8")
-    return yaml_text.load(text)  # type: ignore[no-any-return]
-
-
-def unknown_keys(driver: str, config: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield each unknown key of *config*, with the likely one as a fix, or an empty string."""
-    known = config_keys().get(driver, ())
-    for key in config if known else ():
-        if key not in (*known, values.LABELS):
-            close = difflib.get_close_matches(key, known, n=1)
-            yield key, f"did you mean {close[0]}" if close else ""
-
-
-def strange_questions(text: str, known: frozenset[str]) -> list[str]:
-    """
-    Return the unknown runtime variables in *text* of a config block, each as written.
-
-    *known* are the names of the task's environment variables.
-    """
-    found = []
-    for match in _ASKED.finditer(text):
-        name = (match[1] or "").strip()
-        if match[1] is None or not (name in known or _FROM_CLIENT.fullmatch(name)):
-            found.append(match[0])
-    return found

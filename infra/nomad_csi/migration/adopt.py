@@ -2,8 +2,11 @@
 
 import dataclasses
 import re
+import typing
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+import pydantic
 
 from nomad_csi import errors
 from nomad_csi.drivers import catalogue, storage_identity
@@ -11,9 +14,10 @@ from nomad_csi.drivers import model as drivers
 from nomad_csi.hcl import files as parsed
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
-from nomad_csi.migration import aws_storage, model, plugins, short_form, volumes
+from nomad_csi.migration import aws_storage, model, plugins, volumes
 from nomad_csi.plan import registration, storage
-from nomad_csi.spec import names
+from nomad_csi.spec import model as spec
+from nomad_csi.spec import names, problems
 
 
 def adopt(
@@ -48,15 +52,14 @@ def adopt(
         driver = known[plugin_id] if plugin_id in known else volumes.driver_of(content)
         adopted.append(volumes.adopt(content, driver, file.name, remarks))
     aws = storage_found or aws_storage.AwsStorage()
-    regions, systems = aws_storage.fill(adopted, aws, remarks, takes_over=takes_over)
+    aws_storage.fill(adopted, aws, remarks, takes_over=takes_over)
     _fill_sharing(adopted)
     documents += _plugins_of(found, known, remarks)
-    _fill_region(documents, adopted, aws_region, regions)
-    aws_storage.fill_roles(documents, aws, remarks, takes_over=takes_over)
-    _fill_provider(documents, providers or {}, remarks)
-    parts_of_spec = (("file_systems", systems), ("plugins", documents), ("volumes", adopted))
+    _fill_region(documents, adopted, aws_region)
+    _fill_provider(documents, providers or {})
+    parts_of_spec = (("plugins", documents), ("volumes", adopted))
     whole = {name: items for name, items in parts_of_spec if items}
-    document = short_form.shortened(whole)
+    document = _shortened_spec(whole)
     if files:
         _report_refusals(whole, found, by_plugin, remarks, files[0].name)
     for file in files:
@@ -114,8 +117,7 @@ def _line_of_plugin(
 ) -> tuple[str, int]:
     """Return file and line of *rest* of a plugin: in its jobs, else in its first volume."""
     for part in sorted(by_plugin.get(plugin_id, ()), key=lambda part: part.plugin.type not in rest):
-        written = {"extra_arguments": "args", "image": "image"}.get(rest.partition(".")[0], "")
-        return part.file, part.task.config.at(written) if written else part.plugin.body.line
+        return part.file, part.plugin.body.line
     named = (pair for pair in found if jobs.text(pair[1], "plugin_id") == plugin_id)
     return next((file.name, body.at("plugin_id")) for file, body in named)
 
@@ -162,28 +164,18 @@ def _plugins_of(
     return list(documents.values())
 
 
-def _fill_region(
-    documents: Sequence[dict[str, Any]],
-    adopted: Sequence[dict[str, Any]],
-    aws_region: str,
-    known: Mapping[str, set[str]],
-) -> None:
-    """
-    Put the region into plugins that need one and name none.
-
-    It is *aws_region*, else the region of their storage (*known*, by the plugin's id) or of their volumes' zones.
-    """
+def _fill_region(documents: Sequence[dict[str, Any]], adopted: Sequence[dict[str, Any]], aws_region: str) -> None:
+    """Put *aws_region*, else the region of its volumes' zones, into each plugin that needs one and names none."""
     for document in documents:
         driver = catalogue.find(document["driver"])
         if not isinstance(driver, drivers.Driver) or not driver.uses_aws or "aws_region" in document:
             continue
-        zones = {
-            names.region_of_zone(str(source.get("availability_zone", "")))
+        sources = (
+            volume.get("existing", volume.get("create", volume.get("ebs", {})))
             for volume in adopted
             if volume.get("plugin_id") == document["id"]
-            for source in (volume.get("existing", {}), volume.get("create", {}))
-        }
-        regions = (zones | known.get(document["id"], set())) - {""}
+        )
+        regions = {names.region_of_zone(str(source.get("availability_zone", ""))) for source in sources} - {""}
         region = aws_region or (next(iter(regions)) if len(regions) == 1 else "")
         if region:
             document["aws_region"] = region
@@ -201,16 +193,59 @@ def _fill_sharing(adopted: Sequence[dict[str, Any]]) -> None:
         seen.add(identity)
 
 
-def _fill_provider(documents: Sequence[dict[str, Any]], providers: Mapping[str, str], remarks: model.Remarks) -> None:
+def _fill_provider(documents: Sequence[dict[str, Any]], providers: Mapping[str, str]) -> None:
     """Put the driver's own name into plugins whose driver is described in the spec."""
     for document in documents:
         provider = providers.get(document["id"])
         if provider and isinstance(document["driver"], dict) and "provider" not in document["driver"]:
             document["driver"] = {"provider": provider, **document["driver"]}
-            known = next((each.name for each in catalogue.DRIVERS.values() if each.provider == provider), None)
-            if known:
-                text = (
-                    f"{document['id']} calls itself {provider}, as the driver {known} of the catalogue does, but its "
-                    f"program has another name: write driver: {known} if it accepts the same arguments"
-                )
-                remarks.add("note", model.CLUSTER, 0, text)
+
+
+def _shortened_spec(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return *document* without what is the default of the spec or of its driver: the plan is the same."""
+    plugins = [_drop_defaults(spec.PluginSpec, item) for item in document.get("plugins", ())]
+    drivers = {item["id"]: item["driver"] for item in plugins if isinstance(item.get("driver"), str)}
+    volumes = [_drop_usual_mode(item, drivers.get(item.get("plugin_id"))) for item in document.get("volumes", ())]
+    volumes = [_drop_defaults(spec.VolumeSpec, item) for item in volumes]
+    return {**document} | {name: items for name, items in (("plugins", plugins), ("volumes", volumes)) if items}
+
+
+def _drop_defaults(kind: type[pydantic.BaseModel], item: Mapping[str, Any]) -> dict[str, Any]:
+    """Return *item*, a *kind*, without keys that have their default value."""
+    kept = {}
+    for name, value in item.items():
+        field = kind.model_fields.get(name)
+        short = _shortened(field.annotation, value) if field else value
+        if field is None or field.is_required() or not _is_default(field, short):
+            kept[name] = value if short == {} else short
+    return kept
+
+
+def _shortened(annotation: Any, value: Any) -> Any:
+    inner = problems.model_in(annotation)
+    if inner is None:
+        return value
+    if isinstance(value, list):
+        return [_drop_defaults(inner, each) if isinstance(each, Mapping) else each for each in value]
+    if not isinstance(value, Mapping):
+        return value
+    if typing.get_origin(annotation) is dict:
+        return {name: _drop_defaults(inner, each) for name, each in value.items()}
+    return _drop_defaults(inner, value)
+
+
+def _is_default(field: Any, value: Any) -> bool:
+    default = field.get_default(call_default_factory=True)
+    if isinstance(default, pydantic.BaseModel):
+        return bool(value == {})
+    meant = list(default) if isinstance(default, tuple) else default
+    return type(meant) is type(value) and bool(meant == value)
+
+
+def _drop_usual_mode(volume: Mapping[str, Any], driver_name: str | None) -> Mapping[str, Any]:
+    """Return *volume* without its only capability, where that is its driver's default."""
+    driver = catalogue.find(driver_name) if driver_name else None
+    modes = [(mode.get("access_mode"), mode.get("attachment_mode")) for mode in volume.get("capabilities", ())]
+    if driver is None or modes != [driver.default_mode]:
+        return volume
+    return {name: value for name, value in volume.items() if name != "capabilities"}

@@ -28,26 +28,14 @@ _CONTAINER = frozenset({"config", "driver", "env"})
 
 _SECRET = "put it into a Nomad variable or Vault, and name that in credentials"  # noqa: S105  # not a secret
 
-_CHANGED: Mapping[str, tuple[str, str]] = {
-    "config.image": ("image-unpinned", ""),
-    "config.network_mode": ("host-network-missing", "otherwise mounts hang when the container is replaced"),
-    "config.privileged": ("privilege-missing", ""),
-    "config.volumes": ("", "state of the mounts outlives the container"),
-    "csi_plugin.health_timeout": ("health-timeout-short", "seconds"),
-    "job id": ("", "so stop the former job first"),
-    "restart.mode": ("restart-gives-up", "otherwise a plugin that failed a few times stays down"),
+_CODES = {
+    "config.image": "image-unpinned",
+    "config.network_mode": "host-network-missing",
+    "config.privileged": "privilege-missing",
+    "csi_plugin.health_timeout": "health-timeout-short",
+    "restart.mode": "restart-gives-up",
 }
-"""By part that ours has otherwise: the finding of `lint` that the change resolves, and the reason."""
-
-_LOST = {
-    "template": "put a secret or a configuration file of the driver into credentials or config",
-    "user": "the driver's image sets the user",
-    "vault": "use credentials.vault for what the plugin reads",
-}
-"""By part that ours lacks, the reason, or what to use instead."""
-
-_UNSAID = {"count": "one on each client", "namespace": "the caller's", "node_pool": "the namespace's"}
-"""What a part means that the job does not have."""
+"""By part that ours has otherwise: the finding about the file that the change resolves."""
 
 
 def report(
@@ -107,7 +95,6 @@ def _planned(plugin: Mapping[str, Any], driver: drivers.Driver | None) -> tuple[
     if driver is None:
         filled["driver"] = {"provider": _PLACEHOLDER, **plugin["driver"]}
     else:
-        filled["config"] = {**_placeholders(driver), **plugin.get("config", {})}
         filled |= {"aws_region": "us-east-1", **filled} if driver.uses_aws else {}
     if filled.get("task_driver", {}).get("name") == "raw_exec":
         filled["task_driver"] = {"client_data_dir": f"/{_PLACEHOLDER}", **filled["task_driver"]}
@@ -115,18 +102,6 @@ def _planned(plugin: Mapping[str, Any], driver: drivers.Driver | None) -> tuple[
         return storage.plan_document({"plugins": [filled]}).plugins[0].jobs
     except errors.SpecError:
         return ()
-
-
-def _placeholders(driver: drivers.Driver) -> dict[str, str]:
-    """Return a value for each setting that the *driver* needs, or for its configuration file."""
-    file = driver.config_file
-    if file is None:
-        return {name: _PLACEHOLDER for name, setting in driver.settings.items() if setting.default is None}
-    found = {_PLACEHOLDER: _PLACEHOLDER}
-    for name in file.required:
-        allowed = sorted(set(file.values.get(name, ())) - set(file.not_in_containers.get(name, ())))
-        found[name] = allowed[0] if allowed else _PLACEHOLDER
-    return found
 
 
 def _rendered(planned: plans.PluginJob) -> model.Part:
@@ -148,29 +123,22 @@ def _note(each: values.FieldDifference, driver: drivers.Driver | None, role: str
         return model.Note("changed", each.line, f"constraint: {name} is added")
     if area == "constraint":
         return model.Note("wrong", each.line, f"constraint {name}: a spec cannot express it")
-    return _part(each, driver, role)
+    return _part(each, driver)
 
 
 def _is_lost(each: values.FieldDifference) -> bool:
     """Return whether ours lacks the part, or it is a block, whose content is not compared and not shown."""
     items = [item for value in (each.before, each.after) for item in (value if isinstance(value, list) else [value])]
-    return (each.after is None and each.path not in _UNSAID) or any(isinstance(item, Mapping) for item in items)
+    return each.after is None or any(isinstance(item, Mapping) for item in items)
 
 
-def _part(each: values.FieldDifference, driver: drivers.Driver | None, role: str) -> model.Note:
+def _part(each: values.FieldDifference, driver: drivers.Driver | None) -> model.Note:
     kind = _kind(each, driver)
-    code, why = ("", _LOST.get(each.path, "")) if _is_lost(each) else _CHANGED.get(each.path, ("", ""))
-    if kind == "wrong":
-        why = "a spec has no key for it"
-    elif each.path == "count" and driver is not None:
-        why = driver.roles[role].count_advice  # type: ignore[index]
-    elif each.path == "csi_plugin.type" and driver is not None:
-        why = f"{driver.called} is run as {' and '.join(driver.roles)}"
-    text = each.path
-    if not _is_lost(each):
-        unsaid = _UNSAID.get(each.path)
-        text += f": {_shown(each.before, unsaid)} becomes {_shown(each.after, unsaid)}"
-    return model.Note(kind, each.line, text + (f", {why}" if why else ""), code)
+    why = ", a spec has no key for it" if kind == "wrong" else ""
+    if _is_lost(each):
+        return model.Note(kind, each.line, f"{each.path}{why}")
+    text = f"{each.path}: {_shown(each.before)} becomes {_shown(each.after)}{why}"
+    return model.Note(kind, each.line, text, _CODES.get(each.path, ""))
 
 
 def _kind(each: values.FieldDifference, driver: drivers.Driver | None) -> model.Kind:
@@ -221,9 +189,9 @@ def _argument(each: values.FieldDifference, driver: drivers.Driver | None, role:
     return model.Note("left out", each.line, text, code)
 
 
-def _shown(value: Any, unsaid: str | None = None) -> str:
+def _shown(value: Any) -> str:
     if value is None or value == []:
-        return unsaid or "none"
+        return "none"
     if isinstance(value, list):
         texts = list(map(str, value))
         hidden = secrets.hidden(texts)

@@ -19,9 +19,6 @@ _BLOCKS: Mapping[str, Mapping[str, Any]] = {
     "config": {"privileged": False},
     "csi_plugin": {"health_timeout": 30.0, "mount_dir": "/csi"},
     "env": {},
-    "ephemeral_disk": {"size": 300},
-    "logs": {"max_files": 10, "max_file_size": 10},
-    "migrate": {"max_parallel": 1, "health_check": "checks", "min_healthy_time": 10.0, "healthy_deadline": 300.0},
     "resources": {"cpu": 100, "memory": 300},
     "restart": {"attempts": 2, "interval": 1800.0, "delay": 15.0, "mode": "fail"},
     "update": {
@@ -38,7 +35,7 @@ _DURATIONS = frozenset(
     }
 )  # fmt: skip
 
-_APART = frozenset({"constraint", "count", "group", "id", "identity", "name", "network", "task", values.LABELS})
+_APART = frozenset({"constraint", "count", "group", "id", "identity", "name", "task", values.LABELS})
 """Names that are not taken as they stand."""
 
 _MOUNTS = ("mount", "mounts")
@@ -76,7 +73,6 @@ def of(part: model.Part) -> values.Map:
     for name, value in found["env"].items():
         found["env"][name] = jobs.as_text(value)
     found["constraint"] = _constraints(part, found.get("count", 1))
-    found["network"] = _network(part)
     found["task"] = _others(part)
     identities = [block for block in values.blocks(task, "identity") if block.get("env") or block.get("file")]
     if identities:  # any other is the one that Nomad adds: the task gets it neither as a variable nor as a file
@@ -174,16 +170,3 @@ def _constraint(block: values.Map) -> dict[str, str]:
         "value": jobs.text(block, short or "value"),
     }
     return {name: text for name, text in found.items() if text and (name, text) != ("operator", "=")}
-
-
-def _network(part: model.Part) -> values.Map:
-    """Return the network of the group: its fixed ports by their numbers, others by their names."""
-    found = values.Map(part.group.body.at("network"))
-    for body in (part.group.body, values.block(part.task.body, "resources")):
-        for block in values.blocks(body, "network"):
-            for name in block:
-                if name not in {"port", values.LABELS} and (name, block[name]) != ("mode", "host"):
-                    found.put(name, block[name], block.at(name))
-            for port in jobs.labelled(block, "port"):
-                found.put("port", [*found.get("port", ()), port.get("static") or port.labels[0]], block.at("port"))
-    return found

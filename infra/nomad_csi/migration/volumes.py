@@ -12,7 +12,6 @@ from nomad_csi.hcl import volume as payloads
 from nomad_csi.migration import model
 from nomad_csi.plan import volume_forms
 from nomad_csi.spec import model as spec
-from nomad_csi.spec import problems
 from nomad_csi.spec import volume as volumes
 from nomad_csi.text import secrets
 
@@ -48,12 +47,6 @@ def adopt(content: values.Map, driver: spec.DriverSpec | None, file: str, remark
     for name in ("context", "parameters"):
         for key in secrets.keys_of(document[name]):
             del document[name][key]
-    context, existing = document["context"], document.get("existing", {})
-    external_id = existing.get("external_id", "")
-    if driver is not None and driver.name == "aws-efs" and "path" in context and ":" not in external_id:
-        existing["external_id"] = f"{external_id}:{context.pop('path')}"
-        text = "context.path is now part of the external id: the driver refuses the key since v3.0.0"
-        remarks.add("changed", file, content.at("context"), text)
     return model.filled(document)
 
 
@@ -168,11 +161,11 @@ def _map(name: str, content: values.Map, notes: list[model.Note]) -> dict[str, s
 
 def _note_dropped(content: values.Map, notes: list[model.Note]) -> None:
     """Add a note on each name and block that Nomad drops."""
-    for name in content:
-        if name not in KNOWN and name not in LEGACY:
-            close = problems.suggestion(name, sorted(KNOWN - {values.LABELS}))
-            text = f"{name!a}, which Nomad drops" + (f"; did you mean {close}?" if close else "")
-            notes.append(model.Note("left out", content.at(name), text, "name-unknown"))
+    notes += [
+        model.Note("left out", content.at(name), f"{name!a}, which Nomad drops", "name-unknown")
+        for name in content
+        if name not in KNOWN and name not in LEGACY
+    ]
     for name in ("mount_options", "topology_request"):
         blocks = values.blocks(content, name)
         if len(blocks) > 1:

@@ -8,8 +8,6 @@ from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
 from nomad_csi.spec import names
 
-_NO_MOUNTS = frozenset({"raw_exec", "qemu"})
-
 
 def check_group(group: jobs.GroupBlock) -> Iterator[Finding]:
     """Yield findings for the volume blocks of *group*, of any type, and for mounts without one."""
@@ -94,27 +92,4 @@ def _refused(consumer: Consumer) -> Iterator[Finding]:
         yield finding_at_line("per-alloc-refused", body.at("per_alloc"), "per_alloc with sticky")
 
 
-def _twice(consumer: Consumer) -> Iterator[Finding]:
-    """Yield a finding if an earlier block of the group requests the same volume, and one of the two writes."""
-    request = consumer.request
-    same = [
-        item
-        for item in consumer.group.volumes
-        if (item.source, item.per_alloc, item.access_mode) == (request.source, request.per_alloc, "single-node-writer")
-    ]
-    if request in same[1:] and not all(item.read_only for item in same):
-        yield finding_at_line(
-            "claim-twice", request.body.line, f"{request.source!a}, as in volume block {same[0].name!a}"
-        )
-
-
-def _mounts(consumer: Consumer) -> Iterator[Finding]:
-    for task in consumer.group.tasks:
-        mounts = [
-            block for block in values.blocks(task.body, "volume_mount") if block.get("volume") == consumer.request.name
-        ]
-        if mounts and task.driver in _NO_MOUNTS:
-            yield finding_at_line("mount-not-supported", mounts[0].line, f"a volume_mount in a {task.driver} task")
-
-
-CHECKS = (_modes, _claims, _source, _refused, _twice, _mounts)
+CHECKS = (_modes, _claims, _source, _refused)

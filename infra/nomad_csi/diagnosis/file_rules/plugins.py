@@ -1,14 +1,11 @@
 """Check the job of a plugin: type, count, restarts, timeouts, its task and the arguments of its driver."""
 
-import posixpath
 from collections.abc import Iterator
-from typing import Any
 
 from nomad_csi.diagnosis.file_rules.subjects import LintedPlugin, finding_at_line
 from nomad_csi.drivers import arguments, recognise
 from nomad_csi.drivers import model as drivers
 from nomad_csi.findings import Finding
-from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
 from nomad_csi.migration import differences, model
 from nomad_csi.spec import names, plugin_jobs
@@ -90,10 +87,6 @@ def _image(plugin: LintedPlugin) -> Iterator[Finding]:
         yield finding_at_line("image-unpinned", line, f"the image {image}")
     if plugin.driver is None:
         return
-    wanted = recognise.repository(plugin.driver.image)
-    if not (recognise.is_published(image, plugin.driver) or recognise.mirror(image, plugin.driver)):
-        found = f"{recognise.repository(image)} instead of {wanted}"
-        yield finding_at_line("image-elsewhere", line, found, f"take it from {wanted}, or a mirror of that")
     newest = recognise.tag(plugin.driver.image)
     if tag not in {"", "latest", newest}:
         found = f"version {tag}; the catalogue has {newest}"
@@ -141,53 +134,11 @@ def _stage_folder(plugin: LintedPlugin) -> Iterator[Finding]:
         yield finding_at_line("stage-folder-missing", block.body.line, "raw_exec without stage_publish_base_dir")
 
 
-def _base_folder(plugin: LintedPlugin) -> Iterator[Finding]:
-    base, mount_dir = plugin.plugin.stage_publish_base_dir, plugin.plugin.mount_dir
-    if posixpath.join(base, "").startswith(posixpath.join(mount_dir, "")):
-        found = f"stage_publish_base_dir {base} inside mount_dir {mount_dir}"
-        yield finding_at_line("stage-folder-inside", plugin.plugin.body.at("stage_publish_base_dir"), found)
-
-
 def _environment(plugin: LintedPlugin) -> Iterator[Finding]:
     env = plugin.task.env
     found = secrets.keys_of(env)
     if found:
         yield finding_at_line("secret-in-environment", env.at(found[0]), f"what looks like one: {', '.join(found)}")
-
-
-def _config_keys(plugin: LintedPlugin) -> Iterator[Finding]:
-    for key, fix in jobs.unknown_keys(plugin.task.driver, plugin.task.config):
-        found = f"{key!a} in the config of {plugin.task.driver}"
-        yield finding_at_line("config-key-unknown", plugin.task.config.at(key), found, fix)
-
-
-_BY_TEMPLATE = (
-    "pass a secret with a template (env = true) from a Nomad variable or Vault; "
-    "of a file for Terraform's templatefile, check what it renders"
-)
-
-
-def _questions(plugin: LintedPlugin) -> Iterator[Finding]:
-    templates = values.blocks(plugin.task.body, "template")
-    if any(template.get("env") is True for template in templates):
-        return  # a template may set any environment variable
-    known = frozenset(plugin.task.env)
-    for text, line in _texts(plugin.task.config, plugin.task.config.line):
-        advice = _BY_TEMPLATE if secrets.names_secret(arguments.flag_name(text)) else ""
-        for question in jobs.strange_questions(text, known):
-            yield finding_at_line("runtime-variable-unknown", line, question, advice)
-
-
-def _texts(value: Any, line: int) -> Iterator[tuple[str, int]]:
-    """Yield each text inside *value* with its line."""
-    if isinstance(value, values.Map):
-        for key, item in value.items():
-            yield from _texts(item, value.at(key))
-    elif isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from _texts(item, values.line_of(value, index, line))
-    elif isinstance(value, str):
-        yield value, line
 
 
 # Check its arguments against the driver's row of the catalogue.
@@ -217,12 +168,7 @@ def _endpoint(plugin: LintedPlugin) -> Iterator[Finding]:
 
 def _words(plugin: LintedPlugin) -> Iterator[Finding]:
     driver = plugin.driver
-    if driver is None:
-        return
-    if plugin.runs_own_command:
-        config = plugin.task.config
-        name = next(name for name in ("entrypoint", "command") if name in config)
-        yield finding_at_line("command-unchecked", config.at(name), f"{name} of its own with {driver.called}")
+    if driver is None or plugin.runs_own_command:
         return
     modes = {role.arguments[0]: name for name, role in driver.roles.items() if _is_plain(role.arguments[:1])}
     given = plugin.task.arguments
@@ -270,16 +216,9 @@ def _flags(plugin: LintedPlugin) -> Iterator[Finding]:
         text, code = differences.refusal(argument, role, driver) or ("", "")
         if code:
             yield finding_at_line(code, line, text)
-    given_flags = arguments.flags(plugin.task.written_arguments)
-    for exclusive in role.exclusive_flags:
-        both = sorted(exclusive & given_flags)
-        if len(both) > 1:
-            found = " and ".join(f"--{name}" for name in both)
-            yield finding_at_line("flags-exclusive", plugin.task.config.at("args"), found)
 
 
 CHECKS = (
-    _kind, _instances, _restart, _health_timeout, _image, _privilege, _network, _folders, _stage_folder,
-    _base_folder, _environment, _config_keys, _questions,
+    _kind, _instances, _restart, _health_timeout, _image, _privilege, _network, _folders, _stage_folder, _environment,
     _secrets, _endpoint, _words, _flags,
 )  # fmt: skip

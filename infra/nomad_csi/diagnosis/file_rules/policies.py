@@ -13,7 +13,6 @@ from nomad_csi.text import secrets
 PROBE = "ec2:DescribeAvailabilityZones"
 ATTACH = ("ec2:AttachVolume", "ec2:DescribeInstances", "ec2:DescribeVolumes", "ec2:DetachVolume")
 LIMITS = ("ec2:DescribeInstanceTypes", "ec2:DescribeVolumesModifications")
-NEEDLESS = ("ec2:DescribeTags",)
 _ON_VOLUMES = ("ec2:AttachVolume", "ec2:DetachVolume", "ec2:DeleteVolume")
 _OF_EBS = frozenset({"ec2:AttachVolume", "ec2:DetachVolume", "ec2:CreateVolume", "ec2:DeleteVolume"})
 
@@ -33,9 +32,6 @@ def check(policy: values.Map) -> Iterator[Finding]:
         if missing:
             found = f"no {', '.join(missing)}"
             yield finding_at_line(code, line, found, f"allow {', '.join(missing)}")
-    for action in NEEDLESS:
-        if action.lower() in patterns:
-            yield finding_at_line("policy-needless", _line(allowing, action), action)
     for item in allowing:
         yield from _any_volume(item)
 
@@ -60,15 +56,6 @@ def _texts(value: Any) -> list[str]:
 
 def _allows(patterns: list[str], action: str) -> bool:
     return any(fnmatch.fnmatchcase(action.lower(), pattern) for pattern in patterns)
-
-
-def _line(statements: list[values.Map], action: str) -> int:
-    for statement in statements:
-        actions = statement.get("Action")
-        for index, item in enumerate(_list(actions)):
-            if item == action:
-                return values.line_of(actions, index, statement.at("Action"))
-    return 1
 
 
 # Secrets in clear text in a spec, also where no rendered file would show them.

@@ -7,14 +7,12 @@ from collections.abc import Iterator
 from nomad_csi import errors
 from nomad_csi.diagnosis.file_rules.subjects import LintedVolume, finding_at_line
 from nomad_csi.findings import Finding
-from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
 from nomad_csi.migration import model, volumes
 from nomad_csi.plan.rules import volume_rules
 from nomad_csi.spec import draft, names
 from nomad_csi.spec import model as spec
 
-_DECIMAL = re.compile(r"(?i)[0-9.,]+\s*[kmgtpe]b?\s*")
 _PATH = "volumes[0]"
 
 _ANY = spec.DriverSpec(
@@ -40,23 +38,17 @@ _CODES = {
 
 
 def check(volume: LintedVolume) -> Iterator[Finding]:
-    """Yield the findings for *volume*; what Nomad's command line cannot read is left out for the other rules."""
+    """Yield the findings for *volume*; of one that Nomad's command line cannot read, only those of its form."""
     content, driver = volume.content, volume.driver or _ANY
     yield from _form(volume)
-    while True:
-        try:
-            document, notes = volumes.write_volume(content, driver)
-            break
-        except errors.SpecError as error:
-            broken = set()
-            for problem in error.problems:
-                head = problem.path.partition(".")[0]
-                name = head if head in content else "topology_request"
-                broken.add(name)
-                found = f"{problem.path}: {problem.got or 'another kind of value'}"
-                yield finding_at_line("volume-unreadable", content.at(name), found, f"write {problem.allowed}")
-            entries = ((name, content[name], content.at(name)) for name in content if name not in broken)
-            content = values.Map(content.line, entries)
+    try:
+        document, notes = volumes.write_volume(content, driver)
+    except errors.SpecError as error:
+        for problem in error.problems:
+            found = f"{problem.path}: {problem.got or 'another kind of value'}"
+            line = content.at(problem.path.partition(".")[0])
+            yield finding_at_line("volume-unreadable", line, found, f"write {problem.allowed}")
+        return
     for note in notes:
         if note.code:
             found, _, advice = note.text.partition("; ")
@@ -70,15 +62,6 @@ def _form(volume: LintedVolume) -> Iterator[Finding]:
         yield finding_at_line("type-missing", content.line, "no type")
     if "capability" not in content and not any(name in content for name in volumes.LEGACY):
         yield finding_at_line("capability-block-missing", content.line, "no capability block")
-    for name in volumes.SIZES:
-        text = content.get(name)
-        if isinstance(text, str) and _DECIMAL.fullmatch(text):
-            yield finding_at_line("capacity-decimal", content.at(name), f"{name} {text!a}")
-    usual = volume.driver.usual_size if volume.driver else ""
-    creates = not jobs.text(content, "external_id") and content.keys().isdisjoint(volumes.SOURCES)
-    if usual and creates and not volumes.omits_external_id(content, volume.driver):
-        found = f"no external_id and no capacity; the driver makes {usual}"
-        yield finding_at_line("capacity-usual", content.line, found)
     for request in values.blocks(content, "topology_request"):
         yield from _topologies(request)
 
