@@ -64,31 +64,7 @@ def over_http(port):
     return got
 
 
-def over_grpc(port):
-    """Speak Pulumi's protocol, as an engine does to a provider, and a provider to an engine."""
-    calls_of = {
-        "Handshake": lambda channel: provider_pb2_grpc.ResourceProviderStub(channel).Handshake(
-            provider_pb2.ProviderHandshakeRequest(engine_address="127.0.0.1:1"), timeout=TIMEOUT_S
-        ),
-        "GetPluginInfo": lambda channel: provider_pb2_grpc.ResourceProviderStub(channel).GetPluginInfo(
-            empty_pb2.Empty(), timeout=TIMEOUT_S
-        ),
-        "GetRootResource": lambda channel: engine_pb2_grpc.EngineStub(channel).GetRootResource(
-            engine_pb2.GetRootResourceRequest(), timeout=TIMEOUT_S
-        ),
-    }
-    got = []
-    with socket.create_connection(("127.0.0.1", port), TIMEOUT_S):
-        pass
-    with grpc.insecure_channel(f"127.0.0.1:{port}", options=[("grpc.enable_http_proxy", 0)]) as channel:
-        for name, call in calls_of.items():
-            with contextlib.suppress(grpc.RpcError):
-                call(channel)
-                got.append(name)
-    return got
-
-
-WAYS = {"http": over_http, "grpc": over_grpc}
+WAYS = {"http": over_http}
 
 
 def attack(port, way, ended, seen):
@@ -163,9 +139,4 @@ def running(uid=NOBODY):
 
 
 if __name__ == "__main__":
-    import grpc
-    from google.protobuf import empty_pb2
-    from pulumi.runtime.proto import engine_pb2, engine_pb2_grpc, provider_pb2, provider_pb2_grpc
-
-    grpc.insecure_channel("127.0.0.1:1").close()  # it imports more, as above
     main(int(sys.argv[1]))

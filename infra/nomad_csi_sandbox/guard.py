@@ -1,7 +1,7 @@
 """
 What web pages and other users may not do: a WSGI application in front of the sandbox's HTTP servers.
 
-All users of a machine can connect to 127.0.0.1; whose a connection is, the kernel says (`nomad_csi.peers`).
+All users of a machine can connect to 127.0.0.1; whose a connection is, the kernel says (`peers`).
 A page in the operator's browser can send requests to 127.0.0.1. It cannot forge the headers that are checked here:
 ``Host`` (a name that an attacker points at 127.0.0.1 is still that name, DNS rebinding), ``Origin`` and
 ``Sec-Fetch-Site`` (a request from another site says so). Real parts check none of it; this is the sandbox's own.
@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from http import HTTPStatus
 from typing import Any
 
-from nomad_csi import peers
+from nomad_csi_sandbox import peers
 
 Environment = dict[str, Any]
 """What a WSGI server says of a request. Source: PEP 3333."""

@@ -15,28 +15,6 @@ EFS = {
     "access_point": {"path": "/shared", "uid": 1000, "gid": 1000},
 }
 NAMED = {"project": "storage", "stack": "prod", "args": {}}
-RECORDED = {
-    "arn": "arn:aws:ec2:us-east-1:123456789012:volume/vol-1",
-    "availabilityZone": "us-east-1a",
-    "encrypted": True,
-    "size": 40.0,
-    "type": "gp3",
-    "iops": 4000.0,
-    "throughput": 250.0,
-}
-"""The EBS volume as the state has it, with the numbers of JSON."""
-PERFORMANCE = {"iops": 4000, "throughput_mib_per_s": 250}
-SAID = [
-    ({}, ""),
-    ({"size": 30.0}, "size 30 -> 40 GiB (in place)"),
-    ({"type": "io2", "throughput": None}, "type io2 -> gp3 (in place)"),
-    ({"type": "gp2", "iops": 0.0, "throughput": 0.0}, "type gp2 -> gp3 (in place)"),
-    ({"iops": 3000.0}, "iops 3000 -> 4000 (in place)"),
-    ({"throughput": 125.0}, "throughput 125 -> 250 MiB/s (in place)"),
-    ({"availabilityZone": "us-east-1b"}, "zone us-east-1b -> us-east-1a (replacement: the new volume is empty)"),
-    ({"encrypted": False}, "encryption (replacement: the new volume is empty)"),
-    *(({name: ...}, "") for name in RECORDED),
-]
 RENAMED = [
     NAMED | {"stack": "live"},
     NAMED | {"project": "infra"},
@@ -83,20 +61,3 @@ def declared(cloud, *, project, stack, args):
 
     cloud.settle(program)
     return {made.token: made.inputs for made in cloud.recorder.made}
-
-
-@pytest.mark.parametrize(("changed", "said"), SAID, ids=str)
-@pytest.mark.parametrize("is_preview", [True, False])
-def test_a_preview_says_what_changes_of_an_ebs_volume(cloud, monkeypatch, changed, said, is_preview):
-    """In its own row, and nothing of a volume that is new; every property of the state, changed and missing."""
-    lines = []
-    monkeypatch.setattr(pulumi.log, "info", lambda text, row, *, ephemeral: lines.append((text, row._name, ephemeral)))
-    pulumi.runtime.set_mocks(cloud.recorder, project="storage", stack="prod", preview=is_preview)
-    recorded = {name: value for name, value in (RECORDED | changed).items() if value is not ...}
-    cloud.recorder.recorded = {
-        "urn:pulumi:prod::storage::nomad-csi:index:EbsVolume$aws:ebs/volume:Volume::mysql": recorded
-    }
-
-    cloud.settle(lambda: EbsVolume("mysql", EBS | PERFORMANCE))
-
-    assert lines == [(said, "mysql", True)] * bool(said and is_preview)

@@ -18,12 +18,9 @@ AFTER_S = 2.0
 
 SERVERS = {
     "nomad_csi_sandbox.aws.moto": {"http"},
-    "nomad_csi_sandbox.aws.provider": {"grpc"},
-    "nomad_csi_sandbox.engine": {"grpc"},
     "nomad_csi_sandbox.nomad": {"http"},
-    "nomad_csi.provider": {"grpc"},
 }
-"""Every program of the sandbox that listens, by a word of its command line, and the ways that it understands."""
+"""Servers of HTTP in the sandbox, by a word of their command line, and the ways that they understand."""
 
 
 def listening(place):
@@ -44,7 +41,7 @@ def listening(place):
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can start a process of another user")
 def test_other_users_get_nothing(sandbox):
-    """Neither of AWS, its provider, Nomad, the engine nor our provider; its own user gets what was tried."""
+    """Neither of AWS nor of Nomad; its own user gets what was tried."""
     place, ended, seen = folder.Folder(sandbox.project), threading.Event(), {}
     with intruder.running() as other, intruder.running(os.getuid()) as owner:
 
@@ -67,16 +64,12 @@ def test_other_users_get_nothing(sandbox):
         time.sleep(AFTER_S)
         served = owner.end()
 
-    names = {
-        port: next((name for name in SERVERS if name in " ".join(words)), " ".join(words))
-        for port, words in seen.items()
-    }
+    names = {port: name for port, words in seen.items() for name in SERVERS if name in " ".join(words)}
     assert set(names.values()) == SERVERS.keys()
     assert {key: what for key, (_, what) in got.items() if what} == {}
     for port, name in names.items():
         assert all(got[port, way][0] > 0 for way in SERVERS[name]), (name, got)
     assert {(names[port], way): what for (port, way), (_, what) in served.items() if what} == {
         ("nomad_csi_sandbox.aws.moto", "http"): ["GET /moto-api/", "POST /", "PUT /nomad-csi-sandbox/throttle"],
-        ("nomad_csi_sandbox.aws.provider", "grpc"): ["GetPluginInfo", "Handshake"],
         ("nomad_csi_sandbox.nomad", "http"): ["GET /v1/status/leader"],
     }

@@ -238,20 +238,19 @@ def test_update_whose_answer_was_lost_and_that_is_not_in_force_fails(context, cl
 
 
 @pytest.mark.parametrize(
-    ("recorded", "details"),
+    ("recorded", "updates"),
     [
-        ({"driftType": "Edited", "drift": ["meta[a]", "config.args"]}, {"edited": "in meta[a], config.args"}),
-        ({"driftType": "Edited"}, {"edited": ""}),
-        ({"driftType": "Stopped"}, {"stopped": ""}),
-        ({"driftType": "None"}, {}),
-        ({}, {}),
+        ({"driftType": "Edited", "drift": ["meta[a]", "config.args"]}, ("edited",)),
+        ({"driftType": "Stopped"}, ("stopped",)),
+        ({"driftType": "None"}, ()),
+        ({}, ()),
     ],
 )
-def test_diff_names_what_somebody_changed_in_nomad(recorded, details):
+def test_diff_names_what_somebody_changed_in_nomad(recorded, updates):
     """It is a difference although the inputs are equal."""
     found = JOB.diff(IDENTITY, NEWS, recorded, NEWS)
 
-    assert (found.updates, found.details) == (tuple(details), details)
+    assert found.updates == updates
 
 
 @pytest.mark.parametrize("claims", [{"CurrentWriters": 1}, {"CurrentReaders": 1}])

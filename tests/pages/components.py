@@ -149,12 +149,15 @@ def _manner(token, inputs, reached, is_protected):
     same, found = (registry.RESOURCES[token].diff("default/x", old, old, inputs) for inputs in (old, new))
     if found.replaces:
         return _replaced(is_protected)
-    manner = "registered again" if found.manner.startswith("deregistered") else found.manner
     if found.updates == same.updates:
         return "no change"
-    if token.endswith(":VolumeRegistration") and _reregistration(old, new).storage != "same":
-        manner += " (refused while protected)"
-    return manner
+    if token.endswith(":PluginHealth"):
+        return "verified again"
+    if not token.endswith(":VolumeRegistration"):
+        return "in place"
+    change = _reregistration(old, new)
+    manner = "registered again" if change.kind == "re-register" else "in place"
+    return manner if change.storage == "same" else f"{manner} (refused while protected)"
 
 
 def _replaced(is_protected):

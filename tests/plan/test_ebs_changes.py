@@ -86,24 +86,3 @@ def test_what_needs_a_new_volume_is_not_a_modification(changes):
     """Pulumi replaces it then, and `protect` stands in the way of that."""
     assert lines(wanted(size_gib=1, **changes), OPTIMIZING) == []
     assert not ebs_rules.changes(PRESENT, wanted(size_gib=1, **changes))
-
-
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({}, ""),
-        ({"size_gib": 50}, "size 40 -> 50 GiB (in place)"),
-        (
-            {"size_gib": 50, "volume_type": "io2", "iops": 4_000, "throughput_mib_per_s": 250},
-            "size 40 -> 50 GiB, type gp3 -> io2, iops 3000 -> 4000, throughput 125 -> 250 MiB/s (in place)",
-        ),
-        (
-            {"availability_zone": "us-east-1b", "size_gib": 50},
-            "zone us-east-1a -> us-east-1b (replacement: the new volume is empty)",
-        ),
-        ({"encrypted": False}, "encryption (replacement: the new volume is empty)"),
-    ],
-)
-def test_a_change_is_described_with_what_it_does_to_the_volume(changes, words):
-    """For the preview: values before and after, and whether the volume stays."""
-    assert ebs_rules.describe_change(PRESENT, wanted(**changes)) == words

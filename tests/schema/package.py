@@ -15,7 +15,7 @@ from nomad_csi import components
 from nomad_csi.components import argument_classes, arguments
 from nomad_csi.frame import properties, registry
 from nomad_csi.nomad import sandbox_mark
-from nomad_csi.provider import hosting, queries, settings
+from nomad_csi.provider import hosting, settings
 from nomad_csi.spec import base, names
 from nomad_csi.text import docstrings
 from tests import shipped
@@ -136,7 +136,6 @@ def merged(package):
     whole = dict(package) | {
         **_about(tomllib.loads((shipped.ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]),
         "resources": {**package.get("resources", {}), **resources},
-        "functions": {token: _function(item, types) for token, item in queries.QUERIES.items()},
         "types": types,
         "language": languages | {name: languages.get(name, {}) | item for name, item in _LANGUAGES.items()},
         "config": {"variables": given},
@@ -176,15 +175,6 @@ def _resource(item, types):
         "requiredInputs": inputs["required"],
         "properties": {**recorded, **made, sandbox_mark.OUTPUT: _SANDBOX},
         "required": sorted(item.recorded(dict.fromkeys(inputs["required"])).keys() | outputs["required"]),
-    }
-
-
-def _function(item, types):
-    outputs = _object(item.outputs, types)
-    return {
-        "description": item.description,
-        "inputs": _object(item.inputs, types),
-        "outputs": outputs,
     }
 
 

@@ -129,7 +129,7 @@ def test_mount_flags_that_nomad_does_not_show(context, scripted, heard):
 
     inputs, outputs = VOLUME.read(context, IDENTITY, news, {})
     assert inputs == news
-    assert VOLUME.diff(IDENTITY, inputs, outputs, news).updates == ("mountOptions.mountFlags",)
+    assert VOLUME.diff(IDENTITY, inputs, outputs, news).updates == ("mountOptions",)
     assert heard["warn"] == []
 
     VOLUME.read(context, IDENTITY, {}, {})

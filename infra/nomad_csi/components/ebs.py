@@ -1,6 +1,6 @@
 """The component of an EBS volume."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pulumi
@@ -9,7 +9,6 @@ import pulumi_aws as aws
 from nomad_csi.components import arguments, identity, recorded, volume
 from nomad_csi.components.argument_classes import EbsVolumeArgs
 from nomad_csi.plan import model, replacement
-from nomad_csi.plan.rules import ebs_rules
 from nomad_csi.spec import model as spec
 
 
@@ -32,7 +31,6 @@ class EbsVolume(volume.Volume):
         super().__init__("nomad-csi:index:EbsVolume", name, {}, opts)
         plan = arguments.volume_plan(self, name, args, EbsVolumeArgs, "aws-ebs", ebs=spec.EbsSpec)
         made = self._make(name, plan, is_protected=volume.protects(args))
-        _report_change(made, plan)
         self.storage: Sequence[pulumi.Resource] = [made]
         plugin_id = arguments.plugin_id(self, name, args)
         registration = volume.register(self, name, plan, args, made.id, self.storage, plugin_id=plugin_id)
@@ -62,18 +60,6 @@ class EbsVolume(volume.Volume):
             tags=identity.tagged(self, tags, identity.ebs_stack_id(self)),
             opts=self.child(protect=is_protected),
         )
-
-
-def _report_change(made: aws.ebs.Volume, plan: volume.Plan) -> None:
-    """Say in the row of the EBS volume, in a preview, what changes: the engine names only the properties."""
-
-    def report(urn: str, state: Mapping[str, Any], planned: model.VolumePlan) -> None:
-        present = ebs_rules.of_state(state.get(urn) or {})
-        if present and (words := ebs_rules.describe_change(present, _ebs(planned))):
-            pulumi.log.info(words, made, ephemeral=True)
-
-    if pulumi.runtime.is_dry_run():
-        pulumi.Output.all(made.urn, identity.state(), plan.whole).apply(lambda known: report(*known))
 
 
 def _ebs(plan: model.VolumePlan) -> spec.EbsSpec:

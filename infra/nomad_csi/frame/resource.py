@@ -101,25 +101,19 @@ class ResourceDiff:
     """The differences between an object and its desired state."""
 
     updates: tuple[str, ...] = ()
-    """Paths that change in place, such as ``capabilities[0].accessMode``."""
+    """Properties that change in place."""
 
     replaces: tuple[str, ...] = ()
-    """Paths whose change needs a new object."""
+    """Properties whose change needs a new object."""
 
     added: frozenset[str] = frozenset()
-    """Those of the paths that had no value before."""
+    """Those of them that had no value before."""
 
     removed: frozenset[str] = frozenset()
-    """Those of the paths whose value is removed."""
+    """Those of them whose value is removed."""
 
     notice: str = ""
     """A sentence for the user about the consequences of the change; shown in a preview."""
-
-    manner: str = "in place"
-    """How the object changes, where it is not replaced."""
-
-    details: Mapping[str, str] = field(default_factory=dict)
-    """What a path of ``updates`` means, where two values of the inputs do not show it."""
 
     @property
     def any(self) -> bool:

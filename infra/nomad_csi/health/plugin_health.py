@@ -1,6 +1,5 @@
 """The custom resource `PluginHealth`: verifies that a CSI plugin is healthy. Registrations depend on it."""
 
-import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
@@ -22,9 +21,7 @@ class PluginHealthResource(resource.Resource):
         """Compare inputs; a plugin that was not healthy when it was last checked is verified again."""
         del identity
         also = () if _was_verified(old_outputs) else ("status",)
-        found = changes.difference(self.declared, old_inputs, news, also_updates=also)
-        jobs = (path for path in found.updates if changes.top_of_path(path) == "jobs")
-        return dataclasses.replace(found, manner="verified again", details=dict.fromkeys(jobs, ""))
+        return changes.difference(self.declared, old_inputs, news, also_updates=also)
 
     def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
         """Return the id, the inputs and the status that the run requires; the counts are unknown."""

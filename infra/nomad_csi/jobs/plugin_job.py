@@ -15,7 +15,6 @@ from nomad_csi.hcl import job as job_files
 from nomad_csi.hcl import read
 from nomad_csi.jobs import owner, plugin_job_properties, wanted_job
 from nomad_csi.nomad import cluster_identity, jobs
-from nomad_csi.text import listing
 from nomad_csi.volumes import ownership
 
 Values = Mapping[str, Any]
@@ -31,13 +30,12 @@ class PluginJobResource(resource.Resource):
 
     def diff(self, identity: str, old_inputs: Values, old_outputs: Values, news: Values) -> resource.ResourceDiff:
         """
-        Compare inputs, and report drift as a difference in its kind: ``stopped``, or ``edited`` with what differs.
+        Compare inputs, and report drift as a difference in its kind: ``stopped`` or ``edited``.
 
         Another type of the job replaces it where *news* permit it, as Nomad does not change the type in place.
         """
-        kind, parts = old_outputs.get("driftType", EQUAL), old_outputs.get("drift") or ()
-        where = f"in {listing.shortened(parts, 2)}" if parts else ""
-        drifted = {} if kind in (None, EQUAL) else {kind.lower(): where}
+        kind = old_outputs.get("driftType", EQUAL)
+        drifted = () if kind in (None, EQUAL) else (kind.lower(),)
         found = changes.difference(
             self.declared,
             old_inputs,
@@ -45,7 +43,6 @@ class PluginJobResource(resource.Resource):
             also_updates=(*drifted, *stack_identity.missing_outputs(old_outputs)),
             notice=_notice(identity, news),
         )
-        found = dataclasses.replace(found, details=drifted)
         types = {_job_type(str(inputs.get("hcl", ""))) for inputs in (old_inputs, news)}
         if found.replaces or not news.get("replaceForType") or len(types) == 1 or "" in types:
             return found

@@ -9,7 +9,7 @@ import grpc
 from pulumi.runtime.proto import provider_pb2, status_pb2
 
 from nomad_csi import errors
-from nomad_csi.frame import changes, resource
+from nomad_csi.frame import resource
 from nomad_csi.provider import wire
 
 # Errors as the user reads them: one line, without secrets.
@@ -79,45 +79,36 @@ def failures(reasons: Iterable[str]) -> list[provider_pb2.CheckFailure]:
 
 
 def difference(
-    found: resource.ResourceDiff, inputs: Collection[str], secrets: Collection[str], ignored: Collection[str]
+    found: resource.ResourceDiff, inputs: Collection[str], ignored: Collection[str]
 ) -> provider_pb2.DiffResponse:
     """
     Return *found* without the *ignored* properties, as a detailed diff.
 
-    *inputs* are the names of all inputs: a path outside of them differs in the outputs. A secret differs as a whole,
-    so that no name in it is shown.
+    *inputs* are the names of all inputs: another name differs in the outputs. Inside of a property the engine compares
+    itself, and applies what is ignored there (pulumi/pulumi, ``addDiff`` in ``pkg/engine/detailedDiff.go``, CLI 3.260).
 
     ``deleteBeforeReplace`` is set without a difference, too. The engine continues an interrupted replacement even where
     nothing differs any more, and would otherwise delete the old object after it created the new one, which has the same
     id (pulumi/pulumi, ``continueStepsFromDiff`` in ``pkg/resource/deploy/
     step_generator.go``, CLI 3.260; measured 2026-11-22).
     """
-    replaces = _shown(found.replaces, secrets, ignored)
-    updates = [path for path in _shown(found.updates, secrets, ignored) if path not in replaces]
-    changed = provider_pb2.DiffResponse.DIFF_SOME if replaces or updates else provider_pb2.DiffResponse.DIFF_NONE
-    every = [*replaces, *updates]
+    replaces = [name for name in found.replaces if name not in ignored]
+    every = [*replaces, *(name for name in found.updates if name not in ignored)]
     return provider_pb2.DiffResponse(
-        changes=changed,
+        changes=provider_pb2.DiffResponse.DIFF_SOME if every else provider_pb2.DiffResponse.DIFF_NONE,
         replaces=replaces,
-        diffs=list(dict.fromkeys(changes.top_of_path(path) for path in every)),
+        diffs=every,
         deleteBeforeReplace=True,
         detailedDiff={
-            path: provider_pb2.PropertyDiff(
-                kind=_kind(found, path, replaces=path in replaces), inputDiff=changes.top_of_path(path) in inputs
+            name: provider_pb2.PropertyDiff(
+                kind=_kind(found, name, replaces=name in replaces), inputDiff=name in inputs
             )
-            for path in every
+            for name in every
         },
         hasDetailedDiff=True,
     )
 
 
-def _shown(found: Iterable[str], secrets: Collection[str], ignored: Collection[str]) -> list[str]:
-    kept = [path for path in found if not changes.is_covered(path, ignored)]
-    return list(
-        dict.fromkeys(changes.top_of_path(path) if changes.top_of_path(path) in secrets else path for path in kept)
-    )
-
-
-def _kind(found: resource.ResourceDiff, path: str, *, replaces: bool) -> Any:
-    kind = "ADD" if path in found.added else "DELETE" if path in found.removed else "UPDATE"
+def _kind(found: resource.ResourceDiff, name: str, *, replaces: bool) -> Any:
+    kind = "ADD" if name in found.added else "DELETE" if name in found.removed else "UPDATE"
     return getattr(provider_pb2.PropertyDiff, f"{kind}_REPLACE" if replaces else kind)

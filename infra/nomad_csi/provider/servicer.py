@@ -15,7 +15,7 @@ from pulumi.provider import Provider, server
 from pulumi.runtime.proto import provider_pb2
 
 from nomad_csi import errors, nomad
-from nomad_csi.frame import changes, registry, resource
+from nomad_csi.frame import registry, resource
 from nomad_csi.nomad import cluster_identity, sandbox_mark
 from nomad_csi.nomad.connection import CREDENTIALS, VARIABLES
 from nomad_csi.provider import configuration, hosting, replies, status, wire
@@ -163,9 +163,7 @@ class Servicer(server.ProviderServicer):
     def Diff(self, request: Any) -> Any:
         """Compare the recorded with the desired state."""
         kind = _kind(request.urn)
-        old_inputs, was_marked = wire.load(request.old_inputs)
-        outputs, _ = wire.load(request.olds)
-        news, marked = wire.load(request.news)
+        old_inputs, outputs, news = (wire.load(item)[0] for item in (request.old_inputs, request.olds, request.news))
         sandbox_mark.refuse_other_side(outputs, self._mark)
         self._operation.record(request.urn, outputs)
         self._operation.see(outputs)
@@ -173,14 +171,10 @@ class Servicer(server.ProviderServicer):
         if not found.replaces and self._is_elsewhere(outputs):
             # The update is refused with what to do.
             found = dataclasses.replace(found, updates=(*found.updates, "cluster"))
-        secrets = was_marked | marked | kind.declared.secret
-        answer = replies.difference(found, kind.declared.inputs, secrets, request.ignoreChanges)
-        if answer.detailedDiff and self._operation.declared(kind.declared.token, request.urn) == news:
+        answer = replies.difference(found, kind.declared.inputs, request.ignoreChanges)
+        if found.notice and answer.detailedDiff and self._operation.declared(kind.declared.token, request.urn) == news:
             # Not in a refresh, which compares in the other direction, and not where the engine tries an unknown value.
-            if found.notice:
-                self._engine.warn(request.urn, self._clean(request, found.notice))
-            words = changes.describe(sorted(answer.detailedDiff), found, old_inputs, news, secrets)
-            self._engine.status(request.urn, self._clean(request, words))
+            self._engine.warn(request.urn, self._clean(request, found.notice))
         return answer
 
     def _is_elsewhere(self, outputs: Mapping[str, Any]) -> bool:
@@ -260,7 +254,7 @@ class Servicer(server.ProviderServicer):
         """Return the cluster id: the provider's only function."""
         given, _ = wire.load(request.args)
         if request.tok != names.CLUSTER_ID_FUNCTION:
-            return self._query(request.tok, given)
+            raise errors.RefusedError(f"{request.tok} is no function of nomad-csi")
         makes, recorded, found = given.get("make") is True, given.get("recorded") or (), ""
         try:
             found = cluster_identity.cluster_of_stack(self._connect(), recorded, make=makes)
@@ -269,16 +263,9 @@ class Servicer(server.ProviderServicer):
                 raise
             line = f"the preview does not know the cluster, which Nomad did not report: {replies.sentence(error)}"
             self._engine.warn("", self._clean(request, line))
-        return _returned({"id": found})
-
-    def _query(self, token: str, given: Mapping[str, Any]) -> Any:
-        from nomad_csi.provider import queries  # noqa: PLC0415  # few programs have one
-
-        query = queries.QUERIES[token]
-        values, problems = query.inputs.check(given)
-        if problems:
-            return provider_pb2.InvokeResponse(failures=replies.failures(map(str, problems)))
-        return _returned(query.read(self._connect(), values))
+        answer = provider_pb2.InvokeResponse()
+        getattr(answer, "return").CopyFrom(wire.dump({"id": found}))  # the field has the name of a keyword
+        return answer
 
     def _preflight(self, request: Any, kind: resource.Resource, old_outputs: Any, news: Mapping[str, Any]) -> None:
         """Check the cluster for a preview, unless the connection is not known yet."""
@@ -356,10 +343,3 @@ def _secrets(request: message.Message) -> Iterator[str]:
             values, marked = wire.load(struct)
             for name in marked | always:
                 yield from replies.texts(values.get(name))
-
-
-def _returned(values: Mapping[str, Any]) -> Any:
-    """Return the response of a function."""
-    answer = provider_pb2.InvokeResponse()
-    getattr(answer, "return").CopyFrom(wire.dump(values))  # the field has the name of a keyword
-    return answer

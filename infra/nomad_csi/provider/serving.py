@@ -12,7 +12,7 @@ import grpc.aio
 from pulumi.runtime._grpc_settings import _GRPC_CHANNEL_OPTIONS
 from pulumi.runtime.proto import provider_pb2_grpc
 
-from nomad_csi.provider import hosting, own_user, servicer
+from nomad_csi.provider import hosting, servicer
 
 END_S = 10.0
 """Timeout for ending the process."""
@@ -34,14 +34,13 @@ def serve(arguments: list[str]) -> None:
 
 async def _serve(arguments: list[str], engine_address: str) -> None:
     asyncio.get_running_loop().set_default_executor(futures.ThreadPoolExecutor(THREADS))
-    guard = own_user.AsyncInterceptor()
-    server = grpc.aio.server(interceptors=[guard], options=_GRPC_CHANNEL_OPTIONS)
+    server = grpc.aio.server(options=_GRPC_CHANNEL_OPTIONS)
     plugin = servicer.Servicer(hosting.Hosted(), arguments, engine_address, os.environ)
     provider_pb2_grpc.add_ResourceProviderServicer_to_server(plugin, server)
-    guard.port = server.add_insecure_port(f"{own_user.HOST}:0")
+    port = server.add_insecure_port("127.0.0.1:0")
     await server.start()
     try:
-        os.write(sys.stdout.fileno(), f"{guard.port}\n".encode())  # not kept in a buffer: an error comes once, and here
+        os.write(sys.stdout.fileno(), f"{port}\n".encode())  # not kept in a buffer: an error comes once, and here
         await _interrupted()
     finally:
         plugin.interrupt()

@@ -326,8 +326,7 @@ class VolumeRegistrationResource(VolumeResource):
         fate = ("storage",) if desired.has_other_fate(before, after) else ()
         also = (*seen_differences(old_outputs), *fate)
         found = changes.difference(self.declared, old_inputs, news, changed=change.changed, also_updates=also)
-        manner = "deregistered and registered again" if change.kind == "re-register" else found.manner
-        return replace(found, notice=desired.sentence(identity, change), manner=manner)
+        return replace(found, notice=desired.sentence(identity, change))
 
     def _is_checked(self, old_outputs: Values, volume: desired.DesiredVolume) -> bool:
         change = desired.classify(self._of(old_outputs), volume)

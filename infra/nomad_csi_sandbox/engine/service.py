@@ -12,7 +12,6 @@ import grpc
 from google.protobuf import empty_pb2
 from pulumi.runtime.proto import engine_pb2, engine_pb2_grpc
 
-from nomad_csi.provider import own_user
 from nomad_csi_sandbox.engine import display, report
 
 _SEVERITIES: dict[int, report.Severity] = {
@@ -55,11 +54,10 @@ class Server:
     """The engine's address for providers, on 127.0.0.1 only."""
 
     def __init__(self, engine: Engine) -> None:
-        guard = own_user.Interceptor()
-        self._server = grpc.server(futures.ThreadPoolExecutor(16), interceptors=[guard])
+        self._server = grpc.server(futures.ThreadPoolExecutor(16))
         engine_pb2_grpc.add_EngineServicer_to_server(engine, self._server)
-        guard.port = self._server.add_insecure_port(f"{own_user.HOST}:0")
-        self.address = f"{own_user.HOST}:{guard.port}"
+        port = self._server.add_insecure_port("127.0.0.1:0")
+        self.address = f"127.0.0.1:{port}"
         self._server.start()
 
     def stop(self) -> None:

@@ -142,21 +142,6 @@ def changes(present: Present, wanted: volume.EbsSpec) -> Mapping[str, tuple[Any,
     return {name: pair for name, pair in pairs.items() if is_kept and None not in pair and pair[0] != pair[1]}
 
 
-def describe_change(present: Present, wanted: volume.EbsSpec) -> str:
-    """
-    Return what `up` changes of *present*, and how: ``size 40 -> 50 GiB, iops 3000 -> 4000 (in place)``.
-
-    Empty where nothing changes.
-    """
-    if _is_replaced(present, wanted):
-        zones = f"zone {present.availability_zone} -> {wanted.availability_zone}"
-        same = present.availability_zone == wanted.availability_zone
-        return f"{'encryption' if same else zones} (replacement: the new volume is empty)"
-    named = ((_COMPARED[field], pair) for field, pair in changes(present, wanted).items())
-    parts = [f"{name} {before} -> {after}{unit}" for (name, unit), (before, after) in named]
-    return f"{', '.join(parts)} (in place)" if parts else ""
-
-
 def check_change(
     present: Present, wanted: volume.EbsSpec, modification: Modification | None, path: str
 ) -> Iterator[Problem]:

@@ -14,7 +14,6 @@ import grpc
 from pulumi.runtime.proto import provider_pb2_grpc
 
 from nomad_csi import errors, exit_codes
-from nomad_csi.provider import own_user
 from nomad_csi_sandbox.aws import process
 from nomad_csi_sandbox.aws.provider import clients, servicer
 
@@ -33,10 +32,8 @@ def serving(endpoint_url: str, environment: Mapping[str, str], port: int = 0) ->
     Raises `errors.RefusedError` when *endpoint_url* is not on this machine.
     """
     threads = futures.ThreadPoolExecutor(max_workers=clients.CONNECTIONS, thread_name_prefix="aws-emulator")
-    guard = own_user.Interceptor()
     server = grpc.server(
         threads,
-        interceptors=[guard],
         options=[
             ("grpc.max_receive_message_length", MESSAGE_LIMIT_BYTES),
             ("grpc.max_send_message_length", MESSAGE_LIMIT_BYTES),
@@ -45,10 +42,10 @@ def serving(endpoint_url: str, environment: Mapping[str, str], port: int = 0) ->
     )
     emulator = servicer.Servicer(process.loopback_url(endpoint_url), environment)
     provider_pb2_grpc.add_ResourceProviderServicer_to_server(emulator, server)
-    guard.port = server.add_insecure_port(f"{own_user.HOST}:{port}")
+    bound = server.add_insecure_port(f"127.0.0.1:{port}")
     server.start()
     try:
-        yield guard.port
+        yield bound
     finally:
         server.stop(GRACE_S).wait()
         threads.shutdown()

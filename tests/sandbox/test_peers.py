@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from nomad_csi import peers
+from nomad_csi_sandbox import peers
 
 NOBODY = 65534
 

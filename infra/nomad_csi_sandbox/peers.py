@@ -1,7 +1,7 @@
 """
 Whose connection it is: the user at the other end, which the kernel knows of every connection from this machine.
 
-A server on 127.0.0.1 is open to all users of the machine, and Pulumi's protocol has no password: an engine sends none.
+A server on 127.0.0.1 is open to all users of the machine.
 Source: linux, ``include/uapi/linux/inet_diag.h`` and ``net/ipv4/inet_diag.c``, sock_diag(7). What it has of connections
 half open or closed, and of an IPv6 socket with an IPv4 address: tried on 6.18, 2026-11.
 """
