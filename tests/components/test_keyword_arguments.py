@@ -32,10 +32,21 @@ def test_keywords_are_as_the_dictionary(component, args, new_cloud):
     assert len(made(by_keyword)) > 1
 
 
-def test_both_at_once_are_refused(cloud):
-    """Neither is dropped in silence."""
-    with pytest.raises(TypeError, match=r"EbsVolume\(\) takes arguments by keyword or in a dictionary, not both"):
-        cloud.settle(lambda: components.EbsVolume("data", test_user_mocks.EBS, iops=4000))
+@pytest.mark.parametrize("component", components.COMPONENTS, ids=lambda made: made.__name__)
+@pytest.mark.parametrize(
+    ("args", "keywords", "got"),
+    [
+        (5, {}, "a value of type int"),
+        (["plugin"], {}, "a value of type list"),
+        (pulumi.ResourceOptions(), {}, "a value of type ResourceOptions"),
+        ({"namespace": "default"}, {"namespace": "default"}, "both"),
+    ],
+    ids=str,
+)
+def test_other_arguments_are_refused(cloud, component, args, keywords, got):
+    """By the class of all errors in arguments."""
+    with pytest.raises(nomad_csi.errors.SpecError, match=rf"args: expected the arguments by keyword .*, got {got}$"):
+        cloud.settle(lambda: component("data", args, **keywords))
 
 
 def test_unknown_keyword_is_told_as_an_unknown_key(cloud):

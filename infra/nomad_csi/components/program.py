@@ -140,9 +140,11 @@ def _by_keyword(constructor: Callable[..., None]) -> Callable[..., None]:
         opts: pulumi.ResourceOptions | None = None,
         **arguments: Any,
     ) -> None:
-        if args is not None and arguments:
-            raise TypeError(f"{type(self).__name__}() takes arguments by keyword or in a dictionary, not both")
         source = f"{type(self).__name__} {resource_name}"
+        if args is not None and (arguments or not isinstance(args, Mapping)):
+            got = "both" if arguments else f"a value of type {type(args).__name__}"
+            allowed = "the arguments by keyword or in one dictionary; options are the third argument, or opts="
+            raise argument_error(errors.SpecError((errors.Problem(path="args", got=got, allowed=allowed),), source))
         given = args if isinstance(args, Planned) else _given(args or arguments, source)
         try:
             constructor(self, resource_name, given, opts)
