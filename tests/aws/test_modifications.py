@@ -4,7 +4,7 @@ import boto3
 import pytest
 from moto.ec2.models import elastic_block_store
 
-from nomad_csi.aws import deletion, ebs_volumes, tagged
+from nomad_csi.aws import ebs_volumes, tagged
 from nomad_csi_sandbox.aws import server
 
 REGION = "us-east-1"
@@ -42,16 +42,6 @@ def volume(ec2):
     )["VolumeId"]
     yield made
     ec2.delete_volume(VolumeId=made)
-
-
-def test_last_snapshots_of_a_stack_are_found_by_volume(ec2, volume):
-    """Its own alone, and none that was not taken before a deletion; the tags are those of the volume."""
-    tags = {"nomad-csi:owner": OWNER, "nomad-csi:volume": "default/mysql"}
-    ec2.create_snapshot(VolumeId=volume)
-    last = deletion.create_snapshot(volume, REGION, tags)
-    deletion.create_snapshot(volume, REGION, tags | {"nomad-csi:owner": "bank/prod"})
-
-    assert deletion.find_last_snapshots(OWNER, REGION) == {"default/mysql": last}
 
 
 @pytest.mark.parametrize("state", ["deleting", "deleted"])

@@ -1,6 +1,5 @@
 """What is sent to AWS: within the limits of its API, every page of an answer, and no request about another's storage."""
 
-import datetime as dt
 import re
 import threading
 import types
@@ -218,22 +217,6 @@ def test_throttled_call_is_sent_a_bounded_number_of_times(monkeypatch, longest_p
         client.describe_volumes()
 
     assert len(sent) == attempts
-
-
-def test_last_snapshot_is_the_latest_of_every_page_and_of_this_account(account):
-    """Anybody may share a snapshot with any tag; of several, the one with the last writes counts."""
-    tags = [{"Key": volumes.VOLUME_TAG, "Value": "default/orders"}]
-    found = [{"SnapshotId": f"snap-{day}", "StartTime": dt.datetime(2026, 1, day), "Tags": tags} for day in (2, 3, 1)]  # noqa: DTZ001
-
-    def page(body):
-        at = int(body.get("NextToken", 0))
-        return {"Snapshots": found[at : at + 1]} | ({"NextToken": str(at + 1)} if at < 2 else {})
-
-    account.replies["DescribeSnapshots"] = page
-
-    assert aws_deletion.find_last_snapshots("shop/prod", REGION) == {"default/orders": "snap-3"}
-    assert {body["Owner.1"] for _, body in account.sent} == {"self"}
-    assert len(account.sent) == 3
 
 
 def test_storage_of_a_volume_is_found_on_every_page_unless_it_is_going(account):

@@ -37,8 +37,7 @@ def forgotten(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     done = []
 
-    def export(_, *, show_secrets=False):
-        assert not show_secrets
+    def export(_):
         return {"version": 3, "deployment": {"resources": [each for each in RESOURCES if each["urn"] not in done]}}
 
     def forget(_, urns, *, protected):

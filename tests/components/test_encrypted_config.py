@@ -102,19 +102,6 @@ def test_nothing_is_declared_where_an_encrypted_text_cannot_be_kept(cloud, decla
     assert [made.token for made in cloud.recorder.made if made.token != "pulumi:pulumi:Stack"] == []
 
 
-@pytest.mark.parametrize("name", ["address", "namespace", "region", "renderTo", "templates"])
-def test_key_whose_value_stands_in_the_state_in_clear_may_not_be_encrypted(cloud, name):
-    """Who encrypts it means to hide it, and is told that it would not be hidden."""
-    pulumi.runtime.set_all_config({KEY: json.dumps(STORAGE), f"storage:{name}": "x"}, [f"storage:{name}"])
-    try:
-        with pytest.raises(errors.SpecError, match=f"{name}: expected text in clear, got an encrypted value"):
-            cloud.settle(lambda: stack.declare(pulumi.Config()))
-    finally:
-        pulumi.runtime.set_all_config({}, [])
-
-    assert [made.token for made in cloud.recorder.made if made.token != "pulumi:pulumi:Stack"] == []
-
-
 def test_outputs_of_a_program_may_be_mount_flags(cloud):
     """As a secret of its own config is; the volume file does without."""
     secret = pulumi.Output.secret("password=c0ffee")

@@ -1,4 +1,4 @@
-"""What is checked before anything is made: a volume that was deleted comes back empty, and a preview says so."""
+"""What is checked before anything is made."""
 
 import contextlib
 import dataclasses
@@ -8,72 +8,16 @@ import pulumi
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.aws import deletion, ebs_volumes, tagged
+from nomad_csi.aws import ebs_volumes, tagged
 from nomad_csi.components import functions, preflight, program, stack
 from nomad_csi.plan import storage
 from nomad_csi.plan.rules import ebs_rules
 from nomad_csi.spec import model as spec
 
-WANTED = {
-    f"default/{name}": (f"volumes[{index}].ebs", spec.EbsSpec(availability_zone="us-east-1a", size_gib=1))
-    for index, name in enumerate(("kept", "orders", "fresh"))
-}
 KEPT = tagged.Tagged(external_id="fs-1", key="default/kept", stack_id="", cluster="", resource_type="x")
 
 SYSTEM = "urn:pulumi:prod::storage::nomad-csi:index:EfsVolume$aws:efs/fileSystem:FileSystem::kept"
 COMPONENT = "urn:pulumi:prod::storage::nomad-csi:index:EbsVolume::orders"
-
-
-@pytest.fixture
-def warned(monkeypatch):
-    """Let AWS have ``kept`` alone, and last snapshots of it and of ``orders``; return what a preview warns of."""
-    said = []
-    monkeypatch.setattr(program, "owner", lambda: "shop/prod")
-    monkeypatch.setattr(functions, "recorded", lambda: {SYSTEM: {"arn": "arn:x/fs-1"}})
-    monkeypatch.setattr(tagged, "find", lambda *_, **__: (KEPT,))
-    snapshots = {"default/kept": "snap-1", "default/orders": "snap-2"}
-    monkeypatch.setattr(deletion, "find_last_snapshots", lambda *_, **__: snapshots)
-    monkeypatch.setattr(pulumi.log, "warn", said.append)
-    return said
-
-
-@pytest.mark.parametrize("is_preview", [True, False])
-def test_deleted_volume_that_would_come_back_empty_is_named(warned, monkeypatch, is_preview):
-    """Not one that AWS has, nor one that never was; `up` previews first, and does not repeat it."""
-    monkeypatch.setattr(pulumi.runtime, "is_dry_run", lambda: is_preview)
-
-    preflight.refuse_what_cannot_be(["us-east-1"], WANTED)
-
-    assert (
-        warned
-        == [
-            "volume default/orders was deleted with its data, and this creates a new, EMPTY one in its place: remove it "
-            "from the spec where that is not wanted; its data is in snap-2"
-        ]
-        * is_preview
-    )
-
-
-def test_snapshots_are_asked_of_every_region(warned, monkeypatch):
-    """One that does not answer is named with the volumes of which it may have one; the next one is asked."""
-    held = {"us-east-1": {"default/orders": "snap-2", "default/fresh": "snap-4"}, "eu-west-1": {}}
-
-    def find(owner, region, *, profile):
-        if region not in held:
-            raise errors.AwsError("AWS in af-south-1 could not be asked")
-        return held[region] if (owner, profile) == ("shop/prod", "shop") else {}
-
-    monkeypatch.setattr(deletion, "find_last_snapshots", find)
-    monkeypatch.setattr(pulumi.runtime, "is_dry_run", lambda: True)
-
-    preflight.refuse_what_cannot_be(["us-east-1", "af-south-1", "eu-west-1", "us-east-1"], WANTED, profile="shop")
-
-    assert [line.partition(" with its data")[0] for line in warned] == [
-        "whether default/fresh, default/orders were deleted before was not checked: AWS in af-south-1 could not be asked",
-        "volume default/fresh was deleted",
-        "volume default/orders was deleted",
-    ]
-    assert [line[-6:] for line in warned[1:]] == ["snap-4", "snap-2"]
 
 
 def test_all_that_interrupted_runs_left_is_named_with_how_to_bring_it_in(monkeypatch):

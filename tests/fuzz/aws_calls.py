@@ -26,7 +26,6 @@ CALLS = {
     "role": lambda: instances.read_role(PROFILE, REGION, QUESTIONS),
     "tagged": lambda: tagged.find("shop/prod", REGION),
     "pending snapshots": lambda: deletion.pending_snapshot(VOLUME, REGION),
-    "last snapshots": lambda: deletion.find_last_snapshots("shop/prod", REGION),
     "snapshot": lambda: deletion.create_snapshot(VOLUME, REGION, {}),
     "snapshot progress": lambda: deletion._progress("snap-1", REGION),
     "storage": lambda: deletion.read_storage(VOLUME, REGION),

@@ -85,7 +85,7 @@ def test_create_of_an_unhealthy_plugin_records_nothing(context, plugin_cluster):
     [
         ({}, (), ()),
         ({"timeoutS": 9, "stableS": 9}, (), ()),
-        ({"jobs": {"plugin-aws-ebs0-nodes": "42"}}, ('jobs["plugin-aws-ebs0-nodes"]',), ()),
+        ({"jobs": {"plugin-aws-ebs0-nodes": "42"}}, ("jobs",), ()),
         ({"controllers": 2, "evidence": "csi"}, ("controllers", "evidence"), ()),
         ({"pluginId": "other"}, (), ("pluginId",)),
     ],

@@ -169,14 +169,3 @@ def test_read_of_a_removed_file_is_nothing(context):
 def test_diff_of_the_path_is_a_new_file():
     """A file at another path is another file."""
     assert FILE.diff("a", {"path": "a", "content": "x"}, {}, {"path": "b", "content": "x"}).replaces == ("path",)
-
-
-def test_delete_removes_the_file_and_the_folders_it_leaves_empty(context):
-    """What the file needed goes with it; the root and folders with other files stay."""
-    _, outputs = FILE.create(context, {"path": "rendered/jobs/a.hcl", "content": OURS})
-    (context.root / "rendered/keep").write_text("")
-
-    FILE.delete(context, "rendered/jobs/a.hcl", outputs)
-    FILE.delete(context, "rendered/jobs/a.hcl", outputs)
-
-    assert [item.name for item in (context.root / "rendered").iterdir()] == ["keep"]

@@ -25,7 +25,6 @@ MADE = f"{STACK}nomad-csi:index:CreatedVolume::scratch"
 BUCKET = f"{STACK}aws:s3/bucket:Bucket::logs"
 SECRET_KEY = "4dabf18193072939515e22adb298388d"
 SEALED = {SECRET_KEY: "1b47061264138c4ac30d75fd1eb44270", "ciphertext": "v1:abc"}
-CANARY = "canary-secret-90ab"
 HCL = 'job "plugin-ebs-nodes" {\n  group "g" {\n    task "t" {\n      csi_plugin {\n        id   = "ebs"\n        type = "node"\n      }\n    }\n  }\n}\n'
 INPUTS = {
     "volumeId": "mysql",
@@ -97,17 +96,9 @@ class StateOfATest:
     def __init__(self, document):
         self.document = document
         self.forgets = []
-        self.decrypted = 0
 
-    def export(self, *, show_secrets=False):
-        found = copy.deepcopy(self.document)
-        if show_secrets:
-            self.decrypted += 1
-            plain = json.dumps(found).replace(
-                '"ciphertext": "v1:abc"', json.dumps({"plaintext": json.dumps({"key": CANARY})})[1:-1]
-            )
-            return json.loads(plain)
-        return found
+    def export(self):
+        return copy.deepcopy(self.document)
 
     def forget(self, urns, *, protected):
         self.forgets.append((tuple(urns), protected))
@@ -138,11 +129,11 @@ def run(tmp_path):
 
 
 def test_everything_of_the_package_is_forgotten_dependents_first(stack):
-    """Also what lies below a component in AWS, and the provider that nothing else uses; the bucket and its own stay."""
+    """Also what lies below a component in AWS, and the provider of the package; others and the bucket stay."""
     found = eject.plan_ejection(stack, "dev")
 
-    assert found.urns == (MADE, VOLUME, STORAGE, EBS, JOB, PLUGIN, NOMAD, AWS)
-    assert found.kept == (ROOT, OTHER_AWS, BUCKET)
+    assert found.urns == (MADE, VOLUME, STORAGE, EBS, JOB, PLUGIN, NOMAD)
+    assert found.kept == (ROOT, AWS, OTHER_AWS, BUCKET)
 
 
 def test_what_stays_in_aws_is_told_with_its_tags(stack):
@@ -159,7 +150,7 @@ def test_the_state_forgets_and_a_backup_of_it_is_kept(stack, run, tmp_path):
     said = run(stack)
 
     backup = tmp_path / "before.json"
-    assert [each["urn"] for each in stack.export()["deployment"]["resources"]] == [ROOT, OTHER_AWS, BUCKET]
+    assert [each["urn"] for each in stack.export()["deployment"]["resources"]] == [ROOT, AWS, OTHER_AWS, BUCKET]
     assert [protected for _, protected in stack.forgets] == [True]
     assert json.loads(backup.read_text()) == before
     assert stat.S_IMODE(backup.stat().st_mode) == 0o600
@@ -167,7 +158,7 @@ def test_the_state_forgets_and_a_backup_of_it_is_kept(stack, run, tmp_path):
 
 
 def test_the_files_are_those_that_go_on(stack, run, tmp_path):
-    """At the paths of `nomad-csi render`; ids are concrete, and secrets are named and stand nowhere."""
+    """At the paths of `nomad-csi render`; ids are concrete."""
     run(stack)
 
     texts = {str(path.relative_to(tmp_path / "out")): path for path in (tmp_path / "out").rglob("*.hcl")}
@@ -183,20 +174,7 @@ def test_the_files_are_those_that_go_on(stack, run, tmp_path):
         INPUTS["externalId"],
         ("noatime",),
     )
-    assert mysql.secret_names == ("key",)
     assert (scratch.document.external_id, scratch.document.context) == ("hp-1", {"made": "by plugin"})
-    everything = "".join(path.read_text() for path in tmp_path.rglob("*") if path.is_file())
-    assert CANARY not in everything
-
-
-def test_secrets_are_decrypted_only_where_a_volume_has_some(stack):
-    """A passphrase is not asked for in vain."""
-    for each in stack.document["deployment"]["resources"]:
-        each.get("inputs", {}).pop("secrets", None)
-
-    eject.plan_ejection(stack, "dev")
-
-    assert stack.decrypted == 0
 
 
 @pytest.mark.parametrize("flags", [SEALED, ["noatime", SEALED], [["noatime"], {"of": SEALED}]])
@@ -204,6 +182,7 @@ def test_secrets_inside_of_other_values_are_in_no_file_and_are_told(stack, flags
     """One value of a map, or one item of a list: what holds it is left out as a whole."""
     volume = next(each for each in stack.document["deployment"]["resources"] if each["urn"] == VOLUME)
     volume["inputs"] = INPUTS | {
+        "secrets": {"token": SEALED},
         "context": {"server": "nas", "password": SEALED},
         "mountOptions": {"fsType": "ext4", "mountFlags": flags},
     }
@@ -212,7 +191,7 @@ def test_secrets_inside_of_other_values_are_in_no_file_and_are_told(stack, flags
 
     text = found.files["volumes/prod/mysql.volume.hcl"]
     assert [word for word in ("nas", "noatime", "ciphertext", SECRET_KEY) if word in text] == []
-    assert {remark.partition(" of ")[0] for remark in found.remarks} == {"context", "mountOptions.mountFlags"}
+    assert {remark.partition(" of ")[0] for remark in found.remarks} == {"context", "mountOptions", "secrets"}
 
 
 @pytest.mark.parametrize(
@@ -223,9 +202,6 @@ def test_secrets_inside_of_other_values_are_in_no_file_and_are_told(stack, flags
             "interrupted",
         ),
         (lambda found: found["resources"][8].update(delete=True), "an operation was interrupted"),
-        (lambda found: found["resources"][10].update(dependencies=[STORAGE]), f"{BUCKET} needs {STORAGE}"),
-        (lambda found: found["resources"][10].update(propertyDependencies={"a": [MADE]}), f"{BUCKET} needs {MADE}"),
-        (lambda found: found["resources"][10].update(deletedWith=EBS), f"{BUCKET} needs {EBS}"),
         (
             lambda found: found["resources"][9]["outputs"].clear(),
             "default/scratch: the state does not hold its external id",
@@ -280,7 +256,7 @@ def test_an_ejection_that_was_broken_off_goes_on(stack, tmp_path, run):
 
     run(stack)
 
-    assert [each["urn"] for each in stack.export()["deployment"]["resources"]] == [ROOT, OTHER_AWS, BUCKET]
+    assert [each["urn"] for each in stack.export()["deployment"]["resources"]] == [ROOT, AWS, OTHER_AWS, BUCKET]
     assert (tmp_path / "out/volumes/prod/mysql.volume.hcl").exists()
 
 
@@ -295,14 +271,3 @@ def test_two_jobs_of_one_name_get_two_files(stack):
         "jobs/ebs-node.nomad.hcl",
         "jobs/ebs-node-prod.nomad.hcl",
     )
-
-
-def test_names_of_secrets_come_from_either_form():
-    """One secret for the map, or one for each value."""
-    sealed = {SECRET_KEY: "x", "plaintext": json.dumps({"b": "1", "a": "2"})}
-    each = {"c": {SECRET_KEY: "x", "plaintext": '"1"'}}
-    resources = [resource(VOLUME, inputs={"secrets": sealed}), resource(MADE, inputs={"secrets": each})]
-
-    found = eject.names_of_secrets({"deployment": {"resources": resources}})
-
-    assert found == {VOLUME: ("a", "b"), MADE: ("c",)}

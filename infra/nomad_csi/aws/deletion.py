@@ -46,17 +46,9 @@ def pending_snapshot(external_id: str, aws_region: str) -> tuple[str, ...]:
         return tuple(sorted(item["SnapshotId"] for item in _own(chosen, aws_region)))
 
 
-def find_last_snapshots(owner: str, aws_region: str, *, profile: str | None = None) -> dict[str, str]:
-    """Return the latest last snapshot of each volume of the stack *owner*, by volume key. Raises `errors.AwsError`."""
-    chosen = [{"Name": f"tag:{volumes.OWNER_TAG}", "Values": [owner]}, {"Name": "tag-key", "Values": [SNAPSHOT_TAG]}]
-    with calls.aws_errors(aws_region):
-        found = sorted(_own(chosen, aws_region, profile), key=lambda item: item["StartTime"])
-        return {volumes.maker(aws_records.tags_of(item)): str(item["SnapshotId"]) for item in found}
-
-
-def _own(filters: list[dict[str, Any]], aws_region: str, profile: str | None = None) -> list[dict[str, Any]]:
+def _own(filters: list[dict[str, Any]], aws_region: str) -> list[dict[str, Any]]:
     """Return the account's own snapshots that match *filters*, as EC2 describes them."""
-    pages = calls.client("ec2", aws_region, profile=profile).get_paginator("describe_snapshots")
+    pages = calls.client("ec2", aws_region).get_paginator("describe_snapshots")
     return list(pages.paginate(Filters=filters, OwnerIds=["self"]).search("Snapshots"))
 
 

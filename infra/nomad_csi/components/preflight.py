@@ -6,12 +6,10 @@ volumes in the storage of one that is removed.
 EC2 creates a second volume for the same request, so an unrecorded one is reported before another is created.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-
-import pulumi
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from nomad_csi import errors
-from nomad_csi.aws import deletion, ebs_volumes, tagged
+from nomad_csi.aws import ebs_volumes, tagged
 from nomad_csi.components import functions, program
 from nomad_csi.plan import dependents, model, orphans, volumes
 from nomad_csi.plan.rules import ebs_rules
@@ -50,24 +48,6 @@ def refuse_what_cannot_be(
     problems = [problem for region, items in found.items() for problem in _problems(items, region, wanted, profile)]
     if problems:
         raise errors.SpecError(tuple(problems), names.STACK_CONFIG_KEY)
-    missing = set(wanted) - {item.key for items in found.values() for item in items}
-    if missing and pulumi.runtime.is_dry_run():
-        _warn_of_deleted(missing, found, profile)
-
-
-def _warn_of_deleted(missing: Collection[str], aws_regions: Iterable[str], profile: str | None) -> None:
-    """Warn of each volume that AWS does not have, and that was deleted after a last snapshot: a new one is empty."""
-    for region in aws_regions:
-        try:
-            found = deletion.find_last_snapshots(program.owner(), region, profile=profile)
-        except errors.AwsError as error:
-            pulumi.log.warn(f"whether {', '.join(sorted(missing))} were deleted before was not checked: {error}")
-            continue
-        for key in sorted(found.keys() & set(missing)):
-            pulumi.log.warn(
-                f"volume {key} was deleted with its data, and this creates a new, EMPTY one in its place: remove it "
-                f"from the spec where that is not wanted; its data is in {found[key]}"
-            )
 
 
 def refuse_removed_owners(wanted: Mapping[str, model.VolumePlan], systems: Mapping[str, spec.FileSystemSpec]) -> None:

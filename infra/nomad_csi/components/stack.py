@@ -91,7 +91,6 @@ def declare(config: pulumi.Config) -> Storage:
     (folder with templates of one's own, below the project's), ``address``,
     ``token``, ``namespace`` and ``region`` of Nomad (default: the ``NOMAD_*`` variables).
     """
-    _refuse_encrypted(config)
     document, key = _document(config), config.full_key("storage")
     try:
         return _declare(config, document)
@@ -166,18 +165,6 @@ class _Spec:
 def _planned(written: Mapping[str, Any], plan: Any, path: str = "") -> Any:
     """Return arguments of a component, with the plan that was made of them already: a class of arguments to mypy."""
     return program.Planned(written, plan, path)
-
-
-def _refuse_encrypted(config: pulumi.Config) -> None:
-    """Raise `errors.SpecError` with every key that is encrypted, and whose value stands in the state in clear."""
-    keys = ("address", "namespace", "region", "renderTo", "templates")
-    problems = tuple(
-        errors.Problem(path=name, got="an encrypted value", allowed="text in clear", fix="set it without --secret")
-        for name in keys
-        if pulumi.runtime.is_config_secret(config.full_key(name))
-    )
-    if problems:
-        raise errors.SpecError(problems, "the stack's config")
 
 
 def _document(config: pulumi.Config) -> Any:

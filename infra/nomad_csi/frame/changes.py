@@ -37,9 +37,9 @@ def difference(
     every = sorted(old_inputs.keys() | news.keys())
     found = [name for name in every if name in compared and old_inputs.get(name) != news.get(name)]
     replaces = tuple(name for name in found if name in declared.replacing)
-    updates = tuple(dict.fromkeys([*(name for name in found if name not in replaces), *also_updates]))
+    updates = [*(name for name in found if name not in replaces), *map(top_of_path, also_updates)]
     return resource.ResourceDiff(
-        updates=updates,
+        updates=tuple(dict.fromkeys(updates)),
         replaces=replaces,
         added=frozenset(found) - old_inputs.keys(),
         removed=frozenset(found) - news.keys(),

@@ -1,6 +1,5 @@
 """The custom resource `RenderedFile`: a job file or volume file below the project, meant to be committed."""
 
-import errno
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
@@ -90,14 +89,13 @@ class RenderedFileResource(resource.Resource):
         return dict(news)
 
     def delete(self, context: resource.Context, identity: str, outputs: Mapping[str, Any]) -> None:
-        """Remove the file and the folders that it leaves empty; another text than written stays, with a warning."""
+        """Remove the file; another text than written stays, with a warning."""
         target = disk.location(_root(context), identity)
         found = disk.read(target)
         if found is not None and not (found == outputs.get("content") and disk.is_ours(found)):
             context.warn(f"{identity} was edited after it was written, and stays")
         elif found is not None:
             target.unlink()
-            _remove_empty_folders(target.parent, _root(context))
 
 
 ADVICE = "move the edit into the spec, then remove the file, or run `pulumi refresh` and check the difference"
@@ -119,15 +117,3 @@ def _root(context: resource.Context) -> Path:
         )
         raise errors.SpecError((problem,), source="the nomad-csi provider")
     return context.root.resolve()
-
-
-def _remove_empty_folders(folder: Path, root: Path) -> None:
-    """Remove *folder* and its parents below *root* as far as they are empty; another file may do the same now."""
-    while folder != root:
-        try:
-            folder.rmdir()
-        except OSError as error:
-            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOENT):
-                raise
-            return
-        folder = folder.parent

@@ -8,8 +8,8 @@ Source: pulumi/pulumi, ``ResourceV3`` in ``sdk/go/common/apitype/core.go``, 2026
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,6 @@ from nomad_csi.volumes import desired
 
 PACKAGE = "nomad-csi"
 _PROVIDERS = "pulumi:providers:"
-_DEFAULT = "::default"
 
 _VOLUMES = {names.VOLUME_REGISTRATION_TYPE, names.CREATED_VOLUME_TYPE}
 
@@ -81,8 +80,8 @@ def plan_ejection(stack: PulumiStack, source: str) -> Ejection:
     """
     Return what ejecting *stack* would do; *source* names it in errors. Changes nothing.
 
-    Raises `errors.RefusedError` if it cannot be done now: an operation was interrupted, a resource that stays depends
-    on one that is removed, the HCL of a job is secret in the state, or a volume was never created.
+    Raises `errors.RefusedError` if it cannot be done now: an operation was interrupted, the HCL of a job is secret in
+    the state, or a volume was never created.
     """
     exported = stack.export()
     deployment = exported.get("deployment") or {}
@@ -92,13 +91,8 @@ def plan_ejection(stack: PulumiStack, source: str) -> Ejection:
     for resource in resources:  # parents precede their children
         if _is_of_package(resource["type"]) or resource.get("parent") in ours:
             ours.add(resource["urn"])
-    _refuse_needed(resources, ours, source)
-    ours |= _idle_providers(resources, ours)
     own = [resource for resource in resources if resource["urn"] in ours]
-    # Only a decrypted export has the names of secrets.
-    has_secrets = any(resource.get("inputs", {}).get("secrets") for resource in own)
-    secret_names = names_of_secrets(stack.export(show_secrets=True)) if has_secrets else {}
-    texts, remarks = _files_of(own, secret_names)
+    texts, remarks = _files_of(own)
     return Ejection(
         exported=exported,
         forgotten=tuple(reversed(own)),
@@ -173,64 +167,20 @@ def _refuse_unfinished(resources: Sequence[Resource], pending: Sequence[Mapping[
         )
 
 
-def _needed_by(resource: Resource) -> Iterator[str]:
-    """Yield the URNs that *resource* depends on."""
-    yield from resource.get("dependencies") or ()
-    for needed in (resource.get("propertyDependencies") or {}).values():
-        yield from needed or ()
-    yield from resource.get("replaceWith") or ()
-    for name in ("parent", "deletedWith"):
-        if resource.get(name):
-            yield resource[name]
-    if resource.get("provider"):
-        yield resource["provider"].rpartition("::")[0]
-
-
-def _refuse_needed(resources: Sequence[Resource], ours: set[str], source: str) -> None:
-    """Raise an error if a resource that stays depends on one that is removed: Pulumi would reject such a state."""
-    wrong = [
-        f"{resource['urn']} needs {needed}"
-        for resource in resources
-        if resource["urn"] not in ours
-        for needed in sorted(ours.intersection(_needed_by(resource)))
-    ]
-    if wrong:
-        raise errors.RefusedError(
-            f"{source}: something that stays needs what would be forgotten: {'; '.join(wrong)}; "
-            "take that dependency out of the program and run `pulumi up`, then eject"
-        )
-
-
-def _idle_providers(resources: Sequence[Resource], ours: set[str]) -> set[str]:
-    """Return the default providers that only removed resources use."""
-    used = {
-        resource["provider"].rpartition("::")[0]
-        for resource in resources
-        if resource.get("provider") and resource["urn"] not in ours
-    }
-    return {
-        resource["urn"]
-        for resource in resources
-        if resource["type"].startswith(_PROVIDERS) and _DEFAULT in resource["urn"] and resource["urn"] not in used
-    }
-
-
 # The files of the removed resources: job files and volume files with concrete external ids, ready to commit.
 #
 # The paths are those that ``nomad-csi render`` writes to: components name a job by its plugin and role.
 
 
-def _files_of(
-    resources: Sequence[Resource], secret_names: Mapping[str, tuple[str, ...]]
-) -> tuple[dict[str, str], list[str]]:
-    """Return the files of *resources* and notes on them; *secret_names* are the names of a volume's secrets, by URN."""
+def _files_of(resources: Sequence[Resource]) -> tuple[dict[str, str], list[str]]:
+    """Return the files of *resources* and notes on them."""
     texts: dict[str, str] = {}
     remarks: list[str] = []
     for resource in resources:
         if resource["type"] == names.PLUGIN_JOB_TYPE:
             path, text = _job(resource)
         elif resource["type"] in _VOLUMES:
-            path, text = _volume(resource, secret_names.get(resource["urn"], ()), remarks)
+            path, text = _volume(resource, remarks)
         else:
             continue
         if texts.setdefault(path, text) != text:
@@ -238,16 +188,6 @@ def _files_of(
                 f"two resources of the stack have the file {path}; eject them from separate stacks"
             )
     return texts, remarks
-
-
-def names_of_secrets(exported: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """Return the names of the secrets of each volume in *exported*, an export with plain secrets, by URN."""
-    found = {}
-    for resource in exported["deployment"].get("resources") or ():
-        secrets = resource.get("inputs", {}).get("secrets")
-        if resource["type"] in _VOLUMES and secrets:
-            found[resource["urn"]] = tuple(sorted(_opened(secrets)))
-    return found
 
 
 def _job(resource: Resource) -> tuple[str, str]:
@@ -260,7 +200,7 @@ def _job(resource: Resource) -> tuple[str, str]:
     return f"jobs/{urns.read(resource['urn']).name}.nomad.hcl", inputs["hcl"]
 
 
-def _volume(resource: Resource, secret_names: tuple[str, ...], remarks: list[str]) -> tuple[str, str]:
+def _volume(resource: Resource, remarks: list[str]) -> tuple[str, str]:
     inputs, hidden = _drop_secrets(resource["inputs"])
     key = f"{inputs['namespace']}/{inputs['volumeId']}"
     remarks += [f"{name} of volume {key} is secret and is not in any file: add it, or it is dropped" for name in hidden]
@@ -272,34 +212,17 @@ def _volume(resource: Resource, secret_names: tuple[str, ...], remarks: list[str
                 f"volume {key}: the state does not hold its external id; run `pulumi up`, then eject"
             )
         inputs |= {"externalId": outputs["externalId"], "context": outputs.get("context") or {}}
-    document = replace(desired.parse_inputs(inputs), secrets=dict.fromkeys(secret_names, ""))
-    return f"volumes/{key}.volume.hcl", documents.volume_file(document)
+    return f"volumes/{key}.volume.hcl", documents.volume_file(desired.parse_inputs(inputs))
 
 
 def _is_secret(value: Any) -> bool:
     return isinstance(value, Mapping) and _SIGNATURE in value
 
 
-def _opened(value: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the map of secrets in a plain export: one secret as a whole, or a secret for each."""
-    if not _is_secret(value):
-        return value
-    found = json.loads(value.get("plaintext") or "{}")
-    return found if isinstance(found, Mapping) else {}
-
-
 def _drop_secrets(inputs: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
-    """Return *inputs* without their secret values, and the names of those, except ``secrets`` itself."""
-    kept, hidden = {}, []
-    for name, value in inputs.items():
-        if name == "mountOptions" and not _is_secret(value):
-            kept[name], wrong = _drop_secrets(value)
-            hidden += [f"{name}.{each}" for each in wrong]
-        elif name != "secrets" and _holds_secret(value):
-            hidden.append(name)
-        elif name != "secrets":
-            kept[name] = value
-    return kept, hidden
+    """Return *inputs* without those that hold a secret value, and the names of these."""
+    hidden = [name for name, value in inputs.items() if _holds_secret(value)]
+    return {name: value for name, value in inputs.items() if name not in hidden}, hidden
 
 
 def _holds_secret(value: Any) -> bool:

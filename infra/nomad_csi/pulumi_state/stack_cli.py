@@ -37,10 +37,9 @@ class PulumiStack:
     name: str = ""
     """Empty: the selected stack."""
 
-    def export(self, *, show_secrets: bool = False) -> dict[str, Any]:
-        """Return the output of ``pulumi stack export``; its secrets are encrypted unless *show_secrets*."""
-        args = ["stack", "export", *(["--show-secrets"] if show_secrets else [])]
-        found: dict[str, Any] = json.loads(self._run(args, EXPORT_TIMEOUT_S))
+    def export(self) -> dict[str, Any]:
+        """Return the output of ``pulumi stack export``; its secrets are encrypted."""
+        found: dict[str, Any] = json.loads(self._run(["stack", "export"], EXPORT_TIMEOUT_S))
         return found
 
     def forget(self, urns: Sequence[str], *, protected: bool) -> None:
