@@ -43,13 +43,9 @@ def pending_snapshot(external_id: str, aws_region: str) -> tuple[str, ...]:
     """Return the volume's snapshots that are not completed yet. Raises `errors.AwsError`."""
     chosen = [{"Name": "volume-id", "Values": [external_id]}, {"Name": "status", "Values": ["pending"]}]
     with calls.aws_errors(aws_region):
-        return tuple(sorted(item["SnapshotId"] for item in _own(chosen, aws_region)))
-
-
-def _own(filters: list[dict[str, Any]], aws_region: str) -> list[dict[str, Any]]:
-    """Return the account's own snapshots that match *filters*, as EC2 describes them."""
-    pages = calls.client("ec2", aws_region).get_paginator("describe_snapshots")
-    return list(pages.paginate(Filters=filters, OwnerIds=["self"]).search("Snapshots"))
+        pages = calls.client("ec2", aws_region).get_paginator("describe_snapshots")
+        found = pages.paginate(Filters=chosen, OwnerIds=["self"]).search("Snapshots")
+        return tuple(sorted(item["SnapshotId"] for item in found))
 
 
 def create_snapshot(
