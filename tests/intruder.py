@@ -11,7 +11,6 @@ import encodings.idna  # noqa: F401  # before the rights are gone: Python's file
 import http.client
 import json
 import os
-import socket
 import subprocess
 import sys
 import threading
