@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 from collections import defaultdict
-from concurrent import futures
+from concurrent.futures import ThreadPoolExecutor  # before the rights are gone, as above
 from pathlib import Path
 
 NOBODY = 65534
@@ -87,7 +87,7 @@ def main(uid):
         os.setresgid(uid, uid, uid)
         os.setresuid(uid, uid, uid)
     ended, seen, tries = threading.Event(), defaultdict(lambda: {"connections": 0, "got": set()}), []
-    with futures.ThreadPoolExecutor(THREADS) as threads:
+    with ThreadPoolExecutor(THREADS) as threads:
         sys.stdout.write("ready\n")
         sys.stdout.flush()
         for line in sys.stdin:
