@@ -17,7 +17,6 @@ class Observed(NamedTuple):
     kept: str
     registration: str
     claims: str
-    storage: str
     sharing: str
     left_storage: str
     fitness: str = "fit"
@@ -68,7 +67,6 @@ def presence(world, number, name, wanted, recorded):
         kept="nothing" if stack.is_blind or record is None else _kept(record, wanted, recorded, held),
         registration=_registration(held, storage, recorded, wanted.plugin, is_created=is_created),
         claims="held" if name in cluster.claimed else "none",
-        storage=_presence(world, storage) if is_created else "there" if storage in world.storage else "gone",
         sharing="refused" if others and not is_created else "none",
         left_storage=_left_storage(world, stack, cluster, name, wanted, recorded),
     )
@@ -86,7 +84,6 @@ def repair(cluster, name, storage):
         kept="same",
         registration="absent",
         claims="none",
-        storage="there",
         sharing="refused" if any(key != name and other == storage for key, other in cluster.volumes) else "none",
         left_storage="kept",
     )
@@ -185,12 +182,6 @@ def held(world, number, key, removed):
         cluster=_cluster_of(stack, cluster, recorded),
         dependents=dependents(world, stack, recorded.storage, removed=removed),
     )
-
-
-def _presence(world, storage):
-    if not world.answers or not storage:
-        return "not known"
-    return "there" if storage in world.storage else "gone"
 
 
 def _cluster_of(stack, cluster, recorded):

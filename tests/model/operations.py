@@ -312,10 +312,6 @@ def _of_storage(world):
     for storage in sorted(item for item in world.storage - world.unfound if "~" in item and "'" not in item):
         unfound = world._replace(unfound=world.unfound | {storage})
         yield f"its plugin forgets the name of {storage}", _same, (unfound,)
-    if not any("~" in item for item in world.data):
-        return  # only what a plugin created is looked for
-    answers = world._replace(answers=not world.answers)
-    yield ("storage is not observable" if world.answers else "storage is observable"), _same, (answers,)
 
 
 def _same(world):

@@ -51,7 +51,11 @@ class Run:
         return self.world.stacks[self.number]
 
     def steps(self):
-        """Carry out a step before each item; those that the program declares come first, as in the engine."""
+        """
+        Carry out a step before each item; those that the program declares come first, as in the engine.
+
+        What the state got last is removed first: a program takes the id of storage from the resource that makes it.
+        """
         program = () if self._removes_all else self.stack.program
         declared = {key_of(name, wanted): (name, wanted) for name, wanted in program}
         removed = () if self.is_command else [key for key, _ in self.stack.state if key not in declared]
@@ -60,15 +64,7 @@ class Run:
                 yield from self._declared(key, name, wanted)
                 if self.refusals and not self._continues:
                     return  # the engine starts no other step
-        waiting = []
-        for key in filter(self._is_meant, removed):
-            if self._refusal_of_removal(key) == "dependents":
-                waiting.append(key)  # for a volume that is removed in the same run, and may be gone by then
-                continue
-            yield from self._removed(key)
-            if self.refusals and not self._continues:
-                return
-        for key in waiting:
+        for key in filter(self._is_meant, reversed(removed)):
             yield from self._removed(key)
             if self.refusals and not self._continues:
                 return
@@ -77,9 +73,6 @@ class Run:
 
     def _is_meant(self, key):
         return self._only is None or id_of(key) in self._only
-
-    def _refusal_of_removal(self, key):
-        return self._decision_of_removal(key).refusal if self.stack.recorded(key).wanted.is_owned else None
 
     def _judge_end(self, declared):
         """After an `up` that was not refused, everything that the program declares is registered."""

@@ -93,7 +93,6 @@ class Carried:
         before = before or Record(0, 0)
         name, plugin, storage, is_taken = before.name, before.plugin, before.storage, before.is_taken
         if "create" in self.decision.steps:
-            storage = ""
             name, plugin = name or f"{self.name}~{self._draw()}", self.wanted.plugin
         elif not self.wanted.storage:
             held = self.cluster.storage_of(self.name)
@@ -114,7 +113,7 @@ class Carried:
         if before and before != storage and self.recorded.wanted.protect and self.wanted.protect:
             self._broken(f"is protected, and re-pointed from {before} to {storage}")
         if storage not in self.run.world.storage:
-            self._refuse("storage gone")
+            self.refused = "storage gone"  # by Nomad or by the plugin
         elif self.cluster.storage_of(self.name) not in {"", storage}:
             self._refuse("taken")  # Nomad does not change the storage of a registration
         elif self._others(storage):
@@ -142,10 +141,8 @@ class Carried:
         if record is None:
             self._broken("gets storage that nothing keeps for it")
         storage = self.run.world.answer(self.wanted.plugin, record.name)
-        is_new = storage not in self.run.world.storage
-        before = self.recorded.storage if self.recorded else ""
-        if is_new and before != storage and before in self.run.world.data:
-            self._broken(f"gets new, empty storage, and {before} has its data")
+        if self.recorded:
+            self._broken(f"gets new, empty storage, and had {self.recorded.storage}")
         self.created = record.name
         self._made(storage)
 

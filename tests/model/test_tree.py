@@ -56,18 +56,17 @@ def test_storage_is_deleted_only_with_proof_that_it_was_created_here():
     assert {known["record"] for known in deleting} == {"own", "none"}
 
 
-def test_new_and_empty_storage_needs_that_the_old_one_is_gone():
-    """Where the state knows storage, "not known" is not "gone"."""
-    creating = [known for known, found in WANTED if "create" in found.steps and known["recorded"] != "nothing"]
+def test_new_storage_is_created_for_an_id_without_storage_alone():
+    """Neither the state nor an owner record knows any."""
+    creating = [known for known, found in WANTED if "create" in found.steps]
 
     assert creating
-    assert {(known["storage"], known["protect"]) for known in creating} == {("gone", False)}
+    assert {(known["recorded"], known["kept"]) for known in creating} == {("nothing", "nothing")}
 
 
 def test_a_protected_id_keeps_its_storage():
     """Neither other storage is registered under it, nor a new one created, nor the old one deleted."""
     other = [known for known, found in WANTED if known["protect"] and "re-pointed" in found.remarks]
-    empty = [known for known, found in WANTED if known["protect"] and "new and empty" in found.remarks]
     gone = [
         known
         for known, found in REMOVED
@@ -76,7 +75,7 @@ def test_a_protected_id_keeps_its_storage():
         and "storage deleted" in found.remarks
         and known["ends"] == "deleted after"
     ]
-    assert (other, empty, gone) == ([], [], [])
+    assert (other, gone) == ([], [])
 
 
 def test_other_storage_and_new_storage_are_always_said():

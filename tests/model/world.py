@@ -165,9 +165,6 @@ class World(NamedTuple):
     unfound: frozenset[str] = frozenset()
     """Storage that its plugin does not find by its name any more."""
 
-    answers: bool = True
-    """Whether cloud and plugin answer which storage there is."""
-
     lists: bool = True
     """Whether the tokens may list volumes."""
 

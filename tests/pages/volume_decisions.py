@@ -76,7 +76,6 @@ REASONS = {
     "unreadable": "a read would erase secrets",
     "protected": "`protect`: the id would get other data",
     "shared": "another volume has this storage, or contains it",
-    "storage gone": "the storage does not exist",
     "unfit": "the new registration would not work",
     "claimed": "an allocation claims the volume",
     "taken": "it is registered, and not in this state",

@@ -79,7 +79,6 @@ def test_storage_goes_with_its_volume(world, is_skipped):
     VOLUME.delete(world.context, IDENTITY, outputs)
     gone = f"volume {IDENTITY} was gone already: not registered, and {outputs['externalId']} is not known at /"
     assert world.said[-1].startswith(gone)
-    assert VOLUME.read(world.context, IDENTITY, world.inputs(), outputs) is None
 
 
 def test_confirmation_is_recorded_without_a_request_to_nomad(world):
@@ -118,17 +117,6 @@ def test_failed_deletion_is_kept_in_the_state(world, monkeypatch, is_wanted):
     else:
         VOLUME.delete(world.context, IDENTITY, seen)
         assert (world.held(), world.storage()) == (None, set())
-
-
-def test_refresh_keeps_what_nobody_can_see(world):
-    """A plugin that is away is no proof that its storage is gone."""
-    news = world.inputs()
-    outputs = make(world, news)
-    volumes.deregister(world.client, *KEY)
-    away = outputs | {"deletion": outputs["deletion"] | {"endpoint": f"{world.folder}/none.sock"}}
-
-    assert VOLUME.read(world.context, IDENTITY, news, away) == (news, away | {"deregistered": True})
-    assert "could not determine whether" in world.said[0]
 
 
 @pytest.mark.parametrize(
@@ -313,6 +301,26 @@ def test_plugin_error_after_it_made_the_storage_keeps_the_record_by_which_the_ne
 
     VOLUME.create(world.context, news)
     assert world.storage() == {world.held().external_id}
+
+
+def test_record_without_the_created_storage_is_completed_by_the_next_run(world, monkeypatch):
+    """The write after the creation fails: the step fails, and the state has the storage."""
+    write, news = variables.put, keeping(world)
+
+    def failing(client, namespace, path, items, *, index):
+        if "external_id" in items:
+            raise errors.NomadApiError("PUT", path, "No cluster leader", status=500, kind="retry")
+        return write(client, namespace, path, items, index=index)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(variables, "put", failing)
+        with pytest.raises(resource.InitFailedError, match="No cluster leader") as failed:
+            VOLUME.create(world.context, news)
+    outputs = failed.value.outputs
+    assert outputs["externalId"] == outputs["madeStorage"] == world.held().external_id
+
+    assert VOLUME.update(world.context, IDENTITY, outputs, news)["externalId"] == outputs["externalId"]
+    assert ownership.OwnerRecords(world.client).known([KEY])[KEY].external_id == outputs["externalId"]
 
 
 def test_storage_that_a_record_keeps_holds_what_it_is_in(world):

@@ -156,7 +156,7 @@ def test_what_is_in_use_or_changed_meanwhile_is_not_taken_away(context, answers,
 @pytest.mark.parametrize(
     ("plugin", "expected"),
     [
-        ((404, "plugin not found"), "expected a CSI plugin that Nomad has (aws-ebs1), got 'aws-ebs0'; did you mean"),
+        ((404, "plugin not found"), "expected a CSI plugin that Nomad has (aws-ebs1), got 'aws-ebs0'; run the"),
         ((200, {"ID": "aws-ebs0"}), "expected a healthy plugin, got 'aws-ebs0': no instance is healthy; check"),
         (
             (200, HEALTHY | {"Controllers": {"id-a": {"AllocID": "alloc-c", "Healthy": False}}}),
@@ -244,47 +244,10 @@ def test_a_preview_warns_of_a_plugin_that_a_new_volume_lacks(context, scripted, 
         VOLUME.preflight(context, {}, OLD | {"pluginId": plugin_id})
 
     assert heard["warn"] == [
-        "pluginId: expected a CSI plugin that Nomad has (aws-ebs0), got 'aws-esb0'; did you mean aws-ebs0; `up` fails "
-        "unless this run starts it first"
+        "pluginId: expected a CSI plugin that Nomad has (aws-ebs0), got 'aws-esb0'; run the plugin's job first; "
+        "`up` fails unless this run starts it first"
     ]
     assert len([path for path, _ in scripted.sent("GET") if path.startswith("/v1/plugins")]) == 1
-
-
-ZONE = "topology.ebs.csi.aws.com/zone"
-A, B, C = ({ZONE: f"us-east-1{letter}"} for letter in "abc")
-WARNED = {
-    "two other zones": (C, [(A, True), (B, True)], True),
-    "no healthy client there": (C, [(A, True), (C, False)], True),
-    "another key": (A, [({"zone": "us-east-1a"}, True)], True),
-    "a client there": (A, [(A, True), (B, True)], False),
-    "no healthy client at all": (C, [(A, False)], False),
-    "no places": (C, [({}, True)], False),
-    "not known": ({ZONE: resource.UNKNOWN}, [(A, True)], False),
-}
-
-
-@pytest.mark.parametrize(("place", "nodes", "is_warned"), WARNED.values(), ids=WARNED)
-def test_a_preview_warns_of_a_zone_without_healthy_clients(context, scripted, heard, place, nodes, is_warned):
-    """Given volumes there: each is warned of, Nomad is asked once; a plugin that is not healthy yet says so itself."""
-    instances = {
-        f"id-{number}": {"Healthy": is_healthy, "NodeInfo": {"AccessibleTopology": {"Segments": segments}}}
-        for number, (segments, is_healthy) in enumerate(nodes)
-    }
-    scripted.reply("GET", PATH, 404, "volume not found")
-    scripted.reply("GET", "/v1/volume/csi/other", 404, "volume not found")
-    scripted.reply("GET", PLUGIN, 200, HEALTHY | {"Nodes": instances})
-    scripted.reply("GET", "/v1/plugins", 200, [{"ID": "aws-ebs0"}])
-    placed = OLD | {"externalId": resource.UNKNOWN, "requiredTopologies": [{"segments": place}]}
-
-    for volume_id in ("mysql", "other"):
-        VOLUME.preflight(context, {}, placed | {"volumeId": volume_id})
-
-    line = (
-        f"no job can claim the volume in {ZONE}={place[ZONE]}: plugin aws-ebs0 is healthy on no client there; add a "
-        "client, or correct the zone of the volume"
-    )
-    assert heard["warn"] == ([line] * 2 if is_warned else [])
-    assert len([path for path, _ in scripted.sent("GET") if path.startswith(PLUGIN)]) == 1
 
 
 def test_a_replacement_checks_its_replacement_before_the_old_volume_goes(context, scripted, wrote):

@@ -2,7 +2,6 @@
 
 import pytest
 
-from nomad_csi.volumes import hold
 from tests.walk import clusters, engines
 
 MULTI = [{"access_mode": "multi-node-multi-writer", "attachment_mode": "file-system"}]
@@ -69,9 +68,8 @@ class Stacks:
 
 
 @pytest.fixture
-def stacks(walked_world, tmp_path, monkeypatch):
-    """Stacks in a world in which no volume is waited for."""
-    monkeypatch.setattr(hold, "WAIT_S", 0.0)
+def stacks(walked_world, tmp_path):
+    """Stacks in a world."""
     with walked_world.quick():
         yield Stacks(walked_world, tmp_path)
     walked_world.empty()

@@ -25,7 +25,7 @@ LENGTH = 5
 OWNER_RECORDS = "nomad-csi/volumes/"
 
 LEFT_OUT = re.compile(
-    r"with one of the other|observable|nomad-csi|another tool|protect|plugin fails|rights to|claims repair|forgets"
+    r"with one of the other|nomad-csi|another tool|protect|plugin fails|rights to|claims repair|forgets"
     r"|another plugin"
     rf"|stack 0: v = {SYSTEM}\b|{SYSTEM}(/f)? is deleted"
 )

@@ -192,7 +192,6 @@ class NotedVolume:
     recorded: facts.Recorded = "same"
     cluster: facts.Cluster = "same"
     claims: facts.Claims = "none"
-    storage: facts.Storage = "there"
     fitness: facts.Fitness = "fit"
     left_storage: facts.LeftStorage = "kept"
 

@@ -36,7 +36,6 @@ Refusal = Literal[
     "unreadable",
     "protected",
     "shared",
-    "storage gone",
     "unfit",
     "claimed",
     "taken",
@@ -57,10 +56,6 @@ Remark = Literal[
     "moved",
     "registered again",
     "re-pointed",
-    "new and empty",
-    "sharing not checked",
-    "storage not checked",
-    "fitness not checked",
     "held elsewhere",
     "owner not known",
     "storage stays",
@@ -114,40 +109,21 @@ def _of_cluster(cluster: facts.Cluster) -> Refusal | None:
 
 def _existing_absent(known: facts.Presence) -> Decision:
     """Decide about storage that exists, and whose volume id is not registered."""
-    if reason := _of_new_registration(known):
-        return refuse(reason)
+    if known.sharing == "refused":
+        return refuse("shared")
     remarks: tuple[Remark, ...] = ()
     if known.recorded != "nothing":
         remarks = ("registered again",) if known.recorded == "same" else ("re-pointed",)
-    return Decision(steps=("write record", "register"), remarks=(*remarks, *_unchecked(known)))
-
-
-def _of_new_registration(known: facts.Presence) -> Refusal | None:
-    """Return why the desired storage may not be registered."""
-    if known.sharing == "refused":
-        return "shared"
-    return "storage gone" if known.storage == "gone" else None
-
-
-def _unchecked(known: facts.Presence) -> tuple[Remark, ...]:
-    sharing: tuple[Remark, ...] = ("sharing not checked",) if known.sharing == "not known" else ()
-    storage: tuple[Remark, ...] = ("storage not checked",) if known.storage == "not known" else ()
-    return (*sharing, *storage)
+    return Decision(steps=("write record", "register"), remarks=remarks)
 
 
 def _created_absent(known: facts.Presence) -> Decision:
     """
     Decide about a volume that its plugin creates, and that is not registered.
 
-    Storage that the state or the owner record knows is found again by its name. It is not known to be gone before the
-    plugin answers so: then the id of a protected volume stays without storage. Nothing is created that no record keeps.
+    Storage that the state or the owner record knows is found again by its name; where the plugin answers another one,
+    the id stays without storage until the user gives up the first. Nothing is created that no record keeps.
     """
-    if known.recorded != "nothing" and known.storage == "gone":
-        if known.protect:
-            return refuse("storage gone")
-        if known.record == "not known":
-            return refuse("unrecorded")
-        return Decision(steps=("write record", "create"), remarks=("new and empty",))
     if known.recorded == "nothing" and known.record == "not known":
         return refuse("unrecorded")
     if known.recorded != "nothing" or known.kept == "same":
@@ -163,15 +139,14 @@ def _registered_otherwise(known: facts.Presence) -> Decision:
         return refuse("changed meanwhile")
     if known.source == "created":
         return refuse("never in place")
-    if known.registration == "other-storage" and (reason := _of_new_registration(known)):
-        return refuse(reason)
+    if known.registration == "other-storage" and known.sharing == "refused":
+        return refuse("shared")
     if known.fitness == "unfit":
         return refuse("unfit")
     if known.claims == "held":
         return refuse("claimed")
     remarks: tuple[Remark, ...] = ("re-pointed",) if known.registration == "other-storage" else ()
-    unchecked: tuple[Remark, ...] = ("fitness not checked",) if known.fitness == "not known" else ()
-    return Decision(steps=("write record", "deregister", "register"), remarks=(*remarks, *unchecked))
+    return Decision(steps=("write record", "deregister", "register"), remarks=remarks)
 
 
 def _registered(known: facts.Presence) -> Decision:

@@ -21,7 +21,6 @@ from dataclasses import dataclass, field
 
 from nomad_csi import errors, nomad
 from nomad_csi.aws import deletion as aws_deletion
-from nomad_csi.csi import presence
 from nomad_csi.nomad import cluster_identity, volumes
 from nomad_csi.plan import volumes as planned
 from nomad_csi.volumes import (
@@ -62,19 +61,6 @@ def delete(
         outcomes.append(deletion.run())
         left_s = max(left_s - deletion.waited_s, 0.0)
     return tuple(outcomes)
-
-
-def observe(client: nomad.Nomad, request: DeletionRequest, options: DeletionOptions) -> presence.Presence:
-    """
-    Return whether the storage of *request* exists, as far as its deleter can observe it.
-
-    Changes nothing. Raises `errors.NomadCsiError` if that could not be determined.
-    """
-    deletion = _Deletion(client=client, request=request, options=options)
-    deletion.storage = deletion.find()
-    deleter = deletion.deleter()
-    deleter.check(with_snapshot=False)
-    return deleter.observe(deletion.storage.external_id)
 
 
 class _StoppedError(Exception):

@@ -161,14 +161,6 @@ def replacement(identity: str, recorded: Mapping[str, Any], document: registrati
     yield f"the plugin makes new storage for it, {f'from {source}' if source else 'which is empty'}"
 
 
-def new_and_empty(identity: str, recorded: Mapping[str, Any]) -> str:
-    """Return that the storage *recorded* is gone, and the volume gets new storage."""
-    return (
-        f"the storage {recorded.get('externalId', '')} of volume {identity} is gone: its plugin creates new storage, "
-        "which is empty"
-    )
-
-
 def created_other_storage(made: volumes.Volume, known: str, owner: str) -> errors.RefusedError:
     """Return the refusal of *made*, where the storage *known* of its id was to be found again."""
     return errors.RefusedError(
@@ -271,9 +263,6 @@ _OF_WANTED: Mapping[decide.Refusal, _Sentence] = {
     "unreadable": lambda it: it.unread,
     "protected": lambda it: desired.refusal_of_other_data(it.name, it.change),
     "shared": lambda it: errors.RefusedError(f"volume {it.name} was not registered: {it.sharing_problem}"),
-    "storage gone": lambda it: errors.RefusedError(
-        f"volume {it.name} would be registered for unusable storage: {'; '.join(map(str, it.storage_problems[0]))}"
-    ),
     "changed meanwhile": _changed_meanwhile,
     "impossible": _impossible,
     "other storage": _other_storage,

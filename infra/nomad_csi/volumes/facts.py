@@ -42,16 +42,13 @@ The storage in the stack's state, compared with the desired one. ``nothing``: th
 Claims = Literal["none", "ending", "held"]
 """``ending``: all claims are of allocations that have ended, or are about to."""
 
-Storage = Literal["there", "gone", "not known"]
-"""Whether the storage exists, by the cloud or by the plugin."""
-
-Sharing = Literal["none", "permitted", "refused", "not known"]
+Sharing = Literal["none", "refused"]
 """
 Other registrations of the desired storage in the cluster. ``refused``: two volumes would use it that do not both permit
 that.
 """
 
-Fitness = Literal["fit", "unfit", "not known"]
+Fitness = Literal["fit", "unfit"]
 """Whether the plugin and the controller accept the desired registration."""
 
 Source = Literal["existing", "created"]
@@ -123,10 +120,6 @@ class Presence(Protocol):
     @property
     def claims(self) -> Claims:
         """The claims on that registration."""
-
-    @property
-    def storage(self) -> Storage:
-        """Of a ``created`` volume the recorded storage; of an ``existing`` one the desired storage."""
 
     @property
     def sharing(self) -> Sharing:

@@ -8,19 +8,18 @@ its id from the hold, so what uses it is removed before.
 """
 
 import contextlib
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Annotated, Any
 
-from nomad_csi import errors, nomad
+from nomad_csi import concurrency, errors, nomad
 from nomad_csi.drivers import storage_identity
 from nomad_csi.frame import changes, properties, resource, stack_identity
-from nomad_csi.nomad import cluster_identity, volumes
+from nomad_csi.nomad import cluster_identity, tokens, volumes
 from nomad_csi.spec import base
 from nomad_csi.volumes import (
     decide,
-    deregistration,
     facts,
     owner_records,
     ownership,
@@ -29,12 +28,6 @@ from nomad_csi.volumes import (
 
 Values = Mapping[str, Any]
 """Inputs or outputs."""
-
-WAIT_S = 20.0
-"""
-How long volumes of the same stack are waited for, in seconds: a run may remove them at the same time, without an order
-where the program names the storage by its id.
-"""
 
 _Kept = Mapping[volumes.Key, owner_records.OwnerRecord]
 
@@ -117,7 +110,10 @@ def read(
 
 
 def _read_kept(client: nomad.Nomad, namespace: str) -> _Kept | None:
-    """Return the owner records that keep storage; ``None`` where the token may not read those of *namespace*."""
+    """Return the owner records that keep storage; ``None`` where the token may not read one of *namespace*."""
+    token = tokens.readable(client)
+    if token is not None and ownership.is_any_denied(token):
+        return None
     try:
         found = ownership.OwnerRecords(client).list_all(namespace, everywhere=True)
     except errors.NomadApiError as error:
@@ -148,27 +144,6 @@ def shown(storage: storage_identity.StorageIdentity) -> str:
     return storage.access_point or storage.container
 
 
-def wait_for_own(
-    context: resource.Context, find: Callable[[], StorageDependents], requester: owner_records.Requester
-) -> None:
-    """
-    Wait while all that *find* returns are volumes of the stack of *requester*, for at most `WAIT_S`.
-
-    Raises `errors.CancelledError` where the run is cancelled meanwhile.
-    """
-    clock = context.client.clock
-    deadline = clock.now() + WAIT_S
-    while True:
-        found = find()
-        owners = ownership.OwnerRecords(context.client).read(found.keys).owners
-        own = [key for key in found.keys if key in owners and requester.is_same_stack(owners[key])]
-        if not own or found.own or found.kept or len(own) < len(found.keys) or clock.now() >= deadline:
-            return
-        context.status(f"waiting for {', '.join(map('/'.join, own))}, which may be removed in this run, too")
-        if clock.wait(context.cancelled, deregistration.INTERVAL_S):
-            raise errors.CancelledError(f"cancelled while volumes were registered in {found.storage}")
-
-
 # The custom resource `StorageHold`.
 
 
@@ -193,37 +168,43 @@ DECLARED = properties.Declaration(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
 class _Held:
     """The facts about the storage of a hold; implements `facts.Held`."""
 
-    is_renamed: bool
-    cluster: facts.Cluster
-    dependents: facts.Dependents
+    def __init__(self, context: resource.Context, recorded: Values) -> None:
+        self._context = context
+        self._recorded = recorded
+        self.name = str(recorded["storageId"])
+        self.other_stack = stack_identity.other_stack(context, recorded)
+        self.is_renamed = bool(self.other_stack)
+
+    @property
+    def cluster(self) -> facts.Cluster:
+        """The cluster that the connection leads to."""
+        return cluster_identity.compare(self._context.client, self._recorded)
+
+    @concurrency.read_once
+    def storage_dependents(self) -> StorageDependents:
+        """What needs the storage."""
+        namespace = self._context.client.connection.namespace or "default"
+        return read(self._context, storage_identity.identify(self.name), namespace)
+
+    @property
+    def dependents(self) -> facts.Dependents:
+        """Registrations in the storage."""
+        return self.storage_dependents.fact
 
 
-def _permit(context: resource.Context, recorded: Values, *, waits: bool = False) -> None:
-    """
-    Raise `errors.RefusedError` where the storage of the hold with the outputs *recorded* may not be deleted.
-
-    *waits*: for volumes of this stack that the same run may remove.
-    """
-    client, name = context.client, str(recorded["storageId"])
-    storage, namespace = storage_identity.identify(name), client.connection.namespace or "default"
-    other_stack = stack_identity.other_stack(context, recorded)
-    cluster, found = cluster_identity.compare(client, recorded), read(context, storage, namespace)
-    held = _Held(is_renamed=bool(other_stack), cluster=cluster, dependents=found.fact)
+def _permit(context: resource.Context, recorded: Values) -> None:
+    """Raise `errors.RefusedError` where the storage of the hold with the outputs *recorded* may not be deleted."""
+    held = _Held(context, recorded)
     refusal = decide.decide_release(held).refusal
-    if waits and refusal == "dependents":
-        who = owner_records.requester(recorded, recorded)
-        wait_for_own(context, lambda: read(context, storage, namespace), who)
-        _permit(context, recorded)
-    elif refusal == "dependents":
-        raise found.refusal(f"storage {name} is kept")
-    elif refusal == "renamed stack":
-        raise errors.RefusedError(f"storage {name} {other_stack}")
-    elif refusal is not None:
-        raise cluster_identity.refusal(client, f"storage {name}", recorded)
+    if refusal == "dependents":
+        raise held.storage_dependents.refusal(f"storage {held.name} is kept")
+    if refusal == "renamed stack":
+        raise errors.RefusedError(f"storage {held.name} {held.other_stack}")
+    if refusal is not None:
+        raise cluster_identity.refusal(context.client, f"storage {held.name}", recorded)
 
 
 class StorageHoldResource(resource.Resource):
@@ -272,11 +253,10 @@ class StorageHoldResource(resource.Resource):
         """
         Permit the engine to delete the storage next; change nothing.
 
-        Volumes of the same stack, which the same run may remove, are waited for. Raises `errors.RefusedError` where
-        something needs the storage, or that is not known.
+        Raises `errors.RefusedError` where something needs the storage, or that is not known.
         """
         del identity
-        _permit(context, outputs, waits=True)
+        _permit(context, outputs)
 
 
 def _outputs(context: resource.Context, inputs: Values) -> resource.Properties:

@@ -57,9 +57,6 @@ class VolumeFacts(abc.ABC):
         self.has_owner = bool(self.requester.owner)
         """Whether an owner record is written for it."""
 
-        self.unchecked: list[str] = []
-        """The checks of `fitness` that could not be made."""
-
     @concurrency.read_once
     def cluster(self) -> facts.Cluster:
         """The cluster that the connection leads to."""
@@ -142,19 +139,12 @@ class VolumeFacts(abc.ABC):
         return found
 
     problems: concurrency.read_once[tuple[str, ...]]
-    """Why the desired registration, or the replacement, would not work; fills `unchecked`."""
+    """Why the desired registration, or the replacement, would not work."""
 
     @property
     def fitness(self) -> facts.Fitness:
         """Whether the desired registration, or the replacement, would work."""
-        if self.problems:
-            return "unfit"
-        return "not known" if self.unchecked else "fit"
-
-    def warn_unchecked(self) -> None:
-        """Warn of the checks of `fitness` that could not be made."""
-        if self.unchecked:
-            self.context.warn(f"not checked before {self.name} is deregistered: {'; '.join(self.unchecked)}")
+        return "unfit" if self.problems else "fit"
 
     @abc.abstractmethod
     def decision(self) -> decide.Decision:
@@ -360,23 +350,6 @@ class WantedVolume(VolumeFacts):
         is_owner = self._differing or stack_identity.missing_outputs(self.recorded_outputs)
         return bool(is_owner) and self._differing <= stack_identity.OF_OWNER
 
-    @property
-    def storage(self) -> facts.Storage:
-        """Whether the storage exists: what a plugin created, as far as it shows that; else in a preview."""
-        if self.source == "created":
-            return created_presence(self.context, self.recorded_outputs)
-        if not (self._in_preview and self._is_new):
-            return "there"
-        problems, unchecked = self.storage_problems
-        if problems:
-            return "gone"
-        return "not known" if unchecked else "there"
-
-    @concurrency.read_once
-    def storage_problems(self) -> tuple[tuple[errors.Problem, ...], list[str]]:
-        """The problems of storage that the program created before, and the checks that could not be made."""
-        return fitness.problems_of_owned_storage(self.context, self.desired)
-
     @concurrency.read_once
     def sharing_problem(self) -> str:
         """Why the storage may not be registered beside that of the other volumes; empty where it may."""
@@ -409,9 +382,7 @@ class WantedVolume(VolumeFacts):
     def problems(self) -> tuple[str, ...]:
         """Why the desired registration would not work."""
         hidden = explain.hidden_flags(self.found, self.before.document)
-        found = fitness.problems(
-            self.context, self.desired, self.recorded_outputs, self.unchecked, in_preview=self._in_preview
-        )
+        found = fitness.problems(self.context, self.desired, in_preview=self._in_preview)
         return (*([hidden] if hidden else []), *found)
 
     def decision(self) -> decide.Decision:
@@ -423,20 +394,14 @@ def created_token(
     token: owner_records.OwnerToken,
     document: registration.VolumeRegistration,
     recorded: Mapping[str, Any],
-    *,
-    is_new: bool = False,
 ) -> owner_records.OwnerToken:
     """
     Return *token* with the storage of the *recorded* outputs, for the owner record; without any, with a new name.
 
     The name of storage proves that it was created for the volume only with `volume_properties.MADE`.
     """
-    kept = dataclasses.replace(
-        token,
-        external_id=str(recorded.get("externalId", "")),
-        plugin_id=document.plugin_id,
-        is_new_storage=is_new,
-    )
+    external_id = str(recorded.get("externalId", ""))
+    kept = dataclasses.replace(token, external_id=external_id, plugin_id=document.plugin_id)
     if not recorded:
         new = registration.made_name(document.name, owner_records.new_nonce())
         return dataclasses.replace(kept, created_name=new)
@@ -480,29 +445,6 @@ def deletion_order(
         report=context.status,
         cancelled=context.cancelled,
     )
-
-
-def created_presence(context: resource.Context, recorded: Mapping[str, Any]) -> facts.Storage:
-    """
-    Return whether the storage *recorded* exists, where its deletion is configured, so that it can be observed.
-
-    Where the driver cannot answer, the owner record decides: a deletion removes it, a deregistration by hand does not.
-    """
-    if not volume_properties.deletes_storage(recorded) or explain.deletion_objection("", recorded):
-        return "not known"
-    from nomad_csi.volumes import deletion  # noqa: PLC0415  # as above
-
-    key = recorded["namespace"], recorded["volumeId"]
-    try:
-        found = deletion.observe(context.client, *deletion_order(context, recorded))
-        if found == "unobservable" and recorded.get("marked"):
-            records = ownership.OwnerRecords(context.client)
-            return "not known" if key in records.known([key]) else "gone"
-    except errors.NomadCsiError as error:
-        context.warn(f"could not determine whether {recorded['externalId']} is left: {error}")
-        return "not known"
-    known: Mapping[str, facts.Storage] = {"absent": "gone", "present": "there"}
-    return known.get(found, "not known")
 
 
 # A volume that is removed.
@@ -586,17 +528,11 @@ class RemovedVolume(VolumeFacts):
         """Registrations in the storage."""
         return "none" if self._storage is None else self.storage_dependents.fact
 
-    def wait_for_dependents(self) -> None:
-        """Wait for volumes of this stack in the storage, which the same run may remove; see `hold`."""
-        hold.wait_for_own(self.context, lambda: self.again().storage_dependents, self.requester)
-
     @concurrency.read_once
     def problems(self) -> tuple[str, ...]:
         """Why the replacement would not work."""
         assert self._wanted is not None  # noqa: S101  # only a replacement is asked for
-        found = fitness.problems(
-            self.context, self._wanted, self.recorded_outputs, self.unchecked, in_preview=self._in_preview
-        )
+        found = fitness.problems(self.context, self._wanted, in_preview=self._in_preview)
         if self._wanted.key == self.key:
             return found
         new = WantedVolume(self.context, self._wanted, None, replaced=self.key)

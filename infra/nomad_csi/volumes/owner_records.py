@@ -140,9 +140,6 @@ class OwnerToken:
     plugin_id: str = ""
     """Its plugin; as above."""
 
-    is_new_storage: bool = False
-    """Whether the storage in the record is gone: what the plugin creates by the record's name is other storage."""
-
     leaves_stack: bool = False
     """Whether the volume is removed: a later stack of the same label may declare it again."""
 
@@ -223,8 +220,7 @@ def acquired(before: OwnerRecord | None, token: OwnerToken, requester: Requester
     same = before if before.owner == requester.owner else NO_RECORD
     # Whoever registers storage that exists names it; what a plugin finds by a name in the record stays.
     is_named = bool(token.external_id) and not (before.storage_name or token.created_name or token.registered_name)
-    is_other = token.is_new_storage or is_named
-    kept = dataclasses.replace(before, external_id="", plugin_id="") if is_other else before
+    kept = dataclasses.replace(before, external_id="", plugin_id="") if is_named else before
     return OwnerRecord(
         owner=requester.owner,
         stack_id="" if token.leaves_stack else requester.stack_id or same.stack_id,

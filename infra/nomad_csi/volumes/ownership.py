@@ -78,6 +78,15 @@ def is_granted(token: tokens.AclToken, capability: str, namespace: str, path: st
     return token.is_unlimited or capability in token.variable_capabilities(namespace, path)
 
 
+def is_any_denied(token: tokens.AclToken) -> bool:
+    """Return whether a policy of *token* denies single owner records of volumes, which a list leaves out then."""
+    rules = {rule for policy in token.policies.values() for rule in policy.variables}
+    return any(
+        path.startswith(f"{owner_records.FOLDER}/") and "read" not in token.variable_capabilities(namespace, path)
+        for namespace, path in rules
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class Acquired:
     """The result of acquiring an object."""
@@ -494,20 +503,15 @@ class VolumeOwner:
         """
         Restore the removed record of a volume that was registered; return that of another owner, if it has one.
 
-        *seen_since* as in `OwnerRecords.acquire`. Where Nomad does not answer, report that.
+        *seen_since* as in `OwnerRecords.acquire`. Raises `errors.NomadApiError` where Nomad does not answer.
         """
         if not self.requester.owner:
             return None
         own = dataclasses.replace(self, requester=dataclasses.replace(self.requester, adopts=False))
         records = OwnerRecords(self.client)
-        try:
-            taken = records.acquire(self.key, self.token, own.requester, self.report, seen_since=seen_since)
-            if taken.is_new:  # the record was removed, and so may the registration be
-                own._settle()  # noqa: SLF001  # of its own class
-        except errors.NomadApiError as error:
-            name = "/".join(self.key)
-            self.report(f"{error}; could not be determined whether the owner record of {name} still exists")
-            return None
+        taken = records.acquire(self.key, self.token, own.requester, self.report, seen_since=seen_since)
+        if taken.is_new:  # the record was removed, and so may the registration be
+            own._settle()  # noqa: SLF001  # of its own class
         return taken.refused
 
     def _settle(self) -> bool:

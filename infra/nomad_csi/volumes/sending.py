@@ -294,7 +294,12 @@ class RegistrationRun:
         """Take the volume back where another one had its storage before, and confirm its record; return the problem."""
         if sent.is_new and (problem := sharing.take_back_later(self._client, sent.document, users)):
             return self._withdrawn(sent, problem)
-        other = sent.owner.confirm(seen_since=seen_since)
+        try:
+            other = sent.owner.confirm(seen_since=seen_since)
+        except errors.NomadApiError as error:
+            unknown = f"could not be determined whether the owner record of {sent.document.key} still exists"
+            sent.owner.report(f"{error}; {unknown}")
+            return None
         return None if other is None else ownership.LostError(sent.owner.key, other)
 
     def _withdrawn(self, sent: _Sent, problem: errors.NomadCsiError) -> errors.NomadCsiError:

@@ -55,12 +55,9 @@ def carry_out(
     """
     if wanted.has_owner:
         cluster_identity.cluster_id(context.client, make=True)
-    wanted.warn_unchecked()
     done = stack_identity.recorded(context, wanted.token.nonce)
     if {"create", "create again"} & set(decision.steps):
-        if "new and empty" in decision.remarks:
-            context.warn(explain.new_and_empty(wanted.name, wanted.recorded_outputs))
-        return _create(context, wanted, is_new="create" in decision.steps) | done
+        return _create(context, wanted) | done
     if wanted.source == "created":
         return _keep(context, wanted, is_changed="change" in decision.steps) | done
     if "deregister" in decision.steps and wanted.found is not None:
@@ -102,11 +99,25 @@ def _single_attempt(context: resource.Context) -> sending.RetryPolicy:
 def seen_afterwards(
     context: resource.Context, wanted: observe.WantedVolume, outputs: resource.Properties
 ) -> volumes.Volume:
-    """Return the *wanted* volume after its steps, which gave *outputs*; see `resource.seen_afterwards`."""
+    """
+    Return the *wanted* volume after its steps, which gave *outputs*; see `resource.seen_afterwards`.
+
+    The owner record of one that was created gets its storage. Where that fails, the state has it, and the next run
+    writes it.
+    """
     is_made = wanted.source == "created"
+
+    def read() -> volumes.Volume | None:
+        found = volumes.get(context.client, *wanted.key)
+        if found is not None and is_made and wanted.found is None:
+            owner = wanted.owned(observe.created_token(wanted.token, wanted.desired.document, outputs))
+            if other := owner.confirm():
+                context.warn(str(ownership.LostError(wanted.key, other)))
+        return found
+
     gone = f"made as {outputs.get('externalId', 'unknown')}" if is_made else "registered"
     return resource.seen_afterwards(
-        lambda: volumes.get(context.client, *wanted.key),
+        read,
         wanted.name,
         outputs,
         done="made" if is_made else "registered",
@@ -248,28 +259,27 @@ def _keep(context: resource.Context, wanted: observe.WantedVolume, *, is_changed
     return kept
 
 
-def _create(context: resource.Context, wanted: observe.WantedVolume, *, is_new: bool) -> resource.Properties:
+def _create(context: resource.Context, wanted: observe.WantedVolume) -> resource.Properties:
     """
     Have the plugin create a volume that Nomad does not have, or find its storage again, and return its outputs.
 
-    The owner record comes first, with the name of the storage: an interrupted run finds it by that. *is_new*: there is
-    no storage of the id, or what there was is gone. Sent once. After an error that does not prove that nothing was made
-    the volume is read: it is ours when it is registered without drift.
+    The owner record comes first, with the name of the storage: an interrupted run finds it by that. Sent once. After an
+    error that does not prove that nothing was made the volume is read: it is ours when it is registered without drift.
 
     Raises `errors.RefusedError` for an unknown namespace, in which Nomad would not keep the created volume, where no
     record keeps new storage, and where the plugin returns other storage than is known for the id, or storage that is
     registered already; then the volume is deregistered again, and not deleted.
     """
     key, document = wanted.key, wanted.desired.document
-    known = {} if is_new else wanted.recorded_outputs
+    known = wanted.recorded_outputs
     namespaces.refuse_unknown(context.client, document.namespace)
-    token = observe.created_token(wanted.token, document, known, is_new=is_new)
+    token = observe.created_token(wanted.token, document, known)
     owner = wanted.owned(token)
     taken = owner.acquire()
     record = taken.record
     if taken.is_unrecorded and not known:
         raise explain.unrecorded(key)
-    storage = "" if is_new else known.get("externalId", record.external_id)
+    storage = known.get("externalId", record.external_id)
     name = known.get(volume_properties.CREATED_NAME) or record.storage_name
     name = name or token.created_name or token.registered_name
     context.status(f"plugin {document.plugin_id} creates {wanted.name}")
@@ -294,9 +304,6 @@ def _create(context: resource.Context, wanted: observe.WantedVolume, *, is_new: 
         if taken.is_new:
             owner.try_release()
         raise explain.created_shared_storage(made, others)
-    token = dataclasses.replace(token, external_id=made.external_id, is_new_storage=False)
-    if other := dataclasses.replace(owner, token=token).confirm():
-        context.warn(str(ownership.LostError(key, other)))
     proof = {volume_properties.MADE: made.external_id} if name in {token.created_name, record.created_name} else {}
     return created_outputs(made) | {volume_properties.CREATED_NAME: name} | proof
 
@@ -376,13 +383,10 @@ def remove(context: resource.Context, removed: observe.RemovedVolume) -> bool:
     Deregister the volume, if it is there, never by force; then remove its owner record. Return whether it was removed.
 
     The record of a volume that its plugin created stays, with the storage, unless the volume is replaced. After a wait
-    for claims, or for other volumes in its storage, it is decided again. ``False``: another resource holds it, or may
+    for claims it is decided again. ``False``: another resource holds it, or may
     hold it, and nothing was changed. Raises `errors.RefusedError` where the decision is that nothing is done, and what
     `observe.RemovedVolume.wait_until_free` does.
     """
-    if removed.decision().refusal == "dependents":
-        removed.wait_for_dependents()
-        removed = removed.again()
     decision = removed.permitted()
     if "held elsewhere" in decision.remarks:
         context.warn(
@@ -393,7 +397,6 @@ def remove(context: resource.Context, removed: observe.RemovedVolume) -> bool:
     if "owner not known" in decision.remarks:
         context.warn(explain.unknown_owner(removed, "stays registered"))
         return False
-    removed.warn_unchecked()
     found = removed.found if "deregister" in decision.steps else None
     if found is not None and removed.claims == "ending":
         removed.wait_until_free()

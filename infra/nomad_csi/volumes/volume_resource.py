@@ -60,7 +60,8 @@ class VolumeResource(resource.Resource):
                 self._preview_replacement(context, old_outputs, news)
             else:
                 _preview(context, observe.WantedVolume(context, volume, old_outputs or None, in_preview=True))
-            fitness.warn_in_preview(context, volume, is_new=not old_outputs)
+            if not old_outputs:
+                fitness.warn_in_preview(context, volume)
 
     def _is_replaced(self, old_outputs: Values, news: Values) -> bool:
         """Return whether *news* need another object than the recorded one."""
@@ -81,7 +82,6 @@ class VolumeResource(resource.Resource):
         removed = observe.RemovedVolume(context, self.declared, recorded, replaced_by=news, in_preview=True)
         if removed.fitness == "unfit":
             raise removed.refused("unfit")
-        removed.warn_unchecked()
 
     def _of(self, values: Values) -> desired.DesiredVolume:
         """Return the volume of inputs, or of outputs."""
@@ -160,9 +160,6 @@ class VolumeResource(resource.Resource):
         storage = outputs.get("externalId", "")
         if why := cluster_identity.sentence(context.client, f"volume {identity}", outputs):
             context.warn(why)
-        elif observe.created_presence(context, outputs) == "gone":
-            context.warn(f"volume {identity} is not registered in Nomad any more, and its storage {storage} is gone")
-            return None
         elif not outputs.get(volume_properties.DEREGISTERED):
             context.warn(
                 f"volume {identity} is not registered in Nomad any more: `up` registers it again, with its storage "
@@ -210,14 +207,6 @@ def _preview(context: resource.Context, wanted: observe.WantedVolume) -> None:
         )
     elif "registered again" in decision.remarks and wanted.recorded == "nothing":
         context.warn(f"volume {name} gets the storage {wanted.kept_storage} again, which is kept for it")
-    elif "new and empty" in decision.remarks:
-        context.warn(explain.new_and_empty(name, wanted.recorded_outputs))
-    if "storage not checked" in decision.remarks:
-        context.warn(
-            f"volume {name} would be registered for storage that was not found: "
-            f"{'; '.join(wanted.storage_problems[1])}; where it was deleted, run `pulumi refresh` first"
-        )
-    wanted.warn_unchecked()
 
 
 def _refuse_unless_imported(
