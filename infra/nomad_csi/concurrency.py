@@ -15,36 +15,6 @@ from typing import Any, Generic, TypeVar
 
 _Result = TypeVar("_Result")
 
-Advance = Callable[[int, int], None]
-"""Receives how many of how many things are done."""
-
-
-def _nothing(_done: int, _total: int) -> None:
-    return
-
-
-_advance: contextvars.ContextVar[Advance] = contextvars.ContextVar("advance", default=_nothing)
-
-
-@contextlib.contextmanager
-def advancing(advance: Advance) -> Iterator[None]:
-    """Call *advance* for what the block does to many things: see `counted`."""
-    before = _advance.get()
-    _advance.set(advance)
-    try:
-        yield
-    finally:
-        _advance.set(before)
-
-
-def counted(done: Iterable[_Result], total: int) -> Iterator[_Result]:
-    """Yield what is *done*, and report how many of *total* that are. What happens in between reports nothing."""
-    advance = _advance.get()
-    with advancing(_nothing):
-        for count, result in enumerate(done, start=1):
-            advance(count, total)
-            yield result
-
 
 def each(calls: Iterable[Callable[[], _Result]], *, workers: int) -> Iterator[_Result]:
     """Yield the results of *calls* as they complete, *workers* at a time. After the first error no call is started."""
@@ -54,9 +24,10 @@ def each(calls: Iterable[Callable[[], _Result]], *, workers: int) -> Iterator[_R
 
 
 def run_in_order(calls: Iterable[Callable[[], _Result]], *, workers: int) -> Iterator[_Result]:
-    """Yield the results of *calls* in their order, `counted`, *workers* at a time; otherwise as `each`."""
+    """Yield the results of *calls* in their order, *workers* at a time; otherwise as `each`."""
     with _running(calls, workers) as running:
-        yield from counted((running.pop(0).result() for _ in list(running)), len(running))
+        while running:
+            yield running.pop(0).result()
 
 
 @contextlib.contextmanager

@@ -381,9 +381,7 @@ COMMANDS = {
     "sandbox exec": Command("-- true", {}, around=world.session),
     "schema": Command("", {"--stack-config": "+ => --stack-config"}),
     "acl-policy": Command("apply", {"--spec": "+ => --spec storage.yaml", "--namespace": "+ => --namespace storage"}),
-    "plugin install": Command(
-        "--project other", {"--dry-run": "+ => --dry-run", "--project": "+ => = --project own"}, around=world.unstarted
-    ),
+    "plugin install": Command("--project other", {"--dry-run": "+ => --dry-run", "--project": "+ => = --project own"}),
     "completion": Command("bash", {}),
     "version": Command("", {"--json": "+ => --json"}),
 }

@@ -11,7 +11,6 @@ from unittest import mock
 import yaml
 
 from nomad_csi import cli
-from nomad_csi.cli import plugin as plugin_command
 from nomad_csi.diagnosis import doctor, rounds, verification
 from nomad_csi.hcl import documents, environment
 from nomad_csi.jobs import apply as applied_plugins
@@ -220,16 +219,6 @@ def session(agent):
 
     with mock.patch.object(sandbox, "Session", Session), mock.patch.object(report, "show", shown):
         yield
-
-
-def unstarted(agent):
-    """Record which plugin is started."""
-
-    def started(script):
-        agent.messages.append(f"starts {script}")
-        return 0
-
-    return mock.patch.object(plugin_command, "_started", started)
 
 
 def healthy(agent):

@@ -62,16 +62,6 @@ def test_spec_names_the_namespaces_of_jobs_and_volumes(run, tmp_path):
     assert blocks["default"].count("capabilities") == 1
 
 
-def test_namespaces_may_be_named(run):
-    """Patterns, too."""
-    _, out, _ = run("verify", "--namespace", "shop-*", "--namespace", "bank")
-
-    assert [line for line in out.splitlines() if line.startswith("namespace")] == [
-        'namespace "bank" {',
-        'namespace "shop-*" {',
-    ]
-
-
 def test_without_a_command_the_policy_is_for_all(run):
     """No other capability is wanted than those of the table; what no policy grants is remarked."""
     code, out, _ = run()

@@ -230,10 +230,6 @@ def test_volume_grows_with_consent(create, run, client, spec):
             ["default/z", *OWNER],
             "VOLUME: expected one of default/a, default/data, default/data[0], got 'default/z'",
         ),
-        (
-            ["default/dato", *OWNER],
-            "default/data[0], got 'default/dato'; did you mean default/data?",
-        ),
     ],
 )
 def test_wrong_words_are_refused(run, client, spec, words, told):

@@ -112,27 +112,6 @@ def _nobody(monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.StringIO(""))
 
 
-def test_nothing_claimed_exits_0(run, writes):
-    """In a line, and without a write."""
-    assert run("claims") == (0, "0 claims: 0 errors, 0 warnings\n", "")
-    assert writes() == []
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["--plugin", "nope"], "plugin: expected a CSI plugin of the cluster (aws-efs0), got 'nope'"),
-        (["--namespace", "nope"], "namespace: expected a namespace of the cluster (default), got 'nope'"),
-    ],
-)
-def test_rejects_what_the_cluster_has_not(run, words, said):
-    """A typing error is not a cluster without claims; what exists is named."""
-    code, out, err = run("claims", *words)
-
-    assert (code, out) == (2, "")
-    assert said in err
-
-
 def test_stuck_claim_exits_1(run, stick, writes):
     """With what to type next."""
     stick("a")
@@ -143,18 +122,6 @@ def test_stuck_claim_exits_1(run, stick, writes):
     assert f"default/a  vanished  -       -      write  -      {GHOST}  -" in out
     assert "advice    release the claim with `nomad-csi claims repair default/a`" in out
     assert writes() == []
-
-
-def test_report_is_data(run, stick):
-    """The same as JSON."""
-    stick("a")
-
-    code, out, _ = run("claims", "--json", "--plugin", "aws-efs0")
-
-    found = json.loads(out)
-    assert (code, found["ok"], found["asked_ec2"]) == (1, False, False)
-    assert [(item["volume_id"], item["claims"][0]["status"]) for item in found["volumes"]] == [("a", "vanished")]
-    assert [item["code"] for item in found["findings"]] == ["claim-vanished"]
 
 
 def test_repair_without_anybody_to_ask_is_refused(run, stick, writes):

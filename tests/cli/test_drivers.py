@@ -2,8 +2,6 @@
 
 import json
 
-import pytest
-
 from nomad_csi import cli
 from nomad_csi.drivers import catalogue, describe
 
@@ -24,14 +22,6 @@ def test_show_explains_one_driver(capsys):
     assert capsys.readouterr().out == describe.as_text(catalogue.DRIVERS["aws-efs"])
 
 
-@pytest.mark.parametrize("words", [["aws-efs", "--json"], ["--json", "aws-efs"]])
-def test_show_prints_json_wherever_it_is_asked_for(words, capsys):
-    """The option is understood before and behind the name."""
-    assert cli.main(["drivers", *words]) == 0
-
-    assert json.loads(capsys.readouterr().out) == {"schema_version": 1} | describe.as_json(catalogue.DRIVERS["aws-efs"])
-
-
 def test_list_prints_the_whole_catalogue_as_json(capsys):
     """For programs, in one document."""
     assert cli.main(["drivers", "--json"]) == 0
@@ -47,11 +37,3 @@ def test_show_says_why_a_driver_cannot_run(capsys):
     out = capsys.readouterr().out
     assert out.startswith("aws-s3: Mountpoint for Amazon S3 cannot run on Nomad\n")
     assert "s3files:fs-0123456789abcdef0" in out
-
-
-def test_unknown_driver_is_a_typing_error_that_names_the_known_ones(capsys):
-    """Exit code 64, and what could have been meant."""
-    code = cli.main(["drivers", "ebs"])
-
-    assert code == 64
-    assert "aws-ebs" in capsys.readouterr().err

@@ -2,8 +2,6 @@
 
 import json
 
-import pytest
-
 from nomad_csi import cli
 from nomad_csi.spec import keys
 
@@ -26,14 +24,6 @@ def test_key_as_data(capsys):
 
     [key] = json.loads(capsys.readouterr().out)["keys"]
     assert (key["path"], key["type"], key["allowed"]) == ("owner", "string", "project/stack, such as shop/prod")
-
-
-@pytest.mark.parametrize(("given", "near"), [("size_gb", "size_gib"), ("storage-mising", "storage-missing")])
-def test_unknown_word_gets_the_nearest(capsys, given, near):
-    """Of codes and keys."""
-    assert cli.main(["explain", given]) == 64
-
-    assert f"did you mean {near}?" in capsys.readouterr().err
 
 
 def test_every_key_is_in_the_list():

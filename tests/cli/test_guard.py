@@ -1,6 +1,5 @@
 """What plugins, servers and files say controls no terminal, whatever command prints it."""
 
-import functools
 import io
 import json
 import re
@@ -8,7 +7,7 @@ import sys
 
 import pytest
 
-from nomad_csi import cli, concurrency
+from nomad_csi import cli
 from nomad_csi.cli.common import output
 from nomad_csi.text import foreign
 
@@ -90,31 +89,3 @@ def test_given_secrets_are_hidden_from_then_on(monkeypatch):
     assert streams["stderr"].getvalue() == f"hunter2/one hunter3/two\n[secret] hunter3/two\n{hidden}\n"
     shown = '{{\n  "schema_version": 1,\n  "a": "{}"\n}}\n'
     assert streams["stdout"].getvalue() == shown.format(hidden) + shown.format("hunter2/one")
-
-
-def test_waiting_is_shown_on_a_terminal_until_something_is_printed(monkeypatch):
-    """Nothing stays of it; a file or pipe gets none."""
-    monkeypatch.setenv("TERM", "xterm")
-    shown = {}
-    for name, stream in (("terminal", Terminal()), ("pipe", io.StringIO())):
-        monkeypatch.setattr("sys.stderr", stream)
-        with output.guarded(), output.waiting("asking Nomad"):
-            sys.stderr.write("a warning\n")
-        shown[name] = stream.getvalue()
-
-    cleared = "\r\x1b[K"
-    assert shown == {"pipe": "a warning\n", "terminal": f"{cleared}asking Nomad{cleared}a warning\n{cleared}"}
-
-
-def test_progress_is_shown(monkeypatch):
-    """How many are done of what is read concurrently; what a step does meanwhile is not counted."""
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr("sys.stderr", Terminal())
-    calls = [functools.partial(int, "1") for _ in range(40)]
-    with output.guarded(), output.waiting("asking Nomad"):
-        for _ in concurrency.run_in_order(calls, workers=4):
-            list(concurrency.run_in_order([dict] * 30, workers=2))
-        shown = output.terminal(sys.stderr).getvalue()
-
-    assert "asking Nomad, 10 of 40\r" in shown
-    assert "of 30" not in shown

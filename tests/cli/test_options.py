@@ -90,20 +90,6 @@ def test_what_is_no_duration_is_refused(given, fix):
     assert refused.value.message == f"expected a duration above 0, such as 45s, 3m or 1h, got {given!r}{fix}"
 
 
-@pytest.mark.parametrize(("value_s", "expected"), [(90, "90s"), (900, "15m"), (3600, "1h"), (0.5, "0.5s")])
-def test_a_default_is_written_as_a_duration(value_s, expected):
-    """In the largest unit without a fraction."""
-    assert shared_options.written(value_s) == expected
-    assert shared_options.seconds(expected) == value_s
-
-
-def test_findings_are_counted_by_one_option():
-    """Where findings have severities, a warning is enough with it; nowhere is another one for that."""
-    found = {typed for typed, option in options() if {"--strict", "--fail-on"} & set(option.opts)}
-
-    assert found == {"check", "verify", "verify job", "doctor", "csi probe"}
-
-
 @pytest.mark.parametrize(
     ("is_strict", "code", "findings", "expected"),
     [

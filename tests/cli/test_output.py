@@ -106,7 +106,8 @@ def test_output_of_any_encoding_works(words, folder, encoding, monkeypatch):
 
     assert "Traceback" not in said
     assert code in {0, 1}
-    assert ("数" if encoding == "utf-8" else "\\u6570") in written.decode(encoding)
+    shown = written.decode(encoding)
+    assert ("数" if encoding == "utf-8" and words[0] != "import" else "\\u6570") in shown
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp437", "utf-8"])

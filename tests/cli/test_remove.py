@@ -1,6 +1,5 @@
 """``nomad-csi remove --delete-data``: the user's word, what became of each volume, and exit codes that tell."""
 
-import json
 import types
 
 import pytest
@@ -9,34 +8,6 @@ from nomad_csi import cli
 from nomad_csi.cli.common import options
 from nomad_csi.nomad import volumes
 from nomad_csi.volumes import deletion, deletion_proof
-from nomad_csi.volumes.deletion_proof import MadeStorage
-
-STATE = {
-    "version": 3,
-    "deployment": {
-        "resources": [
-            {"type": "pulumi:pulumi:Stack"},
-            {
-                "type": "nomad-csi:index:CreatedVolume",
-                "outputs": {
-                    "namespace": "default",
-                    "volumeId": "scratch",
-                    "externalId": "ext-9",
-                    "madeStorage": "ext-1",
-                    "cluster": "cluster-1",
-                },
-            },
-            {
-                "type": "nomad-csi:index:CreatedVolume",
-                "outputs": {"namespace": "default", "volumeId": "taken", "externalId": "ext-2"},
-            },
-            {
-                "type": "nomad-csi:index:VolumeRegistration",
-                "outputs": {"namespace": "default", "volumeId": "nfs", "externalId": "ext-3"},
-            },
-        ]
-    },
-}
 
 
 @pytest.fixture
@@ -144,51 +115,6 @@ def test_rejects_arguments_that_do_not_go_together(asked, capsys, words, text):
     assert asked.orders == ()
 
 
-@pytest.mark.usefixtures("no_terminal")
-@pytest.mark.parametrize(
-    ("status", "code"),
-    [
-        *(("deleted", 0), ("gone", 0), ("claimed", 1), ("attached", 1), ("refused", 1)),
-        *(("failed", 2), ("kept", 2), ("unknown", 2)),
-    ],
-)
-def test_exit_code_tells(asked, capsys, status, code):
-    """0 nothing is left, 1 it is as it was, 2 half done or not found out."""
-    asked.status = status
-
-    assert cli.main(["remove", "--delete-data", "default/a", "--json"]) == code
-
-    [shown] = json.loads(capsys.readouterr().out)["volumes"]
-    assert (shown["status"], shown["volume_id"]) == (status, "a")
-
-
-@pytest.mark.usefixtures("no_terminal")
-def test_state_of_a_stack_and_secrets_are_read(asked, tmp_path):
-    """What a stack had made, without what it took over; the secrets of the volumes named."""
-    (tmp_path / "state.json").write_text(json.dumps(STATE))
-    (tmp_path / "secrets.yaml").write_text("default/scratch: {key: s3}\ndefault/other: {key: t0}\n")
-    options = ["--state", str(tmp_path / "state.json"), "--secrets", str(tmp_path / "secrets.yaml")]
-
-    cli.main(
-        ["remove", "--delete-data", "default/scratch", *options, "--endpoint", "/run/csi.sock", "--skip-final-snapshot"]
-    )
-
-    assert asked.options.made == {"default/scratch": MadeStorage(external_id="ext-1", cluster="cluster-1")}
-    assert asked.options.secrets == {"default/scratch": {"key": "s3"}}
-    assert (asked.options.endpoint, asked.options.with_snapshot) == ("/run/csi.sock", False)
-    assert "s3" not in repr(asked.options)
-
-
-@pytest.mark.usefixtures("no_terminal")
-def test_storage_is_named_and_accepted(asked):
-    """Two words, for what nothing shows to be of this cluster."""
-    cli.main(["remove", "--delete-data", "default/a"])
-    assert (asked.orders[0].external_id, asked.options.accepts_unregistered) == ("", False)
-
-    cli.main(["remove", "--delete-data", "default/a", "--external-id", "vol-1", "--accept", "unregistered"])
-    assert (asked.orders[0].external_id, asked.options.accepts_unregistered) == ("vol-1", True)
-
-
 @pytest.mark.parametrize("command", ["remove", "apply"])
 @pytest.mark.parametrize("option", ["--secrets", "--secrets="])
 def test_rejects_secrets_as_arguments(capsys, command, option):
@@ -201,22 +127,3 @@ def test_rejects_secrets_as_arguments(capsys, command, option):
     assert code == 64
     assert "hunter2" not in shown.out + shown.err
     assert "expected a FILE: secrets are not given as arguments, which everybody on the machine can read" in shown.err
-
-
-@pytest.mark.parametrize(
-    ("words", "fix"),
-    [
-        (["--token", "hunter2"], "Set NOMAD_TOKEN: every user of this machine can read arguments"),
-        (["--http-auth=hunter2"], "Set NOMAD_HTTP_AUTH"),
-        (["-token=hunter2"], "No such option '-t'"),
-    ],
-)
-@pytest.mark.parametrize("command", ["remove", "claims"])
-def test_rejects_tokens_as_arguments(capsys, command, words, fix):
-    """The variable is named, and the token is not repeated."""
-    code = cli.main([command, *words])
-
-    shown = capsys.readouterr()
-    assert code == 64
-    assert "hunter2" not in shown.out + shown.err
-    assert fix in shown.err

@@ -1,13 +1,11 @@
 """The spec that a command takes where none is named, and what its owner and directory do."""
 
 import json
-import logging
 
 import pytest
 import yaml
 
 from nomad_csi import cli
-from nomad_csi.cli.common import output
 
 PLUGIN = {"id": "nfs", "driver": "csi-driver-nfs"}
 VOLUME = {
@@ -165,34 +163,6 @@ def test_problems_of_a_spec_are_in_the_document(place, capsys):
     ]
 
 
-def test_requests_are_shown_with_their_times(empty_agent, monkeypatch, capsys):
-    """On standard error, and only as long as the command runs."""
-    monkeypatch.setenv("NOMAD_ADDR", empty_agent())
-
-    assert cli.main(["claims", "-v", "--json"]) == 0
-    said = capsys.readouterr()
-    assert cli.main(["claims", "--json"]) == 0
-
-    assert json.loads(said.out)["schema_version"] == 1
-    lines = [line for line in said.err.splitlines() if " GET /v1/volumes: status 200, " in line]
-    assert lines
-    assert all(line.endswith(" ms") for line in lines)
-    assert capsys.readouterr().err == ""
-    assert logging.getLogger("nomad_csi").handlers == []
-
-
-@pytest.mark.parametrize(("when", "is_coloured"), [("always", True), ("never", False), ("auto", False)])
-def test_colours_are_a_choice(when, is_coloured):
-    """Without a terminal there are none by itself."""
-    with output.guarded():
-        output.SETTINGS.color = when
-        found = output.has_colours()
-
-    assert found is is_coloured
-    with output.guarded():
-        assert output.SETTINGS.color == "auto"
-
-
 EBS = {
     "plugins": [{"id": "ebs", "driver": "aws-ebs", "aws_region": "us-east-1"}],
     "volumes": [{"id": "a", "plugin_id": "ebs", "ebs": {"availability_zone": "us-east-1a", "size_gib": 1}}],
@@ -200,17 +170,14 @@ EBS = {
 
 
 def test_storage_that_only_pulumi_creates_is_refused_without_it(place, empty_agent, monkeypatch, capsys):
-    """By `check` where the spec names an owner, and by `plan` before it compares; a stack's config is fine."""
+    """By `plan`, before it compares; a stack's config is fine."""
     monkeypatch.setenv("NOMAD_ADDR", empty_agent())
     write(place / "own.yaml", EBS | {"owner": "shop/hcl"})
     write(place / "stack.yaml", stack(EBS))
 
-    codes = [cli.main(words) for words in (["check", "own.yaml"], ["plan", "own.yaml"], ["check", "stack.yaml"])]
-    said = capsys.readouterr().err
-    codes.append(cli.main(["plan", "stack.yaml"]))
+    codes = [cli.main(["plan", "own.yaml"]), cli.main(["plan", "stack.yaml"])]
 
-    assert codes == [1, 2, 0, 1]
-    fix = "without Pulumi, write `existing` or `create` instead of `ebs` or `efs`"
-    assert f"error: own.yaml: default/a: its storage is created by Pulumi; {fix}" in said
+    assert codes == [2, 1]
+    said = capsys.readouterr().err
     assert "external id of default/a: expected the id of storage that is made by Pulumi, got nothing; pass" in said
-    assert said.count(fix) == 2
+    assert "without Pulumi, write `existing` or `create` instead of `ebs` or `efs`" in said

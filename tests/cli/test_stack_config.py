@@ -30,7 +30,7 @@ def stack(tmp_path):
 
 @pytest.mark.parametrize("words", COMMANDS, ids=[words[0] for words in COMMANDS])
 def test_address_of_the_config_goes_before_the_environment(stack, empty_agent, monkeypatch, capsys, words):
-    """Standard error says so, since they differ."""
+    """Whichever the command is."""
     address = empty_agent()
     monkeypatch.setenv("NOMAD_ADDR", NOBODY)
     path = stack(address=address)
@@ -38,8 +38,6 @@ def test_address_of_the_config_goes_before_the_environment(stack, empty_agent, m
     assert cli.main([*words, path, "--json"]) in {1, 2}
 
     out, err = capsys.readouterr()
-    line = f"address {address} is used, from nomad-csi:address in {path}; NOMAD_ADDR has another (--address)"
-    assert err.splitlines().count(line) == 1
     assert "no connection" not in err
     assert json.loads(out)
 
@@ -65,12 +63,11 @@ def test_spec_and_settings_of_the_project_go_before_ours(tmp_path, monkeypatch, 
     assert cli.main(["check", str(path)]) == 0
     assert capsys.readouterr().out == f"{path}: valid, 1 plugin, 1 volume\n"
     assert cli.main(["plan", str(path)]) == 2
-    err = capsys.readouterr().err
-    assert f"address http://127.0.0.1:1 is used, from {prefix}address in {path}; NOMAD_ADDR has another" in err
+    assert "http://127.0.0.1:1: no connection" in capsys.readouterr().err
 
 
-def test_region_and_namespace_are_those_of_the_config(stack, monkeypatch, capsys):
-    """Apart from what an option names; each that differs from its variable is told."""
+def test_region_and_namespace_are_those_of_the_config(stack, monkeypatch):
+    """Apart from what an option names."""
     monkeypatch.setenv("NOMAD_REGION", "eu")
     path = stack(address=NOBODY, region="us", namespace="prod")
 
@@ -78,15 +75,13 @@ def test_region_and_namespace_are_those_of_the_config(stack, monkeypatch, capsys
         found = client.connection
 
     assert (found.address, found.region, found.namespace) == (NOBODY, "us", "test")
-    told = f"region us is used, from nomad-csi:region in {path}; NOMAD_REGION has another (--region)\n"
-    assert capsys.readouterr().err == told
 
 
 def test_rejects_an_address_that_is_encrypted(stack, capsys):
     """Before NOMAD_ADDR is asked in its place; the option helps."""
     assert cli.main(["verify", stack(address={"secure": "v1:abc"})]) == 2
 
-    told = "config.nomad-csi:address: expected text, in clear, got something else; name it: --address"
+    told = "config.nomad-csi:address: expected text, in clear, got an encrypted value; name it: --address"
     assert told in capsys.readouterr().err
 
 
@@ -94,9 +89,9 @@ def test_rejects_two_configs_that_name_two_clusters(stack, capsys):
     """One command asks one cluster."""
     first, second = stack("a", address="http://127.0.0.1:1"), stack("b", address=NOBODY)
 
-    assert cli.main(["apply", first, second, "--owner", "shop/prod"]) == 2
+    assert cli.main(["apply", first, second, "--owner", "shop/prod"]) == 64
 
-    assert f"config.nomad-csi:address: expected the same as in {first}, got '{NOBODY}'" in capsys.readouterr().err
+    assert "SPEC: stack configs of several clusters; name one, or pass --address" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ def test_place_that_cannot_be_written_is_said(empty_agent, tmp_path, capsys, mon
 
     assert cli.main(["verify", "--address", empty_agent(), "--html", str(place)]) == 2
 
-    assert capsys.readouterr().err == f"error: --html: {place}: Is a directory\n"
+    assert capsys.readouterr().err == f"error: {place}: Is a directory\n"
     assert list(tmp_path.iterdir()) == [place]
 
 

@@ -1,26 +1,17 @@
-"""``nomad-csi verify --watch``: lines for pipes, a picture for terminals, metrics in a file, and a clean end."""
+"""``nomad-csi verify --watch``: lines, metrics in a file, and a clean end."""
 
-import collections
-import dataclasses
-import fcntl
-import io
 import json
 import os
-import pty
 import re
-import select
 import signal
-import struct
 import subprocess
 import sys
-import termios
 from pathlib import Path
 
 import pytest
 
-from nomad_csi import cli, findings
-from nomad_csi.cli import verify
-from nomad_csi.diagnosis import prometheus, rounds, verification_report
+from nomad_csi import cli
+from nomad_csi.diagnosis import prometheus
 from nomad_csi_sandbox.nomad import cluster
 from nomad_csi_sandbox.nomad import server as agent
 from nomad_csi_sandbox.nomad.clients import nodes
@@ -115,96 +106,19 @@ def test_wrong_token_ends_the_watch(started, empty_agent):
     watch.stderr.close()
 
 
-class Terminal:
-    """A terminal of the test's own."""
-
-    def __init__(self, columns, rows):
-        self.ours, self.theirs = pty.openpty()
-        self.seen = ""
-        fcntl.ioctl(self.theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-
-    def until(self, pattern):
-        """Read on until *pattern* was drawn since the last call, and return what was."""
-        drawn = ""
-        while not re.search(pattern, drawn, re.DOTALL):
-            ready, _, _ = select.select([self.ours], [], [], WAIT_S)
-            assert ready, drawn
-            drawn += os.read(self.ours, 65536).decode()
-        self.seen += drawn
-        return drawn
-
-    def close(self):
-        os.close(self.ours)
-        os.close(self.theirs)
-
-
-@pytest.fixture
-def terminal():
-    """A terminal of 120 columns and 30 rows."""
-    made = Terminal(120, 30)
-    yield made
-    made.close()
-
-
-def test_terminal_is_drawn_over(started, empty_agent, terminal):
-    """One picture over the other; the last one stays behind."""
-    environment = os.environ | {"TERM": "xterm-256color", "NO_COLOR": ""}
-    watch = started(address=empty_agent(), stdout=terminal.theirs, env=environment)
-
-    drawn = terminal.until(r"round 2 ended .*not as specified: [^\n]*\n")
-    watch.send_signal(signal.SIGINT)
-
-    assert watch.wait(WAIT_S) == 1
-    assert drawn.startswith("\x1b[H\x1b[2Jnomad-csi verify ")
-    assert "\x1b[31merror\x1b[0m  not as specified: " in drawn
-
-
-def test_drawn_round_shows_only_what_is_not_as_specified(monkeypatch):
-    """A large cluster would fill the terminal."""
-    fine = verification_report.VolumeStatus(
-        namespace="prod", volume_id="fine", plugin_id="ebs", external_id="", findings=()
-    )
-    missing = findings.finding("volume-missing", "volume prod/gone", expected="a", found="b")
-    gone = dataclasses.replace(fine, volume_id="gone", findings=(missing,))
-    report = verification_report.VerificationReport(plugins=(), volumes=(fine, gone))
-    out = io.StringIO()
-    monkeypatch.setattr(out, "fileno", lambda: 1)
-    monkeypatch.setattr(os, "get_terminal_size", lambda _: os.terminal_size((120, 30)))
-    monkeypatch.setattr(verify.output, "terminal", lambda _: out)
-    done = rounds.VerificationRound(number=1, at_s=1.0, seconds=0.1, outcome=report, last_answer_s=1.0)
-
-    verify._draw("storage.yaml", collections.deque(), done)
-
-    assert ["prod/gone" in out.getvalue(), "prod/fine" in out.getvalue()] == [True, False]
-
-
-def test_no_output_of_a_watch_shows_the_token(started, empty_agent, terminal, tmp_path):
-    """Neither the drawn screen, nor JSON, nor metrics in a file, though every reply repeats it."""
+def test_no_output_of_a_watch_shows_the_token(started, empty_agent, tmp_path):
+    """Neither lines, nor JSON, nor metrics in a file, though every reply repeats it."""
     token, metrics = "hunter2-and-more", tmp_path / "nomad.prom"
-    environment = os.environ | {"TERM": "xterm-256color", "NOMAD_TOKEN": token}
+    environment = os.environ | {"NOMAD_TOKEN": token}
     with conftest.proxied(empty_agent(plugin_id="aws-efs0")) as peer:
         peer.fault("GET", hostile_peer.acting(token, 10**6), times=10**6)
-        drawn = started(address=peer.address, stdout=terminal.theirs, env=environment)
-        terminal.until(r"round 1 ended .*not as specified: [^\n]*\n")
-        lines = started("--json", "--prometheus", str(metrics), address=peer.address, env=environment)
-        line = lines.stdout.readline()
-        for watch in (drawn, lines):
-            watch.send_signal(signal.SIGINT)
-        assert (drawn.wait(WAIT_S), lines.wait(WAIT_S)) == (1, 1)
+        watch = started("--json", "--prometheus", str(metrics), address=peer.address, env=environment)
+        line = watch.stdout.readline()
+        watch.send_signal(signal.SIGINT)
+        assert watch.wait(WAIT_S) == 1
 
-    told = [terminal.seen, line, metrics.read_text()]
-    assert [token in text for text in told] == [False] * 3
-    assert "[secret]" in terminal.seen
+    assert [token in text for text in (line, metrics.read_text())] == [False, False]
     assert "[secret]" in line
-
-
-def test_metrics_go_to_standard_output(spec, empty_agent, capsys):
-    """Instead of the report; the exit code is the status's."""
-    assert cli.main(["verify", spec, "--address", empty_agent(), "--prometheus"]) == 1
-
-    out = capsys.readouterr().out
-    assert out.startswith("# HELP nomad_csi_verify_answered ")
-    assert "nomad_csi_verify_ok 0\n" in out
 
 
 def test_metrics_go_to_a_file_beside_the_report(spec, empty_agent, tmp_path, capsys):
@@ -235,17 +149,6 @@ def test_rejects_a_file_of_metrics_that_is_none(tmp_path, name, capsys):
     assert (tmp_path / "storage.yaml").read_text() == "kept"
 
 
-def test_job_is_given_what_the_command_is(spec, capsys):
-    """Options are passed on, with what goes with them."""
-    words = ["--stable", "30s", "--probe-timeout", "2.5s", "--json"]
-
-    assert cli.main(["verify", "job", spec, *words]) == 0
-
-    printed = re.findall(r'^ {10}"(.*)",$', capsys.readouterr().out, re.MULTILINE)
-    storage = "${NOMAD_TASK_DIR}/storage.json"
-    assert printed == ["verify", storage, "--stable", "30s", "--probe-timeout", "2.5s", "--json"]
-
-
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
@@ -273,7 +176,6 @@ def test_rejects_options_that_do_not_go_together(spec, words, sentence, capsys):
     [
         (["--prometheus", "a.prom"], "--prometheus: expected an absolute path on the client"),
         (["--prometheus", "/a.prom"], "--on-client: expected the name of a client with --prometheus"),
-        (["--prometheus"], "--prometheus: expected a FILE.prom"),
         (["--watch"], "No such option '--watch'"),
     ],
 )

@@ -7,7 +7,7 @@ import pytest
 
 from nomad_csi import findings
 from nomad_csi.diagnosis import verification_report
-from nomad_csi.findings import causes, printing
+from nomad_csi.findings import causes
 from nomad_csi.health import found, plugins
 from nomad_csi.volumes import compare
 
@@ -169,15 +169,6 @@ def test_one_cause_is_shown_with_its_consequences_beneath(expected):
     assert text.splitlines()[-1] == (
         f"1 plugin and 1 volume checked: {len(codes)} errors, 0 warnings (3 are consequences)"
     )
-
-
-def test_advice_for_files_names_no_stack(mixed):
-    """Where the spec is no stack's config; the other commands stay."""
-    with printing.advise_files():
-        told = mixed.as_table()
-
-    assert "advice    run `nomad-csi apply` with the spec or the rendered file" in told
-    assert "pulumi" not in told
 
 
 def test_table_and_json_say_what_was_not_compared():

@@ -68,16 +68,6 @@ def test_any_code_is_explained_by_one_command(capsys):
     assert capsys.readouterr().out == registry.as_text(registry.codes()["claim-ended"])
 
 
-def test_unknown_code_is_answered_by_the_nearest(capsys):
-    """On one line."""
-    assert cli.main(["explain", "claim-endet"]) == 64
-
-    assert (
-        "expected the code of a finding, or a key of a spec, got 'claim-endet'; did you mean claim-ended?"
-        in capsys.readouterr().err
-    )
-
-
 @pytest.mark.parametrize("row", registry.codes().values(), ids=registry.codes())
 def test_explanation_fits_a_terminal_and_leaves_nothing_out(row):
     """Code, severity, explanation, fix, source and commands, in lines of at most 100 columns."""

@@ -114,33 +114,6 @@ def test_a_program_in_typescript_holds_what_the_program_in_yaml_holds():
     assert read(outputs) == document["outputs"]["externalIds"]
 
 
-def test_components_hold_what_the_spec_holds():
-    """As Python that runs: each plugin and volume of every storage, its arguments by the names of the spec."""
-    files = project.files(wanted("python", declares_components=True))
-    [program] = [file.addition for file in files if file.path == "__main__.py"]
-    made = {}
-
-    class Made:
-        def __init__(self, name, arguments):
-            made[name] = (type(self).__name__, arguments)
-            self.plugin_id = name
-
-    line, _, code = program.partition("\n")
-    kinds = line.removeprefix("from nomad_csi import ").split(", ")
-    exec(code, {kind: type(kind, (Made,), {}) for kind in kinds})  # noqa: S102  # text that we made
-
-    document = spec_of("python")
-    assert set(kinds) == {kind for kind, _ in made.values()} == {"CsiPlugin", *project.COMPONENTS.values()}
-    for item in document["plugins"]:
-        assert made[item["id"]] == ("CsiPlugin", {key: item[key] for key in item if key != "id"})
-    for item in document["volumes"]:
-        [(source, kind)] = [(name, kind) for name, kind in project.COMPONENTS.items() if name in item]
-        driver = next(plugin["driver"] for plugin in document["plugins"] if plugin["id"] == item["plugin_id"])
-        rest = {key: item[key] for key in item if key not in {"id", source}} | item[source]
-        assert made[item["id"]] == (kind, rest | ({"driver": driver} if source == "create" else {}))
-    assert not {"Pulumi.prod.yaml", "stack.schema.json"} & {file.path for file in files}
-
-
 @pytest.mark.parametrize("form", project.FORMS)
 def test_what_is_added_to_a_file_is_not_lacking_any_more(form):
     """Of each file that may exist; a file without it lacks all of it."""

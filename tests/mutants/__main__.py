@@ -8,6 +8,7 @@ reason; one that is not there fails the run, and so does an entry that a test no
 Changes that mutmut does not make (constants, steps left out) are written by hand: see `tests.mutants.by_hand`.
 """
 
+import argparse
 import dataclasses
 import fnmatch
 import json
@@ -139,7 +140,12 @@ def run(subject: str) -> bool:
 
 def main() -> int:
     """Run the subjects that are named, or all."""
-    chosen = sys.argv[1:] or [*by_hand.SUBJECTS, *(item["subject"] for item in entries("table.yaml"))]
+    known = [*by_hand.SUBJECTS, *(item["subject"] for item in entries("table.yaml"))]
+    reading = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__.split(".", 1)[0].strip())
+    reading.add_argument("subjects", nargs="*", metavar="SUBJECT", help=f"of {', '.join(known)} (default: all)")
+    chosen = reading.parse_args().subjects or known
+    if unknown := set(chosen) - set(known):
+        reading.error(f"no such subject: {', '.join(sorted(unknown))}")
     results = [by_hand.run(subject) if subject in by_hand.SUBJECTS else run(subject) for subject in chosen]
     return 0 if all(results) else 1
 

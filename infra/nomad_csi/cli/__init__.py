@@ -5,13 +5,11 @@ Exit codes: 0 success, 1 a finding of severity error, drift or a refused step, 2
 error, 130 interrupted, 141 its output was closed, 143 terminated by SIGTERM, which is handled as an interrupt.
 """
 
-import contextlib
 import importlib
 import os
-import shutil
 import sys
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -83,15 +81,8 @@ EXIT_TERMINATED = 143
 """128 and the number of the signal, as in shells."""
 
 
-IN_ENVIRONMENT = {"--token": "NOMAD_TOKEN", "--http-auth": "NOMAD_HTTP_AUTH"}
-"""Options that other tools have for a secret, and the variable to set instead."""
-
 COMPLETE = "_NOMAD_CSI_COMPLETE"
 """Environment variable of shells that complete a command, as named by Click."""
-
-
-SANDBOX = "NOMAD_CSI_SANDBOX"
-"""Environment variable with the parts of a sandbox, as named by `nomad_csi.nomad.sandbox_mark`."""
 
 
 class _Program(command.Group):
@@ -165,25 +156,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command in *argv* (default: the process's own) and return its exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
     try:
-        with output.guarded(), _advising():
+        with output.guarded():
             return _run(words)
     except output.ClosedError:
         return output.EXIT_CLOSED
     except OSError as error:  # such as a full disk that receives the output
-        output.print_error(f"error: {command.describe_file_error(error, {})}")
+        output.print_error(f"error: {command.describe_file_error(error)}")
         return exit_codes.ERROR
-
-
-@contextlib.contextmanager
-def _advising() -> Iterator[None]:
-    """Suggest the commands of the sandbox if it has no `pulumi`."""
-    if "engine:emulator" not in os.environ.get(SANDBOX, "").split(",") or shutil.which("pulumi"):
-        yield
-        return
-    from nomad_csi.findings import printing  # noqa: PLC0415  # only a sandbox pays for it
-
-    with printing.advise_sandbox():
-        yield
 
 
 def _run(words: list[str]) -> int:
@@ -197,13 +176,9 @@ def _run(words: list[str]) -> int:
         return exit_codes.USAGE
     except click.UsageError as error:
         context = error.ctx or click.Context(PROGRAM, info_name=NAME)
-        variable = IN_ENVIRONMENT.get(getattr(error, "option_name", ""))
-        fix = f" Set {variable}: every user of this machine can read arguments." if variable else ""
         print(context.get_usage(), file=sys.stderr)
-        message = f"{context.command_path}: {command.sentence(error)}{fix}"
+        message = f"{context.command_path}: {command.sentence(error)}"
         return _failed(words, "error", "usage", message, exit_codes.USAGE)
-    except command.UsageError as error:
-        return _failed(words, "error", "usage", error, exit_codes.USAGE)
     except errors.RefusedError as error:
         return _failed(words, "refused", "refused", error, exit_codes.CHANGES)
     except errors.NomadCsiError as error:

@@ -4,7 +4,6 @@ import shlex
 import textwrap
 from pathlib import Path
 
-from nomad_csi import errors
 from nomad_csi.cli.common import command, inputs
 from nomad_csi.nomad import acl_policy
 
@@ -45,14 +44,10 @@ def run(arguments: command.Arguments) -> int:
     """Print the policy, with comments: the commands that it is for and what it cannot grant."""
     given, arguments.spec = _spec_of(arguments)
     commands = list(dict.fromkeys(given or acl_policy.COMMANDS))
-    known = ", ".join(map(shlex.quote, acl_policy.COMMANDS))
-    unknown = [name for name in commands if name not in acl_policy.COMMANDS]
-    command.refuse(
-        errors.Problem(
-            path="COMMAND", got=repr(name), allowed=f"one of {known}", fix=command.nearest(name, acl_policy.COMMANDS)
-        )
-        for name in unknown
-    )
+    for name in commands:
+        if name not in acl_policy.COMMANDS:
+            allowed = f"one of {', '.join(map(shlex.quote, acl_policy.COMMANDS))}"
+            raise command.usage("COMMAND", got=repr(name), allowed=allowed)
     jobs, volumes = _namespaces(arguments)
     print(f"# for {', '.join(commands)}" if given else "# for every command of nomad-csi, and for Pulumi")
     for name in commands:

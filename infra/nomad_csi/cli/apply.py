@@ -88,13 +88,8 @@ def run(arguments: command.Arguments) -> int:
     paths = specs.paths(arguments)
     documents.resolve(arguments, paths)
     if not arguments.owner and any(path.suffix in inputs.YAML for path in paths):
-        command.refuse(
-            [
-                errors.Problem(
-                    path="--owner", got="nothing", allowed="PROJECT/STACK, such as shop/prod, or `owner` in the spec"
-                )
-            ]
-        )
+        allowed = "PROJECT/STACK, such as shop/prod, or `owner` in the spec"
+        raise command.usage("--owner", got="nothing", allowed=allowed)
     external_ids = inputs.read_external_ids(arguments.stack_output)
     given = documents.given_secrets(arguments.secrets)
     requester, report = documents.requester(arguments), output.print_progress
@@ -102,16 +97,16 @@ def run(arguments: command.Arguments) -> int:
         wanted = documents.read(arguments, client.connection.namespace)
         pairs = zip(wanted.plan.volumes, wanted.filled(external_ids, given), strict=True)
         volumes = [desired.of_plan(planned, document, requester) for planned, document in pairs]
-        with output.waiting("asking Nomad"):
-            drawn = applied.retried(client, lambda: _planned(client, arguments, wanted.plan, external_ids), report)
+        output.print_waiting("asking Nomad")
+        drawn = applied.retried(client, lambda: _planned(client, arguments, wanted.plan, external_ids), report)
         if arguments.dry_run:
             output.show(arguments, drawn.as_json(), drawn.as_table())
             return exit_codes.CHANGES if drawn.changes else 0
         (report if arguments.json else print)(drawn.as_table())
         _confirm(arguments, drawn)
         apply_jobs.start(client, wanted.plan.plugins, requester, templates=arguments.templates, report=report)
-        with output.waiting("applying"):
-            done = applied.apply(client, volumes, timeout_s=arguments.timeout_s or 0, report=report)
+        output.print_waiting("applying")
+        done = applied.apply(client, volumes, timeout_s=arguments.timeout_s or 0, report=report)
     text = outcome.as_text(done, applied.AppliedVolume) if done else "the plugins are healthy; the spec has no volumes"
     output.show(arguments, {"volumes": [item.as_json() for item in done]}, text)
     return outcome.exit_code(done)

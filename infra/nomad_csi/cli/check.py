@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from nomad_csi import errors, exit_codes
-from nomad_csi.cli.common import command, documents, hcl_files, inputs, options, output, specs
+from nomad_csi.cli.common import command, hcl_files, inputs, options, output, specs
 from nomad_csi.diagnosis.file_rules import judge, policies
 from nomad_csi.findings import Finding, errors_of, printing
 from nomad_csi.hcl import documents as rendered
@@ -47,7 +47,7 @@ def run(arguments: command.Arguments) -> int:
             checked.append(_check_spec(path, arguments.templates))
             found += _secrets_in(path)
         except OSError as error:
-            broken.append(command.describe_file_error(error, {"FILE": paths}))
+            broken.append(command.describe_file_error(error))
     for line in broken:
         print(f"error: {line}", file=sys.stderr)
     is_ok = all(spec["ok"] for spec in checked) and not errors_of(found)
@@ -98,21 +98,10 @@ def _check_spec(path: Path, templates: Path | None) -> dict[str, Any]:
     try:
         plan = inputs.read_plan(path)
         counts = {"plugins": len(plan.plugins), "volumes": len(plan.volumes)}
-        problems += map(_problem, (*_only_pulumi_creates(plan, path), *_refused_files(plan, templates)))
+        problems += map(_problem, _refused_files(plan, templates))
     except inputs.LocatedError as error:
         problems += [_problem(text, item.path, line) for line, text, item in error.located]
     return {"spec": str(path), "ok": not problems, **counts, "problems": problems}
-
-
-def _only_pulumi_creates(plan: model.StoragePlan, path: Path) -> Iterator[str]:
-    """Yield the volumes that only Pulumi can create, of a spec that names its owner, as it is used without Pulumi."""
-    if inputs.setting(path, "owner") and not inputs.holds_spec(path):
-        without_storage = (
-            item for item in plan.volumes if not item.registration.external_id and not item.made_by_plugin
-        )
-        yield from (
-            f"{item.key}: its storage is created by Pulumi; {documents.WITHOUT_PULUMI}" for item in without_storage
-        )
 
 
 def _problem(message: str, path: str = "", line: int | None = None) -> dict[str, Any]:

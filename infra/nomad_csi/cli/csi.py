@@ -9,10 +9,11 @@ import re
 import sys
 import textwrap
 import time
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, TextIO
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, TextIO
 
 import click
+import pydantic
 import yaml
 
 from nomad_csi import errors, exit_codes
@@ -34,6 +35,8 @@ LONGEST_STRING = 4096
 SECRETS = "X_CSI_SECRETS"
 """As in csc: ``k=v,k2=v2``; a JSON mapping too, for values with commas."""
 
+_Name = Annotated[str, pydantic.Field(min_length=1)]
+
 INSTEAD_OF_ARGUMENTS = (
     f"secrets are not taken as arguments, which every user of this machine can read: write them to a file "
     f"(--secrets FILE, JSON or YAML of names and texts) or into the variable {SECRETS}"
@@ -42,35 +45,18 @@ INSTEAD_OF_ARGUMENTS = (
 # The calls that are not like others.
 
 
-_CREATE = (
-    "This creates storage that the provider may bill, and that neither Nomad nor a stack knows: only you can remove it."
+QUESTION = (
+    "{rpc} is done behind Nomad's back: neither Nomad nor a stack knows of what it creates, attaches or mounts, and "
+    "what still uses a volume loses it when it is detached or unmounted. `nomad-csi claims` shows what uses a volume."
 )
-_PUBLISH = (
-    "This attaches the volume to the node behind Nomad's back: Nomad neither knows of it nor detaches it, and may fail "
-    "to attach the volume elsewhere."
+ASKED = frozenset(
+    {
+        "CreateVolume",
+        *("ControllerPublishVolume", "ControllerUnpublishVolume"),
+        *("NodeStageVolume", "NodeUnstageVolume", "NodePublishVolume", "NodeUnpublishVolume"),
+    }
 )
-_UNPUBLISH = (
-    "This detaches the volume from the node, whatever still uses it there: a task that writes to it loses its disk. "
-    "Check first with `nomad-csi claims`; `nomad-csi claims repair` does it in steps that check."
-)
-_MOUNT = (
-    "This mounts the volume behind Nomad's back: Nomad does not unmount what it did not mount. "
-    "`nomad-csi smoke` tests a volume with a job."
-)
-_UNMOUNT = (
-    "This unmounts the volume, whatever still uses it there: a task that writes to it loses its file system. "
-    "Check first with `nomad-csi claims`."
-)
-QUESTIONS: Mapping[str, str] = {
-    "CreateVolume": _CREATE,
-    "ControllerPublishVolume": _PUBLISH,
-    "ControllerUnpublishVolume": _UNPUBLISH,
-    "NodeStageVolume": _MOUNT,
-    "NodePublishVolume": _MOUNT,
-    "NodeUnpublishVolume": _UNMOUNT,
-    "NodeUnstageVolume": _UNMOUNT,
-}
-"""RPCs that need a confirmation, and the question."""
+"""RPCs that need a confirmation."""
 
 INSTEAD: Mapping[str, str] = {
     "DeleteVolume": (
@@ -100,42 +86,34 @@ _SIZE = re.compile(rf"(\d{{1,19}})\s*({'|'.join(UNITS)})", re.ASCII)
 
 
 def _typed_fields(called: rpc.Rpc, words: Iterable[str]) -> rpc.Document:
-    """Return the fields of *words* for a request of *called*. Raises `command.UsageError` with all problems."""
+    """Return the fields of *words* for a request of *called*. Raises `click.BadParameter`, which repeats no secret."""
     document: rpc.Document = {}
-    problems = []
     for word in words:
         name, equals, text = word.partition("=")
-        try:
-            if not equals:
-                raise command.wrong("FIELD=VALUE", word)
-            _put(document, called.fields, name, text)
-        except click.BadParameter as error:
-            problems.append(errors.Problem(path=name if equals else "", got=error.message, allowed=""))
-    command.refuse(problems)
+        if not equals:
+            raise command.wrong("FIELD=VALUE", word)
+        _put(document, called.fields, name, text)
     return document
 
 
 def _put(into: rpc.Document, fields: Mapping[str, Any], name: str, text: str) -> None:
-    """Set the field with the dotted *name* in *into*. Raises `click.BadParameter`, which repeats no secret."""
+    """Set the field with the dotted *name* in *into*; one that does not exist is left to protobuf, which names all."""
     first, _, rest = name.partition(".")
     field = fields.get(first)
     if field is None:
-        allowed = f"one of {', '.join(fields)}" if fields else "no fields: the request is empty"
-        raise command.wrong(allowed, first, command.nearest(first, fields))
+        into[name] = text
+        return
     if rpc.is_secret(field):
         raise click.BadParameter(INSTEAD_OF_ARGUMENTS)
-    if field.message_type and field.message_type.GetOptions().map_entry:
-        if not rest:
-            raise command.wrong(f"{first}.KEY=VALUE", f"{first}=")
+    kind = field.message_type
+    if rest and kind and kind.GetOptions().map_entry:
         into.setdefault(first, {})[rest] = text
+    elif rest and kind and not field.is_repeated and isinstance(into.setdefault(first, {}), dict):
+        _put(into[first], kind.fields_by_name, rest, text)
     elif rest:
-        if not field.message_type or field.is_repeated or not isinstance(into.setdefault(first, {}), dict):
-            raise command.wrong(f"{first}=VALUE", name)
-        _put(into[first], field.message_type.fields_by_name, rest, text)
+        into[name] = text
     elif field.is_repeated:
         into.setdefault(first, []).append(_value(field, text))
-    elif first in into:
-        raise command.wrong("it once", f"{first}={text}")
     else:
         into[first] = _value(field, text)
 
@@ -175,15 +153,6 @@ def _capability(given: str) -> dict[str, Any]:
     return {"access_mode": {"mode": MODES[mode]}, attachment: mounted}
 
 
-def _suggested_fields(ctx: click.Context, _incomplete: str) -> Iterator[str]:
-    """Yield completions of a field of the method in the command line."""
-    called = rpc.RPCS.get(str(ctx.params.get("method", "")))
-    for field in called.fields.values() if called else ():
-        has_parts = field.message_type and field.message_type.full_name not in {_CAPABILITY, _TOPOLOGY}
-        if not rpc.is_secret(field):
-            yield f"{field.name}{'.' if has_parts else '='}"
-
-
 def _read_secrets(arguments: command.Arguments) -> dict[str, str]:
     """Return the secrets of the environment, and of the file, which takes precedence. Raises `errors.SpecError`."""
     text = os.environ.get(SECRETS, "").strip()
@@ -199,12 +168,11 @@ def _read_secrets(arguments: command.Arguments) -> dict[str, str]:
 
 
 def _checked(document: Any, source: str) -> dict[str, str]:
-    if not isinstance(document, Mapping) or not all(
-        name and isinstance(name, str) and isinstance(value, str) for name, value in document.items()
-    ):
+    try:
+        return pydantic.TypeAdapter(dict[_Name, str]).validate_python(document, strict=True)
+    except pydantic.ValidationError:
         allowed = "names and texts" if source != SECRETS else "name=text pairs with commas between, or JSON"
-        raise errors.SpecError((errors.Problem(path="", got="[secret]", allowed=allowed),), source)
-    return dict(document)
+        raise errors.SpecError((errors.Problem(path="", got="[secret]", allowed=allowed),), source) from None
 
 
 def _document(arguments: command.Arguments, called: rpc.Rpc) -> rpc.Document:
@@ -224,26 +192,7 @@ def _document(arguments: command.Arguments, called: rpc.Rpc) -> rpc.Document:
     return document
 
 
-def _request(arguments: command.Arguments, called: rpc.Rpc, document: rpc.Document) -> Any:
-    """Return the request. Raises `errors.SpecError` for a file, and `command.UsageError` for what is typed."""
-    try:
-        return rpc.request_of(called, document, str(arguments.request or ""))
-    except errors.SpecError as error:
-        if arguments.request is None:
-            raise command.UsageError(error.problems, error.source) from None
-        raise
-
-
 # The command.
-
-
-def _method(given: str) -> str:
-    """Return the name of an RPC. Raises `click.BadParameter`."""
-    if given not in rpc.RPCS:
-        raise command.wrong(
-            "an RPC of CSI, which `nomad-csi csi call --help` lists", given, command.nearest(given, rpc.RPCS)
-        )
-    return given
 
 
 ABOUT = f"""\
@@ -261,15 +210,8 @@ probe.run.help = "Check whether one plugin is healthy, all of this machine, or o
 
 @run.command("call", help="Call any RPC of a CSI plugin over its socket.", epilog=ABOUT)
 @command.argument("endpoint ENDPOINT", f"unix:///run/csi.sock, a path, HOST:PORT or {forward.FORM}")
-@command.argument(
-    "method METHOD",
-    "name of the RPC",
-    type=_method,
-    shell_complete=command.completing(lambda _ctx, _text: rpc.RPCS),
-)
-@command.argument(
-    "fields [FIELD=VALUE...]", "fields of the request", shell_complete=command.completing(_suggested_fields)
-)
+@command.argument("method METHOD", "name of the RPC", type=click.Choice(list(rpc.RPCS)))
+@command.argument("fields [FIELD=VALUE...]", "fields of the request")
 @command.option("--request FILE", "the request, JSON or YAML, - for standard input; FIELD=VALUE goes before it")
 @documents.secrets_option(
     f"JSON or YAML: the secrets of this request by name; also read from the variable {SECRETS}", INSTEAD_OF_ARGUMENTS
@@ -287,12 +229,17 @@ def _call(arguments: command.Arguments) -> int:
     if instead := INSTEAD.get(called.name):
         raise errors.RefusedError(f"{called.name} is not called: {instead}")
     document = _document(arguments, called)
-    request = _request(arguments, called, document)
+    try:
+        request = rpc.request_of(called, document, str(arguments.request or ""))
+    except errors.SpecError as error:
+        if arguments.request is None:
+            raise click.UsageError(str(error), click.get_current_context()) from None
+        raise
     known = tuple(document.get(channel.SECRETS, {}).values())
     if arguments.show_request:
         _show(_hidden(rpc.document_of(request), known), sys.stderr, as_json=arguments.json)
-    question = QUESTIONS.get(called.name)
-    if question and not options.agreed(question, is_agreed=arguments.yes):
+    question = QUESTION.format(rpc=called.name)
+    if called.name in ASKED and not options.agreed(question, is_agreed=arguments.yes):
         raise errors.RefusedError("nothing was asked of the plugin")
     try:
         reply = _answer(arguments, called, request, insecure=bool(known) and inputs.is_insecure(arguments))

@@ -1,7 +1,6 @@
 """``nomad-csi doctor``."""
 
 import sys
-from typing import Any
 
 from nomad_csi.cli.common import command, inputs, options, output, specs
 from nomad_csi.diagnosis import doctor
@@ -33,11 +32,8 @@ def run(arguments: command.Arguments) -> int:
 def _examine(arguments: command.Arguments) -> doctor.DoctorReport:
     plan = inputs.read_plan(arguments.spec) if arguments.spec else None
     external_ids = inputs.read_external_ids(arguments.stack_output)
-    nomad: Any
-    with (
-        inputs.connect(arguments, [arguments.spec] if arguments.spec else ()) as nomad,
-        output.waiting("asking Nomad and AWS"),
-    ):
+    with inputs.connect(arguments, [arguments.spec] if arguments.spec else ()) as nomad:
+        output.print_waiting("asking Nomad and AWS")
         return doctor.examine(nomad, plan, external_ids, aws=specs.aws_choice(arguments, arguments.spec))
 
 

@@ -94,10 +94,10 @@ def run(arguments: command.Arguments) -> int:
         output.print_json(found)
     else:
         if adoption.document:
-            print(_yaml(adoption.document), end="")
+            print(yaml.safe_dump(dict(adoption.document), sort_keys=False, width=120), end="")
         _report(reported, findings)
     if not adoption.document:
-        print(f"error: {_nothing(arguments)}", file=sys.stderr)
+        print("error: nothing to import was found: no job with a csi_plugin block, no CSI volume", file=sys.stderr)
     return _exit_code(adoption)
 
 
@@ -108,15 +108,6 @@ def _exit_code(adoption: model.Adoption) -> int:
     if not adoption.is_all:
         return exit_codes.ERROR
     return 0 if adoption.is_complete else exit_codes.CHANGES
-
-
-def _nothing(arguments: command.Arguments) -> str:
-    """Return where no object was found, and what was searched there."""
-    of_file = "jobs with a csi_plugin block, and CSI volumes"
-    searched = [f"{path}: {terraform.LOOKED_FOR if _is_state(path) else of_file}" for path in arguments.files]
-    if arguments.cluster:
-        searched.append("the cluster: CSI plugins that run, and CSI volumes, that the token may see")
-    return f"nothing to import was found; looked for, in {'; in '.join(searched)}"
 
 
 def _with_known_codes(remarks: Iterable[model.Remark], findings: Iterable[Finding]) -> list[model.Remark]:
@@ -133,22 +124,18 @@ def _report(remarks: Sequence[model.Remark], findings: Sequence[Finding]) -> Non
     """Print each remark once, then what prevents use of the spec, how much that is, and the next command."""
     open_ = [remark for remark in remarks if remark.kind in model.OPEN]
     reported = set(map(_position, remarks))
-    lines = _grouped(remark for remark in remarks if remark.kind not in model.OPEN)
+    lines = [_line(remark) for remark in remarks if remark.kind not in model.OPEN]
     lines += [printing.as_line(item) for item in findings if _position(item) not in reported]
     if open_:
         counts = [f"{count} {kind}" for kind in model.OPEN if (count := sum(item.kind == kind for item in open_))]
-        lines += ["", f"{', '.join(counts)}:", *_grouped(open_)]
+        lines += ["", f"{', '.join(counts)}:", *map(_line, open_)]
         lines += ["", "next: correct or add these in the spec, then `nomad-csi check SPEC`"]
     for line in lines:
         output.print_progress(line)
 
 
-def _grouped(remarks: Iterable[model.Remark]) -> list[str]:
-    """Return a line for each of *remarks*; one line for equal remarks on several jobs."""
-    same: dict[tuple[str, str, str], list[str]] = {}
-    for remark in remarks:
-        same.setdefault((remark.kind, remark.text, f" ({remark.code})" if remark.code else ""), []).append(remark.place)
-    return [f"{', '.join(places)}: {kind}: {text}{code}" for (kind, text, code), places in same.items()]
+def _line(item: model.Remark) -> str:
+    return f"{item.place}: {item.kind}: {item.text}{f' ({item.code})' if item.code else ''}"
 
 
 def _for_pulumi(arguments: command.Arguments, storage: aws_storage.AwsStorage) -> int:
@@ -208,13 +195,3 @@ def _live(arguments: command.Arguments, remarks: model.Remarks, known: Sequence[
     namespace = inputs.namespace(arguments.namespace, names.EVERYWHERE)
     with inputs.reading(arguments, waiting_for="asking Nomad") as nomad:
         return live_files.read(nomad, namespace, remarks, plugin_id=arguments.plugin, known=known)
-
-
-def _yaml(document: Mapping[str, Any]) -> str:
-    """Return *document* as YAML, with characters outside ASCII unescaped if they are preserved."""
-    plain, escaped = (
-        yaml.safe_dump(dict(document), sort_keys=False, allow_unicode=allow_unicode, width=120)
-        for allow_unicode in (True, False)
-    )
-    # PyYAML folds U+0085 into a space if it writes it unescaped.
-    return plain if yaml.safe_load(plain) == document else escaped

@@ -6,7 +6,6 @@ import re
 import shlex
 import sys
 import textwrap
-import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
@@ -27,8 +26,7 @@ Writes into DIR what a repository for storage needs: a spec with comments (--hcl
 program that declares the storage (--pulumi python with a stack config that holds the spec, or
 --pulumi yaml or typescript); .gitignore, hooks for pre-commit, and a pipeline for GitHub. What is
 not given is asked for on a terminal. An existing file is never changed: where a Pulumi project or
-one of the files is there already, init prints what to add to it: components, and no spec, where the
-program imports components of nomad_csi.
+one of the files is there already, init prints what to add to it.
 """
 
 SPEC = "what the storage needs"
@@ -45,11 +43,6 @@ def _matching(kind: Any) -> Callable[[str], str]:
 
     return read
 
-
-FileSystem = Annotated[
-    str,
-    base.Matching(re.compile(r"fs-[0-9a-f]{8,17}(:.*)?"), "the id of an EFS file system such as fs-0123456789abcdef0"),
-]
 
 StackName = Annotated[
     str,
@@ -83,7 +76,7 @@ _of_spec = functools.partial(command.option, section=SPEC)
     "--storage KIND",
     f"{', '.join(project.STORAGES)}; may be repeated",
     "storages",
-    type=command.OneOf(project.STORAGES),
+    type=click.Choice(project.STORAGES),
     multiple=True,
 )
 @_of_spec("--aws-region REGION", "ebs, efs: region of the storage", "region", type=_matching(base.Region))
@@ -96,7 +89,7 @@ _of_spec = functools.partial(command.option, section=SPEC)
 )
 @_of_spec("--role-name NAME", "ebs: IAM role of the Nomad clients", type=_matching(base.RoleName))
 @_of_spec("--client-cidr CIDR", "efs with --pulumi: network of the Nomad clients", type=_matching(base.CidrBlock))
-@_of_spec("--file-system-id ID", "efs with --hcl: a file system that exists", type=_matching(FileSystem))
+@_of_spec("--file-system-id ID", "efs with --hcl: a file system that exists", type=_matching(base.FileSystemId))
 @options.dry_run()
 def run(arguments: command.Arguments) -> int:
     """Write the project, and print the next commands."""
@@ -130,16 +123,14 @@ def run(arguments: command.Arguments) -> int:
 
 
 def _answers(arguments: command.Arguments) -> dict[str, Any]:
-    """Return the given settings and the answers from a terminal. Raises `command.UsageError` for what is missing."""
+    """Return the given settings and the answers from a terminal. Raises `click.UsageError` for what is missing."""
     found = {name: getattr(arguments, name) or "" for name in QUESTIONS}
     found["form"] = "hcl" if arguments.hcl else found["form"]
     parameters = {each.name: each for each in click.get_current_context().command.params}
     while missing := [name for name in _needed(found) if not found[name]]:
         if not sys.stdin.isatty():
-            command.refuse(
-                errors.Problem(path=command.shown_name(parameters[name]), got="nothing", allowed=QUESTIONS[name])
-                for name in missing
-            )
+            asked = "; ".join(f"{command.shown_name(parameters[name])}: {QUESTIONS[name]}" for name in missing)
+            raise command.usage("", got="nothing", allowed=asked)
         found[missing[0]] = _ask(parameters[missing[0]], found)
     _check_zones(found["zones"], found["region"])
     return found
@@ -160,7 +151,7 @@ def _check_zones(zones: Iterable[str], region: str) -> None:
 def _ask(parameter: click.Parameter, found: Mapping[str, Any]) -> Any:
     """Return the answer to the question for *parameter*, which is asked until it is valid."""
     ctx, name = click.get_current_context(), parameter.name
-    kind = command.OneOf(project.FORMS) if name == "form" else parameter.type
+    kind = click.Choice(project.FORMS) if name == "form" else parameter.type
 
     def read(text: str) -> Any:
         if name not in MANY:
@@ -181,7 +172,6 @@ def _ask(parameter: click.Parameter, found: Mapping[str, Any]) -> Any:
 def _wanted(folder: Path, answers: Mapping[str, Any], stack: str, existing: Path | None) -> project.Wanted:
     name = re.sub(r"[^A-Za-z0-9_.-]+", "-", folder.resolve().name).strip("-.")
     main = plugin.read_project(existing).get("main") if existing else None
-    program = _program(answers["form"], main if isinstance(main, str) else "")
     return project.Wanted(
         **answers,
         project=name if re.match("[A-Za-z]", name) else f"storage-{name}".rstrip("-"),
@@ -189,19 +179,8 @@ def _wanted(folder: Path, answers: Mapping[str, Any], stack: str, existing: Path
         version=metadata.version("nomad-csi"),
         project_file=existing.name if existing else plugin.PROJECT_FILES[0],
         stack_config=str(stack_config.path_of(folder, stack, {}).relative_to(folder)),
-        program=program,
-        declares_components=answers["form"] == "python" and _declares_components(folder / program),
-        requirements="pyproject.toml" if _is_package(folder / "pyproject.toml") else project.REQUIREMENTS,
+        program=_program(answers["form"], main if isinstance(main, str) else ""),
     )
-
-
-def _is_package(path: Path) -> bool:
-    """Return whether the ``pyproject.toml`` at *path* is of a package, and has not only the settings of tools."""
-    try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return False
-    return "project" in document or "poetry" in document.get("tool", {})
 
 
 def _program(form: str, main: str) -> str:
@@ -210,12 +189,6 @@ def _program(form: str, main: str) -> str:
     if usual is None or Path(main).suffix == Path(usual).suffix:
         return main if usual else ""
     return str(Path(main, usual))
-
-
-def _declares_components(program: Path) -> bool:
-    """Return whether the existing program declares plugins and volumes itself, and not from a spec."""
-    text = _text(program) if program.is_file() else ""
-    return bool(re.search(r"^\s*(from|import) nomad_csi\b", text, re.MULTILINE)) and "storage_stack" not in text
 
 
 def _refuse(taken: Sequence[str], existing: Path | None, wanted: project.Wanted) -> None:
@@ -245,8 +218,7 @@ def _report(folder: Path, part: project.ProjectFile, found: str | None) -> None:
 
 def _print_next(folder: Path, wanted: project.Wanted) -> None:
     steps = project.steps(wanted)
-    root = next((parent for parent in folder.resolve().parents if (parent / ".git").exists()), None)
-    if root is None and not (folder / ".git").exists():
+    if not any((parent / ".git").exists() for parent in (folder.resolve(), *folder.resolve().parents)):
         steps = (("git init", ""), *steps)
     if folder.resolve() != Path.cwd():
         steps = ((f"cd {shlex.quote(str(folder))}", ""), *steps)
@@ -254,9 +226,3 @@ def _print_next(folder: Path, wanted: project.Wanted) -> None:
     print("\nWhat to type next:")
     for typed, about in steps:
         print(f"  {typed:<{width}}  {about}".rstrip())
-    if root and not (folder / ".git").exists():
-        below = folder.resolve().relative_to(root)
-        print(
-            f"\nThe repository begins at {root}: move {project.HOOKS} and {project.PIPELINE} there, and put {below}/ "
-            "before the paths in them."
-        )

@@ -23,7 +23,7 @@ IMAGE = "run it in this image with Docker (default: raw_exec, installed on the c
 
 def job_options(section: str, needs: Sequence[str] = ("on_nodes",), more: str = "") -> command.Declare[Any]:
     """Return the decorator that adds the options to run nomad-csi on the clients."""
-    of_job = functools.partial(command.option, section=section, needs=needs, job="included")
+    of_job = functools.partial(command.option, section=section, needs=needs)
     return command.together(
         of_job("--command PATH", COMMAND + more, default="nomad-csi"),
         of_job("--image IMAGE", IMAGE),
@@ -149,13 +149,11 @@ def job_of(arguments: command.Arguments, connection: Any, *, timeout_s: float) -
     """
     Return the job that *arguments* describe, in namespace and region of *connection*.
 
-    *timeout_s* is for all requests to one plugin. Raises `command.UsageError` if sockets could not be found.
+    *timeout_s* is for all requests to one plugin. Raises `click.UsageError` if sockets could not be found.
     """
     if arguments.image and not arguments.state_dir:
-        problem = errors.Problem(
-            path="--state-dir", got="", allowed="the clients' state_dir with --image: a container cannot find it"
-        )
-        command.refuse([problem])
+        allowed = "the clients' state_dir with --image: a container cannot find it"
+        raise command.usage("--state-dir", allowed=allowed)
     return probe_job.ProbeJob(
         namespace=connection.namespace,
         region=connection.region,

@@ -3,6 +3,7 @@
 import platform
 from importlib import metadata
 
+import click
 from click import shell_completion
 
 from nomad_csi import cli
@@ -23,7 +24,7 @@ COMPLETION = """\
 
 @command.command()
 @command.argument(
-    "name [DRIVER]", f"all about this one: {', '.join(DRIVERS)} (default: a table of all)", type=command.OneOf(DRIVERS)
+    "name [DRIVER]", f"all about this one: {', '.join(DRIVERS)} (default: a table of all)", type=click.Choice(DRIVERS)
 )
 @command.as_json()
 def run_drivers(arguments: command.Arguments) -> int:
@@ -42,9 +43,7 @@ def run_drivers(arguments: command.Arguments) -> int:
 def _subject(given: str) -> str:
     if given in registry.codes() or keys.matching(given):
         return given
-    names = {path.rpartition(".")[2] for path in keys.by_path()}
-    hint = command.nearest(given, [*registry.codes(), *keys.by_path(), *sorted(names)])
-    raise command.wrong("the code of a finding, or a key of a spec", given, hint)
+    raise command.wrong("the code of a finding, or a key of a spec", given)
 
 
 @command.command()
@@ -52,7 +51,6 @@ def _subject(given: str) -> str:
     "subject CODE|KEY",
     "the code of a finding, as any command prints it, or a key of a spec: ebs.size_gib",
     type=_subject,
-    shell_complete=command.completing(lambda _ctx, _text: [*registry.codes(), *keys.by_path()]),
 )
 @command.as_json()
 def run_explain(arguments: command.Arguments) -> int:
@@ -98,7 +96,7 @@ def run_version(arguments: command.Arguments) -> int:
 
 
 @command.command(epilog=COMPLETION)
-@command.argument("shell SHELL", "bash, zsh or fish", type=command.OneOf(("bash", "zsh", "fish")))
+@command.argument("shell SHELL", "bash, zsh or fish", type=click.Choice(("bash", "zsh", "fish")))
 def run_completion(arguments: command.Arguments) -> int:
     """Print the script that makes the shell complete commands, options and values."""
     if made := shell_completion.get_completion_class(arguments.shell):

@@ -4,13 +4,10 @@ import dataclasses
 import functools
 import json
 
-import click
-
 from nomad_csi import errors, exit_codes, nomad
 from nomad_csi.aws import ebs_volumes
 from nomad_csi.cli.common import command, documents, inputs, output, specs
 from nomad_csi.cli.common import options as shared_options
-from nomad_csi.findings import printing
 from nomad_csi.jobs import apply as apply_jobs
 from nomad_csi.nomad import volumes
 from nomad_csi.pulumi_state import deletion_state
@@ -97,7 +94,7 @@ _of_data = functools.partial(command.option, section=SECTION, needs=("delete_dat
 def run(arguments: command.Arguments) -> int:
     """Deregister, with ``--delete-data`` delete, and print the outcome of each volume."""
     if not arguments.volumes and not arguments.jobs:
-        raise click.UsageError("VOLUME: expected a volume, or --job JOB, got nothing")
+        raise command.usage("VOLUME", got="nothing", allowed="a volume, or --job JOB")
     documents.resolve(arguments, specs.found_quietly())
     if arguments.forget:
         return _forget(arguments)
@@ -112,7 +109,8 @@ def _deregister(arguments: command.Arguments) -> int:
     is_asked = bool(arguments.jobs) and not arguments.dry_run
     if is_asked and not shared_options.agreed(question, is_agreed=arguments.yes):
         raise errors.RefusedError("nothing was stopped")
-    with inputs.connect(arguments) as client, output.waiting("waiting for Nomad"):
+    with inputs.connect(arguments) as client:
+        output.print_waiting("waiting for Nomad")
         region = specs.aws_region(arguments, client, arguments.volumes)
         options = deregistration.DeregistrationOptions(
             wait_s=arguments.timeout_s,
@@ -145,9 +143,10 @@ def _deregister(arguments: command.Arguments) -> int:
 def _forget(arguments: command.Arguments) -> int:
     """Give up the storage that the owner record of a volume keeps, so that its id may get other storage."""
     if len(arguments.volumes) != 1:
-        raise click.UsageError(f"--forget: expected one VOLUME, got {len(arguments.volumes)}")
+        raise command.usage("--forget", got=str(len(arguments.volumes)), allowed="one VOLUME")
     [key] = arguments.volumes
-    with inputs.connect(arguments) as client, output.waiting("waiting for Nomad"):
+    with inputs.connect(arguments) as client:
+        output.print_waiting("waiting for Nomad")
         kept = deregistration.give_up_storage(
             client, key, arguments.forget, documents.requester(arguments), is_dry_run=arguments.dry_run
         )
@@ -182,24 +181,21 @@ def _explained(client: nomad.Nomad, item: deregistration.DeregistrationOutcome) 
 def _delete(arguments: command.Arguments) -> int:
     """Confirm each volume, and then delete all."""
     keys = tuple(dict.fromkeys(arguments.volumes))
-    problems = [
-        errors.Problem(path="--confirm", got="/".join(key), allowed="one of the volumes named")
-        for key in arguments.confirm
-        if key not in keys
-    ]
+    for key in arguments.confirm:
+        if key not in keys:
+            raise command.usage("--confirm", got="/".join(key), allowed="one of the volumes named")
     if arguments.external_id and len(keys) > 1:
-        problems.append(errors.Problem(path="--external-id", got=f"{len(keys)} volumes", allowed="one volume with it"))
-    command.refuse(problems)
+        raise command.usage("--external-id", got=f"{len(keys)} volumes", allowed="one volume with it")
     made: dict[str, deletion_proof.MadeStorage] = {}
     for path in arguments.state:
         made = deletion_state.merge(made, deletion_state.made(inputs.text(path), str(path)), str(path))
     given = documents.given_secrets(arguments.secrets)
     with inputs.connect(arguments) as client:
-        with output.waiting("waiting for Nomad"):
-            region = specs.aws_region(arguments, client, keys)
-            for key in keys:
-                if not arguments.dry_run and key not in arguments.confirm:  # a name that would need a confirmation
-                    deletion_proof.refuse_set(client, *key)
+        output.print_waiting("waiting for Nomad")
+        region = specs.aws_region(arguments, client, keys)
+        for key in keys:
+            if not arguments.dry_run and key not in arguments.confirm:  # a name that would need a confirmation
+                deletion_proof.refuse_set(client, *key)
         options = deletion_proof.DeletionOptions(
             wait_s=arguments.timeout_s,
             aws_region=region.name,
@@ -224,11 +220,10 @@ def _delete(arguments: command.Arguments) -> int:
             )
             for namespace, volume_id in keys
         ]
-        with output.waiting("waiting for Nomad"):
-            outcomes = deletion.delete(client, orders, options)
+        outcomes = deletion.delete(client, orders, options)
     text = outcome.as_text(outcomes, deletion_proof.DeletionOutcome)
     if deleted := ", ".join(item.key for item in outcomes if item.status == "deleted"):
-        text += f"\n{printing.fitted(NEXT.format(volumes=deleted))}"
+        text += f"\n{NEXT.format(volumes=deleted)}"
     output.show(arguments, {"volumes": [item.as_json() for item in outcomes]}, text)
     return outcome.exit_code(outcomes)
 

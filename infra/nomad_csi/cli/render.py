@@ -1,10 +1,9 @@
 """``nomad-csi render``, and ``nomad-csi snippet``: the text that a spec becomes."""
 
-import collections
 from collections.abc import Sequence
 from pathlib import Path
 
-from nomad_csi import errors, exit_codes
+from nomad_csi import exit_codes
 from nomad_csi.cli.common import command, inputs, output, specs
 from nomad_csi.hcl import disk, documents
 from nomad_csi.plan import snippet
@@ -26,8 +25,7 @@ def run(arguments: command.Arguments) -> int:
     out: Path | None = arguments.out or specs.out(arguments.spec)
     if out is None or (out.exists() and not out.is_dir()):
         got = "nothing" if out is None else f"the file {out}"
-        problem = errors.Problem(path="--out", got=got, allowed="a directory, or `out` in the spec")
-        raise command.UsageError((problem,), "nomad-csi render")
+        raise command.usage("--out", got=got, allowed="a directory, or `out` in the spec")
     external_ids = inputs.read_external_ids(arguments.stack_output)
     rendered = documents.render_plan(inputs.read_plan(arguments.spec), external_ids, templates=arguments.templates)
     if arguments.check:
@@ -56,18 +54,10 @@ def _stale_text(folder: Path, stale: Sequence[documents.Stale], total: int) -> s
     if not stale:
         return f"{listing.counted(total, 'file')} up to date"
     text = "".join(f"{item.reason}: {folder / item.path}\n{item.diff}" for item in stale)
-    reasons = collections.Counter(item.reason for item in stale)
-    extra = reasons.pop("left over", 0)
-    if reasons:
-        counts = ", ".join(f"{count} {reason}" for reason, count in reasons.items())
-        advice = "render again without --check"
-        if "edited by hand" in reasons:
-            advice += "; of those edited by hand, move the edits into the spec first, then add --overwrite"
-        text += f"{reasons.total()} of {total} files are stale ({counts}); {advice}\n"
-    if extra:
-        it = "it" if extra == 1 else "them"
-        text += f"{listing.counted(extra, 'file')} left over, named above: {GONE}; delete {it}\n"
-    return text
+    return (
+        f"{text}{listing.counted(len(stale), 'stale file')}; render again without --check; of those edited by hand, "
+        "move the edits into the spec first, then add --overwrite; delete those left over\n"
+    )
 
 
 SNIPPET = """\
@@ -97,11 +87,8 @@ def run_snippet(arguments: command.Arguments) -> int:
 
 
 def _one(arguments: command.Arguments) -> tuple[Path, tuple[str, str]]:
-    """Return the spec, and the volume. Raises `command.UsageError` for more or less than one of each."""
+    """Return the spec, and the volume. Raises `click.UsageError` for more or less than one of each."""
     paths, keys = specs.paths(arguments), specs.volumes(arguments)
-    command.refuse(
-        errors.Problem(path=name, got=str(len(found)), allowed="one")
-        for name, found in (("SPEC", paths), ("VOLUME", keys))
-        if len(found) != 1
-    )
+    if len(paths) != 1 or len(keys) != 1:
+        raise command.usage("", got=f"{len(paths)} and {len(keys)}", allowed="one SPEC and one VOLUME")
     return paths[0], keys[0]

@@ -97,8 +97,7 @@ def _status(arguments: command.Arguments) -> int:
 @command.argument("command [-- COMMAND...]", "and its arguments", type=click.UNPROCESSED)
 def _execute(arguments: command.Arguments) -> int:
     if not arguments.command:
-        problem = errors.Problem(path="COMMAND", got="nothing", allowed="a command to run", fix="type it behind --")
-        command.refuse([problem])
+        raise command.usage("COMMAND", got="nothing", allowed="a command to run", fix="type it behind --")
     session = _session(arguments)
     session.introduce()
     return int(session.execute(list(arguments.command)))

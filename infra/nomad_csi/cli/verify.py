@@ -1,17 +1,13 @@
 """``nomad-csi verify``: once, at intervals, as a page, or as a periodic job."""
 
-import collections
 import contextlib
-import functools
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 from typing import Any
-
-import click
 
 from nomad_csi import errors, exit_codes, nomad
 from nomad_csi.aws import regions
@@ -23,10 +19,6 @@ from nomad_csi.health import gather, probe_run
 from nomad_csi.nomad import sandbox_mark
 from nomad_csi.nomad.connection import VARIABLES
 from nomad_csi.plan import verify_job
-from nomad_csi.text import foreign, table
-
-PASSED, INCLUDED = "passed", "included"
-"""Values of an option's ``job``: the job's command receives it, or it is in the job."""
 
 _ADDRESS = "unix://${NOMAD_SECRETS_DIR}/api.sock"
 """Of the client's agent, in each of its tasks, whatever the agent's own address and certificates."""
@@ -46,12 +38,6 @@ PAUSE_MIN_S = 1.0
 """
 Minimum interval between two rounds, whatever events Nomad sends; the duration of the last round, if that was longer.
 """
-
-CHANGES_MAX = 8
-"""Number of recent changes that a watch shows on a terminal."""
-
-_CLEAR = "\x1b[H\x1b[2J"
-"""Source: https://invisible-island.net/xterm/ctlseqs/ctlseqs.html (CUP, ED), 2026-11."""
 
 on_nodes_options = command.together(
     command.option(
@@ -89,10 +75,8 @@ def _metrics_file(given: str) -> Path:
 _options = command.together(
     inputs.stack_output,
     options.strict,
-    options.duration("stable", default_text="0s, one run", default_s=0.0, job="passed", without=("watch",)),
-    options.duration(
-        "probe-timeout", "; all are asked at the same time", default_s=gather.PROBE_TIMEOUT_S, job="passed"
-    ),
+    options.duration("stable", default_text="0s, one run", default_s=0.0, without=("watch",)),
+    options.duration("probe-timeout", "; all are asked at the same time", default_s=gather.PROBE_TIMEOUT_S),
     command.as_json("; with --watch a line each round"),
     command.option(
         "--prometheus FILE",
@@ -101,7 +85,6 @@ _options = command.together(
         type=_metrics_file,
         is_flag=False,
         flag_value=str(STDOUT),
-        job="included",
     ),
 )
 """Of `run`, and of the job, which passes them on."""
@@ -151,12 +134,13 @@ _job_options = command.together(
 @inputs.nomad_connection
 def run(arguments: command.Arguments) -> int:
     """Compare, and print the report, once or at intervals; or write the page."""
-    command.refuse(_conflicts(arguments))
+    _refuse_conflicts(arguments)
     if arguments.html:
         return _page(arguments)
-    plan = inputs.read_plan(specs.refuse_without(arguments.spec))
+    arguments.spec = arguments.spec or specs.required()
+    plan = inputs.read_plan(arguments.spec)
     external_ids = inputs.read_external_ids(arguments.stack_output)
-    with inputs.connect(arguments, [arguments.spec]) as nomad, inputs.advising(arguments.spec):
+    with inputs.connect(arguments, [arguments.spec]) as nomad:
         verifier = verification.Verifier(
             nomad,
             plan,
@@ -179,8 +163,8 @@ def _aws(arguments: command.Arguments) -> regions.Choice:
 
 def _once(arguments: command.Arguments, verifier: verification.Verifier) -> int:
     file: Path | None = arguments.prometheus
-    with output.waiting("asking Nomad and the plugins"):
-        done = rounds.Rounds(verifier, last_answer_s=_last_answer_s(file)).run(watch_s=arguments.stable_s)
+    output.print_waiting("asking Nomad and the plugins")
+    done = rounds.Rounds(verifier, last_answer_s=_last_answer_s(file)).run(watch_s=arguments.stable_s)
     if file == STDOUT:
         print(done.metrics, end="")
     elif file:
@@ -204,7 +188,7 @@ def _watch(arguments: command.Arguments, verifier: verification.Verifier) -> int
     every_s = arguments.every_s or EVERY_S
     file: Path | None = arguments.prometheus
     going = rounds.Rounds(verifier, last_answer_s=_last_answer_s(file))
-    show = _shown(arguments)
+    lines = _Lines(as_json=arguments.json)
     code = exit_codes.ERROR
     with contextlib.suppress(KeyboardInterrupt), verifier.events(output.print_progress) as events:
         while True:
@@ -216,7 +200,7 @@ def _watch(arguments: command.Arguments, verifier: verification.Verifier) -> int
             code = options.exit_code(arguments, done.exit_code, done.found.findings if done.found else ())
             if file:
                 prometheus.write_file(file, output.without_secrets(done.metrics))
-            show(done)
+            lines.show(done)
             took_s = verifier.clock.now() - began
             # A round on all clients is too much for one event of many.
             pause_s = every_s if arguments.on_nodes else max(PAUSE_MIN_S, took_s)
@@ -225,44 +209,23 @@ def _watch(arguments: command.Arguments, verifier: verification.Verifier) -> int
     return code
 
 
-def _shown(arguments: command.Arguments) -> Callable[[rounds.VerificationRound], None]:
-    """Return how a round is shown: as a line of JSON, drawn on a terminal, or by what changed."""
-    if arguments.json:
-        return lambda done: print(json.dumps(output.document(done.as_json())), flush=True)
-    if output.is_drawable(sys.stdout):
-        return functools.partial(_draw, str(arguments.spec), collections.deque(maxlen=CHANGES_MAX))
-    return _Lines().show
-
-
-def _draw(title: str, recent: collections.deque[str], done: rounds.VerificationRound) -> None:
-    """Draw a round over the last one: what is not as specified, and the *recent* changes."""
-    stream, colour = output.terminal(sys.stdout), output.has_colours()
-    at = rounds.when(done.at_s)
-    recent.extend(f"{at}  {change}" for change in done.changed)
-    lines = [f"nomad-csi verify {title}    round {done.number} ended {at} after {done.seconds:.1f} s; Ctrl-C ends", ""]
-    if done.found:
-        width = os.get_terminal_size(stream.fileno()).columns
-        lines.append(done.found.as_table(width, colour=colour, only_wrong=True))
-    lines += ["what changed, the last at the bottom", *recent, ""] if recent else []
-    lines.append(f"{table.painted(done.result, colour=colour)}  {done.summary}")
-    text = output.without_secrets("\n".join(lines))
-    stream.write(f"{_CLEAR}{foreign.visible(text, keep_colours=True)}\n")  # our colours: the only control characters
-    stream.flush()
-
-
 class _Lines:
-    """The whole report once, then a line for each thing that changed: for files, pipes and logs."""
+    """The whole report once, then a line for each thing that changed; or a line of JSON for each round."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, as_json: bool) -> None:
+        self._as_json = as_json
         self._has_reported = False
         self._summary = ""
 
     def show(self, done: rounds.VerificationRound) -> None:
         """Print what changed, with its time, and the summary if it changed."""
+        if self._as_json:
+            print(json.dumps(output.document(done.as_json())), flush=True)
+            return
         at = rounds.when(done.at_s)
         if done.found is not None and not self._has_reported:
             self._has_reported = True
-            print(done.found.as_table())
+            print(done.found.as_table(colour=output.has_colours()))
         for change in done.changed:
             print(f"{at}  {change}")
         if done.summary != self._summary:
@@ -271,20 +234,17 @@ class _Lines:
         sys.stdout.flush()
 
 
-def _conflicts(arguments: command.Arguments) -> Iterator[errors.Problem]:
-    """Yield options whose values conflict."""
+def _refuse_conflicts(arguments: command.Arguments) -> None:
+    """Raise `click.UsageError` for options whose values conflict."""
     is_printed = arguments.prometheus == STDOUT
     if is_printed and arguments.watch:
-        yield _conflict("--prometheus", f"a FILE{prometheus.METRICS_FILE_ENDING} with --watch")
+        raise command.usage("--prometheus", allowed=f"a FILE{prometheus.METRICS_FILE_ENDING} with --watch")
     if is_printed and arguments.json:
-        yield _conflict("--json", "it without metrics on standard output: give --prometheus a FILE")
+        allowed = "it without metrics on standard output: give --prometheus a FILE"
+        raise command.usage("--json", allowed=allowed)
     if arguments.on_nodes and arguments.watch and (arguments.every_s or 0.0) < EVERY_MIN_S:
         allowed = f"--every of {EVERY_MIN_S:g}s or more with --on-nodes: a round runs a job on every client"
-        yield _conflict("--watch", allowed)
-
-
-def _conflict(option: str, allowed: str) -> errors.Problem:
-    return errors.Problem(path=option, got="", allowed=allowed)
+        raise command.usage("--watch", allowed=allowed)
 
 
 def _page(arguments: command.Arguments) -> int:
@@ -315,7 +275,7 @@ def _page(arguments: command.Arguments) -> int:
 @_job_options
 @inputs.nomad_connection
 def _job(arguments: command.Arguments) -> int:
-    command.refuse(_job_conflicts(arguments.prometheus, arguments.on_client))
+    _refuse_metrics(arguments.prometheus, arguments.on_client)
     inputs.read_plan(arguments.spec)  # for its problems
     external_ids = inputs.read_external_ids(arguments.stack_output)
     target = inputs.target(arguments, [arguments.spec])
@@ -331,22 +291,22 @@ def _job(arguments: command.Arguments) -> int:
         image=arguments.image,
         environment=_environment(arguments, target.insecure_http),
         token_variable=arguments.token_variable,
-        options=tuple(_passed_on()),
+        options=tuple(_passed_on(arguments)),
         metrics_file=str(arguments.prometheus or ""),
     )
     print(documents.verify_job_file(job), end="")
     return 0
 
 
-def _job_conflicts(file: Path | None, client: str) -> Iterator[errors.Problem]:
-    """Yield options with which the job could not write the metrics *file* on *client*."""
-    if file == STDOUT:
-        yield _conflict("--prometheus", f"a FILE{prometheus.METRICS_FILE_ENDING}")
-    elif file is not None and not file.is_absolute():
-        yield _conflict("--prometheus", "an absolute path on the client")
-    if file is not None and not client:
+def _refuse_metrics(file: Path | None, client: str) -> None:
+    """Raise `click.UsageError` if the job could not write the metrics *file* on *client*."""
+    if file is None:
+        return
+    if not file.is_absolute():
+        raise command.usage("--prometheus", allowed="an absolute path on the client")
+    if not client:
         allowed = "the name of a client with --prometheus: files of several would count everything several times"
-        yield _conflict("--on-client", allowed)
+        raise command.usage("--on-client", allowed=allowed)
 
 
 def _environment(arguments: command.Arguments, is_insecure: bool) -> dict[str, str]:
@@ -355,20 +315,19 @@ def _environment(arguments: command.Arguments, is_insecure: bool) -> dict[str, s
     if address:
         nomad.Connection(address=address, token="of-the-job", insecure_http=is_insecure)  # noqa: S106  # refuses it
     found = {VARIABLES["address"]: address or _ADDRESS} | ({VARIABLES["insecure_http"]: "true"} if is_insecure else {})
-    included = set(inputs.CONNECTION) - {
-        "address",
-        "namespace",
-        "region",
-    }  # these are the job's own, or in the list above
-    return found | {VARIABLES[name]: value for name in sorted(included) if (value := getattr(arguments, name))}
+    own = {"address", "namespace", "region"}  # of the job itself, or above
+    return found | {
+        VARIABLES[name]: value for name in inputs.CONNECTION if (value := getattr(arguments, name)) and name not in own
+    }
 
 
-def _passed_on() -> Iterator[str]:
+def _passed_on(arguments: command.Arguments) -> Iterator[str]:
     """Yield the options that are passed to the job's own command."""
-    values = click.get_current_context().params
-    for each in command.given():
-        if isinstance(each, command.Option) and each.job == PASSED:
-            value = values[each.name]
-            yield command.shown_name(each)
-            if not each.is_flag:
-                yield f"{value:g}s" if isinstance(value, float) else str(value)
+    if arguments.strict:
+        yield "--strict"
+    if arguments.stable_s:
+        yield from ("--stable", f"{arguments.stable_s:g}s")
+    if arguments.probe_timeout_s != gather.PROBE_TIMEOUT_S:
+        yield from ("--probe-timeout", f"{arguments.probe_timeout_s:g}s")
+    if arguments.json:
+        yield "--json"

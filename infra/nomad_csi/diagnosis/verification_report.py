@@ -133,13 +133,9 @@ class VerificationReport:
             "not_checked": [asdict(item) for item in self.unchecked],
         }
 
-    def as_table(self, width: int = 100, *, colour: bool = False, only_wrong: bool = False) -> str:
-        """
-        Return the report as aligned text of at most *width* columns if possible, ending in a newline.
-
-        *only_wrong*: show only instances and volumes that are not as specified.
-        """
-        tables = (self._plugins(), self._instances(only_wrong=only_wrong), self._volumes(only_wrong=only_wrong))
+    def as_table(self, width: int = 100, *, colour: bool = False) -> str:
+        """Return the report as aligned text of at most *width* columns if possible, ending in a newline."""
+        tables = (self._plugins(), self._instances(), self._volumes())
         parts = [part for part in tables if part]
         texts = [table.columns(part, width, colour=colour) for part in parts]
         if self.findings:
@@ -159,18 +155,16 @@ class VerificationReport:
         rows = [_plugin_row(status) for status in self.plugins]
         return [("plugin", "status", "controllers", "nodes", "checked by", "answers as"), *rows] if rows else []
 
-    def _instances(self, *, only_wrong: bool) -> list[table.Row]:
+    def _instances(self) -> list[table.Row]:
         all_rows = [row for status in self.plugins for row in status.instances]
         were_asked = any(row.socket != "-" for row in all_rows)
-        shown = (row for row in all_rows if not only_wrong or row.code or row.socket == observed.NO_ANSWER)
-        rows = [_instance_row(row, with_socket=were_asked) for row in shown]
+        rows = [_instance_row(row, with_socket=were_asked) for row in all_rows]
         both = ("nomad", "socket") if were_asked else ()
         heads = ("instance of", "role", "client", "zone", "status", *both, "checked by", "detail")
         return [heads, *rows] if rows else []
 
-    def _volumes(self, *, only_wrong: bool) -> list[table.Row]:
-        shown = (status for status in self.volumes if not only_wrong or status.status != "ok")
-        rows = [_volume_row(status) for status in shown]
+    def _volumes(self) -> list[table.Row]:
+        rows = [_volume_row(status) for status in self.volumes]
         heads = ("volume", "status", "plugin", "external id", "size", "checked by", "detail")
         return table.without_empty([heads, *rows]) if rows else []
 

@@ -1,10 +1,7 @@
 """Print findings as text and as JSON, for all commands."""
 
-import contextlib
 import dataclasses
-import re
 from collections.abc import Iterable, Iterator
-from contextvars import ContextVar
 from typing import Any
 
 from nomad_csi.findings import causes
@@ -23,55 +20,17 @@ _ATTRIBUTES = {"evidence": "found", "fix": "advice"}
 """Attributes of keys that have another name."""
 
 
-_Replaced = tuple[str, str]
-
-_SANDBOX: tuple[_Replaced, ...] = (
-    (r"\bpulumi refresh\b", "nomad-csi sandbox up --refresh"),
-    (r"\bpulumi (up|preview)\b", r"nomad-csi sandbox \1"),
-)
-_FILES: _Replaced = (r"run `pulumi up`,? or (?=[a-z])|`pulumi up`,? or (?=`)|, or `pulumi up`$", "")
-"""Replacements in advice for a sandbox without `pulumi`, and for a spec that is not a stack's config."""
-
-_REPLACED = ContextVar[tuple[_Replaced, ...]]("replaced", default=())
-
-
-@contextlib.contextmanager
-def _replacing(*replaced: _Replaced) -> Iterator[None]:
-    before = _REPLACED.set((*replaced, *_REPLACED.get()))
-    try:
-        yield
-    finally:
-        _REPLACED.reset(before)
-
-
-def advise_sandbox() -> contextlib.AbstractContextManager[None]:
-    """In this block, give advice for a sandbox without the ``pulumi`` command."""
-    return _replacing(*_SANDBOX)
-
-
-def advise_files() -> contextlib.AbstractContextManager[None]:
-    """In this block, give advice for users who commit files and have no stack."""
-    return _replacing(_FILES)
-
-
-def fitted(text: str) -> str:
-    """Return *text* with the commands that are available to the user."""
-    for pattern, command in _REPLACED.get():
-        text = re.sub(pattern, command, text)
-    return text
-
-
 def as_json(findings: Iterable[Finding], keys: Iterable[str] = COMPARED) -> list[dict[str, Any]]:
     """Return *findings* as JSON values with these *keys*."""
     names = {key: _ATTRIBUTES.get(key, key) for key in keys}
-    return [{key: _plain(getattr(_fitted(item), name)) for key, name in names.items()} for item in findings]
+    return [{key: _plain(getattr(item, name)) for key, name in names.items()} for item in findings]
 
 
 def as_text(findings: Iterable[Finding], width: int, *, colour: bool = False) -> str:
     """Return *findings* as text, in lines of at most *width* columns where possible; consequences below their cause."""
     lines: list[str] = []
     for item, consequences in causes.roots(findings):
-        lines += _lines(_fitted(item), width, colour=colour)
+        lines += _lines(item, width, colour=colour)
         for group in alike(consequences):
             first, subjects = group[0], listing.shortened([each.subject for each in group])
             lines += table.wrapped(f"  {'so':<8}  ", f"{first.severity} {first.code} of {subjects}", width)
@@ -99,7 +58,7 @@ def as_lines(findings: Iterable[Finding]) -> list[str]:
             f"{same[0].code}: {listing.shortened([each.subject for each in same])}"
             for same in alike(each for _, consequences in group for each in consequences)
         )
-        line = str(dataclasses.replace(_fitted(group[0][0]), subject=subject))
+        line = str(dataclasses.replace(group[0][0], subject=subject))
         lines.append(f"{line}; so: {following}" if following else line)
     return lines
 
@@ -116,11 +75,7 @@ def totals(findings: Iterable[Finding]) -> str:
 def as_line(finding: Finding) -> str:
     """Return ``FILE:LINE: severity: CODE: subject: found; advice``; without file and line where it has none."""
     where = f"{finding.file}:{finding.line}" if finding.line else finding.file
-    return f"{f'{where}: ' if where else ''}{finding.severity}: {_fitted(finding)}"
-
-
-def _fitted(finding: Finding) -> Finding:
-    return dataclasses.replace(finding, advice=fitted(finding.advice))
+    return f"{f'{where}: ' if where else ''}{finding.severity}: {finding}"
 
 
 def _lines(finding: Finding, width: int, *, colour: bool) -> Iterator[str]:

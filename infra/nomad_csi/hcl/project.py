@@ -80,15 +80,9 @@ class Wanted:
     program: str = ""
     """The file of the program, if it has one of its own."""
 
-    requirements: str = REQUIREMENTS
-    declares_components: bool = False
-    """Whether the existing program declares plugins and volumes itself, without a spec."""
-
     @property
     def spec(self) -> str:
         """The file of the spec; empty if a program is written instead."""
-        if self.declares_components:
-            return ""
         return {"python": self.stack_config, "hcl": SPEC}.get(self.form, "")
 
     @property
@@ -166,13 +160,8 @@ def _python(wanted: Wanted) -> Iterator[ProjectFile]:
     yield ProjectFile(path=wanted.project_file, text=_template("Pulumi.yaml.j2", wanted))
     line = f"# nomad-csi @ file:///PATH/nomad_csi-{wanted.version}-py3-none-any.whl\n"
     note = _comment("On no package index: name a wheel, or git+https://HOST/PATH@COMMIT, in the next line.")
-    yield ProjectFile(
-        path=wanted.requirements, text=note + line, addition=note + line, sign="nomad-csi", is_shared=True
-    )
+    yield ProjectFile(path=REQUIREMENTS, text=note + line, addition=note + line, sign="nomad-csi", is_shared=True)
     program = _template("__main__.py.j2", wanted)
-    if wanted.declares_components:
-        yield ProjectFile(path=wanted.program, text=program, addition=_components(wanted))
-        return
     yield ProjectFile(path=wanted.program, text=program, addition=program.partition("\n\n")[2], sign="storage_stack")
     region = f"aws:region: {wanted.region}\n" if wanted.region else ""
     config = textwrap.indent(f"{region}{names.STACK_CONFIG_KEY}:\n{textwrap.indent(_spec(wanted), '  ')}", "  ")
@@ -274,23 +263,6 @@ def _resources(wanted: Wanted) -> str:
         head = f"{_comment(comment, 2)}{name}:\n  type: nomad-csi:index:{kind}\n  properties:\n"
         shown.append(textwrap.indent(head + textwrap.indent(properties, "    "), "  "))
     return "resources:\n" + "\n".join(shown) + f"\noutputs:\n  externalIds:\n{textwrap.indent(_dump(ids), '    ')}"
-
-
-def _components(wanted: Wanted) -> str:
-    """Return the same as components of a program in Python."""
-    kinds, lines = set(), []
-    for kind, name, comment, plugin, own in _declared(wanted):
-        kinds.add(kind)
-        arguments = [f"{key!r}: {value!r}" for key, value in own.items()]
-        if plugin:
-            arguments.insert(0, f"'plugin_id': {_python_name(plugin)}.plugin_id")
-        made = f"{kind}({name!r}, {{{', '.join(arguments)}}})\n"
-        lines.append(f"{_comment(comment)}{'' if plugin else f'{_python_name(name)} = '}{made}")
-    return f"from nomad_csi import {', '.join(sorted(kinds))}\n{''.join(lines)}"
-
-
-def _python_name(name: str) -> str:
-    return re.sub(r"\W", "_", name)
 
 
 def _program_in_typescript(wanted: Wanted) -> str:

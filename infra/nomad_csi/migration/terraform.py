@@ -42,8 +42,6 @@ REDACTED = "[REDACTED]"
 JOB = "nomad_job"
 _DELETING = ("nomad_csi_volume", "nomad_external_volume")
 _FORGETTING = ("nomad_csi_volume_registration", "nomad_volume")
-LOOKED_FOR = f"resources {', '.join((*_DELETING, *_FORGETTING))}, and {JOB} with a csi_plugin block"
-"""Resources of a state that can be imported, as text."""
 
 _AS_IN_A_FILE = (
     "namespace", "name", "plugin_id", "external_id", "capability", "mount_options", "topology_request", "parameters",

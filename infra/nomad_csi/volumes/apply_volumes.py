@@ -129,7 +129,7 @@ def apply(
     ]
     run = context.operation.once("registrations", lambda: sending.RegistrationRun(client, policy_of_many=policy))
     try:
-        for done in concurrency.counted(concurrency.each(calls, workers=sending.CONCURRENT), len(calls)):
+        for done in concurrency.each(calls, workers=sending.CONCURRENT):
             outcomes[done.namespace, done.volume_id] = done
     except BaseException:
         policy.cancelled.set()  # what is under way after an interrupt sends nothing more

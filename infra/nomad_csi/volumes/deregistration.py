@@ -258,7 +258,7 @@ class _Run:
         held, reported = self._observe(wanted), ""
         while held:
             free = [volume for volume in held if self._is_free(volume)]
-            for volume in concurrency.counted(free, len(held)):
+            for volume in free:
                 self._send(volume)
             held = [volume for volume in held if volumes.key_of(volume) not in self.outcomes]
             left_s = deadline - self.client.clock.now()

@@ -4,25 +4,16 @@ What an operator reads while an operation runs: the lines that the CLI prints wh
 Source: pulumi/pulumi, ``pkg/backend/display/progress.go`` and captures of the CLI 3.260 with ``--non-interactive``.
 """
 
-import contextlib
 import math
-import shutil
 import sys
 import threading
 from collections.abc import Mapping
 from typing import TextIO
 
 from nomad_csi import errors
-from nomad_csi.findings import printing
 from nomad_csi_sandbox.engine import report, values, wording
 
 _CLEAR = "\r\x1b[K"
-
-
-def _fitted(text: str) -> str:
-    """Return *text* with the sandbox's commands where there is no `pulumi`."""
-    with contextlib.nullcontext() if shutil.which("pulumi") else printing.advise_sandbox():
-        return printing.fitted(text)
 
 
 class Display:
@@ -116,7 +107,7 @@ class Display:
             self._print(f"  {report.shown_kind(urn)} ({name}):")
             for each in kept:
                 if each.urn == urn:
-                    text = _labelled(each.severity, _fitted(each.message)).replace("\n", "\n    ")
+                    text = _labelled(each.severity, each.message).replace("\n", "\n    ")
                     self._print(f"    {text}")
             self._print("")
 

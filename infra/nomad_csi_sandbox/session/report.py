@@ -1,6 +1,5 @@
 """What a person reads at the end of `up` and as `status`: what was made, where the files are, what was verified."""
 
-import contextlib
 import shlex
 from collections import Counter
 from collections.abc import Iterator
@@ -9,7 +8,6 @@ from typing import Any
 
 from nomad_csi import exit_codes, nomad
 from nomad_csi.diagnosis import verification
-from nomad_csi.findings import printing
 from nomad_csi_sandbox.session import folder, parts
 from nomad_csi_sandbox.session.session import Session
 
@@ -63,9 +61,7 @@ def show(session: Session, *, whole: bool = True) -> int:
     variables = session.environment()
     with nomad.Nomad(nomad.Connection.from_environment(variables)) as client:
         report = verification.Verifier(client, plan, session.external_ids()).verify()
-    with contextlib.nullcontext() if record.parts["engine"] == "real" else printing.advise_sandbox():
-        table = report.as_table()
-    sections = (*(_whole(session, record) if whole else ()), table, next_steps(session.place))
+    sections = (*(_whole(session, record) if whole else ()), report.as_table(), next_steps(session.place))
     session.say("\n\n".join(section.rstrip("\n") for section in sections))
     return 0 if report.ok else exit_codes.CHANGES
 

@@ -6,12 +6,11 @@ allowed, the value given, the likely fix.
 """
 
 import contextlib
-import difflib
 import functools
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, TypeVar
@@ -49,7 +48,6 @@ class Option(click.Option):
         section: str = OPTIONS,
         needs: Sequence[str] = (),
         without: Sequence[str] = (),
-        job: str = "",
         **settings: Any,
     ) -> None:
         """
@@ -60,28 +58,10 @@ class Option(click.Option):
             section: of the help.
             needs: names of other parameters, of which one must be given with it.
             without: names of parameters that exclude it.
-            job: its use in the job of ``verify job``: see `cli.verify`.
             settings: of `click.Option`.
         """
         super().__init__(names, **settings)
-        self.section, self.needs, self.without, self.job = section, needs, without, job
-
-
-class OneOf(click.Choice[str]):
-    """One of several fixed values."""
-
-    def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
-        """Return the allowed values, and the given one."""
-        del ctx
-        return str(wrong(f"one of {', '.join(self.choices)}", value, nearest(value, self.choices)))
-
-
-Completions = Callable[[click.Context, click.Parameter, str], list[str]]
-
-
-def completing(words: Callable[[click.Context, str], Iterable[str]]) -> Completions:
-    """Return the ``shell_complete`` of a parameter: those of *words*, of a text, that begin with it."""
-    return lambda ctx, _parameter, text: [word for word in dict.fromkeys(words(ctx, text)) if word.startswith(text)]
+        self.section, self.needs, self.without = section, needs, without
 
 
 def option(declared: str, text: str, *names: str, **settings: Any) -> Declare[Any]:
@@ -117,7 +97,7 @@ def _kind(metavar: str, settings: Mapping[str, Any]) -> dict[str, Any]:
         return {"metavar": metavar, "type": PATH}
     words = metavar.split("|")
     is_choice = "type" not in settings and len(words) > 1 and metavar.islower()
-    return {"metavar": metavar} | ({"type": OneOf(words)} if is_choice else {})
+    return {"metavar": metavar} | ({"type": click.Choice(words)} if is_choice else {})
 
 
 def together(*declared: Declare[Any]) -> Declare[Any]:
@@ -127,17 +107,13 @@ def together(*declared: Declare[Any]) -> Declare[Any]:
 
 def as_json(more: str = "") -> Declare[Any]:
     """Return the decorator that adds ``--json``."""
-    return option("--json", f"print JSON instead of text{more}", job="passed")
+    return option("--json", f"print JSON instead of text{more}")
 
 
 def _change_directory(ctx: click.Context, _parameter: click.Parameter, value: Path | None) -> None:
     """Make the directory *value* the current one until the command ends."""
-    if value is None or ctx.resilient_parsing:
-        return
-    try:
+    if value is not None and not ctx.resilient_parsing:
         ctx.with_resource(contextlib.chdir(value))
-    except OSError as error:
-        raise wrong("a directory", f"{value} ({error.strerror})") from None
 
 
 def _configure(ctx: click.Context, parameter: click.Parameter, value: Any) -> None:
@@ -152,7 +128,7 @@ def shared() -> tuple[Option, ...]:
     """Return the options of the program and of every command: ``help options`` describes them, once."""
     own: dict[str, Any] = {"expose_value": False, "is_eager": True, "section": SHARED}
     common: dict[str, Any] = own | {"callback": _configure}
-    colors = OneOf(["auto", "always", "never"])
+    colors = click.Choice(["auto", "always", "never"])
     return (
         Option(["-C"], metavar="DIR", type=PATH, help="run in this directory", callback=_change_directory, **own),
         Option(["-q", "--quiet"], is_flag=True, help="print results, warnings and errors only", **common),
@@ -200,38 +176,35 @@ class Command(_Shown):
         self.params.extend(shared())
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the command line. Raises `click.UsageError`, and `UsageError` for options that conflict."""
+        """Read the command line. Raises `click.UsageError`, also for options that conflict."""
         try:
             rest = super().parse_args(ctx, args)
         except click.UsageError as error:
             error.ctx = error.ctx or ctx
             raise
         if not ctx.resilient_parsing:
-            refuse(_conflicts(ctx))
+            _refuse_conflicts(ctx)
         return rest
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Call the function. Raises `errors.NomadCsiError` for a file error of the system, with the file's option."""
+        """Call the function. Raises `errors.NomadCsiError` for a file error of the system."""
         try:
             return ctx.invoke(self.callback, Arguments(**values(ctx))) if self.callback else 0
         except OSError as error:
-            named = {shown_name(each): ctx.params.get(each.name) for each in self.params}
-            raise errors.NomadCsiError(describe_file_error(error, named)) from error
+            raise errors.NomadCsiError(describe_file_error(error)) from error
 
 
-def _conflicts(ctx: click.Context) -> Iterator[errors.Problem]:
-    """Yield the options that lack another one, or that exclude one another."""
+def _refuse_conflicts(ctx: click.Context) -> None:
+    """Raise `click.UsageError` for an option that lacks another one, or that excludes another one."""
     shown = {each.name: shown_name(each) for each in ctx.command.params}
-    for each in given(ctx):
-        if not isinstance(each, Option):
+    for each in ctx.command.params:
+        if not isinstance(each, Option) or ctx.get_parameter_source(each.name) != ParameterSource.COMMANDLINE:
             continue
         if each.needs and not any(ctx.params.get(name) for name in each.needs):
-            allowed = f"it only with {' or '.join(shown[name] for name in each.needs)}"
-            yield errors.Problem(path=shown[each.name], got="", allowed=allowed)
+            raise usage(shown[each.name], allowed=f"it only with {' or '.join(shown[name] for name in each.needs)}")
         for name in each.without:
             if ctx.params.get(name):
-                both = f"{shown[each.name]} and {shown[name]} exclude each other"
-                yield errors.Problem(path="", got=both, allowed="", fix="give one")
+                raise usage("", got=f"{shown[each.name]} and {shown[name]} exclude each other", fix="give one")
 
 
 class Family(Command):
@@ -258,13 +231,6 @@ class Family(Command):
             return below.make_context(f"{info_name} {args[0]}", args[1:], parent, **extra)
         return super().make_context(info_name, args, parent, **extra)
 
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
-        """Return the completions of *incomplete*."""
-        from click.shell_completion import CompletionItem  # noqa: PLC0415  # only shells pay for it
-
-        names = [CompletionItem(name) for name in self.commands if name.startswith(incomplete)]
-        return names + super().shell_complete(ctx, incomplete)
-
 
 class Group(_Shown, click.Group):
     """Commands of one name; without a subcommand, help is shown."""
@@ -286,20 +252,12 @@ def family(**settings: Any) -> Callable[[Callable[[Arguments], int]], Family]:
     return click.command(cls=Family, **settings)
 
 
-def given(context: click.Context | None = None) -> list[click.Parameter]:
-    """Return the parameters given on the command line of *context*, or of the current command."""
-    ctx = context or click.get_current_context()
-    return [each for each in ctx.command.params if ctx.get_parameter_source(each.name) == ParameterSource.COMMANDLINE]
-
-
 def choose(*names: str) -> None:
     """Raise `click.UsageError` unless exactly one of the parameters *names* of the current command is given."""
     ctx = click.get_current_context()
-    shown = {each.name: shown_name(each) for each in ctx.command.params}
-    chosen = [shown[name] for name in names if ctx.params[name]]
-    if len(chosen) != 1:
-        allowed = ", ".join(shown[name] for name in names)
-        raise click.UsageError(f"expected one of {allowed}, got {' and '.join(chosen) or 'none'}", ctx)
+    shown = [shown_name(each) for each in ctx.command.params if each.name in names]
+    if sum(bool(ctx.params[name]) for name in names) != 1:
+        raise usage("", allowed=f"one of {', '.join(shown)}")
 
 
 def values(ctx: click.Context) -> dict[str, Any]:
@@ -307,65 +265,24 @@ def values(ctx: click.Context) -> dict[str, Any]:
     return {**(values(ctx.parent) if ctx.parent else {}), **ctx.params}
 
 
-# System errors of a file on the command line, as a sentence that names the argument.
+# Errors: of the system about a file, and of arguments and options.
 
 
-def describe_file_error(error: OSError, given: Mapping[str, object]) -> str:
-    """Return *error* as a sentence, after the option or argument of *given* that names its file."""
+def describe_file_error(error: OSError) -> str:
+    """Return *error* as a sentence that names its file."""
     name = error.filename2 or error.filename  # of a rename, the destination: the first is a draft next to it
-    if not isinstance(name, str):
-        return error.strerror or str(error)
-    argument = _argument(name, given)
-    near = _nearest(Path(name)) if isinstance(error, FileNotFoundError) else ""
-    fix = f"; did you mean {near}?" if near else ""
-    return f"{argument}{': ' if argument else ''}{name}: {error.strerror}{fix}"
+    return f"{name}: {error.strerror}" if name is not None else error.strerror or str(error)
 
 
-def _nearest(path: Path) -> str:
-    """Return the file next to *path*, of the same kind, that was likely meant; empty if none is similar."""
-    try:
-        near = difflib.get_close_matches(path.name, [item.name for item in path.parent.glob(f"*{path.suffix}")], n=1)
-    except OSError:
-        return ""
-    return str(path.parent / near[0]) if near else ""
-
-
-def _argument(name: str, given: Mapping[str, object]) -> str:
-    for key, value in given.items():
-        paths = value if isinstance(value, list | tuple) else [value]
-        if any(isinstance(path, Path) and str(path) == name for path in paths):
-            return key
-    return ""
-
-
-# Errors of arguments and options.
-
-
-NEAR = 0.66
-"""Minimum similarity, of 1, of a suggestion."""
-
-
-class UsageError(errors.SpecError):
-    """Valid arguments that conflict; the exit code is that of ``sysexits.h``."""
-
-
-def refuse(problems: Iterable[errors.Problem]) -> None:
-    """Raise `UsageError` if there are *problems* with the options of the current command."""
-    if found := tuple(problems):
-        raise UsageError(found, click.get_current_context().command_path)
+def usage(path: str, *, got: str = "", allowed: str = "", fix: str = "") -> click.UsageError:
+    """Return the error for options that conflict, or for one that is missing."""
+    problem = errors.Problem(path=path, got=got, allowed=allowed, fix=fix)
+    return click.UsageError(str(problem), click.get_current_context(silent=True))
 
 
 def wrong(allowed: str, got: str, fix: str = "") -> click.BadParameter:
     """Return the error for an invalid value; Click adds its parameter."""
     return click.BadParameter(str(errors.Problem(path="", got=repr(got), allowed=allowed, fix=fix)))
-
-
-def nearest(word: str, known: Iterable[str]) -> str:
-    """Return the likely one of *known*, as a question; empty if none is similar."""
-    names = list(known)
-    swapped = [name for name in names if sorted(name) == sorted(word)]
-    found = swapped or difflib.get_close_matches(word, names, n=1, cutoff=NEAR)
-    return f"did you mean {found[0]}?" if found else ""
 
 
 def shown_name(parameter: click.Parameter) -> str:

@@ -30,13 +30,6 @@ SECRETS_VARIABLE = "NOMAD_CSI_SECRETS"
 SECRETS_FILE = "expected a FILE: secrets are not given as arguments, which everybody on the machine can read"
 
 
-def _secrets_path(given: str, instead: str) -> Path:
-    """Return the path *given* for secrets. Raises `click.BadParameter` with *instead* for secrets themselves."""
-    if ("=" in given or given.lstrip().startswith("{")) and not os.path.exists(given):  # noqa: PTH110  # never raises
-        raise click.BadParameter(instead)
-    return Path(given)
-
-
 def secrets_option(text: str, instead: str = SECRETS_FILE, **settings: Any) -> command.Declare[Any]:
     """
     Return the decorator that adds the option for a secrets file, whose help is *text*.
@@ -45,7 +38,9 @@ def secrets_option(text: str, instead: str = SECRETS_FILE, **settings: Any) -> c
     """
 
     def file(given: str) -> Path:
-        return _secrets_path(given, instead)
+        if ("=" in given or given.lstrip().startswith("{")) and not os.path.exists(given):  # noqa: PTH110  # never raises
+            raise click.BadParameter(instead)
+        return Path(given)
 
     return command.option("--secrets FILE", text, type=file, **settings)
 
@@ -82,15 +77,17 @@ def _filled(
     `encrypted.PLACEHOLDER` is one of them. Raises `errors.SpecError` with each missing secret, and each that is given
     for a volume that is not among *documents*.
     """
-    all_of_them = tuple(documents)
-    made = tuple(dataclasses.replace(item, secrets={**item.secrets, **given.get(item.key, {})}) for item in all_of_them)
-    wrong = (
-        *_strangers(given, {item.key for item in all_of_them}),
-        *(problem for item in made for problem in _missing(item, needed.get(item.key, ()))),
-    )
+    filled = tuple(dataclasses.replace(item, secrets={**item.secrets, **given.get(item.key, {})}) for item in documents)
+    allowed = "namespace/volume_id of a volume that is registered here"
+    wrong = [
+        errors.Problem(path="secrets", got=repr(key), allowed=allowed)
+        for key in sorted(set(given) - {item.key for item in filled})
+    ]
+    for item in filled:
+        wrong += _missing(item, needed.get(item.key, ()))
     if wrong:
-        raise errors.SpecError(wrong, source="the volumes' secrets")
-    return made
+        raise errors.SpecError(tuple(wrong), source="the volumes' secrets")
+    return filled
 
 
 def _missing(document: registration.VolumeRegistration, needed: Iterable[str]) -> Iterator[errors.Problem]:
@@ -99,20 +96,13 @@ def _missing(document: registration.VolumeRegistration, needed: Iterable[str]) -
         fix = "only Pulumi can read it: register the volume with `pulumi up`"
         path = f"{document.key}: mount_flags"
         yield errors.Problem(path=path, got="an encrypted value", allowed="values in clear", fix=fix)
-    unknown = {name for name, value in document.secrets.items() if value == encrypted.PLACEHOLDER}
-    for name in sorted(unknown | {name for name in needed if name not in document.secrets}):
-        yield errors.Problem(
-            path=f"{document.key}: secret {name}",
-            got="nothing",
-            allowed="its value, because Nomad erases what is not sent",
-            fix="give it in a --secrets file or in NOMAD_CSI_SECRETS",
-        )
-
-
-def _strangers(given: Secrets, known: set[str]) -> Iterator[errors.Problem]:
-    for key in sorted(set(given) - known):
-        allowed = "namespace/volume_id of a volume that is registered here"
-        yield errors.Problem(path="secrets", got=repr(key), allowed=allowed)
+    allowed, fix = (
+        "its value, because Nomad erases what is not sent",
+        "give it in a --secrets file or in NOMAD_CSI_SECRETS",
+    )
+    for name in sorted({*document.secrets, *needed}):
+        if document.secrets.get(name, encrypted.PLACEHOLDER) == encrypted.PLACEHOLDER:
+            yield errors.Problem(path=f"{document.key}: secret {name}", got="nothing", allowed=allowed, fix=fix)
 
 
 def _is_entry(key: object, value: object) -> bool:
@@ -185,7 +175,7 @@ def is_whole(arguments: command.Arguments) -> bool:
 
 
 def read(arguments: command.Arguments, namespace: str) -> NamedPlan:
-    """Return the plan that *arguments* name. Raises what `read_paths` raises, and `command.UsageError`."""
+    """Return the plan that *arguments* name. Raises what `read_paths` raises, and `click.UsageError`."""
     whole = read_paths(specs.paths(arguments), namespace)
     keys = specs.volumes(arguments)
     if not keys:
@@ -200,43 +190,26 @@ def read_paths(paths: Iterable[Path], namespace: str) -> NamedPlan:
     """
     Return the plan of *paths*: specs, volume files, directories of volume files; *namespace*: of a file without one.
 
-    Raises `errors.SpecError` with the problems of all files together.
+    Raises `errors.SpecError` with the problems of the first file that has some.
     """
     plugins: list[model.PluginPlan] = []
     planned: list[model.VolumePlan] = []
     needed: dict[str, tuple[str, ...]] = {}
-    broken: list[errors.SpecError] = []
     for path in _files(paths):
-        try:
-            if path.suffix in inputs.YAML:
-                plan = inputs.read_plan(path)
-                plugins += plan.plugins
-                planned += plan.volumes
-            else:
-                for item in volume.read(path, namespace=namespace):
-                    planned.append(model.VolumePlan(registration=item.document, source=None, protect=True, adopt=False))
-                    needed[item.document.key] = item.secret_names
-        except errors.SpecError as error:
-            broken.append(error)
-    _refuse(broken)
+        if path.suffix in inputs.YAML:
+            plan = inputs.read_plan(path)
+            plugins += plan.plugins
+            planned += plan.volumes
+            continue
+        for item in volume.read(path, namespace=namespace):
+            planned.append(model.VolumePlan(registration=item.document, source=None, protect=True, adopt=False))
+            needed[item.document.key] = item.secret_names
     counts = collections.Counter(item.key for item in planned)
     if twice := [key for key, count in counts.items() if count > 1]:
         allowed = "each volume once"
         problems = (errors.Problem(path=key, got=f"{counts[key]} of them", allowed=allowed) for key in twice)
         raise errors.SpecError(tuple(problems), ", ".join(map(str, paths)))
     return NamedPlan(plan=model.StoragePlan(plugins=tuple(plugins), volumes=tuple(planned)), needed=needed)
-
-
-def _refuse(broken: list[errors.SpecError]) -> None:
-    if len(broken) == 1:
-        raise broken[0]
-    if broken:
-        problems = tuple(
-            dataclasses.replace(problem, path=f"{error.source}: {error.named(problem.path)}")
-            for error in broken
-            for problem in error.problems
-        )
-        raise errors.SpecError(problems, source=f"{len(broken)} files")
 
 
 WITHOUT_PULUMI = "without Pulumi, write `existing` or `create` instead of `ebs` or `efs`"
@@ -299,15 +272,13 @@ def resolve(arguments: command.Arguments, specs: Iterable[Path]) -> None:
     """
     Set the owner of *arguments* to that of *specs*, where these name one.
 
-    Raises `command.UsageError` if the option, or another spec, names another one: two commands never use two owners.
+    Raises `click.UsageError` if the option, or another spec, names another one: two commands never use two owners.
     """
     for path in specs:
         named = inputs.setting(path, "owner")
         if named and arguments.owner not in {"", named}:
             fix = f"omit it, or change {path}"
-            command.refuse(
-                [errors.Problem(path="--owner", got=arguments.owner, allowed=f"{named}, as in {path}", fix=fix)]
-            )
+            raise command.usage("--owner", got=arguments.owner, allowed=f"{named}, as in {path}", fix=fix)
         arguments.owner = arguments.owner or named
 
 

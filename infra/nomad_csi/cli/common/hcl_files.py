@@ -1,20 +1,14 @@
 """Job files, volume files and IAM policies that a command's arguments name."""
 
-import dataclasses
 import os
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from nomad_csi import errors
 from nomad_csi.cli.common import command
-from nomad_csi.cli.common.inputs import YAML
 from nomad_csi.hcl import files
 from nomad_csi.hcl import read as reader
-
-_POSITION = re.compile(r"line (\d+), (?:column (\d+)|(.*))")
-
 
 options = command.together(
     command.option("--var NAME=VALUE", "a variable of the job files, as `nomad job run -var`", multiple=True),
@@ -49,9 +43,9 @@ def load(
             try:
                 read.append(files.load(file, given))
             except errors.SpecError as error:
-                broken += [_yaml(file)] if file.suffix in YAML else _lines(error)
+                broken += [f"{error.source}: {line}" for line in error.lines]
             except OSError as error:
-                broken.append(command.describe_file_error(error, {"FILE": paths}))
+                broken.append(command.describe_file_error(error))
     return read, broken
 
 
@@ -60,21 +54,3 @@ def _is_policy(path: Path) -> bool:
         return files.load(path).kind == "policy"
     except (errors.SpecError, OSError):
         return False  # the file is not named explicitly: it may be other JSON
-
-
-def _yaml(file: Path) -> str:
-    return (
-        f"{file}: expected a job file, a volume file or an IAM policy, got YAML; "
-        f"if it is a spec, `nomad-csi check {file}` checks it"
-    )
-
-
-def _lines(error: errors.SpecError) -> Iterator[str]:
-    """Yield the problems as ``FILE:LINE:COLUMN: ...``, the format that editors parse."""
-    for problem in error.problems:
-        if position := _POSITION.fullmatch(problem.path):
-            line, column, rest = position.groups()
-            where = ":".join(filter(None, (error.source, line, column)))
-            yield f"{where}: {dataclasses.replace(problem, path=rest or '')}"
-        else:
-            yield f"{error.source}: {problem}"

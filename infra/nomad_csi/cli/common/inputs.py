@@ -1,11 +1,11 @@
 """Inputs that several commands share: the spec, the stack's outputs, the options of a Nomad connection."""
 
+import collections
 import contextlib
 import functools
 import json
 import os
 import re
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from http import HTTPStatus
 from pathlib import Path
@@ -30,36 +30,27 @@ _INDEX = re.compile(r"\[\d+\]$")
 """Suffix of the id of each volume of a set."""
 
 
-def set_of(key: str) -> str:
-    """Return the set of the volume *key*: ``default/data`` for ``default/data[0]``; *key* itself if it is in none."""
-    return _INDEX.sub("", key)
-
-
 def chosen_volumes(
     planned: Iterable[model.VolumePlan], keys: Iterable[tuple[str, str]]
 ) -> tuple[model.VolumePlan, ...]:
     """
     Return the volumes of *planned* that *keys* name, by their own key or by that of their set, in the spec's order.
 
-    A key without a namespace names the one volume of that id. Raises `command.UsageError` for a key that names none.
+    A key without a namespace names the one volume of that id. Raises `click.UsageError` for a key that names none.
     """
     found = tuple(planned)
-    known: dict[str, set[str]] = {}
+    known = collections.defaultdict(set)
     for item in found:
-        for key in (item.key, set_of(item.key)):
-            known.setdefault(key, set()).add(item.key)
+        known[item.key].add(item.key)
+        known[_INDEX.sub("", item.key)].add(item.key)
     wanted: set[str] = set()
-    problems = []
-    for text, (namespace, volume_id) in sorted({"/".join(filter(None, key)): key for key in keys}.items()):
+    for namespace, volume_id in keys:
         meant = [key for key in known if key == f"{namespace or key.partition('/')[0]}/{volume_id}"]
-        if len(meant) == 1:
-            wanted |= known[meant[0]]
-            continue
-        ids = known if namespace else {key.partition("/")[2] for key in known}
-        fix = "" if meant else command.nearest(text, ids)
-        allowed = f"one of {', '.join(sorted(meant or known)) or 'none: the spec has no such volume'}"
-        problems.append(errors.Problem(path="VOLUME", got=repr(text), allowed=allowed, fix=fix))
-    command.refuse(problems)
+        if len(meant) != 1:
+            allowed = f"one of {', '.join(sorted(meant or known)) or 'none: the spec has no such volume'}"
+            got = f"{namespace}/{volume_id}" if namespace else volume_id
+            raise command.usage("VOLUME", got=repr(got), allowed=allowed)
+        wanted |= known[meant[0]]
     return tuple(item for item in found if item.key in wanted)
 
 
@@ -88,7 +79,7 @@ _INSECURE = "insecure_http"
 
 
 _STACK_OUTPUT = "output of `pulumi stack output --json`: external ids of storage that Pulumi created"
-stack_output_of = functools.partial(command.option, "--stack-output FILE", _STACK_OUTPUT, job="included")
+stack_output_of = functools.partial(command.option, "--stack-output FILE", _STACK_OUTPUT)
 stack_output = stack_output_of()
 
 
@@ -103,7 +94,6 @@ insecure = command.option(
     "(default: NOMAD_CSI_INSECURE_HTTP, else refuse)",
     default=None,
     section=command.CONNECTION,
-    job="included",
 )
 
 
@@ -112,7 +102,7 @@ def _connection_option(name: str) -> command.Declare[Any]:
     if name == "address":
         text += "; the token comes from NOMAD_TOKEN only, and is not sent to an address of a stack config alone"
     # The namespace is read first: it is the default of a volume that is named by its id alone.
-    settings = {"section": command.CONNECTION, "job": "included", "is_eager": name == "namespace"}
+    settings = {"section": command.CONNECTION, "is_eager": name == "namespace"}
     return command.option(f"--{name.replace('_', '-')} VALUE", text, default=None, **settings)
 
 
@@ -136,11 +126,10 @@ def connect(arguments: command.Arguments, specs: Iterable[Path] = (), *, secrets
     """
     Yield a Nomad client for *arguments*. The token comes from NOMAD_TOKEN only: all users can read arguments.
 
-    An option takes precedence over the stack configs among *specs*, and these over the NOMAD_* variables. If the last
-    two differ, standard error names the one in use; but neither the token of the environment nor *secrets*, such as
-    ``CSI secrets``, are sent to an address that only a file contains. The command's output does not show the
-    credentials from here on. The error of a call that Nomad denies names a token that it does not know. Raises
-    `errors.SpecError`.
+    An option takes precedence over a stack config among *specs*, and this over the NOMAD_* variables; but neither the
+    token of the environment nor *secrets*, such as ``CSI secrets``, are sent to an address that only a file contains.
+    The command's output does not show the credentials from here on. The error of a call that Nomad denies names a
+    token that it does not know. Raises `errors.SpecError`.
     """
     found = connection(arguments, specs, secrets=secrets)
     output.hide(found.secrets)
@@ -161,7 +150,8 @@ def reading(
     arguments: command.Arguments, specs: Iterable[Path] = (), *, waiting_for: str = "asking Nomad and the plugins"
 ) -> Iterator[Any]:
     """Yield the client of `connect`, after the warning of commands that read volumes; *waiting_for* is shown."""
-    with connect(arguments, specs) as client, output.waiting(waiting_for):
+    with connect(arguments, specs) as client:
+        output.print_waiting(waiting_for)
         warn_of_erasing(client)
         yield client
 
@@ -184,23 +174,19 @@ def connection(
     """
     Return the `nomad.Connection` that `connect` uses, without sending a request.
 
-    Raises `errors.SpecError`, and `command.UsageError` if options alone are wrong.
+    Raises `errors.SpecError`, and `click.UsageError` for wrong options, and for stack configs of two clusters.
     """
     given = {name: value for name in (*CONNECTION, _INSECURE) if (value := getattr(arguments, name, None)) is not None}
-    of_stacks = _connection_of_stacks(specs, given)
-    named = {name: value for name, (value, *_) in of_stacks.items()}
+    of_stacks = [found for path in specs if (found := _connection_of(path, given))]
+    if any(found != of_stacks[0] for found in of_stacks):
+        raise command.usage("SPEC", got="stack configs of several clusters", fix="name one, or pass --address")
+    of_stack = of_stacks[0] if of_stacks else {}
     try:
-        found = nomad.Connection.from_environment(environment, named, secrets=secrets, **given)
+        return nomad.Connection.from_environment(environment, of_stack, secrets=secrets, **given)
     except errors.SpecError as error:
         if {problem.path.partition(" ")[0] for problem in error.problems} <= set(given):
-            raise command.UsageError(error.problems, error.source) from None
+            raise click.UsageError(str(error), click.get_current_context(silent=True)) from None
         raise
-    for name, (value, key, path) in of_stacks.items():
-        own = VARIABLES[name]
-        if name != _INSECURE and environment.get(own, value) not in {"", value}:
-            message = f"{name} {value} is used, from {key} in {path}; {own} has another (--{name})"
-            print(message, file=sys.stderr)
-    return found
 
 
 def target(arguments: command.Arguments, specs: Iterable[Path] = ()) -> Any:
@@ -214,42 +200,22 @@ def target(arguments: command.Arguments, specs: Iterable[Path] = ()) -> Any:
     return connection(arguments, specs, environment=without)
 
 
-def _connection_of_stacks(paths: Iterable[Path], given: Mapping[str, Any]) -> dict[str, tuple[Any, str, Path]]:
-    """Return the connection settings of stack configs, with key and file, except those *given*."""
-    found: dict[str, tuple[Any, str, Path]] = {}
-    problems = []
-    for path in paths:
-        for name, (value, key) in _connection_of(path).items():
-            if name in given:
-                continue
-            fix = f"name it: --{name.replace('_', '-')}"
-            where = f"config.{key}"
-            if not isinstance(value, bool if name == _INSECURE else str):
-                got = "something else"
-                allowed = "true or false" if name == _INSECURE else "text, in clear"
-                problems.append(errors.Problem(path=where, got=got, allowed=allowed, fix=fix))
-            elif found.setdefault(name, (value, key, path))[0] != value:
-                one = f"the same as in {found[name][2]}"
-                problems.append(errors.Problem(path=where, got=repr(value), allowed=one, fix=fix))
-        if problems:
-            raise errors.SpecError(tuple(problems), str(path))
-    return found
-
-
-def _connection_of(path: Path) -> dict[str, tuple[Any, str]]:
-    """Return the connection settings of *path* with their keys if it is a stack config; else nothing."""
+def _connection_of(path: Path, given: Iterable[str] = ()) -> dict[str, Any]:
+    """Return the connection settings of *path* if it is a stack config, except those *given*. Raises `SpecError`."""
     config = _stack_config(path) if path.suffix in YAML and path.is_file() else None
     if config is None:
         return {}
-    found: dict[str, tuple[Any, str]] = {}
+    found: dict[str, Any] = {}
     for name, setting in STACK_SETTINGS.items():
         key = config.key(setting)
         value = config.values.get(key)
-        if value in (None, ""):
+        if value in (None, "") or name in given:
             continue
-        if name == _INSECURE and isinstance(value, str):  # Pulumi writes booleans as strings
-            value = {"true": True, "false": False}.get(value.lower(), value)
-        found[name] = (value, key)
+        if encrypted.is_secure(value):
+            fix = f"name it: --{name.replace('_', '-')}"
+            problem = errors.Problem(path=f"config.{key}", got="an encrypted value", allowed="text, in clear", fix=fix)
+            raise errors.SpecError((problem,), str(path))
+        found[name] = value in (True, "true") if name == _INSECURE else value  # Pulumi writes booleans as strings
     return found
 
 
@@ -269,8 +235,8 @@ def holds_spec(path: Path) -> bool:
 
 def address_of_stack(spec: Path) -> str:
     """Return Nomad's address from *spec* if that is a stack config with an unencrypted address; else nothing."""
-    found, _ = _connection_of(spec).get("address", ("", ""))
-    return found if isinstance(found, str) else ""
+    found: str = _connection_of(spec).get("address", "")
+    return found
 
 
 class LocatedError(errors.SpecError):
@@ -278,11 +244,13 @@ class LocatedError(errors.SpecError):
 
     def __init__(self, error: errors.SpecError, path: Path) -> None:
         super().__init__(error.problems, error.source, error.ids)
-        lines = _lines_of(path, [problem.path for problem in error.problems])
-        located = [
-            (lines[item.path], _NAMES_LINE.sub(r"\2", text), item)
-            for text, item in zip(error.lines, error.problems, strict=True)
-        ]
+        inside = {item.path for item in error.problems if not _POSITION.match(item.path)}
+        of_paths = lines(path, inside) if inside else {}
+        located = []
+        for text, item in zip(error.lines, error.problems, strict=True):
+            position = _POSITION.match(item.path)
+            line = int(position[1]) if position and position[1] else of_paths.get(item.path)
+            located.append((line, text.removeprefix(f"line {line}, "), item))
         self.located = sorted(located, key=lambda problem: problem[0] or 0)
         """Line, text and problem of each; the line is ``None`` for the whole file."""
 
@@ -290,17 +258,8 @@ class LocatedError(errors.SpecError):
         return "\n".join(f"{self.source}{f':{line}' if line else ''}: {text}" for line, text, _problem in self.located)
 
 
-_NAMES_LINE = re.compile(r"^line (\d+), (column \d+)")
-_NO_LINE = re.compile(r"|byte \d+")
-
-
-def _lines_of(file: Path, paths: list[str]) -> dict[str, int | None]:
-    """Return the line of the spec in *file* for each of the *paths* of its problems; ``None`` for the whole file."""
-    named = {path: _NAMES_LINE.fullmatch(path) for path in paths}
-    found = {path: int(line[1]) if line else None for path, line in named.items()}
-    if inside := {path for path in paths if not found[path] and not _NO_LINE.fullmatch(path)}:
-        found |= lines(file, inside)
-    return found
+_POSITION = re.compile(r"line (\d+), |byte |$")
+"""The path of a problem that is no path in a spec: a position in the file, or nothing."""
 
 
 def read_plan(path: Path) -> model.StoragePlan:
@@ -328,8 +287,8 @@ def read_document(path: Path) -> Any:
 
 def setting(path: Path, name: str) -> str:
     """Return the text *name* at the top of the spec in *path*; empty if it has none, or is no spec."""
-    if path.suffix not in YAML or not re.search(rf"^[ \t]*['\"]?{name}['\"]?:", text(path), re.MULTILINE):
-        return ""  # parsed only if it may be there: a large spec takes seconds
+    if path.suffix not in YAML:
+        return ""
     document = read_document(path)
     value = document.get(name) if isinstance(document, Mapping) else None
     return value if isinstance(value, str) else ""
@@ -342,13 +301,6 @@ def lines(file: Path, paths: Iterable[str]) -> dict[str, int]:
     whole = {path: f"{prefix}{path}" for path in paths}
     found = yaml_text.lines_of(text(file), whole.values())
     return {path: found[below] for path, below in whole.items()}
-
-
-def advising(spec: Path) -> contextlib.AbstractContextManager[None]:
-    """Return a context manager in which advice fits *spec*: without Pulumi unless that is a stack's config."""
-    from nomad_csi.findings import printing  # noqa: PLC0415  # only commands that advise pay for it
-
-    return contextlib.nullcontext() if _stack_config(spec) else printing.advise_files()
 
 
 def read_external_ids(path: Path | None) -> dict[str, str]:
@@ -380,26 +332,10 @@ def namespace(given: str | None, otherwise: str) -> str:
     return given or os.environ.get(VARIABLES["namespace"]) or otherwise
 
 
-def _suggested_volumes(ctx: click.Context, incomplete: str) -> Iterator[str]:
-    """Yield completions of volumes: those of the spec in the command line, or else of the specs in this folder."""
-    words = ctx.params.get("words") or ()
-    spec = ctx.params.get("spec") or next((word for word in words if isinstance(word, Path)), None)
-    given = spec or ctx.params.get("source")
-    for path in [given] if given else sorted([*Path().glob("storage.y*ml"), *Path().glob("Pulumi.*.y*ml")]):
-        with contextlib.suppress(errors.SpecError, OSError):  # completion shows what exists, and no problems
-            for namespace, volume_id in draft.volume_keys(read_document(path)):
-                is_short = "/" not in incomplete and (spec or namespace == _own_namespace(ctx))
-                where = "" if is_short else f"{namespace}/"
-                yield from (f"{where}{name}" for name in ([set_of(volume_id)] if spec else []) + [volume_id])
-
-
 def _own_namespace(ctx: click.Context) -> str:
     """Return the default namespace of a volume."""
     option = ctx.params.get("namespace")
     return namespace(option if isinstance(option, str) else "", "default")
-
-
-complete_volumes = command.completing(_suggested_volumes)
 
 
 def volume_key(given: str) -> tuple[str, str]:
@@ -425,5 +361,5 @@ def spec_volume_key(given: str) -> tuple[str, str]:
     return namespace, volume_id
 
 
-VOLUME: dict[str, Any] = {"type": volume_key, "shell_complete": complete_volumes}
+VOLUME: dict[str, Any] = {"type": volume_key}
 """Settings of an option or argument that names a volume."""

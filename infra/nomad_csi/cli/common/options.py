@@ -24,7 +24,7 @@ def pair(given: str) -> tuple[str, str]:
 # be determined. Else 0.
 
 
-strict = command.option("--strict", "exit 1 for warnings, too", job="passed")
+strict = command.option("--strict", "exit 1 for warnings, too")
 
 
 def exit_code(arguments: command.Arguments, code: int, findings: Collection[object]) -> int:

@@ -14,15 +14,11 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Any, ClassVar, TextIO, cast
+from typing import Any, TextIO, cast
 
-from nomad_csi import concurrency
 from nomad_csi.text import foreign, redaction
 
 # Safe output on a terminal: no text from a plugin, a server or a file controls it.
-
-
-_CLEARED = "\r\x1b[K"
 
 
 @dataclass
@@ -52,52 +48,6 @@ def logged() -> Iterator[None]:
         log.setLevel(before)
 
 
-class _WaitingLine:
-    """A line on a terminal that shows what the command waits for, and how far it is, until other output."""
-
-    shown: ClassVar["_WaitingLine | None"] = None
-
-    def __init__(self, out: TextIO, what: str) -> None:
-        self._out, self._what = out, what
-
-    def draw(self, done: int = 0, total: int = 0) -> None:
-        """Show the line; *done* of *total* things are done."""
-        progress = f", {done} of {total}" if total else ""
-        self._out.write(f"{_CLEARED}{self._what}{progress}")
-        self._out.flush()
-
-    def clear(self) -> None:
-        """Remove the line until it is drawn again."""
-        self._out.write(_CLEARED)
-        self._out.flush()
-
-
-@contextlib.contextmanager
-def waiting(what: str) -> Iterator[None]:
-    """
-    Show that the command waits for *what*, if standard error is a terminal.
-
-    Of several things (`concurrency.counted`), it shows how many are done.
-    """
-    out = terminal(sys.stderr)
-    if SETTINGS.quiet or not is_drawable(out):
-        yield
-        return
-    line = _WaitingLine.shown = _WaitingLine(out, what)
-    line.draw()
-    try:
-        with concurrency.advancing(line.draw):
-            yield
-    finally:
-        _WaitingLine.shown = None
-        line.clear()
-
-
-def is_drawable(stream: TextIO) -> bool:
-    """Return whether *stream* is a terminal that supports cursor control."""
-    return stream.isatty() and os.environ.get("TERM", "dumb") not in {"", "dumb"}
-
-
 class Guard:
     """
     A text stream that hides known secrets and escapes control characters.
@@ -115,8 +65,6 @@ class Guard:
 
     def write(self, text: str) -> int:
         """Write *text*, made safe to show. Where the stream is optional and full, it is discarded from then on."""
-        if _WaitingLine.shown:
-            _WaitingLine.shown.clear()
         keeps_colours = SETTINGS.color == "always" or (self._is_terminal and SETTINGS.color == "auto")
         shown = foreign.visible(redaction.mask(text, self.secrets), keep_colours=keeps_colours)
         self.has_written = self.has_written or bool(shown)
@@ -201,13 +149,8 @@ def hide(secrets: Iterable[str]) -> None:
 
 
 def without_secrets(text: str) -> str:
-    """Return *text* without what `hide` was given, for what does not pass a `Guard`: a file, a drawn screen."""
+    """Return *text* without what `hide` was given, for what does not pass a `Guard`: a file."""
     return redaction.mask(text, sys.stdout.secrets) if isinstance(sys.stdout, Guard) else text
-
-
-def terminal(stream: TextIO) -> TextIO:
-    """Return the stream behind *stream*, for a command that draws on the terminal itself."""
-    return stream.stream if isinstance(stream, Guard) else stream
 
 
 def print_error(line: str) -> None:
@@ -255,6 +198,12 @@ def print_progress(line: str) -> None:
         print(line, file=sys.stderr)
 
 
+def print_waiting(what: str) -> None:
+    """Print *what* the command does that may take a while, where somebody sees it: on a terminal."""
+    if sys.stderr.isatty():
+        print_progress(f"{what} ...")
+
+
 def print_warning(line: str) -> None:
     """Print *line* on standard error, also where it is to be quiet."""
     print(line, file=sys.stderr)
@@ -264,4 +213,5 @@ def has_colours() -> bool:
     """Return whether standard output gets colours: a terminal's does, unless they are disabled (no-color.org)."""
     if SETTINGS.color != "auto":
         return SETTINGS.color == "always"
-    return is_drawable(sys.stdout) and not os.environ.get("NO_COLOR")
+    has_control = sys.stdout.isatty() and os.environ.get("TERM", "dumb") not in {"", "dumb"}
+    return has_control and not os.environ.get("NO_COLOR")

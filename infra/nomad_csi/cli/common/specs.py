@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 
-from nomad_csi import errors
 from nomad_csi.aws import regions
 from nomad_csi.cli.common import command, inputs, output
 
@@ -32,7 +31,7 @@ def found() -> Path | None:
     paths = candidates()
     if len(paths) > 1:
         names = ", ".join(map(str, paths))
-        raise click.UsageError(f"SPEC: expected one, since {names} are here; name it, or set {VARIABLE}")
+        raise command.usage("SPEC", allowed=f"one, since {names} are here", fix=f"name it, or set {VARIABLE}")
     for path in paths:
         output.print_progress(f"spec: {path}{f' ({VARIABLE})' if os.environ.get(VARIABLE) else ''}")
     return paths[0] if paths else None
@@ -59,22 +58,17 @@ def candidates() -> list[Path]:
     ]
 
 
-def missing() -> click.UsageError:
-    """Return the error of a command that needs a spec where there is none."""
+def required() -> Path:
+    """Return the spec of this directory. Raises `click.UsageError` if there is none."""
+    if taken := found():
+        return taken
     allowed = "a spec, or a Pulumi stack config that holds one"
     fix = f"neither {NAMES[0]} nor Pulumi.STACK.yaml is in {Path.cwd()}: name one, set {VARIABLE}, or pass -C DIR"
-    return click.UsageError(str(errors.Problem(path="SPEC", got="nothing", allowed=allowed, fix=fix)))
+    raise command.usage("SPEC", got="nothing", allowed=allowed, fix=fix)
 
 
 def _of_command(ctx: click.Context, _parameter: click.Parameter, value: Path | None) -> Path | None:
-    if value is not None or ctx.resilient_parsing:
-        return value
-    taken = found()
-    if taken is None:
-        error = missing()
-        error.ctx = ctx
-        raise error
-    return taken
+    return value if value is not None or ctx.resilient_parsing else required()
 
 
 def _if_any(ctx: click.Context, _parameter: click.Parameter, value: Path | None) -> Path | None:
@@ -140,17 +134,9 @@ def _regions(spec: Path | None) -> frozenset[str]:
     return frozenset(name for name in named if isinstance(name, str) and name)
 
 
-def refuse_without(spec: Path | None) -> Path:
-    """Return *spec*. Raises `click.UsageError` without one."""
-    if spec is None:
-        raise missing()
-    return spec
-
-
-def or_found(ctx: click.Context, parameter: click.Parameter, value: tuple[Path, ...]) -> tuple[Path, ...]:
+def or_found(ctx: click.Context, _parameter: click.Parameter, value: tuple[Path, ...]) -> tuple[Path, ...]:
     """Return the paths *value*; if there are none, the spec of this directory. A callback of an argument."""
-    spec = None if value or ctx.resilient_parsing else _of_command(ctx, parameter, None)
-    return (spec,) if spec else value
+    return value if value or ctx.resilient_parsing else (required(),)
 
 
 # A spec and volumes, or files, in one list of words.
@@ -167,20 +153,15 @@ def _word(given: str) -> Path | tuple[str, str]:
     return path if is_path else inputs.spec_volume_key(given)
 
 
-def _complete_word(ctx: click.Context, parameter: click.Parameter, text: str) -> list[Any]:
-    """Return the volumes and the paths that begin with *text*."""
-    from click.shell_completion import CompletionItem  # noqa: PLC0415  # only shells pay for it
-
-    volumes = map(CompletionItem, inputs.complete_volumes(ctx, parameter, text))
-    return [*volumes, *command.PATH.shell_complete(ctx, parameter, text)]
-
-
-def _with_spec(ctx: click.Context, parameter: click.Parameter, value: tuple[Any, ...]) -> tuple[Any, ...]:
+def _with_spec(ctx: click.Context, _parameter: click.Parameter, value: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return the words *value*, after the spec of this directory if none of them is a path."""
     if ctx.resilient_parsing or any(isinstance(word, Path) for word in value):
         return value
-    spec = _of_command(ctx, parameter, None)
-    return (spec, *value)
+    return (required(), *value)
+
+
+def _complete_word(ctx: click.Context, parameter: click.Parameter, text: str) -> list[Any]:
+    return command.PATH.shell_complete(ctx, parameter, text)
 
 
 def words(shown: str, text: str) -> command.Declare[Any]:
