@@ -34,7 +34,7 @@ def test_nothing_but_the_command_is_needed(own):
     outputs = json.loads(own.run("stack", "output", "--json"))
     told.append(own.run("destroy", "--yes", "--skip-preview"))
 
-    assert said.endswith("it starts\n")
+    assert said.endswith("into .gitignore\n")
     assert not [line for text in told for line in text.splitlines() if UNTOLD.search(line)]
     assert outputs["registrationId"] == "default/mysql"
     assert outputs["externalId"].startswith("vol-")
