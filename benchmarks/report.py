@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from nomad_csi import cli
-from tests import report_picture as demo
+from tests.diagnosis import report_picture as demo
 
 SIZES = ((100, 1000), (1000, 10_000))
 """Clients and volumes."""

@@ -1,19 +1,5 @@
 """Whole specs with hostile texts in any of their places: an own driver and a volume that use every kind of field."""
 
-import copy
-import json
-import os
-import random
-from dataclasses import dataclass
-
-from nomad_csi import errors
-from nomad_csi.hcl import documents
-from nomad_csi.plan import model, storage
-from tests import hostile
-
-COUNT = int(os.environ.get("NOMAD_CSI_HOSTILE_SPECS", "300"))
-"""How many specs a test makes; 6,000 search for longer, and take minutes."""
-
 DRIVER = {
     "name": "own",
     "title": "Own storage",
@@ -72,75 +58,6 @@ SPEC = {
         }
     ],
 }
-
-
-@dataclass(frozen=True, kw_only=True)
-class Accepted:
-    """A hostile spec that passed all rules."""
-
-    document: str
-    """The spec as JSON, for a failure to be repeated."""
-
-    job: model.PluginJob
-    volume: model.VolumePlan
-    job_file: str
-    volume_file: str
-
-
-def accepted(seed, count=COUNT):
-    """
-    Yield those of *count* hostile specs that are accepted, with their files: rendering may refuse nothing.
-
-    Each problem of the others has the path of a value.
-    """
-    chance = random.Random(seed)  # noqa: S311  # tests are to be repeated
-    for _ in range(count):
-        document = changed(chance)
-        plan, nameless = _planned(document)
-        assert not nameless, json.dumps(document)
-        if plan is not None:
-            yield _rendered(document, plan)
-
-
-def _planned(document):
-    """Return the plan of *document*, or none and the problems that have no path."""
-    try:
-        return storage.plan_document(document), []
-    except errors.SpecError as error:
-        return None, [problem for problem in error.problems if not problem.path]
-
-
-def changed(chance):
-    """Return `SPEC` with hostile texts in one to three places, in a value or in a key, each in a tenth unwritable."""
-    document = copy.deepcopy(SPEC)
-    chosen = chance.sample(PLACES, 1 + chance.randrange(3))
-    for *way, last in sorted(chosen, key=lambda place: (place in KEYS, -len(place))):
-        inside = document
-        for step in way:
-            inside = inside[step]
-        if last == "":
-            name = chance.choice(list(inside))
-            inside[f"{name}{_text(chance)}"] = inside.pop(name)
-        else:
-            inside[last] = _text(chance) if chance.randrange(2) else f"{inside[last]}{_text(chance)}"
-    return document
-
-
-def _text(chance):
-    made = hostile.texts if chance.randrange(10) else hostile.unwritable_texts
-    return next(text for text in made(100, chance.randrange(2**32)) if text)
-
-
-def _rendered(document, plan):
-    [job], [volume] = plan.plugins[0].jobs, plan.volumes
-    texts = documents.render_plan(plan, {})
-    return Accepted(
-        document=json.dumps(document),
-        job=job,
-        volume=volume,
-        job_file=texts[job.file_name],
-        volume_file=texts[volume.file_name],
-    )
 
 
 def _places(value, way=()):

@@ -1,20 +1,13 @@
-"""Small plugins, clients and volumes to compare, and replies of a real agent decoded."""
+"""Small plugins, clients and volumes to compare."""
 
 import dataclasses
-import http.server
-import json
-import threading
-from pathlib import Path
 
 import pytest
 
-from nomad_csi import nomad
 from nomad_csi.csi import records
 from nomad_csi.health import found
 from nomad_csi.nomad import jobs, nodes, plugins
 from nomad_csi.plan import model
-
-RECORDINGS = Path(__file__).parent / "nomad" / "recordings"
 
 EXPECTATION = model.PluginExpectation(
     plugin_id="aws-ebs0",
@@ -142,35 +135,3 @@ def seen():
         return found.PluginFound(plugin=None if instances == (None,) else record, **more)
 
     return make
-
-
-@pytest.fixture
-def recorded():
-    """Return a client that is answered the recording of that name, whatever it asks."""
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Replay)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    clients = []
-
-    def replay(name):
-        server.content = json.dumps(json.loads((RECORDINGS / f"{name}.json").read_text())).encode()
-        clients.append(nomad.Nomad(nomad.Connection(address=f"http://127.0.0.1:{server.server_port}")))
-        return clients[-1]
-
-    yield replay
-    for client in clients:
-        client.close()
-    server.shutdown()
-    server.server_close()
-    thread.join()
-
-
-class _Replay(http.server.BaseHTTPRequestHandler):
-    def do_GET(self):
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(self.server.content)))
-        self.end_headers()
-        self.wfile.write(self.server.content)
-
-    def log_message(self, *_):
-        """Stay silent."""

@@ -11,10 +11,10 @@ from nomad_csi.diagnosis import cluster_report, facts, page
 from nomad_csi.hcl import environment
 from nomad_csi.nomad import jobs, nodes, plugins, tokens, volumes
 from nomad_csi.plan import iam
-from tests import report_picture as demo
 from tests.diagnosis import browser as headless_browser
 from tests.diagnosis import known
-from tests.plugin_samples import expected, instance, node, ran, recorded, seen  # noqa: F401
+from tests.diagnosis import report_picture as demo
+from tests.plugin_samples import expected, instance, node, ran, seen  # noqa: F401
 from tests.scripted import cluster, context, expectation, heard, plugin_cluster, scripted  # noqa: F401
 
 REGION = "us-east-1"

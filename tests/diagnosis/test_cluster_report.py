@@ -8,7 +8,7 @@ from nomad_csi import cli, errors, nomad
 from nomad_csi.aws import regions
 from nomad_csi.diagnosis import cluster_report, page
 from nomad_csi.plan import storage
-from tests import report_picture as demo
+from tests.diagnosis import report_picture as demo
 
 SMOKE = {
     "namespace": "default",

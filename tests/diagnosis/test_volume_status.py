@@ -1,7 +1,9 @@
 """A volume is as planned when Nomad holds what was to be registered and would place an allocation on it."""
 
 import dataclasses
+import json
 import types
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +15,7 @@ from nomad_csi.plan import model, registration
 from nomad_csi.spec import volume as spec
 from tests.diagnosis.known import findings, known
 
+RECORDINGS = Path(__file__).parents[1] / "nomad/recordings"
 ZONE = "topology.ebs.csi.aws.com/zone"
 WRITER = registration.Capability(access_mode="single-node-writer", attachment_mode="file-system")
 WANTED = registration.VolumeRegistration(
@@ -45,10 +48,16 @@ def judge(desired, actual, served_by=None, *, made_by_plugin=False):
 
 
 @pytest.fixture
-def held(recorded):
+def recorded(scripted, context):
     """Return the volume of a real agent with the EBS driver."""
-    found = volumes.get(recorded("07-ebs-volume"), "default", "e1")
-    return dataclasses.replace(found, plugin_id="aws-ebs0", schedulable=True)
+    scripted.reply("GET", "/v1/volume/csi/e1", 200, json.loads((RECORDINGS / "07-ebs-volume.json").read_text()))
+    return dataclasses.replace(volumes.get(context.connect(), "default", "e1"), plugin_id="aws-ebs0")
+
+
+@pytest.fixture
+def held(recorded):
+    """Return it with healthy nodes."""
+    return dataclasses.replace(recorded, schedulable=True)
 
 
 def lines(status):
@@ -76,8 +85,7 @@ def test_external_id_that_nobody_named_is_told_not_compared(held):
 
 def test_recorded_volume_without_healthy_nodes_is_unschedulable(recorded):
     """Registered is not enough: Nomad would place nothing on it."""
-    found = volumes.get(recorded("07-ebs-volume"), "default", "e1")
-    status = judge(WANTED, dataclasses.replace(found, plugin_id="aws-ebs0"))
+    status = judge(WANTED, recorded)
 
     assert status.status == "unschedulable"
     assert [finding.code for finding in status.findings] == ["volume-unschedulable"]

@@ -11,7 +11,7 @@ import yaml
 
 from nomad_csi import cli
 from nomad_csi.diagnosis import cluster_report
-from tests import report_picture as demo
+from tests.diagnosis import report_picture as demo
 from tests.docs import page
 
 ROOT = Path(__file__).parents[2]
@@ -63,6 +63,6 @@ def test_picture_is_small():
     assert struct.unpack(">II", content[16:24])[0] == 1100
     assert len(content) < 200_000
     assert "(docs/images/report.png)" in (ROOT / "README.md").read_text(encoding="utf-8")
-    assert "python -m tests.report_picture docs/images/report.png" in (ROOT / "CONTRIBUTING.md").read_text(
+    assert "python -m tests.diagnosis.report_picture docs/images/report.png" in (ROOT / "CONTRIBUTING.md").read_text(
         encoding="utf-8"
     )

@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from nomad_csi.nomad import jobs, plugins, volumes
-from tests import shop
+from tests.e2e import shop
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from nomad_csi_sandbox.session import folder
-from tests import shipped, wheels
+from tests import shipped
+from tests.e2e import wheels
 
 PAGE = (wheels.ROOT / "docs/reference/sandbox.md").read_text()
 FILES = ["Pulumi.sandbox.yaml", "Pulumi.yaml", "__main__.py"]

@@ -28,8 +28,8 @@ from nomad_csi.volumes import (
     volume_resource,
 )
 from nomad_csi_sandbox.nomad import crowd
-from tests import report_picture as demo
 from tests import volume_files
+from tests.diagnosis import report_picture as demo
 
 ID, KEY, IDENTITY = "data", ("default", "data"), "default/data"
 HERE, THERE = {"zone": "us-east-1a"}, {"zone": "us-east-1b"}

@@ -9,7 +9,7 @@ import pytest
 from nomad_csi import nomad
 from nomad_csi.nomad import volumes
 from nomad_csi_sandbox.session import folder
-from tests import wheels
+from tests.e2e import wheels
 
 PAGE = (wheels.ROOT / "docs/reference/sandbox.md").read_text()
 ABSENT = [name for name in ("pulumi", "pulumi-language-python") if shutil.which(name) is None]

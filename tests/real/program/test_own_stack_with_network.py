@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import shop
+from tests.e2e import shop
 from tests.real.program import test_sdks
 from tests.real.program.test_yaml_program import camel
 

@@ -1,5 +1,5 @@
 """
-A cluster to report on, in this process, and the picture of its report: ``python -m tests.report_picture FILE.png``.
+A cluster to report on, in this process, and the picture of its report: ``python -m tests.diagnosis.report_picture FILE.png``.
 
 The cluster is the emulator's: clients and instances that nothing stands behind. Needs Chromium.
 """

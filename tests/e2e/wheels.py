@@ -7,7 +7,7 @@ import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 SANDBOX = ROOT / "infra/nomad_csi_sandbox"
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check")
 DEADLINE_S = 400
