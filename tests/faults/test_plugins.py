@@ -19,7 +19,6 @@ from nomad_csi.health import events, plugin_health
 from nomad_csi.nomad import jobs as nomad_jobs
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
-from nomad_csi.volumes import sending
 from nomad_csi_sandbox.csi_plugin.server import FAULT_FILE
 from nomad_csi_sandbox.nomad.storage import csi_client
 from tests import clocks
@@ -235,22 +234,6 @@ def test_frozen_controller_is_told_after_its_time_and_nothing_is_registered(
     hostpath.until_healthy(True)
     assert register(hostpath.agent.url, volume_file).statuses == {"registered"}
     assert register(hostpath.agent.url, volume_file).statuses == {"unchanged"}
-
-
-def test_frozen_controller_is_told_of_while_it_is_waited_for(register, hostpath, volume_file, monkeypatch):
-    """Who waits for Nomad's two minutes reads why, now and then."""
-    monkeypatch.setattr(sending, "OVERDUE_S", 0.1)
-    monkeypatch.setattr(csi_client, "CONTROLLER_TIMEOUT_S", 0.5)
-    os.kill(hostpath.pid, signal.SIGSTOP)
-    try:
-        done = register(hostpath.agent.url, volume_file)
-    finally:
-        os.kill(hostpath.pid, signal.SIGCONT)
-
-    told = (
-        "no answer yet to the registration of default/again: where a controller hangs, Nomad waits two minutes for it"
-    )
-    assert done.said.startswith(told)
 
 
 def test_unhealthy_controller_is_told_and_waited_for(register, hostpath, volume_file):

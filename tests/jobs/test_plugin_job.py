@@ -6,7 +6,7 @@ from contextlib import nullcontext
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.jobs import plugin_job, wanted_job
+from nomad_csi.jobs import plugin_job
 from nomad_csi.volumes import owner_records
 
 JOB = plugin_job.PluginJobResource()
@@ -448,25 +448,13 @@ def test_job_of_another_type_is_not_sent(context, cluster, held, step):
         do(step, context, SYSTEM | {"adopt": True})
 
     assert str(refused.value) == (
-        "job storage/aws-ebs0-node stays as it is: it is a service job, and Nomad makes no system job of it: where it serves "
-        "both roles in one process, the controller and the node job of the plugin replace it; stop it while no volume of the "
-        "plugin is claimed, and purge it when its tasks have ended (`nomad job stop -namespace storage aws-ebs0-node`, then "
+        "job storage/aws-ebs0-node stays as it is: it is a service job, and Nomad makes no system job of it: keep the type "
+        "(monolith.job_type, where it serves both roles), or stop it while no volume of the plugin is claimed, and purge it when its tasks have ended (`nomad job stop -namespace storage aws-ebs0-node`, then "
         "the same with -purge)"
     )
     assert registered(cluster) == []
     assert cluster.sent("PUT") == []
     JOB.preflight(context, SERVICE, WISHED)
-
-
-def test_job_of_both_roles_keeps_its_type_where_the_spec_says_so(context, cluster):
-    """Its type is a choice of the spec, that of a controller or a node is not."""
-    answers(cluster, job=RUNNING | {"Type": "service"}, planned=plan("Edited"))
-    task = {"Name": "t", "CSIPluginConfig": {"ID": "aws-ebs0", "Type": "monolith"}}
-    cluster.replies["POST", PARSE] = [(200, PARSED | {"TaskGroups": [{"Name": "g", "Tasks": [task]}]})]
-
-    refusal = wanted_job.WantedJob(context, SYSTEM, {}).type_refusal
-
-    assert "makes no system job of it: keep the type with monolith.job_type: service, or have the stack that" in refusal
 
 
 # --- other jobs that run the plugin

@@ -122,17 +122,6 @@ def test_list_that_fails_is_read_again_before_the_outcome_is_unknown(run, script
 
 
 @pytest.mark.usefixtures("absent")
-def test_long_run_is_compared_every_few_seconds(run, scripted, monkeypatch):
-    """What another run registers meanwhile is noticed before the end."""
-    monkeypatch.setattr(sending, "CONCURRENT", 1)
-    monkeypatch.setattr(sending, "SETTLED_EVERY_S", -1)
-
-    run(volume(0), volume(1), volume(2))
-
-    assert [target for target, _ in scripted.sent("GET")].count(f"{PLURAL}?namespace=%2A&type=csi") == 4
-
-
-@pytest.mark.usefixtures("absent")
 @pytest.mark.parametrize(("few", "listed"), [(5, False), (1, True)], ids=["few", "many"])
 def test_unchanged_volume_is_not_sent(run, scripted, holds, monkeypatch, few, listed):
     """Few volumes need no list, which holds every volume of a namespace; of many, what is not in it is new unread."""

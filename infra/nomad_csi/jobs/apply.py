@@ -189,7 +189,7 @@ def _jobs(
         for job in plugin.jobs:
             inputs = _inputs(plugin, job, requester, templates)
             wanted = wanted_job.WantedJob(context, inputs, {}, command=requester)
-            wanted.kind, wanted.is_monolith = job.job_type, job.role == "monolith"
+            wanted.kind = job.job_type
             item = _compared(wanted)
             judged = beside.check([tasks[job.job_id]])
             is_unknown = beside.unchecked and item.state == apply_volumes.EQUAL

@@ -103,11 +103,6 @@ class WantedJob:
         return str(self.document.get("Type") or "")
 
     @functools.cached_property
-    def is_monolith(self) -> bool:
-        """Whether one process of the wanted job serves both roles: its type is the user's choice then."""
-        return any(task.role == "monolith" for task in jobs.tasks_of_document(self.document))
-
-    @functools.cached_property
     def owner(self) -> owner.OwnerRecord | None:
         """The owner of the running job."""
         return owner.owner_of(self.context.client, self.found)
@@ -141,15 +136,10 @@ class WantedJob:
         if found is None or not kind or found.type in {"", kind}:
             return ""
         command = f"nomad job stop -namespace {found.namespace} {shlex.quote(found.job_id)}"
-        choice = "where it serves both roles in one process, the controller and the node job of the plugin replace it; "
-        if self.is_monolith:
-            choice = (
-                f"keep the type with monolith.job_type: {found.type}, or have the stack that owns it replace it with "
-                f"monolith.job_type: {kind}; else "
-            )
         return (
-            f"it is a {found.type} job, and Nomad makes no {kind} job of it: {choice}stop it while no volume of the "
-            f"plugin is claimed, and purge it when its tasks have ended (`{command}`, then the same with -purge)"
+            f"it is a {found.type} job, and Nomad makes no {kind} job of it: keep the type (monolith.job_type, where "
+            "it serves both roles), or stop it while no volume of the plugin is claimed, and purge it when its tasks "
+            f"have ended (`{command}`, then the same with -purge)"
         )
 
     @property

@@ -118,17 +118,6 @@ def of_another_hand(volume: volumes.Volume, recorded: Mapping[str, Any]) -> erro
     )
 
 
-def hidden_flags(found: volumes.Volume | None, before: registration.VolumeRegistration) -> str:
-    """Return why *found* could not be put back: its mount flags are not known; empty where it could."""
-    if found is None or not found.has_mount_flags or before.mount_options.mount_flags:
-        return ""
-    return (
-        "Nomad holds mount flags of it that the state does not have and Nomad does not show, so that it could not be "
-        "put back if its replacement failed; write them into the program, or change them there, in an `up` of its own "
-        "first"
-    )
-
-
 # Of a volume that its plugin creates.
 
 

@@ -381,9 +381,7 @@ class WantedVolume(VolumeFacts):
     @concurrency.read_once
     def problems(self) -> tuple[str, ...]:
         """Why the desired registration would not work."""
-        hidden = explain.hidden_flags(self.found, self.before.document)
-        found = fitness.problems(self.context, self.desired, in_preview=self._in_preview)
-        return (*([hidden] if hidden else []), *found)
+        return fitness.problems(self.context, self.desired, in_preview=self._in_preview)
 
     def decision(self) -> decide.Decision:
         """Return what is done, or why nothing is."""

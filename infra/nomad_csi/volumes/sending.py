@@ -46,7 +46,7 @@ class RetryPolicy:
     """Seconds before the second attempt; doubled before each further one."""
 
     report: Callable[[str], None] = _ignore
-    """Called for every attempt after the first, for Nomad's warnings, and for slow requests."""
+    """Called for every attempt after the first, and for Nomad's warnings."""
 
     cancelled: threading.Event = field(default_factory=threading.Event)
     """Once set, ends the waiting, and nothing more is sent."""
@@ -84,11 +84,6 @@ Concurrent requests. A plugin's controller validates those of several requests a
 
 Measured on Nomad 2.0.6-dev, 2026-08: 96 volumes in 16 concurrent requests took 0.55 s, in one request 5.4 s.
 """
-
-OVERDUE_S = 15.0
-"""A request without an answer is reported after so many seconds."""
-
-OVERDUE = "no answer yet to the registration of {}: where a controller hangs, Nomad waits two minutes for it"
 
 SLOW_S = 20.0
 """A request that failed after more seconds met a controller that hangs, for which Nomad waits two minutes."""
@@ -185,17 +180,12 @@ class Sender:
         """Send once; return why it failed, and the seconds that it took."""
         clock = self._policy.clock
         began, error = clock.now(), None
-        overdue = threading.Timer(OVERDUE_S, self._policy.report, [OVERDUE.format(document.key)])
-        overdue.daemon = True
-        overdue.start()
         try:
             timeout_s = min(volumes.REGISTER_TIMEOUT_S, max(self._policy.deadline - began, 0.1))
             if warnings := volumes.register(self._client, document, timeout_s=timeout_s):
                 self._policy.report(f"Nomad warns: {warnings}")
         except errors.NomadApiError as problem:
             error = problem
-        finally:
-            overdue.cancel()
         if error is None or error.kind == "refused":
             self._breaker.answer(document)
         return error, clock.now() - began
@@ -214,10 +204,6 @@ class Sender:
 # A registration with its owner record.
 
 
-SETTLED_EVERY_S = 5.0
-"""A run of many registrations compares their storage so often, by a list of all volumes."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class _Sent:
     """A registration that Nomad has as wanted."""
@@ -233,13 +219,11 @@ class RegistrationRun:
     """One run: its registrations share what is known of plugins that do not answer, and lists. Thread-safe."""
 
     def __init__(self, client: nomad.Nomad, *, policy_of_many: RetryPolicy | None = None) -> None:
-        """*policy_of_many*: new registrations are settled together by it, every `SETTLED_EVERY_S` and by `settle`."""
+        """*policy_of_many*: new registrations are settled together by it, in `settle`."""
         self._client = client
         self._latest = sharing.LatestUsers(client)
         self._policy_of_many = policy_of_many
-        self._lock = threading.Lock()
         self._unsettled: list[_Sent] = []
-        self._settled_at = client.clock.now()
         self.breaker = CircuitBreaker()
         self.problems: dict[volumes.Key, errors.NomadCsiError] = {}
         """Why registrations that were sent are not as wanted, where they are settled together."""
@@ -262,19 +246,14 @@ class RegistrationRun:
         if failed := Sender(client, policy, self.breaker).send(document, is_new=is_new):
             raise self._withdrawn(sent, failed)
         if self._policy_of_many is not None and is_new:
-            with self._lock:
-                self._unsettled.append(sent)
-            if client.clock.now() - self._settled_at > SETTLED_EVERY_S:
-                self.settle()
+            self._unsettled.append(sent)
             return
         if problem := self._settle(sent, lambda: self._latest.read(storage_identity.identify(document.external_id))):
             raise problem
 
     def settle(self) -> None:
-        """Settle the registrations that were sent so far; those with a problem are in `problems` then."""
-        with self._lock:
-            self._settled_at = self._client.clock.now()
-            sent, self._unsettled = self._unsettled, []
+        """Settle the registrations that were sent; those with a problem are in `problems` then."""
+        sent, self._unsettled = self._unsettled, []
         policy = self._policy_of_many
         if policy is None or not sent:
             return

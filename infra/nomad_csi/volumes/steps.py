@@ -159,27 +159,22 @@ def _roll_back(
     """
     Return where Nomad has the *wanted* registration after *error*; else restore the *old* one, and raise.
 
-    Retries for `OUTAGE_S` while Nomad does not answer. After a refusal Nomad is read once more: the new registration
-    may have arrived late.
+    Retries for `OUTAGE_S` while Nomad does not answer.
     """
     clock = context.client.clock
     deadline = clock.now() + OUTAGE_S
-    refusal: errors.NomadCsiError | None = None
     while True:
         try:
             now = volumes.get(context.client, old.namespace, old.volume_id)
-            if now is None and refusal is None:
+            if now is None:
                 _put_back(context, wanted, old)
             break
         except (errors.NomadApiError, errors.RefusedError) as again:
             is_refused = isinstance(again, errors.RefusedError) or again.kind == "refused"
-            if clock.now() > deadline or (is_refused and refusal is not None):
+            if is_refused or clock.now() > deadline:
                 raise _not_registered(old, error, again) from error
-            refusal = again if is_refused else refusal
             context.status(f"not registered, trying to put it back: {again}")
             clock.sleep(PAUSE_S)
-    if now is None and refusal is not None:
-        raise _not_registered(old, error, refusal) from error
     if now is not None and not compare.compare_volume(wanted.desired.document, now).differences:
         if isinstance(error, errors.RefusedError):
             raise error
