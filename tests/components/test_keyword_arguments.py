@@ -41,7 +41,7 @@ def test_keywords_are_as_the_dictionary(component, args, new_cloud):
         (pulumi.ResourceOptions(), {}, "a value of type ResourceOptions"),
         ({"namespace": "default"}, {"namespace": "default"}, "both"),
     ],
-    ids=str,
+    ids=["number", "list", "options", "both"],
 )
 def test_other_arguments_are_refused(cloud, component, args, keywords, got):
     """By the class of all errors in arguments."""
