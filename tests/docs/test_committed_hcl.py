@@ -70,7 +70,7 @@ def test_the_hook_refuses_a_spec_without_its_files(checkout):
     done = run(hook["entry"], checkout)
 
     assert done.returncode == 1
-    assert "3 of 7 files are stale" in done.stdout
+    assert "3 stale files; render again without --check" in done.stdout
     assert hook["pass_filenames"] is False
 
 

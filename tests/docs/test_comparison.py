@@ -3,14 +3,11 @@
 import re
 from pathlib import Path
 
-import pytest
-
 from nomad_csi.aws import file_systems
 from nomad_csi.volumes import desired, steps, volume_properties
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "reference/comparison.md").read_text(encoding="utf-8")
-CODE = Path(steps.__file__).parent
 
 
 OLD = {
@@ -61,21 +58,6 @@ def test_the_table_has_every_property_in_its_row():
     assert replaced == set(desired.IDENTITY)
     named = in_place | anew | replaced | volume_properties.REGISTRATION.not_compared | {"ownerId"}
     assert named == set(volume_properties.REGISTRATION.inputs)
-
-
-@pytest.mark.parametrize(
-    ("module", "said"),
-    [
-        ("steps", "is NOT registered now: "),
-        ("steps", "as before: its replacement failed, and the old "),
-        ("observe", "not checked before "),
-        ("steps", "stays registered: another resource of this stack has taken it over, or a newer "),
-    ],
-)
-def test_messages_are_those_of_the_code(module, said):
-    """Word for word, so that a search finds the page."""
-    assert said in (CODE / f"{module}.py").read_text(encoding="utf-8")
-    assert said.strip() in PAGE
 
 
 def test_limits_and_rights_are_those_of_the_code():

@@ -1,6 +1,5 @@
 """The commands of docs/reference/csi.md work as written, on a plugin under an emulator agent, and it names every status."""
 
-import json
 import os
 import re
 import shlex
@@ -14,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from nomad_csi import cli, nomad
-from nomad_csi.csi import records, rpc
+from nomad_csi.csi import records
 from nomad_csi.health import probed
 from nomad_csi.nomad import jobs, plugins
 from nomad_csi_sandbox.nomad import cluster
@@ -22,7 +21,6 @@ from nomad_csi_sandbox.nomad import server as agent
 from nomad_csi_sandbox.nomad.clients import nodes
 from nomad_csi_sandbox.nomad.storage import csi_supervisor
 from tests.docs import page
-from tests.pages import csc
 
 ROOT = Path(__file__).parents[2]
 PAGE = page.read("reference/csi.md")
@@ -121,22 +119,3 @@ def test_every_status_is_explained():
 
 CSC_CODES = {"ControllerPublishVolume": 112, "ControllerUnpublishVolume": 112, "DeleteVolume": 1, "DeleteSnapshot": 1}
 """Exit codes other than 0 of rows: this plugin attaches nothing, and deleting is left to commands with guards."""
-
-
-def test_the_commands_beside_csc_run(here, folder, capsys):
-    """From top to bottom, on one plugin: each reaches it with the fields of the row."""
-    [*before] = here("nomad-csi csi call unix:///var/lib/nomad/client/csi/plugins/ALLOCATION/csi.sock")[1:]
-    found = {"NODE": "client-1", "STAGE": str(folder / "stage"), "TARGET": str(folder / "target"), "VOLUME_ID": ""}
-
-    codes = {}
-    for _, row in csc.ROWS:
-        words = [re.sub(rf"\b({'|'.join(found)})\b", lambda name: found[name[0]], word) for word in shlex.split(row)]
-        code = cli.main([*before, *words, "--json"])
-        printed = capsys.readouterr()
-        codes[words[0]] = code
-        assert code == CSC_CODES.get(words[0], 0), (row, printed)
-        if "name=data" in words:
-            found["VOLUME_ID"] = json.loads(printed.out)["volume"]["volume_id"]
-
-    assert codes.keys() == rpc.RPCS.keys() - WITHOUT_CSC
-    assert len({old for old, _ in csc.ROWS}) == len(csc.ROWS)

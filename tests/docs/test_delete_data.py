@@ -1,7 +1,6 @@
 """The commands of howto/delete-data.md and howto/snapshots.md work as written, their specs too; every outcome is named."""
 
 import contextlib
-import json
 import os
 import re
 import shlex
@@ -168,30 +167,6 @@ def _restore(client, snapshot):
         found = volumes.get(client, "default", item.registration.volume_id)
         assert (found.snapshot_id, found.clone_id) == (asked.snapshot_id, asked.clone_id)
     assert len(ids | {snapshot.external_id}) == 3
-
-
-def test_volume_of_a_plugin_is_deleted_by_its_controller(client, short_folder, tmp_path, capsys):
-    """With the state of its stack as proof; not without somebody's acceptance, where the storage cannot say no."""
-    outputs = _create(client, volumeId="scratch", capacityMinBytes=2**30)
-    made = {"type": "nomad-csi:index:CreatedVolume", "outputs": outputs}
-    (tmp_path / "state.json").write_text(json.dumps({"deployment": {"resources": [made]}}))
-    [socket] = (short_folder / "client/csi/plugins").glob("*/csi.sock")
-    where = ["--endpoint", str(socket), "--state", str(tmp_path / "state.json")]
-    command = ["remove", "--delete-data", "default/scratch", *where, "--confirm", "default/scratch", "--json"]
-
-    codes = [cli.main(command), cli.main([*command, "--accept", "unguarded"])]
-    codes.append(cli.main([*command, "--accept", "unguarded", "--made-by", "hostpath"]))
-
-    first, second, third = (
-        json.loads(text)["volumes"][0] for text in re.split(r"(?<=\n\})\n", capsys.readouterr().out)[:3]
-    )
-    assert codes == [1, 0, 0]
-    assert (first["status"], "--accept unguarded" in first["reason"]) == ("refused", True)
-    assert (second["status"], second["reason"]) == ("deleted", "")
-    assert [item.snapshot_id for item in volume_snapshots.list_of_plugin(client, "hostpath")] == [second["snapshot_id"]]
-    assert third["status"] == "gone"
-    assert third["reason"].startswith(f"not registered, and {outputs['externalId']} is not known at ")
-    assert volumes.get(client, "default", "scratch") is None
 
 
 def test_storage_goes_with_its_stack(client, short_folder):

@@ -1,6 +1,5 @@
 """The commands of docs/reference/doctor.md work as written, and the page is that of the rules."""
 
-import io
 import json
 import shlex
 
@@ -8,7 +7,6 @@ import boto3
 import pytest
 
 from nomad_csi import cli
-from nomad_csi.findings import registry
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.plan import iam, registration
 from nomad_csi_sandbox.aws import account as aws
@@ -93,35 +91,3 @@ def test_commands_run_as_written(capsys):
 
     assert [line.split()[:2] for line in COMMANDS] == [["nomad-csi", "doctor"]] * 3
     assert told == [(1, True), (1, False), (1, False)]
-
-
-@pytest.mark.parametrize("code", ["hop-limit-low", "nomad-erases-secrets"])
-def test_finding_is_explained(code, capsys):
-    """With its severity, what comes of it, the fix and the source."""
-    assert cli.main(["explain", code]) == 0
-
-    assert capsys.readouterr().out == registry.as_text(registry.codes()[code])
-
-
-@pytest.mark.usefixtures("folder")
-def test_fix_asks_first(monkeypatch, capsys):
-    """Nobody is at a terminal: nothing is tagged, and that is said."""
-    monkeypatch.setattr("sys.stdin", io.StringIO(""))
-
-    assert cli.main(["doctor", "storage.yaml", "--fix"]) == 1
-    captured = capsys.readouterr()
-    assert "give 1 EBS volume in us-east-1 the tag ebs.csi.aws.com/cluster=true: vol-" in captured.err
-    assert "no terminal to confirm on" in captured.err
-
-
-@pytest.mark.usefixtures("folder")
-def test_dry_run_of_a_fix_names_the_volumes_and_tags_none(capsys):
-    """The finding is still there, in this run and in the next."""
-    words = ["doctor", "storage.yaml", "--fix", "--dry-run", "--json"]
-
-    first, second = [(cli.main(words), capsys.readouterr()) for _ in range(2)]
-
-    for code, shown in (first, second):
-        assert code == 1
-        assert "would give 1 EBS volume in us-east-1 the tag ebs.csi.aws.com/cluster=true: vol-" in shown.err
-        assert "policy-tag-missing" in shown.out

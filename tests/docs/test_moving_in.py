@@ -3,23 +3,17 @@
 import json
 import re
 import shlex
-import time
-from pathlib import Path
 
 import pytest
-import yaml
 
-from nomad_csi import cli, errors
-from nomad_csi.frame import resource
-from nomad_csi.hcl import documents
-from nomad_csi.jobs import plugin_job
+from nomad_csi import cli
 from nomad_csi.migration import model, terraform
 from nomad_csi.nomad import jobs, volumes
-from nomad_csi.plan import registration, storage
+from nomad_csi.plan import registration
 from tests.docs import page
 
 PAGE = page.read("howto/moving-in.md", "howto/take-over-jobs.md", "howto/move-out.md")
-RUN, NOT_RUN, TUTORIAL = (page.commands(PAGE, kind) for kind in ("sh", "sh no-run", "sh tutorial"))
+RUN, NOT_RUN = (page.commands(PAGE, kind) for kind in ("sh", "sh no-run"))
 PLUGIN = """job "plugin" {
   group "g" {
     task "t" {
@@ -60,10 +54,6 @@ STATE = {
 }
 
 
-CASES = Path(__file__).parents[1] / "cases"
-PARTS = {"controller": "plugin-aws-ebs-controller", "node": "plugin-aws-ebs-nodes"}
-
-
 @pytest.fixture
 def client(tmp_path, emulated):
     """An emulator agent with the volume, and the state in the current folder."""
@@ -79,86 +69,6 @@ def client(tmp_path, emulated):
     jobs.register(found, jobs.parse(found, PLUGIN), source=PLUGIN, enforce_index=None)
     volumes.register(found, document)
     return found
-
-
-@pytest.fixture
-def tutorial(client, tmp_path):
-    """The tutorial's own jobs on the emulated agent, as processes that only wait, and their files; its volume is away."""
-    volumes.deregister(client, "default", "shared")
-    program = tmp_path / "aws-ebs-csi-driver"
-    program.write_text("#!/bin/sh\nexec sleep 600\n")
-    program.chmod(0o755)
-    stage = 'stage_publish_base_dir = "/opt/nomad/client/csi/node/aws-ebs0"'
-    for name in ("controller", "nodes"):
-        text = (CASES / f"tutorial-ebs-{name}.nomad.hcl").read_text()
-        text = re.sub(r"privileged = true", "", text.replace('"docker"', '"raw_exec"'))
-        text = re.sub(r'image = ".*"', f'command = "{program}"', text)
-        text = text.replace('mount_dir = "/csi"', f'mount_dir = "/csi"\n        {stage}')
-        (tmp_path / f"plugin-ebs-{name}.nomad.hcl").write_text(text)
-        jobs.register(client, jobs.parse(client, text), source=text, enforce_index=None)
-    deadline = time.monotonic() + 60
-    while {status for job_id in PARTS.values() for status in statuses(client, job_id)} != {"running"}:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    return client
-
-
-def statuses(client, job_id):
-    """Return the status of each allocation of a job, ``none`` where there is none."""
-    return [item.client_status for item in jobs.allocations(client, "default", job_id)] or ["none"]
-
-
-def declared(text, **changes):
-    """Return the inputs of both jobs of a spec, with *changes* of its plugin, as the component declares them."""
-    [plugin] = yaml.safe_load(text)["plugins"]
-    [plan] = storage.plan_document({"plugins": [plugin | changes]}).plugins
-    ids = [job.job_id for job in plan.jobs]
-    for job in plan.jobs:
-        given = {"jobId": job.job_id, "hcl": documents.job_file(job), "owner": "shop/prod", "adopt": plan.adopt}
-        inputs, failures = plugin_job.PluginJobResource().check(given | {"pluginJobs": ids})
-        assert failures == ()
-        yield inputs
-
-
-def test_jobs_of_the_tutorial_are_taken_over(tutorial, capsys, tmp_path):
-    """Import and plan as written; beside them nothing starts; what `up` does leaves one job for each part."""
-    kind, context = plugin_job.PluginJobResource(), resource.Context(connect=lambda: tutorial)
-    printed = []
-    for line in TUTORIAL:
-        words, _, target = line.partition(" > ")
-        code = cli.main(shlex.split(words)[1:])
-        printed.append((code, capsys.readouterr().out))
-        if target:
-            (tmp_path / target).write_text(printed[-1][1])
-    [(imported, text), (planned, table)] = printed
-
-    assert (imported, yaml.safe_load(text)["plugins"][0]["job_ids"]) == (0, PARTS)
-    assert (planned, re.findall(r"default/(\S+) +(\w+)", table)) == (
-        1,
-        [(job_id, "changes") for job_id in PARTS.values()],
-    )
-    controller, _ = declared(text, job_ids={}, adopt=True)
-    for step in (lambda: kind.preflight(context, {}, controller), lambda: kind.create(context, controller)):
-        with pytest.raises(errors.RefusedError) as refused:
-            step()
-        assert re.findall(r"expected no instances of job default/(\S+) on", str(refused.value)) == [*PARTS.values()]
-    assert jobs.get(tutorial, "default", "plugin-aws-ebs0-controller") is None
-
-    [*without] = declared(text)
-    with pytest.raises(
-        errors.RefusedError, match=r"runs already, is not this stack's, and would change: .*adopt: true"
-    ):
-        kind.create(context, without[0])
-    taken = [kind.create(context, inputs) for inputs in declared(text, adopt=True)]
-
-    assert [identity for identity, _ in taken] == [f"default/{job_id}" for job_id in PARTS.values()]
-    assert {job_id: jobs.get(tutorial, "default", job_id).version for job_id in PARTS.values()} == dict.fromkeys(
-        PARTS.values(), 1
-    )
-    assert cli.main(["plan", "storage.yaml"]) == 0
-    for identity, outputs in reversed(taken):
-        kind.delete(context, identity, outputs)
-    assert [jobs.get(tutorial, "default", job_id) for job_id in PARTS.values()] == [None, None]
 
 
 def test_commands_run_as_written(client, capsys, tmp_path):

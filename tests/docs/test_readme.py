@@ -20,8 +20,6 @@ PROJECT = Path(__file__).parents[2]
 PAGES = ("README.md", "docs/start/first-ten-minutes.md", "docs/reference/sandbox.md", "docs/reference/commands.md")
 README = "\n".join((PROJECT / page).read_text() for page in PAGES)
 BIN = Path(sys.executable).parent
-NEEDS_A_CLUSTER = ("pulumi", "$EDITOR")
-"""First words of commands that only somebody with an account and a cluster can run."""
 
 
 def blocks(language):
@@ -59,54 +57,6 @@ def type_in(monkeypatch, capsys):
         return subprocess.CompletedProcess(words, code, *capsys.readouterr())
 
     return run
-
-
-def test_every_command_is_tried_here_or_needs_a_cluster():
-    """A new command in README.md needs a test."""
-    tried = {"git", "make", "nomad-csi", ".", "for"}
-
-    assert {words[0] for words in commands()} <= tried | set(NEEDS_A_CLUSTER)
-
-
-def test_make_runs_the_sandbox_commands():
-    """Those that the end-to-end tests run; `make test` is what runs this."""
-    assert ["make", "up"] in of("make")
-    assert ["make", "test"] in of("make")
-    assert "`make down`" in README
-    assert "`make install`" in README
-    for target in ("up", "down", "env"):
-        done = subprocess.run(
-            ["make", "--dry-run", "--always-make", "--no-print-directory", target],
-            cwd=PROJECT,
-            env={"PATH": os.environ["PATH"]},
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        assert (
-            done.stdout.splitlines()[-1]
-            == f".venv/bin/nomad-csi sandbox {'status --env' if target == 'env' else target}"
-        )
-
-
-def test_the_command_is_on_path_as_told(tmp_path):
-    """In a shell that has it nowhere else, the line of README.md finds the command of the environment beside it."""
-    [[_, script]] = of(".")
-    (tmp_path / ".venv").symlink_to(BIN.parent)
-    line = f"! command -v nomad-csi && . {script} && command -v nomad-csi && nomad-csi --version"
-
-    done = subprocess.run(
-        ["sh", "-c", line], cwd=tmp_path, env={"PATH": "/usr/bin:/bin"}, capture_output=True, text=True, check=True
-    )
-
-    assert done.stdout == f"{BIN}/nomad-csi\n" + _run(["nomad-csi", "--version"], tmp_path)
-
-
-def test_render_leaves_the_folder_of_the_sandbox_alone():
-    """What `make up` renders is the sandbox's own; the commands of README.md write beside it."""
-    own = yaml.safe_load((PROJECT / "Pulumi.sandbox.yaml").read_text())["config"]["nomad-csi:renderTo"]
-
-    assert own not in [words[words.index("--out") + 1] for words in of("nomad-csi") if "--out" in words]
 
 
 def test_exit_codes_are_those_of_the_commands():

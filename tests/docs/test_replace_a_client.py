@@ -64,5 +64,5 @@ def test_every_finding_of_the_page_is_registered_as_it_says():
     """Code and severity."""
     rows = re.findall(r"^\| `([a-z-]+)` \| (warning|error) \|", PAGE, re.MULTILINE)
 
-    assert len(rows) == 4
+    assert rows
     assert {code: registry.codes()[code].severity for code, _ in rows} == dict(rows)

@@ -16,7 +16,7 @@ from nomad_csi.cli import verify
 from nomad_csi.diagnosis import prometheus, verification_report
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import read
-from nomad_csi.health import found, instances, plugin_findings, plugins, states
+from nomad_csi.health import found, instances, plugins, states
 from nomad_csi.nomad import events
 from nomad_csi.plan import storage
 
@@ -38,12 +38,6 @@ def test_every_status_is_explained():
 def test_every_finding_about_instances_leads_to_a_status():
     """No code without an explanation, no gravity without a code."""
     assert set(states.OF_CODE.values()) == set(typing.get_args(states.State)) - {"healthy"}
-
-
-def test_every_finding_about_sockets_is_explained():
-    """By its code."""
-    assert f"- `{plugin_findings.DISAGREES}`: " in PAGE
-    assert f"- `{plugin_findings.NOT_ASKED}`: " in PAGE
 
 
 def test_specs_of_the_page_can_be_planned():

@@ -134,60 +134,6 @@ def test_zone_change_says_that_it_deregisters(running, mysql):
         assert volumes.get(client, "default", "mysql").external_id == found["VolumeId"]
 
 
-def access_points(sandbox):
-    """Return the id of each access point of EFS, with the folder and the user behind it."""
-    points = sandbox.aws("efs").describe_access_points()["AccessPoints"]
-    return {point["AccessPointId"]: (point["RootDirectory"]["Path"], point["PosixUser"]["Uid"]) for point in points}
-
-
-def test_protected_file_system_volume_stays_on_its_folder(running):
-    """Another folder, or none, is other data: refused in the preview and in an `up` without one, nothing is made."""
-    running.edit(lambda storage: storage.update(protect=True))
-    running.up(check=True)
-    before, (point, *_) = access_points(running), access_points(running)
-    [system] = running.owned()[1]
-    stays = (
-        f"the data stays in {system}:/shared and is not copied; nothing was changed: where that is meant, set protect"
-    )
-
-    running.edit(lambda storage: storage["volumes"][1]["efs"]["access_point"].update(path="/other"))
-    other, at_once = running.run("preview"), running.up()
-    running.edit(lambda storage: storage["volumes"][1]["efs"].pop("access_point"))
-    root = running.run("preview")
-
-    said = "volume default/shared is protected, and would be re-pointed from"
-    assert (other.returncode, at_once.returncode, root.returncode) == (1, 1, 1)
-    folder = f"access_point.path: expected '/shared': {point} is protected, and would be replaced"
-    assert folder in other.stdout
-    assert f"{said} {system}:/shared to {system}:/: {stays}" in root.stdout
-    assert folder in at_once.stdout
-    assert access_points(running) == before == {point: ("/shared", 1000)}
-    with running.nomad() as client:
-        assert volumes.get(client, "default", "shared").external_id == f"{system}::{point}"
-
-
-def test_unprotected_file_system_volume_is_said_to_leave_its_data(running):
-    """The preview names the folder that the data stays in; another user of the same folder is the same data."""
-    [system] = running.owned()[1]
-    [point] = access_points(running)
-
-    running.edit(lambda storage: storage["volumes"][1]["efs"]["access_point"].update(uid=2000))
-    user = running.run("preview", check=True).stdout
-    running.up(check=True)
-    running.edit(lambda storage: storage["volumes"][1]["efs"]["access_point"].update(path="/other"))
-    folder = running.run("preview", check=True).stdout
-
-    again = "default/shared is deregistered and registered again for another access point of"
-    assert f"warning: {again} {system}:/shared, refused while claimed; this step leaves {system}:/shared" in user
-    assert (
-        f"warning: default/shared is re-pointed from {system}:/shared to {system}:/other: deregistered and registered "
-        f"again, refused while claimed; the data stays in {system}:/shared and is not copied" in folder
-    )
-    [(after, served)] = access_points(running).items()
-    assert after != point
-    assert served == ("/shared", 2000)
-
-
 def test_protected_volume_is_neither_moved_nor_removed(running, mysql):
     """Both are refused in the preview, which says how to go on; nothing has been touched."""
     running.edit(lambda storage: storage.update(protect=True))

@@ -39,44 +39,6 @@ def many(count):
     return change
 
 
-def test_shrinking_is_refused_in_preview_with_the_present_size(untouched):
-    """The operator reads what there is; EC2 was asked to change nothing."""
-    [volume_id] = untouched.owned()[0]
-    size = untouched.aws("ec2").describe_volumes(VolumeIds=[volume_id])["Volumes"][0]["Size"]
-    untouched.edit(lambda storage: storage["volumes"][0]["ebs"].update(size_gib=size - 1))
-    moto(untouched, "DELETE", throttle.CALLS_PATH)
-
-    done = untouched.run("preview")
-
-    assert done.returncode != 0
-    line = f"volumes[0] (mysql).ebs.size_gib: expected at least {size}, the size of {volume_id}: an EBS volume never shrinks"
-    assert f"{line}, got {size - 1}; keep the size" in done.stdout
-    assert "ec2 ModifyVolume" not in moto(untouched, "GET", throttle.CALLS_PATH)["asked"]
-
-
-def test_snapshots_come_with_a_schedule_and_change_with_it(running):
-    """One policy for a schedule, in the account with its role; a new number to keep changes that policy in place."""
-    running.edit(lambda storage: storage.update(snapshots={"nightly": {"keep": 7}, "weekly": {"keep_days": 35}}))
-    running.edit(lambda storage: storage["volumes"][0].update(snapshots=["nightly"]))
-    running.edit(lambda storage: storage["volumes"][1].update(snapshots=["weekly"]))
-    running.up(check=True)
-
-    made = running.resources()
-    policy = made["aws:dlm/lifecyclePolicy:LifecyclePolicy nightly"]["id"]
-    [volume_id], [system_id] = running.owned()
-    volume = running.aws("ec2").describe_volumes(VolumeIds=[volume_id])["Volumes"][0]
-    details = running.aws("dlm").get_lifecycle_policy(PolicyId=policy)["Policy"]["PolicyDetails"]
-    assert details["TargetTags"][0] in volume["Tags"]
-    assert details["Schedules"][0]["RetainRule"] == {"Count": 7}
-    chosen = made["aws:backup/selection:Selection weekly"]["outputs"]["resources"]
-    assert [arn.rpartition("/")[2] for arn in chosen] == [system_id]
-
-    running.edit(lambda storage: storage["snapshots"]["nightly"].update(keep=14))
-    running.up(check=True)
-    details = running.aws("dlm").get_lifecycle_policy(PolicyId=policy)["Policy"]["PolicyDetails"]
-    assert details["Schedules"][0]["RetainRule"] == {"Count": 14}
-
-
 def test_volumes_are_all_made_while_ec2_throttles(sandbox):
     """
     None is lost and none is made twice though three calls in ten are refused.

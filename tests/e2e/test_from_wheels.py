@@ -122,21 +122,6 @@ def test_project_of_init_runs_in_a_sandbox(installed, tmp_path):
     assert "default/data  ok" in said[1]
 
 
-def test_action_installs_a_wheel_with_which_the_other_steps_pass(installed, tmp_path):
-    """Into an environment below the runner's folder; the libraries are those of this machine."""
-    folder = Path(shutil.copytree(wheels.ROOT / "examples/committed-hcl", tmp_path / "checkout"))
-    [wheel] = (installed.home / "dist").glob("nomad_csi-*.whl")
-    install, *others = shipped.steps()
-
-    done = shipped.run_step(install, {"package": str(wheel)}, folder, tmp_path, PIP_NO_DEPS="1", PIP_NO_INDEX="1")
-
-    assert done.returncode == 0, done.stderr
-    wheels.lend_libraries(tmp_path / "nomad-csi")
-    for step in others:
-        done = shipped.run_step(step, {}, folder, tmp_path)
-        assert done.returncode == 0, done.stdout + done.stderr
-
-
 def test_image_is_built_from_what_it_copies_alone(tmp_path):
     """Its commands behind the one that downloads, in a folder instead of ``/opt``; the program of the last one runs."""
     source, target = tmp_path / "src", tmp_path / "opt"

@@ -1,11 +1,8 @@
 """A hostile environment: nothing of it is believed, no request goes where it points, no second run interferes."""
 
 import contextlib
-import os
 import shutil
 import socket
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -118,22 +115,6 @@ def test_up_believes_nothing_of_its_environment(sandbox, recorder, noise):
     assert len(believers) == 3  # the three commands themselves: Python reads it before any of their code runs
     assert all(" sandbox --project " in line for line in believers)
     assert not any((sandbox.project / name).exists() for name in ("~", "$HOME"))
-
-
-def test_make_takes_the_variables_of_python_away(noise):
-    """``make up`` reaches its Python without what would lead it astray or keep it from starting at all."""
-    rule = noise / "show.mk"
-    rule.write_text("show-environment:\n\t@env\n\t@$(PYTHON) -c 'print(1)'\n")
-    variables = {"PATH": os.environ["PATH"], "PYTHONPATH": str(noise), "PYTHONHOME": "/nonexistent"}
-    command = ["make", "--silent", "-f", "Makefile", "-f", str(rule), "show-environment", f"PYTHON={sys.executable}"]
-
-    done = subprocess.run(
-        command, cwd=PROJECT, env=variables | {"PYTHONSTARTUP": "x"}, capture_output=True, text=True, check=True
-    )
-
-    assert not [line for line in done.stdout.splitlines() if line.startswith(("PYTHONHOME", "PYTHONPATH", "PYTHONST"))]
-    assert done.stdout.endswith("1\n")
-    assert not (noise / "seen.txt").exists()
 
 
 def test_a_second_up_is_refused_while_one_runs_and_a_second_project_while_one_is_up(sandbox, tmp_path):

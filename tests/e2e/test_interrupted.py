@@ -131,19 +131,6 @@ def test_storage_that_is_not_recorded_is_named_before_more_is_made(forgotten):
     assert {request["method"] for request in forgotten.requests()[seen:]} <= {"GET"}
 
 
-def test_dead_aws_is_told_and_begun_again(untouched):
-    """What was in it is gone with it, and so is the state that knew it: everything is made anew."""
-    before = untouched.owned()
-    untouched.kill("moto")
-
-    done = untouched.up(check=True)
-
-    assert "The AWS emulator has ended, and everything in it: starting empty, with an empty state." in done.stdout
-    assert "27 created" in done.stdout
-    assert not {*before[0], *before[1]} & {*untouched.owned()[0], *untouched.owned()[1]}
-    is_whole(untouched)
-
-
 def test_cluster_that_lost_its_identity_gets_the_same_one_again(running):
     """A preview and `up` are refused, and change nothing; with the printed command's variable, both go on as before."""
     owned, recorded = running.owned(), running.resources()

@@ -1,11 +1,7 @@
 """What a running sandbox keeps to itself: its token, its ports and its cluster."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
-from nomad_csi.nomad import cluster_identity
 from nomad_csi_sandbox.session import folder, processes
 from tests import cross_site
 
@@ -58,27 +54,6 @@ def test_its_token_is_in_one_file_and_in_no_output(untouched, tmp_path):
             assert place.token.encode() not in Path(f"/proc/{pid}/{name}").read_bytes()
 
 
-def test_another_shell_gets_address_and_token(untouched):
-    """Given a shell of its own, by the line of the report; without it Nomad refuses."""
-    nomad_csi = Path(sys.executable).with_name("nomad-csi")
-    told = f'eval "$({nomad_csi} sandbox --project {untouched.project} status --env)"'
-    address = f"http://127.0.0.1:{untouched.process('nomad').port}"
-
-    def typed(line):
-        own = {"PATH": os.environ["PATH"], "NOMAD_ADDR": address}
-        return subprocess.run(["sh", "-c", line], env=own, capture_output=True, text=True, check=False)
-
-    without, given = typed(f"{nomad_csi} claims"), typed(f"{told} && {nomad_csi} claims && env")
-
-    assert (without.returncode, given.returncode) == (2, 0)
-    assert "Permission denied" in without.stderr
-    assert {f"NOMAD_ADDR={address}", f"NOMAD_TOKEN={folder.Folder(untouched.project).token}"} <= set(
-        given.stdout.splitlines()
-    )
-    assert "PULUMI" not in given.stdout
-    assert "AWS_ENDPOINT_URL=http://127.0.0.1:" in given.stdout
-
-
 def test_it_listens_on_loopback_alone(untouched):
     """All its servers, and the plugins that they run."""
     found = {}
@@ -97,17 +72,3 @@ def test_it_listens_on_loopback_alone(untouched):
 def ours(place):
     """Return the processes of a sandbox: its servers, and all that they started."""
     return processes._marked(processes.MARK, str(place.project))
-
-
-def test_storage_is_tagged_with_its_cluster(untouched):
-    """So that no other cluster takes it for its own when it is to be deleted."""
-    with untouched.nomad() as client:
-        here = cluster_identity.cluster_id(client)
-    ebs, efs = untouched.aws("ec2").describe_volumes()["Volumes"], untouched.aws("efs")
-    made = [*ebs, *efs.describe_file_systems()["FileSystems"], *efs.describe_access_points()["AccessPoints"]]
-
-    tagged = [{tag["Key"]: tag["Value"] for tag in item.get("Tags", ())} for item in made]
-    ours = [tags["nomad-csi:cluster"] for tags in tagged if "nomad-csi:owner" in tags]
-
-    assert here
-    assert ours == [here] * 3

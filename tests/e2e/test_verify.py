@@ -81,38 +81,6 @@ def test_verify_verifies_everything(untouched):
     assert done.stderr == ""
 
 
-def test_verify_as_json_has_the_documented_keys(untouched):
-    """Scripts read these names."""
-    external_ids = untouched.resources()["pulumi:pulumi:Stack nomad-csi-sandbox"]["outputs"]["externalIds"]
-    outputs = untouched.project / ".sandbox/outputs.json"
-    outputs.write_text(json.dumps({"externalIds": external_ids}))
-
-    done = verify(untouched, "--json", "--stack-output", outputs)
-
-    assert done.returncode == 0, done.stdout + done.stderr
-    report = json.loads(done.stdout)
-    assert sorted(report) == ["findings", "not_checked", "ok", "plugins", "schema_version", "volumes"]
-    assert (report["ok"], report["findings"]) == (True, [])
-    assert [(plugin["plugin_id"], plugin["controllers"], plugin["nodes"]) for plugin in report["plugins"]] == [
-        ("aws-ebs0", {"healthy": 2, "expected": 2}, {"healthy": 2, "expected": 2}),
-        ("aws-efs0", {"healthy": 0, "expected": 0}, {"healthy": 2, "expected": 2}),
-    ]
-    [instance, _] = report["plugins"][1]["instances"]
-    assert sorted(instance) == [
-        "alloc_id", "detail", "evidence", "extra", "node_id", "node_name", "nomad", "role", "socket", "socket_detail", "status", "zone",
-    ]  # fmt: skip
-    assert report["volumes"][0] == {
-        "namespace": "default",
-        "volume_id": "mysql",
-        "plugin_id": "aws-ebs0",
-        "external_id": external_ids["default/mysql"],
-        "capacity_bytes": 0,
-        "status": "ok",
-        "evidence": "nomad",
-        "detail": "",
-    }
-
-
 def test_what_a_cluster_holds_comes_back_as_it_is(untouched, tmp_path):
     """Imported and planned again, nothing would change: jobs by Nomad's own plan, volumes by comparison."""
     spec = tmp_path / "storage.yaml"
