@@ -210,7 +210,6 @@ class Agent:
             connect=lambda: client,
             status=add,
             warn=add,
-            note=add,
             stack="shop/prod",
             urn="urn:x",
             root=self.folder,

@@ -113,15 +113,6 @@ EFS = {
 EFS_ARN = "arn:aws:elasticfilesystem:us-east-1:123456789012"
 
 
-@pytest.mark.parametrize("iam", [{}, {"iam": {"role_name": "nomad-client"}}])
-def test_mount_flag_iam_alone_keeps_nobody_out(cloud, iam):
-    """Without a role nothing is made for it, and with one its policy: everyone else may mount as before."""
-    cloud.settle(lambda: EfsVolume("shared", EFS | iam) and None)
-
-    made = [item.token.partition(":")[2] for item in cloud.recorder.made if "olicy" in item.token]
-    assert made == (["iam/policy:Policy", "iam/rolePolicyAttachment:RolePolicyAttachment"] if iam else [])
-
-
 def test_role_of_an_efs_volume_may_mount_it_and_others_are_refused_on_request(cloud):
     """A policy of the role, for the access point of this file system; a file system policy that names the account."""
     iam = {"role_name": "nomad-client", "required": True}
@@ -292,11 +283,3 @@ def test_a_driver_that_the_catalogue_does_not_know_is_named(cloud, driver, fix, 
     known = ", ".join(sorted(catalogue.DRIVERS))
     said = f"driver: expected one of {known}, got {driver!r}; {fix}"
     assert str(caught.value) == f"CsiPlugin aws-ebs0: 1 problem\n  {said}"
-
-
-def test_volume_without_a_driver_is_refused_with_all_there_are(cloud):
-    """What is not given is nothing, and no empty text."""
-    args = {"plugin_id": "aws-ebs0", "external_id": "vol-0123456789abcdef0"}
-
-    with pytest.raises(errors.SpecError, match=r"driver: expected one of aws-ebs, .*, got nothing; or describe"):
-        cloud.settle(lambda: ExistingVolume("legacy", args) and None)

@@ -5,7 +5,6 @@ import pytest
 
 from nomad_csi import CsiVolume
 from nomad_csi.plan import storage, volumes
-from nomad_csi.spec.driver import DriverSpec
 from nomad_csi.volumes import desired, owner_records, volume_resource
 
 OWN = {
@@ -73,38 +72,17 @@ def test_its_file_is_for_volume_create(cloud):
 ZONED = OWN | {"topology_key": "topology.made-up.example/zone"}
 BROAD = [{"access_mode": "multi-node-multi-writer", "attachment_mode": "file-system"}, *OWN["capabilities"]]
 OTHERWISE = {
-    "needs_capacity": True,
-    "name": "other",
-    "title": "Other",
     "provider": "other.example",
     "image": "registry.example/made-up:2.0.0",
-    "image_digest": f"sha256:{'0' * 64}",
-    "version": "2.0.0",
-    "vendor_version": "v2",
-    "roles": {"monolith": {"job_type": "service", "privileged": False}},
     "capabilities": BROAD,
-    "modes_advice": "none",
-    "external_id": {"pattern": "x-.*"},
     "fs_types": ["ext4"],
-    "refused_mount_flags": {"soft": "leave it out"},
-    "context": {"required": ["share"]},
     "parameters": {"allowed": ["kind"]},
-    "secrets": {"allowed": ["key"]},
     "topology_key": "topology.kubernetes.io/zone",
     "topology_keys": ["topology.made-up.example/rack"],
-    "limits": ["3 for each client"],
-    "log_levels": ["info"],
-    "default_log_level": "info",
-    "settings": {"pool": {"text": "a pool"}},
-    "config_file": {"name": "other.yaml"},
-    "tag_format": {"pair": ":"},
-    "health_timeout_s": 99,
-    "minimum_nomad": "1.9.0",
-    "credentials_optional": True,
+    "needs_capacity": True,
     "storage": "ebs",
-    "registers": False,
 }
-"""Another value for everything that a driver's description says; without ``creates`` there is no volume."""
+"""Another value for each part of a driver's description that a volume may follow from."""
 
 
 @pytest.fixture
@@ -118,11 +96,6 @@ def asked(cloud):
         return volume_resource.CreatedVolumeResource().check(cloud.sent("nomad-csi:index:CreatedVolume", name))[0]
 
     return ask
-
-
-def test_every_field_of_a_driver_is_changed_below():
-    """A field that a later release adds is checked here, too."""
-    assert OTHERWISE.keys() | {"creates"} == DriverSpec.model_fields.keys()
 
 
 @pytest.mark.parametrize("name", sorted(OTHERWISE))

@@ -128,15 +128,6 @@ def test_created_volume_says_what_the_plugin_answered(outputs, cloud):
     assert {name: found[name] for name in answered} == answered
 
 
-def test_block_device_is_mounted_below_dev(outputs):
-    """As Nomad shows it to a task."""
-    raw = {"capabilities": [{"access_mode": "single-node-writer", "attachment_mode": "block-device"}]}
-
-    found = outputs(components.EbsVolume, test_user_mocks.EBS | raw)
-
-    assert found["claim"]["volume_mount"]["destination"] == "/dev/data"
-
-
 def test_secret_tag_makes_no_other_output_secret(cloud):
     """Neither the ids nor the blocks of a job."""
 

@@ -29,16 +29,6 @@ def test_a_missing_argument_is_named(kind, left_out):
         kind("one", **given)
 
 
-def test_properties_of_a_resource_are_attributes(cloud):
-    """By the names that Python has for them."""
-    made = []
-
-    cloud.settle(lambda: made.append(resources.RenderedFile("a", path="a", content="b")))
-
-    assert isinstance(made[0].content, pulumi.Output)
-    assert isinstance(made[0].path, pulumi.Output)
-
-
 REGISTRATION = {
     "volume_id": "a",
     "external_id": "fs-0123456789abcdef0:/a",
@@ -90,13 +80,3 @@ def test_argument_whose_value_may_come_from_elsewhere_is_an_output_of_the_engine
     assert declared_resource.may_change_inputs(pulumi.ResourceOptions(**options))
     assert not declared_resource.may_change_inputs(pulumi.ResourceOptions(protect=True, parent=None))
     assert not declared_resource.may_change_inputs(None)
-
-
-def test_ignored_argument_is_declared_with_the_others(cloud):
-    """All of them, as `ignore_changes` takes paths."""
-    made = []
-    opts = pulumi.ResourceOptions(ignore_changes=["name"])
-
-    cloud.settle(lambda: made.append(resources.VolumeRegistration("a", **REGISTRATION, opts=opts)))
-
-    assert {"name", "parameters", "external_id"} <= vars(made[0]).keys()

@@ -140,7 +140,7 @@ def test_what_stays_in_aws_is_told_with_its_tags(stack):
     """Nobody manages it any more; a tag that is secret is not told."""
     [left] = eject.plan_ejection(stack, "dev").left
 
-    assert left == eject.Left(type="aws:ebs/volume:Volume", id="vol-0123456789abcdef0", tags={"owner": "shop/dev"})
+    assert left == {"type": "aws:ebs/volume:Volume", "id": "vol-0123456789abcdef0", "tags": {"owner": "shop/dev"}}
 
 
 def test_the_state_forgets_and_a_backup_of_it_is_kept(stack, run, tmp_path):

@@ -48,18 +48,13 @@ def test_pulumi_runs_in_the_folder_of_the_program(pulumi, stack, tmp_path):
 
 
 @pytest.mark.parametrize(("protected", "force"), [(True, " --force"), (False, "")])
-def test_urns_are_forgotten_in_their_order_some_at_a_time(pulumi, stack, monkeypatch, protected, force):
-    """The words of one command have a limit; protected ones only go by force."""
-    monkeypatch.setattr(stack_cli, "URNS_AT_ONCE", 2)
+def test_urns_are_forgotten_in_their_order(pulumi, stack, protected, force):
+    """Protected ones only go by force."""
     calls = pulumi("")
 
     stack.forget(URNS, protected=protected)
 
-    tail = "--stack dev --non-interactive --color never"
-    assert calls() == [
-        f"state delete --yes{force} {URNS[0]} {URNS[1]} {tail}",
-        f"state delete --yes{force} {URNS[2]} {tail}",
-    ]
+    assert calls() == [f"state delete --yes{force} {' '.join(URNS)} --stack dev --non-interactive --color never"]
 
 
 def test_a_preview_gives_the_import_file_and_the_steps(pulumi, stack):

@@ -54,8 +54,8 @@ def _shown(found: eject.Ejection, folder: Path) -> Iterator[str]:
     for path in found.files:
         yield f"file  {folder / path}"
     for left in found.left:
-        tags = ", ".join(f"{key}={value}" for key, value in sorted(left.tags.items())) or "none"
-        yield f"stays in AWS  {left.type}  {left.id}  tags: {tags}"
+        tags = ", ".join(f"{key}={value}" for key, value in sorted(left["tags"].items())) or "none"
+        yield f"stays in AWS  {left['type']}  {left['id']}  tags: {tags}"
     for remark in found.remarks:
         yield f"remark  {remark}"
     yield f"{len(found.forgotten)} forgotten, {len(found.kept)} kept"

@@ -165,9 +165,6 @@ class Context:
     warn: Callable[[str], None] = _silent
     """Show a permanent warning."""
 
-    note: Callable[[str], None] = _silent
-    """Show a permanent line that is no warning."""
-
     cancelled: threading.Event = field(default_factory=threading.Event)
     """Set when the operator interrupts."""
 

@@ -109,7 +109,7 @@ def _verified(context: resource.Context, news: Mapping[str, Any]) -> resource.Pr
     if status.status != plugins.HEALTHY and (wrong := _wrong(status)):
         enough = f"is {status.status}, {status.counts}, which is enough ({status.policy})"
         context.warn(f"plugin {status.plugin_id} {enough}: {wrong}")
-    (context.status if status.evidence == "csi" else context.note)(_evidence_text(status))
+    context.status(_evidence_text(status))
     return _outputs(news, status)
 
 

@@ -77,11 +77,6 @@ class Servicer(server.ProviderServicer):
         """Cancel every waiting step."""
         self._cancelled.set()
 
-    async def GetMapping(self, request: Any, context: Any) -> Any:
-        """Return no mapping: this provider has no Terraform provider."""
-        del request, context
-        return provider_pb2.GetMappingResponse()
-
     async def Construct(self, request: Any, context: Any) -> Any:
         """Construct a component for a program in another language."""
         try:
@@ -292,7 +287,6 @@ class Servicer(server.ProviderServicer):
             sandbox=self._mark,
             status=lambda line: self._engine.status(request.urn, self._clean(request, line)),
             warn=lambda line: self._engine.warn(request.urn, self._clean(request, line)),
-            note=lambda line: self._engine.note(request.urn, self._clean(request, line)),
             cancelled=self._cancelled,
             timeout_s=getattr(request, "timeout", 0),
             urn=request.urn,

@@ -56,10 +56,6 @@ class Engine:
             self._log(engine_pb2.WARNING, urn, message, ephemeral=False)
             self.status(urn, listing.counted(count, "warning"))
 
-    def note(self, urn: str, message: str) -> None:
-        """Show *message* as a permanent line."""
-        self._log(engine_pb2.INFO, urn, message, ephemeral=False)
-
     def _log(self, severity: engine_pb2.LogSeverity.ValueType, urn: str, message: str, *, ephemeral: bool) -> None:
         channel = self._channel
         if channel is None:

@@ -32,17 +32,6 @@ Resource = Mapping[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Left:
-    """A resource in AWS that no stack manages any more."""
-
-    type: str
-    """Pulumi's type, such as ``aws:ebs/volume:Volume``."""
-
-    id: str
-    tags: Mapping[str, str]
-
-
-@dataclass(frozen=True, kw_only=True)
 class Ejection:
     """What is removed from a stack's state."""
 
@@ -55,8 +44,8 @@ class Ejection:
     kept: tuple[str, ...]
     """URNs that the stack continues to manage."""
 
-    left: tuple[Left, ...]
-    """Resources that remain in AWS, unmanaged."""
+    left: tuple[Mapping[str, Any], ...]
+    """Resources that remain in AWS, unmanaged: type, id and tags of each."""
 
     files: Mapping[str, str]
     """Texts of job files and volume files by their path."""
@@ -71,8 +60,7 @@ class Ejection:
 
     def as_json(self) -> dict[str, Any]:
         """Return it as JSON values."""
-        shown = [{"type": item.type, "id": item.id, "tags": dict(item.tags)} for item in self.left]
-        found = {"forgotten": list(self.urns), "kept": list(self.kept), "left_in_aws": shown}
+        found = {"forgotten": list(self.urns), "kept": list(self.kept), "left_in_aws": list(self.left)}
         return found | {"files": list(self.files), "remarks": list(self.remarks)}
 
 
@@ -117,12 +105,6 @@ def run(stack: PulumiStack, found: Ejection, *, folder: Path, backup: Path, repo
     changed = disk.write_all(folder, found.files)
     report(f"{len(changed)} of {len(found.files)} files written below {folder}")
     stack.forget(found.urns, protected=any(resource.get("protect") for resource in found.forgotten))
-    left = [resource["urn"] for resource in stack.export()["deployment"].get("resources") or ()]
-    if left != list(found.kept):
-        raise errors.NomadCsiError(
-            f"the state is not what it should be now: {', '.join(sorted(set(left) ^ set(found.kept)))}; "
-            f"`pulumi stack import --file {backup}` brings the old one back"
-        )
 
 
 def _back_up(path: Path, exported: Mapping[str, Any]) -> None:
@@ -148,13 +130,10 @@ def _is_elsewhere(resource: Resource) -> bool:
     return bool(resource.get("id")) and not _is_of_package(kind) and not kind.startswith("pulumi:")
 
 
-def _left(resource: Resource) -> Left:
-    tags = (resource.get("outputs") or {}).get("tags") or (resource.get("inputs") or {}).get("tags") or {}
-    return Left(
-        type=resource["type"],
-        id=str(resource["id"]),
-        tags={key: value for key, value in tags.items() if isinstance(value, str)} if isinstance(tags, Mapping) else {},
-    )
+def _left(resource: Resource) -> Mapping[str, Any]:
+    tags = (resource.get("outputs") or {}).get("tags") or {}
+    shown = {key: value for key, value in tags.items() if isinstance(value, str)}  # and no secret
+    return {"type": resource["type"], "id": str(resource["id"]), "tags": shown}
 
 
 def _refuse_unfinished(resources: Sequence[Resource], pending: Sequence[Mapping[str, Any]], source: str) -> None:

@@ -23,9 +23,6 @@ EXPORT_TIMEOUT_S = 300.0
 PREVIEW_TIMEOUT_S = 1800.0
 """A preview runs the program, and reads drift."""
 
-URNS_AT_ONCE = 500
-"""URNs in one command: Linux takes 2 MiB of args, and a URN has 100 to 400 bytes."""
-
 SHOWN_LINES = 12
 
 
@@ -46,11 +43,10 @@ class PulumiStack:
         """
         Delete *urns*, dependents first, from the state only; *protected*: some of them are protected.
 
-        Raises `errors.NomadCsiError` if Pulumi refuses; what was deleted before stays deleted.
+        Raises `errors.NomadCsiError` if Pulumi refuses.
         """
         force = ["--force"] if protected else []
-        for start in range(0, len(urns), URNS_AT_ONCE):
-            self._run(["state", "delete", "--yes", *force, *urns[start : start + URNS_AT_ONCE]], EXPORT_TIMEOUT_S)
+        self._run(["state", "delete", "--yes", *force, *urns], EXPORT_TIMEOUT_S)
 
     def preview(self) -> tuple[dict[str, Any], tuple[Mapping[str, Any], ...]]:
         """Return the import file that a preview writes of all that it would create, and the preview's steps."""
