@@ -6,12 +6,11 @@ from nomad_csi import nomad
 from nomad_csi.frame import resource
 from nomad_csi.migration import aws_storage
 from nomad_csi.pulumi_state import stack_import
-from nomad_csi.volumes import owner_records
 
 STACK = "urn:pulumi:dev::shop::"
 COMPONENT = "nomad-csi:index:{}"
-EXISTING, EBS, EFS, SHARED_SYSTEM, PLUGIN = COMPONENTS = tuple(
-    COMPONENT.format(name) for name in ("ExistingVolume", "EbsVolume", "EfsVolume", "EfsFileSystem", "CsiPlugin")
+EXISTING, EBS, EFS, PLUGIN = COMPONENTS = tuple(
+    COMPONENT.format(name) for name in ("ExistingVolume", "EbsVolume", "EfsVolume", "CsiPlugin")
 )
 VOLUME, JOB, HEALTH = stack_import.REGISTERED, stack_import.JOB, COMPONENT.format("PluginHealth")
 
@@ -167,36 +166,6 @@ def test_a_volume_tells_its_external_id(client, scripted):
     assert found == stack_import.ImportableObject(id="prod/v", external_id="vol-0a")
 
 
-@pytest.mark.parametrize(
-    ("inputs", "remark"),
-    [
-        ({"owner": "shop/dev", "ownerId": "9f86d081884c7d65"}, ""),
-        ({"owner": "shop/dev", "ownerId": resource.UNKNOWN, "adopt": True}, ""),
-        ({"owner": "shop/dev", "ownerId": resource.UNKNOWN}, "belongs to stack shop/dev: set adopt: true for `up`"),
-        ({"owner": "bank/dev", "ownerId": "5e884898da280471"}, "belongs to stack shop/dev: set adopt: true for `up`"),
-    ],
-)
-@pytest.mark.parametrize(("kind", "name", "path"), [(VOLUME, "volumeId", "volume/csi"), (JOB, "jobId", "job")])
-def test_what_another_stack_owns_is_said_before_up_refuses_it(client, scripted, kind, name, path, inputs, remark):
-    """Such as the stack of that name whose state was lost: a new stack has an id that no record has."""
-    label = {"nomad-csi.owner": "shop/dev"} if kind == JOB else {}
-    owned = owner_records.OwnerRecord(
-        owner="shop/dev",
-        stack_id="9f86d081884c7d65",
-        nonce="5e884898da28",
-        job_owner="shop/dev" if label else "",
-    )
-    folder = owner_records.JOB_FOLDER if kind == JOB else owner_records.FOLDER
-    record = owner_records.path_of("x", folder)
-    scripted.reply("GET", f"/v1/{path}/x", 200, {"ID": "x", "Namespace": "default", "Meta": label})
-    scripted.reply("GET", "/v1/job/x/submission", 200, {"Source": "job {}", "Format": "hcl2"})
-    scripted.reply("GET", f"/v1/var/{record}", 200, {"Path": record, "Items": owned.to_items()})
-
-    found = stack_import.read_objects(client, kind, {name: "x", "namespace": "default"} | inputs)
-
-    assert (found.id, found.reason) == ("default/x", remark)
-
-
 @pytest.mark.parametrize("inputs", [{}, {"volumeId": resource.UNKNOWN, "namespace": "prod"}])
 def test_what_has_no_name_yet_is_not_asked_for(client, scripted, inputs):
     """Its id follows from another resource."""
@@ -209,7 +178,7 @@ FS_ID, POINT_ID = "fs-0123456789abcdef0", "fsap-0123456789abcdef0"
 
 
 def efs_draft():
-    """Return the draft of an EFS volume with two mount targets and a security group, and of a plugin with a policy."""
+    """Return the draft of an EFS volume with two mount targets and a security group."""
     children = [
         entry(stack_import.FILE_SYSTEM, "vFileSystem", "v", logicalName="v"),
         *(
@@ -218,7 +187,6 @@ def efs_draft():
         ),
         entry(stack_import.ACCESS_POINT, "vAccessPoint", "v", logicalName="v"),
         entry("aws:ec2/securityGroup:SecurityGroup", "vGroup", "v", logicalName="v"),
-        entry(stack_import.IAM[0], "efsPolicy", logicalName="efs"),
     ]
     return ebs_draft(EFS, *children)
 
@@ -237,10 +205,7 @@ def target(zone):
 
 def test_an_efs_file_system_comes_with_its_parts_where_terraform_knows_them():
     """Nomad has file system and access point, the state the mount targets; the security group is made anew."""
-    policy = aws_storage.TerraformObject(
-        address="aws_iam_policy.p", type=aws_storage.POLICY, attributes={"id": "arn:p"}
-    )
-    storage = aws_storage.collect([target("a"), target("b"), policy])
+    storage = aws_storage.collect([target("a"), target("b")])
 
     found = stack_import.fill(efs_draft(), ebs_steps(EFS), efs_look, storage)
 
@@ -251,9 +216,6 @@ def test_an_efs_file_system_comes_with_its_parts_where_terraform_knows_them():
         "vAccessPoint": POINT_ID,
         "vReg": "prod/mysql-1",
     }
-    assert [(line.name, line.reason) for line in found.lines if not line.id] == [
-        ("efs", "`pulumi up` makes one that fits, beside that of Terraform; remove the latter afterwards")
-    ]
 
 
 def test_an_efs_file_system_with_an_unknown_part_is_left_out_whole():
@@ -264,54 +226,10 @@ def test_an_efs_file_system_with_an_unknown_part_is_left_out_whole():
     assert [line.name for line in found.lines] == ["v"]
 
 
-POINT = stack_import.ACCESS_POINT
+def test_an_access_point_of_a_shared_file_system_is_left_out():
+    """Or it would be replaced: the program makes its file system anew."""
+    point = entry(stack_import.ACCESS_POINT, "vAccessPoint", "v", logicalName="v")
 
+    found = stack_import.fill(ebs_draft(EFS, point), ebs_steps(EFS), efs_look, aws_storage.collect([target("a")]))
 
-def shared_draft():
-    """Return the draft of a file system with one mount target, and of two volumes in it."""
-    children = [
-        entry(SHARED_SYSTEM, "web"),
-        entry(stack_import.FILE_SYSTEM, "webFileSystem", "web", logicalName="web"),
-        entry(stack_import.MOUNT_TARGET, "web-us-east-1a", "web"),
-    ]
-    for name in ("a", "b"):
-        children += [
-            entry(EFS, name),
-            entry(POINT, f"{name}AccessPoint", name, logicalName=name),
-            entry(VOLUME, f"{name}Reg", name, logicalName=name),
-        ]
-    return {"resources": children}
-
-
-def shared_steps():
-    """Return the steps of the two volumes; an access point needs the file system, and what that depends on."""
-    systems = [f"{STACK}{SHARED_SYSTEM}::web", f"{STACK}{SHARED_SYSTEM}${stack_import.FILE_SYSTEM}::web"]
-    needs = {"propertyDependencies": {"fileSystemId": systems}}
-    points = [step(f"{EFS}${POINT}", name) for name in ("a", "b")]
-    registered = [step(f"{EFS}${VOLUME}", name, volumeId=name, namespace="prod") for name in ("a", "b")]
-    return [item | {"newState": item["newState"] | needs} for item in points] + registered
-
-
-def points_look(_, inputs):
-    """Answer as a Nomad that has both volumes."""
-    name = inputs["volumeId"]
-    return stack_import.ImportableObject(id=f"prod/{name}", external_id=f"{FS_ID}::fsap-0123456789abcde0{name}")
-
-
-@pytest.mark.parametrize("knows_targets", [True, False])
-def test_a_shared_file_system_comes_with_its_access_points_or_none_of_them_does(knows_targets):
-    """Its id is that of any of its volumes; access points of a file system that is made anew would be replaced."""
-    storage = aws_storage.collect([target("a")] if knows_targets else [])
-
-    found = stack_import.fill(shared_draft(), shared_steps(), points_look, storage)
-
-    expected = {
-        "webFileSystem": FS_ID,
-        "web-us-east-1a": "fsmt-a",
-        "aAccessPoint": "fsap-0123456789abcde0a",
-        "bAccessPoint": "fsap-0123456789abcde0b",
-        "aReg": "prod/a",
-        "bReg": "prod/b",
-    }
-    imported = {each["name"]: each["id"] for each in found.document["resources"] if each.get("id")}
-    assert imported == (expected if knows_targets else {})
+    assert found.imported == ()

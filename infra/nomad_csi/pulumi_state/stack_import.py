@@ -13,7 +13,6 @@ from typing import Any
 from nomad_csi import nomad
 from nomad_csi.aws import records as aws_records
 from nomad_csi.frame import resource
-from nomad_csi.jobs import owner as job_owner
 from nomad_csi.migration import aws_storage
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.plan.replacement import ACCESS_POINT, EBS_VOLUME, FILE_SYSTEM
@@ -21,16 +20,13 @@ from nomad_csi.pulumi_state import urns
 from nomad_csi.spec.names import CREATED_VOLUME_TYPE as CREATED
 from nomad_csi.spec.names import PLUGIN_JOB_TYPE as JOB
 from nomad_csi.spec.names import VOLUME_REGISTRATION_TYPE as REGISTERED
-from nomad_csi.volumes import owner_records, ownership
 
 PLACEHOLDER = "<PLACEHOLDER>"
 """Pulumi's placeholder for an id."""
 
 MOUNT_TARGET = "aws:efs/mountTarget:MountTarget"
-IAM = ("aws:iam/policy:Policy", "aws:iam/rolePolicyAttachment:RolePolicyAttachment")
 _EBS_COMPONENT = "nomad-csi:index:EbsVolume"
 _EFS_COMPONENT = "nomad-csi:index:EfsVolume"
-_SHARED_COMPONENT = "nomad-csi:index:EfsFileSystem"
 
 NO_STORAGE = aws_storage.AwsStorage()
 
@@ -46,7 +42,7 @@ class ImportableObject:
     """For a volume: the storage provider's id."""
 
     reason: str = ""
-    """Why there is no id, or what `up` needs after the import."""
+    """Why there is no id."""
 
 
 @dataclass(eq=False)
@@ -59,9 +55,6 @@ class Entry:
 
     parent: "Entry | None" = None
     children: list["Entry"] = field(default_factory=list)
-    system: "Entry | None" = None
-    """The file system of an access point or a mount target, if the same program declares it."""
-
     found: ImportableObject | None = None
     """``None``: no object was searched."""
 
@@ -82,7 +75,7 @@ class Entry:
 
     @property
     def reason(self) -> str:
-        """Why it is not imported, or what `up` needs after the import."""
+        """Why it is not imported."""
         return self.found.reason if self.found else ""
 
     @property
@@ -130,18 +123,13 @@ def fill(
     """
     table = dict(draft.get("nameTable") or {})
     entries = _entries(draft, table)
-    by_key = {entry.key: entry for entry in entries}
     states = {_key(step["urn"]): step.get("newState") or {} for step in steps}
     for entry in entries:
         state = states.get(entry.key, {})
-        needs = (state.get("propertyDependencies") or {}).get("fileSystemId") or ()
-        systems = (by_key.get(_key(urn)) for urn in needs if f"{FILE_SYSTEM}::" in urn)
-        entry.system = next(systems, None)
         if entry.type in {JOB, REGISTERED, CREATED}:
             entry.found = read(entry.type, state.get("inputs") or {})
     _find_ebs_volumes(entries)
     _find_file_systems(entries, storage)
-    _leave_out_policies(entries, storage)
     _leave_out_without_storage(entries)
     kept = {each for entry in entries if entry.id for each in (entry, *entry.above)}
     providers = {entry.written.get("provider", "") for entry in kept}
@@ -176,27 +164,17 @@ def _find_ebs_volumes(entries: Iterable[Entry]) -> None:
                 entry.found = ImportableObject(id=external_id)
 
 
-def _find_file_systems(entries: Sequence[Entry], storage: aws_storage.AwsStorage) -> None:
+def _find_file_systems(entries: Iterable[Entry], storage: aws_storage.AwsStorage) -> None:
     """
     Set file system, access point and mount targets of each registration in Nomad, if all are known.
 
-    A file system that volumes share is identified by the access point of any of them.
+    Of a file system that several volumes share nothing is imported.
     """
-    whole: list[dict[Entry, str]] = []
-    shared: dict[Entry, str] = {}
-    for component in (entry for entry in entries if entry.type == _EFS_COMPONENT):
+    for component in entries:
         known = (aws_records.parts(child.found.external_id) for child in component.children if child.found)
-        if parts := next(filter(None, known), None):
-            whole.append(_parts(component, *parts, storage))
-            points = (child for child in component.children if child.type == ACCESS_POINT)
-            shared |= {point.system: parts[0] for point in points if point.system}
-    for component in (entry for entry in entries if entry.type == _SHARED_COMPONENT):
-        system_ids = [shared[child] for child in component.children if child in shared]
-        whole += (_parts(component, system_id, "", storage) for system_id in system_ids[:1])
-    absent = {entry for own in whole if not all(own.values()) for entry in own}
-    for own in whole:
-        # An access point is imported together with its file system, or it would be replaced.
-        if all(own.values()) and not any(entry.system in absent for entry in own):
+        parts = next(filter(None, known), None) if component.type == _EFS_COMPONENT else None
+        own = _parts(component, *parts, storage) if parts else {}
+        if all(own.values()) and any(entry.type == FILE_SYSTEM for entry in own):
             for entry, identity in own.items():
                 entry.found = ImportableObject(id=identity)
 
@@ -213,15 +191,6 @@ def _parts(component: Entry, system_id: str, point_id: str, storage: aws_storage
         for child in component.children
         if child.type in {*by_type, MOUNT_TARGET}
     }
-
-
-def _leave_out_policies(entries: Iterable[Entry], storage: aws_storage.AwsStorage) -> None:
-    """Omit a plugin's policies if Terraform has some: Pulumi creates them, with another text and name."""
-    if storage.of(aws_storage.POLICY) or storage.of(aws_storage.ROLE_POLICY):
-        reason = "`pulumi up` makes one that fits, beside that of Terraform; remove the latter afterwards"
-        for entry in entries:
-            if entry.type in IAM:
-                entry.found = ImportableObject(reason=reason)
 
 
 def _leave_out_without_storage(entries: Iterable[Entry]) -> None:
@@ -257,37 +226,20 @@ def read_objects(client: nomad.Nomad, kind: str, inputs: Mapping[str, Any]) -> I
     key = inputs.get("namespace", "default"), inputs.get(name, "")
     if resource.UNKNOWN in key or not all(isinstance(part, str) and part for part in key):
         return ImportableObject(reason=_UNKNOWN_ID)
-    return _job(client, *key, inputs) if kind == JOB else _volume(client, *key, inputs)
+    return _job(client, *key) if kind == JOB else _volume(client, *key)
 
 
-def _job(client: nomad.Nomad, namespace: str, job_id: str, inputs: Mapping[str, Any]) -> ImportableObject:
+def _job(client: nomad.Nomad, namespace: str, job_id: str) -> ImportableObject:
     found = jobs.get(client, namespace, job_id)
     if found is None or found.stopped:
         return ImportableObject(reason="Nomad does not run it; `pulumi up` does")
     if jobs.source(client, namespace, job_id, found.version) is None:
         return ImportableObject(reason="Nomad does not hold its source; `pulumi up` takes it over if it is equal")
-    return ImportableObject(
-        id=f"{namespace}/{job_id}", reason=_owned_by_another(job_owner.owner_of(client, found), inputs)
-    )
+    return ImportableObject(id=f"{namespace}/{job_id}")
 
 
-def _volume(client: nomad.Nomad, namespace: str, volume_id: str, inputs: Mapping[str, Any]) -> ImportableObject:
+def _volume(client: nomad.Nomad, namespace: str, volume_id: str) -> ImportableObject:
     found = volumes.get(client, namespace, volume_id)
     if found is None:
         return ImportableObject(reason="Nomad does not have it; `pulumi up` registers it")
-    key = namespace, volume_id
-    owner = ownership.OwnerRecords(client).read([key]).owners.get(key)
-    return ImportableObject(id="/".join(key), external_id=found.external_id, reason=_owned_by_another(owner, inputs))
-
-
-def _owned_by_another(owner: owner_records.OwnerRecord | None, inputs: Mapping[str, Any]) -> str:
-    """
-    Return why `up` is refused after the import, where *owner* is not the stack of *inputs*; empty where it is.
-
-    A stack that has no id yet gets one that no record has: it lost its state, or is another stack of that name.
-    """
-    who = owner_records.requester(inputs, {})
-    is_new = inputs.get("ownerId") == resource.UNKNOWN and owner is not None and bool(owner.stack_id)
-    if who.adopts or (who.may_have(owner) and not is_new):
-        return ""
-    return f"belongs to stack {owner}: set adopt: true for `up`"
+    return ImportableObject(id=f"{namespace}/{volume_id}", external_id=found.external_id)
