@@ -82,12 +82,6 @@ class DriverDeletion(base.Model):
     snapshot_parameters: dict[str, str] = pydantic.Field(default_factory=dict)
     """Parameters of ``CreateSnapshot`` with which the snapshot outlives its volume."""
 
-    snapshot_config: dict[base.Expression, str] = pydantic.Field(default_factory=dict)
-    """
-    Keys of the plugin's ``config`` that a final snapshot requires, such as ``zfs.x``, by a regular expression for its
-    key ``driver``; an empty key: no snapshot is possible.
-    """
-
     snapshot_id: base.Expression = r"(?s).+"
     """Regular expression for the ids of snapshots that the driver can read again."""
 

@@ -22,7 +22,6 @@ def check(ebs: spec.EbsSpec, path: str) -> Iterator[Problem]:
         _size(ebs, limits, f"{path}.size_gib"),
         _iops(ebs, limits, f"{path}.iops"),
         _throughput(ebs, limits, f"{path}.throughput_mib_per_s"),
-        _key(ebs, f"{path}.kms_key_arn"),
     )
 
 
@@ -30,12 +29,6 @@ def _size(ebs: spec.EbsSpec, limits: ebs_limits.Limits, path: str) -> Iterator[P
     low, high = limits.size_gib
     if not low <= ebs.size_gib <= high:
         yield Problem(path=path, got=str(ebs.size_gib), allowed=f"{low} to {high} for {ebs.volume_type}")
-
-
-def _key(ebs: spec.EbsSpec, path: str) -> Iterator[Problem]:
-    if not ebs.encrypted and ebs.kms_key_arn:
-        allowed = "no key for a volume that is not encrypted"
-        yield Problem(path=path, got="a key", allowed=allowed, fix="remove encrypted: false, or the key")
 
 
 def _iops(ebs: spec.EbsSpec, limits: ebs_limits.Limits, path: str) -> Iterator[Problem]:

@@ -1,8 +1,6 @@
 """Preflight checks of a file system: settings that EFS would refuse."""
 
 import collections
-import ipaddress
-import json
 import re
 from collections.abc import Iterator, Mapping
 
@@ -37,7 +35,7 @@ def check(efs: spec.EfsSpec, path: str) -> Iterator[Problem]:
 
 def check_settings(efs: spec.EfsSettings, path: str) -> Iterator[Problem]:
     """Yield the problems of the settings *efs* of a file system, at *path*."""
-    yield from known(_mount_targets(efs, f"{path}.mount_targets"), _clients(efs, f"{path}.clients"), _kind(efs, path))
+    yield from known(_mount_targets(efs, f"{path}.mount_targets"), _clients(efs, f"{path}.clients"))
 
 
 def check_moved(systems: Mapping[str, spec.FileSystemSpec]) -> Iterator[Problem]:
@@ -63,16 +61,6 @@ def _clients(efs: spec.EfsSettings, path: str) -> Iterator[Problem]:
     if not efs.clients.cidr_blocks and not efs.clients.security_group_ids:
         fix = "name the network or the security group of the Nomad clients"
         yield Problem(path=path, got="neither", allowed="cidr_blocks or security_group_ids", fix=fix)
-
-
-def _kind(efs: spec.EfsSettings, path: str) -> Iterator[Problem]:
-    if not efs.encrypted and efs.kms_key_arn:
-        fix = "remove encrypted: false, or the key"
-        allowed = "no key for a file system that is not encrypted"
-        yield Problem(path=f"{path}.kms_key_arn", got="a key", allowed=allowed, fix=fix)
-    if efs.performance_mode == "maxIO" and efs.throughput_mode == "elastic":
-        allowed = "generalPurpose with elastic throughput"
-        yield Problem(path=f"{path}.performance_mode", got="'maxIO'", allowed=allowed)
 
 
 def check_named(
@@ -141,16 +129,11 @@ def _mount_role(volume: spec.VolumeSpec, path: str) -> Iterator[Problem]:
 
 def _mount_context(volume: spec.VolumeSpec, path: str) -> Iterator[Problem]:
     for key, value in volume.context.items():
-        if key.lower() == "mounttargetip" and not _is_address(value):
-            yield _refused(f"{path}.context.{key}", repr(value), "the IP address of a mount target")
-        if key.lower() == "mounttargetipmap" and not _is_json_object(value):
-            allowed = 'addresses by zone as JSON: {"us-east-1a": "10.0.0.1"}'
-            yield _refused(f"{path}.context.{key}", repr(value), allowed)
         if key.lower() == "encryptintransit" and value in FALSE:
             tls = next((flag for flag in volume.mount_options.mount_flags if flag in _TLS), "")
             if tls:
                 allowed = f"true with the mount flag {tls}"
-                yield _refused(f"{path}.context.{key}", repr(value), allowed, "remove one of the two")
+                yield _refused(f"{path}.context.{key}", repr(value), allowed)
 
 
 def _mount_flags(volume: spec.VolumeSpec, path: str) -> Iterator[Problem]:
@@ -159,33 +142,16 @@ def _mount_flags(volume: spec.VolumeSpec, path: str) -> Iterator[Problem]:
     where = f"{path}.mount_options.mount_flags"
     points = [flag for flag in flags if flag.startswith("accesspoint=")]
     if points and ":fsap-" in external_id:
-        yield _refused(where, points[0], "no access point beside that of the external id", "remove one of the two")
-    if "stunnel" in flags and external_id.startswith("s3files:"):
-        yield _refused(where, "stunnel", "no stunnel for a file system of S3 Files", "remove it")
+        yield _refused(where, points[0], "no access point beside that of the external id")
 
 
 _TLS = ("iam", "tls")
 """Mount flags that need TLS."""
 
 
-def _refused(path: str, got: str, allowed: str, fix: str = "") -> Problem:
+def _refused(path: str, got: str, allowed: str) -> Problem:
     """Return the problem of a mount that the driver refuses: aws-efs-csi-driver v3.4.1, ``pkg/driver/node.go``."""
-    return Problem(path=path, got=got, allowed=allowed, fix=fix, code="efs-mount-refused")
-
-
-def _is_address(text: str) -> bool:
-    try:
-        ipaddress.ip_address(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _is_json_object(text: str) -> bool:
-    try:
-        return isinstance(json.loads(text), dict)
-    except ValueError:
-        return False
+    return Problem(path=path, got=got, allowed=allowed, fix="remove one of the two", code="efs-mount-refused")
 
 
 def _root_path(point: spec.AccessPointSpec, path: str) -> Iterator[Problem]:

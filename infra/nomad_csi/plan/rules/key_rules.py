@@ -7,10 +7,6 @@ from nomad_csi.errors import Problem
 from nomad_csi.spec import encrypted, problems
 from nomad_csi.spec import model as spec
 
-MAP_LIMIT_BYTES = 4096
-"""Bytes of all keys and values of one map in a CSI request. Source: CSI specification 1.12, "Size Limits"."""
-
-
 CODES: Mapping[str, tuple[str, str, str]] = {
     "context": ("context-key-unknown", "context-value-unknown", "context-key-missing"),
     "parameters": ("parameter-unknown", "parameter-value-unknown", "parameter-missing"),
@@ -42,14 +38,6 @@ def check(
             yield Problem(path=where, got=got, allowed=allowed, code=unknown_value)
     for problem in _missing(values, keys, driver, path, is_secret=is_secret):
         yield dataclasses.replace(problem, code=missing)
-
-
-def check_size(values: Mapping[str, str], path: str) -> Iterator[Problem]:
-    """Yield a problem if the map *values*, at *path*, is too large for a CSI request."""
-    size = sum(len(text.encode()) for text in (*values, *values.values()))
-    if size > MAP_LIMIT_BYTES:
-        allowed = f"at most {MAP_LIMIT_BYTES} bytes of keys and values"
-        yield Problem(path=path, got=f"{size} bytes", allowed=allowed, code="map-large")
 
 
 def _missing(

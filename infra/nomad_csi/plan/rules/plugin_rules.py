@@ -1,6 +1,5 @@
 """Rules between a plugin of the spec and its driver, and between plugins."""
 
-import re
 from collections.abc import Iterator, Mapping
 
 from nomad_csi.errors import Problem
@@ -9,26 +8,14 @@ from nomad_csi.plan.rules import argument_rules, secret_rules, text_rules
 from nomad_csi.plan.rules.text_rules import job_text
 from nomad_csi.plan.unknown import known
 from nomad_csi.spec import model as spec
+from nomad_csi.spec import names
 
 PROCESS_DRIVERS = frozenset({"raw_exec", "exec"})
 ROLES: tuple[spec.PluginRole, ...] = ("controller", "node", "monolith")
-LEAST_INTERVAL_S = 5
-"""Of a restart policy. Source: hashicorp/nomad, ``nomad/structs/structs.go``, ``RestartPolicyMinInterval``."""
-
-PROVIDER = re.compile(r"[A-Za-z]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
-"""Valid names of a driver. Source: CSI specification 1.12, ``GetPluginInfoResponse.name``."""
 
 
 def check_plugin(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
     """Yield the problems of *plugin* with *driver*."""
-    reported = tuple(_values(plugin, driver, path))
-    yield from reported
-    places = {problem.path for problem in reported}
-    texts = known(text_rules.check(plugin, driver, path, is_sound=not reported))
-    yield from (problem for problem in texts if problem.path not in places)
-
-
-def _values(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
     yield from known(
         _task_drivers(plugin, path),
         _roles(plugin, driver, path),
@@ -37,10 +24,10 @@ def _values(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iter
         _iam(plugin, driver, path),
         secret_rules.check(plugin, driver, path),
         argument_rules.check(plugin, driver, path),
-        _provider(plugin, driver, path),
-        _texts(plugin, path),
+        _constraints(plugin, path),
         _timing(plugin, driver, path),
         _check_on_nodes(plugin, f"{path}.verify"),
+        text_rules.check(plugin, driver, path),
     )
 
 
@@ -62,7 +49,7 @@ def check_beside(
     twin = next((name for name, (other, _) in others.items() if other.id == plugin.id), None)
     if twin is not None:
         yield Problem(path=f"{path}.id", got=repr(plugin.id), allowed=f"an id of its own: {twin} has it already")
-    yield from known(_metrics_port(plugin, path, others), _job_ids(plugin, driver, path, others))
+    yield from known(_job_ids(plugin, driver, path, others))
 
 
 def _job_ids(plugin: spec.PluginSpec, driver: spec.DriverSpec | None, path: str, others: Others) -> Iterator[Problem]:
@@ -78,24 +65,6 @@ def _job_ids(plugin: spec.PluginSpec, driver: spec.DriverSpec | None, path: str,
             allowed = f"an id of its own: the {name} job of {where} has it already"
             yield Problem(path=f"{path}.job_ids.{role}", got=repr(given), allowed=allowed)
         taken[given] = role, path
-
-
-def _metrics_port(plugin: spec.PluginSpec, path: str, others: Others) -> Iterator[Problem]:
-    """Yield a problem if another plugin uses the metrics port, or the next one, on the same clients."""
-    port = plugin.metrics_port
-    for where, (other, _) in others.items() if port else ():
-        taken = other.metrics_port
-        if port and taken and abs(port - taken) <= 1 and not _apart(plugin, other):
-            allowed = f"a port of its own, and the next one: {where} has {taken} and {taken + 1} on the same clients"
-            yield Problem(path=f"{path}.metrics_port", got=str(port), allowed=allowed)
-            return
-
-
-def _apart(one: spec.PluginSpec, other: spec.PluginSpec) -> bool:
-    """Return whether no client can run both plugins."""
-    zones = {one.availability_zone, other.availability_zone}
-    pools = {one.node_pool, other.node_pool}
-    return (len(zones) > 1 and None not in zones) or (len(pools) > 1 and "all" not in pools)
 
 
 def _roles(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
@@ -155,8 +124,6 @@ def _task_drivers(plugin: spec.PluginSpec, path: str) -> Iterator[Problem]:
 
 
 def _task_driver(plugin: spec.PluginSpec, task: spec.TaskDriverSpec, path: str) -> Iterator[Problem]:
-    for index, argument in enumerate(task.arguments):
-        yield from job_text(argument, f"{path}.arguments[{index}]")
     if task.name in PROCESS_DRIVERS:
         if task.command is None:
             fix = "name the driver's binary on the clients"
@@ -177,27 +144,18 @@ def _image(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Itera
     if jobs.runs_image(plugin, driver) and not (plugin.image or driver.image):
         allowed = "an image, which the driver does not name"
         yield Problem(path=f"{path}.image", got="nothing", allowed=allowed, fix="add it")
-    if plugin.image and plugin.image_digest and "@" in plugin.image:
-        yield Problem(path=f"{path}.image_digest", got="two digests", allowed="one, in image or in image_digest")
     if jobs.is_image_unpinned(plugin):
         allowed = "an image with a tag other than latest, or a digest: or every client may run another version"
         yield Problem(path=f"{path}.image", got=repr(plugin.image), allowed=allowed)
 
 
-def _provider(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
-    name = jobs.filled(driver.provider, jobs.values(plugin, driver))
-    if name != driver.provider and not PROVIDER.fullmatch(name):
-        allowed = f"an id that ends in a letter or digit and of which {driver.provider} has at most 63 characters"
-        yield Problem(path=f"{path}.id", got=repr(plugin.id), allowed=allowed, fix="choose a shorter id")
-
-
-def _texts(plugin: spec.PluginSpec, path: str) -> Iterator[Problem]:
-    for key, value in plugin.environment.items():
-        yield from job_text(value, f"{path}.environment.{key}", shown=False)
-        if key == "CSI_ENDPOINT":
-            yield Problem(path=f"{path}.environment.{key}", got="a value", allowed="no CSI_ENDPOINT: Nomad sets it")
+def _constraints(plugin: spec.PluginSpec, path: str) -> Iterator[Problem]:
     for index, constraint in enumerate(plugin.constraints):
-        yield from argument_rules.check_constraint(constraint, f"{path}.constraints[{index}]")
+        where = f"{path}.constraints[{index}]"
+        if not names.ATTRIBUTE.fullmatch(constraint.attribute):
+            allowed = "one runtime variable of the client such as ${attr.cpu.arch}, ${meta.rack} or ${node.class}"
+            yield Problem(path=f"{where}.attribute", got=repr(constraint.attribute), allowed=allowed)
+        yield from job_text(constraint.value, f"{where}.value")
 
 
 def _is_service(plugin: spec.PluginSpec, monolith: spec.RoleSpec | None) -> bool:
@@ -209,8 +167,6 @@ def _check_on_nodes(plugin: spec.PluginSpec, path: str) -> Iterator[Problem]:
     asked = verify.on_nodes
     if asked is None:
         return
-    for field in ("command", "image", "state_dir"):
-        yield from job_text(getattr(asked, field) or "", f"{path}.on_nodes.{field}")
     if verify.evidence != "csi":
         allowed = "csi where on_nodes says how instances are asked"
         fix = "set it to csi, or remove on_nodes"
@@ -221,7 +177,7 @@ def _check_on_nodes(plugin: spec.PluginSpec, path: str) -> Iterator[Problem]:
 
 
 def _timing(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
-    verify, update, restart = plugin.verify, plugin.update, plugin.restart
+    verify, update = plugin.verify, plugin.update
     if verify.stable_s >= verify.timeout_s:
         allowed = f"less than timeout_s ({verify.timeout_s:g})"
         yield Problem(path=f"{path}.verify.stable_s", got=f"{verify.stable_s:g}", allowed=allowed)
@@ -235,13 +191,3 @@ def _timing(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iter
     if update and update.healthy_deadline_s < slow:
         allowed = f"at least {slow}, the health timeout: or Nomad gives a deployment up that would become healthy"
         yield Problem(path=f"{path}.update.healthy_deadline_s", got=str(update.healthy_deadline_s), allowed=allowed)
-    if update and update.min_healthy_time_s >= update.healthy_deadline_s:
-        allowed = f"less than healthy_deadline_s ({update.healthy_deadline_s})"
-        got = str(update.min_healthy_time_s)
-        yield Problem(path=f"{path}.update.min_healthy_time_s", got=got, allowed=allowed)
-    if restart.interval_s < LEAST_INTERVAL_S:
-        allowed = f"at least {LEAST_INTERVAL_S}, or Nomad refuses the job"
-        yield Problem(path=f"{path}.restart.interval_s", got=str(restart.interval_s), allowed=allowed)
-    elif restart.attempts * restart.delay_s > restart.interval_s:
-        allowed = f"at least attempts x delay_s ({restart.attempts * restart.delay_s}), or Nomad refuses the job"
-        yield Problem(path=f"{path}.restart.interval_s", got=str(restart.interval_s), allowed=allowed)

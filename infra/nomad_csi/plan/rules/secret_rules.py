@@ -10,6 +10,7 @@ from nomad_csi.plan.rules.text_rules import job_text
 from nomad_csi.spec import model as spec
 from nomad_csi.spec import names
 from nomad_csi.text import secrets as looks
+from nomad_csi.text.foreign import is_unseen
 
 _HIDDEN = "[not shown]"
 _IN_JOB = "no secret: what stands here would stand in the job file"
@@ -23,7 +24,6 @@ def check(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iterat
     else:
         yield from _settings(plugin, driver, f"{path}.config")
     yield from _credentials(plugin, driver, path)
-    yield from _sources(plugin, path)
     yield from _environment(plugin, driver, f"{path}.environment")
     if driver is plugin.driver:
         yield from _described(driver, f"{path}.driver")
@@ -75,10 +75,10 @@ def _text(value: str, path: str) -> Iterator[Problem]:
     if any(mark in value for mark in task_secrets.FORBIDDEN):
         allowed = f"text without {' '.join(task_secrets.FORBIDDEN)}: Nomad's templates would evaluate it"
         yield Problem(path=path, got=_HIDDEN, allowed=allowed)
-    elif any(ord(character) < ord(" ") and character not in "\n\t" for character in value):
-        yield Problem(path=path, got=_HIDDEN, allowed="text without control characters")
+    elif any(is_unseen(character) and character not in "\n\t" for character in value):
+        yield Problem(path=path, got=_HIDDEN, allowed="text without invisible characters other than newline and tab")
     else:
-        yield from job_text(value, path, shown=False)
+        yield from job_text(value, path)
 
 
 def _settings(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
@@ -116,20 +116,6 @@ def _credentials(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) ->
     if plugin.iam and plugin.credentials:
         allowed = "iam, for the clients' instance role, or credentials, not both"
         yield Problem(path=f"{path}.iam", got="both", allowed=allowed)
-
-
-def _sources(plugin: spec.PluginSpec, path: str) -> Iterator[Problem]:
-    vaults = {
-        name: source.vault
-        for name, source in (("credentials", plugin.credentials), ("registry_credentials", plugin.registry_credentials))
-        if source and source.vault
-    }
-    for name, vault in vaults.items():
-        yield from _text(vault.path, f"{path}.{name}.vault.path")
-    if len({vault.role for vault in vaults.values()}) > 1:
-        allowed = "the role of credentials.vault: a task has one token of Vault"
-        got = repr(vaults["registry_credentials"].role)
-        yield Problem(path=f"{path}.registry_credentials.vault.role", got=got, allowed=allowed)
 
 
 def _environment(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:

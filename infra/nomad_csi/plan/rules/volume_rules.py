@@ -2,12 +2,9 @@
 
 import functools
 import itertools
-import re
 from collections.abc import Iterator, Mapping
-from typing import Any
 
-from nomad_csi.drivers import arguments, catalogue, storage_identity
-from nomad_csi.drivers import model as drivers
+from nomad_csi.drivers import catalogue, storage_identity
 from nomad_csi.errors import Problem
 from nomad_csi.plan import registration
 from nomad_csi.plan import volumes as volume_plans
@@ -15,12 +12,6 @@ from nomad_csi.plan.rules import ebs_rules, efs_rules, key_rules, secret_rules
 from nomad_csi.plan.unknown import known
 from nomad_csi.spec import model as spec
 from nomad_csi.spec import names, problems
-
-EXTERNAL_ID_LIMIT_BYTES = 128
-"""Source: CSI specification 1.12, "Size Limits"."""
-
-SEGMENT_LIMIT = 63
-"""Characters of a segment's value, and of each part of its key. Source: CSI specification 1.12, ``Topology``."""
 
 RESERVED_TAG_PREFIXES = ("aws:", "ebs.csi.aws.com/", "kubernetes.io/", "nomad-csi:")
 """Source: EC2 API (``aws:``); aws-ebs-csi-driver, ``pkg/cloud/cloud.go``; `plan.volumes`."""
@@ -52,9 +43,6 @@ def _maps(volume: spec.VolumeSpec, driver: spec.DriverSpec, path: str) -> Iterat
         yield from key_rules.check(volume.parameters, _parameters(volume, driver), driver.name, f"{path}.parameters")
     if secrets or driver.secrets.required:
         yield from key_rules.check(secrets, driver.secrets, driver.name, f"{path}.secrets", is_secret=True)
-    for name, values in (("context", volume.context), ("parameters", volume.parameters), ("secrets", secrets)):
-        if values:
-            yield from key_rules.check_size(values, f"{path}.{name}")
 
 
 _RELATIONS: Mapping[storage_identity.Relation, str] = {
@@ -163,9 +151,8 @@ def _sources(
         yield efs_rules.check(efs, f"{path}.efs")
     if existing := volume.existing:
         yield _existing(volume, existing, driver, f"{path}.existing")
-        yield _form(existing, driver, plugin, f"{path}.existing.external_id")
     if create := volume.create:
-        yield _deletion(create, driver, plugin, f"{path}.create")
+        yield _deletion(create, driver, f"{path}.create")
         yield _created(volume, create, driver, path)
         yield _may_create(driver, plugin, f"{path}.create")
 
@@ -217,10 +204,6 @@ def _existing(
     if not rule.fits(external_id):
         where, code = f"{path}.external_id", "external-id-form"
         yield Problem(path=where, got=repr(external_id), allowed=rule.allowed, code=code)
-    elif len(external_id.encode()) > EXTERNAL_ID_LIMIT_BYTES:
-        got = f"{len(external_id.encode())} bytes"
-        allowed, code = f"at most {EXTERNAL_ID_LIMIT_BYTES} bytes", "external-id-long"
-        yield Problem(path=f"{path}.external_id", got=got, allowed=allowed, code=code)
     form = rule.form(external_id)
     zoned = driver.topology_key and (form is None or form.zoned)
     if zoned and existing.availability_zone is None and not volume.topologies:
@@ -228,21 +211,6 @@ def _existing(
         allowed = "a zone: without one Nomad places jobs where the volume cannot be attached"
         where, code = f"{path}.availability_zone", "topology-missing"
         yield Problem(path=where, got="nothing", allowed=allowed, fix=fix, code=code)
-
-
-def _form(
-    existing: spec.ExistingSpec, driver: spec.DriverSpec, plugin: spec.PluginSpec | None, path: str
-) -> Iterator[Problem]:
-    """Yield a problem if *plugin* lacks the flag that this form of the external id requires."""
-    form = driver.external_id.form(existing.external_id)
-    if plugin is None or form is None or form.flag is None:
-        return
-    role: spec.PluginRole = "monolith" if "monolith" in driver.roles else "controller"
-    given = getattr(plugin.extra_arguments, role)
-    if form.flag not in arguments.flags(given):
-        allowed = f"an id of another form, unless the {role} of plugin {plugin.id} has the flag --{form.flag}"
-        fix = f"add --{form.flag}=true to extra_arguments.{role} of the plugin"
-        yield Problem(path=path, got=repr(existing.external_id), allowed=allowed, fix=fix)
 
 
 def _zones(
@@ -329,14 +297,7 @@ def _topologies(volume: spec.VolumeSpec, driver: spec.DriverSpec, path: str) -> 
     keys = {driver.topology_key, *driver.topology_keys} - {None}
     for index, segments in enumerate(volume.topologies):
         where = f"{path}[{index}]"
-        if not segments:
-            allowed = "at least one segment: Nomad drops an empty place, and the volume would be bound to none"
-            yield Problem(path=where, got="no segments", allowed=allowed, code="topology-empty")
         for key, value in segments.items():
-            prefix, _, name = key.rpartition("/")
-            if max(len(prefix), len(name), len(value)) > SEGMENT_LIMIT or not value:
-                allowed = f"a value, and at most {SEGMENT_LIMIT} characters in it and in each part of its key"
-                yield Problem(path=f"{where}.{key}", got=repr(value), allowed=allowed, code="segment-form")
             if keys and key not in keys:
                 allowed = f"a key that {driver.name} reports: {', '.join(sorted(map(str, keys)))}"
                 yield Problem(path=f"{where}.{key}", got="the key", allowed=allowed, code="topology-key-unknown")
@@ -363,52 +324,25 @@ def _optional(keys: spec.KeysSpec) -> spec.KeysSpec:
 # Storage that is deleted with its volume: who deletes it, and who confirms that it is unused.
 
 
-def _deletion(
-    create: spec.CreateSpec, driver: spec.DriverSpec, plugin: spec.PluginSpec | None, path: str
-) -> Iterator[Problem]:
+def _deletion(create: spec.CreateSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
     """Yield the problems of the deletion settings in *create*; none where the storage is kept."""
     how = create.deletion
     if create.on_destroy == "keep" or how is None:
         return
     if how.aws_region and not driver.uses_aws:
-        fix = "name the controller of the plugin: endpoint"
-        allowed = f"none: AWS knows nothing of the storage of {driver.name}"
-        yield Problem(path=f"{path}.deletion.aws_region", got=repr(how.aws_region), allowed=allowed, fix=fix)
+        allowed = f"none: the storage of {driver.name} is not of AWS"
+        yield Problem(path=f"{path}.deletion.aws_region", got=repr(how.aws_region), allowed=allowed, fix="use endpoint")
     facts = catalogue.deletion(driver.provider)
     if how.endpoint and not (facts and facts.refuses_in_use) and not how.accept_unguarded:
         allowed = f"true: the storage of {driver.name} does not refuse to be deleted while it is in use"
-        warning = "whoever registers and claims it at the last moment loses it"
-        fix = f"{warning}; make sure that it does not happen, and accept it"
+        fix = "accept it, if no job can claim the volume meanwhile"
         yield Problem(path=f"{path}.deletion.accept_unguarded", got="false", allowed=allowed, fix=fix)
-    if how.endpoint and facts and plugin and not how.skip_final_snapshot:
-        yield from _final_snapshot(facts, plugin.config, f"{path}.deletion.skip_final_snapshot")
-
-
-def _final_snapshot(facts: drivers.DriverDeletion, config: Mapping[str, Any], path: str) -> Iterator[Problem]:
-    """Yield a problem if the final snapshot would be deleted with its volume, which shows only after deregistration."""
-    backend = str(config.get("driver", ""))
-    if not facts.takes_snapshots:
-        yield Problem(path=path, got="false", allowed="true: the driver takes no snapshots")
-    for pattern, key in facts.snapshot_config.items():
-        if re.fullmatch(pattern, backend) and not (key and _has(config, key)):
-            allowed = f"true: a snapshot of {backend} is a part of its volume, and is deleted with it"
-            fix = f"or set {key} in the plugin's config" if key else ""
-            yield Problem(path=path, got="false", allowed=allowed, fix=fix)
-
-
-def _has(config: Mapping[str, Any], key: str) -> bool:
-    """Return whether *config* has a value under *key*, a path with dots."""
-    found: Any = config
-    for part in key.split("."):
-        found = found.get(part) if isinstance(found, Mapping) else None
-    return bool(found)
+    if how.endpoint and facts and not facts.takes_snapshots and not how.skip_final_snapshot:
+        allowed = "true: the driver takes no snapshots"
+        yield Problem(path=f"{path}.deletion.skip_final_snapshot", got="false", allowed=allowed)
 
 
 # The schedules that a volume names.
-
-
-SCHEDULE_LIMIT = 40
-"""Schedules per volume: each is a tag, and AWS allows 50 tags. Source: Amazon EC2 user guide, "Tag restrictions"."""
 
 
 def check_snapshots(
@@ -417,15 +351,10 @@ def check_snapshots(
     """Yield the problems of the schedules that *volume* names; *schedules* are ``None`` where they are unknown."""
     if not volume.snapshots:
         return
-    if volume.ebs is None and volume.efs is None:
-        allowed = "none: only storage that Pulumi makes (ebs, efs) is copied on a schedule"
-        fix = "make a policy for it beside this spec, or remove snapshots"
-        yield Problem(path=f"{path}.snapshots", got=", ".join(volume.snapshots), allowed=allowed, fix=fix)
-        return
-    if volume.efs and not volume.efs.makes_file_system:
-        allowed = "none: AWS Backup copies whole file systems"
-        name = volume.efs.file_system
-        fix = f"use file_systems.{name}.snapshots" if name else "make a plan for the file system beside this spec"
+    if not (volume.ebs or (volume.efs and volume.efs.makes_file_system)):
+        allowed = "none: only EBS volumes and file systems that Pulumi makes are copied on a schedule"
+        name = volume.efs.file_system if volume.efs else None
+        fix = f"use file_systems.{name}.snapshots" if name else "make a policy for it beside this spec"
         yield Problem(path=f"{path}.snapshots", got=", ".join(volume.snapshots), allowed=allowed, fix=fix)
         return
     yield from check_schedules(volume.snapshots, schedules, path, is_efs=volume.efs is not None)
@@ -439,9 +368,6 @@ def check_schedules(
     is_efs: bool,
 ) -> Iterator[Problem]:
     """Yield the problems of the schedules *names* of the storage at *path*, a file system where *is_efs*."""
-    if len(set(names)) < len(names) or len(names) > SCHEDULE_LIMIT:
-        allowed = f"each schedule once, at most {SCHEDULE_LIMIT}"
-        yield Problem(path=f"{path}.snapshots", got=", ".join(names), allowed=allowed)
     for index, name in enumerate(names if schedules is not None else ()):
         yield from _schedule(name, schedules or {}, f"{path}.snapshots[{index}]", is_efs=is_efs)
 
