@@ -18,6 +18,7 @@ from nomad_csi import errors
 from nomad_csi.spec import expand, model, names, problems, yaml_text
 
 ModelT = TypeVar("ModelT", bound=model.Model)
+_YAML = "a YAML document"
 
 
 _MEMBER = re.compile(r"(volumes\[(\d+)\])\.each\[\d+\]")
@@ -49,37 +50,17 @@ def read_yaml(text: str, source: str) -> Any:
     try:
         return yaml_text.load(text)
     except ValueError as error:  # an invalid date or number
-        raise errors.SpecError((_yaml_problem("", str(error)),), source) from None
+        problem = errors.Problem(path="", got=str(error), allowed=_YAML)
+        raise errors.SpecError((problem,), source) from None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         position = f"line {mark.line + 1}, column {mark.column + 1}" if mark else ""
         message = str(getattr(error, "problem", "") or error).splitlines()[0]
-        raise errors.SpecError((_yaml_problem(position, message),), source) from None
-
-
-_PLAIN = {
-    "expected <block end>, but found": (
-        "a line with another indentation than its list or mapping",
-        "align it with the lines above",
-    ),
-    "mapping values are not allowed": ("a ':' where no key can be", "quote the value, or check the indentation"),
-    "could not find expected ':'": ("a line without ':'", "write KEY: VALUE"),
-    "expected ',' or '}'": ("a '{' without its '}'", "close it in the lines above"),
-    "expected ',' or ']'": ("a '[' without its ']'", "close it in the lines above"),
-    "found character '\\t'": ("a tab", "indent with spaces"),
-}
-"""Prefix of a PyYAML message -> the message in the user's terms, and the fix."""
-
-
-def _yaml_problem(position: str, message: str) -> errors.Problem:
-    """Return the problem for a YAML *message*, without a value that was parsed as an alias or a tag: maybe a secret."""
-    named = re.match(r"(.*\b(?:alias|tag)) ['\"]", message)
-    if named is None:
-        got, fix = next((plain for begin, plain in _PLAIN.items() if message.startswith(begin)), (message, ""))
-        return errors.Problem(path=position, got=got, allowed="a YAML document", fix=fix)
-    return errors.Problem(
-        path=position, got=named[1], allowed="a YAML document", fix="quote text that begins with * or !"
-    )
+        # Text that was parsed as an alias or a tag may be a secret.
+        named = re.match(r"(.*?\b(?:alias|tag))\b", message)
+        fix = "quote text that begins with * or !" if named else ""
+        problem = errors.Problem(path=position, got=named[1] if named else message, allowed=_YAML, fix=fix)
+        raise errors.SpecError((problem,), source) from None
 
 
 def read(document: Any) -> Draft:
@@ -171,7 +152,7 @@ def check(kind: type[ModelT], value: Any, path: str, found: list[errors.Problem]
     try:
         return _validated(kind, value)
     except pydantic.ValidationError as error:
-        found.extend(tuple(problems.half_characters(value, path)) or problems.list_problems(error, kind, path))
+        found.extend(problems.list_problems(error, kind, path))
     except (TypeError, ValueError) as error:
         found.append(errors.Problem(path=path, got=str(error), allowed="text, numbers, booleans, lists and mappings"))
     return None

@@ -55,19 +55,8 @@ def list_problems(
     error: pydantic.ValidationError, kind: type[pydantic.BaseModel], path: str, secrets: frozenset[str] = SECRET_KEYS
 ) -> Iterator[errors.Problem]:
     """Yield a problem for each error of a *kind*, with paths below *path*, and no value below a key in *secrets*."""
-    items = error.errors(include_url=False)
-    misspelt = [location for item in items if (location := _meant_location(item, kind))]
-    for item in items:
-        if item["type"] != "missing" or _written(item["loc"]) not in misspelt:
-            yield _problem(item, kind, path, secrets)
-
-
-def _meant_location(item: Any, kind: type[pydantic.BaseModel]) -> tuple[Any, ...] | None:
-    """Return the location of the key that an unknown one probably means, which is then not missing."""
-    *above, key = _written(item["loc"]) or ("",)
-    is_unknown = item["type"] == "extra_forbidden"
-    close = suggestion(str(key), sorted(base.fields_of(_kind_at(kind, tuple(above))))) if is_unknown else ""
-    return (*above, close) if close else None
+    for item in error.errors(include_url=False):
+        yield _problem(item, kind, path, secrets)
 
 
 def _problem(item: Any, kind: type[pydantic.BaseModel], path: str, secrets: frozenset[str]) -> errors.Problem:
@@ -109,24 +98,6 @@ def _allowed(code: str, context: Mapping[str, Any], message: str) -> str:
     if code == "literal_error":
         return f"one of {context['expected']}".replace("'", "").replace(" or ", ", ")
     return message.removeprefix("Input should be ").removeprefix("Value error, ")
-
-
-_HALF = re.compile("[\\ud800-\\udfff]")
-
-
-def half_characters(value: Any, path: str) -> Iterator[errors.Problem]:
-    """Yield a problem for each string in *value*, at *path*, with half a surrogate pair, which no file can hold."""
-    if isinstance(value, str) and _HALF.search(value):
-        yield errors.Problem(path=path, got="half a surrogate pair", allowed="Unicode text", fix="decode it as UTF-8")
-    elif isinstance(value, Mapping):
-        for key, item in value.items():
-            name = str(key)
-            where = errors.path_of(path, (name.encode(errors="replace").decode(),))
-            yield from half_characters(name, where)
-            yield from half_characters(item, where)
-    elif isinstance(value, list | tuple):
-        for index, item in enumerate(value):
-            yield from half_characters(item, errors.path_of(path, (index,)))
 
 
 def _written(location: tuple[Any, ...]) -> tuple[Any, ...]:

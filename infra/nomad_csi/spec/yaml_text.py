@@ -1,12 +1,6 @@
-"""
-Load YAML as plain values, with unique keys.
-
-libyaml, where PyYAML was built with it, is four times as fast. A document that it refuses is read again without it,
-because PyYAML's own messages are better.
-"""
+"""Load YAML as plain values, with unique keys."""
 
 from collections.abc import Iterable
-from contextlib import suppress
 from typing import Any
 
 import yaml
@@ -18,12 +12,7 @@ def load(text: str) -> Any:
 
     Raises `yaml.YAMLError`, with a mark where the position is known, and `ValueError` for an invalid date or number.
     """
-    with suppress(ValueError, RecursionError, yaml.YAMLError):
-        return yaml.load(text, Loader=_QuickLoader)  # noqa: S506  # a SafeLoader, but for keys given twice
-    try:
-        return yaml.load(text, Loader=_Loader)  # noqa: S506  # the same
-    except RecursionError:
-        raise yaml.YAMLError("too many levels of lists and mappings") from None
+    return yaml.load(text, Loader=_Loader)  # noqa: S506  # a SafeLoader, but for keys given twice
 
 
 def lines_of(text: str, paths: Iterable[str]) -> dict[str, int]:
@@ -58,36 +47,16 @@ def _below(node: yaml.Node, path: str) -> tuple[str, yaml.Node | None, yaml.Node
     return path, None, None
 
 
-class _Strict:
-    """
-    Constructor that refuses duplicate keys, of which PyYAML's silently keeps the last, and reads JSON as it is meant.
-
-    JSON writes a character beyond ``U+FFFF`` as the escapes of two surrogates. Source: RFC 8259, section 7.
-    """
-
-    def construct_scalar(self, node: yaml.ScalarNode | yaml.MappingNode) -> str:
-        """Return the text of *node*, two halves of a surrogate pair as one character; one half alone stays."""
-        text: str = super().construct_scalar(node)  # type: ignore[misc]
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+    """Loader in C, where available, that refuses duplicate keys: PyYAML's own silently keeps the last."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         """Return the mapping of *node*, or raise for a duplicate key."""
         seen = set()
         for key_node, _ in node.value:
-            key = self.construct_object(key_node, deep=True)  # type: ignore[attr-defined]
-            if not isinstance(key, str):
-                raise yaml.constructor.ConstructorError(None, None, "a key that is not text", key_node.start_mark)
-            if key in seen:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"the key {key!r} stands twice", key_node.start_mark
-                )
+            key = self.construct_object(key_node, deep=True)
+            problem = f"the key {key!r} stands twice" if isinstance(key, str) else "a key that is not text"
+            if not isinstance(key, str) or key in seen:
+                raise yaml.constructor.ConstructorError(None, None, problem, key_node.start_mark)
             seen.add(key)
-        return super().construct_mapping(node, deep)  # type: ignore[misc,no-any-return]
-
-
-class _Loader(_Strict, yaml.SafeLoader):
-    """Loader in Python."""
-
-
-class _QuickLoader(_Strict, getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """Loader in C, where available."""
+        return super().construct_mapping(node, deep)  # type: ignore[no-any-return]

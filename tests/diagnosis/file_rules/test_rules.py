@@ -88,7 +88,6 @@ WRONG = [
     wrong("topology-missing", VOLUME, VOLUME[VOLUME.index("topology_request") : VOLUME.index("context")], "", 1),
     wrong("topology-key-unknown", VOLUME, '"topology.ebs.csi.aws.com/zone"', '"zone"', 17),
     wrong("topology-zone-region", VOLUME, '"us-east-1a"', '"us-east-1"', 17),
-    wrong("segment-form", VOLUME, '"us-east-1a"', '""', 17),
     wrong("access-mode-unknown", VOLUME, "single-node-writer", "single-node-reader", 7),
     wrong("access-mode-unserved", VOLUME, "single-node-writer", "multi-node-reader-only", 6),
     wrong("value-unknown", CONSUMER, '"single-node-writer"', "var.mode", 7),
@@ -114,7 +113,13 @@ WRONG = [
         (),
         {"other.hcl": NFS.replace('id          = "a"', 'id          = "b"')},
     ),
-    wrong("efs-mount-refused", SHARED, 'encryptInTransit = "true"', 'mounttargetip = "fs"', 10),
+    wrong(
+        "efs-mount-refused",
+        SHARED,
+        'encryptInTransit = "true"\n}',
+        'encryptInTransit = "false"\n}\nmount_options {\n  mount_flags = ["tls"]\n}',
+        10,
+    ),
     wrong("source-missing", CONSUMER, '"mysql"\n      access', '""\n      access', 6),
     wrong("source-interpolated", CONSUMER, '"mysql"\n      access', '"mysql-${node.unique.id}"\n      access', 6),
     wrong(
@@ -125,7 +130,6 @@ WRONG = [
     wrong("host-volume-sticky", CONSUMER, 'type            = "csi"', 'type = "host"\n      sticky = true', 6),
     wrong("external-id-omitted", NFS, 'external_id = "nfs"\n', "", 8),
     wrong("external-id-form", VOLUME, "vol-0123456789abcdef0", "mysql", 4),
-    wrong("external-id-long", SHARED, "fs-0123456789abcdef0", f"fs-0123456789abcdef0:/{'x' * 110}", 3),
     wrong(
         "external-id-shared",
         VOLUME,
@@ -135,7 +139,6 @@ WRONG = [
         (),
         {"other.hcl": VOLUME.replace('"mysql"', '"other"').replace("def0", "def1")},
     ),
-    wrong("map-large", VOLUME, 'partition = "0"', f'partition = "{LONG}"', 22),
     wrong("context-key-unknown", SHARED, "encryptInTransit", "path", 10),
     wrong("context-key-missing", STRICT_VOLUME, '  server = "nas.example.net"\n', "", 12),
     wrong("context-value-unknown", STRICT_VOLUME, 'driver = "nfs"', 'driver = "smb"', 13),

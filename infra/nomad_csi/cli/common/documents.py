@@ -15,7 +15,7 @@ from nomad_csi import errors
 from nomad_csi.cli.common import command, inputs, output, specs
 from nomad_csi.hcl import volume
 from nomad_csi.plan import model, registration, volumes
-from nomad_csi.spec import draft, encrypted, names, problems
+from nomad_csi.spec import draft, encrypted, names
 from nomad_csi.text import secrets as secrets_by_name
 from nomad_csi.volumes import owner_records
 
@@ -60,8 +60,6 @@ def read_secrets(document: object, source: str) -> Secrets:
     if found is None or not all(_is_entry(key, value) for key, value in found.items()):
         allowed = "a mapping of namespace/volume_id to a mapping of names to texts"
         raise errors.SpecError((errors.Problem(path="", got="[secret]", allowed=allowed),), source)
-    if halves := tuple(problems.half_characters(found, "")):
-        raise errors.SpecError(halves, source)
     return {str(key): dict(value) for key, value in found.items()}
 
 

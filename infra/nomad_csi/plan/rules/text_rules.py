@@ -26,7 +26,7 @@ def check(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iterat
     of_roles = (name for role in driver.roles.values() for name in role.secret_environment)
     variables = names.variable_pattern((*of_registry, *of_roles))
     for location, text in _leaves(plugin.model_dump(), ()):
-        if not _OTHERS.intersection(location):
+        if location[0] not in _OTHERS:
             plain = variables.sub(" ", text) if _WITH_VARIABLES.intersection(location) else text
             yield from job_text(plain, path_of(path, location))
 
