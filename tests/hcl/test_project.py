@@ -188,19 +188,3 @@ def test_the_schema_of_a_stack_config_is_that_of_the_spec_under_its_key():
     assert of_stack["$defs"] == of_spec["$defs"]
     held = of_stack["properties"]["config"]["properties"][names.STACK_CONFIG_KEY]
     assert held["properties"] == of_spec["properties"]
-
-
-@pytest.mark.parametrize(
-    ("form", "mark"), [("python", "id: shared\n"), ("yaml", "  shared:\n"), ("typescript", '("shared", {')]
-)
-def test_storage_that_the_project_lacks_is_printed_to_be_added(form, mark):
-    """Where the files of an earlier call are there, with other storage; not what is in them."""
-    before, both = wanted(form, "ebs"), wanted(form, "ebs", "efs")
-    program = {"python": "Pulumi.prod.yaml", "yaml": "Pulumi.yaml"}.get(form, both.program)
-    [file] = [file for file in project.files(both) if file.path == program]
-
-    added = file.lacking(texts(before)[program])
-
-    assert mark in added
-    assert "data" not in added.split()
-    assert file.lacking(file.text) == ""

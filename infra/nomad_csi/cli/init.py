@@ -105,11 +105,7 @@ def run(arguments: command.Arguments) -> int:
     if arguments.dry_run:
         new = [f"write {folder / part.path}" for part in parts if part.path not in present]
         return options.show_preview(arguments, new)
-    with disk.Staging(folder) as staged:
-        for part in parts:
-            if part.path not in present:
-                staged.add(part.path, part.text)
-        staged.put()
+    disk.put(folder, {part.path: part.text for part in parts if part.path not in present})
     for part in parts:
         _report(folder, part, present.get(part.path))
         if (

@@ -1,22 +1,16 @@
 """
 Rendered files on disk: identified by their first line, and replaced atomically.
 
-A reader sees the old file or the new one. When many files are written together, none is flushed to the disk: that would
-take most of the time, and they can be rendered again. So a power failure may leave an empty file, which does not count
-as ours: the first line holds a hash of the rest.
+A reader sees the old file or the new one. No file is flushed to the disk, because each can be rendered again. So a
+power failure may leave an empty file, which does not count as ours: the first line holds a hash of the rest.
 """
 
-import errno
 import hashlib
-import os
 import re
-import shutil
 import tempfile
-import time
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path, PurePosixPath
-from typing import Literal, Self
+from typing import Literal
 
 from nomad_csi import errors
 
@@ -24,10 +18,7 @@ HEADER = "Rendered by nomad-csi. Change the spec and render again."
 """First comment of every file, followed by the hash of the rest."""
 
 DRAFTS = ".nomad-csi-"
-"""Prefix of a folder with files that are not in place yet."""
-
-ABANDONED_AFTER_S = 3600
-"""Age at which such a folder is that of a process that was killed."""
+"""Prefix of a folder with files that are not in place yet; a process that is killed leaves it."""
 
 Standing = Literal["absent", "ours", "edited", "foreign"]
 """Origin of a file: as nomad-csi wrote it, changed since, or never written by nomad-csi."""
@@ -92,10 +83,25 @@ def location(root: Path, path: str) -> Path:
 
 
 def write(path: Path, text: str) -> None:
-    """Write *text* to *path*, flushed to the disk before a reader sees it. Raises `OSError` if the disk refuses."""
-    with Staging(path.parent) as staged:
-        staged.add(path.name, text, flush=True)
-        staged.put()
+    """Write *text* to *path*. Raises `OSError` if the disk refuses."""
+    put(path.parent, {path.name: text})
+
+
+def put(folder: Path, files: Mapping[str, str]) -> None:
+    """
+    Write the texts of *files* to their paths below *folder*: all as drafts first, then each is moved into its path.
+
+    Raises `OSError` if the disk refuses, before the first is moved where it has no space.
+    """
+    if not files:
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=DRAFTS, dir=folder) as drafts:
+        for index, text in enumerate(files.values()):
+            Path(drafts, str(index)).write_bytes(text.encode())
+        for index, path in enumerate(files):
+            (folder / path).parent.mkdir(parents=True, exist_ok=True)
+            Path(drafts, str(index)).rename(folder / path)
 
 
 EDITS = "move the edits into the spec, then render with --overwrite"
@@ -113,12 +119,8 @@ def write_all(
     """
     try:
         changed = refuse_other(folder, files, overwrite=overwrite, advice=advice)
-        for parent in {folder, *((folder / path).parent for path in files)}:
-            sweep(parent)
-        with Staging(folder) as staged:
-            for path in changed:
-                staged.add(path, files[path])
-            return frozenset(staged.put())
+        put(folder, {path: files[path] for path in changed})
+        return frozenset(changed)
     except OSError as error:
         reason = f"{error.filename or folder}: {error.strerror}"
         raise errors.NomadCsiError(f"{folder}: the files cannot be written: {reason}") from error
@@ -150,76 +152,6 @@ def refuse_other(
     if refusals:
         raise errors.RefusedError("; ".join(refusals))
     return tuple(changed)
-
-
-def sweep(folder: Path) -> None:
-    """Remove from *folder* the drafts of processes that were killed before they put them in place."""
-    for drafts in folder.glob(f"{DRAFTS}????????"):
-        with suppress(OSError):  # another process removed it meanwhile
-            is_abandoned = time.time() - drafts.stat().st_mtime > ABANDONED_AFTER_S
-            if is_abandoned and all(path.name.isdecimal() for path in drafts.iterdir()):  # as `Staging.add` names them
-                shutil.rmtree(drafts)
-
-
-class Staging:
-    """
-    Files that are written next to their destinations first, and moved into place when all are written.
-
-    A context manager: on exit, files that were not moved into place are removed, with the folders created for them.
-    If no file is added, the folder is not changed.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._drafts: Path | None = None
-        self._staged: dict[str, Path] = {}
-        self._made: list[Path] = []
-
-    def __enter__(self) -> Self:
-        """Do nothing yet."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Remove the remaining drafts."""
-        if self._drafts is not None:
-            shutil.rmtree(self._drafts)
-        for path in reversed(self._made):
-            with suppress(OSError):  # it now contains a file of another program
-                path.rmdir()
-
-    def add(self, path: str, text: str, *, flush: bool = False) -> None:
-        """Write *text* as the draft of *path* below the folder. Raises `OSError`, with *path*, if there is no space."""
-        try:
-            if self._drafts is None:
-                self._make(self._folder)
-                sweep(self._folder)
-                self._drafts = Path(tempfile.mkdtemp(prefix=DRAFTS, dir=self._folder))
-            draft = self._drafts / str(len(self._staged))
-            with draft.open("wb") as file:
-                file.write(text.encode())
-                if flush:
-                    os.fsync(file)
-        except OSError as error:
-            raise OSError(error.errno, error.strerror, str(self._folder / path)) from error
-        self._staged[path] = draft
-
-    def put(self) -> tuple[str, ...]:
-        """Move every file into place and return the paths. Raises `OSError` before the first, if a folder refuses."""
-        for parent in sorted({path.rpartition("/")[0] for path in self._staged}):
-            self._make(self._folder / parent)
-        for path, draft in self._staged.items():
-            draft.rename(self._folder / path)
-        self._made.clear()
-        return tuple(self._staged)
-
-    def _make(self, folder: Path) -> None:
-        missing = [path for path in (folder, *folder.parents) if not path.exists()]
-        for path in reversed(missing):
-            path.mkdir(exist_ok=True)
-            self._made.append(path)
-        if not os.access(folder, os.W_OK | os.X_OK):
-            reason = errno.EROFS if os.statvfs(folder).f_flag & os.ST_RDONLY else errno.EACCES
-            raise OSError(reason, os.strerror(reason), str(folder))
 
 
 def _digest(content: str) -> str:

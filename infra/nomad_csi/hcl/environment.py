@@ -143,10 +143,6 @@ def render_own(folder: Path, name: str, values: Mapping[str, Any]) -> str:
         raise
     except jinja2.TemplateSyntaxError as error:
         raise TemplateError(f"{_place(folder, error.name or name)}, line {error.lineno}: {error.message}") from None
-    except jinja2.TemplateNotFound as error:
-        raise TemplateError(f"{_where(folder, name, error)}: there is no template {error.name!r}") from None
-    except RecursionError as error:
-        raise TemplateError(f"{_where(folder, name, error)}: it includes or calls itself without end") from None
     except (jinja2.TemplateError, UnquotedValueError) as error:
         raise TemplateError(f"{_where(folder, name, error)}: {error}") from None
     except Exception as error:  # noqa: BLE001  # a template may do anything that Python can do with its values

@@ -12,7 +12,6 @@ v2.20.2-nomad-1, 2026-08.
 """
 
 import itertools
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -23,7 +22,6 @@ INDENT = "  "
 OPENERS = frozenset("{[(")
 CLOSERS = frozenset("}])")
 _SOURCE = "HCL to lay out"
-_LITERAL_PARTS = re.compile(r"[$%]\{[^}]*\}|[^$%]+|.")
 _KNOWN = frozenset({*OPENERS, *CLOSERS, *"=:,.-", "comment", "heredoc", "name", "number", "string"})
 _BEFORE_NEGATION = frozenset({*OPENERS, *"=:,"})
 
@@ -34,7 +32,7 @@ class Cell(NamedTuple):
     text: str
 
     columns: int
-    """Width in hclwrite."""
+    """Width: of a text with combining characters, hclwrite counts less."""
 
 
 class Line(NamedTuple):
@@ -128,7 +126,7 @@ def _spaced(cell: Sequence[tokens.Token], indent: str = "") -> Cell:
         gap = " " if before is not None and _apart(before.kind, token.kind) else ""
         text = token.text.rstrip() if token.kind == "comment" else token.text
         texts += [gap, text]
-        columns += len(gap) + _columns(token.kind, text)
+        columns += len(gap) + len(text)
         before = token
     return Cell("".join(texts), columns)
 
@@ -144,28 +142,6 @@ def _apart(kind: str, after: str) -> bool:
     if kind == "{" or after == "}":
         return kind + after != "{}"
     return kind not in OPENERS and after not in CLOSERS
-
-
-def _columns(kind: str, text: str) -> int:
-    """Return the width in grapheme clusters of the source: an escape counts each character, an emoji counts one."""
-    if text.isascii():
-        return len(text)
-    parts = _LITERAL_PARTS.findall(text[1:-1]) if kind == "string" else [text]
-    return 2 * (kind == "string") + sum(map(_clusters, parts))
-
-
-def _clusters(text: str) -> int:
-    """
-    Count grapheme clusters as of Unicode 15.0, the version of Nomad's formatter.
-
-    Later versions keep Indic conjuncts together; so each consonant after a joining mark counts separately here.
-    Nomad's tables still differ for emoji joined by U+200D, which `quote` never writes raw, and for loose Hangul jamo.
-    Source: apparentlymart/go-textseg v15, compared on 150,000 random texts, 2026-08.
-    """
-    import regex  # noqa: PLC0415  # few files need it
-
-    clusters = regex.findall(r"\X", text)
-    return sum(1 + len(regex.findall(r"(?<=[\p{M}\u200d])\p{Lo}", cluster)) for cluster in clusters)
 
 
 def _aligned(lefts: Iterable[Cell], rights: Iterable[Cell]) -> list[Cell]:

@@ -8,8 +8,8 @@ import functools
 import json
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import jinja2
@@ -106,13 +106,10 @@ class ProjectFile:
     is_shared: bool = False
     """Whether it may exist before the project."""
 
-    further: Callable[[str], str] = field(default=lambda _: "", compare=False)
-    """Returns the storage to be added to a text that has `sign`."""
-
     def lacking(self, found: str) -> str:
         """Return the text to add to the existing file with content *found*."""
         if self.sign:
-            return self.further(found) if self.sign in found else self.addition
+            return "" if self.sign in found else self.addition
         known = found.splitlines()
         return "".join(f"{line}\n" for line in self.addition.splitlines() if line not in known)
 
@@ -171,7 +168,6 @@ def _python(wanted: Wanted) -> Iterator[ProjectFile]:
         text=f"# yaml-language-server: $schema={STACK_SCHEMA}\n{head}config:\n{config}",
         addition=f"config:\n{config}",
         sign=names.STACK_CONFIG_KEY,
-        further=lambda found: _further(wanted, found, "id: {}\n", _spec),
     )
     yield ProjectFile(path=STACK_SCHEMA, text=_json(schema.stack_config_schema()))
 
@@ -185,7 +181,6 @@ def _yaml(wanted: Wanted) -> Iterator[ProjectFile]:
         text=text,
         addition=program,
         sign="nomad-csi:index:",
-        further=lambda found: _further(wanted, found, "  {}:\n", _resources),
     )
 
 
@@ -200,14 +195,7 @@ def _typescript(wanted: Wanted) -> Iterator[ProjectFile]:
         text=text,
         addition=program,
         sign='from "nomad-csi"',
-        further=lambda found: _further(wanted, found, '("{}", {{', _program_in_typescript),
     )
-
-
-def _further(wanted: Wanted, found: str, mark: str, shown: Callable[[Wanted], str]) -> str:
-    """Return *shown* of the storages of which the text *found* has no volume; *mark* identifies a volume there."""
-    missing = [name for name in wanted.storages if mark.format(_storage(name, wanted)["volume"]["id"]) not in found]
-    return shown(replace(wanted, storages=tuple(missing))) if missing else ""
 
 
 def _storage(name: str, wanted: Wanted) -> Mapping[str, Any]:

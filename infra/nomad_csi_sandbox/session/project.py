@@ -66,10 +66,7 @@ def write(place: folder.Folder) -> list[Path]:
             )
     if place.config.exists():
         texts.pop(place.config.name)
-    with disk.Staging(place.project) as staged:
-        for name, text in reversed(texts.items()):  # the project file last: by it the folder is known as complete
-            staged.add(name, text)
-        staged.put()
+    disk.put(place.project, dict(reversed(texts.items())))  # the project file last: it marks a complete folder
     return [place.project / name for name in texts]
 
 
