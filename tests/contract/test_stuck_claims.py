@@ -133,7 +133,8 @@ def test_this_version_cannot_detach_by_hand(agent, client, stuck, state):
     volume_id, external = stuck
     [node] = nodes.list_nodes(client)
 
-    assert volumes.detach(client, "default", volume_id, node.node_id) is False
+    with pytest.raises(errors.NomadApiError, match="Unknown allocation"):
+        volumes.detach(client, "default", volume_id, node.node_id)
     assert agent.refused("DELETE", f"/v1/volume/csi/{volume_id}/detach?node=x") == (500, "Unknown allocation")
     assert agent.refused("DELETE", f"/v1/volume/csi/{volume_id}/detach") == (400, "detach requires node ID")
     assert state(external) == "in-use"

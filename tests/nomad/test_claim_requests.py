@@ -8,16 +8,6 @@ from nomad_csi.nomad import volumes
 PATH = "/v1/volume/csi/v1"
 
 
-@pytest.mark.parametrize(
-    "text", ["Unknown allocation", "rpc error: Unknown allocation", "rpc error: rpc error: Unknown allocation: "]
-)
-def test_server_that_looks_for_an_allocation_cannot_detach(agent, client, text):
-    """Whichever server was asked first."""
-    agent.answer("DELETE", f"{PATH}/detach", text, status=500)
-
-    assert volumes.detach(client, "prod", "v1", "n1") is False
-
-
 def test_force_on_what_is_gone_is_done(agent, client):
     """Another volume's absence is not."""
     agent.answer("DELETE", PATH, "volume not found: v1", status=500)

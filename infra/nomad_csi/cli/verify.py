@@ -180,7 +180,7 @@ def _once(arguments: command.Arguments, verifier: verification.Verifier) -> int:
 
 def _last_answer_s(file: Path | None) -> float:
     """Return the time of Nomad's last response from the metrics in *file*; 0 if it has none."""
-    return prometheus.last_answer_s(prometheus.read_file(file)) if file else 0.0
+    return prometheus.last_answer_s(disk.read(file) or "") if file else 0.0
 
 
 def _watch(arguments: command.Arguments, verifier: verification.Verifier) -> int:

@@ -12,6 +12,7 @@ import contextlib
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import NoReturn
 
 from nomad_csi import errors, nomad
@@ -188,13 +189,10 @@ class _Ladder:
         for node_id, name in _nodes(self._judged()):
             self._agree(claim_replacement.DETACH.format(volume=self._order.key, node=name))
             try:
-                is_able = volumes.detach(self._client, self._order.namespace, self._order.volume_id, node_id)
+                volumes.detach(self._client, self._order.namespace, self._order.volume_id, node_id)
             except errors.NomadApiError as error:
                 self._tell(f"not detached from {name}: {error}")
                 continue
-            if not is_able:
-                self._tell("this version of Nomad cannot detach by hand: it looks for an allocation that is not named")
-                return
             self._wait("detach", f"waiting for {name} to release its claims")
 
     def _replace(self) -> NoReturn:
@@ -203,10 +201,7 @@ class _Ladder:
         judged = self._judged()
         document = replacement.checked(self._agree(replacement.question(judged, replacement.checked(judged))))
         replacement.decide(document)
-        if not replacement.note(document):
-            self._tell(
-                f"{claim_replacement.NOT_NOTED}: if it is interrupted, `{replacement.way_on}` registers the volume"
-            )
+        replacement.note(document)
         with self._interruptible():
             replacement.forget()
             self.steps.append("force")
@@ -245,8 +240,7 @@ class _Ladder:
         try:
             yield
         except KeyboardInterrupt:
-            way_on = self._replacement.way_on
-            self._tell(f"{self._order.key} may not be registered now: `{way_on}` registers it again")
+            self._tell(f"{self._order.key} may not be registered now: `{self._order.again}` registers it again")
             raise
 
     def clean_up(self, status: claim_replacement.Status) -> None:
@@ -256,7 +250,8 @@ class _Ladder:
         try:
             self._replacement.remove_note()
         except errors.NomadApiError as error:
-            self._tell(f"the note of the repair stays: {error}")
+            if error.status != HTTPStatus.FORBIDDEN:  # a token that may not read it has written none
+                self._tell(f"the note of the repair stays: {error}")
 
     def _agree(self, question: str) -> claim_status.VolumeClaims:
         """Confirm, and return the status afterwards: the volume may have been registered again meanwhile."""

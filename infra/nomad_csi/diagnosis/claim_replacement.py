@@ -1,14 +1,11 @@
 """The last step of a repair: deregister a volume together with its claims, and register it again."""
 
-import contextlib
 import dataclasses
 import hashlib
 import json
 import shlex
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from http import HTTPStatus
 from typing import Literal
 
 from nomad_csi import concurrency, errors, nomad
@@ -54,9 +51,6 @@ FORCE = (
 RESUME = (
     "step 4, continued: a repair that began at {begun} UTC deregistered {volume} and did not register it again. "
     "Register it from {source}; from then on any job may claim it. {storage}"
-)
-NOT_NOTED = (
-    "the repair is not noted: the token lacks rights to write variables below nomad-csi/ in the volume's namespace"
 )
 WITHOUT_DOCUMENT = (
     "without --from the last step, to deregister the volume and register it again, is not taken: nothing else may free "
@@ -168,16 +162,6 @@ def note_path(volume_id: str) -> str:
     return f"{NOTES_FOLDER}/{hashlib.sha256(volume_id.encode()).hexdigest()[:32]}"
 
 
-@contextlib.contextmanager
-def _where_permitted() -> Iterator[None]:
-    """Leave the block if the token lacks a permission that the block needs."""
-    try:
-        yield
-    except errors.NomadApiError as error:
-        if error.status != HTTPStatus.FORBIDDEN:
-            raise
-
-
 # The step itself.
 
 Document = registration.VolumeRegistration
@@ -261,23 +245,18 @@ class Replacement:
         self._client = client
         self._order = order
         self._note = (client, order.namespace, note_path(order.volume_id))
-        self.way_on = order.again
-        """The command that registers the volume if this step was interrupted."""
 
     def read_note(self) -> RepairNote | None:
-        """Return the note on the volume; ``None`` if there is none, or the token may not read it."""
-        found = None
-        with _where_permitted():
-            found = variables.get(*self._note)
+        """Return the note on the volume; ``None`` if there is none."""
+        found = variables.get(*self._note)
         names = {item.name for item in dataclasses.fields(RepairNote)}
         return RepairNote(**{key: value for key, value in found.items.items() if key in names}) if found else None
 
     def remove_note(self) -> None:
-        """Remove the note, if there is one that the token may remove. Raises `errors.NomadApiError` if it remains."""
-        with _where_permitted():
-            left = variables.get(*self._note)
-            if left is not None:
-                variables.delete(*self._note, index=left.modify_index)
+        """Remove the note, if there is one. Raises `errors.NomadApiError` if it remains."""
+        left = variables.get(*self._note)
+        if left is not None:
+            variables.delete(*self._note, index=left.modify_index)
 
     def _write_note(self, note: RepairNote) -> None:
         """
@@ -360,12 +339,8 @@ class Replacement:
             storage = NOT_ASKED.format(external_id=document.external_id)
         return RESUME.format(begun=note.begun, volume=self._order.key, source=self._order.source, storage=storage)
 
-    def note(self, document: registration.VolumeRegistration) -> bool:
-        """
-        Record what is about to be deregistered, and registered again as *document*; false if the token may not.
-
-        Ends the repair if that fails.
-        """
+    def note(self, document: registration.VolumeRegistration) -> None:
+        """Record what is about to be deregistered, and registered as *document*. Ends the repair if that fails."""
         noted = RepairNote(
             external_id=document.external_id,
             plugin_id=document.plugin_id,
@@ -374,16 +349,10 @@ class Replacement:
             places=json.dumps([dict(place) for place in document.required_topologies]),
             context=json.dumps(dict(document.context)),
         )
-        is_noted = False
         try:
-            with _where_permitted():
-                self._write_note(noted)
-                is_noted = True
+            self._write_note(noted)
         except (errors.NomadApiError, errors.RefusedError) as error:
             raise EndError("refused", f"the repair could not be noted: {error}") from error
-        if not is_noted:
-            self.way_on = self._order.manual_command
-        return is_noted
 
     def forget(self) -> None:
         """Deregister the volume together with its claims. Ends the repair if Nomad refuses."""
@@ -403,7 +372,7 @@ class Replacement:
         except errors.NomadApiError as again:
             reason = (
                 f"whether it is registered could not be determined: {error}; not seen afterwards: {again}; if it is "
-                f"not, `{self.way_on}` registers it"
+                f"not, `{self._order.again}` registers it"
             )
             raise EndError("deregistered", reason) from again
 
@@ -468,5 +437,5 @@ class Replacement:
             return False
 
     def _left(self, why: str) -> EndError:
-        then = f"when that is settled, `{self.way_on}` registers it"
+        then = f"when that is settled, `{self._order.again}` registers it"
         return EndError("deregistered", f"it is NOT registered now: {why}; {then}")

@@ -1,23 +1,20 @@
 """
-Metrics of a verification run in Prometheus' text format. Pure.
+Metrics of a verification run in Prometheus' text format.
 
 Labels name plugins and volumes, never clients: the number of series does not grow with them.
 Source: https://prometheus.io/docs/instrumenting/exposition_formats/ (version 0.0.4) and
 https://prometheus.io/docs/practices/naming/, 2026-11-21.
 """
 
-import contextlib
-import os
 import re
-import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from nomad_csi import findings
 from nomad_csi.diagnosis import verification_report
 from nomad_csi.health import plugins
+from nomad_csi.render import disk
 
 LAST_ANSWER = "nomad_csi_verify_last_answer_timestamp_seconds"
 """A new file takes over the earlier value, so that it survives runs without a response of Nomad."""
@@ -25,16 +22,29 @@ LAST_ANSWER = "nomad_csi_verify_last_answer_timestamp_seconds"
 _ESCAPES = str.maketrans({"\\": "\\\\", "\n": "\\n", '"': '\\"'})
 _LAST_ANSWER = re.compile(rf"^{LAST_ANSWER} ([0-9]+(?:\.[0-9]+)?)$", re.MULTILINE)
 
-Labels = Mapping[str, str]
+METRICS_FILE_ENDING = ".prom"
 
+_HELP = {
+    "nomad_csi_verify_answered": "Whether Nomad answered the last round.",
+    LAST_ANSWER: "End of the last round that Nomad answered, whatever it said; 0: never.",
+    "nomad_csi_verify_duration_seconds": "How long the last round took.",
+    "nomad_csi_verify_ok": "Whether everything is as specified; warnings do not count.",
+    "nomad_csi_plugin_ok": "Whether a plugin is as its plan and policy want it.",
+    "nomad_csi_plugin_status": "The status of a plugin: 1 for the one that holds.",
+    "nomad_csi_plugin_instances_healthy": "Healthy instances of a plugin among those that must be there.",
+    "nomad_csi_plugin_instances_expected": "Instances of a plugin that must be there.",
+    "nomad_csi_plugin_instances": "Instances of a plugin, found or missing, by status.",
+    "nomad_csi_plugin_sockets": "Instances of a plugin by what their sockets answered: no-answer where the client gave "
+    "none.",
+    "nomad_csi_volume_ok": "Whether a volume is registered as specified and can be used.",
+    "nomad_csi_volume_claimed_without_controller": "Whether a volume is claimed while none of its plugin's controllers "
+    "is healthy: nothing can detach it.",
+    "nomad_csi_findings": "Findings of the last round, by severity and code.",
+}
+"""The metrics, all gauges, in their order."""
 
-@dataclass(frozen=True, kw_only=True)
-class MetricFamily:
-    """One metric, a gauge, with its samples."""
-
-    name: str
-    help: str
-    samples: list[tuple[Labels, float]] = field(default_factory=list)
+Sample = tuple[str, Mapping[str, str], float]
+"""A metric, labels, and the value."""
 
 
 def text(found: verification_report.VerificationReport | None, *, seconds: float, last_answer_s: float) -> str:
@@ -48,8 +58,17 @@ def text(found: verification_report.VerificationReport | None, *, seconds: float
             none did.
 
     """
-    families = (*_run_metrics(found, seconds, last_answer_s), *(_report_metrics(found) if found is not None else ()))
-    return "".join(line for family in families if family.samples for line in _lines(family))
+    samples: list[Sample] = [
+        ("nomad_csi_verify_answered", {}, found is not None),
+        (LAST_ANSWER, {}, last_answer_s),
+        ("nomad_csi_verify_duration_seconds", {}, seconds),
+        *(_samples(found) if found is not None else ()),
+    ]
+    lines = []
+    for name, description in _HELP.items():
+        own = [_line(*sample) for sample in samples if sample[0] == name]
+        lines += [f"# HELP {name} {description}\n", f"# TYPE {name} gauge\n", *own] if own else []
+    return "".join(lines)
 
 
 def last_answer_s(earlier: str) -> float:
@@ -58,129 +77,47 @@ def last_answer_s(earlier: str) -> float:
     return float(match[1]) if match else 0.0
 
 
-def _lines(family: MetricFamily) -> Iterator[str]:
-    yield f"# HELP {family.name} {family.help}\n"
-    yield f"# TYPE {family.name} gauge\n"
-    for labels, value in family.samples:
-        pairs = ",".join(f'{name}="{text.translate(_ESCAPES)}"' for name, text in labels.items())
-        yield f"{family.name}{f'{{{pairs}}}' if pairs else ''} {_number(value)}\n"
-
-
-def _number(value: float) -> str:
-    return str(int(value)) if float(value).is_integer() else f"{value:.3f}"
-
-
-def _run_metrics(
-    found: verification_report.VerificationReport | None, seconds: float, last_answer_s: float
-) -> Iterator[MetricFamily]:
-    yield _one("nomad_csi_verify_answered", "Whether Nomad answered the last round.", found is not None)
-    yield _one(LAST_ANSWER, "End of the last round that Nomad answered, whatever it said; 0: never.", last_answer_s)
-    yield _one("nomad_csi_verify_duration_seconds", "How long the last round took.", seconds)
-    if found is not None:
-        yield _one("nomad_csi_verify_ok", "Whether everything is as specified; warnings do not count.", found.ok)
-
-
-def _one(name: str, description: str, value: float) -> MetricFamily:
-    return MetricFamily(name=name, help=description, samples=[({}, value)])
-
-
-def _report_metrics(found: verification_report.VerificationReport) -> Iterator[MetricFamily]:
-    yield from _plugin_metrics(found.plugins)
-    yield from _volume_metrics(found.volumes)
-    yield MetricFamily(
-        name="nomad_csi_findings",
-        help="Findings of the last round, by severity and code.",
-        samples=[
-            ({"severity": severity, "code": code}, count)
-            for (severity, code), count in sorted(
-                Counter((item.severity, item.code) for item in found.findings).items()
-            )
-        ],
-    )
-
-
-def _plugin_metrics(found: Iterable[plugins.PluginStatus]) -> Iterator[MetricFamily]:
-    is_ok = MetricFamily(name="nomad_csi_plugin_ok", help="Whether a plugin is as its plan and policy want it.")
-    status = MetricFamily(name="nomad_csi_plugin_status", help="The status of a plugin: 1 for the one that holds.")
-    healthy = MetricFamily(
-        name="nomad_csi_plugin_instances_healthy", help="Healthy instances of a plugin among those that must be there."
-    )
-    expected = MetricFamily(
-        name="nomad_csi_plugin_instances_expected", help="Instances of a plugin that must be there."
-    )
-    by_status = MetricFamily(
-        name="nomad_csi_plugin_instances", help="Instances of a plugin, found or missing, by status."
-    )
-    sockets = MetricFamily(
-        name="nomad_csi_plugin_sockets",
-        help="Instances of a plugin by what their sockets answered: no-answer where the client gave none.",
-    )
-    for item in found:
-        plugin = {"plugin_id": item.plugin_id}
-        is_ok.samples.append((plugin, item.ok))
-        status.samples.append((plugin | {"status": item.status}, 1))
-        for role, there, wanted in (
-            ("controller", item.healthy_controllers, item.expected_controllers),
-            ("node", item.healthy_nodes, item.expected_nodes),
-        ):
-            healthy.samples.append((plugin | {"role": role}, there))
-            expected.samples.append((plugin | {"role": role}, wanted))
-        rows = Counter((row.role, row.status) for row in item.instances)
-        for (role, state), count in sorted(rows.items()):
-            by_status.samples.append((plugin | {"role": role, "status": state}, count))
-        words = Counter((row.role, row.socket) for row in item.instances if row.csi.status)
-        for (role, answer), count in sorted(words.items()):
-            sockets.samples.append((plugin | {"role": role, "answer": answer}, count))
-    yield from (is_ok, status, healthy, expected, by_status, sockets)
-
-
-def _volume_metrics(found: Iterable[verification_report.VolumeStatus]) -> Iterator[MetricFamily]:
-    is_ok = MetricFamily(
-        name="nomad_csi_volume_ok", help="Whether a volume is registered as specified and can be used."
-    )
-    alarm = MetricFamily(
-        name="nomad_csi_volume_claimed_without_controller",
-        help="Whether a volume is claimed while none of its plugin's controllers is healthy: nothing can detach it.",
-    )
-    for item in found:
-        volume = {"namespace": item.namespace, "volume_id": item.volume_id, "plugin_id": item.plugin_id}
-        codes = {finding.code for finding in item.findings}
-        is_ok.samples.append((volume, not findings.errors_of(item.findings)))
-        alarm.samples.append((volume, "claim-without-controller" in codes))
-    yield from (is_ok, alarm)
-
-
-# Metrics in a file, as the textfile collector of Prometheus' node exporter reads them.
-#
-# It reads every ``*.prom`` of its folder at any moment, so a file is put in place whole.
-# Source: https://github.com/prometheus/node_exporter#textfile-collector, 2026-11-21.
-
-
-METRICS_FILE_ENDING = ".prom"
-
-
-def read_file(path: Path) -> str:
-    """Return the content of the file; empty: there is none, or it is no text."""
-    try:
-        return path.read_text(encoding="utf-8", errors="replace")
-    except FileNotFoundError:
-        return ""
-
-
 def write_file(path: Path, text: str) -> None:
     """
-    Write *text* to the file, readable by all: the exporter is another user. The folder must exist.
+    Write *text* to the file at once, for the textfile collector of Prometheus' node exporter, which is another user.
 
     Raises `OSError` on failure; the earlier file is kept.
     """
-    # In the same folder, since a rename needs the same file system; the collector ignores the suffix.
-    descriptor, beside = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".new", dir=path.parent)
-    try:
-        with open(descriptor, "w", encoding="utf-8") as file:  # noqa: PTH123  # a descriptor has no path
-            file.write(text)
-            os.fchmod(descriptor, 0o644)
-        Path(beside).replace(path)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            Path(beside).unlink()
-        raise
+    disk.write(path, text)
+    path.chmod(0o644)
+
+
+def _line(name: str, labels: Mapping[str, str], value: float) -> str:
+    pairs = ",".join(f'{label}="{text.translate(_ESCAPES)}"' for label, text in labels.items())
+    number = str(int(value)) if float(value).is_integer() else f"{value:.3f}"
+    return f"{name}{f'{{{pairs}}}' if pairs else ''} {number}\n"
+
+
+def _samples(found: verification_report.VerificationReport) -> Iterator[Sample]:
+    yield "nomad_csi_verify_ok", {}, found.ok
+    for status in found.plugins:
+        yield from _of_plugin(status, {"plugin_id": status.plugin_id})
+    for item in found.volumes:
+        volume = {"namespace": item.namespace, "volume_id": item.volume_id, "plugin_id": item.plugin_id}
+        codes = {finding.code for finding in item.findings}
+        yield "nomad_csi_volume_ok", volume, not findings.errors_of(item.findings)
+        yield "nomad_csi_volume_claimed_without_controller", volume, "claim-without-controller" in codes
+    counted = Counter((item.severity, item.code) for item in found.findings)
+    for (severity, code), count in sorted(counted.items()):
+        yield "nomad_csi_findings", {"severity": severity, "code": code}, count
+
+
+def _of_plugin(item: plugins.PluginStatus, plugin: dict[str, str]) -> Iterator[Sample]:
+    yield "nomad_csi_plugin_ok", plugin, item.ok
+    yield "nomad_csi_plugin_status", plugin | {"status": item.status}, 1
+    for role, healthy, expected in (
+        ("controller", item.healthy_controllers, item.expected_controllers),
+        ("node", item.healthy_nodes, item.expected_nodes),
+    ):
+        yield "nomad_csi_plugin_instances_healthy", plugin | {"role": role}, healthy
+        yield "nomad_csi_plugin_instances_expected", plugin | {"role": role}, expected
+    for (role, state), count in sorted(Counter((row.role, row.status) for row in item.instances).items()):
+        yield "nomad_csi_plugin_instances", plugin | {"role": role, "status": state}, count
+    answers = Counter((row.role, row.socket) for row in item.instances if row.csi.status)
+    for (role, answer), count in sorted(answers.items()):
+        yield "nomad_csi_plugin_sockets", plugin | {"role": role, "answer": answer}, count

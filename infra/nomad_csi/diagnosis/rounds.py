@@ -9,9 +9,9 @@ from typing import Any
 
 from nomad_csi import errors, exit_codes, findings
 from nomad_csi.diagnosis import prometheus, verification
-from nomad_csi.diagnosis.verification_report import VerificationReport, VolumeStatus
+from nomad_csi.diagnosis.verification_report import VerificationReport
 from nomad_csi.findings import printing
-from nomad_csi.health import instances, states
+from nomad_csi.health import states
 
 # Changes between two reports: statuses that changed, findings that appeared and disappeared.
 
@@ -46,52 +46,38 @@ class StatusChange:
 
 
 def changes_between(before: VerificationReport, after: VerificationReport) -> tuple[StatusChange, ...]:
-    """Return the changes: plugins first, then their instances, volumes and findings."""
-    statuses = (*_plugins(before, after), *_instances(before, after), *_volumes(before, after))
-    subjects = {change.subject for change in statuses}
-    return (*statuses, *(change for change in _findings(before, after) if change.subject not in subjects))
+    """Return the changes: plugins first, then their instances, volumes and findings that no status reflects."""
+    old, new = _statuses(before), _statuses(after)
+    changed = [
+        StatusChange(
+            subject=key[0],
+            before=old[key][0] if key in old else NOTHING,
+            after=new[key][0] if key in new else NOTHING,
+            detail=new[key][1] if key in new else "",
+        )
+        for key in dict.fromkeys((*old, *new))
+        if old.get(key, ("", "", ""))[::2] != new.get(key, ("", "", ""))[::2]
+    ]
+    subjects = {change.subject for change in changed}
+    return (*changed, *(change for change in _findings(before, after) if change.subject not in subjects))
 
 
-def _plugins(before: VerificationReport, after: VerificationReport) -> Iterator[StatusChange]:
-    old = {item.plugin_id: item for item in before.plugins}
-    for item in after.plugins:
-        then = old.get(item.plugin_id)
-        if then is not None and (then.status, then.counts) != (item.status, item.counts):
-            subject = f"plugin {item.plugin_id}"
-            yield StatusChange(subject=subject, before=then.status, after=item.status, detail=item.counts)
+def _statuses(found: VerificationReport) -> Mapping[_Key, tuple[str, str, str]]:
+    """
+    Return status, detail and counts of each object, by its subject and client.
 
-
-def _instances(before: VerificationReport, after: VerificationReport) -> Iterator[StatusChange]:
-    """Yield changes of instances by client: a task that was replaced there shows by its status."""
-    old, new = _rows(before), _rows(after)
-    for key in dict.fromkeys((*old, *new)):
-        was, now = (rows[key].status if key in rows else NOTHING for rows in (old, new))
-        if was != now:
-            yield StatusChange(subject=key[0], before=was, after=now, detail=new[key].detail if key in new else "")
-
-
-def _rows(found: VerificationReport) -> Mapping[_Key, instances.InstanceRow]:
-    """Return rows by subject and client; of several on one client, the one with the most severe status."""
-    rows: dict[_Key, instances.InstanceRow] = {}
+    An instance is what runs on a client: a task that was replaced there shows by its status. Of several, the one with
+    the most severe status.
+    """
+    rows = {(f"plugin {item.plugin_id}", ""): (item.status, item.counts, item.counts) for item in found.plugins}
     for row in (row for item in found.plugins for row in item.instances):
         key = (row.subject, row.node_id)
-        if key not in rows or rows[key].status == states.HEALTHY:
-            rows[key] = row
+        if key not in rows or rows[key][0] == states.HEALTHY:
+            rows[key] = (row.status, row.detail, "")
+    for volume in found.volumes:
+        wrong = "; ".join(f"{finding.code}: {finding.found}" for finding in findings.errors_of(volume.findings))
+        rows[f"volume {volume.key}", ""] = (volume.status, wrong, "")
     return rows
-
-
-def _volumes(before: VerificationReport, after: VerificationReport) -> Iterator[StatusChange]:
-    old = {item.key: item for item in before.volumes}
-    for item in after.volumes:
-        then = old.get(item.key)
-        if then is not None and then.status != item.status:
-            yield StatusChange(
-                subject=f"volume {item.key}", before=then.status, after=item.status, detail=_finding_key(item)
-            )
-
-
-def _finding_key(item: VolumeStatus) -> str:
-    return "; ".join(f"{finding.code}: {finding.found}" for finding in findings.errors_of(item.findings))
 
 
 def _findings(before: VerificationReport, after: VerificationReport) -> Iterator[StatusChange]:

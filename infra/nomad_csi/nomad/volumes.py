@@ -539,18 +539,7 @@ def collect_garbage(nomad: request.Nomad) -> None:
     nomad.request("PUT", request.path_of("system", "gc"), timeout_s=GC_TIMEOUT_S)
 
 
-def detach(nomad: request.Nomad, namespace: str, volume_id: str, node_id: str) -> bool:
-    """
-    Have Nomad unmount and detach the volume on a client; return whether this server supports that.
-
-    Some servers require an allocation, which a manual detach does not have. Raises `errors.NomadApiError` if the
-    detach failed.
-    """
+def detach(nomad: request.Nomad, namespace: str, volume_id: str, node_id: str) -> None:
+    """Have Nomad unmount and detach the volume on a client. Raises `errors.NomadApiError` if the detach failed."""
     query = {"namespace": namespace, "node": node_id}
-    try:
-        nomad.request("DELETE", path_of(volume_id, "detach"), query=query, timeout_s=request.PLUGIN_TIMEOUT_S)
-    except errors.NomadApiError as error:
-        if "Unknown allocation" in error.message:
-            return False
-        raise
-    return True
+    nomad.request("DELETE", path_of(volume_id, "detach"), query=query, timeout_s=request.PLUGIN_TIMEOUT_S)
