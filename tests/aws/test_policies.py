@@ -1,4 +1,4 @@
-"""The role of an instance: simulated by IAM where the caller may, else read. moto does not simulate, so IAM is scripted."""
+"""The role of an instance, with its policies."""
 
 import json
 from urllib import parse
@@ -14,12 +14,6 @@ PROFILE = "arn:aws:iam::123456789012:instance-profile/path/nomad-client"
 ROLE = "arn:aws:iam::123456789012:role/nomad-client"
 BOUNDARY = "arn:aws:iam::123456789012:policy/limit"
 DOCUMENT = {"Version": "2012-10-17", "Statement": []}
-QUESTIONS = (
-    instances.PolicySimulation(actions=("ec2:DescribeVolumes",)),
-    instances.PolicySimulation(
-        actions=("ec2:AttachVolume",), resources=("arn:v",), context={"aws:ResourceTag/a": "true"}
-    ),
-)
 
 
 @pytest.fixture
@@ -54,7 +48,6 @@ def iam(monkeypatch):
 
 def test_policies_of_every_page_are_read(iam):
     """A permission may be in the last policy of a role with many."""
-    iam.add_client_error("simulate_principal_policy", "AccessDenied", "no", http_status_code=403)
     text = parse.quote(json.dumps(DOCUMENT))
     for name, asked, more in (
         ("first", {}, {"IsTruncated": True, "Marker": "next"}),
@@ -70,15 +63,14 @@ def test_policies_of_every_page_are_read(iam):
         inline = {"RoleName": "nomad-client", "PolicyName": name, "PolicyDocument": text}
         iam.add_response("get_role_policy", inline)
 
-    found = instances.read_role(PROFILE, "us-east-1", QUESTIONS)
+    found = instances.read_role(PROFILE, "us-east-1")
 
     assert found.documents == dict.fromkeys(["first", "second", "inline", "last"], DOCUMENT)
 
 
-def test_role_that_may_neither_be_simulated_nor_read_is_an_error(iam):
+def test_role_that_may_not_be_read_is_an_error(iam):
     """In a sentence."""
-    iam.add_client_error("simulate_principal_policy", "AccessDenied", "no", http_status_code=403)
     iam.add_client_error("list_attached_role_policies", "AccessDenied", "no", http_status_code=403)
 
     with pytest.raises(errors.AwsError, match="ListAttachedRolePolicies in us-east-1: AccessDenied: no"):
-        instances.read_role(PROFILE, "us-east-1", QUESTIONS)
+        instances.read_role(PROFILE, "us-east-1")

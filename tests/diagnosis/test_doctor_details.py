@@ -209,7 +209,11 @@ def test_file_systems_that_nobody_uses_need_not_be_seen(make):
 
 def test_job_that_the_token_may_not_read_is_said(make):
     """By its name."""
-    found = make.found(hidden_jobs={"secret/plugin": "GET /v1/job/plugin: status 403: Permission denied"})
+    found = make.found(
+        plugin_jobs=facts.ObservedPluginJobs(
+            hidden={"secret/plugin": "GET /v1/job/plugin: status 403: Permission denied"}
+        )
+    )
 
     assert (
         facts.Unchecked(
@@ -263,20 +267,6 @@ def test_client_whose_instance_is_not_known_is_said(make):
 def test_volume_without_topology_is_fine_in_the_only_zone(make):
     """Nothing can go wrong while there is no other."""
     assert codes_of(make.found(volumes=(make.volume(segments=()),))) == set()
-
-
-def test_zone_of_storage_to_be_made_needs_a_client(make):
-    """The spec's zone against the clients that may run the plugin."""
-    volume = make.volume(external_id="", is_registered=False, planned_zone="us-east-1c", segments=(), claims=0)
-    plan = plan_of(make, ebs={"availability_zone": "us-east-1c", "size_gib": 1})
-    found = make.found(volumes=(volume,), plugins={}, plan=plan)
-    silent = make.found(volumes=(volume,), plugins={}, plan=plan, clients=(make.node(attributes={}),))
-
-    [told] = [item for item in doctor.examined(found).findings if item.code == "volume-out-of-reach"]
-
-    assert (told.subject, told.found) == ("volume default/mysql", "/v1/node: clients in us-east-1a")
-    assert "whether a client of plugin ebs is in us-east-1c" in unchecked_of(silent)
-    assert "volume-out-of-reach" not in codes_of(silent)
 
 
 def test_tag_that_no_role_asks_for_is_not_missed(make):

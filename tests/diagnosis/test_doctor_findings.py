@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from nomad_csi.diagnosis import doctor
+from nomad_csi.diagnosis import doctor, facts
 from nomad_csi.findings import registry
 from nomad_csi.nomad import nodes, tokens, version_gates
 from nomad_csi.plan import iam, storage
@@ -76,7 +76,8 @@ SITUATIONS = {
     ),
     "job-missing": (
         lambda make: make.found(
-            stopped_jobs=frozenset({("default", "plugin-ebs-nodes")}), plan=storage.plan_document(SPEC)
+            plugin_jobs=facts.ObservedPluginJobs(stopped={("default", "plugin-ebs-nodes")}),
+            plan=storage.plan_document(SPEC),
         ),
         "/v1/job: it is stopped",
     ),

@@ -210,7 +210,7 @@ def test_nothing_is_written(world):
 
 @pytest.mark.parametrize("world", [{"document": NOTHING}], indirect=True)
 def test_role_without_actions(world):
-    """As its policies are read, because this account does not simulate."""
+    """By its policies."""
     [told] = world.examine().findings
 
     assert told.code == "role-lacks-actions"

@@ -99,7 +99,7 @@ def _is_over(allocation):
 
 
 def test_without_room_on_the_others_it_is_read_where_there_is_room(cluster, monkeypatch):
-    """Nomad's reason is told, and another client is not called tried."""
+    """Another client is not called tried."""
     nodes = cluster.cluster.state.nodes
 
     def stop(client, namespace, job_id, *, purge):
@@ -120,7 +120,7 @@ def test_without_room_on_the_others_it_is_read_where_there_is_room(cluster, monk
     assert len({done.node_name for done in outcome.rounds}) == 1
     told, why = outcome.not_verified
     assert told == MOUNTS
-    assert why.startswith("another client: no room on the others (")
+    assert why.startswith("another client: no other one has room")
 
 
 @pytest.mark.usefixtures("mounted")

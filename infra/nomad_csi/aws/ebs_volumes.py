@@ -85,9 +85,9 @@ _TAGGED_AT_ONCE = 500
 """Resources of one ``CreateTags``; 1,000 are allowed."""
 
 
-def read_volumes(external_ids: Iterable[str], aws_region: str, *, ec2: Any = None) -> dict[str, EbsVolumeRecord]:
+def read_volumes(external_ids: Iterable[str], aws_region: str) -> dict[str, EbsVolumeRecord]:
     """
-    Return the EBS volumes among *external_ids* that EC2 knows, by id; *ec2* is a client to use.
+    Return the EBS volumes among *external_ids* that EC2 knows, by id.
 
     Raises `errors.AwsError`.
     """
@@ -95,19 +95,15 @@ def read_volumes(external_ids: Iterable[str], aws_region: str, *, ec2: Any = Non
     if not wanted:
         return {}
     with calls.aws_errors(aws_region):
-        found = calls.described(
-            ec2 or calls.client("ec2", aws_region), "describe_volumes", "Volumes", "volume-id", wanted
-        )
+        found = calls.described(calls.client("ec2", aws_region), "describe_volumes", "Volumes", "volume-id", wanted)
         return {item["VolumeId"]: volume(item) for item in found}
 
 
-def ours(aws_region: str, *, ec2: Any = None) -> dict[str, EbsVolumeRecord]:
-    """Return all EBS volumes with a tag of this package, by id; *ec2* is a client to use. Raises `errors.AwsError`."""
+def ours(aws_region: str) -> dict[str, EbsVolumeRecord]:
+    """Return all EBS volumes with a tag of this package, by id. Raises `errors.AwsError`."""
     wanted = [volumes.OWNER_TAG, volumes.VOLUME_TAG]
     with calls.aws_errors(aws_region):
-        found = calls.described(
-            ec2 or calls.client("ec2", aws_region), "describe_volumes", "Volumes", "tag-key", wanted
-        )
+        found = calls.described(calls.client("ec2", aws_region), "describe_volumes", "Volumes", "tag-key", wanted)
         return {item["VolumeId"]: volume(item) for item in found if item["State"] not in aws_records.LEAVING}
 
 

@@ -8,11 +8,9 @@ Needs ``ec2:DescribeInstances``. Source: Amazon EC2 API reference, ``Instance`` 
 import itertools
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from urllib import parse
-
-import botocore.exceptions
 
 from nomad_csi import errors
 from nomad_csi.aws import calls
@@ -20,15 +18,14 @@ from nomad_csi.aws import records as aws_records
 
 Ec2Instance = aws_records.Ec2Instance
 is_instance = aws_records.is_instance
-PolicySimulation = aws_records.PolicySimulation
 IamRole = aws_records.IamRole
 
 
-def read_instances(instance_ids: Iterable[str], aws_region: str, *, ec2: Any = None) -> dict[str, Ec2Instance]:
-    """Return the instances that EC2 knows, by id; *ec2* is a client to use. Raises `errors.AwsError`."""
+def read_instances(instance_ids: Iterable[str], aws_region: str) -> dict[str, Ec2Instance]:
+    """Return the instances that EC2 knows, by id. Raises `errors.AwsError`."""
     with calls.aws_errors(aws_region):
         found = calls.described(
-            ec2 or calls.client("ec2", aws_region), "describe_instances", "Reservations", "instance-id", instance_ids
+            calls.client("ec2", aws_region), "describe_instances", "Reservations", "instance-id", instance_ids
         )
         each = itertools.chain.from_iterable(item["Instances"] for item in found)
         return {item["InstanceId"]: _instance(item) for item in each}
@@ -46,12 +43,11 @@ def _instance(item: Mapping[str, Any]) -> Ec2Instance:
     )
 
 
-# The permissions of an instance's role: simulated by IAM if the caller may do so, else read from its policies.
+# The permissions of an instance's role, by its policies.
 #
-# Needs ``iam:GetInstanceProfile``, and ``iam:SimulatePrincipalPolicy`` or ``iam:ListAttachedRolePolicies``,
-# ``iam:GetPolicy``, ``iam:GetPolicyVersion``, ``iam:ListRolePolicies`` and ``iam:GetRolePolicy``. Source: AWS IAM API
-# reference, 2026-08. A simulation includes permissions boundaries and the organization's policies; the policies read
-# here do not.
+# Needs ``iam:GetInstanceProfile``, ``iam:ListAttachedRolePolicies``, ``iam:GetPolicy``, ``iam:GetPolicyVersion``,
+# ``iam:ListRolePolicies`` and ``iam:GetRolePolicy``. Source: AWS IAM API reference, 2026-08. Permissions boundaries and
+# the organization's policies are not read.
 
 
 _PROFILE = re.compile(r"arn:[^:]+:iam::[0-9]+:instance-profile/(?:.*/)?([^/]+)")
@@ -70,42 +66,13 @@ def _role_of(iam: Any, profile_arn: str, aws_region: str) -> tuple[str, str, str
         return roles[0]["RoleName"], roles[0]["Arn"], boundary
 
 
-def read_role(profile_arn: str, aws_region: str, questions: Sequence[PolicySimulation]) -> IamRole:
-    """Return the instance profile's role with IAM's results for *questions*, or its policies. `errors.AwsError`."""
+def read_role(profile_arn: str, aws_region: str) -> IamRole:
+    """Return the role in an instance profile with its policies. Raises `errors.AwsError`."""
     with calls.aws_errors(aws_region):
         iam = calls.client("iam", aws_region)
     name, arn, boundary = _role_of(iam, profile_arn, aws_region)
-    try:
-        with calls.aws_errors(aws_region):
-            return IamRole(name=name, arn=arn, answers=tuple(_simulated(iam, arn, item) for item in questions))
-    except errors.AwsError as error:
-        why = str(error)
     with calls.aws_errors(aws_region):
-        return IamRole(name=name, arn=arn, documents=dict(_documents(iam, name)), why_read=why, boundary=boundary)
-
-
-def _simulated(iam: Any, arn: str, question: PolicySimulation) -> frozenset[str]:
-    entries = [
-        {"ContextKeyName": key, "ContextKeyValues": [value], "ContextKeyType": "string"}
-        for key, value in question.context.items()
-    ]
-    allowed: set[str] = set()
-    try:
-        pages = iam.get_paginator("simulate_principal_policy").paginate(
-            PolicySourceArn=arn,
-            ActionNames=list(question.actions),
-            ResourceArns=list(question.resources),
-            ContextEntries=entries,
-        )
-        for page in pages:
-            allowed |= {
-                item["EvalActionName"] for item in page["EvaluationResults"] if item["EvalDecision"] == "allowed"
-            }
-    except botocore.parsers.ResponseParserError:
-        raise errors.AwsError(
-            "SimulatePrincipalPolicy was not answered as IAM does; moto, the AWS emulator of a sandbox, lacks it"
-        ) from None
-    return frozenset(allowed)
+        return IamRole(name=name, arn=arn, documents=dict(_documents(iam, name)), boundary=boundary)
 
 
 def _documents(iam: Any, role_name: str) -> Iterator[tuple[str, Mapping[str, Any]]]:

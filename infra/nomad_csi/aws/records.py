@@ -182,36 +182,14 @@ def is_instance(text: str) -> bool:
     return _ID.fullmatch(text) is not None
 
 
-# IAM roles and their permissions.
-#
-# Source: AWS IAM API reference, 2026-08. A simulation includes permissions boundaries and the organization's policies;
-# the policies read here do not.
-
-
-@dataclass(frozen=True, kw_only=True)
-class PolicySimulation:
-    """One simulation: whether the role may do *actions* on *resources*."""
-
-    actions: tuple[str, ...]
-    resources: tuple[str, ...] = ("*",)
-    context: Mapping[str, str] = field(default_factory=dict)
-    """Condition keys and their values; a missing key is not set."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class IamRole:
-    """An instance role, with its policies or with simulation results."""
+    """An instance role, with its policies."""
 
     name: str
     arn: str
     documents: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """Its policies by name; empty if IAM simulated."""
-
-    answers: tuple[frozenset[str], ...] | None = None
-    """Allowed actions for each simulation; ``None``: IAM did not simulate."""
-
-    why_read: str = ""
-    """Why IAM did not simulate."""
+    """Its policies by name."""
 
     boundary: str = ""
-    """ARN of its permissions boundary, which was not read; empty: it has none, or IAM simulated."""
+    """ARN of its permissions boundary, which was not read; empty: it has none."""

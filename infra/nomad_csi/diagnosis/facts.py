@@ -308,16 +308,6 @@ class Facts:
         return (*(task for _, tasks in sorted(running.items()) for task in tasks), *own)
 
     @part
-    def stopped_jobs(self) -> frozenset[tuple[str, str]]:
-        """Namespace and id of the jobs of plugins, in Nomad or in the spec, that are stopped."""
-        return frozenset(value(self.plugin_jobs).stopped)
-
-    @part
-    def hidden_jobs(self) -> Mapping[str, str]:
-        """Plugin job (``namespace/job_id``) in a namespace that the token may not read -> why it was not read."""
-        return value(self.plugin_jobs).hidden
-
-    @part
     def clients(self) -> tuple[nodes.Node, ...]:
         """The clients, with attributes, zones, and what the constraints of the plugins' jobs need."""
         wanted = [eligibility.ignore_task_driver(task) for task in known_or(self.tasks, ())]

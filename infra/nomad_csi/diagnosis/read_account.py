@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from nomad_csi import concurrency, errors
 from nomad_csi.aws import calls, ebs_volumes, file_systems, instances, regions
 from nomad_csi.diagnosis import facts
-from nomad_csi.diagnosis.rules import clients, machines, plugins, role_permissions, topology
+from nomad_csi.diagnosis.rules import clients, machines, plugins, topology
 from nomad_csi.health import eligibility, gather
 from nomad_csi.nomad import jobs, nodes
 
@@ -84,13 +84,11 @@ def _may_run_any(tasks: Sequence[jobs.PluginTask], node: nodes.Node) -> bool:
 
 def _account(found: facts.Facts, region: str) -> facts.Account:
     ids = {item.external_id for item in facts.known_or(found.volumes, ()) if ebs_volumes.is_ebs(item.external_id)}
-    client = _asked(functools.partial(_client, region))
-    ec2 = None if isinstance(client, facts.Unknown) else client  # whoever needs one says why there is none
     machine_ids = set(found.instance_ids.values())
     questions: list[Callable[[], Any]] = [
-        functools.partial(instances.read_instances, machine_ids, region, ec2=ec2),
-        functools.partial(ebs_volumes.read_volumes, ids, region, ec2=ec2),
-        functools.partial(ebs_volumes.ours, region, ec2=ec2),
+        functools.partial(instances.read_instances, machine_ids, region),
+        functools.partial(ebs_volumes.read_volumes, ids, region),
+        functools.partial(ebs_volumes.ours, region),
         functools.partial(file_systems.read_file_systems, region),
     ]
     seen_machines, seen_volumes, ours, systems = _ask_all(questions)
@@ -105,10 +103,9 @@ def _account(found: facts.Facts, region: str) -> facts.Account:
     )
     used = () if isinstance(seen_volumes, facts.Unknown) else seen_volumes.values()
     arns = sorted({item.kms_key_arn for item in used} - {""})
-    needed = role_permissions.needs(region, arns)
     profiles = sorted(_profiles(found, account))
     keys = _ask_all(functools.partial(ebs_volumes.read_key, arn, region) for arn in arns)
-    roles = _ask_all(functools.partial(instances.read_role, item, region, needed.questions) for item in profiles)
+    roles = _ask_all(functools.partial(instances.read_role, item, region) for item in profiles)
     return dataclasses.replace(
         account, keys=dict(zip(arns, keys, strict=True)), roles=dict(zip(profiles, roles, strict=True))
     )
@@ -125,12 +122,6 @@ def read_storage(external_ids: Sequence[str], region: regions.Region) -> facts.K
             volumes=_asked(functools.partial(ebs_volumes.read_volumes, external_ids, region.name)),
             file_systems=_asked(functools.partial(file_systems.find, external_ids, region.name)),
         )
-
-
-def _client(region: str) -> Any:
-    """Return a client of EC2 for several questions: to make one takes longer than to ask."""
-    with calls.aws_errors(region):
-        return calls.client("ec2", region)
 
 
 def _asked(call: Callable[[], _Part]) -> _Part | facts.Unknown:

@@ -7,6 +7,7 @@ job.
 """
 
 import contextlib
+import dataclasses
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -15,6 +16,7 @@ from nomad_csi.aws import ebs_volumes, regions
 from nomad_csi.diagnosis import smoke_round
 from nomad_csi.nomad import nodes, plugins, volumes
 from nomad_csi.plan import smoke
+from nomad_csi.text import listing
 
 TIMEOUT_S = 300.0
 """For each step of a job: placement, run, release of the claim. Attaching an EBS volume may take minutes."""
@@ -53,39 +55,37 @@ def try_out(
 
     """
     wanted = wish or smoke.Wish()
-    volume, clients, chosen = _checked(client, key, wanted)
+    volume, clients, task_driver = _checked(client, key, wanted)
     watch = smoke_round.Watch(client, timeout_s=timeout_s, tell=tell)
-    token = secrets.token_hex(8)
-    mode = smoke.access_mode(volume.capabilities)
-
-    def job(kind: smoke.Kind, where: Iterable[smoke.SmokeClient]) -> smoke.SmokeJob:
-        return smoke.SmokeJob(
-            job_id=f"nomad-csi-smoke-{kind}-{token}",
-            namespace=volume.namespace,
-            region=wanted.region,
-            volume_id=volume.volume_id,
-            access_mode=mode,
-            task_driver=chosen,
-            image=wanted.image,
-            node_ids=[each.node_id for each in where],
-            kind=kind,
-            token=token,
-            has_mounts=not sandbox,
-        )
-
+    write = smoke.SmokeJob(
+        job_id=f"nomad-csi-smoke-write-{(token := secrets.token_hex(8))}",
+        namespace=volume.namespace,
+        region=wanted.region,
+        volume_id=volume.volume_id,
+        access_mode=smoke.access_mode(volume.capabilities),
+        task_driver=task_driver,
+        image=wanted.image,
+        node_ids=[each.node_id for each in clients],
+        kind="write",
+        token=token,
+        has_mounts=not sandbox,
+    )
     done: list[smoke_round.SmokeRound] = []
 
     def may_be_written() -> bool:
-        return watch.has_run and not sandbox and not (len(done) == _ROUNDS and not done[-1].reason)
+        return watch.has_run and not sandbox and not _is_read_back(done)
 
     with _file_named(may_be_written, volume, token, tell):
-        done.append(watch.run(job("write", clients)))
-        no_room = ""
+        done.append(watch.run(write))
         if not done[0].reason:
-            others = [each for each in clients if each.node_id != done[0].node_id]
-            no_room = watch.objection(job("read", others)) if others else ""
-            done.append(watch.run(job("read", clients if no_room or not others else others)))
-        return _outcome(volume, done, chosen, token, aws, is_sandbox=bool(sandbox), no_room=no_room)
+            read = dataclasses.replace(write, kind="read", job_id=f"nomad-csi-smoke-read-{token}")
+            others = dataclasses.replace(read, node_ids=[each for each in write.node_ids if each != done[0].node_id])
+            done.append(watch.run(read if not others.node_ids or watch.objection(others) else others))
+        return _outcome(volume, done, write, aws)
+
+
+def _is_read_back(done: Sequence[smoke_round.SmokeRound]) -> bool:
+    return len(done) == _ROUNDS and not done[-1].reason
 
 
 @contextlib.contextmanager
@@ -119,13 +119,21 @@ def _checked(
     fitting = _fitting(client, volume)
     driver = wish.task_driver or smoke.task_driver(fitting)
     able = tuple(each for each in fitting if driver in each.drivers)
-    problems = [*_objection(volume), *_client_objection(volume, fitting, able, driver)]
+    problems = [*_objections(volume)]
+    if not fitting:
+        places = " or ".join(map(volumes.place_text, volume.topologies)) or "anywhere"
+        problems.append(
+            f"no ready client has a healthy node instance of plugin {volume.plugin_id} in a place of the volume ({places})"
+        )
+    elif not able:
+        names, allowed = listing.shortened([each.name for each in fitting]), ", ".join(smoke.TASK_DRIVERS)
+        problems.append(f"none of its clients ({names}) has the task driver {driver or allowed}")
     if problems:
         raise errors.RefusedError(f"volume {name} cannot be tried: {'; '.join(problems)}; nothing was run")
     return volume, able, driver
 
 
-def _objection(volume: volumes.Volume) -> Iterable[str]:
+def _objections(volume: volumes.Volume) -> Iterable[str]:
     if not smoke.access_mode(volume.capabilities):
         found = ", ".join(f"{each.access_mode} {each.attachment_mode}" for each in volume.capabilities) or "none"
         yield (
@@ -137,24 +145,6 @@ def _objection(volume: volumes.Volume) -> Iterable[str]:
         yield f"it is in use by {holders}: stop these jobs first, or try a volume of the same class that is not in use"
     if not volume.schedulable:
         yield f"Nomad counts no healthy instances of plugin {volume.plugin_id} for it: see `nomad-csi verify`"
-
-
-def _client_objection(
-    volume: volumes.Volume, fitting: Sequence[smoke.SmokeClient], able: Sequence[smoke.SmokeClient], driver: str
-) -> Iterable[str]:
-    if not fitting:
-        yield (
-            f"no ready client has a healthy node instance of plugin {volume.plugin_id} in a place of the volume "
-            f"({_places(volume)})"
-        )
-    elif not able:
-        names = ", ".join(each.name for each in fitting[:5])
-        allowed = ", ".join(smoke.TASK_DRIVERS)
-        yield f"none of its clients ({names}) has the task driver {driver or 'to mount it'}; one of {allowed} is needed"
-
-
-def _places(volume: volumes.Volume) -> str:
-    return " or ".join(map(volumes.place_text, volume.topologies)) or "anywhere"
 
 
 def _fitting(client: nomad.Nomad, volume: volumes.Volume) -> tuple[smoke.SmokeClient, ...]:
@@ -178,37 +168,44 @@ def _fitting(client: nomad.Nomad, volume: volumes.Volume) -> tuple[smoke.SmokeCl
 
 
 def _outcome(
-    volume: volumes.Volume,
-    done: Sequence[smoke_round.SmokeRound],
-    task_driver: str,
-    token: str,
-    aws: regions.Choice,
-    *,
-    is_sandbox: bool,
-    no_room: str,
+    volume: volumes.Volume, done: Sequence[smoke_round.SmokeRound], job: smoke.SmokeJob, aws: regions.Choice
 ) -> smoke_round.SmokeOutcome:
     failed = any(each.reason for each in done)
-    verified, not_verified = (
-        list(_verified(done, is_sandbox=is_sandbox)),
-        list(_not_verified(done, is_sandbox=is_sandbox, no_room=no_room)),
-    )
+    verified = [_verified(each, has_mounts=job.has_mounts) for each in done if not each.reason]
+    not_verified = []
+    if not job.has_mounts:
+        not_verified.append("mounts and data: the plugins of the sandbox mount nothing, so nothing was written")
+    if len(done) < _ROUNDS:
+        not_verified.append("reading back: the first job failed")
+    elif done[0].node_id == done[1].node_id:
+        not_verified.append(
+            "another client: no other one has room, the plugin, the task driver and a place of the volume"
+        )
     if ebs_volumes.is_ebs(volume.external_id):  # only EBS volumes are attached to instances
         is_detached, seen = _in_ec2(volume, aws)
         (verified if is_detached else not_verified).append(seen)
     left = [line for each in done for line in each.left_behind]
-    if failed and not is_sandbox and any(each.times.mount_s is not None for each in done):
-        left.append(f"the file {smoke.file_name(token)} may still be in the volume")
+    if failed and job.has_mounts and any(each.times.mount_s is not None for each in done):
+        left.append(f"the file {smoke.file_name(job.token)} may still be in the volume")
     return smoke_round.SmokeOutcome(
         namespace=volume.namespace,
         volume_id=volume.volume_id,
-        status="failed" if failed else "not verified" if is_sandbox else "verified",
-        task_driver=task_driver,
-        access_mode=smoke.access_mode(volume.capabilities),
+        status="failed" if failed else "verified" if job.has_mounts else "not verified",
+        task_driver=job.task_driver,
+        access_mode=job.access_mode,
         rounds=tuple(done),
         verified=tuple(verified),
         not_verified=tuple(not_verified),
         left_behind=tuple(left),
     )
+
+
+def _verified(done: smoke_round.SmokeRound, *, has_mounts: bool) -> str:
+    if not has_mounts:
+        return f"{done.node_name}: claimed, a task ran, the claim was freed"
+    if done.kind == "write":
+        return f"{done.node_name}: claimed, mounted, {smoke.SIZE_BYTES >> 20} MiB written and read, freed"
+    return f"{done.node_name}: claimed again, the same data read back after unmounting, the file removed, freed"
 
 
 def _in_ec2(volume: volumes.Volume, aws: regions.Choice) -> tuple[bool, str]:
@@ -221,29 +218,3 @@ def _in_ec2(volume: volumes.Volume, aws: regions.Choice) -> tuple[bool, str]:
     except errors.AwsError as error:
         return False, f"detached in EC2: {error}"
     return seen.is_free, f"EC2: {seen}"
-
-
-def _verified(rounds: Sequence[smoke_round.SmokeRound], *, is_sandbox: bool) -> Iterable[str]:
-    for each in rounds:
-        if each.reason:
-            return
-        if is_sandbox:
-            yield f"{each.node_name}: claimed, a task ran, the claim was freed"
-        elif each.kind == "write":
-            yield f"{each.node_name}: claimed, mounted, {smoke.SIZE_BYTES >> 20} MiB written and read, freed"
-        else:
-            yield f"{each.node_name}: claimed again, the same data read back after unmounting, the file removed, freed"
-
-
-def _not_verified(done: Sequence[smoke_round.SmokeRound], *, is_sandbox: bool, no_room: str) -> Iterable[str]:
-    if is_sandbox:
-        yield "mounts and data: the plugins of the sandbox mount nothing, so nothing was written"
-    if len(done) == 1:
-        yield "reading back: the first job failed"
-    elif done[0].node_id == done[1].node_id:
-        why = (
-            f"no room on the others ({no_room})"
-            if no_room
-            else "only one has the plugin, the task driver and a place of the volume"
-        )
-        yield f"another client: {why}"

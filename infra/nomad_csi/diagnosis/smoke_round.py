@@ -157,7 +157,11 @@ class Watch:
             if started_at is None and any(event.type == "Started" for event in found.task_events):
                 started_at = now
             if now - began > self._timeout_s:
-                return found, _times(began, claimed_at, started_at, None), self._late(found)
+                return (
+                    found,
+                    _times(began, claimed_at, started_at, None),
+                    f"not done within {self._timeout_s:g} s: {_last_events(found)}",
+                )
             self._clock.sleep(INTERVAL_S)
         ended_at = self._clock.now()
         # A state that passed between two checks counts as reached at the later one.
@@ -173,26 +177,19 @@ class Watch:
 
     def _purge(self, job: smoke.SmokeJob) -> tuple[str, ...]:
         """Stop the job, wait until its allocation has ended, then purge it. Return what is left behind."""
-        by_hand = f"nomad job stop -purge -namespace {job.namespace} {job.job_id}"
+        by_hand = f"remove it: nomad job stop -purge -namespace {job.namespace} {job.job_id}"
         key = f"{job.namespace}/{job.job_id}"
         try:
-            has_ended = self._has_ended(job)
+            jobs.stop(self._client, job.namespace, job.job_id, purge=False)
+            deadline = self._clock.now() + END_S
+            while (found := self._allocation(job)) is not None and found.client_status not in volumes.ENDED:
+                if self._clock.now() > deadline:
+                    return (f"job {key} is left behind: its allocation has not ended; {by_hand}",)
+                self._clock.sleep(INTERVAL_S)
+            jobs.stop(self._client, job.namespace, job.job_id, purge=True)
         except errors.NomadCsiError as error:
-            return (f"job {key} is left behind: {error}; remove it: {by_hand}",)
-        return (
-            () if has_ended else (f"job {key} is stopped, and its allocation has not ended; purge it later: {by_hand}",)
-        )
-
-    def _has_ended(self, job: smoke.SmokeJob) -> bool:
-        """Stop the job, and purge it once its allocation has ended; return whether it has."""
-        jobs.stop(self._client, job.namespace, job.job_id, purge=False)
-        deadline = self._clock.now() + END_S
-        while (found := self._allocation(job)) is not None and found.client_status not in volumes.ENDED:
-            if self._clock.now() > deadline:
-                return False
-            self._clock.sleep(INTERVAL_S)
-        jobs.stop(self._client, job.namespace, job.job_id, purge=True)
-        return True
+            return (f"job {key} is left behind: {error}; {by_hand}",)
+        return ()
 
     def _wait(self, check: Callable[[], _T]) -> _T:
         """Return the first true result of *check*, or its last result at the timeout."""
@@ -208,10 +205,6 @@ class Watch:
         found = volumes.get(self._client, job.namespace, job.volume_id)
         return found is not None and any(claim.alloc_id == alloc_id for claim in found.claims)
 
-    def _late(self, found: jobs.Allocation) -> str:
-        last = found.task_events[-1].message if found.task_events else "no task event"
-        return f"not done within {self._timeout_s:g} s (last: {last})"
-
 
 def _times(began: float, claimed_at: float | None, started_at: float | None, detach_s: float | None) -> Times:
     return Times(
@@ -222,8 +215,9 @@ def _times(began: float, claimed_at: float | None, started_at: float | None, det
 
 
 def _last_events(found: jobs.Allocation) -> str:
-    """Return the messages of the task's last three events."""
-    return "; ".join(event.message for event in found.task_events[-3:] if event.message)
+    """Return the messages of the task's last three events, else the status of the allocation."""
+    messages = "; ".join(event.message for event in found.task_events[-3:] if event.message)
+    return messages or f"the allocation is {found.client_status}, and no event says why"
 
 
 def _reason(found: jobs.Allocation) -> str:
@@ -237,6 +231,4 @@ def _reason(found: jobs.Allocation) -> str:
     failures = [event.message for event in found.task_events if event.type in {"Setup Failure", "Driver Failure"}]
     if code and not failures:
         return f"the task ended with exit code {code}: {_last_events(found)}"
-    return (
-        "; ".join(failures) or _last_events(found) or f"the allocation is {found.client_status}, and no event says why"
-    )
+    return "; ".join(failures) or _last_events(found)

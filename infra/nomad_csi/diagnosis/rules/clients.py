@@ -1,6 +1,6 @@
 """Whether the clients can run the plugins: task drivers and privileges. Pure."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from nomad_csi.diagnosis import facts
 from nomad_csi.diagnosis.rules import plugins
@@ -33,10 +33,12 @@ def find_unable(_found: facts.Facts, clients: Clients, tasks: Tasks) -> Iterator
             yield from _refused("folders-refused", task, places, FOLDERS, f"mounts {facts.named([*task.binds])}")
 
 
-@rule("privilege-missing", tasks="how plugins are run", hidden_jobs="")
-def find_unprivileged(found: facts.Facts, tasks: Tasks, hidden_jobs: Mapping[str, str]) -> Iterator[facts.Outcome]:
+@rule("privilege-missing", tasks="how plugins are run", plugin_jobs="")
+def find_unprivileged(
+    found: facts.Facts, tasks: Tasks, plugin_jobs: facts.ObservedPluginJobs
+) -> Iterator[facts.Outcome]:
     """Yield plugins that lack the privilege to mount, and jobs of which it is not known."""
-    for job, reason in sorted(hidden_jobs.items()):
+    for job, reason in sorted(plugin_jobs.hidden.items()):
         yield facts.Unchecked(check=f"how plugins are run by job {job}", reason=reason)
     for task in tasks:
         if _lacks_privileges(found, task):

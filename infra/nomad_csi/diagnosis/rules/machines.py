@@ -91,8 +91,7 @@ def _roles(
 
 
 def _role(account: facts.Account, role: aws_records.IamRole, subject: str) -> Iterator[facts.Outcome]:
-    needed = role_permissions.needs(account.region)
-    lacking, unclear = role_permissions.lacking(role, needed)
+    lacking, unclear = role_permissions.lacking(role, account.region)
     if lacking:
         yield finding(
             "role-lacks-actions",
@@ -102,10 +101,9 @@ def _role(account: facts.Account, role: aws_records.IamRole, subject: str) -> It
     if unclear:
         reason = f"{how(role)}: {role_permissions.NOT_EVALUATED}, for {', '.join(unclear)}"
         yield facts.Unchecked(check=f"what role {role.name} may do", reason=reason)
-    if role.answers is None:
-        limits = f"its permissions boundary {role.boundary} and " if role.boundary else ""
-        reason = f"{limits}the organization's policies were not read; IAM did not simulate: {role.why_read}"
-        yield facts.Unchecked(check=f"limits of role {role.name} beyond its policies", reason=reason, is_expected=True)
+    limits = f"its permissions boundary {role.boundary} and " if role.boundary else ""
+    reason = f"{limits}the organization's policies are not read"
+    yield facts.Unchecked(check=f"limits of role {role.name} beyond its policies", reason=reason, is_expected=True)
 
 
 def roles_of(found: facts.Facts, account: facts.Account, plugin_id: str) -> list[aws_records.IamRole] | None:
@@ -129,6 +127,4 @@ def roles_of(found: facts.Facts, account: facts.Account, plugin_id: str) -> list
 
 def how(role: aws_records.IamRole) -> str:
     """Return the source of the permissions of *role*."""
-    if role.answers is not None:
-        return f"IAM SimulatePrincipalPolicy of {role.arn}"
     return f"policies of role {role.name} ({facts.named(list(role.documents)) or 'it has none'})"

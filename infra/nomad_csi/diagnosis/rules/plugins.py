@@ -45,7 +45,7 @@ def find_absent(found: facts.Facts) -> Iterator[facts.Outcome]:
 
 def _stopped(found: facts.Facts) -> Iterator[Finding]:
     """Yield the jobs of the spec that are stopped; absent ones may be run yet."""
-    stopped = facts.known_or(found.stopped_jobs, ())
+    stopped = facts.known_or(found.plugin_jobs, facts.ObservedPluginJobs()).stopped
     for job in (job for item in found.planned_plugins for job in item.jobs):
         if (job.namespace, job.job_id) in stopped:
             all_nodes = (causes.of_all_nodes(job.plugin_id),) if job.role != "controller" else ()

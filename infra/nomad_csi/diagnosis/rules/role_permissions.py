@@ -1,14 +1,13 @@
 """
 Which AWS actions the driver's controller calls, and whether a role allows them. Pure.
 
-The answers are those of IAM's policy simulation. Where IAM did not simulate, the statements of the role's policies are
-compared with those that `plan.iam` writes; no condition is evaluated. Source of the actions: ``plan.iam``.
+The statements of the role's policies are compared with those that `plan.iam` writes; no condition is evaluated.
+Source of the actions: ``plan.iam``.
 """
 
 import fnmatch
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from nomad_csi.aws import records as aws_records
@@ -58,48 +57,15 @@ def _list(value: Any) -> list[Any]:
 
 ON_VOLUMES = ("ec2:AttachVolume", "ec2:DetachVolume")
 ON_KEYS = ("kms:CreateGrant", "kms:Decrypt", "kms:GenerateDataKeyWithoutPlaintext")
-_TAG = f"aws:ResourceTag/{iam.CLUSTER_TAG}"
 
 
-@dataclass(frozen=True, kw_only=True)
-class NeededActions:
-    """What is asked about every role."""
-
-    describe: tuple[str, ...]
-    region: str
-    key_arns: tuple[str, ...] = ()
-
-    @property
-    def questions(self) -> tuple[aws_records.PolicySimulation, ...]:
-        """One for what is described, two for volumes with and without the tag, one for each key."""
-        volume = (_any_volume(self.region),)
-        return (
-            aws_records.PolicySimulation(actions=self.describe),
-            aws_records.PolicySimulation(actions=ON_VOLUMES, resources=volume, context={_TAG: "true"}),
-            aws_records.PolicySimulation(actions=ON_VOLUMES, resources=volume),
-            *(
-                aws_records.PolicySimulation(actions=ON_KEYS, resources=(arn,), context=iam.FOR_AWS["Bool"])
-                for arn in self.key_arns
-            ),
-        )
-
-
-def needs(region: str, key_arns: Iterable[str] = ()) -> NeededActions:
-    """Return what the controller of the EBS driver needs for volumes that exist."""
+def lacking(role: aws_records.IamRole, region: str) -> tuple[list[str], list[str]]:
+    """Return what the controller of the EBS driver needs that *role* may not call, and that of which is not known."""
     statements = iam.ebs_policy(region)["Statement"]
-    actions = {action for statement in statements for action in statement["Action"]}
-    return NeededActions(
-        describe=tuple(sorted(actions - set(ON_VOLUMES))), region=region, key_arns=tuple(sorted(set(key_arns)))
-    )
-
-
-def lacking(role: aws_records.IamRole, needed: NeededActions) -> tuple[list[str], list[str]]:
-    """Return the actions that *role* may not call, and those of which it is not known."""
-    answers: dict[str, bool | None] = {}
-    for action in needed.describe:
-        answers[action] = _answer(role, 0, action, "*")
+    describe = {action for statement in statements for action in statement["Action"]} - set(ON_VOLUMES)
+    answers = {action: allows(role.documents.values(), action, "*") for action in sorted(describe)}
     for action in ON_VOLUMES:
-        answers[action] = may_attach(role, needed, {iam.CLUSTER_TAG: "true"}, action=action)
+        answers[action] = may_attach(role, region, {iam.CLUSTER_TAG: "true"}, action=action)
     return (
         [action for action, may in answers.items() if may is False],
         [action for action, may in answers.items() if may is None],
@@ -108,42 +74,24 @@ def lacking(role: aws_records.IamRole, needed: NeededActions) -> tuple[list[str]
 
 def may_attach(
     role: aws_records.IamRole,
-    needed: NeededActions,
+    region: str,
     tags: Mapping[str, str],
     *,
-    external_id: str = "",
+    external_id: str = "vol-00000000000000000",
     action: str = ON_VOLUMES[0],
 ) -> bool | None:
     """Return whether *role* may attach the volume with *tags*; ``None``: it is not known."""
-    arn = _any_volume(needed.region, external_id or "vol-00000000000000000")
-    is_tagged = tags.get(iam.CLUSTER_TAG) == "true"
-    return _answer(role, 1 if is_tagged else 2, action, arn, is_tagged=is_tagged)
+    arn = f"arn:{iam.partition(region)}:ec2:{region}:000000000000:volume/{external_id}"
+    return allows(role.documents.values(), action, arn, is_tagged=tags.get(iam.CLUSTER_TAG) == "true")
 
 
-def may_use_key(
-    role: aws_records.IamRole, needed: NeededActions, arn: str, key_policy: Mapping[str, object]
-) -> bool | None:
+def may_use_key(role: aws_records.IamRole, arn: str, key_policy: Mapping[str, object]) -> bool | None:
     """Return whether *role* may have EBS use the key: by its own policies, or by the key's."""
-    question = 3 + needed.key_arns.index(arn)
-    own = [_answer(role, question, action, arn) for action in ON_KEYS]
-    if all(own):
-        return True
+    own = [allows(role.documents.values(), action, arn) for action in ON_KEYS]
     by_key = [allows([_statements_for_role(role.arn, key_policy)], action, arn) for action in ON_KEYS]
     if all(mine or theirs for mine, theirs in zip(own, by_key, strict=True)):
         return True
     return None if None in (*own, *by_key) else False
-
-
-def _answer(
-    role: aws_records.IamRole, question: int, action: str, resource: str, *, is_tagged: bool = False
-) -> bool | None:
-    if role.answers is not None:
-        return action in role.answers[question]
-    return allows(role.documents.values(), action, resource, is_tagged=is_tagged)
-
-
-def _any_volume(region: str, external_id: str = "vol-00000000000000000") -> str:
-    return f"arn:{iam.partition(region)}:ec2:{region}:000000000000:volume/{external_id}"
 
 
 def _statements_for_role(role_arn: str, policy: Mapping[str, object]) -> dict[str, object]:

@@ -53,13 +53,12 @@ def _keys(found: facts.Facts, account: facts.Account, pairs: Pairs) -> Iterator[
 def _grants(
     found: facts.Facts, account: facts.Account, key: aws_records.Key, plugin_id: str, held: str
 ) -> Iterator[facts.Outcome]:
-    needed = role_permissions.needs(account.region, account.keys)
     roles = machines.roles_of(found, account, plugin_id)
     if roles is None:
         reason = "the role of the plugin's controller, or what it may do, is not known"
         yield facts.Unchecked(check=f"grants of plugin {plugin_id} on key {key.arn}", reason=reason)
     for role in roles or ():
-        may = role_permissions.may_use_key(role, needed, key.arn, key.policy)
+        may = role_permissions.may_use_key(role, key.arn, key.policy)
         if may is False:
             actions = ", ".join(role_permissions.ON_KEYS)
             evidence = f"{machines.how(role)}, and KMS GetKeyPolicy: no {actions}; it encrypts {held}"
@@ -127,7 +126,6 @@ def _zones(found: facts.Facts, pairs: Pairs) -> Iterator[facts.Outcome]:
 
 def _tags(found: facts.Facts, account: facts.Account, pairs: Pairs) -> Iterator[facts.Outcome]:
     """Yield the volumes without the tag that the controller's role needs to attach them."""
-    needed = role_permissions.needs(account.region)
     bare: dict[str, Pairs] = defaultdict(list)
     for volume, ebs in pairs:
         if ebs.tags.get(iam.CLUSTER_TAG) != "true":
@@ -141,14 +139,12 @@ def _tags(found: facts.Facts, account: facts.Account, pairs: Pairs) -> Iterator[
             yield facts.Unchecked(check=check_name, reason=reason)
             continue
         for role in roles:
-            yield from _refused(role, needed, plugin_id, untagged)
+            yield from _refused(role, account.region, plugin_id, untagged)
 
 
-def _refused(
-    role: aws_records.IamRole, needed: role_permissions.NeededActions, plugin_id: str, untagged: Pairs
-) -> Iterator[facts.Outcome]:
+def _refused(role: aws_records.IamRole, region: str, plugin_id: str, untagged: Pairs) -> Iterator[facts.Outcome]:
     may = {
-        ebs.external_id: role_permissions.may_attach(role, needed, ebs.tags, external_id=ebs.external_id)
+        ebs.external_id: role_permissions.may_attach(role, region, ebs.tags, external_id=ebs.external_id)
         for _, ebs in untagged
     }
     refused = sorted(key for key, answer in may.items() if answer is False)

@@ -1,10 +1,9 @@
 """Check that a client exists in the topology of each volume. Needs no data from AWS. Pure."""
 
-from collections import defaultdict
 from collections.abc import Iterator
 
 from nomad_csi.diagnosis import facts
-from nomad_csi.diagnosis.rules import machines, plugins, specified
+from nomad_csi.diagnosis.rules import specified
 from nomad_csi.diagnosis.rules.frame import rule
 from nomad_csi.findings import Finding, finding
 from nomad_csi.health import eligibility
@@ -22,7 +21,6 @@ def find_out_of_reach(
     for volume in volumes:
         if any(volume.segments):
             yield from _reach(found, volume, instances[volume.plugin_id])
-    yield from _planned(found, volumes)
 
 
 def _reach(
@@ -53,33 +51,6 @@ def _reach(
             found=f"{wanted}; /v1/plugin/csi/{volume.plugin_id}: healthy clients in {facts.named([*there_are])}",
             links=(volume.subject, *there, *waiting),
         )
-
-
-def _planned(found: facts.Facts, volumes: tuple[facts.ExaminedVolume, ...]) -> Iterator[facts.Outcome]:
-    """Yield volumes of the spec in whose zone no client may run the plugin, which does not run yet."""
-    wanted: dict[tuple[str, str], list[facts.ExaminedVolume]] = defaultdict(list)
-    for volume in volumes:
-        if volume.planned_zone and not plugins.segments_of(found, volume.plugin_id):
-            wanted[volume.plugin_id, volume.planned_zone].append(volume)
-    tasks = {task.plugin_id: task for task in plugins.tasks_of(found, machines.EBS) if task.role != "controller"}
-    if isinstance(found.clients, facts.Unknown):
-        return
-    for (plugin_id, zone), served in sorted(wanted.items()):
-        if plugin_id not in tasks:
-            continue
-        able = plugins.may_run(tasks[plugin_id], found.clients)
-        zones = {node.name: node.attributes.get(ZONE_ATTRIBUTE, "") for node in able}
-        if zone in zones.values():
-            continue
-        if all(zones.values()):
-            for volume in served:
-                where = f"a client in {zone} that may run plugin {plugin_id}"
-                shown = f"/v1/node: clients in {zone_names(set(zones.values()))}"
-                yield finding("volume-out-of-reach", volume.subject, expected=where, found=shown)
-        else:
-            silent = [name for name, own in zones.items() if not own]
-            reason = f"{facts.named(silent)} have no attribute {ZONE_ATTRIBUTE}, and the plugin does not run there yet"
-            yield facts.Unchecked(check=f"whether a client of plugin {plugin_id} is in {zone}", reason=reason)
 
 
 def zone_names(zones: set[str]) -> str:
