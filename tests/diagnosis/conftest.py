@@ -167,7 +167,7 @@ def make_machine(**changes):
 
 def make_role(document=OWN_POLICY, **changes):
     """Its role, with a policy as this package writes it."""
-    whole = {"name": "nomad-client", "arn": ROLE_ARN, "documents": {"ebs": document}, "why_read": "not allowed"}
+    whole = {"name": "nomad-client", "arn": ROLE_ARN, "documents": {"ebs": document}}
     return instances.IamRole(**(whole | changes))
 
 

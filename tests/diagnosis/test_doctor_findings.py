@@ -85,13 +85,6 @@ SITUATIONS = {
         lambda make: make.found(servers=(_server("2.0.5"), _server("1.11.0"))),
         "/v1/agent/members: Nomad 1.11.0 on s2.global; Nomad does not show which volumes have secrets",
     ),
-    "encryption-missing": (
-        lambda make: make.found(
-            volumes=(make.volume(must_be_encrypted=True),),
-            account=make.account(volumes={make.EBS_ID: make.ebs(encrypted=False, kms_key_arn="")}),
-        ),
-        "EC2 DescribeVolumes: Encrypted is false for default/mysql (vol-0123456789abcdef0); the spec requires encryption",
-    ),
     "claim-without-controller": (
         lambda make: make.found(
             plugins={"ebs": make.plugin(controllers=(make.instance("controller", healthy=False),))}
@@ -109,10 +102,6 @@ SITUATIONS = {
             claimed=(make.claimed(client_status="complete"),),
         ),
         "none; the client is not eligible for scheduling, and default/mysql claimed there",
-    ),
-    "owner-record-without-volume": (
-        lambda make: make.found(owner_records={"default/mysql": OWNED, "default/gone": OWNED}),
-        "/v1/var/nomad-csi/volumes: shop/prod has default/gone; /v1/volumes: not registered",
     ),
     "hop-limit-low": (
         lambda make: make.found(account=make.account(instances={make.INSTANCE_ID: make.machine(hop_limit=1)})),

@@ -15,7 +15,6 @@ from nomad_csi.diagnosis import doctor, read_account
 from nomad_csi.hcl import documents
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.plan import iam, registration, storage
-from nomad_csi.volumes import owner_records, ownership
 from nomad_csi_sandbox.aws import server as moto_server
 from nomad_csi_sandbox.nomad import cluster
 from nomad_csi_sandbox.nomad import server as agent
@@ -261,16 +260,6 @@ def test_what_is_left_over_on_either_side(world):
         ("storage-not-registered", f"storage {lost}"),
         ("storage-not-registered", f"storage {system}"),
     ]
-
-
-def test_mark_of_a_volume_that_is_not_there(world):
-    """In the variables of the cluster."""
-    requester = owner_records.Requester(owner="shop/prod")
-    ownership.OwnerRecords(world.nomad).acquire(("default", "never"), owner_records.NO_TOKEN, requester)
-
-    [found] = world.examine(regions.LEFT_OUT).findings
-
-    assert (found.code, found.subject) == ("owner-record-without-volume", "stack shop/prod")
 
 
 def test_account_without_credentials_is_said(world, monkeypatch):

@@ -120,7 +120,7 @@ def test_without_room_on_the_others_it_is_read_where_there_is_room(cluster, monk
     assert len({done.node_name for done in outcome.rounds}) == 1
     told, why = outcome.not_verified
     assert told == MOUNTS
-    assert why.startswith("another client: no other one has room")
+    assert why.startswith("another client: no other one has the plugin")
 
 
 @pytest.mark.usefixtures("mounted")

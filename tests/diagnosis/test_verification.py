@@ -100,28 +100,6 @@ def test_all_as_planned(context, scripted, plugin_cluster, plan):
     assert {method for method, _, _ in scripted.requests} == {"GET"}
 
 
-@pytest.mark.parametrize("external_ids", [{}, {"default/shared": "fs-0a1b2c3d::fsap-0a1b2c3d"}])
-def test_volume_in_the_storage_of_another_one_is_told(context, scripted, external_ids):
-    """By the stack's output, or by what Nomad holds of the other one."""
-    efs = {"mount_targets": [{"availability_zone": "us-east-1a"}], "clients": {"cidr_blocks": ["10.0.0.0/8"]}}
-    made = {"id": "shared", "plugin_id": "aws-efs0", "efs": efs}
-    guest = {"id": "uploads", "plugin_id": "aws-efs0", "existing": {"external_id": "fs-0a1b2c3d:/uploads"}}
-    plugin = {"id": "aws-efs0", "driver": "aws-efs", "aws_region": "us-east-1"}
-    wanted = storage.plan_document({"plugins": [plugin], "volumes": [made, guest]})
-    held = VOLUME | {"ID": "shared", "Name": "shared", "ExternalID": "fs-0a1b2c3d::fsap-0a1b2c3d"}
-    scripted.reply("GET", "/v1/volume/csi/shared", 200, held)
-    scripted.reply("GET", "/v1/volume/csi/uploads", 404, "volume not found")
-
-    report = verification.Verifier(context.connect(), dataclasses.replace(wanted, plugins=()), external_ids).verify()
-
-    [found] = [item for item in report.findings if item.code == "volume-in-storage-of-another"]
-    assert str(found) == (
-        "volume-in-storage-of-another: volume default/uploads: expected storage of its own, found fs-0a1b2c3d, which was "
-        "created for volume default/shared; keep default/shared as long as this data is needed: "
-        "fs-0a1b2c3d goes with it"
-    )
-
-
 def test_event_that_keeps_a_plugin_from_starting_is_told(context, plugin_cluster, plan):
     """Such as a client that allows no privileges: it stands in the events alone, since nothing was ever logged."""
     refused = 'Docker privileged mode is disabled on this Nomad agent; token=abc "plugin"'

@@ -11,7 +11,6 @@ POINT = "fs-0123456789abcdef0::fsap-0123456789abcdef0"
 KEY = "arn:aws:kms:us-east-1:123456789012:key/1"
 PROFILE = "arn:aws:iam::123456789012:instance-profile/nomad-client"
 ROLE = "arn:aws:iam::123456789012:role/nomad-client"
-QUESTIONS = (instances.PolicySimulation(actions=("ec2:DescribeVolumes",)),)
 
 CALLS = {
     "attachments": lambda: ebs_volumes.read_attachments([VOLUME], REGION, instance_ids=[INSTANCE]),
@@ -23,7 +22,7 @@ CALLS = {
     "file systems": lambda: file_systems.read_file_systems(REGION),
     "some file systems": lambda: file_systems.find([POINT], REGION),
     "instances": lambda: instances.read_instances([INSTANCE], REGION),
-    "role": lambda: instances.read_role(PROFILE, REGION, QUESTIONS),
+    "role": lambda: instances.read_role(PROFILE, REGION),
     "tagged": lambda: tagged.find("shop/prod", REGION),
     "pending snapshots": lambda: deletion.pending_snapshot(VOLUME, REGION),
     "snapshot": lambda: deletion.create_snapshot(VOLUME, REGION, {}),

@@ -142,9 +142,6 @@ class ExaminedVolume:
     planned_zone: str = ""
     """Zone of storage that is not created yet."""
 
-    must_be_encrypted: bool = False
-    """Whether the spec requires encryption."""
-
     @property
     def subject(self) -> str:
         """``volume default/mysql``."""
@@ -344,7 +341,6 @@ class Facts:
             is_registered=False,
             size_bytes=_size_bytes(planned),
             planned_zone=source.availability_zone if isinstance(source, spec.EbsSpec) else "",
-            must_be_encrypted=_is_encrypted(planned),
         )
 
     @part
@@ -404,11 +400,6 @@ class Facts:
     def statuses(self) -> tuple[health.PluginStatus, ...]:
         """Health statuses of the plugins that are `observed`, with causes where they are not healthy."""
         return tuple(explained(self.client, seen) for seen in value(self.observed))
-
-    def zones_of(self, plugin_id: str) -> frozenset[str]:
-        """Return the zones of the plugin's placement, as far as its health was determined."""
-        observed = known_or(self.observed, ())
-        return frozenset(zone for seen in observed if seen.status.plugin_id == plugin_id for zone in seen.status.zones)
 
     def nodes_of(self, plugin_id: str) -> tuple[NodeInstance, ...]:
         """Return the node instances of a plugin: as their health was determined, else as Nomad lists them."""
@@ -503,7 +494,6 @@ def examined(
         schedulable=item.schedulable,
         controller_required=item.controller_required,
         size_bytes=_size_bytes(planned),
-        must_be_encrypted=_is_encrypted(planned),
     )
 
 
@@ -512,11 +502,6 @@ def _size_bytes(planned: plans.VolumePlan | None) -> int:
     if isinstance(source, spec.EbsSpec):
         return source.size_gib * 2**30
     return (planned.registration.capacity_min_bytes or 0) if planned else 0
-
-
-def _is_encrypted(planned: plans.VolumePlan | None) -> bool:
-    source = planned.source if planned else None
-    return isinstance(source, spec.EbsSpec | spec.EfsSpec) and source.encrypted
 
 
 def split_key(key: str) -> tuple[str, str]:

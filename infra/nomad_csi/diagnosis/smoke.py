@@ -123,7 +123,8 @@ def _checked(
     if not fitting:
         places = " or ".join(map(volumes.place_text, volume.topologies)) or "anywhere"
         problems.append(
-            f"no ready client has a healthy node instance of plugin {volume.plugin_id} in a place of the volume ({places})"
+            f"no ready client in a place of the volume ({places}) has a healthy node instance of plugin "
+            f"{volume.plugin_id}"
         )
     elif not able:
         names, allowed = listing.shortened([each.name for each in fitting]), ", ".join(smoke.TASK_DRIVERS)
@@ -178,9 +179,7 @@ def _outcome(
     if len(done) < _ROUNDS:
         not_verified.append("reading back: the first job failed")
     elif done[0].node_id == done[1].node_id:
-        not_verified.append(
-            "another client: no other one has room, the plugin, the task driver and a place of the volume"
-        )
+        not_verified.append("another client: no other one has the plugin, the task driver, room and the volume's place")
     if ebs_volumes.is_ebs(volume.external_id):  # only EBS volumes are attached to instances
         is_detached, seen = _in_ec2(volume, aws)
         (verified if is_detached else not_verified).append(seen)

@@ -160,7 +160,7 @@ class Watch:
                 return (
                     found,
                     _times(began, claimed_at, started_at, None),
-                    f"not done within {self._timeout_s:g} s: {_last_events(found)}",
+                    self._late(found),
                 )
             self._clock.sleep(INTERVAL_S)
         ended_at = self._clock.now()
@@ -190,6 +190,9 @@ class Watch:
         except errors.NomadCsiError as error:
             return (f"job {key} is left behind: {error}; {by_hand}",)
         return ()
+
+    def _late(self, found: jobs.Allocation) -> str:
+        return f"not done within {self._timeout_s:g} s: {_last_events(found)}"
 
     def _wait(self, check: Callable[[], _T]) -> _T:
         """Return the first true result of *check*, or its last result at the timeout."""

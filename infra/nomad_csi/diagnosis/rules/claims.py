@@ -1,6 +1,5 @@
 """Claims that stay, clients of claims that drain or are lost, storage that is attached otherwise, mounts that fail."""
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -65,22 +64,20 @@ def find_lost_clients(_found: facts.Facts, claims: Sequence[VolumeClaims]) -> It
 
 
 def _lost_client(held: Sequence[tuple[VolumeClaims, ClaimStatus]]) -> Finding:
-    """Return the finding on one client: of the volume if it holds one claim, else of the client."""
+    """Return the finding on one client."""
     keys = list(dict.fromkeys(volume.key for volume, _ in held))
     subjects = [f"volume {key}" for key in keys]
-    _, item = held[0]
-    claim = item.claim
-    is_one = len(held) == 1
-    claimed = volumes.holder(claim) if is_one else f"{len(held)} claims of {listing.shortened(subjects)}"
+    claims = listing.shortened([f"{volume.key} ({volumes.holder(item.claim)})" for volume, item in held])
+    item = held[0][1]
     machine = f", its instance {item.instance_id} is {item.instance_state}" if item.instance_state else ""
-    repair = f"release the claim with `nomad-csi claims repair {keys[0]}`"
     return finding(
         "claim-node-down",
-        subjects[0] if is_one else f"client {claim.node_name or claim.node_id}",
-        expected="a claim of an allocation on a client that is up",
-        found=f"{claimed}; the client is {item.node_status}{machine}",
-        advice=f"{_when_down(item)}, then {repair}{'' if is_one else ', one volume after the other'}",
-        links=(*subjects, causes.of_client(claim.node_id)),
+        f"client {item.claim.node_name or item.claim.node_id}",
+        expected="claims of allocations on a client that is up",
+        found=f"it is {item.node_status}{machine}, and has claims of {claims}",
+        advice=f"{_when_down(item)}, then release each claim with `nomad-csi claims repair {keys[0]}`",
+        about=tuple(subjects),
+        links=(*subjects, causes.of_client(item.claim.node_id)),
     )
 
 
@@ -222,27 +219,17 @@ def _when_attached(ebs: aws_records.AttachedVolume) -> str:
 def find_failing(
     _found: facts.Facts, failed_mounts: facts.FailedMounts, volumes: Sequence[facts.ExaminedVolume]
 ) -> Iterator[facts.Outcome]:
-    """
-    Yield a finding for each volume that allocations fail to get, and for namespaces whose allocations were not listed.
-
-    Where the error of an allocation names some of the volumes that it asks for, it failed for these.
-    """
+    """Yield the volumes that allocations ask for and fail to get, and namespaces whose allocations were not listed."""
     for namespace, reason in failed_mounts.unread.items():
         yield finding("mounts-unread", f"namespace {namespace}", found=reason)
     by_volume: dict[str, list[jobs.FailedMount]] = defaultdict(list)
     for item in failed_mounts.failed:
-        ids = failed_mounts.wanted.get(item.alloc_id, ())
-        for volume_id in [each for each in ids if _names(item.error, each)] or ids:
+        for volume_id in failed_mounts.wanted.get(item.alloc_id, ()):
             by_volume[f"{item.namespace}/{volume_id}"].append(item)
     plugins_of = {volume.key: volume.plugin_id for volume in volumes if volume.is_registered}
     for key, items in by_volume.items():
         if key in plugins_of:
             yield _failing(f"volume {key}", plugins_of[key], items)
-
-
-def _names(error: str, volume_id: str) -> bool:
-    """Return whether *error* names the volume: ``could not claim volume data: ...``."""
-    return re.search(rf'\bvolume "?{re.escape(volume_id)}"?(?=[\s:,]|$)', error) is not None
 
 
 def _failing(subject: str, plugin_id: str, items: list[jobs.FailedMount]) -> Finding:

@@ -1,30 +1,13 @@
 """Compare registered volumes with their owner records and plugins. Pure."""
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from nomad_csi.diagnosis import facts
 from nomad_csi.diagnosis.rules.frame import rule
 from nomad_csi.findings import Finding, causes, finding
 from nomad_csi.nomad import plugins as plugin_records
-from nomad_csi.volumes.owner_records import OwnerRecord
 
 Volumes = tuple[facts.ExaminedVolume, ...]
-
-
-@rule("owner-record-without-volume", owner_records="owner records of volumes", volumes="")
-def find_left_records(
-    _found: facts.Facts, owner_records: Mapping[str, OwnerRecord], volumes: Volumes
-) -> Iterator[facts.Outcome]:
-    """Yield owner records of volumes that are not registered, and that keep no storage."""
-    registered = {volume.key for volume in volumes if volume.is_registered}
-    left: dict[str, list[str]] = defaultdict(list)
-    for key, owner in sorted(owner_records.items()):
-        if key not in registered and not owner.keeps_storage:
-            left[str(owner)].append(key)
-    for label, keys in sorted(left.items()):
-        evidence = f"/v1/var/nomad-csi/volumes: {label} has {facts.named(keys)}; /v1/volumes: not registered"
-        yield finding("owner-record-without-volume", f"stack {label}", found=evidence)
 
 
 @rule("volume-unschedulable", volumes="volumes and their claims")

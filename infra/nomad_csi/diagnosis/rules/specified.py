@@ -7,7 +7,6 @@ from nomad_csi.diagnosis import facts
 from nomad_csi.diagnosis.rules.frame import rule
 from nomad_csi.findings import Finding, finding, registry
 from nomad_csi.nomad import volumes
-from nomad_csi.plan import dependents
 from nomad_csi.plan import volumes as planned
 from nomad_csi.text import foreign, listing
 from nomad_csi.volumes import compare
@@ -91,23 +90,3 @@ def topologies_text(topologies: Iterable[Mapping[str, str]]) -> str:
     """Return ``zone=a or zone=b``."""
     shown = {" and ".join(f"{key}={value}" for key, value in sorted(each.items())) for each in topologies}
     return " or ".join(sorted(shown)) or "anywhere"
-
-
-@rule("volume-in-storage-of-another", registered="")
-def find_dependents(found: facts.Facts, registered: Registered) -> Iterator[facts.Outcome]:
-    """Yield volumes that share the storage that the spec creates for another one."""
-    # The external ids of that storage: from the stack's output, else from Nomad.
-    made = {}
-    for item in found.planned_volumes:
-        if not item.made_by_plugin and item.source:
-            actual = registered[item.key]
-            document = planned.desired_document(item, found.external_ids)
-            made[item.key] = document.external_id or (actual.external_id if actual else "")
-    for each in dependents.find(found.planned_volumes, made):
-        yield finding(
-            "volume-in-storage-of-another",
-            f"volume {each.key}",
-            expected="storage of its own",
-            found=f"{each.container}, which was created for volume {each.owner}",
-            advice=f"keep {each.owner} as long as this data is needed: {each.container} goes with it",
-        )

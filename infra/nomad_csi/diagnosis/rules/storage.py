@@ -20,16 +20,10 @@ Pairs = list[tuple[facts.ExaminedVolume, aws_records.EbsVolumeRecord]]
 
 
 def _plain(pairs: Pairs) -> Iterator[facts.Outcome]:
-    for is_wanted in (True, False):
-        plain = [
-            f"{volume.key} ({ebs.external_id})"
-            for volume, ebs in pairs
-            if not ebs.encrypted and volume.must_be_encrypted == is_wanted
-        ]
-        if plain:
-            evidence = f"EC2 DescribeVolumes: Encrypted is false for {facts.named(plain)}"
-            text = f"{evidence}; the spec requires encryption" if is_wanted else evidence
-            yield finding("encryption-missing" if is_wanted else "not-encrypted", f"{len(plain)} volumes", found=text)
+    plain = [f"{volume.key} ({ebs.external_id})" for volume, ebs in pairs if not ebs.encrypted]
+    if plain:
+        evidence = f"EC2 DescribeVolumes: Encrypted is false for {facts.named(plain)}"
+        yield finding("not-encrypted", f"{len(plain)} volumes", found=evidence)
 
 
 def _keys(found: facts.Facts, account: facts.Account, pairs: Pairs) -> Iterator[facts.Outcome]:
@@ -86,7 +80,7 @@ def _plain_file_systems(
 # Zone and tags.
 
 
-_CODES = ("storage-zone-differs", "zone-not-registered", "policy-tag-missing", "encryption-missing", "not-encrypted")
+_CODES = ("storage-zone-differs", "zone-not-registered", "policy-tag-missing", "not-encrypted")
 
 
 @rule(*_CODES, "key-unusable", "key-not-granted", account="")
@@ -200,7 +194,8 @@ _SHOWN = (tags.OWNER_TAG, tags.VOLUME_TAG, tags.FILE_SYSTEM_TAG)
 def find_unregistered(found: facts.Facts, volumes: tuple[facts.ExaminedVolume, ...]) -> Iterator[facts.Outcome]:
     """Yield storage that an owner record keeps, or that has tags of this package, and that no volume has."""
     keys = {volume.key for volume in volumes if volume.is_registered}
-    kept = {key: owner for key, owner in sorted(facts.known_or(found.owner_records, {}).items()) if owner.keeps_storage}
+    records = (yield from facts.known(found.owner_records, "owner records of volumes")) or {}
+    kept = {key: owner for key, owner in sorted(records.items()) if owner.keeps_storage}
     yield from (_kept(key, owner) for key, owner in kept.items() if key not in keys)
     if not isinstance(found.account, facts.Account):
         return

@@ -20,12 +20,10 @@ def find_out_of_reach(
     instances = {plugin_id: found.nodes_of(plugin_id) for plugin_id in {volume.plugin_id for volume in volumes}}
     for volume in volumes:
         if any(volume.segments):
-            yield from _reach(found, volume, instances[volume.plugin_id])
+            yield from _reach(volume, instances[volume.plugin_id])
 
 
-def _reach(
-    found: facts.Facts, volume: facts.ExaminedVolume, instances: tuple[facts.NodeInstance, ...]
-) -> Iterator[Finding]:
+def _reach(volume: facts.ExaminedVolume, instances: tuple[facts.NodeInstance, ...]) -> Iterator[Finding]:
     topologies = [each for each in volume.segments if each]
     reported = {key for item in instances for key in item.segments}
     strange = {key for each in topologies for key in each} - reported
@@ -41,15 +39,12 @@ def _reach(
     elif healthy and not any(volume_records.reaches(topologies, item.segments) for item in healthy):
         there_are = {item.zone for item in healthy}
         there = [item.subject for item in instances if volume_records.reaches(topologies, item.segments)]
-        zones = {eligibility.zone_of_segments(each) for each in topologies}
-        is_waiting = not zones.isdisjoint(found.zones_of(volume.plugin_id))
-        waiting = [eligibility.waiting_link(volume.plugin_id)] if is_waiting else []
         yield finding(
             "volume-out-of-reach",
             volume.subject,
             expected="a healthy node instance in its topology",
             found=f"{wanted}; /v1/plugin/csi/{volume.plugin_id}: healthy clients in {facts.named([*there_are])}",
-            links=(volume.subject, *there, *waiting),
+            links=(volume.subject, *there),
         )
 
 
