@@ -322,18 +322,3 @@ def test_unhealthy_instance_in_the_place_is_the_cause(held, expected, node, inst
         ("instance-unhealthy", ""),
         ("volume-out-of-reach", "instance-unhealthy: node instance of plugin aws-ebs0 on b"),
     ]
-
-
-@pytest.mark.parametrize(("zone", "cause"), [("eu-west-1a", "client-not-counted: plugin aws-ebs0"), ("us-east-1c", "")])
-def test_drained_client_of_the_zone_is_the_cause(held, expected, node, instance, seen, zone, cause):
-    """One of another zone is not: the volume could not be used before, either."""
-    attributes = {"platform.aws.placement.availability-zone": zone}
-    drained = dataclasses.replace(node("b"), draining=True, eligible=False, attributes=attributes)
-    served_by = plugins.compare_plugin(expected(controllers=0), seen(instance("node", "a")), (node("a"), drained))
-    held_by = judge(WANTED, held, served_by)
-
-    [waiting, found] = causes.assign((*served_by.findings, *held_by.findings))
-
-    assert (waiting.code, waiting.found) == ("client-not-counted", "draining: b")
-    assert waiting.advice == "bring the client back with `nomad node eligibility -enable id-b`, or remove it"
-    assert (found.code, found.cause, bool(found.advice)) == ("volume-out-of-reach", cause, not cause)

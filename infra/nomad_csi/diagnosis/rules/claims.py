@@ -1,5 +1,6 @@
 """Claims that stay, clients of claims that drain or are lost, storage that is attached otherwise, mounts that fail."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -67,14 +68,13 @@ def _lost_client(held: Sequence[tuple[VolumeClaims, ClaimStatus]]) -> Finding:
     """Return the finding on one client."""
     keys = list(dict.fromkeys(volume.key for volume, _ in held))
     subjects = [f"volume {key}" for key in keys]
-    claims = listing.shortened([f"{volume.key} ({volumes.holder(item.claim)})" for volume, item in held])
     item = held[0][1]
     machine = f", its instance {item.instance_id} is {item.instance_state}" if item.instance_state else ""
     return finding(
         "claim-node-down",
         f"client {item.claim.node_name or item.claim.node_id}",
         expected="claims of allocations on a client that is up",
-        found=f"it is {item.node_status}{machine}, and has claims of {claims}",
+        found=f"it is {item.node_status}{machine}; allocations there claim {listing.shortened(keys)}",
         advice=f"{_when_down(item)}, then release each claim with `nomad-csi claims repair {keys[0]}`",
         about=tuple(subjects),
         links=(*subjects, causes.of_client(item.claim.node_id)),
@@ -219,17 +219,27 @@ def _when_attached(ebs: aws_records.AttachedVolume) -> str:
 def find_failing(
     _found: facts.Facts, failed_mounts: facts.FailedMounts, volumes: Sequence[facts.ExaminedVolume]
 ) -> Iterator[facts.Outcome]:
-    """Yield the volumes that allocations ask for and fail to get, and namespaces whose allocations were not listed."""
+    """
+    Yield the volumes that allocations ask for and fail to get, and namespaces whose allocations were not listed.
+
+    Where the error of an allocation names some of them, it failed for these.
+    """
     for namespace, reason in failed_mounts.unread.items():
         yield finding("mounts-unread", f"namespace {namespace}", found=reason)
     by_volume: dict[str, list[jobs.FailedMount]] = defaultdict(list)
     for item in failed_mounts.failed:
-        for volume_id in failed_mounts.wanted.get(item.alloc_id, ()):
+        ids = failed_mounts.wanted.get(item.alloc_id, ())
+        for volume_id in [each for each in ids if _names(item.error, each)] or ids:
             by_volume[f"{item.namespace}/{volume_id}"].append(item)
     plugins_of = {volume.key: volume.plugin_id for volume in volumes if volume.is_registered}
     for key, items in by_volume.items():
         if key in plugins_of:
             yield _failing(f"volume {key}", plugins_of[key], items)
+
+
+def _names(error: str, volume_id: str) -> bool:
+    """Return whether *error* names the volume: ``could not claim volume data: ...``."""
+    return re.search(rf'\bvolume "?{re.escape(volume_id)}"?(?=[\s:,]|$)', error) is not None
 
 
 def _failing(subject: str, plugin_id: str, items: list[jobs.FailedMount]) -> Finding:
