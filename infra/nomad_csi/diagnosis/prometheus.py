@@ -13,8 +13,8 @@ from pathlib import Path
 
 from nomad_csi import findings
 from nomad_csi.diagnosis import verification_report
+from nomad_csi.hcl import disk
 from nomad_csi.health import plugins
-from nomad_csi.render import disk
 
 LAST_ANSWER = "nomad_csi_verify_last_answer_timestamp_seconds"
 """A new file takes over the earlier value, so that it survives runs without a response of Nomad."""
