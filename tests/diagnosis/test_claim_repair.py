@@ -243,15 +243,6 @@ def test_server_that_cannot_detach_is_told(repair, cluster):
     assert done.status == "refused"
 
 
-def test_vanished_claim_has_no_client_to_detach_from(repair, cluster):
-    """Only garbage collection and force are asked for."""
-    cluster.reply("GET", PATH, 200, VANISHED)
-
-    repair(**ALL, answers=[True, False])
-
-    assert [question.partition(":")[0] for question in repair.said["asked"]] == ["step 2", "step 4"]
-
-
 def test_token_that_may_not_collect_goes_on(repair, cluster):
     """With what it would need."""
     cluster.replies[("PUT", GC)] = [(403, "Permission denied")]
@@ -429,18 +420,6 @@ def test_nothing_is_forced_that_was_attached_during_the_question(repair, cluster
     assert written(cluster) == [f"PUT {GC}?namespace=default"]
 
 
-def test_collection_that_was_not_delivered_ends_the_repair(repair, cluster):
-    """Nothing listens any more: no further step is asked for or sent."""
-    cluster.reply("GET", PATH, 200, STUCK)
-    cluster.replies[("PUT", GC)] = [(429, "too many requests")]
-
-    with pytest.raises(errors.NomadApiError) as failed:
-        repair(**ALL)
-
-    assert failed.value.kind == "retry"
-    assert written(cluster) == [f"PUT {GC}?namespace=default"]
-
-
 def test_nothing_is_forced_while_the_controller_is_down(repair, cluster):
     """Nomad would not register it again."""
     cluster.replies[("GET", "/v1/plugin/csi/aws-ebs0")] = [(200, PLUGIN | {"Controllers": {}})]
@@ -454,20 +433,6 @@ def test_nothing_is_forced_while_the_controller_is_down(repair, cluster):
         "status aws-ebs0` lists them with their allocations"
     )
     assert written(cluster) == []
-
-
-def test_storage_that_nobody_can_ask_for_is_told_in_the_question(repair, cluster):
-    """As of a file system, which is attached to nothing."""
-    document = dataclasses.replace(DOCUMENT, external_id=FILE_SYSTEM)
-    cluster.reply("GET", PATH, 200, VANISHED | {"ExternalID": FILE_SYSTEM})
-    cluster.reply("PUT", PATH, 200, {"Volumes": []})
-
-    done = repair(document=document, source="f")
-
-    assert done.status == "registered"
-    assert repair.said["asked"][-1].endswith(
-        f"It cannot be checked from here whether its storage {FILE_SYSTEM} is still attached or mounted somewhere: make sure of it"
-    )
 
 
 def test_attachment_that_shows_after_the_force_leaves_it_unregistered(repair, cluster, ec2):

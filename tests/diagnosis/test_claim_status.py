@@ -129,14 +129,6 @@ SITUATIONS = {
         f"a write claim of allocation {GHOST.alloc_id}, which Nomad does not know",
         REPAIR,
     ),
-    "ended without a time": (
-        [dataclasses.replace(ended(), changed_ns=0)],
-        {},
-        "ended",
-        "error claim-ended",
-        f"{HELD_BY}complete on node a)",
-        LOGS,
-    ),
     "ended lately": (
         [ended(ago_s=600)],
         {},
@@ -161,31 +153,6 @@ SITUATIONS = {
         "1 controllers, none healthy",
         NO_CONTROLLER,
     ),
-    "no plugin": (
-        [CLAIM],
-        {"plugin": None},
-        "live held",
-        "error claim-without-controller",
-        "no such plugin",
-        NO_CONTROLLER,
-    ),
-    "no plugin, and not claimed": ([], {"plugin": None}, "", "", "", ""),
-    "no plugin, and no controller needed": (
-        [CLAIM],
-        {"plugin": None, "controller_required": False},
-        "live held",
-        "",
-        "",
-        "",
-    ),
-    "controller needed by the plugin alone": (
-        [CLAIM],
-        {"plugin": WELL, "controller_required": False},
-        "live held",
-        "error claim-without-controller",
-        "1 controllers, none healthy",
-        NO_CONTROLLER,
-    ),
     "attached and free": ([], {"ebs": in_use(ON_I1)}, "", "error attached-unclaimed", str(in_use(ON_I1)), DETACH),
     "on its way off": (
         [],
@@ -195,23 +162,7 @@ SITUATIONS = {
         str(in_use(DETACHING)),
         "wait until EC2 has detached it",
     ),
-    "stays on one of two": (
-        [],
-        {"ebs": in_use(ON_I2, DETACHING)},
-        "",
-        "error attached-unclaimed",
-        str(in_use(ON_I2, DETACHING)),
-        DETACH,
-    ),
     "on another instance": ([CLAIM], ON_ANOTHER, "live held", "error attached-elsewhere", str(in_use(ON_I2)), DETACH),
-    "storage is gone": (
-        [CLAIM],
-        {"ebs": MISSING},
-        "live held",
-        "error storage-missing",
-        f"Nomad: external id {ID}; EC2 DescribeVolumes in us-east-1: none",
-        "check that --aws-region is the volume's region; if it is, deregister the volume",
-    ),
 }
 SITUATIONS |= {
     f"{status} long ago": (

@@ -55,20 +55,6 @@ def test_healthy_cluster_has_no_findings(ask):
     assert (data["cluster"]["region"], data["spec"], found.unexpected) == ("global", "", [])
 
 
-def test_constraints_are_read_as_nomad_reads_them(ask):
-    r"""``\z`` is Go's, and not Python's."""
-
-    def only_linux(host):
-        for job in host.state.jobs.values():
-            target = {"LTarget": "${attr.kernel.name}", "Operand": "regexp", "RTarget": r"^linux\z"}
-            job.spec["Constraints"] = [target]
-
-    found, _ = ask(2, 2, before=only_linux)
-
-    assert found.findings == ()
-    assert {row["status"] for row in found.data["plugins"]} == {"healthy"}
-
-
 def test_what_hurts_is_found(ask):
     """A sick instance, the claims of a client that is down, and the clients that are not counted, errors first."""
     found, _ = ask(24, 40, before=demo.hurt)

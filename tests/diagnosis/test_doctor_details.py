@@ -67,11 +67,6 @@ def test_what_aws_does_not_tell_is_said(make, change, check):
     assert (report.findings, report.exit_code) == ((), 2)
 
 
-def test_nothing_of_aws_asks_nothing_of_aws(make):
-    """And does not say that it was left out."""
-    assert unchecked_of(make.found(account=None)) == {}
-
-
 def test_left_out_account_does_not_fail(make):
     """Somebody said --no-aws."""
     left_out = facts.Unknown(reason="AWS was not queried (--no-aws)", is_expected=True)
@@ -79,20 +74,6 @@ def test_left_out_account_does_not_fail(make):
     report = doctor.examined(make.found(account=left_out))
 
     assert (len(report.unchecked), report.exit_code) == (1, 0)
-
-
-def test_version_that_is_none_is_not_fine(make):
-    """A build of one's own with another name."""
-    found = make.found(servers=(nodes.Server(name="s", status="alive", version="mine"),))
-
-    assert unchecked_of(found)["version gates of servers"] == "Nomad reports 'mine' as the version of s"
-
-
-def test_servers_that_left_do_not_count(make):
-    """They serve nobody."""
-    old = nodes.Server(name="old", status="left", version="1.2.0")
-
-    assert codes_of(make.found(servers=(*make.found().servers, old))) == set()
 
 
 def test_secrets_that_may_be_there_make_a_warning(make):
@@ -117,40 +98,6 @@ def test_features_are_those_of_cluster_and_spec(make):
 
     assert versions.used(make.found(plan=plan)) == {"controller", "create"}
     assert versions.used(make.found(volumes=twice, tasks=())) == {"namespaces", "secrets"}
-
-
-def test_topologies_count_where_clients_report_more_segments_than_a_volume_names(make):
-    """Or where none reports any yet: a driver with one segment is not met by what Nomad does with several."""
-    [(key, zone)] = make.volume().segments[0].items()
-
-    def used(*instances):
-        return "topologies" in versions.used(make.found(plugins={"ebs": make.plugin(nodes=instances)}))
-
-    assert used(make.instance("node", segments={key: zone, "kubernetes.io/os": "linux"}))
-    assert used()
-    assert not used(make.instance("node"))
-    assert not used(make.instance("node", segments={key: "elsewhere", "kubernetes.io/os": "linux"}))
-
-
-def test_minimum_of_a_driver_in_the_spec_counts(make):
-    """Also where its plugin does not run yet."""
-    plan = plan_of(make, existing={"external_id": make.EBS_ID, "availability_zone": "us-east-1a"})
-    old = (nodes.Server(name="s", status="alive", version="1.9.3"),)
-    found = make.found(plan=plan, plugins={}, servers=old, clients=(make.node(version="1.9.3"),))
-
-    [told] = [item for item in doctor.examined(found).findings if item.code == "nomad-too-old-for-driver"]
-
-    assert told.found.endswith("servers s with 1.9.3; clients client-1 with 1.9.3")
-    assert told.advice == "upgrade Nomad to 1.9.4 or later"
-
-
-def test_privileges_are_asked_of_docker_for_tasks_that_want_them(make):
-    """A controller wants none; another task driver has none."""
-    bare = make.node(driver_attributes={}, drivers={"docker": True, "raw_exec": True})
-    controller = make.found(clients=(bare,), tasks=(make.task("controller"),))
-    raw = make.found(clients=(bare,), tasks=(make.task(task_driver="raw_exec"),))
-
-    assert "privileged-refused" not in codes_of(controller) | codes_of(raw)
 
 
 def test_container_that_mounts_needs_the_right_to(make):
@@ -186,16 +133,6 @@ def test_container_that_the_spec_wants_without_privileges_may_go_without(make):
     assert "privilege-missing" not in codes_of(found)
 
 
-def test_clients_that_are_not_to_run_the_plugin_do_not_matter(make):
-    """Another pool, and one that drains."""
-    others = (
-        make.node(node_id="n2", node_pool="gpu", drivers={}, driver_attributes={}),
-        make.node(node_id="n3", draining=True, drivers={}),
-    )
-
-    assert codes_of(make.found(clients=(make.node(), *others))) == set()
-
-
 def test_file_systems_that_nobody_uses_need_not_be_seen(make):
     """Where nothing is of EFS, a role without its rights is no failure."""
     hidden = facts.Unknown(reason="AccessDenied", is_expected=True)
@@ -223,30 +160,6 @@ def test_job_that_the_token_may_not_read_is_said(make):
     )
 
 
-def test_many_names_are_a_number(make):
-    """Five, and how many more."""
-    clients = tuple(
-        make.node(node_id=f"n{number}", name=f"client-{number:02}", driver_attributes={}) for number in range(1000)
-    )
-
-    [told] = [
-        item
-        for item in doctor.examined(make.found(clients=clients, account=None)).findings
-        if item.code == "privileged-refused"
-    ]
-
-    assert told.found.endswith("client-00, client-01, client-02, client-03, client-04 and 995 more")
-
-
-@pytest.mark.parametrize("change", [{"host_network": True}, {"own_credentials": True, "role": "controller"}])
-def test_hops_matter_to_containers_that_ask_for_metadata(make, change):
-    """Not on the host's network, and not to a controller with credentials of its own."""
-    near = make.account(instances={make.INSTANCE_ID: make.machine(hop_limit=1)})
-    role = change.pop("role", "node")
-
-    assert "hop-limit-low" not in codes_of(make.found(account=near, tasks=(make.task(role, **change),)))
-
-
 def test_credentials_of_its_own_are_not_judged(make):
     """They are said not to be read; no role is missed."""
     task = make.task("controller", own_credentials=True)
@@ -262,11 +175,6 @@ def test_client_whose_instance_is_not_known_is_said(make):
     reason = unchecked_of(make.found(instance_ids={}))["instances below plugin ebs (node)"]
 
     assert reason.endswith("names the instance of client-1")
-
-
-def test_volume_without_topology_is_fine_in_the_only_zone(make):
-    """Nothing can go wrong while there is no other."""
-    assert codes_of(make.found(volumes=(make.volume(segments=()),))) == set()
 
 
 def test_tag_that_no_role_asks_for_is_not_missed(make):
@@ -285,24 +193,6 @@ def test_tag_is_not_judged_without_the_role(make):
         "whether plugin ebs may attach volumes without the tag ebs.csi.aws.com/cluster: default/mysql"
         in unchecked_of(make.found(account=account))
     )
-
-
-def test_storage_that_the_fix_changes_is_named(make):
-    """For `--fix`."""
-    account = make.account(volumes={make.EBS_ID: make.ebs(tags={})})
-
-    assert doctor.examined(make.found(account=account)).untagged == (make.EBS_ID,)
-    assert doctor.examined(make.found()).untagged == ()
-
-
-def test_key_of_aws_needs_no_grant(make):
-    """AWS gives it by itself."""
-    account = make.account(
-        roles={make.PROFILE: make.role({"Statement": [{"Effect": "Allow", "Action": "ec2:*", "Resource": "*"}]})},
-        keys={make.KEY: make.key(is_customers=False, policy={})},
-    )
-
-    assert codes_of(make.found(account=account)) == set()
 
 
 def efs(make, *, systems, points):
@@ -326,18 +216,6 @@ def test_file_systems_are_looked_at_as_well(make):
     assert codes_of(efs(make, systems=[system(state="deleting")], points=whole)) == {"storage-missing"}
     assert codes_of(efs(make, systems=[system()], points={})) == {"storage-missing"}
     assert codes_of(efs(make, systems=[system(encrypted=False)], points=whole)) == {"not-encrypted"}
-
-
-def test_file_system_of_ours_without_a_registration(make):
-    """Told with its owner."""
-    seen = file_systems.ObservedFileSystems(
-        file_systems={EFS: system(tags={"nomad-csi:owner": "shop/prod"})}, access_points={}
-    )
-
-    [told] = doctor.examined(make.found(account=make.account(file_systems=seen))).findings
-
-    assert (told.code, told.subject) == ("storage-not-registered", f"storage {EFS}")
-    assert told.found.startswith(f"EFS DescribeFileSystems: {EFS} has nomad-csi:owner=shop/prod; ")
 
 
 def test_token_that_reads_is_told_what_it_cannot(make):
@@ -373,19 +251,3 @@ def test_policy_that_nomad_does_not_show_is_said(make):
     token = tokens.AclToken(name="t", is_unlimited=False, unread=("p",))
 
     assert unchecked_of(make.found(token=token))["what token t may do"] == "Nomad does not show the rules of p"
-
-
-def test_closest_pattern_counts_and_deny_takes_all():
-    """As Nomad resolves namespaces."""
-    rules = tokens.Rules(
-        namespaces={
-            "*": frozenset({"read-job"}),
-            "prod-*": frozenset({"submit-job"}),
-            "prod-secret": frozenset({"deny", "submit-job"}),
-        }
-    )
-    token = tokens.AclToken(name="t", is_unlimited=False, policies={"p": rules})
-
-    assert token.capabilities("default") == {"read-job"}
-    assert token.capabilities("prod-1") == {"submit-job"}
-    assert token.capabilities("prod-secret") == frozenset()

@@ -2,7 +2,6 @@
 
 import pytest
 
-from nomad_csi.diagnosis.rules import claims
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
 from tests.diagnosis.known import findings, known
@@ -83,28 +82,3 @@ def test_claims_on_a_client_that_is_emptied_are_told_together(found, state, word
 def test_nothing_is_told_where_a_drain_disturbs_no_claim(found, held, state):
     """The plugin is whole in all of them."""
     assert found(held, **state) == []
-
-
-@pytest.mark.parametrize("status", ["running", "complete"])
-@pytest.mark.parametrize("on_a", [(), (("node", "a", "unhealthy"),)])
-@pytest.mark.parametrize("state", [{}, {"eligible": False}])
-def test_claim_without_its_node_plugin_is_an_error(found, status, on_a, state):
-    """Whether the allocation runs or has ended, and its client leaves or not: nothing can be unmounted there."""
-    errors = [
-        item
-        for item in found([volume("data", "a", status=status)], ("controller", "b"), ("node", "b"), *on_a, **state)
-        if item.severity == "error"
-    ]
-
-    where = "not eligible for scheduling" if state else "ready"
-    assert [(item.code, item.subject, item.found) for item in errors] == [
-        ("claim-without-node-plugin", "plugin ebs on a", f"none; the client is {where}, and default/data claimed there")
-    ]
-    assert (errors[0].advice == claims.RUN_AGAIN) is not bool(state)
-
-
-def test_plugin_that_nomad_does_not_know_any_more_has_left(found):
-    """Its last instance was on that client."""
-    codes = [item.code for item in found([volume("data", "a", status="complete")], is_known=False, draining=True)]
-
-    assert codes == ["claim-without-node-plugin"]

@@ -12,7 +12,6 @@ import pytest
 from nomad_csi import nomad
 from nomad_csi.aws import regions
 from nomad_csi.diagnosis import doctor, read_account
-from nomad_csi.hcl import documents
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.plan import iam, registration, storage
 from nomad_csi_sandbox.aws import server as moto_server
@@ -180,23 +179,6 @@ def test_volume_of_a_plugin_without_healthy_instances_is_an_error(world):
     assert (report.exit_code, report.aws_region) == (1, REGION)
 
 
-def test_stopped_job_of_the_spec_is_the_cause(world):
-    """Nomad keeps it, and the volumes of its plugin cannot be used."""
-    [job] = [job for plugin in world.plan.plugins for job in plugin.jobs if job.role == "node"]
-    source = documents.job_file(job)
-    jobs.register(world.nomad, jobs.parse(world.nomad, source), source=source, enforce_index=None)
-    jobs.stop(world.nomad, job.namespace, job.job_id, purge=False)
-    world.register("mysql", world.ebs())
-
-    report = world.examine()
-
-    assert [(item.code, item.cause) for item in report.findings] == [
-        ("job-missing", ""),
-        ("volume-unschedulable", f"job-missing: job default/{job.job_id}"),
-    ]
-    assert "2 errors, 0 warnings (1 is a consequence)" in report.as_table()
-
-
 def test_nothing_is_written(world):
     """Reads only."""
     world.register("mysql", world.ebs(tags=()))
@@ -205,15 +187,6 @@ def test_nothing_is_written(world):
     world.examine()
 
     assert {item["method"] for item in list(world.cluster.requests)[before:]} == {"GET"}
-
-
-@pytest.mark.parametrize("world", [{"document": NOTHING}], indirect=True)
-def test_role_without_actions(world):
-    """By its policies."""
-    [told] = world.examine().findings
-
-    assert told.code == "role-lacks-actions"
-    assert told.found.startswith(f"policies of role {world.role} (ebs): not allowed: ec2:DescribeAvailabilityZones, ")
 
 
 def test_tag_is_missed_and_set(world):
@@ -232,36 +205,6 @@ def test_tag_is_missed_and_set(world):
     assert world.codes() == set()
 
 
-@pytest.mark.parametrize("world", [{"document": iam.ebs_policy(REGION)}], indirect=True)
-def test_encryption_and_keys(world):
-    """Plain, with a key that the role has no grant on, and with one that is disabled."""
-    key = world.kms.create_key()["KeyMetadata"]["Arn"]
-    world.register("plain", world.ebs(encrypted=False))
-    world.register("locked", world.ebs(KmsKeyId=key))
-    granted = world.codes()
-    world.kms.disable_key(KeyId=key.rpartition("/")[2])
-
-    assert granted == {"not-encrypted", "key-not-granted"}
-    assert world.codes() == {"not-encrypted", "key-not-granted", "key-unusable"}
-
-
-def test_what_is_left_over_on_either_side(world):
-    """A registration without storage, and storage of ours without a registration, of EBS and EFS."""
-    world.register("gone", "vol-0123456789abcdef0")
-    lost = world.ebs(tags=[("nomad-csi:owner", "shop/prod"), ("nomad-csi:volume", "default/lost")])
-    tags = [{"Key": "nomad-csi:owner", "Value": "shop/prod"}]
-    system = world.efs.create_file_system(CreationToken="x", Encrypted=True, Tags=tags)["FileSystemId"]
-
-    found = world.findings()
-    world.efs.delete_file_system(FileSystemId=system)
-
-    assert [(item.code, item.subject) for item in found] == [
-        ("storage-missing", "volume default/gone"),
-        ("storage-not-registered", f"storage {lost}"),
-        ("storage-not-registered", f"storage {system}"),
-    ]
-
-
 def test_account_without_credentials_is_said(world, monkeypatch):
     """Every part that AWS would have told; the cluster is checked all the same."""
     world.register("mysql", world.ebs())
@@ -275,11 +218,6 @@ def test_account_without_credentials_is_said(world, monkeypatch):
     reasons = {item.reason for item in report.unchecked if not item.is_expected}
     assert reasons == {"AWS credentials: none found; set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"}
     assert ({item.code for item in report.findings}, report.exit_code) == ({"volume-unschedulable"}, 1)
-
-
-def test_region_is_that_of_clients_and_volumes(world):
-    """None is to be named where they tell."""
-    assert doctor.examine(world.nomad, world.plan).aws_region == REGION
 
 
 @pytest.mark.parametrize(

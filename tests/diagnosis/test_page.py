@@ -162,25 +162,6 @@ def test_page_names_nothing_outside_of_itself(hurt_report, rendered):
     assert "@import" not in style
 
 
-def test_every_anchor_has_its_place(hurt_report, rendered):
-    """Links lead to ids that are there, each id once."""
-    found = Reader(rendered(hurt_report))
-    ids = [value for name, value in found.attributes if name == "id"]
-
-    assert len(ids) == len(set(ids))
-    assert {value[1:] for name, value in found.attributes if name == "href" and value.startswith("#")} <= set(ids)
-    assert {value for name, value in found.attributes if name == "aria-labelledby"} <= set(ids)
-
-
-def test_every_header_says_of_what(hurt_report, rendered):
-    """Of its column, or of its row; and every table has a caption."""
-    found = Reader(rendered(hurt_report)).elements
-
-    assert {names for tag, names, _ in found if tag == "th"} == {("scope",), ("class", "scope")}
-    counts = collections.Counter(tag for tag, _, _ in found)
-    assert counts["table"] == counts["caption"] == counts["thead"] > 10
-
-
 def palette(scheme):
     """Return the colours of ``light`` or ``dark`` by name, as the style has them."""
     light, dark = re.findall(r":root\{(.*?)\}", STYLE, re.DOTALL)
@@ -210,28 +191,6 @@ def test_every_text_can_be_read(scheme):
     assert len(colours) == 14
     found = {pair: round(contrast(*(colours[name] for name in pair)), 2) for pair in pairs}
     assert {pair: value for pair, value in found.items() if value < 4.5} == {}
-
-
-def test_every_kind_has_a_sign_of_its_own():
-    """No word is told apart by its colour alone."""
-    signs = dict(re.findall(r'\.(good|warn|bad|unsure)::before\{content:"([^"]+)" / ""\}', STYLE))
-
-    assert sorted(signs) == ["bad", "good", "unsure", "warn"]
-    assert len(set(signs.values())) == 4
-
-
-def test_page_of_ten_thousand_volumes_is_two_megabytes(hurt_report, rendered):
-    """What one volume takes in a page, and one client: short rows, no closing tags that nobody needs."""
-    volume, client = hurt_report.data["volumes"][0], hurt_report.data["clients"][0]
-    many = with_data(
-        hurt_report,
-        volumes=[volume | {"volume_id": f"data-{n:05}"} for n in range(10_000)],
-        clients=[client | {"name": f"client-{n:05}"} for n in range(1000)],
-    )
-
-    size_mb = len(rendered(many).encode()) / 1e6
-
-    assert 1.0 < size_mb < 2.5
 
 
 def test_many_findings_and_rows_are_folded(hurt_report, rendered):
@@ -269,18 +228,6 @@ def test_page_is_called_as_its_operator_calls_the_cluster(hurt_report, rendered,
 
     assert f": {heading}</title>" in text
     assert f"<h1>{heading} <span" in text
-
-
-def test_empty_sections_are_left_out(hurt_report, rendered):
-    """Their tiles say none, and lead nowhere."""
-    totals = hurt_report.data["totals"] | {"claims": 0}
-    bare = with_data(hurt_report, claims=[], volumes=[], not_checked=[], evidence=[], totals=totals)
-
-    text = rendered(dataclasses.replace(bare, findings=()))
-
-    assert re.findall(r"<section id=(\w+)", text) == ["zones", "plugins", "clients"]
-    assert re.findall(r'<a href="#(\w+)">\w+</a>', text) == ["zones", "plugins", "clients"]
-    assert "No findings." in text
 
 
 @pytest.mark.parametrize(

@@ -137,16 +137,3 @@ def test_last_answer_is_found_again(last_answer_s):
 def test_file_of_somebody_else_says_nothing(text):
     """Whatever stands there, it is no reason to fail."""
     assert prometheus.last_answer_s(text) == 0
-
-
-def test_series_do_not_grow_with_clients(expected, node, instance, seen, ran):
-    """Two clients or forty: as many lines."""
-
-    def lines(count):
-        names = [f"n{number}" for number in range(count)]
-        there = seen(*(instance("node", name) for name in names), ran=[ran("node", name) for name in names])
-        status = plugins.compare_plugin(expected(controllers=0), there, tuple(node(name) for name in names))
-        found = verification_report.VerificationReport(plugins=(status,), volumes=())
-        return prometheus.text(found, seconds=1, last_answer_s=1).count("\n")
-
-    assert lines(40) == lines(2)

@@ -96,12 +96,6 @@ def test_only_claimed_volumes_are_read(report, cluster):
     assert "namespace=prod" in cluster.requests[1][1]
 
 
-def test_other_plugins_are_left_out(report, cluster):
-    """Nothing of theirs is read."""
-    assert report(plugin_id="aws-efs0").volumes == ()
-    assert asked(cluster) == ["GET /v1/volumes", "GET /v1/allocations"]
-
-
 def test_ec2_is_asked_about_free_volumes_too(report, monkeypatch):
     """One that nothing claims and that is attached is a finding; the client's instance comes from its attributes."""
     calls = []
@@ -189,36 +183,3 @@ def test_one_volume_is_judged_as_all_are(cluster, monkeypatch):
     assert [(item.status, item.instance_id) for item in alone.claims] == [("live", "")]
     assert [(item.status, item.instance_state) for item in with_ec2.claims] == [("live", "running")]
     assert regions == [([ID], "us-east-1", {"i-1"})]
-
-
-def test_client_that_is_drained_and_an_old_claim_are_seen(cluster, report, monkeypatch):
-    """The list of clients says the first, the agent's clock the second; EC2 is asked of the claim's instance alone."""
-    asked_of = []
-    there = {key: ebs_volumes.AttachedVolume(external_id=key, state="available") for key in (ID, f"{ID[:-1]}1")}
-    empty = ebs_volumes.ObservedAttachments(volumes=there, instances={})
-    monkeypatch.setattr(
-        ebs_volumes, "read_attachments", lambda *_, instance_ids: asked_of.append(instance_ids) or empty
-    )
-    ended = VOLUME["Allocations"][0] | {"ClientStatus": "complete", "ModifyTime": 1_795_272_761_000_000_000}
-    cluster.replies["GET", "/v1/volume/csi/mysql"] = [(200, VOLUME | {"Allocations": [ended]})]
-    draining = {"ID": "id-b", "Name": "b", "Status": "ready", "SchedulingEligibility": "ineligible", "Drain": True}
-    cluster.replies["GET", "/v1/nodes"] = [(200, [NODE, draining])]
-    held = PLUGIN | {"Controllers": {"id-b": CONTROLLER}}
-    cluster.replies["GET", "/v1/plugin/csi/aws-ebs0"] = [(200, held)]
-
-    found = report(aws=regions.Choice(named="us-east-1"))
-
-    assert asked_of == [{"i-1"}]
-    assert [(item.code, item.severity) for item in found.findings] == [("claim-ended", "error")]
-
-
-def test_live_claim_whose_node_plugin_was_stopped_is_an_error(cluster, report):
-    """As `verify` has it: nothing can be unmounted there."""
-    cluster.replies["GET", "/v1/plugin/csi/aws-ebs0"] = [(200, PLUGIN | {"Nodes": {}})]
-
-    found = report()
-
-    assert [(item.code, item.severity, item.subject) for item in found.findings] == [
-        ("claim-without-node-plugin", "error", "plugin aws-ebs0 on a")
-    ]
-    assert found.exit_code == exit_codes.CHANGES

@@ -58,19 +58,6 @@ def test_statements(statements, is_tagged, status):
     )
 
 
-@pytest.mark.parametrize("value", ["true", True])
-def test_grant_for_a_service_is_allowed(value):
-    """The condition of our policy for keys holds where EBS uses the grant."""
-    statement = allow("kms:CreateGrant", **condition("Bool", "kms:GrantIsForAWSResource", value))
-
-    assert role_permissions.allows([{"Statement": [statement]}], "kms:CreateGrant", "arn:aws:kms:key") is True
-
-
-def test_single_statement_may_stand_without_a_list():
-    """As IAM takes it."""
-    assert role_permissions.allows([{"Statement": allow()}], "ec2:AttachVolume", VOLUME) is True
-
-
 def test_own_policy_allows_what_the_controller_calls(make):
     """The policy that this package makes."""
     assert role_permissions.lacking(make.role(iam.ebs_policy(make.REGION)), make.REGION) == ([], [])

@@ -71,15 +71,6 @@ def test_nomad_that_never_answered_is_told_as_that(plan):
     assert "nomad_csi_verify_answered 0\n" in done.metrics
 
 
-def test_last_answer_of_an_earlier_run_lives_on(plan):
-    """A run at its time knows when one before it had an answer."""
-    with nomad.Nomad(nomad.Connection(address="http://127.0.0.1:9")) as client:
-        done = rounds.Rounds(verification.Verifier(client, plan), last_answer_s=1_795_000_000).run()
-
-    assert done.as_json()["last_answer"] == "2026-11-18T11:06:40Z"
-    assert "nomad_csi_verify_last_answer_timestamp_seconds 1795000000\n" in done.metrics
-
-
 def test_calls_of_a_round_do_not_grow_with_clients(context, scripted, plugin_cluster, plan):
     """What clients said of themselves is kept; twenty and sixty without an instance cost the same."""
     plugin_cluster.plugin()

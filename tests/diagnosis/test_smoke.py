@@ -191,22 +191,3 @@ def test_job_that_cannot_be_removed_is_named_and_the_interrupt_stays(cluster, mo
         f"job default/{job_id} is left behind: DELETE /v1/job: connection refused; remove it: "
         f"nomad job stop -purge -namespace default {job_id}"
     )
-
-
-def test_job_that_cannot_be_removed_does_not_hide_the_outcome(cluster, monkeypatch):
-    """It is among what is left behind."""
-
-    def refuse(client, namespace, job_id, *, purge):
-        if purge:
-            raise errors.NomadCsiError("refused")
-        return STOP(client, namespace, job_id, purge=purge)
-
-    monkeypatch.setattr(jobs, "stop", refuse)
-
-    outcome = smoke.try_out(cluster.client, KEY, sandbox=MARK)
-
-    ids = left(cluster)
-    monkeypatch.undo()
-    remove(cluster, ids)
-    assert len(ids) == len(outcome.left_behind) == 2
-    assert all("; remove it: nomad job stop -purge -namespace default " in line for line in outcome.left_behind)

@@ -100,24 +100,6 @@ def test_all_as_planned(context, scripted, plugin_cluster, plan):
     assert {method for method, _, _ in scripted.requests} == {"GET"}
 
 
-def test_event_that_keeps_a_plugin_from_starting_is_told(context, plugin_cluster, plan):
-    """Such as a client that allows no privileges: it stands in the events alone, since nothing was ever logged."""
-    refused = 'Docker privileged mode is disabled on this Nomad agent; token=abc "plugin"'
-    plugin_cluster.plugin(instances=0)
-    plugin_cluster.allocation(events=[("Task Setup", "x"), ("Driver Failure", refused), ("Alloc Unhealthy", "failed")])
-    plugin_cluster.log("")
-
-    report = verification.Verifier(context.connect(), dataclasses.replace(plan, volumes=()), {}).verify()
-
-    [status] = report.plugins
-    assert [str(cause) for cause in status.causes if cause.kind == "event"] == [
-        "event on a (allocation alloc-a): Driver Failure: Docker privileged mode is disabled on this Nomad agent; "
-        'token=[secret] "plugin"',
-        "event on a (allocation alloc-a): Alloc Unhealthy: failed",
-    ]
-    assert "Docker privileged mode is disabled on this" in report.as_table()
-
-
 def test_watching_sees_a_restart(context, scripted, plugin_cluster, plan):
     """Two looks see what one cannot: an instance that came back in place."""
     plugin_cluster.plugin()
@@ -140,32 +122,12 @@ def test_broken_call_is_an_error(context, scripted, plugin_cluster, plan):
         verification.Verifier(context.connect(), plan).verify()
 
 
-def test_empty_plan_asks_nothing(context, scripted):
-    """Nothing planned, nothing wrong, nobody bothered."""
-    report = verification.Verifier(context.connect(), model.StoragePlan(plugins=(), volumes=())).verify()
-
-    assert (report.ok, scripted.requests) == (True, [])
-
-
 CLAIMED = VOLUME | {"ControllerRequired": True, "WriteAllocs": {"alloc-w": None}, "Allocations": []}
 CONTROLLER = {"AllocID": "alloc-c", "Healthy": True, "Provider": "ebs.csi.aws.com", "ProviderVersion": "v1.64.0"}
 
 
 def _claims(report):
     return [finding.found for finding in report.findings if finding.code == "claim-without-controller"]
-
-
-@pytest.mark.parametrize(("healthy", "told"), [(True, []), (False, ["1 controllers, none healthy"])])
-def test_plugin_outside_the_plan_is_asked_for_its_controllers(context, scripted, plan, healthy, told):
-    """Its volume is in the plan, and claimed."""
-    record = {"ID": "aws-ebs0", "Controllers": {"id-c": CONTROLLER | {"Healthy": healthy}}, "Nodes": {}}
-    scripted.reply("GET", "/v1/plugin/csi/aws-ebs0", 200, record)
-    scripted.reply("GET", "/v1/volume/csi/mysql", 200, CLAIMED)
-    scripted.reply("GET", "/v1/nodes", 200, [])
-
-    report = verification.Verifier(context.connect(), dataclasses.replace(plan, plugins=())).verify()
-
-    assert _claims(report) == told
 
 
 def test_round_after_round_finds_what_restarted_between(context, scripted, plugin_cluster, plan):
@@ -179,22 +141,6 @@ def test_round_after_round_finds_what_restarted_between(context, scripted, plugi
     found = [[finding.code for finding in verifier.verify().findings] for _ in range(3)]
 
     assert found == [[], ["instance-restarted"], []]
-
-
-def test_round_without_an_answer_loses_no_restart(context, scripted, plugin_cluster, plan):
-    """What is compared with is the last whole round."""
-    plugin_cluster.plugin()
-    for restarts in (0, 1, 1):
-        plugin_cluster.allocation(restarts=restarts)
-    for status, body in ((200, VOLUME), (500, "No cluster leader"), (200, VOLUME)):
-        scripted.reply("GET", "/v1/volume/csi/mysql", status, body)
-    verifier = verification.Verifier(context.connect(), plan)
-    verifier.verify()
-
-    with pytest.raises(errors.NomadApiError, match="No cluster leader"):
-        verifier.verify()
-
-    assert [finding.code for finding in verifier.verify().findings] == ["instance-restarted"]
 
 
 DRAINING = {"ID": "id-b", "Name": "b", "Status": "ready", "SchedulingEligibility": "ineligible", "Drain": True}

@@ -49,18 +49,6 @@ def test_with_constraints_clients_of_the_placement_are_asked(context, scripted, 
     assert sorted(asked()) == ["/v1/node/a", "/v1/node/b", "/v1/nodes"]
 
 
-def test_variable_on_the_right_is_read_as_well(context, scripted, expectation):
-    """What is not read is not an attribute that is not set."""
-    scripted.reply("GET", "/v1/nodes", 200, [listed("a")])
-    scripted.reply("GET", "/v1/node/a", 200, listed("a", Meta={"home": "dc1"}))
-    same = model.Constraint(attribute="${node.datacenter}", operator="=", value="${meta.home}")
-    wanted = dataclasses.replace(expectation, constraints=(same,))
-
-    [found] = clients.ClientCache(context.connect()).read_clients([wanted])
-
-    assert found.meta == {"home": "dc1"}
-
-
 def test_nomad_evaluates_regular_expressions(context, scripted, expectation):
     """One request for all clients; an expression that it refuses leaves the question open."""
     names = ["a", "b"]
@@ -76,16 +64,6 @@ def test_nomad_evaluates_regular_expressions(context, scripted, expectation):
     key = ("${node.unique.name}", '^"?b')
     assert [node.matches for node in found] == [{key: False}, {key: True}]
     assert parse.unquote_plus(scripted.sent("GET")[1][0]).endswith(r'filter=Name matches "^\x22?b"')
-
-
-def test_name_and_id_of_a_client_cost_no_call(context, scripted, expectation, asked):
-    """They stand in the list."""
-    scripted.reply("GET", "/v1/nodes", 200, [listed(name) for name in ("a", "b", "c", "d")])
-    by_name = model.Constraint(attribute="${node.unique.name}", operator="=", value="a")
-
-    clients.ClientCache(context.connect()).read_clients([dataclasses.replace(expectation, constraints=(by_name,))])
-
-    assert asked() == ["/v1/nodes"]
 
 
 def test_what_a_client_said_is_kept_until_it_changes(context, scripted, expectation, asked):

@@ -144,16 +144,6 @@ def test_monolith_is_controller_and_node_on_each_client(expected, node, instance
     assert (status.status, status.findings, status.counts) == ("healthy", (), "2/2 nodes, 2/2 controllers")
 
 
-def test_missing_monolith_is_told_once(expected, node, instance, seen):
-    """One finding for one missing instance."""
-    there = seen(instance("controller", "a"), instance("node", "a"))
-
-    status = statuses.compare_plugin(expected(controllers=0, monolith=True), there, (node("a"), node("b")))
-
-    assert codes(status) == [("error", "node-missing")]
-    assert status.counts == "1/2 nodes, 1/2 controllers"
-
-
 def test_service_monolith_needs_as_many_instances_as_planned(expected, node, instance, seen):
     """One instance is enough on three clients, whichever has it."""
     clients = (node("a"), node("b"), node("c"))
@@ -168,24 +158,3 @@ def test_service_monolith_needs_as_many_instances_as_planned(expected, node, ins
         "instance-missing: plugin aws-ebs0: expected 2 instances, found 1 that ever reported healthy; check the "
         "job's allocations: often no client can run them"
     ]
-
-
-def test_service_monolith_on_a_client_that_is_drained_does_not_count(expected, node, instance, seen):
-    """Its instance there ends; another one is needed."""
-    clients = (node("a", draining=True, eligible=False), node("b"))
-    there = seen(instance("controller", "a"), instance("node", "a"))
-
-    status = statuses.compare_plugin(expected(controllers=0, monolith=True, nodes=1), there, clients)
-
-    assert status.counts == "0/1 nodes, 0/1 controllers"
-    assert codes(status) == [("warning", "client-not-counted"), ("error", "instance-missing")]
-
-
-def test_more_instances_than_clients_cannot_be(expected, node):
-    """Instances of a service job never share a client."""
-    [finding] = eligibility.check_capacity(expected(controllers=0, monolith=True, nodes=2), (node("a"),))
-
-    assert str(finding) == (
-        "instances-exceed-nodes: plugin aws-ebs0: expected one client for each of 2 instances, "
-        "found 1 eligible client; set monolith.count to 1 or less, or add clients"
-    )

@@ -26,11 +26,6 @@ def test_why_not_names_the_first_filter(expected, node, changes, reason):
     assert eligibility.why_not(expected(datacenters=("dc*", "lab")), node("a", **changes)) == reason
 
 
-def test_a_dot_in_a_datacenter_is_no_wildcard(expected, node):
-    """Only ``*`` stands for other text."""
-    assert eligibility.eligible_nodes(expected(datacenters=("d.1",)), (node("a"),)) == ()
-
-
 def test_capacity_refuses_more_controllers_than_clients(expected, node):
     """Controllers never share a client, so a third never finds a place."""
     [finding] = eligibility.check_capacity(expected(controllers=3), (node("a"), node("b"), node("c", status="down")))
@@ -52,17 +47,6 @@ def test_too_few_clients_are_explained_by_those_that_drain(expected, node, wante
     cause = "client-not-counted: plugin aws-ebs0" if is_explained else ""
     assert by_code["controllers-exceed-nodes"].cause == cause
     assert (by_code["client-not-counted"].found, status.status) == ("draining: b", "missing")
-
-
-@pytest.mark.parametrize("names", ["ab", "a"])
-def test_monolith_during_a_drain_has_no_controller_too_many(expected, node, instance, seen, names):
-    """Its own job runs on the drained client until that is empty, and is not to be stopped."""
-    clients = (node("a"), node("b", draining=True, eligible=False))
-    there = seen(*(instance(role, name) for role in ("controller", "node") for name in names))
-
-    status = plugins.compare_plugin(expected(controllers=0, monolith=True), there, clients)
-
-    assert [item.code for item in status.findings] == ["client-not-counted"]
 
 
 def test_capacity_of_none_says_which_filter_removed_which_client(expected, node):

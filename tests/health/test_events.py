@@ -26,20 +26,3 @@ START = [("Received", "x"), ("Task Setup", "x"), ("Started", "x")]
 def test_cause_is_the_event_that_speaks(ran, told, changes, cause):
     """What Nomad did about a failure does not hide the failure."""
     assert events.cause(ran("node", "a", events=told, **changes).allocation) == cause
-
-
-def test_explain_shows_the_cause_and_the_latest_event(ran):
-    """Both together tell what happened and what Nomad does now."""
-    item = ran("node", "a", events=[*START, ("Plugin became unhealthy", DENIED), ("Not Restarting", "Exceeded")])
-
-    shown = [f"{line.where}: {line.text}" for line in events.explain([item.allocation])]
-
-    assert shown == [
-        f"on a (allocation node-a): Plugin became unhealthy: {DENIED}",
-        "on a (allocation node-a): Not Restarting: Exceeded",
-    ]
-
-
-def test_explain_is_silent_on_a_good_start(ran):
-    """An instance that is on its way has nothing to explain."""
-    assert events.explain([ran("node", "a", events=START).allocation]) == ()

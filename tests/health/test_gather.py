@@ -79,16 +79,6 @@ def test_other_job_that_the_token_may_not_read_is_a_result(context, scripted, pl
     assert len(seen.ran) == 1
 
 
-def test_old_version_of_a_job_is_outdated(context, plugin_cluster, expectation):
-    """During a rolling update a healthy instance may still be the one before it."""
-    plugin_cluster.plugin()
-    plugin_cluster.allocation(JobVersion=1)
-
-    [item] = collect(context, expectation, plugin_cluster).ran
-
-    assert item.outdated == "it runs version 1 of its job, which is at version 2"
-
-
 @pytest.mark.parametrize("job", [(404, "job not found"), (200, {"ID": "x", "Stop": True, "Version": 2})])
 def test_absent_and_stopped_jobs_are_missing(context, scripted, plugin_cluster, expectation, job):
     """A job that runs no more runs no plugin."""
@@ -97,30 +87,6 @@ def test_absent_and_stopped_jobs_are_missing(context, scripted, plugin_cluster, 
     scripted.replies["GET", "/v1/job/plugin-aws-ebs0-nodes"] = [job]
 
     assert collect(context, expectation, plugin_cluster).missing_jobs == plugin_cluster.job_ids
-
-
-def test_sockets_of_unknown_folders_are_not_asked(context, plugin_cluster, expectation):
-    """Without the clients' data_dir nobody knows where the sockets are."""
-    plugin_cluster.plugin()
-    plugin_cluster.allocation()
-
-    [probed] = collect(context, expectation, plugin_cluster).probed.values()
-
-    assert (probed.reached, probed.detail) == (
-        False,
-        "the sockets are not known, because the clients' data_dir is not",
-    )
-
-
-def test_socket_of_another_machine_is_not_reached(context, short_folder, plugin_cluster, expectation):
-    """Most instances run elsewhere; that says nothing about them."""
-    plugin_cluster.plugin()
-    plugin_cluster.allocation()
-
-    seen = collect(context, dataclasses.replace(expectation, client_data_dir=short_folder), plugin_cluster)
-
-    probed = seen.probed["alloc-a", "node"]
-    assert (probed.reached, probed.detail) == (False, "its socket is not on this machine")
 
 
 @pytest.fixture

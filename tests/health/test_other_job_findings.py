@@ -57,26 +57,3 @@ def test_second_job_beside_the_plans_is_told(judge, ran):
 def test_second_job_that_is_in_nobodys_way_is_not_told(judge, ran, changes, roles):
     """It ends, or ended, or runs elsewhere, or runs controllers."""
     assert told(judge(other(ran("node", "a", **({"alloc_id": "x"} | changes)), roles=roles))) == []
-
-
-def test_job_that_cannot_be_read_is_told(judge):
-    """With what the token lacks."""
-    status = judge(other(unread="GET /v1/job/old: status 403: Permission denied"))
-
-    assert told(status) == [
-        (
-            "warning",
-            "job-unread: plugin aws-ebs0: expected to see where job old runs the plugin, found GET /v1/job/old: status 403: "
-            "Permission denied; use a token that may read jobs in that job's namespace",
-        )
-    ]
-
-
-@pytest.mark.parametrize("status", ["pending", "running"])
-def test_instance_of_another_job_stands_for_no_task_that_is_on_its_way(expected, node, instance, seen, ran, status):
-    """What another job runs there verifies nothing of the plan's own task, also before that has begun."""
-    there = seen(instance("node", "a", alloc_id="x"), ran=[ran("node", "a", client_status=status)])
-
-    status = plugins.compare_plugin(expected(controllers=0), there, (node("a"),))
-
-    assert (status.status, status.healthy_nodes) == ("duplicate", 0)

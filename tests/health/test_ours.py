@@ -36,26 +36,6 @@ def test_blocked_job_is_not_healthy_by_what_another_job_runs(expected, node, see
     assert [(item.code, item.found) for item in status.findings] == [("job-foreign", "served by job old on a, b")]
 
 
-def test_controller_of_another_job_is_none_of_the_plans(expected, node, instance, seen, old, ran):
-    """It is listed, and does not count."""
-    items, job = old("a", roles=("controller",))
-
-    status = plugins.compare_plugin(
-        expected(), seen(*items, instance("node", "a"), ran=[ran("node", "a")], others=(job,)), (node("a"),)
-    )
-
-    assert (status.ok, status.counts) == (False, "1/1 nodes, 0/1 controllers")
-    assert [(item.severity, item.code, item.found) for item in status.findings] == [
-        ("error", "controller-missing", "0 that ever reported healthy; not counted: a (served by job old)"),
-        ("warning", "instance-extra", "served by job old"),
-    ]
-    assert next((row.role, row.is_extra, row.detail) for row in status.instances) == (
-        "controller",
-        True,
-        "served by job old",
-    )
-
-
 @pytest.mark.parametrize("desired", ["stop", "evict"])
 def test_instance_that_shall_stop_is_missing(expected, node, instance, seen, ran, desired):
     """Nomad calls it healthy for as long as it runs."""

@@ -66,17 +66,6 @@ def test_hung_by_its_own_silence(shared):
     assert states(seen) == [("one", "hung", "csi"), ("two", "healthy", "csi")]
 
 
-def test_hung_by_the_word_of_nomad(strict):
-    """Without the sockets Nomad's own sentence tells silence from illness."""
-    plugin = strict.run("silent")
-    plugin.until("healthy")
-    plugin.fault("one", probe="hang")
-
-    seen = plugin.until("partial", "hung", "healthy")
-
-    assert states(seen) == [("one", "hung", "nomad"), ("two", "healthy", "nomad")]
-
-
 def test_restarted_in_place_while_nomad_calls_it_healthy(patient, monkeypatch):
     """Killed, back within moments, never unhealthy to Nomad; its task's events tell."""
     plugin = patient.run("killed")
@@ -112,17 +101,6 @@ def test_what_another_job_runs_is_none_of_the_plans(shared, evidence):
         ("error", "job-foreign", "served by job someone-elses-job on one, two")
     ]
     assert "not verified healthy after 1 s: 0/2 nodes; nothing was registered\n  job-foreign: " in str(raised.value)
-
-
-def test_duplicate_on_one_client(shared):
-    """Two jobs under one plugin id: Nomad knows one of the two instances."""
-    plugin = shared.run("twice")
-    plugin.until("healthy")
-    shared.run("twice", job_id="plugin-twice-again")
-
-    seen = plugin.until("duplicate", "duplicate")
-
-    assert "runs another instance there" in seen.status.instances[0].detail
 
 
 def test_positional_word_is_named_by_the_command(shared, tmp_path, capsys):

@@ -58,19 +58,6 @@ def test_missing_node_says_what_its_task_reported(expected, node, instance, seen
     ]
 
 
-@pytest.mark.parametrize("order", [1, -1])
-def test_missing_node_is_explained_by_the_task_that_runs(expected, node, seen, ran, order):
-    """Not by one before it that failed on the same client, whatever Nomad lists first."""
-    failed = ran("node", "a", alloc_id="before", client_status="failed", events=[("Driver Failure", "old image")])
-    runs = ran("node", "a", events=[("Terminated", "Exit Code: 7")])
-    there = seen(ran=[failed, runs][::order])
-
-    status = statuses.compare_plugin(expected(controllers=0), there, (node("a"),))
-
-    [finding] = status.findings
-    assert finding.found == "Terminated: Exit Code: 7"
-
-
 @pytest.mark.parametrize(("restarts", "code"), [(2, "instance-unhealthy"), (3, "instance-flapping")])
 def test_task_that_was_never_healthy_flaps_after_three_restarts(expected, node, seen, ran, restarts, code):
     """Before that it may still come up."""
@@ -191,20 +178,6 @@ def test_instance_that_is_not_as_planned(expected, node, instance, seen, ran, ch
     assert codes(status) == [("error", code)]
     assert (status.status, status.instances[0].status) == (state, state)
     assert (status.instances[0].detail, status.healthy_nodes) == (detail, 0)
-
-
-def test_spare_unhealthy_controller_is_a_warning(expected, node, instance, seen):
-    """What another controller's trouble means depends on whether enough are healthy."""
-    sick = instance("controller", "b", healthy=False)
-    there = seen(instance("controller", "a"), sick, instance("node", "a"), instance("node", "b"))
-    clients = (node("a"), node("b"))
-
-    enough = statuses.compare_plugin(expected(controllers=1), there, clients)
-    short = statuses.compare_plugin(expected(controllers=2), there, clients)
-
-    assert (enough.status, codes(enough)) == ("healthy", [("warning", "instance-tolerated")])
-    assert (short.status, codes(short)) == ("partial", [("error", "instance-unhealthy")])
-    assert short.counts == "2/2 nodes, 1/2 controllers"
 
 
 def test_instance_on_a_client_that_needs_none_is_a_note(expected, node, instance, seen):

@@ -88,22 +88,3 @@ def test_an_allowed_restart_does_not_begin_the_watch_again(judged, seen):
 
     assert not watch.observe(12, other, seen())
     assert watch.observe(13, other, seen())
-
-
-def test_a_zone_with_fewer_clients_than_its_minimum_is_not_healthy(judged):
-    """Each client that is there is well, and there are too few of them."""
-    _, status = judged(1, min_healthy_per_zone=2)
-
-    assert (status.ok, status.status, status.counts) == (False, "partial", "1/1 nodes")
-    assert severities(status) == [("error", "too-few-healthy-in-zone")]
-
-
-def test_clients_without_a_zone_are_a_zone(expected, node, instance, seen):
-    """They have their minimum, too."""
-    there = seen(instance("node", "a", segments={}), instance("node", "b", segments={}, healthy=False))
-
-    status = plugins.compare_plugin(expected(controllers=0, min_healthy_per_zone=2), there, (node("a"), node("b")))
-
-    assert [item.expected for item in status.findings if item.code == "too-few-healthy-in-zone"] == [
-        "at least 2 in no zone node instances healthy"
-    ]

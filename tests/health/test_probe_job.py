@@ -201,34 +201,6 @@ def test_a_job_that_cannot_be_removed_is_named(cluster, ran, ask):
         ask()
 
 
-def test_a_job_that_may_still_run_is_named(cluster, ran, ask):
-    """Nomad does not say whether its tasks have ended: it is not purged as if they had."""
-    ran()
-    cluster.reply("GET", LOG, 200, answer())
-    allocations = f"/v1/job/{JOB}/allocations"
-
-    def stopped():
-        cluster.replies["GET", allocations] = [(500, "No cluster leader")]
-        return {}
-
-    cluster.replies["DELETE", f"/v1/job/{JOB}"] = [(200, stopped)]
-
-    with pytest.raises(errors.NomadCsiError, match=rf"left behind: GET {allocations}: .*No cluster leader"):
-        ask()
-
-    assert not purged(cluster)
-
-
-def test_a_refused_job_is_not_removed(cluster, ask):
-    """There is none."""
-    cluster.replies["POST", "/v1/jobs"] = [(403, "Permission denied")]
-
-    with pytest.raises(errors.NomadApiError, match="submit-job in namespace default"):
-        ask()
-
-    assert cluster.sent("DELETE") == []
-
-
 def test_a_job_of_which_nobody_knows_is_removed(cluster, ran, ask):
     """The answer was lost on the way: it may be there."""
     cluster.replies["POST", "/v1/jobs"] = [(500, "rpc error: EOF")]
@@ -258,13 +230,3 @@ def test_what_a_killed_run_left_behind_is_removed(cluster, ran, ask):
     removed = [path for path, _ in cluster.sent("DELETE") if JOB not in path]
     assert asked == ["/v1/jobs?namespace=default&prefix=nomad-csi-probe-"]
     assert removed == [f"/v1/job/{LEFT}?namespace=default&purge=true"]
-
-
-def test_a_plugin_without_instances_is_not_healthy(cluster, plugin_cluster, ask):
-    """0 of 0 is no health."""
-    cluster.replies["GET", "/v1/plugin/csi/aws-ebs0"] = []
-    plugin_cluster.plugin(instances=0)
-
-    found = ask()
-
-    assert (found.rows, found.ok) == ((), False)

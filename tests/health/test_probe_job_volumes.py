@@ -62,18 +62,6 @@ def chosen(record, *clients, needs=None, with_secrets=()):
     return probe_run.volume_questions(record, needs or [volume("a")], with_secrets, known, probe_job.ProbeJob())
 
 
-def test_one_controller_is_asked_the_healthy_one():
-    """All of them ask the same API, which throttles."""
-    record = plugin(instance("a", healthy=False), instance("b"), instance("c"))
-
-    asked = chosen(record, client("a"), client("b"), client("c"))
-
-    assert (asked.alloc_id, asked.node_id, asked.skipped) == ("alloc-b", "id-b", {})
-    assert [(item.key, item.external_id, item.uses) for item in asked.questions] == [
-        (("default", "a"), "vol-a", (("single-node-writer", "file-system"),))
-    ]
-
-
 def test_a_controller_whose_client_takes_no_job_is_not_asked():
     """The next one is, or nobody, and that is told."""
     record = plugin(instance("a"), instance("b", healthy=False))

@@ -1,7 +1,5 @@
 """What Nomad says of an instance and what its socket said are compared, and no silent client is passed over."""
 
-import dataclasses
-
 import pytest
 
 from nomad_csi.health import found, probed
@@ -108,26 +106,3 @@ def test_no_report_is_never_health(answer, is_new, status, detail):
 
     assert (word.healthy, word.reached, word.status) == (False, status == "missing", status)
     assert word.detail.startswith(detail)
-
-
-def test_the_socket_says_which_driver_answers(judged, instance):
-    """Whatever Nomad has on record for it."""
-    other = dataclasses.replace(READY, provider="other.csi")
-
-    status = judged([instance("node", "a", provider="ebs.csi.aws.com")], keyed(a=other), clients="a")
-
-    assert (status.ok, status.status) == (False, "wrong-identity")
-    assert told(status) == [("error", "provider-differs", "it reports other.csi")]
-
-
-def test_one_verified_controller_of_two_does_not_allow_for_the_other(expected, node, instance, seen):
-    """Both are planned."""
-    there = seen(
-        instance("controller", "a"),
-        instance("controller", "b"),
-        probed={("controller-a", "controller"): READY, ("controller-b", "controller"): LATE},
-    )
-
-    status = statuses.compare_plugin(expected(controllers=2, nodes=0), there, (node("a"), node("b")))
-
-    assert [item[:2] for item in told(status) if item[1] == "socket-not-asked"] == [("error", "socket-not-asked")]
