@@ -12,7 +12,6 @@ from nomad_csi.plan import registration
 from tests import clocks
 
 ID = "vol-0123456789abcdef0"
-FILE_SYSTEM = "fs-0123456789abcdef0"
 ALLOC = "9d1b13f5-503d-3e7e-18c5-f969d58b9143"
 ZONE_KEY = "topology.ebs.csi.aws.com/zone"
 CANARY = "canary-11c4"

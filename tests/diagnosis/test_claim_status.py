@@ -115,7 +115,6 @@ GONE = "the instance is gone and can no longer write: replace the client if you 
 WELL = dataclasses.replace(PLUGIN, controllers=(dataclasses.replace(CONTROLLER, healthy=False),))
 ON_I2 = dataclasses.replace(ON_I1, instance_id="i-2")
 DETACHING = dataclasses.replace(ON_I1, state="detaching")
-MISSING = ebs_volumes.AttachedVolume(external_id=ID, state="missing")
 NO_CONTROLLER = "make a controller healthy before you stop, drain, move or repair anything: `nomad plugin status aws-ebs0` lists them with their allocations"
 ON_ANOTHER = {"ebs": in_use(ON_I2), "instances": {"i-1": "running"}}
 

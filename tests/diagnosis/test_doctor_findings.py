@@ -188,10 +188,6 @@ SITUATIONS = {
 """Code -> what brings it about, and its evidence."""
 
 
-def codes_of(found):
-    return {item.code for item in doctor.examined(found).findings}
-
-
 def test_cluster_without_a_fault_has_no_finding(make):
     """And everything but the limits of a role, which only IAM knows, was checked."""
     report = doctor.examined(make.found())

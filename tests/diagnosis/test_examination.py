@@ -50,7 +50,6 @@ IN_REGION = regions.Choice(named=REGION)
 SPEC = {"plugins": [{"id": "ebs", "driver": "aws-ebs", "aws_region": REGION}], "volumes": []}
 V2 = iam.ebs_policy(REGION, kms_key_arns=[f"arn:aws:kms:{REGION}:123456789012:key/*"])
 _NUMBERS = itertools.count()
-NOTHING = {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "s3:ListBucket", "Resource": "*"}]}
 
 
 class World:

@@ -3,7 +3,6 @@
 import pytest
 
 TAB = 9
-ENTER = 13
 TITLE = "2 errors, 2 warnings: Storage of 127.0.0.1:"
 
 

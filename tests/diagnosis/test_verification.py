@@ -123,11 +123,6 @@ def test_broken_call_is_an_error(context, scripted, plugin_cluster, plan):
 
 
 CLAIMED = VOLUME | {"ControllerRequired": True, "WriteAllocs": {"alloc-w": None}, "Allocations": []}
-CONTROLLER = {"AllocID": "alloc-c", "Healthy": True, "Provider": "ebs.csi.aws.com", "ProviderVersion": "v1.64.0"}
-
-
-def _claims(report):
-    return [finding.found for finding in report.findings if finding.code == "claim-without-controller"]
 
 
 def test_round_after_round_finds_what_restarted_between(context, scripted, plugin_cluster, plan):

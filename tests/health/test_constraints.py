@@ -130,10 +130,6 @@ def test_constraint_that_no_client_meets_is_never_healthy(expected, node, seen):
     )
 
 
-def codes(status):
-    return [(finding.severity, finding.code) for finding in status.findings]
-
-
 def test_monolith_is_controller_and_node_on_each_client(expected, node, instance, seen):
     """Each instance counts for both, and as many controllers as nodes are expected."""
     wanted = expected(controllers=0, monolith=True)

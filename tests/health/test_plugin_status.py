@@ -32,13 +32,6 @@ def patient():
         yield made
 
 
-@pytest.fixture
-def strict():
-    """A cluster that waits a second for an answer, where a real one waits five."""
-    with live.started(watch_s=0.1, answer_s=1.0) as made:
-        yield made
-
-
 def states(seen):
     """Return client, status and proof of each row."""
     return [(row.node_name, row.status, row.evidence) for row in seen.status.instances]
