@@ -37,10 +37,10 @@ def task(role="node", **changes):
 def before(node, ran):
     """Judge what is to run on clients a and b beside a job with an instance on a."""
 
-    def check(*tasks, every_part=False, clients=("a", "b"), allocation=None, **of_other):
+    def check(*tasks, clients=("a", "b"), allocation=None, **of_other):
         item = other(ran("node", "a", **allocation or {}), **{"stands_for": "node"} | of_other)
         there = [each if not isinstance(each, str) else node(each) for each in clients]
-        found_ = conflicts.check_before(tasks or (task(),), [item], there, every_part=every_part)
+        found_ = conflicts.check_before(tasks or (task(),), [item], there)
         return [(each.severity, str(each)) for each in found_]
 
     return check
@@ -77,10 +77,9 @@ def test_job_that_no_job_of_the_plan_can_become_is_only_stopped(before, changes)
     assert "take it over" not in said
 
 
-def test_another_part_is_in_nobodys_way_unless_all_are_asked_for(before):
+def test_another_part_is_in_nobodys_way(before):
     """A controller beside a node instance."""
     assert before(task("controller")) == []
-    assert [severity for severity, _ in before(task("controller"), every_part=True)] == ["error"]
 
 
 @pytest.mark.parametrize(

@@ -517,15 +517,6 @@ def test_jobs_of_the_same_plugin_and_stack_are_no_others(context, cluster, besid
     assert len(registered(cluster)) == 1
 
 
-def test_another_part_of_nobodys_job_is_refused_before_the_first_one_starts(context, cluster):
-    """Or the controller would run when the node job is refused."""
-    answers(cluster, job=None, planned=plan("Added", 0))
-    runs_beside(cluster, kind="controller")
-
-    with pytest.raises(errors.RefusedError, match=r"job_ids: \{controller: plugin-aws-ebs-nodes\}"):
-        JOB.create(context, NEWS | {"pluginJobs": ["aws-ebs0-node", "aws-ebs0-controller"]})
-
-
 def test_preview_of_a_changed_id_does_not_take_the_old_job_for_another(context, cluster):
     """It is stopped before the one of the new id is started."""
     runs_beside(cluster)

@@ -1,9 +1,6 @@
 """An endpoint that stands in a spec finds the controller of the moment."""
 
 import dataclasses
-import socket
-import tempfile
-from pathlib import Path
 
 import pytest
 
@@ -61,18 +58,6 @@ def test_healthy_controller_is_put_in(client, scripted):
     found = deleters.find_endpoint(client, PLUGIN, FAR)
 
     assert found == "ssh://root@storage-2/opt/nomad/data/client/csi/plugins/alloc-b/csi.sock"
-
-
-def test_controller_of_this_machine_goes_first(client, scripted):
-    """Its socket is here, that of the other is not; no client's name is asked for."""
-    with tempfile.TemporaryDirectory(prefix="nc") as folder, socket.socket(socket.AF_UNIX) as here:
-        Path(folder, "alloc-c").mkdir()
-        here.bind(f"{folder}/alloc-c/csi.sock")
-
-        found = deleters.find_endpoint(client, PLUGIN, f"{folder}/{{alloc_id}}/csi.sock")
-
-    assert found == f"{folder}/alloc-c/csi.sock"
-    assert scripted.requests == []
 
 
 def test_rejects_a_plugin_without_a_healthy_controller(client):

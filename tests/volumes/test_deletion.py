@@ -217,27 +217,6 @@ def test_volume_and_data_are_deleted(run, running, registered, ec2, here):
     }
 
 
-@pytest.mark.parametrize(("count", "is_named"), [(49, True), (50, False)])
-def test_last_snapshot_of_a_volume_with_all_tags_has_the_same_ones(run, registered, ec2, count, is_named):
-    """EC2 allows 50: given 50 on the volume, ours is left out, and said so; the snapshot still names its volume."""
-    has = ec2.describe_volumes(VolumeIds=[registered])["Volumes"][0]["Tags"]
-    more = [{"Key": f"cost-{number:02}", "Value": "x"} for number in range(count - len(has))]
-    ec2.create_tags(Resources=[registered], Tags=more)
-    told = []
-
-    assert run(report=told.append) == ("deleted", "")
-
-    [snapshot] = ec2.describe_snapshots(SnapshotIds=[run.last.snapshot_id])["Snapshots"]
-    names = {tag["Key"] for tag in snapshot["Tags"]}
-    assert (snapshot["VolumeId"], len(names)) == (registered, 50)
-    assert ("nomad-csi:final-snapshot-of" in names) is is_named
-    assert {tag["Key"] for tag in [*has, *more]} <= names
-    said = (
-        f"the last snapshot of {registered} has the 50 tags of the volume, and no room for nomad-csi:final-snapshot-of"
-    )
-    assert (said in told) is not is_named
-
-
 def test_unknown_owner_record_is_not_none(run, registered, ec2, monkeypatch):
     """A token that may not read whose a volume is deletes none."""
     unread = ownership.VolumeOwners(owners={}, unread=frozenset({("default", "mysql")}))

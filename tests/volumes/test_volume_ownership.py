@@ -250,7 +250,7 @@ def test_token_without_variables_registers_without_an_owner_record(limited):
 
     assert [(item["marked"], item["cluster"]) for item in held] == [(False, ""), (False, "")]
     [told] = ours.told
-    assert told.endswith("nothing keeps another stack from taking them")
+    assert told.endswith("nothing keeps another stack from taking those of this one")
     news = NEWS | {"volumeId": "a", "name": "a"}
     assert REGISTRATION.read(ours.context, "default/a", news, held[0]) == (news, held[0])
 
@@ -400,9 +400,9 @@ def test_refused_volume_leaves_no_owner_record(ours):
 
 KEYS = [("default", "mine"), ("secret", "b")]
 UNREAD = (
-    "owner records in namespace secret were not read: the token lacks variables { path "
+    "owner records in namespace secret were not read or not written: the token lacks variables { path "
     '"nomad-csi/*" { capabilities = ["read", "write", "destroy"] } } in namespace secret; volumes of other stacks are '
-    "not recognized"
+    "not recognized, and nothing keeps another stack from taking those of this one"
 )
 
 

@@ -35,9 +35,6 @@ SNAPSHOT_INTERVAL_S = 5.0
 SNAPSHOT_TAG = "nomad-csi:final-snapshot-of"
 """AWS tag of a last snapshot: the external id of its volume."""
 
-TAGS_LIMIT = 50
-"""Tags of a resource, AWS's own not counted. Source: Amazon EC2 user guide, tag restrictions, 2026-11."""
-
 
 def pending_snapshot(external_id: str, aws_region: str) -> tuple[str, ...]:
     """Return the volume's snapshots that are not completed yet. Raises `errors.AwsError`."""
@@ -48,22 +45,9 @@ def pending_snapshot(external_id: str, aws_region: str) -> tuple[str, ...]:
         return tuple(sorted(item["SnapshotId"] for item in found))
 
 
-def create_snapshot(
-    external_id: str, aws_region: str, tags: Mapping[str, str], report: Callable[[str], None] = lambda _line: None
-) -> str:
-    """
-    Request a snapshot with *tags* and our own, and return its id. It is not completed yet. Raises `AwsError`.
-
-    If *tags* leave no room for our own, it is omitted and reported to *report*: EC2 keeps the volume's id with the
-    snapshot, and a policy may require each of the other tags.
-    """
-    kept = {key: value for key, value in tags.items() if not key.startswith("aws:")}
-    if len(kept) < TAGS_LIMIT or SNAPSHOT_TAG in kept:
-        kept[SNAPSHOT_TAG] = external_id
-    else:
-        report(
-            f"the last snapshot of {external_id} has the {len(kept)} tags of the volume, and no room for {SNAPSHOT_TAG}"
-        )
+def create_snapshot(external_id: str, aws_region: str, tags: Mapping[str, str]) -> str:
+    """Request a snapshot with *tags* and our own, and return its id. It is not completed yet. Raises `AwsError`."""
+    kept = {key: value for key, value in tags.items() if not key.startswith("aws:")} | {SNAPSHOT_TAG: external_id}
     with calls.aws_errors(aws_region):
         made = calls.client("ec2", aws_region).create_snapshot(
             VolumeId=external_id,

@@ -7,8 +7,8 @@ Source: Nomad's documentation of the ``csi_plugin`` block, 2026-11.
 
 import dataclasses
 import shlex
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from http import HTTPStatus
 
 from nomad_csi import errors, findings, nomad
@@ -18,7 +18,6 @@ from nomad_csi.jobs import owner
 from nomad_csi.nomad import jobs, nodes, plugins
 from nomad_csi.spec import names as spec_names
 from nomad_csi.text import listing
-from nomad_csi.volumes import owner_records
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,33 +25,15 @@ class Beside:
     """Jobs that run a plugin besides the jobs of a plan."""
 
     others: tuple[found.OtherJob, ...] = ()
-    owners: Mapping[owner.Key, owner.OwnerRecord] = field(default_factory=dict)
-    """Owner records of `others`, where they exist."""
-
     clients: tuple[nodes.Node, ...] = ()
     """All clients, with the attributes that the placement of the plan's jobs needs; as if each were ready."""
 
     unchecked: str = ""
     """Why the check could not be made, with what to do; empty: it was made."""
 
-    def check(
-        self,
-        wanted: Sequence[jobs.PluginTask],
-        who: owner_records.Requester = owner_records.NO_OWNER,
-        *,
-        every_part: bool = False,
-    ) -> tuple[findings.Finding, ...]:
-        """
-        Return findings against running the tasks *wanted*, as `check_before` yields them.
-
-        *every_part* is not for the jobs of the stack of *who*, which the same run may change afterwards.
-        """
-        judged: list[findings.Finding] = []
-        for other in self.others:
-            record = self.owners.get((other.namespace, other.job_id))
-            is_own = record is not None and who.is_same_stack(record)
-            judged += check_before(wanted, [other], self.clients, every_part=every_part and not is_own)
-        return tuple(judged)
+    def check(self, wanted: Sequence[jobs.PluginTask]) -> tuple[findings.Finding, ...]:
+        """Return findings against running the tasks *wanted*, as `check_before` yields them."""
+        return tuple(check_before(wanted, self.others, self.clients))
 
 
 def find(client: nomad.Nomad, wanted: Sequence[jobs.PluginTask], own: Collection[owner.Key]) -> Beside:
@@ -77,36 +58,24 @@ def find(client: nomad.Nomad, wanted: Sequence[jobs.PluginTask], own: Collection
             raise
         return Beside(unchecked=f"whether other jobs run plugin {wanted[0].plugin_id} was not checked: {error}")
     named: list[found.OtherJob] = []
-    owners: dict[owner.Key, owner.OwnerRecord] = {}
     for item in others:
-        key = (item.namespace, item.job_id)
-        record = None if item.unread else owner.owner_of(client, jobs.get(client, *key))
+        record = None if item.unread else owner.owner_of(client, jobs.get(client, item.namespace, item.job_id))
         named.append(dataclasses.replace(item, owner=str(record or "")))
-        if record is not None:
-            owners[key] = record
-    return Beside(others=tuple(named), owners=owners, clients=all_clients)
+    return Beside(others=tuple(named), clients=all_clients)
 
 
-def refuse(
-    context: resource.Context,
-    tasks: Iterable[jobs.PluginTask],
-    who: owner_records.Requester,
-    own: Collection[owner.Key],
-    *,
-    is_whole: bool,
-) -> None:
+def refuse(context: resource.Context, tasks: Iterable[jobs.PluginTask], own: Collection[owner.Key]) -> None:
     """
     Raise `errors.RefusedError` where another job than *own* runs a plugin of *tasks* where these would.
 
-    With *is_whole*, *own* are all jobs of the plugin. Then jobs that run another part of it are refused, too, before
-    anything is started. A check that could not be made is a warning.
+    A check that could not be made is a warning.
     """
     by_plugin: dict[str, list[jobs.PluginTask]] = {}
     for task in tasks:
         by_plugin.setdefault(task.plugin_id, []).append(task)
     for wanted in by_plugin.values():
         beside = find(context.client, wanted, own)
-        judged = beside.check(wanted, who, every_part=is_whole)
+        judged = beside.check(wanted)
         warnings = [str(item) for item in judged if item.severity == "warning"]
         for line in (*warnings, *filter(None, [beside.unchecked])):
             context.warn(line)
@@ -115,17 +84,12 @@ def refuse(
 
 
 def check_before(
-    wanted: Sequence[jobs.PluginTask],
-    others: Iterable[found.OtherJob],
-    all_nodes: Iterable[nodes.Node],
-    *,
-    every_part: bool = False,
+    wanted: Sequence[jobs.PluginTask], others: Iterable[found.OtherJob], all_nodes: Iterable[nodes.Node]
 ) -> Iterator[findings.Finding]:
     """
     Yield an error for each of *others* that runs the same part of the plugin on a client of a task of *wanted*.
 
-    The tasks belong to one plugin and need not run yet. *every_part*: also for jobs that run another part of the
-    plugin on such a client. A job that cannot be read is a warning.
+    The tasks belong to one plugin and need not run yet. A job that cannot be read is a warning.
     """
     by_id = {node.node_id: node for node in all_nodes}
     task = wanted[0]
@@ -134,7 +98,7 @@ def check_before(
         rivals = [
             dataclasses.replace(each, task_driver="")
             for each in wanted
-            if every_part or found.ROLES.get(each.role, frozenset()) & other.roles
+            if found.ROLES.get(each.role, frozenset()) & other.roles
         ]
         placed = [(item.node_name, by_id[item.node_id]) for item in other.allocations if _occupies(item, by_id)]
         names = {client for client, node in placed if any(not eligibility.why_not(each, node) for each in rivals)}

@@ -182,7 +182,7 @@ class WantedJob:
         ids = [] if given == resource.UNKNOWN else [item for item in given if item != resource.UNKNOWN]
         own = {(self.key[0], job_id) for job_id in (self.key[1], *ids)} | ({replaced} if replaced else set())
         tasks = jobs.tasks_of_document(self.document)
-        conflicts.refuse(self.context, tasks, self.who, own, is_whole=bool(ids))
+        conflicts.refuse(self.context, tasks, own)
 
     def refuse(self, refusal: Refusal | None) -> None:
         """Raise `errors.RefusedError` for a *refusal*, and where the job is recorded in another cluster."""

@@ -49,7 +49,7 @@ class AwsDeleter:
         """Take a snapshot of an EBS volume. Raises `errors.AwsError`, also if it is not completed in time."""
         for other in deletion.pending_snapshot(external_id, self.aws_region):
             self._wait(other, timeouts)
-        made = deletion.create_snapshot(external_id, self.aws_region, tags, timeouts.report)
+        made = deletion.create_snapshot(external_id, self.aws_region, tags)
         self._wait(made, timeouts)
         return volume_snapshots.LastSnapshot(snapshot_id=made, evidence="EC2 reports it as completed")
 
@@ -195,32 +195,13 @@ def find_endpoint(client: nomad.Nomad, plugin: plugins.Plugin, written: str) -> 
     """
     Return *written* with a healthy controller of *plugin* filled in; no request without placeholders.
 
-    Of several, use the first whose socket can be opened from here, else the first. Raises `errors.RefusedError` if
-    none is healthy.
+    Raises `errors.RefusedError` if none is healthy.
     """
     if not forward.has_placeholders(written):
         return written
-    healthy = [item for item in plugin.controllers if item.healthy]
-    if not healthy:
+    chosen = next((item for item in plugin.controllers if item.healthy), None)
+    if chosen is None:
         raise errors.RefusedError(f"Nomad has no healthy controller of plugin {plugin.plugin_id}; nothing was changed")
     names = {node.node_id: node.name for node in nodes.list_nodes(client)} if forward.NODE_NAME in written else {}
-    found = [
-        forward.fill(
-            written,
-            {forward.ALLOC_ID: item.alloc_id, forward.NODE_NAME: names.get(item.node_id, item.node_id)},
-        )
-        for item in healthy
-    ]
-    return next((text for text in found if _is_here(text)), found[0])
-
-
-def _is_here(text: str) -> bool:
-    """Return whether *text* is a socket on this machine that can be opened."""
-    if text.lower().startswith(forward.SCHEME):
-        return False
-    where = endpoint.parse(text)
-    try:
-        endpoint.check(where)
-    except endpoint.ObstacleError:
-        return False
-    return where.socket is not None
+    name = names.get(chosen.node_id, chosen.node_id)
+    return forward.fill(written, {forward.ALLOC_ID: chosen.alloc_id, forward.NODE_NAME: name})

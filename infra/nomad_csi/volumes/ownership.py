@@ -21,7 +21,7 @@ import weakref
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 from nomad_csi import errors, nomad
 from nomad_csi.nomad import request, tokens, variables, volumes
@@ -46,13 +46,9 @@ ROUNDS = 5
 _POLICY = 'variables {{ path "nomad-csi/*" {{ capabilities = ["read", "write", "destroy"] }} }}'
 RIGHTS = _POLICY + " in namespace {namespace}"
 """What a token needs, in the words of an ACL policy."""
-_UNRECORDED = (
-    "volumes of namespace {namespace} are registered without an owner record: the token lacks " + RIGHTS + "; nothing "
-    "keeps another stack from taking them"
-)
-_UNREAD = (
-    "owner records in namespace {namespace} were not read: the token lacks " + RIGHTS + "; volumes of other stacks are "
-    "not recognized"
+_LACKS = (
+    "owner records in namespace {namespace} were not read or not written: the token lacks " + RIGHTS + "; volumes of "
+    "other stacks are not recognized, and nothing keeps another stack from taking those of this one"
 )
 
 UNKNOWN = "its owner record was not read: the token lacks " + RIGHTS
@@ -140,8 +136,8 @@ class _Change:
 
     before: OwnerRecord | None
     after: OwnerRecord | None
-    denied: Literal["", "read", "write"] = ""
-    """What the token may not do; the record is as before then."""
+    denied: bool = False
+    """Whether the token may not read or not write it; the record is as before then."""
 
 
 class _Known:
@@ -194,7 +190,7 @@ class OwnerRecords:
                 known[wanted[0]] = self._read(wanted[0])
         unread = frozenset(key for key, seen in known.items() if seen.is_denied)
         for key in sorted(unread):
-            self._report_once(_UNREAD, key, report)
+            self._report_denied(key, report)
         return VolumeOwners(owners={key: seen.record for key, seen in known.items() if seen.record}, unread=unread)
 
     def known(self, keys: Iterable[volumes.Key]) -> Mapping[volumes.Key, OwnerRecord]:
@@ -259,17 +255,17 @@ class OwnerRecords:
         if change.before is not None and not requester.may_have(change.before, token):
             return Acquired(refused=change.before)
         if change.denied:
-            self._report_once(_UNRECORDED if requester.owner else _UNREAD, key, report)
+            self._report_denied(key, report)
         return Acquired(
             is_new=change.before is None and change.after is not None,
-            is_unrecorded=bool(change.denied and requester.owner),
+            is_unrecorded=change.denied and bool(requester.owner),
             record=change.after or NO_RECORD,
         )
 
     def restore(self, key: volumes.Key, record: OwnerRecord, report: Report = _silent) -> None:
         """Write the removed *record* again. Raises `errors.NomadApiError` where it could not be written."""
         if self._change(key, lambda before: before or record).denied:
-            self._report_once(_UNRECORDED, key, report)
+            self._report_denied(key, report)
 
     def keep_storage(self, volume: volumes.Volume, report: Report = _silent) -> None:
         """
@@ -284,7 +280,8 @@ class OwnerRecords:
             return dataclasses.replace(before, external_id=volume.external_id, plugin_id=volume.plugin_id)
 
         key = volumes.key_of(volume)
-        self._report_denied(key, self._change(key, with_storage), "does not name its storage", report)
+        if self._change(key, with_storage).denied:
+            self._report_denied(key, report)
 
     def give_up(self, key: volumes.Key, storage: str, *, is_registered: bool) -> bool:
         """
@@ -318,7 +315,8 @@ class OwnerRecords:
             return None if is_released else before
 
         change = self._change(key, released)
-        self._report_denied(key, change, "stays", report)
+        if change.denied:
+            self._report_denied(key, report)
         return change.before if change.after is None else None
 
     def _change(self, key: volumes.Key, edit: Edit, seen_since: float | None = None) -> _Change:
@@ -332,7 +330,7 @@ class OwnerRecords:
         for _ in range(ATTEMPTS):
             seen, known = known or self._read(key), None
             if seen.is_denied:
-                return _Change(before=None, after=None, denied="read")
+                return _Change(before=None, after=None, denied=True)
             change = _Change(before=seen.record, after=edit(seen.record))
             if change.after == change.before:
                 # An unanswered write may have arrived.
@@ -342,7 +340,7 @@ class OwnerRecords:
                     return change
             except errors.NomadApiError as error:
                 if error.status == HTTPStatus.FORBIDDEN:
-                    return _Change(before=change.before, after=change.before, denied="write")
+                    return _Change(before=change.before, after=change.before, denied=True)
                 lost += 1
                 if error.kind != "ambiguous" or lost == LOST_ATTEMPTS:
                     raise
@@ -432,20 +430,12 @@ class OwnerRecords:
 
     # Reports.
 
-    def _report_denied(self, key: volumes.Key, change: _Change, consequence: str, report: Report) -> None:
-        """Report a record that the token may not read, or not change with this *consequence*."""
-        if change.denied == "read":
-            self._report_once(_UNREAD, key, report)
-        elif change.denied:
-            rights = RIGHTS.format(namespace=key[0])
-            report(f"the owner record of {'/'.join(key)} {consequence}: the token lacks {rights}")
-
-    def _report_once(self, line: str, key: volumes.Key, report: Report) -> None:
-        """Report *line* for the namespace of *key*, unless that was done before."""
-        said = line.format(namespace=key[0])
-        if report is not _silent and said not in self._known.reported:
-            self._known.reported.add(said)
-            report(said)
+    def _report_denied(self, key: volumes.Key, report: Report) -> None:
+        """Report once that the token may not read or write records in the namespace of *key*, and what follows."""
+        line = _LACKS.format(namespace=key[0])
+        if report is not _silent and line not in self._known.reported:
+            self._known.reported.add(line)
+            report(line)
 
 
 def way_to_give_up(key: volumes.Key, storage: str, owner: str) -> str:
