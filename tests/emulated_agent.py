@@ -111,7 +111,7 @@ class Recorded:
             headers={"Content-Type": "application/json"},
         )
         if fault == "lost":
-            raise self.lost(call, "the connection broke")
+            raise self.lost(call, "no answer")
         return transport.Answer(status=answer.status_code, headers=dict(answer.headers), content=answer.data)
 
     def lost(self, call, message):
@@ -120,10 +120,6 @@ class Recorded:
         return errors.NomadApiError(
             call.method, call.path, f"{ADDRESS}: {message}", kind=found.kind, advice=found.advice
         )
-
-    def stream(self, _target):
-        """Refuse, so that waits query."""
-        raise transport.NoStreamError("no stream")
 
     def close(self):
         """Nothing is open."""

@@ -7,4 +7,4 @@ CALL = classify.Call(method="GET", path="/v1/test", namespace="default", has_tok
 
 def read(kind, values):
     """Return *values* as the *kind* that some read answered."""
-    return replies.read(request.Reply(call=CALL, status=200, index=0, data=values, text=""), kind)
+    return replies.read(request.Reply(call=CALL, status=200, data=values, text=""), kind)

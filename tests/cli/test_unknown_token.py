@@ -58,5 +58,5 @@ def test_without_a_token_nothing_more_is_asked(denying, monkeypatch, capsys):
 
     assert cli.main(["claims"]) == 2
 
-    assert "no token was given: set NOMAD_TOKEN to one that has csi-list-volume" in capsys.readouterr().err
+    assert "set NOMAD_TOKEN to a token that has csi-list-volume" in capsys.readouterr().err
     assert [path for method, path, _ in denying.requests if SELF in path] == []

@@ -437,16 +437,6 @@ class Stack:
             yield functools.partial(kind(name).delete, context, identity, outputs)
 
 
-def without(policy, right):
-    """Return *policy* without a capability, in all namespaces, without a level, or without a namespace."""
-    spaces = policy.capabilities.items()
-    return dataclasses.replace(
-        policy,
-        capabilities={name: [item for item in found if item != right] for name, found in spaces if name != right},
-        levels=[level for level in policy.levels if level != right],
-    )
-
-
 def stack_run(world, operation, policy):
     """Return what the provider says where *policy* is all that it has; nothing is left."""
     for volume_id in (ALONE, BESIDE):

@@ -306,12 +306,6 @@ ANSWERS = (
 
 MANNERS = (
     Options(
-        what="the event stream",
-        real="tells each object that changed, whole, for the keys that a topic was asked for",
-        emulator="reports that something of the topic changed",
-        why="an event only has us look again, and not before a second has gone by",
-    ),
-    Options(
         what="a plugin that is stopped before its first probe",
         real="by chance also reads Plugin became unhealthy and Restarting: the end of the task ends the wait for its "
         "health too, and Go takes either (client/allocrunner/taskrunner/plugin_supervisor_hook.go)",

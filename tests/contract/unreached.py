@@ -35,5 +35,4 @@ ROUTES: dict[str, str] = {}
 THROUGH = {
     "/v1/acl/role/:": "tokens.own(",
     "/v1/client/fs/logs/:": "jobs.tail_log(",
-    "/v1/event/stream": "events.Events(",
 }

@@ -86,17 +86,6 @@ def test_proxy_of_the_operator_is_not_used(start_plugin, monkeypatch):
         assert services.probe(connection, timeout_s=deadlines.PATIENT_S)
 
 
-def test_host_without_an_address_is_called_so():
-    """No plugin restarts there: nobody was asked."""
-    where = endpoint.parse("a..b:9000")  # no name at all, so that no server of names is asked
-
-    with channel.connect(where) as connection, pytest.raises(errors.CsiError) as caught:
-        services.probe(connection, timeout_s=deadlines.PATIENT_S)
-
-    assert caught.value.code == "UNAVAILABLE"
-    assert caught.value.advice == channel.NO_HOST
-
-
 SECRET = "hunter2-S3cret-Pw"
 CALLS = {
     "DeleteVolume": lambda connection, **secrets: services.delete_volume(connection, volume_id="vol-1", **secrets),

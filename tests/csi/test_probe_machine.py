@@ -81,7 +81,7 @@ def test_a_folder_that_is_none_of_a_client_is_a_problem(folder):
     (folder / "file").touch()
 
     assert "STATE_DIR/csi/plugins" in probe.probe_machine(folder / "gone").problem
-    assert probe.probe_machine(folder / "file").problem.startswith("it is no folder")
+    assert probe.probe_machine(folder / "file").problem.startswith("Not a directory")
     assert not probe.probe_machine(folder / "gone").all_ready
 
 
@@ -89,7 +89,8 @@ def test_a_folder_of_root_is_a_problem_for_others(locked):
     """Who may not look is told to be root."""
     found = probe.probe_machine(locked.parent)
 
-    assert found.problem.startswith("no permission to read there; run as root")
+    assert found.problem.startswith("Permission denied: ")
+    assert "only root may enter" in found.problem
 
 
 def test_a_path_too_long_for_a_socket_is_a_result(plugins):
@@ -100,26 +101,6 @@ def test_a_path_too_long_for_a_socket_is_a_result(plugins):
 
     assert found.status == "error"
     assert "the system allows 107" in found.detail
-
-
-@pytest.mark.parametrize(
-    ("latencies_ms", "status"),
-    [([5000], "silent"), ([6000, 5000], "silent"), ([6000, 20], "ready"), ([6000, 6000, 6000], "silent")],
-)
-def test_a_busy_client_calls_nobody_silent(tmp_path, monkeypatch, latencies_ms, status):
-    """Who learns of its own deadline late had no processor to listen with, and asks again, twice at most."""
-    (tmp_path / "a-1").mkdir()
-    left = list(latencies_ms)
-
-    def answer(*_given, timeout_s, **_):
-        assert 2.5 <= timeout_s <= 5.0
-        took_ms = left.pop(0)
-        said = "ready" if took_ms < 1000 else "silent"
-        return records.ProbeReport(endpoint="", status=said, detail="", latency_ms=took_ms)
-
-    monkeypatch.setattr(probe, "probe", answer)
-
-    assert (probe.probe_machine(tmp_path, timeout_s=5.0).reports["a-1"].status, left) == (status, [])
 
 
 def _without_plugins(plugins, count):
@@ -152,7 +133,6 @@ def test_who_is_asked_later_has_what_is_left_of_the_deadline(plugins, monkeypatc
 
     ticks = itertools.count()
     clock = types.SimpleNamespace(monotonic=lambda: next(ticks))
-    monkeypatch.setattr(probe, "time", clock)
     monkeypatch.setattr(probe, "time", clock)
     monkeypatch.setattr(probe, "AT_ONCE", 1)
     monkeypatch.setattr(probe, "probe", answer)

@@ -251,7 +251,7 @@ def test_token_that_may_not_collect_goes_on(repair, cluster):
 
     told = "\n".join(repair.said["told"])
     assert "garbage was not collected" in told
-    assert "no token was given: set NOMAD_TOKEN to one that has management rights" in told
+    assert "set NOMAD_TOKEN to a token that has management rights" in told
 
 
 def test_policy_of_the_command_is_for_what_all_steps_send(repair, cluster):

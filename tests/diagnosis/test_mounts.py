@@ -21,10 +21,10 @@ def failed(alloc_id="1f7e74ec-9d1c", error=ERROR, namespace="prod", node="a"):
         namespace=namespace,
         job_id="shop",
         group="db",
-        index=0,
+        name="shop.db[0]",
         node_id=f"id-{node}",
         node_name=node,
-        error=error,
+        task_events=(jobs.TaskEvent(message=f"{jobs.HOOK}{error}"),),
     )
 
 

@@ -70,22 +70,6 @@ def test_how_plugins_are_asked_is_passed_on(plan, monkeypatch):
     assert asked == [("client", [watched], {"probe_timeout_s": 7.0, "on_nodes": "job"})]
 
 
-@pytest.mark.parametrize(
-    ("build", "volumes"),
-    [("1.10.6", ()), ("1.10.7", ("CSIVolume:mysql",)), ("unknown", ())],
-)
-def test_volumes_are_watched_where_that_erases_no_secret(context, scripted, plan, monkeypatch, build, volumes):
-    """Some servers erase the secrets of a volume whose events are read: all of them must be known to be newer."""
-    server = {"Name": "one", "Status": "alive", "Tags": {"region": "global", "build": build}}
-    scripted.reply("GET", "/v1/agent/members", 200, {"ServerRegion": "global", "Members": [server]})
-    asked = []
-    monkeypatch.setattr(verification.events, "Events", lambda _client, topics, _tell: asked.extend(topics()))
-
-    verification.Verifier(context.client, plan).events(print)
-
-    assert asked == ["CSIPlugin:aws-ebs0", "Allocation:plugin-aws-ebs0-nodes", "Node", *volumes]
-
-
 def test_all_as_planned(context, scripted, plugin_cluster, plan):
     """A healthy plugin and an equal registration leave nothing to say, and nothing but GET was sent."""
     plugin_cluster.plugin()

@@ -51,4 +51,4 @@ def test_release_lines_count_apart(version, found):
 
 def test_what_is_no_version_has_no_answer():
     """As any other word."""
-    assert version_gates.has("storage-events", "newest") is None
+    assert version_gates.has("host-volumes", "newest") is None

@@ -17,7 +17,6 @@ from nomad_csi.diagnosis import prometheus, verification_report
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import read
 from nomad_csi.health import found, instances, plugins, states
-from nomad_csi.nomad import events
 from nomad_csi.plan import storage
 
 ROOT = Path(__file__).parents[2]
@@ -73,15 +72,14 @@ def test_watches_of_the_page_go_on(command, monkeypatch, capsys):
     monkeypatch.setenv("NOMAD_ADDR", "http://127.0.0.1:9")
     waited = []
 
-    def wait(_events, seconds):
+    def sleep(_clock, seconds):
         waited.append(seconds)
         if len(waited) == 3:
             raise KeyboardInterrupt
 
     monkeypatch.setattr(verify, "PAUSE_MIN_S", 0.0)
     monkeypatch.setattr(clock.Clock, "now", lambda _clock: 0.0)
-    monkeypatch.setattr(clock.Clock, "sleep", lambda _clock, _seconds: None)
-    monkeypatch.setattr(events.Events, "wait", wait)
+    monkeypatch.setattr(clock.Clock, "sleep", sleep)
 
     assert cli.main(shlex.split(command)[1:]) == 2
 

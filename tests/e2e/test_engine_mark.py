@@ -21,5 +21,5 @@ def test_state_of_other_parts_is_refused(untouched):
     done = preview(untouched, "aws:moto,engine:emulator,nomad:real,plugins:emulator")
 
     assert done.returncode == 1
-    assert "this state was made in a sandbox of other parts (aws:moto,engine:emulator,nomad:emulator," in done.stdout
+    assert "this state belongs to the sandbox aws:moto,engine:emulator,nomad:emulator," in done.stdout
     assert "take the old one down with `nomad-csi sandbox down`, then begin again" in done.stdout

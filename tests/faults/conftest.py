@@ -335,6 +335,6 @@ def servers_unasked(monkeypatch):
 
     def leave_out():
         monkeypatch.setattr("nomad_csi.volumes.secret_safety.risk", lambda _client: "")
-        monkeypatch.setattr("nomad_csi.nomad.version_gates.refuse_older", lambda _client, _plugins: ())
+        monkeypatch.setattr("nomad_csi.nomad.version_gates.refuse_older", lambda *_, **__: None)
 
     return leave_out

@@ -1,13 +1,11 @@
 """Answers that are none of the volume's fault: nested errors, no leader, a right taken away, no such namespace."""
 
-import dataclasses
 import threading
 
 import pytest
 
-from nomad_csi import errors, nomad
+from nomad_csi import nomad
 from nomad_csi.frame import resource
-from nomad_csi.nomad import classify
 from nomad_csi.volumes import volume_resource
 from tests.faults.conftest import finished, write_volume
 
@@ -81,25 +79,6 @@ def test_nothing_is_sent_again_unseen(register, proxy, agent, files, held, ids, 
     assert finished(register, agent, path)
 
 
-def test_lost_leader_is_waited_for(register, proxy, agent, files, held, ids, servers_unasked):
-    """Reads and writes are answered so while servers elect another; both are asked again, and told."""
-    servers_unasked()
-    path = files("v0")
-    proxy.fault("GET", failing(500, "No cluster leader"), times=2)
-    proxy.fault("PUT", failing(500, f"rpc error: {REFUSED}"), times=2)
-
-    done = register(proxy.address, path)
-
-    again = [f"; trying again in {delay} s (attempt {attempt} of 5)" for delay, attempt in (("0.01", 2), ("0.02", 3))]
-    assert (done.code, done.statuses) == (0, {"registered"})
-    assert done.said.splitlines() == [
-        *(f"GET /v1/volumes: status 500: No cluster leader{words}" for words in again),
-        *(f"PUT /v1/volume/csi/v0: status 500: rpc error: {REFUSED}{words}" for words in again),
-    ]
-    assert held() == ids(1)
-    assert finished(register, agent, path)
-
-
 def test_leader_that_does_not_come_leaves_the_volume_for_the_next_run(register, proxy, agent, files, held, ids):
     """It failed, and was not refused: exit code 2, and nothing is registered."""
     path = files("v0")
@@ -126,35 +105,6 @@ def step(proxy, tmp_path):
         yield kind, resource.Context(connect=lambda: client, root=tmp_path, cancelled=threading.Event()), news
 
 
-@pytest.mark.parametrize(
-    ("fault", "told"),
-    [
-        (failing(500, "No cluster leader"), "status 500: No cluster leader"),
-        (failing(500, "rpc error: EOF"), "status 500: rpc error: EOF"),
-        (lambda handler: handler.reset(), "ADDRESS: the connection broke: Connection reset by peer"),
-        (
-            failing(403, "Permission denied"),
-            "status 403: Permission denied; no token was given: set NOMAD_TOKEN to one that has csi-write-volume in "
-            'namespace default, and plugin { policy = "read" } ("write" grants nothing)',
-        ),
-    ],
-    ids=["no-leader", "eof", "reset", "denied"],
-)
-def test_up_that_fails_registers_in_the_next_one(step, proxy, held, ids, fault, told):
-    """Pulumi's step is one attempt; it fails with the reason, and done again it finds its way."""
-    kind, context, news = step
-    proxy.fault("PUT", fault)
-
-    with pytest.raises(errors.NomadApiError) as caught:
-        kind.create(context, news)
-
-    assert str(caught.value) == f"PUT /v1/volume/csi/v0: {told.replace('ADDRESS', proxy.address)}"
-    assert held() == {}
-    next_up = dataclasses.replace(context, operation=resource.Operation())
-    assert kind.create(next_up, news)[0] == "default/v0"
-    assert held() == ids(1)
-
-
 def test_up_whose_answer_was_lost_goes_on(step, proxy, held, ids):
     """A read shows that the volume is there; it is sent once."""
     kind, context, news = step
@@ -166,39 +116,6 @@ def test_up_whose_answer_was_lost_goes_on(step, proxy, held, ids):
     assert held() == ids(1)
 
 
-@pytest.mark.parametrize(
-    ("text", "advice"),
-    [
-        (
-            "Permission denied",
-            "no token was given: set NOMAD_TOKEN to one that has csi-write-volume in namespace two, and "
-            'plugin { policy = "read" } ("write" grants nothing)',
-        ),
-        ("ACL token not found", classify.NOT_KNOWN),
-    ],
-)
-def test_right_that_is_taken_away_midway_is_named_and_what_is_in_stays(
-    register, proxy, agent, tmp_path, held, ids, text, advice
-):
-    """Nothing is tried again; with the right back, the next run sends only what is missing."""
-    with nomad.Nomad(nomad.Connection(address=agent.url)) as client:
-        client.request("PUT", "/v1/namespace", body={"Name": "two"})
-    path = two_namespaces(tmp_path)
-    proxy.fault("PUT", failing(403, text), path="namespace=two", times=99)
-
-    done = register(proxy.address, path)
-
-    assert (done.code, done.said) == (1, "")
-    assert done.outcomes["default/v0"] == done.outcomes["default/v1"] == ("registered", "")
-    for key in ("two/v0", "two/v1"):
-        status, reason = done.outcomes[key]
-        assert (status, reason.endswith(f"{text}; {advice}")) == ("refused", True)
-    assert held() == ids(2)
-    again = register(agent.url, path)
-    assert [status for status, _ in again.outcomes.values()] == ["unchanged", "unchanged", "registered", "registered"]
-    assert len(held()) == 4
-
-
 def test_read_that_is_denied_sends_nothing(register, proxy, agent, files, held):
     """Without a comparison nobody knows what to send."""
     path = files("v0")
@@ -208,7 +125,7 @@ def test_read_that_is_denied_sends_nothing(register, proxy, agent, files, held):
 
     assert (done.code, done.outcomes) == (2, {})
     assert done.said.splitlines(keepends=True)[-1] == (
-        "error: GET /v1/volume/csi/v0: status 403: Permission denied; no token was given: set NOMAD_TOKEN to one that "
+        "error: GET /v1/volume/csi/v0: status 403: Permission denied; set NOMAD_TOKEN to a token that "
         "has csi-read-volume in namespace default (or csi-mount-volume, read-job)\n"
     )
     assert (held(), proxy.sent("PUT")) == ({}, [])

@@ -2,7 +2,6 @@
 
 import ast
 import contextlib
-import json
 import shutil
 import subprocess
 import sys
@@ -14,22 +13,12 @@ import pytest
 from nomad_csi import cli, errors
 from nomad_csi.frame import resource as steps
 from nomad_csi.provider import rendered_file
-from tests import deadlines
 
 PACKAGE = Path(cli.__file__).parents[1]
 MAY_LOOK = ("nomad/request.py", "diagnosis/claim_replacement.py", "diagnosis/rounds.py", "hcl/disk.py", "cli/")
 """Where an agent told no time; stamps of what is said and written, and ages of files."""
 
 WALL_CLOCK = {"time.time", "time.time_ns", "time.localtime", "time.gmtime", "datetime.now", "datetime.utcnow"}
-HOUR_S = 3600
-JUMPING = """
-import itertools, sys, time
-now, jumps = time.time(), itertools.count(0, int(sys.argv.pop(1)))
-time.time = lambda: now + next(jumps)
-from nomad_csi import cli
-sys.exit(cli.main(sys.argv[1:]))
-"""
-"""The command on a machine whose clock jumps at every look."""
 
 
 def test_nothing_is_timed_by_the_clock_on_the_wall():
@@ -43,34 +32,6 @@ def test_nothing_is_timed_by_the_clock_on_the_wall():
                     found.add(str(path.relative_to(PACKAGE)))
 
     assert [path for path in found if not path.startswith(MAY_LOOK)] == []
-
-
-@pytest.mark.parametrize("jump_s", [-24 * HOUR_S, 24 * HOUR_S])
-def test_clock_that_jumps_at_every_look_changes_nothing(register, proxy, files, held, ids, jump_s):
-    """
-    A run with a second attempt in it takes as long as ever, and says the same.
-
-    It is a process of its own: gRPC's deadlines are times of that clock, and other tests have plugins to ask.
-    """
-    path = files("v0", "v1")
-    proxy.fault("PUT", lambda handler: handler.reset())
-    words = ["apply", path, "--yes", "--timeout", "30s", "--address", proxy.address, "--json"]
-
-    done = subprocess.run(
-        [sys.executable, "-c", JUMPING, str(jump_s), *words],
-        capture_output=True,
-        text=True,
-        timeout=deadlines.PATIENT_S,
-        check=False,
-    )
-
-    assert (done.returncode, [item["status"] for item in json.loads(done.stdout)["volumes"]]) == (
-        0,
-        ["registered"] * 2,
-    )
-    assert done.stderr.endswith("; trying again in 1 s (attempt 2 of 5)\n")
-    assert held() == ids(2)
-    assert register(proxy.address, path).statuses == {"unchanged"}
 
 
 @pytest.fixture

@@ -1,27 +1,21 @@
 """Plugins that come and go, and controllers that hang, on an emulator agent that runs an emulator of csi-hostpath."""
 
 import contextlib
-import itertools
 import json
 import os
-import re
 import signal
 import sys
-import threading
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from nomad_csi import errors, nomad
-from nomad_csi.frame import resource
-from nomad_csi.health import events, plugin_health
+from nomad_csi import nomad
 from nomad_csi.nomad import jobs as nomad_jobs
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
 from nomad_csi_sandbox.csi_plugin.server import FAULT_FILE
 from nomad_csi_sandbox.nomad.storage import csi_client
-from tests import clocks
 
 JOB = """job "plugin-hostpath0" {{
   type = "system"
@@ -42,17 +36,6 @@ JOB = """job "plugin-hostpath0" {{
   }}
 }}
 """
-HEALTH = {
-    "pluginId": "hostpath0",
-    "provider": "hostpath.csi.k8s.io",
-    "monolith": True,
-    "controllers": 1,
-    "taskDriver": "raw_exec",
-    "evidence": "nomad",
-    "timeoutS": 60,
-    "stableS": 0.1,
-    "jobs": {"plugin-hostpath0": "1"},
-}
 VOLUME = """type = "csi"
 id = "{volume_id}"
 external_id = "{external_id}"
@@ -119,80 +102,6 @@ def hostpath(make_agent, tmp_path):
         assert made.state.wait_for(lambda: "hostpath0" in made.state.plugins, 120)
         found.until_healthy(True)
         yield found
-
-
-@pytest.fixture
-def context(hostpath):
-    """What a step gets, with all that it says in ``context.said``."""
-    said = []
-    made = resource.Context(
-        connect=lambda: hostpath.client, status=said.append, warn=said.append, cancelled=threading.Event()
-    )
-    return made, said
-
-
-@pytest.fixture
-def flapping(hostpath, context):
-    """
-    Let the plugin's health come and go until the block ends, so that the gate sees it both ways in turn.
-
-    When it has been lost twice, the gate's time is over.
-    """
-    made, said = context
-    clock = made.client.clock = clocks.Brisk()
-
-    @contextlib.contextmanager
-    def flap():
-        is_over = threading.Event()
-
-        def change():
-            for number, faults in enumerate(itertools.cycle([{}, {"probe": "error"}])):
-                hostpath.order(**faults)
-                hostpath.until_healthy(not faults)
-                seen = "0/1" if faults else "1/1"
-                while not (said and said[-1].startswith(seen)) and not is_over.wait(0.02):
-                    """Until the gate has seen it."""
-                if number == 4:
-                    clock.ahead_s = 10_000
-                if is_over.is_set() and not faults:
-                    clock.ahead_s = 0
-                    return
-
-        thread = threading.Thread(target=change)
-        thread.start()
-        try:
-            yield
-        finally:
-            is_over.set()
-            thread.join()
-
-    return flap
-
-
-def test_flapping_plugin_opens_no_gate(context, flapping, monkeypatch):
-    """It is healthy again and again, and never for long enough; when it stays so, the next run goes on."""
-    kind = plugin_health.PluginHealthResource()
-    made, said = context
-    news, failures = kind.check(HEALTH)
-    assert failures == ()
-
-    with flapping(), pytest.raises(errors.NomadCsiError) as caught:
-        kind.create(made, news | {"timeoutS": 1000, "stableS": 1_000_000})
-
-    first, *rest = str(caught.value).splitlines()
-    assert re.fullmatch(
-        r"plugin hostpath0 is not verified healthy after 1000 s: [01]/1 nodes, [01]/1 controllers; nothing was registered",
-        first,
-    )
-    [told] = [line for line in rest if line.startswith("  plugin-flapping")]
-    assert re.fullmatch(
-        r"  plugin-flapping: plugin hostpath0: expected a plugin that stays healthy, found it became unhealthy \d+ times, the "
-        r"last time: .+; check the logs of its tasks with `nomad alloc logs`",
-        told,
-    )
-    assert "1/1 nodes, 1/1 controllers, watched for 1e+06 s" in said
-    monkeypatch.setattr(events, "WINDOW_S", 0)  # the minutes for which its falls are remembered have passed
-    assert kind.create(made, news)[1]["status"] == "healthy"
 
 
 @pytest.fixture

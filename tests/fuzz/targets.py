@@ -96,9 +96,7 @@ READS = (
         path="/v1/job/j/allocations",
         file="02-job-allocations.json",
     ),
-    Recording(
-        call=lambda client: namespaces.missing(client, ["two"]), path="/v1/namespaces", file="00-namespaces.json"
-    ),
+    Recording(call=lambda client: namespaces.missing(client, ["two"]), path="/v1/namespace/two", value={"Name": "two"}),
     Recording(
         call=lambda client: variables.get(client, "default", "nomad-csi/volumes/data"),
         path="/v1/var/nomad-csi%2Fvolumes%2F00",

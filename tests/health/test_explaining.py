@@ -65,8 +65,8 @@ def test_refused_log_is_said_and_passed_over(denied, explained):
 
     assert issue.kind == "known-issue"
     assert str(note) == (
-        "note on a (allocation alloc-a): its log cannot be read: Permission denied; no token was given: set NOMAD_TOKEN "
-        "to one that has read-logs in namespace default (or read-fs)"
+        "note on a (allocation alloc-a): its log cannot be read: Permission denied; set NOMAD_TOKEN "
+        "to a token that has read-logs in namespace default (or read-fs)"
     )
 
 

@@ -47,15 +47,15 @@ def test_rejects_it_for_other_secrets_too():
         ({"NOMAD_TOKEN": TOKEN}, {"address": EVIL}, {"token": "typed"}),
         ({"NOMAD_TOKEN": TOKEN, "NOMAD_ADDR": EVIL}, {"address": f"{EVIL}/"}, {}),
         (
-            {"NOMAD_TOKEN": TOKEN, "NOMAD_ADDR": "HTTPS://Evil.example.com"},
-            {"address": "https://evil.example.com:443"},
+            {"NOMAD_TOKEN": TOKEN, "NOMAD_ADDR": "HTTPS://Evil.example.com:4646"},
+            {"address": "https://evil.example.com:4646/"},
             {},
         ),
     ],
     ids=["no credentials", "none, another address", "token beside it", "token typed", "the same", "the same otherwise"],
 )
 def test_address_of_a_file_is_used_where_it_gets_nothing_of_the_environment(environment, file, overrides):
-    """Its own token, none, or that of an environment which names the same place."""
+    """Its own token, none, or that of an environment which names the same address."""
     made = nomad.Connection.from_environment(environment, file, **overrides)
 
     assert connection.same_address(made.address, file["address"])
@@ -88,7 +88,7 @@ def test_rejects_credentials_over_plain_http(address, field):
 
 
 @pytest.mark.parametrize("address", [*NEAR, "https://10.0.0.1:4646", "unix:///secrets/api.sock"])
-def test_accepts_credentials_where_nobody_can_read_along(address):
+def test_accepts_credentials_that_others_cannot_read(address):
     """Loopback, a socket, TLS."""
     assert nomad.Connection(address=address, token=TOKEN, http_auth="a:b").is_private
 

@@ -20,17 +20,20 @@ def test_same_side_passes():
 
 
 @pytest.mark.parametrize(
-    ("recorded", "own", "says"),
+    ("recorded", "own", "sides"),
     [
-        ({"volumeId": "a", "sandbox": MARK}, "", "nomad-csi sandbox exec -- "),
-        ({"volumeId": "a", "sandbox": "aws:moto"}, "", "nomad-csi sandbox exec -- "),
-        ({"volumeId": "a"}, MARK, "made on a real cluster"),
-        ({"volumeId": "a", "sandbox": "engine:real"}, MARK, r"\(engine:real\)"),
+        ({"volumeId": "a", "sandbox": MARK}, "", f"the sandbox {MARK}, and this process to a real cluster"),
+        ({"volumeId": "a"}, MARK, f"a real cluster, and this process to the sandbox {MARK}"),
+        (
+            {"volumeId": "a", "sandbox": "engine:real"},
+            MARK,
+            f"the sandbox engine:real, and this process to the sandbox {MARK}",
+        ),
     ],
 )
-def test_other_side_is_refused(recorded, own, says):
+def test_other_side_is_refused(recorded, own, sides):
     """State of another side is refused with what to do."""
-    with pytest.raises(errors.RefusedError, match=says):
+    with pytest.raises(errors.RefusedError, match=f"this state belongs to {sides}: "):
         sandbox_mark.refuse_other_side(recorded, own)
 
 

@@ -1,7 +1,6 @@
 """What can go wrong between here and Nomad, and what may be done about it."""
 
 import contextlib
-import json
 import socket
 import ssl
 import threading
@@ -18,13 +17,12 @@ from tests.nomad.conftest import self_signed
 
 READ = ("GET", "/v1/nodes")
 WRITE = ("PUT", "/v1/volumes")
-BOTH = pytest.mark.parametrize(("call", "kind"), [(READ, "retry"), (WRITE, "ambiguous")])
 
 
-def ask(address, call=WRITE, **settings):
+def ask(address, call=WRITE, *, timeout_s=deadlines.PATIENT_S, **settings):
     """Return the error of one request."""
     with (
-        nomad.Nomad(nomad.Connection(address=address, **settings), timeout_s=deadlines.PATIENT_S) as client,
+        nomad.Nomad(nomad.Connection(address=address, **settings), timeout_s=timeout_s) as client,
         pytest.raises(errors.NomadApiError) as caught,
     ):
         client.request(*call)
@@ -63,77 +61,60 @@ def test_refused_connection_may_be_tried_again_and_names_the_address():
 def test_unknown_host_may_be_tried_again_and_names_the_address(monkeypatch):
     """A name that nobody knows: nothing was sent."""
 
-    def nobody(*_arguments):
+    def unknown(*_arguments):
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
-    monkeypatch.setattr(socket, "getaddrinfo", nobody)
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
 
     error = ask("http://nomad.invalid:4646")
 
     assert error.kind == "retry"
-    assert error.message == "http://nomad.invalid:4646: the host name is not known"
+    assert error.message == "http://nomad.invalid:4646: no connection: Name or service not known"
     assert error.advice.startswith("check NOMAD_ADDR (http://nomad.invalid:4646)")
 
 
-@BOTH
-def test_silence_after_sending(odd_server, call, kind):
-    """A write without an answer may have been done; a read does no harm twice."""
-    address = odd_server(lambda _connection, over: over.wait())
-    started = time.monotonic()
-
-    with (
-        nomad.Nomad(nomad.Connection(address=address), timeout_s=deadlines.PATIENT_S) as client,
-        pytest.raises(errors.NomadApiError) as caught,
-    ):
-        client.request(*call, timeout_s=0.2)
-    waited_s = time.monotonic() - started
-
-    assert (caught.value.kind, caught.value.status) == (kind, None)
-    assert caught.value.message == f"{address}: no answer within 0.2 s"
-    assert 0.1 < waited_s < 50  # the call's own deadline, not the client's 60 s
+def drop(connection, _over):
+    drain(connection)
 
 
-@BOTH
-def test_connection_closed_after_sending(odd_server, call, kind):
-    """The agent went away with the request."""
-    address = odd_server(lambda connection, _over: drain(connection))
-
-    error = ask(address, call)
-
-    assert error.kind == kind
-    assert error.message == f"{address}: the connection broke: Remote end closed connection without response"
+def cut(connection, _over):
+    drain(connection)
+    connection.sendall(b'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"Index":')
 
 
-@BOTH
-def test_answer_cut_short(odd_server, call, kind):
-    """Half an answer is none."""
-
-    def behave(connection, _over):
-        drain(connection)
-        connection.sendall(b'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"Index":')
-
-    error = ask(odd_server(behave), call)
-
-    assert error.kind == kind
-    assert "the connection broke: " in error.message
+BROKEN = {
+    "silent": (lambda _connection, over: over.wait(), "no answer within 0.3 s"),
+    "closed": (drop, "no answer: Remote end closed connection without response"),
+    "cut": (cut, "no answer: IncompleteRead(9 bytes read, 91 more expected)"),
+}
 
 
-@BOTH
-def test_answer_that_is_too_long_is_not_read(agent, monkeypatch, call, kind):
-    """Nobody fills this machine's memory."""
+@pytest.mark.parametrize(("call", "kind"), [(READ, "retry"), (WRITE, "ambiguous")])
+@pytest.mark.parametrize(("behave", "told"), BROKEN.values(), ids=BROKEN)
+def test_write_without_a_whole_answer_is_ambiguous(odd_server, behave, told, call, kind):
+    """It may have been done; a read does no harm twice."""
+    address = odd_server(behave)
+
+    error = ask(address, call, timeout_s=0.3)
+
+    assert (error.kind, error.status, error.message) == (kind, None, f"{address}: {told}")
+
+
+def test_answer_that_is_too_long_is_not_read(agent, monkeypatch):
+    """It does not fill this machine's memory."""
     monkeypatch.setattr(transport, "MAX_BYTES", 10)
-    agent.answer(*call, '["0123456789"]')
+    agent.answer(*READ, '["0123456789"]')
 
-    error = ask(agent.address, call)
+    error = ask(agent.address, READ)
 
-    assert error.kind == kind
-    assert error.message == f"{agent.address}: the answer is longer than 10 bytes"
+    assert (error.kind, error.message) == ("retry", f"{agent.address}: no answer: it is longer than 10 bytes")
 
 
 def test_answer_that_is_not_read_to_its_end_keeps_no_connection(agent, monkeypatch):
     """An agent may be asked again after any number of them."""
     monkeypatch.setattr(transport, "AT_ONCE", 1)
-    agent.answer(*READ, "x" * 10 * transport.ERROR_BYTES, status=500)
+    monkeypatch.setattr(transport, "MAX_BYTES", 10)
+    agent.answer(*READ, "x" * 10**6)
     agent.answer(*WRITE, "[]")
 
     with nomad.Nomad(nomad.Connection(address=agent.address), timeout_s=deadlines.PATIENT_S) as client:
@@ -215,8 +196,8 @@ def test_tls_with_an_unknown_authority_was_not_sent(secured):
     error = ask(secured.address)
 
     assert error.kind == "retry"
-    assert "no TLS connection: certificate verify failed: self-signed certificate" in error.message
-    assert error.advice == "check NOMAD_CACERT, and NOMAD_TLS_SERVER_NAME where the certificate has another name"
+    assert "no connection: certificate verify failed: self-signed certificate" in error.message
+    assert error.advice.endswith("NOMAD_CACERT, NOMAD_TLS_SERVER_NAME and NOMAD_CLIENT_CERT")
     assert secured.asked == []
 
 
@@ -231,7 +212,7 @@ def test_tls_with_authorities_of_ones_own_trusts_no_other(secured, certificate, 
     error = ask(secured.address, **{setting: str(own if setting == "ca_cert" else tmp_path)})
 
     assert error.kind == "retry"
-    assert "no TLS connection: certificate verify failed" in error.message
+    assert "no connection: certificate verify failed" in error.message
     assert len(secured.asked) == 1
 
 
@@ -251,17 +232,16 @@ def test_tls_to_a_plain_agent_says_where_to_look(agent):
     error = ask(address)
 
     assert error.kind == "retry"
-    assert error.message == f"{address}: no TLS connection: wrong version number"
-    assert error.advice == f"check whether NOMAD_ADDR ({address}) is http or https, and check NOMAD_CLIENT_CERT"
+    assert error.message == f"{address}: no connection: wrong version number"
+    assert error.advice.startswith(f"check NOMAD_ADDR ({address})")
     assert agent.asked == []
 
 
-def test_missing_client_certificate_says_where_to_look(cluster_of_certificates, certificate):
-    """Whether the alert or the end of the connection arrives first, the variable is named."""
+def test_missing_client_certificate_is_an_error_of_tls(cluster_of_certificates, certificate):
+    """Nothing reaches Nomad."""
     error = ask(cluster_of_certificates.address, ca_cert=str(certificate[0]))
 
     assert error.status is None
-    assert "NOMAD_CLIENT_CERT" in error.advice
     assert cluster_of_certificates.asked == []
 
 
@@ -321,7 +301,6 @@ def test_call_that_finds_no_free_connection_was_not_sent(odd_server, monkeypatch
         third = ask_again(client, 0.1)
 
     assert (second.kind, second.is_connected) == ("retry", False)
-    assert "1 calls were under way for 0.1 s" in second.message
     assert "no answer within 0.1 s" in third.message
 
 
@@ -359,7 +338,7 @@ def test_body_that_is_not_complete_in_time(odd_server, head, pause_s):
     with nomad.Nomad(nomad.Connection(address=address), timeout_s=0.5) as client:
         error = ask_again(client, 0.5)
 
-    assert (error.kind, error.message) == ("ambiguous", f"{address}: the answer was not complete after 0.5 s")
+    assert (error.kind, error.message) == ("ambiguous", f"{address}: no answer within 0.5 s")
     assert time.monotonic() - began < 10
 
 
@@ -373,21 +352,6 @@ def test_peer_that_reads_nothing(odd_server):
         client.request("PUT", "/v1/volumes", body=["x" * 2**24])
 
     assert (caught.value.kind, caught.value.message) == ("ambiguous", f"{address}: no answer within 0.5 s")
-
-
-def test_body_may_be_sent_for_longer_than_a_connection_may_take(odd_server, monkeypatch):
-    """The deadline of the call holds for sending, on a new connection and on one that is open."""
-    monkeypatch.setattr(transport, "CONNECT_S", 0.2)
-    size = len(json.dumps(body := ["x" * 2**24]))
-
-    def behave(connection, _over):
-        for _ in range(2):
-            time.sleep(0.5)
-            drain(connection, size)
-            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
-
-    with nomad.Nomad(nomad.Connection(address=odd_server(behave)), timeout_s=deadlines.PATIENT_S) as client:
-        assert [client.request("PUT", "/v1/volumes", body=body).data for _ in range(2)] == [{}, {}]
 
 
 @pytest.fixture

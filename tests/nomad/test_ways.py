@@ -79,7 +79,7 @@ def proxy():
         (THERE, {"HTTPS_PROXY": PROXY, "NO_PROXY": "*"}, ""),
         (THERE, {"HTTPS_PROXY": PROXY, "NO_PROXY": "other.org, example.net"}, ""),
         (THERE, {"HTTPS_PROXY": PROXY, "no_proxy": ".example.net"}, ""),
-        (THERE, {"HTTPS_PROXY": PROXY, "NO_PROXY": "ample.net,.nomad.example.net"}, PROXY),
+        (THERE, {"HTTPS_PROXY": PROXY, "NO_PROXY": "ample.net,.other.example.net"}, PROXY),
         (THERE, {"HTTPS_PROXY": PROXY, "NO_PROXY": "nomad.example.net:4646"}, ""),
         (THERE, {"HTTPS_PROXY": PROXY, "NO_PROXY": "nomad.example.net:443"}, PROXY),
         ("https://10.1.2.3:4646", {"HTTPS_PROXY": PROXY, "NO_PROXY": "10.0.0.0/8"}, ""),
@@ -133,7 +133,6 @@ def test_proxy_that_refuses_was_not_passed(secured, certificate, proxy):
         client.request("PUT", "/v1/volumes")
 
     assert caught.value.kind == "retry"
-    assert "the proxy does not let it through" in caught.value.message
     assert "403" in caught.value.message
     assert caught.value.advice == "check HTTP_PROXY and HTTPS_PROXY"
     assert "hunter2" not in str(caught.value) + repr(settings)
@@ -152,16 +151,16 @@ def test_proxy_that_is_not_there_was_not_passed():
         client.request("PUT", "/v1/volumes")
 
     assert (caught.value.kind, caught.value.advice) == ("retry", "check HTTP_PROXY and HTTPS_PROXY")
-    assert caught.value.message.endswith("the proxy does not let it through: Connection refused")
+    assert caught.value.message.endswith("no connection: Connection refused")
 
 
-@pytest.mark.parametrize(("proxy", "told"), [("socks5://a:1", "'socks5://a:1'"), ("http://me:pw@:1", "[secret]")])
-def test_what_is_no_proxy_is_refused(proxy, told):
+@pytest.mark.parametrize(("proxy", "shown"), [("socks5://a:1", "'socks5://a:1'"), ("http://me:pw@:1", "[secret]")])
+def test_what_is_no_proxy_is_refused(proxy, shown):
     """With the variables that it may come from, and no password."""
     with pytest.raises(errors.SpecError) as caught:
         nomad.Connection.from_environment({"NOMAD_ADDR": THERE, "HTTPS_PROXY": proxy})
 
-    assert f"proxy (HTTP_PROXY or HTTPS_PROXY): expected http:// or https:// with host and port, got {told}" in str(
+    assert f"proxy (HTTP_PROXY or HTTPS_PROXY): expected http:// or https:// with host and port, got {shown}" in str(
         caught.value
     )
 
@@ -178,7 +177,7 @@ def test_socket_of_a_task_is_asked(socket_agent):
 
 
 def test_socket_that_is_not_there_was_not_asked(tmp_path):
-    """As for a port where nobody listens."""
+    """As for a port where no server listens."""
     address = f"unix://{tmp_path}/api.sock"
 
     with nomad.Nomad(nomad.Connection(address=address)) as client, pytest.raises(errors.NomadApiError) as caught:
@@ -187,21 +186,3 @@ def test_socket_that_is_not_there_was_not_asked(tmp_path):
     assert caught.value.kind == "retry"
     assert caught.value.message == f"{address}: no connection: No such file or directory"
     assert f"check NOMAD_ADDR ({address})" in caught.value.advice
-
-
-@pytest.mark.parametrize(
-    ("address", "told"),
-    [
-        (
-            "unix://secrets/api.sock",
-            "expected an absolute path, got 'unix://secrets/api.sock'; such as unix:///secrets",
-        ),
-        (f"unix:///{'a' * 107}", "expected a path of at most 107 bytes, got "),
-    ],
-)
-def test_what_is_no_socket_is_refused(address, told):
-    """Before anything is opened."""
-    with pytest.raises(errors.SpecError) as caught:
-        nomad.Connection(address=address)
-
-    assert told in str(caught.value)

@@ -17,7 +17,7 @@ A server older than {oldest} is `nomad-unsupported`, an error in `verify` and `d
 `pulumi preview` and `pulumi up` refuse to begin:
 
 ```
-error: nomad-unsupported: servers: expected Nomad {oldest} or later, the oldest tested version, found server-1 with 1.7.7; upgrade Nomad
+error: nomad-unsupported: servers: expected Nomad {oldest} or later on the servers, found server-1 with 1.7.7; upgrade Nomad
 ```
 
 A driver can need more. The AWS EBS driver needs Nomad {ebs}, because it reports several topology segments; the page of

@@ -371,8 +371,8 @@ def test_objects_of_the_sandbox_carry_its_mark(serve, scripted, urn):
 @pytest.mark.parametrize(
     ("own", "recorded", "says"),
     [
-        ("", NEWS | {"sandbox": MARK}, "was made in the sandbox"),
-        (MARK, NEWS, "was made on a real cluster"),
+        ("", NEWS | {"sandbox": MARK}, "this state belongs to the sandbox"),
+        (MARK, NEWS, "this state belongs to a real cluster"),
     ],
     ids=["real run, sandbox state", "sandbox run, real state"],
 )

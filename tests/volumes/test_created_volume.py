@@ -333,7 +333,7 @@ def test_create_refuses_an_unknown_namespace_before_anything_is_sent(context, sc
     scripted.reply("GET", PATH, *ABSENT)
     scripted.reply("GET", "/v1/namespace/prod", 404, "Namespace not found")
 
-    with pytest.raises(errors.RefusedError, match=r"^there is no namespace prod in http://.*; nothing was made: "):
+    with pytest.raises(errors.SpecError, match=r"namespace: expected a namespace of the cluster, got 'prod'"):
         VOLUME.create(context, NEWS)
 
     assert scripted.sent("PUT") == []

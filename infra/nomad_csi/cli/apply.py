@@ -119,8 +119,8 @@ def _planned(
     external_ids: Mapping[str, str],
 ) -> apply_jobs.PlannedChanges:
     """Return the plan. Raises `errors.RefusedError` for servers that are too old."""
-    for unseen in version_gates.refuse_older(client, plan.plugins):
-        output.print_progress(str(unseen))
+    minimum = {f"plugin {item.plugin_id}": item.minimum_nomad for item in plan.plugins if item.minimum_nomad}
+    version_gates.refuse_older(client, minimum, warn=output.print_progress)
     inputs.warn_of_erasing(client)
     return _changes(client, arguments, plan, external_ids, adopts=arguments.adopt)
 

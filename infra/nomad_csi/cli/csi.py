@@ -244,12 +244,11 @@ def _call(arguments: command.Arguments) -> int:
     try:
         reply = _answer(arguments, called, request, insecure=bool(known) and inputs.is_insecure(arguments))
     except errors.CsiError as error:
-        found = rpc.explained(error, called.name) if error.code else error
         if arguments.json:
-            shown = {"endpoint": found.endpoint, "code": found.code, "message": found.message, "advice": found.advice}
+            shown = {"endpoint": error.endpoint, "code": error.code, "message": error.message, "advice": error.advice}
             output.print_json({"error": _hidden(shown, known)})
-        print(f"error: {redaction.mask(str(found), known, short_words=True)}", file=sys.stderr)
-        return rpc.exit_code(found)
+        print(f"error: {redaction.mask(str(error), known, short_words=True)}", file=sys.stderr)
+        return rpc.exit_code(error)
     is_good = called.name != "ValidateVolumeCapabilities" or "confirmed" in reply
     if called.name == "Probe":  # an absent `ready` means ready; `stated` records whether the plugin sent the field
         is_good = reply.get("ready", True)

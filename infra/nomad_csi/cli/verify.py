@@ -35,9 +35,7 @@ EVERY_S = 10.0
 """Interval between rounds of --watch. Nomad probes a plugin every 30 s, and reports an ended task at once."""
 
 PAUSE_MIN_S = 1.0
-"""
-Minimum interval between two rounds, whatever events Nomad sends; the duration of the last round, if that was longer.
-"""
+"""Minimum pause between two rounds."""
 
 on_nodes_options = command.together(
     command.option(
@@ -91,7 +89,7 @@ _options = command.together(
 
 
 _watch_options = command.together(
-    command.option("--watch", "verify at intervals and when Nomad reports a change, until Ctrl-C"),
+    command.option("--watch", "verify at intervals, until Ctrl-C"),
     options.duration("every", default_text=f"{EVERY_S:g}s", needs=("watch",)),
 )
 
@@ -190,10 +188,9 @@ def _watch(arguments: command.Arguments, verifier: verification.Verifier) -> int
     going = rounds.Rounds(verifier, last_answer_s=_last_answer_s(file))
     lines = _Lines(as_json=arguments.json)
     code = exit_codes.ERROR
-    with contextlib.suppress(KeyboardInterrupt), verifier.events(output.print_progress) as events:
+    with contextlib.suppress(KeyboardInterrupt):
         while True:
             began = verifier.clock.now()
-            events.clear()
             done = going.run()
             if done.error is not None and done.error.kind == "refused" and not done.last_answer_s:
                 raise done.error  # waiting does not fix a wrong token; after one success, it may
@@ -201,11 +198,7 @@ def _watch(arguments: command.Arguments, verifier: verification.Verifier) -> int
             if file:
                 prometheus.write_file(file, output.without_secrets(done.metrics))
             lines.show(done)
-            took_s = verifier.clock.now() - began
-            # A round on all clients is too much for one event of many.
-            pause_s = every_s if arguments.on_nodes else max(PAUSE_MIN_S, took_s)
-            verifier.clock.sleep(min(pause_s, max(every_s - took_s, PAUSE_MIN_S)))
-            events.wait(max(every_s - took_s - pause_s, 0.0))
+            verifier.clock.sleep(max(every_s - (verifier.clock.now() - began), PAUSE_MIN_S))
     return code
 
 

@@ -40,42 +40,31 @@ CANCEL_POLL_S = 0.05
 """Poll interval for a cancellation, in seconds."""
 
 ADVICE = {
+    "ABORTED": "an operation on it is under way: wait, then ask again",
     "DEADLINE_EXCEEDED": "the plugin accepts calls and does not answer: check its logs, restart its allocation",
     "FAILED_PRECONDITION": "the plugin reports that it lacks something: network, credentials or a dependency",
     "PERMISSION_DENIED": "the plugin's credentials do not allow it",
     "UNAUTHENTICATED": "the plugin has no valid credentials",
-    "UNAVAILABLE": "the connection could not be made or broke: check whether the plugin restarts",
+    "UNAVAILABLE": "no connection, or it broke: check the path or port, and whether the plugin restarts",
     "UNIMPLEMENTED": "this process does not serve that part of CSI: compare the type of its csi_plugin block; or the "
     "driver lacks this RPC: `nomad-csi csi call ENDPOINT ControllerGetCapabilities`",
 }
 """gRPC status -> next step, where there is one."""
 
 
-NOT_GRPC = (
-    ("http1.x server", "it speaks HTTP/1 and not gRPC"),
-    ("Failed parsing HTTP/2", "what answers there speaks no gRPC"),
+NOT_REACHED = (
+    *("failed to connect to all addresses", "errors resolving ", "Stream removed ("),
+    *("Trying to connect an http1.x server", "Failed parsing HTTP/2"),
 )
 """
-Part of gRPC's message about a peer that is no gRPC server -> what that means.
-
-Source: grpc, ``chttp2/transport/parsing.cc`` and ``frame_settings``; tried with grpcio 1.85, 2026-11.
-"""
-
-NOT_REACHED = ("failed to connect to all addresses", "errors resolving ", "Stream removed (")
-"""
-Prefixes of gRPC's own messages without a response of a plugin: no listener, an unknown host, a broken connection.
+Prefixes of gRPC's own messages without a response of a plugin: no listener, an unknown host, a broken connection, a
+peer that does not use gRPC.
 
 Tried with grpcio 1.85, 2026-11: code and metadata do not distinguish them from a plugin's own ``UNAVAILABLE``.
 """
 
-NO_PLUGIN = "that is no CSI plugin: compare the path or port with the plugin's --endpoint"
-
-
 LOG = logging.getLogger("nomad_csi.csi")
 """Logs each call with its time."""
-
-NO_HOST = "the host name has no address: correct it, write an address instead, or check this machine's DNS"
-"""Advice after ``errors resolving``."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,16 +148,11 @@ def _wait(connection: CsiConnection, ended: threading.Event, deadline: float) ->
 
 def _error(connection: CsiConnection, code: str, details: str, secrets: Iterable[str] = ()) -> errors.CsiError:
     sentence = " ".join(details.split())
-    for mark, meaning in NOT_GRPC:
-        if mark in sentence:
-            return errors.CsiError(
-                connection.endpoint.text, f"{code}: {meaning}", code=code, advice=NO_PLUGIN, is_answer=False
-            )
     return errors.CsiError(
         connection.endpoint.text,
         f"{code}: {sentence}",
         code=code,
-        advice=NO_HOST if sentence.startswith(NOT_REACHED[1]) else ADVICE.get(code, ""),
+        advice=ADVICE.get(code, ""),
         is_answer=code != "UNAVAILABLE" or not sentence.startswith(NOT_REACHED),
         secrets=secrets,
     )

@@ -7,7 +7,6 @@ Source: hashicorp/nomad, ``client/pluginmanager/csimanager/fingerprint.go``, 202
 """
 
 import functools
-import json
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -25,20 +24,8 @@ from nomad_csi.text import foreign, redaction
 AT_ONCE = 128
 """Plugins that are probed concurrently: hung ones cost one deadline together, not one each."""
 
-LATE = 0.1
-"""
-Tolerated lateness, as a part of the deadline. Every request is cancelled at its deadline; a process that notices
-much later lacked CPU time, and repeats the probes that seemed silent.
-"""
-
-AGAIN = 2
-"""Maximum number of repetitions."""
-
 ATTEMPT_MARGIN_S = 0.5
 """How much longer than the probe an attempt to connect may take, in seconds, so that silence is not an error."""
-
-TEXT_MAX = 1024
-"""Characters of a text in a report; of a map or list, as JSON, four times as many. CSI allows 256 bytes and 4 KiB."""
 
 
 def probe(
@@ -76,7 +63,6 @@ def probe(
         endpoints.check(where)
         with channel.connect(where, attempt_s=timeout_s + ATTEMPT_MARGIN_S, cancelled=cancelled) as connection:
             for name, value in _answers(connection, started + timeout_s, expect_name, role):
-                _refuse_long(name, value)
                 answers[name] = redaction.redact(value) if isinstance(value, str) else value
     except _BadAnswerError as bad:
         status, detail = bad.status, str(bad)
@@ -88,44 +74,12 @@ def probe(
     )
 
 
-def probe_until(
-    endpoint: str,
-    *,
-    until: float,
-    timeout_s: float,
-    expect_name: str = "",
-    role: records.Role | None = None,
-    cancelled: threading.Event | None = None,
-) -> records.ProbeReport:
-    """
-    Probe until the common deadline *until* on the monotonic clock, and for at least half of *timeout_s*.
-
-    Repeats the probe if the plugin seemed silent only because it was asked late, or because this process lacked CPU
-    time.
-    """
-    left_s = max(until - time.monotonic(), timeout_s / 2)
-    for _ in range(1 + AGAIN):
-        found = probe(endpoint, timeout_s=left_s, expect_name=expect_name, role=role, cancelled=cancelled)
-        is_late = left_s < (1 - LATE) * timeout_s or found.latency_ms > (left_s + LATE * timeout_s) * 1000
-        if found.status != "silent" or not is_late:
-            break
-        left_s = timeout_s
-    return found
-
-
 class _BadAnswerError(Exception):
     """A response that ends the probe. Never leaves this module."""
 
     def __init__(self, status: records.Status, detail: str) -> None:
         super().__init__(detail)
         self.status = status
-
-
-def _refuse_long(name: str, value: Any) -> None:
-    """Raise `_BadAnswerError` for a response that is far larger than CSI allows, and too large to show."""
-    size, most = (len(value), TEXT_MAX) if isinstance(value, str) else (len(json.dumps(value)), 4 * TEXT_MAX)
-    if size > most:
-        raise _BadAnswerError("error", f"{name}: expected at most {most} characters, got {size}")
 
 
 def _answers(
@@ -211,6 +165,10 @@ def _error_status(error: errors.CsiError) -> tuple[records.Status, str]:
 
 
 SOCKET = "csi.sock"
+FOLDER = (
+    "expected STATE_DIR/csi/plugins, with the client's state_dir, or else DATA_DIR/client; only root may enter the "
+    "folders of Nomad's plugins"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -260,21 +218,12 @@ def probe_machine(
     A folder without plugins gives no reports, and is no problem.
     """
     resolved = folder.resolve()  # links and ".." count against the 107 bytes of a socket's path
-    problem = ""
     try:
         sockets = {path.name: path / SOCKET for path in sorted(resolved.iterdir())}
-    except FileNotFoundError:  # a client creates it with its first plugin, below its own state folder
-        if resolved.parent.name != "csi" or not resolved.parent.parent.is_dir():
-            problem = (
-                "there is no such folder; it is STATE_DIR/csi/plugins, with the client's state_dir, or else "
-                "DATA_DIR/client"
-            )
-        return MachineAnswers(folder=str(resolved), problem=problem)
-    except NotADirectoryError:
-        problem = "it is no folder; name the one that holds a folder per allocation"
-        return MachineAnswers(folder=str(resolved), problem=problem)
-    except PermissionError:
-        problem = "no permission to read there; run as root: only root may enter the folders of Nomad's plugins"
+    except OSError as error:
+        # A client creates it with its first plugin, below its own state folder.
+        is_early = resolved.parent.name == "csi" and resolved.parent.parent.is_dir() and not resolved.exists()
+        problem = "" if is_early else f"{error.strerror}: {FOLDER}"
         return MachineAnswers(folder=str(resolved), problem=problem)
     until = time.monotonic() + timeout_s
     with futures.ThreadPoolExecutor(AT_ONCE) as pool:
@@ -289,9 +238,9 @@ def probe_machine(
 
 
 def _probe_socket(socket: Path, *, until: float, timeout_s: float) -> records.ProbeReport:
-    """Probe one plugin; a path that is too long for a socket is a result."""
+    """Probe one plugin until *until*, for at least half of *timeout_s*; a path too long for a socket is a result."""
     try:
-        return probe_until(str(socket), until=until, timeout_s=timeout_s)
+        return probe(str(socket), timeout_s=max(until - time.monotonic(), timeout_s / 2))
     except errors.CsiError as error:
         detail = f"{error.message}; {error.advice}"
         return records.ProbeReport(endpoint=str(socket), status="error", detail=detail, latency_ms=0.0)

@@ -155,6 +155,6 @@ def report(
 def _check(client: nomad.Nomad, namespace: str, plugin_id: str) -> None:
     """Raise `errors.SpecError` if no volume was found because the namespace or plugin does not exist."""
     if namespace != names.EVERYWHERE:
-        namespaces.check(client, namespace)
+        namespaces.check(client, [namespace])
     if plugin_id:
         probe_deep.plugin_of(client, plugin_id)

@@ -1,17 +1,16 @@
 """Verify a whole plan: its facts, and the rounds of one verifier. Does not wait, except with a watch interval."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from nomad_csi import nomad
 from nomad_csi.aws import regions
 from nomad_csi.clock import Clock
 from nomad_csi.diagnosis import facts, judge, read_account, verification_report
 from nomad_csi.health import gather, observation, probe_run
-from nomad_csi.nomad import events, nodes
+from nomad_csi.nomad import nodes
 from nomad_csi.nomad import plugins as plugin_records
 from nomad_csi.nomad import volumes as nomad_volumes
 from nomad_csi.plan import model
-from nomad_csi.volumes import secret_safety
 
 _NONE: Mapping[str, str] = {}
 
@@ -176,21 +175,3 @@ class Verifier:
     def clock(self) -> Clock:
         """The clock of the connection, for the waits between rounds."""
         return self._client.clock
-
-    def events(self, tell: Callable[[str], None]) -> events.Events:
-        """Return change events of the plan's objects; *tell* logs once if there is no event stream."""
-        return events.Events(self._client, self._topics, tell)
-
-    def _topics(self) -> tuple[str, ...]:
-        """
-        Return the topics for `events.Events`: plugins, the allocations of their jobs, clients, volumes.
-
-        Volumes only if every server is known to be new enough: on an older one this can erase their secrets.
-        """
-        is_harmless = bool(self._plan.volumes) and secret_safety.is_excluded(self._client)
-        return (
-            *sorted({f"CSIPlugin:{item.plugin_id}" for item in self._plan.plugins}),
-            *sorted({f"Allocation:{job.job_id}" for item in self._plan.plugins for job in item.jobs}),
-            "Node",
-            *sorted({f"CSIVolume:{item.registration.volume_id}" for item in self._plan.volumes if is_harmless}),
-        )

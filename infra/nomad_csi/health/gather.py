@@ -153,17 +153,16 @@ def _probe(
     timeout_s: float,
     cancelled: threading.Event,
 ) -> found.Probed:
-    """Probe one instance by `probe.probe_until`."""
+    """Probe one instance until *until*, for at least half of *timeout_s*."""
     if not expectation.client_data_dir:
         return NOWHERE
     path = socket_path(expectation.client_data_dir, instance.alloc_id)
     hidden = _hidden(path)
     if hidden:
         return found.Probed(reached=False, detail=hidden)
-    answer = probe.probe_until(
+    answer = probe.probe(
         path,
-        until=until,
-        timeout_s=timeout_s,
+        timeout_s=max(until - time.monotonic(), timeout_s / 2),
         expect_name=expectation.provider,
         role=instance.role,
         cancelled=cancelled,

@@ -144,11 +144,9 @@ def plan_changes(
     registered = apply_volumes.Registered(client, plan)
     items = [*_jobs(client, plan, templates, requester), *registered.changes(external_ids, requester)]
     missing = namespaces.missing(client, (item.namespace for item in items if item.state == apply_volumes.NEW))
-    seen = ", ".join(missing.existing) or "none that the token sees"
     for index, item in enumerate(items):
-        if (namespace := item.namespace) in missing.names:
-            fix = namespaces.fix(namespace, missing.existing)
-            remark = f"there is no namespace {namespace} (there are: {seen}); {fix}"
+        if (namespace := item.namespace) in missing:
+            remark = f"there is no namespace {namespace}; {namespaces.fix(namespace)}"
             items[index] = item.remarked(remark, state="refused")
     items += (PlannedChange(kind="file", name=path, state=state) for path, state in on_disk.items())
     return PlannedChanges(

@@ -101,17 +101,17 @@ def _volumes(client: nomad.Nomad, namespace: str, plugin_id: str, remarks: model
     return found.volumes
 
 
-def _jobs(client: nomad.Nomad, plugin: plugins.Plugin, remarks: model.Remarks) -> tuple[jobs.RunningJob, ...]:
-    found = jobs.jobs_of_plugin(client, plugin)
-    if found.hidden:
-        text = f"jobs of plugin {plugin.plugin_id} ({listing.shortened(found.hidden)}): the token lacks read-job there"
+def _jobs(client: nomad.Nomad, plugin: plugins.Plugin, remarks: model.Remarks) -> list[jobs.RunningJob]:
+    found = list(jobs.jobs_of_plugin(client, plugin))
+    if hidden := [f"{job.namespace}/{job.job_id}" for job in found if job.document is None]:
+        text = f"jobs of plugin {plugin.plugin_id} ({listing.shortened(hidden)}): the token lacks read-job there"
         remarks.add("not read", model.CLUSTER, 0, text)
-    return found.jobs
+    return [job for job in found if job.document is not None]
 
 
 def _job(job: jobs.RunningJob, remarks: model.Remarks) -> parsed.File:
     name = f"job {job.namespace}/{job.job_id}"
-    document = dict(job.document)
+    document = dict(job.document or {})
     meta = dict(document.get("Meta") or {})
     owner = meta.pop(planned.OWNER_META, "")
     if owner:

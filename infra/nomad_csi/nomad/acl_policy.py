@@ -16,9 +16,6 @@ from nomad_csi.nomad import permissions
 DEFAULT_NAMESPACE = "default"
 """Also the namespace of the variable with the id of the cluster (``nomad.cluster_identity``)."""
 
-ALL_NAMESPACES = frozenset({"*"})
-"""The pattern of namespaces that a policy does not name; it adds nothing to a rule for a name."""
-
 CAPABILITIES = (
     *("csi-list-volume", "list-jobs", "csi-read-volume", "read-job", "parse-job", "read-logs", "read-fs"),
     *("csi-mount-volume", "csi-write-volume", "csi-register-plugin", "submit-job"),
@@ -41,9 +38,6 @@ class Rights:
 
     cluster: tuple[str, ...] = ()
     """Those outside of namespaces."""
-
-    everywhere: tuple[str, ...] = ()
-    """Those in every namespace."""
 
     identity: tuple[str, ...] = ()
     """Those on the variable with the id of the cluster."""
@@ -123,7 +117,6 @@ COMMANDS: Mapping[str, Rights] = {
         cluster=("read plugin", "read clients"),
     ),
     "verify": _VERIFY,
-    "verify --watch": _VERIFY.with_(Rights(everywhere=("watch jobs", "watch volumes"), cluster=("watch clients",))),
     "verify --on-nodes": _VERIFY.with_(
         Rights(jobs=_PROBE_JOB.jobs, volumes=("read volume",), cluster=_PROBE_JOB.cluster)
     ),
@@ -148,9 +141,7 @@ def least_policy(commands: Iterable[str], *, jobs: Collection[str], volumes: Col
     *jobs* and *volumes* are the namespaces of plugin jobs and of volumes; both may be patterns such as ``*``.
     """
     chosen = [COMMANDS[name] for name in commands]
-    everywhere = [name for rights in chosen for name in rights.everywhere]
-    named = {*jobs, *volumes, *(ALL_NAMESPACES if everywhere else ())}
-    calls = {namespace: list(everywhere) for namespace in named}
+    calls: dict[str, list[str]] = {namespace: [] for namespace in (*jobs, *volumes)}
     for rights in chosen:
         for names, found in ((jobs, rights.jobs), (volumes, rights.volumes)):
             for namespace in names:

@@ -74,7 +74,6 @@ SENTENCES: tuple[tuple[str, errors.ReplyKind, str], ...] = (
     # Received and refused.
     ("ACL token", "refused", NOT_KNOWN),
     ("No path to region", "refused", "correct NOMAD_REGION, or ask an agent that knows the region"),
-    ("nonexistent namespace", "refused", "make it first with `nomad namespace apply`, or name another"),
     ("no CSI plugin named", "refused", "run the plugin's job first and wait until it is healthy, or correct plugin_id"),
     ("volume in use", "refused", "stop the jobs that claim it and wait until the claims are free"),
     (
@@ -82,66 +81,25 @@ SENTENCES: tuple[tuple[str, errors.ReplyKind, str], ...] = (
         "refused",
         "stop the jobs that claim it first; unchanged flags must be sent as well, and Nomad shows them redacted",
     ),
-    (
-        "existing capability in use",
-        "refused",
-        "keep the capability in use, or stop the jobs that claim the volume first",
-    ),
-    (
-        "was not compatible with existing topology",
-        "refused",
-        "deregister the volume and register it again; its data is not touched",
-    ),
-    (
-        "volume identity cannot be updated",
-        "refused",
-        "other storage was registered under this id meanwhile; check it, then run again",
-    ),
-    (
-        "cannot be updated",
-        "refused",
-        "another run may have registered it a moment ago: run it again, which compares the registrations",
-    ),
-    (
-        "plugin has no controller",
-        "refused",
-        "wait until a controller of the plugin is healthy; where it has none, create the storage elsewhere, and "
-        "register it",
-    ),
-    (
-        "plugin does not support creating volumes",
-        "refused",
-        "make the storage elsewhere, and register it by its external id",
-    ),
-    (
-        "already exists but is incompatible with these parameters",
-        "refused",
-        "the plugin has storage of that name already: write another name, or ask for what that storage is",
-    ),
-    ("unsupported capacity_range", "refused", "ask for a size that the driver can make"),
-    ("expand is not implemented by this controller plugin", "refused", "the driver cannot grow volumes"),
-    ("unknown volume access mode", "refused", "use one of Nomad's five access modes"),
-    ("unknown volume attachment mode", "refused", "use file-system or block-device"),
-    ("InvalidVolume.NotFound", "refused", "check whether the EBS volume exists in the region of the plugin"),
-    ("Enforcing job modify index", "refused", "the job was changed meanwhile; check it, then run again"),
     ("Client sent an HTTP request to an HTTPS server", "refused", "write https:// in NOMAD_ADDR"),
 )
-"""Part of the message -> kind and advice. The first match applies: ``failed to get conn: ... i/o timeout``."""
+"""
+Part of the message -> kind and advice; any other message is a refusal.
+
+The first match applies: ``failed to get conn: ... i/o timeout``.
+"""
 
 _DENIED = "Permission denied"
 
 _SELF = "/v1/acl/token/self"
 """Every token that Nomad knows may read itself."""
 
-_BEFORE_STORING = "controller validate volume:"
-"""Nomad calls the controller before it stores anything: after any failure there, nothing was registered."""
-
 _STATUSES: dict[int, tuple[errors.ReplyKind, str]] = {
     HTTPStatus.UNAUTHORIZED: ("refused", "something in front of Nomad asks for a password: set NOMAD_HTTP_AUTH"),
     HTTPStatus.TOO_MANY_REQUESTS: ("retry", "use fewer connections at a time; a Nomad agent takes 100 of one address"),
-    HTTPStatus.BAD_GATEWAY: ("ambiguous", "something in front of Nomad answered"),
+    HTTPStatus.BAD_GATEWAY: ("ambiguous", ""),
     HTTPStatus.SERVICE_UNAVAILABLE: ("retry", ""),
-    HTTPStatus.GATEWAY_TIMEOUT: ("ambiguous", "something in front of Nomad answered"),
+    HTTPStatus.GATEWAY_TIMEOUT: ("ambiguous", ""),
 }
 
 _READS = re.compile(r"(GET|HEAD) .*|\w+ /v1/(jobs/parse|job/[^/]+/plan)")
@@ -151,11 +109,8 @@ def answered(call: Call, status: int, text: str) -> Classification:
     """Return what *status*, which is not a success, and its *text* mean for *call*."""
     if status_of(status, text) == HTTPStatus.FORBIDDEN and _DENIED in text:
         return Classification(kind="refused", advice=_missing_permission(call))
-    if HTTPStatus.MULTIPLE_CHOICES <= status < HTTPStatus.BAD_REQUEST:
-        return Classification(
-            kind="refused", advice="redirects are not followed: check NOMAD_ADDR, and whether it is https"
-        )
-    return _classified(call, *(_STATUSES.get(status) or _match_sentence(text)))
+    found = next(((kind, advice) for sentence, kind, advice in SENTENCES if sentence in text), ("refused", ""))
+    return _classified(call, *_STATUSES.get(status, found))
 
 
 def status_of(status: int, text: str) -> int:
@@ -173,14 +128,6 @@ def changes_nothing(call: Call) -> bool:
     return _READS.fullmatch(f"{call.method} {call.path}") is not None
 
 
-def _match_sentence(text: str) -> tuple[errors.ReplyKind, str]:
-    for sentence, kind, advice in SENTENCES:
-        if sentence in text:
-            is_unstored = kind == "ambiguous" and _BEFORE_STORING in text
-            return ("retry" if is_unstored else kind), advice
-    return "refused", ""
-
-
 def _classified(call: Call, kind: errors.ReplyKind, advice: str) -> Classification:
     """Return the classification; a lost read is never ambiguous."""
     if kind == "ambiguous" and changes_nothing(call):
@@ -191,7 +138,5 @@ def _classified(call: Call, kind: errors.ReplyKind, advice: str) -> Classificati
 def _missing_permission(call: Call) -> str:
     if call.has_token and call.path == _SELF:
         return NOT_KNOWN
-    who = "the token" if call.has_token else "no token was given: set NOMAD_TOKEN to one that"
-    verb = "needs" if call.has_token else "has"
     needs = permissions.needed(call.method, call.path, call.namespace) or "the rights for this call"
-    return f"{who} {verb} {needs}"
+    return f"the token needs {needs}" if call.has_token else f"set NOMAD_TOKEN to a token that has {needs}"

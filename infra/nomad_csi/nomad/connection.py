@@ -4,6 +4,7 @@ Connection settings: those of Nomad's own CLI, by the same environment variables
 Source: hashicorp/nomad, ``api/api.go`` (``DefaultConfig``), 2026-08-21.
 """
 
+import contextlib
 import ipaddress
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,10 +15,7 @@ from urllib import parse
 from nomad_csi import errors
 from nomad_csi.spec import names
 
-# The HTTP proxy of an address, chosen as by Nomad's own CLI.
-#
-# Source: golang.org/x/net, ``http/httpproxy/proxy.go`` (``FromEnvironment``, ``useProxy``), which Go's HTTP client and
-# so ``nomad`` uses; 2026-08.
+# The HTTP proxy of an address, chosen as by Nomad's own CLI: golang.org/x/net, ``http/httpproxy/proxy.go``, 2026-08.
 
 
 PROXY_VARIABLES: Mapping[str, str] = {"http": "HTTP_PROXY", "https": "HTTPS_PROXY"}
@@ -25,8 +23,8 @@ PROXY_VARIABLES: Mapping[str, str] = {"http": "HTTP_PROXY", "https": "HTTPS_PROX
 
 EXCEPT = "NO_PROXY"
 """
-Variable with the hosts to connect to directly, separated by commas: a name also includes its subdomains,
-``.name`` only these, an address or a network such as ``10.0.0.0/8`` itself, ``*`` all. A port may follow.
+Variable with the hosts to connect to directly, separated by commas: a name also includes its subdomains, an address or
+a network such as ``10.0.0.0/8`` itself, ``*`` all. A port may follow a name.
 """
 
 _PORTS = {"http": 80, "https": 443}
@@ -52,15 +50,10 @@ def proxy_of(address: str, environment: Mapping[str, str]) -> str:
 
 def _is_excepted(entry: str, host: str, port: int | None) -> bool:
     """Return whether *entry* of ``NO_PROXY`` includes *host*."""
-    if "/" in entry:
-        try:
-            return ipaddress.ip_address(host) in ipaddress.ip_network(entry, strict=False)
-        except ValueError:
-            return False
-    if entry.endswith(f":{port}"):
-        entry = entry.removesuffix(f":{port}")
-    name = entry.removeprefix("*")
-    return not name or host == name or host.endswith(name if name.startswith(".") else f".{name}")
+    with contextlib.suppress(ValueError):  # a name
+        return ipaddress.ip_address(host) in ipaddress.ip_network(entry, strict=False)
+    name = entry.removesuffix(f":{port}").lstrip("*.")
+    return not name or host == name or host.endswith(f".{name}")
 
 
 # The settings, and the variables that give them.
@@ -215,16 +208,8 @@ class Connection:
 
 
 def same_address(first: str, second: str) -> bool:
-    """Return whether two addresses of Nomad are equal: case, default ports and a trailing ``/`` do not count."""
-    return _normal(first) == _normal(second)
-
-
-def _normal(address: str) -> tuple[str, str, int | None] | str:
-    if not _has_http_host(address):
-        return address
-    parts = parse.urlsplit(address)
-    port = parts.port or _PORTS.get(parts.scheme)
-    return parts.scheme, parts.hostname or "", port
+    """Return whether two addresses of Nomad are equal: case and a trailing ``/`` do not count."""
+    return first.rstrip("/").lower() == second.rstrip("/").lower()
 
 
 def _environment_settings(environment: Mapping[str, str]) -> dict[str, Any]:
@@ -271,9 +256,6 @@ def _problems(values: Mapping[str, Any]) -> Iterator[errors.Problem]:
 SCHEME = "unix://"
 """Scheme of a socket path, which a task uses for the agent of its client."""
 
-PATH_LIMIT_BYTES = 107
-"""Longest path of a socket. Source: ``unix(7)``: 108 bytes with the end mark."""
-
 
 def socket_path(address: str) -> str:
     """Return the socket path of *address*; empty: it has none."""
@@ -281,24 +263,12 @@ def socket_path(address: str) -> str:
 
 
 def _address_problems(address: str) -> Iterator[errors.Problem]:
-    allowed = "http:// or https:// with host and port"
-    if address.startswith(SCHEME):
-        yield from _socket_problems(address)
-    elif "@" in address:
+    allowed = "http:// or https:// with host and port, and nothing behind it; or unix:// with an absolute path"
+    is_socket = address.startswith(f"{SCHEME}/")
+    if "@" in address and not is_socket:
         yield problem("address", "[secret]", allowed, f"move user and password to {VARIABLES['http_auth']}")
-    elif not _has_http_host(address):
+    elif not is_socket and not (_has_http_host(address) and re.fullmatch(r"[^/]+//[^/?#]+/?", address)):
         yield problem("address", repr(address), allowed, "such as http://127.0.0.1:4646")
-    elif extra := re.sub(r"^https?://[^/?#]*/?", "", address, flags=re.IGNORECASE):
-        yield problem("address", repr(address), allowed, f"leave out what follows the port: {extra!r}")
-
-
-def _socket_problems(address: str) -> Iterator[errors.Problem]:
-    path = socket_path(address)
-    if not path.startswith("/"):
-        yield problem("address", repr(address), "an absolute path", "such as unix:///secrets/api.sock: three slashes")
-    elif len(path.encode()) > PATH_LIMIT_BYTES:
-        allowed = f"a path of at most {PATH_LIMIT_BYTES} bytes"
-        yield problem("address", repr(address), allowed, "name the socket by a shorter link to its folder")
 
 
 def _has_http_host(address: str) -> bool:

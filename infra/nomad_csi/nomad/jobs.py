@@ -6,8 +6,8 @@ Source: hashicorp/nomad, ``command/agent/job_endpoint.go``, ``api/jobs.go`` and 
 """
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from typing import Annotated, Any, Literal
 
@@ -121,50 +121,33 @@ class _Submission(replies.Record):
 
 
 def source(nomad: request.Nomad, namespace: str, job_id: str, version: int) -> str | None:
-    """Return the HCL2 that *version* of the job was registered with; ``None``: Nomad has none."""
-    found = _submission(nomad, namespace, job_id, version)
-    return None if found is None else found.source
-
-
-def _submission(nomad: request.Nomad, namespace: str, job_id: str, version: int) -> _Submission | None:
+    """Return the HCL2 that *version* of the job was registered with; ``None``: none, or one that needs variables."""
     path, query = request.path_of("job", job_id, "submission"), {"namespace": namespace, "version": str(version)}
-    try:
-        found = replies.one(nomad, path, _Submission, absent="job source not found", query=query)
-    except errors.NomadApiError as error:
-        if error.status == HTTPStatus.NOT_FOUND:  # servers before 1.6 have no such route; `import` supports them, too
-            return None
-        raise
-    return found if found is not None and found.format == "hcl2" else None
+    found = replies.one(nomad, path, _Submission, absent="job source not found", query=query)
+    is_whole = found and found.format == "hcl2" and not found.variables and not found.variable_flags
+    return found.source if found and is_whole else None
 
 
 # Allocations.
 
 
 @dataclass(frozen=True, kw_only=True)
-class TaskEvent:
+class TaskEvent(replies.Record):
     """A task event."""
 
-    time_ns: int
+    time_ns: Annotated[int, pydantic.Field(validation_alias="Time")] = 0
     """Nanoseconds since 1970, by the client's clock."""
 
-    type: str
+    type: str = ""
     """Such as ``Started``, ``Plugin became healthy``, ``Restarting``."""
 
-    message: str
-    task: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Event(replies.Record):
-    time: int = 0
-    type: str = ""
-    message: str = ""
-    display_message: str = ""
+    message: Annotated[str, pydantic.Field(validation_alias="DisplayMessage")] = ""
+    task: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class _TaskState(replies.Record):
-    events: Annotated[tuple[_Event, ...], replies.PRESENT] = ()
+    events: Annotated[tuple[TaskEvent, ...], replies.PRESENT] = ()
     restarts: int = 0
 
 
@@ -173,11 +156,7 @@ _AT_STATES = pydantic.Field(validation_alias="TaskStates")
 
 
 def _task_events(states: Mapping[str, _TaskState]) -> tuple[TaskEvent, ...]:
-    found = (
-        TaskEvent(time_ns=event.time, type=event.type, message=event.display_message or event.message, task=task)
-        for task, state in states.items()
-        for event in state.events
-    )
+    found = (replace(event, task=task) for task, state in states.items() for event in state.events)
     return tuple(sorted(found, key=lambda event: (event.time_ns, event.task)))
 
 
@@ -215,7 +194,7 @@ def allocations(nomad: request.Nomad, namespace: str, job_id: str) -> tuple[Allo
 FAILED = 'ClientStatus == "failed" and DesiredStatus == "run"'
 """Filter of the list of allocations: few of many are sent."""
 
-_HOOK = 'failed to setup alloc: pre-run hook "csi_hook" failed: '
+HOOK = 'failed to setup alloc: pre-run hook "csi_hook" failed: '
 """
 Start of the event of an allocation whose volumes could not be claimed, attached or mounted.
 
@@ -225,52 +204,34 @@ Source: hashicorp/nomad, ``client/allocrunner/alloc_runner.go`` (``Run``) and ``
 
 
 @dataclass(frozen=True, kw_only=True)
-class FailedMount:
+class FailedMount(Allocation):
     """An allocation that failed because Nomad could not give it its CSI volumes, and that no other one replaced."""
 
-    alloc_id: str
-    namespace: str
-    job_id: str
-    group: str
-    index: int
-    """Its number in the group, as in ``job.group[0]``."""
-
-    node_id: str
-    node_name: str
-    error: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Failed(Allocation):
-    name: str = ""
     namespace: str = ""
     job_id: str = ""
-    task_group: str = ""
+    group: Annotated[str, pydantic.Field(validation_alias="TaskGroup")] = ""
+    name: str = ""
+    """Of the allocation: ``job.group[0]``."""
+
     next_allocation: str = ""
+
+    @property
+    def index(self) -> int:
+        """Its number in the group."""
+        return int(self.name.rpartition("[")[2].rstrip("]") or 0)
+
+    @property
+    def error(self) -> str | None:
+        """Why its volumes could not be claimed, attached or mounted; ``None``: it failed for another reason."""
+        messages = (event.message for event in reversed(self.task_events) if event.message.startswith(HOOK))
+        return next((message.removeprefix(HOOK) for message in messages), None)
 
 
 def failed_mounts(nomad: request.Nomad, namespace: str) -> tuple[FailedMount, ...]:
     """Return the allocations of the namespace that failed for their CSI volumes and were not replaced."""
     query = {"namespace": namespace, "filter": FAILED}
-    found = replies.many(nomad, request.path_of("allocations"), _Failed, query=query)
-    return tuple(_failed_mounts(item for item in found if not item.next_allocation))
-
-
-def _failed_mounts(found: Iterable[_Failed]) -> Iterator[FailedMount]:
-    for item in found:
-        messages = [event.message for event in item.task_events if event.message.startswith(_HOOK)]
-        number = item.name.rpartition("[")[2].rstrip("]")
-        if messages:
-            yield FailedMount(
-                alloc_id=item.alloc_id,
-                namespace=item.namespace,
-                job_id=item.job_id,
-                group=item.task_group,
-                index=int(number) if number.isdecimal() else 0,
-                node_id=item.node_id,
-                node_name=item.node_name,
-                error=messages[-1].removeprefix(_HOOK),
-            )
+    found = replies.many(nomad, request.path_of("allocations"), FailedMount, query=query)
+    return tuple(item for item in found if item.error is not None and not item.next_allocation)
 
 
 # The last lines of a task's log, read on its client through any agent.
@@ -500,38 +461,24 @@ class RunningJob:
 
     namespace: str
     job_id: str
-    document: Document
+    document: Document | None
+    """``None``: the token may not read it."""
 
-    source: str
-    """The HCL2 that was submitted; empty: Nomad has none, or one that needs variables."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class PluginJobs:
-    """The jobs of a plugin that the token may read."""
-
-    jobs: tuple[RunningJob, ...]
-
-    hidden: tuple[str, ...] = ()
-    """``namespace/job_id`` of jobs in namespaces where the token may not read jobs."""
+    source: str | None = None
+    """The HCL2 that was submitted; ``None``: Nomad has none, or one that needs variables."""
 
 
-def jobs_of_plugin(nomad: request.Nomad, plugin: plugins.Plugin) -> PluginJobs:
-    """Return the running jobs that Nomad expects instances of *plugin* from, sorted by namespace and id."""
-    hidden: list[str] = []
-    running: list[RunningJob] = []
+def jobs_of_plugin(nomad: request.Nomad, plugin: plugins.Plugin) -> Iterator[RunningJob]:
+    """Yield the running jobs that Nomad expects instances of *plugin* from, sorted by namespace and id."""
     for namespace, job_id in sorted(plugin.jobs):
         try:
             found = document(nomad, namespace, job_id)
             if found is None or found.get("Stop"):
                 continue
-            submitted = _submission(nomad, namespace, job_id, found.get("Version") or 0)
+            submitted = source(nomad, namespace, job_id, found.get("Version") or 0)
         except errors.NomadApiError as error:
             if error.status != HTTPStatus.FORBIDDEN:
                 raise
-            hidden.append(f"{namespace}/{job_id}")
-            continue
-        is_whole = submitted is not None and not submitted.variables and not submitted.variable_flags
-        text = submitted.source if submitted is not None and is_whole else ""
-        running.append(RunningJob(namespace=namespace, job_id=job_id, document=found, source=text))
-    return PluginJobs(jobs=tuple(running), hidden=tuple(hidden))
+            yield RunningJob(namespace=namespace, job_id=job_id, document=None)
+        else:
+            yield RunningJob(namespace=namespace, job_id=job_id, document=found, source=submitted)

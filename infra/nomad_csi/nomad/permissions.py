@@ -3,7 +3,7 @@ ACL capabilities that each call needs, in one table, by name. Pure.
 
 Errors take the missing capability from it; `acl_policy` and the checks of ``doctor`` combine calls.
 Source: hashicorp/nomad, ``nomad/csi_endpoint.go``, ``nomad/job_endpoint.go``, ``nomad/node_endpoint.go``,
-``nomad/alloc_endpoint.go``, ``nomad/variables_endpoint.go``, ``nomad/system_endpoint.go``, ``nomad/event_endpoint.go``,
+``nomad/alloc_endpoint.go``, ``nomad/variables_endpoint.go``, ``nomad/system_endpoint.go``,
 ``command/agent/job_endpoint.go``, ``client/fs_endpoint.go`` and ``acl/policy.go``, 2026-08-21; tried with tokens of one
 capability each on Nomad 2.0.6-dev, 2026-11.
 """
@@ -79,11 +79,8 @@ NEEDS: Mapping[str, Need] = {
     "read clients": Need(level="node", calls=r"GET /v1/nodes?\b.*"),
     "read servers": Need(level="node", calls=r"GET /v1/agent/members"),
     "collect garbage": Need(is_management=True, calls=r"PUT /v1/system/gc"),
-    "watch jobs": Need(any_of=("read-job",)),
-    "watch volumes": Need(any_of=("csi-read-volume",)),
-    "watch clients": Need(level="node"),
 }
-"""Name of a call -> what it needs. The first whose ``calls`` match applies; watching is one event stream."""
+"""Name of a call -> what it needs. The first whose ``calls`` match applies."""
 
 _LEVELS: Mapping[str, str] = {
     "plugin": 'plugin { policy = "read" } ("write" grants nothing)',
@@ -102,14 +99,6 @@ def name_of(method: str, path: str) -> str | None:
     """Return the name in `NEEDS` of a call; ``None``: it has none."""
     call = f"{method} {path}"
     return next((name for name, need in NEEDS.items() if need.calls and re.fullmatch(need.calls, call)), None)
-
-
-def watch_permissions() -> str:
-    """Return what an event stream needs, as a phrase."""
-    found = [NEEDS[name] for name in ("watch jobs", "watch volumes", "watch clients")]
-    capabilities = " and ".join(name for need in found for name in need.any_of)
-    levels = " and ".join(_LEVELS[need.level] for need in found if need.level)
-    return f"the token needs {capabilities} in every namespace, and {levels}"
 
 
 def _phrase(need: Need, path: str, namespace: str) -> str:

@@ -35,19 +35,10 @@ def refuse_other_side(recorded: Mapping[str, Any], own: str) -> None:
     made = recorded.get(OUTPUT, "") if recorded else own
     if made == own:
         return
-    if not own:
-        raise errors.RefusedError(
-            f"this state was made in the sandbox ({made}), and this is not the sandbox: run the command as "
-            "`nomad-csi sandbox exec -- ...`, or select the stack of the real cluster"
-        )
-    if not made:
-        raise errors.RefusedError(
-            f"this state was made on a real cluster, and this is the sandbox ({own}): run the command outside of it, "
-            "or select the sandbox's own stack"
-        )
+    of, here = (f"the sandbox {mark}" if mark else "a real cluster" for mark in (made, own))
     raise errors.RefusedError(
-        f"this state was made in a sandbox of other parts ({made}) than this one ({own}): "
-        "take the old one down with `nomad-csi sandbox down`, then begin again"
+        f"this state belongs to {of}, and this process to {here}: select the other stack, or run the command "
+        "outside of the sandbox, or inside as `nomad-csi sandbox exec -- ...`"
     )
 
 

@@ -14,7 +14,7 @@ from nomad_csi import errors, findings
 from nomad_csi.findings import registry
 from nomad_csi.findings.registry import Condition, Feature, Gate, Side
 from nomad_csi.nomad import nodes, request
-from nomad_csi.plan import model, versions
+from nomad_csi.plan import versions
 from nomad_csi.spec import yaml_text
 
 
@@ -107,69 +107,33 @@ def _release(version: versions.Version) -> versions.Version:
 # The servers of a cluster. One request at most.
 
 
-def refuse_older(nomad: request.Nomad, plugins: Iterable[model.PluginPlan]) -> tuple[findings.Finding, ...]:
+def refuse_older(nomad: request.Nomad, minimum: Mapping[str, str], *, warn: Callable[[str], None]) -> None:
     """
-    Raise `errors.RefusedError` where a server is too old for this package or a driver; return what is unchecked.
-
-    Checks also if no driver needs a version. If Nomad does not respond, nothing is reported: the next request
-    fails in the same way, or is retried, which this one is not.
-    """
-    try:
-        found = _check(nomad, _wanted(plugins))
-    except errors.NomadApiError:
-        return ()
-    if bad := findings.errors_of(found):
-        raise errors.RefusedError("; ".join(map(str, bad)))
-    return found
-
-
-def refuse_for_job(nomad: request.Nomad, subject: str, minimum_nomad: str, *, warn: Callable[[str], None]) -> None:
-    """
-    Raise `errors.RefusedError` where a server is older than *minimum_nomad*, which *subject* wants, or unsupported.
+    Raise `errors.RefusedError` where a server is older than the *minimum* version of a subject, or unsupported.
 
     Call *warn* if the token may not see the servers. Raises `errors.NomadApiError` where Nomad does not respond.
     """
-    found = _check(nomad, {subject: (minimum_nomad, "")})
-    if bad := findings.errors_of(found):
-        raise errors.RefusedError("; ".join([*map(str, bad), "nothing was changed"]))
-    for unseen in found:
-        warn(f"{subject}: {unseen}")
-
-
-def _wanted(plugins: Iterable[model.PluginPlan]) -> dict[str, tuple[str, str]]:
-    """Return subject -> minimum version, and for what."""
-    return {
-        f"plugin {item.plugin_id}": (item.minimum_nomad, f", for driver {item.driver}")
-        for item in plugins
-        if item.minimum_nomad
-    }
-
-
-def _check(nomad: request.Nomad, wanted: Mapping[str, tuple[str, str]]) -> tuple[findings.Finding, ...]:
     oldest = releases().oldest
     try:
         servers = [item for item in nodes.list_servers(nomad) if item.status != "left"]
     except errors.NomadApiError as error:
         if error.kind != "refused":
             raise
-        least = {oldest} | {version for version, _ in wanted.values() if is_older(oldest, version)}
+        least = {oldest} | {version for version in minimum.values() if is_older(oldest, version)}
         expected = f"Nomad {' and '.join(sorted(least))} or later on the servers"
-        return (findings.finding("nomad-version-unseen", "servers", expected=expected, found=str(error)),)
+        warn(str(findings.finding("nomad-version-unseen", "servers", expected=expected, found=str(error))))
+        return
 
     def older(version: str) -> str:
         return ", ".join(f"{item.name} with {item.version}" for item in servers if is_older(item.version, version))
 
-    if old := older(oldest):
-        expected = f"Nomad {oldest} or later, the oldest tested version"
-        return (findings.finding("nomad-unsupported", "servers", expected=expected, found=old),)
-    return tuple(
-        findings.finding(
-            "nomad-too-old-for-driver",
-            subject,
-            expected=f"Nomad {version} or later on the servers{why}",
-            found=old,
-            advice="upgrade Nomad; `nomad-csi doctor` lists other problems of older versions",
+    bad = [
+        findings.finding(code, subject, expected=f"Nomad {version} or later on the servers", found=old)
+        for code, subject, version in (
+            ("nomad-unsupported", "servers", oldest),
+            *(("nomad-too-old-for-driver", subject, version) for subject, version in minimum.items()),
         )
-        for subject, (version, why) in wanted.items()
         if (old := older(version))
-    )
+    ]
+    if bad:
+        raise errors.RefusedError("; ".join([*map(str, bad), "nothing was changed"]))

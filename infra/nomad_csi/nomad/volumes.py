@@ -7,11 +7,10 @@ Source: hashicorp/nomad, ``api/csi.go`` (``CSIVolume``), ``command/agent/csi_end
 
 import functools
 import itertools
-import operator
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from http import HTTPStatus
 from typing import Annotated, Any, Literal
 
@@ -163,33 +162,32 @@ class ListedVolume(replies.Record):
 # From a reply to a volume.
 
 
-class _Model(pydantic.BaseModel):
-    model_config = replies.CONFIG
+@dataclass(frozen=True, kw_only=True)
+class VolumeReply(replies.Record):
+    """A volume, as ``GET /v1/volume/csi/:id`` shows it, or the reply to a creation."""
 
-    @pydantic.model_validator(mode="before")
-    @classmethod
-    def _prepared(cls, values: Any) -> Any:
-        return replies.present(values)
-
-
-class _Capability(_Model):
-    access_mode: str = ""
-    attachment_mode: str = ""
-
-
-class _Own(_Model):
-    """Nomad's own fields of a volume, as ``GET /v1/volume/csi/:id`` shows it, or the reply to a creation."""
-
+    volume_id: replies.GivenId
+    namespace: Annotated[str, pydantic.Field(min_length=1)]
+    document: Annotated[registration.VolumeRegistration, pydantic.SkipValidation]
     topologies: _Segments = ()
     schedulable: bool = False
     controller_required: bool = False
-    write_allocs: dict[str, Any] = {}
-    read_allocs: dict[str, Any] = {}
+    write_allocs: dict[str, Any] = field(default_factory=dict)
+    read_allocs: dict[str, Any] = field(default_factory=dict)
     allocations: Annotated[tuple[Claim, ...], replies.PRESENT] = ()
     capacity: int = 0
     create_index: int = 0
     access_mode: str = ""
     attachment_mode: str = ""
+
+    @pydantic.model_validator(mode="before")
+    @classmethod
+    def _prepared(cls, values: Any) -> Any:
+        own = replies.present(values)
+        try:
+            return own | {"Document": volume_forms.read(own, "api")}
+        except (AttributeError, TypeError, ValueError):
+            raise ValueError("should be a volume") from None
 
     def claims(self) -> Iterator[Claim]:
         """Yield a claim for each allocation of the claim maps, with its fields from the list of allocations."""
@@ -203,54 +201,10 @@ class _Own(_Model):
                 yield replace(known.get(alloc_id, Claim(alloc_id=alloc_id)), mode=mode)
 
 
-def _capabilities(found: Iterable[_Capability]) -> tuple[registration.Capability, ...]:
-    return tuple(
-        registration.Capability(access_mode=item.access_mode, attachment_mode=item.attachment_mode) for item in found
-    )
-
-
-_Capabilities = Annotated[tuple[_Capability, ...], replies.PRESENT]
-_KINDS: Mapping[volume_forms.Kind, tuple[Any, Any]] = {
-    "text": (str, ""),
-    "texts": (replies.Strings, ()),
-    "map": (replies.Texts, {}),
-    "bytes": (int, 0),
-    "places": (_Segments, ()),
-    "capabilities": (
-        Annotated[tuple[registration.Capability, ...], replies.Derived(_Capabilities, _capabilities)],
-        (),
-    ),
-}
-
-
-def _model() -> type[_Own]:
-    """Return the model of a volume: Nomad's own fields, and those of the document."""
-    found: dict[str, dict[str, Any]] = {"": {}}
-    for item in volume_forms.FIELDS:
-        path, _, key = item.api.rpartition(".")
-        kind, absent = _KINDS[item.kind]
-        is_given = key in {"ID", "Namespace"}
-        default = pydantic.Field(alias=key, min_length=1) if is_given else pydantic.Field(absent, alias=key)
-        found.setdefault(path, {})[key] = kind, default
-    own = found.pop("")
-    for path, inner in found.items():
-        part = pydantic.create_model(path, __base__=_Model, **inner)
-        own[path] = (part, pydantic.Field(part(), alias=path))
-    return pydantic.create_model("Volume", __base__=_Own, **own)
-
-
-VolumeReply = _model()
-_DOCUMENT = {item.attribute: operator.attrgetter(item.api) for item in volume_forms.FIELDS}
-_MOUNT = "mount_options."
-
-
-def volume_of(found: _Own) -> Volume:
+def volume_of(found: VolumeReply) -> Volume:
     """Return the volume of a reply."""
-    values = {name: value_of(found) for name, value_of in _DOCUMENT.items()}
-    mount = {name.removeprefix(_MOUNT): values.pop(name) for name in list(values) if name.startswith(_MOUNT)}
     return Volume(
-        **values,
-        mount_options=registration.MountOptions(**mount),
+        **{item.name: getattr(found.document, item.name) for item in fields(registration.VolumeRegistration)},
         topologies=found.topologies,
         schedulable=found.schedulable,
         controller_required=found.controller_required,
@@ -295,8 +249,9 @@ class _Registered(replies.Record):
     warnings: str = ""
 
 
-class _Storage(VolumeReply):  # type: ignore[valid-type, misc]  # made from the fields of a volume's document
-    ExternalID: Annotated[str, pydantic.Field(alias="ExternalID", min_length=1)]
+@dataclass(frozen=True, kw_only=True)
+class _Storage(VolumeReply):
+    external_id: Annotated[str, pydantic.Field(min_length=1)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -368,6 +323,19 @@ Parts of errors that Nomad answers also after the plugin has created the volume,
 Source: hashicorp/nomad, ``nomad/csi_endpoint.go`` (``CSIVolume.Create``), 2026-08-21.
 """
 
+_BEFORE_THE_PLUGIN = (
+    "ACL token",
+    "No path to region",
+    "no CSI plugin named",
+    "plugin has no controller",
+    "plugin does not support creating volumes",
+    "already exists but is incompatible with these parameters",
+    "unsupported capacity_range",
+    "unknown volume access mode",
+    "unknown volume attachment mode",
+)
+"""Parts of errors by which Nomad says that the plugin was not asked, or that it created nothing."""
+
 
 def has_made_nothing(error: errors.NomadApiError) -> bool:
     """Return whether *error*, of a creation, proves that the plugin created nothing."""
@@ -377,8 +345,9 @@ def has_made_nothing(error: errors.NomadApiError) -> bool:
         return False  # a proxy answers 503 also where it lost the connection
     if error.kind == "retry":
         return True
-    # Nomad answers 500 for most, also for what happens after the plugin's answer; known messages have advice.
-    return error.kind == "refused" and (error.status != HTTPStatus.INTERNAL_SERVER_ERROR or bool(error.advice))
+    # Nomad answers 500 for most, also for what happens after the plugin's answer.
+    is_known = any(part in error.message for part in _BEFORE_THE_PLUGIN)
+    return error.kind == "refused" and (error.status != HTTPStatus.INTERNAL_SERVER_ERROR or is_known)
 
 
 def deregister(nomad: request.Nomad, namespace: str, volume_id: str, *, is_forced: bool = False) -> None:
@@ -430,19 +399,9 @@ FEW = 200
 
 
 def found(nomad: request.Nomad, keys: Iterable[Key]) -> Iterator[tuple[Key, Volume | None]]:
-    """
-    Yield the registered volume for each of *keys*, by namespace and id.
-
-    Raises `errors.NomadApiError` if Nomad does not respond, or the token lacks a capability.
-    """
-    for namespace, group in itertools.groupby(sorted(set(keys)), key=lambda key: key[0]):
-        own = list(group)
-        present = own
-        if len(own) > FEW:
-            listed = {item.volume_id for item in list_volumes(nomad, namespace)}
-            present = [key for key in own if key[1] in listed]
-        by_key = dict(zip(present, get_many(nomad, present), strict=True))
-        yield from ((key, by_key.get(key)) for key in own)
+    """Yield the registered volume for each of *keys*, by namespace and id. Raises `errors.NomadApiError`."""
+    wanted = sorted(set(keys))
+    return zip(wanted, get_many(nomad, wanted), strict=True)
 
 
 _INDEX = re.compile(r"[0-9]+\]")

@@ -119,7 +119,7 @@ def apply(
         connect=lambda: client, status=report, warn=report, timeout_s=timeout_s, cancelled=policy.cancelled
     )
     by_key = _by_key(wanted)
-    policy.retry(lambda: namespaces.check_all(client, by_key))
+    policy.retry(lambda: namespaces.check(client, (namespace for namespace, _ in by_key)))
     decided = policy.retry(lambda: _decide(context, by_key))
     outcomes = {each.key: outcome_of(each, decision) for each, decision in decided}
     calls = [

@@ -267,7 +267,7 @@ def _create(context: resource.Context, wanted: observe.WantedVolume) -> resource
     """
     key, document = wanted.key, wanted.desired.document
     known = wanted.recorded_outputs
-    namespaces.refuse_unknown(context.client, document.namespace)
+    namespaces.check(context.client, [document.namespace])
     token = observe.created_token(wanted.token, document, known)
     owner = wanted.owned(token)
     taken = owner.acquire()

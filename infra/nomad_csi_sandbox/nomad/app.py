@@ -6,7 +6,7 @@ from werkzeug import exceptions
 from nomad_csi_sandbox.nomad import answers, refusals
 from nomad_csi_sandbox.nomad import cluster as clusters
 from nomad_csi_sandbox.nomad.acl import rights
-from nomad_csi_sandbox.nomad.routes import acl, agent, events, files, jobs, sandbox, storage, variables
+from nomad_csi_sandbox.nomad.routes import acl, agent, files, jobs, sandbox, storage, variables
 
 OPEN_PATHS = frozenset({"/v1/agent/health", "/v1/status/leader"})
 """What needs no token. Measured on Nomad 2.0.6-dev."""
@@ -17,7 +17,7 @@ _METHOD_NOT_ALLOWED = 405
 def create_app(cluster: clusters.Cluster) -> flask.Flask:
     """Return the WSGI application that serves *cluster*."""
     app = flask.Flask(__name__)
-    for module in (acl, agent, events, jobs, files, storage, variables, sandbox):
+    for module in (acl, agent, jobs, files, storage, variables, sandbox):
         app.register_blueprint(module.blueprint(cluster))
     app.register_error_handler(refusals.RefusalError, answers.refusal)
     app.register_error_handler(exceptions.MethodNotAllowed, _method_not_allowed)
@@ -44,8 +44,6 @@ def _call(cluster: clusters.Cluster) -> rights.Call:
         namespace=answers.namespace(),
         of_allocation=str(found.job["Namespace"]) if found else "",
         is_purge=answers.flag("purge"),
-        namespaces=tuple(cluster.state.namespaces),
-        topics=[topic.partition(":")[0] for topic in flask.request.args.getlist("topic")] or ["*"],
     )
 
 

@@ -195,11 +195,6 @@ class Cluster:
     def _is_over(self, key: state.Key) -> bool:
         return all(alloc.terminal for alloc in self.state.allocs_of(*key))
 
-    @property
-    def is_closed(self) -> bool:
-        """Whether `close` was called."""
-        return self._closed
-
     def close(self) -> None:
         """End every task, and wait until all have ended."""
         self._worker.stop()

@@ -229,7 +229,7 @@ def find_failing(
     by_volume: dict[str, list[jobs.FailedMount]] = defaultdict(list)
     for item in failed_mounts.failed:
         ids = failed_mounts.wanted.get(item.alloc_id, ())
-        for volume_id in [each for each in ids if _names(item.error, each)] or ids:
+        for volume_id in [each for each in ids if _names(item.error or "", each)] or ids:
             by_volume[f"{item.namespace}/{volume_id}"].append(item)
     plugins_of = {volume.key: volume.plugin_id for volume in volumes if volume.is_registered}
     for key, items in by_volume.items():
@@ -249,7 +249,7 @@ def _failing(subject: str, plugin_id: str, items: list[jobs.FailedMount]) -> Fin
         subject,
         expected="allocations that mount it",
         found=f"{listing.counted(len(items), 'failed allocation')} ({listing.shortened(names)}): "
-        f"{foreign.clean(items[-1].error)}",
+        f"{foreign.clean(items[-1].error or '')}",
         names={"ALLOC": items[-1].alloc_id[:8]},
         links=(subject, *causes.of_plugin(plugin_id), *(causes.of_client(item.node_id) for item in items)),
     )

@@ -3,12 +3,11 @@ Which call needs which rights, by its path. Part of the emulator of Nomad.
 
 What depends on the body of a call (registering jobs and volumes) is asked where the body is read. Source:
 hashicorp/nomad, the ``Allow...`` calls of ``nomad/csi_endpoint.go``, ``nomad/job_endpoint.go``,
-``nomad/alloc_endpoint.go``, ``nomad/node_endpoint.go``, ``nomad/namespace_endpoint.go``, ``nomad/event_endpoint.go``,
+``nomad/alloc_endpoint.go``, ``nomad/node_endpoint.go``, ``nomad/namespace_endpoint.go``,
 ``command/agent/job_endpoint.go`` and ``client/fs_endpoint.go``, 2026-08-21; held against a real agent by
 tests/contract.
 """
 
-import dataclasses
 import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -32,12 +31,6 @@ class Call:
 
     is_purge: bool = False
     """Whether a job is to be forgotten, too."""
-
-    topics: Collection[str] = ()
-    """Of an event stream."""
-
-    namespaces: Collection[str] = ()
-    """All that there are."""
 
 
 Check = Callable[[acl_rules.Rights, Call], bool]
@@ -79,21 +72,6 @@ def _deregister(rights: acl_rules.Rights, call: Call) -> bool:
 _PLUGIN = _level("plugin", "read")
 _NODE = _level("node", "read", "write")
 
-TOPICS: dict[str, Check] = {
-    **dict.fromkeys(("Allocation", "Job", "CSIPlugin"), _in_namespace("read-job")),
-    "CSIVolume": _in_namespace("csi-read-volume"),
-    "Node": _NODE,
-}
-"""What each topic of an event stream needs; every other one, management."""
-
-
-def _stream(rights: acl_rules.Rights, call: Call) -> bool:
-    """Of all namespaces together, a stream needs the rights in each. Source: ``event_endpoint.go``, ``validateACL``."""
-    names = call.namespaces if call.namespace == acl_rules.ANY_NAMESPACE else (call.namespace,)
-    calls = [dataclasses.replace(call, namespace=name) for name in names]
-    return all(TOPICS.get(topic, _management)(rights, each) for topic in call.topics for each in calls)
-
-
 CALLS: tuple[tuple[str, Check], ...] = (
     (r"GET /v1/(regions|acl/token/self|acl/policies|acl/policy/.+|namespaces|node/pools)", _anyone),
     (r"GET /v1/namespace/[^/]+", _namespace_known),
@@ -118,7 +96,6 @@ CALLS: tuple[tuple[str, Check], ...] = (
     (r"GET /v1/(allocation/[^/]+|evaluation/[^/]+(/allocations)?)", _anyone),
     (r"GET /v1/client/fs/logs/.+", _logs),
     (r"(\w+ /v1/var/.+|GET /v1/vars)", _anyone),
-    (r"GET /v1/event/stream", _stream),
 )
 """Call -> what it needs, by its path; the first that fits counts. What is not here needs management."""
 
