@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.csi import probe, services
+from nomad_csi.csi import probe
 from tests import deadlines
 
 
@@ -114,35 +114,6 @@ def test_ready_plugin_with_another_name_is_the_wrong_one(start_plugin):
 def test_broken_answers_are_errors(start_plugin, answers):
     """What breaks the specification, or says that it is broken, is unhealthy."""
     assert probe.probe(start_plugin(**answers).socket, timeout_s=deadlines.PATIENT_S).status == "error"
-
-
-@pytest.mark.parametrize(
-    ("given", "detail"),
-    [
-        ({"name": "n" * 3 * 2**20}, "name: expected at most 1024 characters, got 3145728"),
-        ({"version": "v" * 2000}, "vendor_version: expected at most 1024 characters, got 2000"),
-        ({"node_id": "i" * 2000}, "node_id: expected at most 1024 characters, got 2000"),
-    ],
-)
-def test_response_that_is_too_large_is_an_error_and_not_shown(start_plugin, given, detail):
-    """It is no name of a plugin, whatever it begins with."""
-    plugin = start_plugin(probe="ready", **given)
-
-    report = probe.probe(plugin.socket, timeout_s=deadlines.PATIENT_S)
-
-    assert (report.status, report.detail) == ("error", detail)
-    assert len(str(report.as_json())) < 2000
-
-
-def test_capabilities_without_an_end_are_an_error(start_plugin, monkeypatch):
-    """Each of them unknown, so that each would be listed."""
-    many = tuple(str(number) for number in range(2000))
-    monkeypatch.setattr(services, "capability_names", lambda _, part: many if part == "rpc" else ())
-
-    report = probe.probe(start_plugin().socket, timeout_s=deadlines.PATIENT_S)
-
-    assert report.status == "error"
-    assert report.detail.startswith("controller_capabilities: expected at most 4096 characters, got ")
 
 
 def test_error_carries_the_plugins_words_and_advice(start_plugin):
