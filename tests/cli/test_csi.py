@@ -148,7 +148,7 @@ def test_a_call_goes_over_ssh(call, short_folder, monkeypatch):
     _, err = call("GetPluginInfo", endpoint=f"ssh://root@client-1{short_folder}/gone.sock", code=2)
 
     assert answer["name"] == "hostpath.csi.k8s.io"
-    assert err.startswith(f"error: ssh://root@client-1{short_folder}/gone.sock: GetPluginInfo: UNAVAILABLE")
+    assert err.startswith(f"error: ssh://root@client-1{short_folder}/gone.sock: UNAVAILABLE")
     assert "did not reach the socket there" in err
 
 
