@@ -53,7 +53,7 @@ def test_what_cannot_be_read_is_said_and_not_taken_as_fine(make, change, check):
     [
         ({"instances": REFUSED}, "instance metadata and roles of the clients"),
         ({"roles": {}}, "what the role of i-0123456789abcdef0 may do"),
-        ({"volumes": REFUSED}, "zone, tag and encryption of 1 EBS volumes"),
+        ({"volumes": REFUSED}, "zone, tag and key of 1 EBS volumes"),
         ({"ours": REFUSED}, "unregistered EBS volumes of this package"),
         ({"file_systems": REFUSED}, "unregistered file systems of this package"),
         ({"keys": {}}, "key arn:aws:kms:us-east-1:123456789012:key/1 of default/mysql"),
@@ -203,19 +203,18 @@ def efs(make, *, systems, points):
     return make.found(volumes=(volume,), account=make.account(file_systems=seen, ours={}), tasks=())
 
 
-def system(*, state="available", encrypted=True, tags=()):
-    return file_systems.FileSystem(file_system_id=EFS, state=state, encrypted=encrypted, tags=dict(tags))
+def system(*, state="available"):
+    return file_systems.FileSystem(file_system_id=EFS, state=state)
 
 
 def test_file_systems_are_looked_at_as_well(make):
-    """There, gone, without the access point, in plain text."""
+    """There, gone, without the access point."""
     whole = {POINT: EFS}
 
     assert codes_of(efs(make, systems=[system()], points=whole)) == set()
     assert codes_of(efs(make, systems=[], points=whole)) == {"storage-missing"}
     assert codes_of(efs(make, systems=[system(state="deleting")], points=whole)) == {"storage-missing"}
     assert codes_of(efs(make, systems=[system()], points={})) == {"storage-missing"}
-    assert codes_of(efs(make, systems=[system(encrypted=False)], points=whole)) == {"not-encrypted"}
 
 
 def test_token_that_reads_is_told_what_it_cannot(make):

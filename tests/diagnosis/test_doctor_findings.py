@@ -154,10 +154,6 @@ SITUATIONS = {
         "EC2 DescribeVolumes: no ebs.csi.aws.com/cluster=true on default/mysql (vol-0123456789abcdef0); policies of "
         "role nomad-client (ebs): ec2:AttachVolume is not allowed without it",
     ),
-    "not-encrypted": (
-        lambda make: make.found(account=make.account(volumes={make.EBS_ID: make.ebs(encrypted=False, kms_key_arn="")})),
-        "EC2 DescribeVolumes: Encrypted is false for default/mysql (vol-0123456789abcdef0)",
-    ),
     "key-unusable": (
         lambda make: make.found(account=make.account(keys={make.KEY: make.key(state="PendingDeletion")})),
         "KMS DescribeKey: PendingDeletion; it encrypts default/mysql",

@@ -64,7 +64,6 @@ def _file_systems(systems: Iterable[Mapping[str, Any]], points: Iterable[Mapping
             item["FileSystemId"]: FileSystem(
                 file_system_id=item["FileSystemId"],
                 state=item["LifeCycleState"],
-                encrypted=bool(item.get("Encrypted")),
                 tags=aws_records.tags_of(item),
             )
             for item in systems

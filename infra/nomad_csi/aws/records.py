@@ -113,7 +113,6 @@ class FileSystem:
     state: str
     """``available``, ``creating``, ``updating``, ``deleting``, ``deleted`` or ``error``."""
 
-    encrypted: bool
     tags: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -9,8 +9,7 @@ from nomad_csi import concurrency, errors
 from nomad_csi.aws import calls, ebs_volumes, file_systems, instances, regions
 from nomad_csi.diagnosis import facts
 from nomad_csi.diagnosis.rules import clients, machines, plugins, topology
-from nomad_csi.health import eligibility, gather
-from nomad_csi.nomad import jobs, nodes
+from nomad_csi.health import gather
 
 _Part = TypeVar("_Part")
 
@@ -42,21 +41,9 @@ class AccountFacts(facts.Facts):
 
     @concurrency.read_once
     def instance_ids(self) -> Mapping[str, str]:
-        """EC2 instances of clients that run an AWS driver, as it reports them, or that may run one."""
-        drivers = {machines.EBS, machines.EFS}
-        by_plugin = {
-            item.node_id: item.storage_node_id
-            for plugin in facts.known_or(self.plugins, {}).values()
-            for item in plugin.nodes
-            if plugin.provider in drivers and instances.is_instance(item.storage_node_id)
-        }
-        tasks = [task for driver in sorted(drivers) for task in plugins.tasks_of(self, driver)]
-        by_attribute = {
-            node.node_id: node.attributes[_INSTANCE_ATTRIBUTE]
-            for node in facts.known_or(self.clients, ())
-            if instances.is_instance(node.attributes.get(_INSTANCE_ATTRIBUTE, "")) and _may_run_any(tasks, node)
-        }
-        return by_attribute | by_plugin
+        """EC2 instances of the clients, by Nomad's fingerprint."""
+        ids = {node.node_id: node.attributes.get(_INSTANCE_ATTRIBUTE, "") for node in facts.known_or(self.clients, ())}
+        return {node_id: item for node_id, item in ids.items() if instances.is_instance(item)}
 
     @facts.part
     def account(self) -> facts.Account | None:
@@ -75,11 +62,6 @@ class AccountFacts(facts.Facts):
     def storage(self) -> facts.KnownStorage | None:
         """The storage of the volumes, as the account has it."""
         return facts.value(self.account)
-
-
-def _may_run_any(tasks: Sequence[jobs.PluginTask], node: nodes.Node) -> bool:
-    """Return whether *node* may run one of *tasks*, regardless of constraints."""
-    return any(eligibility.may_run(eligibility.ignore_task_driver(task), node) for task in tasks)
 
 
 def _account(found: facts.Facts, region: str) -> facts.Account:

@@ -11,7 +11,6 @@ from nomad_csi.findings import Finding, causes, errors_of, printing, registry
 from nomad_csi.health import found as observed
 from nomad_csi.health import instances
 from nomad_csi.health import plugins as health_plugins
-from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
 from nomad_csi.plan import volumes as planned
 from nomad_csi.text import foreign, listing, table
@@ -59,35 +58,22 @@ def volume_statuses(found: facts.Facts, outcomes: Iterable[Finding]) -> tuple[Vo
     about: dict[str, list[Finding]] = defaultdict(list)
     for item in outcomes:
         about[item.subject].append(item)
-    registered = facts.value(found.registered)
-    return tuple(
-        _volume_status(
-            planned.desired_document(item, found.external_ids),
-            registered[item.key],
-            tuple(about[f"volume {item.key}"]),
-            made_by_plugin=item.made_by_plugin,
+    statuses = []
+    for volume in found.planned_volumes:
+        desired = planned.desired_document(volume, found.external_ids)
+        actual = facts.value(found.registered)[volume.key]
+        is_hidden = actual is not None and not desired.external_id and not volume.made_by_plugin
+        status = VolumeStatus(
+            namespace=desired.namespace,
+            volume_id=desired.volume_id,
+            plugin_id=(actual or desired).plugin_id,
+            external_id=(actual or desired).external_id,
+            findings=tuple(about[f"volume {volume.key}"]),
+            capacity_bytes=actual.capacity_bytes if actual else 0,
+            detail=compare.ID_NOT_COMPARED if is_hidden else "",
         )
-        for item in found.planned_volumes
-    )
-
-
-def _volume_status(
-    desired: registration.VolumeRegistration,
-    actual: volumes.Volume | None,
-    found: tuple[Finding, ...],
-    *,
-    made_by_plugin: bool,
-) -> VolumeStatus:
-    is_hidden = actual is not None and not desired.external_id and not made_by_plugin
-    return VolumeStatus(
-        namespace=desired.namespace,
-        volume_id=desired.volume_id,
-        plugin_id=(actual or desired).plugin_id,
-        external_id=(actual or desired).external_id,
-        findings=found,
-        capacity_bytes=actual.capacity_bytes if actual else 0,
-        detail=compare.ID_NOT_COMPARED if is_hidden else "",
-    )
+        statuses.append(status)
+    return tuple(statuses)
 
 
 @dataclass(frozen=True, kw_only=True)

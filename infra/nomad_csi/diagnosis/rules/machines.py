@@ -42,10 +42,7 @@ def find_blocked(
 def _unmapped(found: facts.Facts, task: jobs.PluginTask, places: Iterable[nodes.Node]) -> Iterator[facts.Outcome]:
     strangers = [node.name for node in places if node.node_id not in found.instance_ids]
     if strangers:
-        reason = (
-            f"neither the plugin nor the attribute unique.platform.aws.instance-id names the instance of "
-            f"{facts.named(strangers)}"
-        )
+        reason = f"no attribute unique.platform.aws.instance-id names the instance of {facts.named(strangers)}"
         yield facts.Unchecked(check=f"instances below {facts.subject_of(task)}", reason=reason)
 
 

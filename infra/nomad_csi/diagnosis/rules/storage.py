@@ -1,7 +1,7 @@
-"""The storage behind volumes: zone, tag, encryption. Pure."""
+"""The storage behind volumes: zone, tag, key. Pure."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from nomad_csi.aws import records as aws_records
 from nomad_csi.aws import regions
@@ -13,17 +13,10 @@ from nomad_csi.plan import iam
 from nomad_csi.plan import volumes as tags
 from nomad_csi.volumes.owner_records import OwnerRecord
 
-# Whether storage is encrypted, and whether the driver can use the key.
+# Whether the driver can use the key of encrypted storage.
 
 
 Pairs = list[tuple[facts.ExaminedVolume, aws_records.EbsVolumeRecord]]
-
-
-def _plain(pairs: Pairs) -> Iterator[facts.Outcome]:
-    plain = [f"{volume.key} ({ebs.external_id})" for volume, ebs in pairs if not ebs.encrypted]
-    if plain:
-        evidence = f"EC2 DescribeVolumes: Encrypted is false for {facts.named(plain)}"
-        yield finding("not-encrypted", f"{len(plain)} volumes", found=evidence)
 
 
 def _keys(found: facts.Facts, account: facts.Account, pairs: Pairs) -> Iterator[facts.Outcome]:
@@ -62,41 +55,23 @@ def _grants(
             yield facts.Unchecked(check=f"grants of role {role.name} on key {key.arn}", reason=reason)
 
 
-def _plain_file_systems(
-    systems: aws_records.ObservedFileSystems, volumes: Iterable[facts.ExaminedVolume]
-) -> Iterator[facts.Outcome]:
-    plain = []
-    for volume in volumes:
-        found = aws_records.parts(volume.external_id)
-        system = systems.file_systems.get(found[0]) if found else None
-        if system is not None and not system.encrypted:
-            plain.append(f"{volume.key} ({system.file_system_id})")
-    if plain:
-        evidence = f"EFS DescribeFileSystems: Encrypted is false for {facts.named(plain)}"
-        fix = "copy the data to a new, encrypted file system"
-        yield finding("not-encrypted", f"{len(plain)} volumes", found=evidence, advice=fix)
-
-
 # Zone and tags.
 
 
-_CODES = ("storage-zone-differs", "zone-not-registered", "policy-tag-missing", "not-encrypted")
+_CODES = ("storage-zone-differs", "zone-not-registered", "policy-tag-missing")
 
 
 @rule(*_CODES, "key-unusable", "key-not-granted", account="")
 def find_unfit(found: facts.Facts, account: facts.Account) -> Iterator[facts.Outcome]:
-    """Yield EBS volumes that conflict with Nomad, the driver or the spec, and plain file systems."""
+    """Yield EBS volumes that conflict with Nomad or the driver."""
     wanted = [volume for volume in facts.known_or(found.volumes, ()) if facts.is_ebs(volume)]
     if wanted:
-        check_name = f"zone, tag and encryption of {len(wanted)} EBS volumes"
+        check_name = f"zone, tag and key of {len(wanted)} EBS volumes"
         seen = (yield from facts.known(account.volumes, check_name)) or {}
         pairs = [(volume, seen[volume.external_id]) for volume in wanted if volume.external_id in seen]
         yield from _zones(found, pairs)
         yield from _tags(found, account, pairs)
-        yield from _plain(pairs)
         yield from _keys(found, account, pairs)
-    if not isinstance(account.file_systems, facts.Unknown):
-        yield from _plain_file_systems(account.file_systems, facts.known_or(found.volumes, ()))
 
 
 def _zones(found: facts.Facts, pairs: Pairs) -> Iterator[facts.Outcome]:
