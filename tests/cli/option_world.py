@@ -248,12 +248,12 @@ def two_rounds(agent):
             raise KeyboardInterrupt
         return run_one(of, **how)
 
-    events = mock.MagicMock()
-    events.__enter__.return_value = events
-    events.wait.side_effect = lambda seconds: agent.messages.append(f"waits {seconds:.0f} s for events")
+    clock = mock.MagicMock()
+    clock.now.return_value = 0.0
+    clock.sleep.side_effect = lambda seconds: agent.messages.append(f"waits {seconds:.0f} s")
     with (
         mock.patch.object(rounds.Rounds, "run", run),
-        mock.patch.object(verification.Verifier, "events", return_value=events),
+        mock.patch.object(verification.Verifier, "clock", clock),
     ):
         yield
 

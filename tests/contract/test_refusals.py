@@ -75,8 +75,7 @@ def told(caught):
         ),
         (
             {"namespace": "nowhere"},
-            "volume bad is in nonexistent namespace nowhere; make it first with `nomad namespace apply`, "
-            "or name another",
+            "volume bad is in nonexistent namespace nowhere",
         ),
     ],
 )

@@ -88,7 +88,7 @@ SENTENCES = [
     (
         500,
         "controller validate volume: rpc error: code = DeadlineExceeded desc = context deadline exceeded",
-        "ambiguous",
+        "retry",
     ),
     (500, "unable to update volume: unable to expand volume: context deadline exceeded", "ambiguous"),
     (500, "alloc lookup failed: index error: UUID must be 36 characters", "refused"),

@@ -94,6 +94,9 @@ _DENIED = "Permission denied"
 _SELF = "/v1/acl/token/self"
 """Every token that Nomad knows may read itself."""
 
+_BEFORE_STORING = "controller validate volume:"
+"""Nomad calls the controller before it stores anything: after any failure there, nothing was registered."""
+
 _STATUSES: dict[int, tuple[errors.ReplyKind, str]] = {
     HTTPStatus.UNAUTHORIZED: ("refused", "something in front of Nomad asks for a password: set NOMAD_HTTP_AUTH"),
     HTTPStatus.TOO_MANY_REQUESTS: ("retry", "use fewer connections at a time; a Nomad agent takes 100 of one address"),
@@ -110,7 +113,8 @@ def answered(call: Call, status: int, text: str) -> Classification:
     if status_of(status, text) == HTTPStatus.FORBIDDEN and _DENIED in text:
         return Classification(kind="refused", advice=_missing_permission(call))
     found = next(((kind, advice) for sentence, kind, advice in SENTENCES if sentence in text), ("refused", ""))
-    return _classified(call, *_STATUSES.get(status, found))
+    kind, advice = _STATUSES.get(status, found)
+    return _classified(call, "retry" if kind == "ambiguous" and _BEFORE_STORING in text else kind, advice)
 
 
 def status_of(status: int, text: str) -> int:
