@@ -5,6 +5,8 @@ Source: pulumi/pulumi, ``pkg/backend/display/progress.go`` and captures of the C
 """
 
 import math
+import re
+import shutil
 import sys
 import threading
 from collections.abc import Mapping
@@ -14,6 +16,14 @@ from nomad_csi import errors
 from nomad_csi_sandbox.engine import report, values, wording
 
 _CLEAR = "\r\x1b[K"
+
+
+def _fitted(text: str) -> str:
+    """Return *text* with the sandbox's commands where there is no `pulumi`."""
+    if shutil.which("pulumi"):
+        return text
+    text = re.sub(r"\bpulumi refresh\b", "nomad-csi sandbox up --refresh", text)
+    return re.sub(r"\bpulumi (up|preview)\b", r"nomad-csi sandbox \1", text)
 
 
 class Display:
@@ -107,7 +117,7 @@ class Display:
             self._print(f"  {report.shown_kind(urn)} ({name}):")
             for each in kept:
                 if each.urn == urn:
-                    text = _labelled(each.severity, each.message).replace("\n", "\n    ")
+                    text = _labelled(each.severity, _fitted(each.message)).replace("\n", "\n    ")
                     self._print(f"    {text}")
             self._print("")
 
