@@ -415,7 +415,7 @@ def test_unknown_namespace_is_found_out_after_the_plugin_made_it(client, wanted)
     document = wanted("lost", capacity_min_bytes=MIB)
     nowhere = dataclasses.replace(document, namespace="nowhere")
 
-    with pytest.raises(errors.NomadApiError, match="is in nonexistent namespace nowhere; make it first") as caught:
+    with pytest.raises(errors.NomadApiError, match="is in nonexistent namespace nowhere") as caught:
         volumes.create(client, nowhere)
 
     assert caught.value.kind == "refused"
