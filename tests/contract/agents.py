@@ -15,13 +15,12 @@ from pathlib import Path
 import urllib3
 
 from nomad_csi import nomad
-from nomad_csi.nomad import version_gates
 from nomad_csi_sandbox.nomad import cluster, server
 from nomad_csi_sandbox.nomad.clients import nodes
 from nomad_csi_sandbox.nomad.storage import csi_supervisor
 from nomad_csi_sandbox.session import agent as session_agent
 from nomad_csi_sandbox.session import mounts, tasks
-from tests import deadlines
+from tests import deadlines, releases
 
 NODE = "one"
 ZONE = "us-east-1a"
@@ -87,7 +86,7 @@ class Agent:
 
     def has(self, difference):
         """Return whether this release does what the table of releases calls now, ``nomad_csi/nomad/releases.yaml``."""
-        return version_gates.has(difference, self.version)
+        return releases.has(difference, self.version)
 
     def call(self, method, path, body=None, headers=None):
         """Return status, body (parsed where it is JSON) and headers."""

@@ -3,6 +3,7 @@
 from nomad_csi.drivers import catalogue
 from nomad_csi.nomad import version_gates
 from nomad_csi.plan import versions
+from tests import releases
 from tests.pages import table
 
 HEAD = """# Compatibility
@@ -45,12 +46,12 @@ def page():
         pulumi=known.pulumi,
         ebs=catalogue.DRIVERS["aws-ebs"].minimum_nomad,
     )
-    return "\n".join([head, *differences(known), FAULTS, *faults()])
+    return "\n".join([head, *differences(), FAULTS, *faults()])
 
 
-def differences(known):
+def differences():
     """Return the lines of the table of differences, without those that nobody notices."""
-    found = sorted(known.differences.values(), key=lambda item: versions.parse(item.since[0]).segments)
+    found = sorted(releases.differences().values(), key=lambda item: versions.parse(item.since[0]).segments)
     rows = [(", ".join(each.since), each.before, each.felt) for each in found if not each.felt.startswith("Nothing.")]
     return table(("before", "behaviour", "effect"), rows)
 

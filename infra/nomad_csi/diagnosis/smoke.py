@@ -121,7 +121,7 @@ def _checked(
     able = tuple(each for each in fitting if driver in each.drivers)
     problems = [*_objections(volume)]
     if not fitting:
-        places = " or ".join(map(volumes.place_text, volume.topologies)) or "anywhere"
+        places = " or ".join(map(volumes.topology_text, volume.topologies)) or "anywhere"
         problems.append(
             f"no ready client in a place of the volume ({places}) has a healthy node instance of plugin "
             f"{volume.plugin_id}"

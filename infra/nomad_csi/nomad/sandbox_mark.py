@@ -32,10 +32,10 @@ def token_hash(token: str) -> str:
 
 def refuse_other_side(recorded: Mapping[str, Any], own: str) -> None:
     """Raise `errors.RefusedError` where the *recorded* outputs of an object carry another mark than this process."""
-    made = recorded.get(OUTPUT, "") if recorded else own
-    if made == own:
+    recorded_mark = recorded.get(OUTPUT, "") if recorded else own
+    if recorded_mark == own:
         return
-    of, here = (f"the sandbox {mark}" if mark else "a real cluster" for mark in (made, own))
+    of, here = (f"the sandbox {mark}" if mark else "a real cluster" for mark in (recorded_mark, own))
     raise errors.RefusedError(
         f"this state belongs to {of}, and this process to {here}: select the other stack, or run the command "
         "outside of the sandbox, or inside as `nomad-csi sandbox exec -- ...`"

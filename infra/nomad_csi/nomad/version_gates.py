@@ -8,7 +8,6 @@ import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import resources
-from typing import Any
 
 from nomad_csi import errors, findings
 from nomad_csi.findings import registry
@@ -16,19 +15,6 @@ from nomad_csi.findings.registry import Condition, Feature, Gate, Side
 from nomad_csi.nomad import nodes, request
 from nomad_csi.plan import versions
 from nomad_csi.spec import yaml_text
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReleaseDifference:
-    """A behaviour that differs in older releases of Nomad."""
-
-    since: tuple[str, ...]
-    """First version with the behaviour `now`, of each release line that got the change; the newest line first."""
-
-    before: str
-    now: str
-    felt: str
-    """The effect on users of nomad-csi."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,27 +28,12 @@ class Releases:
     pulumi: str
     """The oldest tested Pulumi CLI."""
 
-    differences: Mapping[str, ReleaseDifference]
-
 
 @functools.cache
 def releases() -> Releases:
     """Return the table."""
-    text = resources.files(__package__).joinpath("releases.yaml").read_text(encoding="utf-8")
-    table = yaml_text.load(text)
-    rows = {name: _difference(**row) for name, row in table["differences"].items()}
-    return Releases(oldest=table["oldest"], tried=tuple(table["tried"]), pulumi=table["pulumi"], differences=rows)
-
-
-def _difference(*, code: str = "", since: Iterable[str] = (), **texts: Any) -> ReleaseDifference:
-    gate = registry.codes()[code].gate if code else None
-    return ReleaseDifference(since=gate.fixed_in if gate else tuple(since), **texts)
-
-
-def has(name: str, version: str) -> bool | None:
-    """Return whether *version* has the newer behaviour; a pre-release counts as its release; ``None``: no version."""
-    found = versions.parse(version)
-    return _is_in(releases().differences[name].since, _release(found)) if found else None
+    table = yaml_text.load(resources.files(__package__).joinpath("releases.yaml").read_text(encoding="utf-8"))
+    return Releases(oldest=table["oldest"], tried=tuple(table["tried"]), pulumi=table["pulumi"])
 
 
 @functools.cache
@@ -74,7 +45,7 @@ def gates() -> tuple[tuple[Condition, Gate], ...]:
 def is_older(version: str, wanted: str) -> bool | None:
     """Return whether *version* is lower than *wanted*; a pre-release counts as its release; ``None``: no version."""
     found, least = versions.parse(version), versions.parse(wanted)
-    return _release(found).compare(least) < 0 if found and least else None
+    return release(found).compare(least) < 0 if found and least else None
 
 
 def met(side: Side, version: str, features: Iterable[Feature]) -> Iterator[Condition]:
@@ -88,11 +59,11 @@ def met(side: Side, version: str, features: Iterable[Feature]) -> Iterator[Condi
         return
     used = frozenset(features)
     for fault, gate in gates():
-        if side in gate.sides and gate.features <= used and not _is_in(gate.fixed_in, _release(found)):
+        if side in gate.sides and gate.features <= used and not is_since(gate.fixed_in, release(found)):
             yield fault
 
 
-def _is_in(since: Iterable[str], version: versions.Version) -> bool:
+def is_since(since: Iterable[str], version: versions.Version) -> bool:
     """Return whether *version* is as new as the first one of its release line, or of the newest line."""
     known = [found for text in since if (found := versions.parse(text))]
     if version.compare(known[0]) >= 0:
@@ -100,7 +71,8 @@ def _is_in(since: Iterable[str], version: versions.Version) -> bool:
     return any(version.segments[:2] == item.segments[:2] and version.compare(item) >= 0 for item in known)
 
 
-def _release(version: versions.Version) -> versions.Version:
+def release(version: versions.Version) -> versions.Version:
+    """Return *version*, or the release that it precedes."""
     return versions.Version(segments=version.segments, written=version.written)
 
 

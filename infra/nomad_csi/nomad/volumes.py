@@ -43,7 +43,7 @@ def reaches(topologies: Iterable[Mapping[str, str]], segments: Mapping[str, str]
     return any(topology.items() <= segments.items() for topology in topologies)
 
 
-def place_text(segments: Mapping[str, str]) -> str:
+def topology_text(segments: Mapping[str, str]) -> str:
     """Return ``rack=r1, zone=a``."""
     return ", ".join(f"{key}={value}" for key, value in sorted(segments.items()))
 
@@ -419,8 +419,8 @@ def members(nomad: request.Nomad, namespace: str, volume_id: str) -> str:
     of a set by now. Raises `errors.NomadApiError` if Nomad does not respond, or the token lacks a capability.
     """
     prefix = f"{volume_id}["
-    there = [item.volume_id.removeprefix(prefix) for item in list_volumes(nomad, namespace, prefix=prefix)]
-    indexes = sorted(int(rest[:-1]) for rest in there if _INDEX.fullmatch(rest))
+    rests = [item.volume_id.removeprefix(prefix) for item in list_volumes(nomad, namespace, prefix=prefix)]
+    indexes = sorted(int(rest[:-1]) for rest in rests if _INDEX.fullmatch(rest))
     names = [shlex.quote(f"{namespace}/{prefix}{index}]") for index in indexes]
     return f"{volume_id} is a set: name each of its volumes: {listing.shortened(names, SET_SHOWN)}" if names else ""
 
