@@ -24,7 +24,6 @@ SENTENCES = {
     "failed to find instances of controller plugin": _CLIENTS,
     "failed to find clients running controller plugin": _CLIENTS,
     "CSI client error (retryable)": _CLIENTS,
-    "plugin does not support creating volumes": "wants a controller that makes no volumes; no driver of ours has one",
     "Client sent an HTTP request to an HTTPS server": "Go's own sentence, of an agent with TLS; tests/nomad serves TLS",
 }
 """Sentence -> why no test reaches it."""
