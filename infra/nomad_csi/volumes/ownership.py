@@ -29,7 +29,7 @@ from nomad_csi.volumes import owner_records
 from nomad_csi.volumes.owner_records import NO_OWNER, NO_RECORD, NO_TOKEN, OwnerRecord, OwnerToken, Requester
 
 SEEN_S = 5.0
-"""Seconds that a record, or the refusal to read those of a namespace, serves reads that only inform."""
+"""Seconds that a record serves reads that only inform."""
 
 FEW = 20
 """Up to so many records of a namespace are read without a list."""
@@ -146,9 +146,6 @@ class _Known:
     def __init__(self) -> None:
         self.seen: dict[tuple[str, str], _Seen] = {}
         """What was read or written last, by namespace and path."""
-
-        self.denied: dict[str, float] = {}
-        """Time at which the token was last refused to read the records, by namespace."""
 
         self.reported: set[str] = set()
 
@@ -356,7 +353,7 @@ class OwnerRecords:
         """Return what is at the path of *key*."""
         path = self._path(key)
         read = functools.partial(variables.get, self._nomad, *path)
-        return self._permitted(key[0], lambda: self._note(path, read())) or _DENIED
+        return _permitted(lambda: self._note(path, read())) or _DENIED
 
     def _read_by_list(self, namespace: str, keys: Iterable[volumes.Key]) -> dict[volumes.Key, _Seen]:
         """
@@ -364,7 +361,7 @@ class OwnerRecords:
 
         A list leaves out what the token may not read, too.
         """
-        listed = self._permitted(namespace, functools.partial(self._list, namespace))
+        listed = _permitted(functools.partial(self._list, namespace))
         if listed is None:
             return dict.fromkeys(keys, _DENIED)
         paths = {key: self._path(key) for key in keys}
@@ -374,22 +371,6 @@ class OwnerRecords:
             for key, path in paths.items()
             if path in listed or (token is not None and not token.unread and is_granted(token, "read", *path))
         }
-
-    def _permitted(self, namespace: str, read: Callable[[], _Answer]) -> _Answer | None:
-        """
-        Return the result of *read*; ``None`` where the token may not read the variables of *namespace*.
-
-        Then nothing is read there for a while.
-        """
-        if time.monotonic() - self._known.denied.get(namespace, -SEEN_S) < SEEN_S:
-            return None
-        try:
-            return read()
-        except errors.NomadApiError as error:
-            if error.status != HTTPStatus.FORBIDDEN:
-                raise
-            self._known.denied[namespace] = time.monotonic()
-            return None
 
     def _list(self, namespace: str, *, everywhere: bool = False) -> dict[tuple[str, str], variables.Variable]:
         """Return the variables of *namespace*, or of all, by namespace and path; those that have changed are read."""
@@ -436,6 +417,16 @@ class OwnerRecords:
         if report is not _silent and line not in self._known.reported:
             self._known.reported.add(line)
             report(line)
+
+
+def _permitted(read: Callable[[], _Answer]) -> _Answer | None:
+    """Return the result of *read*; ``None`` where the token may not read that."""
+    try:
+        return read()
+    except errors.NomadApiError as error:
+        if error.status != HTTPStatus.FORBIDDEN:
+            raise
+        return None
 
 
 def way_to_give_up(key: volumes.Key, storage: str, owner: str) -> str:
