@@ -22,6 +22,8 @@ QUOTED_NAME_FIX = 'write a quoted name inside a map: segments = { "name" = "valu
 
 _ONE_BLOCK_FIX = "write a topology block for each place"
 
+_TWO_VOLUMES_FIX = "write a file for each volume"
+
 _MAP = "="
 """Instead of a block's type: a map, which HCL1 reads like a block."""
 
@@ -54,9 +56,6 @@ class Parser:
 
     unknown: list[values.Unevaluated] = field(default_factory=list)
     """Expressions that only Nomad computes, in their order."""
-
-    is_twice: bool = False
-    """Whether the file names the id of a volume twice."""
 
     found: values.Map = field(default_factory=values.Map)
     """The content, as far as it could be read."""
@@ -117,19 +116,11 @@ class Parser:
         """Return the attributes and blocks up to *closing*; *kind* is the type of the block, or `_MAP`."""
         found = values.Map(self._token.line if closing else 1)
         block_types: set[str] = set()
-        first = self._index
         while not self._skip(closing):
-            self._refuse_one_line(first)
             self._item(found, block_types, kind)
             if self.dialect == "volume":
                 self._skip(",")
         return found
-
-    def _refuse_one_line(self, first: int) -> None:
-        """Report an entry on the line of the one before it, which only HCL1 allows; not the *first*."""
-        is_further = self._index > first and self._token.kind != "end"
-        if self.dialect != "volume" and is_further and not self._is_on_new_line:
-            self._report(self._token, "a line for each attribute, block and key", "two on one line")
 
     def _item(self, found: values.Map, block_types: set[str], kind: str) -> None:
         """Read one attribute or block into *found*."""
@@ -164,8 +155,7 @@ class Parser:
         elif kind == _MAP:
             self._report(start, "each key once", f"{name!a} again", _ONE_BLOCK_FIX if "/" in name else "")
         else:
-            self.is_twice |= name == "id" and not kind
-            self._report(start, "each name once", f"{name} again")
+            self._report(start, "each name once", f"{name} again", _TWO_VOLUMES_FIX if name == "id" else "")
 
     def _block(self, found: values.Map, names: list[str], start: tokens.Token, block_types: set[str]) -> None:
         name, *labels = names
@@ -285,12 +275,9 @@ class Parser:
         start, found = self._index, values.Map(self._next().line)
         if self._is_loop():
             return self._skipped(start)
-        first = self._index
         while not self._skip("}"):
             if self._token.kind == "(":
                 return self._skipped(start)  # a computed key may be any key
-            if self.stream[self._index - 1].kind != ",":
-                self._refuse_one_line(first)
             self._entry(found)
             self._skip(",")
         return found

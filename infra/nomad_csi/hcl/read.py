@@ -24,10 +24,6 @@ from typing import Any, Literal
 from nomad_csi import errors
 from nomad_csi.hcl import parser, tokens, values
 
-_TWO_VOLUMES = errors.Problem(
-    path="", got="two", allowed="one volume in a file", fix="write a file for each: Nomad would keep parts of both"
-)
-
 _PASSES = 4
 """The first pass yields variables, the second locals that use variables, the third locals that use locals."""
 
@@ -98,8 +94,6 @@ def reading(text: str, name: str, dialect: tokens.Dialect, given: Given = NOTHIN
     if is_json:
         _check_json(text, name)
     parsed = _parsed(text, name, "json" if is_json else dialect, given)
-    if dialect == "volume" and parsed.is_twice:
-        raise errors.SpecError((_TWO_VOLUMES,), source=name)
     if parsed.problems:
         raise errors.SpecError(tuple(parsed.problems), source=name)
     for item in parsed.unknown:

@@ -181,15 +181,6 @@ WRONG = [
     wrong("plugin-type-unknown", EFS, 'type = "node"\n', 'type = "nodes"\n', 18),
     wrong("plugin-id-form", RAW, '"raw0"', '"raw/0"', 14),
     wrong(
-        "plugin-id-mismatch",
-        CONTROLLER,
-        'id             = "aws-ebs0"',
-        'id             = "aws-ebs"',
-        23,
-        (),
-        {"node.hcl": NODE},
-    ),
-    wrong(
         "plugin-twice",
         RAW,
         'id                     = "raw0"',

@@ -85,9 +85,6 @@ def _consumers(file: str, job: jobs.JobFile, volumes: Sequence[LintedVolume]) ->
 # Problems across files: ids that should be equal, and ids that should differ.
 
 
-_HALVES = ("controller", "node")
-
-
 def check_plugins(plugins: Sequence[LintedPlugin]) -> Iterator[tuple[LintedPlugin, Finding]]:
     """Yield each plugin and a finding that concerns it and the other plugins."""
     for first, second in itertools.combinations(plugins, 2):
@@ -95,24 +92,6 @@ def check_plugins(plugins: Sequence[LintedPlugin]) -> Iterator[tuple[LintedPlugi
         if (first.plugin.id, first.plugin.type) == (second.plugin.id, second.plugin.type):
             found = f"job {second.job.id} beside job {first.job.id} of {first.file}"
             yield second, finding_at_line("plugin-twice", line, found)
-    for plugin in plugins:
-        other = _half_elsewhere(plugin, plugins)
-        if other is not None:
-            found = f"the {other.plugin.type} of {other.file} has the id {other.plugin.id}"
-            yield plugin, finding_at_line("plugin-id-mismatch", plugin.plugin.body.at("id"), found)
-
-
-def _half_elsewhere(plugin: LintedPlugin, plugins: Sequence[LintedPlugin]) -> LintedPlugin | None:
-    """Return the likely node plugin of a controller without one: a node plugin of the driver without a controller."""
-    if plugin.plugin.type != "controller" or plugin.driver is None or _has_half(plugin, plugins):
-        return None
-    nodes = (other for other in plugins if other.plugin.type == "node" and other.driver is plugin.driver)
-    return next((other for other in nodes if not _has_half(other, plugins)), None)
-
-
-def _has_half(plugin: LintedPlugin, plugins: Sequence[LintedPlugin]) -> bool:
-    wanted = next(kind for kind in _HALVES if kind != plugin.plugin.type)
-    return any(other.plugin.type == wanted and other.plugin.id == plugin.plugin.id for other in plugins)
 
 
 def check_volumes(
