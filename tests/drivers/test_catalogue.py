@@ -6,7 +6,8 @@ from typing import get_args
 import pydantic
 import pytest
 
-from nomad_csi.drivers import catalogue, ebs_limits, model
+from nomad_csi.drivers import catalogue, model
+from nomad_csi.plan.rules import ebs_rules
 from nomad_csi.spec import names
 
 DRIVERS = list(catalogue.DRIVERS.values())
@@ -103,8 +104,8 @@ def test_unusable_driver_says_why_and_what_to_use():
 
 def test_ebs_limits_are_ranges():
     """Low before high, and a dated source."""
-    assert ebs_limits.AS_OF
-    for limits in ebs_limits.BY_TYPE.values():
+    assert ebs_rules.AS_OF
+    for limits in ebs_rules.BY_TYPE.values():
         for low, high in filter(None, (limits.size_gib, limits.iops, limits.throughput_mib_per_s)):
             assert 0 < low < high
 
@@ -123,10 +124,10 @@ def test_ebs_row_has_the_limits_that_specs_are_checked_against():
     """The sentences of the row are those of the table that refuses a size or a type."""
     driver = catalogue.DRIVERS["aws-ebs"]
 
-    expected = tuple(size_limit(name, limits) for name, limits in ebs_limits.BY_TYPE.items())
+    expected = tuple(size_limit(name, limits) for name, limits in ebs_rules.BY_TYPE.items())
 
     assert driver.limits[: len(expected)] == expected
-    assert driver.parameters.meanings["type"] == ", ".join(ebs_limits.BY_TYPE)
+    assert driver.parameters.meanings["type"] == ", ".join(ebs_rules.BY_TYPE)
 
 
 def test_file_of_a_row_has_its_name():

@@ -158,3 +158,10 @@ def test_plan_of_a_guest_has_no_storage_of_its_own():
     ]
 
     assert [found.key for found in dependents.find(named, {"default/shared": SYSTEM})] == ["default/uploads"]
+
+
+def test_unrecorded_is_what_no_arn_ends_with():
+    """Ids are compared with the last part of the ARNs in the state."""
+    recorded = ["arn:aws:ec2:us-east-1:1:volume/vol-1", "arn:aws:elasticfilesystem:us-east-1:1:file-system/fs-1"]
+
+    assert dependents.unrecorded(["vol-2", "vol-1", "fs-1", "vol-2"], recorded) == ("vol-2",)

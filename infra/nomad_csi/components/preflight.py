@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from nomad_csi import errors
 from nomad_csi.aws import ebs_volumes, tagged
 from nomad_csi.components import functions, program
-from nomad_csi.plan import dependents, model, orphans, volumes
+from nomad_csi.plan import dependents, model, volumes
 from nomad_csi.plan.rules import ebs_rules
 from nomad_csi.spec import model as spec
 from nomad_csi.spec import names
@@ -43,7 +43,7 @@ def refuse_what_cannot_be(
     known = functions.stack_ids(state), functions.clusters(state)
     for region in sorted(set(aws_regions)):
         items = tagged.find(program.owner(), region, profile=profile)
-        found[region] = [item for item in items if not orphans.is_of_another(item.stack_id, item.cluster, *known)]
+        found[region] = [item for item in items if not dependents.is_of_another(item.stack_id, item.cluster, *known)]
     _refuse_unrecorded([item for items in found.values() for item in items], state)
     problems = [problem for region, items in found.items() for problem in _problems(items, region, wanted, profile)]
     if problems:
@@ -78,7 +78,7 @@ def _problems(
 
 
 def _refuse_unrecorded(found: Sequence[tagged.Tagged], state: functions.State) -> None:
-    lost = set(orphans.unrecorded((item.external_id for item in found), functions.arns(state)))
+    lost = set(dependents.unrecorded((item.external_id for item in found), functions.arns(state)))
     if lost:
         lines = [_sentence(item) for item in found if item.external_id in lost]
         raise errors.RefusedError(

@@ -214,7 +214,6 @@ def _role(role: model.DriverRole) -> tuple[Fact, ...]:
         _fact("not verified", *evidence.not_verified),
         _fact("more flags", *_more(role)),
         _fact("unfit flags", *_unfit(role.unfit_flags)),
-        _fact("flags by version", *_versions(role.flag_versions)),
     )
     return tuple(fact for fact in found if fact.lines)
 
@@ -239,14 +238,6 @@ def _unfit(reasons: Mapping[str, str]) -> Iterator[str]:
     """Yield each reason once, after its flags."""
     for why in dict.fromkeys(reasons.values()):
         yield f"{_flags(name for name in reasons if reasons[name] == why)}: {why}"
-
-
-def _versions(known: Mapping[str, model.FlagVersions]) -> Iterator[str]:
-    """Yield each range of versions once, in the order of its first flag."""
-    for span in dict.fromkeys((item.since, item.until) for item in known.values()):
-        since, until = span
-        text = " ".join(filter(None, (since and f"since {since}", until and f"until {until}")))
-        yield f"{text}: {_flags(name for name, item in known.items() if (item.since, item.until) == span)}"
 
 
 def _flags(names: Iterable[str]) -> str:

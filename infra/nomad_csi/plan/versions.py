@@ -1,7 +1,7 @@
 """
 Compare versions like Nomad's constraint operators ``version`` and ``semver`` (order of Semantic Versioning).
 
-Two differences: ``semver`` has no ``~>``, and treats a pre-release like any other version.
+``semver`` treats a pre-release like any other version. Nomad accepted the conditions when the job was registered.
 Source: hashicorp/go-version v1.9.0, ``version.go`` and ``constraint.go``; hashicorp/nomad,
 ``helper/constraints/semver/constraints.go``, 2026-08-21.
 """
@@ -19,14 +19,8 @@ _CORE = r"v?(\d+(?:\.\d+)*)"
 _WORDS = r"[0-9A-Za-z~-]*(?:\.[0-9A-Za-z~-]+)*"
 _BUILD = r"(?:\+[0-9A-Za-z~-]+(?:\.[0-9A-Za-z~-]+)*)?"
 _VERSION = re.compile(rf"{_CORE}(?:-(\d+{_WORDS})|-?([A-Za-z~-]+{_WORDS}))?{_BUILD}", re.ASCII)
-_SEMVER = re.compile(rf"{_CORE}(?:-(\d+{_WORDS})|-([A-Za-z~-]+{_WORDS}))?{_BUILD}", re.ASCII)
-_FORMS: Mapping[Kind, re.Pattern[str]] = {"version": _VERSION, "semver": _SEMVER}
 _CONDITION = re.compile(r"\s*(<=|>=|!=|~>|<|>|=|)\s*(.*?)\s*", re.DOTALL)
 _LEAST_SEGMENTS = 3
-_LIMIT = 2**63
-"""Go refuses larger numbers (``strconv.ParseInt``)."""
-
-_DIGITS = 19
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,37 +44,27 @@ class Version:
         return _order(mine, theirs)
 
 
-def parse(text: str, kind: Kind = "version") -> Version | None:
+def parse(text: str) -> Version | None:
     """Return the version in *text*; ``None`` where it is invalid."""
-    found = _FORMS[kind].fullmatch(text)
+    found = _VERSION.fullmatch(text)
     if found is None:
         return None
-    parts = found[1].split(".")
-    if not all(_is_number(part) for part in parts):
-        return None
-    segments = tuple(int(part) for part in parts)
+    segments = tuple(map(int, found[1].split(".")))
     padded = segments + (0,) * (_LEAST_SEGMENTS - len(segments))
     return Version(segments=padded, written=len(segments), prerelease=found[2] or found[3] or "")
 
 
-def is_condition(text: str, kind: Kind) -> bool:
-    """Return whether *text* is a list of conditions such as ``>= 1.2, < 2``."""
-    return all(_condition(part, kind) is not None for part in text.split(","))
-
-
 def fits(version: str, conditions: str, kind: Kind) -> bool:
     """Return whether *version* meets all *conditions*; ``False`` where either is invalid."""
-    found = parse(version)  # Nomad parses a node's version this way for both operators
-    parsed = [_condition(part, kind) for part in conditions.split(",")]
+    found = parse(version)
+    parsed = [_condition(part) for part in conditions.split(",")]
     return found is not None and all(item is not None and _meets(found, *item, kind) for item in parsed)
 
 
-def _condition(text: str, kind: Kind) -> tuple[str, Version] | None:
+def _condition(text: str) -> tuple[str, Version] | None:
     found = _CONDITION.fullmatch(text)
-    version = parse(found[2], kind) if found else None
-    if found is None or version is None or (found[1] == "~>" and kind == "semver"):
-        return None
-    return found[1] or "=", version
+    version = parse(found[2]) if found else None
+    return (found[1] or "=", version) if found and version else None
 
 
 def _meets(version: Version, sign: str, wanted: Version, kind: Kind) -> bool:
@@ -129,17 +113,11 @@ def _compare_prereleases(mine: str, theirs: str) -> int:
 def _compare_parts(mine: str, theirs: str) -> int:
     """Compare one part of each: missing is lower than a number, a number than a word, a word than missing."""
     if not mine or not theirs:
-        there = 1 if _is_number(mine or theirs) else -1
+        there = 1 if (mine or theirs).isdecimal() else -1
         return there if mine else -there
-    if _is_number(mine) != _is_number(theirs):
-        return -1 if _is_number(mine) else 1
-    return _order(int(mine), int(theirs)) if _is_number(mine) else _order(mine, theirs)
-
-
-def _is_number(text: str) -> bool:
-    """Return whether Go parses *text* as a 64-bit integer."""
-    digits = text.lstrip("0")
-    return text.isdecimal() and len(digits) <= _DIGITS and int(digits or 0) < _LIMIT
+    if mine.isdecimal() != theirs.isdecimal():
+        return -1 if mine.isdecimal() else 1
+    return _order(int(mine), int(theirs)) if mine.isdecimal() else _order(mine, theirs)
 
 
 def _order(mine: Any, theirs: Any) -> int:

@@ -15,9 +15,6 @@ PATH_LIMIT = 100
 ROOT_PATH = re.compile(r"/|(/(?!\.)[^$#<>;`|&?{}^*/\n]+){1,4}")
 """An access point's root path. Source: as above."""
 
-FALSE = frozenset({"0", "F", "FALSE", "False", "f", "false"})
-"""Values that Go's ``strconv.ParseBool`` reads as false."""
-
 
 def check(efs: spec.EfsSpec, path: str) -> Iterator[Problem]:
     """Yield the problems of *efs*, at *path*."""
@@ -129,7 +126,7 @@ def _mount_role(volume: spec.VolumeSpec, path: str) -> Iterator[Problem]:
 
 def _mount_context(volume: spec.VolumeSpec, path: str) -> Iterator[Problem]:
     for key, value in volume.context.items():
-        if key.lower() == "encryptintransit" and value in FALSE:
+        if key.lower() == "encryptintransit" and value.lower() == "false":
             tls = next((flag for flag in volume.mount_options.mount_flags if flag in _TLS), "")
             if tls:
                 allowed = f"true with the mount flag {tls}"

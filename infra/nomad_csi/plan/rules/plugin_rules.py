@@ -84,14 +84,11 @@ def _roles(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Itera
         where = f"{path}.{name}.count"
         if given and jobs.job_type(plugin, name, role) == "system":
             allowed = "no count: a system job runs one instance on each eligible client"
-            fix = "remove it, or set monolith.job_type: service" if name == "monolith" else "remove it"
-            yield Problem(path=where, got=str(given), allowed=allowed, fix=fix)
+            yield Problem(path=where, got=str(given), allowed=allowed, fix="remove it")
             continue
-        if given and given < role.count_minimum:
-            allowed = f"at least {role.count_minimum} for {driver.name}: {role.count_advice}"
-            yield Problem(path=where, got=str(given), allowed=allowed)
-        if given and role.count_limit and given > role.count_limit:
-            allowed = f"at most {role.count_limit} for {driver.name}: {role.count_advice}"
+        if given and not role.count_minimum <= given <= (role.count_limit or given):
+            most = f" and at most {role.count_limit}" if role.count_limit else ""
+            allowed = f"at least {role.count_minimum}{most} for {driver.name}: {role.count_advice}"
             yield Problem(path=where, got=str(given), allowed=allowed)
 
 

@@ -1,5 +1,6 @@
 """Rules between a volume of the spec, its driver and its plugin, and between volumes."""
 
+import dataclasses
 import functools
 import itertools
 from collections.abc import Iterator, Mapping
@@ -8,10 +9,10 @@ from nomad_csi.drivers import catalogue, storage_identity
 from nomad_csi.errors import Problem
 from nomad_csi.plan import registration
 from nomad_csi.plan import volumes as volume_plans
-from nomad_csi.plan.rules import ebs_rules, efs_rules, key_rules, secret_rules
+from nomad_csi.plan.rules import ebs_rules, efs_rules, secret_rules
 from nomad_csi.plan.unknown import known
+from nomad_csi.spec import encrypted, names, problems
 from nomad_csi.spec import model as spec
-from nomad_csi.spec import names, problems
 
 RESERVED_TAG_PREFIXES = ("aws:", "ebs.csi.aws.com/", "kubernetes.io/", "nomad-csi:")
 """Source: EC2 API (``aws:``); aws-ebs-csi-driver, ``pkg/cloud/cloud.go``; `plan.volumes`."""
@@ -38,11 +39,11 @@ def check_volume(
 def _maps(volume: spec.VolumeSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
     secrets = {key: secret.get_secret_value() for key, secret in volume.secrets.items()}
     if volume.context or driver.context.required:
-        yield from key_rules.check(volume.context, _context(volume, driver), driver.name, f"{path}.context")
+        yield from _check_keys(volume.context, _context(volume, driver), driver.name, f"{path}.context")
     if volume.parameters or driver.parameters.required:
-        yield from key_rules.check(volume.parameters, _parameters(volume, driver), driver.name, f"{path}.parameters")
+        yield from _check_keys(volume.parameters, _parameters(volume, driver), driver.name, f"{path}.parameters")
     if secrets or driver.secrets.required:
-        yield from key_rules.check(secrets, driver.secrets, driver.name, f"{path}.secrets", is_secret=True)
+        yield from _check_keys(secrets, driver.secrets, driver.name, f"{path}.secrets", is_secret=True)
 
 
 _RELATIONS: Mapping[storage_identity.Relation, str] = {
@@ -381,3 +382,49 @@ def _schedule(
         allowed = "a schedule with keep_days: AWS Backup keeps copies of a file system for days, not by number"
         fix = f"add a schedule with keep_days instead of keep, or give {name} keep_days"
         yield Problem(path=path, got=f"{name}, which has keep", allowed=allowed, fix=fix)
+
+
+# The maps of a volume: keys that its driver accepts, requires or refuses.
+
+
+_CODES: Mapping[str, tuple[str, str, str]] = {
+    "context": ("context-key-unknown", "context-value-unknown", "context-key-missing"),
+    "parameters": ("parameter-unknown", "parameter-value-unknown", "parameter-missing"),
+    "secrets": ("", "", ""),
+}
+"""Codes of the findings in a file, by map: a refused key, a refused value, a missing key."""
+
+
+def _check_keys(
+    values: Mapping[str, str], keys: spec.KeysSpec, driver: str, path: str, *, is_secret: bool = False
+) -> Iterator[Problem]:
+    """Yield the problems of the map *values*, at *path*, for a *driver* that accepts *keys*; a secret is not shown."""
+    unknown, unknown_value, missing = _CODES[path.rpartition(".")[2]]
+    for key, value in values.items():
+        where = f"{path}.{key}"
+        fix = keys.entry(keys.refused, key)
+        known = keys.entry(keys.values, key)
+        if fix is not None:
+            allowed = f"keys that {driver} takes"
+            yield Problem(path=where, got=f"the key {key!r}", allowed=allowed, fix=fix, code=unknown)
+        elif not keys.takes(key):
+            allowed = f"one of {', '.join(sorted(keys.allowed or ()))}; {driver} refuses others"
+            close = problems.suggestion(key, keys.allowed or ())
+            fix = f"did you mean {close}?" if close else ""
+            yield Problem(path=where, got=f"the key {key!r}", allowed=allowed, fix=fix, code=unknown)
+        elif known is not None and value not in known and value != encrypted.PLACEHOLDER:
+            allowed = f"one of {', '.join(sorted(known))} for {driver}"
+            got = "[secret]" if is_secret else repr(value)
+            yield Problem(path=where, got=got, allowed=allowed, code=unknown_value)
+    for problem in _missing(values, keys, driver, path, is_secret=is_secret):
+        yield dataclasses.replace(problem, code=missing)
+
+
+def _missing(
+    values: Mapping[str, str], keys: spec.KeysSpec, driver: str, path: str, *, is_secret: bool
+) -> Iterator[Problem]:
+    for key, cause in keys.missing(values).items():
+        allowed = f"a value, without which {driver} cannot use the volume"
+        if cause:
+            allowed = f"a value, which {cause}{'' if is_secret else f' {values[cause]!r}'} calls for"
+        yield Problem(path=f"{path}.{key}", got="nothing", allowed=allowed, fix=f"add {key.replace('|', ' or ')}")
