@@ -85,14 +85,6 @@ def test_role_renders_no_secret_into_its_arguments(driver, name, role):
         assert "token=" not in text or text == "--token=${DIGITALOCEAN_ACCESS_TOKEN}"
 
 
-def test_driver_that_takes_its_socket_from_nomad_is_told_nothing_of_it():
-    """Portworx reads CSI_ENDPOINT, which Nomad sets from mount_dir; its flags are not known here."""
-    [role] = catalogue.DRIVERS["portworx"].roles.values()
-
-    assert (role.flags, role.mount_dir) == (None, "/var/lib/csi")
-    assert "CSI_ENDPOINT" not in role.environment
-
-
 def test_unusable_driver_says_why_and_what_to_use():
     """Somebody looks for it: the reason, the way out and the source are there, and no row of the same name."""
     for name, row in catalogue.UNUSABLE.items():
@@ -100,14 +92,6 @@ def test_unusable_driver_says_why_and_what_to_use():
         assert re.fullmatch(r"\d{4}-\d{2}-\d{2}", row.as_of)
     assert not set(catalogue.UNUSABLE) & set(catalogue.DRIVERS)
     assert "aws-s3" in catalogue.UNUSABLE
-
-
-def test_ebs_limits_are_ranges():
-    """Low before high, and a dated source."""
-    assert ebs_rules.AS_OF
-    for limits in ebs_rules.BY_TYPE.values():
-        for low, high in filter(None, (limits.size_gib, limits.iops, limits.throughput_mib_per_s)):
-            assert 0 < low < high
 
 
 def size_limit(name, limits):
@@ -224,8 +208,3 @@ def test_flags_of_a_version_are_those_that_it_has(tag, has, lacks):
 def test_what_is_not_known_of_a_version_is_not_guessed(driver, tag):
     """Older than the oldest, newer than the newest, a name of one's own."""
     assert catalogue.select_version(catalogue.DRIVERS[driver], tag) is None
-
-
-def test_the_version_of_the_row_is_the_row():
-    """Nothing is copied where nothing differs."""
-    assert all(catalogue.select_version(driver, driver.version) is driver for driver in DRIVERS)

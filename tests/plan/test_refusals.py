@@ -82,15 +82,3 @@ def test_problems_name_plugins_and_volumes_beside_their_indexes(document):
         "volumes[2].adopt",
         "volumes[2].id",
     ]
-
-
-def test_rejects_a_policy_that_iam_would_not_take(document):
-    """Each volume without the tag costs characters of the policy, which has a limit."""
-    document["volumes"] += [existing(f"v{index}", f"vol-{index:017x}") for index in range(150)]
-
-    with pytest.raises(errors.SpecError) as caught:
-        storage.plan_document(document)
-
-    [problem] = caught.value.problems
-    assert (problem.path, problem.allowed) == ("plugins[0].iam", "a policy of at most 6144 characters")
-    assert "tag them ebs.csi.aws.com/cluster=true" in problem.fix

@@ -122,19 +122,6 @@ def test_ordinary_text_of_config_stands_bare(text):
     assert task_secrets.config_file(None, {"key": text}, "j") == f"key: {text}"
 
 
-def test_text_that_looks_like_our_mark_stays_text():
-    """No text of the operator is taken for a secret."""
-    config = {"a": "from-secret-0-0-", "b": {"from_secret": "pw"}, "c": "from-secret-1-0-"}
-
-    text = task_secrets.config_file(VARIABLE, config, "j")
-
-    assert [line for line in text.splitlines() if line[:2] in ("a:", "b:", "c:")] == [
-        "a: from-secret-0-0-",
-        "b: {{ .pw.Value | toJSON }}",
-        "c: from-secret-1-0-",
-    ]
-
-
 def test_credentials_go_to_the_role_that_takes_them():
     """EBS's controller calls AWS; its nodes do not."""
     given = jobs(credentials={"nomad_variable": "nomad/jobs"})
@@ -230,13 +217,3 @@ def test_item_of_an_own_driver_carries_no_template_text(field, item):
     assert problem.startswith(
         f"plugins[0].driver.roles.node.{field}.TOKEN: expected an item name of letters, digits and '_'"
     )
-
-
-@pytest.mark.parametrize("field", ["secret_environment", "secret_files"])
-def test_item_of_an_own_driver_is_named_in_its_template(field):
-    """A name of the right form works as before."""
-    driver = FILE | {"roles": {"node": FILE["roles"]["node"] | {field: {"TOKEN": "api_Token1"}}}}
-
-    job = jobs(driver=driver, aws_region=None, config={"driver": "a"}, **CREDENTIALS)["node"]
-
-    assert any("{{ .api_Token1.Value" in template.data for template in job.templates)

@@ -24,18 +24,6 @@ def test_a_volume_is_tagged_for_each_of_its_schedules(document):
     }
 
 
-def test_a_class_may_say_the_schedule_of_its_volumes(document):
-    """What holds for many volumes is written once."""
-    document["snapshots"] = {"nightly": {"keep": 7}}
-    document["classes"] = {"kept": {"snapshots": ["nightly"]}}
-    document["volumes"][0]["class"] = "kept"
-
-    [volume, _] = storage.plan_document(document, owner="shop/prod").volumes
-
-    assert isinstance(volume.source, spec.EbsSpec)
-    assert volume.source.tags["nomad-csi:snapshots/nightly"] == "shop/prod"
-
-
 def test_a_policy_is_one_schedule_under_a_name_that_stays():
     """The schedule's name is that of the spec: another one would leave the snapshots made before to nobody."""
     details = snapshots.policy_details("nightly", schedule(every_hours=12, at="04:30", keep=14), "shop/prod")

@@ -5,14 +5,14 @@ import pytest
 from nomad_csi import errors
 from nomad_csi.plan import probe_job, storage
 
-EFS = {"id": "aws-efs0", "driver": "aws-efs", "aws_region": "us-east-1"}
 OWN = {
     "name": "own",
     "provider": "own.csi.example.com",
-    "image": "own:1",
     "roles": {"monolith": {"job_type": "service", "arguments": ["--endpoint=${CSI_ENDPOINT}"]}},
+    "image": "own:1",
     "capabilities": [{"access_mode": "single-node-writer", "attachment_mode": "file-system"}],
 }
+EFS = {"id": "aws-efs0", "driver": "aws-efs", "aws_region": "us-east-1"}
 
 
 def expectation(plugin):
@@ -62,36 +62,6 @@ def test_a_volume_that_the_plugin_creates_needs_a_controller_that_creates():
     [plugin] = storage.plan_document(made).plugins
 
     assert plugin.expectation.controller_supports == ("AttachDetach", "CreateDelete")
-
-
-@pytest.mark.parametrize(
-    ("verify", "problem"),
-    [
-        ({"min_healthy_percent": 0}, "verify.min_healthy_percent: "),
-        ({"min_healthy_percent": 101}, "verify.min_healthy_percent: "),
-        ({"min_healthy_per_zone": 0}, "verify.min_healthy_per_zone: "),
-        ({"min_healthy_percentage": 9}, "min_healthy_percent"),
-    ],
-)
-def test_rejects_minima_that_cannot_be_meant(verify, problem):
-    """Named by their place."""
-    with pytest.raises(errors.SpecError) as caught:
-        expectation(EFS | {"verify": verify})
-
-    assert problem in str(caught.value)
-
-
-def test_rejects_a_minimum_by_zone_where_nomad_places_by_number():
-    """Two instances of a service stand where the scheduler wants them."""
-    plugin = {"id": "own0", "driver": OWN, "monolith": {"count": 2}, "verify": {"min_healthy_per_zone": 1}}
-
-    with pytest.raises(errors.SpecError) as caught:
-        expectation(plugin)
-
-    assert (
-        "plugins[0] (own0).verify.min_healthy_per_zone: expected no minimum for each zone: Nomad places the instances of this "
-        "driver, by their number, got 1; use min_healthy_percent"
-    ) in str(caught.value)
 
 
 def test_the_job_that_asks_on_the_clients_is_planned():

@@ -233,10 +233,7 @@ def plugin_plan(
         _warn_of_keys(own, declared, source)
 
     def build(plugin: spec.PluginSpec) -> model.PluginPlan:
-        planned = plugin_plans.plan_plugin(plugin, jobs.driver(plugin) or plugin_driver(plugin.driver))
-        if large := tuple(plugin_plans.check_policy(planned, "")):
-            raise errors.SpecError(tuple(dataclasses.replace(item, path="iam") for item in large), source)
-        return planned
+        return plugin_plans.plan_plugin(plugin, jobs.driver(plugin) or plugin_driver(plugin.driver))
 
     planner = _Planner(
         source=source,

@@ -46,9 +46,6 @@ PARTITIONS = {
 }
 """ARN partitions by the beginning of a region's name; ``aws`` else. Source: botocore 1.44.5, ``partitions.json``."""
 
-POLICY_LIMIT = 6144
-"""Characters of a managed policy, white space not counted. Source: IAM quotas, 2026-08."""
-
 
 def partition(aws_region: str) -> str:
     """Return the ARN partition of *aws_region*: ``partition("cn-north-1")`` is ``"aws-cn"``."""

@@ -1,9 +1,7 @@
 """From a plugin of the spec and its driver to its plan: jobs, expectation and AWS permissions."""
 
-import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
-from nomad_csi.errors import Problem
 from nomad_csi.plan import iam, jobs, model, probe_job, task_secrets
 from nomad_csi.spec import model as spec
 
@@ -100,15 +98,6 @@ def _policy(
         document=document,
         kms_key_arns=key_arns,
     )
-
-
-def check_policy(plugin: model.PluginPlan, path: str) -> Iterator[Problem]:
-    """Yield a problem if the policy of *plugin* is too large for IAM: it lists volumes without the cluster tag each."""
-    size = len(json.dumps(plugin.iam_policy.document, separators=(",", ":"))) if plugin.iam_policy else 0
-    if size > iam.POLICY_LIMIT:
-        allowed = f"a policy of at most {iam.POLICY_LIMIT} characters"
-        fix = f"it names each existing volume; tag them {iam.CLUSTER_TAG}=true and use an iam policy of your own"
-        yield Problem(path=f"{path}.iam", got=str(size), allowed=allowed, fix=fix)
 
 
 def kms_key_arns(volumes: Iterable[spec.VolumeSpec]) -> list[str]:

@@ -32,13 +32,6 @@ FIELDS: Mapping[str, Mapping[str, str]] = {
 }
 """By Pulumi's type: the outputs that have the value of a field of the spec, and that field."""
 
-OTHERS: Mapping[str, frozenset[str]] = {
-    EBS_VOLUME: frozenset({"multiAttachEnabled", "snapshotId"}),
-    FILE_SYSTEM: frozenset({"availabilityZoneName"}),
-    ACCESS_POINT: frozenset({"fileSystemId"}),
-}
-"""Properties that no component sets, and the file system of an access point, which is protected as well."""
-
 IGNORED: Mapping[str, tuple[str, ...]] = {FILE_SYSTEM: ("creationToken",)}
 """Properties that are fixed once the storage is created: a later value is not compared."""
 

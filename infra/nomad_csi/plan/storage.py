@@ -107,7 +107,7 @@ class Declared:
             if keep:
                 self._volumes[path] = _KnownVolume(volume=volume, driver=used.driver)
         found.extend(self._taken.check_moved())
-        return None if found else self._plan(head, served, planned, owner, found)
+        return None if found else self._plan(head, served, planned, owner)
 
     def _add_head(self, head: drafts.Draft) -> Iterator[errors.Problem]:
         for path, plugin in head.plugins.items():
@@ -134,14 +134,12 @@ class Declared:
         served: Mapping[str, Sequence[spec.VolumeSpec]],
         planned: Iterable[model.VolumePlan],
         owner: str,
-        found: list[errors.Problem],
     ) -> model.StoragePlan:
-        """Return the plan of a spec without problems; a policy that is too large goes to *found*."""
+        """Return the plan of a spec without problems."""
         plugins = []
         for path, (plugin, driver) in self._plugins.items():
             if path in head.plugins and driver:
                 plugins.append(plugin_plans.plan_plugin(plugin, driver, served[plugin.id]))
-                found.extend(plugin_plans.check_policy(plugins[-1], path))
         return model.StoragePlan(
             plugins=tuple(plugins),
             volumes=tuple(planned),

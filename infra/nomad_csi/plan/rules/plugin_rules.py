@@ -25,7 +25,7 @@ def check_plugin(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) ->
         secret_rules.check(plugin, driver, path),
         argument_rules.check(plugin, driver, path),
         _constraints(plugin, path),
-        _timing(plugin, driver, path),
+        _timing(plugin, path),
         _check_on_nodes(plugin, f"{path}.verify"),
         text_rules.check(plugin, driver, path),
     )
@@ -87,8 +87,8 @@ def _roles(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Itera
             yield Problem(path=where, got=str(given), allowed=allowed, fix="remove it")
             continue
         if given and not role.count_minimum <= given <= (role.count_limit or given):
-            most = f" and at most {role.count_limit}" if role.count_limit else ""
-            allowed = f"at least {role.count_minimum}{most} for {driver.name}: {role.count_advice}"
+            limit = f"at least {role.count_minimum}" if given < role.count_minimum else f"at most {role.count_limit}"
+            allowed = f"{limit} for {driver.name}: {role.count_advice}"
             yield Problem(path=where, got=str(given), allowed=allowed)
 
 
@@ -155,10 +155,6 @@ def _constraints(plugin: spec.PluginSpec, path: str) -> Iterator[Problem]:
         yield from job_text(constraint.value, f"{where}.value")
 
 
-def _is_service(plugin: spec.PluginSpec, monolith: spec.RoleSpec | None) -> bool:
-    return monolith is not None and jobs.job_type(plugin, "monolith", monolith) == "service"
-
-
 def _check_on_nodes(plugin: spec.PluginSpec, path: str) -> Iterator[Problem]:
     verify = plugin.verify
     asked = verify.on_nodes
@@ -173,18 +169,8 @@ def _check_on_nodes(plugin: spec.PluginSpec, path: str) -> Iterator[Problem]:
         yield Problem(path=f"{path}.on_nodes.state_dir", got="nothing", allowed=allowed, fix="add it")
 
 
-def _timing(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
-    verify, update = plugin.verify, plugin.update
+def _timing(plugin: spec.PluginSpec, path: str) -> Iterator[Problem]:
+    verify = plugin.verify
     if verify.stable_s >= verify.timeout_s:
         allowed = f"less than timeout_s ({verify.timeout_s:g})"
         yield Problem(path=f"{path}.verify.stable_s", got=f"{verify.stable_s:g}", allowed=allowed)
-    monolith = driver.roles.get("monolith")
-    if verify.min_healthy_per_zone is not None and _is_service(plugin, monolith):
-        allowed = "no minimum for each zone: Nomad places the instances of this driver, by their number"
-        got = str(verify.min_healthy_per_zone)
-        fix = "use min_healthy_percent"
-        yield Problem(path=f"{path}.verify.min_healthy_per_zone", got=got, allowed=allowed, fix=fix)
-    slow = jobs.health_timeout_s(plugin, driver)
-    if update and update.healthy_deadline_s < slow:
-        allowed = f"at least {slow}, the health timeout: or Nomad gives a deployment up that would become healthy"
-        yield Problem(path=f"{path}.update.healthy_deadline_s", got=str(update.healthy_deadline_s), allowed=allowed)
