@@ -3,7 +3,7 @@
 import json
 
 from nomad_csi import cli
-from nomad_csi.drivers import catalogue, describe
+from nomad_csi.drivers import catalogue, facts
 
 
 def test_list_shows_how_far_each_driver_is_verified(capsys):
@@ -19,7 +19,7 @@ def test_show_explains_one_driver(capsys):
     """What the catalogue says of it, and nothing more."""
     assert cli.main(["drivers", "aws-efs"]) == 0
 
-    assert capsys.readouterr().out == describe.as_text(catalogue.DRIVERS["aws-efs"])
+    assert capsys.readouterr().out == facts.as_text(catalogue.DRIVERS["aws-efs"])
 
 
 def test_list_prints_the_whole_catalogue_as_json(capsys):

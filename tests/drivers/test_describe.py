@@ -6,7 +6,7 @@ import re
 import pytest
 import yaml
 
-from nomad_csi.drivers import catalogue, describe, facts, model
+from nomad_csi.drivers import catalogue, facts, model
 from nomad_csi.plan import storage
 from tests.pages import drivers as pages
 
@@ -29,7 +29,7 @@ def test_page_has_a_whole_spec_of_each_driver(driver):
 
 def test_list_has_a_row_for_each_driver():
     """Name, title, version, roles, tier of evidence and its day."""
-    head, *rows = describe.rows(DRIVERS, UNUSABLE)
+    head, *rows = facts.rows(DRIVERS, UNUSABLE)
 
     assert head == ("driver", "title", "version", "roles", "evidence", "as of")
     assert [row[0] for row in rows] == [driver.name for driver in (*DRIVERS, *UNUSABLE)]
@@ -52,7 +52,7 @@ def test_roles_that_are_verified_differently_are_told_apart():
 @pytest.mark.parametrize("driver", DRIVERS, ids=lambda driver: driver.name)
 def test_nothing_of_a_row_is_left_out(driver):
     """Every fact, issue, source and open question is told."""
-    told = " ".join(describe.as_text(driver).replace("\n  - ", " ").split())
+    told = " ".join(facts.as_text(driver).replace("\n  - ", " ").split())
 
     wanted = [driver.image, driver.minimum_nomad, f"{driver.health_timeout_s} s", driver.external_id.allowed]
     wanted += [driver.topology_key or "none: volumes are not bound to a zone", driver.modes_advice, *driver.sources]
@@ -68,16 +68,16 @@ def test_nothing_of_a_row_is_left_out(driver):
 @pytest.mark.parametrize("driver", DRIVERS, ids=lambda driver: driver.name)
 def test_text_fits_a_terminal(driver):
     """No line is longer than it may be, unless a single word is; none ends in spaces."""
-    lines = describe.as_text(driver).splitlines()
+    lines = facts.as_text(driver).splitlines()
 
-    assert [line for line in lines if len(line) > describe.WIDTH and " " in line[24:].strip()] == []
+    assert [line for line in lines if len(line) > facts.WIDTH and " " in line[24:].strip()] == []
     assert [line for line in lines if line != line.rstrip()] == []
 
 
 @pytest.mark.parametrize("row", UNUSABLE, ids=lambda row: row.name)
 def test_driver_that_cannot_run_is_explained(row):
     """The reason and what to use, in words."""
-    told = " ".join(describe.as_text(row).split())
+    told = " ".join(facts.as_text(row).split())
 
     assert [text for text in (row.name, row.title, row.reason, row.instead, row.source) if text not in told] == []
 
@@ -85,7 +85,7 @@ def test_driver_that_cannot_run_is_explained(row):
 @pytest.mark.parametrize("driver", DRIVERS, ids=lambda driver: driver.name)
 def test_json_has_every_field_of_the_row(driver):
     """Programs get all of it, in plain values."""
-    values = json.loads(json.dumps(describe.as_json(driver)))
+    values = json.loads(json.dumps(facts.as_json(driver)))
 
     assert set(values) == set(model.Driver.model_fields)
     assert values["external_id"]["pattern"] == driver.external_id.pattern
@@ -97,7 +97,7 @@ def test_json_has_every_field_of_the_row(driver):
 
 def test_keys_that_look_right_come_with_the_fix():
     """What EFS refuses since v3 is explained where its context keys stand."""
-    told = " ".join(describe.as_text(EFS).split())
+    told = " ".join(facts.as_text(EFS).split())
 
     assert "crossaccount, encryptInTransit, mounttargetip, mounttargetipmap; no other" in told
     assert "not path: put the path into the external id" in told

@@ -2,7 +2,7 @@
 
 import yaml
 
-from nomad_csi.drivers import catalogue, describe, facts
+from nomad_csi.drivers import catalogue, facts
 from tests.pages import escaped, table
 
 LITERAL = frozenset({"arguments", "environment", "folders of the client", "image"})
@@ -42,7 +42,7 @@ def _index():
 
 
 def _driver(driver):
-    example = yaml.safe_dump(facts.example(driver), sort_keys=False, width=describe.WIDTH)
+    example = yaml.safe_dump(facts.example(driver), sort_keys=False, width=facts.WIDTH)
     parts = [
         f"# {driver.title}",
         f"```yaml\n{example}```",

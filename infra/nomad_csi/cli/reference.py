@@ -8,10 +8,10 @@ from click import shell_completion
 
 from nomad_csi import cli
 from nomad_csi.cli.common import command, output
-from nomad_csi.drivers import catalogue, describe
+from nomad_csi.drivers import catalogue, facts
 from nomad_csi.findings import registry
 from nomad_csi.nomad import version_gates
-from nomad_csi.spec import keys, schema
+from nomad_csi.spec import schema
 from nomad_csi.text import table
 
 DRIVERS = (*catalogue.DRIVERS, *catalogue.UNUSABLE)
@@ -32,16 +32,16 @@ def run_drivers(arguments: command.Arguments) -> int:
     drivers, unusable = catalogue.DRIVERS, catalogue.UNUSABLE
     if arguments.name:
         driver = drivers.get(arguments.name) or unusable[arguments.name]
-        output.show(arguments, describe.as_json(driver), describe.as_text(driver))
+        output.show(arguments, facts.as_json(driver), facts.as_text(driver))
         return 0
-    whole = [*map(describe.as_json, drivers.values()), *map(describe.as_json, unusable.values())]
-    text = table.columns(describe.rows(drivers.values(), unusable.values()), describe.WIDTH)
+    whole = [*map(facts.as_json, drivers.values()), *map(facts.as_json, unusable.values())]
+    text = table.columns(facts.rows(drivers.values(), unusable.values()), facts.WIDTH)
     output.show(arguments, {"drivers": whole}, text)
     return 0
 
 
 def _subject(given: str) -> str:
-    if given in registry.codes() or keys.matching(given):
+    if given in registry.codes() or schema.matching(given):
         return given
     raise command.wrong("the code of a finding, or a key of a spec", given)
 
@@ -58,7 +58,7 @@ def run_explain(arguments: command.Arguments) -> int:
     if condition := registry.codes().get(arguments.subject):
         output.show(arguments, condition.as_json(), registry.as_text(condition))
         return 0
-    found = keys.matching(arguments.subject)
+    found = schema.matching(arguments.subject)
     lines = []
     for key in found:
         lines.append(key.path)

@@ -1,11 +1,15 @@
-"""A row of the catalogue as labelled facts, for the command and the documentation. Pure."""
+"""A row of the catalogue as labelled facts, as text and as JSON values. Pure."""
 
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import yaml
+
 from nomad_csi.drivers import arguments, model
 from nomad_csi.spec import model as spec
+from nomad_csi.text import table
 
 TIERS = {
     "run": "the driver itself ran",
@@ -247,3 +251,66 @@ def _flags(names: Iterable[str]) -> str:
 def _fact(label: str, *lines: str) -> Fact:
     """Return the fact without empty lines."""
     return Fact(label=label, lines=tuple(filter(None, lines)))
+
+
+# The catalogue as text and as JSON values.
+
+
+WIDTH = 100
+"""Columns of the text."""
+
+_LABEL_WIDTH = 23
+
+
+def rows(drivers: Iterable[model.Driver], unusable: Iterable[model.Unusable] = ()) -> tuple[tuple[str, ...], ...]:
+    """
+    Return a heading, and one row for each driver: name, title, version, roles, evidence tier, day of the evidence.
+
+    Rows for the *unusable* drivers follow.
+    """
+    found = (
+        (item.name, item.title, item.version, ", ".join(item.roles), tier(item), evidence_as_of(item))
+        for item in drivers
+    )
+    others = ((item.name, item.title, "-", "-", "cannot run on Nomad", item.as_of) for item in unusable)
+    return (("driver", "title", "version", "roles", "evidence", "as of"), *found, *others)
+
+
+def as_text(driver: model.Driver | model.Unusable) -> str:
+    """Return the full description of *driver* for a terminal, ending in a newline."""
+    if isinstance(driver, model.Unusable):
+        head = f"{driver.name}: {driver.title} cannot run on Nomad"
+        return "\n".join([head, "", *(line for fact in unusable(driver) for line in _labelled(fact))]) + "\n"
+    head = f"{driver.name}: the {driver.title} CSI driver"
+    sample = yaml.safe_dump(example(driver), sort_keys=False, width=WIDTH)
+    replaced = Fact(label="replace", lines=(driver.example.replace,))
+    spec = "\n".join(["In a spec", textwrap.indent(sample, "  "), *_labelled(replaced)])
+    return "\n\n".join([head, *map(_text_of, sections(driver)), spec]) + "\n"
+
+
+def as_json(driver: model.Driver | model.Unusable) -> dict[str, Any]:
+    """Return *driver* as values for `json.dumps`: its fields, sets as sorted lists."""
+    return {name: _plain(value) for name, value in driver.model_dump().items()}
+
+
+def _text_of(section: Section) -> str:
+    return "\n".join([section.title, *(line for fact in section.facts for line in _labelled(fact))])
+
+
+def _labelled(fact: Fact) -> Iterator[str]:
+    """Yield the lines of *fact* in two columns; in one column without a label."""
+    head = f"  {fact.label:<{_LABEL_WIDTH}}" if fact.label else "  "
+    mark = "- " if len(fact.lines) > 1 or not fact.label else ""
+    for line in fact.lines:
+        yield from table.wrapped(head + mark, line, WIDTH) if line else ()
+        head = " " * len(head)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, frozenset):
+        return sorted(_plain(item) for item in value)
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {name: _plain(item) for name, item in value.items()}
+    return value
