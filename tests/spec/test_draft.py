@@ -84,7 +84,7 @@ def test_unknown_key_deep_inside_is_compared_with_its_neighbours():
     """The keys that are known there count, not those of the top."""
     document = {"plugins": [{"id": "a", "driver": "aws-ebs", "aws_region": "us-east-1", "iam": {"role": "r"}}]}
 
-    assert "plugins[0].iam.role: unknown key; did you mean role_name?" in lines(document)
+    assert lines(document) == ["plugins[0].iam.role: unknown key; did you mean role_name?"]
 
 
 def test_a_value_below_secrets_or_environment_is_never_shown():

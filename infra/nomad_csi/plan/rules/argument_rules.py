@@ -86,12 +86,10 @@ def _log(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iterato
     if plugin.log_level is not None and plugin.log_level not in driver.log_levels:
         levels = ", ".join(driver.log_levels)
         allowed = f"one of {levels}" if levels else f"none: {driver.name} takes no name as log level"
-        fix = "" if levels else "use log_verbosity" if _has_klog(driver) else "remove it"
-        yield Problem(path=f"{path}.log_level", got=repr(plugin.log_level), allowed=allowed, fix=fix)
+        yield Problem(path=f"{path}.log_level", got=repr(plugin.log_level), allowed=allowed)
     if "log_verbosity" in plugin.model_fields_set and not _has_klog(driver):
-        fix = "use log_level" if driver.log_levels else "remove it"
         allowed = f"none: {driver.name} has no klog flags"
-        yield Problem(path=f"{path}.log_verbosity", got=str(plugin.log_verbosity), allowed=allowed, fix=fix)
+        yield Problem(path=f"{path}.log_verbosity", got=str(plugin.log_verbosity), allowed=allowed, fix="remove it")
 
 
 def _has_klog(driver: spec.DriverSpec) -> bool:

@@ -100,10 +100,6 @@ def _region(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iter
         allowed = f"none: {driver.name} has no AWS region"
         yield Problem(path=where, got=repr(plugin.aws_region), allowed=allowed, fix="remove it")
     zone = plugin.availability_zone
-    if zone and not driver.uses_aws:
-        allowed = f"none: {driver.name} is not of AWS, whose zones Nomad's clients report"
-        fix = "use constraints, and availability_zone or topologies of the volumes"
-        yield Problem(path=f"{path}.availability_zone", got=repr(zone), allowed=allowed, fix=fix)
     if zone and plugin.aws_region and not zone.startswith(plugin.aws_region):
         allowed = f"a zone of {plugin.aws_region}, the plugin's region"
         yield Problem(path=f"{path}.availability_zone", got=repr(zone), allowed=allowed)
