@@ -114,15 +114,6 @@ def test_ebs_row_has_the_limits_that_specs_are_checked_against():
     assert driver.parameters.meanings["type"] == ", ".join(ebs_rules.BY_TYPE)
 
 
-def test_file_of_a_row_has_its_name():
-    """A row is found by the name of its file, and by no other."""
-    assert {name: driver.name for name, driver in catalogue.DRIVERS.items()} == {
-        name: name for name in catalogue.DRIVERS
-    }
-    assert "cinder" not in catalogue.DRIVERS
-    assert catalogue.DRIVERS.get("cinder") is None
-
-
 def test_row_with_a_key_that_no_driver_has_is_refused(tmp_path):
     """A contributor's file is read by the model that reads a spec's own driver: a misspelt key is named."""
     (tmp_path / "mine.yaml").write_text("name: mine\nprovidr: mine.example.com\n")

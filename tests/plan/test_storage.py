@@ -9,30 +9,6 @@ from nomad_csi.plan.registration import Capability, VolumeRegistration
 from nomad_csi.spec import model as spec
 
 
-def test_ebs_plugin_becomes_a_controller_and_a_node_job(document):
-    """Two controllers on distinct clients, a privileged node plugin on every client, one id."""
-    plugin = storage.plan_document(document).plugins[0]
-
-    controller, node = plugin.jobs
-
-    assert (controller.job_id, controller.job_type, controller.count) == ("plugin-aws-ebs0-controller", "service", 2)
-    assert (node.job_id, node.job_type, node.count) == ("plugin-aws-ebs0-nodes", "system", None)
-    assert controller.arguments == ("controller", "--endpoint=${CSI_ENDPOINT}", "--logging-format=text", "--v=2")
-    assert node.arguments[0] == "node"
-    assert (controller.privileged, node.privileged) == (False, True)
-    assert controller.plugin_id == node.plugin_id == "aws-ebs0"
-    assert controller.environment == node.environment == {"AWS_REGION": "us-east-1"}
-
-
-def test_efs_plugin_becomes_a_node_job_on_the_host_network(document):
-    """No controller, no positional word, host network."""
-    [job] = storage.plan_document(document).plugins[1].jobs
-
-    assert job.arguments == ("--endpoint=${CSI_ENDPOINT}", "--v=2")
-    assert (job.privileged, job.network_mode) == (True, "host")
-    assert job.binds == ("/var/amazon/efs:/var/amazon/efs", "/var/run/efs:/var/run/efs")
-
-
 def test_expectation_comes_from_the_spec_not_from_nomad(document):
     """Counts and names to be found are decided before anything runs."""
     ebs, efs = (plugin.expectation for plugin in storage.plan_document(document).plugins)
@@ -100,22 +76,6 @@ def test_creation_token_is_the_same_in_every_run_and_another_for_another_stack_o
     assert len(token) <= 64
 
 
-def test_file_names_tell_plugin_role_namespace_and_volume(document):
-    """Paths are stable, so that they can be committed."""
-    plan = storage.plan_document(document)
-
-    jobs = [job.file_name for plugin in plan.plugins for job in plugin.jobs]
-    assert jobs == [
-        "jobs/aws-ebs0-controller.nomad.hcl",
-        "jobs/aws-ebs0-node.nomad.hcl",
-        "jobs/aws-efs0-node.nomad.hcl",
-    ]
-    assert [volume.file_name for volume in plan.volumes] == [
-        "volumes/default/mysql.volume.hcl",
-        "volumes/default/shared.volume.hcl",
-    ]
-
-
 def statements(region="us-east-1", **options):
     return {statement["Sid"]: statement for statement in iam.ebs_policy(region, **options)["Statement"]}
 
@@ -162,13 +122,6 @@ def test_policy_grants_the_keys_of_the_volumes(document):
     assert keys == {"GrantKeys": [arn], "UseKeys": [arn]}
 
 
-def test_policy_uses_the_partition_of_the_region():
-    """GovCloud and China have ARNs of their own."""
-    found = statements("us-gov-west-1")
-
-    assert found["AttachToInstances"]["Resource"] == ["arn:aws-us-gov:ec2:*:*:instance/*"]
-
-
 def test_partitions_are_botocores():
     """Every region that the SDK knows is in the partition that the SDK says."""
     session = boto3.session.Session()
@@ -185,9 +138,3 @@ def test_policy_grants_more_when_the_driver_creates():
         "StringEquals": {"aws:RequestTag/ebs.csi.aws.com/cluster": "true"}
     }
     assert json.dumps(found).count("ec2:DeleteVolume") == 1
-
-
-def test_external_id_of_efs_names_the_access_point():
-    """Where there is one."""
-    assert volumes.efs_external_id("fs-1", "fsap-2") == "fs-1::fsap-2"
-    assert volumes.efs_external_id("fs-1", None) == "fs-1"

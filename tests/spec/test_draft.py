@@ -12,22 +12,6 @@ def lines(document):
     return [str(problem) for problem in found]
 
 
-def test_read_reports_problems_of_all_plugins_and_volumes_at_once():
-    """A broken plugin does not hide a broken volume."""
-    document = {
-        "plugins": [{"id": "ebs", "driver": "aws-ebs", "aws_region": "useast"}],
-        "volumes": [{"id": "../x", "plugin_id": "ebs", "existing": {"external_id": "vol-1"}}],
-    }
-
-    found = lines(document)
-
-    assert found == [
-        "plugins[0].aws_region: expected an AWS region such as us-east-1, got 'useast'",
-        "volumes[0].id: expected letters, digits, '.', '_' or '-', not '.' or '..', optionally an index like [0] at the end, "
-        "got '../x'",
-    ]
-
-
 @pytest.mark.parametrize(
     ("key", "value", "meant"),
     [

@@ -107,18 +107,11 @@ def _credentials(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) ->
     roles = driver.roles.values()
     where = f"{path}.credentials"
     asked = {item for role in roles for item in (*role.secret_environment.values(), *role.secret_files.values())}
-    identity = plugin.credentials.workload_identity if plugin.credentials else None
     if plugin.credentials and not asked and not task_secrets.items_of(plugin.config):
         yield Problem(path=where, got="some", allowed=f"none: {driver.name} takes no credentials here", fix="remove it")
-    elif identity and not driver.uses_aws:
-        allowed = f"nomad_variable or vault: {driver.name} takes no AWS role"
-        yield Problem(path=f"{where}.workload_identity", got="one", allowed=allowed)
     elif asked and not plugin.credentials and not driver.credentials_optional:
         allowed = f"nomad_variable or vault, with the items {', '.join(sorted(asked))}"
         yield Problem(path=where, got="nothing", allowed=allowed, fix="add credentials")
-    if plugin.iam and plugin.credentials:
-        allowed = "iam, for the clients' instance role, or credentials, not both"
-        yield Problem(path=f"{path}.iam", got="both", allowed=allowed)
 
 
 def _environment(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
