@@ -18,61 +18,34 @@ def arguments(kind, given):
     return hosting.component_arguments(given, f"nomad-csi:index:{kind}")
 
 
-def test_names_of_records_are_translated_and_keys_of_maps_are_not():
-    """A map's keys are the operator's, at any depth."""
-    given = {
-        "awsRegion": "us-east-1",
-        "taskDriver": {"name": "raw_exec", "clientDataDir": "/d"},
-        "extraArguments": {"node": ["--a"]},
-        "environment": {"someName": "x"},
-    }
-
-    assert arguments("CsiPlugin", given) == {
-        "aws_region": "us-east-1",
-        "task_driver": {"name": "raw_exec", "client_data_dir": "/d"},
-        "extra_arguments": {"node": ["--a"]},
-        "environment": {"someName": "x"},
-    }
-
-
-def test_whole_numbers_are_whole_again_at_any_depth():
-    """The wire has floats only; a number that is not whole stays for the rules to refuse."""
-    point = {"path": "/a", "uid": 1000.0, "gid": 0.5}
-
-    assert arguments("EfsVolume", {"accessPoint": point}) == {"access_point": {"path": "/a", "uid": 1000, "gid": 0.5}}
-    assert isinstance(arguments("EbsVolume", {"sizeGib": 40.0})["size_gib"], int)
-    assert isinstance(arguments("CsiPlugin", {"verify": {"stableS": 3.0}})["verify"]["stable_s"], float)
-
-
-def test_a_driver_and_its_configuration_stay_as_they_are_written():
-    """Their keys are the spec's and the driver's own; whole numbers are whole."""
-    given = {
-        "driver": {"name": "x", "health_timeout_s": 60.0, "roles": {"node": {"job_type": "system"}}},
-        "config": {"driver": "zfs-generic-nfs", "sshConnection": {"port": 22.0, "ratio": 0.5, "hosts": [1.0]}},
-    }
-
-    found = arguments("CsiPlugin", given)
-
-    assert found == {
-        "driver": {"name": "x", "health_timeout_s": 60, "roles": {"node": {"job_type": "system"}}},
-        "config": {"driver": "zfs-generic-nfs", "sshConnection": {"port": 22, "ratio": 0.5, "hosts": [1]}},
-    }
-    assert isinstance(found["driver"]["health_timeout_s"], int)
-    assert isinstance(found["config"]["sshConnection"]["hosts"][0], int)
-
-
-def test_records_in_lists_are_translated():
-    """Each item is a record of its own."""
-    given = {"capabilities": [{"accessMode": "a"}, {"accessMode": "b", "attachmentMode": "c"}]}
-
-    assert arguments("EbsVolume", given) == {
-        "capabilities": [{"access_mode": "a"}, {"access_mode": "b", "attachment_mode": "c"}]
-    }
-
-
-def test_unknown_names_stay_for_the_rules():
-    """A typing error is refused, not dropped; what is absent stays absent."""
-    assert arguments("EbsVolume", {"sise": 3.0, "iops": None}) == {"sise": 3.0}
+@pytest.mark.parametrize(
+    ("kind", "given", "found"),
+    [
+        (
+            "CsiPlugin",
+            {"awsRegion": "us-east-1", "taskDriver": {"name": "raw_exec", "clientDataDir": "/d"}},
+            {"aws_region": "us-east-1", "task_driver": {"name": "raw_exec", "client_data_dir": "/d"}},
+        ),
+        ("CsiPlugin", {"environment": {"someName": "x"}}, {"environment": {"someName": "x"}}),
+        (
+            "EbsVolume",
+            {"capabilities": [{"accessMode": "a"}, {"attachmentMode": "c"}]},
+            {"capabilities": [{"access_mode": "a"}, {"attachment_mode": "c"}]},
+        ),
+        ("EbsVolume", {"sizeGib": 40.0, "sise": 3.0, "iops": None}, {"size_gib": 40, "sise": 3}),
+        ("EfsVolume", {"accessPoint": {"uid": 1000.0, "gid": 0.5}}, {"access_point": {"uid": 1000, "gid": 0.5}}),
+        ("CsiPlugin", {"verify": {"stableS": 3.0}}, {"verify": {"stable_s": 3.0}}),
+        (
+            "CsiPlugin",
+            {"driver": {"health_timeout_s": 60.0}, "config": {"sshConnection": {"port": 22.0, "hosts": [1.0]}}},
+            {"driver": {"health_timeout_s": 60}, "config": {"sshConnection": {"port": 22, "hosts": [1]}}},
+        ),
+    ],
+    ids=["record", "map", "list", "number", "numbers in a record", "a float", "what may be anything"],
+)
+def test_inputs_get_the_names_and_numbers_of_python(kind, given, found):
+    """Keys of maps are the operator's; the wire has floats only; an unknown name is left to the rules."""
+    assert repr(arguments(kind, given)) == repr(found)
 
 
 def test_outputs_stay_outputs_wherever_they_are():
