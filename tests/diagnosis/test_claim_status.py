@@ -265,26 +265,3 @@ def test_report_as_data(judge):
             },
         }
     ]
-
-
-def test_report_as_text(judge):
-    """A line for each claim, then what is wrong, then the sum."""
-    judged, found = judge(GHOST)
-    unasked = regions.Region(reason="no AWS region is known")
-    report = claims_report.ClaimsReport(volumes=(judged,), found=found, ec2=unasked)
-
-    assert report.as_table().splitlines() == [
-        "volume     status    client  state  mode   since  allocation                            job",
-        "prod/data  vanished  -       -      write  -      62d4d1b7-96ce-3b12-ba07-d6f3a5bf86b1  -",
-        "",
-        "error  claim-vanished  volume prod/data",
-        "  expected  a claim of an allocation that Nomad knows",
-        f"  found     a write claim of allocation {GHOST.alloc_id}, which Nomad does not know",
-        f"  advice    {REPAIR}",
-        "",
-        "1 claim: 1 error, 0 warnings; no AWS region is known",
-    ]
-    assert (
-        claims_report.ClaimsReport(volumes=(), ec2=regions.Region(name="us-east-1")).as_table()
-        == "0 claims: 0 errors, 0 warnings\n"
-    )

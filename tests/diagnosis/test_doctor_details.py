@@ -5,7 +5,7 @@ import pytest
 from nomad_csi.aws import file_systems
 from nomad_csi.diagnosis import doctor, facts
 from nomad_csi.diagnosis.rules import versions
-from nomad_csi.nomad import jobs, nodes, tokens
+from nomad_csi.nomad import nodes, tokens
 from nomad_csi.plan import storage
 
 EFS = "fs-0123456789abcdef0"
@@ -67,15 +67,6 @@ def test_what_aws_does_not_tell_is_said(make, change, check):
     assert (report.findings, report.exit_code) == ((), 2)
 
 
-def test_left_out_account_does_not_fail(make):
-    """Somebody said --no-aws."""
-    left_out = facts.Unknown(reason="AWS was not queried (--no-aws)", is_expected=True)
-
-    report = doctor.examined(make.found(account=left_out))
-
-    assert (len(report.unchecked), report.exit_code) == (1, 0)
-
-
 def test_secrets_that_may_be_there_make_a_warning(make):
     """Nomad does not show them; a spec does."""
     old = (nodes.Server(name="s", status="alive", version="1.11.0"),)
@@ -114,25 +105,6 @@ def test_container_that_mounts_needs_the_right_to(make):
         assert "privilege-missing" not in codes_of(found), changes
 
 
-def test_container_that_the_spec_wants_without_privileges_may_go_without(make):
-    """A driver of one's own may need none."""
-    role = {"job_type": "system", "arguments": ["--endpoint=${CSI_ENDPOINT}"], "privileged": False}
-    own = {
-        "name": "own",
-        "provider": "own.example.com",
-        "image": "registry.example.com/own:1",
-        "capabilities": [{"access_mode": "single-node-writer"}],
-        "roles": {"node": role},
-    }
-    plan = storage.plan_document({"plugins": [{"id": "own", "driver": own}]})
-    task = jobs.tasks_of_plan(plan.plugins[0].jobs[0])
-
-    found = make.found(plan=plan, tasks=(task,))
-
-    assert not task.privileged
-    assert "privilege-missing" not in codes_of(found)
-
-
 def test_file_systems_that_nobody_uses_need_not_be_seen(make):
     """Where nothing is of EFS, a role without its rights is no failure."""
     hidden = facts.Unknown(reason="AccessDenied", is_expected=True)
@@ -158,31 +130,6 @@ def test_job_that_the_token_may_not_read_is_said(make):
         )
         in doctor.examined(found).unchecked
     )
-
-
-def test_credentials_of_its_own_are_not_judged(make):
-    """They are said not to be read; no role is missed."""
-    task = make.task("controller", own_credentials=True)
-    account = make.account(instances={make.INSTANCE_ID: make.machine(profile_arn="")})
-    found = make.found(account=account, tasks=(task,))
-
-    assert "instance-without-role" not in codes_of(found)
-    assert "what AWS allows plugin ebs (controller)" in unchecked_of(found)
-
-
-def test_client_whose_instance_is_not_known_is_said(make):
-    """By name."""
-    reason = unchecked_of(make.found(instance_ids={}))["instances below plugin ebs (node)"]
-
-    assert reason.endswith("names the instance of client-1")
-
-
-def test_tag_that_no_role_asks_for_is_not_missed(make):
-    """A policy of one's own may allow every volume."""
-    role = make.role({"Statement": [{"Effect": "Allow", "Action": ["ec2:*", "kms:*"], "Resource": "*"}]})
-    account = make.account(roles={make.PROFILE: role}, volumes={make.EBS_ID: make.ebs(tags={})})
-
-    assert codes_of(make.found(account=account)) == set()
 
 
 def test_tag_is_not_judged_without_the_role(make):
@@ -243,10 +190,3 @@ def test_token_with_everything_that_is_needed(make):
     rules = tokens.Rules(namespaces={"default": frozenset(granted)}, node="read", plugin="read", variables=marks)
 
     assert codes_of(make.found(token=tokens.AclToken(name="t", is_unlimited=False, policies={"p": rules}))) == set()
-
-
-def test_policy_that_nomad_does_not_show_is_said(make):
-    """Nothing is said of what the token may not do: it may be in there."""
-    token = tokens.AclToken(name="t", is_unlimited=False, unread=("p",))
-
-    assert unchecked_of(make.found(token=token))["what token t may do"] == "Nomad does not show the rules of p"

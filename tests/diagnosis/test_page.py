@@ -206,16 +206,6 @@ def test_many_findings_and_rows_are_folded(hurt_report, rendered):
     assert "all 1,200</span>" in text
 
 
-def test_volume_has_its_size_and_where_it_is_attached(hurt_report, rendered):
-    """The client of its claim; EC2 was not queried."""
-    [held] = [item for item in hurt_report.data["volumes"] if item["volume_id"] == "data-00000"]
-
-    assert "<td class=n>-<td class=n>1<td>client-00000<td" in rendered(hurt_report)
-    assert "<td class=n>40GiB<td class=n>1<td>client-00000<td" in rendered(
-        with_data(hurt_report, volumes=[held | {"size_bytes": 40 * 2**30}])
-    )
-
-
 @pytest.mark.parametrize(
     ("title", "region", "heading"),
     [("Shop", "us", "Shop"), ("", "us", "Storage of us"), ("", "global", "Storage of nomad:4646")],

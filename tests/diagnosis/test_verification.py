@@ -109,19 +109,6 @@ def test_broken_call_is_an_error(context, scripted, plugin_cluster, plan):
 CLAIMED = VOLUME | {"ControllerRequired": True, "WriteAllocs": {"alloc-w": None}, "Allocations": []}
 
 
-def test_round_after_round_finds_what_restarted_between(context, scripted, plugin_cluster, plan):
-    """The second round says so, the third has nothing to say."""
-    plugin_cluster.plugin()
-    for restarts in (0, 1, 1):
-        plugin_cluster.allocation(restarts=restarts)
-    scripted.reply("GET", "/v1/volume/csi/mysql", 200, VOLUME)
-    verifier = verification.Verifier(context.connect(), plan)
-
-    found = [[finding.code for finding in verifier.verify().findings] for _ in range(3)]
-
-    assert found == [[], ["instance-restarted"], []]
-
-
 DRAINING = {"ID": "id-b", "Name": "b", "Status": "ready", "SchedulingEligibility": "ineligible", "Drain": True}
 
 
@@ -178,14 +165,3 @@ def test_storage_that_is_gone_is_an_error(context, scripted, plan, monkeypatch, 
     found = done.outcome.findings
     assert [item.code for item in found if item.code == "storage-missing"] == codes
     assert [(item.check, item.reason, item.is_expected) for item in done.outcome.unchecked] == checks
-
-
-def test_storage_is_not_taken_as_there_where_aws_is_not_asked(context, scripted, plan):
-    """The report says that it was left out."""
-    scripted.reply("GET", "/v1/volume/csi/mysql", 200, VOLUME)
-    wanted = dataclasses.replace(plan, plugins=())
-    external_ids = {"default/mysql": "vol-0a1b2c3d4e5f60718"}
-
-    report = verification.Verifier(context.connect(), wanted, external_ids, aws=regions.LEFT_OUT).verify()
-
-    assert "left out     storage of 1 EBS volumes\n  reason    AWS was not queried" in report.as_table()

@@ -37,15 +37,6 @@ def mixed(expected, node, instance, seen, ran):
     )
 
 
-def test_empty_report_is_ok():
-    """A plan without plugins and volumes has nothing that could be wrong."""
-    empty = verification_report.VerificationReport(plugins=(), volumes=())
-
-    assert empty.ok
-    assert empty.as_table() == "nothing to verify\n"
-    assert empty.as_json() == {"ok": True, "plugins": [], "volumes": [], "findings": [], "not_checked": []}
-
-
 def test_json_has_the_documented_keys(mixed):
     """Scripts read these names; they survive a round trip through JSON."""
     data = mixed.as_json()

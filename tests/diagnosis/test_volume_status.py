@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from nomad_csi.diagnosis import facts, verification_report
-from nomad_csi.findings import causes
 from nomad_csi.health import plugins
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import model, registration
@@ -83,23 +82,6 @@ def test_external_id_that_nobody_named_is_told_not_compared(held):
     assert judge(WANTED, held).detail == ""
 
 
-def test_recorded_volume_without_healthy_nodes_is_unschedulable(recorded):
-    """Registered is not enough: Nomad would place nothing on it."""
-    status = judge(WANTED, recorded)
-
-    assert status.status == "unschedulable"
-    assert [finding.code for finding in status.findings] == ["volume-unschedulable"]
-
-
-def test_missing_volume():
-    """A volume that nobody registered is a finding, with the planned id."""
-    status = judge(WANTED, None)
-
-    assert (status.status, status.external_id) == ("missing", "vol-f830b031821ee95ad")
-    assert status.evidence == "-"
-    assert [finding.code for finding in status.findings] == ["volume-missing"]
-
-
 def test_context_values_are_not_shown(held):
     """A driver's context may hold what nobody should read; its keys tell enough."""
     wanted = dataclasses.replace(WANTED, context={"a": "1", "b": "secret", "c": "3"})
@@ -135,19 +117,3 @@ def test_volume_is_out_of_reach_of_an_instance_that_lacks_a_segment(held, expect
     status = judge(wanted, dataclasses.replace(held, topologies=(place,), required_topologies=(place,)), served_by)
 
     assert [finding.code for finding in status.findings] == ["volume-out-of-reach"]
-
-
-def test_unhealthy_instance_in_the_place_is_the_cause(held, expected, node, instance, seen):
-    """Another client there would not help: its repair would, as the finding on it says."""
-    ill = instance("node", "b", healthy=False, segments={ZONE: "eu-west-1a"})
-    served_by = plugins.compare_plugin(
-        expected(controllers=0), seen(instance("node", "a"), ill), (node("a"), node("b"))
-    )
-
-    held_by = judge(WANTED, held, served_by)
-
-    found = causes.assign((*served_by.findings, *held_by.findings))
-    assert [(item.code, item.cause) for item in found] == [
-        ("instance-unhealthy", ""),
-        ("volume-out-of-reach", "instance-unhealthy: node instance of plugin aws-ebs0 on b"),
-    ]

@@ -173,21 +173,6 @@ def test_an_outage_after_a_slow_job_is_measured_from_its_end(context, monkeypatc
     assert wait(context, dataclasses.replace(wanted, timeout_s=1000), plugin_cluster).evidence == "csi"
 
 
-def test_the_run_says_who_verified_it(context, asked):
-    """In one line that stays; a refresh runs no job and keeps the proof."""
-    ended(asked)
-    asked.reply("GET", LOG, 200, answer(READY))
-    shown = []
-
-    _, made = HEALTH.create(dataclasses.replace(context, status=shown.append), NEWS)
-    read = HEALTH.read(context, "aws-ebs0", NEWS, made)
-
-    assert shown[-1] == "plugin aws-ebs0: verified by CSI probes on 1 client"
-    assert (made["verifiedBy"], made["satisfied"]) == ("csi", True)
-    assert read == (NEWS, made)
-    assert jobs_of(asked) == (1, 1)
-
-
 def test_check_refuses_a_job_that_cannot_ask():
     """All at once."""
     news = NEWS | {"evidence": "nomad", "onNodes": {"image": "x/y:1"}}

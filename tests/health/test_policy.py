@@ -1,10 +1,8 @@
 """How many are enough, and what becomes of the others."""
 
-import dataclasses
-
 import pytest
 
-from nomad_csi.health import plugins, stability
+from nomad_csi.health import plugins
 
 AWS = "platform.aws.placement.availability-zone"
 
@@ -76,15 +74,3 @@ def test_wrong_driver_is_never_allowed_for(expected, node, instance, seen):
     status = plugins.compare_plugin(expected(controllers=0, min_healthy_percent=1), there, (node("a"), node("b")))
 
     assert (status.ok, status.status) == (False, "wrong-identity")
-
-
-def test_an_allowed_restart_does_not_begin_the_watch_again(judged, seen):
-    """Each instance has a window of its own."""
-    wanted, status = judged(4, min_healthy_percent=75, stable_s=3)
-    rows = status.instances
-    other = dataclasses.replace(status, instances=(dataclasses.replace(rows[0], alloc_id="new"), *rows[1:]))
-    watch = stability.Stability(wanted)
-    watch.observe(10, status, seen())
-
-    assert not watch.observe(12, other, seen())
-    assert watch.observe(13, other, seen())

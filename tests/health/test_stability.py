@@ -1,7 +1,5 @@
 """Steady means: the same instances, healthy, without a restart, for all of the window."""
 
-import dataclasses
-
 import pytest
 
 from nomad_csi.health import plugins, stability
@@ -49,15 +47,6 @@ def test_health_that_comes_and_goes_is_counted(look, expected):
     assert watch.observe(7, *look())
 
 
-def test_replacement_begins_the_window_again(look, expected):
-    """A healthy allocation instead of another has still to hold."""
-    watch = stability.Stability(expected(stable_s=3))
-    watch.observe(10, *look())
-
-    assert not watch.observe(13, *look(alloc_id="other"))
-    assert watch.observe(16, *look(alloc_id="other"))
-
-
 def test_lost_sight_begins_the_window_again(look, expected):
     """What was not seen was not steady."""
     watch = stability.Stability(expected(stable_s=3))
@@ -66,23 +55,3 @@ def test_lost_sight_begins_the_window_again(look, expected):
 
     assert not watch.observe(13, *look())
     assert watch.observe(16, *look())
-
-
-def test_an_extra_instance_does_not_disturb(look, expected):
-    """A crash loop on a client that needs no instance holds nobody up."""
-    watch = stability.Stability(expected(stable_s=3))
-    status, there = look()
-    watch.observe(10, status, there)
-    extra = dataclasses.replace(status.instances[0], is_extra=True, alloc_id="extra")
-
-    assert watch.observe(13, dataclasses.replace(status, instances=(*status.instances, extra)), there)
-
-
-def test_an_earlier_restart_is_remembered(look, expected):
-    """What reset the window is still said after a check that saw no other restart."""
-    watch = stability.Stability(expected(stable_s=3))
-
-    for at, restarts in ((10, 0), (11, 1), (12, 1)):
-        watch.observe(at, *look(restarts=restarts))
-
-    assert [finding.code for finding in watch.unsteady] == ["instance-restarted"]
