@@ -111,10 +111,10 @@ def _existing_absent(known: facts.Presence) -> Decision:
     """Decide about storage that exists, and whose volume id is not registered."""
     if known.sharing == "refused":
         return refuse("shared")
-    remarks: tuple[Remark, ...] = ()
-    if known.recorded != "nothing":
-        remarks = ("registered again",) if known.recorded == "same" else ("re-pointed",)
-    return Decision(steps=("write record", "register"), remarks=remarks)
+    if known.recorded == "nothing":
+        return Decision(steps=("write record", "register"))
+    remark: Remark = "registered again" if known.recorded == "same" else "re-pointed"
+    return Decision(steps=("write record", "register"), remarks=(remark,))
 
 
 def _created_absent(known: facts.Presence) -> Decision:
