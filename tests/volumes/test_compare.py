@@ -305,6 +305,10 @@ DIFFERENCES = {
         ("capacity_min", 4 * GIB, 10 * GIB, "refused", SHRINKS, AT_LEAST),
         ("capacity_max", 5 * GIB, 0, "refused", SHRINKS, AT_LEAST),
     ]),
+    "a largest size below the smallest": (sizes(3 * GIB, 2 * GIB), {"capacity_min_bytes": GIB, "capacity_bytes": GIB}, [
+        ("capacity_min", 3 * GIB, GIB, "refused", "capacity_max 2GiB is less than capacity_min 3GiB", AT_LEAST),
+        ("capacity_max", 2 * GIB, 0, "refused", "capacity_max 2GiB is less than capacity_min 3GiB", AT_LEAST),
+    ]),
     "a range of its size": (sizes(10 * GIB, 10 * GIB), {"capacity_bytes": 10 * GIB}, [
         ("capacity_min", 10 * GIB, 0, "in-place", "", ""),
         ("capacity_max", 10 * GIB, 0, "in-place", "", ""),
