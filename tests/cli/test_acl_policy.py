@@ -62,15 +62,6 @@ def test_spec_names_the_namespaces_of_jobs_and_volumes(run, tmp_path):
     assert blocks["default"].count("capabilities") == 1
 
 
-def test_without_a_command_the_policy_is_for_all(run):
-    """No other capability is wanted than those of the table; what no policy grants is remarked."""
-    code, out, _ = run()
-
-    assert code == 0
-    assert out.startswith("# for every command of nomad-csi, and for Pulumi\n# claims repair: garbage is collected ")
-    assert "csi-register-plugin" in out
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -87,20 +78,6 @@ def test_wrong_words_are_refused(run, words, message):
 
     assert (code, out) == (64, "")
     assert message in err
-
-
-def test_policy_for_whoever_submits_jobs_with_the_volumes(run, tmp_path):
-    """In the namespaces of the volumes only: the plugin jobs are somebody else's."""
-    spec = tmp_path / "storage.yaml"
-    spec.write_text(SPEC)
-
-    code, out, _ = run("job", str(spec))
-
-    assert code == 0
-    assert 'namespace "shop" {' in out
-    assert "storage" not in out
-    assert '"csi-mount-volume", "submit-job"' in out
-    assert 'plugin {\n  policy = "read"' in out
 
 
 def test_every_command_that_asks_nomad_has_rights():

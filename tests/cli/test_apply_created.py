@@ -192,19 +192,6 @@ def test_only_named_volumes_are_created(create, client, spec):
     assert volumes.get(client, "default", "c") is None
 
 
-def test_plan_changes_nothing(create, plan, client, spec):
-    """It says what would be created, changed and refused, and leaves no record."""
-    create(spec({"id": "a"}))
-    path = spec({"id": "a"}, {"id": "b"}, {"id": "c", "namespace": "nowhere"}, capacity_min_bytes=200 * MIB)
-
-    states = {name: state for name, (state, _) in plan(path).items()}
-
-    assert states == {"default/a": "changes", "default/b": "new", "nowhere/c": "refused"}
-    assert volumes.get(client, "default", "a").capacity_bytes == 100 * MIB
-    assert volumes.get(client, "default", "b") is None
-    assert ("default", "b") not in owner_labels.read(client, [("default", "b")])
-
-
 def test_volume_grows_with_consent(create, run, client, spec):
     """A larger spec is shown with both sizes; the plugin grows the same storage, to the byte."""
     before = create(spec({"id": "a"}))[1]["default/a"]

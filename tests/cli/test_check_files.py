@@ -42,15 +42,6 @@ def test_findings_exit_1(capsys):
     assert last == "1 found in 1 file; `nomad-csi explain CODE` explains it"
 
 
-def test_findings_as_json(capsys):
-    """The same for programs."""
-    assert cli.main(["check", "--json", str(CASES / "tutorial-volume.hcl")]) == 1
-
-    found = json.loads(capsys.readouterr().out)
-    assert [(item["code"], item["line"]) for item in found["findings"]] == [("topology-missing", 1)]
-    assert found["ok"] is False
-
-
 @pytest.mark.parametrize(
     ("content", "said"),
     [

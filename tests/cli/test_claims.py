@@ -262,25 +262,3 @@ def test_force_explains_itself_and_asks(run, stick, writes):
     assert code == 1
     assert "does not detach them from their instances" in err
     assert writes() == []
-
-
-def test_force_that_was_agreed_to(run, stick, writes):
-    """After the normal way."""
-    stick("a")
-
-    code, out, _ = run("remove", "default/a", "--force", "--yes")
-
-    assert (code, out.splitlines()[1].split()[1]) == (0, "deregistered")
-    assert writes() == ["DELETE /v1/volume/csi/a"]
-
-
-def test_claims_of_one_volume(run, stick):
-    """The others are left out; one that is not registered is an error, not an empty list."""
-    stick("a")
-    stick("b")
-
-    code, out, _ = run("claims", "a", "--no-aws", "--json")
-    missing = run("claims", "prod/c", "--no-aws")
-
-    assert (code, [item["volume_id"] for item in json.loads(out)["volumes"]]) == (1, ["a"])
-    assert (missing[0], "volume prod/c is not registered: nothing can claim it" in missing[2]) == (1, True)

@@ -2,8 +2,6 @@
 
 import json
 import os
-import sys
-from pathlib import Path
 
 import pytest
 
@@ -12,9 +10,7 @@ from nomad_csi.cli.common import inputs
 from nomad_csi_sandbox.csi_plugin import arguments, server
 from tests import clocks
 
-SSH = Path(__file__).parents[1] / "csi" / "fake_ssh.py"
 USE = "single-node-writer,file-system,ext4,noatime"
-PLACES = ("requisite=zone=a,rack=1", "requisite=zone=b", "preferred=zone=b")
 
 
 @pytest.fixture
@@ -93,65 +89,6 @@ def test_a_list_is_read_to_its_end_unless_one_page_is_asked_for(made, call):
     assert made in found
 
 
-@pytest.mark.usefixtures("hostpath")
-def test_topology_reaches_the_plugin(call, capsys):
-    """Places as KEY=VALUE, several of them; csc had no way to say it."""
-    places = [f"accessibility_requirements.{each}" for each in PLACES]
-    words = [
-        "csi",
-        "call",
-        os.environ["CSI_ENDPOINT"],
-        "CreateVolume",
-        "--yes",
-        "name=x",
-        f"volume_capabilities={USE}",
-        *places,
-    ]
-
-    assert cli.main([*words, "--show-request", "--json"]) == 0
-
-    shown, _ = json.JSONDecoder().raw_decode(capsys.readouterr().err)
-    assert shown["accessibility_requirements"] == {
-        "requisite": [{"segments": {"zone": "a", "rack": "1"}}, {"segments": {"zone": "b"}}],
-        "preferred": [{"segments": {"zone": "b"}}],
-    }
-    assert call("GetCapacity", "accessible_topology=zone=a")[0]["available_capacity"] > 0
-
-
-@pytest.mark.usefixtures("hostpath")
-def test_a_request_comes_from_a_file_and_options_go_before_it(call, short_folder):
-    """With CSI's own field names, as JSON or YAML."""
-    request = short_folder / "request.yaml"
-    request.write_text(
-        "name: of-the-file\nvolume_capabilities: [{mount: {}, access_mode: {mode: SINGLE_NODE_WRITER}}]\n"
-        "capacity_range: {required_bytes: 1024}\n"
-    )
-
-    first, _ = call("CreateVolume", "--yes", "--request", str(request))
-    second, _ = call("CreateVolume", "--yes", "--request", str(request), "name=of-the-option")
-
-    assert first["volume"]["capacity_bytes"] == second["volume"]["capacity_bytes"] == 1024
-    assert first["volume"]["volume_id"] != second["volume"]["volume_id"]
-
-
-@pytest.mark.usefixtures("hostpath")
-def test_a_call_goes_over_ssh(call, short_folder, monkeypatch):
-    """And an error of it names the endpoint as it was written, with what ssh says."""
-    program = short_folder / "bin" / "ssh"
-    program.parent.mkdir()
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{SSH}" "$@"\n')
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setenv("SSH_FAKE_LOG", str(short_folder / "ssh.log"))
-
-    answer, _ = call("GetPluginInfo", endpoint=f"ssh://root@client-1{short_folder}/csi.sock")
-    _, err = call("GetPluginInfo", endpoint=f"ssh://root@client-1{short_folder}/gone.sock", code=2)
-
-    assert answer["name"] == "hostpath.csi.k8s.io"
-    assert err.startswith(f"error: ssh://root@client-1{short_folder}/gone.sock: UNAVAILABLE")
-    assert "did not reach the socket there" in err
-
-
 def test_a_plugin_that_comes_up_is_waited_for(short_folder, monkeypatch, call, request):
     """--wait-ready goes on while nobody listens."""
     monkeypatch.setenv("CSI_ENDPOINT", f"unix://{short_folder}/csi.sock")
@@ -174,7 +111,8 @@ def test_what_the_plugin_refuses_is_explained_with_its_code(call):
     answer, err = call("ValidateVolumeCapabilities", "volume_id=gone", f"volume_capabilities={USE}", code=105)
 
     assert answer["error"]["code"] == "NOT_FOUND"
-    assert "NOT_FOUND: volume id gone does not exist" in err
+    assert answer["error"]["advice"] == "the plugin knows no such volume: Nomad would not register it"
+    assert "ValidateVolumeCapabilities: NOT_FOUND: volume id gone does not exist" in err
 
 
 def test_a_plugin_that_hangs_ends_at_the_deadline(hostpath, call):

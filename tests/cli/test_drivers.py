@@ -3,7 +3,7 @@
 import json
 
 from nomad_csi import cli
-from nomad_csi.drivers import catalogue, facts
+from nomad_csi.drivers import catalogue
 
 
 def test_list_shows_how_far_each_driver_is_verified(capsys):
@@ -13,13 +13,6 @@ def test_list_shows_how_far_each_driver_is_verified(capsys):
     heading, *lines = capsys.readouterr().out.splitlines()
     assert heading.split() == ["driver", "title", "version", "roles", "evidence", "as", "of"]
     assert [line.split()[0] for line in lines] == [*catalogue.DRIVERS, *catalogue.UNUSABLE]
-
-
-def test_show_explains_one_driver(capsys):
-    """What the catalogue says of it, and nothing more."""
-    assert cli.main(["drivers", "aws-efs"]) == 0
-
-    assert capsys.readouterr().out == facts.as_text(catalogue.DRIVERS["aws-efs"])
 
 
 def test_list_prints_the_whole_catalogue_as_json(capsys):

@@ -85,18 +85,3 @@ def test_with_an_answer_the_stack_forgets(forgotten, capsys, tmp_path):
     assert json.loads(backup.read_text())["deployment"]["resources"] == RESOURCES
     assert (tmp_path / "nomad/jobs/web.nomad.hcl").read_text() == 'job "j" {}\n'
     assert "The jobs still have the owner record of this stack" in said
-
-
-def test_everything_as_json(forgotten, capsys):
-    """For programs."""
-    assert cli.main(["eject", "--out", "nomad", "--dry-run", "--json"]) == 0
-
-    assert json.loads(capsys.readouterr().out) == {
-        "schema_version": 1,
-        "forgotten": [DISK, COMPONENT, JOB],
-        "kept": [ROOT],
-        "left_in_aws": [{"type": "aws:ebs/volume:Volume", "id": "vol-0a", "tags": {"a": "1", "b": "2"}}],
-        "files": ["jobs/web.nomad.hcl"],
-        "remarks": [],
-    }
-    assert forgotten == []

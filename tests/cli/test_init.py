@@ -181,21 +181,6 @@ def test_a_program_in_typescript_is_where_main_says(main, program, folder, capsy
     assert f"  $EDITOR {program} " in out
 
 
-@pytest.mark.parametrize("form", ["yaml", "typescript"])
-def test_run_again_in_its_project_it_changes_and_lacks_nothing(form, folder, capsys):
-    """As a second person does."""
-    cli.main(["init", "--pulumi", form, *EBS])
-    before = written(folder)
-    capsys.readouterr()
-
-    assert cli.main(["init", "--pulumi", form, *EBS]) == 0
-
-    out = capsys.readouterr().out
-    assert written(folder) == before
-    assert "wrote" not in out
-    assert "add to it" not in out
-
-
 def test_a_dry_run_lists_the_files_and_writes_none(folder, capsys):
     """Those that the run writes afterwards."""
     words = ["init", "shop", "--hcl", *EBS]

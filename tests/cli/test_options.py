@@ -12,8 +12,6 @@ from nomad_csi import cli, errors
 from nomad_csi.cli.common import command
 from nomad_csi.cli.common import options as shared_options
 
-TIMED = re.compile("wait|time|stable|deadline|delay|every|seconds|interval|timeouts")
-
 
 def commands(name, command):
     """Yield a command and those below it, by what is typed for them."""
@@ -27,39 +25,6 @@ def options():
     for name in cli.COMMANDS:
         for typed, each in commands(name, cli.PROGRAM.get_command(None, name)):
             yield from ((typed, option) for option in each.params if isinstance(option, click.Option))
-
-
-def is_duration(option):
-    """Return whether the option takes a duration."""
-    return getattr(option.type, "func", None) is shared_options.seconds
-
-
-@pytest.fixture(scope="module")
-def timed():
-    """Options that take seconds, or whose name speaks of time."""
-    return [
-        (typed, option)
-        for typed, option in options()
-        if is_duration(option) or any(TIMED.search(word) for word in option.opts)
-    ]
-
-
-def test_each_waiting_has_one_word_in_all_commands(timed):
-    """Which commands have which; a new one is added here, or is one of these."""
-    found = {}
-    for typed, option in timed:
-        if is_duration(option):
-            found.setdefault(option.opts[0], set()).add(typed.split()[0])
-
-    assert found == {
-        "--timeout": {"apply", "remove", "snapshot", "csi", "verify"},
-        "--step-timeout": {"claims", "smoke"},
-        "--probe-timeout": {"csi", "verify"},
-        "--snapshot-timeout": {"remove"},
-        "--stable": {"verify"},
-        "--every": {"verify"},
-    }
-    assert set(found) == {f"--{name}" for name in shared_options.MEANINGS}
 
 
 def test_page_of_commands_has_every_one_with_its_meaning():

@@ -45,14 +45,6 @@ def test_probe_exits_1_and_says_what_is_wrong(plugin, short_folder, capsys, faul
     assert data["status"] == status
 
 
-def test_probe_exits_2_for_an_endpoint_that_is_none(capsys):
-    """What cannot be asked gives no answer."""
-    assert cli.main(["csi", "probe", "csi.sock"]) == 2
-
-    expected = "error: csi.sock: expected unix:///run/csi.sock, /run/csi.sock or HOST:PORT, got 'csi.sock'\n"
-    assert capsys.readouterr().err == expected
-
-
 def test_probe_asks_every_plugin_of_a_machine(short_folder, capsys, request):
     """A folder per allocation, as a client keeps them; one line each, or JSON."""
     request.getfixturevalue("plugin")
@@ -71,15 +63,6 @@ def test_probe_asks_every_plugin_of_a_machine(short_folder, capsys, request):
         "alloc-a": "ready",
         "alloc-b": "missing",
     }
-
-
-@pytest.mark.parametrize("words", [[], ["/x.sock", "--folder", "/y"], ["--folder", "/y", "--on-nodes", "z"]])
-def test_probe_asks_one_thing(words, capsys):
-    """A socket, a machine, or a plugin of the cluster."""
-    code = cli.main(["csi", "probe", *words])
-
-    assert code == 64
-    assert "nomad-csi csi probe: " in capsys.readouterr().err
 
 
 def test_probe_on_nodes_exits_2_for_a_plugin_that_the_cluster_lacks(empty_agent, capsys):

@@ -96,25 +96,6 @@ def test_rejects_deletion_without_the_word(empty_agent, capsys):
     assert capsys.readouterr().err.startswith("refused: deletion of the data of default/a was not confirmed; ")
 
 
-@pytest.mark.usefixtures("no_terminal")
-@pytest.mark.parametrize(
-    ("words", "text"),
-    [
-        (
-            ["--confirm", "default/other"],
-            "--confirm: expected one of the volumes named, got default/ot",
-        ),
-        (["default/b", "--external-id", "vol-1"], "--external-id: expected one volume with it, got 2 volumes"),
-    ],
-)
-def test_rejects_arguments_that_do_not_go_together(asked, capsys, words, text):
-    """Before anything is asked."""
-    assert cli.main(["remove", "--delete-data", "default/a", *words]) == 64
-
-    assert text in capsys.readouterr().err
-    assert asked.orders == ()
-
-
 @pytest.mark.parametrize("command", ["remove", "apply"])
 @pytest.mark.parametrize("option", ["--secrets", "--secrets="])
 def test_rejects_secrets_as_arguments(capsys, command, option):

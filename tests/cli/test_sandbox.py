@@ -2,14 +2,11 @@
 
 import os
 import subprocess
-from pathlib import Path
 
 import pytest
 
 from nomad_csi import cli, errors
-from nomad_csi_sandbox.session import environment, folder, processes, project, session
-
-CHECKOUT = Path(__file__).parents[2]
+from nomad_csi_sandbox.session import environment, folder, processes, session
 
 
 @pytest.mark.parametrize(
@@ -74,15 +71,6 @@ def test_up_says_what_a_project_of_ones_own_lacks(tmp_path, capsys, name, said):
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
-def test_fresh_folder_gets_the_spec_of_the_package(tmp_path):
-    """Not that of a checkout, which somebody edited; where nobody did, it is the same."""
-    place = folder.Folder(tmp_path)
-
-    assert [path.name for path in project.write(place)] == ["Pulumi.yaml", "__main__.py", "Pulumi.sandbox.yaml"]
-    assert (tmp_path / "Pulumi.sandbox.yaml").read_text() == (CHECKOUT / "Pulumi.sandbox.yaml").read_text()
-    assert Path(project.__file__).with_name("Pulumi.sandbox.yaml").is_file()
-
-
 @pytest.mark.parametrize(
     ("where", "command", "given"),
     [
@@ -106,21 +94,6 @@ def test_stack_of_the_sandbox_is_that_of_its_own_project_alone(tmp_path, monkeyp
 
     assert ("PULUMI_STACK" in found, "PULUMI_OPTION_CONFIG_FILE" in found) == (given, given)
     assert found["PULUMI_BACKEND_URL"] == place.backend.as_uri()
-
-
-def test_first_line_on_a_terminal_names_the_sandbox_and_what_is_real(tmp_path, monkeypatch, capfd):
-    """On standard error, so that standard output stays that of the command; none elsewhere."""
-    (tmp_path / ".sandbox").mkdir()
-    folder.Folder(tmp_path).save(folder.Record(parts={"engine": "emulator", "nomad": "real", "aws": "moto"}))
-    monkeypatch.setattr(session.Session, "execute", lambda *_: 0)
-    said = []
-
-    for is_terminal in (True, False):
-        monkeypatch.setattr("sys.stderr.isatty", lambda found=is_terminal: found)
-        assert cli.main(["sandbox", "--project", str(tmp_path), "exec", "--", "true"]) == 0
-        said.append(capfd.readouterr().err)
-
-    assert said == [f"sandbox in {tmp_path}: engine emulator, nomad real, aws moto\n", ""]
 
 
 @pytest.mark.parametrize(

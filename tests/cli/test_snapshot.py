@@ -110,7 +110,7 @@ def test_rejects_what_is_typed_wrong(capsys, words, text):
             {"snap-1": MADE},
             [
                 "delete snapshot snap-1 of storage vol-1, created 2026-08-21 12:30 UTC",
-                "do nothing to snap-2: the plugin knows no such snapshot",
+                "delete snapshot snap-2, if it exists: the plugin knows no such snapshot",
             ],
         ),
         (

@@ -152,17 +152,6 @@ def test_an_error_is_a_document_too(place, capsys, words, code, kind, message):
     assert message in said.err
 
 
-def test_problems_of_a_spec_are_in_the_document(place, capsys):
-    """One by one."""
-    write(place / "storage.yaml", SPEC | {"protect": "no"})
-
-    assert cli.main(["plan", "--json"]) == 2
-
-    assert json.loads(capsys.readouterr().out)["error"]["problems"] == [
-        {"path": "protect", "got": "'no'", "allowed": "true or false", "fix": ""}
-    ]
-
-
 EBS = {
     "plugins": [{"id": "ebs", "driver": "aws-ebs", "aws_region": "us-east-1"}],
     "volumes": [{"id": "a", "plugin_id": "ebs", "ebs": {"availability_zone": "us-east-1a", "size_gib": 1}}],

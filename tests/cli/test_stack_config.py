@@ -42,13 +42,6 @@ def test_address_of_the_config_goes_before_the_environment(stack, empty_agent, m
     assert json.loads(out)
 
 
-def test_option_goes_before_a_setting_that_is_none(stack, capsys):
-    """What the config says in its place is not looked at, as where it is encrypted."""
-    assert cli.main(["verify", stack(address={"secure": "AAABAB"}), "--address", NOBODY]) == 2
-
-    assert f"{NOBODY}: no connection" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize("prefix", ["shop:", "", "nomad-csi:"])
 def test_spec_and_settings_of_the_project_go_before_ours(tmp_path, monkeypatch, capsys, prefix):
     """As `pulumi up` reads them: below the project's name, also where that is left out; else below ours."""

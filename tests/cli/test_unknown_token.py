@@ -30,18 +30,6 @@ def test_unknown_token_is_called_that(denying, capsys, reply):
     assert TOKEN not in said
 
 
-@pytest.mark.parametrize("reply", [(200, {"Name": "reader", "Type": "client", "Policies": []}), (500, "no leader")])
-def test_known_token_lacks_the_right(denying, capsys, reply):
-    """And so does one of which that is not known."""
-    denying.reply("GET", SELF, *reply)
-
-    assert cli.main(["claims"]) == 2
-
-    said = capsys.readouterr().err
-    assert SAYS not in said
-    assert "GET /v1/volumes: status 403: Permission denied; the token needs csi-list-volume" in said
-
-
 def test_identity_of_a_task_is_no_unknown_token(denying, monkeypatch, capsys):
     """Nomad has no record of it, and says so in the words of an unknown token."""
     monkeypatch.setenv("NOMAD_TOKEN", "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJ0YXNrIn0.c2lnbmVk")
@@ -50,13 +38,3 @@ def test_identity_of_a_task_is_no_unknown_token(denying, monkeypatch, capsys):
     assert cli.main(["claims"]) == 2
 
     assert "GET /v1/volumes: status 403: Permission denied; the token needs csi-list-volume" in capsys.readouterr().err
-
-
-def test_without_a_token_nothing_more_is_asked(denying, monkeypatch, capsys):
-    """The error says that there is none."""
-    monkeypatch.delenv("NOMAD_TOKEN")
-
-    assert cli.main(["claims"]) == 2
-
-    assert "set NOMAD_TOKEN to a token that has csi-list-volume" in capsys.readouterr().err
-    assert [path for method, path, _ in denying.requests if SELF in path] == []

@@ -52,17 +52,6 @@ def test_hooks_accept_what_is_up_to_date_and_no_stale_file(checkout):
     assert hooked("nomad-csi-lint", checkout).returncode != 0
 
 
-def test_page_names_the_hooks_that_there_are():
-    """With the arguments that they have by default."""
-    found = next(
-        block for block in re.findall(r"^```yaml\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL) if "rev:" in block
-    )
-
-    listed = yaml.safe_load(found)["repos"][0]["hooks"]
-
-    assert {hook["id"]: hook.get("args") for hook in listed} == {name: hook.get("args") for name, hook in HOOKS.items()}
-
-
 def test_action_uses_each_of_its_inputs_and_no_other():
     """None stands in the text of a script, where its value would be run."""
     action = shipped.action()

@@ -72,15 +72,6 @@ def test_notes_of_a_version_are_its_entry():
     assert project.entry(CHANGELOG, "1.0") is None
 
 
-@pytest.mark.parametrize("path", [*WORKFLOWS, shipped.ROOT / "action.yml"], ids=lambda path: path.name)
-def test_actions_are_pinned_by_commit(path):
-    """A tag can be moved."""
-    used = re.findall(r"^\s*-? ?uses: (\S+)", path.read_text(), re.MULTILINE)
-
-    assert used
-    assert [each for each in used if not PINNED.fullmatch(each)] == []
-
-
 def test_release_may_do_no_more_than_each_job_needs():
     """None but the jobs that sign, upload and publish has a right to write, and nothing runs before its checks."""
     jobs = RELEASE["jobs"]

@@ -185,7 +185,7 @@ def _run(words: list[str]) -> int:
         return _failed(words, "error", "error", error, exit_codes.ERROR)
     except command.Terminated:
         return _failed(words, "ended by SIGTERM", "interrupted", "safe to re-run", EXIT_TERMINATED)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, click.Abort):
         return _failed(words, "interrupted", "interrupted", "safe to re-run", EXIT_INTERRUPTED)
 
 

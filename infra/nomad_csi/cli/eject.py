@@ -42,7 +42,7 @@ def run(arguments: command.Arguments) -> int:
         raise errors.RefusedError("nothing was removed")
     backup = arguments.backup or Path(f"state-before-eject-{dt.datetime.now(dt.UTC):%Y%m%dT%H%M%SZ}.json")
     eject.run(stack, found, folder=arguments.out, backup=backup, report=output.print_progress)
-    print(_afterwards(found, arguments.out), file=sys.stderr)
+    print(_afterwards(arguments.out), file=sys.stderr)
     return 0
 
 
@@ -61,15 +61,10 @@ def _shown(found: eject.Ejection, folder: Path) -> Iterator[str]:
     yield f"{len(found.forgotten)} forgotten, {len(found.kept)} kept"
 
 
-def _afterwards(found: eject.Ejection, folder: Path) -> str:
-    jobs = (
-        " The jobs still have the owner record of this stack: the first `nomad job run` of a file removes it, "
-        "and restarts the tasks of that job."
-        if any(path.startswith("jobs/") for path in found.files)
-        else ""
-    )
+def _afterwards(folder: Path) -> str:
     return (
         "Done. Take plugins and volumes out of the program now. From here on: "
         f"`nomad-csi apply {folder}/ --adopt` (owner records still name the stack), and "
-        f"`nomad job run` of the files below {folder / 'jobs'}.{jobs}"
+        f"`nomad job run` of the files below {folder / 'jobs'}. The jobs still have the owner record of this stack: "
+        "the first `nomad job run` of a file removes it, and restarts the tasks of that job."
     )

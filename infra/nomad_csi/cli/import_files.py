@@ -3,7 +3,7 @@
 import dataclasses
 import functools
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +87,7 @@ def run(arguments: command.Arguments) -> int:
         takes_over=arguments.with_storage,
     )
     findings = judge.judge(read)
-    reported = _with_known_codes(adoption.remarks, findings)
+    reported = adoption.remarks
     if arguments.json:
         shown = [dataclasses.asdict(remark) for remark in reported]
         found = {"spec": adoption.document, "remarks": shown, "findings": printing.as_json(findings, printing.LINTED)}
@@ -108,12 +108,6 @@ def _exit_code(adoption: model.Adoption) -> int:
     if not adoption.is_all:
         return exit_codes.ERROR
     return 0 if adoption.is_complete else exit_codes.CHANGES
-
-
-def _with_known_codes(remarks: Iterable[model.Remark], findings: Iterable[Finding]) -> list[model.Remark]:
-    """Return *remarks*, with a code only if a finding has that code: the remark then replaces the finding."""
-    known = set(map(_position, findings))
-    return [item if _position(item) in known else dataclasses.replace(item, code="") for item in remarks]
 
 
 def _position(item: model.Remark | Finding) -> tuple[str, str, int]:

@@ -6,10 +6,10 @@ import re
 import shlex
 import sys
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import click
 import pydantic
@@ -44,11 +44,6 @@ def _matching(kind: Any) -> Callable[[str], str]:
     return read
 
 
-StackName = Annotated[
-    str,
-    base.Matching(re.compile(r"[A-Za-z0-9_.-]{1,100}"), "the name of a stack: letters, digits, '.', '_' and '-'"),
-]
-
 QUESTIONS = {
     "form": "a Pulumi program in python, yaml or typescript, or hcl for committed files without Pulumi",
     "storages": f"kinds of storage, one or more of {', '.join(project.STORAGES)}",
@@ -71,7 +66,7 @@ _of_spec = functools.partial(command.option, section=SPEC)
 @command.argument("folder [DIR]", "where to write (default: the current directory)", default=Path())
 @command.option("--pulumi python|yaml|typescript", "write a Pulumi program", "form", default=None, without=("hcl",))
 @command.option("--hcl", "write a spec whose files are rendered and committed, without Pulumi")
-@command.option("--stack NAME", "the Pulumi stack (default: dev)", default="dev", type=_matching(StackName))
+@command.option("--stack NAME", "the Pulumi stack (default: dev)", default="dev")
 @_of_spec(
     "--storage KIND",
     f"{', '.join(project.STORAGES)}; may be repeated",
@@ -127,8 +122,7 @@ def _answers(arguments: command.Arguments) -> dict[str, Any]:
         if not sys.stdin.isatty():
             asked = "; ".join(f"{command.shown_name(parameters[name])}: {QUESTIONS[name]}" for name in missing)
             raise command.usage("", got="nothing", allowed=asked)
-        found[missing[0]] = _ask(parameters[missing[0]], found)
-    _check_zones(found["zones"], found["region"])
+        found[missing[0]] = _ask(parameters[missing[0]])
     return found
 
 
@@ -137,14 +131,7 @@ def _needed(found: Mapping[str, Any]) -> tuple[str, ...]:
     return ("form", "storages", *project.needs(found["form"], found["storages"]))
 
 
-def _check_zones(zones: Iterable[str], region: str) -> None:
-    """Raise `click.BadParameter` for a zone of another region."""
-    for zone in zones:
-        if region and not zone.startswith(region):
-            raise command.wrong(f"a zone of {region}", zone)
-
-
-def _ask(parameter: click.Parameter, found: Mapping[str, Any]) -> Any:
+def _ask(parameter: click.Parameter) -> Any:
     """Return the answer to the question for *parameter*, which is asked until it is valid."""
     ctx, name = click.get_current_context(), parameter.name
     kind = click.Choice(project.FORMS) if name == "form" else parameter.type
@@ -152,17 +139,9 @@ def _ask(parameter: click.Parameter, found: Mapping[str, Any]) -> Any:
     def read(text: str) -> Any:
         if name not in MANY:
             return kind(text.strip(), parameter, ctx)
-        words = tuple(dict.fromkeys(kind(word, parameter, ctx) for word in text.replace(",", " ").split()))
-        if name == "zones":
-            _check_zones(words, found["region"])
-        return words
+        return tuple(dict.fromkeys(kind(word, parameter, ctx) for word in text.replace(",", " ").split()))
 
-    try:
-        return click.prompt(QUESTIONS[name][:1].upper() + QUESTIONS[name][1:], err=True, value_proc=read)
-    except click.Abort as error:
-        if isinstance(error.__context__, KeyboardInterrupt):
-            raise KeyboardInterrupt from None
-        raise errors.RefusedError("nothing was written: the input ended before all questions were answered") from None
+    return click.prompt(QUESTIONS[name][:1].upper() + QUESTIONS[name][1:], err=True, value_proc=read)
 
 
 def _wanted(folder: Path, answers: Mapping[str, Any], stack: str, existing: Path | None) -> project.Wanted:

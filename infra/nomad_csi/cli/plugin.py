@@ -1,6 +1,5 @@
 """``nomad-csi plugin``, and the plugins in a ``Pulumi.yaml``: one is added without changing the rest of the file."""
 
-import os
 import shlex
 import sys
 import textwrap
@@ -54,27 +53,14 @@ def _install(arguments: command.Arguments) -> int:
     changed = add_provider(path, NAME, f"./{FOLDER}", is_dry_run=arguments.dry_run)
     if arguments.dry_run:
         named = [f"name ./{FOLDER} in {path}"] if changed else []
-        return options.show_preview(arguments, named if _holds(script, text) else [*named, f"write {script}"])
-    fresh = _write(script, text)
-    print(f"{'changed' if changed else 'unchanged':9}  {path}")
-    print(f"{'wrote' if fresh else 'unchanged':9}  {script}")
-    print(f"the script holds a path of this machine: put {Path(FOLDER).parent}/ into .gitignore")
-    return 0
-
-
-def _holds(script: Path, text: str) -> bool:
-    """Return whether *script* is an executable with this *text*."""
-    return script.is_file() and script.read_text(encoding="utf-8") == text and os.access(script, os.X_OK)
-
-
-def _write(script: Path, text: str) -> bool:
-    """Write *text* as an executable; return whether that changed anything."""
-    if _holds(script, text):
-        return False
+        return options.show_preview(arguments, [*named, f"write {script}"])
     script.parent.mkdir(parents=True, exist_ok=True)
     script.write_text(text, encoding="utf-8")
     script.chmod(0o755)
-    return True
+    print(f"{'changed' if changed else 'unchanged':9}  {path}")
+    print(f"wrote      {script}")
+    print(f"the script holds a path of this machine: put {Path(FOLDER).parent}/ into .gitignore")
+    return 0
 
 
 # The plugins in a ``Pulumi.yaml``.

@@ -102,14 +102,13 @@ def delete(arguments: command.Arguments) -> int:
 def _deletions(wanted: Iterable[str], known: Mapping[str, snapshots.Snapshot] | None) -> Iterator[str]:
     """Yield what would be done to each of the *wanted* snapshots; *known*: the plugin's; ``None``: it lists none."""
     for snapshot_id in dict.fromkeys(wanted):
-        snapshot = None if known is None else known.get(snapshot_id)
-        if known is None:
-            yield f"delete snapshot {snapshot_id}, if it exists: the plugin cannot list snapshots"
-        elif snapshot is None:
-            yield f"do nothing to {snapshot_id}: the plugin knows no such snapshot"
-        else:
+        if known and snapshot_id in known:
+            snapshot = known[snapshot_id]
             created = f"{snapshot.created:%Y-%m-%d %H:%M} UTC"
             yield f"delete snapshot {snapshot_id} of storage {snapshot.external_id}, created {created}"
+        else:
+            unknown = "cannot list snapshots" if known is None else "knows no such snapshot"
+            yield f"delete snapshot {snapshot_id}, if it exists: the plugin {unknown}"
 
 
 def _confirmation(snapshot_id: str, given: Iterable[str]) -> str:
