@@ -13,20 +13,6 @@ from nomad_csi.cli.common import command
 from nomad_csi.cli.common import options as shared_options
 
 
-def commands(name, command):
-    """Yield a command and those below it, by what is typed for them."""
-    yield name, command
-    for below, each in getattr(command, "commands", {}).items():
-        yield from commands(f"{name} {below}", each)
-
-
-def options():
-    """Yield command and option for each option that there is."""
-    for name in cli.COMMANDS:
-        for typed, each in commands(name, cli.PROGRAM.get_command(None, name)):
-            yield from ((typed, option) for option in each.params if isinstance(option, click.Option))
-
-
 def test_page_of_commands_has_every_one_with_its_meaning():
     """Its table is the place to look them up."""
     page = Path("docs/reference/commands.md").read_text()

@@ -123,6 +123,9 @@ def _answers(arguments: command.Arguments) -> dict[str, Any]:
             asked = "; ".join(f"{command.shown_name(parameters[name])}: {QUESTIONS[name]}" for name in missing)
             raise command.usage("", got="nothing", allowed=asked)
         found[missing[0]] = _ask(parameters[missing[0]])
+    for zone in found["zones"]:
+        if not zone.startswith(found["region"]):
+            raise command.usage("--zone", got=zone, allowed=f"a zone of {found['region']}")
     return found
 
 
