@@ -329,11 +329,11 @@ class Spec:
         return found
 
     def check(self, given):
-        """Plan it: problems with their paths, or files of all that was planned."""
+        """Plan it: problems with their paths, unless it is not Unicode, or files of all that was planned."""
         try:
             plan = storage.plan_document(given)
         except errors.SpecError as error:
-            nameless = [str(problem) for problem in error.problems if not problem.path]
+            nameless = [text for each in error.problems if not each.path and "Invalid JSON" not in (text := str(each))]
             return f"a problem without a path: {nameless[0]}" if nameless and isinstance(given, dict) else ""
         try:
             dict(documents.render_plan(plan, {}))

@@ -179,7 +179,9 @@ def _outcome(
     if len(done) < _ROUNDS:
         not_verified.append("reading back: the first job failed")
     elif done[0].node_id == done[1].node_id:
-        not_verified.append("another client: no other one has the plugin, the task driver, room and the volume's place")
+        not_verified.append(
+            "another client: no other one has the plugin, the task driver, room for the task and the volume's topology"
+        )
     if ebs_volumes.is_ebs(volume.external_id):  # only EBS volumes are attached to instances
         is_detached, seen = _in_ec2(volume, aws)
         (verified if is_detached else not_verified).append(seen)
