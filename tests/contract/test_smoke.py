@@ -28,7 +28,7 @@ def test_volume_is_claimed_twice_and_free_afterwards(agent, client, volume, kept
     assert outcome.verified == (f"{node}: claimed, a task ran, the claim was freed",) * 2
     assert outcome.not_verified == (
         "mounts and data: the plugins of the sandbox mount nothing, so nothing was written",
-        "another client: no other one has the plugin, the task driver, room and the volume's place",
+        "another client: no other one has the plugin, the task driver, room for the task and the volume's topology",
     )
     for done in outcome.rounds:
         times = done.times
