@@ -1,5 +1,7 @@
 """What has changed, in the config or by somebody's hand: a plain `preview` names it, `up` mends it."""
 
+import shutil
+
 import pytest
 
 from nomad_csi.nomad import jobs, volumes
@@ -146,8 +148,9 @@ def test_protected_volume_is_neither_moved_nor_removed(running, mysql):
     assert (moved.returncode, removed.returncode) == (1, 1)
     assert "availability_zone: expected 'us-east-1a': vol-" in moved.stdout
     assert '::mysql" cannot be deleted\n    because it is protected.' in removed.stdout
-    assert "set protect: false, run `pulumi up`, and change it then" in moved.stdout
-    assert "remove the `protect` flag from the resource in your Pulumi program and run `pulumi up`" in removed.stdout
+    command = "pulumi up" if shutil.which("pulumi") else "nomad-csi sandbox up"
+    assert f"set protect: false, run `{command}`, and change it then" in moved.stdout
+    assert f"remove the `protect` flag from the resource in your Pulumi program and run `{command}`" in removed.stdout
     assert ebs_volume(running)["VolumeId"] == volume_id
 
 
