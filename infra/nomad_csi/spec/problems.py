@@ -78,6 +78,8 @@ def _problem(item: Any, kind: type[pydantic.BaseModel], path: str, secrets: froz
     got = "[secret]" if hidden else shown(item["input"])
     if code == "extra_forbidden":
         return _unknown_key(where, location, kind)
+    if code == "json_invalid":  # half a surrogate pair, which no file can hold
+        return errors.Problem(path=where or "the document", got=got, allowed="Unicode text", fix="decode it as UTF-8")
     if code == "missing":
         return errors.Problem(path=where, got="nothing", allowed="a value", fix=f"add {location[-1]}")
     if code == "rule":

@@ -9,12 +9,16 @@ from nomad_csi.errors import Problem, path_of
 from nomad_csi.plan import task_secrets
 from nomad_csi.spec import model as spec
 from nomad_csi.spec import names
+from nomad_csi.text.foreign import is_unseen
 
 _UNWRITABLE = re.compile("[\\0\\ud800-\\udfff]")
 _WITH_VARIABLES = frozenset(
     {"arguments", "credentials_environment", "default", "environment", "extra_arguments", "optional_arguments"}
 )
 """Keys below which text may have Nomad's runtime variables."""
+
+_IN_TEMPLATES = frozenset({"credentials", "registry_credentials"})
+"""Keys of text that reaches the data of a template, which has no escapes."""
 
 _OTHERS = frozenset({"config", "constraints"})
 """Keys with rules of their own."""
@@ -29,6 +33,9 @@ def check(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iterat
         if location[0] not in _OTHERS:
             plain = variables.sub(" ", text) if _WITH_VARIABLES.intersection(location) else text
             yield from job_text(plain, path_of(path, location))
+        if location[0] in _IN_TEMPLATES and any(map(is_unseen, text)):
+            allowed = "text without invisible characters"
+            yield Problem(path=path_of(path, location), got="[not shown]", allowed=allowed, fix="remove them")
 
 
 def job_text(text: str, path: str) -> Iterator[Problem]:
