@@ -7,6 +7,7 @@ Source: hashicorp/nomad, ``client/pluginmanager/csimanager/fingerprint.go``, 202
 """
 
 import functools
+import json
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -26,6 +27,10 @@ AT_ONCE = 128
 
 ATTEMPT_MARGIN_S = 0.5
 """How much longer than the probe an attempt to connect may take, in seconds, so that silence is not an error."""
+
+
+LONGEST = 4096
+"""Characters of a response in a report, as JSON. CSI allows 256 bytes for a text and 4 KiB for a map."""
 
 
 def probe(
@@ -63,6 +68,7 @@ def probe(
         endpoints.check(where)
         with channel.connect(where, attempt_s=timeout_s + ATTEMPT_MARGIN_S, cancelled=cancelled) as connection:
             for name, value in _answers(connection, started + timeout_s, expect_name, role):
+                _refuse_long(name, value)
                 answers[name] = redaction.redact(value) if isinstance(value, str) else value
     except _BadAnswerError as bad:
         status, detail = bad.status, str(bad)
@@ -80,6 +86,13 @@ class _BadAnswerError(Exception):
     def __init__(self, status: records.Status, detail: str) -> None:
         super().__init__(detail)
         self.status = status
+
+
+def _refuse_long(name: str, value: Any) -> None:
+    """Raise `_BadAnswerError` for a response that is far larger than CSI allows, and too large to show."""
+    size = len(json.dumps(value))
+    if size > LONGEST:
+        raise _BadAnswerError("error", f"{name}: expected at most {LONGEST} characters, got {size}")
 
 
 def _answers(
