@@ -319,7 +319,7 @@ class VolumeRegistrationResource(VolumeResource):
 
     def _is_checked(self, old_outputs: Values, volume: desired.DesiredVolume) -> bool:
         change = desired.classify(self._of(old_outputs), volume)
-        return change.kind == "re-register" or change.storage != "same" or change.left_storage is not None
+        return change.kind == "re-register" or change.left_storage is not None
 
     def _of_nomad(self, volume: volumes.Volume) -> resource.Properties:
         return {"controllerRequired": volume.controller_required}
