@@ -6,7 +6,6 @@ import re
 
 import pulumi
 import pytest
-import yaml
 from pulumi.output import UNKNOWN, Unknown
 from pulumi.runtime import mocks, resource, rpc
 from pulumi.runtime.proto import source_pb2
@@ -177,8 +176,7 @@ def declared(inside, path=""):
 def all_cases():
     """Return by component and pattern arguments that have it, and where in them it is."""
     found = {}
-    specs = [(yaml.safe_load(base), path, value) for path, (base, value) in fields.CHANGES.items() if base]
-    for spec, path, value in specs:
+    for path, (spec, value) in fields.CHANGES.items():
         for component, args in (*of_spec(spec), *of_spec(fields.changed(spec, path, value))):
             for where in places(args):
                 found.setdefault((component, pattern(where, component)), (args, where))
