@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 Kind = Literal["version", "semver"]
 
-_CORE = r"v?(\d+(?:\.\d+)*)"
+_CORE = r"v?(\d{1,18}(?:\.\d{1,18})*)"
 _WORDS = r"[0-9A-Za-z~-]*(?:\.[0-9A-Za-z~-]+)*"
 _BUILD = r"(?:\+[0-9A-Za-z~-]+(?:\.[0-9A-Za-z~-]+)*)?"
 _VERSION = re.compile(rf"{_CORE}(?:-(\d+{_WORDS})|-?([A-Za-z~-]+{_WORDS}))?{_BUILD}", re.ASCII)
