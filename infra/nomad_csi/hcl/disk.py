@@ -97,8 +97,12 @@ def put(folder: Path, files: Mapping[str, str]) -> None:
         return
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=DRAFTS, dir=folder) as drafts:
-        for index, text in enumerate(files.values()):
-            Path(drafts, str(index)).write_bytes(text.encode())
+        for index, (path, text) in enumerate(files.items()):
+            try:
+                Path(drafts, str(index)).write_bytes(text.encode())
+            except OSError as error:
+                error.filename = str(folder / path)  # not that of the draft, or none
+                raise
         for index, path in enumerate(files):
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             Path(drafts, str(index)).rename(folder / path)
