@@ -22,4 +22,4 @@ def test_state_of_other_parts_is_refused(untouched):
 
     assert done.returncode == 1
     assert "this state belongs to the sandbox aws:moto,engine:emulator,nomad:emulator," in done.stdout
-    assert "take the old one down with `nomad-csi sandbox down`, then begin again" in done.stdout
+    assert "and this process to the sandbox aws:moto,engine:emulator,nomad:real," in done.stdout
