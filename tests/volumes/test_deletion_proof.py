@@ -99,6 +99,7 @@ CREATED, ANOTHER = "mysql-a3c024f01cac", "mysql-5e884898da28"
 RECORDS = {
     "none": None,
     "of no created storage": owner_records.OwnerRecord(owner=OWNER),
+    "of existing storage, kept": owner_records.OwnerRecord(owner=OWNER, external_id=ID),
     "created": owner_records.OwnerRecord(owner=OWNER, created_name=CREATED),
     "created, and kept": owner_records.OwnerRecord(owner=OWNER, created_name=CREATED, external_id=ID),
     "created, and another kept": owner_records.OwnerRecord(owner=OWNER, created_name=CREATED, external_id="vol-1"),
@@ -161,6 +162,22 @@ def test_rejects_without_the_word(confirmation):
         errors.RefusedError, match=f"^deletion of the data of {ID} was not confirmed; nothing was deleted: "
     ):
         deletion_proof.refuse_unconfirmed(ID, confirmation)
+
+
+@pytest.mark.parametrize(
+    ("listed_id", "status", "is_refused"),
+    [("web[0]", 404, True), ("web[0]", 200, False), ("web-2", 404, False)],
+    ids=["a set", "a volume and a set", "neither"],
+)
+def test_id_is_that_of_a_set_where_no_volume_has_it(client, scripted, listed_id, status, is_refused):
+    """The volumes of a set are listed under its id, and an index."""
+    scripted.reply("GET", "/v1/volumes", 200, [{"ID": listed_id, "Namespace": "prod", "PluginID": "p"}])
+    volume = {"ID": "web", "Namespace": "prod", "PluginID": "p"}
+    scripted.reply("GET", "/v1/volume/csi/web", status, volume if status == 200 else "volume not found")
+
+    refused = pytest.raises(errors.RefusedError, match=r"^web is a set: .*prod/web\[0\].*; nothing was changed$")
+    with refused if is_refused else contextlib.nullcontext():
+        deletion_proof.refuse_set(client, "prod", "web")
 
 
 @pytest.mark.parametrize(("took_s", "questions"), [((1.0,), 1), ((1.1, 1.0), 2), ((1.1, 1.1, 1.1), 3)])

@@ -2,6 +2,7 @@
 
 import pytest
 
+from nomad_csi.drivers import storage_identity
 from nomad_csi.frame import resource
 from nomad_csi.volumes import desired, observe, volume_properties
 
@@ -27,6 +28,23 @@ KEPT = f"this step leaves {VOL_A} and its data in AWS as they are"
 def classify(old, news):
     """Return the change between two sets of inputs."""
     return desired.classify(*(desired.of_properties(volume_properties.REGISTRATION, item) for item in (old, news)))
+
+
+@pytest.mark.parametrize("name", ["adopt", "owner", "ownerId", "onDestroy", "deletion"])
+def test_each_property_is_read_by_its_own_name(name):
+    """What decides who may change a volume, and what becomes of its data."""
+    values = {"adopt": True, "owner": "a/b", "ownerId": "id", "onDestroy": "x", "deletion": {"a": 1}}
+    unset = {"adopt": False, "owner": "", "ownerId": "", "onDestroy": "keep", "deletion": {}}
+    found = desired.of_properties(volume_properties.CREATED, OLD | {name: values[name]})
+
+    assert found.source == "created"
+    assert {
+        "adopt": found.adopt,
+        "owner": found.owner,
+        "ownerId": found.owner_id,
+        "onDestroy": found.on_destroy,
+        "deletion": found.deletion,
+    } == unset | {name: values[name]}
 
 
 def changed(**news):
@@ -223,6 +241,28 @@ def test_another_folder_is_refused_to_a_protected_volume(location, external_id):
         f"default/shared is re-pointed from {FOLDER} to {location}: deregistered and registered again, refused while "
         f"claimed; the data stays in {FOLDER} and is not copied"
     )
+
+
+WHOLE = {"owned": True}
+POINT = {"owned": True, "part": True}
+FILE_SYSTEM = OLD_POINT.partition(":")[0]
+LEFT = {
+    "a file system of others": ((WHOLE, OLD_POINT), ({}, OLD_POINT), FILE_SYSTEM),
+    "only an access point is still the program's": ((WHOLE, OLD_POINT), (POINT, OLD_POINT), FILE_SYSTEM),
+    "its file system gets an access point": ((WHOLE, FILE_SYSTEM), (WHOLE, OLD_POINT), None),
+    "its file system, retained": ((WHOLE | {"retained": True}, OLD_POINT), ({}, OLD_POINT), None),
+    "another access point": ((POINT, OLD_POINT), (POINT, NEW_POINT), OLD_POINT),
+    "the same access point": ((POINT, OLD_POINT), (POINT, OLD_POINT), None),
+    "an access point of others": ((POINT, OLD_POINT), ({}, OLD_POINT), OLD_POINT),
+}
+
+
+@pytest.mark.parametrize(("before", "after", "left"), LEFT.values(), ids=LEFT)
+def test_storage_that_the_program_deletes_after_a_change_is_known(before, after, left):
+    """The file system, or the access point alone; what others own, or the engine retains, is not deleted."""
+    old, new = (EFS | {"storage": storage, "externalId": external_id} for storage, external_id in (before, after))
+
+    assert classify(old, new).left_storage == (storage_identity.identify(left) if left else None)
 
 
 def test_storage_that_the_program_makes_anew_is_said_to_be_deleted():

@@ -132,6 +132,17 @@ def test_storage_that_contains_the_other_is_of_one_client_only_without_it(contex
     assert bool(found) is bool(reason)
 
 
+def test_storage_that_contains_a_part_known_to_be_shareable_is_refused_to_one_client(context, cluster):
+    """A part that several clients may use is no excuse for whoever has all of it alone."""
+    cluster("other", SINGLE)
+    users = sharing.Users(context.connect())
+
+    assert users.refusal(document(f"{WHOLE}:/a", MULTI, "folder")) == ""
+    assert users.refusal(document(WHOLE, SINGLE)).startswith(
+        f"{WHOLE} contains the storage of prod/folder: prod/second"
+    )
+
+
 def driver(scripted, plugin_id, provider):
     """Let a plugin have a driver; without one it is not there."""
     found = {"ID": plugin_id, "Provider": provider, "Controllers": {}, "Nodes": {}}
@@ -274,6 +285,10 @@ def test_one_nfs_share_under_another_external_id_is_found_by_its_context(context
     scripted = cluster("any", SINGLE, "nfs0")
     for plugin_id in ("csi0", "nfs0"):
         driver(scripted, plugin_id, "nfs.csi.k8s.io")
+    driver(scripted, "ebs0", "ebs.csi.aws.com")
+    [(_, [row])] = scripted.replies["GET", "/v1/volumes"]
+    disk = {"ID": "disk", "Namespace": "bank", "ExternalID": DISK, "PluginID": "ebs0"}
+    scripted.replies["GET", "/v1/volumes"] = [(200, [disk, row])]
     [(_, held)] = scripted.replies["GET", OTHER]
     scripted.replies["GET", OTHER] = [(200, held | {"Context": shown}) if shown else (403, "Permission denied")]
     users = sharing.Users(context.connect())
