@@ -23,9 +23,6 @@ def check(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iterat
         yield from _file(plugin, driver, driver.config_file, f"{path}.config")
     else:
         yield from _settings(plugin, driver, f"{path}.config")
-    for name, source in (("credentials", plugin.credentials), ("registry_credentials", plugin.registry_credentials)):
-        if source and source.vault:
-            yield from _text(source.vault.path, f"{path}.{name}.vault.path")
     yield from _credentials(plugin, driver, path)
     yield from _environment(plugin, driver, f"{path}.environment")
     if driver is plugin.driver:

@@ -30,12 +30,16 @@ def check(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iterat
     of_roles = (name for role in driver.roles.values() for name in role.secret_environment)
     variables = names.variable_pattern((*of_registry, *of_roles))
     for location, text in _leaves(plugin.model_dump(), ()):
+        where = path_of(path, location)
         if location[0] not in _OTHERS:
             plain = variables.sub(" ", text) if _WITH_VARIABLES.intersection(location) else text
-            yield from job_text(plain, path_of(path, location))
-        if location[0] in _IN_TEMPLATES and any(map(is_unseen, text)):
+            yield from job_text(plain, where)
+        if location[0] in _IN_TEMPLATES and ("{{" in text or "}}" in text):
+            allowed = "text without {{ and }}: Nomad's templates would evaluate it"
+            yield Problem(path=where, got="[not shown]", allowed=allowed)
+        elif location[0] in _IN_TEMPLATES and any(map(is_unseen, text)):
             allowed = "text without invisible characters"
-            yield Problem(path=path_of(path, location), got="[not shown]", allowed=allowed, fix="remove them")
+            yield Problem(path=where, got="[not shown]", allowed=allowed, fix="remove them")
 
 
 def job_text(text: str, path: str) -> Iterator[Problem]:
