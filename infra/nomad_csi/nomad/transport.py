@@ -147,19 +147,16 @@ class Transport:
             pool.ConnectionCls = _to_socket(path)  # for this pool alone
         return pool
 
-    def _open(self, method: str, target: str, content: bytes | None, timeout_s: float) -> urllib3.BaseHTTPResponse:
-        return self._pool.urlopen(
-            method,
+    def _exchange(self, call: classify.Call, target: str, content: bytes | None, timeout_s: float) -> Answer:
+        until = time.monotonic() + timeout_s
+        response = self._pool.urlopen(
+            call.method,
             self._front + target,
             body=content,
             headers=self._headers,
             timeout=urllib3.Timeout(connect=min(CONNECT_S, timeout_s), read=timeout_s),
             **{**_SEND, "pool_timeout": timeout_s},
         )
-
-    def _exchange(self, call: classify.Call, target: str, content: bytes | None, timeout_s: float) -> Answer:
-        until = time.monotonic() + timeout_s
-        response = self._open(call.method, target, content, timeout_s)
         received = bytearray()
         try:
             while part := _part(response, until):

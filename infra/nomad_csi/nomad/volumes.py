@@ -394,10 +394,6 @@ def list_volumes(
     return replies.many(nomad, request.path_of("volumes"), ListedVolume, query=query)
 
 
-FEW = 200
-"""Up to so many volumes of a namespace are read without a list: a list has the cost of all its volumes."""
-
-
 def found(nomad: request.Nomad, keys: Iterable[Key]) -> Iterator[tuple[Key, Volume | None]]:
     """Yield the registered volume for each of *keys*, by namespace and id. Raises `errors.NomadApiError`."""
     wanted = sorted(set(keys))

@@ -378,9 +378,9 @@ def remove(context: resource.Context, removed: observe.RemovedVolume) -> bool:
     Deregister the volume, if it is there, never by force; then remove its owner record. Return whether it was removed.
 
     The record of a volume that its plugin created stays, with the storage, unless the volume is replaced. After a wait
-    for claims it is decided again. ``False``: another resource holds it, or may
-    hold it, and nothing was changed. Raises `errors.RefusedError` where the decision is that nothing is done, and what
-    `observe.RemovedVolume.wait_until_free` does.
+    for claims it is decided again. ``False``: another resource has it, or may have it, and nothing was changed. Raises
+    `errors.RefusedError` where the decision is that nothing is done, and what `observe.RemovedVolume.wait_until_free`
+    does.
     """
     decision = removed.permitted()
     if "held elsewhere" in decision.remarks:

@@ -160,14 +160,16 @@ def _with_spec(ctx: click.Context, _parameter: click.Parameter, value: tuple[Any
     return (required(), *value)
 
 
-def _complete_word(ctx: click.Context, parameter: click.Parameter, text: str) -> list[Any]:
-    return command.PATH.shell_complete(ctx, parameter, text)
-
-
 def words(shown: str, text: str) -> command.Declare[Any]:
     """Return the decorator that adds paths and volumes as one argument, *shown* so in the usage."""
     return command.argument(
-        f"words {shown}", text, type=_word, shell_complete=_complete_word, nargs=-1, required=False, callback=_with_spec
+        f"words {shown}",
+        text,
+        type=_word,
+        shell_complete=command.PATH.shell_complete,
+        nargs=-1,
+        required=False,
+        callback=_with_spec,
     )
 
 

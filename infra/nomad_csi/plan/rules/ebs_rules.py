@@ -9,12 +9,11 @@ from nomad_csi.plan.unknown import known
 from nomad_csi.spec import model as spec
 from nomad_csi.spec import volume
 
-# EC2's limits for each type. They change: the date is that of the last comparison. Outposts and some regions still have
+# EC2's limits for each type. They change: last compared in 2026-08. Outposts and some regions still have
 # older, lower limits; there, EC2 may refuse values that this table allows.
 
 
 SOURCE = "EC2 API model in botocore 1.44.5 (CreateVolume), https://docs.aws.amazon.com/ebs/latest/userguide/ebs-volume-types.html"
-AS_OF = "2026-08"
 
 
 @dataclass(frozen=True, kw_only=True)
