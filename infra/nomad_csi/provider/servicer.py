@@ -46,7 +46,7 @@ def _answered(work: Callable[["Servicer", Any], Any]) -> Any:
 
 class Servicer(server.ProviderServicer):
     """
-    Serves the engine: each call is translated, done in a thread by a class of `resources`, and translated back.
+    Serves the engine: each call is translated, done in a thread by a class of `frame.registry`, and translated back.
 
     An expected error becomes one line, any other one "bug in nomad-csi" with its location and no values.
     """

@@ -97,7 +97,7 @@ PLUGIN_JOB_TYPE = f"{TYPES}PluginJob"
 VOLUME_REGISTRATION_TYPE = f"{TYPES}VolumeRegistration"
 CREATED_VOLUME_TYPE = f"{TYPES}CreatedVolume"
 PLUGIN_HEALTH_TYPE = f"{TYPES}PluginHealth"
-"""Pulumi resource types, for reading a state without the classes of `resources`, which send requests."""
+"""Pulumi resource types, for reading a state without the classes of the custom resources, which send requests."""
 
 IMPORTS = "NOMAD_CSI_IMPORTS"
 """Environment variable of a preview that makes a file for ``pulumi import``."""
