@@ -11,7 +11,7 @@ from nomad_csi.frame import resource
 from nomad_csi.nomad import namespaces, volumes
 from nomad_csi.plan import registration
 from nomad_csi.volumes import apply_volumes as applied
-from nomad_csi.volumes import desired, volume_resource
+from nomad_csi.volumes import desired, sending, volume_resource
 from tests import clocks, volume_files
 
 SHARED = registration.Capability(access_mode="multi-node-multi-writer", attachment_mode="file-system")
@@ -99,18 +99,18 @@ def test_controller_refuses_one_and_the_others_go_in(client, documents, ec2):
 @pytest.mark.parametrize(
     ("fault", "told", "status", "requests"),
     [
-        ("ABORTED", "code = Aborted desc", "failed", applied.ATTEMPTS),
+        ("ABORTED", "code = Aborted desc", "failed", sending.ATTEMPTS),
         ("FAILED_PRECONDITION", "code = FailedPrecondition desc", "refused", 1),
-        ("UNAVAILABLE", "code = Unavailable desc", "failed", applied.ATTEMPTS),
-        ("RESOURCE_EXHAUSTED", "code = ResourceExhausted desc", "failed", applied.ATTEMPTS),
+        ("UNAVAILABLE", "code = Unavailable desc", "failed", sending.ATTEMPTS),
+        ("RESOURCE_EXHAUSTED", "code = ResourceExhausted desc", "failed", sending.ATTEMPTS),
         (
             "DEADLINE_EXCEEDED: context deadline exceeded",
             "desc = context deadline exceeded",
             "failed",
-            applied.ATTEMPTS,
+            sending.ATTEMPTS,
         ),
-        ("INTERNAL: api error RequestLimitExceeded: slow down", "RequestLimitExceeded", "failed", applied.ATTEMPTS),
-        ("INTERNAL: api error ThrottlingException: slow down", "ThrottlingException", "failed", applied.ATTEMPTS),
+        ("INTERNAL: api error RequestLimitExceeded: slow down", "RequestLimitExceeded", "failed", sending.ATTEMPTS),
+        ("INTERNAL: api error ThrottlingException: slow down", "ThrottlingException", "failed", sending.ATTEMPTS),
     ],
 )
 def test_volume_that_its_controller_refuses_keeps_no_other_out(sticky, fresh, ec2, fault, told, status, requests):

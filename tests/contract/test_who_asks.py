@@ -5,7 +5,7 @@ import types
 import pytest
 
 from nomad_csi import nomad
-from nomad_csi.nomad import nodes, tokens
+from nomad_csi.nomad import nodes, token_rights
 
 READER = """
 namespace "*" { policy = "read" }
@@ -50,7 +50,7 @@ def test_cluster_without_acls_limits_nobody(agent, client):
         assert (whole["AccessorID"], whole["SecretID"], whole["Type"]) == ("acls-disabled", "", "client")
     else:
         assert (status, whole) == (400, "ACL support disabled")
-    assert tokens.own(client) == tokens.AclToken(name="ACLs disabled token", is_unlimited=True)
+    assert token_rights.own(client) == token_rights.AclToken(name="ACLs disabled token", is_unlimited=True)
 
 
 @pytest.mark.parametrize("path", ["/v1/acl/policies", "/v1/acl/policy/x"])
@@ -93,7 +93,7 @@ def test_token_of_nobody_is_refused(acl_agent):
 def test_rules_of_a_limited_token(acl_policies):
     """As a real agent shows them: policies of its own and of its role, one that does not exist, levels, patterns."""
     with nomad.Nomad(nomad.Connection(address=acl_policies.url, token=acl_policies.limited)) as client:
-        found = tokens.own(client)
+        found = token_rights.own(client)
 
     assert (found.name, found.is_unlimited, found.unread) == ("limited", False, ())
     assert set(found.policies) == {"reader", "writer"}
@@ -108,4 +108,4 @@ def test_rules_of_a_limited_token(acl_policies):
 def test_management_token_is_not_limited(acl_policies):
     """It has no policies, and needs none."""
     with nomad.Nomad(nomad.Connection(address=acl_policies.url, token=acl_policies.management)) as client:
-        assert tokens.own(client) == tokens.AclToken(name="Bootstrap Token", is_unlimited=True)
+        assert token_rights.own(client) == token_rights.AclToken(name="Bootstrap Token", is_unlimited=True)

@@ -9,7 +9,7 @@ from nomad_csi import nomad
 from nomad_csi.aws import ebs_volumes, file_systems, instances
 from nomad_csi.diagnosis import cluster_report, facts, page
 from nomad_csi.hcl import environment
-from nomad_csi.nomad import jobs, nodes, plugins, tokens, volumes
+from nomad_csi.nomad import jobs, nodes, plugins, token_rights, volumes
 from nomad_csi.plan import iam
 from tests.diagnosis import browser as headless_browser
 from tests.diagnosis import known
@@ -200,7 +200,7 @@ def make_found(**changes):
         "plugins": {"ebs": make_plugin()},
         "tasks": (make_task(), make_task("controller")),
         "volumes": (make_volume(),),
-        "token": tokens.AclToken(name="root", is_unlimited=True),
+        "token": token_rights.AclToken(name="root", is_unlimited=True),
         "account": make_account(),
         "instance_ids": {"n1": INSTANCE_ID},
     }

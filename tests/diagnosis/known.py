@@ -4,7 +4,7 @@ import types
 
 from nomad_csi.diagnosis import facts, judge
 from nomad_csi.findings import Finding
-from nomad_csi.nomad import tokens, volumes
+from nomad_csi.nomad import token_rights, volumes
 
 EMPTY = {
     "servers": (),
@@ -20,7 +20,7 @@ EMPTY = {
     "claims_read": volumes.Read(),
     "failed_mounts": facts.FailedMounts(),
     "attachments": None,
-    "token": tokens.AclToken(name="root", is_unlimited=True),
+    "token": token_rights.AclToken(name="root", is_unlimited=True),
     "observed": (),
     "statuses": (),
     "account": None,

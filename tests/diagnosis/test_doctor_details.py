@@ -5,7 +5,7 @@ import pytest
 from nomad_csi.aws import file_systems
 from nomad_csi.diagnosis import doctor, facts
 from nomad_csi.diagnosis.rules import versions
-from nomad_csi.nomad import nodes, tokens
+from nomad_csi.nomad import nodes, token_rights
 from nomad_csi.plan import storage
 
 EFS = "fs-0123456789abcdef0"
@@ -166,10 +166,10 @@ def test_file_systems_are_looked_at_as_well(make):
 
 def test_token_that_reads_is_told_what_it_cannot(make):
     """Operation by operation; looking is none of them."""
-    rules = tokens.Rules(
+    rules = token_rights.Rules(
         namespaces={"*": frozenset({"read-job", "list-jobs", "csi-read-volume"})}, node="read", plugin="read"
     )
-    token = tokens.AclToken(name="t", is_unlimited=False, policies={"ro": rules})
+    token = token_rights.AclToken(name="t", is_unlimited=False, policies={"ro": rules})
 
     told = [item.subject for item in doctor.examined(make.found(token=token)).findings]
 
@@ -187,6 +187,8 @@ def test_token_with_everything_that_is_needed(make):
     """The least that a deployment has."""
     granted = {"submit-job", "read-job", "list-jobs", "csi-register-plugin", "csi-write-volume", "csi-mount-volume"}
     marks = {("default", "nomad-csi/*"): frozenset({"read", "write", "destroy"})}
-    rules = tokens.Rules(namespaces={"default": frozenset(granted)}, node="read", plugin="read", variables=marks)
+    rules = token_rights.Rules(namespaces={"default": frozenset(granted)}, node="read", plugin="read", variables=marks)
 
-    assert codes_of(make.found(token=tokens.AclToken(name="t", is_unlimited=False, policies={"p": rules}))) == set()
+    assert (
+        codes_of(make.found(token=token_rights.AclToken(name="t", is_unlimited=False, policies={"p": rules}))) == set()
+    )

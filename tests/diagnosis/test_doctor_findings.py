@@ -6,7 +6,7 @@ import pytest
 
 from nomad_csi.diagnosis import doctor, facts
 from nomad_csi.findings import registry
-from nomad_csi.nomad import nodes, tokens, version_gates
+from nomad_csi.nomad import nodes, token_rights, version_gates
 from nomad_csi.plan import iam, storage
 from nomad_csi.volumes import owner_records
 
@@ -17,8 +17,8 @@ SPEC = {"plugins": [{"id": "ebs", "driver": "aws-ebs", "aws_region": "us-east-1"
 
 def _limited(**rules):
     whole = {"namespaces": {"*": frozenset({"read-job", "list-jobs", "csi-read-volume"})}, "node": "read"}
-    policies = {"ro": tokens.Rules(**(whole | {"plugin": "read"} | rules))}
-    return tokens.AclToken(name="t", is_unlimited=False, policies=policies)
+    policies = {"ro": token_rights.Rules(**(whole | {"plugin": "read"} | rules))}
+    return token_rights.AclToken(name="t", is_unlimited=False, policies=policies)
 
 
 def _server(version="2.0.5", status="alive"):

@@ -7,7 +7,7 @@ from pathlib import Path
 import yaml
 
 from nomad_csi.aws import calls
-from nomad_csi.plan import iam, snapshots, storage
+from nomad_csi.plan import iam, snapshot_schedules, storage
 from nomad_csi.spec import model as spec
 
 HOWTO = Path(__file__).parents[2] / "docs/howto"
@@ -24,7 +24,7 @@ def test_the_spec_of_the_page_has_no_problem():
 
     assert isinstance(mysql.source, spec.EbsSpec)
     assert mysql.source.tags["nomad-csi:snapshots/nightly"] == "shop/prod"
-    assert f"`{snapshots.tag_key('NAME')}`" in SNAPSHOTS
+    assert f"`{snapshot_schedules.tag_key('NAME')}`" in SNAPSHOTS
 
 
 def test_the_page_restores_an_ebs_snapshot():

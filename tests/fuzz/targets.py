@@ -26,7 +26,7 @@ from nomad_csi.csi.v1 import csi_pb2
 from nomad_csi.hcl import documents, read
 from nomad_csi.health import gather
 from nomad_csi.health import plugins as plugin_health
-from nomad_csi.nomad import jobs, namespaces, nodes, tokens, transport, variables, volumes
+from nomad_csi.nomad import jobs, namespaces, nodes, token_rights, transport, variables, volumes
 from nomad_csi.nomad import plugins as nomad_plugins
 from nomad_csi.plan import storage
 from tests import hostile, hostile_specs, plugin_samples, scripted
@@ -102,7 +102,7 @@ READS = (
         path="/v1/var/nomad-csi%2Fvolumes%2F00",
         value={"Namespace": "default", "Path": "p", "ModifyIndex": 3, "Items": {"a": "b"}},
     ),
-    Recording(call=tokens.own, path="/v1/acl/token/self", value=_TOKEN),
+    Recording(call=token_rights.own, path="/v1/acl/token/self", value=_TOKEN),
 )
 _JOB = {"ID": scripted.PLUGIN_JOB, "Namespace": "default", "Type": "system", "Stop": False, "Version": 2}
 _SICK = scripted.PLUGIN | {

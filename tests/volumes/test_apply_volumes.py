@@ -108,7 +108,7 @@ def test_new_volumes_of_one_run_are_compared_once_more_by_one_list(run, scripted
 
 @pytest.mark.usefixtures("absent")
 @pytest.mark.parametrize(
-    ("failures", "status"), [(1, "registered"), (2 * applied.ATTEMPTS, "unknown")], ids=["once", "for ever"]
+    ("failures", "status"), [(1, "registered"), (2 * sending.ATTEMPTS, "unknown")], ids=["once", "for ever"]
 )
 def test_list_that_fails_is_read_again_before_the_outcome_is_unknown(run, scripted, failures, status):
     """The first list is the one before anything is sent; the last one compares what was sent."""
@@ -118,7 +118,7 @@ def test_list_that_fails_is_read_again_before_the_outcome_is_unknown(run, script
     outcomes, told = run(volume(0), volume(1))
 
     assert [item.status for item in outcomes] == [status] * 2
-    assert sum("trying again" in line for line in told) == min(failures, applied.ATTEMPTS - 1)
+    assert sum("trying again" in line for line in told) == min(failures, sending.ATTEMPTS - 1)
 
 
 @pytest.mark.usefixtures("absent")
@@ -156,7 +156,7 @@ MANY = 40
 @pytest.mark.usefixtures("absent")
 @pytest.mark.parametrize(
     ("answer", "status", "requests"),
-    [("validation: must include at least one capability block", "refused", 1), (BUSY, "failed", applied.ATTEMPTS)],
+    [("validation: must include at least one capability block", "refused", 1), (BUSY, "failed", sending.ATTEMPTS)],
 )
 def test_volume_that_fails_keeps_none_of_the_others_out(run, scripted, answer, status, requests):
     """It alone has the reason; one that may succeed later is tried again."""
@@ -219,7 +219,7 @@ def test_plugin_that_cannot_be_reached_is_waited_for_once(run, scripted):
     assert {item.status for item in outcomes} == {"failed"}
     unsent = [item for item in outcomes if "not sent: plugin efs did not answer for" in item.reason]
     assert MANY - len(unsent) < sending.CONCURRENT + sending.FAILURES
-    assert len(sent(scripted)) <= (MANY - len(unsent)) * applied.ATTEMPTS
+    assert len(sent(scripted)) <= (MANY - len(unsent)) * sending.ATTEMPTS
 
 
 @pytest.mark.usefixtures("absent")
@@ -232,7 +232,7 @@ def test_secrets_of_a_known_volume_cannot_be_read_back(run, scripted, holds):
     [outcome], _ = run(document)
 
     assert (outcome.status, outcome.is_broken) == ("unknown", True)
-    assert len(sent(scripted)) == applied.ATTEMPTS
+    assert len(sent(scripted)) == sending.ATTEMPTS
     assert CANARY not in outcome.reason
 
 
@@ -304,7 +304,7 @@ NO_LEADER = (500, "No cluster leader")
 AGAIN = [f"trying again in {seconds} s (attempt {number} of 5)" for number, seconds in ((2, 1), (3, 2), (4, 4), (5, 8))]
 ATTEMPTS = {
     "twice without a leader": ([NO_LEADER, NO_LEADER, (200, {})], {}, "registered", AGAIN[:2], 3),
-    "for good": ([NO_LEADER], {}, "failed", AGAIN, applied.ATTEMPTS),
+    "for good": ([NO_LEADER], {}, "failed", AGAIN, sending.ATTEMPTS),
     "until the deadline": ([NO_LEADER], {"timeout_s": 2}, "failed", AGAIN[:1], 2),
     "the request was lost": ([(0, ""), (200, {})], {}, "registered", AGAIN[:1], 2),
 }
@@ -353,8 +353,8 @@ def test_lost_answer_of_what_arrived_is_not_sent_again(run, scripted, holds, is_
 
 UNREAD = {
     "a right is missing": ([(403, "Permission denied")], "csi-read-volume", 1),
-    "no leader for good": ([NO_LEADER], "No cluster leader", applied.ATTEMPTS),
-    "no cluster": ([(0, "")], "GET /v1/volume/csi/v0", applied.ATTEMPTS),
+    "no leader for good": ([NO_LEADER], "No cluster leader", sending.ATTEMPTS),
+    "no cluster": ([(0, "")], "GET /v1/volume/csi/v0", sending.ATTEMPTS),
     "no leader at first": ([NO_LEADER, (404, "volume not found")], None, 2),
 }
 

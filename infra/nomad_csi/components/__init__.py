@@ -1,6 +1,9 @@
-"""Pulumi components, and the resource classes that a program imports.
+"""
+Pulumi components, and the resource classes that a program imports.
 
 They translate, name, parent and register. An ``if`` about storage belongs in ``spec``, ``drivers`` or ``plan``.
+The storage, the registration and the file of a volume have the name of their component; the ready stack makes that
+name in `program.component_name`.
 
 Each name is imported on first use: a program that has EBS volumes does not wait for the modules of EFS and EC2.
 """
@@ -11,9 +14,9 @@ from typing import Any
 _COMPONENTS = {
     "CsiPlugin": "plugin",
     "CsiVolume": "volume",
-    "EbsSnapshots": "snapshots",
+    "EbsSnapshots": "snapshot_schedules",
     "EbsVolume": "ebs",
-    "EfsBackups": "snapshots",
+    "EfsBackups": "snapshot_schedules",
     "EfsFileSystem": "efs",
     "EfsVolume": "efs",
     "ExistingVolume": "volume",

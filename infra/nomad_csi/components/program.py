@@ -1,4 +1,8 @@
-"""Errors in a user's own program: a refusal, or a failed resource, is one error without a traceback."""
+"""
+The base class of components, their names in the stack, and errors in a user's own program.
+
+A refusal, or a failed resource, is one error without a traceback.
+"""
 
 import dataclasses
 import functools

@@ -20,7 +20,7 @@ from nomad_csi.components import (
     recorded,
     resources,
     scope,
-    snapshots,
+    snapshot_schedules,
     volume,
 )
 from nomad_csi.hcl import documents
@@ -255,10 +255,10 @@ def _snapshots(
         arns += [shared[each].file_system_arn for each, system in systems_of if name in system.snapshots]
         if disks:
             args: dict[str, Any] = {"kms_key_arns": key_arns} if key_arns else {}
-            snapshots.EbsSnapshots(name, _planned(args, schedule), opts)
+            snapshot_schedules.EbsSnapshots(name, _planned(args, schedule), opts)
         if arns:
             args = {"file_system_arns": arns, "protect": spec.protect}
-            snapshots.EfsBackups(name, _planned(args, schedule), opts)
+            snapshot_schedules.EfsBackups(name, _planned(args, schedule), opts)
 
 
 def _volume(

@@ -24,7 +24,7 @@ from nomad_csi.hcl import job as job_files
 from nomad_csi.health import clients as client_cache
 from nomad_csi.health import eligibility, events, explaining, gather, observation
 from nomad_csi.health import plugins as health
-from nomad_csi.nomad import jobs, nodes, tokens
+from nomad_csi.nomad import jobs, nodes, token_rights
 from nomad_csi.nomad import plugins as plugin_records
 from nomad_csi.nomad import volumes as nomad_volumes
 from nomad_csi.plan import model as plans
@@ -262,9 +262,9 @@ class Facts:
         return nomad_volumes.list_volumes(self.client, names.EVERYWHERE)
 
     @part
-    def token(self) -> tokens.AclToken:
+    def token(self) -> token_rights.AclToken:
         """The token of the connection."""
-        return tokens.own(self.client)
+        return token_rights.own(self.client)
 
     # Jobs and clients.
 

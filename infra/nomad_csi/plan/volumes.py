@@ -5,7 +5,7 @@ import functools
 import hashlib
 from collections.abc import Mapping
 
-from nomad_csi.plan import iam, model, registration, snapshots
+from nomad_csi.plan import iam, model, registration, snapshot_schedules
 from nomad_csi.spec import model as spec
 
 _NOTHING: Mapping[str, str] = {}
@@ -119,7 +119,7 @@ def _place(key: str, zone: str) -> tuple[Mapping[str, str], ...]:
 def _source(volume: spec.VolumeSpec, owner: str) -> spec.EbsSpec | spec.EfsSpec | spec.CreateSpec | None:
     marks = {"Name": volume.id, VOLUME_TAG: f"{volume.namespace}/{volume.id}"} | ({OWNER_TAG: owner} if owner else {})
     if ebs := volume.ebs:
-        tags = ebs.tags | snapshots.tags(volume.snapshots, owner) | {iam.CLUSTER_TAG: "true"}
+        tags = ebs.tags | snapshot_schedules.tags(volume.snapshots, owner) | {iam.CLUSTER_TAG: "true"}
         return ebs.model_copy(update={"tags": marks | tags})
     if efs := volume.efs:
         return efs.model_copy(update={"tags": marks | efs.tags})

@@ -6,10 +6,14 @@ out, and explain; they differ in where the desired and the recorded volume come 
 
 One registration from top to bottom: `VolumeResource.create` and `update`, or `apply_volumes.apply`, make a
 `WantedVolume` of a `DesiredVolume`; its properties read the facts, `decide.decide_presence` decides, `steps.carry_out`
-carries it out; `RegistrationRun.register` writes the owner record, sends the request, takes it back where another
-volume had the storage before, and confirms the record.
+carries it out; `sending.RegistrationRun.register` writes the owner record, sends the request, takes it back where
+another volume had the storage before, and confirms the record.
 
 One removal: a resource makes a `RemovedVolume`, `decide.decide_removal` decides, and `steps.remove` waits for claims,
 deregisters, and releases the owner record. A command names a volume without a state: `deregistration.deregister`. With
-its data: `deletion.delete`, which proves first that the storage is the volume's (`deletion_proof`).
+its data: `deletion.delete`, which proves first that the storage is the volume's (`deletion_proof`, which has the
+options of a deletion and their defaults, such as the wait for the last snapshot).
+
+Who may have an id: `owner_records` has the rule, `decide` refuses, `ownership` reads and writes the records. The text
+of a difference, as `plan` prints it, is in `compare`, the text of a refusal in `explain`.
 """

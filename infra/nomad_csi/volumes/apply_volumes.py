@@ -36,10 +36,6 @@ from nomad_csi.volumes import (
 DEADLINE_S = 900.0
 """Default deadline for the registrations of one call."""
 
-ATTEMPTS = 5
-WAIT_S = 1.0
-"""Maximum number of attempts of a request, and the seconds before the second one; doubled before each further one."""
-
 ADOPT = "nothing was changed: --adopt takes it over"
 
 Status = Literal["new", "changes", "created", "registered", "updated", "unchanged", "refused", "failed", "unknown"]
@@ -147,7 +143,7 @@ def retried(client: nomad.Nomad, ask: Callable[[], _Answer], report: Callable[[s
 
 def _policy(client: nomad.Nomad, timeout_s: float, report: Callable[[str], None]) -> sending.RetryPolicy:
     return sending.RetryPolicy(
-        deadline=client.clock.now() + timeout_s, attempts=ATTEMPTS, wait_s=WAIT_S, report=report, clock=client.clock
+        deadline=client.clock.now() + timeout_s, attempts=sending.ATTEMPTS, report=report, clock=client.clock
     )
 
 

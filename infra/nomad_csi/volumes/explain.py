@@ -1,4 +1,4 @@
-"""The sentences about a volume: why nothing is done, with the values and what to do; and what is to come."""
+"""The sentences about a volume: why nothing is done, with the values and what to do."""
 
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -16,7 +16,7 @@ from typing import Annotated, Any
 from nomad_csi import concurrency, errors, nomad
 from nomad_csi.drivers import storage_identity
 from nomad_csi.frame import changes, properties, resource, stack_identity
-from nomad_csi.nomad import cluster_identity, tokens, volumes
+from nomad_csi.nomad import cluster_identity, token_rights, volumes
 from nomad_csi.spec import base
 from nomad_csi.volumes import (
     decide,
@@ -111,7 +111,7 @@ def read(
 
 def _read_kept(client: nomad.Nomad, namespace: str) -> _Kept | None:
     """Return the owner records that keep storage; ``None`` where the token may not read one of *namespace*."""
-    token = tokens.readable(client)
+    token = token_rights.readable(client)
     if token is not None and ownership.is_any_denied(token):
         return None
     try:

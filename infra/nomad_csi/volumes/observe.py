@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from nomad_csi import concurrency, errors
 from nomad_csi.frame import properties, resource, stack_identity
-from nomad_csi.nomad import cluster_identity, tokens, volumes
+from nomad_csi.nomad import cluster_identity, token_rights, volumes
 from nomad_csi.plan import registration
 from nomad_csi.volumes import (
     compare,
@@ -226,7 +226,7 @@ class WantedVolume(VolumeFacts):
         if not (self.source == "created" and self.has_owner and self.registration == "absent"):
             return False
         client = self.context.client
-        token = self.context.operation.once("rights of the token", lambda: tokens.readable(client))
+        token = self.context.operation.once("rights of the token", lambda: token_rights.readable(client))
         return token is not None and not ownership.may_write(token, self.key)
 
     @property

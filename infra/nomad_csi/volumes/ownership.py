@@ -24,7 +24,7 @@ from http import HTTPStatus
 from typing import TypeVar
 
 from nomad_csi import errors, nomad
-from nomad_csi.nomad import request, tokens, variables, volumes
+from nomad_csi.nomad import request, token_rights, variables, volumes
 from nomad_csi.volumes import owner_records
 from nomad_csi.volumes.owner_records import NO_OWNER, NO_RECORD, NO_TOKEN, OwnerRecord, OwnerToken, Requester
 
@@ -64,17 +64,17 @@ def _silent(_line: str) -> None:
     """Report nothing."""
 
 
-def may_write(token: tokens.AclToken, key: volumes.Key) -> bool:
+def may_write(token: token_rights.AclToken, key: volumes.Key) -> bool:
     """Return whether *token* may write the record of *key* by its policies, as far as Nomad shows these."""
     return bool(token.unread) or is_granted(token, "write", key[0], owner_records.path_of(key[1]))
 
 
-def is_granted(token: tokens.AclToken, capability: str, namespace: str, path: str) -> bool:
+def is_granted(token: token_rights.AclToken, capability: str, namespace: str, path: str) -> bool:
     """Return whether the policies of *token* that Nomad shows grant a *capability* on the variable at *path*."""
     return token.is_unlimited or capability in token.variable_capabilities(namespace, path)
 
 
-def is_any_denied(token: tokens.AclToken) -> bool:
+def is_any_denied(token: token_rights.AclToken) -> bool:
     """Return whether a policy of *token* denies single owner records of volumes, which a list leaves out then."""
     rules = {rule for policy in token.policies.values() for rule in policy.variables}
     return any(
@@ -365,7 +365,7 @@ class OwnerRecords:
         if listed is None:
             return dict.fromkeys(keys, _DENIED)
         paths = {key: self._path(key) for key in keys}
-        token = None if listed.keys() >= set(paths.values()) else tokens.readable(self._nomad)
+        token = None if listed.keys() >= set(paths.values()) else token_rights.readable(self._nomad)
         return {
             key: self._note(path, listed.get(path))
             for key, path in paths.items()

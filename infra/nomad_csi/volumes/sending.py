@@ -27,6 +27,10 @@ from nomad_csi.volumes import compare, ownership, sharing
 _Answer = TypeVar("_Answer")
 
 
+ATTEMPTS = 5
+"""How often `apply` sends a request at most. A run of Pulumi sends it once: its next run is the retry."""
+
+
 def _ignore(_line: str) -> None:
     """Report nothing."""
 

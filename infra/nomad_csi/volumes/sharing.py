@@ -2,7 +2,8 @@
 Volumes of a cluster that would share their storage, found before a registration is sent.
 
 The rule is `plan.registration.sharing_refusal`, as within one spec. Nomad shows the volumes of all namespaces to
-a token that may list those of one. Concurrent registrations of two stacks are not compared.
+a token that may list those of one. Of two that are registered at the same moment, the later is taken back
+(`take_back_later`).
 """
 
 import threading

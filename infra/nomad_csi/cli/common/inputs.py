@@ -137,10 +137,10 @@ def connect(arguments: command.Arguments, specs: Iterable[Path] = (), *, secrets
         try:
             yield client
         except errors.NomadApiError as error:
-            from nomad_csi.nomad import tokens  # noqa: PLC0415  # only a denied call pays for it
+            from nomad_csi.nomad import token_rights  # noqa: PLC0415  # only a denied call pays for it
 
             is_denied = error.status == HTTPStatus.FORBIDDEN and found.token
-            if is_denied and (unknown := tokens.unknown(client)):
+            if is_denied and (unknown := token_rights.unknown(client)):
                 raise unknown from error
             raise
 

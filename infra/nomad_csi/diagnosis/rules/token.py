@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from nomad_csi.diagnosis import facts
 from nomad_csi.diagnosis.rules.frame import rule
 from nomad_csi.findings import finding
-from nomad_csi.nomad import acl_policy, permissions, tokens
+from nomad_csi.nomad import acl_policy, permissions, token_rights
 from nomad_csi.volumes import owner_records
 
 RECORD = owner_records.path_of("volume")
@@ -37,7 +37,7 @@ _CHECK = "what the token may do"
 
 
 @rule("token-cannot", token=_CHECK)
-def find_missing_rights(found: facts.Facts, token: tokens.AclToken) -> Iterator[facts.Outcome]:
+def find_missing_rights(found: facts.Facts, token: token_rights.AclToken) -> Iterator[facts.Outcome]:
     """Yield the tasks that will fail with 403."""
     if token.is_unlimited:
         return
@@ -51,7 +51,7 @@ def find_missing_rights(found: facts.Facts, token: tokens.AclToken) -> Iterator[
 
 
 def _lacking(
-    found: facts.Facts, token: tokens.AclToken, name: str, rights: acl_policy.Rights
+    found: facts.Facts, token: token_rights.AclToken, name: str, rights: acl_policy.Rights
 ) -> Iterator[facts.Outcome]:
     levels = [level for call in rights.cluster if (level := permissions.NEEDS[call].level)]
     lacking = [
@@ -66,7 +66,9 @@ def _lacking(
         yield finding("token-cannot", f"token {token.name}: {name}", found=evidence)
 
 
-def _missing_in_namespaces(token: tokens.AclToken, namespaces: Iterable[str], calls: Sequence[str]) -> Iterator[str]:
+def _missing_in_namespaces(
+    token: token_rights.AclToken, namespaces: Iterable[str], calls: Sequence[str]
+) -> Iterator[str]:
     places = sorted(namespaces)
     for one_of in permissions.alternatives(calls):
         without = [name for name in places if not one_of & token.capabilities(name)]
@@ -74,7 +76,9 @@ def _missing_in_namespaces(token: tokens.AclToken, namespaces: Iterable[str], ca
             yield f"{' or '.join(sorted(one_of))} in namespace {facts.named(without)}"
 
 
-def _missing_on_owner_records(token: tokens.AclToken, namespaces: Iterable[str], calls: Sequence[str]) -> Iterator[str]:
+def _missing_on_owner_records(
+    token: token_rights.AclToken, namespaces: Iterable[str], calls: Sequence[str]
+) -> Iterator[str]:
     needed = acl_policy.variable_rights(calls)
     without = [name for name in sorted(namespaces) if not needed <= token.variable_capabilities(name, RECORD)]
     if needed and without:

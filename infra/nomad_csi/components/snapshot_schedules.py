@@ -9,7 +9,7 @@ import pulumi_aws as aws
 
 from nomad_csi.components import arguments, identity, program
 from nomad_csi.components.argument_classes import EbsSnapshotsArgs, EfsBackupsArgs
-from nomad_csi.plan import snapshots
+from nomad_csi.plan import snapshot_schedules
 
 
 class EbsSnapshots(program.Component):
@@ -28,7 +28,7 @@ class EbsSnapshots(program.Component):
         """Declare the schedule *name*, for all volumes of this stack that name it."""
         super().__init__("nomad-csi:index:EbsSnapshots", name, {}, opts)
         schedule = arguments.schedule(name, args, EbsSnapshotsArgs, ("kms_key_arns",))
-        role, needs = _role(self, f"{name}-snapshots", snapshots.DLM_SERVICE, snapshots.DLM_POLICY)
+        role, needs = _role(self, f"{name}-snapshots", snapshot_schedules.DLM_SERVICE, snapshot_schedules.DLM_POLICY)
         if key_arns := arguments.checked("kms_key_arns", args.get("kms_key_arns") or [], f"EbsSnapshots {name}"):
             needs = [*needs, *self._keys(name, role, key_arns)]
         policy = aws.dlm.LifecyclePolicy(
@@ -37,7 +37,8 @@ class EbsSnapshots(program.Component):
             execution_role_arn=role.arn,
             state="ENABLED",
             policy_details=schedule.part(
-                lambda made: snapshots.policy_details(name, made, program.owner()), *schedule.but("kms_key_arns")
+                lambda made: snapshot_schedules.policy_details(name, made, program.owner()),
+                *schedule.but("kms_key_arns"),
             ),
             opts=self.child(depends_on=needs),
         )
@@ -46,7 +47,7 @@ class EbsSnapshots(program.Component):
     def _keys(self, name: str, role: aws.iam.Role, key_arns: pulumi.Input[Sequence[str]]) -> list[pulumi.Resource]:
         child = self.child()
         document = pulumi.Output.from_input(key_arns).apply(
-            lambda arns: json.dumps(snapshots.kms_policy(arns), indent=2)
+            lambda arns: json.dumps(snapshot_schedules.kms_policy(arns), indent=2)
         )
         policy = aws.iam.Policy(f"{name}-keys", description=f"Keys for snapshots {name}", policy=document, opts=child)
         return [identity.attach(f"{name}-keys", role=role.name, policy_arn=policy.arn, opts=child)]
@@ -73,16 +74,18 @@ class EfsBackups(program.Component):
         source = f"EfsBackups {name}"
         schedule = arguments.schedule(name, args, EfsBackupsArgs, own)
         child = self.child()
-        role, needs = _role(self, f"{name}-backups", snapshots.BACKUP_SERVICE, snapshots.BACKUP_POLICY)
+        role, needs = _role(
+            self, f"{name}-backups", snapshot_schedules.BACKUP_SERVICE, snapshot_schedules.BACKUP_POLICY
+        )
         vault = aws.backup.Vault(
             name,
             kms_key_arn=arguments.checked("kms_key_arn", args.get("kms_key_arn"), source),
             opts=self.child(protect=args.get("protect", True)),
         )
         rule: Any = {"target_vault_name": vault.name}
-        for key in snapshots.BACKUP_RULE:
+        for key in snapshot_schedules.BACKUP_RULE:
             rule[key] = schedule.part(
-                lambda made, key=key: snapshots.backup_rule(name, made)[key],  # type: ignore[misc]
+                lambda made, key=key: snapshot_schedules.backup_rule(name, made)[key],  # type: ignore[misc]
                 *schedule.but(*own),
             )
         plan = aws.backup.Plan(name, rules=[rule], opts=child)
@@ -104,6 +107,6 @@ def _role(
     """Return a role that *service* takes on with AWS's own *policy*, and what must be there before it is used."""
     child = parent.child()
     partition = aws.get_partition_output(opts=pulumi.InvokeOutputOptions(parent=parent)).partition
-    role = aws.iam.Role(name, assume_role_policy=json.dumps(snapshots.trust_policy(service)), opts=child)
-    arn = partition.apply(lambda found: snapshots.managed_policy_arn(found, policy))
+    role = aws.iam.Role(name, assume_role_policy=json.dumps(snapshot_schedules.trust_policy(service)), opts=child)
+    arn = partition.apply(lambda found: snapshot_schedules.managed_policy_arn(found, policy))
     return role, [identity.attach(name, role=role.name, policy_arn=arn, opts=child)]

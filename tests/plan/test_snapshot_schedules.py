@@ -2,7 +2,7 @@
 
 import pytest
 
-from nomad_csi.plan import snapshots, storage
+from nomad_csi.plan import snapshot_schedules, storage
 from nomad_csi.spec import model as spec
 
 
@@ -26,7 +26,7 @@ def test_a_volume_is_tagged_for_each_of_its_schedules(document):
 
 def test_a_policy_is_one_schedule_under_a_name_that_stays():
     """The schedule's name is that of the spec: another one would leave the snapshots made before to nobody."""
-    details = snapshots.policy_details("nightly", schedule(every_hours=12, at="04:30", keep=14), "shop/prod")
+    details = snapshot_schedules.policy_details("nightly", schedule(every_hours=12, at="04:30", keep=14), "shop/prod")
 
     assert details == {
         "resource_types": ["VOLUME"],
@@ -44,7 +44,7 @@ def test_a_policy_is_one_schedule_under_a_name_that_stays():
 
 def test_a_policy_may_keep_by_age():
     """Then DLM deletes by date, not by number."""
-    details = snapshots.policy_details("nightly", schedule(keep_days=35), "shop/prod")
+    details = snapshot_schedules.policy_details("nightly", schedule(keep_days=35), "shop/prod")
 
     assert details["schedules"][0]["retain_rule"] == {"interval": 35, "interval_unit": "DAYS"}
 
@@ -60,4 +60,4 @@ def test_a_policy_may_keep_by_age():
 )
 def test_a_plan_of_aws_backup_runs_at_the_hours_of_the_schedule(every_hours, at, text):
     """AWS Backup takes cron expressions only; the hours follow from one of them."""
-    assert snapshots.cron(schedule(every_hours=every_hours, at=at, keep_days=1)) == text
+    assert snapshot_schedules.cron(schedule(every_hours=every_hours, at=at, keep_days=1)) == text
