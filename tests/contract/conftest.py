@@ -27,6 +27,10 @@ EBS_SEGMENTS = EBS_ZONE | {"topology.kubernetes.io/zone": agents.ZONE, "kubernet
 EFS_ZONE = {"topology.kubernetes.io/zone": agents.ZONE}
 SHARED = {"AccessMode": "multi-node-multi-writer", "AttachmentMode": "file-system"}
 LONE = {"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}
+HOSTPATH = {
+    "emulated": ("nomad-csi-sandbox-csi-plugin", ["--driver", "csi-hostpath"]),
+    "real": ("hostpathplugin", []),
+}
 NO_SECOND_TRY = """
     restart {
       attempts = 0
@@ -206,6 +210,24 @@ def _world(kind, moto_url, ec2):
         yield World(agent=agent, history=history, healthy_after_s=healthy_after_s, ebs_volume=external)
 
 
+@pytest.fixture(params=["emulated", pytest.param("real", marks=pytest.mark.real_driver)])
+def plugin_id(request, world):
+    """The id of a healthy monolith of csi-driver-host-path, started once on each agent: the emulator, or the driver."""
+    program, words = HOSTPATH[request.param]
+    if shutil.which(program) is None:
+        pytest.skip(f"{program} is not on PATH")
+    agent, found = world.agent, f"hostpath-{request.param}"
+    if agent.call("GET", f"/v1/job/{found}")[0] == 404:
+        more = [f"--drivername={found}.csi.test", f"--statedir={agent.data_dir / found}", "--nodeid=n1"]
+        words = [*words, *more, "--endpoint=${CSI_ENDPOINT}"]
+        agent.run(write_plugin(agent, found, found, "monolith", words, kind="system", command=program))
+    agent.until(
+        lambda: agent.get(f"/v1/plugin/csi/{found}"),
+        lambda seen: (seen["ControllersHealthy"], seen["NodesHealthy"]) == (1, 1),
+    )
+    return found
+
+
 @dataclass(frozen=True, kw_only=True)
 class Sticky:
     """An agent of its own with plugin ``ebs``, where claims stick and garbage may be collected."""
@@ -236,26 +258,13 @@ def _sticky(kind, moto_url, ec2):
         shutil.rmtree(folder)
 
 
-@pytest.fixture(scope="package")
-def emulator_sticky(moto_url, ec2):
-    """The emulator."""
-    with _sticky(agents.Emulator, moto_url, ec2) as made:
-        yield made
-
-
-@pytest.fixture(scope="package")
-def real_sticky(moto_url, ec2):
-    """The real agent; the tests that want it are skipped where there can be none."""
-    if why := agents.obstacle():
-        pytest.skip(why)
-    with _sticky(agents.Real, moto_url, ec2) as made:
-        yield made
-
-
-@pytest.fixture(params=["emulator", pytest.param("real", marks=pytest.mark.real_nomad)])
-def sticky(request):
+@pytest.fixture(scope="package", params=["emulator", pytest.param("real", marks=pytest.mark.real_nomad)])
+def sticky(request, moto_url, ec2):
     """One side of the contract, where claims can be made to stick."""
-    return request.getfixturevalue("real_sticky" if request.param == "real" else "emulator_sticky")
+    if request.param == "real" and (why := agents.obstacle()):
+        pytest.skip(why)
+    with _sticky(agents.Real if request.param == "real" else agents.Emulator, moto_url, ec2) as made:
+        yield made
 
 
 @pytest.fixture(scope="package")
@@ -406,12 +415,6 @@ def once():
 def side_by_side(emulator_world, real_world):
     """Both sides, for comparisons."""
     return emulator_world.agent, real_world.agent
-
-
-@pytest.fixture(scope="package")
-def known_deviations():
-    """The list of deviations."""
-    return deviations
 
 
 @pytest.fixture(scope="package")

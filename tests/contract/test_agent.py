@@ -42,53 +42,12 @@ def test_namespaces_are_listed_with_a_new_one(agent):
         ("/v1/plugin/csi/nobody", (404, "plugin not found")),
         ("/v1/volume/csi/nobody", (404, "volume not found")),
         ("/v1/volume/csi/used?namespace=storage", (404, "volume not found")),
-        ("/v1/volume/csi/used?namespace=nobody", (404, "volume not found")),
-        ("/v1/volume/csi/used?namespace=*", (404, "volume not found")),
         ("/v1/job/nobody", (404, "job not found")),
         ("/v1/job/plugin-efs?namespace=storage", (404, "job not found")),
-        ("/v1/job/nobody/summary", (404, "job not found")),
         ("/v1/job/nobody/submission?version=0", (404, "job source not found")),
         ("/v1/job/plugin-efs/submission?version=7", (404, "job source not found")),
-        ("/v1/job/plugin-efs/submission", (400, "Unable to parse job submission version parameter")),
     ],
 )
 def test_what_is_missing_is_said_in_plain_text(agent, path, answer):
     """Status and sentence, nothing else: the product tells its own absence from that of a route by it."""
     assert agent.refused("GET", path) == answer
-
-
-def test_volumes_of_another_type_are_missing(agent):
-    """An older release answers nothing at all, with 200."""
-    if agent.has("host-volumes"):
-        assert agent.refused("GET", "/v1/volumes?type=foo") == (404, "resource not found")
-    else:
-        assert agent.call("GET", "/v1/volumes?type=foo")[:2] == (200, "")
-
-
-@pytest.mark.parametrize("path", ["/v1/nothing-like-this", "/v1/plugins?type=foo"])
-def test_some_answers_have_neither_body_nor_type(agent, path):
-    """A route that is none, and plugins that are not CSI."""
-    _, body, headers = agent.call("GET", path)
-
-    assert (body, headers.get("Content-Type")) == ("", None)
-
-
-@pytest.mark.parametrize(
-    ("method", "path"),
-    [("POST", "/v1/volume/csi/v"), ("DELETE", "/v1/plugin/csi/efs"), ("POST", "/v1/nodes"), ("GET", "/v1/jobs/parse")],
-)
-def test_wrong_method_is_405(agent, method, path):
-    """Volumes are put, never posted, under their own path."""
-    assert agent.refused(method, path, {}) == (405, "Invalid method")
-
-
-@pytest.mark.parametrize("method_path", ["POST /v1/jobs", "POST /v1/jobs/parse", "PUT /v1/volumes"])
-@pytest.mark.parametrize(("body", "text"), [("", "Request body is empty"), ("{", "unexpected EOF")])
-def test_broken_bodies_are_400(agent, method_path, body, text):
-    """Go's words."""
-    assert agent.refused(*method_path.split(), body) == (400, text)
-
-
-def test_lists_without_a_type_are_empty(agent):
-    """Both lists want ``type=csi``."""
-    assert (agent.get("/v1/plugins"), agent.get("/v1/volumes")) == ([], [])

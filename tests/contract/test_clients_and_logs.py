@@ -80,23 +80,3 @@ def test_nomad_evaluates_regular_expressions(client, attribute, expression, matc
     found = nodes.ids_matching(client, attribute, expression)
 
     assert found == (None if matches is None else {node.node_id} if matches else frozenset())
-
-
-def test_ineligible_client_keeps_what_it_runs(agent, client):
-    """It only gets nothing new."""
-    [node] = nodes.list_nodes(client)
-
-    def running():
-        found = jobs.allocations(client, "default", "plugin-efs")
-        return {item.alloc_id for item in found if item.desired_status == "run"}
-
-    before = running()
-
-    agent.call("POST", f"/v1/node/{node.node_id}/eligibility", {"Eligibility": "ineligible"})
-    [closed] = nodes.list_nodes(client)
-    after = running()
-    agent.call("POST", f"/v1/node/{node.node_id}/eligibility", {"Eligibility": "eligible"})
-    [opened] = nodes.list_nodes(client)
-
-    assert (closed.eligible, closed.draining, opened.eligible) == (False, False, True)
-    assert after == before

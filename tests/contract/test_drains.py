@@ -13,19 +13,13 @@ SLOW = ["-c", "trap 'sleep 3; exit 0' INT; while :; do sleep 0.1; done"]
 LONE = {"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}
 
 
-@pytest.fixture(scope="module")
-def drained_emulator(moto_url, plugin_writer, volume_writer):
-    """The emulator, with a plugin of node instances and a volume."""
-    with agents.started(agents.Emulator, agents.task_environment(moto_url, "i-0")) as made:
-        yield _prepared(made, plugin_writer, volume_writer)
-
-
-@pytest.fixture(scope="module")
-def drained_real(moto_url, plugin_writer, volume_writer):
-    """A real agent with the same."""
-    if why := agents.obstacle():
+@pytest.fixture(scope="module", params=["emulator", pytest.param("real", marks=pytest.mark.real_nomad)])
+def drained(request, moto_url, plugin_writer, volume_writer):
+    """One side of the contract, with a plugin of node instances and a volume."""
+    if request.param == "real" and (why := agents.obstacle()):
         pytest.skip(why)
-    with agents.started(agents.Real, agents.task_environment(moto_url, "i-0")) as made:
+    kind = agents.Real if request.param == "real" else agents.Emulator
+    with agents.started(kind, agents.task_environment(moto_url, "i-0")) as made:
         yield _prepared(made, plugin_writer, volume_writer)
 
 
@@ -36,10 +30,10 @@ def _prepared(agent, plugin_writer, volume_writer):
     return agent
 
 
-@pytest.fixture(params=["emulator", pytest.param("real", marks=pytest.mark.real_nomad)])
-def agent(request, consumer_writer, fresh):
-    """One side of the contract, with a volume in use; afterwards the client takes allocations again."""
-    made = request.getfixturevalue(f"drained_{request.param}")
+@pytest.fixture
+def agent(drained, consumer_writer, fresh):
+    """The same with the volume in use; afterwards the client takes allocations again."""
+    made = drained
     made.user = fresh("user")
     made.run(consumer_writer(made.user, "data", kill_timeout="30s", command="/bin/sh", args=SLOW))
     made.until_status(made.user, "running")
@@ -96,17 +90,6 @@ def test_plugin_leaves_after_what_uses_its_volumes(agent):
     assert agent.get("/v1/nodes")[0]["SchedulingEligibility"] == "ineligible"
 
 
-def test_drain_that_ignores_system_jobs_keeps_the_plugin(agent):
-    """The drain is over when the consumer has ended."""
-    _drain(agent, {"Deadline": 600 * NS_IN_S, "IgnoreSystemJobs": True})
-
-    last = agent.until(lambda: _state(agent), lambda found: not found["drains"])
-
-    assert (last["user"], last["claims"]) == (("stop", "complete"), [])
-    assert last["plugin"] == ("run", "running")
-    assert agent.get("/v1/plugins?type=csi")[0]["NodesHealthy"] == 1
-
-
 @pytest.mark.parametrize("deadline_ns", [NS_IN_S, -1])
 def test_deadline_before_the_consumer_has_ended_takes_the_plugin_first(agent, deadline_ns):
     """The plugin is gone while its volume is in use; the drain counts as complete. Without a controller the claim goes."""
@@ -156,24 +139,3 @@ def test_claim_stays_where_a_plugin_with_a_controller_is_gone_and_goes_when_it_i
 
     assert left == ["complete"]
     agent.until(lambda: _holders(agent), lambda found: not found)
-
-
-def test_client_that_is_eligible_again_gets_its_system_jobs(agent, job):
-    """None is started while it is ineligible; what runs there goes on."""
-    [node] = agent.get("/v1/nodes")
-    path = f"/v1/node/{node['ID']}/eligibility"
-    agent.call("POST", path, {"Eligibility": "ineligible"})
-    agent.run(job("late", kind="system"))
-    agent.run(job("later"))
-    agent.until(lambda: agent.get("/v1/job/later/summary")["Summary"]["g"]["Queued"], lambda found: found == 1)
-    early = agent.get("/v1/job/late/allocations")
-
-    agent.call("POST", path, {"Eligibility": "eligible"})
-
-    for job_id in ("late", "later"):
-        agent.until_status(job_id, "running")
-        agent.call("DELETE", f"/v1/job/{job_id}")
-        agent.until_status(job_id, "complete")
-        agent.call("DELETE", f"/v1/job/{job_id}?purge=true")
-    assert early == []
-    assert _state(agent)["user"] == ("run", "running")

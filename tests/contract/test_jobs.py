@@ -4,8 +4,6 @@ import pytest
 
 from nomad_csi.nomad import jobs
 
-REPLY = {"KnownLeader": False, "LastContact": 0, "NextToken": ""}
-
 
 @pytest.fixture
 def registered(client, ran, waiting, fresh):
@@ -14,17 +12,6 @@ def registered(client, ran, waiting, fresh):
     source = waiting(job_id, top='meta {\n owner = "me"\n}')
     ran(job_id, source)
     return jobs.parse(client, source), source
-
-
-def test_reply_names_evaluation_and_index(ran, waiting, fresh):
-    """The first registration's index is the job's."""
-    job_id = fresh("job")
-
-    reply = ran(job_id, waiting(job_id))
-
-    index = reply["Index"]
-    assert len(reply.pop("EvalID")) == 36
-    assert reply == REPLY | {"EvalCreateIndex": index, "Index": index, "JobModifyIndex": index, "Warnings": ""}
 
 
 def test_registered_job_reads_back(agent, client, registered):
@@ -77,16 +64,6 @@ def test_type_of_a_job_is_planned_and_not_changed(agent, client, registered, wai
     assert "EvalID" in agent.call("POST", "/v1/jobs", {"Job": other})[1]
 
 
-def test_registration_against_the_planned_index_is_taken(client, registered):
-    """What the product does to update a job."""
-    document, source = registered
-    plan = jobs.plan(client, document | {"Priority": 60})
-
-    jobs.register(client, document | {"Priority": 60}, source=source, enforce_index=plan.job_modify_index)
-
-    assert jobs.get(client, "default", document["ID"]).version == 1
-
-
 def until_evaluated(agent, document):
     """Return the job as soon as it waits for a place."""
     status = "running" if agent.has("waiting-job-runs") else "pending"
@@ -124,22 +101,6 @@ def test_evaluation_of_a_change_can_be_read_until_it_is_complete(agent, ran, wai
     assert reply["EvalID"] in {item["ID"] for item in agent.get(f"/v1/job/{job_id}/evaluations")}
 
 
-def test_absent_evaluation_is_not_found(agent):
-    """In Nomad's words."""
-    status, text, _ = agent.call("GET", "/v1/evaluation/00000000-0000-0000-0000-000000000000")
-
-    assert (status, text) == (404, "eval not found")
-
-
-def test_job_that_waits_for_a_place_is_running(agent, registered):
-    """Nomad's word, once it was evaluated; nothing runs. Older releases say pending."""
-    document, _ = registered
-
-    until_evaluated(agent, document)
-
-    assert agent.get(f"/v1/job/{document['ID']}/allocations") == []
-
-
 def test_stopped_job_stays_with_its_source(agent, client, registered):
     """A stop is a version of its own; the source of the one before goes with it."""
     document, source = registered
@@ -150,27 +111,6 @@ def test_stopped_job_stays_with_its_source(agent, client, registered):
     found = jobs.get(client, "default", document["ID"])
     assert (found.stopped, found.version) == (True, 1)
     assert jobs.source(client, "default", document["ID"], 1) == source
-
-
-def test_plan_of_a_stopped_job_would_start_it(client, registered):
-    """The difference is one of its fields."""
-    document, _ = registered
-    jobs.stop(client, "default", document["ID"], purge=False)
-
-    plan = jobs.plan(client, document)
-
-    assert (plan.diff_type, plan.changes) == ("Edited", ("Stop: true -> false",))
-
-
-def test_stopped_job_starts_again(agent, client, registered):
-    """The third version."""
-    document, source = registered
-    jobs.stop(client, "default", document["ID"], purge=False)
-
-    agent.run(source)
-
-    found = jobs.get(client, "default", document["ID"])
-    assert (found.stopped, found.version) == (False, 2)
 
 
 def test_purged_job_is_gone(client, registered):
@@ -228,12 +168,3 @@ def test_job_whose_id_has_parts_is_a_job_like_others(agent, client, ran, waiting
     assert allocations["JobID"] == job_id
     assert jobs.allocations(client, "default", job_id) == ()
     assert jobs.get(client, "default", job_id) is None
-
-
-def test_source_of_a_job_whose_id_has_parts(client, ran, waiting, fresh):
-    """The last word of its path is no part of the id."""
-    job_id = f"{fresh('parent')}/dispatch-1-a"
-    source = waiting(job_id)
-    ran(job_id, source)
-
-    assert jobs.source(client, "default", job_id, 0) == source

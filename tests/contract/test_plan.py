@@ -4,7 +4,6 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.nomad import jobs
-from tests import job_validation
 
 PLUGIN = 'csi_plugin {{\n id = "p"\n type = "{}"\n stage_publish_base_dir = "{}"\n}}'
 ONE = "1 error occurred:\n\t* {}\n\n"
@@ -30,55 +29,25 @@ def in_volume(problem):
     ("parts", "problem"),
     [
         ({"kind": "weird"}, 'Invalid job type: "weird"'),
-        ({"top": "priority = 101"}, "job priority must be between [1, 100]"),
-        (
-            {"kind": "system", "group": "count = 2"},
-            "Job task group g has count 2. Count cannot exceed 1 with system scheduler",
-        ),
-        (
-            {"kind": "system", "top": 'affinity {\n attribute = "${node.class}"\n value = "x"\n}'},
-            "System jobs may not have an affinity block",
-        ),
-        ({"driver": ""}, in_task("Missing task driver")),
-        (
-            {"task": 'volume_mount {\n volume = "u"\n destination = "/x"\n}'},
-            in_task("Volume Mount (0) references undefined volume u"),
-        ),
         (
             {"task": PLUGIN.format("weird", "/local/csi")},
             in_task("CSIPluginConfig PluginType must be one of 'node', 'controller', or 'monolith', got: \"weird\""),
         ),
         (
-            {"task": PLUGIN.format("node", "/csi/x")},
-            in_task(
-                "CSIPluginConfig StagePublishBaseDir must not be a subdirectory of MountDir, "
-                'got: StagePublishBaseDir="/csi/x" MountDir="/csi"'
-            ),
-        ),
-        (
-            {"group": VOLUME.format("s", "single-node-writer", "", "")},
-            in_volume("CSI volumes must have an attachment mode"),
-        ),
-        (
             {"group": VOLUME.format("s", "multi-node-reader-only", "file-system", "")},
             in_volume("multi-node-reader-only volumes must be read-only"),
         ),
-        (
-            {"group": "count = 2\n" + VOLUME.format("s", "single-node-writer", "file-system", "")},
-            in_volume("volume with single-node-writer access mode allows only one reader or writer"),
-        ),
     ],
 )
-def test_impossible_job_is_named_by_validation_plan_and_registration(agent, client, job, fresh, parts, problem):
-    """The same sentence three times; for the product on one line."""
+def test_impossible_job_is_refused_by_plan_and_registration(agent, client, job, fresh, parts, problem):
+    """With the same sentence; the product shows it on one line."""
     document = agent.parse(job(fresh("bad"), **parts))
 
-    status, found, _ = agent.call("POST", "/v1/validate/job", {"Job": document})
-
-    assert (status, found["ValidationErrors"], found["Error"]) == (200, [problem], ONE.format(problem))
-    assert job_validation.validate(client, document).problems == (" ".join(problem.split()),)
-    assert agent.refused("POST", f"/v1/job/{document['ID']}/plan", {"Job": document}) == (500, ONE.format(problem))
     assert agent.refused("POST", "/v1/jobs", {"Job": document}) == (500, ONE.format(problem))
+    with pytest.raises(errors.NomadApiError) as caught:
+        jobs.plan(client, document)
+    assert (caught.value.status, caught.value.kind) == (500, "refused")
+    assert caught.value.message == " ".join(ONE.format(problem).split())
 
 
 @pytest.mark.parametrize(("word", "kind"), [("namespace", "namespace"), ("node_pool", "node pool")])
@@ -90,34 +59,6 @@ def test_job_in_a_place_that_is_none_is_refused(agent, job, fresh, word, kind):
     expected = (500, ONE.format(f'job "{job_id}" is in nonexistent {kind} "nobody"'))
     assert agent.refused("POST", f"/v1/job/{job_id}/plan", {"Job": document}) == expected
     assert agent.refused("POST", "/v1/jobs", {"Job": document}) == expected
-
-
-def test_good_job_has_neither_problems_nor_warnings(agent, client, job):
-    """A driver that no node has is no problem here."""
-    document = agent.parse(job("a", driver="docker"))
-
-    status, found, _ = agent.call("POST", "/v1/validate/job", {"Job": document})
-
-    assert (status, found) == (
-        200,
-        {"DriverConfigValidated": True, "Error": "", "ValidationErrors": None, "Warnings": ""},
-    )
-    assert job_validation.validate(client, document) == job_validation.JobValidation(problems=(), warnings="")
-
-
-@pytest.mark.parametrize(
-    ("path", "body", "answer"),
-    [
-        ("/v1/job/a/plan", {}, (400, "Job must be specified")),
-        ("/v1/job/a/plan", {"Job": {}}, (400, "Job must have a valid ID")),
-        ("/v1/job/a/plan", {"Job": {"ID": "b"}}, (400, "Job ID does not match")),
-        ("/v1/jobs", {}, (400, "Job must be specified")),
-        ("/v1/validate/job", {}, (400, "Job must be specified")),
-    ],
-)
-def test_incomplete_requests_are_400(agent, path, body, answer):
-    """Before anything is checked."""
-    assert agent.refused("POST", path, body) == answer
 
 
 @pytest.mark.parametrize("kind", ["service", "system"])
@@ -193,11 +134,3 @@ def test_plan_names_each_change(client, ran, waiting, fresh, old, new, changes):
     assert plan.diff_type == "Edited"
     if changes is not None:
         assert plan.changes == changes
-
-
-def test_plan_reaches_the_product_with_its_refusal(client, job):
-    """A namespace that is none is told with advice."""
-    with pytest.raises(errors.NomadApiError, match="nonexistent namespace") as caught:
-        jobs.plan(client, jobs.parse(client, job("a", top='namespace = "nobody"')))
-
-    assert (caught.value.status, caught.value.kind) == (500, "refused")

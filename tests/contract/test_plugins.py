@@ -1,7 +1,5 @@
 """Plugins: their records from registration to health and away."""
 
-import pytest
-
 from nomad_csi.nomad import jobs, plugins
 
 ENTRY = {"Expected": 1, "Namespace": "default"}
@@ -73,13 +71,6 @@ def test_jobs_of_a_plugin_are_listed_by_role(agent):
     assert found["NodeJobs"] == {"default": {"plugin-ebs-nodes": ENTRY | {"ID": "plugin-ebs-nodes"}}}
 
 
-def test_plugin_is_not_in_a_namespace(agent):
-    """Another one hides its allocations, not its instances."""
-    found = agent.get("/v1/plugin/csi/efs?namespace=storage")
-
-    assert (found["Allocations"], found["NodesHealthy"]) == (None, 1)
-
-
 def test_plugin_that_never_was_healthy_is_expected_only(client):
     """Its name is not known, and no instance is there."""
     found = plugins.get(client, "mute")
@@ -142,11 +133,3 @@ def known_by(client, plugin_id):
     """Return the allocation by which Nomad knows the only instance of a plugin; empty while there is none."""
     found = plugins.get(client, plugin_id)
     return found.nodes[0].alloc_id if found and found.nodes else ""
-
-
-@pytest.mark.parametrize("query", ["index=999999&wait=50ms", "index=0"])
-def test_query_with_an_index_comes_back(agent, query):
-    """One that waits does so for as long as it says."""
-    status, found, _ = agent.call("GET", f"/v1/plugin/csi/efs?{query}")
-
-    assert (status, found["ID"]) == (200, "efs")

@@ -16,7 +16,6 @@ from tests import clocks, volume_files
 
 SHARED = registration.Capability(access_mode="multi-node-multi-writer", attachment_mode="file-system")
 LONE = registration.Capability(access_mode="single-node-writer", attachment_mode="file-system")
-BOGUS = registration.Capability(access_mode="bogus", attachment_mode="file-system")
 ZONE = {"topology.kubernetes.io/zone": "us-east-1a"}
 COUNT = 30
 
@@ -139,27 +138,6 @@ def _of_ebs(volume_id, external_id):
     return registration.VolumeRegistration(
         volume_id=volume_id, name=volume_id, external_id=external_id, plugin_id="ebs", capabilities=(LONE,)
     )
-
-
-def test_mode_that_nomad_does_not_know_is_refused_by_a_controller_only(client, documents, world):
-    """Why files and specs are checked before."""
-    [asked] = documents(1, plugin_id="ebs", external_id=world.ebs_volume, capabilities=(BOGUS,), required_topologies=())
-    [taken] = documents(1, capabilities=(BOGUS,))
-
-    volumes.register(client, taken)
-    with pytest.raises(errors.NomadApiError):
-        volumes.register(client, asked)
-
-
-def test_place_that_comes_later_is_refused(client, documents):
-    """Nomad would answer 200, and the volume would stay without."""
-    [document] = documents(1, required_topologies=())
-    applied.apply(client, volume_files.wanted([document]))
-
-    [outcome] = applied.apply(client, volume_files.wanted([dataclasses.replace(document, required_topologies=(ZONE,))]))
-
-    assert (outcome.status, outcome.is_done) == ("refused", False)
-    assert outcome.reason.startswith("topology_request.required: Nomad has nothing, wanted ")
 
 
 @pytest.mark.usefixtures("world")

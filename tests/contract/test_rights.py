@@ -22,7 +22,6 @@ CALLS = {
     "GET /v1/job/no-such-job/allocations": (None, {"read-job"}),
     "GET /v1/job/no-such-job/submission?version=0": (None, {"read-job"}),
     "POST /v1/jobs/parse": ({"JobHCL": 'job "j" {}'}, {"parse-job", "submit-job"}),
-    "POST /v1/validate/job": (JOB, {"read-job"}),
     "POST /v1/job/rights/plan": (JOB, {"submit-job", "plan-job"}),
     "POST /v1/jobs": (JOB, {"submit-job", "register-job"}),
     "DELETE /v1/job/no-such-job?purge=true": (None, {"submit-job", "purge-job"}),
@@ -113,7 +112,7 @@ def test_young_capabilities_are_refused_by_older_releases(acl_agent, token_of):
     assert told == dict.fromkeys(permissions.YOUNG, 200 if acl_agent.has("job-capabilities") else 400)
 
 
-@pytest.mark.parametrize("call", [call for call in CALLS if call != "POST /v1/validate/job"])  # tests alone call it
+@pytest.mark.parametrize("call", CALLS)
 def test_the_product_knows_what_opens_each_call(call):
     """Its messages, `doctor` and `acl-policy` name the same capabilities."""
     method, path = call.split()
@@ -159,23 +158,3 @@ def test_a_job_needs_what_it_holds(acl_agent, token_of, token_with, part, needs)
     acl_agent.call("DELETE", "/v1/job/rights?purge=true", headers={"X-Nomad-Token": root})
 
     assert found == [False, True]
-
-
-@pytest.mark.parametrize(
-    "rules",
-    [
-        'namespace "default" { capabilities = ["no-such-capability"] }',
-        'namespace "default" { policy = "all" }',
-        'plugin { policy = "all" }',
-        'nodes { policy = "read" }',
-        'namespace "default" { variables { path "a" { capabilities = ["all"] } } }',
-        "namespace {",
-    ],
-)
-def test_rules_that_are_none_are_refused(acl_agent, token_of, rules):
-    """With a sentence, before any token has them."""
-    body = {"Name": "wrong", "Rules": rules}
-
-    status, text, _ = acl_agent.call("PUT", "/v1/acl/policy/wrong", body, {"X-Nomad-Token": token_of("root")})
-
-    assert status == 400, text

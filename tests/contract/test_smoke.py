@@ -4,7 +4,7 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.diagnosis import smoke
-from nomad_csi.nomad import job_plan, jobs, volumes
+from nomad_csi.nomad import volumes
 from tests import deadlines
 
 MARK = "nomad:emulator"
@@ -80,18 +80,3 @@ def test_interrupted_run_leaves_no_job(agent, client, volume, kept, fresh, monke
 
 
 ORIGINAL = volumes.get
-
-
-def test_job_that_nomad_would_not_place_is_not_run(agent, client, volume, kept, fresh, monkeypatch):
-    """Nomad's own reasons are told."""
-    name = fresh("unplaced")
-    kept(volume(name))
-    plan = job_plan.JobPlan(
-        diff_type="Added", job_modify_index=0, failed_groups={"smoke": "no room"}, warnings="", changes=()
-    )
-    monkeypatch.setattr(jobs, "plan", lambda *_given: plan)
-
-    with pytest.raises(errors.RefusedError, match="no client can run the write job: no room"):
-        smoke.try_out(client, ("default", name), sandbox=MARK)
-
-    assert left(agent) == []

@@ -4,8 +4,6 @@ Snapshots, through Nomad: made, listed, restored and deleted, by two agents, and
 The driver is csi-driver-host-path, played by the sandbox, and itself where ``hostpathplugin`` is on PATH.
 """
 
-import shutil
-
 import pytest
 
 from nomad_csi import errors
@@ -14,45 +12,6 @@ from nomad_csi.plan import registration
 from nomad_csi.volumes import volume_snapshots
 
 MIB = 2**20
-ONE = "1 error occurred:\n\t* {}\n\n"
-CREATE = "could not create snapshot: controller create snapshot: CSI.ControllerCreateSnapshot: "
-PATH = "/v1/volumes/snapshot"
-PLAYED, ITSELF = "played", "itself"
-_PROGRAMS = {
-    PLAYED: ("nomad-csi-sandbox-csi-plugin", ["--driver", "csi-hostpath"]),
-    ITSELF: ("hostpathplugin", []),
-}
-
-
-@pytest.fixture(params=[PLAYED, pytest.param(ITSELF, marks=pytest.mark.real_driver)])
-def plugin_id(request, world, job):
-    """The id of a healthy monolith, started once on each agent."""
-    program, words = _PROGRAMS[request.param]
-    found = f"snapshots-{request.param}"
-    if request.param == ITSELF and shutil.which(program) is None:
-        pytest.skip(f"{program} is not on PATH")
-    started = world.__dict__.setdefault("_snapshot_plugins", set())
-    if found not in started:
-        started.add(found)
-        _run(world.agent, job, found, program, words)
-    world.agent.until(
-        lambda: world.agent.get(f"/v1/plugin/csi/{found}"),
-        lambda seen: (seen["ControllersHealthy"], seen["NodesHealthy"]) == (1, 1),
-    )
-    return found
-
-
-def _run(agent, job, plugin_id, program, words):
-    block = f"""
-      csi_plugin {{
-        id                     = "{plugin_id}"
-        type                   = "monolith"
-        stage_publish_base_dir = "{agent.data_dir}/client/csi/monolith/{plugin_id}"
-      }}
-"""
-    more = [f"--drivername={plugin_id}.csi.test", f"--statedir={agent.data_dir / plugin_id}", "--nodeid=n1"]
-    args = [*words, *more, "--endpoint=${CSI_ENDPOINT}"]
-    agent.run(job(plugin_id, kind="system", task=block, command=program, args=args))
 
 
 @pytest.fixture
@@ -142,72 +101,6 @@ def test_pages_follow_each_other(client, made, fresh, plugin_id, monkeypatch):
 
     assert sorted(item.snapshot_id for item in snapshots.list_snapshots(client, plugin_id)) == sorted(whole)
     assert len(whole) == len(set(whole)) >= 3
-
-
-def test_answers_have_nomads_form(agent, made, fresh, plugin_id):
-    """Keys, and a deletion without a body."""
-    item = {"SourceVolumeID": made("form").volume_id, "Name": fresh("s")}
-
-    status, body, headers = agent.call("PUT", PATH, {"Snapshots": [item]})
-    assert (status, set(body)) == (200, {"Index", "KnownLeader", "LastContact", "NextToken", "Snapshots"})
-    assert headers["X-Nomad-Index"] == "0"
-    [shown] = body["Snapshots"]
-    kept = {name: value for name, value in shown.items() if not value}
-    assert kept == {"Name": "", "Parameters": None, "PluginID": "", "Secrets": None, "SourceVolumeID": ""}
-
-    listed = agent.get(f"{PATH}?plugin_id={plugin_id}")
-    assert set(listed) == set(body)
-    assert shown | {"PluginID": plugin_id} in listed["Snapshots"]
-    assert agent.call("DELETE", f"{PATH}?plugin_id={plugin_id}&snapshot_id={shown['ID']}")[:2] == (200, "")
-
-
-def test_refusals_have_nomads_sentences(agent, made, fresh, plugin_id):
-    """Before the plugin is asked, and what it says."""
-    volume, other = made("v"), made("other")
-    name = fresh("s")
-
-    def put(**item):
-        return agent.refused("PUT", PATH, {"Snapshots": [item]})
-
-    agent.call("PUT", PATH, {"Snapshots": [{"SourceVolumeID": volume.volume_id, "Name": name}]})
-    assert put(SourceVolumeID="nowhere", Name="s") == (500, ONE.format('no such volume "nowhere"'))
-    assert put(SourceVolumeID=volume.volume_id) == (500, ONE.format(f"{CREATE}missing Name"))
-    assert put(SourceVolumeID=volume.volume_id, Name="s", PluginID="nowhere") == (
-        500,
-        ONE.format('no such plugin "nowhere"'),
-    )
-    assert put(SourceVolumeID=volume.volume_id, Name="s", PluginID="efs") == (
-        500,
-        ONE.format('plugin "efs" does not support snapshot'),
-    )
-    assert put(SourceVolumeID=other.volume_id, Name=name) == (
-        500,
-        ONE.format(
-            f'{CREATE}snapshot "{name}" already exists but is incompatible with volume ID "{other.external_id}": rpc '
-            f"error: code = AlreadyExists desc = snapshot with the same name: {name} but with different SourceVolumeId "
-            "already exist"
-        ),
-    )
-    assert agent.refused("GET", f"{PATH}?plugin_id=nowhere") == (500, "no such plugin")
-    assert agent.refused("GET", f"{PATH}?plugin_id=efs") == (500, "plugin does not support listing snapshots")
-    assert agent.refused("DELETE", f"{PATH}?plugin_id=nowhere&snapshot_id=s") == (500, ONE.format("no such plugin"))
-    assert agent.refused("DELETE", f"{PATH}?plugin_id=efs&snapshot_id=s") == (
-        500,
-        ONE.format("plugin does not support snapshot"),
-    )
-    wrong = f"{PATH}?plugin_id={plugin_id}&next_token=wrong"
-    status, text = agent.refused("GET", wrong)
-    assert (
-        status,
-        text.startswith('controller list snapshots: CSI.ControllerListSnapshots: invalid starting token "wrong"'),
-    ) == (
-        500,
-        True,
-    ), text
-    assert agent.refused("DELETE", f"{PATH}?plugin_id={plugin_id}") == (
-        500,
-        ONE.format('could not delete "": controller delete snapshot: CSI.ControllerDeleteSnapshot: missing SnapshotID'),
-    )
 
 
 def test_snapshot_of_storage_that_is_not_of_this_cluster_is_kept(client, snapshot, plugin_id):

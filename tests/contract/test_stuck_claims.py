@@ -102,14 +102,6 @@ def test_garbage_collection_frees_when_the_controller_can(sticky, agent, stuck, 
     assert state(external) == "available"
 
 
-def test_garbage_collection_has_no_body_and_one_method(agent):
-    """Nomad answers before it is done."""
-    status, body, headers = agent.call("PUT", "/v1/system/gc")
-
-    assert (status, body, "Content-Type" in headers) == (200, "", False)
-    assert agent.refused("POST", "/v1/system/gc") == (405, "Invalid method")
-
-
 def test_force_forgets_and_does_not_detach(agent, client, stuck, state, volume):
     """What is registered again is free for Nomad, and attached for EC2: the danger of the last step."""
     volume_id, external = stuck
@@ -123,11 +115,6 @@ def test_force_forgets_and_does_not_detach(agent, client, stuck, state, volume):
     assert state(external) == "in-use"
 
 
-def test_force_is_a_bool_of_go(agent):
-    """Ours is the word true."""
-    assert agent.refused("DELETE", "/v1/volume/csi/nobody?force=maybe") == (400, "invalid force value")
-
-
 def test_this_version_cannot_detach_by_hand(agent, client, stuck, state):
     """Whoever holds it, and whether it is held or not."""
     volume_id, external = stuck
@@ -138,12 +125,6 @@ def test_this_version_cannot_detach_by_hand(agent, client, stuck, state):
     assert agent.refused("DELETE", f"/v1/volume/csi/{volume_id}/detach?node=x") == (500, "Unknown allocation")
     assert agent.refused("DELETE", f"/v1/volume/csi/{volume_id}/detach") == (400, "detach requires node ID")
     assert state(external) == "in-use"
-
-
-def test_detaching_what_is_not_there_is_an_error(client):
-    """No sign of a version."""
-    with pytest.raises(errors.NomadApiError, match="no such volume"):
-        volumes.detach(client, "default", "nobody", "x")
 
 
 def test_deregistration_waits_and_forces(client, stuck):

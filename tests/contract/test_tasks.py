@@ -4,6 +4,7 @@ import pytest
 
 from nomad_csi.health import events
 from nomad_csi.nomad import jobs
+from tests.contract import deviations
 
 STARTING = [("Received", "Task received by client"), ("Task Setup", "Building Task Directory")]
 STARTED = ("Started", "Task started by client")
@@ -24,60 +25,52 @@ TWO = "2 errors occurred: * failed to parse config: * {}"
 
 
 @pytest.fixture
-def told(known_deviations):
+def recorded():
     """Return type and message of each event, in order; without those that come of deployments."""
-    left_out = known_deviations.ALLOCATION_EVENTS
     return lambda allocation: [
-        (event.type, " ".join(event.message.split())) for event in allocation.task_events if event.type not in left_out
+        (event.type, " ".join(event.message.split()))
+        for event in allocation.task_events
+        if event.type not in deviations.ALLOCATION_EVENTS
     ]
 
 
 @pytest.fixture
-def until_told(agent, client, told):
-    """Wait until the one allocation of a job tells an event of a type, and return the allocation."""
+def until_recorded(agent, client, recorded):
+    """Wait until the one allocation of a job has an event of a type, and return the allocation."""
 
     def wait(job_id, kind):
         found = agent.until(
             lambda: jobs.allocations(client, "default", job_id),
-            lambda items: any(event[0] == kind for item in items for event in told(item)),
+            lambda items: any(event[0] == kind for item in items for event in recorded(item)),
         )
         return found[0]
 
     return wait
 
 
-def test_running_plugin_tells_its_start(client, told):
+def test_running_plugin_tells_its_start(client, recorded):
     """Four events; the product has nothing to explain."""
     [allocation] = jobs.allocations(client, "default", "plugin-efs")
 
     assert (allocation.client_status, allocation.desired_status, allocation.restarts) == ("running", "run", 0)
-    assert told(allocation) == [*STARTING, STARTED, ("Plugin became healthy", "plugin: efs")]
+    assert recorded(allocation) == [*STARTING, STARTED, ("Plugin became healthy", "plugin: efs")]
     assert events.explain([allocation]) == ()
 
 
-def test_allocation_names_its_node_and_version(agent, client):
-    """By id and name."""
-    [node] = agent.get("/v1/nodes")
-
-    [allocation] = jobs.allocations(client, "default", "plugin-efs")
-
-    assert (allocation.node_id, allocation.node_name, allocation.job_version) == (node["ID"], "one", 0)
-
-
-def test_plugin_that_never_answers_is_restarted(agent, until_told, told):
+def test_plugin_that_never_answers_is_restarted(agent, until_recorded, recorded):
     """
     With the reason of its last probe; a restart that the policy does not allow counts nevertheless.
 
     An older release kills it, whatever the policy.
     """
     is_restarted = agent.has("restarts-mute-plugins")
-    allocation = until_told("plugin-mute", "Not Restarting" if is_restarted else "Killed")
+    allocation = until_recorded("plugin-mute", "Not Restarting" if is_restarted else "Killed")
 
     socket = f"{agent.data_dir}/client/csi/plugins/{allocation.alloc_id}/csi.sock"
     stat = f"failed to stat socket: stat {socket}: no such file or directory"
     probe = f"Error: CSI plugin failed probe: timeout while connecting to gRPC socket: {stat}"
     restart = "CSI plugin did not become healthy before configured 2s health timeout"
-    assert told(allocation) == [
+    assert recorded(allocation) == [
         *STARTING,
         STARTED,
         ("Plugin became unhealthy", probe),
@@ -89,31 +82,31 @@ def test_plugin_that_never_answers_is_restarted(agent, until_told, told):
     assert str(events.explain([allocation])[0]).endswith(f"Plugin became unhealthy: {probe}")
 
 
-def test_plugin_that_ends_may_be_said_to_be_unhealthy_too(agent, until_told, told):
+def test_plugin_that_ends_may_be_said_to_be_unhealthy_too(agent, until_recorded, recorded):
     """
-    After its end; a real agent may leave it out: see what is said of a plugin that ends in `MANNERS`.
+    After its end; a real agent may leave it out: see `deviations`.
 
     An older release says it always, and kills the plugin then, although it has ended.
     """
     may_be_silent = agent.kind == "real" and agent.has("restarts-mute-plugins")
-    allocation = until_told("plugin-broken", "Not Restarting" if may_be_silent else "Plugin became unhealthy")
+    allocation = until_recorded("plugin-broken", "Not Restarting" if may_be_silent else "Plugin became unhealthy")
 
     assert (allocation.client_status, allocation.restarts) == ("failed", 0)
-    events_told = told(allocation)
-    assert events_told[:5] == [
+    events_recorded = recorded(allocation)
+    assert events_recorded[:5] == [
         *STARTING,
         STARTED,
         ("Terminated", "Exit Code: 3"),
         ("Not Restarting", "Policy allows no restarts"),
     ]
-    after = events_told[5:] if agent.has("restarts-mute-plugins") else events_told[5:6]
+    after = events_recorded[5:] if agent.has("restarts-mute-plugins") else events_recorded[5:6]
     assert [kind for kind, _ in after] in [["Plugin became unhealthy"], *([[]] if may_be_silent else [])]
     for _, message in after:
         assert message.startswith("Error: CSI plugin failed probe: timeout while connecting to gRPC socket: ")
 
 
-def test_plugin_stopped_before_it_was_ready_only_ends(agent, client, ran, job, fresh, told):
-    """Of its health a real agent speaks by chance: see what is said of a stop before the first probe in `MANNERS`."""
+def test_plugin_stopped_before_it_was_ready_only_ends(agent, client, ran, job, fresh, recorded):
+    """Of its health a real agent speaks by chance: see `deviations`."""
     job_id = fresh("plugin-brief")
     block = f'csi_plugin {{\n id = "{job_id}"\n type = "node"\n}}'
     ran(job_id, job(job_id, kind="system", task=block))
@@ -126,7 +119,7 @@ def test_plugin_stopped_before_it_was_ready_only_ends(agent, client, ran, job, f
         ended |= {"failed"}  # the end of the wait for its health kills it, by chance before the stop does
     agent.until(lambda: agent.get(path), lambda found: {each["ClientStatus"] for each in found} <= ended)
     [allocation] = jobs.allocations(client, "default", job_id)
-    types = [kind for kind, _ in told(allocation)]
+    types = [kind for kind, _ in recorded(allocation)]
     by_chance = ["Plugin became unhealthy", "Restarting"] if "Restarting" in types else []
     if not agent.has("restarts-mute-plugins") and "Plugin became unhealthy" in types:
         by_chance = ["Plugin became unhealthy", "Killing"]
@@ -161,15 +154,15 @@ def test_plugin_stopped_before_it_was_ready_only_ends(agent, client, ran, job, f
         ),
     ],
 )
-def test_task_that_cannot_start_fails_for_good(ran, job, fresh, until_told, told, parts, kind, message):
+def test_task_that_cannot_start_fails_for_good(ran, job, fresh, until_recorded, recorded, parts, kind, message):
     """Parse, plan and registration have passed: only the client sees it, and does not try again."""
     job_id = fresh("broken")
     source = job(job_id, group=ONE_RESTART, **parts)
     ran(job_id, source if "task" not in parts else _one_config(source))
 
-    allocation = until_told(job_id, "Not Restarting")
+    allocation = until_recorded(job_id, "Not Restarting")
 
-    assert told(allocation) == [*STARTING, (kind, message), UNRECOVERABLE]
+    assert recorded(allocation) == [*STARTING, (kind, message), UNRECOVERABLE]
     assert allocation.restarts == 0
     assert events.cause(allocation) == f"{kind}: {message}"
 
@@ -180,14 +173,14 @@ def _one_config(source):
     return head + rest[rest.index("}") + 1 :]
 
 
-def test_restarts_are_announced_and_counted(ran, job, fresh, until_told, told):
+def test_restarts_are_announced_and_counted(ran, job, fresh, until_recorded, recorded):
     """Nomad adds up to a quarter to each delay, so the time is not compared."""
     job_id = fresh("again")
     ran(job_id, job(job_id, group=ONE_RESTART, command="/bin/sh", args=["-c", "exit 3"]))
 
-    allocation = until_told(job_id, "Not Restarting")
+    allocation = until_recorded(job_id, "Not Restarting")
 
-    seen = told(allocation)
+    seen = recorded(allocation)
     assert seen[4][1].startswith("Task restarting in 2")
     assert [*seen[:4], seen[4][0], *seen[5:]] == [
         *STARTING,
@@ -201,7 +194,7 @@ def test_restarts_are_announced_and_counted(ran, job, fresh, until_told, told):
     assert allocation.restarts == 1
 
 
-def test_stopped_task_completes(agent, client, ran, job, fresh, told):
+def test_stopped_task_completes(agent, client, ran, job, fresh, recorded):
     """Interrupted within its time; the allocation keeps what was wished."""
     job_id = fresh("stopped")
     ran(job_id, job(job_id, kind="system"))
@@ -211,7 +204,7 @@ def test_stopped_task_completes(agent, client, ran, job, fresh, told):
 
     agent.until_status(job_id, "complete")
     [allocation] = jobs.allocations(client, "default", job_id)
-    assert told(allocation) == [
+    assert recorded(allocation) == [
         *STARTING,
         STARTED,
         ("Killing", "Sent interrupt. Waiting 200ms before force killing"),
@@ -221,27 +214,14 @@ def test_stopped_task_completes(agent, client, ran, job, fresh, told):
     assert (allocation.desired_status, jobs.get(client, "default", job_id).status) == ("stop", "dead")
 
 
-def test_failed_allocation_keeps_its_wish_when_its_job_stops(agent, client, ran, job, fresh, once, until_told):
-    """It ended before anybody told it to."""
+def test_failed_allocation_keeps_its_wish_when_its_job_stops(agent, client, ran, job, fresh, once, until_recorded):
+    """It ended before anybody stopped it."""
     job_id = fresh("failed")
     ran(job_id, job(job_id, group=once, command="/bin/sh", args=["-c", "exit 3"]))
-    until_told(job_id, "Not Restarting")
+    until_recorded(job_id, "Not Restarting")
 
     jobs.stop(client, "default", job_id, purge=False)
 
     agent.until(lambda: jobs.get(client, "default", job_id), lambda found: found.status == "dead")
     [allocation] = jobs.allocations(client, "default", job_id)
     assert (allocation.client_status, allocation.desired_status) == ("failed", "run")
-
-
-def test_batch_runs_again_after_it_was_stopped(agent, ran, job, fresh):
-    """The run of the older version counts no more."""
-    job_id = fresh("batch")
-    source = job(job_id, kind="batch", args=["0"])
-    ran(job_id, source)
-    agent.until_status(job_id, "complete")
-    agent.call("DELETE", f"/v1/job/{job_id}")
-
-    ran(job_id, source)
-
-    agent.until_status(job_id, "complete", "complete")

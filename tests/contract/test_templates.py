@@ -78,22 +78,3 @@ def test_item_that_is_missing_holds_the_task_back(agent, ran, fresh, reader):
 
     missing = f"nomad.var.block(nomad/jobs/{job_id}/missing/token@default.global)"
     agent.until(lambda: _messages(agent, job_id), lambda found: any(missing in each for each in found))
-
-
-def test_variables_are_written_read_and_forgotten(agent, fresh):
-    """In one form on both sides, each in its namespace."""
-    path = f"/v1/var/tests/{fresh('v')}"
-
-    first = agent.call("PUT", path, {"Items": {"x": "1"}})[1]
-    second = agent.call("PUT", path, {"Items": {"x": "2"}})[1]
-
-    found = agent.get(path)
-    assert {name: found[name] for name in ("Items", "Namespace", "CreateIndex", "ModifyIndex")} == {
-        "Items": {"x": "2"},
-        "Namespace": "default",
-        "CreateIndex": first["CreateIndex"],
-        "ModifyIndex": second["ModifyIndex"],
-    }
-    assert agent.refused("PUT", path, {"Items": {}}) == (400, "variable missing required Items object")
-    assert agent.call("DELETE", path)[0] == 204
-    assert agent.refused("GET", path) == (404, "variable not found")

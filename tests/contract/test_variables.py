@@ -50,27 +50,6 @@ def test_variable_that_is_gone_is_a_conflict_too(agent, path, method):
 
 
 @pytest.mark.parametrize(
-    ("query", "name", "items", "refusal"),
-    [
-        ("?cas=x", "a", {"x": "1"}, 'can not parse cas: strconv.ParseUint: parsing "x": invalid syntax'),
-        ("", "a.b", {"x": "1"}, 'RPC Error:: 400,invalid path "tests/a.b"'),
-        ("", "a", {"x": "y" * 65_536}, "RPC Error:: 400,variables are limited to 64KiB in total size"),
-    ],
-    ids=["index", "path", "size"],
-)
-def test_what_no_variable_can_be_is_refused(agent, query, name, items, refusal):
-    """A dot is in many ids of volumes, and in no path of a variable."""
-    assert agent.refused("PUT", f"/v1/var/tests/{name}{query}", {"Items": items}) == (400, refusal)
-
-
-def test_variable_may_be_in_a_namespace_that_is_not_there(agent, fresh):
-    """So nothing can be told from it about the namespace."""
-    path = f"/v1/var/tests/v?namespace={fresh('nowhere')}"
-
-    assert agent.call("PUT", path, {"Items": {"x": "1"}})[0] == 200
-
-
-@pytest.mark.parametrize(
     ("who", "read", "write", "destroy"),
     [("blind", 403, 403, 403), ("writer", 403, 409, 403), ("editor", 200, 409, 403), ("owner", 200, 409, 409)],
 )

@@ -59,26 +59,6 @@ def test_cluster_without_acls_has_no_policies(agent, path):
     assert agent.refused("GET", path) == (400, "ACL support disabled")
 
 
-def test_both_sides_say_the_same_of_a_token(side_by_side):
-    """The same keys, with values of the same kind, where an older release answers at all."""
-    if not side_by_side[1].has("self-without-acls"):
-        assert side_by_side[1].refused("GET", "/v1/acl/token/self") == (400, "ACL support disabled")
-        return
-
-    ours, real = ({key: type(value) for key, value in side.get("/v1/acl/token/self").items()} for side in side_by_side)
-
-    assert ours == real
-
-
-def test_both_sides_say_the_same_of_a_server(side_by_side):
-    """But for what is of gossip alone."""
-    ours, real = (side.get("/v1/agent/members") for side in side_by_side)
-
-    assert set(ours) == set(real)
-    assert set(ours["Members"][0]) == set(real["Members"][0])
-    assert set(ours["Members"][0]["Tags"]) <= set(real["Members"][0]["Tags"])
-
-
 def test_token_of_nobody_is_refused(acl_agent):
     """Also when it asks about itself."""
     headers = {"X-Nomad-Token": "11111111-2222-3333-4444-555555555555"}
