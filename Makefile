@@ -119,7 +119,6 @@ soak: install-dev                    ## hours: kills, interleavings, throttled E
 	HCL_EXAMPLES=20000 $(BIN)/python -m pytest tests/hcl
 	SOAK_INTERLEAVINGS=10000 SOAK_EBS_VOLUMES=300 $(BIN)/python -m pytest -s --timeout=7200 tests/volumes/test_deletion_interleavings.py tests/volumes/test_races.py tests/e2e/test_ebs_day_two.py
 	SOAK_OPERATIONS=5 SOAK_SEQUENCES=200 SOAK_REAL_WALKS=100 SOAK_REAL_SEQUENCES=40 $(BIN)/python -m pytest -s --timeout=14400 tests/model tests/walk tests/real/walk
-	SOAK_KILLS=200 SOAK_VOLUMES=200 $(BIN)/python -m pytest tests/soak
 coverage: $(VENV)/.installed-measure  ## lines and branches that the tests run, by file
 	$(BIN)/coverage erase
 	$(BIN)/coverage run -m pytest --numprocesses auto --tier $${TIER:-test}

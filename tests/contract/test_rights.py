@@ -48,7 +48,6 @@ LEVELS = {
     "GET /v1/agent/self": set(),
     "GET /v1/acl/token/self": None,
     "PUT /v1/system/gc": set(),
-    "PUT /v1/node/00000000-0000-0000-0000-000000000000/eligibility": set(),
 }
 """Call -> the policies ``plugin`` and ``node`` with which ``read`` is needed; ``None``: none, an empty set: others."""
 

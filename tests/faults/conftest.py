@@ -66,18 +66,6 @@ class Proxy:
     requests: list = field(default_factory=list)
     """Method and path of every request that arrived."""
 
-    connections: int = 0
-    """Connections that are open."""
-
-    limit: int = 0
-    """Connections that may be open; 0: any number."""
-
-    over_limit: bytes = b""
-    """What the next connection is answered before it is closed."""
-
-    when_full: object = None
-    """Called when a connection was turned away."""
-
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def fault(self, method, act, *, path="", times=1):
@@ -147,30 +135,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 class _Server(http.server.ThreadingHTTPServer):
-    """Counts connections, and turns away those above a limit."""
+    """Ends connections as a fault says."""
 
     request_queue_size = 256
     daemon_threads = True
 
-    def verify_request(self, request, _client):
-        proxy = self.proxy
-        with proxy.lock:
-            proxy.connections += 1
-            if not proxy.limit or proxy.connections <= proxy.limit:
-                return True
-        with contextlib.suppress(OSError):
-            request.sendall(proxy.over_limit)
-            request.shutdown(socket.SHUT_WR)
-            request.settimeout(1.0)
-            while request.recv(2**16):
-                """Read what it sent: else the kernel answers with a reset, which may overtake the answer."""
-        if proxy.when_full is not None:
-            proxy.when_full()
-        return False
-
     def shutdown_request(self, request):
-        with self.proxy.lock:
-            self.proxy.connections -= 1
         # No orderly end: http.server would end the sending side first, and so hide a reset.
         request.close()
 
@@ -327,14 +297,3 @@ def register(capsys, monkeypatch):
         return Run(code, outcomes, PLAN.sub("", err))
 
     return run
-
-
-@pytest.fixture
-def servers_unasked(monkeypatch):
-    """Leave out the questions for the servers' versions, which may go unanswered, so that others meet the faults."""
-
-    def leave_out():
-        monkeypatch.setattr("nomad_csi.volumes.secret_safety.risk", lambda _client: "")
-        monkeypatch.setattr("nomad_csi.nomad.version_gates.refuse_older", lambda *_, **__: None)
-
-    return leave_out

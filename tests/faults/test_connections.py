@@ -1,10 +1,7 @@
 """Connections that break: before a request is read, behind it, within an answer; servers that are slow or full."""
 
-import contextlib
 import socket
 import threading
-
-import pytest
 
 from nomad_csi.nomad import volumes
 from tests import deadlines
@@ -93,52 +90,6 @@ def test_empty_body_is_a_success(register, proxy, agent, files, held, ids):
     done = register(proxy.address, path)
 
     assert (done.code, done.statuses, done.said) == (0, {"registered"}, "")
-    assert held() == ids(1)
-    assert finished(register, agent, path)
-
-
-SENTENCE = "Your IP is issuing too many concurrent connections, please rate limit your calls"
-TOO_MANY = (
-    "HTTP/1.1 429 Too Many Requests\r\nContent-Type: text/plain\r\nConnection: close\r\n"
-    f"Content-Length: {len(SENTENCE) + 1}\r\n\r\n{SENTENCE}\n"
-).encode()
-
-
-@pytest.fixture
-def crowd(proxy):
-    """Hold all 100 connections that the proxy takes; they go at the first one that it turns away, or ``crowd()``."""
-    proxy.limit = 100
-    with contextlib.ExitStack() as stack:
-        for _ in range(proxy.limit):
-            stack.enter_context(socket.create_connection(("127.0.0.1", int(proxy.address.rpartition(":")[2]))))
-        yield stack.close
-
-
-@pytest.mark.parametrize(
-    ("answer", "told"),
-    [
-        (
-            TOO_MANY,
-            f"status 429: {SENTENCE}; use fewer connections at a time; a Nomad agent takes 100 of one address",
-        ),
-        (b"", "{address}: no answer: Remote end closed connection without response"),
-    ],
-    ids=["429", "silent-close"],
-)
-def test_connection_number_101_is_tried_again(
-    register, proxy, agent, files, held, ids, crowd, answer, told, servers_unasked
-):
-    """Others of the same address hold all that an agent takes; when they go, the run goes on."""
-    servers_unasked()
-    path = files("v0")
-    proxy.over_limit = answer
-    proxy.when_full = crowd
-
-    done = register(proxy.address, path)
-
-    told = told.format(address=proxy.address)
-    assert (done.code, done.statuses) == (0, {"registered"})
-    assert done.said == f"GET /v1/volumes: {told}{AGAIN}"
     assert held() == ids(1)
     assert finished(register, agent, path)
 

@@ -1,18 +1,11 @@
 """The machine of the operator: a clock that jumps, a disk that is full."""
 
 import ast
-import contextlib
-import shutil
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
-import pytest
-
-from nomad_csi import cli, errors
-from nomad_csi.frame import resource as steps
-from nomad_csi.provider import rendered_file
+from nomad_csi import cli
 
 PACKAGE = Path(cli.__file__).parents[1]
 MAY_LOOK = ("nomad/request.py", "diagnosis/claim_replacement.py", "diagnosis/rounds.py", "hcl/disk.py", "cli/")
@@ -32,47 +25,6 @@ def test_nothing_is_timed_by_the_clock_on_the_wall():
                     found.add(str(path.relative_to(PACKAGE)))
 
     assert [path for path in found if not path.startswith(MAY_LOOK)] == []
-
-
-@pytest.fixture
-def small_disk():
-    """A file system of 64 KiB, which is full; call it to make room."""
-    place = Path(tempfile.mkdtemp(prefix="ncfull"))
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(place)], capture_output=True, check=False
-    )
-    if mounted.returncode:
-        place.rmdir()
-        pytest.skip("only root may mount a file system to fill")
-    filling = place / "filling"
-    with filling.open("wb", buffering=0) as file, contextlib.suppress(OSError):
-        while file.write(bytes(512)):
-            """Until there is no room for more."""
-    assert shutil.disk_usage(place).free == 0
-    try:
-        yield place, filling.unlink
-    finally:
-        subprocess.run(["umount", str(place)], check=True)
-        place.rmdir()
-
-
-def test_file_of_a_stack_on_a_full_disk_is_told_and_written_by_the_next_up(small_disk):
-    """Pulumi's step fails with the file's name; what was there before is whole."""
-    place, make_room = small_disk
-    kind = rendered_file.RenderedFileResource()
-    context = steps.Context(connect=lambda: None, root=place)
-    news = {"path": "jobs/a.nomad.hcl", "content": "x" * 5000}
-
-    with pytest.raises(errors.NomadCsiError) as caught:
-        kind.create(context, news)
-
-    assert str(caught.value) == (
-        f"{place}: the files cannot be written: {place}/jobs/a.nomad.hcl: No space left on device"
-    )
-    assert [path.name for path in place.iterdir()] == ["filling"]
-    make_room()
-    kind.create(context, news)
-    assert (place / "jobs/a.nomad.hcl").read_text() == news["content"]
 
 
 LIMITED = """\

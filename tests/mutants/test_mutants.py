@@ -4,7 +4,6 @@ import dataclasses
 
 import pytest
 
-from tests.mutants import __main__ as mutants
 from tests.mutants import by_hand
 
 CHANGE = by_hand.Change(
@@ -100,59 +99,3 @@ def test_change_that_nothing_notices_fails_the_run(project, monkeypatch, capsys)
 
     monkeypatch.setattr(by_hand, "changes", lambda _: [CHANGE])
     assert by_hand.run("by-hand")
-
-
-def test_tests_that_fail_by_themselves_notice_nothing(project, monkeypatch, capsys):
-    """They would fail with every change; which they are is said."""
-    (project / "tests/test_sums.py").write_text("def test_add():\n    assert False\n")
-    monkeypatch.setattr(by_hand, "copied", lambda _: project)
-    monkeypatch.setattr(by_hand, "changes", lambda _: [CHANGE])
-
-    assert not by_hand.run("by-hand")
-    assert "FAILED tests/test_sums.py::test_add" in capsys.readouterr().out
-
-
-def test_change_that_cannot_be_made_is_an_error(project):
-    """The code has changed since."""
-    with pytest.raises(ValueError, match=r"infra/sums.py: expected once, found 0 times: one \* other"):
-        by_hand.make(project, [dataclasses.replace(CHANGE, was="one * other")])
-
-
-LISTED = {"subject": "s", "function": "f", "was": "a", "becomes": "b", "reason": "none can"}
-
-
-@pytest.mark.parametrize(
-    ("codes", "survivors", "listed", "is_well"),
-    [
-        ({"1": 1, "2": 1}, [], [], True),
-        ({str(number): int(number > 0) for number in range(20)}, ["0"], [], False),
-        ({str(number): int(number > 0) for number in range(20)}, ["0"], [LISTED], True),
-        ({"1": 1, "2": 1}, [], [LISTED], False),
-        ({"1": 0, "2": 1}, ["1"], [LISTED], False),
-        ({"1": 1, "2": None}, [], [], False),
-    ],
-    ids=["all noticed", "a new survivor", "a listed one", "listed and noticed", "too many", "one was not run"],
-)
-def test_subject_fails_where_a_change_goes_unnoticed(monkeypatch, codes, survivors, listed, is_well):
-    """Unless it is listed; and nine in ten are noticed whatever is listed."""
-    monkeypatch.setattr(mutants, "prepare", lambda *_: None)
-    monkeypatch.setattr(mutants, "mutmut", lambda *_: "")
-    monkeypatch.setattr(mutants, "outcomes", lambda *_: codes.items())
-    monkeypatch.setattr(mutants, "described", lambda _, names: [mutants.Mutant("f", "a", "b") for _ in names])
-    data = {"table.yaml": [{"subject": "s", "modules": [], "tests": []}], "survivors.yaml": listed}
-    monkeypatch.setattr(mutants, "entries", data.get)
-
-    assert [name for name, code in codes.items() if code == 0] == survivors
-    assert mutants.run("s") is is_well
-
-
-@pytest.mark.parametrize(("results", "code"), [([True, True], 0), ([True, False], 1)])
-def test_command_fails_where_one_subject_does(monkeypatch, results, code):
-    """Each is run, also after one that failed."""
-    left = list(results)
-    monkeypatch.setattr(mutants.sys, "argv", ["mutants", "by-hand", "compare"])
-    monkeypatch.setattr(by_hand, "run", lambda _: left.pop())
-    monkeypatch.setattr(mutants, "run", lambda _: left.pop())
-
-    assert mutants.main() == code
-    assert left == []

@@ -1,20 +1,15 @@
 """Real agents over mutual TLS, in two regions, and from inside a task by its own socket."""
 
-import json
-import os
 import shutil
-import signal
-import subprocess
 from contextlib import ExitStack, suppress
 
 import pytest
 
 from nomad_csi import errors, nomad
 from nomad_csi.nomad import jobs
-from tests.real import certificates
+from tests.real import certificates, nomad_agents
 
 START_S = 60
-STOP_S = 60
 
 CALLER = """job "caller" {
   type = "service"
@@ -49,8 +44,10 @@ def regions(tmp_path_factory, authority, free_ports, until):
         pytest.skip("needs `nomad` on PATH")
     ports = {name: free_ports(3) for name in ("global", "eu")}
     with ExitStack() as stack:
-        for name in ports:
-            _start(stack, tmp_path_factory.mktemp(name), name, ports, authority)
+        for name, own_ports in ports.items():
+            others = [serf for region, (_, _, serf) in ports.items() if region != name]
+            own = {"region": name, "server": nomad_agents.server(1, others), "tls": _tls(name, authority)}
+            nomad_agents.start(stack, tmp_path_factory.mktemp(name), name, own_ports, **own)
         found = {name: f"https://127.0.0.1:{http}" for name, (http, _, _) in ports.items()}
         until(
             lambda: all(_know_each_other(found[name], authority) for name in ports), START_S, "both regions are known"
@@ -58,51 +55,17 @@ def regions(tmp_path_factory, authority, free_ports, until):
         yield found
 
 
-def _start(stack, folder, name, ports, authority):
-    http, rpc, serf = ports[name]
-    settings = {
-        "name": name,
-        "region": name,
-        "data_dir": str(folder / "data"),
-        "bind_addr": "127.0.0.1",
-        "disable_update_check": True,
-        "ports": {"http": http, "rpc": rpc, "serf": serf},
-        "advertise": {"http": f"127.0.0.1:{http}", "rpc": f"127.0.0.1:{rpc}", "serf": f"127.0.0.1:{serf}"},
-        "server": {
-            "enabled": True,
-            "bootstrap_expect": 1,
-            "raft_multiplier": 1,
-            "server_join": {
-                "retry_join": [f"127.0.0.1:{each}" for region, (_, _, each) in ports.items() if region != name],
-                "retry_interval": "1s",
-            },
-        },
-        "tls": {
-            "http": True,
-            "rpc": True,
-            "ca_file": str(authority / "ca.pem"),
-            "cert_file": str(authority / f"server.{name}.nomad.pem"),
-            "key_file": str(authority / f"server.{name}.nomad-key.pem"),
-            "verify_server_hostname": True,
-            "verify_https_client": True,
-        },
+def _tls(name, authority):
+    """Return the settings of a server of region *name* that wants a certificate of every caller."""
+    return {
+        "http": True,
+        "rpc": True,
+        "ca_file": str(authority / "ca.pem"),
+        "cert_file": str(authority / f"server.{name}.nomad.pem"),
+        "key_file": str(authority / f"server.{name}.nomad-key.pem"),
+        "verify_server_hostname": True,
+        "verify_https_client": True,
     }
-    config = folder / "agent.json"
-    config.write_text(json.dumps(settings), encoding="utf-8")
-    log = stack.enter_context((folder / "agent.log").open("wb"))
-    process = subprocess.Popen(
-        ["nomad", "agent", f"-config={config}"],
-        env={"PATH": os.environ["PATH"], "HOME": str(folder)},
-        stdout=log,
-        stderr=log,
-        start_new_session=True,
-    )
-    stack.callback(_end, process)
-
-
-def _end(process):
-    process.send_signal(signal.SIGINT)
-    process.wait(STOP_S)
 
 
 def _shown(address, authority, **more):

@@ -1,6 +1,5 @@
 """Three real servers that lose their leader while volumes are registered."""
 
-import json
 import os
 import re
 import shutil
@@ -18,6 +17,7 @@ from nomad_csi.nomad import jobs, volumes
 from nomad_csi.plan import registration
 from nomad_csi.volumes import apply_volumes as applied
 from tests import volume_files
+from tests.real import nomad_agents
 
 SERVERS = 3
 NAMESPACES = [f"n{number}" for number in range(12)]
@@ -82,40 +82,10 @@ def servers(tmp_path, free_ports, until):
 
 
 def _start(stack, folder, number, ports):
-    http, rpc, serf = ports[number]
-    folder.mkdir()
-    own = f"127.0.0.1:{serf}"
-    settings = {
-        "name": f"s{number}",
-        "data_dir": str(folder / "data"),
-        "bind_addr": "127.0.0.1",
-        "disable_update_check": True,
-        "ports": {"http": http, "rpc": rpc, "serf": serf},
-        "advertise": {"http": f"127.0.0.1:{http}", "rpc": f"127.0.0.1:{rpc}", "serf": own},
-        "server": {
-            "enabled": True,
-            "bootstrap_expect": SERVERS,
-            "raft_multiplier": 1,
-            "server_join": {"retry_join": [f"127.0.0.1:{each[2]}" for each in ports], "retry_interval": "1s"},
-        },
-    }
-    (folder / "agent.json").write_text(json.dumps(settings))
-    log = stack.enter_context((folder / "agent.log").open("wb"))
-    process = subprocess.Popen(
-        ["nomad", "agent", f"-config={folder}/agent.json"],
-        env={"PATH": os.environ["PATH"], "HOME": str(folder)},
-        stdout=log,
-        stderr=log,
-        start_new_session=True,
-    )
-    stack.callback(_end, process)
-    return Server(f"http://127.0.0.1:{http}", rpc, process)
-
-
-def _end(process):
-    if process.poll() is None:
-        process.kill()
-    process.wait(120)
+    others = [serf for index, (_, _, serf) in enumerate(ports) if index != number]
+    settings = nomad_agents.server(SERVERS, others)
+    process = nomad_agents.start(stack, folder, f"s{number}", ports[number], server=settings)
+    return Server(f"http://127.0.0.1:{ports[number][0]}", ports[number][1], process)
 
 
 def wanted():

@@ -2,7 +2,6 @@
 
 import dataclasses
 import gc
-import json
 import os
 import shutil
 import ssl
@@ -54,31 +53,6 @@ def test_its_one_token_is_that_of_the_sandbox(started):
     ]
 
     assert found == [place.token_file]
-
-
-def test_only_its_owner_reads_what_opens_it(started):
-    """The authority's key is in no file: nobody signs another certificate."""
-    _, place = started
-    tls = place.path / "tls"
-
-    assert {path.name: path.stat().st_mode & 0o777 for path in tls.iterdir()} == {
-        "ca_cert.pem": 0o600,
-        "client_cert.pem": 0o600,
-        "client_key.pem": 0o600,
-    }
-    assert tls.stat().st_mode & 0o777 == 0o700
-    config = place.path / "run" / "nomad-agent.json"
-    assert config.stat().st_mode & 0o777 == 0o600
-    settings = json.loads(config.read_text())
-    assert {name: value for name, value in settings["tls"].items() if value is True} == {
-        "http": True,
-        "rpc": True,
-        "verify_https_client": True,
-        "verify_server_hostname": True,
-    }
-    assert settings["server"]["encrypt"]
-    keys = [path for path in place.path.rglob("*") if path.is_file() and b"PRIVATE KEY" in path.read_bytes()]
-    assert keys == [place.certificates["client_key"]]
 
 
 def test_nomad_command_reaches_it_by_the_variables(started):

@@ -11,7 +11,7 @@ from typing import Any
 
 from nomad_csi_sandbox.nomad import clock, state
 from nomad_csi_sandbox.nomad.acl import acl_store
-from nomad_csi_sandbox.nomad.clients import node_changes, nodes
+from nomad_csi_sandbox.nomad.clients import nodes
 from nomad_csi_sandbox.nomad.jobs import evaluation, job_store, worker
 from nomad_csi_sandbox.nomad.storage import csi_supervisor, volume_store
 from nomad_csi_sandbox.nomad.tasks import alloc_runner
@@ -84,46 +84,6 @@ class Cluster:
             self.state.nodes[spec.node_id] = node | {"CreateIndex": index, "ModifyIndex": index}
         self._evaluate_system_jobs()
 
-    def set_eligibility(self, node_id: str, eligibility: str) -> int:
-        """Let the scheduler use a client (``eligible``), which gets its system jobs then, or not; return the index."""
-        index = node_changes.set_eligibility(self.state, node_id, eligibility)
-        self._evaluate_system_jobs()
-        return index
-
-    def drain(self, node_id: str, spec: node_changes.Json) -> None:
-        """Drain a client: what it runs ends, or goes elsewhere, its plugins last or when the deadline is over."""
-        self._end(node_changes.drain(self.state, node_id, spec))
-        deadline_ns = spec.get("Deadline") or 0
-        self._finish_drains(overdue=node_id if deadline_ns < 0 else "")
-        if deadline_ns > 0:
-            timer = threading.Timer(deadline_ns / clock.SECOND_NS, self._at_deadline, [node_id])
-            timer.daemon = True
-            timer.start()
-
-    def end_drain(self, node_id: str, *, eligible: bool) -> None:
-        """Drain a client no longer; one that is eligible gets its system jobs again."""
-        node_changes.end_drain(self.state, node_id, eligible=eligible)
-        self._evaluate_system_jobs()
-
-    def _at_deadline(self, node_id: str) -> None:
-        if not self._closed:
-            self._finish_drains(overdue=node_id)
-
-    def _finish_drains(self, *, overdue: str = "") -> None:
-        self._end(node_changes.finish_drains(self.state, overdue=overdue))
-
-    def lose(self, node_id: str) -> None:
-        """Let a client be gone as if its machine were: its tasks are killed, and the servers call it down."""
-        self._end(node_changes.lose(self.state, node_id))
-
-    def _end(self, allocations: Sequence[state.Allocation]) -> None:
-        with self._runners_lock:
-            for alloc in allocations:
-                if alloc.alloc_id in self._runners:
-                    self._runners[alloc.alloc_id].stop()
-        for key in {(alloc.namespace, alloc.job_id) for alloc in allocations}:
-            self.evaluate_soon(*key)
-
     def _evaluate_system_jobs(self) -> None:
         with self.state.lock:
             keys = [key for key, record in self.state.jobs.items() if record.spec["Type"] == "system"]
@@ -175,7 +135,6 @@ class Cluster:
     def _run(self, alloc: state.Allocation) -> alloc_runner.AllocRunner:
         def ended() -> None:
             job_store.refresh_status(self.state, alloc.namespace, alloc.job_id)
-            self._finish_drains()
             self.evaluate_soon(alloc.namespace, alloc.job_id)
             self._evaluate_blocked()
 

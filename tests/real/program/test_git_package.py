@@ -1,4 +1,4 @@
-"""The one line that adds the package, with its address in git: in a program in YAML, TypeScript and Python."""
+"""The one line that adds the package, with its address in git, to a program in YAML."""
 
 import contextlib
 import hashlib
@@ -15,32 +15,17 @@ import pytest
 import yaml
 
 from tests.real.program import git_server
-from tests.real.program.test_sdks import output, tools
+from tests.real.program.test_sdks import output
 from tests.real.program.test_yaml_program import camel
 
 ROOT = Path(__file__).parents[3]
-EXAMPLES = ROOT / "examples"
+EXAMPLE = ROOT / "examples" / "yaml"
 VERSION = metadata.version("nomad-csi")
 SOURCE = f"https://{git_server.HOST}/shop/nomad-csi.git/infra/pulumi-plugin@v{VERSION}"
 NAME = f"resource-{git_server.HOST}_shop_nomad-csi.git_infra_pulumi-plugin-v{VERSION}"
-NEEDS = {
-    "yaml": ("pulumi-language-yaml",),
-    "typescript": ("pulumi-language-nodejs", "node", "npm"),
-    "python": ("pulumi-language-python",),
-}
-IN_PYTHON = """
-import pulumi
-from pulumi_nomad_csi import CsiPlugin, EbsVolume
+ABSENT = [name for name in ("git", "pulumi-language-yaml") if shutil.which(name) is None]
 
-plugin = CsiPlugin("aws-ebs0", driver="aws-ebs", aws_region="us-east-1", task_driver=TASK_DRIVER)
-mysql = EbsVolume(
-    "mysql", plugin_id=plugin.plugin_id, availability_zone="us-east-1a", size_gib=40, protect=False
-)
-pulumi.export("externalId", mysql.external_id)
-pulumi.export("registrationId", mysql.registration_id)
-"""
-
-pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="not on PATH: git")
+pytestmark = pytest.mark.skipif(bool(ABSENT), reason=f"not on PATH: {', '.join(ABSENT)}")
 
 
 def checkout():
@@ -97,33 +82,16 @@ def environment(home, repositories):
     pip = {name: value for name, value in os.environ.items() if name.startswith("PIP_")}
     pip["PIP_CACHE_DIR"] = output(sys.executable, "-m", "pip", "cache", "dir")
     trusted = os.pathsep.join([str(repositories), os.environ.get("SSL_CERT_DIR", "/etc/ssl/certs")])
-    more = tools("npm") if shutil.which("npm") else {}
     python = {"PULUMI_PYTHON_CMD": sys.executable, "PULUMI_HOME": str(home)}
-    return more | pip | python | {"SSL_CERT_DIR": trusted}
+    return pip | python | {"SSL_CERT_DIR": trusted}
 
 
-def write(language, folder, task_driver):
-    """Write the example in *language* into *folder*, with the task driver of this world."""
-    if language == "python":
-        folder.mkdir()
-        project = {
-            "name": "by-git",
-            "runtime": {"name": "python", "options": {"toolchain": "pip", "virtualenv": "venv"}},
-        }
-        (folder / "Pulumi.yaml").write_text(yaml.safe_dump(project))
-        (folder / "requirements.txt").write_text("pulumi>=3\n")
-        (folder / "__main__.py").write_text(IN_PYTHON.replace("TASK_DRIVER", repr(task_driver)))
-        return
-    shutil.copytree(EXAMPLES / language, folder)
-    if language == "yaml":
-        document = yaml.safe_load((folder / "Pulumi.yaml").read_text())
-        document["resources"]["aws-ebs0"]["properties"]["taskDriver"] = camel(task_driver)
-        (folder / "Pulumi.yaml").write_text(yaml.safe_dump(document))
-        return
-    text = (folder / "index.ts").read_text()
-    after = 'awsRegion: "us-east-1",'
-    assert text.count(after) == 1
-    (folder / "index.ts").write_text(text.replace(after, f"{after} taskDriver: {json.dumps(camel(task_driver))},"))
+def write(folder, task_driver):
+    """Write the example in YAML into *folder*, with the task driver of this world."""
+    shutil.copytree(EXAMPLE, folder)
+    document = yaml.safe_load((folder / "Pulumi.yaml").read_text())
+    document["resources"]["aws-ebs0"]["properties"]["taskDriver"] = camel(task_driver)
+    (folder / "Pulumi.yaml").write_text(yaml.safe_dump(document))
 
 
 def installed(environment):
@@ -132,13 +100,10 @@ def installed(environment):
     return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in found}
 
 
-@pytest.mark.parametrize("language", NEEDS)
-def test_one_line_adds_the_package(language, stack, world, tmp_path, home, environment):
-    """The SDK or the entry is there, the volume is registered, stays and goes; the checkout's environment is as before."""
-    if absent := [name for name in NEEDS[language] if shutil.which(name) is None]:
-        pytest.skip(f"not on PATH: {', '.join(absent)}")
-    folder = tmp_path / language
-    write(language, folder, world.task_driver)
+def test_one_line_adds_the_package(stack, world, tmp_path, home, environment):
+    """The entry is there, the volume is registered, stays and goes; the checkout's environment is as before."""
+    folder = tmp_path / "yaml"
+    write(folder, world.task_driver)
     before = installed(sys.prefix)
     written = stack(folder, **environment)
 

@@ -69,10 +69,6 @@ def test_claim_is_data_and_children_wait_for_what_depends_on_names(project):
     document = yaml.safe_load((written.folder / "Pulumi.yaml").read_text())
     document["outputs"] |= {"claim": "${mysql.claim}", "mode": "${mysql.claim.volume.accessMode}"}
     document["outputs"] |= {"version": "${aws-ebs0.version}", "controllers": "${aws-ebs0.expectedControllers}"}
-    asked = {"function": "nomad-csi:getPlugin", "arguments": {"pluginId": "${aws-ebs0.pluginId}"}}
-    read = {"function": "nomad-csi:getVolume", "arguments": {"volumeId": "${mysql.claim.volume.source}"}}
-    document["variables"] = {"plugin": {"fn::invoke": asked}, "volume": {"fn::invoke": read}}
-    document["outputs"] |= {"healthy": "${plugin.healthyControllers}", "read": "${volume.externalId}"}
     (written.folder / "Pulumi.yaml").write_text(yaml.safe_dump(document))
 
     written.run("up", "--yes", "--skip-preview")
@@ -97,7 +93,6 @@ def test_claim_is_data_and_children_wait_for_what_depends_on_names(project):
     assert outputs["mode"] == "single-node-writer"
     assert (outputs["version"], outputs["controllers"]) == (reported["reportedVersion"], 2)
     assert outputs["version"]
-    assert (outputs["healthy"], outputs["read"]) == (2, outputs["externalId"])
     for kind in ("aws:ebs/volume:Volume", "nomad-csi:index:VolumeRegistration"):
         assert "EbsSnapshots::nightly" in waited[kind]
 

@@ -47,33 +47,6 @@ def test_existing_volume_is_confirmed_for_what_works(ebs_controller, new_volume,
     assert validate(ebs_controller, new_volume(), *uses) is confirmed
 
 
-def test_missing_volume_is_an_internal_error(ebs_controller):
-    """The driver does not say NOT_FOUND; its sentence carries EC2's."""
-    error = refused(validate, ebs_controller, "vol-0123456789abcdef0", WRITER)
-
-    assert error.code == "INTERNAL"
-    assert error.message.startswith(
-        'INTERNAL: Could not get volume with ID "vol-0123456789abcdef0": operation error EC2: DescribeVolumes, '
-        "https response error StatusCode: 400, RequestID: "
-    )
-    assert "api error InvalidVolume.NotFound: The volume '" in error.message
-
-
-def test_volume_is_attached_once_and_detached(ebs_controller, new_volume, instances, ec2):
-    """Both calls may be repeated, and EC2 shows what they did."""
-    volume_id, node_id = new_volume(), instances["us-east-1a"]
-
-    first = publish(ebs_controller, volume_id, node_id)
-    again = publish(ebs_controller, volume_id, node_id)
-
-    assert again == first
-    [attachment] = ec2.describe_volumes(VolumeIds=[volume_id])["Volumes"][0]["Attachments"]
-    assert (attachment["InstanceId"], attachment["Device"]) == (node_id, first)
-    unpublish(ebs_controller, volume_id, node_id)
-    unpublish(ebs_controller, volume_id, node_id)
-    assert ec2.describe_volumes(VolumeIds=[volume_id])["Volumes"][0]["State"] == "available"
-
-
 @pytest.mark.parametrize("use", [SHARED_FILES, READER])
 def test_unsupported_use_is_refused_when_it_is_claimed(ebs_controller, new_volume, instances, use):
     """What registration let pass fails here, with the driver's words."""
@@ -146,21 +119,3 @@ def test_volume_of_another_zone_is_refused(start, new_volume, instances):
     error = refused(publish, start("aws-ebs", "controller"), volume_id, instances["us-east-1a"])
 
     assert "api error InvalidVolume.ZoneMismatch" in error.message
-
-
-def test_detaching_fails_on_order(start, new_volume, instances, ec2, tmp_path):
-    """As when EC2 refuses: the volume stays where it is, until the fault is taken back."""
-    file = tmp_path / "faults.json"
-    connection = start("aws-ebs", NOMAD_CSI_SANDBOX_FAULT_FILE=str(file))
-    volume_id, node_id = new_volume(), instances["us-east-1a"]
-    publish(connection, volume_id, node_id)
-    file.write_text('{"detach": "error"}')
-
-    error = refused(unpublish, connection, volume_id, node_id)
-    before = ec2.describe_volumes(VolumeIds=[volume_id])["Volumes"][0]["State"]
-    file.unlink()
-    unpublish(connection, volume_id, node_id)
-
-    assert error.message == f'INTERNAL: Could not detach volume "{volume_id}" from node "{node_id}": ordered fault'
-    assert before == "in-use"
-    assert ec2.describe_volumes(VolumeIds=[volume_id])["Volumes"][0]["State"] == "available"

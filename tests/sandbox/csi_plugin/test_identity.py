@@ -1,5 +1,3 @@
-import json
-
 import pytest
 
 from nomad_csi import errors
@@ -44,23 +42,3 @@ def test_rejects_an_ec2_that_is_not_on_this_machine(start):
     """An emulator never reaches AWS."""
     with pytest.raises(errors.RefusedError, match="talks to loopback addresses only"):
         start("aws-ebs", "controller", AWS_ENDPOINT_URL="https://ec2.us-east-1.amazonaws.com")
-
-
-@pytest.mark.parametrize(
-    ("fault", "status"),
-    [
-        ({"probe": "error"}, "error"),
-        ({"probe": "not-ready"}, "not-ready"),
-        ({"name": "other.csi.example.com"}, "wrong-name"),
-        ({}, "ready"),
-    ],
-)
-def test_faults_on_order_change_the_status(start, tmp_path, fault, status):
-    """Each fault is seen by the probe, from one call to the next."""
-    file = tmp_path / "faults.json"
-    connection = start("aws-efs", NOMAD_CSI_SANDBOX_FAULT_FILE=str(file))
-    assert ask(connection, expect_name="efs.csi.aws.com").status == "ready"
-
-    file.write_text(json.dumps(fault))
-
-    assert ask(connection, expect_name="efs.csi.aws.com").status == status

@@ -11,8 +11,6 @@ from tests import csi_calls
 
 GIB = 1 << 30
 WRITER = services.volume_capability(access_mode="single-node-writer", attachment_mode="file-system")
-BLOCK = services.volume_capability(access_mode="single-node-writer", attachment_mode="block-device")
-SHARED = services.volume_capability(access_mode="multi-node-multi-writer", attachment_mode="file-system")
 ZONE = ({"topology.gke.io/zone": "europe-west1-b"},)
 NFS_PARAMETERS = {"server": "nas", "share": "/pool"}
 DEMOCRATIC = ("--csi-version=1.5.0", "--csi-name=org.democratic-csi.p")

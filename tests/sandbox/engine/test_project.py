@@ -36,16 +36,3 @@ def test_encrypted_config_is_refused_with_the_way_out(write, value):
 
     with pytest.raises(errors.SpecError, match=r"config\.p:token: expected plain text .*--config p:token=VALUE"):
         project.read(root, "dev", {})
-
-
-def test_missing_project_file_is_named(tmp_path):
-    """With what was looked for."""
-    with pytest.raises(errors.SpecError, match=r"Pulumi\.yaml: 1 problem\n  expected a project file"):
-        project.read(tmp_path, "dev", {})
-
-
-def test_secret_keys_are_those_declared_secret(write):
-    """The program gets them as secrets."""
-    root = write({"name": "p", "config": {"token": {"type": "string", "secret": True, "default": "t"}}})
-
-    assert project.read(root, "dev", {}).secret_keys == {"p:token"}

@@ -22,14 +22,10 @@ def guarded(tmp_path):
     ("change", "status"),
     [
         ({}, 403),
-        ({"Host": "HERE"}, 403),
-        ({"Host": "HERE", "Origin": "", "Sec-Fetch-Site": ""}, 415),
-        ({"Host": "HERE", "Origin": "", "Sec-Fetch-Site": "", "Content-Type": "application/json"}, 403),
-        ({"X-Nomad-Token": TOKEN}, 403),
         ({"Host": "HERE", "X-Nomad-Token": TOKEN}, 403),
         ({"Host": "HERE", "Origin": "", "Sec-Fetch-Site": "", "X-Nomad-Token": TOKEN}, 415),
     ],
-    ids=["rebinding", "cross-site", "old browser", "no token", "rebinding, token", "cross-site, token", "text, token"],
+    ids=["rebinding", "cross-site", "text"],
 )
 def test_a_web_page_runs_no_job(guarded, tmp_path, change, status):
     """Given the request that once ran a command as root, and what of its headers an attacker may get rid of."""

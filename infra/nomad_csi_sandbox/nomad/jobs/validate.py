@@ -1,5 +1,5 @@
 """
-``POST /v1/validate/job``: the rules that the server has for a job. Pure. Part of the Nomad emulator.
+The rules that the server has for a job. Pure. Part of the Nomad emulator.
 
 As in Nomad, the options of a driver and whether any node has it are not looked at.
 Source: hashicorp/nomad, ``nomad/structs/structs.go`` (``Job.Validate``), ``nomad/structs/volumes.go``, 2026-08-21.

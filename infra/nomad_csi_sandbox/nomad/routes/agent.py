@@ -51,39 +51,8 @@ def blueprint(cluster: clusters.Cluster) -> flask.Blueprint:
         cluster.collect_garbage()
         return answers.empty()
 
-    _add_node_changes(routes, cluster)
     _add_namespaces(routes, cluster)
     return routes
-
-
-def _add_node_changes(routes: flask.Blueprint, cluster: clusters.Cluster) -> None:
-    known = cluster.state
-
-    @routes.route("/v1/node/<node_id>/eligibility", methods=["PUT", "POST"])
-    def eligibility(node_id: str) -> flask.Response:
-        _must_exist(cluster, node_id)
-        index = cluster.set_eligibility(node_id, answers.body().get("Eligibility") or "")
-        return answers.written(_changed(index), index)
-
-    @routes.route("/v1/node/<node_id>/drain", methods=["PUT", "POST"])
-    def drain(node_id: str) -> flask.Response:
-        _must_exist(cluster, node_id)
-        body = answers.body()
-        if body.get("DrainSpec"):
-            cluster.drain(node_id, body["DrainSpec"])
-        else:
-            cluster.end_drain(node_id, eligible=bool(body.get("MarkEligible")))
-        return answers.written(_changed(known.index), known.index)
-
-
-def _must_exist(cluster: clusters.Cluster, node_id: str) -> None:
-    with cluster.state.lock:
-        if node_id not in cluster.state.nodes:
-            raise refusals.RefusalError(refusals.NOT_FOUND, "node not found")
-
-
-def _changed(index: int) -> Json:
-    return {"EvalCreateIndex": 0, "EvalIDs": None, "Index": index, "NodeModifyIndex": index}
 
 
 def _add_namespaces(routes: flask.Blueprint, cluster: clusters.Cluster) -> None:

@@ -1,4 +1,4 @@
-"""``/v1/jobs``, ``/v1/job``, ``/v1/validate/job``, ``/v1/allocation``. Part of the Nomad emulator."""
+"""``/v1/jobs``, ``/v1/job``, ``/v1/allocation``. Part of the Nomad emulator."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from nomad_csi_sandbox.nomad import answers, refusals, state
 from nomad_csi_sandbox.nomad import cluster as clusters
 from nomad_csi_sandbox.nomad.acl import rights
 from nomad_csi_sandbox.nomad.hcl import hcl_reader, parse
-from nomad_csi_sandbox.nomad.jobs import defaults, documents, evaluation, job_store, plan, stored, validate
+from nomad_csi_sandbox.nomad.jobs import defaults, documents, evaluation, job_store, plan
 
 Json = dict[str, Any]
 
@@ -34,20 +34,6 @@ def _add_checks(routes: flask.Blueprint, cluster: clusters.Cluster) -> None:
     @routes.route("/v1/jobs/parse", methods=WRITE)
     def parse_job() -> flask.Response:
         return flask.jsonify(_parsed(answers.body()))
-
-    @routes.route("/v1/validate/job", methods=WRITE)
-    def validate_job() -> Json:
-        job = answers.body().get("Job")
-        if job is None:
-            raise refusals.RefusalError(refusals.BAD_REQUEST, "Job must be specified")
-        problems = validate.problems(stored.from_api(job))
-        text = validate.multi_error(problems) if problems else ""
-        return {
-            "DriverConfigValidated": True,
-            "Error": text,
-            "ValidationErrors": problems or None,
-            "Warnings": "",
-        }
 
     @routes.route("/v1/job/<path:job_id>/plan", methods=WRITE)
     def plan_job(job_id: str) -> flask.Response:

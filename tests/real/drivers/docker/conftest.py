@@ -54,27 +54,13 @@ def docker_settings(images):
 
 
 @pytest.fixture(scope="session")
-def agent(docker_agent):
+def agent(run_agent, until, docker_settings, images):
     """An agent that runs containers, on a mount that shares what is mounted below it."""
-    with docker_agent("shared") as started:
+    with run_agent(mount, docker=docker_settings) as started:
+        until(lambda: has_docker(started.client), READY_S, "the agent has found the engine")
         yield started
-
-
-@pytest.fixture(scope="session")
-def docker_agent(run_agent, until, docker_settings, images):
-    """Run an agent on a mount of a kind, whose driver has other settings: ``"private", allow_privileged=False``."""
-
-    @contextlib.contextmanager
-    def run(propagation, **settings):
-        ran = []
-        with run_agent(lambda folder: mount(folder, propagation), docker=docker_settings | settings) as started:
-            until(lambda: has_docker(started.client), READY_S, "the agent has found the engine")
-            yield started
-            found = started.client.request("GET", "/v1/allocations", query={"namespace": "*"}).data
-            ran += [item["ID"] for item in found]
-        assert [alloc_id for alloc_id in ran if containers(images, alloc_id)] == []
-
-    return run
+        ran = [item["ID"] for item in started.client.request("GET", "/v1/allocations", query={"namespace": "*"}).data]
+    assert [alloc_id for alloc_id in ran if containers(images, alloc_id)] == []
 
 
 def containers(images, alloc_id):
@@ -89,11 +75,11 @@ def has_docker(client):
 
 
 @contextlib.contextmanager
-def mount(folder, propagation):
-    """Make *folder* a mount of its own: ``shared``, as the root of a machine with systemd is, or ``private``."""
+def mount(folder):
+    """Make *folder* a shared mount of its own, as the root of a machine with systemd is."""
     subprocess.run(["mount", "--bind", folder, folder], check=True, timeout=MOUNT_S)
     try:
-        subprocess.run(["mount", f"--make-{propagation}", folder], check=True, timeout=MOUNT_S)
+        subprocess.run(["mount", "--make-shared", folder], check=True, timeout=MOUNT_S)
         yield
     finally:
         left = mounts.below(folder)

@@ -1,32 +1,22 @@
-"""The hostpath driver in a container, by our job as it is rendered by default, and what is said where it cannot work."""
+"""The hostpath driver in a container, by our job as it is rendered by default."""
 
 import os
 import shutil
-from dataclasses import dataclass
-from typing import Any
 
 import pytest
 
-from nomad_csi.diagnosis import doctor, smoke, verification
+from nomad_csi.diagnosis import smoke
 from nomad_csi.drivers import catalogue
-from nomad_csi.hcl import documents
-from nomad_csi.nomad import jobs, plugins, volumes
 from nomad_csi.plan import smoke as plan
-from nomad_csi.plan import storage
 
 COMMAND = shutil.which("hostpathplugin")
 DRIVER = catalogue.DRIVERS["csi-hostpath"]
-USE_S = 60.0
 
 pytestmark = [
     pytest.mark.real_nomad,
     pytest.mark.timeout(900),
     pytest.mark.skipif(not COMMAND or os.geteuid() != 0, reason="needs `hostpathplugin` on PATH, and root"),
 ]
-
-
-STATE_DIR = "/local"
-"""Of tests that never get as far as a volume: it is in every container of Nomad's."""
 
 
 @pytest.fixture(scope="module")
@@ -45,10 +35,6 @@ def small(image, images):
 def document(folder, driver):
     """One plugin, with its state in a folder of the test's."""
     assert driver == DRIVER.image
-    return document_of(folder)
-
-
-def document_of(folder):
     return {"plugins": [{"id": "hostpath0", "driver": "csi-hostpath", "config": {"state_dir": str(folder)}}]}
 
 
@@ -91,79 +77,3 @@ def test_mounts_of_the_container_reach_their_users(stack, create, task_driver):
 
     assert [(done.kind, done.reason) for done in outcome.rounds] == [("write", ""), ("read", "")]
     assert (outcome.status, outcome.left_behind, outcome.task_driver) == ("verified", (), task_driver)
-
-
-@dataclass
-class Attempt:
-    """A job that was run on an agent, and what is said of it."""
-
-    client: Any
-    plan: Any
-    job: Any
-
-    def explained(self):
-        """Return what `nomad-csi verify` gives for its causes."""
-        [status] = verification.Verifier(self.client, self.plan, {}).verify().plugins
-        return "\n".join(str(cause) for cause in status.causes)
-
-    def advised(self):
-        """Return the errors of `nomad-csi doctor`."""
-        found = doctor.examine(self.client, self.plan, asks_aws=False).findings
-        return {item.code for item in found if item.severity == "error"}
-
-
-@pytest.fixture
-def attempt(until, driver):
-    """Run the job of the plugin, as rendered or with *changes* by hand, until *look* is satisfied; it ends with its agent."""
-    assert driver == DRIVER.image
-
-    def run(agent, look, changes=("", ""), state_dir=STATE_DIR):
-        planned = storage.plan_document(document_of(state_dir))
-        [job] = planned.plugins[0].jobs
-        source = documents.job_file(job).replace(*changes)
-        jobs.register(agent.client, jobs.parse(agent.client, source), source=source, enforce_index=None)
-        until(lambda: look(agent.client, job.job_id), USE_S, "it has begun")
-        return Attempt(client=agent.client, plan=planned, job=job)
-
-    return run
-
-
-def has_failed(client, job_id):
-    found = jobs.allocations(client, "default", job_id)
-    return any(event.type == "Driver Failure" for item in found for event in item.task_events)
-
-
-def is_healthy(client, _job_id):
-    found = plugins.get(client, "hostpath0")
-    return found and all(any(item.healthy for item in role) for role in (found.controllers, found.nodes))
-
-
-BARE = ("privileged = true", "")
-
-
-def test_mount_that_is_not_shared_is_named(docker_agent, attempt, folder):
-    """Docker refuses the folder in which Nomad and the plugin meet."""
-    with docker_agent("private") as agent:
-        tried = attempt(agent, has_failed, state_dir=str(folder))
-
-        assert "is mounted on" in tried.explained()
-        assert "but it is not a shared mount" in tried.explained()
-
-
-@pytest.mark.usefixtures("small")
-def test_container_without_privileges_reads_healthy_and_mounts_nothing(docker_agent, attempt, folder, until):
-    """The doctor names it, and the smoke test shows it with the words of the kernel."""
-    with docker_agent("shared") as agent:
-        tried = attempt(agent, is_healthy, BARE, state_dir=str(folder))
-        made = {"ID": "v", "Namespace": "default", "Name": "v", "PluginID": "hostpath0"}
-        mode = {"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}
-        made |= {"RequestedCapabilities": [mode], "RequestedCapacityMin": 2**30}
-        agent.client.request("PUT", "/v1/volume/csi/v/create", body={"Volumes": [made]})
-
-        outcome = smoke.try_out(agent.client, ("default", "v"), timeout_s=60)
-
-        assert tried.advised() == {"privilege-missing"}
-        assert outcome.status == "failed"
-        assert "permission denied" in outcome.rounds[0].reason
-        until(lambda: not volumes.get(agent.client, "default", "v").claims, USE_S, "the volume is free")
-        agent.client.request("DELETE", "/v1/volume/csi/v")

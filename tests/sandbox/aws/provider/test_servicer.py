@@ -1,19 +1,14 @@
 """What the servicer does for every type: configuration, checks, secrets, errors."""
 
 import socket
-import threading
-from concurrent import futures
 
 import grpc
 import pytest
-from google.protobuf import empty_pb2
-from pulumi.runtime.proto import plugin_pb2, provider_pb2
+from pulumi.runtime.proto import provider_pb2
 
 from nomad_csi.provider import wire
-from nomad_csi_sandbox.aws.provider import rows
 
 VOLUME = "aws:ebs/volume:Volume"
-FILE_SYSTEM = "aws:efs/fileSystem:FileSystem"
 CREDENTIALS = {"AWS_ACCESS_KEY_ID": "sandbox", "AWS_SECRET_ACCESS_KEY": "sandbox"}
 
 
@@ -66,26 +61,3 @@ def test_moto_that_is_gone_is_said(attach):
         f'reading EBS Volume (vol-1): Could not connect to the endpoint URL: "{url}/"; '
         "is the moto server of the sandbox still running?"
     )
-
-
-def test_cancel_ends_what_waits_until_the_next_operation(engine, unique, by_hand):
-    """An interrupt ends a wait at once, the object stays recorded, and the next operation waits again."""
-    waiting = threading.Event()
-
-    def never_available(*_):
-        waiting.set()
-        return {"LifeCycleState": "creating"}
-
-    with pytest.MonkeyPatch.context() as patch, futures.ThreadPoolExecutor() as threads:
-        patch.setattr(rows.Row, "find", never_available)
-        creating = threads.submit(engine.create, FILE_SYSTEM, unique, {})
-        waiting.wait(timeout=60)
-        engine.stub.Cancel(empty_pb2.Empty(), timeout=30)
-        error = creating.exception(timeout=60)
-    engine.stub.Attach(plugin_pb2.PluginAttach(address="127.0.0.1:1"), timeout=30)
-
-    recorded = engine.init_failure(error)
-    assert list(recorded.reasons) == [f"waiting for EFS file system ({recorded.id}): interrupted while waiting for AWS"]
-    by_hand("efs").delete_file_system(FileSystemId=recorded.id)
-    next_one = engine.create(FILE_SYSTEM, unique, {})
-    engine.delete(next_one)
