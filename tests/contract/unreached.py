@@ -32,6 +32,6 @@ ROUTES: dict[str, str] = {}
 """Path, with ``:`` for what varies -> why no test reaches it."""
 
 THROUGH = {
-    "/v1/acl/role/:": "tokens.own(",
+    "/v1/acl/role/:": "token_rights.own(",
     "/v1/client/fs/logs/:": "jobs.tail_log(",
 }
