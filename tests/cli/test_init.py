@@ -150,11 +150,12 @@ def test_a_project_that_exists_gets_what_it_lacks(folder, capsys):
     assert {path: after[path] for path in before} == before
     assert set(after) - set(before) == {"Pulumi.dev.yaml", "stack.schema.json", project.HOOKS, project.PIPELINE}
     out = capsys.readouterr().out
-    assert "unchanged  src/__main__.py; add to it:\n             from nomad_csi import storage_stack\n" in out
+    assert "unchanged  src/__main__.py; add to it:\n" in out
+    assert "             from nomad_csi import storage_stack\n" in out
     assert re.search(
         r"unchanged  requirements.txt; add to it:\n +# On no .*\n +# nomad-csi @ file:///PATH/nomad_csi-", out
     )
-    assert "unchanged  .gitignore; add to it:\n             __pycache__/\n             .pulumi-plugins/\n" in out
+    assert "unchanged  .gitignore; add to it:\n             .venv/\n             .pulumi-plugins/\n" in out
     assert "unchanged  Pulumi.yaml\n           `nomad-csi plugin install` adds the provider plugin to it\n" in out
 
 
@@ -175,7 +176,8 @@ def test_a_program_in_typescript_is_where_main_says(main, program, folder, capsy
     assert {path: after[path] for path in before} == before
     assert set(after) - set(before) == {"tsconfig.json", ".gitignore", project.HOOKS, project.PIPELINE}
     out = capsys.readouterr().out
-    assert f'unchanged  {program}; add to it:\n{" ":13}import {{ CsiPlugin, EbsVolume }} from "nomad-csi";\n' in out
+    assert f"unchanged  {program}; add to it:\n" in out
+    assert f'{" ":13}import {{ CsiPlugin, EbsVolume }} from "nomad-csi";\n' in out
     assert "unchanged  package.json\n" in out
     assert f"  $EDITOR {program} " in out
 

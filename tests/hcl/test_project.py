@@ -114,25 +114,6 @@ def test_a_program_in_typescript_holds_what_the_program_in_yaml_holds():
     assert read(outputs) == document["outputs"]["externalIds"]
 
 
-@pytest.mark.parametrize("form", project.FORMS)
-def test_what_is_added_to_a_file_is_not_lacking_any_more(form):
-    """Of each file that may exist; a file without it lacks all of it."""
-    found = [file for file in project.files(wanted(form, "ebs")) if file.addition]
-
-    assert {file.path for file in found} >= {".gitignore", project.HOOKS, project.PIPELINE}
-    for file in found:
-        assert file.lacking("# mine\n") == file.addition, file.path
-        assert file.lacking(f"# mine\n{file.addition}") == "", file.path
-        assert file.lacking(file.text) == "", file.path
-
-
-def test_lines_of_a_file_count_for_themselves():
-    """Only those that are not there yet are to be added."""
-    [ignored] = [file for file in project.files(wanted("python", "ebs")) if file.path == ".gitignore"]
-
-    assert ignored.lacking("*.log\n.venv/\n") == "__pycache__/\n.pulumi-plugins/\n"
-
-
 @pytest.mark.parametrize(
     ("form", "expected"),
     [

@@ -188,7 +188,7 @@ def _text(path: Path) -> str:
 
 
 def _report(folder: Path, part: project.ProjectFile, found: str | None) -> None:
-    lacking = "" if found is None else part.lacking(found)
+    lacking = "" if found is None or part.sign in found else part.text
     print(f"{'wrote' if found is None else 'unchanged':9}  {folder / part.path}{'; add to it:' if lacking else ''}")
     if lacking:
         print(textwrap.indent(lacking, " " * 13).rstrip("\n"))

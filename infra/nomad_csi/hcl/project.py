@@ -1,7 +1,7 @@
 """
 The files that `nomad-csi init` writes: a spec or a program with comments, and supporting files. Pure.
 
-For a file that exists already, `ProjectFile.addition` is what it lacks. No default of the spec is written.
+Their texts are in ``templates/init``. No default of the spec is written.
 """
 
 import functools
@@ -39,17 +39,6 @@ REQUIREMENTS = "requirements.txt"
 PROGRAMS = {"python": "__main__.py", "typescript": "index.ts"}
 """File names of programs."""
 
-_IGNORED = {
-    "python": (".venv/", "__pycache__/", ".pulumi-plugins/"),
-    "yaml": (".venv/", "__pycache__/", ".pulumi-plugins/"),
-    "typescript": (".venv/", ".pulumi-plugins/", "sdks/", "node_modules/"),
-    "hcl": (".venv/",),
-}
-
-_SDK_SOURCE = "./.pulumi-plugins/nomad-csi/pulumi-resource-nomad-csi"
-"""The source from which `pulumi package add` generates the SDK."""
-
-_KEYS = "`nomad-csi schema` describes every key."
 _WIDTH = 100
 _MAPS = frozenset({"config", "parameters"})
 """Keys of a spec whose values have the driver's names."""
@@ -97,21 +86,11 @@ class ProjectFile:
 
     path: str
     text: str
-    addition: str = ""
-    """The text to add if the file exists."""
-
     sign: str = ""
-    """Text that marks a file as having the addition; empty: each line of the addition is checked."""
+    """Text of a file that has what this one is for: one that exists without it has to get *text*."""
 
     is_shared: bool = False
     """Whether it may exist before the project."""
-
-    def lacking(self, found: str) -> str:
-        """Return the text to add to the existing file with content *found*."""
-        if self.sign:
-            return "" if self.sign in found else self.addition
-        known = found.splitlines()
-        return "".join(f"{line}\n" for line in self.addition.splitlines() if line not in known)
 
 
 def needs(form: str, storages: Iterable[str]) -> tuple[str, ...]:
@@ -128,80 +107,56 @@ def needs(form: str, storages: Iterable[str]) -> tuple[str, ...]:
 def files(wanted: Wanted) -> tuple[ProjectFile, ...]:
     """Return the files of the project."""
     own = {"python": _python, "yaml": _yaml, "typescript": _typescript, "hcl": _hcl}[wanted.form](wanted)
-    ignored = "".join(f"{line}\n" for line in _IGNORED[wanted.form])
-    hooks, pipeline = _template("pre-commit-config.yaml.j2", wanted), _template("storage.yml.j2", wanted)
+    ignored = ".venv/" if wanted.form == "hcl" else ".pulumi-plugins/"
     return (
         *own,
-        ProjectFile(path=".gitignore", text=ignored, addition=ignored, is_shared=True),
-        ProjectFile(
-            path=HOOKS, text=hooks, addition=hooks.partition("repos:\n")[2], sign="nomad-csi check", is_shared=True
-        ),
-        ProjectFile(path=PIPELINE, text=pipeline, addition=pipeline, sign="nomad-csi"),
+        _file(wanted, ".gitignore", "gitignore.j2", sign=ignored, is_shared=True),
+        _file(wanted, HOOKS, "pre-commit-config.yaml.j2", sign="nomad-csi check", is_shared=True),
+        _file(wanted, PIPELINE, "storage.yml.j2", sign="nomad-csi"),
     )
 
 
 def steps(wanted: Wanted) -> tuple[tuple[str, str], ...]:
     """Return the next commands to type, each with its purpose."""
-    lines = (line.partition("  # ") for line in _template("steps.txt.j2", wanted).splitlines())
+    lines = (line.partition("  # ") for line in _text("steps.txt.j2", wanted).splitlines())
     return tuple((typed, purpose) for typed, _, purpose in lines)
 
 
 def _hcl(wanted: Wanted) -> Iterator[ProjectFile]:
-    head = _comment(f"The storage of the Nomad cluster. The files below nomad/ are rendered from it. {_KEYS}")
-    own = f"owner: {wanted.project}/hcl\nout: nomad\n\n"
-    yield ProjectFile(path=SPEC, text=f"# yaml-language-server: $schema={SPEC_SCHEMA}\n{head}{own}{_spec(wanted)}")
+    yield _file(wanted, SPEC, "storage.yaml.j2")
     yield ProjectFile(path=SPEC_SCHEMA, text=_json(schema.document()))
 
 
 def _python(wanted: Wanted) -> Iterator[ProjectFile]:
-    yield ProjectFile(path=wanted.project_file, text=_template("Pulumi.yaml.j2", wanted))
-    line = f"# nomad-csi @ file:///PATH/nomad_csi-{wanted.version}-py3-none-any.whl\n"
-    note = _comment("On no package index: name a wheel, or git+https://HOST/PATH@COMMIT, in the next line.")
-    yield ProjectFile(path=REQUIREMENTS, text=note + line, addition=note + line, sign="nomad-csi", is_shared=True)
-    program = _template("__main__.py.j2", wanted)
-    yield ProjectFile(path=wanted.program, text=program, addition=program.partition("\n\n")[2], sign="storage_stack")
-    region = f"aws:region: {wanted.region}\n" if wanted.region else ""
-    config = textwrap.indent(f"{region}{names.STACK_CONFIG_KEY}:\n{textwrap.indent(_spec(wanted), '  ')}", "  ")
-    head = _comment(f"The storage of the Nomad cluster stands below {names.STACK_CONFIG_KEY}. {_KEYS}")
-    yield ProjectFile(
-        path=wanted.stack_config,
-        text=f"# yaml-language-server: $schema={STACK_SCHEMA}\n{head}config:\n{config}",
-        addition=f"config:\n{config}",
-        sign=names.STACK_CONFIG_KEY,
-    )
+    yield _file(wanted, wanted.project_file, "Pulumi.yaml.j2")
+    yield _file(wanted, REQUIREMENTS, "requirements.txt.j2", sign="nomad-csi", is_shared=True)
+    yield _file(wanted, wanted.program, "__main__.py.j2", sign="storage_stack")
+    yield _file(wanted, wanted.stack_config, "Pulumi.stack.yaml.j2", sign=names.STACK_CONFIG_KEY)
     yield ProjectFile(path=STACK_SCHEMA, text=_json(schema.stack_config_schema()))
 
 
 def _yaml(wanted: Wanted) -> Iterator[ProjectFile]:
-    config = f"config:\n  aws:region: {wanted.region}\n" if wanted.region else ""
-    program = f"{config}{_resources(wanted)}"
-    text = f"{_template('Pulumi.yaml.j2', wanted)}{program}"
-    yield ProjectFile(
-        path=wanted.project_file,
-        text=text,
-        addition=program,
-        sign="nomad-csi:index:",
-    )
+    yield _file(wanted, wanted.project_file, "Pulumi.yaml.j2", sign="nomad-csi:index:")
 
 
 def _typescript(wanted: Wanted) -> Iterator[ProjectFile]:
-    yield ProjectFile(path=wanted.project_file, text=_template("Pulumi.yaml.j2", wanted))
-    for name in ("package.json", "tsconfig.json"):
-        yield ProjectFile(path=name, text=_template(f"{name}.j2", wanted))
-    program = _program_in_typescript(wanted)
-    text = f"// The storage of a Nomad cluster.\n{program}"
-    yield ProjectFile(
-        path=wanted.program,
-        text=text,
-        addition=program,
-        sign='from "nomad-csi"',
-    )
+    yield _file(wanted, wanted.project_file, "Pulumi.yaml.j2")
+    yield _file(wanted, "package.json", "package.json.j2")
+    yield _file(wanted, "tsconfig.json", "tsconfig.json.j2")
+    yield _file(wanted, wanted.program, "index.ts.j2", sign='from "nomad-csi"')
+
+
+def _file(wanted: Wanted, path: str, template: str, *, sign: str = "", is_shared: bool = False) -> ProjectFile:
+    storages = [_storage(name, wanted) for name in wanted.storages]
+    components = [] if wanted.spec else list(_components(storages))
+    text = _text(template, wanted, declared=storages, components=components)
+    return ProjectFile(path=path, text=text, sign=sign, is_shared=is_shared)
 
 
 def _storage(name: str, wanted: Wanted) -> Mapping[str, Any]:
     """Return a plugin and a volume for the storage *name*, and a comment on each."""
     if name not in EXAMPLES:
-        return yaml.safe_load(_template(f"{name}.yaml.j2", wanted))  # type: ignore[no-any-return]
+        return yaml.safe_load(_text(f"{name}.yaml.j2", wanted))  # type: ignore[no-any-return]
     driver = catalogue.DRIVERS[name]
     [plugin], [volume] = facts.example(driver).values()
     return {
@@ -212,76 +167,29 @@ def _storage(name: str, wanted: Wanted) -> Mapping[str, Any]:
     }
 
 
-def _spec(wanted: Wanted) -> str:
-    """Return the spec as YAML."""
-    storages = [_storage(name, wanted) for name in wanted.storages]
-    lists = []
-    for kind in ("plugin", "volume"):
-        items = [
-            _comment(each[f"about_{kind}"], 2) + f"- {textwrap.indent(_dump(each[kind]), '  ')[2:]}"
-            for each in storages
-        ]
-        lists.append(f"{kind}s:\n" + textwrap.indent("\n".join(items), "  "))
-    return "\n".join(lists)
-
-
-def _declared(wanted: Wanted) -> Iterator[tuple[str, str, str, str, dict[str, Any]]]:
-    """Yield each component's type, name, comment, the id of its plugin (empty: it is one), and its other arguments."""
-    storages = [_storage(name, wanted) for name in wanted.storages]
+def _components(storages: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield each component of a program; ``plugin`` is the id of a volume's plugin, and empty for a plugin."""
     for each in storages:
-        plugin = dict(each["plugin"])
-        yield "CsiPlugin", plugin.pop("id"), each["about_plugin"], "", plugin
+        own = dict(each["plugin"])
+        yield {
+            "kind": "CsiPlugin",
+            "plugin": "",
+            "name": own.pop("id"),
+            "about": each["about_plugin"],
+            "own": _camel(own),
+        }
     for each in storages:
-        volume = dict(each["volume"])
-        source = next(name for name in COMPONENTS if name in volume)
+        own = dict(each["volume"])
+        source = next(name for name in COMPONENTS if name in own)
         driver = {"driver": each["plugin"]["driver"]} if source == "create" else {}
-        name, plugin_id, created = volume.pop("id"), volume.pop("plugin_id"), volume.pop(source)
-        yield COMPONENTS[source], name, each["about_volume"], plugin_id, driver | volume | created
-
-
-def _resources(wanted: Wanted) -> str:
-    """Return the same as resources of a program in Pulumi YAML."""
-    shown, ids = [], {}
-    for kind, name, comment, plugin, own in _declared(wanted):
-        # Pulumi would replace a "${" of the driver.
-        properties = _dump(_camel(own)).replace("${", "$${")
-        if plugin:
-            properties = _dump({"pluginId": f"${{{plugin}.pluginId}}"}) + properties
-            ids[f"default/{name}"] = f"${{{name}.externalId}}"
-        head = f"{_comment(comment, 2)}{name}:\n  type: nomad-csi:index:{kind}\n  properties:\n"
-        shown.append(textwrap.indent(head + textwrap.indent(properties, "    "), "  "))
-    return "resources:\n" + "\n".join(shown) + f"\noutputs:\n  externalIds:\n{textwrap.indent(_dump(ids), '    ')}"
-
-
-def _program_in_typescript(wanted: Wanted) -> str:
-    """Return the same as a program in TypeScript."""
-    kinds, shown, ids = set(), [], {}
-    for kind, name, comment, plugin, own in _declared(wanted):
-        kinds.add(kind)
-        arguments = {key: _literal(value) for key, value in _camel(own).items()}
-        if plugin:
-            arguments = {"pluginId": f"{_camel_name(plugin)}.pluginId"} | arguments
-            ids[f'"default/{name}"'] = f"{_camel_name(name)}.externalId"
-        remark = _comment(comment, 1).replace("# ", "// ")
-        shown.append(f'{remark}const {_camel_name(name)} = new {kind}("{name}", {_block(arguments)});\n')
-    imported = f'import {{ {", ".join(sorted(kinds))} }} from "nomad-csi";\n\n'
-    return imported + "\n".join([*shown, f"export const externalIds = {_block(ids)};\n"])
-
-
-def _block(members: Mapping[str, str]) -> str:
-    return "{\n" + "".join(f"    {key}: {value},\n" for key, value in members.items()) + "}"
-
-
-def _literal(value: Any) -> str:
-    """Return *value* as TypeScript: the members of a nested mapping on separate lines."""
-    if isinstance(value, list):
-        return f"[{', '.join(_literal(item) for item in value)}]"
-    if not isinstance(value, Mapping):
-        return json.dumps(value)
-    members = {key if key.isidentifier() else json.dumps(key): _literal(item) for key, item in value.items()}
-    if any(isinstance(item, Mapping) for item in value.values()):
-        return _block(members).replace("\n", "\n    ")
-    return f"{{ {', '.join(f'{key}: {item}' for key, item in members.items())} }}"
+        name, plugin_id, created = own.pop("id"), own.pop("plugin_id"), own.pop(source)
+        yield {
+            "kind": COMPONENTS[source],
+            "plugin": plugin_id,
+            "name": name,
+            "about": each["about_volume"],
+            "own": _camel(driver | own | created),
+        }
 
 
 def _camel(value: Any) -> Any:
@@ -315,29 +223,32 @@ def _dump(value: Mapping[str, Any]) -> str:
     return "".join(shown)
 
 
-def _comment(text: str, margin: int = 0) -> str:
-    lines = textwrap.wrap(text, _WIDTH - margin - 4, break_long_words=False, break_on_hyphens=False)
-    return "".join(f"# {line}\n" for line in lines)
+def _comment(text: str, head: str) -> environment.Quoted:
+    lines = textwrap.wrap(text, _WIDTH - len(head), break_long_words=False, break_on_hyphens=False)
+    return environment.Quoted("".join(f"{head}{line}\n" for line in lines))
 
 
 def _json(document: Mapping[str, Any]) -> str:
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
-def _template(name: str, wanted: Wanted) -> str:
-    derived = {
-        "spec": wanted.spec,
-        "runtime": wanted.runtime,
-        "sdk_source": _SDK_SOURCE,
-        "partition": iam.partition(wanted.region),
-    }
-    return _environment().get_template(name).render(vars(wanted) | derived)
+def _text(template: str, wanted: Wanted, **more: Any) -> str:
+    derived = {"spec": wanted.spec, "runtime": wanted.runtime, "partition": iam.partition(wanted.region)}
+    return _environment().get_template(template).render(vars(wanted) | derived | more)
 
 
 @functools.cache
 def _environment() -> jinja2.Environment:
     made = environment.configured(jinja2.Environment, [environment.templates_folder() / "init"])
-    made.filters |= {"plain": _plain, "json": lambda text: environment.Quoted(json.dumps(text))}
+    made.filters |= {
+        "camel": _camel_name,
+        "comment": _comment,
+        "json": lambda value: environment.Quoted(json.dumps(value)),
+        "literal": lambda value: environment.Quoted(re.sub(r'"([A-Za-z]\w*)": ', r"\1: ", json.dumps(value))),
+        "plain": _plain,
+        "item": lambda value: environment.Quoted(textwrap.indent(f"- {textwrap.indent(_dump(value), '  ')[2:]}", "  ")),
+        "properties": lambda value: environment.Quoted(textwrap.indent(_dump(value).replace("${", "$${"), " " * 6)),
+    }
     return made
 
 
