@@ -249,8 +249,6 @@ def test_durations(value, seconds):
         ('id = "x"\nplugin_id = "p"\n', "volume"),
         ('# job "x" {\nid = "x"\n', "volume"),
         ('{"id": "x"}', "volume"),
-        ('{"Volume": {"ID": "x", "PluginID": "p"}}', "volume"),
-        ('{"ID": "x", "PluginID": "p"}', "volume"),
         ('{"Version": "2012-10-17", "Statement": []}', "policy"),
     ],
 )

@@ -69,16 +69,16 @@ def test_job_that_the_token_may_not_read_is_named(agent):
         names, _, said = read(agent)
 
     assert names == (JOBS | VOLUMES) - {"job default/plugin-ebs-nodes"}
-    assert "jobs of plugin ebs (default/plugin-ebs-nodes): the token lacks read-job there" in said
+    assert "job default/plugin-ebs-nodes: the token lacks read-job there" in said
 
 
 @pytest.mark.parametrize(
     ("namespace", "how", "expected"),
     [
         ("*", {"plugin_id": "efs"}, {"job default/plugin-efs-nodes", "volume default/logs", "volume prod/web"}),
-        ("default", {}, {"job default/plugin-efs-nodes", "volume default/logs"}),
+        ("default", {}, {"volume default/logs", *JOBS}),
     ],
 )
 def test_plugin_or_namespace_limits_what_is_read(agent, namespace, how, expected):
-    """With the jobs of the plugins of the volumes that are read."""
+    """A namespace is that of the volumes."""
     assert read(agent, namespace, **how)[0] == expected

@@ -30,18 +30,16 @@ def place(*zones, key=ZONE, kind="required"):
         (EXISTING + place("a", key="topology.kubernetes.io/zone"), {"existing": {"external_id": "vol-0123456789abcdef0"}, "topologies": [{"topology.kubernetes.io/zone": "a"}]}),
         (HEAD + 'capacity_min = "10GiB"\ncapacity_max = "20GiB"\nsnapshot_id = "snap-1"\n' + place("a"), {"create": {"capacity_min_gib": 10, "capacity_max_gib": 20, "snapshot_id": "snap-1", "availability_zone": "a"}}),
         (HEAD + 'capacity_min = "100MiB"\ncapacity_max = "1GB"\n' + place("a"), {"create": {"capacity_min_bytes": 104_857_600, "capacity_max_bytes": 1_000_000_000, "availability_zone": "a"}}),
-        ('{"Volumes": [{"ID": "v", "Name": "v", "PluginID": "aws-ebs0", "RequestedCapacityMin": 104857601, "RequestedCapacityMax": 2147483648, "RequestedTopologies": {"Required": [{"Segments": {"topology.ebs.csi.aws.com/zone": "a"}}]}}]}', {"create": {"capacity_min_bytes": 104_857_601, "capacity_max_gib": 2, "availability_zone": "a"}}),
         (HEAD + place("a", "b") + CAPABILITY, {"create": {}, "topologies": [{ZONE: "a"}, {ZONE: "b"}]}),
         (HEAD + "topology_request {\n" + place("a", "b")[19:-2] + place("b", kind="preferred")[19:], {"create": {}, "topologies": [{ZONE: "b"}, {ZONE: "a"}]}),
         (HEAD + place("b", kind="preferred"), {"create": {"availability_zone": "b"}}),
         (EXISTING + 'name = "n"\nnamespace = "prod"\n' + place("a"), {"name": "n", "namespace": "prod", "existing": {"external_id": "vol-0123456789abcdef0", "availability_zone": "a"}}),
         (EXISTING + 'mount_options {\n fs_type = "xfs"\n mount_flags = ["noatime"]\n}\nparameters {\n  type = "gp3"\n  iops = 3000\n}\n' + place("a"), {"mount_options": {"fs_type": "xfs", "mount_flags": ["noatime"]}, "parameters": {"type": "gp3", "iops": "3000"}, "existing": {"external_id": "vol-0123456789abcdef0", "availability_zone": "a"}}),
         ('{"id": "v", "plugin_id": "aws-ebs0", "external_id": "vol-0123456789abcdef0", "access_mode": "single-node-writer", "attachment_mode": "file-system"}', {"existing": {"external_id": "vol-0123456789abcdef0"}}),
-        ('{"Volumes": [{"ID": "v", "Name": "v", "PluginID": "aws-ebs0", "ExternalID": "vol-0123456789abcdef0", "RequestedCapabilities": [{"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}], "MountOptions": {"FSType": "ext4", "MountFlags": ["ro"]}, "Context": {"a": "b"}, "RequestedTopologies": {"Required": [{"Segments": {"topology.ebs.csi.aws.com/zone": "a"}}]}}]}', {"existing": {"external_id": "vol-0123456789abcdef0", "availability_zone": "a"}, "mount_options": {"fs_type": "ext4", "mount_flags": ["ro"]}, "context": {"a": "b"}}),
     ],
 )  # fmt: skip
 def test_what_a_file_says_is_carried_over(adopted, text, expected):
-    """Whatever the form of the file: blocks or maps, quoted keys, modes at the top, JSON of a file or of the API."""
+    """Whatever the form of the file: blocks or maps, quoted keys, modes at the top, JSON."""
     assert volume_of(adopted({"v": text})) == {"id": "v", "plugin_id": "aws-ebs0"} | expected
 
 

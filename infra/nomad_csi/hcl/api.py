@@ -1,16 +1,15 @@
 """
-Convert JSON of Nomad's API to the shape of files: a job of ``nomad job inspect``, a volume of ``/v1/volume/csi/ID``.
+Convert a job in JSON of Nomad's API (``nomad job inspect``, ``nomad job run -output``) to the shape of a job file.
 
 Unset values (null, empty, zero, false) and server-managed fields are omitted, as in a file.
 
-Source: hashicorp/nomad, ``api/jobs.go``, ``api/tasks.go``, ``api/resources.go``, ``api/csi.go``, 2026-08-21.
+Source: hashicorp/nomad, ``api/jobs.go``, ``api/tasks.go``, ``api/resources.go``, 2026-08-21.
 """
 
 import re
 from typing import Any
 
 from nomad_csi.hcl import values
-from nomad_csi.plan import volume_forms
 
 _NAMES = {
     "Affinities": "affinity", "Artifacts": "artifact", "Constraints": "constraint", "CSIPluginConfig": "csi_plugin",
@@ -39,8 +38,6 @@ _SERVER_MANAGED = frozenset(
     }
 )  # fmt: skip
 
-_VOLUME_NAMES = volume_forms.names("api", "file", "text", "map", "bytes")
-
 
 def job(content: values.Map) -> values.Map | None:
     """Return the job in API JSON as a block of a job file; ``None`` for JSON or HCL of another kind."""
@@ -48,13 +45,6 @@ def job(content: values.Map) -> values.Map | None:
     if not isinstance(found, values.Map) or "TaskGroups" not in found:
         return None
     return _block(found)
-
-
-def volumes(content: values.Map) -> list[values.Map]:
-    """Return the volumes in API JSON as the content of volume files; none for other content."""
-    found = content.get("Volumes", content.get("Volume", content))
-    items = found if isinstance(found, list) else [found]
-    return [_volume(item) for item in items if isinstance(item, values.Map) and "PluginID" in item]
 
 
 def _block(found: values.Map) -> values.Map:
@@ -100,37 +90,3 @@ def _index_by_label(found: values.Map) -> values.Items:
 def _file_key(name: str) -> str:
     """Return ``NodePool`` as ``node_pool``, ``ID`` as ``id``, ``FSType`` as ``fs_type``."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
-
-
-def _volume(found: values.Map) -> values.Map:
-    content = values.Map(found.line, [("type", "csi", found.line)])
-    for name, key in _VOLUME_NAMES.items():
-        if found.get(name):
-            content.put(key, found[name], found.at(name))
-    capabilities = found.get("RequestedCapabilities")
-    if isinstance(capabilities, values.Items):
-        content.put("capability", _value("RequestedCapabilities", capabilities), found.at("RequestedCapabilities"))
-    if isinstance(found.get("MountOptions"), values.Map):
-        content.put("mount_options", _block(found["MountOptions"]), found.at("MountOptions"))
-    topologies = found.get("RequestedTopologies") or found.get("Topologies")
-    line = found.at("RequestedTopologies" if found.get("RequestedTopologies") else "Topologies")
-    if isinstance(topologies, values.Items):
-        content.put("topology_request", _topology_request(topologies, "required"), line)
-    elif isinstance(topologies, values.Map):
-        request = values.Map(topologies.line)
-        for name, items in topologies.items():
-            if isinstance(items, values.Items):
-                request.put(name.lower(), _topology_request(items, name.lower())[name.lower()], topologies.at(name))
-        content.put("topology_request", request, line)
-    return content
-
-
-def _topology_request(topologies: values.Items, name: str) -> values.Map:
-    found = values.Items(topologies.line)
-    for index, item in enumerate(topologies):
-        segments = item.get("Segments") if isinstance(item, values.Map) else None
-        line = values.line_of(topologies, index)
-        if isinstance(segments, values.Map):
-            found.put(values.Map(line, [("segments", segments, line)]), line)
-    inner = values.Map(topologies.line, [("topology", found, topologies.line)])
-    return values.Map(topologies.line, [(name, inner, topologies.line)])

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from nomad_csi import errors
-from nomad_csi.hcl import api, job, read, tokens, values
+from nomad_csi.hcl import job, read, tokens, values
 
 Kind = Literal["job", "volume", "host volume", "policy"]
 
@@ -25,7 +25,7 @@ class File:
     form: Literal["hcl", "json"] = "hcl"
     jobs: tuple[job.JobFile, ...] = ()
     volumes: tuple[values.Map, ...] = ()
-    """Content of a volume file; several for a list in API JSON."""
+    """Content of a volume file."""
 
     policy: values.Map | None = None
     unknown: tuple[values.Unevaluated, ...] = ()
@@ -52,15 +52,14 @@ def parse(text: str, name: str, given: read.Given = read.NOTHING_GIVEN) -> File:
     if jobs:
         _refuse_unknown_blocks(jobs, name)
         return File(name=name, kind="job", form=form, jobs=jobs, unknown=found.unknown)
-    volumes = tuple(api.volumes(content)) or ((content,) if _VOLUME_NAMES & set(content) else ())
-    if not volumes or is_job:
+    if is_job or not _VOLUME_NAMES & set(content):
         raise _refusal(name, "a job file, a volume file or an IAM policy", "none of them")
-    kinds = [volume.get("type", "csi") for volume in volumes]
-    if all(kind == "host" for kind in kinds):
-        return File(name=name, kind="host volume", form=form)
-    if any(kind != "csi" for kind in kinds):
+    kind = content.get("type", "csi")
+    if kind not in ("csi", "host"):
         raise _refusal(name, 'a CSI volume (type = "csi")', "a volume of another type")
-    return File(name=name, kind="volume", form=form, volumes=volumes)
+    if kind == "host":
+        return File(name=name, kind="host volume", form=form)
+    return File(name=name, kind="volume", form=form, volumes=(content,))
 
 
 def _refuse_unknown_blocks(found: tuple[job.JobFile, ...], name: str) -> None:

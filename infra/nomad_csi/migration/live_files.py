@@ -4,18 +4,18 @@ Read volumes and plugin jobs from a cluster, in the shape of files. Read-only.
 Values that Nomad never returns (secrets, mount flags) are reported and never guessed.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from http import HTTPStatus
 
 from nomad_csi import errors, nomad
-from nomad_csi.hcl import api, values
+from nomad_csi.hcl import documents, values
 from nomad_csi.hcl import files as parsed
 from nomad_csi.hcl import job as job_files
 from nomad_csi.migration import model
 from nomad_csi.nomad import jobs, plugins, volumes
 from nomad_csi.plan import jobs as planned
-from nomad_csi.spec import names
-from nomad_csi.text import listing
 
 SECRETS = (
     "Nomad shows neither the secrets of volumes nor whether there are any: if the driver needs them, "
@@ -47,7 +47,7 @@ def read(
 
     Args:
         client: the cluster; a read-only token is enough.
-        namespace: of the volumes; `names.EVERYWHERE`: of all that the token may read, and all plugins.
+        namespace: of the volumes; `names.EVERYWHERE`: of all that the token may read.
         remarks: remarks are added here.
         plugin_id: only this plugin and its volumes; empty: all.
         known: files whose jobs and volumes are not read again: they may hold values that Nomad hides.
@@ -57,29 +57,23 @@ def read(
 
     """
     in_files = _keys(known)
-    every = _volumes(client, namespace, plugin_id, remarks)
-    found = tuple(volume for volume in every if ("volume", volume.namespace, volume.volume_id) not in in_files)
-    if found:
+    listed = volumes.list_volumes(client, namespace)
+    wanted = [
+        (item.namespace, item.volume_id)
+        for item in listed
+        if plugin_id in ("", item.plugin_id) and ("volume", item.namespace, item.volume_id) not in in_files
+    ]
+    found = volumes.read_each(client, wanted)
+    for unread in found.unread:
+        remarks.add("not read", model.CLUSTER, 0, str(unread))
+    if found.volumes:
         remarks.add("note", model.CLUSTER, 0, SECRETS)
-    if plugin_id:
-        wanted = [plugin_id]
-    elif namespace == names.EVERYWHERE:
-        wanted = list(plugins.list_ids(client))
-    else:
-        wanted = sorted({volume.plugin_id for volume in every})
-    running = {each: plugin for each in wanted if (plugin := plugins.get(client, each)) is not None}
-    jobs = {
-        (job.namespace, job.job_id): job  # one job may run two plugins
-        for plugin in running.values()
-        for job in _jobs(client, plugin, remarks)
-        if ("job", job.namespace, job.job_id) not in in_files
-    }
+    ids = [plugin_id] if plugin_id else plugins.list_ids(client)
+    running = [plugin for each in ids if (plugin := plugins.get(client, each)) is not None]
+    keys = {("job", *key) for plugin in running for key in plugin.jobs} - in_files  # one job may run two plugins
     return Live(
-        files=(
-            *(_job(job, remarks) for job in jobs.values()),
-            *(_volume(volume, remarks) for volume in found),
-        ),
-        providers={each: plugin.provider for each, plugin in running.items() if plugin.provider},
+        files=(*_jobs(client, keys, remarks), *(_volume(volume, remarks) for volume in found.volumes)),
+        providers={plugin.plugin_id: plugin.provider for plugin in running if plugin.provider},
     )
 
 
@@ -92,55 +86,35 @@ def _keys(files: Iterable[parsed.File]) -> set[tuple[str, str, str]]:
     }
 
 
-def _volumes(client: nomad.Nomad, namespace: str, plugin_id: str, remarks: model.Remarks) -> tuple[volumes.Volume, ...]:
-    listed = volumes.list_volumes(client, namespace)
-    wanted = ((item.namespace, item.volume_id) for item in listed if plugin_id in ("", item.plugin_id))
-    found = volumes.read_each(client, wanted)
-    for unread in found.unread:
-        remarks.add("not read", model.CLUSTER, 0, str(unread))
-    return found.volumes
-
-
-def _jobs(client: nomad.Nomad, plugin: plugins.Plugin, remarks: model.Remarks) -> list[jobs.RunningJob]:
-    found = list(jobs.jobs_of_plugin(client, plugin))
-    if hidden := [f"{job.namespace}/{job.job_id}" for job in found if job.document is None]:
-        text = f"jobs of plugin {plugin.plugin_id} ({listing.shortened(hidden)}): the token lacks read-job there"
-        remarks.add("not read", model.CLUSTER, 0, text)
-    return [job for job in found if job.document is not None]
-
-
-def _job(job: jobs.RunningJob, remarks: model.Remarks) -> parsed.File:
-    name = f"job {job.namespace}/{job.job_id}"
-    document = dict(job.document or {})
-    meta = dict(document.get("Meta") or {})
-    owner = meta.pop(planned.OWNER_META, "")
-    if owner:
-        document["Meta"] = meta
-        remarks.add(
-            "note", name, 0, f"it belongs to the stack {owner}: another stack takes it over with adopt: true only"
-        )
-    if job.source:
+def _jobs(client: nomad.Nomad, keys: Iterable[tuple[str, str, str]], remarks: model.Remarks) -> Iterator[parsed.File]:
+    """Yield the running jobs with these *keys*, as Nomad runs them: with its defaults in them."""
+    for _, namespace, job_id in sorted(keys):
+        name = f"job {namespace}/{job_id}"
         try:
-            return parsed.parse(job.source, name)
-        except errors.SpecError as error:
-            why = f"the submitted job file cannot be read ({error.problems[0]})"
-    else:
-        why = "Nomad does not have the submitted job file, or has it with variables"
-    remarks.add("note", name, 0, f"{why}; read from the job as Nomad runs it, with Nomad's defaults in it")
-    read = job_files.jobs(values.without_lines(document))
-    return parsed.File(name=name, kind="job", form="json", jobs=read)
+            document = jobs.document(client, namespace, job_id)
+        except errors.NomadApiError as error:
+            if error.status != HTTPStatus.FORBIDDEN:
+                raise
+            remarks.add("not read", model.CLUSTER, 0, f"{name}: the token lacks read-job there")
+            continue
+        if document is None or document.get("Stop"):
+            continue
+        if owner := (document.get("Meta") or {}).get(planned.OWNER_META):
+            text = f"it belongs to the stack {owner}: another stack takes it over with adopt: true only"
+            remarks.add("note", name, 0, text)
+        read = job_files.jobs(values.without_lines(document))
+        yield parsed.File(name=name, kind="job", form="json", jobs=read)
 
 
 def _volume(volume: volumes.Volume, remarks: model.Remarks) -> parsed.File:
-    key = volume.key
-    name = f"volume {key}"
-    payload = volumes.payload(volume.registration())
+    name = f"volume {volume.key}"
+    document = volume.registration()
     if not volume.required_topologies and volume.topologies:
-        payload["Topologies"] = [{"Segments": dict(segments)} for segments in volume.topologies]
+        document = dataclasses.replace(document, required_topologies=volume.topologies)
         text = "registered without a topology_request: its topologies come from the plugin; Nomad ignores added ones"
         remarks.add("note", name, 0, text)
     if volume.has_mount_flags:
-        text = f"mount_options.mount_flags of {key}: Nomad has some but hides them; fill them in, or they are dropped"
-        remarks.add("missing", name, 0, text)
-    read = tuple(api.volumes(values.without_lines(payload)))
-    return parsed.File(name=name, kind="volume", form="json", volumes=read)
+        text = "Nomad has some but hides them; fill them in, or they are dropped"
+        remarks.add("missing", name, 0, f"mount_options.mount_flags of {volume.key}: {text}")
+    file = parsed.parse(documents.volume_file(document), name)
+    return dataclasses.replace(file, volumes=tuple(values.without_lines(content) for content in file.volumes))

@@ -6,15 +6,13 @@ Source: hashicorp/nomad, ``command/agent/job_endpoint.go``, ``api/jobs.go`` and 
 """
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from http import HTTPStatus
 from typing import Annotated, Any, Literal
 
 import pydantic
 
-from nomad_csi import errors
-from nomad_csi.nomad import job_plan, plugins, replies, request
+from nomad_csi.nomad import job_plan, replies, request
 from nomad_csi.plan import model
 from nomad_csi.spec import plugin_jobs
 
@@ -450,35 +448,3 @@ def tasks_of_plan(job: model.PluginJob) -> PluginTask:
         constraints=job.constraints,
         binds=job.binds,
     )
-
-
-# From a plugin to its jobs. A token needs ``plugin { policy = "read" }``, and ``read-job`` in their namespaces.
-
-
-@dataclass(frozen=True, kw_only=True)
-class RunningJob:
-    """A job that runs instances of a CSI plugin."""
-
-    namespace: str
-    job_id: str
-    document: Document | None
-    """``None``: the token may not read it."""
-
-    source: str | None = None
-    """The HCL2 that was submitted; ``None``: Nomad has none, or one that needs variables."""
-
-
-def jobs_of_plugin(nomad: request.Nomad, plugin: plugins.Plugin) -> Iterator[RunningJob]:
-    """Yield the running jobs that Nomad expects instances of *plugin* from, sorted by namespace and id."""
-    for namespace, job_id in sorted(plugin.jobs):
-        try:
-            found = document(nomad, namespace, job_id)
-            if found is None or found.get("Stop"):
-                continue
-            submitted = source(nomad, namespace, job_id, found.get("Version") or 0)
-        except errors.NomadApiError as error:
-            if error.status != HTTPStatus.FORBIDDEN:
-                raise
-            yield RunningJob(namespace=namespace, job_id=job_id, document=None)
-        else:
-            yield RunningJob(namespace=namespace, job_id=job_id, document=found, source=submitted)
