@@ -32,34 +32,26 @@ JOB = """job "{job_id}" {{
       restart {{
         attempts = 20
         interval = "1h"
-        delay    = "{delay}"
+        delay    = "50ms"
         mode     = "delay"
       }}
       csi_plugin {{
         id                     = "{plugin_id}"
-        type                   = "{role}"
-        health_timeout         = "{health_timeout}"
-        stage_publish_base_dir = "{client_dir}/csi/{role}/{plugin_id}"
+        type                   = "node"
+        health_timeout         = "30s"
+        stage_publish_base_dir = "{client_dir}/csi/node/{plugin_id}"
       }}
       env {{
         {fault_file} = "{folder}/${{node.unique.name}}.json"
-        {env}
       }}
       config {{
-        command = "{command}"
+        command = "nomad-csi-sandbox-csi-plugin"
         args    = {arguments}
       }}
     }}
   }}
 }}
 """
-
-
-def register(client, job_id, plugin_id, folder, *, arguments, role="node", delay="50ms", **fields):
-    """Run a plugin as a system job that reads orders of faults from files of *folder*."""
-    known = {"job_id": job_id, "plugin_id": plugin_id, "folder": folder, "role": role, "delay": delay} | fields
-    source = JOB.format(fault_file=FAULT_FILE, arguments=json.dumps(arguments), **known)
-    jobs.register(client, jobs.parse(client, source), source=source, enforce_index=None)
 
 
 class Live:
@@ -87,19 +79,21 @@ class Live:
         self.client.close()
         self.server.close()
 
-    def node_id(self, name):
-        return nodes.NodeSpec(name=name, zone="", instance_id="").node_id
-
-    def run(self, plugin_id, *, job_id="", words=(), command="nomad-csi-sandbox-csi-plugin", env="", **more):
-        """Run a node plugin of the EFS emulator as a system job, and return it."""
+    def run(self, plugin_id, *, job_id="", words=(), constraint=""):
+        """Run a node plugin of the EFS emulator as a system job that reads orders of faults from files; return it."""
         folder = self.data_dir / f"faults-{plugin_id}"
         folder.mkdir(exist_ok=True)
-        own = ["--driver", "aws-efs", *words, "--endpoint=${CSI_ENDPOINT}"]
-        known = {"constraint": "", "health_timeout": "30s"} | more
         job_id = job_id or f"plugin-{plugin_id}-nodes"
-        words = {"command": command, "arguments": known.pop("arguments", own)}
-        client_dir = self.data_dir / "client"
-        register(self.client, job_id, plugin_id, folder, client_dir=client_dir, env=env, **words, **known)
+        source = JOB.format(
+            job_id=job_id,
+            plugin_id=plugin_id,
+            constraint=constraint,
+            client_dir=self.data_dir / "client",
+            fault_file=FAULT_FILE,
+            folder=folder,
+            arguments=json.dumps(["--driver", "aws-efs", *words, "--endpoint=${CSI_ENDPOINT}"]),
+        )
+        jobs.register(self.client, jobs.parse(self.client, source), source=source, enforce_index=None)
         self.job_ids.append(job_id)
         return Plugin(self, plugin_id, job_id, folder)
 
@@ -125,9 +119,6 @@ class Live:
 class Plugin:
     """A plugin on the cluster: faults are ordered, processes are signalled, and it is checked."""
 
-    stable_s = 0.2
-    wait_s = deadlines.PATIENT_S
-
     def __init__(self, live, plugin_id, job_id, folder):
         self.live, self.plugin_id, self.job_id, self.folder = live, plugin_id, job_id, folder
 
@@ -144,7 +135,7 @@ class Plugin:
             "client_data_dir": "",
             "evidence": "nomad",
             "timeout_s": 30.0,
-            "stable_s": self.stable_s,
+            "stable_s": 0.2,
             "driver": "aws-efs",
         }
         return model.PluginExpectation(**known | changes)
@@ -158,7 +149,7 @@ class Plugin:
     def until(self, *statuses, **changes):
         """Look until the plugin is the first of *statuses*, and its instances the others; return what was seen."""
         looker = self.looker(**changes)
-        deadline = time.monotonic() + self.wait_s
+        deadline = time.monotonic() + deadlines.PATIENT_S
         while True:
             [seen] = looker.observe()
             found = (seen.status.status, *(row.status for row in seen.status.instances))
@@ -191,7 +182,7 @@ class Plugin:
         """Kill the process on a client, and wait until it runs again."""
         before = self.allocation(name).restarts
         self.signal(name, signal.SIGKILL)
-        deadline = time.monotonic() + self.wait_s
+        deadline = time.monotonic() + deadlines.PATIENT_S
         while not (self.allocation(name).restarts > before and _last(self.allocation(name)) == "Started"):
             assert time.monotonic() < deadline
             time.sleep(0.02)
@@ -202,10 +193,10 @@ def _last(allocation):
 
 
 def _names(path, alloc_id):
-    """Return whether a process is the plugin itself: the executor of a real client names no socket."""
+    """Return whether a process is that of an allocation of a plugin."""
     with contextlib.suppress(OSError):
         words = path.read_bytes().split(b"\0")
-        return any(word.endswith(f"/{alloc_id}/csi.sock".encode()) for word in words) and b"executor" not in words
+        return any(word.endswith(f"/{alloc_id}/csi.sock".encode()) for word in words)
     return False
 
 

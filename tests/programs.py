@@ -6,9 +6,6 @@ import shutil
 WITHOUT = "TEST_WITHOUT"
 """Variable with words; where it is set, a test may be skipped only where one of them is in the reason."""
 
-SOAK = "a part of `make soak`"
-"""In the reason of tests that no other run is to take."""
-
 
 def path_of(*names):
     """Return where the first of the programs *names* is that this machine has, servers among them; ``None``: nowhere."""
@@ -19,4 +16,4 @@ def path_of(*names):
 def unwanted(reason):
     """Return whether a skip for *reason* is an error."""
     words = os.environ.get(WITHOUT)
-    return words is not None and not any(word.lower() in reason.lower() for word in (SOAK, *words.split()))
+    return words is not None and not any(word.lower() in reason.lower() for word in words.split())

@@ -84,13 +84,3 @@ def test_run_that_leaves_nothing_passes(project, temporary):
 
     assert (code, told) == (0, [])
     assert [path.name for path in temporary.iterdir()] == ["other"]
-
-
-def test_failure_keeps_its_exit_code_and_the_files_of_tests(project, temporary):
-    """What was left is named as well."""
-    code, told = project({"failing": "Path('left.txt').touch(); assert False"})
-
-    assert code == 1
-    assert "The tests left behind 1:" in told
-    [kept] = temporary.iterdir()
-    assert told[-1] == f"{kept} has the files of the tests"

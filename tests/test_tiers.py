@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import programs, slowest, tiers
+from tests import slowest, tiers
 
 SKIPPED = """
 import pytest
@@ -71,14 +71,6 @@ def test_table_names_what_is_there():
     assert set(tiers.FIRST.values()) == set(tiers.TIERS)
 
 
-def test_file_of_a_later_tier_that_is_named_runs():
-    """Given a path on the command line, the tier decides nothing, and nothing is said to be left out."""
-    told = run("--collect-only", "-q", "--tier", "check", "tests/e2e/test_zones.py")
-
-    assert [line.partition("::")[0] for line in told if "::" in line] == ["tests/e2e/test_zones.py"]
-    assert not [line for line in told if "leaves out" in line]
-
-
 def test_tier_of_real_programs_keeps_what_is_marked(skipped):
     """The others are counted as deselected."""
     told = skipped("real")
@@ -92,14 +84,6 @@ def test_skip_that_no_word_names_is_an_error(skipped):
 
     assert [line for line in told if line.startswith("E ") or "TEST_WITHOUT does not name it" in line]
     assert " 1 skipped, 1 deselected, 1 error in " in told[-1]
-
-
-def test_what_only_soaks_is_skipped_everywhere_else(monkeypatch):
-    """It does not want for a program."""
-    monkeypatch.setenv("TEST_WITHOUT", "")
-
-    assert programs.unwanted("Skipped: no `nomad` on PATH")
-    assert not programs.unwanted("Skipped: a part of `make soak`; another file has a smaller one")
 
 
 def test_longest_files_come_first():

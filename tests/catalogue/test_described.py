@@ -6,10 +6,22 @@ import json
 import pytest
 import yaml
 
-from nomad_csi.drivers import catalogue
+from nomad_csi.drivers import catalogue, model
 from nomad_csi.plan import storage
 from nomad_csi.spec import driver as drivers
-from tests.described import OF_ITS_ROLES, OF_THE_CATALOGUE, described
+
+OF_THE_CATALOGUE = set(model.Driver.model_fields) - set(drivers.DriverSpec.model_fields)
+OF_ITS_ROLES = set(model.DriverRole.model_fields) - set(drivers.RoleSpec.model_fields)
+
+
+def described(name):
+    """Return the row *name* as it would be written into a spec in YAML."""
+    row = catalogue.DRIVERS[name].model_dump(mode="json", exclude=OF_THE_CATALOGUE)
+    row["roles"] = {
+        role: {key: value for key, value in fields.items() if key not in OF_ITS_ROLES}
+        for role, fields in row["roles"].items()
+    }
+    return yaml.safe_load(yaml.safe_dump(row))
 
 
 def sorted_lists(value):

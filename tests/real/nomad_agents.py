@@ -44,6 +44,13 @@ def server(count, others, **more):
     return {"enabled": True, "bootstrap_expect": count, "raft_multiplier": 1, "server_join": join} | more
 
 
+def problems(client, job):
+    """Return what Nomad finds wrong with *job*, as `jobs.parse` returned it, and its warnings, one a line."""
+    query = {"namespace": job["Namespace"]} if job.get("Namespace") else None
+    found = client.request("POST", "/v1/validate/job", query=query, body={"Job": job}).data
+    return [*(found["ValidationErrors"] or filter(None, [found["Error"]])), *filter(None, [found["Warnings"]])]
+
+
 def _end(process):
     if process.poll() is None:
         process.send_signal(signal.SIGINT)

@@ -11,7 +11,7 @@ from nomad_csi.cli.common import inputs
 from nomad_csi.hcl import read
 from nomad_csi.hcl import volume as volume_reader
 from nomad_csi.nomad import jobs
-from tests import job_validation
+from tests.real import nomad_agents
 
 NOMAD = shutil.which("nomad")
 pytestmark = [pytest.mark.real_nomad, pytest.mark.skipif(NOMAD is None, reason="no `nomad` on PATH to parse with")]
@@ -85,7 +85,7 @@ def test_agent_reads_each_job_file_of_the_catalogue_as_it_was_planned(agent, fol
     for job in (job for plugin in inputs.read_plan(folder / "storage.yaml").plugins for job in plugin.jobs):
         parsed = jobs.parse(agent.client, (folder / "expected" / job.file_name).read_text(encoding="utf-8"))
 
-        problems = job_validation.validate(agent.client, parsed).problems
+        problems = nomad_agents.problems(agent.client, parsed)
         assert [text for text in problems if not any(lack in text for lack in LACKS)] == []
         [group] = parsed["TaskGroups"]
         [task] = group["Tasks"]
