@@ -153,7 +153,9 @@ def test_repair_frees_with_garbage_collection(sticky, client, stuck, state):
 
     order = claim_repair.RepairRequest(namespace="default", volume_id=volume_id, aws_region=REGION, wait_s=0.1)
     for _ in range(50):  # Nomad answers before it has collected
-        done = claim_repair.repair(client, order, ask=lambda q: not sticky.fault_file.exists() or agree(q), tell=print)
+        done = claim_repair.repair(
+            client, order, ask=lambda q: not sticky.fault_file.exists() or agree(q), report=print
+        )
         if done.status == "free":
             break
 
@@ -174,10 +176,10 @@ def test_repair_forces_only_what_ec2_says_is_free(agent, client, stuck, ec2, sta
     parts = {"document": document, "source": "f", "aws_region": REGION, "wait_s": 0.1}
     order = claim_repair.RepairRequest(namespace="default", volume_id=volume_id, **parts)
 
-    refused = claim_repair.repair(client, order, ask=lambda _question: True, tell=print)
+    refused = claim_repair.repair(client, order, ask=lambda _question: True, report=print)
     [place] = ec2.describe_volumes(VolumeIds=[external])["Volumes"][0]["Attachments"]
     ec2.detach_volume(VolumeId=external, InstanceId=place["InstanceId"], Device=place["Device"])
-    done = claim_repair.repair(client, order, ask=lambda _question: True, tell=print)
+    done = claim_repair.repair(client, order, ask=lambda _question: True, report=print)
 
     assert (refused.status, refused.reason.startswith(f"{external} is in-use: attached to i-")) == ("refused", True)
     assert (done.status, done.steps[-2:]) == ("registered", ("force", "register"))

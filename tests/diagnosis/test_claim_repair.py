@@ -108,7 +108,7 @@ def repair(cluster):
         order = claim_repair.RepairRequest(namespace="prod", volume_id="mysql", **({"wait_s": 0.001} | words))
         connection = nomad.Connection(address=cluster.address)
         with nomad.Nomad(connection, timeout_s=60.0, clock=clocks.Clock()) as client:
-            return claim_repair.repair(client, order, ask=ask, tell=said["told"].append)
+            return claim_repair.repair(client, order, ask=ask, report=said["told"].append)
 
     run.said = said
     return run

@@ -151,7 +151,7 @@ def test_interrupt_names_the_file(cluster, fails):
     told = []
 
     with pytest.raises(KeyboardInterrupt):
-        smoke.try_out(cluster.client, KEY, tell=told.append)
+        smoke.try_out(cluster.client, KEY, report=told.append)
 
     assert told[-1].startswith("the file .nomad-csi-smoke-")
     assert left(cluster) == []
@@ -182,7 +182,7 @@ def test_job_that_cannot_be_removed_is_named_and_the_interrupt_stays(cluster, mo
     monkeypatch.setattr(jobs, "allocations", interrupt)
 
     with pytest.raises(KeyboardInterrupt):
-        smoke.try_out(cluster.client, KEY, sandbox=MARK, tell=told.append)
+        smoke.try_out(cluster.client, KEY, sandbox=MARK, report=told.append)
 
     [job_id] = left(cluster)
     monkeypatch.undo()

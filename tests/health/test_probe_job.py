@@ -84,7 +84,7 @@ def test_what_a_client_answers_is_the_status(cluster, ran, ask):
     cluster.reply("GET", LOG, 200, answer())
     told = []
 
-    found = ask(tell=told.append)
+    found = ask(report=told.append)
 
     [(_, parsed)] = [item for item in cluster.sent("POST") if item[0].startswith("/v1/jobs/parse")]
     assert [(row.node_name, row.status, row.report) for row in found.rows] == [("a", "ready", REPORT)]

@@ -62,7 +62,7 @@ def _repair(arguments: command.Arguments) -> int:
             nomad,
             order,
             ask=lambda question: options.agreed(question, is_agreed=arguments.yes),
-            tell=output.print_progress,
+            report=output.print_progress,
         )
     steps = f" (steps: {', '.join(done.steps)})" if done.steps else ""
     output.show(arguments, done.as_json(), f"{order.key}  {done.status}  {done.reason}{steps}")

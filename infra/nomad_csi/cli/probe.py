@@ -139,7 +139,7 @@ def _on_nodes(arguments: command.Arguments) -> int:
         print(documents.probe_job_file(job), end="")
         return 0
     with inputs.connect(arguments) as nomad:
-        how = probe_run.OnNodes(job=job, timeout_s=arguments.timeout_s, is_strict=True, tell=output.print_progress)
+        how = probe_run.OnNodes(job=job, timeout_s=arguments.timeout_s, is_strict=True, report=output.print_progress)
         found = probe_deep.probe_on_nodes(nomad, arguments.on_nodes, how)
     output.show(arguments, found.as_json(), found.as_table())
     return options.exit_code(arguments, 0 if found.ok else exit_codes.CHANGES, found.findings)

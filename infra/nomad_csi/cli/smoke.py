@@ -38,7 +38,7 @@ def run(arguments: command.Arguments) -> int:
             timeout_s=arguments.step_timeout_s,
             aws=specs.aws_choice(arguments),
             sandbox=os.environ.get(sandbox_mark.ENVIRONMENT, ""),
-            tell=output.print_progress,
+            report=output.print_progress,
         )
     output.show(arguments, outcome.as_json(), _print_outcome(outcome))
     if outcome.status == "failed" or outcome.left_behind:

@@ -59,7 +59,7 @@ def how(arguments: command.Arguments, connection: Any) -> probe_run.OnNodes | No
     return probe_run.OnNodes(
         job=probe.job_of(arguments, connection, timeout_s=arguments.probe_timeout_s),
         timeout_s=arguments.timeout_s,
-        tell=_silent if arguments.watch else output.print_progress,
+        report=_silent if arguments.watch else output.print_progress,
     )
 
 

@@ -26,7 +26,7 @@ from nomad_csi.volumes import decide, deregistration
 
 
 def repair(
-    client: nomad.Nomad, order: RepairRequest, *, ask: Callable[[str], bool], tell: Callable[[str], None]
+    client: nomad.Nomad, order: RepairRequest, *, ask: Callable[[str], bool], report: Callable[[str], None]
 ) -> Repaired:
     """
     Repair the volume until nothing claims it, and return the steps taken and the outcome.
@@ -35,13 +35,13 @@ def repair(
         client: the cluster. Garbage is collected with a management token only.
         order: the volume.
         ask: receives what a step does; returns whether the user confirms it.
-        tell: receives what is done, and why a step cannot be taken.
+        report: receives what is done, and why a step cannot be taken.
 
     Raises:
         errors.NomadApiError: Nomad did not answer, or denied access. Nothing was forced.
         errors.AwsError: EC2 did not answer, or denied access. Nothing was forced.
     """
-    ladder = _Ladder(client, order, ask, tell, claim_replacement.Replacement(client, order))
+    ladder = _Ladder(client, order, ask, report, claim_replacement.Replacement(client, order))
     try:
         ladder.climb()
     except EndError as end:
@@ -75,7 +75,7 @@ class _Ladder:
     _client: nomad.Nomad
     _order: RepairRequest
     _ask: Callable[[str], bool]
-    _tell: Callable[[str], None]
+    _report: Callable[[str], None]
     _replacement: claim_replacement.Replacement
     _registered: tuple[str, str, int] | None = None
     """External id, plugin and index of the registration to repair."""
@@ -89,7 +89,7 @@ class _Ladder:
         except MissingError:
             self._resume()
         if self._order.document is None:
-            self._tell(claim_replacement.WITHOUT_DOCUMENT)
+            self._report(claim_replacement.WITHOUT_DOCUMENT)
         self._wait("wait", f"step 1: waiting up to {self._order.wait_s:g} s for the claims to go")
         self._collect()
         self._detach()
@@ -167,7 +167,7 @@ class _Ladder:
 
     def _wait(self, step: str, message: str) -> None:
         """Wait until the claims are released."""
-        self._tell(message)
+        self._report(message)
         self.steps.append(step)
         volume = self._judged().volume
         deregistration.wait_until_free(self._client, volume, wait_s=self._order.wait_s, cancelled=threading.Event())
@@ -180,7 +180,7 @@ class _Ladder:
         except errors.NomadApiError as error:
             if error.kind == "retry":
                 raise
-            self._tell(f"garbage was not collected, as far as is known: {error}")
+            self._report(f"garbage was not collected, as far as is known: {error}")
             if error.kind == "refused":
                 return
         self._wait("gc", "waiting for what the collection frees")
@@ -191,7 +191,7 @@ class _Ladder:
             try:
                 volumes.detach(self._client, self._order.namespace, self._order.volume_id, node_id)
             except errors.NomadApiError as error:
-                self._tell(f"not detached from {name}: {error}")
+                self._report(f"not detached from {name}: {error}")
                 continue
             self._wait("detach", f"waiting for {name} to release its claims")
 
@@ -240,7 +240,7 @@ class _Ladder:
         try:
             yield
         except KeyboardInterrupt:
-            self._tell(f"{self._order.key} may not be registered now: `{self._order.again}` registers it again")
+            self._report(f"{self._order.key} may not be registered now: `{self._order.again}` registers it again")
             raise
 
     def clean_up(self, status: claim_replacement.Status) -> None:
@@ -251,7 +251,7 @@ class _Ladder:
             self._replacement.remove_note()
         except errors.NomadApiError as error:
             if error.status != HTTPStatus.FORBIDDEN:  # a token that may not read it has written none
-                self._tell(f"the note of the repair stays: {error}")
+                self._report(f"the note of the repair stays: {error}")
 
     def _agree(self, question: str) -> claim_status.VolumeClaims:
         """Confirm, and return the status afterwards: the volume may have been registered again meanwhile."""

@@ -33,7 +33,7 @@ def try_out(
     timeout_s: float = TIMEOUT_S,
     aws: regions.Choice = regions.LEFT_OUT,
     sandbox: str = "",
-    tell: Callable[[str], None] = lambda _line: None,
+    report: Callable[[str], None] = lambda _line: None,
 ) -> smoke_round.SmokeOutcome:
     """
     Test the volume *key* (namespace, id) and return what was verified.
@@ -45,7 +45,7 @@ def try_out(
         timeout_s: for each step.
         aws: region in which EC2 is queried whether the volume is detached afterwards.
         sandbox: the mark of the sandbox, where plugins mount nothing and nothing is written; empty: a real cluster.
-        tell: logs each step.
+        report: logs each step.
 
     Raises:
         errors.RefusedError: the volume cannot be tested, with every reason, and nothing was run; or the read job has
@@ -56,7 +56,7 @@ def try_out(
     """
     wanted = wish or smoke.Wish()
     volume, clients, task_driver = _checked(client, key, wanted)
-    watch = smoke_round.Watch(client, timeout_s=timeout_s, tell=tell)
+    watch = smoke_round.Watch(client, timeout_s=timeout_s, report=report)
     write = smoke.SmokeJob(
         job_id=f"nomad-csi-smoke-write-{(token := secrets.token_hex(8))}",
         namespace=volume.namespace,
@@ -75,7 +75,7 @@ def try_out(
     def may_be_written() -> bool:
         return watch.has_run and not sandbox and not _is_read_back(done)
 
-    with _file_named(may_be_written, volume, token, tell):
+    with _file_named(may_be_written, volume, token, report):
         done.append(watch.run(write))
         if not done[0].reason:
             read = dataclasses.replace(write, kind="read", job_id=f"nomad-csi-smoke-read-{token}")
@@ -90,7 +90,7 @@ def _is_read_back(done: Sequence[smoke_round.SmokeRound]) -> bool:
 
 @contextlib.contextmanager
 def _file_named(
-    is_there: Callable[[], bool], volume: volumes.Volume, token: str, tell: Callable[[str], None]
+    is_there: Callable[[], bool], volume: volumes.Volume, token: str, report: Callable[[str], None]
 ) -> Iterator[None]:
     """Add the name of a file that is left behind to errors of the block; on an interrupt, log it."""
     left = f"the file {smoke.file_name(token)} may still be in volume {volume.key}"
@@ -103,7 +103,7 @@ def _file_named(
         raise kind(f"{error}; {left}") from error
     except BaseException:
         if is_there():
-            tell(left)
+            report(left)
         raise
 
 

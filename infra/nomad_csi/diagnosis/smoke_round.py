@@ -97,11 +97,11 @@ _EXIT_CODE = re.compile(r"Exit Code: (\d+)")
 class Watch:
     """Runs one job at a time; each step has the timeout *timeout_s*."""
 
-    def __init__(self, client: nomad.Nomad, *, timeout_s: float, tell: Callable[[str], None]) -> None:
+    def __init__(self, client: nomad.Nomad, *, timeout_s: float, report: Callable[[str], None]) -> None:
         self._client = client
         self._clock = client.clock
         self._timeout_s = timeout_s
-        self._tell = tell
+        self._report = report
         self.has_run = False
         """Whether a job was sent, so that it may have written."""
 
@@ -119,7 +119,7 @@ class Watch:
         document, reasons = self._planned(job, hcl)
         if reasons:
             raise errors.RefusedError(f"no client can run the {job.kind} job: {'; '.join(reasons.values())}")
-        self._tell(f"{job.kind}: running job {job.namespace}/{job.job_id}")
+        self._report(f"{job.kind}: running job {job.namespace}/{job.job_id}")
         may_be_there = True  # also if an interrupt comes before the reply
         try:
             try:
@@ -132,7 +132,7 @@ class Watch:
             found, times, reason = self._follow(job)
         except BaseException:
             for line in self._purge(job) if may_be_there else ():
-                self._tell(line)
+                self._report(line)
             raise
         left = self._purge(job)
         done = SmokeRound(kind=job.kind, reason=reason, times=times, left_behind=left)

@@ -163,7 +163,7 @@ def without_lines(found: Any) -> Any:
 
 
 _NAMES = ("destination", "name")
-"""Keys that tell apart several blocks of one kind without a label."""
+"""Keys that distinguish several blocks of one kind without a label."""
 
 
 REPEATED = "(repeated)"
@@ -231,7 +231,7 @@ def _is_compared_inside(name: str, found: tuple[Any, Any], whole: Collection[str
 
 
 def _pairs(before: list[Map], after: list[Map]) -> Iterator[tuple[str, Map | None, Map | None]]:
-    """Yield the blocks that belong together, with what tells them apart; a single one on each side whatever it is."""
+    """Yield the blocks that belong together, with what distinguishes them; a single one on each side whatever it is."""
     if len(before) <= 1 and len(after) <= 1:
         yield "", next(iter(before), None), next(iter(after), None)
         return

@@ -161,7 +161,9 @@ class _Wait:
             job=dataclasses.replace(run.job, region=self._client.connection.region),
             timeout_s=run.wait_s,
             is_strict=True,
-            tell=lambda line: self._report_progress(foreign.shortened(f"{known.counts}, {line}: {names}", CAUSE_LIMIT)),
+            report=lambda line: self._report_progress(
+                foreign.shortened(f"{known.counts}, {line}: {names}", CAUSE_LIMIT)
+            ),
         )
         outcome = _start(self._observer_of(self._expectation, stop, how).observe)
         try:

@@ -164,7 +164,7 @@ class OnNodes:
     is_strict: bool = False
     """Whether a refused job is an error instead of a result for each client: for callers that probe repeatedly."""
 
-    tell: Callable[[str], None] = lambda _: None
+    report: Callable[[str], None] = lambda _: None
     """Logs progress."""
 
 
@@ -214,7 +214,7 @@ def ask(
     job = dataclasses.replace(how.job, environment=environment(asked.values(), how.timeout_s))
     try:
         by_client = answers(
-            client, job, places.values(), known, wait_s=how.timeout_s, cancelled=cancelled, tell=how.tell
+            client, job, places.values(), known, wait_s=how.timeout_s, cancelled=cancelled, report=how.report
         )
     except errors.NomadApiError as error:
         if error.kind != "refused" or how.is_strict:
@@ -278,7 +278,7 @@ def answers(
     *,
     wait_s: float,
     cancelled: threading.Event,
-    tell: Callable[[str], None],
+    report: Callable[[str], None],
 ) -> dict[str, probed.ClientAnswer]:
     """
     Return the answer of each of the clients *wanted*, by its id; for one that cannot be probed, why.
@@ -291,7 +291,7 @@ def answers(
         known: the cluster's clients by id.
         wait_s: seconds for all clients together; their logs may take as long again.
         cancelled: set to end the wait; the job is purged all the same.
-        tell: logs progress.
+        report: logs progress.
 
     Raises:
         errors.NomadApiError: Nomad did not respond, or the token may not run the job or read its logs.
@@ -304,8 +304,8 @@ def answers(
     asked = tuple(node_id for node_id in ids if node_id not in found)
     if asked:
         run = dataclasses.replace(job, job_id=f"{job.job_id}-{secrets.token_hex(4)}", node_ids=asked)
-        _remove_left(client, job.namespace, tell)
-        tell(f"asking {listing.counted(len(asked), 'client')} with job {run.job_id}")
+        _remove_left(client, job.namespace, report)
+        report(f"asking {listing.counted(len(asked), 'client')} with job {run.job_id}")
         found |= _run(client, run, wait_s, cancelled)
     return found
 
@@ -344,7 +344,7 @@ def _run(
     return {node_id: read.get(node_id) or probed.ClientAnswer(problem=late) for node_id in job.node_ids}
 
 
-def _remove_left(client: nomad.Nomad, namespace: str, tell: Callable[[str], None]) -> None:
+def _remove_left(client: nomad.Nomad, namespace: str, report: Callable[[str], None]) -> None:
     """
     Purge ended jobs of runs that were killed.
 
@@ -356,11 +356,11 @@ def _remove_left(client: nomad.Nomad, namespace: str, tell: Callable[[str], None
     except errors.NomadApiError as error:
         if error.status != HTTPStatus.FORBIDDEN:
             raise
-        tell(f"jobs that earlier probes left behind were not searched for: {error}")
+        report(f"jobs that earlier probes left behind were not searched for: {error}")
         return
     for job in left:
         if job.status == "dead" and LEFT.fullmatch(job.job_id):
-            tell(f"removing job {job.job_id}, which an earlier probe left behind")
+            report(f"removing job {job.job_id}, which an earlier probe left behind")
             jobs.stop(client, namespace, job.job_id, purge=True)
 
 

@@ -199,7 +199,7 @@ def print_progress(line: str) -> None:
 
 
 def print_waiting(what: str) -> None:
-    """Print *what* the command does that may take a while, where somebody sees it: on a terminal."""
+    """Print, on a terminal only, *what* the command does that may take a while."""
     if sys.stderr.isatty():
         print_progress(f"{what} ...")
 
