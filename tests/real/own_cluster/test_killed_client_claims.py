@@ -152,6 +152,7 @@ def test_claim_of_a_killed_client_is_reported_kept_and_gone_when_it_is_back(clus
     try:
         until(lambda: cluster.statuses()["c1"] == "down")
         until(lambda: plugins.get(cluster.client, "local") is None)
+        until(lambda: claimed(run("claims")[1]) == [("node-down", "c1", "lost")])
         code, shown = run("claims")
         refused = run("remove", "default/made", "--yes")
         is_written_to = still_runs()
