@@ -1,8 +1,6 @@
 """Volumes of a cluster under two ids: refused for one node, and for several unless the spec says so."""
 
 import dataclasses
-import threading
-from concurrent import futures
 
 import pytest
 
@@ -227,7 +225,7 @@ def test_token_that_may_not_list_is_told_what_was_not_checked(context, cluster, 
 
 
 def test_volumes_of_all_namespaces_are_listed_once(context, cluster):
-    """And the namespace of the one that is found is read again; each other volume is read once, not for each pair."""
+    """And the namespace of the one that is found is read again."""
     scripted = cluster(DISK, SINGLE)
     users = sharing.Users(context.connect())
 
@@ -238,13 +236,10 @@ def test_volumes_of_all_namespaces_are_listed_once(context, cluster):
     assert refused.endswith("; to replace that one, deregister that one first")
     listed = [path for path, _ in scripted.sent("GET") if path.startswith("/v1/volumes")]
     assert listed == ["/v1/volumes?namespace=%2A&type=csi", "/v1/volumes?namespace=bank&type=csi&prefix=first"]
-
-    scripted = cluster(SYSTEM, MULTI)
-    scripted.requests.clear()
-    users = sharing.Users(context.client)
-    documents = [document(SYSTEM, MULTI, f"v{number}", shared=True) for number in range(20)]
-    assert {users.refusal(each) or users.older_refusal(each) for each in documents} == {""}
-    assert [path for path, _ in scripted.sent("GET")].count(f"{OTHER}?namespace=bank") == 1
+    cluster(f"{WHOLE}:/a", MULTI)
+    users = sharing.Users(context.client).list(storage_identity.identify(WHOLE))
+    assert users.within(storage_identity.identify(WHOLE)) == (("bank", "first"),)
+    assert scripted.sent("GET")[-1][0].endswith("filter=ExternalID+contains+%22fs-0123456789abcdef0%22")
 
 
 def test_volume_that_has_other_storage_by_now_hides_no_other_one(context, cluster):
@@ -317,30 +312,7 @@ def test_what_was_not_done_after_a_simultaneous_registration_is_named(context, c
     scripted.replies[failing] = [(400, "no such rights")]
 
     client = context.connect()
-    found = sharing.take_back_later(client, document(DISK, SINGLE), sharing.LatestUsers(client).read)
+    found = sharing.take_back_later(client, document(DISK, SINGLE), sharing.Users(client).list)
 
     assert state in str(found)
     assert found.kind == "ambiguous"
-
-
-def test_concurrent_registrations_share_a_list_that_began_after_them(context, scripted):
-    """One that comes while a list is read may have registered too late for it, and waits for the next one."""
-    latest, lists = sharing.LatestUsers(context.connect()), []
-    is_listing, may_end = threading.Event(), threading.Event()
-
-    def listed():
-        lists.append(1)
-        is_listing.set()
-        assert may_end.wait(60)
-        return []
-
-    scripted.replies["GET", "/v1/volumes"] = [(200, listed)]
-    with futures.ThreadPoolExecutor(3) as pool:
-        first = pool.submit(latest.read)
-        assert is_listing.wait(60)
-        others = [pool.submit(latest.read) for _ in range(2)]
-        may_end.set()
-        found = [each.result(60) for each in (first, *others)]
-
-    assert found[0] not in found[1:]
-    assert len(lists) == len({id(users) for users in found})

@@ -12,8 +12,6 @@ whichever of the two comes last restores the record.
 
 import dataclasses
 import functools
-import itertools
-import operator
 import shlex
 import threading
 import time
@@ -21,7 +19,6 @@ import weakref
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import TypeVar
 
 from nomad_csi import errors, nomad
 from nomad_csi.nomad import request, token_rights, variables, volumes
@@ -31,14 +28,8 @@ from nomad_csi.volumes.owner_records import NO_OWNER, NO_RECORD, NO_TOKEN, Owner
 SEEN_S = 5.0
 """Seconds that a record serves reads that only inform."""
 
-FEW = 20
-"""Up to so many records of a namespace are read without a list."""
-
 ATTEMPTS = 10
 """Attempts to write a record under concurrent writes. Each time one of the writers succeeds."""
-
-LOST_ATTEMPTS = 3
-"""How often a record is read to see whether an unanswered write has arrived."""
 
 ROUNDS = 5
 """Attempts to bring records in line with registrations under concurrent changes."""
@@ -54,7 +45,6 @@ _LACKS = (
 UNKNOWN = "its owner record was not read: the token lacks " + RIGHTS
 """Message about a volume whose record the token may not read."""
 
-_Answer = TypeVar("_Answer")
 Report = Callable[[str], None]
 Edit = Callable[[OwnerRecord | None], OwnerRecord | None]
 """Returns the record that the object is to have; it gets the one that it has."""
@@ -66,12 +56,8 @@ def _silent(_line: str) -> None:
 
 def may_write(token: token_rights.AclToken, key: volumes.Key) -> bool:
     """Return whether *token* may write the record of *key* by its policies, as far as Nomad shows these."""
-    return bool(token.unread) or is_granted(token, "write", key[0], owner_records.path_of(key[1]))
-
-
-def is_granted(token: token_rights.AclToken, capability: str, namespace: str, path: str) -> bool:
-    """Return whether the policies of *token* that Nomad shows grant a *capability* on the variable at *path*."""
-    return token.is_unlimited or capability in token.variable_capabilities(namespace, path)
+    is_shown_in_full = not (token.unread or token.is_unlimited)
+    return not is_shown_in_full or "write" in token.variable_capabilities(key[0], owner_records.path_of(key[1]))
 
 
 def is_any_denied(token: token_rights.AclToken) -> bool:
@@ -167,7 +153,7 @@ class OwnerRecords:
 
     def read(self, keys: Iterable[volumes.Key], report: Report = _silent, *, max_age_s: float = 0.0) -> VolumeOwners:
         """
-        Return the owners of *keys*, as they were at most *max_age_s* ago; many of a namespace by a list.
+        Return the owners of *keys*, as they were at most *max_age_s* ago.
 
         Report once each namespace whose records the token may not read. Raises `errors.NomadApiError` where Nomad does
         not answer.
@@ -175,16 +161,8 @@ class OwnerRecords:
         keys = set(keys)
         oldest = time.monotonic() - max_age_s
         known = {key: seen for key in keys if (seen := self._last_seen(key)) and seen.read_at > oldest}
-        for namespace, group in itertools.groupby(sorted(keys - known.keys()), key=operator.itemgetter(0)):
-            wanted = tuple(group)
-            if len(wanted) > FEW:
-                known |= self._read_by_list(namespace, wanted)
-                wanted = tuple(key for key in wanted if key not in known)
-            if len(wanted) > 1:
-                read = request.read_many(functools.partial(self._read, key) for key in wanted)
-                known |= zip(wanted, read, strict=True)
-            elif wanted:  # in the calling thread
-                known[wanted[0]] = self._read(wanted[0])
+        wanted = sorted(keys - known.keys())
+        known |= zip(wanted, request.read_many(functools.partial(self._read, key) for key in wanted), strict=True)
         unread = frozenset(key for key, seen in known.items() if seen.is_denied)
         for key in sorted(unread):
             self._report_denied(key, report)
@@ -227,19 +205,9 @@ class OwnerRecords:
 
     # Change.
 
-    def acquire(
-        self,
-        key: volumes.Key,
-        token: OwnerToken,
-        requester: Requester,
-        report: Report = _silent,
-        *,
-        seen_since: float | None = None,
-    ) -> Acquired:
+    def acquire(self, key: volumes.Key, token: OwnerToken, requester: Requester, report: Report = _silent) -> Acquired:
         """
         Record *requester* as the owner of the object *key*, and return the result; without an owner only read.
-
-        A record that was read after *seen_since*, and needs no change, is not read again.
 
         Where the token may not write the record, report that and its consequence once to *report*. Raises
         `errors.NomadApiError` where it could neither be written nor refused.
@@ -248,7 +216,7 @@ class OwnerRecords:
         def edited(before: OwnerRecord | None) -> OwnerRecord | None:
             return owner_records.acquired(before, token, requester) if requester.may_have(before, token) else before
 
-        change = self._change(key, edited, seen_since)
+        change = self._change(key, edited)
         if change.before is not None and not requester.may_have(change.before, token):
             return Acquired(refused=change.before)
         if change.denied:
@@ -316,32 +284,28 @@ class OwnerRecords:
             self._report_denied(key, report)
         return change.before if change.after is None else None
 
-    def _change(self, key: volumes.Key, edit: Edit, seen_since: float | None = None) -> _Change:
+    def _change(self, key: volumes.Key, edit: Edit) -> _Change:
         """Apply *edit* to the record, also under concurrent writes. Raises `errors.NomadApiError` where that failed."""
         # What was seen some time ago serves a write, which fails if it is something else by now.
         known = self._last_seen(key)
         if known is not None and edit(known.record) == known.record:
-            known = known if seen_since is not None and known.read_at >= seen_since else None
-        sent: _Change | None = None
-        lost = 0
+            known = None
         for _ in range(ATTEMPTS):
             seen, known = known or self._read(key), None
             if seen.is_denied:
                 return _Change(before=None, after=None, denied=True)
             change = _Change(before=seen.record, after=edit(seen.record))
             if change.after == change.before:
-                # An unanswered write may have arrived.
-                return sent if sent is not None and sent.after == change.before else change
+                return change
             try:
                 if self._write(key, change.after, seen.variable):
                     return change
             except errors.NomadApiError as error:
                 if error.status == HTTPStatus.FORBIDDEN:
                     return _Change(before=change.before, after=change.before, denied=True)
-                lost += 1
-                if error.kind != "ambiguous" or lost == LOST_ATTEMPTS:
+                if error.kind != "ambiguous" or self._read(key).record != change.after:
                     raise
-                sent = change
+                return change
         path = f"/v1/var/{self._path(key)[1]}"
         raise errors.NomadApiError(
             "PUT", path, f"check-and-set conflict in each of {ATTEMPTS} attempts", kind="retry", advice="run it again"
@@ -352,25 +316,12 @@ class OwnerRecords:
     def _read(self, key: volumes.Key) -> _Seen:
         """Return what is at the path of *key*."""
         path = self._path(key)
-        read = functools.partial(variables.get, self._nomad, *path)
-        return _permitted(lambda: self._note(path, read())) or _DENIED
-
-    def _read_by_list(self, namespace: str, keys: Iterable[volumes.Key]) -> dict[volumes.Key, _Seen]:
-        """
-        Return what a list shows of *keys*; without those that it leaves out, unless the token may read them.
-
-        A list leaves out what the token may not read, too.
-        """
-        listed = _permitted(functools.partial(self._list, namespace))
-        if listed is None:
-            return dict.fromkeys(keys, _DENIED)
-        paths = {key: self._path(key) for key in keys}
-        token = None if listed.keys() >= set(paths.values()) else token_rights.readable(self._nomad)
-        return {
-            key: self._note(path, listed.get(path))
-            for key, path in paths.items()
-            if path in listed or (token is not None and not token.unread and is_granted(token, "read", *path))
-        }
+        try:
+            return self._note(path, variables.get(self._nomad, *path))
+        except errors.NomadApiError as error:
+            if error.status != HTTPStatus.FORBIDDEN:
+                raise
+            return _DENIED
 
     def _list(self, namespace: str, *, everywhere: bool = False) -> dict[tuple[str, str], variables.Variable]:
         """Return the variables of *namespace*, or of all, by namespace and path; those that have changed are read."""
@@ -417,16 +368,6 @@ class OwnerRecords:
         if report is not _silent and line not in self._known.reported:
             self._known.reported.add(line)
             report(line)
-
-
-def _permitted(read: Callable[[], _Answer]) -> _Answer | None:
-    """Return the result of *read*; ``None`` where the token may not read that."""
-    try:
-        return read()
-    except errors.NomadApiError as error:
-        if error.status != HTTPStatus.FORBIDDEN:
-            raise
-        return None
 
 
 def way_to_give_up(key: volumes.Key, storage: str, owner: str) -> str:
@@ -480,17 +421,17 @@ class VolumeOwner:
         except errors.NomadApiError as error:
             self.report(f"{error}; the owner record of {'/'.join(self.key)} stays")
 
-    def confirm(self, *, seen_since: float | None = None) -> OwnerRecord | None:
+    def confirm(self) -> OwnerRecord | None:
         """
         Restore the removed record of a volume that was registered; return that of another owner, if it has one.
 
-        *seen_since* as in `OwnerRecords.acquire`. Raises `errors.NomadApiError` where Nomad does not answer.
+        Raises `errors.NomadApiError` where Nomad does not answer.
         """
         if not self.requester.owner:
             return None
         own = dataclasses.replace(self, requester=dataclasses.replace(self.requester, adopts=False))
         records = OwnerRecords(self.client)
-        taken = records.acquire(self.key, self.token, own.requester, self.report, seen_since=seen_since)
+        taken = records.acquire(self.key, self.token, own.requester, self.report)
         if taken.is_new:  # the record was removed, and so may the registration be
             own._settle()  # noqa: SLF001  # of its own class
         return taken.refused

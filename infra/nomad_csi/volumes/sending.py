@@ -6,9 +6,8 @@ A request without a response is read back, because the server continues without 
 command line and for Pulumi: with the owner record, and taken back where another run came first.
 """
 
-import contextlib
+import functools
 import threading
-import time
 from collections.abc import Callable
 from concurrent import futures
 from dataclasses import dataclass, field
@@ -225,7 +224,6 @@ class RegistrationRun:
     def __init__(self, client: nomad.Nomad, *, policy_of_many: RetryPolicy | None = None) -> None:
         """*policy_of_many*: new registrations are settled together by it, in `settle`."""
         self._client = client
-        self._latest = sharing.LatestUsers(client)
         self._policy_of_many = policy_of_many
         self._unsettled: list[_Sent] = []
         self.breaker = CircuitBreaker()
@@ -252,7 +250,8 @@ class RegistrationRun:
         if self._policy_of_many is not None and is_new:
             self._unsettled.append(sent)
             return
-        if problem := self._settle(sent, lambda: self._latest.read(storage_identity.identify(document.external_id))):
+        storage = storage_identity.identify(document.external_id)
+        if problem := self._settle(sent, lambda: sharing.Users(client).list(storage)):
             raise problem
 
     def settle(self) -> None:
@@ -261,24 +260,19 @@ class RegistrationRun:
         policy = self._policy_of_many
         if policy is None or not sent:
             return
-        began = time.monotonic()
         listed: futures.Future[sharing.Users] = futures.Future()
-        concurrency.settle(lambda: policy.retry(self._latest.read), listed)
-        with contextlib.suppress(errors.NomadApiError):  # those that are not read are confirmed one by one
-            keys = (each.owner.key for each in sent if each.owner.requester.owner)
-            ownership.OwnerRecords(self._client).read(keys)
-        for each in sent:
-            if problem := self._settle(each, listed.result, seen_since=began):
+        concurrency.settle(lambda: policy.retry(sharing.Users(self._client).list), listed)
+        calls = [functools.partial(self._settle, each, listed.result) for each in sent]
+        for each, problem in zip(sent, concurrency.run_in_order(calls, workers=CONCURRENT), strict=True):
+            if problem is not None:
                 self.problems[each.owner.key] = problem
 
-    def _settle(
-        self, sent: _Sent, users: Callable[[], sharing.Users], *, seen_since: float | None = None
-    ) -> errors.NomadCsiError | None:
+    def _settle(self, sent: _Sent, users: Callable[[], sharing.Users]) -> errors.NomadCsiError | None:
         """Take the volume back where another one had its storage before, and confirm its record; return the problem."""
         if sent.is_new and (problem := sharing.take_back_later(self._client, sent.document, users)):
             return self._withdrawn(sent, problem)
         try:
-            other = sent.owner.confirm(seen_since=seen_since)
+            other = sent.owner.confirm()
         except errors.NomadApiError as error:
             unknown = f"could not be determined whether the owner record of {sent.document.key} still exists"
             sent.owner.report(f"{error}; {unknown}")

@@ -9,7 +9,7 @@ a token that may list those of one. Of two that are registered at the same momen
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING
 
 from nomad_csi import errors, nomad
 from nomad_csi.drivers import storage_identity
@@ -39,12 +39,10 @@ class Users:
     """
     The volumes of each storage in a cluster: those registered, and those that this run registers or has created.
 
-    Thread-safe. The cluster is listed once, and a volume of the same storage read once, and again before another one is
-    refused because of it: many volumes of one storage are not read for each other.
+    Thread-safe. The cluster is listed once; a volume is read again before another one is refused because of it.
     """
 
-    def __init__(self, client: nomad.Nomad, shareable: set[_Key] | None = None) -> None:
-        """*shareable*: volumes that may share their storage, as they were when they were read or registered."""
+    def __init__(self, client: nomad.Nomad) -> None:
         self._client = client
         self._lock = threading.Lock()
         self._listed: tuple[volumes.ListedVolume, ...] | None = None
@@ -56,7 +54,6 @@ class Users:
         self._external_ids: dict[_Key, str] = {}
         self._drivers: dict[str, tuple[str, model.Driver | None]] = {}
         self._located: set[str] = set()
-        self._shareable = set[_Key]() if shareable is None else shareable
         self.unlisted = ""
         """Why the other volumes could not be compared; empty where they could."""
 
@@ -74,7 +71,6 @@ class Users:
             if not refused:
                 self._wanted[key] = document
                 self._keys.add(wanted, key)
-                self._note_modes(_user(document), key)
             return refused
 
     def older_refusal(self, document: registration.VolumeRegistration) -> str:
@@ -118,16 +114,16 @@ class Users:
             found = (*self._keys.find((storage,), "same"), *self._keys.find((storage,), "within"))
             return tuple(sorted(set(found)))
 
-    def list(self, storage: str = "") -> "Users":
+    def list(self, storage: storage_identity.StorageIdentity | None = None) -> "Users":
         """
-        List the volumes of all namespaces, once, and return this; *storage*: at least those of this container.
+        List the volumes of all namespaces, once, and return this; *storage*: at least those of its container.
 
         Raises `errors.NomadApiError` where Nomad does not answer.
         """
         if self._listed is not None:
             return self
         try:
-            self._listed = volumes.list_volumes(self._client, "*", storage=storage)
+            self._listed = volumes.list_volumes(self._client, "*", storage=_listed_by(storage))
         except errors.NomadApiError as error:
             if error.status != HTTPStatus.FORBIDDEN:
                 raise
@@ -171,9 +167,7 @@ class Users:
         for relation, sentence in _SENTENCES.items():
             if relation == "within" and registration.is_shareable(user.access_modes):
                 continue  # none of them can be a reason, and there may be thousands
-            may_share = relation == "around" or (user.shares and registration.is_shareable(user.access_modes))
-            known = self._shareable if may_share else frozenset[_Key]()
-            for key in sorted(key for key in self._keys.find(wanted, relation) if key not in known and counts(key)):
+            for key in sorted(filter(counts, self._keys.find(wanted, relation))):
                 other = self._other(document, wanted, key, relation)
                 if other is not None and (why := registration.sharing_refusal(user, other, relation)):
                     yield f"{sentence.format(storage=document.external_id, other=other.name)}: {why}; {_FIX}"
@@ -199,17 +193,7 @@ class Users:
             ours, other = (self._driver(item)[0] for item in (document.plugin_id, listed.plugin_id))
             if ours and other and ours != other:
                 return None
-        if found is None:
-            return registration.StorageUser(name="/".join(key))
-        user = _user(found)
-        self._note_modes(user, key)
-        return user
-
-    def _note_modes(self, user: registration.StorageUser, key: _Key) -> None:
-        if registration.is_shareable(user.access_modes):
-            self._shareable.add(key)
-        else:
-            self._shareable.discard(key)
+        return registration.StorageUser(name="/".join(key)) if found is None else _user(found)
 
     def _read(self, key: _Key) -> volumes.Volume | None:
         """Return the volume; ``None`` where it is gone, or may not be read."""
@@ -223,55 +207,17 @@ class Users:
             return None
 
 
+def _listed_by(storage: storage_identity.StorageIdentity | None) -> str:
+    """Return the text by which Nomad filters a list; empty for storage whose external ids may not contain it."""
+    return storage.container if storage is not None and (storage.is_ebs or storage.is_efs) else ""
+
+
 def _user(document: registration.VolumeRegistration) -> registration.StorageUser:
     return registration.StorageUser(
         name=document.key,
         access_modes=tuple(mode.access_mode for mode in document.capabilities),
         shares=document.shares_storage,
     )
-
-
-_Answer = TypeVar("_Answer")
-
-
-class Latest(Generic[_Answer]):
-    """What *read* returns, by a read that begins after the call. Thread-safe; concurrent callers share one."""
-
-    def __init__(self, read: Callable[[], _Answer]) -> None:
-        self._read = read
-        self._lock = threading.Lock()
-        self._begun = 0
-        """Reads so far."""
-
-        self._answer: _Answer | None = None
-
-    def read(self) -> _Answer:
-        """Return what is read now."""
-        needed = self._begun + 1
-        with self._lock:
-            if self._begun < needed or self._answer is None:
-                self._begun, self._answer = self._begun + 1, None
-                self._answer = self._read()
-            return self._answer
-
-
-class LatestUsers:
-    """The volumes of each storage, by a list that begins after the call. Thread-safe."""
-
-    def __init__(self, client: nomad.Nomad) -> None:
-        self._client = client
-        self._shareable: set[_Key] = set()
-        self._all = Latest(lambda: Users(client, self._shareable).list())
-
-    def read(self, storage: storage_identity.StorageIdentity | None = None) -> Users:
-        """
-        Return the volumes of each storage now, or of *storage*: those of an EBS volume are few, and Nomad filters them.
-
-        Concurrent callers share a list of all. Raises `errors.NomadApiError` where Nomad does not answer.
-        """
-        if storage is not None and storage.is_ebs:
-            return Users(self._client, self._shareable).list(storage.container)
-        return self._all.read()
 
 
 def take_back_later(
@@ -308,7 +254,7 @@ def registered_as(client: nomad.Nomad, external_id: str) -> tuple[tuple[str, str
     In all namespaces: a token that may list the volumes of one is shown those of all. Raises `errors.NomadApiError`.
     """
     identity = storage_identity.identify(external_id)
-    listed = volumes.list_volumes(client, "*", storage=identity.container if identity.is_ebs else "")
+    listed = volumes.list_volumes(client, "*", storage=_listed_by(identity))
     return tuple(
         (item.namespace, item.volume_id)
         for item in listed
