@@ -219,22 +219,6 @@ def test_throttled_call_is_sent_a_bounded_number_of_times(monkeypatch, longest_p
     assert len(sent) == attempts
 
 
-def test_storage_of_a_volume_is_found_on_every_page_unless_it_is_going(account):
-    """An access point of the second page is one, and one that is being deleted is none."""
-    tags = [{"Key": volumes.VOLUME_TAG, "Value": "default/orders"}]
-    points = [
-        POINT | {"AccessPointId": "fsap-1", "Tags": tags, "LifeCycleState": "deleting"},
-        POINT | {"AccessPointId": "fsap-2", "Tags": tags},
-        POINT | {"AccessPointId": "fsap-3"},
-    ]
-    account.replies["DescribeVolumes"] = lambda _: {"Volumes": []}
-    account.replies["DescribeAccessPoints"] = lambda body: (
-        {"AccessPoints": points[:1], "NextToken": "1"} if "NextToken" not in body else {"AccessPoints": points[1:]}
-    )
-
-    assert [each.external_id for each in aws_deletion.find("default/orders", REGION)] == ["fs-bbbbbbbb::fsap-2"]
-
-
 def test_access_point_of_another_file_system_is_not_deleted(account):
     """The external id names a file system, and EFS names another one for its access point."""
     account.replies["DescribeAccessPoints"] = lambda _: {"AccessPoints": [POINT]}

@@ -29,7 +29,6 @@ CALLS = {
     "snapshot progress": lambda: deletion._progress("snap-1", REGION),
     "storage": lambda: deletion.read_storage(VOLUME, REGION),
     "access point": lambda: deletion.read_storage(POINT, REGION),
-    "storage by tag": lambda: deletion.find("default/mysql", REGION),
 }
 
 

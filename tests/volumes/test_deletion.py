@@ -12,7 +12,7 @@ from botocore import awsrequest
 from nomad_csi import errors, nomad
 from nomad_csi.aws import calls
 from nomad_csi.aws import deletion as aws_deletion
-from nomad_csi.nomad import cluster_identity, volumes
+from nomad_csi.nomad import cluster_identity, variables, volumes
 from nomad_csi.plan import registration
 from nomad_csi.volumes import deleters, deletion, deletion_proof, owner_records, ownership
 from nomad_csi.volumes.deletion_proof import MadeStorage
@@ -88,11 +88,11 @@ class Agent:
         """Return whether it holds the volume."""
         return volumes.get(self.client, "default", volume_id) is not None
 
-    def take(self, owner):
+    def take(self, owner, storage=""):
         """Have a stack acquire the owner record of the volume."""
         who = owner_records.Requester(owner=owner, adopts=True)
         records = ownership.OwnerRecords(self.client)
-        records.acquire(("default", "mysql"), owner_records.NO_TOKEN, who)
+        records.acquire(("default", "mysql"), owner_records.OwnerToken(external_id=storage), who)
 
     def claim(self, volume_id):
         """Have an allocation hold a volume that nobody knows."""
@@ -228,33 +228,6 @@ def test_unknown_owner_record_is_not_none(run, registered, ec2, monkeypatch):
     assert reason.startswith("volume default/mysql: its owner record was not read: the token lacks variables")
 
 
-@pytest.mark.parametrize("held", ["tag", "registration", "record"])
-def test_storage_that_one_thing_ties_to_the_cluster_is_to_be_named(run, running, made, ec2, here, held):
-    """Two of them say that it is this cluster's; with one its id is wanted once more."""
-    external_id = made(of=here if held == "tag" else "")
-    if held == "registration":
-        running.register("mysql", external_id)
-    if held == "record":
-        running.take(OWNER)
-
-    status, reason = run(with_snapshot=False)
-
-    assert (status, exists(ec2, external_id)) == ("refused", True)
-    assert reason.endswith(
-        f"; see that no other has it registered, and say so: --external-id {external_id}; nothing was changed"
-    )
-    assert run(external_id=external_id, with_snapshot=False) == ("deleted", "")
-
-
-def test_storage_of_another_cluster_does_not_hide_ours(run, running, made, ec2):
-    """Both are tagged as the volume; ours was deregistered by hand."""
-    theirs, ours = made(of="another"), made()
-    running.take(OWNER)
-
-    assert run(with_snapshot=False) == ("deleted", "")
-    assert (exists(ec2, theirs), exists(ec2, ours)) == (True, False)
-
-
 def test_state_of_a_stack_is_proof(run, running, made, ec2):
     """Of what it had made, and of nothing else."""
     external_id = made(key="", owner="", of="")
@@ -346,7 +319,7 @@ DELETIONS = {
         None,
     ),
     "the right is missing": (lambda *_: _fail("no right"), "kept", "no right; the storage is still there", "deleted"),
-    "the answer is lost": (lambda order, _: (order(), _fail("timeout")), "deleted", "", "gone"),
+    "the answer is lost": (lambda order, _: (order(), _fail("timeout")), "deleted", "", "unknown"),
     "it has no effect": (lambda *_: None, "kept", "its deletion was accepted; the storage is still there", "deleted"),
 }
 """What happens to the order to delete -> the outcome, with words of its reason, and the outcome of the next run."""
@@ -354,7 +327,7 @@ DELETIONS = {
 
 @pytest.mark.parametrize(("action", "status", "words", "again"), DELETIONS.values(), ids=DELETIONS)
 def test_deletion_is_read_back(run, registered, ec2, instance, monkeypatch, action, status, words, again):
-    """What EC2 has then counts; what is left, the next run deletes: it is found by its tag."""
+    """What EC2 has then counts; what is left, the next run deletes: it is found by its owner record."""
     ordered = aws_deletion.delete
 
     def delete(*arguments, last_look):
@@ -443,11 +416,45 @@ def test_snapshot_that_does_not_end_well_keeps_the_storage(
     assert exists(ec2, registered)
 
 
-def test_several_of_the_tag_must_be_named(run, made, ec2):
-    """Not guessed."""
-    one, other = sorted([made(), made()])
+CUTS = {
+    "deregistered": (volumes, "deregister", "deleted"),
+    "recorded": (variables, "put", "deleted"),
+    "saved": (aws_deletion, "create_snapshot", "deleted"),
+    "deleted": (aws_deletion, "delete", "gone"),
+    "forgotten": (variables, "delete", "unknown"),
+}
+"""The last request of a run, and the outcome of the next one."""
 
-    assert run() == ("refused", f"{one}, {other} are all tagged as {KEY}; name one: --external-id")
+
+@pytest.mark.parametrize(("module", "request_name", "status"), CUTS.values(), ids=CUTS)
+def test_deletion_that_is_killed_after_a_request_is_finished_by_the_next_run(
+    run, running, registered, ec2, monkeypatch, module, request_name, status
+):
+    """Nothing is left of the volume but a snapshot of its data, and never a deletion without one."""
+    running.take(OWNER, registered if request_name != "put" else "")
+    ordered = getattr(module, request_name)
+
+    def order(*arguments, **options):
+        ordered(*arguments, **options)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(module, request_name, order)
+        with pytest.raises(KeyboardInterrupt):
+            run()
+
+    assert run()[0] == status
+    assert (running.holds("mysql"), exists(ec2, registered)) == (False, False)
+    snapshots = ec2.describe_snapshots(Filters=[{"Name": "volume-id", "Values": [registered]}])["Snapshots"]
+    assert {each["State"] for each in snapshots} == {"completed"}
+    assert ownership.OwnerRecords(running.client).read([("default", "mysql")]).owners == {}
+
+
+def test_storage_that_nothing_names_must_be_named(run, made, ec2):
+    """Not guessed, though its tags name the volume."""
+    one, other = made(), made()
+
+    assert run() == ("unknown", "not registered, and nothing names its storage: --external-id does")
     assert run(external_id=one, with_snapshot=False) == ("deleted", "")
     assert (exists(ec2, one), exists(ec2, other)) == (False, True)
 

@@ -10,7 +10,7 @@ in order. Sources: Amazon EC2 API reference, ``DeleteVolume``; Amazon EFS API re
 """
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -20,7 +20,6 @@ from nomad_csi import errors
 from nomad_csi.aws import calls
 from nomad_csi.aws import records as aws_records
 from nomad_csi.clock import SYSTEM, Clock
-from nomad_csi.plan import volumes
 
 # The last snapshot of an EBS volume, taken after the last possible write and before the deletion.
 #
@@ -126,19 +125,11 @@ def read_storage(external_id: str, aws_region: str) -> ObservedStorage | None:
     with calls.aws_errors(aws_region):
         if kind_of(external_id) == "access-point":
             return _access_point(external_id, aws_region)
-        return next(_volumes("volume-id", external_id, aws_region), None)
-
-
-def find(key: str, aws_region: str) -> tuple[ObservedStorage, ...]:
-    """
-    Return the storage that has the volume *key* (``namespace/volume_id``) in its tag, of any cluster, by external id.
-
-    Raises `errors.AwsError`.
-    """
-    with calls.aws_errors(aws_region):
-        tagged = _volumes(f"tag:{volumes.VOLUME_TAG}", key, aws_region)
-        found = (*tagged, *_tagged_access_points(key, aws_region))
-    return tuple(sorted(found, key=lambda item: item.external_id))
+        ec2 = calls.client("ec2", aws_region)
+        for item in calls.described(ec2, "describe_volumes", "Volumes", "volume-id", [external_id]):
+            if item["State"] not in aws_records.LEAVING:
+                return ObservedStorage(external_id=external_id, state=item["State"], tags=aws_records.tags_of(item))
+    return None
 
 
 def delete(external_id: str, aws_region: str, *, last_look: Callable[[], None]) -> None:
@@ -168,14 +159,6 @@ def delete(external_id: str, aws_region: str, *, last_look: Callable[[], None]) 
             client.meta.events.unregister(event, unique_id=_ID)
 
 
-def _volumes(name: str, value: str, aws_region: str) -> Iterator[ObservedStorage]:
-    """Yield the existing EBS volumes that match the filter *name*."""
-    ec2 = calls.client("ec2", aws_region)
-    for item in calls.described(ec2, "describe_volumes", "Volumes", name, [value]):
-        if item["State"] not in aws_records.LEAVING:
-            yield ObservedStorage(external_id=item["VolumeId"], state=item["State"], tags=aws_records.tags_of(item))
-
-
 def _access_point(external_id: str, aws_region: str) -> ObservedStorage | None:
     client = calls.client("efs", aws_region)
     try:
@@ -192,15 +175,6 @@ def _access_point(external_id: str, aws_region: str) -> ObservedStorage | None:
         if state in aws_records.LEAVING
         else ObservedStorage(external_id=external_id, state=state, tags=aws_records.tags_of(point))
     )
-
-
-def _tagged_access_points(key: str, aws_region: str) -> Iterator[ObservedStorage]:
-    efs = calls.client("efs", aws_region)
-    for point in efs.get_paginator("describe_access_points").paginate().search("AccessPoints"):
-        tags, state = aws_records.tags_of(point), _state(point)
-        if tags.get(volumes.VOLUME_TAG) == key and state not in aws_records.LEAVING:
-            external_id = volumes.efs_external_id(point["FileSystemId"], point["AccessPointId"])
-            yield ObservedStorage(external_id=external_id, state=state, tags=tags)
 
 
 def _state(point: Mapping[str, Any]) -> str:

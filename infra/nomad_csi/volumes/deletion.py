@@ -11,8 +11,8 @@ Delete volumes together with their data. The module follows the order of the ste
    left to storage that can refuse: EC2 refuses what is attached. Data written before that is in the last snapshot.
 4. The deletion: the last check, the request, and whether the storage is gone.
 
-An interrupted deletion is safe to re-run: the storage is found by its id, its tag or a stack's state. How storage is
-observed, saved and deleted, by AWS or by the controller of its plugin, is in `deleters`.
+An interrupted deletion is safe to re-run: the owner record has the storage until it is gone. How storage is observed,
+saved and deleted, by AWS or by the controller of its plugin, is in `deleters`.
 """
 
 import dataclasses
@@ -22,7 +22,6 @@ from dataclasses import dataclass, field
 from nomad_csi import errors, nomad
 from nomad_csi.aws import deletion as aws_deletion
 from nomad_csi.nomad import cluster_identity, volumes
-from nomad_csi.plan import volumes as planned
 from nomad_csi.volumes import (
     decide,
     deleters,
@@ -138,19 +137,21 @@ class _Deletion:
 
     def find(self) -> StorageToDelete:
         """
-        Return the registered storage, else what the user, a stack or the owner record named, else what is tagged as it.
+        Return the registered storage, else what the user, a stack or the owner record named.
 
-        Never a guess: raises `errors.RefusedError` if the sources conflict or match several, and stops if there is
-        none.
+        Never a guess: raises `errors.RefusedError` if the sources conflict, and stops if there is none.
         """
         request, volume = self.request, volumes.get(self.client, *self._key)
         if volume is None:
             made, record = self.options.made.get(request.key), self._records.read([self._key]).owners.get(self._key)
             kept = record or owner_records.NO_RECORD
             named = request.external_id or (made.external_id if made else "") or kept.external_id
-            is_recorded = bool(named) and kept.external_id == named and bool(kept.storage_name)
+            if not named:
+                deletion_proof.refuse_set(self.client, *self._key)
+                raise _StoppedError("unknown", "not registered, and nothing names its storage: --external-id does")
+            is_recorded = kept.external_id == named
             return StorageToDelete(
-                external_id=named or self._find_tagged(),
+                external_id=named,
                 plugin_id=request.plugin_id or (kept.plugin_id if is_recorded else ""),
                 is_recorded=is_recorded,
             )
@@ -161,24 +162,6 @@ class _Deletion:
         return StorageToDelete(
             external_id=volume.external_id, plugin_id=volume.plugin_id, name=volume.name, is_registered=True
         )
-
-    def _find_tagged(self) -> str:
-        """Return the storage that has the volume in its tag; that of other clusters only if there is no other."""
-        key, region = self.request.key, self.options.aws_region
-        if not region:
-            deletion_proof.refuse_set(self.client, *self._key)
-            raise _StoppedError("unknown", "not registered, and AWS was not asked for its storage; name --aws-region")
-        tagged = {
-            item.external_id: item.tags.get(planned.CLUSTER_ID_TAG, "") for item in aws_deletion.find(key, region)
-        }
-        here = cluster_identity.cluster_id(self.client)
-        found = [item for item, of in tagged.items() if not cluster_identity.is_another(of, here)] or list(tagged)
-        if len(found) > 1:
-            raise errors.RefusedError(f"{', '.join(found)} are all tagged as {key}; name one: --external-id")
-        if not found:
-            deletion_proof.refuse_set(self.client, *self._key)
-            raise _StoppedError("gone", f"not registered, and nothing is tagged as it in {region}")
-        return found[0]
 
     def deleter(self) -> deleters.Deleter:
         """Return the deleter of the storage. Raises `errors.RefusedError` if there is none."""
@@ -279,11 +262,11 @@ class _Deletion:
         """
         Reserve the id for its stack until the storage is gone.
 
-        No other stack registers it meanwhile, and a second run knows by the owner record that the volume was this
-        cluster's.
+        No other stack registers it meanwhile, and a second run finds the storage by the owner record.
         """
         if self._requester.owner:
-            token = owner_records.NO_TOKEN
+            storage = self.storage
+            token = owner_records.OwnerToken(external_id=storage.external_id, plugin_id=storage.plugin_id)
             if owner := self._records.acquire(self._key, token, self._requester, self.options.report).refused:
                 raise errors.RefusedError(f"{ownership.sentence(self._key, owner)} by now")
 

@@ -30,8 +30,8 @@ class DeletionRequest(registration.NamedVolume):
 
     external_id: str = ""
     """
-    Its storage, named by the user; empty: the registered one, else found in ``made``, in its owner record, or by its
-    tag. Required if its tags do not name its cluster and that cluster does not have it registered (`objection`).
+    Its storage, named by the user; empty: the registered one, else found in ``made`` or in its owner record. Required
+    if its tags do not name its cluster and that cluster does not have it registered (`objection`).
     """
 
     plugin_id: str = ""
@@ -152,7 +152,7 @@ class StorageToDelete:
     """The name of its registration; empty if it is not registered."""
 
     is_recorded: bool = False
-    """Whether it was found by the owner record: that of a volume which a plugin created, and which was deregistered."""
+    """Whether it is that of the owner record of a volume which was deregistered."""
 
     is_created: bool = False
     """Whether that owner record shows that a plugin created it for the volume (`deletion_proof.is_created`)."""
