@@ -78,7 +78,6 @@ def instance():
             provider="ebs.csi.aws.com",
             provider_version="v1.64.0",
             segments=zone,
-            max_volumes=None,
             supports=frozenset(),
         )
         return dataclasses.replace(healthy, **changes)

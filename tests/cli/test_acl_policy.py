@@ -3,7 +3,7 @@
 import pytest
 
 from nomad_csi import cli
-from nomad_csi.nomad import acl_policy, permissions
+from nomad_csi.nomad import permissions
 
 SPEC = """\
 plugins:
@@ -98,6 +98,6 @@ def test_every_command_that_asks_nomad_has_rights():
         "sandbox",
     } | {"acl-policy"}
 
-    assert {name.split()[0] for name in acl_policy.COMMANDS} - of_others == cli.COMMANDS.keys() - offline
-    for rights in acl_policy.COMMANDS.values():
-        assert {*rights.jobs, *rights.volumes, *rights.cluster, *rights.identity} <= permissions.NEEDS.keys()
+    assert {name.split()[0] for name in permissions.table().commands} - of_others == cli.COMMANDS.keys() - offline
+    for rights in permissions.table().commands.values():
+        assert {*rights.jobs, *rights.volumes, *rights.cluster, *rights.identity} <= permissions.table().calls.keys()

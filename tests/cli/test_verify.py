@@ -44,5 +44,6 @@ def test_verify_exits_2_where_the_token_is_refused(spec, empty_agent, monkeypatc
     out, err = capsys.readouterr()
     assert out == ""
     assert err.startswith("error: GET /v1/")
-    assert "status 403: Permission denied; check NOMAD_TOKEN: Nomad does not know the token" in err
+    assert "status 403: Permission denied; the token needs " in err
+    assert "; or it is expired, deleted or of another cluster" in err
     assert CANARY not in err

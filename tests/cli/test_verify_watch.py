@@ -102,7 +102,8 @@ def test_wrong_token_ends_the_watch(started, empty_agent):
     out, err = watch.communicate(timeout=WAIT_S)
 
     assert (watch.returncode, out) == (2, "")
-    assert "status 403: Permission denied; check NOMAD_TOKEN: Nomad does not know the token" in err
+    assert "status 403: Permission denied; the token needs " in err
+    assert "; or it is expired, deleted or of another cluster" in err
     watch.stderr.close()
 
 

@@ -2,14 +2,14 @@
 
 import pytest
 
-from nomad_csi.nomad import acl_policy
+from nomad_csi.nomad import permissions
 from tests.contract.acl_world import REFUSED, RUNS, said, stack_run
 
 
 @pytest.mark.parametrize("operation", ["up", "preview", "refresh", "destroy"])
 def test_policy_is_enough_for_pulumi(acl_world, operation):
     """Nothing is refused."""
-    policy = acl_policy.least_policy([operation], jobs={"default"}, volumes={"default"})
+    policy = permissions.least_policy([operation], jobs={"default"}, volumes={"default"})
 
     printed = stack_run(acl_world, operation, policy)
 
@@ -19,7 +19,7 @@ def test_policy_is_enough_for_pulumi(acl_world, operation):
 @pytest.mark.parametrize("command", RUNS)
 def test_policy_is_enough(acl_world, command):
     """Nothing is refused, and the exit code is that of a token that may do everything."""
-    policy = acl_policy.least_policy([command], jobs={"default"}, volumes={"default"})
+    policy = permissions.least_policy([command], jobs={"default"}, volumes={"default"})
     prepare = RUNS[command]
 
     by_root = acl_world.run(prepare(acl_world))

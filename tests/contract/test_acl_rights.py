@@ -2,14 +2,14 @@
 
 import pytest
 
-from nomad_csi.nomad import acl_policy
+from nomad_csi.nomad import permissions
 from tests.contract.acl_world import REFUSED, RUNS, lesser, said, stack_run
 
 
 @pytest.mark.parametrize("operation", ["up", "preview", "refresh", "destroy"])
 def test_each_right_is_needed_and_named_by_pulumi(acl_world, operation):
     """One taken away at a time."""
-    policy = acl_policy.least_policy([operation], jobs={"default"}, volumes={"default"})
+    policy = permissions.least_policy([operation], jobs={"default"}, volumes={"default"})
     found = {}
 
     for right, name, less in lesser(policy):
@@ -23,7 +23,7 @@ def test_each_right_is_needed_and_named_by_pulumi(acl_world, operation):
 @pytest.mark.parametrize("command", RUNS)
 def test_each_right_is_needed_and_named(acl_world, command):
     """One taken away at a time: what the command could not do names it."""
-    policy = acl_policy.least_policy([command], jobs={"default"}, volumes={"default"})
+    policy = permissions.least_policy([command], jobs={"default"}, volumes={"default"})
     found = {}
 
     for right, name, less in lesser(policy):

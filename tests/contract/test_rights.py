@@ -115,7 +115,7 @@ def test_young_capabilities_are_refused_by_older_releases(acl_agent, token_of):
 def test_the_product_knows_what_opens_each_call(call):
     """Its messages, `doctor` and `acl-policy` name the same capabilities."""
     method, path = call.split()
-    need = permissions.NEEDS[permissions.name_of(method, path.partition("?")[0])]
+    need = permissions.table().calls[permissions.name_of(method, path.partition("?")[0])]
 
     of_purge = {"deregister-job"} if "purge=true" in path else set()
     assert set(need.any_of) - of_purge == CALLS[call][1]

@@ -75,9 +75,7 @@ def make_instance(role, **changes):
         "health_description": "healthy",
         "provider_version": "v1.64.0",
         "segments": {ZONE_KEY: "us-east-1a"} if role == "node" else {},
-        "max_volumes": None,
         "supports": frozenset(),
-        "storage_node_id": INSTANCE_ID if role == "node" else "",
     }
     return plugins.Instance(**(whole | changes))
 

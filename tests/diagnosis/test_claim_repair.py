@@ -7,7 +7,7 @@ import pytest
 from nomad_csi import errors, nomad
 from nomad_csi.aws import ebs_volumes
 from nomad_csi.diagnosis import claim_repair, claim_replacement
-from nomad_csi.nomad import acl_policy, permissions, volumes
+from nomad_csi.nomad import permissions, volumes
 from nomad_csi.plan import registration
 from tests import clocks
 
@@ -261,7 +261,7 @@ def test_policy_of_the_command_is_for_what_all_steps_send(repair, cluster):
 
     assert repair(**ALL).steps[-1] == "register"
 
-    rights = acl_policy.COMMANDS["claims repair"]
+    rights = permissions.table().commands["claims repair"]
     sent = {permissions.name_of(method, path.partition("?")[0]) for method, path, _ in cluster.requests}
     of_a_note_that_is_there, of_a_volume_that_is_not = {"delete variable"}, {"list volumes"}
     expected = {*rights.volumes, *rights.cluster, "collect garbage"}

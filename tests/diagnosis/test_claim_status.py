@@ -55,7 +55,6 @@ CONTROLLER = plugins.Instance(
     health_description="healthy",
     provider_version="v1",
     segments={},
-    max_volumes=None,
     supports=frozenset(),
 )
 PLUGIN = plugins.Plugin(

@@ -37,16 +37,16 @@ SITUATIONS = {
     ),
     "driver-nowhere": (
         lambda make: make.found(
-            clients=(make.node(drivers={"docker": False}, driver_health={"docker": "Failed to connect"}),),
+            clients=(make.node(drivers={"docker": False}),),
             account=None,
         ),
-        "/v1/nodes: docker is not healthy on client-1 (Failed to connect)",
+        "/v1/nodes: docker is not healthy on client-1",
     ),
     "driver-missing": (
         lambda make: make.found(
             clients=(make.node(), make.node(node_id="n2", name="client-2", drivers={})), account=None
         ),
-        "/v1/nodes: docker is not healthy on client-2 (not detected)",
+        "/v1/nodes: docker is not healthy on client-2",
     ),
     "privileged-refused": (
         lambda make: make.found(clients=(make.node(driver_attributes={}),)),

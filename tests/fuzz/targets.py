@@ -116,7 +116,6 @@ CLUSTER = {
 }
 """A cluster whose only instance of a plugin is unhealthy."""
 
-DATES = ("Thu, 01 Jan 1970 00:00:00 GMT", "Fri, 31 Dec 9999 23:59:59 GMT", "Mon, 01 Jan 2024 00:00:00 +9999")
 STATUSES = (100, 200, 200, 200, 200, 200, 201, 204, 206, 301, 304, 400, 403, 404, 404, 429, 500, 500, 503, 999)
 
 
@@ -134,8 +133,6 @@ class Replies:
         which = chance.randrange(-4, len(READS))
         status = chance.choice(STATUSES)
         headers = {"X-Nomad-Index": str(chance.choice((7, -1, 10**30, "x")))}
-        if chance.random() < 0.2:
-            headers["Date"] = mutating.text(chance.choice(DATES), chance)
         path = chance.choice([path for path in CLUSTER if "plugin/csi" not in path]) if which < 0 else READS[which].path
         value = copy.deepcopy(CLUSTER[path]) if which < 0 else READS[which].document()
         text = mutating.json_text(value, chance)

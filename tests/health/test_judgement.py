@@ -119,7 +119,6 @@ def instance(place, health, name, version):
         provider=NAMES[name],
         provider_version=VERSIONS[version],
         segments={},
-        max_volumes=None,
         supports=frozenset(),
     )
 

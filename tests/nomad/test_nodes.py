@@ -6,44 +6,6 @@ import json
 from nomad_csi.nomad import nodes
 
 
-def test_nodes_of_a_real_agent(agent, client):
-    """The one client, with what it can run."""
-    agent.recorded("00-nodes.json", path="/v1/nodes")
-
-    assert nodes.list_nodes(client) == (
-        nodes.Node(
-            node_id="e4e7c740-a693-6393-61e0-c39b1899619e",
-            name="vm",
-            datacenter="dc1",
-            node_pool="default",
-            node_class="",
-            status="ready",
-            eligible=True,
-            draining=False,
-            drivers={"exec": True, "mock_driver": True, "java": True, "raw_exec": True},
-            modify_index=10,
-            version="2.0.6-dev",
-            driver_attributes={
-                "driver.exec": "true",
-                "driver.java": "true",
-                "driver.java.runtime": "OpenJDK Runtime Environment (build 17.0.15+6-Debian-1deb12u1)",
-                "driver.java.version": "17.0.15",
-                "driver.java.vm": "OpenJDK 64-Bit Server VM (build 17.0.15+6-Debian-1deb12u1, mixed mode, sharing)",
-                "driver.mock_driver": "true",
-                "driver.raw_exec": "true",
-            },
-            driver_health={
-                "exec": "Healthy",
-                "mock_driver": "Healthy",
-                "qemu": "",
-                "java": "Healthy",
-                "raw_exec": "Healthy",
-                "docker": "Failed to connect to docker daemon",
-            },
-        ),
-    )
-
-
 def test_forgotten_node_stays_as_it_was_listed(agent, client):
     """A client may be removed between two questions."""
     agent.recorded("00-nodes.json", path="/v1/nodes")

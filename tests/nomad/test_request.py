@@ -2,8 +2,6 @@
 
 import json
 import logging
-import time
-from email import utils
 
 import pytest
 
@@ -23,53 +21,6 @@ def test_request_sends_token_namespace_and_region(agent):
     assert asked.headers["X-Nomad-Token"] == "5f0c"
     assert asked.query == {"namespace": "storage", "region": "eu", "type": "csi"}
     assert "authorization" not in asked.headers
-
-
-@pytest.mark.parametrize(("given", "sent"), [("me:hunter2", "Basic bWU6aHVudGVyMg=="), ("me", "Basic bWU6")])
-def test_request_sends_the_password_of_a_proxy(agent, given, sent):
-    """Basic authentication for what stands in front of Nomad, with or without a password."""
-    agent.answer("GET", "/v1/nodes", "[]")
-
-    with nomad.Nomad(nomad.Connection(address=agent.address, http_auth=given)) as client:
-        client.request("GET", "/v1/nodes")
-
-    assert agent.asked[0].headers["authorization"] == sent
-
-
-def test_reply_has_status_data_and_text(agent, client):
-    """What came back is at hand, decoded and as it was."""
-    agent.recorded("00-plugins-empty.json", path="/v1/plugins")
-
-    reply = client.request("GET", "/v1/plugins")
-
-    assert (reply.status, reply.data, reply.text.strip()) == (200, [], "[]")
-
-
-def test_time_is_that_of_the_agent_and_does_not_jump(agent, client, monkeypatch):
-    """It goes on from the date of the last answer, whatever this machine's clock does."""
-    sent_s = int(time.time()) - 1800
-    agent.answer("GET", "/v1/jobs", "[]", headers={"Date": utils.formatdate(sent_s, usegmt=True)})
-    before = client.now_ns
-    client.request("GET", "/v1/jobs")
-    monkeypatch.setattr(time, "time", lambda: 0)
-
-    since_s = client.now_ns / 10**9 - sent_s
-
-    assert before > 0
-    assert 0 <= since_s < 60
-
-
-def test_observer_sees_every_attempt(agent):
-    """Before it is sent, a refused one as well."""
-    agent.answer("GET", "/v1/nodes", "[]")
-    seen = []
-
-    with nomad.Nomad(nomad.Connection(address=agent.address), observe=lambda *call: seen.append(call)) as client:
-        client.request("GET", "/v1/nodes")
-        with pytest.raises(errors.NomadApiError):
-            client.request("DELETE", "/v1/job/x")
-
-    assert seen == [("GET", "/v1/nodes"), ("DELETE", "/v1/job/x")]
 
 
 def test_answer_that_is_not_json_is_refused(agent, client):
@@ -180,14 +131,6 @@ def test_rejects_ids_that_would_become_another_path(volume_id):
     """Nomad splits a path after decoding it, so such an id would ask for something else."""
     with pytest.raises(errors.SpecError, match=r"id: expected an id without '/', and not '\.' or '\.\.'"):
         request.path_of("volume", "csi", volume_id)
-
-
-def test_client_is_usable_after_close(agent, client):
-    """Closing drops connections, not the client."""
-    agent.answer("GET", "/v1/nodes", "[]")
-    client.close()
-
-    assert client.request("GET", "/v1/nodes").data == []
 
 
 @pytest.mark.parametrize(

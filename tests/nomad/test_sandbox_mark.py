@@ -1,13 +1,9 @@
 """State of the sandbox and state of real clusters are kept apart."""
 
-import contextlib
-
 import pytest
 
 from nomad_csi import errors, nomad
 from nomad_csi.nomad import sandbox_mark
-from nomad_csi_sandbox.nomad import cluster, server
-from nomad_csi_sandbox.nomad.clients import nodes
 
 MARK = "engine:emulator,nomad:emulator,aws:moto"
 
@@ -68,42 +64,3 @@ def test_other_tokens_are_refused_in_the_sandbox(token):
         f"the token for http://127.0.0.1:4646 is not that of this sandbox's Nomad ({MARK}): remove nomad-csi:address and "
         "nomad-csi:token from the stack's configuration, or run the command outside of it"
     )
-
-
-@pytest.fixture
-def agent(tmp_path):
-    """Start an emulator: ``agent(token="...")``; return its cluster and address."""
-    with contextlib.ExitStack() as stack:
-
-        def start(**settings):
-            specs = [nodes.NodeSpec(name="client-1", zone="us-east-1a", instance_id="i-1")]
-            made = cluster.Cluster(cluster.Settings(data_dir=tmp_path, nodes=specs, **settings))
-            return made, stack.enter_context(server.Server(made)).url
-
-        yield start
-
-
-def test_the_sandboxs_own_nomad_is_known_by_its_token(agent):
-    """It alone knows it."""
-    _, address = agent(token=TOKEN)
-    with nomad.Nomad(nomad.Connection(address=address, token=TOKEN)) as client:
-        assert sandbox_mark.refuse_real_nomad(client) is True
-
-
-@pytest.mark.parametrize("settings", [{}, {"token": "of-a-real-cluster"}], ids=["no ACLs", "ACLs"])
-def test_another_nomad_of_this_machine_is_refused(agent, settings):
-    """Given a tunnel to a real cluster, which takes any token, or none but its own."""
-    made, address = agent(**settings)
-    with (
-        nomad.Nomad(nomad.Connection(address=address, token=TOKEN)) as client,
-        pytest.raises(errors.RefusedError, match=f"{address} is not this sandbox's Nomad, as it does not know"),
-    ):
-        sandbox_mark.refuse_real_nomad(client)
-
-    assert [(item["method"], item["path"]) for item in made.requests] == [("GET", "/v1/acl/token/self")]
-
-
-def test_a_nomad_that_is_down_is_not_judged():
-    """A preview goes on, and says what it could not compare."""
-    with nomad.Nomad(nomad.Connection(address="http://127.0.0.1:9", token=TOKEN)) as client:
-        assert sandbox_mark.refuse_real_nomad(client) is False

@@ -58,21 +58,6 @@ def test_refused_connection_may_be_tried_again_and_names_the_address():
     )
 
 
-def test_unknown_host_may_be_tried_again_and_names_the_address(monkeypatch):
-    """A name that nobody knows: nothing was sent."""
-
-    def unknown(*_arguments):
-        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
-
-    monkeypatch.setattr(socket, "getaddrinfo", unknown)
-
-    error = ask("http://nomad.invalid:4646")
-
-    assert error.kind == "retry"
-    assert error.message == "http://nomad.invalid:4646: no connection: Name or service not known"
-    assert error.advice.startswith("check NOMAD_ADDR (http://nomad.invalid:4646)")
-
-
 def drop(connection, _over):
     drain(connection)
 
@@ -237,14 +222,6 @@ def test_tls_to_a_plain_agent_says_where_to_look(agent):
     assert agent.asked == []
 
 
-def test_missing_client_certificate_is_an_error_of_tls(cluster_of_certificates, certificate):
-    """Nothing reaches Nomad."""
-    error = ask(cluster_of_certificates.address, ca_cert=str(certificate[0]))
-
-    assert error.status is None
-    assert cluster_of_certificates.asked == []
-
-
 @pytest.mark.parametrize(
     ("settings", "path"),
     [
@@ -267,18 +244,6 @@ def test_rejects_a_file_that_is_no_certificate(tmp_path):
 
     with pytest.raises(errors.SpecError, match=r"ca\.pem"):
         nomad.Nomad(nomad.Connection(address="https://127.0.0.1:4646", ca_cert=str(tmp_path / "ca.pem")))
-
-
-def test_more_calls_than_an_agent_takes_wait_for_each_other(agent, monkeypatch):
-    """Two hundred threads are no reason for a 429."""
-    monkeypatch.setattr(transport, "AT_ONCE", 3)
-    agent.answer("GET", "/v1/nodes", "[]")
-    with nomad.Nomad(nomad.Connection(address=agent.address)) as client:
-        with futures.ThreadPoolExecutor(20) as pool:
-            replies = list(pool.map(lambda _: client.request("GET", "/v1/nodes"), range(60)))
-
-        assert client._transport._pool.num_connections <= 3
-    assert [reply.data for reply in replies] == [[]] * 60
 
 
 def test_call_that_finds_no_free_connection_was_not_sent(odd_server, monkeypatch):
@@ -342,18 +307,6 @@ def test_body_that_is_not_complete_in_time(odd_server, head, pause_s):
     assert time.monotonic() - began < 10
 
 
-def test_peer_that_reads_nothing(odd_server):
-    """A body that is larger than what sockets hold is never taken."""
-    address = odd_server(lambda _connection, over: over.wait())
-    with (
-        nomad.Nomad(nomad.Connection(address=address), timeout_s=0.5) as client,
-        pytest.raises(errors.NomadApiError) as caught,
-    ):
-        client.request("PUT", "/v1/volumes", body=["x" * 2**24])
-
-    assert (caught.value.kind, caught.value.message) == ("ambiguous", f"{address}: no answer within 0.5 s")
-
-
 @pytest.fixture
 def full():
     """The address of a listener that accepts nothing, and whose queue is full."""
@@ -372,14 +325,3 @@ def test_host_that_takes_no_connection_was_not_asked(full):
         error = ask_again(client, 0.2)
 
     assert (error.kind, error.message) == ("retry", f"{address}: no connection within 0.2 s")
-
-
-def test_second_address_of_a_host_is_tried(agent, full, monkeypatch):
-    """Where the first address of a name swallows what is sent to it, the next one is asked within the deadline."""
-    monkeypatch.setattr(transport, "CONNECT_S", 0.2)
-    port = int(agent.address.rpartition(":")[2])
-    agent.answer("GET", "/v1/nodes", "[]")
-    addresses = [(socket.AF_INET, socket.SOCK_STREAM, 6, "", address) for address in (full, ("127.0.0.1", port))]
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *_arguments, **_more: addresses)
-    with nomad.Nomad(nomad.Connection(address=f"http://nomad.example.net:{port}")) as client:
-        assert client.request("GET", "/v1/nodes").data == []

@@ -20,21 +20,6 @@ MYSQL = registration.VolumeRegistration(
 )
 ZONE_A = {"topology.ebs.csi.aws.com/zone": "eu-west-1a"}
 ZONE_B = {"topology.ebs.csi.aws.com/zone": "eu-west-1b"}
-EBS = volumes.Volume(
-    create_index=126,
-    volume_id="e1",
-    namespace="default",
-    name="e1",
-    external_id="vol-f830b031821ee95ad",
-    plugin_id="aws-ebs",
-    capabilities=(WRITER,),
-    mount_options=registration.MountOptions(fs_type="ext4"),
-    topologies=(ZONE_A,),
-    required_topologies=(ZONE_A,),
-    schedulable=False,
-    controller_required=True,
-    claims=(),
-)
 
 
 def read(agent, client, file, volume_id):
@@ -115,29 +100,6 @@ def test_volume_with_odd_characters_and_redacted_flags(agent, client):
     )
 
 
-@pytest.mark.parametrize(
-    ("file", "volume_id", "volume"),
-    [
-        ("07-ebs-volume.json", "e1", EBS),
-        (
-            "07-ebs-volume-schedulable.json",
-            "e2e",
-            dataclasses.replace(
-                EBS,
-                create_index=219,
-                volume_id="e2e",
-                name="e2e",
-                external_id="vol-6a79fb09746c463dd",
-                schedulable=True,
-            ),
-        ),
-    ],
-)
-def test_registered_ebs_volume(agent, client, file, volume_id, volume):
-    """The required topology is the volume's; without a node plugin it is not schedulable."""
-    assert read(agent, client, file, volume_id) == volume
-
-
 def test_claim_that_outlived_its_allocation(agent, client):
     """A claim whose allocation Nomad has forgotten is still a claim."""
     item = {
@@ -176,7 +138,7 @@ def test_volume_without_its_key_is_an_error(agent, client, missing):
     item = {"ID": "v", "Namespace": "default"} | {missing: None}
     agent.answer("GET", "/v1/volume/csi/v", json.dumps(item))
 
-    with pytest.raises(errors.NomadApiError, match=f"{missing}: field required"):
+    with pytest.raises(errors.NomadApiError, match=f"{missing}: Field required"):
         volumes.get(client, "default", "v")
 
 

@@ -22,7 +22,6 @@ def instance(name, *, healthy=True):
         health_description="",
         provider_version="v1",
         segments={},
-        max_volumes=None,
         supports=frozenset(),
     )
 

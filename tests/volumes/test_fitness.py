@@ -25,7 +25,6 @@ def instance(role="controller", *, healthy=True):
         health_description="",
         provider_version="",
         segments={},
-        max_volumes=None,
         supports=frozenset(),
     )
 

@@ -5,7 +5,7 @@ import textwrap
 from pathlib import Path
 
 from nomad_csi.cli.common import command, inputs
-from nomad_csi.nomad import acl_policy
+from nomad_csi.nomad import permissions
 
 EPILOG = """\
 Commands, as they are typed, with the options that need more; up, preview, refresh and destroy are Pulumi's,
@@ -21,7 +21,7 @@ All others send nothing to Nomad. To use the policy:
 
 def _listed() -> str:
     """Return the commands, several a line; none is broken."""
-    names = ", ".join(shlex.quote(name).replace(" ", "\N{NO-BREAK SPACE}") for name in acl_policy.COMMANDS)
+    names = ", ".join(shlex.quote(name).replace(" ", "\N{NO-BREAK SPACE}") for name in permissions.table().commands)
     lines = textwrap.fill(names, 98, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
     return lines.replace("\N{NO-BREAK SPACE}", " ")
 
@@ -43,17 +43,17 @@ def _listed() -> str:
 def run(arguments: command.Arguments) -> int:
     """Print the policy, with comments: the commands that it is for and what it cannot grant."""
     given, arguments.spec = _spec_of(arguments)
-    commands = list(dict.fromkeys(given or acl_policy.COMMANDS))
+    commands = list(dict.fromkeys(given or permissions.table().commands))
     for name in commands:
-        if name not in acl_policy.COMMANDS:
-            allowed = f"one of {', '.join(map(shlex.quote, acl_policy.COMMANDS))}"
+        if name not in permissions.table().commands:
+            allowed = f"one of {', '.join(map(shlex.quote, permissions.table().commands))}"
             raise command.usage("COMMAND", got=repr(name), allowed=allowed)
     jobs, volumes = _namespaces(arguments)
     print(f"# for {', '.join(commands)}" if given else "# for every command of nomad-csi, and for Pulumi")
     for name in commands:
-        if remark := acl_policy.COMMANDS[name].remark:
+        if remark := permissions.table().commands[name].remark:
             print(f"# {name}: {remark}")
-    print(acl_policy.least_policy(commands, jobs=jobs, volumes=volumes).as_hcl())
+    print(permissions.least_policy(commands, jobs=jobs, volumes=volumes).as_hcl())
     return 0
 
 
@@ -67,7 +67,7 @@ def _spec_of(arguments: command.Arguments) -> tuple[list[str], Path | None]:
 def _namespaces(arguments: command.Arguments) -> tuple[set[str], set[str]]:
     """Return the namespaces of plugin jobs, and of volumes."""
     if arguments.spec is None:
-        named = set(arguments.namespace) or {acl_policy.DEFAULT_NAMESPACE}
+        named = set(arguments.namespace) or {permissions.DEFAULT_NAMESPACE}
         return named, named
     plan = inputs.read_plan(arguments.spec)
     jobs = {job.namespace for plugin in plan.plugins for job in plugin.jobs}

@@ -120,7 +120,7 @@ def _planned(
 ) -> apply_jobs.PlannedChanges:
     """Return the plan. Raises `errors.RefusedError` for servers that are too old."""
     minimum = {f"plugin {item.plugin_id}": item.minimum_nomad for item in plan.plugins if item.minimum_nomad}
-    version_gates.refuse_older(client, minimum, warn=output.print_progress)
+    version_gates.refuse_older(client, minimum)
     inputs.warn_of_erasing(client)
     return _changes(client, arguments, plan, external_ids, adopts=arguments.adopt)
 

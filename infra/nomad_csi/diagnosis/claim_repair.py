@@ -228,8 +228,6 @@ class _Ladder:
         order = self._order
         note = self._replacement.read_note()
         if note is None:
-            if members := volumes.members(self._client, order.namespace, order.volume_id):
-                raise EndError("refused", f"Nomad has no such volume; {members}")
             reason = "Nomad has no such volume, and no repair of it was interrupted, by its note"
             raise EndError("refused", f"{reason}; `{order.manual_command}` registers it, if it is to be there")
         return note, self._replacement.noted(note)

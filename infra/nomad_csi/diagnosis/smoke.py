@@ -114,8 +114,7 @@ def _checked(
     name = "/".join(key)
     volume = volumes.get(client, *key)
     if volume is None:
-        advice = volumes.members(client, *key) or "see `nomad volume status -type csi`"
-        raise errors.RefusedError(f"volume {name} is not registered: {advice}")
+        raise errors.RefusedError(f"volume {name} is not registered: see `nomad volume status -type csi`")
     fitting = _fitting(client, volume)
     driver = wish.task_driver or smoke.task_driver(fitting)
     able = tuple(each for each in fitting if driver in each.drivers)

@@ -285,8 +285,8 @@ def stop(
     that is not there or runs no plugin, for one of another owner or of a Pulumi stack, and for a registered volume.
     """
     name = "/".join(key)
-    found, document = jobs.get(client, *key), jobs.document(client, *key)
-    if found is None or document is None or not jobs.tasks_of_document(document):
+    found = jobs.get(client, *key)
+    if found is None or not jobs.tasks_of_document(found.document):
         raise errors.RefusedError(f"there is no job {name} that runs a CSI plugin")
     record = None if requester.adopts else owner.recorded_owner(client, found)
     if record is not None and record.owner != requester.owner:

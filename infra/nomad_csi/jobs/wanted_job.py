@@ -177,7 +177,7 @@ class WantedJob:
         """
         news, given = self.news, self.news.get("pluginJobs", [])
         if news.get("minimumNomad"):
-            version_gates.refuse_older(self.context.client, {self.name: news["minimumNomad"]}, warn=self.context.warn)
+            version_gates.refuse_older(self.context.client, {self.name: news["minimumNomad"]})
         ids = [] if given == resource.UNKNOWN else [item for item in given if item != resource.UNKNOWN]
         own = {(self.key[0], job_id) for job_id in (self.key[1], *ids)} | ({replaced} if replaced else set())
         tasks = jobs.tasks_of_document(self.document)

@@ -32,8 +32,6 @@ class Call:
     has_token: bool
 
 
-NOT_KNOWN = "check NOMAD_TOKEN: Nomad does not know the token, which is of another cluster, expired or deleted"
-
 _BUSY_CLOUD = "the cloud answers later: it limits how often it is asked, or has no room now"
 
 SENTENCES: tuple[tuple[str, errors.ReplyKind, str], ...] = (
@@ -53,12 +51,7 @@ SENTENCES: tuple[tuple[str, errors.ReplyKind, str], ...] = (
     ("no healthy controllers for CSI plugin", "retry", "check the plugin's job: its controller is not healthy"),
     ("failed to find instances of controller plugin", "retry", "check the plugin's job: no controller runs"),
     ("failed to find clients running controller plugin", "retry", "check the plugin's job: no controller runs"),
-    (
-        "timeout while connecting to gRPC socket",
-        "retry",
-        "the plugin's controller does not answer: see `nomad-csi verify`, and `nomad alloc logs -stderr` of its "
-        "allocation",
-    ),
+    ("timeout while connecting to gRPC socket", "retry", "the plugin's controller does not answer: see its log"),
     ("CSI client error (retryable)", "retry", ""),
     # Delivered, and the reply was lost.
     ("rpc error: EOF", "ambiguous", ""),
@@ -72,15 +65,11 @@ SENTENCES: tuple[tuple[str, errors.ReplyKind, str], ...] = (
     ("code = Unavailable", "ambiguous", "check the plugin's job: its process may have ended during the call"),
     ("code = Aborted", "retry", "the plugin is still busy with an earlier call for the same volume"),
     # Received and refused.
-    ("ACL token", "refused", NOT_KNOWN),
+    ("ACL token", "refused", "check NOMAD_TOKEN: the token is expired, deleted or of another cluster"),
     ("No path to region", "refused", "correct NOMAD_REGION, or ask an agent that knows the region"),
     ("no CSI plugin named", "refused", "run the plugin's job first and wait until it is healthy, or correct plugin_id"),
     ("volume in use", "refused", "stop the jobs that claim it and wait until the claims are free"),
-    (
-        "can not update mount options while volume is in use",
-        "refused",
-        "stop the jobs that claim it first; unchanged flags must be sent as well, and Nomad shows them redacted",
-    ),
+    ("can not update mount options while volume is in use", "refused", "stop the jobs that claim it first"),
     ("Client sent an HTTP request to an HTTPS server", "refused", "write https:// in NOMAD_ADDR"),
 )
 """
@@ -90,9 +79,6 @@ The first match applies: ``failed to get conn: ... i/o timeout``.
 """
 
 _DENIED = "Permission denied"
-
-_SELF = "/v1/acl/token/self"
-"""Every token that Nomad knows may read itself."""
 
 _BEFORE_STORING = "controller validate volume:"
 """Nomad calls the controller before it stores anything: after any failure there, nothing was registered."""
@@ -140,7 +126,7 @@ def _classified(call: Call, kind: errors.ReplyKind, advice: str) -> Classificati
 
 
 def _missing_permission(call: Call) -> str:
-    if call.has_token and call.path == _SELF:
-        return NOT_KNOWN
     needs = permissions.needed(call.method, call.path, call.namespace) or "the rights for this call"
-    return f"the token needs {needs}" if call.has_token else f"set NOMAD_TOKEN to a token that has {needs}"
+    if not call.has_token:
+        return f"set NOMAD_TOKEN to a token that has {needs}"
+    return f"the token needs {needs}; or it is expired, deleted or of another cluster"

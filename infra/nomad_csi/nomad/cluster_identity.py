@@ -7,8 +7,6 @@ A region's name is ``global`` nearly everywhere, and no response has the id that
 so this id is the region's: it survives new servers and a restored snapshot, and no other region has it.
 """
 
-import threading
-import time
 import uuid
 import weakref
 from collections.abc import Collection, Mapping
@@ -23,24 +21,8 @@ NAMESPACE = "default"
 
 ITEM = "id"
 
-ABSENT_S = 5.0
-"""Seconds before an absent id is read again."""
-
-
-class _Identity:
-    """The observed identity of one cluster."""
-
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.value = ""
-        self.is_readable = False
-        """Whether the token may read it."""
-        self.tried_at = {False: -ABSENT_S, True: -ABSENT_S}
-        """Time of the last read (false), and of the last attempt to create it (true)."""
-
-
-_LOCK = threading.Lock()
-_KNOWN: weakref.WeakKeyDictionary[nomad.Nomad, _Identity] = weakref.WeakKeyDictionary()
+_KNOWN: weakref.WeakKeyDictionary[nomad.Nomad, str] = weakref.WeakKeyDictionary()
+"""Identities that were read; an absent one is read again."""
 
 
 def cluster_id(client: nomad.Nomad, *, make: bool = False) -> str:
@@ -50,12 +32,25 @@ def cluster_id(client: nomad.Nomad, *, make: bool = False) -> str:
     With *make*, create one where none exists, if the token may. Raises `errors.NomadApiError` where Nomad does not
     answer.
     """
-    known = _read_cluster_id(client)
-    with known.lock:
-        if not known.value and time.monotonic() - known.tried_at[make] > ABSENT_S:
-            known.value = _allowed(client, known, make=make)
-            known.tried_at[make] = time.monotonic()
-        return known.value
+    return _identity(client, make=make) or ""
+
+
+def _identity(client: nomad.Nomad, *, make: bool = False) -> str | None:
+    """Return the identity; empty: the cluster has none; ``None``: the token may not read or create it."""
+    if client in _KNOWN:
+        return _KNOWN[client]
+    try:
+        found = _read(client)
+        if make and not found:
+            restore(client, str(uuid.uuid4()))
+            found = _read(client)  # ours, or that of a concurrent process
+    except errors.NomadApiError as error:
+        if error.status != HTTPStatus.FORBIDDEN:
+            raise
+        return None
+    if found:
+        _KNOWN[client] = found
+    return found
 
 
 def cluster_of_stack(client: nomad.Nomad, recorded: Collection[str], *, make: bool) -> str:
@@ -65,9 +60,9 @@ def cluster_of_stack(client: nomad.Nomad, recorded: Collection[str], *, make: bo
     Raises `errors.RefusedError` where the cluster has none and *recorded* has some: it may be one of these, rebuilt or
     restored, and all objects in it would be refused for another identity. `errors.NomadApiError` as `cluster_id`.
     """
-    found = cluster_id(client, make=make and not recorded)
-    if found or not recorded or not _read_cluster_id(client).is_readable:
-        return found
+    found = _identity(client, make=make and not recorded)
+    if found or not recorded or found is None:
+        return found or ""
     known, restored = ", ".join(sorted(recorded)), " or ".join(map(_restore, sorted(recorded)))
     raise errors.RefusedError(
         f"this stack has volumes or jobs in cluster {known}, and the one at {client.connection.address} has no "
@@ -99,12 +94,12 @@ def compare(client: nomad.Nomad, outputs: Mapping[str, Any]) -> Compared:
     Raises `errors.NomadApiError` where Nomad does not answer.
     """
     recorded = str(outputs.get("cluster", ""))
-    now = cluster_id(client) if recorded else ""
-    if now == recorded:
+    found = _identity(client) if recorded else ""
+    if found == recorded:
         return "same"
-    if now:
-        return "other"
-    return "lost" if _read_cluster_id(client).is_readable else "not known"
+    if found is None:
+        return "not known"
+    return "other" if found else "lost"
 
 
 def sentence(client: nomad.Nomad, what: str, outputs: Mapping[str, Any]) -> str | None:
@@ -144,26 +139,6 @@ def refuse_other(client: nomad.Nomad, what: str, recorded: Mapping[str, Any], *,
     found = compare(client, recorded)
     if found == "other" or (found == "lost" and not accepts_lost):
         raise refusal(client, what, recorded)
-
-
-def _read_cluster_id(client: nomad.Nomad) -> _Identity:
-    with _LOCK:
-        return _KNOWN.setdefault(client, _Identity())
-
-
-def _allowed(client: nomad.Nomad, known: _Identity, *, make: bool) -> str:
-    known.is_readable = False
-    try:
-        found = _read(client)
-        known.is_readable = True
-        if found or not make:
-            return found
-        restore(client, str(uuid.uuid4()))
-        return _read(client)  # ours, or that of a concurrent process
-    except errors.NomadApiError as error:
-        if error.status != HTTPStatus.FORBIDDEN:
-            raise
-        return ""
 
 
 def _read(client: nomad.Nomad) -> str:

@@ -24,10 +24,8 @@ PROXY_VARIABLES: Mapping[str, str] = {"http": "HTTP_PROXY", "https": "HTTPS_PROX
 EXCEPT = "NO_PROXY"
 """
 Variable with the hosts to connect to directly, separated by commas: a name also includes its subdomains, an address or
-a network such as ``10.0.0.0/8`` itself, ``*`` all. A port may follow a name.
+a network such as ``10.0.0.0/8`` itself, ``*`` all.
 """
-
-_PORTS = {"http": 80, "https": 443}
 
 
 def proxy_of(address: str, environment: Mapping[str, str]) -> str:
@@ -38,21 +36,21 @@ def proxy_of(address: str, environment: Mapping[str, str]) -> str:
 
     try:
         parts = parse.urlsplit(address)
-        host, port = parts.hostname or "", parts.port or _PORTS.get(parts.scheme)
+        host = parts.hostname or ""
     except ValueError:
         return ""  # not an address; its user reports that
     proxy = value(PROXY_VARIABLES[parts.scheme]) if parts.scheme in PROXY_VARIABLES else ""
     entries = [entry.strip().lower() for entry in value(EXCEPT).split(",")]
-    if not proxy or names.is_loopback(host) or any(_is_excepted(entry, host, port) for entry in entries if entry):
+    if not proxy or names.is_loopback(host) or any(_is_excepted(entry, host) for entry in entries if entry):
         return ""
     return proxy if "://" in proxy else f"http://{proxy}"
 
 
-def _is_excepted(entry: str, host: str, port: int | None) -> bool:
+def _is_excepted(entry: str, host: str) -> bool:
     """Return whether *entry* of ``NO_PROXY`` includes *host*."""
     with contextlib.suppress(ValueError):  # a name
         return ipaddress.ip_address(host) in ipaddress.ip_network(entry, strict=False)
-    name = entry.removesuffix(f":{port}").lstrip("*.")
+    name = entry.lstrip("*.")
     return not name or host == name or host.endswith(f".{name}")
 
 

@@ -61,10 +61,7 @@ class Metric(replies.Record):
     """Why nodes were ruled out for a group."""
 
     constraint_filtered: _Counts = field(default_factory=dict)
-    class_filtered: _Counts = field(default_factory=dict)
     dimension_exhausted: _Counts = field(default_factory=dict)
-    class_exhausted: _Counts = field(default_factory=dict)
-    quota_exhausted: replies.Strings = ()
     nodes_evaluated: int = 0
 
 
@@ -179,17 +176,11 @@ def _cut(text: str) -> str:
 
 
 def _reasons(metric: Metric) -> str:
-    """Return why nodes were ruled out, by constraint, class, exhausted resource and quota."""
-    kinds = (
-        ("{}", metric.constraint_filtered),
-        ("node class {}", metric.class_filtered),
-        ("{} exhausted", metric.dimension_exhausted),
-        ("node class {} exhausted", metric.class_exhausted),
-    )
+    """Return why nodes were ruled out, by constraint and exhausted resource."""
+    kinds = (("{}", metric.constraint_filtered), ("{} exhausted", metric.dimension_exhausted))
     counts = [
         f"{form.format(name)} ({listing.counted(count, 'node')})"
         for form, found in kinds
         for name, count in sorted(found.items())
     ]
-    counts += [f"quota: {dimension}" for dimension in metric.quota_exhausted]
     return ", ".join(counts) or ("no node fits" if metric.nodes_evaluated else "no node to check")

@@ -23,6 +23,58 @@ Document = dict[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True)
+class _Constraint(replies.Record):
+    l_target: Annotated[str, pydantic.Field(validation_alias="LTarget")] = ""
+    operand: str = ""
+    r_target: Annotated[str, pydantic.Field(validation_alias="RTarget")] = ""
+
+
+_Constraints = Annotated[tuple[_Constraint, ...], replies.PRESENT]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _CsiPlugin(replies.Record):
+    plugin_id: replies.Id = ""
+    type: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Template(replies.Record):
+    embedded_tmpl: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Task(replies.Record):
+    driver: str = ""
+    config: dict[str, Any] = field(default_factory=dict)
+    env: dict[str, Any] = field(default_factory=dict)
+    templates: Annotated[tuple[_Template, ...], replies.PRESENT] = ()
+    constraints: _Constraints = ()
+    plugin: Annotated[_CsiPlugin | None, pydantic.Field(validation_alias="CSIPluginConfig")] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Network(replies.Record):
+    mode: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _VolumeBlock(replies.Record):
+    type: str = ""
+    source: str = ""
+    per_alloc: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Group(replies.Record):
+    name: str = ""
+    networks: Annotated[tuple[_Network, ...], replies.PRESENT] = ()
+    constraints: _Constraints = ()
+    tasks: Annotated[tuple[_Task, ...], replies.PRESENT] = ()
+    volumes: Annotated[dict[str, _VolumeBlock], replies.PRESENT] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Job(replies.Record):
     """A registered job."""
 
@@ -38,6 +90,16 @@ class Job(replies.Record):
     version: int = 0
     job_modify_index: int = 0
     meta: replies.Texts = field(default_factory=dict)
+    datacenters: replies.Strings = ()
+    node_pool: str = ""
+    constraints: _Constraints = ()
+    groups: Annotated[tuple[_Group, ...], replies.PRESENT, pydantic.Field(validation_alias="TaskGroups")] = ()
+    document: Document = field(default_factory=dict)
+
+    @pydantic.model_validator(mode="before")
+    @classmethod
+    def _prepared(cls, values: Any) -> Any:
+        return replies.present(values) | {"Document": values} if isinstance(values, dict) else values
 
 
 def parse(nomad: request.Nomad, hcl: str, *, namespace: str = "") -> Document:
@@ -92,8 +154,7 @@ def list_jobs(nomad: request.Nomad, namespace: str, prefix: str) -> tuple[Job, .
 
 def document(nomad: request.Nomad, namespace: str, job_id: str) -> Document | None:
     """Return the job with all its tasks; ``None``: there is none."""
-    path, query = request.path_of("job", job_id), {"namespace": namespace}
-    found = replies.one(nomad, path, _RunningJob, absent=ABSENT, query=query)
+    found = get(nomad, namespace, job_id)
     return None if found is None else found.document
 
 
@@ -259,81 +320,15 @@ def tail_log(
     return nomad.request("GET", path, query=query, timeout_s=timeout_s, plain=True).text
 
 
-# The document of a job: its tasks that run a CSI plugin, and its volumes.
+# The plugin tasks and volumes in the document of a job.
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Constraint(replies.Record):
-    l_target: Annotated[str, pydantic.Field(validation_alias="LTarget")] = ""
-    operand: str = ""
-    r_target: Annotated[str, pydantic.Field(validation_alias="RTarget")] = ""
-
-
-_Constraints = Annotated[tuple[_Constraint, ...], replies.PRESENT]
-
-
-@dataclass(frozen=True, kw_only=True)
-class _CsiPlugin(replies.Record):
-    plugin_id: replies.Id = ""
-    type: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Template(replies.Record):
-    embedded_tmpl: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Task(replies.Record):
-    driver: str = ""
-    config: dict[str, Any] = field(default_factory=dict)
-    env: dict[str, Any] = field(default_factory=dict)
-    templates: Annotated[tuple[_Template, ...], replies.PRESENT] = ()
-    constraints: _Constraints = ()
-    plugin: Annotated[_CsiPlugin | None, pydantic.Field(validation_alias="CSIPluginConfig")] = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Network(replies.Record):
-    mode: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class _VolumeBlock(replies.Record):
-    type: str = ""
-    source: str = ""
-    per_alloc: bool = False
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Group(replies.Record):
-    name: str = ""
-    networks: Annotated[tuple[_Network, ...], replies.PRESENT] = ()
-    constraints: _Constraints = ()
-    tasks: Annotated[tuple[_Task, ...], replies.PRESENT] = ()
-    volumes: Annotated[dict[str, _VolumeBlock], replies.PRESENT] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _RunningJob(Job):
-    datacenters: replies.Strings = ()
-    node_pool: str = ""
-    constraints: _Constraints = ()
-    groups: Annotated[tuple[_Group, ...], replies.PRESENT, pydantic.Field(validation_alias="TaskGroups")] = ()
-    document: Document = field(default_factory=dict)
-
-    @pydantic.model_validator(mode="before")
-    @classmethod
-    def _prepared(cls, values: Any) -> Any:
-        return replies.present(values) | {"Document": values} if isinstance(values, dict) else values
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Parsed(_RunningJob):
+class _Parsed(Job):
     job_id: replies.GivenId = ""
 
 
-_DOCUMENT = pydantic.TypeAdapter(_RunningJob)
+_DOCUMENT = pydantic.TypeAdapter(Job)
 """Reads a document again, which was valid when `parse` or `document` returned it."""
 
 
@@ -395,7 +390,7 @@ def tasks_of_document(document: Document) -> tuple[PluginTask, ...]:
     )
 
 
-def _plugin_task(job: _RunningJob, group: _Group, task: _Task, plugin: _CsiPlugin) -> PluginTask:
+def _plugin_task(job: Job, group: _Group, task: _Task, plugin: _CsiPlugin) -> PluginTask:
     words = " ".join((*task.env, *(item.embedded_tmpl for item in task.templates)))
     is_on_host = _is_on_host(task.driver, str(task.config.get("network_mode")))
     return PluginTask(

@@ -19,7 +19,6 @@ class _Driver(replies.Record):
 
     detected: bool = False
     healthy: bool = False
-    health_description: str = ""
     attributes: replies.Texts = field(default_factory=dict)
 
 
@@ -32,10 +31,6 @@ def _healthy(found: _Drivers) -> dict[str, bool]:
 
 def _attributes(found: _Drivers) -> dict[str, str]:
     return {key: value for driver in found.values() for key, value in driver.attributes.items()}
-
-
-def _descriptions(found: _Drivers) -> dict[str, str]:
-    return {name: driver.health_description for name, driver in found.items()}
 
 
 _DRIVERS = Annotated[dict[str, _Driver], replies.PRESENT]
@@ -84,11 +79,6 @@ class Node(replies.Record):
     )
     """Attributes of its task drivers, such as ``driver.docker.privileged.enabled``."""
 
-    driver_health: Annotated[Mapping[str, str], _AT_DRIVERS, replies.Derived(_DRIVERS, _descriptions)] = field(
-        default_factory=dict
-    )
-    """Task driver -> its health description."""
-
     attributes: replies.Texts = field(default_factory=dict)
     """Such as ``cpu.arch``. Not in the list of nodes: empty until `described`."""
 
@@ -107,14 +97,8 @@ def list_nodes(nomad: request.Nomad) -> tuple[Node, ...]:
 def described(nomad: request.Nomad, node: Node) -> Node:
     """Return *node* with its attributes and meta; unchanged if Nomad has removed it meanwhile."""
     path = request.path_of("node", node.node_id)
-    found = replies.one(nomad, path, _Described, absent="node not found")
+    found = replies.one(nomad, path, Node, absent="node not found")
     return node if found is None else replace(node, attributes=found.attributes, meta=found.meta)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Described(replies.Record):
-    attributes: replies.Texts = field(default_factory=dict)
-    meta: replies.Texts = field(default_factory=dict)
 
 
 def all_described(nomad: request.Nomad, wanted: Iterable[Node]) -> Iterator[Node]:

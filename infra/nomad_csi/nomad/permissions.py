@@ -1,19 +1,29 @@
 """
-ACL capabilities that each call needs, in one table, by name. Pure.
+What calls, commands and tasks need of a token, from ``permissions.yaml``, and the minimal policy for commands. Pure.
 
-Errors take the missing capability from it; `acl_policy` and the checks of ``doctor`` combine calls.
-Source: hashicorp/nomad, ``nomad/csi_endpoint.go``, ``nomad/job_endpoint.go``, ``nomad/node_endpoint.go``,
-``nomad/alloc_endpoint.go``, ``nomad/variables_endpoint.go``, ``nomad/system_endpoint.go``,
-``command/agent/job_endpoint.go``, ``client/fs_endpoint.go`` and ``acl/policy.go``, 2026-08-21; tried with tokens of one
-capability each on Nomad 2.0.6-dev, 2026-11.
+Errors take the missing capability from the table. tests/contract runs each command with its policy, and with each
+capability of it removed.
 """
 
+import functools
+import itertools
+import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import resources
 from typing import Literal
 
-Level = Literal["node", "plugin"]
+from nomad_csi.spec import yaml_text
+
+DEFAULT_NAMESPACE = "default"
+"""Also the namespace of the variable with the id of the cluster (``nomad.cluster_identity``)."""
+
+CAPABILITIES = (
+    *("csi-list-volume", "list-jobs", "csi-read-volume", "read-job", "parse-job", "read-logs", "read-fs"),
+    *("csi-mount-volume", "csi-write-volume", "csi-register-plugin", "submit-job"),
+)
+"""Capabilities, the weakest first. If several permit a call, the policy has the first of them."""
 
 YOUNG = frozenset({"deregister-job", "plan-job", "purge-job", "register-job"})
 """
@@ -21,66 +31,55 @@ Capabilities that older releases do not support (``job-capabilities`` in ``relea
 names one, so this package accepts them on a token, and requires none.
 """
 
+OWN_VARIABLES = "nomad-csi/*"
+"""Path of all variables that this package reads and writes, for a policy."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Need:
-    """Capabilities that one call needs."""
+    """What one call needs of a token; each key is explained in ``permissions.yaml``."""
 
-    any_of: tuple[str, ...] = ()
-    """One of these capabilities in the namespace of the object, the dedicated one first."""
-
+    any_of: Sequence[str] = ()
     variable: str = ""
-    """A capability on the variable of the call: ``read``, ``write`` or ``destroy``."""
-
-    level: Level | Literal[""] = ""
-    """``read`` of this policy; ``write`` of ``plugin`` grants nothing."""
-
+    level: Literal["node", "plugin", ""] = ""
     is_management: bool = False
-    """Whether it needs a management token."""
-
     calls: str = ""
-    """The calls, as a regular expression of method and path; empty if the body of a call decides."""
-
     note: str = ""
-    """What to add to the error of a refused call."""
 
 
-_LIST_VOLUMES = ("csi-list-volume", "csi-read-volume", "csi-mount-volume", "list-jobs")
+@dataclass(frozen=True, kw_only=True)
+class Rights:
+    """The calls of a command or a task; each key is explained in ``permissions.yaml``."""
 
-NEEDS: Mapping[str, Need] = {
-    "list plugins": Need(level="plugin", calls=r"GET /v1/plugins"),
-    "read plugin": Need(level="plugin", calls=r"GET /v1/plugin/.*"),
-    "list snapshots": Need(any_of=_LIST_VOLUMES, calls=r"GET /v1/volumes/snapshot"),
-    "change snapshots": Need(
-        any_of=("csi-write-volume",), level="plugin", calls=r"(PUT|POST|DELETE) /v1/volumes/snapshot"
-    ),
-    "write volume": Need(any_of=("csi-write-volume",), level="plugin", calls=r"(PUT|POST) /v1/volume.*"),
-    "detach volume": Need(any_of=("csi-mount-volume",), level="plugin", calls=r"DELETE /v1/volume/.*/detach"),
-    "deregister volume": Need(any_of=("csi-write-volume",), calls=r"DELETE /v1/volume/.*"),
-    "read volume": Need(any_of=("csi-read-volume", "csi-mount-volume", "read-job"), calls=r"GET /v1/volume/.*"),
-    "list volumes": Need(any_of=_LIST_VOLUMES, calls=r"GET /v1/volumes"),
-    "parse job": Need(any_of=("parse-job", "submit-job"), calls=r"\w+ /v1/jobs/parse"),
-    "plan job": Need(any_of=("submit-job", "plan-job"), calls=r"\w+ /v1/job/.+/plan"),
-    "register job": Need(
-        any_of=("submit-job", "register-job"),
-        calls=r"(PUT|POST) /v1/job.*",
-        note=', and for a plugin job csi-register-plugin, which policy = "write" lacks, for one with volumes '
-        "csi-mount-volume",
-    ),
-    "run plugin": Need(any_of=("csi-register-plugin",)),
-    "mount volume": Need(any_of=("csi-mount-volume",), level="plugin"),
-    "stop job": Need(any_of=("submit-job", "purge-job", "deregister-job"), calls=r"DELETE /v1/job/.*"),
-    "read job": Need(any_of=("read-job",), calls=r"GET /v1/(job/.*|allocations)"),
-    "list jobs": Need(any_of=("list-jobs",), calls=r"GET /v1/jobs"),
-    "read logs": Need(any_of=("read-logs", "read-fs"), calls=r"GET /v1/client/fs/logs/.*"),
-    "read variable": Need(variable="read", calls=r"GET /v1/var/.*"),
-    "write variable": Need(variable="write", calls=r"PUT /v1/var/.*"),
-    "delete variable": Need(variable="destroy", calls=r"DELETE /v1/var/.*"),
-    "read clients": Need(level="node", calls=r"GET /v1/nodes?\b.*"),
-    "read servers": Need(level="node", calls=r"GET /v1/agent/members"),
-    "collect garbage": Need(is_management=True, calls=r"PUT /v1/system/gc"),
-}
-"""Name of a call -> what it needs. The first whose ``calls`` match applies."""
+    jobs: Sequence[str] = ()
+    volumes: Sequence[str] = ()
+    cluster: Sequence[str] = ()
+    identity: Sequence[str] = ()
+    remark: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """The table ``permissions.yaml``."""
+
+    calls: Mapping[str, Need]
+    commands: Mapping[str, Rights]
+    tasks: Mapping[str, Rights]
+
+
+@functools.cache
+def table() -> Table:
+    """Return the table."""
+    rows = yaml_text.load(resources.files(__package__).joinpath("permissions.yaml").read_text(encoding="utf-8"))
+    return Table(
+        calls={name: Need(**row) for name, row in rows["calls"].items()},
+        commands={name: Rights(**row) for name, row in rows["commands"].items()},
+        tasks={name: Rights(**row) for name, row in rows["tasks"].items()},
+    )
+
+
+# What a call needs, for the error of one that was denied.
+
 
 _LEVELS: Mapping[str, str] = {
     "plugin": 'plugin { policy = "read" } ("write" grants nothing)',
@@ -92,13 +91,13 @@ _LEVELS: Mapping[str, str] = {
 def needed(method: str, path: str, namespace: str) -> str | None:
     """Return what a token needs for the call, as a phrase; ``None``: not known here."""
     name = name_of(method, path)
-    return _phrase(NEEDS[name], path, namespace) if name else None
+    return _phrase(table().calls[name], path, namespace) if name else None
 
 
 def name_of(method: str, path: str) -> str | None:
-    """Return the name in `NEEDS` of a call; ``None``: it has none."""
+    """Return the name of a call in the table; ``None``: it has none."""
     call = f"{method} {path}"
-    return next((name for name, need in NEEDS.items() if need.calls and re.fullmatch(need.calls, call)), None)
+    return next((name for name, need in table().calls.items() if need.calls and re.fullmatch(need.calls, call)), None)
 
 
 def _phrase(need: Need, path: str, namespace: str) -> str:
@@ -114,6 +113,81 @@ def _phrase(need: Need, path: str, namespace: str) -> str:
     return ", and ".join(part for part in (capability, _LEVELS[need.level]) if part)
 
 
+# The minimal policy of commands.
+
+
+def least_policy(commands: Iterable[str], *, jobs: Collection[str], volumes: Collection[str]) -> "AclPolicy":
+    """
+    Return the minimal policy for *commands*, which are in the table.
+
+    *jobs* and *volumes* are the namespaces of plugin jobs and of volumes; both may be patterns such as ``*``.
+    """
+    chosen = [table().commands[name] for name in commands]
+    calls: dict[str, list[str]] = {namespace: [] for namespace in (*jobs, *volumes)}
+    for rights in chosen:
+        for names, found in ((jobs, rights.jobs), (volumes, rights.volumes)):
+            for namespace in names:
+                calls[namespace] += found
+    calls = {namespace: found for namespace, found in calls.items() if found}
+    identity = [name for rights in chosen for name in rights.identity]
+    all_calls = [name for found in (*calls.values(), *(rights.cluster for rights in chosen)) for name in found]
+    variables = {namespace: variable_rights(found) for namespace, found in calls.items()}
+    variables[DEFAULT_NAMESPACE] = variables.get(DEFAULT_NAMESPACE, frozenset()) | variable_rights(identity)
+    return AclPolicy(
+        capabilities={namespace: _capabilities(found) for namespace, found in calls.items()},
+        variables={namespace: found for namespace, found in variables.items() if found},
+        levels=tuple(sorted({level for name in all_calls if (level := table().calls[name].level)})),
+    )
+
+
+def variable_rights(calls: Iterable[str]) -> frozenset[str]:
+    """Return the capabilities that *calls* need on their variables."""
+    return frozenset(need.variable for name in calls if (need := table().calls[name]).variable)
+
+
 def alternatives(names: Iterable[str]) -> tuple[frozenset[str], ...]:
     """Return, for each of the calls *names*, the capabilities of which one is needed in the namespace."""
-    return tuple(frozenset(NEEDS[name].any_of) for name in names)
+    return tuple(frozenset(table().calls[name].any_of) for name in names)
+
+
+def _capabilities(calls: Iterable[str]) -> tuple[str, ...]:
+    """Return the weakest set of capabilities that permits all *calls*: its strongest one is as weak as possible."""
+    wanted = {each & set(CAPABILITIES) for each in alternatives(calls) if each}
+    useful = [name for name in CAPABILITIES if any(name in each for each in wanted)]
+    ranks = range(len(useful))
+    sets = itertools.chain.from_iterable(
+        itertools.combinations(reversed(ranks), count) for count in range(len(useful) + 1)
+    )
+    best = min(found for found in sets if all(any(useful[rank] in each for rank in found) for each in wanted))
+    return tuple(useful[rank] for rank in reversed(best))
+
+
+@dataclass(frozen=True, kw_only=True)
+class AclPolicy:
+    """An ACL policy."""
+
+    capabilities: Mapping[str, Sequence[str]]
+    """By namespace."""
+
+    variables: Mapping[str, Collection[str]]
+    """On `OWN_VARIABLES`, by namespace."""
+
+    levels: Sequence[str]
+    """Those of ``node`` and ``plugin`` with level read."""
+
+    def as_hcl(self) -> str:
+        """Return the policy as HCL for ``nomad acl policy apply``."""
+        blocks = [*map(self._namespace, sorted({*self.capabilities, *self.variables}))]
+        blocks += [f'{level} {{\n  policy = "read"\n}}' for level in self.levels]
+        return "\n\n".join(blocks)
+
+    def _namespace(self, name: str) -> str:
+        parts = []
+        if name in self.capabilities:
+            parts.append(f"  capabilities = {json.dumps(list(self.capabilities[name]))}\n")
+        if name in self.variables:
+            granted = json.dumps(sorted(self.variables[name], key=("read", "write", "destroy").index))
+            block = f'    path "{OWN_VARIABLES}" {{\n      capabilities = {granted}\n    }}\n'
+            parts.append(f"  variables {{\n{block}  }}\n")
+        inside = "\n".join(parts)
+        return f"namespace {json.dumps(name)} {{\n{inside}}}"

@@ -12,9 +12,6 @@ import pydantic
 
 from nomad_csi.nomad import replies, request
 
-_UNLIMITED = 2**63 - 1
-"""Nomad's value for a plugin without a limit (``MaxVolumes`` 0)."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class Instance:
@@ -38,14 +35,8 @@ class Instance:
     segments: Mapping[str, str]
     """Topology that the node reports; empty for a controller."""
 
-    max_volumes: int | None
-    """How many volumes the node can attach; ``None``: no limit is set, or this is a controller."""
-
     supports: frozenset[str]
     """Capabilities by Nomad's names: ``AttachDetach``, ``Expand`` ...; of a node also ``StageVolume``."""
-
-    storage_node_id: str = ""
-    """The storage provider's id of the client, such as an EC2 instance id; empty for a controller."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,8 +50,6 @@ class Topology(replies.Record):
 class _RoleInfo(replies.Record):
     """What an instance reports in one of its roles."""
 
-    storage_id: replies.Id = ""
-    max_volumes: int = 0
     accessible_topology: Topology = field(default_factory=Topology)
     supports: frozenset[str] = frozenset()
 
@@ -100,9 +89,7 @@ def _instances(found: Mapping[str, _Info | None], role: Literal["controller", "n
             provider=info.provider,
             provider_version=info.provider_version,
             segments=own.accessible_topology.segments,
-            max_volumes=own.max_volumes if 0 < own.max_volumes < _UNLIMITED else None,
             supports=own.supports,
-            storage_node_id=own.storage_id,
         )
 
 

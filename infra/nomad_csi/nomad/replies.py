@@ -18,11 +18,6 @@ from nomad_csi.nomad import classify, request
 
 ADVICE = "check whether NOMAD_ADDR is Nomad's HTTP address, and whether something in front of it changes its replies"
 
-_EXPECTED = dict.fromkeys(("dataclass_type", "model_type", "dict_type", "mapping_type"), "should be an object") | {
-    "tuple_type": "should be a list"
-}
-"""Type of an error -> what pydantic says with names of Python."""
-
 _Read = TypeVar("_Read")
 
 
@@ -105,11 +100,10 @@ def _read(reply: request.Reply, adapter: pydantic.TypeAdapter[Any], values: Any)
     except pydantic.ValidationError as error:
         first, call = error.errors(include_url=False, include_context=False, include_input=False)[0], reply.call
         path = errors.path_of("", first["loc"]) or "the answer"
-        expected = _EXPECTED.get(first["type"], first["msg"].removeprefix("Input "))
         raise errors.NomadApiError(
             call.method,
             call.path,
-            f"{path}: {expected[:1].lower()}{expected[1:]}",  # without the value, which may be a secret
+            f"{path}: {first['msg']}",  # without the value, which may be a secret
             status=reply.status,
             kind="refused" if classify.changes_nothing(call) else "ambiguous",
             advice=ADVICE,

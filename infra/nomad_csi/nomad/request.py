@@ -1,6 +1,5 @@
 """The one request function: every call to Nomad goes through `Nomad.request`, which raises every refusal."""
 
-import contextlib
 import json
 import logging
 import re
@@ -8,7 +7,6 @@ import time
 import types
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from email import utils
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 from urllib import parse
@@ -41,7 +39,6 @@ _Read = TypeVar("_Read")
 ERROR_CHARACTERS = 2**16
 """Of an error's text that are searched for secrets; the message has fewer."""
 
-_NS_IN_S = 1_000_000_000
 _VOLUME_DELETE = re.compile(r"/v1/volume/[^/]+/.+/delete")
 
 
@@ -85,7 +82,6 @@ class Nomad:
         self._timeout_s = timeout_s
         self._observe = observe
         self._transport = transport.Transport(connection)
-        self._ahead_s = time.time() - time.monotonic()
 
     def __enter__(self) -> Self:
         return self
@@ -99,18 +95,13 @@ class Nomad:
         return f"Nomad({self.connection!r})"
 
     def close(self) -> None:
-        """Close the connections. A later call opens new ones."""
+        """Close the connections. No call may follow."""
         self._transport.close()
 
     @property
     def now_ns(self) -> int:
-        """
-        The time by the clock of the agent, in nanoseconds since 1970.
-
-        That is the date of its last reply, and the monotonic clock of this machine since then, so that ages of
-        Nomad's objects do not depend on the date of this machine.
-        """
-        return int((time.monotonic() + self._ahead_s) * _NS_IN_S)
+        """The time in nanoseconds since 1970, to compare with Nomad's timestamps."""
+        return time.time_ns()
 
     def request(
         self,
@@ -157,9 +148,6 @@ class Nomad:
         return {name: value for name, value in (own | dict(query)).items() if value or name in query}
 
     def _reply(self, call: classify.Call, answer: "transport.Answer", secrets: Iterable[str], *, plain: bool) -> Reply:
-        with contextlib.suppress(ValueError, OverflowError):  # no date, or none of Nomad's
-            date = utils.parsedate_to_datetime(answer.headers.get("Date", ""))
-            self._ahead_s = date.timestamp() - time.monotonic()
         text = answer.content.decode(errors="replace")
         if not HTTPStatus.OK <= answer.status < HTTPStatus.MULTIPLE_CHOICES:
             classified = classify.answered(call, answer.status, text)

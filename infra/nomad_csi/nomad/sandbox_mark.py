@@ -7,7 +7,6 @@ The mark is a string such as ``engine:emulator,nomad:emulator,aws:moto``, empty 
 import hashlib
 import urllib.parse
 from collections.abc import Mapping
-from http import HTTPStatus
 from typing import Any
 
 from nomad_csi import errors, nomad
@@ -46,8 +45,7 @@ def refuse_real_address(connection: nomad.Connection, environment: Mapping[str, 
     """
     Raise `errors.RefusedError` where a process in the sandbox would talk to another Nomad than the sandbox's.
 
-    Sends nothing: an address off this machine is another Nomad's, and so is a token that is not the sandbox's. Which
-    Nomad listens at an address of this machine, as behind a tunnel, `refuse_real_nomad` asks.
+    An address off this machine is another Nomad's, and so is a token that is not the sandbox's.
     """
     own = environment.get(ENVIRONMENT, "")
     if own and not names.is_loopback(urllib.parse.urlsplit(connection.address).hostname or ""):
@@ -58,25 +56,3 @@ def refuse_real_address(connection: nomad.Connection, environment: Mapping[str, 
         raise errors.RefusedError(
             f"the token for {connection.address} is not that of this sandbox's Nomad ({own}): {_AWAY}"
         )
-
-
-def refuse_real_nomad(client: nomad.Nomad) -> bool:
-    """
-    Raise `errors.RefusedError` where a process in the sandbox talks to a Nomad that does not know the sandbox's token.
-
-    Return whether that was found out; false where no Nomad answered. Call it after `refuse_real_address`.
-    """
-    try:
-        reply = client.request("GET", "/v1/acl/token/self")
-    except errors.NomadApiError as error:
-        if error.status != HTTPStatus.FORBIDDEN:
-            return False
-        knows = False
-    else:
-        own = client.connection.token
-        knows = bool(own) and isinstance(reply.data, Mapping) and reply.data.get("SecretID") == own
-    if not knows:
-        raise errors.RefusedError(
-            f"{client.connection.address} is not this sandbox's Nomad, as it does not know the sandbox's token: {_AWAY}"
-        )
-    return True

@@ -14,7 +14,7 @@ from typing import Annotated
 import pydantic
 
 from nomad_csi import errors
-from nomad_csi.nomad import classify, replies, request
+from nomad_csi.nomad import replies, request
 
 _LEVELS = ("deny", "write", "read", "list")
 """In order of precedence: the first level that any policy names applies (``maxPrivilege``)."""
@@ -24,9 +24,6 @@ _ACLS_OFF = "acls-disabled"
 
 _NO_ACLS = "ACL support disabled"
 """Reply of an older release in that case (``self-without-acls`` in ``releases.yaml``)."""
-
-_DOTS_OF_AN_IDENTITY = 2
-"""Of a JSON Web Token; an ACL token is a UUID."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,7 +160,7 @@ class _Policy(replies.Record):
 def own(nomad: request.Nomad) -> AclToken:
     """Return the capabilities of the connection's token. Raises `errors.NomadApiError`."""
     try:
-        token = _own(nomad)
+        token = replies.read(nomad.request("GET", request.path_of("acl", "token", "self")), _Token)
     except errors.NomadApiError as error:
         if (error.status, error.message) != (HTTPStatus.BAD_REQUEST, _NO_ACLS):
             raise
@@ -180,10 +177,6 @@ def own(nomad: request.Nomad) -> AclToken:
     )
 
 
-def _own(nomad: request.Nomad) -> _Token:
-    return replies.read(nomad.request("GET", request.path_of("acl", "token", "self")), _Token)
-
-
 def readable(nomad: request.Nomad) -> AclToken | None:
     """Return the result of `own`; ``None`` where Nomad refuses it, as for the identity of a task."""
     try:
@@ -192,22 +185,6 @@ def readable(nomad: request.Nomad) -> AclToken | None:
         if error.kind != "refused":
             raise
         return None
-
-
-def unknown(nomad: request.Nomad) -> errors.NomadApiError | None:
-    """
-    Return the error of a connection whose token Nomad does not know; ``None`` if it does, or that is not known.
-
-    Nomad denies every call of such a token as one without rights. Every other token may read itself
-    (``self-without-acls`` in ``releases.yaml``), but for the identity of a task, a JSON Web Token: Nomad keeps none.
-    """
-    if nomad.connection.token.count(".") == _DOTS_OF_AN_IDENTITY:
-        return None
-    try:
-        _own(nomad)
-    except errors.NomadApiError as error:
-        return error if error.advice == classify.NOT_KNOWN else None
-    return None
 
 
 def _role_policies(nomad: request.Nomad, token: _Token) -> Iterator[str]:

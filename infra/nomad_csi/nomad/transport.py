@@ -127,9 +127,8 @@ class Transport:
             raise self._error(call, error, timeout_s) from error
 
     def close(self) -> None:
-        """Close all connections. A later call opens new ones."""
-        closed, self._pool = self._pool, self._connected()
-        closed.close()
+        """Close all connections. No call may follow."""
+        self._pool.close()
 
     def _connected(self) -> urllib3.HTTPConnectionPool:
         settings = self._settings

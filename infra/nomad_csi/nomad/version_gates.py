@@ -5,7 +5,7 @@ And the check of the servers' version against the minimum of this package and of
 """
 
 import functools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib import resources
 
@@ -79,22 +79,14 @@ def release(version: versions.Version) -> versions.Version:
 # The servers of a cluster. One request at most.
 
 
-def refuse_older(nomad: request.Nomad, minimum: Mapping[str, str], *, warn: Callable[[str], None]) -> None:
+def refuse_older(nomad: request.Nomad, minimum: Mapping[str, str]) -> None:
     """
     Raise `errors.RefusedError` where a server is older than the *minimum* version of a subject, or unsupported.
 
-    Call *warn* if the token may not see the servers. Raises `errors.NomadApiError` where Nomad does not respond.
+    Raises `errors.NomadApiError` where Nomad does not respond, or the token may not see the servers.
     """
     oldest = releases().oldest
-    try:
-        servers = [item for item in nodes.list_servers(nomad) if item.status != "left"]
-    except errors.NomadApiError as error:
-        if error.kind != "refused":
-            raise
-        least = {oldest} | {version for version in minimum.values() if is_older(oldest, version)}
-        expected = f"Nomad {' and '.join(sorted(least))} or later on the servers"
-        warn(str(findings.finding("nomad-version-unseen", "servers", expected=expected, found=str(error))))
-        return
+    servers = [item for item in nodes.list_servers(nomad) if item.status != "left"]
 
     def older(version: str) -> str:
         return ", ".join(f"{item.name} with {item.version}" for item in servers if is_older(item.version, version))

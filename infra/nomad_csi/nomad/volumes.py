@@ -235,16 +235,6 @@ def payload(document: registration.VolumeRegistration) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Created:
-    """Nomad's reply to a creation."""
-
-    volume: Volume
-    """With external id, capacity, context and topologies. Fields that depend on the plugin's health are not set yet."""
-
-    warnings: str
-
-
-@dataclass(frozen=True, kw_only=True)
 class _Registered(replies.Record):
     warnings: str = ""
 
@@ -255,9 +245,16 @@ class _Storage(VolumeReply):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Creation(replies.Record):
+class Created(replies.Record):
+    """Nomad's reply to a creation."""
+
     volumes: Annotated[tuple[_Storage, ...], replies.PRESENT, pydantic.Field(min_length=1)]
     warnings: str = ""
+
+    @property
+    def volume(self) -> Volume:
+        """The volume, with external id, capacity, context and topologies; nothing that depends on a plugin's health."""
+        return volume_of(self.volumes[0])
 
 
 def register(
@@ -290,9 +287,7 @@ def create(
     possible, so check before the call as well.
     """
     sent = {name: value for name, value in payload(wanted).items() if name not in {"ExternalID", "Context"}}
-    reply = _put(nomad, path_of(wanted.volume_id, "create"), wanted, sent, timeout_s)
-    found = replies.read(reply, _Creation)
-    return Created(volume=volume_of(found.volumes[0]), warnings=found.warnings)
+    return replies.read(_put(nomad, path_of(wanted.volume_id, "create"), wanted, sent, timeout_s), Created)
 
 
 def _put(

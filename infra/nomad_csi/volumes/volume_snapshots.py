@@ -70,8 +70,9 @@ def registered(client: nomad.Nomad, namespace: str, volume_id: str) -> volumes.V
     """Return a registered volume. Raises `errors.RefusedError` if it is not registered."""
     volume = volumes.get(client, namespace, volume_id)
     if volume is None:
-        advice = volumes.members(client, namespace, volume_id) or "list all snapshots of its plugin with --plugin"
-        raise errors.RefusedError(f"{namespace}/{volume_id} is not registered; {advice}")
+        raise errors.RefusedError(
+            f"{namespace}/{volume_id} is not registered; list all snapshots of its plugin with --plugin"
+        )
     return volume
 
 

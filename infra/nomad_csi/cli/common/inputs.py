@@ -7,7 +7,6 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
@@ -128,21 +127,12 @@ def connect(arguments: command.Arguments, specs: Iterable[Path] = (), *, secrets
 
     An option takes precedence over a stack config among *specs*, and this over the NOMAD_* variables; but neither the
     token of the environment nor *secrets*, such as ``CSI secrets``, are sent to an address that only a file contains.
-    The command's output does not show the credentials from here on. The error of a call that Nomad denies names a
-    token that it does not know. Raises `errors.SpecError`.
+    The command's output does not show the credentials from here on. Raises `errors.SpecError`.
     """
     found = connection(arguments, specs, secrets=secrets)
     output.hide(found.secrets)
     with nomad.Nomad(found, clock=CLOCK) as client:
-        try:
-            yield client
-        except errors.NomadApiError as error:
-            from nomad_csi.nomad import token_rights  # noqa: PLC0415  # only a denied call pays for it
-
-            is_denied = error.status == HTTPStatus.FORBIDDEN and found.token
-            if is_denied and (unknown := token_rights.unknown(client)):
-                raise unknown from error
-            raise
+        yield client
 
 
 @contextlib.contextmanager

@@ -55,11 +55,7 @@ def _driver(task: jobs.PluginTask, places: tuple[nodes.Node, ...]) -> Iterator[f
     without = [node for node in places if not node.drivers.get(task.task_driver, False)]
     if not without:
         return
-    words = sorted({node.driver_health.get(task.task_driver, "") or "not detected" for node in without})
-    evidence = (
-        f"/v1/nodes: {task.task_driver} is not healthy on {facts.named([node.name for node in without])}"
-        f" ({facts.named(words)})"
-    )
+    evidence = f"/v1/nodes: {task.task_driver} is not healthy on {facts.named([node.name for node in without])}"
     code = "driver-nowhere" if len(without) == len(places) else "driver-missing"
     all_nodes = (causes.of_all_nodes(task.plugin_id),) if task.role != "controller" else ()
     links = (*causes.of_task(task.plugin_id, task.role), *all_nodes)

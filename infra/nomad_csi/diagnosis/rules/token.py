@@ -1,11 +1,11 @@
 """Capabilities that this package needs and the token lacks. Pure."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from nomad_csi.diagnosis import facts
 from nomad_csi.diagnosis.rules.frame import rule
 from nomad_csi.findings import finding
-from nomad_csi.nomad import acl_policy, permissions, token_rights
+from nomad_csi.nomad import permissions, token_rights
 from nomad_csi.volumes import owner_records
 
 RECORD = owner_records.path_of("volume")
@@ -13,25 +13,7 @@ RECORD = owner_records.path_of("volume")
 
 
 LEVELS = {"node": ("read", "write"), "plugin": ("read",)}
-"""Policy levels that satisfy a level in `permissions.NEEDS`."""
-
-_OWNER_RECORDS = ("read variable", "write variable", "delete variable")
-
-OPERATIONS: Mapping[str, acl_policy.Rights] = {
-    "read (verify, plan, claims, doctor)": acl_policy.Rights(
-        jobs=("read job", "list jobs"), volumes=("read volume", "list volumes"), cluster=("read plugin", "read clients")
-    ),
-    "run plugin jobs (pulumi up)": acl_policy.Rights(
-        jobs=("register job", "parse job", "plan job", "run plugin"), cluster=("read plugin",)
-    ),
-    "stop plugin jobs (pulumi destroy)": acl_policy.Rights(jobs=("stop job",)),
-    "register volumes (pulumi up, register)": acl_policy.Rights(volumes=("write volume",), cluster=("read plugin",)),
-    "write owner records of volumes": acl_policy.Rights(volumes=_OWNER_RECORDS),
-    "deregister volumes (pulumi destroy, deregister)": acl_policy.Rights(volumes=("deregister volume",)),
-    "detach volumes (claims repair)": acl_policy.Rights(volumes=("detach volume",), cluster=("read plugin",)),
-}
-"""Task of this package -> the calls that it needs; on variables, those with the owner records of volumes."""
-
+"""Policy levels that satisfy a level in ``permissions.yaml``."""
 
 _CHECK = "what the token may do"
 
@@ -46,14 +28,14 @@ def find_missing_rights(found: facts.Facts, token: token_rights.AclToken) -> Ite
         reason = f"Nomad does not show the rules of {facts.named(list(token.unread))}"
         yield facts.Unchecked(check=f"what {subject} may do", reason=reason)
         return
-    for name, rights in OPERATIONS.items():
+    for name, rights in permissions.table().tasks.items():
         yield from _lacking(found, token, name, rights)
 
 
 def _lacking(
-    found: facts.Facts, token: token_rights.AclToken, name: str, rights: acl_policy.Rights
+    found: facts.Facts, token: token_rights.AclToken, name: str, rights: permissions.Rights
 ) -> Iterator[facts.Outcome]:
-    levels = [level for call in rights.cluster if (level := permissions.NEEDS[call].level)]
+    levels = [level for call in rights.cluster if (level := permissions.table().calls[call].level)]
     lacking = [
         *_missing_in_namespaces(token, _job_namespaces(found), rights.jobs),
         *_missing_in_namespaces(token, _volume_namespaces(found), rights.volumes),
@@ -79,7 +61,7 @@ def _missing_in_namespaces(
 def _missing_on_owner_records(
     token: token_rights.AclToken, namespaces: Iterable[str], calls: Sequence[str]
 ) -> Iterator[str]:
-    needed = acl_policy.variable_rights(calls)
+    needed = permissions.variable_rights(calls)
     without = [name for name in sorted(namespaces) if not needed <= token.variable_capabilities(name, RECORD)]
     if needed and without:
         yield f"{', '.join(sorted(needed))} on variables nomad-csi/* in namespace {facts.named(without)}"
