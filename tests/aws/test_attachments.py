@@ -5,6 +5,7 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.aws import ebs_volumes
+from nomad_csi.aws import records as aws_records
 from nomad_csi_sandbox.aws import server
 
 REGION = "us-east-1"
@@ -46,7 +47,7 @@ def test_free_volume(volume):
     """Available, and in words."""
     found = ebs_volumes.read_attachments([volume], REGION).volumes[volume]
 
-    assert found == ebs_volumes.AttachedVolume(external_id=volume, state="available")
+    assert found == aws_records.AttachedVolume(external_id=volume, state="available")
     assert (found.is_free, str(found)) == (True, f"{volume} is available")
 
 
@@ -60,22 +61,12 @@ def test_missing_things_do_not_hide_the_others(volume):
     assert found.instances == {"i-0123456789abcdef0": "missing"}
 
 
-def test_many_volumes_are_asked_for_in_parts(volume):
-    """A filter takes 200 values."""
-    many = [f"vol-{number:017x}" for number in range(450)]
-
-    found = ebs_volumes.read_attachments([*many, volume], REGION)
-
-    assert len(found.volumes) == 451
-    assert found.volumes[volume].state == "available"
-
-
 def test_nothing_to_ask_asks_nothing(monkeypatch):
     """Not even for credentials."""
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
     monkeypatch.setenv("AWS_PROFILE", "none-of-that-name")
 
-    assert ebs_volumes.read_attachments(["fs-1"], REGION) == ebs_volumes.ObservedAttachments()
+    assert ebs_volumes.read_attachments(["fs-1"], REGION) == aws_records.ObservedAttachments()
 
 
 def test_account_that_cannot_be_reached_is_an_error_in_a_sentence(monkeypatch):
@@ -85,11 +76,3 @@ def test_account_that_cannot_be_reached_is_an_error_in_a_sentence(monkeypatch):
 
     with pytest.raises(errors.AwsError, match=r"^AWS in us-east-1 could not be asked: Could not connect"):
         ebs_volumes.read_attachments(["vol-0123456789abcdef0"], REGION)
-
-
-@pytest.mark.parametrize(
-    ("external_id", "is_one"), [("vol-12345678", True), ("vol-0123456789abcdef0", True), ("vol-x", False), ("", False)]
-)
-def test_ids_of_ebs_volumes(external_id, is_one):
-    """Eight hexadecimal digits, or seventeen."""
-    assert ebs_volumes.is_ebs(external_id) is is_one

@@ -47,14 +47,6 @@ def test_clients_of_many_threads_share_a_session(sessions):
     assert {access_key(client) for client in clients} == {"first"}
 
 
-def test_another_region_is_another_session(sessions):
-    """A client asks the region that it was made for."""
-    found = [calls.client("ec2", region).meta.region_name for region in (REGION, "eu-west-1", REGION)]
-
-    assert found == [REGION, "eu-west-1", REGION]
-    assert len(sessions) == 2
-
-
 def test_another_profile_is_another_account(sessions, tmp_path):
     """A preview of one stack does not ask with the credentials of another, or of the environment."""
     keys = (f"[profile {name}]\naws_access_key_id = of-{name}\naws_secret_access_key = b\n" for name in ("a", "b"))
@@ -161,48 +153,6 @@ def test_errors_of_the_sdk_are_shown_without_secrets(error, sentence):
         raise error
 
     assert str(caught.value) == sentence
-
-
-def test_value_of_a_reply_that_could_not_be_read_is_not_quoted():
-    """As a number of a reply, which Python's own error repeats."""
-    with pytest.raises(errors.AwsError) as caught, calls.aws_errors(REGION):
-        int("CANARY")
-
-    assert "CANARY" not in str(caught.value)
-
-
-@pytest.fixture
-def dripping():
-    """An endpoint that sends a byte of its reply now and then, without an end; return its address."""
-    is_over = threading.Event()
-
-    class Dripping(http.server.BaseHTTPRequestHandler):
-        def do_POST(self):
-            self.send_response(200)
-            self.end_headers()
-            while not is_over.wait(0.05):
-                self.wfile.write(b" ")
-
-        def log_message(self, *_):
-            pass
-
-    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Dripping) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-        is_over.set()
-        server.shutdown()
-
-
-@pytest.mark.usefixtures("sessions")
-def test_reply_without_an_end_is_given_up(monkeypatch, dripping):
-    """Each piece comes in time; the deadline is that of all."""
-    monkeypatch.setenv("AWS_ENDPOINT_URL", dripping)
-    ec2 = calls.client("ec2", REGION)
-    monkeypatch.setattr(calls, "TASK_S", 0.5)
-
-    said = f"DescribeVolumes in {REGION}: AWS, or the .* took too long"
-    with pytest.raises(errors.AwsError, match=said), calls.aws_errors(REGION):
-        ec2.describe_volumes()
 
 
 @pytest.mark.usefixtures("sessions")

@@ -5,6 +5,7 @@ import pytest
 from moto.ec2.models import elastic_block_store
 
 from nomad_csi.aws import ebs_volumes, tagged
+from nomad_csi.aws import records as aws_records
 from nomad_csi_sandbox.aws import server
 
 REGION = "us-east-1"
@@ -60,7 +61,7 @@ def test_a_volume_is_found_with_its_size_and_speed(volume):
     [found] = tagged.find(OWNER, REGION)
 
     assert (found.external_id, found.key) == (volume, "default/mysql")
-    assert found.volume == ebs_volumes.EbsVolumeRecord(
+    assert found.volume == aws_records.EbsVolumeRecord(
         external_id=volume,
         availability_zone="us-east-1a",
         state="available",

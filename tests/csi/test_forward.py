@@ -13,7 +13,7 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.csi import forward, probe
-from tests import clocks, deadlines, programs
+from tests import deadlines, programs
 
 FAKE = Path(__file__).with_name("fake_ssh.py")
 OPENSSH = ("sshd", "ssh", "ssh-keygen")
@@ -70,8 +70,7 @@ def test_a_socket_that_is_not_there_is_told_from_a_host_that_is_not(calls, folde
     assert report.status == "error"
     assert len(calls()) == 1
     assert error.endpoint == f"ssh://client-1{folder}/gone.sock"
-    assert "the host took the connection and did not reach the socket there" in error.advice
-    assert error.advice.endswith("output of ssh: channel 2: open failed: connect failed: open failed")
+    assert error.advice == "output of ssh: channel 2: open failed: connect failed: open failed"
 
 
 def test_rejects_a_host_that_nobody_knows(calls):
@@ -84,24 +83,6 @@ def test_rejects_a_host_that_nobody_knows(calls):
 
     assert caught.value.advice.startswith("try the same `ssh` by hand")
     assert not is_alive(calls()[0][0])
-
-
-def test_a_host_that_never_answers_ends_at_the_deadline(calls, folder):
-    """And ssh with it."""
-
-    class Running(clocks.Clock):
-        def sleep(self, seconds):
-            while not (folder / "calls").exists():
-                time.sleep(0.01)
-            super().sleep(seconds)
-
-    with (
-        pytest.raises(errors.CsiError, match="ssh did not connect in time"),
-        forward.reached("ssh://silent-host/run/csi.sock", clock=Running()),
-    ):
-        pass
-
-    assert not any(is_alive(pid) for pid, _ in calls())
 
 
 @pytest.mark.parametrize("read", [forward.check, lambda text: forward.reached(text).__enter__()])
@@ -207,19 +188,3 @@ def test_real_ssh_reaches_a_plugin(server, start_plugin):
 
     with forward.reached(where) as reached:
         assert probe.probe(reached.local, timeout_s=deadlines.PATIENT_S).status == "ready"
-
-
-def test_real_ssh_says_what_is_wrong(server, folder):
-    """A missing socket behind a good host, and a host whose key is not known."""
-    user = getpass.getuser()
-    with forward.reached(f"ssh://{user}@127.0.0.1:{server}{folder}/gone.sock") as reached:
-        assert probe.probe(reached.local, timeout_s=deadlines.PATIENT_S).status == "error"
-        assert "did not reach the socket there" in reached.why_broken()
-
-    (folder / "known").write_text("")
-    with (
-        pytest.raises(errors.CsiError, match="Host key verification failed") as caught,
-        forward.reached(f"ssh://{user}@127.0.0.1:{server}/run/csi.sock"),
-    ):
-        pass
-    assert "Host key verification failed" in caught.value.message

@@ -93,29 +93,12 @@ def test_create_sends_all_and_returns_the_snapshot(connected):
     ]
 
 
-def test_list_names_a_snapshot(connected):
-    """Its id goes out."""
-    plugin, connection = connected
-
-    found = services.list_snapshots(connection, snapshot_id="snap-1", timeout_s=deadlines.PATIENT_S)
-
-    assert found == (SNAPSHOT,)
-    assert plugin.requests == [csi_pb2.ListSnapshotsRequest(snapshot_id="snap-1")]
-
-
 @pytest.mark.parametrize("mode", names.ACCESS_MODES)
 def test_every_access_mode_of_nomad_has_its_csi_mode(mode):
     """No mode is lost on the way to the wire, and none becomes UNKNOWN."""
     made = services.volume_capability(access_mode=mode, attachment_mode="file-system")
 
     assert csi_pb2.VolumeCapability.AccessMode.Mode.Name(made.access_mode.mode) == mode.upper().replace("-", "_")
-
-
-def test_block_device_carries_no_mount():
-    """A block device has no file system, whatever was given of one."""
-    made = services.volume_capability(access_mode="single-node-writer", attachment_mode="block-device", fs_type="ext4")
-
-    assert made.WhichOneof("access_type") == "block"
 
 
 @pytest.mark.parametrize(("answer", "is_ready"), [("absent", True), ("ready", True), ("not-ready", False)])

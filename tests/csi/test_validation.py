@@ -80,15 +80,6 @@ def test_no_time_left_is_no_answer(tmp_path):
     }
 
 
-def test_unknown_access_modes_are_not_asked_for(tmp_path):
-    """CSI has no word for them."""
-    strange = records.ValidationQuestion(key=("default", "a"), external_id="x", uses=(("often", "file-system"),))
-
-    found = validation.ask(str(tmp_path / "csi.sock"), [strange], timeout_s=1.0)
-
-    assert found["default", "a"].message == "Nomad knows no access mode 'often'"
-
-
 @pytest.mark.parametrize(
     ("status", "rpcs", "asked"), [("ready", (), True), ("silent", None, False), ("ready", None, False)]
 )

@@ -6,7 +6,7 @@ import types
 import pytest
 
 from nomad_csi import nomad
-from nomad_csi.aws import ebs_volumes, file_systems, instances
+from nomad_csi.aws import records as aws_records
 from nomad_csi.diagnosis import cluster_report, facts, page
 from nomad_csi.hcl import environment
 from nomad_csi.nomad import jobs, nodes, plugins, token_rights, volumes
@@ -147,7 +147,7 @@ def make_ebs(**changes):
         "volume_type": "gp3",
         "tags": {iam.CLUSTER_TAG: "true"},
     }
-    return ebs_volumes.EbsVolumeRecord(**(whole | changes))
+    return aws_records.EbsVolumeRecord(**(whole | changes))
 
 
 def make_machine(**changes):
@@ -160,20 +160,13 @@ def make_machine(**changes):
         "metadata_enabled": True,
         "profile_arn": PROFILE,
     }
-    return instances.Ec2Instance(**(whole | changes))
+    return aws_records.Ec2Instance(**(whole | changes))
 
 
 def make_role(document=OWN_POLICY, **changes):
     """Its role, with a policy as this package writes it."""
     whole = {"name": "nomad-client", "arn": ROLE_ARN, "documents": {"ebs": document}}
-    return instances.IamRole(**(whole | changes))
-
-
-def make_key(**changes):
-    """The key of the volume, which the account leaves to IAM."""
-    principal = {"AWS": "arn:aws:iam::123456789012:root"}
-    policy = {"Statement": [{"Effect": "Allow", "Principal": principal, "Action": "kms:*", "Resource": "*"}]}
-    return ebs_volumes.Key(**({"arn": KEY, "state": "Enabled", "is_customers": True, "policy": policy} | changes))
+    return aws_records.IamRole(**(whole | changes))
 
 
 def make_account(**changes):
@@ -184,8 +177,8 @@ def make_account(**changes):
         "roles": {PROFILE: make_role()},
         "volumes": {EBS_ID: make_ebs()},
         "ours": {EBS_ID: make_ebs()},
-        "file_systems": file_systems.ObservedFileSystems(file_systems={}, access_points={}),
-        "keys": {KEY: make_key()},
+        "file_systems": aws_records.ObservedFileSystems(file_systems={}, access_points={}),
+        "keys": {KEY: "Enabled"},
     }
     return facts.Account(**(whole | changes))
 

@@ -6,6 +6,7 @@ import pytest
 
 from nomad_csi import errors, nomad
 from nomad_csi.aws import ebs_volumes
+from nomad_csi.aws import records as aws_records
 from nomad_csi.diagnosis import claim_repair, claim_replacement
 from nomad_csi.nomad import permissions, volumes
 from nomad_csi.plan import registration
@@ -45,12 +46,12 @@ PATH = "/v1/volume/csi/mysql"
 GC = "/v1/system/gc"
 DETACH = f"{PATH}/detach"
 UNABLE = (500, "Unknown allocation")
-AVAILABLE = ebs_volumes.AttachedVolume(external_id=ID, state="available")
-ATTACHED = ebs_volumes.AttachedVolume(
+AVAILABLE = aws_records.AttachedVolume(external_id=ID, state="available")
+ATTACHED = aws_records.AttachedVolume(
     external_id=ID,
     state="in-use",
     attachments=(
-        ebs_volumes.Attachment(instance_id="i-1", state="attached", device="/dev/xvdba", instance_state="running"),
+        aws_records.Attachment(instance_id="i-1", state="attached", device="/dev/xvdba", instance_state="running"),
     ),
 )
 AGAIN = "nomad-csi claims repair prod/mysql --from mysql.volume.hcl --aws-region us-east-1"
@@ -85,7 +86,7 @@ def ec2(cluster, monkeypatch):
             answer = then if then and is_forced(cluster) else before
             if isinstance(answer, Exception):
                 raise answer
-            return ebs_volumes.ObservedAttachments(volumes={ID: answer})
+            return aws_records.ObservedAttachments(volumes={ID: answer})
 
         monkeypatch.setattr(ebs_volumes, "read_attachments", look)
 
@@ -409,7 +410,7 @@ def test_nothing_is_forced_that_was_attached_during_the_question(repair, cluster
 
     def look(_external_ids, _aws_region, **_):
         asked = repair.said["asked"]
-        return ebs_volumes.ObservedAttachments(
+        return aws_records.ObservedAttachments(
             volumes={ID: ATTACHED if asked and asked[-1].startswith("step 4") else AVAILABLE}
         )
 

@@ -5,7 +5,8 @@ import json
 
 import pytest
 
-from nomad_csi.aws import ebs_volumes, regions
+from nomad_csi.aws import records as aws_records
+from nomad_csi.aws import regions
 from nomad_csi.diagnosis import claim_status, claims_report, facts
 from nomad_csi.nomad import plugins, volumes
 from nomad_csi.plan import registration
@@ -67,7 +68,7 @@ PLUGIN = plugins.Plugin(
     controllers_expected=1,
     nodes_expected=0,
 )
-ON_I1 = ebs_volumes.Attachment(instance_id="i-1", state="attached", device="/dev/xvdba", instance_state="running")
+ON_I1 = aws_records.Attachment(instance_id="i-1", state="attached", device="/dev/xvdba", instance_state="running")
 REPAIR = "release the claim with `nomad-csi claims repair prod/data`"
 EACH = "release each claim with `nomad-csi claims repair prod/data`"
 
@@ -80,7 +81,7 @@ def judge(node):
         client = node("a", status=status, attributes={"unique.platform.aws.instance-id": "i-1"})
         seen = None
         if ebs or instances:
-            seen = ebs_volumes.ObservedAttachments(volumes={ID: ebs} if ebs else {}, instances=instances or {})
+            seen = aws_records.ObservedAttachments(volumes={ID: ebs} if ebs else {}, instances=instances or {})
         volume = dataclasses.replace(VOLUME, claims=held, **changes)
         judged = claim_status.judge([volume, *others], [client] if status else (), seen)
         there = {key: item for key, item in (seen.volumes if seen else {}).items() if item.state != "missing"}
@@ -99,7 +100,7 @@ def judge(node):
 
 
 def in_use(*attached):
-    return ebs_volumes.AttachedVolume(external_id=ID, state="in-use", attachments=attached)
+    return aws_records.AttachedVolume(external_id=ID, state="in-use", attachments=attached)
 
 
 def ended(status="complete", ago_s=3600.0):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nomad_csi.aws import file_systems
+from nomad_csi.aws import records as aws_records
 from nomad_csi.diagnosis import doctor, facts
 from nomad_csi.diagnosis.rules import versions
 from nomad_csi.nomad import nodes, token_rights
@@ -143,7 +143,7 @@ def test_tag_is_not_judged_without_the_role(make):
 
 
 def efs(make, *, systems, points):
-    seen = file_systems.ObservedFileSystems(
+    seen = aws_records.ObservedFileSystems(
         file_systems={item.file_system_id: item for item in systems}, access_points=points
     )
     volume = make.volume(external_id=f"{EFS}::{POINT}", segments=())
@@ -151,7 +151,7 @@ def efs(make, *, systems, points):
 
 
 def system(*, state="available"):
-    return file_systems.FileSystem(file_system_id=EFS, state=state)
+    return aws_records.FileSystem(file_system_id=EFS, state=state)
 
 
 def test_file_systems_are_looked_at_as_well(make):

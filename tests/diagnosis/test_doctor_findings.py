@@ -7,7 +7,7 @@ import pytest
 from nomad_csi.diagnosis import doctor, facts
 from nomad_csi.findings import registry
 from nomad_csi.nomad import nodes, token_rights, version_gates
-from nomad_csi.plan import iam, storage
+from nomad_csi.plan import storage
 from nomad_csi.volumes import owner_records
 
 OURS = {"nomad-csi:owner": "shop/prod", "nomad-csi:volume": "default/old"}
@@ -155,13 +155,8 @@ SITUATIONS = {
         "role nomad-client (ebs): ec2:AttachVolume is not allowed without it",
     ),
     "key-unusable": (
-        lambda make: make.found(account=make.account(keys={make.KEY: make.key(state="PendingDeletion")})),
+        lambda make: make.found(account=make.account(keys={make.KEY: "PendingDeletion"})),
         "KMS DescribeKey: PendingDeletion; it encrypts default/mysql",
-    ),
-    "key-not-granted": (
-        lambda make: make.found(account=make.account(roles={make.PROFILE: make.role(iam.ebs_policy("us-east-1"))})),
-        "policies of role nomad-client (ebs), and KMS GetKeyPolicy: no kms:CreateGrant, kms:Decrypt, "
-        "kms:GenerateDataKeyWithoutPlaintext; it encrypts default/mysql",
     ),
     "storage-missing": (
         lambda make: make.found(account=make.account(volumes={})),

@@ -6,6 +6,7 @@ import pytest
 
 from nomad_csi import errors, exit_codes, nomad
 from nomad_csi.aws import ebs_volumes, regions
+from nomad_csi.aws import records as aws_records
 from nomad_csi.diagnosis import read_claims
 from nomad_csi.nomad import volumes
 
@@ -99,13 +100,13 @@ def test_only_claimed_volumes_are_read(report, cluster):
 def test_ec2_is_asked_about_free_volumes_too(report, monkeypatch):
     """One that nothing claims and that is attached is a finding; the client's instance comes from its attributes."""
     calls = []
-    place = ebs_volumes.Attachment(instance_id="i-9", state="attached", device="/dev/xvdba", instance_state="running")
-    free = ebs_volumes.AttachedVolume(external_id="vol-0123456789abcdef1", state="in-use", attachments=(place,))
+    place = aws_records.Attachment(instance_id="i-9", state="attached", device="/dev/xvdba", instance_state="running")
+    free = aws_records.AttachedVolume(external_id="vol-0123456789abcdef1", state="in-use", attachments=(place,))
 
     def look(external_ids, aws_region, *, instance_ids):
         calls.append((sorted(external_ids), aws_region, sorted(instance_ids)))
         seen = {ID: dataclasses.replace(free, external_id=ID, attachments=()), free.external_id: free}
-        return ebs_volumes.ObservedAttachments(volumes=seen, instances={"i-1": "running"})
+        return aws_records.ObservedAttachments(volumes=seen, instances={"i-1": "running"})
 
     monkeypatch.setattr(ebs_volumes, "read_attachments", look)
 
@@ -166,13 +167,13 @@ def test_nothing_found_in_what_does_not_exist_is_an_error(report, cluster, names
 
 def test_one_volume_is_judged_as_all_are(cluster, monkeypatch):
     """With EC2 where a region is named."""
-    place = ebs_volumes.Attachment(instance_id="i-1", state="attached", device="/dev/xvdba", instance_state="running")
+    place = aws_records.Attachment(instance_id="i-1", state="attached", device="/dev/xvdba", instance_state="running")
     regions = []
 
     def look(external_ids, aws_region, *, instance_ids):
         regions.append((list(external_ids), aws_region, instance_ids))
-        seen = ebs_volumes.AttachedVolume(external_id=ID, state="in-use", attachments=(place,))
-        return ebs_volumes.ObservedAttachments(volumes={ID: seen}, instances={"i-1": "running"})
+        seen = aws_records.AttachedVolume(external_id=ID, state="in-use", attachments=(place,))
+        return aws_records.ObservedAttachments(volumes={ID: seen}, instances={"i-1": "running"})
 
     monkeypatch.setattr(ebs_volumes, "read_attachments", look)
     with nomad.Nomad(nomad.Connection(address=cluster.address), timeout_s=60.0) as client:

@@ -64,14 +64,6 @@ def test_own_policy_allows_what_the_controller_calls(make):
     assert "ec2:DescribeAvailabilityZones" in role_permissions.lacking(make.role({"Statement": []}), make.REGION)[0]
 
 
-def test_key_policy_may_name_the_role_itself(make):
-    """Then its own policies need not."""
-    policy = {"Statement": [allow("kms:*", Principal={"AWS": [make.ROLE_ARN]})]}
-
-    assert role_permissions.may_use_key(make.role({"Statement": []}), make.KEY, policy) is True
-    assert role_permissions.may_use_key(make.role({"Statement": []}), make.KEY, make.key().policy) is False
-
-
 def test_volume_that_is_named_needs_no_tag(make):
     """As this package names volumes that exist."""
     role = make.role(iam.ebs_policy(make.REGION, volume_ids=["vol-1"]))

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from nomad_csi import nomad
-from nomad_csi.diagnosis import rounds, verification
+from nomad_csi.diagnosis import claims_report, rounds, verification
 from nomad_csi.plan import model, storage
 
 
@@ -46,7 +46,7 @@ def test_outage_is_told_and_ends(going, scripted, plugin_cluster):
     assert (first.exit_code, first.summary, first.changed) == (0, "as specified", ())
     assert (second.exit_code, second.found, second.changed) == (2, None, ())
     assert second.summary.startswith(
-        f"not known, Nomad gave no answer (its last answer came {rounds.when(first.at_s)})"
+        f"not known, Nomad gave no answer (its last answer came {claims_report.time_text(first.at_s)})"
     )
     assert second.last_answer_s == first.at_s
     assert (third.exit_code, third.summary) == (1, "not as specified: 1 error, 0 warnings")

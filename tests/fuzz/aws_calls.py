@@ -18,7 +18,7 @@ CALLS = {
     "many volumes": lambda: ebs_volumes.read_volumes([f"vol-{number:017x}" for number in range(201)], REGION),
     "ours": lambda: ebs_volumes.ours(REGION),
     "modifications": lambda: ebs_volumes.latest_modifications([VOLUME], REGION),
-    "key": lambda: ebs_volumes.read_key(KEY, REGION),
+    "key": lambda: ebs_volumes.key_state(KEY, REGION),
     "file systems": lambda: file_systems.read_file_systems(REGION),
     "some file systems": lambda: file_systems.find([POINT], REGION),
     "instances": lambda: instances.read_instances([INSTANCE], REGION),
@@ -78,7 +78,6 @@ REPLIES = {
     "DescribeKey": json.dumps(
         {"KeyMetadata": {"KeyId": "1", "Arn": KEY, "KeyManager": "CUSTOMER", "KeyState": "Enabled", "Enabled": True}}
     ),
-    "GetKeyPolicy": json.dumps({"Policy": '{"Version": "2012-10-17", "Statement": []}', "PolicyName": "default"}),
     "DescribeFileSystems": json.dumps(
         {
             "FileSystems": [

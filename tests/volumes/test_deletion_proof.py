@@ -8,6 +8,7 @@ import pytest
 
 from nomad_csi import errors, nomad
 from nomad_csi.aws import ebs_volumes
+from nomad_csi.aws import records as aws_records
 from nomad_csi.volumes import deletion_proof, owner_records
 
 ID = "vol-0123456789abcdef0"
@@ -197,16 +198,16 @@ def test_last_answer_of_nomad_is_fresh(client, listed, monkeypatch, scripted, to
 
 def test_rejects_what_is_attached(monkeypatch):
     """With the instance."""
-    found = ebs_volumes.Attachment(instance_id="i-1", state="attached", device="/dev/xvdba", instance_state="running")
+    found = aws_records.Attachment(instance_id="i-1", state="attached", device="/dev/xvdba", instance_state="running")
     answers = [
-        ebs_volumes.AttachedVolume(external_id=ID, state="available"),
-        ebs_volumes.AttachedVolume(external_id=ID, state="in-use", attachments=(found,)),
+        aws_records.AttachedVolume(external_id=ID, state="available"),
+        aws_records.AttachedVolume(external_id=ID, state="in-use", attachments=(found,)),
     ]
     asked = []
 
     def read(external_ids, aws_region):
         asked.append((tuple(external_ids), aws_region))
-        return ebs_volumes.ObservedAttachments(volumes={ID: answers.pop(0)})
+        return aws_records.ObservedAttachments(volumes={ID: answers.pop(0)})
 
     monkeypatch.setattr(ebs_volumes, "read_attachments", read)
 

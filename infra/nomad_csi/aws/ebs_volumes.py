@@ -5,7 +5,6 @@ Needs ``ec2:DescribeVolumes``, and ``ec2:CreateTags`` to tag. Source: Amazon EC2
 ``CreateTags``, 2026-08.
 """
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -20,24 +19,17 @@ from nomad_csi.plan.rules import ebs_rules
 # ``Volume``, ``VolumeAttachment`` and ``InstanceState``, 2026-08.
 
 
-MISSING = aws_records.MISSING
-Attachment = aws_records.Attachment
-AttachedVolume = aws_records.AttachedVolume
-ObservedAttachments = aws_records.ObservedAttachments
-is_ebs = aws_records.is_ebs
-
-
 def read_attachments(
     external_ids: Iterable[str], aws_region: str, *, instance_ids: Iterable[str] = ()
-) -> ObservedAttachments:
+) -> aws_records.ObservedAttachments:
     """
     Return EC2's state of the EBS volumes among *external_ids*, of the instances they are attached to, and of others.
 
     EC2 is not queried where there are neither. Raises `errors.AwsError`.
     """
-    wanted, others = sorted({item for item in external_ids if is_ebs(item)}), set(instance_ids)
+    wanted, others = sorted({item for item in external_ids if aws_records.is_ebs(item)}), set(instance_ids)
     if not wanted and not others:
-        return ObservedAttachments()
+        return aws_records.ObservedAttachments()
     with calls.aws_errors(aws_region):
         ec2 = calls.client("ec2", aws_region)
         found = calls.described(ec2, "describe_volumes", "Volumes", "volume-id", wanted)
@@ -51,25 +43,29 @@ def read_attachments(
         asked = sorted(attached | others)
         reservations = calls.described(ec2, "describe_instances", "Reservations", "instance-id", asked)
         instances = [instance for item in reservations for instance in item["Instances"]]
-        states = dict.fromkeys(asked, MISSING) | {item["InstanceId"]: item["State"]["Name"] for item in instances}
-        return ObservedAttachments(
+        states = dict.fromkeys(asked, aws_records.MISSING) | {
+            item["InstanceId"]: item["State"]["Name"] for item in instances
+        }
+        return aws_records.ObservedAttachments(
             volumes={item: _attached_volume(item, described.get(item), states) for item in wanted}, instances=states
         )
 
 
-def _attached_volume(external_id: str, found: Mapping[str, Any] | None, states: Mapping[str, str]) -> AttachedVolume:
+def _attached_volume(
+    external_id: str, found: Mapping[str, Any] | None, states: Mapping[str, str]
+) -> aws_records.AttachedVolume:
     if found is None:
-        return AttachedVolume(external_id=external_id, state=MISSING)
+        return aws_records.AttachedVolume(external_id=external_id, state=aws_records.MISSING)
     attachments = [attachment for attachment in found["Attachments"] if attachment.get("State") != "detached"]
-    return AttachedVolume(
+    return aws_records.AttachedVolume(
         external_id=external_id,
         state=found["State"],
         attachments=tuple(
-            Attachment(
+            aws_records.Attachment(
                 instance_id=attachment.get("InstanceId", ""),
                 state=attachment.get("State", ""),
                 device=attachment.get("Device", ""),
-                instance_state=states.get(attachment.get("InstanceId", ""), MISSING),
+                instance_state=states.get(attachment.get("InstanceId", ""), aws_records.MISSING),
             )
             for attachment in attachments
         ),
@@ -79,19 +75,17 @@ def _attached_volume(external_id: str, found: Mapping[str, Any] | None, states: 
 # Volumes by their ids, and by the tags of this package.
 
 
-EbsVolumeRecord = aws_records.EbsVolumeRecord
-
 _TAGGED_AT_ONCE = 500
 """Resources of one ``CreateTags``; 1,000 are allowed."""
 
 
-def read_volumes(external_ids: Iterable[str], aws_region: str) -> dict[str, EbsVolumeRecord]:
+def read_volumes(external_ids: Iterable[str], aws_region: str) -> dict[str, aws_records.EbsVolumeRecord]:
     """
     Return the EBS volumes among *external_ids* that EC2 knows, by id.
 
     Raises `errors.AwsError`.
     """
-    wanted = {item for item in external_ids if is_ebs(item)}
+    wanted = {item for item in external_ids if aws_records.is_ebs(item)}
     if not wanted:
         return {}
     with calls.aws_errors(aws_region):
@@ -99,7 +93,7 @@ def read_volumes(external_ids: Iterable[str], aws_region: str) -> dict[str, EbsV
         return {item["VolumeId"]: volume(item) for item in found}
 
 
-def ours(aws_region: str) -> dict[str, EbsVolumeRecord]:
+def ours(aws_region: str) -> dict[str, aws_records.EbsVolumeRecord]:
     """Return all EBS volumes with a tag of this package, by id. Raises `errors.AwsError`."""
     wanted = [volumes.OWNER_TAG, volumes.VOLUME_TAG]
     with calls.aws_errors(aws_region):
@@ -116,9 +110,9 @@ def tag(external_ids: Sequence[str], aws_region: str, *, key: str, value: str) -
             ec2.create_tags(Resources=part, Tags=[{"Key": key, "Value": value}])
 
 
-def volume(described: Mapping[str, Any]) -> EbsVolumeRecord:
+def volume(described: Mapping[str, Any]) -> aws_records.EbsVolumeRecord:
     """Parse the volume that EC2 *described*."""
-    return EbsVolumeRecord(
+    return aws_records.EbsVolumeRecord(
         external_id=described["VolumeId"],
         availability_zone=described["AvailabilityZone"],
         state=described["State"],
@@ -162,17 +156,10 @@ def _modification(item: Mapping[str, Any]) -> ebs_rules.Modification:
 
 # KMS keys that encrypt volumes.
 #
-# Needs ``kms:DescribeKey`` and ``kms:GetKeyPolicy`` on them. Source: AWS KMS API reference, ``KeyMetadata``, 2026-08.
+# Needs ``kms:DescribeKey`` on them. Source: AWS KMS API reference, ``KeyMetadata``, 2026-08.
 
 
-Key = aws_records.Key
-
-
-def read_key(arn: str, aws_region: str) -> Key:
-    """Return the key. Raises `errors.AwsError`."""
+def key_state(arn: str, aws_region: str) -> str:
+    """Return the state of the key: ``Enabled``, ``Disabled``, ``PendingDeletion`` ... Raises `errors.AwsError`."""
     with calls.aws_errors(aws_region):
-        kms = calls.client("kms", aws_region)
-        found = kms.describe_key(KeyId=arn)["KeyMetadata"]
-        is_customers = found["KeyManager"] == "CUSTOMER"
-        text = kms.get_key_policy(KeyId=arn, PolicyName="default")["Policy"] if is_customers else "{}"
-        return Key(arn=found["Arn"], state=found["KeyState"], is_customers=is_customers, policy=json.loads(text))
+        return str(calls.client("kms", aws_region).describe_key(KeyId=arn)["KeyMetadata"]["KeyState"])

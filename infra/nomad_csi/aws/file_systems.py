@@ -13,14 +13,10 @@ import botocore.exceptions
 from nomad_csi.aws import calls
 from nomad_csi.aws import records as aws_records
 
-FileSystem = aws_records.FileSystem
-ObservedFileSystems = aws_records.ObservedFileSystems
-parts = aws_records.parts
-
 _ABSENT = frozenset({"AccessPointNotFound", "FileSystemNotFound"})
 
 
-def read_file_systems(aws_region: str) -> ObservedFileSystems:
+def read_file_systems(aws_region: str) -> aws_records.ObservedFileSystems:
     """Return the file systems and access points of the region. Raises `errors.AwsError`."""
     with calls.aws_errors(aws_region):
         efs = calls.client("efs", aws_region)
@@ -29,9 +25,9 @@ def read_file_systems(aws_region: str) -> ObservedFileSystems:
         return _file_systems(systems, points)
 
 
-def find(external_ids: Iterable[str], aws_region: str) -> ObservedFileSystems:
+def find(external_ids: Iterable[str], aws_region: str) -> aws_records.ObservedFileSystems:
     """Return the file systems and access points among *external_ids* that EFS knows. Raises `errors.AwsError`."""
-    wanted = [found for external_id in external_ids if (found := parts(external_id))]
+    wanted = [found for external_id in external_ids if (found := aws_records.parts(external_id))]
     with calls.aws_errors(aws_region):
         efs = calls.client("efs", aws_region)
         systems = [
@@ -58,10 +54,12 @@ def _known(ask: Callable[..., Any], result: str, **by: str) -> list[dict[str, An
     return found
 
 
-def _file_systems(systems: Iterable[Mapping[str, Any]], points: Iterable[Mapping[str, Any]]) -> ObservedFileSystems:
-    return ObservedFileSystems(
+def _file_systems(
+    systems: Iterable[Mapping[str, Any]], points: Iterable[Mapping[str, Any]]
+) -> aws_records.ObservedFileSystems:
+    return aws_records.ObservedFileSystems(
         file_systems={
-            item["FileSystemId"]: FileSystem(
+            item["FileSystemId"]: aws_records.FileSystem(
                 file_system_id=item["FileSystemId"],
                 state=item["LifeCycleState"],
                 tags=aws_records.tags_of(item),

@@ -16,12 +16,8 @@ from nomad_csi import errors
 from nomad_csi.aws import calls
 from nomad_csi.aws import records as aws_records
 
-Ec2Instance = aws_records.Ec2Instance
-is_instance = aws_records.is_instance
-IamRole = aws_records.IamRole
 
-
-def read_instances(instance_ids: Iterable[str], aws_region: str) -> dict[str, Ec2Instance]:
+def read_instances(instance_ids: Iterable[str], aws_region: str) -> dict[str, aws_records.Ec2Instance]:
     """Return the instances that EC2 knows, by id. Raises `errors.AwsError`."""
     with calls.aws_errors(aws_region):
         found = calls.described(
@@ -31,9 +27,9 @@ def read_instances(instance_ids: Iterable[str], aws_region: str) -> dict[str, Ec
         return {item["InstanceId"]: _instance(item) for item in each}
 
 
-def _instance(item: Mapping[str, Any]) -> Ec2Instance:
+def _instance(item: Mapping[str, Any]) -> aws_records.Ec2Instance:
     options = item.get("MetadataOptions") or {}
-    return Ec2Instance(
+    return aws_records.Ec2Instance(
         instance_id=item["InstanceId"],
         state=item["State"]["Name"],
         zone=item["Placement"]["AvailabilityZone"],
@@ -66,13 +62,13 @@ def _role_of(iam: Any, profile_arn: str, aws_region: str) -> tuple[str, str, str
         return roles[0]["RoleName"], roles[0]["Arn"], boundary
 
 
-def read_role(profile_arn: str, aws_region: str) -> IamRole:
+def read_role(profile_arn: str, aws_region: str) -> aws_records.IamRole:
     """Return the role in an instance profile with its policies. Raises `errors.AwsError`."""
     with calls.aws_errors(aws_region):
         iam = calls.client("iam", aws_region)
     name, arn, boundary = _role_of(iam, profile_arn, aws_region)
     with calls.aws_errors(aws_region):
-        return IamRole(name=name, arn=arn, documents=dict(_documents(iam, name)), boundary=boundary)
+        return aws_records.IamRole(name=name, arn=arn, documents=dict(_documents(iam, name)), boundary=boundary)
 
 
 def _documents(iam: Any, role_name: str) -> Iterator[tuple[str, Mapping[str, Any]]]:

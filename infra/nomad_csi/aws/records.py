@@ -131,26 +131,6 @@ def parts(external_id: str) -> tuple[str, str] | None:
     return (found.container, found.access_point) if found.is_efs else None
 
 
-# KMS keys.
-#
-# Source: AWS KMS API reference, ``KeyMetadata``, 2026-08.
-
-
-@dataclass(frozen=True, kw_only=True)
-class Key:
-    """A key."""
-
-    arn: str
-    state: str
-    """``Enabled``, ``Disabled``, ``PendingDeletion``, ``PendingImport``, ``Unavailable`` ..."""
-
-    is_customers: bool
-    """Whether the account manages it; a key that AWS manages grants EBS the required access by itself."""
-
-    policy: Mapping[str, Any] = field(default_factory=dict)
-    """Its key policy; empty if AWS manages it."""
-
-
 # EC2 instances.
 #
 # Source: Amazon EC2 API reference, ``Instance`` and

@@ -73,9 +73,7 @@ INSTEAD: Mapping[str, str] = {
 # checks everything else when it reads the request. Secrets come from a file or the environment, never from arguments.
 
 
-MODES = {name.lower().replace("_", "-"): name for name in csi_pb2.VolumeCapability.AccessMode.Mode.keys()[1:]} | dict(
-    services.MODES
-)
+MODES = {name.lower().replace("_", "-"): name for name in csi_pb2.VolumeCapability.AccessMode.Mode.keys()[1:]}
 """CSI's name of an access mode by Nomad's; modes that only CSI has keep their name."""
 
 ATTACHMENTS: Mapping[str, str] = {"file-system": "mount", "mount": "mount", "block-device": "block", "block": "block"}

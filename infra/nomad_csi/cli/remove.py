@@ -5,7 +5,7 @@ import functools
 import json
 
 from nomad_csi import errors, exit_codes, nomad
-from nomad_csi.aws import ebs_volumes
+from nomad_csi.aws import records as aws_records
 from nomad_csi.cli.common import command, documents, inputs, output, specs
 from nomad_csi.cli.common import options as shared_options
 from nomad_csi.jobs import apply as apply_jobs
@@ -129,7 +129,7 @@ def _deregister(arguments: command.Arguments) -> int:
             apply_jobs.stop(client, key, options.requester, is_dry_run=arguments.dry_run, without=freed)
             would = "would be " if arguments.dry_run else ""
             output.print_progress(f"job {'/'.join(key)}: {would}stopped and purged")
-    has_ebs = any(ebs_volumes.is_ebs(item.external_id) for item in outcomes)
+    has_ebs = any(aws_records.is_ebs(item.external_id) for item in outcomes)
     note = f"; not known whether they are detached in EC2: {region.reason}" if has_ebs and region.reason else ""
     lines = [outcome.as_text(outcomes, deregistration.DeregistrationOutcome, note=note)]
     lines += [_next(item) for item in outcomes if item.status == "deregistered" and item.external_id]

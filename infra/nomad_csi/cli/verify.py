@@ -13,7 +13,7 @@ from nomad_csi import errors, exit_codes, nomad
 from nomad_csi.aws import regions
 from nomad_csi.cli import probe
 from nomad_csi.cli.common import command, inputs, options, output, specs
-from nomad_csi.diagnosis import cluster_report, page, prometheus, rounds, verification
+from nomad_csi.diagnosis import claims_report, cluster_report, page, prometheus, rounds, verification
 from nomad_csi.hcl import disk, documents, environment
 from nomad_csi.health import gather, probe_run
 from nomad_csi.nomad import sandbox_mark
@@ -166,7 +166,7 @@ def _once(arguments: command.Arguments, verifier: verification.Verifier) -> int:
     if file == STDOUT:
         print(done.metrics, end="")
     elif file:
-        prometheus.write_file(file, output.without_secrets(done.metrics))
+        disk.write(file, output.without_secrets(done.metrics), mode=prometheus.FILE_MODE)
     if isinstance(done.outcome, errors.NomadApiError):
         raise done.outcome
     if arguments.json:  # which conflict with metrics on standard output
@@ -196,7 +196,7 @@ def _watch(arguments: command.Arguments, verifier: verification.Verifier) -> int
                 raise done.error  # waiting does not fix a wrong token; after one success, it may
             code = options.exit_code(arguments, done.exit_code, done.found.findings if done.found else ())
             if file:
-                prometheus.write_file(file, output.without_secrets(done.metrics))
+                disk.write(file, output.without_secrets(done.metrics), mode=prometheus.FILE_MODE)
             lines.show(done)
             verifier.clock.sleep(max(every_s - (verifier.clock.now() - began), PAUSE_MIN_S))
     return code
@@ -215,7 +215,7 @@ class _Lines:
         if self._as_json:
             print(json.dumps(output.document(done.as_json())), flush=True)
             return
-        at = rounds.when(done.at_s)
+        at = claims_report.time_text(done.at_s)
         if done.found is not None and not self._has_reported:
             self._has_reported = True
             print(done.found.as_table(colour=output.has_colours()))

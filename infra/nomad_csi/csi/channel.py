@@ -40,11 +40,8 @@ CANCEL_POLL_S = 0.05
 """Poll interval for a cancellation, in seconds."""
 
 ADVICE = {
-    "ABORTED": "an operation on it is under way: wait, then ask again",
     "DEADLINE_EXCEEDED": "the plugin accepts calls and does not answer: check its logs, restart its allocation",
     "FAILED_PRECONDITION": "the plugin reports that it lacks something: network, credentials or a dependency",
-    "PERMISSION_DENIED": "the plugin's credentials do not allow it",
-    "UNAUTHENTICATED": "the plugin has no valid credentials",
     "UNAVAILABLE": "no connection, or it broke: check the path or port, and whether the plugin restarts",
     "UNIMPLEMENTED": "this process does not serve that part of CSI: compare the type of its csi_plugin block; or the "
     "driver lacks this RPC: `nomad-csi csi call ENDPOINT ControllerGetCapabilities`",
@@ -137,11 +134,8 @@ def call(connection: CsiConnection, request: Any, *, timeout_s: float) -> Any:
 
 def _wait(connection: CsiConnection, ended: threading.Event, deadline: float) -> None:
     """Wait until the call ended or the monotonic clock passes *deadline*."""
-    if connection.cancelled is None:
-        ended.wait(max(deadline - time.monotonic(), 0.0))
-        return
     while not ended.is_set() and (left := deadline - time.monotonic()) > 0:
-        if connection.cancelled.is_set():
+        if connection.cancelled is not None and connection.cancelled.is_set():
             raise errors.CancelledError(f"{connection.endpoint.text}: {errors.INTERRUPTED} the plugin was being asked")
         ended.wait(min(CANCEL_POLL_S, left))
 

@@ -72,9 +72,7 @@ def parse(text: str) -> Endpoint:
     found = _TCP.fullmatch(text)
     if found and 0 < int(found["port"]) <= _PORT_MAX:
         return Endpoint(text=text, host=found["host"].strip("[]"), port=int(found["port"]))
-    scheme, _, rest = text.partition("://")
-    advice = f"write unix:///{rest}" if scheme.lower() == "unix" else ""  # its first folder would be a host name
-    raise errors.CsiError(text, f"expected {FORMS}, got {text!r}", advice=advice)
+    raise errors.CsiError(text, f"expected {FORMS}, got {text!r}")
 
 
 Obstacle = Literal["missing", "not-a-socket", "no-permission"]

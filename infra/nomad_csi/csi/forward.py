@@ -40,11 +40,6 @@ _ADDRESS = re.compile(
     r"(?::(?P<port>\d{1,5}))?(?P<path>/[^/].*)"
 )
 _BY_HAND = "try the same `ssh` by hand: the name, the host's key, and a key without a password (ssh-add)"
-_NOT_FORWARDED = (
-    "the host took the connection and did not reach the socket there: the plugin does not run, the path is another, "
-    "the user may not open it (only root may enter the folders of Nomad's plugins), or sshd forbids the forwarding "
-    "(AllowStreamLocalForwarding)"
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,9 +56,9 @@ class Reached:
     """File with the output of ``ssh``; ``None``: nothing is forwarded."""
 
     def why_broken(self) -> str | None:
-        """Return what may have broken a call over a forwarded socket, with the output of ``ssh``; ``None``: unknown."""
+        """Return the output of ``ssh``, which names what broke a forwarded socket; ``None``: there is none."""
         words = _words(self.output) if self.output else ""
-        return f"{_NOT_FORWARDED}; output of ssh: {words}" if "open failed" in words else None
+        return f"output of ssh: {words}" if words else None
 
     def renamed(self, error: errors.CsiError) -> errors.CsiError:
         """Return *error* with the endpoint as it was written, and the cause of a broken forwarding as advice."""

@@ -2,13 +2,11 @@
 Determine whether a volume exists, by a controller call that its driver answers reliably. Call `observe`.
 
 CSI has no call for that. Most drivers return ``NOT_FOUND`` to ``ValidateVolumeCapabilities``; some confirm
-every id, and some have another call. The catalogue's entry for a driver decides; else an id that cannot exist is
-validated as well: a driver that confirms it cannot show whether a volume exists.
+every id, and some have another call. The catalogue's entry for a driver decides; for any other driver only the list
+of volumes shows that one exists.
 """
 
-import random
 import re
-import string
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
@@ -21,8 +19,6 @@ Presence = Literal["present", "absent", "unobservable"]
 
 _ANY_USE = (services.volume_capability(access_mode="single-node-writer", attachment_mode="file-system"),)
 _OUT_OF_REACH = frozenset({"", "UNAVAILABLE", "DEADLINE_EXCEEDED"})
-_LONG = 8
-"""Characters that must change so that an id belongs to no volume."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,12 +48,10 @@ def observe(connection: channel.CsiConnection, question: PresenceQuestion) -> Pr
         return "unobservable"
     if question.absence == "get" and (found := _ask_by_get(connection, question)) != "unobservable":
         return found
-    answer = _ask_by_validation(connection, question, question.volume_id)
+    answer = _ask_by_validation(connection, question)
     if answer == "absent":
         return "absent"
     if question.absence and answer != "unimplemented":
-        return "present"
-    if answer == "present" and _knows_ids(connection, question):
         return "present"
     return _ask_by_list(connection, question)
 
@@ -65,26 +59,6 @@ def observe(connection: channel.CsiConnection, question: PresenceQuestion) -> Pr
 def is_not_found(error: errors.CsiError, gone: Collection[str]) -> bool:
     """Return whether *error* means that the volume does not exist; *gone* as in `PresenceQuestion`."""
     return any(re.search(pattern, error.message) for pattern in gone)
-
-
-def unknown_id(volume_id: str) -> str:
-    """
-    Return an id of the same form that belongs to no volume: its last long run of letters and digits is replaced.
-
-    If there is no such run, one is appended.
-    """
-    runs = [found for found in re.finditer(r"[0-9A-Za-z]+", volume_id) if len(found[0]) >= _LONG]
-    if not runs:
-        return f"{volume_id}-{_other('0' * 2 * _LONG)}"
-    start, end = runs[-1].span()
-    return f"{volume_id[:start]}{_other(volume_id[start:end])}{volume_id[end:]}"
-
-
-def _other(run: str) -> str:
-    """Return other characters of the same kinds: digits, letters that are hexadecimal digits, letters."""
-    choose = random.SystemRandom().choice
-    kinds = (string.digits, "abcdef", string.ascii_lowercase, "ABCDEF", string.ascii_uppercase)
-    return "".join(choose(next(kind for kind in kinds if each in kind)) for each in run)
 
 
 def _refusal(error: errors.CsiError, question: PresenceQuestion) -> Literal["absent", "error", "unimplemented"]:
@@ -97,12 +71,12 @@ def _refusal(error: errors.CsiError, question: PresenceQuestion) -> Literal["abs
 
 
 def _ask_by_validation(
-    connection: channel.CsiConnection, question: PresenceQuestion, volume_id: str
+    connection: channel.CsiConnection, question: PresenceQuestion
 ) -> Literal["present", "absent", "error", "unimplemented"]:
     try:
         services.validate_volume_capabilities(
             connection,
-            volume_id=volume_id,
+            volume_id=question.volume_id,
             capabilities=_ANY_USE,
             secrets=question.secrets,
             timeout_s=question.timeout_s,
@@ -110,11 +84,6 @@ def _ask_by_validation(
     except errors.CsiError as error:
         return _refusal(error, question)
     return "present"
-
-
-def _knows_ids(connection: channel.CsiConnection, question: PresenceQuestion) -> bool:
-    """Return whether the driver refuses an id that cannot exist."""
-    return _ask_by_validation(connection, question, unknown_id(question.volume_id)) == "absent"
 
 
 _BY_REFUSAL: Mapping[str, Presence] = {"absent": "absent", "error": "present", "unimplemented": "unobservable"}

@@ -7,7 +7,6 @@ Source: hashicorp/nomad, ``client/pluginmanager/csimanager/fingerprint.go``, 202
 """
 
 import functools
-import json
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -24,13 +23,6 @@ from nomad_csi.text import foreign, redaction
 
 AT_ONCE = 128
 """Plugins that are probed concurrently: hung ones cost one deadline together, not one each."""
-
-ATTEMPT_MARGIN_S = 0.5
-"""How much longer than the probe an attempt to connect may take, in seconds, so that silence is not an error."""
-
-
-LONGEST = 4096
-"""Characters of a response in a report, as JSON. CSI allows 256 bytes for a text and 4 KiB for a map."""
 
 
 def probe(
@@ -66,9 +58,10 @@ def probe(
     detail = "every question was answered as expected"
     try:
         endpoints.check(where)
-        with channel.connect(where, attempt_s=timeout_s + ATTEMPT_MARGIN_S, cancelled=cancelled) as connection:
+        with channel.connect(
+            where, attempt_s=timeout_s + validation.ATTEMPT_MARGIN_S, cancelled=cancelled
+        ) as connection:
             for name, value in _answers(connection, started + timeout_s, expect_name, role):
-                _refuse_long(name, value)
                 answers[name] = redaction.redact(value) if isinstance(value, str) else value
     except _BadAnswerError as bad:
         status, detail = bad.status, str(bad)
@@ -86,13 +79,6 @@ class _BadAnswerError(Exception):
     def __init__(self, status: records.Status, detail: str) -> None:
         super().__init__(detail)
         self.status = status
-
-
-def _refuse_long(name: str, value: Any) -> None:
-    """Raise `_BadAnswerError` for a response that is far larger than CSI allows, and too large to show."""
-    size = len(json.dumps(value))
-    if size > LONGEST:
-        raise _BadAnswerError("error", f"{name}: expected at most {LONGEST} characters, got {size}")
 
 
 def _answers(
@@ -212,10 +198,9 @@ class MachineAnswers:
 
     def as_lines(self) -> list[str]:
         """Return a line for each plugin, and one for a problem."""
-        lines = [found.as_line() for found in self.reports.values()]
         if self.problem:
-            return [*lines, f"{self.folder}: {self.problem}"]
-        return lines or [f"{self.folder}: no plugin runs here"]
+            return [f"{self.folder}: {self.problem}"]
+        return [found.as_line() for found in self.reports.values()] or [f"{self.folder}: no plugin runs here"]
 
 
 def probe_machine(

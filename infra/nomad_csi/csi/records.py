@@ -2,10 +2,12 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import pydantic
+
+from nomad_csi import errors
 
 Role = Literal["controller", "node", "monolith"]
 
@@ -77,13 +79,11 @@ _FORM = pydantic.TypeAdapter(ProbeReport)
 
 def parse_report(document: Mapping[str, Any]) -> ProbeReport:
     """Return the report that `ProbeReport.as_json` wrote. Raises `ValueError` for anything else."""
-    if missing := [item.name for item in fields(ProbeReport) if item.name not in document]:
-        raise ValueError(f"a report with a wrong or missing {', '.join(missing)}")
     try:
         return _FORM.validate_json(json.dumps(document), strict=True)
     except pydantic.ValidationError as error:
-        paths = dict.fromkeys(str(found["loc"][0]) for found in error.errors(include_input=False) if found["loc"])
-        raise ValueError(f"a report with a wrong or missing {', '.join(paths) or 'object'}") from None
+        first = error.errors(include_input=False, include_url=False)[0]
+        raise ValueError(f"no report of this version: {errors.path_of('', first['loc'])}: {first['msg']}") from None
 
 
 # Registered volumes, and what a controller answers to ``ValidateVolumeCapabilities``.

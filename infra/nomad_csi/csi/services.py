@@ -11,16 +11,11 @@ from nomad_csi import errors
 from nomad_csi.clock import SYSTEM, Clock
 from nomad_csi.csi import channel, endpoint, records, rpc
 from nomad_csi.csi.v1 import csi_pb2
-from nomad_csi.spec import names as spec_names
 
 _NONE: Mapping[str, str] = {}
 
 # Volume capabilities, by Nomad's names. Source: hashicorp/nomad, ``plugins/csi/plugin.go``
 # (``VolumeCapabilityFromStructs``), 2026-08-21.
-
-
-MODES: Mapping[str, str] = {mode: mode.upper().replace("-", "_") for mode in spec_names.ACCESS_MODES}
-"""Nomad's name of an access mode -> CSI's name."""
 
 
 def volume_capability(
@@ -31,7 +26,7 @@ def volume_capability(
     mount_flags: Iterable[str] = (),
 ) -> csi_pb2.VolumeCapability:
     """Return one use of a volume as CSI has it; a block device has neither file system nor mount flags."""
-    mode = csi_pb2.VolumeCapability.AccessMode(mode=MODES[access_mode])
+    mode = csi_pb2.VolumeCapability.AccessMode(mode=access_mode.upper().replace("-", "_"))
     if attachment_mode == "block-device":
         return csi_pb2.VolumeCapability(access_mode=mode, block=csi_pb2.VolumeCapability.BlockVolume())
     mount = csi_pb2.VolumeCapability.MountVolume(fs_type=fs_type, mount_flags=mount_flags)

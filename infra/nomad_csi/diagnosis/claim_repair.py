@@ -16,7 +16,7 @@ from http import HTTPStatus
 from typing import NoReturn
 
 from nomad_csi import errors, nomad
-from nomad_csi.aws import ebs_volumes
+from nomad_csi.aws import records as aws_records
 from nomad_csi.diagnosis import claim_replacement, claim_status, facts, read_claims
 from nomad_csi.diagnosis.claim_replacement import EndError, MissingError, Repaired, RepairRequest
 from nomad_csi.diagnosis.rules import registrations
@@ -161,7 +161,7 @@ class _Ladder:
         if judged.ebs is not None and judged.ebs.attachments:
             return EndError("attached", f"nothing claims it, but {judged.ebs}; detach it before anything claims it")
         asked = f"; {judged.ebs}" if judged.ebs else ""
-        if not asked and ebs_volumes.is_ebs(judged.volume.external_id):
+        if not asked and aws_records.is_ebs(judged.volume.external_id):
             asked = "; EC2 was not asked whether it is detached (--aws-region)"
         return EndError("free", f"nothing claims it{asked}")
 

@@ -10,6 +10,7 @@ from typing import Literal
 
 from nomad_csi import concurrency, errors, nomad
 from nomad_csi.aws import ebs_volumes
+from nomad_csi.aws import records as aws_records
 from nomad_csi.diagnosis import claim_status
 from nomad_csi.nomad import variables, volumes
 from nomad_csi.plan import registration
@@ -312,7 +313,7 @@ class Replacement:
         return note.completed(document)
 
     def _refuse_unasked(self, document: registration.VolumeRegistration) -> None:
-        if ebs_volumes.is_ebs(document.external_id) and not self._order.aws_region:
+        if aws_records.is_ebs(document.external_id) and not self._order.aws_region:
             raise EndError("refused", f"name --aws-region, so that EC2 says where {document.external_id} is attached")
 
     def _refuse_attached(self, judged: claim_status.VolumeClaims) -> None:
@@ -335,7 +336,7 @@ class Replacement:
     def resumption(self, note: RepairNote, document: registration.VolumeRegistration) -> str:
         """Return what the rest of an interrupted step does."""
         storage = "EC2 is asked first whether it is free"
-        if not ebs_volumes.is_ebs(document.external_id):
+        if not aws_records.is_ebs(document.external_id):
             storage = NOT_ASKED.format(external_id=document.external_id)
         return RESUME.format(begun=note.begun, volume=self._order.key, source=self._order.source, storage=storage)
 
@@ -378,7 +379,7 @@ class Replacement:
 
     def _check_detached(self, document: registration.VolumeRegistration) -> None:
         """Check once more that EC2 has the volume detached: from now on any allocation could claim it."""
-        if not ebs_volumes.is_ebs(document.external_id):
+        if not aws_records.is_ebs(document.external_id):
             return
         try:
             seen = ebs_volumes.read_attachments([document.external_id], self._order.aws_region)

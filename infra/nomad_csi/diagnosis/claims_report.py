@@ -90,11 +90,9 @@ class ClaimsReport:
         return f"{listing.counted(count, 'claim')}: {printing.totals(self.findings)}{also}{asked}"
 
 
-def time_text(time_ns: int) -> str:
-    """Format *time_ns* in UTC: ``time_text(1795272761000000000)`` is ``"2026-11-21T14:52:41Z"``; 0 is empty."""
-    if not time_ns:
-        return ""
-    return dt.datetime.fromtimestamp(time_ns // _NS_IN_S, dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+def time_text(time_s: float) -> str:
+    """Return a time in seconds since 1970 in UTC, such as ``2026-11-21T14:52:41Z``; 0 is empty."""
+    return dt.datetime.fromtimestamp(time_s, dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if time_s else ""
 
 
 def _row(volume: claim_status.VolumeClaims, item: claim_status.ClaimStatus) -> table.Row:
@@ -105,7 +103,7 @@ def _row(volume: claim_status.VolumeClaims, item: claim_status.ClaimStatus) -> t
         claim.node_name or claim.node_id or "-",
         claim.client_status or "-",
         claim.mode,
-        time_text(claim.since_ns) or "-",
+        time_text(claim.since_ns // _NS_IN_S) or "-",
         claim.alloc_id,
         foreign.clean(f"{claim.namespace}/{claim.job_id}") if claim.job_id else "-",
     )
@@ -125,7 +123,7 @@ def _claim_json(item: claim_status.ClaimStatus) -> dict[str, Any]:
     of_node = ("status", "node_status", "instance_id", "instance_state")
     return {
         **{name: getattr(item.claim, name) for name in names},
-        "since": time_text(item.claim.since_ns),
+        "since": time_text(item.claim.since_ns // _NS_IN_S),
         **{name: getattr(item, name) for name in of_node},
     }
 

@@ -8,13 +8,14 @@ with claimed volumes up to a limit. What cannot be read is reported, and does no
 import dataclasses
 import functools
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal, TypeVar
 
 import pydantic
 
 from nomad_csi import errors, nomad
-from nomad_csi.aws import ebs_volumes, regions
+from nomad_csi.aws import records as aws_records
+from nomad_csi.aws import regions
 from nomad_csi.diagnosis import (
     claim_status,
     claims_report,
@@ -52,6 +53,9 @@ EVIDENCE = (
     ("-", "volumes"),
 )
 """Kinds of evidence, and of what, from the strongest to none."""
+
+_Item = TypeVar("_Item")
+_Name = TypeVar("_Name")
 
 Row = dict[str, Any]
 """One object of a section, with the keys of the JSON report."""
@@ -149,7 +153,7 @@ class ReportFacts(read_account.AccountFacts):
         return nomad_volumes.read_each(self.client, self.claimed_keys[: self._claimed_max])
 
     @facts.part
-    def attachments(self) -> ebs_volumes.ObservedAttachments | None:
+    def attachments(self) -> aws_records.ObservedAttachments | None:
         """Where EC2 has the claimed volumes attached."""
         if not isinstance(self.account, facts.Account):
             return None
@@ -311,7 +315,7 @@ def _cluster(found: ReportFacts, sandbox: str) -> Row:
         "region": connection.region or (of_servers.pop() if len(of_servers) == 1 else ""),
         "identity": facts.known_or(found.identity, ""),
         "servers": [dataclasses.asdict(server) for server in servers],
-        "asked_at": claims_report.time_text(found.now_ns),
+        "asked_at": claims_report.time_text(found.now_ns / 1e9),
         "sandbox": sandbox,
     }
 
@@ -410,6 +414,14 @@ def _attached(held: claim_status.VolumeClaims | None) -> list[str]:
 # Counts by zone, and by kind of evidence.
 
 
+def grouped(rows: Iterable[_Item], name_of: Callable[[_Item], _Name]) -> defaultdict[_Name, list[_Item]]:
+    """Return *rows* by the name that *name_of* returns for each."""
+    found: defaultdict[_Name, list[_Item]] = defaultdict(list)
+    for row in rows:
+        found[name_of(row)].append(row)
+    return found
+
+
 def _zones(clients: Sequence[Row], of_plugins: Sequence[Row], volumes: Iterable[Row]) -> Iterator[Row]:
     """Yield all zones that have a client or a volume of that zone only, by name; clients of unknown zone come last."""
     zone_of = {client["node_id"]: client["zone"] for client in clients}
@@ -421,13 +433,8 @@ def _zones(clients: Sequence[Row], of_plugins: Sequence[Row], volumes: Iterable[
                 where = (plugin["plugin_id"], row["zone"] or zone_of.get(row["node_id"], ""))
                 wanted[where] += 1
                 healthy[where] += row["status"] == plugins.HEALTHY
-    here: defaultdict[str, list[Row]] = defaultdict(list)
-    bound: defaultdict[str, list[Row]] = defaultdict(list)
-    for client in clients:
-        here[client["zone"]].append(client)
-    for volume in volumes:
-        if len(volume["zones"]) == 1:
-            bound[volume["zones"][0]].append(volume)
+    here = grouped(clients, lambda client: client["zone"])
+    bound = grouped((item for item in volumes if len(item["zones"]) == 1), lambda item: item["zones"][0])
     for name in sorted({*here, *bound, *(zone for _, zone in wanted)}, key=lambda name: (not name, name)):
         ids = [plugin["plugin_id"] for plugin in of_plugins]
         yield {

@@ -176,8 +176,8 @@ class Account(KnownStorage):
     ours: Mapping[str, aws_records.EbsVolumeRecord] | Unknown
     """EBS volumes with a tag of this package."""
 
-    keys: Mapping[str, aws_records.Key | Unknown]
-    """Keys of the volumes by ARN."""
+    keys: Mapping[str, str | Unknown]
+    """States of the volumes' keys by ARN, such as ``Enabled``."""
 
 
 @dataclass(frozen=True)

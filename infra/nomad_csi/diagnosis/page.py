@@ -1,10 +1,9 @@
 """A report arranged for a page: grouped and sorted, the worst first. Pure; the template has texts and markup."""
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Literal, TypeVar
+from typing import Literal
 
-from nomad_csi.diagnosis.cluster_report import NOT_CHECKED, ClusterReport, Row
+from nomad_csi.diagnosis.cluster_report import NOT_CHECKED, ClusterReport, Row, grouped
 from nomad_csi.findings import Finding, causes, printing
 from nomad_csi.health import plugins
 from nomad_csi.text import listing
@@ -25,9 +24,6 @@ _GOOD = frozenset({"healthy", "ok", "live", "ready", "verified"})
 _WARN = frozenset({"starting", "restarted", "outdated", "draining", "ineligible", "ended", "warning", "unverified"})
 _UNSURE = frozenset({NOT_CHECKED, "not verified", "initializing"})
 
-_Item = TypeVar("_Item")
-_Name = TypeVar("_Name")
-
 
 def kind_of(status: str) -> Kind:
     """Return the severity of *status*: a status, the state of a client or of a claim, a severity."""
@@ -41,13 +37,6 @@ def kind_of(status: str) -> Kind:
 def _worst(statuses: Iterable[str]) -> Kind:
     """Return the most severe kind of *statuses*; ``good`` if there is none."""
     return min(map(kind_of, statuses), key=_ORDER.index, default="good")
-
-
-def _grouped(rows: Iterable[_Item], name_of: Callable[[_Item], _Name]) -> dict[_Name, list[_Item]]:
-    found: defaultdict[_Name, list[_Item]] = defaultdict(list)
-    for row in rows:
-        found[name_of(row)].append(row)
-    return found
 
 
 def render_page(report: ClusterReport) -> Row:
@@ -75,7 +64,7 @@ def render_page(report: ClusterReport) -> Row:
         ],
         "problems": list(_problems(report.findings)),
         "zones": [(zone, ill.count(zone["name"])) for zone in data["zones"]],
-        "checked": _grouped(data["evidence"], lambda item: item["what"]),
+        "checked": grouped(data["evidence"], lambda item: item["what"]),
         "plugins": [(row, _instances(row, zone_of)) for row in of_plugins],
         "clients": _split(clients, lambda row: row["zone"]),
         "volumes": _split(volumes, lambda row: ", ".join(row["zones"])),
@@ -161,7 +150,7 @@ def _claim(volume: Row, claim: Row, found: Iterable[Finding]) -> Row:
 
 def _split(rows: Sequence[Row], group_of: Callable[[Row], str]) -> Row:
     """Return unhealthy rows, to be shown, and all in groups, to be expanded; rows without a group come last."""
-    groups = _grouped(rows, group_of)
+    groups = grouped(rows, group_of)
     names = sorted(groups, key=lambda name: (not name, name))
     return {"wrong": [row for row in rows if row["kind"] != "good"], "groups": {name: groups[name] for name in names}}
 
@@ -194,7 +183,7 @@ def _tile(
 
 def _problems(found: Iterable[Finding]) -> Iterator[Row]:
     """Yield all findings of one code that nothing explains; a single warning is shown, several are not urgent."""
-    by_code = _grouped(causes.roots(found), lambda pair: (pair[0].severity, pair[0].code, pair[0].found_by))
+    by_code = grouped(causes.roots(found), lambda pair: (pair[0].severity, pair[0].code, pair[0].found_by))
     for (severity, *_), pairs in by_code.items():
         items = [item for item, _ in pairs]
         hints = {item.advice for item in items}

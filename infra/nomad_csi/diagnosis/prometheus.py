@@ -9,11 +9,9 @@ https://prometheus.io/docs/practices/naming/, 2026-11-21.
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 
 from nomad_csi import findings
 from nomad_csi.diagnosis import verification_report
-from nomad_csi.hcl import disk
 from nomad_csi.health import plugins
 
 LAST_ANSWER = "nomad_csi_verify_last_answer_timestamp_seconds"
@@ -23,6 +21,9 @@ _ESCAPES = str.maketrans({"\\": "\\\\", "\n": "\\n", '"': '\\"'})
 _LAST_ANSWER = re.compile(rf"^{LAST_ANSWER} ([0-9]+(?:\.[0-9]+)?)$", re.MULTILINE)
 
 METRICS_FILE_ENDING = ".prom"
+
+FILE_MODE = 0o644
+"""Permissions of the file: the node exporter, which reads it, is another user."""
 
 _HELP = {
     "nomad_csi_verify_answered": "Whether Nomad answered the last round.",
@@ -75,16 +76,6 @@ def last_answer_s(earlier: str) -> float:
     """Return the value of `LAST_ANSWER` in the *earlier* text of a run; 0: absent."""
     match = _LAST_ANSWER.search(earlier)
     return float(match[1]) if match else 0.0
-
-
-def write_file(path: Path, text: str) -> None:
-    """
-    Write *text* to the file at once, for the textfile collector of Prometheus' node exporter, which is another user.
-
-    Raises `OSError` on failure; the earlier file is kept.
-    """
-    disk.write(path, text)
-    path.chmod(0o644)
 
 
 def _line(name: str, labels: Mapping[str, str], value: float) -> str:

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from nomad_csi import concurrency, errors
 from nomad_csi.aws import calls, ebs_volumes, file_systems, instances, regions
+from nomad_csi.aws import records as aws_records
 from nomad_csi.diagnosis import facts
 from nomad_csi.diagnosis.rules import clients, machines, plugins, topology
 from nomad_csi.health import gather
@@ -43,14 +44,14 @@ class AccountFacts(facts.Facts):
     def instance_ids(self) -> Mapping[str, str]:
         """EC2 instances of the clients, by Nomad's fingerprint."""
         ids = {node.node_id: node.attributes.get(_INSTANCE_ATTRIBUTE, "") for node in facts.known_or(self.clients, ())}
-        return {node_id: item for node_id, item in ids.items() if instances.is_instance(item)}
+        return {node_id: item for node_id, item in ids.items() if aws_records.is_instance(item)}
 
     @facts.part
     def account(self) -> facts.Account | None:
         """What AWS has in the region; ``None`` where nothing is of AWS."""
         drivers = {machines.EBS, machines.EFS} & set(plugins.providers(self).values())
         if not drivers and not any(
-            facts.is_ebs(item) or file_systems.parts(item.external_id) for item in facts.known_or(self.volumes, ())
+            facts.is_ebs(item) or aws_records.parts(item.external_id) for item in facts.known_or(self.volumes, ())
         ):
             return None
         if not self.region.name:
@@ -65,7 +66,7 @@ class AccountFacts(facts.Facts):
 
 
 def _account(found: facts.Facts, region: str) -> facts.Account:
-    ids = {item.external_id for item in facts.known_or(found.volumes, ()) if ebs_volumes.is_ebs(item.external_id)}
+    ids = {item.external_id for item in facts.known_or(found.volumes, ()) if aws_records.is_ebs(item.external_id)}
     machine_ids = set(found.instance_ids.values())
     questions: list[Callable[[], Any]] = [
         functools.partial(instances.read_instances, machine_ids, region),
@@ -86,7 +87,7 @@ def _account(found: facts.Facts, region: str) -> facts.Account:
     used = () if isinstance(seen_volumes, facts.Unknown) else seen_volumes.values()
     arns = sorted({item.kms_key_arn for item in used} - {""})
     profiles = sorted(_profiles(found, account))
-    keys = _ask_all(functools.partial(ebs_volumes.read_key, arn, region) for arn in arns)
+    keys = _ask_all(functools.partial(ebs_volumes.key_state, arn, region) for arn in arns)
     roles = _ask_all(functools.partial(instances.read_role, item, region) for item in profiles)
     return dataclasses.replace(
         account, keys=dict(zip(arns, keys, strict=True)), roles=dict(zip(profiles, roles, strict=True))
@@ -119,11 +120,11 @@ def _ask_all(questions: Iterable[Callable[[], Any]]) -> list[Any]:
 
 
 def _expected(
-    found: facts.Facts, systems: file_systems.ObservedFileSystems | facts.Unknown
-) -> file_systems.ObservedFileSystems | facts.Unknown:
+    found: facts.Facts, systems: aws_records.ObservedFileSystems | facts.Unknown
+) -> aws_records.ObservedFileSystems | facts.Unknown:
     """Return *systems*; where nothing here is of EFS, no permission to see it is needed."""
     uses_efs = machines.EFS in plugins.providers(found).values() or any(
-        file_systems.parts(item.external_id) for item in facts.known_or(found.volumes, ())
+        aws_records.parts(item.external_id) for item in facts.known_or(found.volumes, ())
     )
     if isinstance(systems, facts.Unknown) and not uses_efs:
         return dataclasses.replace(systems, is_expected=True)

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from nomad_csi import errors, nomad
 from nomad_csi.aws import ebs_volumes, regions
+from nomad_csi.aws import records as aws_records
 from nomad_csi.diagnosis import claim_status, claims_report, facts, judge
 from nomad_csi.findings import Finding
 from nomad_csi.health import clients as client_cache
@@ -52,7 +53,7 @@ class ClaimFacts(facts.Facts):
         return nomad_volumes.read_each(self.client, ((item.namespace, item.volume_id) for item in wanted))
 
     def _is_asked(self, external_id: str) -> bool:
-        return bool(self._region.name) and ebs_volumes.is_ebs(external_id)
+        return bool(self._region.name) and aws_records.is_ebs(external_id)
 
     @facts.part
     def clients(self) -> tuple[nodes.Node, ...]:
@@ -68,7 +69,7 @@ class ClaimFacts(facts.Facts):
         return facts.read_plugins(self.client, sorted(claimed))
 
     @facts.part
-    def attachments(self) -> ebs_volumes.ObservedAttachments | None:
+    def attachments(self) -> aws_records.ObservedAttachments | None:
         """Where EC2 has the EBS volumes attached."""
         if not self._region.name:
             return None
@@ -80,7 +81,7 @@ class ClaimFacts(facts.Facts):
         attachments = facts.value(self.attachments)
         if attachments is None:
             return None
-        existing = {key: item for key, item in attachments.volumes.items() if item.state != ebs_volumes.MISSING}
+        existing = {key: item for key, item in attachments.volumes.items() if item.state != aws_records.MISSING}
         left_out = facts.Unknown(reason="`nomad-csi doctor` asks EFS", is_expected=True)
         return facts.KnownStorage(region=self._region.name, volumes=existing, file_systems=left_out)
 
@@ -100,7 +101,7 @@ def read_volume_claims(
 
 def read_attachments(
     claimed: Sequence[nomad_volumes.Volume], clients: Iterable[nodes.Node], region: str
-) -> ebs_volumes.ObservedAttachments:
+) -> aws_records.ObservedAttachments:
     """Return where EC2 has the *claimed* volumes attached, and the instances of those *clients* that claim them."""
     holders = {claim.node_id for volume in claimed for claim in volume.claims}
     instance_ids = {claim_status.instance_of(node) for node in clients if node.node_id in holders} - {""}

@@ -1,14 +1,13 @@
 """Repeated verification: results, changes between runs, and runs without a response of Nomad."""
 
 import dataclasses
-import datetime as dt
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from nomad_csi import errors, exit_codes, findings
-from nomad_csi.diagnosis import prometheus, verification
+from nomad_csi.diagnosis import claims_report, prometheus, verification
 from nomad_csi.diagnosis.verification_report import VerificationReport
 from nomad_csi.findings import printing
 from nomad_csi.health import states
@@ -143,8 +142,9 @@ class VerificationRound:
     def summary(self) -> str:
         """The result in a line: ``not as specified: 2 errors, 1 warning``; the same while nothing changes."""
         if self.found is None:
-            last = f"its last answer came {when(self.last_answer_s)}" if self.last_answer_s else "it never answered"
-            return f"not known, Nomad gave no answer ({last}): {self.error}"
+            last = claims_report.time_text(self.last_answer_s)
+            when = f"its last answer came {last}" if last else "it never answered"
+            return f"not known, Nomad gave no answer ({when}): {self.error}"
         state = "as specified"
         if findings.errors_of(self.found.findings):
             state = "not as specified"
@@ -173,10 +173,10 @@ class VerificationRound:
         """
         return {
             "round": self.number,
-            "at": when(self.at_s),
+            "at": claims_report.time_text(self.at_s),
             "answered": self.found is not None,
             "error": "" if self.error is None else str(self.error),
-            "last_answer": when(self.last_answer_s) if self.last_answer_s else "",
+            "last_answer": claims_report.time_text(self.last_answer_s),
             "changes": [change.as_json() for change in self.changed],
             **(self.found.as_json() if self.found is not None else {"ok": None}),
         }
@@ -219,8 +219,3 @@ class Rounds:
             return self._verifier.verify(watch_s=watch_s)
         except errors.NomadApiError as error:
             return error
-
-
-def when(at_s: float) -> str:
-    """Return a time in seconds since 1970 as ``2026-11-21T18:02:11Z``."""
-    return dt.datetime.fromtimestamp(at_s, dt.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

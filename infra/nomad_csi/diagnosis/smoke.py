@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from nomad_csi import errors, nomad
 from nomad_csi.aws import ebs_volumes, regions
+from nomad_csi.aws import records as aws_records
 from nomad_csi.diagnosis import smoke_round
 from nomad_csi.nomad import nodes, plugins, volumes
 from nomad_csi.plan import smoke
@@ -73,7 +74,8 @@ def try_out(
     done: list[smoke_round.SmokeRound] = []
 
     def may_be_written() -> bool:
-        return watch.has_run and not sandbox and not _is_read_back(done)
+        is_read_back = len(done) == _ROUNDS and not done[-1].reason
+        return watch.has_run and not sandbox and not is_read_back
 
     with _file_named(may_be_written, volume, token, report):
         done.append(watch.run(write))
@@ -82,10 +84,6 @@ def try_out(
             others = dataclasses.replace(read, node_ids=[each for each in write.node_ids if each != done[0].node_id])
             done.append(watch.run(read if not others.node_ids or watch.objection(others) else others))
         return _outcome(volume, done, write, aws)
-
-
-def _is_read_back(done: Sequence[smoke_round.SmokeRound]) -> bool:
-    return len(done) == _ROUNDS and not done[-1].reason
 
 
 @contextlib.contextmanager
@@ -181,7 +179,7 @@ def _outcome(
         not_verified.append(
             "another client: no other one has the plugin, the task driver, room for the task and the volume's topology"
         )
-    if ebs_volumes.is_ebs(volume.external_id):  # only EBS volumes are attached to instances
+    if aws_records.is_ebs(volume.external_id):  # only EBS volumes are attached to instances
         is_detached, seen = _in_ec2(volume, aws)
         (verified if is_detached else not_verified).append(seen)
     left = [line for each in done for line in each.left_behind]

@@ -157,11 +157,8 @@ class Watch:
             if started_at is None and any(event.type == "Started" for event in found.task_events):
                 started_at = now
             if now - began > self._timeout_s:
-                return (
-                    found,
-                    _times(began, claimed_at, started_at, None),
-                    self._late(found),
-                )
+                late = f"not done within {self._timeout_s:g} s: {_last_events(found)}"
+                return found, _times(began, claimed_at, started_at, None), late
             self._clock.sleep(INTERVAL_S)
         ended_at = self._clock.now()
         # A state that passed between two checks counts as reached at the later one.
@@ -190,9 +187,6 @@ class Watch:
         except errors.NomadCsiError as error:
             return (f"job {key} is left behind: {error}; {by_hand}",)
         return ()
-
-    def _late(self, found: jobs.Allocation) -> str:
-        return f"not done within {self._timeout_s:g} s: {_last_events(found)}"
 
     def _wait(self, check: Callable[[], _T]) -> _T:
         """Return the first true result of *check*, or its last result at the timeout."""

@@ -82,14 +82,16 @@ def location(root: Path, path: str) -> Path:
     return target
 
 
-def write(path: Path, text: str) -> None:
-    """Write *text* to *path*. Raises `OSError` if the disk refuses."""
-    put(path.parent, {path.name: text})
+def write(path: Path, text: str, *, mode: int | None = None) -> None:
+    """Write *text* to *path*, with the permissions *mode*. Raises `OSError` if the disk refuses."""
+    put(path.parent, {path.name: text}, mode=mode)
 
 
-def put(folder: Path, files: Mapping[str, str]) -> None:
+def put(folder: Path, files: Mapping[str, str], *, mode: int | None = None) -> None:
     """
     Write the texts of *files* to their paths below *folder*: all as drafts first, then each is moved into its path.
+
+    *mode*: their permissions; ``None``: the usual ones of this process.
 
     Raises `OSError` if the disk refuses, before the first is moved where it has no space.
     """
@@ -99,7 +101,10 @@ def put(folder: Path, files: Mapping[str, str]) -> None:
     with tempfile.TemporaryDirectory(prefix=DRAFTS, dir=folder) as drafts:
         for index, (path, text) in enumerate(files.items()):
             try:
-                Path(drafts, str(index)).write_bytes(text.encode())
+                draft = Path(drafts, str(index))
+                draft.write_bytes(text.encode())
+                if mode is not None:
+                    draft.chmod(mode)
             except OSError as error:
                 error.filename = str(folder / path)  # not that of the draft, or none
                 raise

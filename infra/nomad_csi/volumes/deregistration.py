@@ -10,7 +10,7 @@ from nomad_csi.nomad import volumes
 from nomad_csi.volumes import decide, facts, outcome, owner_records, ownership
 
 if TYPE_CHECKING:
-    from nomad_csi.aws import ebs_volumes
+    from nomad_csi.aws import records as aws_records
 
 ENDING_WAIT_S = 30.0
 """Timeout for the release of claims of ended or terminating allocations, in seconds: Nomad takes seconds."""
@@ -247,7 +247,7 @@ class _Run:
     report: Callable[[str], None]
     cancelled: threading.Event
     outcomes: dict[volumes.Key, DeregistrationOutcome] = field(default_factory=dict)
-    ebs: dict[str, "ebs_volumes.AttachedVolume"] = field(default_factory=dict)
+    ebs: dict[str, "aws_records.AttachedVolume"] = field(default_factory=dict)
     owners: dict[volumes.Key, owner_records.OwnerRecord] = field(default_factory=dict)
     first: dict[volumes.Key, volumes.Volume] = field(default_factory=dict)
     """Each volume as first observed."""

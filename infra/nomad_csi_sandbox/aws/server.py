@@ -36,7 +36,7 @@ class Moto(serving.Served):
         from moto.moto_server import werkzeug_app  # noqa: PLC0415  # it reads SETTINGS while it is imported
 
         behind = werkzeug_app.DomainDispatcherApplication(werkzeug_app.create_backend_app)
-        filled = snapshots.Snapshots(moto_gaps.Keys(moto_gaps.FileSystemPolicies(behind)))
+        filled = snapshots.Snapshots(moto_gaps.FileSystemPolicies(behind))
         served = guard.Guard(throttle.Throttle(filled))
         super().__init__(served, "moto", port, request_handler=werkzeug_app.MotoRequestHandler)
 

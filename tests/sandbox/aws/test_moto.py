@@ -30,16 +30,3 @@ def test_moto_knows_the_policies_that_aws_manages(by_hand, name):
     arn = f"arn:aws:iam::aws:policy/{name}"
 
     assert by_hand("iam").get_policy(PolicyArn=arn)["Policy"]["Arn"] == arn
-
-
-def test_key_of_a_volume_without_one_of_its_own_is_managed_by_aws(by_hand):
-    """As in a real account; a key that somebody makes is the customer's."""
-    ec2, kms = by_hand("ec2"), by_hand("kms")
-    made = ec2.create_volume(AvailabilityZone="us-east-1a", Size=1, Encrypted=True)
-    own = kms.create_key(Description="ours")["KeyMetadata"]["Arn"]
-
-    managers = [kms.describe_key(KeyId=each)["KeyMetadata"]["KeyManager"] for each in (made["KmsKeyId"], own)]
-
-    assert managers == ["AWS", "CUSTOMER"]
-    with pytest.raises(kms.exceptions.NotFoundException):
-        kms.describe_key(KeyId="alias/none")

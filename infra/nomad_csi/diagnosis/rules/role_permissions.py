@@ -27,8 +27,6 @@ def allows(
     cover. *is_tagged*: whether the volume has `iam.CLUSTER_TAG`.
     """
     known = {_as_text({}): True, _as_text(iam.TAGGED): is_tagged}
-    if action in ON_KEYS:
-        known[_as_text(iam.FOR_AWS)] = True
     applies: dict[str, set[bool | None]] = {"Allow": set(), "Deny": set()}
     for statement in (item for document in documents for item in _list(document.get("Statement"))):
         if "NotAction" in statement or "NotResource" in statement:
@@ -56,7 +54,6 @@ def _list(value: Any) -> list[Any]:
 
 
 ON_VOLUMES = ("ec2:AttachVolume", "ec2:DetachVolume")
-ON_KEYS = ("kms:CreateGrant", "kms:Decrypt", "kms:GenerateDataKeyWithoutPlaintext")
 
 
 def lacking(role: aws_records.IamRole, region: str) -> tuple[list[str], list[str]]:
@@ -83,29 +80,3 @@ def may_attach(
     """Return whether *role* may attach the volume with *tags*; ``None``: it is not known."""
     arn = f"arn:{iam.partition(region)}:ec2:{region}:000000000000:volume/{external_id}"
     return allows(role.documents.values(), action, arn, is_tagged=tags.get(iam.CLUSTER_TAG) == "true")
-
-
-def may_use_key(role: aws_records.IamRole, arn: str, key_policy: Mapping[str, object]) -> bool | None:
-    """Return whether *role* may have EBS use the key: by its own policies, or by the key's."""
-    own = [allows(role.documents.values(), action, arn) for action in ON_KEYS]
-    by_key = [allows([_statements_for_role(role.arn, key_policy)], action, arn) for action in ON_KEYS]
-    if all(mine or theirs for mine, theirs in zip(own, by_key, strict=True)):
-        return True
-    return None if None in (*own, *by_key) else False
-
-
-def _statements_for_role(role_arn: str, policy: Mapping[str, object]) -> dict[str, object]:
-    """Return what of a resource's *policy* names the role itself; its account only lets IAM decide."""
-    statements = policy.get("Statement")
-    kept = [
-        item
-        for item in (statements if isinstance(statements, list) else [])
-        if role_arn in _principals(item.get("Principal")) or "*" in _principals(item.get("Principal"))
-    ]
-    return {"Statement": kept}
-
-
-def _principals(principal: object) -> list[str]:
-    """Return the principals of AWS that a statement names."""
-    found = principal.get("AWS", []) if isinstance(principal, Mapping) else principal
-    return [str(item) for item in found] if isinstance(found, list) else [str(found)] if found else []

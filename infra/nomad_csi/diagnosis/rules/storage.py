@@ -6,54 +6,14 @@ from collections.abc import Iterator, Mapping
 from nomad_csi.aws import records as aws_records
 from nomad_csi.aws import regions
 from nomad_csi.diagnosis import facts
-from nomad_csi.diagnosis.rules import machines, plugins, role_permissions, topology
+from nomad_csi.diagnosis.rules import machines, plugins, role_permissions
 from nomad_csi.diagnosis.rules.frame import rule
 from nomad_csi.findings import Finding, finding
 from nomad_csi.plan import iam
 from nomad_csi.plan import volumes as tags
 from nomad_csi.volumes.owner_records import OwnerRecord
 
-# Whether the driver can use the key of encrypted storage.
-
-
 Pairs = list[tuple[facts.ExaminedVolume, aws_records.EbsVolumeRecord]]
-
-
-def _keys(found: facts.Facts, account: facts.Account, pairs: Pairs) -> Iterator[facts.Outcome]:
-    by_key: dict[str, list[facts.ExaminedVolume]] = defaultdict(list)
-    for volume, ebs in pairs:
-        if ebs.kms_key_arn:
-            by_key[ebs.kms_key_arn].append(volume)
-    for arn, volumes in sorted(by_key.items()):
-        named = facts.named([volume.key for volume in volumes])
-        answer = account.keys.get(arn) or facts.Unknown(reason="it was not read")
-        key = yield from facts.known(answer, f"key {arn} of {named}")
-        if key is None:
-            continue
-        if key.state != "Enabled":
-            yield finding("key-unusable", f"key {arn}", found=f"KMS DescribeKey: {key.state}; it encrypts {named}")
-        if key.is_customers:
-            for plugin_id in sorted({volume.plugin_id for volume in volumes}):
-                yield from _grants(found, account, key, plugin_id, named)
-
-
-def _grants(
-    found: facts.Facts, account: facts.Account, key: aws_records.Key, plugin_id: str, held: str
-) -> Iterator[facts.Outcome]:
-    roles = machines.roles_of(found, account, plugin_id)
-    if roles is None:
-        reason = "the role of the plugin's controller, or what it may do, is not known"
-        yield facts.Unchecked(check=f"grants of plugin {plugin_id} on key {key.arn}", reason=reason)
-    for role in roles or ():
-        may = role_permissions.may_use_key(role, key.arn, key.policy)
-        if may is False:
-            actions = ", ".join(role_permissions.ON_KEYS)
-            evidence = f"{machines.how(role)}, and KMS GetKeyPolicy: no {actions}; it encrypts {held}"
-            yield finding("key-not-granted", f"key {key.arn}", found=evidence)
-        elif may is None:
-            reason = f"{machines.how(role)}: {role_permissions.NOT_EVALUATED}"
-            yield facts.Unchecked(check=f"grants of role {role.name} on key {key.arn}", reason=reason)
-
 
 # Zone and tags.
 
@@ -61,7 +21,7 @@ def _grants(
 _CODES = ("storage-zone-differs", "zone-not-registered", "policy-tag-missing")
 
 
-@rule(*_CODES, "key-unusable", "key-not-granted", account="")
+@rule(*_CODES, "key-unusable", account="")
 def find_unfit(found: facts.Facts, account: facts.Account) -> Iterator[facts.Outcome]:
     """Yield EBS volumes that conflict with Nomad or the driver."""
     wanted = [volume for volume in facts.known_or(found.volumes, ()) if facts.is_ebs(volume)]
@@ -71,7 +31,7 @@ def find_unfit(found: facts.Facts, account: facts.Account) -> Iterator[facts.Out
         pairs = [(volume, seen[volume.external_id]) for volume in wanted if volume.external_id in seen]
         yield from _zones(found, pairs)
         yield from _tags(found, account, pairs)
-        yield from _keys(found, account, pairs)
+        yield from _keys(account, pairs)
 
 
 def _zones(found: facts.Facts, pairs: Pairs) -> Iterator[facts.Outcome]:
@@ -87,7 +47,7 @@ def _zones(found: facts.Facts, pairs: Pairs) -> Iterator[facts.Outcome]:
         elif not volume.segments:
             zones = regions.zones_of(plugins.segments_of(found, volume.plugin_id))
             if zones - {ebs.availability_zone}:
-                loose[volume.plugin_id, topology.zone_names(zones)].append(f"{volume.key} (in {ebs.availability_zone})")
+                loose[volume.plugin_id, facts.named([*zones])].append(f"{volume.key} (in {ebs.availability_zone})")
     for (plugin_id, zones_), keys in sorted(loose.items()):
         evidence = f"/v1/volumes: no topology of {facts.named(keys)}; /v1/plugin/csi/{plugin_id}: clients in {zones_}"
         yield finding("zone-not-registered", f"plugin {plugin_id}", found=evidence)
@@ -129,6 +89,21 @@ def _refused(role: aws_records.IamRole, region: str, plugin_id: str, untagged: P
         reason = f"{machines.how(role)}: {role_permissions.NOT_EVALUATED}"
         check_name = f"whether role {role.name} may attach {facts.named(unclear)}"
         yield facts.Unchecked(check=check_name, reason=reason)
+
+
+def _keys(account: facts.Account, pairs: Pairs) -> Iterator[facts.Outcome]:
+    """Yield the keys of encrypted volumes that are not enabled."""
+    by_key: dict[str, list[str]] = defaultdict(list)
+    for volume, ebs in pairs:
+        if ebs.kms_key_arn:
+            by_key[ebs.kms_key_arn].append(volume.key)
+    for arn, keys in sorted(by_key.items()):
+        answer, named = account.keys.get(arn) or facts.Unknown(reason="it was not read"), facts.named(keys)
+        state = yield from facts.known(answer, f"key {arn} of {named}")
+        if state not in {None, "Enabled"}:
+            yield finding(
+                "key-unusable", f"key {arn}", found=f"KMS DescribeKey: {state}; it encrypts {facts.named(keys)}"
+            )
 
 
 # Registrations without storage, and storage without a registration.

@@ -46,8 +46,3 @@ def _reach(volume: facts.ExaminedVolume, instances: tuple[facts.NodeInstance, ..
             found=f"{wanted}; /v1/plugin/csi/{volume.plugin_id}: healthy clients in {facts.named([*there_are])}",
             links=(volume.subject, *there),
         )
-
-
-def zone_names(zones: set[str]) -> str:
-    """Return text on the zones."""
-    return facts.named(list(zones)) or "no zone: there are none"
