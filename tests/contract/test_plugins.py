@@ -33,7 +33,7 @@ def test_node_only_plugin_reads_healthy(agent, client):
     assert (found.controller_required, found.controllers, found.controllers_expected) == (False, (), 0)
     assert (found.nodes_expected, instance.node_id, instance.healthy) == (1, node["ID"], True)
     assert (instance.health_description, instance.provider_version) == ("healthy", "v3.4.1")
-    assert (instance.segments, instance.max_volumes) == ({"topology.kubernetes.io/zone": "us-east-1a"}, None)
+    assert instance.segments == {"topology.kubernetes.io/zone": "us-east-1a"}
     assert instance.supports == frozenset()
 
 
@@ -44,9 +44,9 @@ def test_plugin_with_controller_reads_healthy(client):
     [controller], [node] = found.controllers, found.nodes
     assert (found.provider, found.version, found.controller_required) == ("ebs.csi.aws.com", "v1.64.0", True)
     assert (found.controllers_expected, found.nodes_expected) == (1, 1)
-    assert (controller.healthy, controller.segments, controller.max_volumes) == (True, {}, None)
+    assert (controller.healthy, controller.segments) == (True, {})
     assert {"AttachDetach", "CreateDelete", "Expand", "Clone"} <= controller.supports
-    assert (node.healthy, node.max_volumes, "StageVolume" in node.supports) == (True, 26, True)
+    assert (node.healthy, "StageVolume" in node.supports) == (True, True)
     assert node.segments == {
         "kubernetes.io/os": "linux",
         "topology.ebs.csi.aws.com/zone": "us-east-1a",

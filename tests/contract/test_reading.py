@@ -167,7 +167,7 @@ def test_doctor_names_the_job_that_it_could_not_read(run, faults):
     assert {item["code"] for item in found["findings"]} == {"token-cannot", *faults}
     assert {item["check"]: item["reason"] for item in found["not_checked"] if not item["is_expected"]} == {
         "how plugins are run by job secret/plugin-hidden": "GET /v1/job/plugin-hidden: status 403: Permission denied; "
-        "the token needs read-job in namespace secret"
+        "the token needs read-job in namespace secret; or it is expired, deleted or of another cluster"
     }
 
 
@@ -183,7 +183,7 @@ def test_claims_shows_what_it_may_read_and_names_the_rest(run, warned):
             "namespace": SECRET,
             "volume_ids": ["theirs"],
             "reason": "GET /v1/volume/csi/theirs: status 403: Permission denied; the token needs csi-read-volume in "
-            "namespace secret (or csi-mount-volume, read-job)",
+            "namespace secret (or csi-mount-volume, read-job); or it is expired, deleted or of another cluster",
         }
     ]
 

@@ -14,9 +14,7 @@ from nomad_csi import errors
 from nomad_csi.frame import resource
 from nomad_csi.nomad import cluster_identity
 from nomad_csi.provider import servicer, wire
-from nomad_csi_sandbox.nomad import cluster, server
-from nomad_csi_sandbox.nomad.clients import nodes
-from tests import acl, deadlines
+from tests import deadlines
 
 PROVIDER = "urn:pulumi:dev::lab::pulumi:providers:nomad-csi::default"
 MARK = "engine:emulator,nomad:emulator,aws:moto"
@@ -41,7 +39,7 @@ def test_function_answers_which_cluster_it_is(plugin, monkeypatch, make):
         asked.append((client.connection.address, make))
         return "0f8fad5b-d9cb-469f-a165-70867728950e"
 
-    monkeypatch.setattr(cluster_identity, "cluster_id", of)
+    monkeypatch.setattr(cluster_identity, "_identity", of)
     request = provider_pb2.InvokeRequest(tok="nomad-csi:index:clusterId", args=wire.dump({"make": make}))
     for port in (4646, 4747):
         plugin.Configure(provider_pb2.ConfigureRequest(args=wire.dump({"address": f"http://127.0.0.1:{port}"})))
@@ -587,20 +585,6 @@ def test_credentials_of_the_environment_are_in_no_line(
     serve({variable: value}).Create(provider_pb2.CreateRequest(urn=urn, properties=wire.dump(NEWS)))
 
     assert [line for _, line, _ in engine.lines] == ["sent [secret]", "1 warning"]
-
-
-def test_the_sandbox_changes_no_other_nomad_of_this_machine(serve, tmp_path):
-    """Given a tunnel to a cluster without ACLs: it is asked whether it knows the sandbox's token, and nothing else."""
-    specs = [nodes.NodeSpec(name="client-1", zone="us-east-1a", instance_id="i-1")]
-    other = cluster.Cluster(cluster.Settings(data_dir=tmp_path, nodes=specs))
-    with server.Server(other) as serving:
-        plugin = serve(acl.of_sandbox(MARK, ACL_TOKEN) | {"NOMAD_ADDR": serving.url})
-        request = provider_pb2.InvokeRequest(tok="nomad-csi:index:clusterId", args=wire.dump({"make": True}))
-
-        told = [failure(plugin.Invoke, request).details() for _ in range(2)]
-
-    assert all(f"{serving.url} is not this sandbox's Nomad" in text for text in told)
-    assert {(item["method"], item["path"]) for item in other.requests} == {("GET", "/v1/acl/token/self")}
 
 
 FAILURES = {

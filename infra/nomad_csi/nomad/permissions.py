@@ -183,10 +183,10 @@ class AclPolicy:
 
     def _namespace(self, name: str) -> str:
         parts = []
-        if name in self.capabilities:
-            parts.append(f"  capabilities = {json.dumps(list(self.capabilities[name]))}\n")
-        if name in self.variables:
-            granted = json.dumps(sorted(self.variables[name], key=("read", "write", "destroy").index))
+        if capabilities := self.capabilities.get(name):
+            parts.append(f"  capabilities = {json.dumps(list(capabilities))}\n")
+        if variables := self.variables.get(name):
+            granted = json.dumps(sorted(variables, key=("read", "write", "destroy").index))
             block = f'    path "{OWN_VARIABLES}" {{\n      capabilities = {granted}\n    }}\n'
             parts.append(f"  variables {{\n{block}  }}\n")
         inside = "\n".join(parts)
