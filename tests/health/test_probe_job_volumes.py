@@ -27,7 +27,7 @@ READY = records.ProbeReport(
 
 
 def instance(name, **changes):
-    empty = {"health_description": "", "provider_version": "", "segments": {}, "max_volumes": None}
+    empty = {"health_description": "", "provider_version": "", "segments": {}}
     given = {"role": "controller", "node_id": f"id-{name}", "alloc_id": f"alloc-{name}", "healthy": True}
     return plugins.Instance(**given | empty | {"supports": frozenset()} | changes)
 
