@@ -203,7 +203,7 @@ def test_reading_command_says_its_answer_or_what_lacks(run, words, code, told):
     """None needs a stack, nor Pulumi."""
     found, out, err = run(*words.split())
 
-    assert found == code
+    assert found == code, err
     assert told in out + err
 
 

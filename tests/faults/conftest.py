@@ -18,7 +18,7 @@ import yaml
 
 from nomad_csi import cli, nomad
 from nomad_csi.nomad import volumes
-from nomad_csi.volumes import apply_volumes as applied
+from nomad_csi.volumes import sending
 from nomad_csi_sandbox.nomad import cluster, server, state
 from nomad_csi_sandbox.nomad.clients import nodes
 from nomad_csi_sandbox.nomad.storage import csi_supervisor
@@ -284,7 +284,7 @@ class Run:
 @pytest.fixture
 def register(capsys, monkeypatch):
     """Run ``nomad-csi apply --yes --json`` of volume files at an address: ``register(proxy.address, path)``."""
-    monkeypatch.setattr(applied, "WAIT_S", WAIT_S)
+    monkeypatch.setattr(sending, "WAIT_S", WAIT_S)
 
     def run(address, *words):
         code = cli.main(["apply", *words, "--yes", "--address", address, "--json"])

@@ -119,7 +119,7 @@ def test_up_whose_answer_was_lost_goes_on(step, proxy, held, ids):
 def test_read_that_is_denied_sends_nothing(register, proxy, agent, files, held):
     """Without a comparison nobody knows what to send."""
     path = files("v0")
-    proxy.fault("GET", failing(403, "Permission denied"), times=99)
+    proxy.fault("GET", failing(403, "Permission denied"), path="/v1/volume/", times=99)
 
     done = register(proxy.address, path)
 

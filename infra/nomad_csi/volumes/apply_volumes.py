@@ -143,7 +143,11 @@ def retried(client: nomad.Nomad, ask: Callable[[], _Answer], report: Callable[[s
 
 def _policy(client: nomad.Nomad, timeout_s: float, report: Callable[[str], None]) -> sending.RetryPolicy:
     return sending.RetryPolicy(
-        deadline=client.clock.now() + timeout_s, attempts=sending.ATTEMPTS, report=report, clock=client.clock
+        deadline=client.clock.now() + timeout_s,
+        attempts=sending.ATTEMPTS,
+        wait_s=sending.WAIT_S,
+        report=report,
+        clock=client.clock,
     )
 
 

@@ -29,6 +29,9 @@ _Answer = TypeVar("_Answer")
 ATTEMPTS = 5
 """How often `apply` sends a request at most. A run of Pulumi sends it once: its next run is the retry."""
 
+WAIT_S = 1.0
+"""Seconds before the second attempt; doubled before each further one."""
+
 
 def _ignore(_line: str) -> None:
     """Report nothing."""
@@ -45,8 +48,7 @@ class RetryPolicy:
     """Maximum number of attempts of a request: again where nothing was done, or where a read shows that it did not
     arrive."""
 
-    wait_s: float = 1.0
-    """Seconds before the second attempt; doubled before each further one."""
+    wait_s: float = WAIT_S
 
     report: Callable[[str], None] = _ignore
     """Called for every attempt after the first, and for Nomad's warnings."""
