@@ -173,8 +173,8 @@ class PluginCluster:
 
     def allocation(self, *, restarts=0, events=(), **changes):
         """Queue the node job's one allocation; *events* are pairs of type and message."""
-        told = [{"Time": at, "Type": kind, "DisplayMessage": text} for at, (kind, text) in enumerate(events)]
-        states = {"plugin": {"Restarts": restarts, "Events": told}}
+        listed = [{"Time": at, "Type": kind, "DisplayMessage": text} for at, (kind, text) in enumerate(events)]
+        states = {"plugin": {"Restarts": restarts, "Events": listed}}
         body = [PLUGIN_ALLOCATION | {"TaskStates": states} | changes]
         self.scripted.reply("GET", f"/v1/job/{PLUGIN_JOB}/allocations", 200, body)
 

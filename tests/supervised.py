@@ -24,7 +24,7 @@ ROOM = 40
 """Characters that the folder for temporary files may have: the path of a socket has at most 107."""
 
 END_S = 5.0
-"""For processes to end that were told to just before the tests ended."""
+"""For processes to end that were signalled just before the tests ended."""
 
 OF_PYTEST = "pytest-of-"
 """Begins the name of the folder with the files of the tests (``tmp_path``)."""

@@ -63,9 +63,9 @@ def test_each_kind_of_leftover_is_named_and_removed(project, temporary):
     """Files of the checkout, the home and the temporary folder, mounts and processes."""
     kinds = {name: each for name, each in LEAVES.items() if name != "mount" or os.geteuid() == 0}
 
-    code, told = project({name: source for name, (source, _) in kinds.items()} | {"clean": "pass"}, "-n2")
+    code, printed = project({name: source for name, (source, _) in kinds.items()} | {"clean": "pass"}, "-n2")
 
-    lines = told[told.index(f"The tests left behind {len(kinds)}:") + 1 :]
+    lines = printed[printed.index(f"The tests left behind {len(kinds)}:") + 1 :]
     assert code == 1
     assert [
         name for name, (_, line) in kinds.items() if not any(re.fullmatch(line.strip(), one) for one in lines)
@@ -80,7 +80,7 @@ def test_run_that_leaves_nothing_passes(project, temporary):
     used = "Path.home().joinpath('a').touch(); Path.home().joinpath('a').unlink()"
     others = f"Path({str(temporary)!r}, 'other').touch()"
 
-    code, told = project({"used": used, "others": others})
+    code, printed = project({"used": used, "others": others})
 
-    assert (code, told) == (0, [])
+    assert (code, printed) == (0, [])
     assert [path.name for path in temporary.iterdir()] == ["other"]

@@ -73,17 +73,17 @@ def test_table_names_what_is_there():
 
 def test_tier_of_real_programs_keeps_what_is_marked(skipped):
     """The others are counted as deselected."""
-    told = skipped("real")
+    printed = skipped("real")
 
-    assert "= 2 skipped, 1 deselected in " in told[-1]
+    assert "= 2 skipped, 1 deselected in " in printed[-1]
 
 
 def test_skip_that_no_word_names_is_an_error(skipped):
     """Where TEST_WITHOUT is set, what it names may be absent, and nothing else."""
-    told = skipped("real", TEST_WITHOUT="docker pulumi")
+    printed = skipped("real", TEST_WITHOUT="docker pulumi")
 
-    assert [line for line in told if line.startswith("E ") or "TEST_WITHOUT does not name it" in line]
-    assert " 1 skipped, 1 deselected, 1 error in " in told[-1]
+    assert [line for line in printed if line.startswith("E ") or "TEST_WITHOUT does not name it" in line]
+    assert " 1 skipped, 1 deselected, 1 error in " in printed[-1]
 
 
 def test_longest_files_come_first():

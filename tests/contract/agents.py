@@ -49,10 +49,10 @@ def obstacle():
 
 def release():
     """Return the version of the `nomad` on PATH, such as ``1.10.5`` or ``2.0.6-dev``."""
-    told = subprocess.run(
+    printed = subprocess.run(
         ["nomad", "version"], capture_output=True, text=True, check=True, timeout=deadlines.PATIENT_S
     ).stdout
-    return told.split()[1].removeprefix("v")
+    return printed.split()[1].removeprefix("v")
 
 
 def short_folder():
@@ -222,7 +222,7 @@ class Real(Agent):
     def close(self):
         """Stop all jobs, then the agent, then unmount what is left: what is mounted must not be removed as a file."""
         try:
-            if not self._with_acl:  # there, nobody may run anything
+            if not self._with_acl:  # there, no one may run anything
                 with nomad.Nomad(nomad.Connection(address=self.url)) as client:
                     tasks.end_all(client)
         finally:

@@ -120,14 +120,14 @@ ANSWERS = (
         body={"Job": _TICK | {"Periodic": {"Enabled": True, "SpecType": "cron", "Spec": "0 0 1 1 *"}}},
         real=(200, "'NextPeriodicLaunch'"),
         emulator=(500, "the Nomad emulator runs no periodic jobs"),
-        why="the one periodic job of ours verifies, and is nothing that a stack waits for; better told than never run",
+        why="the one periodic job of ours verifies, and is nothing that a stack waits for; better refused than never run",
     ),
     Answer(
         route="POST /v1/job/tick/plan",
         body={"Job": _TICK | {"TaskGroups": [_SIGNED]}},
         real=(200, "'Annotations'"),
         emulator=(500, "the Nomad emulator signs no workload identities"),
-        why="nobody there could check a signature; a task without its token is told, not started",
+        why="no one there could check a signature; a task without its token is refused, not started",
     ),
     Answer(
         route="POST /v1/jobs/parse",

@@ -14,7 +14,7 @@ UNKNOWN = "11111111-2222-3333-4444-555555555555"
 @pytest.mark.parametrize("token", ["", UNKNOWN])
 @pytest.mark.parametrize("path", ["/v1/nodes", "/v1/volume/csi/v"])
 def test_without_rights_everything_is_403(acl_agent, token, path):
-    """No token, and a token of nobody, read alike."""
+    """No token, and an unknown token, read alike."""
     status, text, headers = acl_agent.call("GET", path, headers={"X-Nomad-Token": token} if token else None)
 
     assert (status, text, headers["Content-Type"]) == (403, "Permission denied", "text/plain; charset=utf-8")

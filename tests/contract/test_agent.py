@@ -49,5 +49,5 @@ def test_namespaces_are_listed_with_a_new_one(agent):
     ],
 )
 def test_what_is_missing_is_said_in_plain_text(agent, path, answer):
-    """Status and sentence, nothing else: the product tells its own absence from that of a route by it."""
+    """Status and sentence, nothing else: the product distinguishes an absent object from an absent route by it."""
     assert agent.refused("GET", path) == answer

@@ -1,4 +1,4 @@
-"""Volumes in use: what is refused meanwhile, what consumers are told, and how they let go."""
+"""Volumes in use: what is refused meanwhile, what consumers get, and how they let go."""
 
 import pytest
 
@@ -13,7 +13,7 @@ USED = {"MountOptions": {"MountFlags": ["tls"]}, "Context": {"encryptInTransit":
 
 
 def test_claim_names_its_holder(agent, client):
-    """Allocation, node and job, for the refusal that the product tells."""
+    """Allocation, node and job, for the refusal that the product shows."""
     [allocation] = jobs.allocations(client, "default", "user")
 
     [claim] = volumes.get(client, "default", "used").claims

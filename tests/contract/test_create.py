@@ -20,7 +20,7 @@ NODE_KEY = "topology.hostpath.csi/node"
 
 @pytest.fixture
 def wanted(plugin_id, fresh):
-    """Write a volume that the plugin is to make: ``wanted("v", capacity_min_bytes=1)``; its id is nobody else's."""
+    """Write a volume that the plugin is to make: ``wanted("v", capacity_min_bytes=1)``; its id is no one else's."""
 
     def write(prefix, **fields):
         volume_id = fresh(prefix)
@@ -191,7 +191,7 @@ def test_unknown_namespace_is_found_out_after_the_plugin_made_it(client, wanted)
 
 
 def test_volume_in_use_grows_and_stays(agent, client, wanted, ran, consumer, fresh):
-    """A claimed volume is larger at once, for the task as well; and nobody forgets it."""
+    """A claimed volume is larger at once, for the task as well; and no one forgets it."""
     document = wanted("used", capacity_min_bytes=MIB)
     made = volumes.create(client, document).volume
     job_id = fresh("holder")

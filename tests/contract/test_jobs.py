@@ -35,7 +35,7 @@ def test_registered_job_reads_back(agent, client, registered):
     ],
 )
 def test_registration_against_another_index_is_refused(agent, registered, fresh, exists, index, text):
-    """The sentence by which the product knows that somebody else changed the job."""
+    """The sentence by which the product knows that someone else changed the job."""
     document, _ = registered
     current = agent.get(f"/v1/job/{document['ID']}")["JobModifyIndex"]
     if not exists:

@@ -89,7 +89,7 @@ def test_plan_of_a_new_job_adds_it(client, job, fresh, kind):
     ],
 )  # fmt: skip
 def test_plan_says_why_a_group_finds_no_place(agent, client, job, fresh, parts, reasons):
-    """As the product tells it."""
+    """As the product shows it."""
     if not agent.has("names-missing-volumes"):
         reasons = {name: text.replace("CSI volume(s)", "CSI Volume") for name, text in reasons.items()}
 

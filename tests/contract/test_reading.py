@@ -24,7 +24,7 @@ volumes: [{id: mine, plugin_id: efs, existing: {external_id: fs-0123456789abcdef
 """
 
 
-class Told:
+class Operator:
     """An agent as its operator calls it."""
 
     def __init__(self, agent, headers):
@@ -59,7 +59,7 @@ def _served(kind, environment):
     options = {"with_acl": True} if kind is agents.Real else {"token": agents.ROOT}
     with agents.started(kind, environment, **options) as agent:
         root = agent.call("POST", "/v1/acl/bootstrap")[1]["SecretID"] if kind is agents.Real else agents.ROOT
-        yield Told(agent, {"X-Nomad-Token": root}), agent.make_token(root, READER, RULES)
+        yield Operator(agent, {"X-Nomad-Token": root}), agent.make_token(root, READER, RULES)
 
 
 def _in(namespace, hcl):
@@ -69,29 +69,31 @@ def _in(namespace, hcl):
 
 
 @contextlib.contextmanager
-def _filled(told, write_plugin, write_volume, write_consumer):
+def _filled(operator, write_plugin, write_volume, write_consumer):
     """Let the agent have a plugin and a claimed volume in both namespaces."""
-    told.call("PUT", "/v1/namespace", {"Name": SECRET})
+    operator.call("PUT", "/v1/namespace", {"Name": SECRET})
     words = ["--driver", "aws-efs", "--endpoint=${CSI_ENDPOINT}"]
     ran = []
     try:
         for plugin_id, namespace in (("efs", "default"), ("hidden", SECRET)):
             job_id = f"plugin-{plugin_id}"
             ran.append((job_id, namespace))
-            told.run(_in(namespace, write_plugin(told.agent, job_id, plugin_id, "node", words, kind="system")))
-            told.until(f"/v1/plugin/csi/{plugin_id}", lambda found: isinstance(found, dict) and found["NodesHealthy"])
+            operator.run(_in(namespace, write_plugin(operator.agent, job_id, plugin_id, "node", words, kind="system")))
+            operator.until(
+                f"/v1/plugin/csi/{plugin_id}", lambda found: isinstance(found, dict) and found["NodesHealthy"]
+            )
         for volume_id, namespace in (("mine", "default"), ("theirs", SECRET)):
             volume = write_volume(volume_id, Namespace=namespace)
-            told.call("PUT", f"/v1/volumes?namespace={namespace}", {"Volumes": [volume]})
+            operator.call("PUT", f"/v1/volumes?namespace={namespace}", {"Volumes": [volume]})
             job_id = f"user-{volume_id}"
             ran.insert(0, (job_id, namespace))
-            told.run(_in(namespace, write_consumer(job_id, volume_id)))
+            operator.run(_in(namespace, write_consumer(job_id, volume_id)))
             path = f"/v1/job/{job_id}/allocations?namespace={namespace}"
-            told.until(path, lambda found: [item["ClientStatus"] for item in found] == ["running"])
+            operator.until(path, lambda found: [item["ClientStatus"] for item in found] == ["running"])
         yield
     finally:
         for key in ran:
-            told.end(*key)
+            operator.end(*key)
 
 
 @pytest.fixture(scope="module", params=["emulator", pytest.param("real", marks=pytest.mark.real_nomad)])
@@ -102,19 +104,19 @@ def reading(request, moto_url, plugin_writer, volume_writer, consumer_writer):
     kind = agents.Real if request.param == "real" else agents.Emulator
     environment = agents.task_environment(moto_url, "i-0")
     with (
-        _served(kind, environment) as (told, token),
-        _filled(told, plugin_writer, volume_writer, consumer_writer),
+        _served(kind, environment) as (operator, token),
+        _filled(operator, plugin_writer, volume_writer, consumer_writer),
     ):
-        yield told, token
+        yield operator, token
 
 
 @pytest.fixture
 def run(reading, monkeypatch, capsys, tmp_path):
     """Run a command as the reader: ``run("claims")``; return its exit code and what it wrote."""
-    told, token = reading
+    operator, token = reading
     for name in [name for name in os.environ if name.startswith("PULUMI")]:
         monkeypatch.delenv(name)
-    monkeypatch.setenv("NOMAD_ADDR", told.agent.url)
+    monkeypatch.setenv("NOMAD_ADDR", operator.agent.url)
     monkeypatch.setenv("NOMAD_TOKEN", token)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "storage.yaml").write_text(SPEC)
@@ -189,7 +191,7 @@ def test_claims_shows_what_it_may_read_and_names_the_rest(run, warned):
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "told"),
+    ("words", "code", "printed"),
     [
         ("snapshot list --plugin efs", 2, "plugin does not support listing snapshots"),
         ("verify storage.yaml --prometheus", 1, 'nomad_csi_volume_ok{namespace="default",volume_id="mine"'),
@@ -199,12 +201,12 @@ def test_claims_shows_what_it_may_read_and_names_the_rest(run, warned):
         ("claims --namespace secret", 2, "csi-list-volume in namespace secret"),
     ],
 )
-def test_reading_command_says_its_answer_or_what_lacks(run, words, code, told):
+def test_reading_command_says_its_answer_or_what_lacks(run, words, code, printed):
     """None needs a stack, nor Pulumi."""
     found, out, err = run(*words.split())
 
     assert found == code, err
-    assert told in out + err
+    assert printed in out + err
 
 
 def test_socket_of_a_plugin_needs_no_token_at_all(run, reading):

@@ -83,7 +83,7 @@ def test_plugin_that_is_not_there_is_refused_with_advice(client, documents):
 
 
 def test_controller_refuses_one_and_the_others_go_in(client, documents, ec2):
-    """Each is asked for by its controller; the one without storage is told by its own reason."""
+    """Each is asked for by its controller; the one without storage is refused with its own reason."""
     fields = {"plugin_id": "ebs", "capabilities": (LONE,), "required_topologies": ()}
     disks = [ec2.create_volume(AvailabilityZone="us-east-1a", Size=1)["VolumeId"] for _ in range(12)]
     disks[5] = "vol-0123456789abcdef0"
@@ -96,7 +96,7 @@ def test_controller_refuses_one_and_the_others_go_in(client, documents, ec2):
 
 
 @pytest.mark.parametrize(
-    ("fault", "told", "status", "requests"),
+    ("fault", "message", "status", "requests"),
     [
         ("ABORTED", "code = Aborted desc", "failed", sending.ATTEMPTS),
         ("FAILED_PRECONDITION", "code = FailedPrecondition desc", "refused", 1),
@@ -112,7 +112,7 @@ def test_controller_refuses_one_and_the_others_go_in(client, documents, ec2):
         ("INTERNAL: api error ThrottlingException: slow down", "ThrottlingException", "failed", sending.ATTEMPTS),
     ],
 )
-def test_volume_that_its_controller_refuses_keeps_no_other_out(sticky, fresh, ec2, fault, told, status, requests):
+def test_volume_that_its_controller_refuses_keeps_no_other_out(sticky, fresh, ec2, fault, message, status, requests):
     """One that is busy with it is asked again."""
     storage = [ec2.create_volume(AvailabilityZone="us-east-1a", Size=1)["VolumeId"] for _ in range(3)]
     wanted = [_of_ebs(fresh("one"), external_id) for external_id in storage]
@@ -130,7 +130,7 @@ def test_volume_that_its_controller_refuses_keeps_no_other_out(sticky, fresh, ec
         sticky.fault_file.unlink()
 
     assert statuses(outcomes) == ["registered", status, "registered"]
-    assert told in outcomes[1].reason
+    assert message in outcomes[1].reason
     assert calls.count(("PUT", volumes.path_of(wanted[1].volume_id))) == requests
 
 

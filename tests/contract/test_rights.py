@@ -102,13 +102,13 @@ def test_each_capability_opens_what_the_table_says(acl_agent, token_of, token_wi
 
 def test_young_capabilities_are_refused_by_older_releases(acl_agent, token_of):
     """As any that there is not: no policy of ours may have one."""
-    headers, told = {"X-Nomad-Token": token_of("root")}, {}
+    headers, statuses = {"X-Nomad-Token": token_of("root")}, {}
 
     for name in sorted(permissions.YOUNG):
         rules = acl.rules({"default": {"capabilities": [name]}})
-        told[name], *_ = acl_agent.call("PUT", "/v1/acl/policy/young", {"Name": "young", "Rules": rules}, headers)
+        statuses[name], *_ = acl_agent.call("PUT", "/v1/acl/policy/young", {"Name": "young", "Rules": rules}, headers)
 
-    assert told == dict.fromkeys(permissions.YOUNG, 200 if acl_agent.has("job-capabilities") else 400)
+    assert statuses == dict.fromkeys(permissions.YOUNG, 200 if acl_agent.has("job-capabilities") else 400)
 
 
 @pytest.mark.parametrize("call", CALLS)

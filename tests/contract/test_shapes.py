@@ -11,7 +11,7 @@ KINDS = {type(None): "null", bool: "bool", int: "number", float: "number", str: 
 LABELLED = frozenset(
     {"ControllerJobs", "DesiredTGUpdates", "FailedTGAllocs", "NodeJobs", "Summary", "TaskStates", "default"}
 )
-"""Keys whose objects have ids or names of somebody's choice as keys."""
+"""Keys whose objects have ids or names of someone's choice as keys."""
 
 OPTIONAL = frozenset({"Details", "ConstraintFiltered", "NodesAvailable", "Updates", "Meta", "Context", "Segments"})
 """Maps of any keys to texts or numbers: their values are the business of other tests."""

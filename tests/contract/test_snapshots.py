@@ -73,7 +73,7 @@ def test_same_name_is_the_same_snapshot(client, made, fresh):
 
 
 def test_volume_is_restored_from_a_snapshot(client, snapshot, made):
-    """Another storage, and Nomad tells where it came from."""
+    """Another storage, and Nomad records where it came from."""
     restored = made("restored", snapshot_id=snapshot.snapshot_id)
 
     found = volumes.get(client, "default", restored.volume_id)

@@ -1,4 +1,4 @@
-"""Claims that nobody lets go of: how they come, what Nomad does about them, and what the product makes of both."""
+"""Claims that no one lets go of: how they come, what Nomad does about them, and what the product makes of both."""
 
 import pytest
 
@@ -79,7 +79,7 @@ def test_ended_allocation_keeps_its_claim(agent, client, stuck, state):
 
 
 def test_forgotten_allocation_keeps_its_claim_too(agent, client, stuck):
-    """Then nobody knows who it was; the list still counts it."""
+    """Then no one knows who it was; the list still counts it."""
     volume_id, _ = stuck
     vanish(agent, volume_id)
 
@@ -164,7 +164,7 @@ def test_repair_frees_with_garbage_collection(sticky, client, stuck, state):
 
 
 def test_repair_forces_only_what_ec2_says_is_free(agent, client, stuck, ec2, state):
-    """Refused while it is attached; registered again once somebody has detached it."""
+    """Refused while it is attached; registered again once someone has detached it."""
     volume_id, external = stuck
     document = registration.VolumeRegistration(
         volume_id=volume_id,

@@ -70,7 +70,7 @@ def test_task_waits_for_its_variable_and_is_told_what_it_holds(agent, ran, fresh
 
 
 def test_item_that_is_missing_holds_the_task_back(agent, ran, fresh, reader):
-    """The wait names a variable that nobody writes, and the item with it."""
+    """The wait names a variable that no one writes, and the item with it."""
     job_id = fresh("half")
     agent.call("PUT", f"/v1/var/nomad/jobs/{job_id}", {"Items": {"user": "me"}})
 

@@ -10,7 +10,7 @@ PLAIN = "text/plain; charset=utf-8"
 
 @pytest.fixture
 def path(fresh):
-    """Return the path of a variable that nobody has."""
+    """Return the path of a variable that no one has."""
     return f"tests/{fresh('v')}"
 
 

@@ -162,7 +162,7 @@ def test_ebs_volume_that_is_not_there_is_refused_by_its_driver(agent, fresh, vol
 
 
 def test_plugin_that_never_was_healthy_takes_any_volume(client, fresh, volume, kept):
-    """Why registrations of ours wait for health: nobody is asked, and nothing could use it."""
+    """Why registrations of ours wait for health: no one is asked, and nothing could use it."""
     volume_id = fresh("garbage")
 
     kept(volume(volume_id, PluginID="mute"))

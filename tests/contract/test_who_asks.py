@@ -43,7 +43,7 @@ def test_servers_of_the_region(agent, client):
 
 
 def test_cluster_without_acls_limits_nobody(agent, client):
-    """Whatever token is sent; an older release knows nobody then."""
+    """Whatever token is sent; an older release knows no one then."""
     status, whole, _ = agent.call("GET", "/v1/acl/token/self")
 
     if agent.has("self-without-acls"):
@@ -63,10 +63,10 @@ def test_token_of_nobody_is_refused(acl_agent):
     """Also when it asks about itself."""
     headers = {"X-Nomad-Token": "11111111-2222-3333-4444-555555555555"}
 
-    told = acl_agent.call("GET", "/v1/acl/token/self", headers=headers)[:2]
+    reply = acl_agent.call("GET", "/v1/acl/token/self", headers=headers)[:2]
 
     older = (404, "ACL token not found")
-    assert told == ((403, "Permission denied") if acl_agent.has("self-without-acls") else older)
+    assert reply == ((403, "Permission denied") if acl_agent.has("self-without-acls") else older)
 
 
 @pytest.mark.real_nomad

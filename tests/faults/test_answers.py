@@ -24,7 +24,7 @@ def failing(status, text, *, after=False):
 
 
 @pytest.mark.parametrize(
-    ("text", "after", "is_told"),
+    ("text", "after", "is_reported"),
     [
         (f"rpc error: {REFUSED}", False, True),
         ("rpc error: rpc error: No cluster leader", False, True),
@@ -35,16 +35,16 @@ def failing(status, text, *, after=False):
         ("rpc error: stream closed", True, False),
     ],
 )
-def test_nested_error_is_understood_by_its_end(register, proxy, agent, files, held, ids, text, after, is_told):
+def test_nested_error_is_understood_by_its_end(register, proxy, agent, files, held, ids, text, after, is_reported):
     """What did not reach a leader is sent again; what may have is read back first, and sent once where it arrived."""
     path = files("v0")
     proxy.fault("PUT", failing(500, text, after=after))
 
     done = register(proxy.address, path)
 
-    told = f"PUT /v1/volume/csi/v0: status 500: {text}; trying again in 0.01 s (attempt 2 of 5)\n"
+    message = f"PUT /v1/volume/csi/v0: status 500: {text}; trying again in 0.01 s (attempt 2 of 5)\n"
     assert (done.code, done.statuses) == (0, {"registered"})
-    assert done.said == (told if is_told else "")
+    assert done.said == (message if is_reported else "")
     assert held() == ids(1)
     assert len([each for each in agent.requests if each["method"] == "PUT" and "volume" in each["path"]]) == 1
     assert finished(register, agent, path)
@@ -117,7 +117,7 @@ def test_up_whose_answer_was_lost_goes_on(step, proxy, held, ids):
 
 
 def test_read_that_is_denied_sends_nothing(register, proxy, agent, files, held):
-    """Without a comparison nobody knows what to send."""
+    """Without a comparison no one knows what to send."""
     path = files("v0")
     proxy.fault("GET", failing(403, "Permission denied"), path="/v1/volume/", times=99)
 

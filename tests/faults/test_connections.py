@@ -30,7 +30,7 @@ def test_request_that_is_reset_before_it_is_read_is_sent_again(register, proxy, 
 
 
 def test_request_that_is_reset_after_it_arrived_is_not_sent_again(register, proxy, agent, files, held, ids):
-    """A read shows that it is in force, so nothing is told: it was registered once."""
+    """A read shows that it is in force, so nothing is reported: it was registered once."""
 
     def swallow(handler):
         handler.forward()
@@ -48,7 +48,7 @@ def test_request_that_is_reset_after_it_arrived_is_not_sent_again(register, prox
 
 
 def test_connection_that_always_breaks_is_given_up_and_told(register, proxy, agent, files, held, ids):
-    """Nobody claims to know: reads are asked again, what was sent is unknown, and the next run finds it out."""
+    """No one claims to know: reads are asked again, what was sent is unknown, and the next run finds it out."""
     path = files("v0")
     proxy.fault("PUT", lambda handler: handler.reset(), times=99)
 

@@ -62,9 +62,9 @@ def test_registration_is_whole_and_its_output_is_what_it_always_is(limit, run, p
     assert held() == ids(2)
     if ">&-" not in LIMITS[limit].replace("2>&-", ""):
         assert [item["status"] for item in json.loads(done.stdout)["volumes"]] == ["registered"] * 2
-    told = "" if "error output" in limit or limit == "no streams" else "; trying again in 1 s (attempt 2 of 5)\n"
-    assert done.stderr.endswith(told)
-    assert done.stderr.count("attempt 2 of 5") == bool(told)
+    message = "" if "error output" in limit or limit == "no streams" else "; trying again in 1 s (attempt 2 of 5)\n"
+    assert done.stderr.endswith(message)
+    assert done.stderr.count("attempt 2 of 5") == bool(message)
 
 
 @pytest.mark.parametrize(
@@ -87,19 +87,19 @@ def test_exit_code_is_the_same_where_nothing_can_be_said(line, words, code, run)
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "told"),
+    ("words", "code", "message"),
     [
         (["init", "--hcl", "there"], 64, "expected --storage: kinds of storage, one or more of "),
         (["remove", "default/v0", "--address", "http://127.0.0.1:9"], 2, "no connection: Connection refused"),
     ],
 )
-def test_closed_input_is_no_terminal(words, code, told, run, tmp_path):
+def test_closed_input_is_no_terminal(words, code, message, run, tmp_path):
     """What asks on a terminal says what to give instead of an answer; nothing is written."""
     done = run("exec <&-", *words)
 
     assert "Traceback" not in done.stderr
     assert done.returncode == code
-    assert told in done.stderr
+    assert message in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 

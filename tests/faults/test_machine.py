@@ -9,13 +9,13 @@ from nomad_csi import cli
 
 PACKAGE = Path(cli.__file__).parents[1]
 MAY_LOOK = ("nomad/request.py", "diagnosis/claim_replacement.py", "diagnosis/rounds.py", "hcl/disk.py", "cli/")
-"""Where an agent told no time; stamps of what is said and written, and ages of files."""
+"""Where an agent sent no time; timestamps of what is printed and written, and ages of files."""
 
 WALL_CLOCK = {"time.time", "time.time_ns", "time.localtime", "time.gmtime", "datetime.now", "datetime.utcnow"}
 
 
 def test_nothing_is_timed_by_the_clock_on_the_wall():
-    """Deadlines, waits and ages are told by a clock that only goes forward, or by Nomad's own times."""
+    """Deadlines, waits and ages are measured by a clock that only goes forward, or by Nomad's own times."""
     found = set()
     for path in PACKAGE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -43,8 +43,8 @@ def test_file_that_the_kernel_cuts_off_is_none(spec, tmp_path):
     done = subprocess.run([sys.executable, "-B", "-c", LIMITED, *words], capture_output=True, text=True, check=False)
 
     folder = tmp_path / "rendered"
-    told = f"error: {folder}: the files cannot be written: {folder}/jobs/aws-efs0-node.nomad.hcl: File too large\n"
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", told)
+    message = f"error: {folder}: the files cannot be written: {folder}/jobs/aws-efs0-node.nomad.hcl: File too large\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", message)
     assert list(folder.iterdir()) == []
     assert cli.main(words) == 0
     assert len(list((tmp_path / "rendered").rglob("*.hcl"))) == 3

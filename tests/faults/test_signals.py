@@ -71,7 +71,7 @@ def interrupt_every_request(proxy, words, number, *, step=1):
     """
     Interrupt a run of the command at its first request, another *step* requests later, and so on; return how many.
 
-    ``words(at)`` are those of a run with volumes of its own. After each, a run that nobody interrupts does the rest.
+    ``words(at)`` are those of a run with volumes of its own. After each, a run that no one interrupts does the rest.
     """
     at = 0
     while (ended := interrupted(proxy, words(at), at * step, number))[2] > at * step:

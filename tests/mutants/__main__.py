@@ -108,7 +108,7 @@ def described(folder: Path, names: list) -> Iterator[Mutant]:
 
 
 def compare(subject: str, survivors: Iterable[Mutant]) -> bool:
-    """Tell what *survivors* are not listed, and what is listed and no survivor; return whether there is nothing."""
+    """Print what *survivors* are not listed, and what is listed and no survivor; return whether there is nothing."""
     found = Counter(survivors)
     listed = Counter(
         Mutant(item["function"], item["was"], item["becomes"])

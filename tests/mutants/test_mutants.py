@@ -92,8 +92,8 @@ def test_change_that_nothing_notices_fails_the_run(project, monkeypatch, capsys)
     monkeypatch.setattr(by_hand, "changes", lambda _: [SAME, CHANGE])
     assert not by_hand.run("by-hand")
 
-    *_, told, total = capsys.readouterr().out.splitlines()
-    assert told.startswith("  nothing notices, in infra/sums.py: adds the other way (exit code 0 ")
+    *_, line, total = capsys.readouterr().out.splitlines()
+    assert line.startswith("  nothing notices, in infra/sums.py: adds the other way (exit code 0 ")
     assert total == "by-hand: 1 of 2 are noticed"
     assert (project / CHANGE.file).read_text() == before
 

@@ -35,8 +35,8 @@ def test_catalogue_has_every_flag_of_the_driver(name):
 
     done = subprocess.run([COMMAND, name, "--help"], capture_output=True, text=True, check=False, timeout=30)
 
-    told = set(re.findall(r"^ +(?:-\w, )?--([a-z0-9-]+)", done.stderr, re.MULTILINE))
-    assert told == role.flags | set(role.unfit_flags)
+    printed = set(re.findall(r"^ +(?:-\w, )?--([a-z0-9-]+)", done.stderr, re.MULTILINE))
+    assert printed == role.flags | set(role.unfit_flags)
     assert not role.flags & set(role.unfit_flags)
 
 
@@ -59,7 +59,7 @@ def test_roles_have_every_flag_of_the_driver_between_them(name, program):
 @pytest.mark.parametrize(("name", "program"), LOCAL.items())
 def test_catalogue_has_every_flag_of_a_driver_with_one_set_of_them(name, program):
     """So it is for drivers of Go's flag package, and for democratic-csi."""
-    told = flags_of(program)
+    printed = flags_of(program)
 
     for role in catalogue.DRIVERS[name].roles.values():
-        assert told == role.flags | set(role.unfit_flags)
+        assert printed == role.flags | set(role.unfit_flags)

@@ -134,22 +134,22 @@ def kill_while(asked, killed, work):
 
 
 def test_lost_leader_is_waited_for(servers):
-    """Another server is asked, and its leader dies: every volume is in once when the run ends, and each attempt is told."""
+    """Another server is asked, and its leader dies: every volume is in once when the run ends, and each attempt is reported."""
     leader = next(server for server in servers if server.rpc == server.leader())
     other = next(server for server in servers if server is not leader)
-    told = []
+    messages = []
 
     with nomad.Nomad(nomad.Connection(address=other.address)) as client:
         outcomes = kill_while(
-            other, leader, lambda: applied.apply(client, volume_files.wanted(wanted()), report=told.append)
+            other, leader, lambda: applied.apply(client, volume_files.wanted(wanted()), report=messages.append)
         )
         again = applied.apply(client, volume_files.wanted(wanted()))
 
     assert statuses(outcomes) == {"registered"}
-    assert told
+    assert messages
     expected = (
         rf"(GET|PUT) /v1/\S+: status 500: .*({LOST}).*; (trying again in .*|what was sent could not be read back)"
     )
-    assert [line for line in told if not re.fullmatch(expected, line)] == []
+    assert [line for line in messages if not re.fullmatch(expected, line)] == []
     assert held(other) == (len(NAMESPACES) * EACH,) * 2
     assert statuses(again) == {"unchanged"}

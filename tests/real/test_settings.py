@@ -45,11 +45,11 @@ signal.pause()
 
 
 class Script:
-    """A plugin whose process is a script that tells what it was given."""
+    """A plugin whose process is a script that writes what it was given."""
 
     def __init__(self, agent, folder, until):
         self.agent, self.until = agent, until
-        self.path, self.out = folder / "plugin", folder / "told.json"
+        self.path, self.out = folder / "plugin", folder / "given.json"
         self.write(TELLS.format(python=sys.executable))
 
     def write(self, text):
@@ -78,7 +78,7 @@ class Script:
         jobs.register(self.agent.client, parsed, source=hcl, enforce_index=None)
         return job
 
-    def told(self):
+    def given(self):
         """Return what the script was given, once it has run."""
         self.until(self.out.exists, WAIT_S, "the script has run")
         return json.loads(self.out.read_text())
@@ -127,44 +127,44 @@ def test_secrets_of_a_nomad_variable_arrive_unchanged(script, variable):
     job = script.run(
         script.plugin("secret", role, {"config_file": {"name": "driver.yaml"}}, config=config, credentials=credentials)
     )
-    told = script.told()
+    given = script.given()
 
-    place = told["environment"]["NOMAD_SECRETS_DIR"]
-    assert told["arguments"] == [
+    place = given["environment"]["NOMAD_SECRETS_DIR"]
+    assert given["arguments"] == [
         f"--config={place}/driver.yaml",
         f"--token={SECRETS['token']}",
         f"--password={HOSTILE}",
     ]
-    assert (told["environment"]["PASSWORD"], told["environment"]["TOKEN"]) == (HOSTILE, SECRETS["token"])
-    assert told["files"]["key.json"] == HOSTILE
-    assert yaml.safe_load(told["files"]["driver.yaml"]) == {
+    assert (given["environment"]["PASSWORD"], given["environment"]["TOKEN"]) == (HOSTILE, SECRETS["token"])
+    assert given["files"]["key.json"] == HOSTILE
+    assert yaml.safe_load(given["files"]["driver.yaml"]) == {
         "driver": "none",
         "httpConnection": {"password": HOSTILE, "apiKey": "yes", "port": 443},
         "list": [{"token": SECRETS["token"]}, "1e3", "0o17", "on", "two\nlines # one", "k: v", ""],
     }
-    assert sorted(told["files"]) == ["credentials.env", "driver.yaml", "key.json"]
+    assert sorted(given["files"]) == ["credentials.env", "driver.yaml", "key.json"]
     stored = jobs.source(script.agent.client, "default", job.job_id, 0)
     assert not [value for value in SECRETS.values() if value != "yes" and value in stored]
 
 
 def test_running_task_survives_that_its_item_is_removed(script, variable):
-    """Whoever writes the variable anew without an item ends no plugin, and empties no password."""
+    """Whoever writes the variable again without an item ends no plugin, and empties no password."""
     role = {"secret_environment": {"PASSWORD": "password"}, "secret_files": {"key": "key"}}
     path = "nomad/jobs/plugin-stays-nodes"
     variable(path, {"password": "first", "key": "k1"})
     job = script.run(script.plugin("stays", role, credentials={"nomad_variable": path}))
-    assert script.told()["environment"]["PASSWORD"] == "first"
+    assert script.given()["environment"]["PASSWORD"] == "first"
 
     script.out.unlink()
     variable(path, {"key": "k2"})
 
-    told = script.told()
-    assert (told["environment"]["PASSWORD"], told["files"]["key"]) == ("first", "k2")
+    given = script.given()
+    assert (given["environment"]["PASSWORD"], given["files"]["key"]) == ("first", "k2")
     [allocation] = script.allocations(job)
     assert allocation.client_status in ("pending", "running")  # said with a delay while it restarts
     script.out.unlink()
     variable(path, {"password": "second", "key": "k2"})
-    assert script.told()["environment"]["PASSWORD"] == "second"
+    assert script.given()["environment"]["PASSWORD"] == "second"
 
 
 def test_workload_identity_is_a_file_for_the_audience(script):
@@ -178,13 +178,13 @@ def test_workload_identity_is_a_file_for_the_audience(script):
     script.run(
         script.plugin("oidc", role, aws_region="us-east-1", credentials={"workload_identity": {"role_arn": arn}})
     )
-    told = script.told()
+    given = script.given()
 
-    environment = told["environment"]
+    environment = given["environment"]
     assert environment["AWS_ROLE_ARN"] == arn
     assert environment["AWS_WEB_IDENTITY_TOKEN_FILE"] == f"{environment['NOMAD_SECRETS_DIR']}/nomad_aws.jwt"
-    assert sorted(told["files"]) == ["nomad_aws.jwt"]
-    claims = told["files"]["nomad_aws.jwt"].split(".")[1]
+    assert sorted(given["files"]) == ["nomad_aws.jwt"]
+    claims = given["files"]["nomad_aws.jwt"].split(".")[1]
     read = json.loads(base64.urlsafe_b64decode(claims + "=" * (-len(claims) % 4)))
     assert read["aud"] == "sts.amazonaws.com"
     assert read["nomad_job_id"] == "plugin-oidc-nodes"

@@ -77,7 +77,7 @@ def test_requests_of_other_sites_are_refused(more):
 
 @pytest.mark.parametrize("is_own", [False, None])
 def test_other_users_are_refused(is_own):
-    """And whoever the system does not tell."""
+    """And those whose user the system does not show."""
     status, seen, text = ask({"Host": HERE}, is_own=is_own)
 
     assert (status, seen) == (403, [])

@@ -65,7 +65,7 @@ def detach_volumes(endpoint_url: str, region: str, instance_ids: Sequence[str]) 
     """
     Detach what is attached to the clients beside their system disks, and return these volume ids.
 
-    For clients that have ended with everything they ran: nobody is left who would detach.
+    For clients that have ended with everything they ran: no one is left who would detach.
     """
     ec2 = _client("ec2", endpoint_url, region)
     pages = ec2.get_paginator("describe_instances").paginate(InstanceIds=list(instance_ids))
@@ -138,7 +138,7 @@ def _run_instance(ec2: Any, zone: str, role_name: str) -> str:
 
 
 def _image_id(ec2: Any) -> str:
-    """Return the id of the operator's own machine image; registered when missing, booted by nobody."""
+    """Return the id of the operator's own machine image; registered when missing, booted by no one."""
     found = ec2.describe_images(Owners=["self"], Filters=[{"Name": "name", "Values": [IMAGE_NAME]}])["Images"]
     return str(found[0]["ImageId"] if found else ec2.register_image(Name=IMAGE_NAME, Architecture="x86_64")["ImageId"])
 

@@ -3,7 +3,7 @@ What an account's request limits do: a share of a service's calls is refused, an
 
 Part of the AWS emulator: it is a proxy in front of moto, which refuses nothing for being asked too often. Off until it
 is told otherwise: ``PUT /nomad-csi-sandbox/throttle`` with ``{"service": "ec2", "share": 0.3, "seed": 1}``. What was
-asked tells ``GET /nomad-csi-sandbox/calls``, and ``DELETE`` of the same path begins to count anew.
+asked is the answer of ``GET /nomad-csi-sandbox/calls``, and ``DELETE`` of the same path begins to count again.
 
 Source of code, status and sentence: Amazon EC2 API reference, "Error codes" (``RequestLimitExceeded``), and "Request
 throttling", 2026-11. Which calls are refused is drawn, with a seed; EC2 counts tokens in buckets.

@@ -81,7 +81,7 @@ def machine(environment: Mapping[str, str]) -> Machine | None:
 
 
 def socket(found: Mapping[str, str], default: str = DEFAULT_ENDPOINT) -> endpoint.Endpoint:
-    """Return where to listen. The driver's own default is refused: nobody would ever look there."""
+    """Return where to listen. The driver's own default is refused: no one would ever look there."""
     given = found.get("endpoint", default)
     if given == default:
         raise Ended(

@@ -197,7 +197,7 @@ def _size_gib(request: Any, of_source: int) -> int:
 
 
 def _zone(requirement: Any) -> str:
-    """Return the first zone that is preferred, else the first that is allowed; empty when nobody cares."""
+    """Return the first zone that is preferred, else the first that is allowed; empty when no one cares."""
     for topology in (*requirement.preferred, *requirement.requisite):
         for key in ZONE_KEYS:
             if key in topology.segments:

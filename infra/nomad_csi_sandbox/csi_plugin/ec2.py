@@ -28,7 +28,7 @@ ATTEMPTS = 50
 """Times a throttled call is sent at most. Source: aws-ebs-csi-driver, ``pkg/cloud/retry_manager.go``, v1.64."""
 
 LOG = logging.getLogger("nomad_csi_sandbox.csi_plugin")
-"""The driver tells of what it sends again in its SDK's debug log only."""
+"""The driver logs what it sends again in its SDK's debug log only."""
 
 DEVICES = tuple(f"/dev/xvd{first}{second}" for first in "abcd" for second in string.ascii_lowercase)[:102]
 """Device names in the driver's order. Source: aws-ebs-csi-driver, ``pkg/cloud/devicemanager/device_names.go``."""
@@ -160,7 +160,7 @@ class Ec2:
                 raise
 
     def first_zone(self) -> str:
-        """Return a zone of the region, for a volume whose place nobody cares about."""
+        """Return a zone of the region, for a volume whose place no one cares about."""
         return str(self.call("DescribeAvailabilityZones")["AvailabilityZones"][0]["ZoneName"])
 
     def _instance(self, instance_id: str) -> Mapping[str, Any]:

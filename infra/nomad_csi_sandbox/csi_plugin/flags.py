@@ -28,7 +28,7 @@ class FlagError(Exception):
     """A flag that the program does not have, or a value that it cannot read. Such a program exits with 2."""
 
 
-class HelpWanted(Exception):  # noqa: N818  # no error: somebody asked for help
+class HelpWanted(Exception):  # noqa: N818  # no error: someone asked for help
     """``--help`` was given."""
 
 

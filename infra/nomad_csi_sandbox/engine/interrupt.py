@@ -28,7 +28,7 @@ def install(job: deployment.Deployment) -> None:
 
 
 def _cancel(job: deployment.Deployment) -> None:
-    """Tell the operator and the providers. In a thread: the main one may hold any lock when a signal comes."""
+    """Notify the operator and the providers. In a thread: the main one may hold any lock when a signal comes."""
     job.display.title("^C received; cancelling. If you would like to terminate immediately, press ^C again.")
     sys.stdout.flush()
     job.providers.cancel()

@@ -51,7 +51,7 @@ class Process:
     """One running provider."""
 
     def __init__(self, executable: Path, address: str, folder: Path) -> None:
-        """Start *executable* in *folder*, tell it the engine's *address*, and wait for its port."""
+        """Start *executable* in *folder*, give it the engine's *address*, and wait for its port."""
         self.executable = executable
         self._stderr: collections.deque[str] = collections.deque(maxlen=200)
         command = [sys.executable, "-I", "-S", "-c", _LAUNCH, str(os.getpid()), str(executable), address]

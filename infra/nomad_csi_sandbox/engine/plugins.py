@@ -88,7 +88,7 @@ class Plugin:
 
     # --- life
     def greet(self, address: str, plugin_folder: Path, program_folder: Path) -> None:
-        """Tell the provider who the engine is; *address* is where it may log to."""
+        """Report to the provider who the engine is; *address* is where it may log to."""
         request = provider_pb2.ProviderHandshakeRequest(
             engine_address=address,
             root_directory=str(plugin_folder),
@@ -138,7 +138,7 @@ class Plugin:
         try:
             self._stub.Cancel(empty_pb2.Empty(), timeout=1.0)
         except grpc.RpcError:
-            return  # a provider without Cancel, or one that is gone: the steps under way tell
+            return  # a provider without Cancel, or one that is gone: the steps under way report it
 
     def close(self) -> None:
         """Say that the operation is over and end the process, if it is ours."""

@@ -196,7 +196,7 @@ _Key: TypeAlias = tuple[str, str | None, bool | None]
 
 
 def _key(resource: state.Resource) -> _Key:
-    """Return what tells an object from others. A replaced one shares its URN with the one that replaced it."""
+    """Return what identifies an object. A replaced one shares its URN with the one that replaced it."""
     return resource["urn"], resource.get("id"), resource.get("delete")
 
 

@@ -2,7 +2,7 @@
 Property values as the engine keeps them: plain JSON values, with Pulumi's markers of secret and unknown left in.
 
 A secret is ``{SIGNATURE: SECRET, "value": …}`` in memory. In the state file its ``value`` is gone and a salted
-digest of each leaf stands in its place: this engine cannot decrypt, it can only tell whether a secret is still the
+digest of each leaf stands in its place: this engine cannot decrypt, it can only compare whether a secret is still the
 same. Where an old secret has to be handed out again, each leaf is a `placeholder`, which has the digest of its
 original, so that nothing looks changed.
 """

@@ -43,7 +43,7 @@ def start(
     """
     Start the agent, wait until its client takes raw_exec tasks, and return it. Its one token is that of *place*.
 
-    From the first moment its ports serve nobody but holders of a key of *place*: before it has the token, whoever is
+    From the first moment its ports serve no one but holders of a key of *place*: before it has the token, whoever is
     first could give it another (``/v1/acl/bootstrap``), and run a job as the user who runs the client, root.
 
     *instance* is the zone and the EC2 instance id that the client plays: Nomad hands no AWS keys down to tasks, and a

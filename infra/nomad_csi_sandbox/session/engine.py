@@ -94,7 +94,7 @@ def _make_stack(place: folder.Folder, environment: Mapping[str, str]) -> None:
 
 def _forget_locks_of_the_dead(place: folder.Folder) -> None:
     """
-    Remove the locks of pulumi processes that were killed: nobody else works in the backend of a sandbox.
+    Remove the locks of pulumi processes that were killed: no one else works in the backend of a sandbox.
 
     Source: pulumi/pulumi, ``lockContent`` in ``pkg/backend/diy/lock.go``, 2026-08-21.
     """

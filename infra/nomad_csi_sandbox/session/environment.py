@@ -1,7 +1,7 @@
 """
 The environment that everything in the sandbox runs in: built here, nothing of the operator's inherited.
 
-So no request of the sandbox can reach a cluster, an account or a backend that somebody is logged in to.
+So no request of the sandbox can reach a cluster, an account or a backend that someone is logged in to.
 """
 
 import os

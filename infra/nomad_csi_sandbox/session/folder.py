@@ -193,7 +193,7 @@ def claim_data_dir(data_dir: Path, project: Path) -> None:
     """
     Take *data_dir*, the clients' data directory, for the sandbox of *project*.
 
-    Raises `errors.RefusedError` when it belongs to somebody else.
+    Raises `errors.RefusedError` when it belongs to someone else.
     """
     fix = "change client_data_dir in Pulumi.sandbox.yaml"
     try:

@@ -17,7 +17,7 @@ START_DEADLINE_S = 60.0
 STOP_DEADLINE_S = 20.0
 
 MARK = "NOMAD_CSI_SANDBOX_PROCESS"
-"""Variable by which processes of a sandbox are known that nobody got to record: the project's folder."""
+"""Variable by which processes of a sandbox are known that no one got to record: the project's folder."""
 
 GUARD = "NOMAD_CSI_SANDBOX_GUARD"
 """Variable of what a person runs in the sandbox: process id and start time of the command that waits for its end."""
@@ -91,7 +91,7 @@ def log_end(place: folder.Folder, name: str) -> str:
 
 
 def runs(pid: int) -> bool:
-    """Return whether a process *pid* runs. One that has ended and that nobody has asked about yet does not."""
+    """Return whether a process *pid* runs. One that has ended and that no one has asked about yet does not."""
     return bool(_start_time(pid))
 
 
@@ -113,7 +113,7 @@ def end_marked(variable: str, value: str) -> None:
     """
     End every process that has *value* for the environment variable *variable*, and all that these have started.
 
-    For what a killed process of ours leaves behind: nobody recorded these, and the variable is set by us alone.
+    For what a killed process of ours leaves behind: no one recorded these, and the variable is set by us alone.
     Raises `errors.NomadCsiError` when one does not end.
     """
     _end_all(_marked(variable, value))
@@ -164,7 +164,7 @@ def _marked(variable: str, value: str) -> set[int]:
 def _environment(pid: int) -> list[bytes]:
     try:
         return Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
-    except (FileNotFoundError, ProcessLookupError, PermissionError):  # ended since, or somebody else's
+    except (FileNotFoundError, ProcessLookupError, PermissionError):  # ended since, or someone else's
         return []
 
 

@@ -324,7 +324,7 @@ class Session:
         self._remove_data_dir(Path(record.data_dir))
 
     def _remove_data_dir(self, data_dir: Path) -> None:
-        """Remove *data_dir* and what an agent left there, unless it belongs to somebody else."""
+        """Remove *data_dir* and what an agent left there, unless it belongs to someone else."""
         if folder.owns_data_dir(data_dir, self.place.project):
             agent.clear(data_dir)
             shutil.rmtree(data_dir)
@@ -350,7 +350,7 @@ class Session:
         """Remove a rendered file, unless it was edited since, and the folders that it leaves empty."""
         if disk.is_ours(disk.read(path) or ""):
             path.unlink()
-        with contextlib.suppress(OSError):  # not empty, or gone: somebody else's file is in it
+        with contextlib.suppress(OSError):  # not empty, or gone: someone else's file is in it
             for parent in path.relative_to(self.place.project).parents[:-1]:
                 (self.place.project / parent).rmdir()
 
@@ -416,6 +416,6 @@ def _data_dir(plan: model.StoragePlan | None) -> str:
 
 
 def _essence(resources: list[dict[str, Any]]) -> dict[str, tuple[Any, ...]]:
-    """Return what of *resources* tells whether something has changed: not their order. A time stamp tells of drift."""
+    """Return what of *resources* shows whether something has changed: not their order. A timestamp shows drift."""
     told = ("id", "inputs", "outputs", "protect", "created", "modified")
     return {item["urn"]: tuple(item.get(key) for key in told) for item in resources}

@@ -1,7 +1,7 @@
 """
 What a driver takes for its cloud: fixed answers to the few requests that it makes, on loopback.
 
-The driver is told by its environment alone: of a proxy, and of the authority that signed the certificates of the hosts.
+The driver has from its environment alone the proxy, and the authority that signed the certificates of the hosts.
 """
 
 import http.server
@@ -36,7 +36,7 @@ class Cloud:
 
     @property
     def environment(self):
-        """What the driver is told. An address of loopback is asked without a proxy by Go's HTTP client."""
+        """What the driver gets. An address of loopback is asked without a proxy by Go's HTTP client."""
         return {"HTTP_PROXY": self.url, "HTTPS_PROXY": self.url, "SSL_CERT_FILE": str(self.folder / "ca.pem")}
 
 

@@ -126,15 +126,15 @@ def test_node_job_verifies_itself_over_its_socket(stack):
 
 
 def test_node_is_the_instance_and_has_nothing_to_stage(connection):
-    """Its id is that of the metadata service; no capability is told, and staging is not implemented."""
+    """Its id is that of the metadata service; no capability is reported, and staging is not implemented."""
     info = csi_calls.call(connection, "NodeGetInfo")
-    told = channel.call(connection, csi_pb2.NodeGetCapabilitiesRequest(), timeout_s=CALL_S)
+    reply = channel.call(connection, csi_pb2.NodeGetCapabilitiesRequest(), timeout_s=CALL_S)
     use = services.volume_capability(**WRITER)
     with pytest.raises(errors.CsiError) as caught:
         csi_calls.call(connection, "NodeStageVolume", use, volume_id=FS, staging_target_path="/never")
 
     assert (info.node_id, info.max_volumes_per_node) == (INSTANCE_ID, 0)
-    assert list(told.capabilities) == []
+    assert list(reply.capabilities) == []
     assert caught.value.code == "UNIMPLEMENTED"
 
 

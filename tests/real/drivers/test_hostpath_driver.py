@@ -37,8 +37,10 @@ pytestmark = [
 @pytest.fixture(scope="module")
 def command():
     """The driver; one that was built without its version answers no name and is never healthy."""
-    told = subprocess.run([COMMAND, "--version"], capture_output=True, text=True, check=True, timeout=30).stdout.split()
-    if len(told) < 2:
+    printed = subprocess.run(
+        [COMMAND, "--version"], capture_output=True, text=True, check=True, timeout=30
+    ).stdout.split()
+    if len(printed) < 2:
         pytest.skip("this `hostpathplugin` was built without a version, and no Nomad takes it")
     return COMMAND
 
@@ -103,7 +105,7 @@ def test_command_that_is_killed_goes_on_and_has_the_volume_grow_to_the_byte(stac
     path, size = tmp_path / "storage.yaml", 100 * MIB + 1
     before = set(folder.iterdir())
     with subprocess.Popen(**typed(stack, path, size), stderr=subprocess.PIPE) as killed:
-        told = next(line for line in killed.stderr if "makes" in line)
+        printed = next(line for line in killed.stderr if "makes" in line)
         killed.kill()
 
     first = subprocess.run(**typed(stack, path, size), capture_output=True, timeout=120, check=False)
@@ -116,7 +118,7 @@ def test_command_that_is_killed_goes_on_and_has_the_volume_grow_to_the_byte(stac
     volumes.deregister(stack.agent.client, "default", "typed")
     again = subprocess.run(**typed(stack, path, size + 4096), capture_output=True, timeout=120, check=False)
 
-    assert (told, killed.returncode) == ("plugin hostpath0 creates default/typed\n", -signal.SIGKILL)
+    assert (printed, killed.returncode) == ("plugin hostpath0 creates default/typed\n", -signal.SIGKILL)
     assert [run.returncode for run in (first, planned, grown, again)] == [0, 1, 0, 0], (first, planned, grown, again)
     assert (made.capacity_bytes, after.capacity_bytes, after.external_id) == (size, size + 4096, made.external_id)
     assert stack.volume("typed").external_id == made.external_id

@@ -82,7 +82,7 @@ def hide(value):
 
 
 def shown(operations):
-    """Return *operations* that change something; the two tell differently of providers and of what only was read."""
+    """Return *operations* that change something; the two report providers differently and of what only was read."""
     return {(op, urn) for op, urn in operations if "pulumi:providers" not in urn and op not in UNTOLD}
 
 

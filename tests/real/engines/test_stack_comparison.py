@@ -3,7 +3,7 @@ Our own program on both engines: every step that it can take, and states, operat
 
 Known deviations of the emulator, which the comparison leaves out; none of them changes what is made:
 secrets, of which the emulator keeps digests only (that both are secret is compared); times and source positions; ids of
-providers; and the lines that tell of steps under way, which come in whatever order steps that run at once take.
+providers; and the lines about steps under way, which come in whatever order steps that run at once take.
 """
 
 import dataclasses

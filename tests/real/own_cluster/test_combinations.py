@@ -86,7 +86,7 @@ def started_in(project):
     """Return the command lines of the processes that run in the sandbox of *project*."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError):  # ended meanwhile, or somebody else's
+        with suppress(OSError):  # ended meanwhile, or someone else's
             if f"NOMAD_CSI_ROOT={project}".encode() in (process / "environ").read_bytes().split(b"\0"):
                 found.append((process / "cmdline").read_text().replace("\0", " "))
     return found

@@ -95,7 +95,7 @@ def test_import_of_a_registration(own, legacy_volume):
 
     text = own.run("import", VOLUME, "mysql", "default/mysql", "--yes")
     (own.folder / "__main__.py").write_text(code_of(text))
-    told = own.run("up", "--yes", "--skip-preview", "--expect-no-changes")
+    printed = own.run("up", "--yes", "--skip-preview", "--expect-no-changes")
 
     assert inputs_of(own, VOLUME) == {
         "volumeId": "mysql",
@@ -106,7 +106,7 @@ def test_import_of_a_registration(own, legacy_volume):
         "capabilities": [{"accessMode": "single-node-writer", "attachmentMode": "file-system"}],
         "requiredTopologies": [{"segments": {"topology.ebs.csi.aws.com/zone": "us-east-1a"}}],
     }
-    assert not [line for line in (text + told).splitlines() if UNTOLD.search(line)]
+    assert not [line for line in (text + printed).splitlines() if UNTOLD.search(line)]
 
 
 def test_import_never_takes_what_is_redacted_for_a_value(own, legacy_volume):

@@ -53,10 +53,10 @@ def test_every_storage_is_previewed(form, changed, stack, world, tmp_path):
             line.replace("https://nomad.example.com:4646", address).replace("$NOMAD_TOKEN", token)
         )
         (own.command if program == "nomad-csi" else own.run)(*words)
-    told = own.run("preview")
+    printed = own.run("preview")
     planned = json.loads(own.run("preview", "--json"))["steps"]
 
-    assert not [line for line in told.splitlines() if UNTOLD.search(line)], told
+    assert not [line for line in printed.splitlines() if UNTOLD.search(line)], printed
     kinds = [step["newState"]["type"] for step in planned]
     assert kinds.count("nomad-csi:index:CsiPlugin") == len(project.STORAGES)
     assert kinds.count("nomad-csi:index:CsiVolume") == len(project.EXAMPLES)

@@ -130,7 +130,7 @@ def changes(text):
 
 def test_a_program_takes_over_what_runs_and_lets_go_of_it(ready_stack, spec, by_hand, ec2):
     """
-    One import, one eject: nothing is made anew or replaced, and nothing is written to volumes from end to end.
+    One import, one eject: nothing is made again or replaced, and nothing is written to volumes from end to end.
 
     In between, the program's mark gets onto what it owns; that alone is an update.
     """
@@ -138,12 +138,12 @@ def test_a_program_takes_over_what_runs_and_lets_go_of_it(ready_stack, spec, by_
     ready_stack.write(document)
     before = held(by_hand)
 
-    told = ready_stack.command("import", "--for-pulumi", "imports.json")
+    printed = ready_stack.command("import", "--for-pulumi", "imports.json")
     ready_stack.run("import", "--file", "imports.json", "--yes", "--skip-preview", "--generate-code=false")
     imported = {urn.split("::")[2]: item["id"] for urn, item in ready_stack.resources().items() if item.get("id")}
     planned = changes(ready_stack.run("preview", "--json"))
 
-    assert "5 of 5 can be imported" in told
+    assert "5 of 5 can be imported" in printed
     assert held(by_hand) == before
     assert imported["nomad-csi:index:ExistingVolume$nomad-csi:index:VolumeRegistration"] == "default/mysql"
     assert imported["nomad-csi:index:EbsVolume$nomad-csi:index:VolumeRegistration"] == "default/data"

@@ -25,21 +25,21 @@ def test_nothing_but_the_command_is_needed(own):
     """Preview, up, up, preview and destroy of the example, and no warning in what they say."""
     said = own.command("plugin", "install")
 
-    told = [
+    printed = [
         own.run("preview"),
         own.run("up", "--yes", "--skip-preview"),
         own.run("up", "--yes", "--skip-preview", "--expect-no-changes"),
         own.run("preview", "--expect-no-changes"),
     ]
     outputs = json.loads(own.run("stack", "output", "--json"))
-    told.append(own.run("destroy", "--yes", "--skip-preview"))
+    printed.append(own.run("destroy", "--yes", "--skip-preview"))
 
     assert said.endswith("into .gitignore\n")
-    assert not [line for text in told for line in text.splitlines() if UNTOLD.search(line)]
+    assert not [line for text in printed for line in text.splitlines() if UNTOLD.search(line)]
     assert outputs["registrationId"] == "default/mysql"
     assert outputs["externalId"].startswith("vol-")
-    assert "9 created" in told[1], told[1]
-    assert "9 deleted" in told[4], told[4]
+    assert "9 created" in printed[1], printed[1]
+    assert "9 deleted" in printed[4], printed[4]
 
 
 def test_without_the_command_pulumi_warns_of_the_plugin_on_path(own):

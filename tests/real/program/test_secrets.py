@@ -69,7 +69,7 @@ def test_encrypted_values_reach_nomad_and_show_nowhere(program, world):
     program.encrypt(".volumes[0].secrets.token", SECRET)
     program.encrypt(".volumes[1].mount_options.mount_flags[0]", CREATED_FLAG)
 
-    told = [
+    printed = [
         program.run("preview", "--diff"),
         program.run("up", "--yes", "--skip-preview", "--debug"),
         program.run("up", "--yes", "--skip-preview", "--expect-no-changes"),
@@ -81,7 +81,7 @@ def test_encrypted_values_reach_nomad_and_show_nowhere(program, world):
         media, builds = (volumes.get(client, "default", name) for name in ("media", "builds"))
     program.run("destroy", "--yes", "--skip-preview")
 
-    assert [text for text in told if "c0ffee" in text] == []
+    assert [text for text in printed if "c0ffee" in text] == []
     assert [name for name, text in left.items() if "c0ffee" in text] == []
     assert (media.has_mount_flags, builds.has_mount_flags) == (True, True)
     files = {Path(name).name: text for name, text in left.items() if name.endswith(".volume.hcl")}

@@ -43,19 +43,19 @@ def test_life_of_a_program(project):
     """Preview, up, no-op and destroy, without a warning."""
     written = project()
 
-    told = [
+    printed = [
         written.run("preview"),
         written.run("up", "--yes", "--skip-preview"),
         written.run("up", "--yes", "--skip-preview", "--expect-no-changes"),
     ]
-    told.append(written.run("destroy", "--yes", "--skip-preview"))
+    printed.append(written.run("destroy", "--yes", "--skip-preview"))
 
-    assert not [line for text in told for line in text.splitlines() if UNTOLD.search(line)]
-    assert "9 deleted" in told[3], told[3]
+    assert not [line for text in printed for line in text.splitlines() if UNTOLD.search(line)]
+    assert "9 deleted" in printed[3], printed[3]
     order = [
-        told[3].index(f" -  nomad-csi:index:{line}") for line in ("VolumeRegistration mysql deleted", "PluginHealth")
+        printed[3].index(f" -  nomad-csi:index:{line}") for line in ("VolumeRegistration mysql deleted", "PluginHealth")
     ]
-    assert order == sorted(order), told[3]
+    assert order == sorted(order), printed[3]
 
 
 def test_claim_is_data_and_children_wait_for_what_depends_on_names(project):

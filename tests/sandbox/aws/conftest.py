@@ -58,7 +58,7 @@ class Recorded:
 
     @property
     def program(self) -> dict[str, Any]:
-        """What the program said, as far as the inputs tell."""
+        """What the program said, as far as the inputs show."""
         generated = {value.string_value for value in self.raw_inputs.fields["__defaults"].list_value.values}
         return {name: value for name, value in self.inputs.items() if name not in {"tagsAll", *generated}}
 

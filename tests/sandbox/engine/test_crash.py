@@ -31,7 +31,7 @@ def test_kill_during_a_create_is_named_at_the_next_run(yard):
 
 
 def test_first_interrupt_cancels_and_saves(yard):
-    """The waiting step is told to end, its own words are shown, and what was made stays."""
+    """The waiting step is cancelled, its own message is shown, and what was made stays."""
     yard.program('one = toy.Thing("one"); toy.Thing("slow", value=one.serial)')
     yard.fault(Create_slow=WAIT)
     process = yard.start("up", "--skip-preview")
@@ -48,7 +48,7 @@ def test_first_interrupt_cancels_and_saves(yard):
 
 
 def test_second_interrupt_ends_a_run_that_does_not_listen(yard):
-    """The step stays pending, for nobody knows what became of it."""
+    """The step stays pending, for no one knows what became of it."""
     yard.program('toy.Thing("slow")')
     yard.fault(Create_slow={**WAIT, "obeys": False})
     process = yard.start("up", "--skip-preview")

@@ -2,7 +2,7 @@
 
 
 def test_preview_shows_unknowns_and_changes_nothing(yard):
-    """Outputs that only a create can tell are unknown; there is no state file after it."""
+    """Outputs that only a create can know are unknown; there is no state file after it."""
     yard.program('one = toy.Thing("one"); toy.Thing("two", value=one.serial); pulumi.export("serial", one.serial)')
 
     result = yard.run("preview")

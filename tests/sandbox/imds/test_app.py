@@ -35,7 +35,7 @@ def token(client):
 
 
 def test_identity_document_names_instance_zone_and_region(client, token):
-    """What a node plugin is told is what EC2 knows of the instance."""
+    """What a node plugin gets is what EC2 knows of the instance."""
     document = client.get("/latest/dynamic/instance-identity/document", headers=token).get_json(force=True)
 
     assert document == {

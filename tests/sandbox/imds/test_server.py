@@ -19,7 +19,7 @@ def test_client_of_aws_finds_the_region():
 
 
 def test_listens_on_loopback_until_closed():
-    """Nobody else on the network can ask, and after the end nobody at all."""
+    """No other machine can connect, and after the end no program at all."""
     imds = server.Server(INSTANCE)
     assert imds.url.startswith("http://127.0.0.1:")
     imds.close()

@@ -60,7 +60,7 @@ def test_no_task_survives_its_agent(agent, data_dir, number):
 
 
 def _runs(pid):
-    """Tell whether a process lives; one that only waits to be collected does not."""
+    """Return whether a process lives; one that only waits to be collected does not."""
     try:
         state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
     except (FileNotFoundError, ProcessLookupError):

@@ -1,4 +1,4 @@
-"""The engine of a sandbox: `pulumi`, played by a script that writes down what it is told."""
+"""The engine of a sandbox: `pulumi`, emulated by a script that records its arguments."""
 
 import json
 import os
@@ -55,7 +55,7 @@ def test_stack_is_made_beside_the_config_that_the_engine_reads(place, environmen
 
 
 def test_lock_of_a_killed_run_is_forgotten_and_that_of_a_running_one_kept(place, environment, capfd):
-    """A process id that nobody has: Linux has none above 2**22."""
+    """A process id that no one has: Linux has none above 2**22."""
     dead, alive = lock(place, 2**22 + 1), lock(place, os.getpid())
 
     engine.run(place, "preview", environment, real=True)

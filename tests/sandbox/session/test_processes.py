@@ -47,7 +47,7 @@ def test_program_that_ends_at_once_is_told_with_the_end_of_its_log(place):
 
 
 def test_program_is_ended_when_the_wait_for_it_is_interrupted(place):
-    """Nobody would know of it afterwards."""
+    """No one would know of it afterwards."""
     command = [sys.executable, "-c", f"import os; print(os.getpid(), flush=True); {WAIT}"]
     log = place.logs / "agent.log"
 

@@ -36,7 +36,7 @@ def test_only_its_owner_reads_it(tmp_path):
 
 
 def test_environment_has_the_token_once_nomad_runs(tmp_path):
-    """What starts before it needs none; by its hash the provider tells the sandbox's Nomad from others."""
+    """What starts before it needs none; by its hash the provider distinguishes the sandbox's Nomad from others."""
     place = folder.Folder(tmp_path)
     place.make()
     place.make_token()

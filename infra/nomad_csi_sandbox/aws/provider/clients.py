@@ -25,7 +25,7 @@ Source: hashicorp/terraform-provider-aws, ``max_retries`` in ``website/docs/inde
 """
 
 LOG = logging.getLogger("nomad_csi_sandbox.aws.provider")
-"""The real provider tells of what it sends again in its debug log only, and so does this one."""
+"""The real provider logs what it sends again in its debug log only, and so does this one."""
 
 CONNECTIONS = 32
 """Threads that may use one client at the same time; the servicer runs as many."""

@@ -27,7 +27,7 @@ def access(arguments: Mapping[str, Any], endpoint_url: str, environment: Mapping
 
 
 def region(arguments: Mapping[str, Any], environment: Mapping[str, str]) -> str:
-    """Return the region, empty when nobody says one."""
+    """Return the region, empty when no one says one."""
     return arguments.get("region") or environment.get("AWS_REGION") or environment.get("AWS_DEFAULT_REGION") or ""
 
 

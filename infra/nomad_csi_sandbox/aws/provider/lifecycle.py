@@ -56,7 +56,7 @@ class Lifecycle:
         return current, inputs.outputs(self.row, current, live, self.defaults)
 
     def update(self, identity: str, old_inputs: rows.Properties, wanted: rows.Properties) -> Made:
-        """Change the object in place. When only looking at it afterwards fails, `Made.problem` tells."""
+        """Change the object in place. When only looking at it afterwards fails, `Made.problem` has the reason."""
         with self._worded("updating", identity):
             self.row.update(self.aws, identity, old_inputs, wanted)
         return self._made(identity, wanted)

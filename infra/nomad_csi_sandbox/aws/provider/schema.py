@@ -2,7 +2,7 @@
 The schema of what the emulator knows, for programs in YAML: read off ``pulumi_aws``, which has the types of everything.
 
 Only inputs that the emulator understands are in it, so that a program with others is refused before anything is made.
-``pulumi_aws`` is loaded when somebody asks: that takes seconds, and programs in Python ask nothing.
+``pulumi_aws`` is loaded when someone asks: that takes seconds, and programs in Python ask nothing.
 """
 
 import collections.abc

@@ -66,7 +66,7 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
         return provider_pb2.CheckResponse(inputs=request.news, failures=answers.failures(reasons))
 
     def DiffConfig(self, request: Any, _context: Context) -> Any:  # noqa: N802
-        """Say whether the configuration changed; what that means for a resource, its own inputs tell."""
+        """Say whether the configuration changed; what that means for a resource, its own inputs show."""
         old, new = ({**wire.load(struct)[0], "version": ""} for struct in (request.old_inputs, request.news))
         return provider_pb2.DiffResponse(changes=answers.changes(old != new))
 

@@ -16,7 +16,7 @@ _TARGET = re.compile(r"\$\{([^}]*)\}")
 
 
 def in_datacenters(node: Json, job: Json) -> bool:
-    """Tell whether *node* lies in one of the job's datacenters (none named: every one) and in its node pool."""
+    """Return whether *node* lies in one of the job's datacenters (none named: every one) and in its node pool."""
     pool = job["NodePool"]
     patterns = job["Datacenters"] or ["*"]
     return pool in {"all", node["NodePool"]} and any(fnmatch.fnmatchcase(node["Datacenter"], one) for one in patterns)
@@ -47,7 +47,7 @@ def violation(node: Json, job: Json, group: Json) -> str:
 
 
 def distinct_hosts(job: Json, group: Json) -> bool:
-    """Tell whether no two allocations may share a node."""
+    """Return whether no two allocations may share a node."""
     wanted = [*(job["Constraints"] or []), *(group["Constraints"] or [])]
     return any(item["Operand"] == "distinct_hosts" and item["RTarget"] != "false" for item in wanted)
 

@@ -37,7 +37,7 @@ def _ready(node: Json) -> bool:
 
 
 def _counts(alloc: state.Allocation, job: Json) -> bool:
-    """Tell whether an allocation holds a place of *job*: not a stopped or replaced one, nor an older batch's run."""
+    """Return whether an allocation holds a place of *job*: not a stopped or replaced one, nor an older batch's run."""
     is_old_run = job["Type"] == "batch" and alloc.terminal and alloc.job["Version"] < job["Version"]
     return alloc.desired_status == "run" and not alloc.next_alloc_id and not is_old_run
 

@@ -186,7 +186,7 @@ def _system(task: _Task, decision: GroupDecision) -> None:
 
 
 def _filtered(problem: str) -> bool:
-    """Tell whether *problem* takes a running allocation away; a volume that became unavailable does not."""
+    """Return whether *problem* takes a running allocation away; a volume that became unavailable does not."""
     return problem == "gone"
 
 

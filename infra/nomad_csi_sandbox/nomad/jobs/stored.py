@@ -52,7 +52,7 @@ def from_api(job: Json) -> Json:
 
 
 def same_spec(one: Json, other: Json) -> bool:
-    """Tell whether two stored jobs ask for the same, whatever the server noted beside it."""
+    """Return whether two stored jobs ask for the same, whatever the server noted beside it."""
     return _spec(one) == _spec(other)
 
 

@@ -107,7 +107,7 @@ def _add_volume_reads(routes: flask.Blueprint, known: state.State) -> None:
 
 
 def _asked() -> Callable[[state.VolumeRecord], bool]:
-    """Return what tells whether a volume is asked for; reads the query once for all of them."""
+    """Return a function that returns whether a volume is asked for; reads the query once for all of them."""
     query, namespace = flask.request.args, answers.namespace()
     plugin_id, node_id = query.get("plugin_id", ""), query.get("node_id", "")
     prefix, expression = query.get("prefix", ""), query.get("filter", "")
@@ -173,7 +173,7 @@ def _allowed(items: list[Json]) -> list[Json]:
 
 
 def _add_dangers(routes: flask.Blueprint, known: state.State) -> None:
-    """What Nomad has, and nobody here may use."""
+    """What Nomad has, and no one here may use."""
 
     @routes.delete("/v1/volume/csi/<_volume_id>/delete")
     def delete(_volume_id: str) -> flask.Response:

@@ -75,7 +75,7 @@ def _is_of(known: state.State, alloc_id: str, job: Json) -> bool:
 
 
 def _reachable(place: Json | None, topologies: list[Json | None]) -> bool:
-    """Tell whether a node at *place* reaches a volume of *topologies*; a volume without any is reached everywhere."""
+    """Return whether a node at *place* reaches a volume of *topologies*; a volume without any is reached everywhere."""
     segments = (place or {}).get("Segments") or {}
     wanted = [item["Segments"] for item in topologies if item is not None]
     return not wanted or any(all(segments.get(key) == value for key, value in one.items()) for one in wanted)

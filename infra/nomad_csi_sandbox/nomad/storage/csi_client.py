@@ -22,7 +22,7 @@ Json = dict[str, Any]
 CONTROLLER_TIMEOUT_S = 120.0
 
 GREETING_S = 0.2
-"""How long a server has to greet who connects. For a controller, Nomad connects anew at each call, and waits for it."""
+"""How long a server has to greet who connects. For a controller, Nomad connects again at each call, and waits for it."""
 
 NO_LIMIT = 9_223_372_036_854_775_807
 """``MaxVolumes`` of a plugin that names none."""
@@ -56,7 +56,7 @@ class PluginClient(csi_snapshots.SnapshotCalls):
             raise CsiCallError(f"rpc error: code = {code} desc = {words}", code) from error
 
     def probe(self) -> bool:
-        """Tell whether the plugin is ready; an answer without ``ready`` counts as ready."""
+        """Return whether the plugin is ready; an answer without ``ready`` counts as ready."""
         reply = self._call(self._identity.Probe, csi_pb2.ProbeRequest())
         return bool(reply.ready.value) if reply.HasField("ready") else True
 
@@ -195,7 +195,7 @@ class PluginClient(csi_snapshots.SnapshotCalls):
 
 
 def _greets(path: str) -> bool:
-    """Tell whether a gRPC server is at work: one whose process is stopped accepts connections, and says nothing."""
+    """Return whether a gRPC server is at work: one whose process is stopped accepts connections, and says nothing."""
     with socket.socket(socket.AF_UNIX) as connection, contextlib.suppress(OSError):
         connection.settimeout(GREETING_S)
         connection.connect(path)
@@ -210,7 +210,7 @@ def no_socket(path: str) -> str:
 
 
 def no_connection(path: str) -> str:
-    """Return what Nomad says of a socket where nobody greets until the deadline."""
+    """Return what Nomad says of a socket where no one greets until the deadline."""
     opened = f"failed to open grpc connection to addr: {path}, err: context deadline exceeded"
     return f"timeout while connecting to gRPC socket: failed to create gRPC connection: {opened}"
 

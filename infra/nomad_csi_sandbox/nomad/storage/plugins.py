@@ -131,7 +131,7 @@ def collect(known: state.State) -> None:
 
 
 def is_gone(known: state.State, plugin_id: str) -> bool:
-    """Tell whether a plugin has neither instances nor allocations that are expected to become some."""
+    """Return whether a plugin has neither instances nor allocations that are expected to become some."""
     record = known.plugins.get(plugin_id)
     if record is None:
         return True
@@ -168,7 +168,7 @@ def controller_sockets(known: state.State, plugin_id: str) -> list[str]:
 
 
 def has_capability(known: state.State, plugin_id: str, name: str) -> bool:
-    """Tell whether a controller says that it supports *name*, such as ``SupportsAttachDetach``."""
+    """Return whether a controller says that it supports *name*, such as ``SupportsAttachDetach``."""
     return any(info["ControllerInfo"][name] for info in known.plugins[plugin_id].controllers.values())
 
 

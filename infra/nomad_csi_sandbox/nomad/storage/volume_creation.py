@@ -1,7 +1,7 @@
 """
 Volumes that a plugin makes, and volumes that are asked for again. Part of the Nomad emulator.
 
-As in Nomad, a list is not made as a whole: what could be made is stored, and the answer tells only of the rest.
+As in Nomad, a list is not made as a whole: what could be made is stored, and the answer names only the rest.
 Source: hashicorp/nomad, ``nomad/csi_endpoint.go`` (``Create``, ``createVolume``), 2026-08-21.
 """
 

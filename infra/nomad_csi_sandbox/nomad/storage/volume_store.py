@@ -129,7 +129,7 @@ def _shown_before(known: state.State, item: Json) -> Json:
 
 def deregister(known: state.State, namespace: str, volume_id: str, *, is_forced: bool = False) -> int:
     """
-    Forget a volume that nobody uses, and return the index. Raises `RefusalError`.
+    Forget a volume that no one uses, and return the index. Raises `RefusalError`.
 
     Forced, one whose users have all ended or are unknown goes as well; it is not detached.
     """
@@ -248,7 +248,7 @@ def _attachment(
 
 
 def has_ended(known: state.State, alloc_id: str) -> bool:
-    """Tell whether an allocation has ended for good, or is not known any more."""
+    """Return whether an allocation has ended for good, or is not known any more."""
     return alloc_id not in known.allocs or known.allocs[alloc_id].terminal
 
 
@@ -284,7 +284,7 @@ def release_returned(known: state.State) -> None:
 
 
 def _is_served(known: state.State, record: state.VolumeRecord, node_id: str) -> bool:
-    """Tell whether an instance of the volume's plugin is healthy on a node."""
+    """Return whether an instance of the volume's plugin is healthy on a node."""
     plugin = known.plugins.get(record.spec["PluginID"])
     instance = plugin.nodes.get(node_id) if plugin else None
     return bool(instance and instance["Healthy"])
@@ -312,14 +312,14 @@ def _release(known: state.State, record: state.VolumeRecord, alloc_id: str) -> N
 
 def _is_detached(known: state.State, record: state.VolumeRecord, alloc_id: str) -> bool:
     """
-    Detach the volume from the node of the claim, unless another claim needs it there; tell whether it is.
+    Detach the volume from the node of the claim, unless another claim needs it there; return whether it is.
 
     Source: hashicorp/nomad, ``nomad/csi_endpoint.go`` (``controllerUnpublishVolume``), 2026-11.
     """
     with known.lock:
         claim = record.claims.get(alloc_id)
         if claim is None:
-            return False  # somebody else freed it meanwhile
+            return False  # someone else freed it meanwhile
         plugin_id, spec = record.spec["PluginID"], record.spec
         gone = plugins.is_gone(known, plugin_id)
         if not (claim.get("ControllerRequired") if gone else known.plugins[plugin_id].controller_required):

@@ -154,7 +154,7 @@ def resize(stored: Json, update: Json) -> Json:
 
 
 def must_grow(before: Json, after: Json) -> bool:
-    """Tell whether a volume that was asked for more than it has is larger in *after* than what *before* asked for."""
+    """Return whether a volume that was asked for more than it has is larger in *after* than what *before* asked for."""
     names = ("RequestedCapacityMin", "RequestedCapacityMax")
     return any(before[name] != after[name] for name in names) and after[names[0]] > before["Capacity"]
 

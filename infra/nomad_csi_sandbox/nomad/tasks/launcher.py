@@ -55,7 +55,7 @@ def _first_line() -> tuple[bytes, bytes]:
 
 
 def _say(message: dict[str, Any]) -> None:
-    with contextlib.suppress(BrokenPipeError):  # the agent is gone; nobody listens
+    with contextlib.suppress(BrokenPipeError):  # the agent is gone; no one listens
         os.write(1, json.dumps(message).encode() + b"\n")
 
 

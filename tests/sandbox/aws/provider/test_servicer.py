@@ -23,7 +23,7 @@ def test_rejects_missing_credentials(attach, endpoint_url, missing):
 
 
 def test_rejects_missing_and_unknown_inputs(engine):
-    """All problems of a resource are told, and no value is printed."""
+    """All problems of a resource are reported, and no value is printed."""
     checked = engine.check(VOLUME, "data", {"size": 1, "outpostArn": "arn"})
 
     assert [(failure.property, failure.reason) for failure in checked.failures] == [
@@ -47,7 +47,7 @@ def test_secrets_stay_secret(engine, unique):
 
 
 def test_moto_that_is_gone_is_said(attach):
-    """When nobody answers, the operator learns where and what to look at; no resource counts as gone."""
+    """When no one answers, the operator learns where and what to look at; no resource counts as gone."""
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{closed.getsockname()[1]}"

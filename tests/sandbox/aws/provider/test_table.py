@@ -253,7 +253,7 @@ def test_each_provider_has_its_own_region(endpoint_url, unique):
             region: each.create("aws:ebs/volume:Volume", unique, {"availabilityZone": f"{region}a", "size": 1})
             for region, each in engines.items()
         }
-        told = {region: each.invoke("aws:index/getRegion:getRegion")["region"] for region, each in engines.items()}
+        regions = {region: each.invoke("aws:index/getRegion:getRegion")["region"] for region, each in engines.items()}
         for region, each in engines.items():
             each.delete(volumes[region])
             each.channel.close()
@@ -262,7 +262,7 @@ def test_each_provider_has_its_own_region(endpoint_url, unique):
         "us-east-1": "us-east-1",
         "eu-west-1": "eu-west-1",
     }
-    assert told == {"us-east-1": "us-east-1", "eu-west-1": "eu-west-1"}
+    assert regions == {"us-east-1": "us-east-1", "eu-west-1": "eu-west-1"}
 
 
 def test_schema_has_every_type_and_function_with_its_inputs():
