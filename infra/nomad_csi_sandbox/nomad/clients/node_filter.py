@@ -20,7 +20,7 @@ _MATCHES = re.compile(rf"(?:(Attributes|Meta)\[{_TEXT}\]|(ID|Name|Datacenter|Nod
 
 
 def of(expression: str) -> Callable[[Json], bool]:
-    """Return a function that returns whether a node is wanted. Raises `refusals.RefusalError` for what cannot be read here."""
+    """Return a function for whether a node is wanted. Raises `refusals.RefusalError` for what cannot be read here."""
     if not expression:
         return lambda _: True
     found = _MATCHES.fullmatch(expression)

@@ -22,7 +22,7 @@ Json = dict[str, Any]
 CONTROLLER_TIMEOUT_S = 120.0
 
 GREETING_S = 0.2
-"""How long a server has to greet who connects. For a controller, Nomad connects again at each call, and waits for it."""
+"""How long a server has to greet who connects. For a controller, Nomad connects again at each call, and waits."""
 
 NO_LIMIT = 9_223_372_036_854_775_807
 """``MaxVolumes`` of a plugin that names none."""
