@@ -18,7 +18,7 @@ def run(words, output, encoding="utf-8"):
     with own, said, contextlib.redirect_stdout(own), contextlib.redirect_stderr(said):
         code = cli.main(words)
         said.flush()
-        return code, said.buffer.getvalue().decode(encoding)
+        return code, said.buffer.getvalue().decode()
 
 
 def closed(words):

@@ -155,17 +155,23 @@ def far_plugin():
     plugin.stop(0).wait()
 
 
-CREATE = ("CreateVolume", "--yes", "name=data", "volume_capabilities=single-node-writer,file-system,ext4")
+CREATE = (
+    "CreateVolume",
+    "--yes",
+    "name=data",
+    "volume_capabilities={access_mode: {mode: SINGLE_NODE_WRITER}, mount: {}}",
+)
 
 
 @pytest.mark.parametrize("consent", ["option", "variable"])
-def test_csi_secrets_go_over_tcp_with_the_option_only(far_plugin, monkeypatch, capsys, consent):
+def test_csi_secrets_go_over_tcp_with_the_option_only(far_plugin, monkeypatch, capsys, tmp_path, consent):
     """To another machine; without secrets the call is made."""
     endpoint, got = far_plugin
     words = ["csi", "call", endpoint, *CREATE]
     assert cli.main(words) == 0
     capsys.readouterr()
-    monkeypatch.setenv("X_CSI_SECRETS", "password=hunter2")
+    (tmp_path / "secrets.yaml").write_text("password: hunter2")
+    words += ["--secrets", str(tmp_path / "secrets.yaml")]
 
     assert cli.main(words) == 1
 

@@ -160,8 +160,6 @@ def test_rejects_a_file_of_metrics_that_is_none(tmp_path, name, capsys):
         (["--command", "x"], "--command: expected it only with --on-nodes"),
         (["--state-dir", "/x"], "--state-dir: expected it only with --on-nodes"),
         (["--timeout", "9s"], "--timeout: expected it only with --on-nodes"),
-        (["--on-nodes", "--watch"], "--watch: expected --every of 60s or more with --on-nodes"),
-        (["--on-nodes", "--watch", "--every", "59s"], "--watch: expected --every of 60s or more with --on-nodes"),
         (["--on-nodes", "--image", "x/y:1"], "--state-dir: expected the clients' state_dir with --image"),
     ],
 )

@@ -118,8 +118,8 @@ class World:
     def storage(self, name):
         """Return the external id of storage that the plugin makes under *name*, once."""
         if name not in self.external_ids:
-            use = "volume_capabilities=single-node-writer,file-system,ext4"
-            words = f"name={name} {use} capacity_range.required_bytes=1MiB --json --yes"
+            use = 'volume_capabilities={"access_mode":{"mode":"SINGLE_NODE_WRITER"},"mount":{"fs_type":"ext4"}}'
+            words = f"name={name} {use} capacity_range.required_bytes=1048576 --json --yes"
             code, out, err = self.run(f"csi call {self.socket} CreateVolume {words}")
             assert code == 0, err
             self.external_ids[name] = json.loads(out)["volume"]["volume_id"]

@@ -54,7 +54,7 @@ ATTACHED = aws_records.AttachedVolume(
         aws_records.Attachment(instance_id="i-1", state="attached", device="/dev/xvdba", instance_state="running"),
     ),
 )
-AGAIN = "nomad-csi claims repair prod/mysql --from mysql.volume.hcl --aws-region us-east-1"
+AGAIN = "`nomad-csi claims repair prod/mysql --from mysql.volume.hcl` with the other options of the repair"
 NOTE = f"/v1/var/{claim_replacement.note_path('mysql')}"
 ALL = {"document": DOCUMENT, "source": "mysql.volume.hcl", "aws_region": "us-east-1"}
 
@@ -443,7 +443,7 @@ def test_attachment_that_shows_after_the_force_leaves_it_unregistered(repair, cl
     done = repair(**ALL)
 
     assert (done.status, done.steps) == ("deregistered", ("wait", "gc", "force"))
-    assert done.reason == (f"it is NOT registered now: {ATTACHED}; when that is settled, `{AGAIN}` registers it")
+    assert done.reason == (f"it is NOT registered now: {ATTACHED}; when that is settled, {AGAIN} registers it")
     assert [line for line in written(cluster) if line.startswith("PUT /v1/volume")] == []
 
 
@@ -542,7 +542,7 @@ def test_interrupted_repair_says_how_to_go_on_and_does(repair, cluster, monkeypa
         patched.setattr(f"nomad_csi.diagnosis.claim_replacement.Replacement.{at}", interrupted)
         with pytest.raises(KeyboardInterrupt):
             repair(**ALL)
-    assert repair.said["told"][-1] == f"prod/mysql may not be registered now: `{AGAIN}` registers it again"
+    assert repair.said["told"][-1] == f"prod/mysql may not be registered now: {AGAIN} registers it again"
     noted(cluster)
     cluster.replies[("GET", PATH)] = [(404, "volume not found")]
     before = len(written(cluster))
@@ -672,7 +672,7 @@ def test_interrupted_repair_waits_for_ec2(repair, left, ec2):
     done = repair(**ALL)
 
     assert (done.status, done.steps) == ("deregistered", ())
-    assert done.reason == f"it is NOT registered now: {ATTACHED}; when that is settled, `{AGAIN}` registers it"
+    assert done.reason == f"it is NOT registered now: {ATTACHED}; when that is settled, {AGAIN} registers it"
     assert written(left) == []
 
 

@@ -25,9 +25,6 @@ from tests.docs import page
 ROOT = Path(__file__).parents[2]
 PAGE = page.read("reference/csi.md")
 COMMANDS = page.commands(PAGE)
-WITHOUT_CSC = {"ControllerGetVolume", "ControllerModifyVolume", "GetSnapshot"}
-"""RPCs that `csc` does not have."""
-
 WAIT_S = 120.0
 PLUGIN = """job "plugin" {
   type = "system"
@@ -115,7 +112,3 @@ def test_every_status_is_explained():
     told = set(re.findall(r"`([a-z-]+)`", PAGE))
 
     assert {*typing.get_args(records.Status), probed.NO_ANSWER} <= told
-
-
-CSC_CODES = {"ControllerPublishVolume": 112, "ControllerUnpublishVolume": 112, "DeleteVolume": 1, "DeleteSnapshot": 1}
-"""Exit codes other than 0 of rows: this plugin attaches nothing, and deleting is left to commands with guards."""

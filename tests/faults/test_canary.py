@@ -151,7 +151,6 @@ def test_no_secret_leaves_a_command(command, words, guarded, parrot, monkeypatch
     caplog.set_level(logging.DEBUG)
     monkeypatch.setenv("NOMAD_TOKEN", TOKEN)
     monkeypatch.setenv("NOMAD_CSI_SECRETS", f'{{"default/v0": {{"password": "{CANARY}-of-the-environment"}}}}')
-    monkeypatch.setenv("X_CSI_SECRETS", f"password={CANARY}-of-csi")
     monkeypatch.chdir(tmp_path)
     outputs = []
 

@@ -89,7 +89,7 @@ def test_exit_code_is_the_same_where_nothing_can_be_said(line, words, code, run)
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
-        (["init", "--hcl", "there"], 64, "expected --storage: kinds of storage, one or more of "),
+        (["init", "--hcl", "there"], 64, "expected --storage, got nothing"),
         (["remove", "default/v0", "--address", "http://127.0.0.1:9"], 2, "no connection: Connection refused"),
     ],
 )

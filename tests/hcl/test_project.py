@@ -1,4 +1,4 @@
-"""The files of a new project: specs and programs that hold no default, and additions for files that exist."""
+"""The files of a new project: specs and programs that hold no default."""
 
 import json
 import re
@@ -24,9 +24,7 @@ def wanted(form, *storages, **settings):
         "file_system_id": "fs-0123456789abcdef0",
         "project": "shop",
         "stack": "prod",
-        "stack_config": "Pulumi.prod.yaml",
         "version": "1.2.3",
-        "program": project.PROGRAMS.get(form, ""),
     }
     return project.Wanted(form=form, storages=storages or project.STORAGES, **(answers | settings))
 

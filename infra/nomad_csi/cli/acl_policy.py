@@ -2,11 +2,11 @@
 
 import shlex
 import textwrap
-from pathlib import Path
 
 from nomad_csi.cli.common import command, inputs
 from nomad_csi.nomad import permissions
 
+LISTED = textwrap.fill(", ".join(map(shlex.quote, permissions.table().commands)), 98, break_on_hyphens=False)
 EPILOG = """\
 Commands, as they are typed, with the options that need more; up, preview, refresh and destroy are Pulumi's,
 job is `nomad job run` of jobs that use the volumes of SPEC:
@@ -19,16 +19,9 @@ All others send nothing to Nomad. To use the policy:
   nomad acl token create -name=nomad-csi -policy=nomad-csi"""
 
 
-def _listed() -> str:
-    """Return the commands, several a line; none is broken."""
-    names = ", ".join(shlex.quote(name).replace(" ", "\N{NO-BREAK SPACE}") for name in permissions.table().commands)
-    lines = textwrap.fill(names, 98, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False)
-    return lines.replace("\N{NO-BREAK SPACE}", " ")
-
-
-@command.command(epilog=EPILOG.format(commands=_listed()))
+@command.command(epilog=EPILOG.format(commands=LISTED))
 @command.argument(
-    "commands [COMMAND...] [SPEC]", "what the token is for, in quotes where it has spaces (default: all of them)"
+    "commands [COMMAND...]", "what the token is for, in quotes where it has spaces (default: all of them)"
 )
 @command.option(
     "--spec SPEC",
@@ -42,26 +35,18 @@ def _listed() -> str:
 )
 def run(arguments: command.Arguments) -> int:
     """Print the policy, with comments: the commands that it is for and what it cannot grant."""
-    given, arguments.spec = _spec_of(arguments)
-    commands = list(dict.fromkeys(given or permissions.table().commands))
+    commands = list(dict.fromkeys(arguments.commands or permissions.table().commands))
     for name in commands:
         if name not in permissions.table().commands:
             allowed = f"one of {', '.join(map(shlex.quote, permissions.table().commands))}"
             raise command.usage("COMMAND", got=repr(name), allowed=allowed)
     jobs, volumes = _namespaces(arguments)
-    print(f"# for {', '.join(commands)}" if given else "# for every command of nomad-csi, and for Pulumi")
+    print(f"# for {', '.join(commands)}" if arguments.commands else "# for every command of nomad-csi, and for Pulumi")
     for name in commands:
         if remark := permissions.table().commands[name].remark:
             print(f"# {name}: {remark}")
     print(permissions.least_policy(commands, jobs=jobs, volumes=volumes).as_hcl())
     return 0
-
-
-def _spec_of(arguments: command.Arguments) -> tuple[list[str], Path | None]:
-    """Return the commands, and the spec: that of the option, or a YAML file among the commands."""
-    given = [name for name in arguments.commands if Path(name).suffix not in inputs.YAML]
-    named = [Path(name) for name in arguments.commands if name not in given]
-    return given, arguments.spec or next(iter(named), None)
 
 
 def _namespaces(arguments: command.Arguments) -> tuple[set[str], set[str]]:

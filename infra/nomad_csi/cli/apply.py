@@ -97,7 +97,6 @@ def run(arguments: command.Arguments) -> int:
         wanted = documents.read(arguments, client.connection.namespace)
         pairs = zip(wanted.plan.volumes, wanted.filled(external_ids, given), strict=True)
         volumes = [desired.of_plan(planned, document, requester) for planned, document in pairs]
-        output.print_waiting("asking Nomad")
         drawn = applied.retried(client, lambda: _planned(client, arguments, wanted.plan, external_ids), report)
         if arguments.dry_run:
             output.show(arguments, drawn.as_json(), drawn.as_table())
@@ -105,7 +104,6 @@ def run(arguments: command.Arguments) -> int:
         (report if arguments.json else print)(drawn.as_table())
         _confirm(arguments, drawn)
         apply_jobs.start(client, wanted.plan.plugins, requester, templates=arguments.templates, report=report)
-        output.print_waiting("applying")
         done = applied.apply(client, volumes, timeout_s=arguments.timeout_s or 0, report=report)
     text = outcome.as_text(done, applied.AppliedVolume) if done else "the plugins are healthy; the spec has no volumes"
     output.show(arguments, {"volumes": [item.as_json() for item in done]}, text)

@@ -1,7 +1,6 @@
 """``nomad-csi claims``."""
 
 import dataclasses
-from collections.abc import Iterator
 
 from nomad_csi import errors
 from nomad_csi.cli.common import command, documents, inputs, options, output, specs
@@ -54,7 +53,6 @@ def _repair(arguments: command.Arguments) -> int:
             source=str(arguments.source or ""),
             aws_region=specs.aws_region(arguments, nomad, [arguments.volume], arguments.source).name,
             wait_s=arguments.step_timeout_s or claim_replacement.WAIT_S,
-            options=tuple(_repeated(arguments)),
         )
         if arguments.dry_run:
             return options.show_preview(arguments, claim_repair.preview(nomad, order))
@@ -67,16 +65,6 @@ def _repair(arguments: command.Arguments) -> int:
     steps = f" (steps: {', '.join(done.steps)})" if done.steps else ""
     output.show(arguments, done.as_json(), f"{order.key}  {done.status}  {done.reason}{steps}")
     return outcome.exit_code([done])
-
-
-def _repeated(arguments: command.Arguments) -> Iterator[str]:
-    """Yield the options that a command must repeat to resume a repair."""
-    repeated = ("secrets", "stack_output", *inputs.CONNECTION)
-    for name, value in ((name, getattr(arguments, name, None)) for name in repeated):
-        if value is not None:
-            yield from (f"--{name.replace('_', '-')}", str(value))
-    if arguments.insecure_http:
-        yield "--insecure-http"
 
 
 def _document(arguments: command.Arguments) -> registration.VolumeRegistration | None:

@@ -33,7 +33,6 @@ def _examine(arguments: command.Arguments) -> doctor.DoctorReport:
     plan = inputs.read_plan(arguments.spec) if arguments.spec else None
     external_ids = inputs.read_external_ids(arguments.stack_output)
     with inputs.connect(arguments, [arguments.spec] if arguments.spec else ()) as nomad:
-        output.print_waiting("asking Nomad and AWS")
         return doctor.examine(nomad, plan, external_ids, aws=specs.aws_choice(arguments, arguments.spec))
 
 

@@ -135,7 +135,7 @@ def _line(item: model.Remark) -> str:
 def _for_pulumi(arguments: command.Arguments, storage: aws_storage.AwsStorage) -> int:
     """Preview, read the objects, write the file; *storage* is Terraform's AWS storage."""
     draft, steps = stack_cli.PulumiStack(folder=arguments.project, name=arguments.stack).preview()
-    with inputs.reading(arguments, waiting_for="asking Nomad") as nomad:
+    with inputs.reading(arguments) as nomad:
         found = stack_import.fill(draft, steps, functools.partial(stack_import.read_objects, nomad), storage)
     if found.imported:
         disk.write(arguments.for_pulumi.resolve(), output.as_json(found.document) + "\n")
@@ -187,5 +187,5 @@ def _live(arguments: command.Arguments, remarks: model.Remarks, known: Sequence[
     from nomad_csi.migration import live_files  # noqa: PLC0415  # only --cluster pays for the Nomad client
 
     namespace = inputs.namespace(arguments.namespace, names.EVERYWHERE)
-    with inputs.reading(arguments, waiting_for="asking Nomad") as nomad:
+    with inputs.reading(arguments) as nomad:
         return live_files.read(nomad, namespace, remarks, plugin_id=arguments.plugin, known=known)

@@ -4,9 +4,7 @@ import functools
 import os
 import re
 import shlex
-import sys
-import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -15,18 +13,16 @@ import click
 import pydantic
 
 from nomad_csi import errors
-from nomad_csi.cli import plugin
 from nomad_csi.cli.common import command, options
 from nomad_csi.hcl import disk, project
-from nomad_csi.pulumi_state import stack_config
 from nomad_csi.spec import base
 
 ABOUT = """\
 Writes into DIR what a repository for storage needs: a spec with comments (--hcl), or a Pulumi
 program that declares the storage (--pulumi python with a stack config that holds the spec, or
---pulumi yaml or typescript); .gitignore, hooks for pre-commit, and a pipeline for GitHub. What is
-not given is asked for on a terminal. An existing file is never changed: where a Pulumi project or
-one of the files is there already, init prints what to add to it.
+--pulumi yaml or typescript); .gitignore, hooks for pre-commit, and a pipeline for GitHub. No
+existing file is changed: .gitignore and the hooks stay as they are, and for any other nothing is
+written.
 """
 
 SPEC = "what the storage needs"
@@ -42,21 +38,6 @@ def _matching(kind: Any) -> Callable[[str], str]:
             raise command.wrong(error.errors()[0]["msg"].removeprefix("Value error, "), given) from None
 
     return read
-
-
-QUESTIONS = {
-    "form": "a Pulumi program in python, yaml or typescript, or hcl for committed files without Pulumi",
-    "storages": f"kinds of storage, one or more of {', '.join(project.STORAGES)}",
-    "region": "AWS region of the storage, such as us-east-1",
-    "zones": "Availability Zones of the Nomad clients, such as us-east-1a us-east-1b",
-    "role_name": "name of the IAM role of the Nomad clients",
-    "client_cidr": "network of the Nomad clients, such as 10.0.0.0/16",
-    "file_system_id": "id of the EFS file system, such as fs-0123456789abcdef0",
-}
-"""Settings that are given as options, or asked for."""
-
-MANY = {"storages", "zones"}
-"""Settings with several values."""
 
 
 _of_spec = functools.partial(command.option, section=SPEC)
@@ -89,109 +70,42 @@ _of_spec = functools.partial(command.option, section=SPEC)
 def run(arguments: command.Arguments) -> int:
     """Write the project, and print the next commands."""
     folder: Path = arguments.folder
-    answers = _answers(arguments)
-    existing = plugin.existing_project(folder) if answers["form"] != "hcl" else None
-    wanted = _wanted(folder, answers, arguments.stack, existing)
+    wanted = _wanted(arguments)
     parts = project.files(wanted)
-    present = {part.path: _text(folder / part.path) for part in parts if os.path.lexists(folder / part.path)}
-    _refuse(
-        [part.path for part in parts if part.path in present and not (existing or part.is_shared)], existing, wanted
-    )
+    existing = {part.path for part in parts if os.path.lexists(folder / part.path)}
+    if taken := [part.path for part in parts if part.path in existing and not part.is_shared]:
+        reasons = "; ".join(f"{path} exists" for path in taken)
+        raise errors.RefusedError(f"nothing was written: {reasons}; name a new DIR, and copy what you need from it")
+    new = {part.path: part.text for part in parts if part.path not in existing}
     if arguments.dry_run:
-        new = [f"write {folder / part.path}" for part in parts if part.path not in present]
-        return options.show_preview(arguments, new)
-    disk.put(folder, {part.path: part.text for part in parts if part.path not in present})
+        return options.show_preview(arguments, [f"write {folder / path}" for path in new])
+    disk.put(folder, new)
     for part in parts:
-        _report(folder, part, present.get(part.path))
-        if (
-            existing
-            and part.path == existing.name
-            and not plugin.named_provider(plugin.read_project(existing), plugin.NAME)
-        ):
-            print(f"{'':11}`nomad-csi plugin install` adds the provider plugin to it")
+        print(f"{'wrote' if part.path in new else 'unchanged':9}  {folder / part.path}")
     _print_next(folder, wanted)
     return 0
 
 
-def _answers(arguments: command.Arguments) -> dict[str, Any]:
-    """Return the given settings and the answers from a terminal. Raises `click.UsageError` for what is missing."""
-    found = {name: getattr(arguments, name) or "" for name in QUESTIONS}
-    found["form"] = "hcl" if arguments.hcl else found["form"]
-    parameters = {each.name: each for each in click.get_current_context().command.params}
-    while missing := [name for name in _needed(found) if not found[name]]:
-        if not sys.stdin.isatty():
-            asked = "; ".join(f"{command.shown_name(parameters[name])}: {QUESTIONS[name]}" for name in missing)
-            raise command.usage("", got="nothing", allowed=asked)
-        found[missing[0]] = _ask(parameters[missing[0]])
-    for zone in found["zones"]:
-        if not zone.startswith(found["region"]):
-            raise command.usage("--zone", got=zone, allowed=f"a zone of {found['region']}")
-    return found
-
-
-def _needed(found: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the required settings, including those of the storage when it is known."""
-    return ("form", "storages", *project.needs(found["form"], found["storages"]))
-
-
-def _ask(parameter: click.Parameter) -> Any:
-    """Return the answer to the question for *parameter*, which is asked until it is valid."""
-    ctx, name = click.get_current_context(), parameter.name
-    kind = click.Choice(project.FORMS) if name == "form" else parameter.type
-
-    def read(text: str) -> Any:
-        if name not in MANY:
-            return kind(text.strip(), parameter, ctx)
-        return tuple(dict.fromkeys(kind(word, parameter, ctx) for word in text.replace(",", " ").split()))
-
-    return click.prompt(QUESTIONS[name][:1].upper() + QUESTIONS[name][1:], err=True, value_proc=read)
-
-
-def _wanted(folder: Path, answers: Mapping[str, Any], stack: str, existing: Path | None) -> project.Wanted:
-    name = re.sub(r"[^A-Za-z0-9_.-]+", "-", folder.resolve().name).strip("-.")
-    main = plugin.read_project(existing).get("main") if existing else None
+def _wanted(arguments: command.Arguments) -> project.Wanted:
+    """Return the settings of the project. Raises `click.UsageError` for what is missing."""
+    arguments.form = "hcl" if arguments.hcl else arguments.form
+    names = ("form", "storages", *project.needs(arguments.form, arguments.storages))
+    if missing := [name for name in names if not getattr(arguments, name)]:
+        parameters = {each.name: command.shown_name(each) for each in click.get_current_context().command.params}
+        raise command.usage("", got="nothing", allowed=", ".join(parameters[name] for name in missing))
+    for zone in arguments.zones:
+        if not zone.startswith(arguments.region or ""):
+            raise command.usage("--zone", got=zone, allowed=f"a zone of {arguments.region}")
+    name = re.sub(r"[^A-Za-z0-9_.-]+", "-", arguments.folder.resolve().name).strip("-.")
     return project.Wanted(
-        **answers,
+        form=arguments.form,
+        storages=arguments.storages,
+        zones=arguments.zones,
+        **{name: getattr(arguments, name) or "" for name in ("region", "role_name", "client_cidr", "file_system_id")},
         project=name if re.match("[A-Za-z]", name) else f"storage-{name}".rstrip("-"),
-        stack=stack,
+        stack=arguments.stack,
         version=metadata.version("nomad-csi"),
-        project_file=existing.name if existing else plugin.PROJECT_FILES[0],
-        stack_config=str(stack_config.path_of(folder, stack, {}).relative_to(folder)),
-        program=_program(answers["form"], main if isinstance(main, str) else ""),
     )
-
-
-def _program(form: str, main: str) -> str:
-    """Return the program's file, if it has one of its own; *main* of the project file is that file or its folder."""
-    usual = project.PROGRAMS.get(form)
-    if usual is None or Path(main).suffix == Path(usual).suffix:
-        return main if usual else ""
-    return str(Path(main, usual))
-
-
-def _refuse(taken: Sequence[str], existing: Path | None, wanted: project.Wanted) -> None:
-    """Raise `errors.RefusedError` with every reason why nothing is written."""
-    reasons = [f"{path} exists" for path in taken]
-    if existing:
-        runtime = plugin.read_project(existing).get("runtime")
-        named = runtime.get("name") if isinstance(runtime, Mapping) else runtime
-        if named != wanted.runtime:
-            reasons.append(f"{existing} has the runtime {named}, and --pulumi is {wanted.form}")
-        elif wanted.form == "typescript" and not (existing.parent / wanted.program).is_file():
-            reasons.append(f"no {wanted.program} beside {existing}; name the program in TypeScript as its main")
-    if reasons:
-        raise errors.RefusedError(f"nothing was written: {'; '.join(reasons)}")
-
-
-def _text(path: Path) -> str:
-    return path.read_text(encoding="utf-8", errors="replace")
-
-
-def _report(folder: Path, part: project.ProjectFile, found: str | None) -> None:
-    lacking = "" if found is None or part.sign in found else part.text
-    print(f"{'wrote' if found is None else 'unchanged':9}  {folder / part.path}{'; add to it:' if lacking else ''}")
-    if lacking:
-        print(textwrap.indent(lacking, " " * 13).rstrip("\n"))
 
 
 def _print_next(folder: Path, wanted: project.Wanted) -> None:

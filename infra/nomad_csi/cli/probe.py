@@ -5,7 +5,7 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
-from nomad_csi import errors, exit_codes
+from nomad_csi import exit_codes
 from nomad_csi.cli.common import command, documents, inputs, options, output
 from nomad_csi.csi import forward, probe, records, validation
 from nomad_csi.findings import errors_of, printing
@@ -21,11 +21,11 @@ COMMAND = "nomad-csi on the clients, or in the image (default: nomad-csi)"
 IMAGE = "run it in this image with Docker (default: raw_exec, installed on the clients)"
 
 
-def job_options(section: str, needs: Sequence[str] = ("on_nodes",), more: str = "") -> command.Declare[Any]:
+def job_options(section: str, needs: Sequence[str] = ("on_nodes",)) -> command.Declare[Any]:
     """Return the decorator that adds the options to run nomad-csi on the clients."""
     of_job = functools.partial(command.option, section=section, needs=needs)
     return command.together(
-        of_job("--command PATH", COMMAND + more, default="nomad-csi"),
+        of_job("--command PATH", COMMAND, default="nomad-csi"),
         of_job("--image IMAGE", IMAGE),
     )
 
@@ -67,10 +67,7 @@ _on_nodes_options = command.together(
     "compare the answers with the volumes of this plugin in Nomad; a controller is asked for each",
     needs=("endpoint",),
 )
-@documents.secrets_option(
-    "YAML or JSON: secrets by namespace/volume_id (also: the variable NOMAD_CSI_SECRETS)",
-    needs=("volumes_of",),
-)
+@documents.volume_secrets(needs=("volumes_of",))
 @_on_nodes_options
 @inputs.nomad_connection
 def run(arguments: command.Arguments) -> int:
@@ -118,10 +115,7 @@ def _compared(arguments: command.Arguments, found: records.ProbeReport, local: s
 
 
 def _all_here(arguments: command.Arguments) -> int:
-    try:
-        volumes = validation.unpacked()
-    except ValueError as error:
-        raise errors.NomadCsiError(str(error)) from None
+    volumes = validation.unpacked()
     found = probe.probe_machine(arguments.folder, timeout_s=arguments.probe_timeout_s, volumes=volumes)
     output.show(arguments, found.as_json(), "\n".join(found.as_lines()))
     if found.problem:

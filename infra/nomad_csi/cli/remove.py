@@ -110,7 +110,6 @@ def _deregister(arguments: command.Arguments) -> int:
     if is_asked and not shared_options.agreed(question, is_agreed=arguments.yes):
         raise errors.RefusedError("nothing was stopped")
     with inputs.connect(arguments) as client:
-        output.print_waiting("waiting for Nomad")
         region = specs.aws_region(arguments, client, arguments.volumes)
         options = deregistration.DeregistrationOptions(
             wait_s=arguments.timeout_s,
@@ -119,10 +118,7 @@ def _deregister(arguments: command.Arguments) -> int:
             aws_region=region.name,
             requester=documents.requester(arguments),
         )
-        try:
-            done = deregistration.deregister(client, arguments.volumes, options, report=output.print_progress)
-        except errors.AwsError as error:
-            raise errors.AwsError(f"{error}; nothing was changed; --no-aws deregisters without EC2") from error
+        done = deregistration.deregister(client, arguments.volumes, options, report=output.print_progress)
         outcomes = [_explained(client, item) for item in done]
         freed = [(item.namespace, item.volume_id) for item in done if arguments.dry_run and item.status == "free"]
         for key in arguments.jobs:
@@ -146,7 +142,6 @@ def _forget(arguments: command.Arguments) -> int:
         raise command.usage("--forget", got=str(len(arguments.volumes)), allowed="one VOLUME")
     [key] = arguments.volumes
     with inputs.connect(arguments) as client:
-        output.print_waiting("waiting for Nomad")
         kept = deregistration.give_up_storage(
             client, key, arguments.forget, documents.requester(arguments), is_dry_run=arguments.dry_run
         )
@@ -191,7 +186,6 @@ def _delete(arguments: command.Arguments) -> int:
         made = deletion_state.merge(made, deletion_state.made(inputs.text(path), str(path)), str(path))
     given = documents.given_secrets(arguments.secrets)
     with inputs.connect(arguments) as client:
-        output.print_waiting("waiting for Nomad")
         region = specs.aws_region(arguments, client, keys)
         for key in keys:
             if not arguments.dry_run and key not in arguments.confirm:  # a name that would need a confirmation

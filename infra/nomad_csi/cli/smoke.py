@@ -28,7 +28,7 @@ from nomad_csi.text import table
 @inputs.nomad_connection
 def run(arguments: command.Arguments) -> int:
     """Test the volume, and print what was verified."""
-    with inputs.reading(arguments, waiting_for="trying the volume") as nomad:
+    with inputs.reading(arguments) as nomad:
         outcome = smoke.try_out(
             nomad,
             arguments.volume,

@@ -23,9 +23,6 @@ from nomad_csi.plan import verify_job
 _ADDRESS = "unix://${NOMAD_SECRETS_DIR}/api.sock"
 """Of the client's agent, in each of its tasks, whatever the agent's own address and certificates."""
 
-EVERY_MIN_S = 60.0
-"""Minimum interval of --watch: each round places and ends a task on every client."""
-
 SECTION = "on all clients at once"
 
 STDOUT = Path("-")
@@ -33,6 +30,9 @@ STDOUT = Path("-")
 
 EVERY_S = 10.0
 """Interval between rounds of --watch. Nomad probes a plugin every 30 s, and reports an ended task at once."""
+
+EVERY_ON_NODES_S = 60.0
+"""The same with --on-nodes: each round places and ends a task on every client."""
 
 PAUSE_MIN_S = 1.0
 """Minimum pause between two rounds."""
@@ -48,10 +48,6 @@ on_nodes_options = command.together(
 )
 
 
-def _silent(_line: str) -> None:
-    """Print nothing: a watch itself shows how long it waits, and may draw on the terminal."""
-
-
 def how(arguments: command.Arguments, connection: Any) -> probe_run.OnNodes | None:
     """Return how instances are probed, in namespace and region of *connection*; ``None``: not by a job."""
     if not arguments.on_nodes:
@@ -59,7 +55,7 @@ def how(arguments: command.Arguments, connection: Any) -> probe_run.OnNodes | No
     return probe_run.OnNodes(
         job=probe.job_of(arguments, connection, timeout_s=arguments.probe_timeout_s),
         timeout_s=arguments.timeout_s,
-        report=_silent if arguments.watch else output.print_progress,
+        report=output.print_progress,
     )
 
 
@@ -90,7 +86,7 @@ _options = command.together(
 
 _watch_options = command.together(
     command.option("--watch", "verify at intervals, until Ctrl-C"),
-    options.duration("every", default_text=f"{EVERY_S:g}s", needs=("watch",)),
+    options.duration("every", default_text=f"{EVERY_S:g}s, with --on-nodes {EVERY_ON_NODES_S:g}s", needs=("watch",)),
 )
 
 _page_options = command.together(
@@ -161,7 +157,6 @@ def _aws(arguments: command.Arguments) -> regions.Choice:
 
 def _once(arguments: command.Arguments, verifier: verification.Verifier) -> int:
     file: Path | None = arguments.prometheus
-    output.print_waiting("asking Nomad and the plugins")
     done = rounds.Rounds(verifier, last_answer_s=_last_answer_s(file)).run(watch_s=arguments.stable_s)
     if file == STDOUT:
         print(done.metrics, end="")
@@ -183,7 +178,7 @@ def _last_answer_s(file: Path | None) -> float:
 
 def _watch(arguments: command.Arguments, verifier: verification.Verifier) -> int:
     """Run rounds until interrupted; return the exit code of the last complete one."""
-    every_s = arguments.every_s or EVERY_S
+    every_s = arguments.every_s or (EVERY_ON_NODES_S if arguments.on_nodes else EVERY_S)
     file: Path | None = arguments.prometheus
     going = rounds.Rounds(verifier, last_answer_s=_last_answer_s(file))
     lines = _Lines(as_json=arguments.json)
@@ -235,9 +230,6 @@ def _refuse_conflicts(arguments: command.Arguments) -> None:
     if is_printed and arguments.json:
         allowed = "it without metrics on standard output: give --prometheus a FILE"
         raise command.usage("--json", allowed=allowed)
-    if arguments.on_nodes and arguments.watch and (arguments.every_s or 0.0) < EVERY_MIN_S:
-        allowed = f"--every of {EVERY_MIN_S:g}s or more with --on-nodes: a round runs a job on every client"
-        raise command.usage("--watch", allowed=allowed)
 
 
 def _page(arguments: command.Arguments) -> int:

@@ -46,11 +46,6 @@ class Rpc:
         """Whether the response is paged."""
         return "starting_token" in self.fields
 
-    @property
-    def takes_secrets(self) -> bool:
-        """Whether a request can carry secrets."""
-        return any(map(is_secret, self.fields.values()))
-
 
 RPCS: Mapping[str, Rpc] = {
     method.name: Rpc(

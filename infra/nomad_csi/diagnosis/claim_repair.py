@@ -229,7 +229,8 @@ class _Ladder:
         note = self._replacement.read_note()
         if note is None:
             reason = "Nomad has no such volume, and no repair of it was interrupted, by its note"
-            raise EndError("refused", f"{reason}; `{order.manual_command}` registers it, if it is to be there")
+            typed = f"`nomad-csi apply {order.source or 'SPEC|FILE'}`"
+            raise EndError("refused", f"{reason}; {typed} registers it, if it is to be there")
         return note, self._replacement.noted(note)
 
     @contextlib.contextmanager
@@ -238,7 +239,7 @@ class _Ladder:
         try:
             yield
         except KeyboardInterrupt:
-            self._report(f"{self._order.key} may not be registered now: `{self._order.again}` registers it again")
+            self._report(f"{self._order.key} may not be registered now: {self._order.again} registers it again")
             raise
 
     def clean_up(self, status: claim_replacement.Status) -> None:

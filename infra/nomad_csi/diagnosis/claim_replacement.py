@@ -78,20 +78,11 @@ class RepairRequest(registration.NamedVolume):
 
     wait_s: float = WAIT_S
 
-    options: tuple[str, ...] = ()
-    """Further command-line options for the suggested commands: ``--secrets FILE``."""
-
     @property
     def again(self) -> str:
-        """The command that repairs this volume, and resumes an interrupted repair."""
-        region = ["--aws-region", self.aws_region] if self.aws_region else []
-        arguments = ["nomad-csi", "claims", "repair", self.key, "--from", self.source or "SPEC|FILE", *region]
-        return shlex.join([*arguments, *self.options])
-
-    @property
-    def manual_command(self) -> str:
-        """The command that registers the volume from *source*, if there is no note of an interrupted repair."""
-        return shlex.join(["nomad-csi", "apply", self.source or "SPEC|FILE", *self.options])
+        """How this volume is repaired, and an interrupted repair is resumed."""
+        typed = shlex.join(["nomad-csi", "claims", "repair", self.key, "--from", self.source or "SPEC|FILE"])
+        return f"`{typed}` with the other options of the repair"
 
 
 class EndError(Exception):
@@ -302,7 +293,7 @@ class Replacement:
         document = self._order.document
         if document is None:
             reason = f"a repair that began at {note.begun} UTC deregistered it and did not register it again"
-            raise EndError("deregistered", f"{reason}; `{self._order.again}` does")
+            raise EndError("deregistered", f"{reason}; {self._order.again} does")
         if not document.external_id:
             document = dataclasses.replace(document, external_id=note.external_id, name=note.name)
         given, held = (f"{item.external_id} of plugin {item.plugin_id}" for item in (document, note))
@@ -373,7 +364,7 @@ class Replacement:
         except errors.NomadApiError as again:
             reason = (
                 f"whether it is registered could not be determined: {error}; not seen afterwards: {again}; if it is "
-                f"not, `{self._order.again}` registers it"
+                f"not, {self._order.again} registers it"
             )
             raise EndError("deregistered", reason) from again
 
@@ -438,5 +429,5 @@ class Replacement:
             return False
 
     def _left(self, why: str) -> EndError:
-        then = f"when that is settled, `{self._order.again}` registers it"
+        then = f"when that is settled, {self._order.again} registers it"
         return EndError("deregistered", f"it is NOT registered now: {why}; {then}")

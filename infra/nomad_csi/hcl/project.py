@@ -19,7 +19,7 @@ from nomad_csi import errors
 from nomad_csi.drivers import catalogue, facts
 from nomad_csi.hcl import environment
 from nomad_csi.plan import iam
-from nomad_csi.spec import names, schema
+from nomad_csi.spec import schema
 
 FORMS = ("python", "yaml", "typescript", "hcl")
 """Languages of a Pulumi program, and files without one."""
@@ -35,6 +35,7 @@ SPEC, SPEC_SCHEMA, STACK_SCHEMA = "storage.yaml", "spec.schema.json", "stack.sch
 PIPELINE = ".github/workflows/storage.yml"
 HOOKS = ".pre-commit-config.yaml"
 REQUIREMENTS = "requirements.txt"
+PROJECT = "Pulumi.yaml"
 
 PROGRAMS = {"python": "__main__.py", "typescript": "index.ts"}
 """File names of programs."""
@@ -64,15 +65,10 @@ class Wanted:
     version: str
     """Version of nomad-csi."""
 
-    project_file: str = "Pulumi.yaml"
-    stack_config: str = ""
-    program: str = ""
-    """The file of the program, if it has one of its own."""
-
     @property
     def spec(self) -> str:
         """The file of the spec; empty if a program is written instead."""
-        return {"python": self.stack_config, "hcl": SPEC}.get(self.form, "")
+        return {"python": f"Pulumi.{self.stack}.yaml", "hcl": SPEC}.get(self.form, "")
 
     @property
     def runtime(self) -> str:
@@ -86,14 +82,11 @@ class ProjectFile:
 
     path: str
     text: str
-    sign: str = ""
-    """Text of a file that has what this one is for: one that exists without it has to get *text*."""
-
     is_shared: bool = False
     """Whether it may exist before the project."""
 
 
-def needs(form: str, storages: Iterable[str]) -> tuple[str, ...]:
+def needs(form: str | None, storages: Iterable[str]) -> tuple[str, ...]:
     """Return the names of the fields of `Wanted` that *storages* need."""
     found: list[str] = []
     for name in storages:
@@ -107,12 +100,11 @@ def needs(form: str, storages: Iterable[str]) -> tuple[str, ...]:
 def files(wanted: Wanted) -> tuple[ProjectFile, ...]:
     """Return the files of the project."""
     own = {"python": _python, "yaml": _yaml, "typescript": _typescript, "hcl": _hcl}[wanted.form](wanted)
-    ignored = ".venv/" if wanted.form == "hcl" else ".pulumi-plugins/"
     return (
         *own,
-        _file(wanted, ".gitignore", "gitignore.j2", sign=ignored, is_shared=True),
-        _file(wanted, HOOKS, "pre-commit-config.yaml.j2", sign="nomad-csi check", is_shared=True),
-        _file(wanted, PIPELINE, "storage.yml.j2", sign="nomad-csi"),
+        _file(wanted, ".gitignore", "gitignore.j2", is_shared=True),
+        _file(wanted, HOOKS, "pre-commit-config.yaml.j2", is_shared=True),
+        _file(wanted, PIPELINE, "storage.yml.j2"),
     )
 
 
@@ -128,29 +120,29 @@ def _hcl(wanted: Wanted) -> Iterator[ProjectFile]:
 
 
 def _python(wanted: Wanted) -> Iterator[ProjectFile]:
-    yield _file(wanted, wanted.project_file, "Pulumi.yaml.j2")
-    yield _file(wanted, REQUIREMENTS, "requirements.txt.j2", sign="nomad-csi", is_shared=True)
-    yield _file(wanted, wanted.program, "__main__.py.j2", sign="storage_stack")
-    yield _file(wanted, wanted.stack_config, "Pulumi.stack.yaml.j2", sign=names.STACK_CONFIG_KEY)
+    yield _file(wanted, PROJECT, "Pulumi.yaml.j2")
+    yield _file(wanted, REQUIREMENTS, "requirements.txt.j2")
+    yield _file(wanted, PROGRAMS["python"], "__main__.py.j2")
+    yield _file(wanted, wanted.spec, "Pulumi.stack.yaml.j2")
     yield ProjectFile(path=STACK_SCHEMA, text=_json(schema.stack_config_schema()))
 
 
 def _yaml(wanted: Wanted) -> Iterator[ProjectFile]:
-    yield _file(wanted, wanted.project_file, "Pulumi.yaml.j2", sign="nomad-csi:index:")
+    yield _file(wanted, PROJECT, "Pulumi.yaml.j2")
 
 
 def _typescript(wanted: Wanted) -> Iterator[ProjectFile]:
-    yield _file(wanted, wanted.project_file, "Pulumi.yaml.j2")
+    yield _file(wanted, PROJECT, "Pulumi.yaml.j2")
     yield _file(wanted, "package.json", "package.json.j2")
     yield _file(wanted, "tsconfig.json", "tsconfig.json.j2")
-    yield _file(wanted, wanted.program, "index.ts.j2", sign='from "nomad-csi"')
+    yield _file(wanted, PROGRAMS["typescript"], "index.ts.j2")
 
 
-def _file(wanted: Wanted, path: str, template: str, *, sign: str = "", is_shared: bool = False) -> ProjectFile:
+def _file(wanted: Wanted, path: str, template: str, *, is_shared: bool = False) -> ProjectFile:
     storages = [_storage(name, wanted) for name in wanted.storages]
     components = [] if wanted.spec else list(_components(storages))
     text = _text(template, wanted, declared=storages, components=components)
-    return ProjectFile(path=path, text=text, sign=sign, is_shared=is_shared)
+    return ProjectFile(path=path, text=text, is_shared=is_shared)
 
 
 def _storage(name: str, wanted: Wanted) -> Mapping[str, Any]:
@@ -233,7 +225,12 @@ def _json(document: Mapping[str, Any]) -> str:
 
 
 def _text(template: str, wanted: Wanted, **more: Any) -> str:
-    derived = {"spec": wanted.spec, "runtime": wanted.runtime, "partition": iam.partition(wanted.region)}
+    derived = {
+        "spec": wanted.spec,
+        "program": PROGRAMS.get(wanted.form, PROJECT),
+        "runtime": wanted.runtime,
+        "partition": iam.partition(wanted.region),
+    }
     return _environment().get_template(template).render(vars(wanted) | derived | more)
 
 

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import click
-
 from nomad_csi import errors
 from nomad_csi.cli.common import command, inputs, output, specs
 from nomad_csi.hcl import volume
@@ -27,26 +25,10 @@ from nomad_csi.volumes import owner_records
 SECRETS_VARIABLE = "NOMAD_CSI_SECRETS"
 """Environment variable with secrets, as JSON in the form of a secrets file."""
 
-SECRETS_FILE = "expected a FILE: secrets are not given as arguments, which everybody on the machine can read"
-
-
-def secrets_option(text: str, instead: str = SECRETS_FILE, **settings: Any) -> command.Declare[Any]:
-    """
-    Return the decorator that adds the option for a secrets file, whose help is *text*.
-
-    *instead* is the message to a user who gives the secrets themselves; *settings* are those of `command.option`.
-    """
-
-    def file(given: str) -> Path:
-        if ("=" in given or given.lstrip().startswith("{")) and not os.path.exists(given):  # noqa: PTH110  # never raises
-            raise click.BadParameter(instead)
-        return Path(given)
-
-    return command.option("--secrets FILE", text, type=file, **settings)
-
-
 volume_secrets = functools.partial(
-    secrets_option, f"YAML or JSON: secrets by namespace/volume_id (also: the variable {SECRETS_VARIABLE})"
+    command.option,
+    "--secrets FILE",
+    f"YAML or JSON: secrets by namespace/volume_id (also: the variable {SECRETS_VARIABLE})",
 )
 """Returns the decorator that adds the option for a file with secrets of volumes."""
 
@@ -246,24 +228,16 @@ def _files(paths: Iterable[Path]) -> Iterator[Path]:
 # The owner for whom a command acts.
 
 
-IN_SPEC = " (default: `owner` of the spec)"
-
-
-def any_owner(given: str) -> str:
-    """Return *given*; empty: no owner. Raises `click.BadParameter`."""
-    return stack(given) if given else given
-
-
-def stack(given: str) -> str:
-    """Return *given*. Raises `click.BadParameter` if it is not a stack."""
-    if not names.OWNER.fullmatch(given):
+def _owner(given: str) -> str:
+    """Return *given*; empty: no owner. Raises `click.BadParameter` if it is not a stack."""
+    if given and not names.OWNER.fullmatch(given):
         raise command.wrong("project/stack, such as shop/prod", given)
     return given
 
 
-def owner(text: str, **settings: Any) -> command.Declare[Any]:
+def owner(text: str) -> command.Declare[Any]:
     """Return the decorator that adds ``--owner``; *text* is its help."""
-    return command.option("--owner PROJECT/STACK", text + IN_SPEC, **(settings or {"type": any_owner, "default": ""}))
+    return command.option("--owner PROJECT/STACK", f"{text} (default: `owner` of the spec)", type=_owner, default="")
 
 
 def resolve(arguments: command.Arguments, specs: Iterable[Path]) -> None:

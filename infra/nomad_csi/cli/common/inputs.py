@@ -136,12 +136,9 @@ def connect(arguments: command.Arguments, specs: Iterable[Path] = (), *, secrets
 
 
 @contextlib.contextmanager
-def reading(
-    arguments: command.Arguments, specs: Iterable[Path] = (), *, waiting_for: str = "asking Nomad and the plugins"
-) -> Iterator[Any]:
-    """Yield the client of `connect`, after the warning of commands that read volumes; *waiting_for* is shown."""
+def reading(arguments: command.Arguments, specs: Iterable[Path] = ()) -> Iterator[Any]:
+    """Yield the client of `connect`, after the warning of commands that read volumes."""
     with connect(arguments, specs) as client:
-        output.print_waiting(waiting_for)
         warn_of_erasing(client)
         yield client
 

@@ -1,8 +1,7 @@
 """
-Standard output and standard error: any encoding, and closed pipes.
+Standard output and standard error, in UTF-8.
 
-A character that the encoding of the output lacks is written as an escape. If the reader of a pipe has exited, as
-``head`` does, the command ends quietly.
+If the reader of a pipe has exited, as ``head`` does, the command ends quietly.
 """
 
 import contextlib
@@ -120,7 +119,7 @@ def guarded() -> Iterator[None]:
     before = sys.stdout, sys.stderr
     for stream in before:
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     sys.stdout = cast("TextIO", Guard(before[0]))
     sys.stderr = cast("TextIO", Guard(before[1], is_optional=True))
     try:
@@ -159,9 +158,8 @@ def print_error(line: str) -> None:
 
 
 def as_json(value: Any) -> str:
-    """Return *value* as JSON in the format of all commands: indented, escaped only where the output is not Unicode."""
-    is_unicode = (sys.stdout.encoding or "utf-8").lower().startswith("utf")
-    return json.dumps(value, indent=2, ensure_ascii=not is_unicode)
+    """Return *value* as JSON in the format of all commands."""
+    return json.dumps(value, indent=2, ensure_ascii=False)
 
 
 SCHEMA_VERSION = 1
@@ -196,12 +194,6 @@ def print_progress(line: str) -> None:
     """Print *line* on standard error, unless it is to be quiet: progress, and what the command waits for."""
     if not SETTINGS.quiet:
         print(line, file=sys.stderr)
-
-
-def print_waiting(what: str) -> None:
-    """Print, on a terminal only, *what* the command does that may take a while."""
-    if sys.stderr.isatty():
-        print_progress(f"{what} ...")
 
 
 def print_warning(line: str) -> None:
