@@ -115,7 +115,6 @@ test-seconds: install-dev            ## every test, and record the seconds of ea
 soak: install-dev                    ## hours: kills, interleavings, throttled EC2, hostile texts; numbers are printed
 	$(BIN)/python -m tests.fuzz --cpu-s 600
 	NOMAD_CSI_HOSTILE_SPECS=5000 $(BIN)/python -m pytest tests/hcl/test_hostile_specs.py
-	ALL_SPELLINGS=1 $(BIN)/python -m pytest --timeout=7200 tests/cli/test_hostile_peer.py
 	HCL_EXAMPLES=20000 $(BIN)/python -m pytest tests/hcl
 	SOAK_INTERLEAVINGS=10000 SOAK_EBS_VOLUMES=300 $(BIN)/python -m pytest -s --timeout=7200 tests/volumes/test_deletion_interleavings.py tests/volumes/test_races.py tests/e2e/test_ebs_day_two.py
 	SOAK_OPERATIONS=5 SOAK_SEQUENCES=200 SOAK_REAL_WALKS=100 SOAK_REAL_SEQUENCES=40 $(BIN)/python -m pytest -s --timeout=14400 tests/model tests/walk tests/real/walk

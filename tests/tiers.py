@@ -23,7 +23,6 @@ FIRST = {
     "tests/cli/test_verify_watch.py": "all",
     "tests/cli/test_apply_created.py": "all",
     "tests/cli/test_apply_files.py": "all",
-    "tests/cli/test_hostile_peer.py": "all",
     "tests/cli/test_option_effects.py": "all",
     "tests/components": "test",
     "tests/components/test_outputs_everywhere.py": "all",

@@ -1,18 +1,22 @@
 """What the commands ask: an emulator CSI plugin on a socket, and an emulator agent without jobs."""
 
 import json
+import os
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 
 import pytest
 import yaml
 
+from nomad_csi import nomad
 from nomad_csi.cli.common import inputs
 from nomad_csi_sandbox.csi_plugin import arguments, server
 from nomad_csi_sandbox.nomad import cluster, state
 from nomad_csi_sandbox.nomad import server as agent
 from nomad_csi_sandbox.nomad.clients import nodes
+from nomad_csi_sandbox.nomad.storage import csi_supervisor
 from tests import clocks
 from tests.scripted import scripted  # noqa: F401
 
@@ -49,6 +53,47 @@ def short_folder():
     path = Path(tempfile.mkdtemp(prefix="csi-"))
     yield path
     shutil.rmtree(path)
+
+
+@pytest.fixture
+def serving(short_folder, monkeypatch):
+    """An emulator agent with one client, which runs plugins; commands find it."""
+    environment = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    node = nodes.NodeSpec(name="client-1", zone="us-east-1a", instance_id="i-1")
+    pace = csi_supervisor.Pace(start_s=0.1, watch_s=2.0)
+    settings = cluster.Settings(data_dir=short_folder, nodes=[node], pace=pace, environment=environment)
+    with agent.Server(cluster.Cluster(settings)) as made:
+        monkeypatch.setenv("NOMAD_ADDR", made.url)
+        yield made
+
+
+@pytest.fixture
+def client(serving):
+    """A client of that agent."""
+    with nomad.Nomad(nomad.Connection(address=serving.url)) as found:
+        yield found
+
+
+@pytest.fixture
+def created(short_folder, tmp_path):
+    """Write a spec of volumes that the plugin creates: ``created({"id": "a"}, capacity_min_bytes=1)``."""
+
+    def write(*items, **create):
+        made = [
+            {"plugin_id": "hostpath0", "create": {"capacity_min_bytes": 100 * 2**20} | create} | item for item in items
+        ]
+        path = tmp_path / "storage.yaml"
+        driver = {
+            "name": "raw_exec",
+            "command": "nomad-csi-sandbox-csi-plugin",
+            "arguments": ["--driver", "csi-hostpath"],
+            "client_data_dir": str(short_folder),
+        }
+        plugin = {"id": "hostpath0", "driver": "csi-hostpath", "task_driver": driver, "verify": {"stable_s": 0.1}}
+        path.write_text(yaml.safe_dump({"plugins": [plugin], "volumes": made}))
+        return str(path)
+
+    return write
 
 
 @pytest.fixture

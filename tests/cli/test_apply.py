@@ -1,69 +1,24 @@
 """``nomad-csi apply``: from an empty cluster to healthy plugins and registered volumes, and nothing twice."""
 
 import json
-import os
-import shutil
-import sys
-import tempfile
 from pathlib import Path
 
 import pytest
 import yaml
 
-from nomad_csi import cli, nomad
+from nomad_csi import cli
 from nomad_csi.frame import resource
 from nomad_csi.health import plugin_health_wait
 from nomad_csi.jobs import apply as apply_jobs
 from nomad_csi.jobs import owner as job_owner
 from nomad_csi.jobs import plugin_job
 from nomad_csi.nomad import jobs, volumes
-from nomad_csi_sandbox.nomad import cluster, server
-from nomad_csi_sandbox.nomad.clients import nodes
-from nomad_csi_sandbox.nomad.storage import csi_supervisor
-
-MIB = 2**20
 
 
 @pytest.fixture
-def place():
-    """A folder whose path is short enough for sockets."""
-    path = Path(tempfile.mkdtemp(prefix="nc"))
-    yield path
-    shutil.rmtree(path)
-
-
-@pytest.fixture
-def serving(place):
-    """An emulator agent with one client, and no job."""
-    environment = {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
-    node = nodes.NodeSpec(name="client-1", zone="us-east-1a", instance_id="i-1")
-    pace = csi_supervisor.Pace(start_s=0.1, watch_s=2.0)
-    settings = cluster.Settings(data_dir=place, nodes=[node], pace=pace, environment=environment)
-    with server.Server(cluster.Cluster(settings)) as made:
-        yield made
-
-
-@pytest.fixture
-def client(serving, monkeypatch):
-    """A client of the agent."""
-    for name in ("NOMAD_TOKEN", "NOMAD_NAMESPACE", "NOMAD_REGION", "NOMAD_CSI_SECRETS"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("NOMAD_ADDR", serving.url)
-    with nomad.Nomad(nomad.Connection(address=serving.url)) as found:
-        yield found
-
-
-@pytest.fixture
-def spec(place, tmp_path):
+def spec(created):
     """A spec with one plugin, and two volumes that it creates."""
-    driver = {"name": "raw_exec", "command": "nomad-csi-sandbox-csi-plugin", "arguments": ["--driver", "csi-hostpath"]}
-    driver["client_data_dir"] = str(place)
-    plugin = {"id": "hostpath0", "driver": "csi-hostpath", "task_driver": driver, "verify": {"stable_s": 0.1}}
-    create = {"capacity_min_bytes": 100 * MIB}
-    made = [{"id": name, "plugin_id": "hostpath0", "create": create} for name in ("a", "b")]
-    path = tmp_path / "storage.yaml"
-    path.write_text(yaml.safe_dump({"plugins": [plugin], "volumes": made}))
-    return str(path)
+    return created({"id": "a"}, {"id": "b"})
 
 
 @pytest.fixture

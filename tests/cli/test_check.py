@@ -96,17 +96,3 @@ volumes:
         "volumes[0].each[1].ebs.availability_zone": 10,
         "volumes[1].ebs.availability_zone": 13,
     }
-
-
-def test_what_no_file_can_hold_is_found_without_a_folder(folder, capsys):
-    """A template of one's own that cannot be rendered: the reason once, with its first file."""
-    (folder / "own").mkdir()
-    write(folder, "own/volume.volume.hcl.j2", "{{ nothing }}\n")
-
-    code = cli.main(["check", write(folder, "storage.yaml", SPEC), "--templates", "own", "--json"])
-
-    document = json.loads(capsys.readouterr().out)
-    assert (code, document["ok"]) == (1, False)
-    [problem] = document["specs"][0]["problems"]
-    assert problem["message"].startswith("volumes/default/mysql.volume.hcl: template own/volume.volume.hcl.j2")
-    assert (problem["path"], problem["line"]) == ("", None)

@@ -114,19 +114,3 @@ def test_secrets_in_clear_in_a_committed_spec_are_errors(tmp_path, capsys, is_st
         )
     ]
     assert "CANARY" not in out
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("a: b\n", ":1: a: expected one of classes, "),
-        ("a: [\n", ":2: column 1: expected a YAML document"),
-    ],
-)
-def test_yaml_that_is_no_spec_is_not_checked(tmp_path, capsys, text, said):
-    """So that nobody takes it for clean."""
-    path = tmp_path / "x.yaml"
-    path.write_text(text)
-
-    assert cli.main(["check", str(path)]) == 1
-    assert capsys.readouterr().err.startswith(f"error: {path}{said}")

@@ -9,18 +9,6 @@ from nomad_csi import cli
 from nomad_csi.hcl import project
 
 
-@pytest.mark.parametrize(
-    "words", [[], ["rendre"], ["render"], ["render", "x", "--out"], ["csi", "probe", "x", "--role", "y"]]
-)
-def test_wrong_usage_exits_64(words, capsys, tmp_path, monkeypatch):
-    """A typing error is told apart from an answer and from a failure."""
-    monkeypatch.chdir(tmp_path)
-    code = cli.main(words)
-
-    assert code == 64
-    assert "usage:" in capsys.readouterr().err
-
-
 def test_missing_file_exits_2_with_one_line(capsys, tmp_path):
     """No traceback for what happens every day."""
     assert cli.main(["render", str(tmp_path / "nope.yaml"), "--out", str(tmp_path)]) == 2
@@ -32,7 +20,6 @@ def test_missing_file_exits_2_with_one_line(capsys, tmp_path):
     ("words", "program", "told"),
     [
         (["verify", "x", "--jsno"], "verify", "No such option '--jsno'. (Did you mean one of: '--json', '--smoke'?)"),
-        (["sandbox", "up", "--fast"], "sandbox up", "No such option '--fast'."),
         (
             ["csi", "prob"],
             "csi",

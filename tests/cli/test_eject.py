@@ -67,14 +67,6 @@ def test_a_dry_run_shows_all_and_does_nothing(forgotten, capsys, tmp_path):
     assert (forgotten, list(tmp_path.iterdir())) == ([], [])
 
 
-def test_without_an_answer_nothing_is_forgotten(forgotten, capsys, tmp_path):
-    """Nobody is there to be asked."""
-    assert cli.main(["eject", "--out", "nomad"]) == 1
-
-    assert "As long as the program declares them, do not run `pulumi up`" in capsys.readouterr().err
-    assert (forgotten, list(tmp_path.iterdir())) == ([], [])
-
-
 def test_with_an_answer_the_stack_forgets(forgotten, capsys, tmp_path):
     """Backup and files are there; what goes on is told."""
     assert cli.main(["eject", "--out", "nomad", "--yes"]) == 0

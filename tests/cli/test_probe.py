@@ -77,22 +77,6 @@ def test_probe_on_nodes_exits_2_for_a_plugin_that_the_cluster_lacks(empty_agent,
     )
 
 
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (["--folder", "/x", "--role", "node", "--volumes-of", "a"], "--role"),
-        (["--on-nodes", "a", "--expect-name", "b"], "--expect-name"),
-        (["/x.sock", "--image", "a", "--print-job", "--timeout", "1s"], "--image"),
-        (["/x.sock", "--secrets", "a"], "--secrets"),
-    ],
-)
-def test_probe_ignores_no_option(words, said, capsys):
-    """What would mean nothing is refused, all of it at once."""
-    assert cli.main(["csi", "probe", *words]) == 64
-
-    assert f"error: nomad-csi csi probe: {said}: expected it only with " in capsys.readouterr().err
-
-
 def test_probe_of_another_plugins_socket_says_so(empty_agent, short_folder, capsys, request, monkeypatch):
     """By the driver's name that Nomad has for the plugin; its volumes are not compared with the other plugin."""
     request.getfixturevalue("plugin")

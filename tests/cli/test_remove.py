@@ -94,17 +94,3 @@ def test_rejects_deletion_without_the_word(empty_agent, capsys):
 
     assert code == 1
     assert capsys.readouterr().err.startswith("refused: deletion of the data of default/a was not confirmed; ")
-
-
-@pytest.mark.parametrize("command", ["remove", "apply"])
-@pytest.mark.parametrize("option", ["--secrets", "--secrets="])
-def test_rejects_secrets_as_arguments(capsys, command, option):
-    """Everybody on the machine reads arguments. The value is not repeated."""
-    given = [f"{option}key=hunter2"] if option.endswith("=") else [option, "key=hunter2"]
-
-    code = cli.main([command, "default/a", *["--delete-data"] * (command == "remove"), *given])
-
-    shown = capsys.readouterr()
-    assert code == 64
-    assert "hunter2" not in shown.out + shown.err
-    assert "expected a FILE: secrets are not given as arguments, which everybody on the machine can read" in shown.err

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import threading
 
 import pytest
 
@@ -42,23 +41,3 @@ def test_sigterm_does_not_end_what_an_interrupt_has_begun(first):
         interrupted()
 
     assert done == ["removed"]
-
-
-def test_other_threads_and_handlers_are_left_alone():
-    """Only the main thread may set a handler, and one that is set stays."""
-
-    def in_block():
-        with command.terminated():
-            return signal.getsignal(signal.SIGTERM)
-
-    seen = []
-    thread = threading.Thread(target=lambda: seen.append(in_block()))
-    thread.start()
-    thread.join()
-    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    try:
-        seen.append(in_block())
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-    assert seen == [signal.SIG_DFL, signal.SIG_IGN]

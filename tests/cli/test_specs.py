@@ -134,7 +134,6 @@ def test_two_commands_never_use_two_owners(place, capsys, words):
         (["plan", "--json"], 2, "error", "no connection: Connection refused"),
         (["plan", "nope.yaml", "--json"], 2, "error", "nope.yaml: No such file or directory"),
         (["plan", "--json", "--owner", "shop"], 64, "usage", "--owner: expected project/stack"),
-        (["claims", "--json", "--nope"], 64, "usage", "No such option '--nope'"),
         (["init", "--json"], 64, "usage", "No such option '--json'"),
     ],
 )
@@ -150,23 +149,3 @@ def test_an_error_is_a_document_too(place, capsys, words, code, kind, message):
     assert document["error"]["kind"] == kind
     assert message in document["error"]["message"]
     assert message in said.err
-
-
-EBS = {
-    "plugins": [{"id": "ebs", "driver": "aws-ebs", "aws_region": "us-east-1"}],
-    "volumes": [{"id": "a", "plugin_id": "ebs", "ebs": {"availability_zone": "us-east-1a", "size_gib": 1}}],
-}
-
-
-def test_storage_that_only_pulumi_creates_is_refused_without_it(place, empty_agent, monkeypatch, capsys):
-    """By `plan`, before it compares; a stack's config is fine."""
-    monkeypatch.setenv("NOMAD_ADDR", empty_agent())
-    write(place / "own.yaml", EBS | {"owner": "shop/hcl"})
-    write(place / "stack.yaml", stack(EBS))
-
-    codes = [cli.main(["plan", "own.yaml"]), cli.main(["plan", "stack.yaml"])]
-
-    assert codes == [2, 1]
-    said = capsys.readouterr().err
-    assert "external id of default/a: expected the id of storage that is made by Pulumi, got nothing; pass" in said
-    assert "without Pulumi, write `existing` or `create` instead of `ebs` or `efs`" in said

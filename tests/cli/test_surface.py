@@ -67,32 +67,6 @@ def test_no_help_is_long(leaves):
     assert max(long.values(), default=0) <= HELP_LINES_MAX, long
 
 
-WITHOUT_DRY_RUN = {
-    "render": "--check",
-    "import": "the spec goes to standard output",
-    "smoke": "it is a test",
-    "verify": "it reads; with --on-nodes it runs a probe",
-    "csi probe": "as verify",
-    "csi call": "it asks, after --show-request",
-    "sandbox up": "sandbox preview",
-    "sandbox down": "what it removes is the sandbox's own",
-    "sandbox exec": "it runs a command of the user",
-}
-"""Commands that write or start something without ``--dry-run``, and their other preview, or why none is needed."""
-
-READING = {
-    *("acl-policy", "check", "claims", "completion", "drivers", "explain", "plan", "sandbox preview"),
-    *("sandbox status", "schema", "snapshot list", "snippet", "verify job", "version"),
-}
-
-
-def test_every_command_that_writes_has_a_dry_run(leaves):
-    """A new one has it, or a reason."""
-    has = {name for name, found in leaves.items() if any("--dry-run" in each.opts for each in found.command.params)}
-
-    assert set(leaves) - has - READING == set(WITHOUT_DRY_RUN)
-
-
 def test_every_option_is_tried(leaves):
     """By a row that `tests.cli.test_option_effects` runs, or in the named test; those of the connection are tried together."""
     tried = {

@@ -24,18 +24,6 @@ def test_rejects_another_commands_output_before_anything_is_asked(tmp_path, caps
     assert "expected the output of `nomad-csi smoke NAMESPACE/ID --json`" in told
 
 
-def test_place_that_cannot_be_written_is_said(empty_agent, tmp_path, capsys, monkeypatch):
-    """A folder stands where the page is to be: it is left alone, and nothing is left beside it."""
-    monkeypatch.chdir(tmp_path)
-    place = tmp_path / "report.html"
-    place.mkdir()
-
-    assert cli.main(["verify", "--address", empty_agent(), "--html", str(place)]) == 2
-
-    assert capsys.readouterr().err == f"error: {place}: Is a directory\n"
-    assert list(tmp_path.iterdir()) == [place]
-
-
 def test_empty_cluster_is_told_as_empty(empty_agent, tmp_path, monkeypatch):
     """No plugin, no volume, no claim: tiles say so, and there is no empty section."""
     monkeypatch.chdir(tmp_path)

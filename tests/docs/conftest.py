@@ -1,11 +1,10 @@
-"""What the commands of pages find: an emulated agent in this process, and an account of AWS."""
+"""What the commands of pages find: an emulated agent in this process."""
 
 import contextlib
 
 import pytest
 
 from nomad_csi import nomad
-from nomad_csi_sandbox.aws import server as moto
 from nomad_csi_sandbox.nomad import cluster, state
 from nomad_csi_sandbox.nomad import server as agent
 from nomad_csi_sandbox.nomad.clients import nodes
@@ -32,13 +31,3 @@ def emulated(tmp_path, monkeypatch):
             return made, stack.enter_context(nomad.Nomad(nomad.Connection(address=serving.url)))
 
         yield begin
-
-
-@pytest.fixture
-def account(monkeypatch):
-    """An account of AWS without anything in it; its URL."""
-    with moto.Moto() as made:
-        made.wait_until_it_answers()
-        for name, value in {"ACCESS_KEY_ID": "a", "SECRET_ACCESS_KEY": "b", "ENDPOINT_URL": made.url}.items():
-            monkeypatch.setenv(f"AWS_{name}", value)
-        yield made.url

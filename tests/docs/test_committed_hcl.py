@@ -2,7 +2,6 @@
 
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -30,12 +29,6 @@ def run(command, folder):
     )
 
 
-def hooks():
-    """Return the hooks of the example by their id."""
-    config = yaml.safe_load((EXAMPLE / ".pre-commit-config.yaml").read_text())
-    return {hook["id"]: hook for repo in config["repos"] for hook in repo["hooks"]}
-
-
 def steps():
     """Return the commands of the example's pipeline that need no network."""
     jobs = yaml.safe_load((EXAMPLE / ".github/workflows/storage.yml").read_text())["jobs"]
@@ -59,35 +52,3 @@ def test_the_commands_of_the_page_run_as_written(checkout):
 
     assert first == f"unchanged  {files} files\n"
     assert second == f"{files} files up to date\n"
-
-
-def test_the_hook_refuses_a_spec_without_its_files(checkout):
-    """Whoever changes the spec and forgets the files is told which."""
-    spec = checkout / "storage.yaml"
-    spec.write_text(spec.read_text().replace("[noatime]", "[noatime, nodiratime]"))
-    hook = hooks()["nomad-csi-render"]
-
-    done = run(hook["entry"], checkout)
-
-    assert done.returncode == 1
-    assert "3 stale files; render again without --check" in done.stdout
-    assert hook["pass_filenames"] is False
-
-
-@pytest.mark.parametrize(
-    "name", ["storage.yaml", "nomad/jobs/aws-ebs0-node.nomad.hcl", "nomad/volumes/default/kafka[0].volume.hcl"]
-)
-def test_the_hook_runs_when_one_of_its_files_changes(name):
-    """Spec and files alike."""
-    assert re.search(hooks()["nomad-csi-render"]["files"], name)
-
-
-def test_the_lint_hook_takes_every_committed_file(checkout):
-    """As pre-commit calls it: with the names of the files."""
-    names = [str(path.relative_to(checkout)) for path in (checkout / "nomad").rglob("*.hcl")]
-    hook = hooks()["nomad-csi-lint"]
-
-    done = run(f"{hook['entry']} {shlex.join(names)}", checkout)
-
-    assert all(re.search(hook["files"], name) for name in names)
-    assert done.returncode == 0, done.stdout + done.stderr

@@ -1,4 +1,4 @@
-"""docs/reference/connection.md: its table is that of the code, and its commands are understood as written."""
+"""docs/reference/connection.md: its table and policies are those of the code."""
 
 import re
 import shlex
@@ -15,8 +15,6 @@ PAGE = (Path(__file__).parents[2] / "docs/reference/connection.md").read_text(en
 ROWS = [[cell.strip() for cell in line.strip("|").split("|")] for line in re.findall(r"^\|.*\|$", PAGE, re.MULTILINE)][
     2:
 ]
-BLOCKS = re.findall(r"^```sh\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-SPEC = "plugins:\n  - {id: efs, driver: aws-efs, aws_region: us-east-1}\n"
 
 
 def camel(name):
@@ -57,34 +55,3 @@ def test_policies_are_those_that_the_command_prints(command, policy, capsys):
 
     assert capsys.readouterr().out == policy
     assert len(POLICIES) == 2
-
-
-@pytest.mark.parametrize(
-    ("number", "told"),
-    [
-        (0, "http://nomad.example.net:4646: "),
-        (
-            3,
-            "ca_cert (NOMAD_CACERT): expected a readable PEM file (No such file or directory), got 'nomad-agent-ca.pem'",
-        ),
-        (4, "/secrets/api.sock: no connection: No such file or directory"),
-    ],
-)
-def test_commands_are_understood(number, told, monkeypatch, tmp_path, capsys):
-    """As far as without the server: the settings arrive."""
-    secrets = tmp_path / "secrets"
-    secrets.mkdir()
-    (secrets / "nomad_token").write_text("t")
-    (tmp_path / "storage.yaml").write_text(SPEC)
-    monkeypatch.chdir(tmp_path)
-    *exports, command = BLOCKS[number].splitlines()
-    for pair in (
-        pair for line in exports for pair in shlex.split(line.removeprefix("export ").replace("$(cat ", "$(cat_"))
-    ):
-        name, _, value = pair.partition("=")
-        value = value.replace("${NOMAD_SECRETS_DIR}", str(secrets))
-        monkeypatch.setenv(name, "t" if value.startswith("$(cat_") else value)
-
-    assert cli.main(shlex.split(command)[1:]) == 2
-
-    assert told in capsys.readouterr().err

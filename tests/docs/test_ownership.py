@@ -67,11 +67,3 @@ def test_policy_is_the_one_that_messages_name():
     said = " ".join(re.search(r"^ +variables \{.*?^  \}$", PAGE, re.MULTILINE | re.DOTALL)[0].split())
 
     assert ownership.RIGHTS.format(namespace="default") == f"{said} in namespace default"
-
-
-def test_rejects_an_owner_that_is_no_stack(capsys):
-    """Before anything is asked."""
-    code = cli.main(["apply", "storage.yaml", "--owner", "shop"])
-
-    assert code == 64
-    assert "expected project/stack, such as shop/prod, got 'shop'" in capsys.readouterr().err

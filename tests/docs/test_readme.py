@@ -1,6 +1,5 @@
 """What README.md and the pages of the sandbox and of commands have people type works, and their links lead somewhere."""
 
-import json
 import os
 import re
 import shlex
@@ -10,7 +9,6 @@ import sys
 from pathlib import Path
 
 import pytest
-import yaml
 
 from nomad_csi import cli, exit_codes
 from nomad_csi.cli.common import inputs, output
@@ -94,63 +92,6 @@ def _run(words, folder):
     done = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
-
-
-def test_verify_and_probe_are_typed_right(checkout, type_in):
-    """Without a cluster they get as far as asking: not wrong usage, not a bad spec."""
-    verify, probe = (next(words for words in of("nomad-csi") if name in words) for name in ("verify", "probe"))
-
-    asked = type_in(verify, checkout, NOMAD_ADDR="http://127.0.0.1:9")
-    answered = type_in(probe, checkout)
-
-    assert asked.returncode == 2
-    assert "http://127.0.0.1:9: no connection: Connection refused" in asked.stderr
-    assert answered.returncode == 1
-    assert json.loads(answered.stdout)["status"] == "missing"
-
-
-def _try(words, folder, **variables):
-    environment = {"PATH": f"{BIN}:{os.environ['PATH']}", "HOME": str(folder)} | variables
-    return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-
-
-def test_plan_and_register_are_typed_right(type_in):
-    """As above."""
-    for words in (words for words in of("nomad-csi") if words[1] in ("plan", "apply")):
-        done = type_in(words, PROJECT, NOMAD_ADDR="http://127.0.0.1:9")
-
-        assert done.returncode == 2, done.stdout + done.stderr
-        assert "no connection: Connection refused" in done.stdout + done.stderr
-
-
-def test_snippet_is_that_of_a_set(checkout):
-    """As many allocations as its spec has volumes."""
-    [words] = [words for words in of("nomad-csi") if words[1] == "snippet"]
-
-    printed = _run(words, checkout)
-
-    assert 'count = 3\n\nvolume "kafka" {\n' in printed
-    assert "  per_alloc       = true\n" in printed
-
-
-def test_what_one_has_is_judged_and_turned_into_a_spec(checkout):
-    """Both find something, say so by their exit codes, and the spec names the plugin and the volume."""
-    lint, adopt = (next(words for words in of("nomad-csi") if words[1] == name) for name in ("check", "import"))
-
-    judged, adopted = _try(lint, checkout), _try(adopt, checkout)
-
-    assert (judged.returncode, adopted.returncode) == (1, 1)
-    assert "error: privilege-missing: plugin aws-ebs0 (node)" in judged.stdout
-    spec = yaml.safe_load(adopted.stdout)
-    assert [item["id"] for item in spec["plugins"] + spec["volumes"]] == ["aws-ebs0", "mysql"]
-    assert "missing: aws_region of plugin aws-ebs0" in adopted.stderr
-
-
-def test_every_command_of_the_readme_is_one_that_is_tried():
-    """Of nomad-csi too."""
-    tried = {"render", "sandbox", "snippet", "verify", "csi", "plan", "apply", "check", "import"}
-
-    assert {words[1] for words in of("nomad-csi")} == tried
 
 
 def test_the_program_compiles_and_its_names_exist():

@@ -1,8 +1,7 @@
-"""The pages on verification and monitoring: their commands run, their words and keys are the code's."""
+"""The pages on verification and monitoring: their words and keys are the code's."""
 
 import json
 import re
-import shlex
 import shutil
 import subprocess
 import typing
@@ -11,11 +10,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from nomad_csi import cli, clock, findings
-from nomad_csi.cli import verify
+from nomad_csi import findings
 from nomad_csi.diagnosis import prometheus, verification_report
-from nomad_csi.hcl import job as jobs
-from nomad_csi.hcl import read
 from nomad_csi.health import found, instances, plugins, states
 from nomad_csi.plan import storage
 
@@ -48,56 +44,6 @@ def test_specs_of_the_page_can_be_planned():
 
     assert (plugin.expectation.min_healthy_percent, plugin.expectation.min_healthy_per_zone) == (99, 2)
     assert by_job.expectation.on_nodes.job.command == "/opt/nomad-csi/bin/nomad-csi"
-
-
-COMMANDS = [line for block in re.findall(r"```sh\n(.*?)```", PAGE, re.DOTALL) for line in block.splitlines()]
-
-
-@pytest.mark.parametrize("command", [line for line in COMMANDS if "--watch" not in line and "verify job" not in line])
-def test_commands_of_the_page_run(command, monkeypatch, capsys, tmp_path):
-    """As far as without a cluster: everything was read, and nobody listens."""
-    monkeypatch.chdir(ROOT)
-    monkeypatch.setenv("NOMAD_ADDR", "http://127.0.0.1:9")
-
-    words = shlex.split(command.replace("/var/lib/node_exporter", str(tmp_path)))
-    assert cli.main(words[1:]) == 2
-
-    assert "no connection: Connection refused" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("command", [line for line in COMMANDS if "--watch" in line])
-def test_watches_of_the_page_go_on(command, monkeypatch, capsys):
-    """Round after round says that nothing is known, until somebody ends it."""
-    monkeypatch.chdir(ROOT)
-    monkeypatch.setenv("NOMAD_ADDR", "http://127.0.0.1:9")
-    waited = []
-
-    def sleep(_clock, seconds):
-        waited.append(seconds)
-        if len(waited) == 3:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(verify, "PAUSE_MIN_S", 0.0)
-    monkeypatch.setattr(clock.Clock, "now", lambda _clock: 0.0)
-    monkeypatch.setattr(clock.Clock, "sleep", sleep)
-
-    assert cli.main(shlex.split(command)[1:]) == 2
-
-    said = capsys.readouterr().out
-    assert "no connection: Connection refused" in said
-    assert said.count("\n") == (3 if "--json" in command else 1)
-    assert round(waited[0]) == (30 if "--every" in command else 10)
-
-
-@pytest.mark.parametrize("command", [line for line in COMMANDS if "verify job" in line])
-def test_jobs_of_the_page_are_printed(command, monkeypatch, capsys):
-    """Nobody is asked."""
-    monkeypatch.chdir(ROOT)
-
-    assert cli.main(shlex.split(command)[1:]) == 0
-
-    [job] = jobs.jobs(read.read_job(capsys.readouterr().out, "the job"))
-    assert (job.id, job.type) == ("nomad-csi-verify", "batch")
 
 
 def test_metrics_of_the_page_are_those_of_the_code():

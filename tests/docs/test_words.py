@@ -41,23 +41,6 @@ WORDS = {
 }
 """A word that readers stumbled over, and what to say instead."""
 
-SEARCHED = (
-    "quickstart",
-    "architecture",
-    "faq",
-    "uninstall",
-    "security model",
-    "limits",
-    "backup",
-    "disaster recovery",
-    "ci/cd",
-    "gitops",
-    "grafana",
-    "why not",
-    "getting started",
-)
-"""What people type into the search of the site, which weighs titles most."""
-
 PROVENANCE = r"\*\*source\*\*|\bSources?:|\btests/\w|(?<![T\w-])20\d\d-\d\d(?!-\d\dT)|2\.0\.6-dev|\bcommit [0-9a-f]{7}"
 """Dates, sources and runs: they stand in the code, and on the page on tests."""
 
@@ -85,16 +68,6 @@ def test_words_are_those_of_the_field(path):
 def test_sentences_for_users_have_no_provenance(path):
     """No date, no source, no test: a reader looks for what to do."""
     assert re.findall(PROVENANCE, prose(path)) == []
-
-
-@pytest.mark.parametrize("words", SEARCHED)
-def test_search_finds_a_page_by_its_title(words):
-    """Of a page or of a part of one."""
-    titles = [
-        line.lower() for path in PAGES for line in path.read_text(encoding="utf-8").splitlines() if line[:1] == "#"
-    ]
-
-    assert [title for title in titles if words in title] != []
 
 
 def test_pages_are_short():

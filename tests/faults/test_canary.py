@@ -49,7 +49,7 @@ CASES = {
     "verify": [
         "SPEC --stable 0.1s",
         "SPEC --stable 0.1s --json",
-        "SPEC --prometheus",
+        "SPEC --prometheus OUT.prom",
         "job SPEC",
         "--html OUT",
         "SPEC --html OUT --json",

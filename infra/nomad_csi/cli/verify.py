@@ -158,10 +158,7 @@ def _aws(arguments: command.Arguments) -> regions.Choice:
 def _once(arguments: command.Arguments, verifier: verification.Verifier) -> int:
     file: Path | None = arguments.prometheus
     done = rounds.Rounds(verifier, last_answer_s=_last_answer_s(file)).run(watch_s=arguments.stable_s)
-    if file == STDOUT:
-        print(done.metrics, end="")
-    elif file:
-        disk.write(file, output.without_secrets(done.metrics), mode=prometheus.FILE_MODE)
+    _write_metrics(file, done)
     if isinstance(done.outcome, errors.NomadApiError):
         raise done.outcome
     if arguments.json:  # which conflict with metrics on standard output
@@ -169,6 +166,13 @@ def _once(arguments: command.Arguments, verifier: verification.Verifier) -> int:
     elif file != STDOUT:
         print(done.outcome.as_table(colour=output.has_colours()), end="")
     return options.exit_code(arguments, done.exit_code, done.outcome.findings)
+
+
+def _write_metrics(file: Path | None, done: rounds.VerificationRound) -> None:
+    if file == STDOUT:
+        print(done.metrics, end="")
+    elif file:
+        disk.write(file, output.without_secrets(done.metrics), mode=prometheus.FILE_MODE)
 
 
 def _last_answer_s(file: Path | None) -> float:
@@ -190,8 +194,7 @@ def _watch(arguments: command.Arguments, verifier: verification.Verifier) -> int
             if done.error is not None and done.error.kind == "refused" and not done.last_answer_s:
                 raise done.error  # waiting does not fix a wrong token; after one success, it may
             code = options.exit_code(arguments, done.exit_code, done.found.findings if done.found else ())
-            if file:
-                disk.write(file, output.without_secrets(done.metrics), mode=prometheus.FILE_MODE)
+            _write_metrics(file, done)
             lines.show(done)
             verifier.clock.sleep(max(every_s - (verifier.clock.now() - began), PAUSE_MIN_S))
     return code
