@@ -627,7 +627,7 @@ def left(cluster):
             {},
             "deregistered",
             "a repair that began at 2026-11-22 03:00 UTC deregistered it and did not register it again; "
-            "`nomad-csi claims repair prod/mysql --from 'SPEC|FILE'` does",
+            "`nomad-csi claims repair prod/mysql --from 'SPEC|FILE'` with the other options of the repair does",
         ),
         (
             ALL | {"document": dataclasses.replace(DOCUMENT, external_id="vol-99999999")},

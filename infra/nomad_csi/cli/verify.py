@@ -74,8 +74,7 @@ _options = command.together(
     command.as_json("; with --watch a line each round"),
     command.option(
         "--prometheus FILE",
-        f"write metrics in Prometheus' text format to FILE{prometheus.METRICS_FILE_ENDING}; without FILE to standard "
-        "output, instead of the report",
+        f"write Prometheus metrics to FILE{prometheus.METRICS_FILE_ENDING}, without FILE to standard output",
         type=_metrics_file,
         is_flag=False,
         flag_value=str(STDOUT),

@@ -118,16 +118,6 @@ def ids(document: Any) -> dict[str, str]:
     return found
 
 
-def volume_keys(document: Any) -> Iterator[tuple[str, str]]:
-    """Yield namespace and id of each volume of *document*, members of sets included; volumes without id are skipped."""
-    for _, item in members(document if isinstance(document, Mapping) else {}, []):
-        found = item if isinstance(item, Mapping) else {}
-        key = f"{found.get('namespace', 'default')}/{found.get('id')}"
-        if isinstance(found.get("id"), str) and names.VOLUME_KEY.fullmatch(key):
-            namespace, _, volume_id = key.partition("/")
-            yield namespace, volume_id
-
-
 def each_volume(
     document: Mapping[str, Any], found: list[errors.Problem]
 ) -> Iterator[tuple[str, model.VolumeSpec | None]]:
