@@ -25,28 +25,6 @@ def run(capsys):
     return invoke
 
 
-def test_policy_has_the_least_for_one_command(run):
-    """What `claims` reads: volumes, and the allocations of jobs."""
-    assert run("claims") == (
-        0,
-        """\
-# for claims
-namespace "default" {
-  capabilities = ["csi-list-volume", "read-job"]
-}
-
-node {
-  policy = "read"
-}
-
-plugin {
-  policy = "read"
-}
-""",
-        "",
-    )
-
-
 def test_spec_names_the_namespaces_of_jobs_and_volumes(run, tmp_path):
     """Rights for jobs where the jobs are, those for volumes where the volumes are, the cluster's id in ``default``."""
     (tmp_path / "storage.yaml").write_text(SPEC)

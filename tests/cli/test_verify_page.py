@@ -22,15 +22,3 @@ def test_rejects_another_commands_output_before_anything_is_asked(tmp_path, caps
 
     assert f"{other}: " in (told := capsys.readouterr().err)
     assert "expected the output of `nomad-csi smoke NAMESPACE/ID --json`" in told
-
-
-def test_empty_cluster_is_told_as_empty(empty_agent, tmp_path, monkeypatch):
-    """No plugin, no volume, no claim: tiles say so, and there is no empty section."""
-    monkeypatch.chdir(tmp_path)
-    page = tmp_path / "new" / "report.html"
-
-    assert cli.main(["verify", "--address", empty_agent(), "--html", str(page)]) == 0
-
-    text = page.read_text(encoding="utf-8")
-    assert text.count('<span class="r good">none</span>') == 3
-    assert [name in text for name in ("id=plugins", "id=volumes", "id=claims", "id=clients")] == [False] * 3 + [True]
