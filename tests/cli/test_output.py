@@ -89,8 +89,9 @@ def test_json_is_json_whatever_it_holds():
     """A half of a pair is an escape of JSON."""
     value = ["né", "数", "\U0001f600", "half \udce9"]
     written = io.BytesIO()
+    stream = io.TextIOWrapper(written, encoding="ascii")
 
-    with contextlib.redirect_stdout(io.TextIOWrapper(written, encoding="ascii")), output.guarded():
+    with contextlib.redirect_stdout(stream), output.guarded():
         output.print_json({"value": value})
 
     assert json.loads(written.getvalue())["value"] == value
