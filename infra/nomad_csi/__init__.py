@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nomad_csi.components import *
-    from nomad_csi.components.preflight import refuse_unrecorded
     from nomad_csi.components.stack import storage_stack
 
 __all__ = [
@@ -39,22 +38,16 @@ __all__ = [
     "PluginJob",
     "Provider",
     "VolumeRegistration",
-    "refuse_unrecorded",
     "storage_stack",
 ]
-
-_ELSEWHERE = {
-    "refuse_unrecorded": "nomad_csi.components.preflight",
-    "storage_stack": "nomad_csi.components.stack",
-}
-"""Modules of the names that are not in `nomad_csi.components` itself."""
 
 
 def __getattr__(name: str) -> Any:
     """Import *name* from its module on first use."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(_ELSEWHERE.get(name, "nomad_csi.components")), name)
+    module = "nomad_csi.components.stack" if name == "storage_stack" else "nomad_csi.components"
+    return getattr(importlib.import_module(module), name)
 
 
 def __dir__() -> list[str]:

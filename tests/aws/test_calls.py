@@ -43,19 +43,10 @@ def test_clients_of_many_threads_share_a_session(sessions):
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         clients = list(pool.map(lambda _: calls.client("ec2", REGION), range(24)))
 
-    assert sessions == [{"region_name": REGION, "profile_name": None}]
+    assert sessions == [{"region_name": REGION}]
     assert {access_key(client) for client in clients} == {"first"}
 
 
-def test_another_profile_is_another_account(sessions, tmp_path):
-    """A preview of one stack does not ask with the credentials of another, or of the environment."""
-    keys = (f"[profile {name}]\naws_access_key_id = of-{name}\naws_secret_access_key = b\n" for name in ("a", "b"))
-    (tmp_path / "CONFIG_FILE").write_text("".join(keys))
-
-    found = [access_key(calls.client("ec2", REGION, profile=name)) for name in ("a", None, "b", "a")]
-
-    assert found == ["of-a", "first", "of-b", "of-a"]
-    assert len(sessions) == 3
 
 
 @pytest.mark.usefixtures("sessions")

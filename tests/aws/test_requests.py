@@ -8,7 +8,7 @@ import pytest
 from botocore import awsrequest
 
 from nomad_csi import errors
-from nomad_csi.aws import calls, ebs_volumes, file_systems, tagged
+from nomad_csi.aws import calls, ebs_volumes, file_systems
 from nomad_csi.aws import deletion as aws_deletion
 from nomad_csi.plan import volumes
 
@@ -143,18 +143,6 @@ def test_every_page_of_efs_is_read(account):
 
     assert sorted(found.file_systems) == ["fs-00000000", "fs-00000001", "fs-00000002"]
     assert sorted(found.access_points) == ["fsap-0", "fsap-1", "fsap-2"]
-
-
-def test_stack_finds_its_own_file_systems_on_every_page(account):
-    """Those of other stacks, and of nobody, are none of its storage."""
-    owned = [{volumes.OWNER_TAG: owner} for owner in ("shop/dev", "shop/prod", "shop/prod")]
-    systems = [*(file_system(number, **tags) for number, tags in enumerate(owned)), file_system(3)]
-    account.replies["DescribeVolumes"] = lambda _: {"Volumes": []}
-    account.replies["DescribeFileSystems"] = pages("FileSystems", systems, "NextMarker")
-
-    found = tagged.find("shop/prod", REGION)
-
-    assert [each.external_id for each in found] == ["fs-00000001", "fs-00000002"]
 
 
 def test_storage_that_may_not_be_seen_is_not_absent(account):

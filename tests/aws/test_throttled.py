@@ -7,7 +7,7 @@ import pytest
 import urllib3
 
 from nomad_csi import errors
-from nomad_csi.aws import calls, tagged
+from nomad_csi.aws import calls, ebs_volumes
 from nomad_csi_sandbox.aws import server, throttle
 
 REGION = "us-east-1"
@@ -37,10 +37,10 @@ def test_a_throttled_call_is_sent_again_and_told(ask, caplog):
     ask("DELETE", throttle.CALLS_PATH)
 
     with caplog.at_level(logging.WARNING, "nomad_csi.aws"):
-        found = tagged.find("shop/prod", REGION)
+        found = ebs_volumes.ours(REGION)
 
     counts = ask("GET", throttle.CALLS_PATH).json()
-    assert found == ()
+    assert found == {}
     assert counts["refused"] == {"ec2 DescribeVolumes": 3}
     assert counts["asked"]["ec2 DescribeVolumes"] == 4
     assert [record.getMessage().partition(";")[0] for record in caplog.records] == [
@@ -58,7 +58,7 @@ def test_a_call_that_is_always_throttled_fails_with_the_code(ask, caplog):
         caplog.at_level(logging.WARNING, "nomad_csi.aws"),
         pytest.raises(errors.AwsError, match="DescribeVolumes in us-east-1: RequestLimitExceeded"),
     ):
-        tagged.find("shop/prod", REGION)
+        ebs_volumes.ours(REGION)
 
     assert ask("GET", throttle.CALLS_PATH).json()["asked"]["ec2 DescribeVolumes"] == calls.ATTEMPTS
     assert len(caplog.records) == calls.ATTEMPTS - 1
@@ -69,7 +69,7 @@ def test_the_random_numbers_of_the_program_stay_the_same(ask):
     ask("PUT", throttle.THROTTLE_PATH, {"service": "ec2", "share": 0.7, "seed": 9})
     before = random.getstate()
 
-    tagged.find("shop/prod", REGION)
+    ebs_volumes.ours(REGION)
 
     assert random.getstate() == before
 

@@ -98,7 +98,6 @@ def of(spec):
     with (
         mock.patch.object(mocks.MockMonitor, "RegisterResource", record),
         mock.patch.object(mocks.MockMonitor, "Invoke", record_question),
-        mock.patch.object(stack, "_read_and_plan", return_value=None),  # it asks AWS and Nomad
     ):
         settings.set_root_resource(None)  # that of another program in this process
         pulumi.runtime.set_mocks(own, project="storage", stack="prod", preview=False)

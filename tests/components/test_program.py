@@ -128,7 +128,7 @@ def test_every_public_name_is_there():
     homes = {name: getattr(nomad_csi, name) for name in nomad_csi.__all__}
 
     assert {f"{each.__name__}Args" for each in components.COMPONENTS} <= set(homes)
-    assert set(nomad_csi.__all__) - set(components.__all__) == {"refuse_unrecorded", "storage_stack"}
+    assert set(nomad_csi.__all__) - set(components.__all__) == {"storage_stack"}
     assert all(homes[name] is getattr(components, name) for name in components.__all__)
 
 

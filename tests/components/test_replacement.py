@@ -4,7 +4,7 @@ import pulumi
 import pytest
 
 from nomad_csi import EbsVolume, EfsVolume
-from nomad_csi.plan import replacement
+from nomad_csi.plan import recorded_storage
 from nomad_csi_sandbox.aws.provider import table
 
 EBS = {"plugin_id": "aws-ebs0", "availability_zone": "us-east-1a", "size_gib": 40}
@@ -25,9 +25,9 @@ RENAMED = [
 
 
 OTHERS = {
-    replacement.EBS_VOLUME: frozenset({"multiAttachEnabled", "snapshotId"}),
-    replacement.FILE_SYSTEM: frozenset({"availabilityZoneName"}),
-    replacement.ACCESS_POINT: frozenset({"fileSystemId"}),
+    recorded_storage.EBS_VOLUME: frozenset({"multiAttachEnabled", "snapshotId"}),
+    recorded_storage.FILE_SYSTEM: frozenset({"availabilityZoneName"}),
+    recorded_storage.ACCESS_POINT: frozenset({"fileSystemId"}),
 }
 """Properties that no component sets, and the file system of an access point, which is protected as well."""
 
@@ -45,7 +45,7 @@ def test_nothing_on_the_list_changes_with_a_name(cloud, renamed):
     """What does is ignored once the storage is made."""
     before, after = declared(cloud, **NAMED), declared(cloud, **renamed)
 
-    for kind in replacement.FIELDS:
+    for kind in recorded_storage.FIELDS:
         compared = listed(kind) - {"creationToken"}
         assert {name: before[kind].get(name) for name in compared} == {name: after[kind].get(name) for name in compared}
         set_by_none = {"kmsKeyId", *OTHERS[kind]} - {"fileSystemId"}
@@ -53,9 +53,9 @@ def test_nothing_on_the_list_changes_with_a_name(cloud, renamed):
 
 
 def listed(kind):
-    """Return the properties of a *kind* that force a replacement."""
-    fields = {name.partition(".")[0] for name in replacement.FIELDS[kind]}
-    return fields | OTHERS[kind] | set(replacement.IGNORED.get(kind, ()))
+    """Return the properties of a *kind* that force a recorded_storage."""
+    fields = {name.partition(".")[0] for name in recorded_storage.FIELDS[kind]}
+    return fields | OTHERS[kind] | set(recorded_storage.IGNORED.get(kind, ()))
 
 
 def declared(cloud, *, project, stack, args):

@@ -7,7 +7,7 @@ import pytest
 
 from nomad_csi.health import observation, probe_deep, probe_run
 from nomad_csi.nomad import jobs, plugins
-from nomad_csi.plan import model, probe_job
+from nomad_csi.plan import model, program_jobs
 from tests import deadlines
 
 PROGRAM = str(Path(sys.executable).with_name("nomad-csi"))
@@ -15,10 +15,10 @@ PROGRAM = str(Path(sys.executable).with_name("nomad-csi"))
 
 def how(job=None, timeout_s=deadlines.PATIENT_S):
     """Return how a probe asks on the clients: by the program of this environment, unless *job* names another."""
-    return probe_run.OnNodes(job=job or probe_job.ProbeJob(command=PROGRAM), timeout_s=timeout_s, is_strict=True)
+    return probe_run.OnNodes(job=job or program_jobs.ProbeJob(command=PROGRAM), timeout_s=timeout_s, is_strict=True)
 
 
-JOB = probe_job.ProbeJob(command=PROGRAM)
+JOB = program_jobs.ProbeJob(command=PROGRAM)
 EXPECTED = model.PluginExpectation(
     plugin_id="ebs",
     provider="ebs.csi.aws.com",
@@ -39,7 +39,7 @@ WANTED = observation.WatchedPlugin(expectation=EXPECTED, job_ids=())
 @pytest.fixture
 def left(agent):
     """Return the probe jobs that the agent still knows."""
-    return lambda: [job["ID"] for job in agent.get("/v1/jobs") if job["ID"].startswith(probe_job.PREFIX)]
+    return lambda: [job["ID"] for job in agent.get("/v1/jobs") if job["ID"].startswith(program_jobs.PREFIX)]
 
 
 def test_every_instance_answers_over_its_own_socket(client, left):
@@ -63,7 +63,7 @@ def test_a_client_that_does_not_answer_in_time_is_named(client, left, tmp_path):
     hanging.write_text("#!/bin/sh\nexec sleep 600\n")
     hanging.chmod(0o755)
 
-    found = probe_deep.probe_on_nodes(client, "efs", how(probe_job.ProbeJob(command=str(hanging)), 3))
+    found = probe_deep.probe_on_nodes(client, "efs", how(program_jobs.ProbeJob(command=str(hanging)), 3))
 
     assert found.rows[0].status == "no-answer"
     assert found.rows[0].detail == "the probe had not ended there in time: it is running"
@@ -77,7 +77,7 @@ def test_the_job_is_no_plugin(client):
     probe_deep.probe_on_nodes(client, "efs", how())
 
     assert plugins.get(client, "efs") == before
-    assert jobs.get(client, "default", probe_job.PREFIX) is None
+    assert jobs.get(client, "default", program_jobs.PREFIX) is None
 
 
 def test_a_controller_is_asked_for_every_volume_by_the_job(agent, client, ec2, left):

@@ -9,7 +9,7 @@ from nomad_csi import nomad
 from nomad_csi.diagnosis import verification
 from nomad_csi.hcl import documents
 from nomad_csi.health import probe_run
-from nomad_csi.plan import probe_job, storage
+from nomad_csi.plan import program_jobs, storage
 from nomad_csi_sandbox.nomad import cluster, crowd, server
 
 
@@ -83,7 +83,7 @@ def test_clients_that_come_and_go_make_no_false_status(crowded):
 def test_sockets_of_all_clients_cost_one_log_each(crowded, monkeypatch):
     """Everything else is asked as often on ten times the clients; checks the job are as many as its time takes."""
     monkeypatch.setattr(probe_run, "POLL_S", 0.05)
-    how = probe_run.OnNodes(job=probe_job.ProbeJob())
+    how = probe_run.OnNodes(job=program_jobs.ProbeJob())
     found = []
     for count in (20, 200):
         host, _, client, plan = crowded(count)
@@ -94,7 +94,7 @@ def test_sockets_of_all_clients_cost_one_log_each(crowded, monkeypatch):
         asked = calls(host)
         logs = [path for path in asked if path.startswith("/v1/client/fs/logs/")]
         assert len(logs) == count
-        found.append([path for path in asked if path not in logs and probe_job.PREFIX not in path])
+        found.append([path for path in asked if path not in logs and program_jobs.PREFIX not in path])
     assert found[0] == found[1]
     assert len(found[0]) < 50
 
@@ -105,7 +105,7 @@ def test_of_many_clients_the_hung_and_the_silent_ones_are_named(crowded, monkeyp
     host, _, client, plan = crowded(60)
     hung, full = list(host.state.nodes)[7:9]
     host.silent, host.full = {hung}, {full}
-    how = probe_run.OnNodes(job=probe_job.ProbeJob(), timeout_s=3.0)
+    how = probe_run.OnNodes(job=program_jobs.ProbeJob(), timeout_s=3.0)
 
     report = verification.Verifier(client, plan, on_nodes=how).verify()
 

@@ -53,7 +53,7 @@ def test_the_statement_of_the_page_is_the_one_that_the_stack_would_make():
     [system], [point] = statement["Resource"], statement["Condition"]["StringEquals"].values()
 
     assert isinstance(shared.source, spec.EfsSpec)
-    actions = iam.efs_actions(shared.source, shared.registration.mount_options.mount_flags)
+    actions = iam.volume_actions(shared.source, shared.registration.mount_options.mount_flags)
     assert [statement] == iam.efs_policy(system, point, actions)["Statement"]
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nomad_csi.drivers import arguments, catalogue, recognise
+from nomad_csi.drivers import catalogue, recognise
 
 
 def name_of(driver):
@@ -97,13 +97,13 @@ def test_arguments():
     """Flags with one dash or two, with the value behind = or as the next word."""
     given = ["node", "--v", "5", "-endpoint=x", "--flag", "--other=1", "word"]
 
-    assert arguments.flags(given) == {"v", "endpoint", "flag", "other"}
-    assert arguments.joined(["-c", "{cluster_id}", "-a", "-k", "${KVDB}"]) == [
+    assert catalogue.flags(given) == {"v", "endpoint", "flag", "other"}
+    assert catalogue.joined(["-c", "{cluster_id}", "-a", "-k", "${KVDB}"]) == [
         (0, "-c={cluster_id}"),
         (2, "-a"),
         (3, "-k=${KVDB}"),
     ]
-    assert arguments.joined(given) == [
+    assert catalogue.joined(given) == [
         (0, "node"),
         (1, "--v=5"),
         (3, "-endpoint=x"),

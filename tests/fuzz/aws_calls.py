@@ -2,7 +2,7 @@
 
 import json
 
-from nomad_csi.aws import deletion, ebs_volumes, file_systems, instances, tagged
+from nomad_csi.aws import deletion, ebs_volumes, file_systems, instances
 
 REGION = "us-east-1"
 VOLUME = "vol-0123456789abcdef0"
@@ -17,13 +17,11 @@ CALLS = {
     "volumes": lambda: ebs_volumes.read_volumes([VOLUME], REGION),
     "many volumes": lambda: ebs_volumes.read_volumes([f"vol-{number:017x}" for number in range(201)], REGION),
     "ours": lambda: ebs_volumes.ours(REGION),
-    "modifications": lambda: ebs_volumes.latest_modifications([VOLUME], REGION),
     "key": lambda: ebs_volumes.key_state(KEY, REGION),
     "file systems": lambda: file_systems.read_file_systems(REGION),
     "some file systems": lambda: file_systems.find([POINT], REGION),
     "instances": lambda: instances.read_instances([INSTANCE], REGION),
     "role": lambda: instances.read_role(PROFILE, REGION),
-    "tagged": lambda: tagged.find("shop/prod", REGION),
     "pending snapshots": lambda: deletion.pending_snapshot(VOLUME, REGION),
     "snapshot": lambda: deletion.create_snapshot(VOLUME, REGION, {}),
     "snapshot progress": lambda: deletion._progress("snap-1", REGION),
@@ -67,11 +65,6 @@ REPLIES = {
         "</availabilityZone></placement><metadataOptions><httpPutResponseHopLimit>2</httpPutResponseHopLimit>"
         f"<httpEndpoint>enabled</httpEndpoint></metadataOptions><iamInstanceProfile><arn>{PROFILE}</arn>"
         "</iamInstanceProfile></item></instancesSet></item></reservationSet>",
-    ),
-    "DescribeVolumesModifications": _xml(
-        "DescribeVolumesModifications",
-        f"<volumeModificationSet><item><volumeId>{VOLUME}</volumeId><modificationState>optimizing</modificationState>"
-        "<progress>42</progress><startTime>2026-01-01T00:00:00.000Z</startTime></item></volumeModificationSet>",
     ),
     "DescribeSnapshots": _xml("DescribeSnapshots", f"<snapshotSet><item>{_SNAPSHOT}</item></snapshotSet>"),
     "CreateSnapshot": _xml("CreateSnapshot", _SNAPSHOT),

@@ -7,7 +7,7 @@ import pytest
 from nomad_csi.hcl import documents, read, values, volume
 from nomad_csi.hcl import job as jobs
 from nomad_csi.nomad import volumes
-from nomad_csi.plan import probe_job, smoke, verify_job
+from nomad_csi.plan import program_jobs, smoke
 from nomad_csi.plan.registration import Capability, VolumeRegistration
 
 
@@ -74,8 +74,8 @@ ONCE = {
             token="a",
         )
     ),
-    "verify": documents.verify_job_file(verify_job.VerifyJob(spec="{}")),
-    "probe": documents.probe_job_file(probe_job.ProbeJob(node_ids=("a",))),
+    "verify": documents.verify_job_file(program_jobs.VerifyJob(spec="{}")),
+    "probe": documents.probe_job_file(program_jobs.ProbeJob(node_ids=("a",))),
 }
 """Jobs of this package that run once, or once at each of their times."""
 

@@ -120,10 +120,6 @@ def test_read_looks_once_and_warns_of_nothing_that_stays(context, heard, plugin_
     )
     assert heard == {"warn": [], "status": [f"plugin aws-ebs0 is not healthy now: {reason}"]}
 
-    HEALTH.preflight(context, outputs, NEWS)
-
-    assert heard["warn"] == [f"plugin aws-ebs0 is not healthy now, and `up` waits for it: {reason}"]
-
 
 def test_import_is_refused(context):
     """A bare id says nothing of what to expect."""

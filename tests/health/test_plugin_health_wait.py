@@ -1,14 +1,11 @@
 """The gate opens for a plugin that is verified healthy, says how far it is, and tells why it stays closed."""
 
 import dataclasses
-import socket
-import threading
-import time
 
 import pytest
 
-from nomad_csi import errors, nomad
-from nomad_csi.health import explaining, plugin_health_wait
+from nomad_csi import errors
+from nomad_csi.health import plugin_health_wait
 
 DENIED = "Error: CSI plugin failed probe: api error AccessDenied: not authorized to perform: ec2:DescribeX"
 
@@ -86,36 +83,3 @@ def test_an_outage_begins_the_window_again(context, plugin_cluster, expectation)
     wait(context, dataclasses.replace(expectation, stable_s=3 * plugin_health_wait.INTERVAL_S), plugin_cluster)
 
     assert sum(asked.startswith(path) for asked, _ in scripted.sent("GET")) == 6
-
-
-def test_cancelled_while_nomad_is_silent(context, expectation):
-    """A Nomad that never answers does not hold an interrupt up."""
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        address = f"http://127.0.0.1:{silent.getsockname()[1]}"
-        with nomad.Nomad(nomad.Connection(address=address), timeout_s=60.0) as client:
-            threading.Timer(0.1, context.cancelled.set).start()
-            began = time.monotonic()
-
-            with pytest.raises(errors.CancelledError):
-                plugin_health_wait.wait(dataclasses.replace(context, connect=lambda: client), expectation, ())
-
-            assert time.monotonic() - began < 30  # far below Nomad's deadline, on however slow a machine
-
-
-def test_interrupt_ends_the_explanation(context, plugin_cluster, expectation, monkeypatch):
-    """Ctrl-C waits for no log."""
-    plugin_cluster.plugin(instances=0)
-    plugin_cluster.allocation()
-    release = threading.Event()
-
-    def explain(*_):
-        context.cancelled.set()
-        release.wait(120)
-        return ()
-
-    monkeypatch.setattr(explaining, "explain", explain)
-
-    with pytest.raises(errors.CancelledError, match="cancelled while waiting for plugin aws-ebs0"):
-        wait(context, dataclasses.replace(expectation, timeout_s=0.05), plugin_cluster)
-
-    release.set()

@@ -8,14 +8,15 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.health import plugin_health, plugin_health_properties, plugin_health_wait, probe_run
-from nomad_csi.plan import model, probe_job
+from nomad_csi.plan import model
+from nomad_csi.spec import plugin as spec
 from tests import clocks
 from tests.plugin_samples import READY
 
 JOB = "nomad-csi-probe-cafe"
 LOG = "/v1/client/fs/logs/probe-a"
 SILENT = dataclasses.replace(READY, status="silent", detail="no answer within 5 s")
-RUN = probe_job.ProbeRun(job=probe_job.ProbeJob(image="x/y:1", state_dir="/s"))
+RUN = spec.OnNodesSpec(image="x/y:1", state_dir="/s")
 
 
 def answer(said):
@@ -173,20 +174,15 @@ def test_an_outage_after_a_slow_job_is_measured_from_its_end(context, monkeypatc
     assert wait(context, dataclasses.replace(wanted, timeout_s=1000), plugin_cluster).evidence == "csi"
 
 
-def test_check_refuses_a_job_that_cannot_ask():
-    """All at once."""
-    news = NEWS | {"evidence": "nomad", "onNodes": {"image": "x/y:1"}}
-
-    assert [problem.path for problem in HEALTH.check(news)[1]] == ["evidence", "onNodes.stateDir"]
+def test_check_reads_how_instances_are_probed():
+    """With the defaults of a spec."""
     assert [problem.path for problem in HEALTH.check(NEWS | {"onNodes": {"timeoutS": 0}})[1]] == ["onNodes.timeoutS"]
     assert HEALTH.check(NEWS | {"onNodes": {}})[0]["onNodes"] == {"command": "nomad-csi", "timeoutS": 60}
 
 
 def test_every_field_of_an_expectation_goes_through_the_inputs():
     """A field without an input would be lost between the program and the gate."""
-    run = probe_job.ProbeRun(
-        job=probe_job.ProbeJob(namespace="storage", command="/bin/ask", image="x/y:1", state_dir="/state"), wait_s=9
-    )
+    run = spec.OnNodesSpec(command="/bin/ask", image="x/y:1", state_dir="/state", timeout_s=9)
     expected = model.PluginExpectation(
         plugin_id="efs0",
         provider="efs.csi.aws.com",
@@ -214,4 +210,6 @@ def test_every_field_of_an_expectation_goes_through_the_inputs():
     inputs, failures = plugin_health_properties.PluginHealthInputs.check(plugin_health_properties.inputs_of(expected))
 
     assert failures == ()
-    assert plugin_health_properties.expectation(inputs) == expected
+    found = plugin_health_properties.expectation(inputs)
+    assert dataclasses.replace(found, on_nodes=None) == dataclasses.replace(expected, on_nodes=None)
+    assert found.on_nodes.model_dump() == run.model_dump()

@@ -6,13 +6,13 @@ import pytest
 
 from nomad_csi import nomad
 from nomad_csi.health import observation, probe_run
-from nomad_csi.plan import probe_job
+from nomad_csi.plan import program_jobs
 from tests import clocks
 from tests.plugin_samples import READY
 
 JOB = "nomad-csi-probe-cafe"
 LOG = "/v1/client/fs/logs/probe-a"
-HOW = probe_run.OnNodes(job=probe_job.ProbeJob(image="x/y:1", state_dir="/s"), timeout_s=5.0)
+HOW = probe_run.OnNodes(job=program_jobs.ProbeJob(image="x/y:1", state_dir="/s"), timeout_s=5.0)
 
 
 def answer(alloc_id="alloc-a", problem="", **changes):
@@ -102,14 +102,3 @@ def test_an_instance_that_was_replaced_meanwhile_is_not_silent(cluster, plugin_c
 
     [row] = status.instances
     assert (row.alloc_id, row.socket, row.csi.detail) == ("alloc-b", "no-answer", "it came while its client was asked")
-
-
-def test_a_task_that_nomad_does_not_count_is_asked(cluster, plugin_cluster, look):
-    """It runs, and its socket may say why it is no instance yet."""
-    cluster.replies["GET", "/v1/plugin/csi/aws-ebs0"] = []
-    plugin_cluster.plugin(instances=0)
-    cluster.reply("GET", LOG, 200, answer())
-
-    status = look()
-
-    assert [(row.status, row.nomad, row.socket) for row in status.instances] == [("starting", "none", "ready")]

@@ -9,7 +9,7 @@ from nomad_csi.csi import records, validation
 from nomad_csi.diagnosis import verification
 from nomad_csi.health import probe_run, probed
 from nomad_csi.nomad import nodes, plugins, volumes
-from nomad_csi.plan import model, probe_job, registration
+from nomad_csi.plan import model, program_jobs, registration
 from tests import clocks, replies
 
 CANARY = "canary-31f7"
@@ -59,7 +59,7 @@ def volume(name, **changes):
 
 def chosen(record, *clients, needs=None, with_secrets=()):
     known = {node.node_id: node for node in clients}
-    return probe_run.volume_questions(record, needs or [volume("a")], with_secrets, known, probe_job.ProbeJob())
+    return probe_run.volume_questions(record, needs or [volume("a")], with_secrets, known, program_jobs.ProbeJob())
 
 
 def test_a_controller_whose_client_takes_no_job_is_not_asked():
@@ -144,7 +144,7 @@ def verify(plugin_cluster, monkeypatch, expectation):
         )
         held = model.VolumePlan(registration=wanted, source=None, protect=True, adopt=False)
         plan = model.StoragePlan(plugins=(own,), volumes=(held,))
-        how = probe_run.OnNodes(job=probe_job.ProbeJob(image="x/y:1", state_dir="/s"))
+        how = probe_run.OnNodes(job=program_jobs.ProbeJob(image="x/y:1", state_dir="/s"))
         with nomad.Nomad(nomad.Connection(address=script.address), timeout_s=60.0, clock=clocks.Clock()) as asking:
             found = verification.Verifier(asking, plan, on_nodes=how).verify(**options)
         sources = [body["JobHCL"] for path, body in script.sent("POST") if path.startswith("/v1/jobs/parse")]

@@ -34,19 +34,6 @@ def test_restart_begins_the_window_again(look, expected):
     assert watch.observe(16, *look(restarts=1))
 
 
-def test_health_that_comes_and_goes_is_counted(look, expected):
-    """A plugin that is healthy at last was not so all the time, and the cause of the last time is kept."""
-    watch = stability.Stability(expected(stable_s=3))
-    for at in range(4):
-        watch.observe(at, *look(healthy=at % 2 == 0))
-    watch.observe(4, *look())
-
-    [finding] = watch.unsteady
-    assert finding.code == "plugin-flapping"
-    assert finding.found.startswith("it became unhealthy 2 times, the last time: ")
-    assert watch.observe(7, *look())
-
-
 def test_lost_sight_begins_the_window_again(look, expected):
     """What was not seen was not steady."""
     watch = stability.Stability(expected(stable_s=3))

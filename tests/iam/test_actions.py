@@ -1,7 +1,7 @@
 """
 The granted actions are enough for every call of the driver, and none of them is there for nothing.
 
-moto judges the actions; what only clauses can show (keys, tags made with a volume) is in test_clauses.py.
+moto judges the actions; what only clauses can show (keys, tags made with a volume) is text in tests/components/registrations.yaml.
 """
 
 import itertools
@@ -146,13 +146,13 @@ NEEDED = {
 ELSEWHERE = {
     "ec2:DescribeInstanceTypes": "test_without_instance_types_the_driver_says_that_it_guesses",
     "ec2:DescribeVolumeStatus": "test_waiting_for_a_restored_volume_asks_for_its_status",
-    "ec2:CopyVolumes": "test_cloning_asks_for_copies; and in test_clauses.py",
-    "ec2:CreateTags": "test_clauses.py",
-    "kms:CreateGrant": "test_clauses.py",
-    "kms:Decrypt": "test_clauses.py",
+    "ec2:CopyVolumes": "test_cloning_asks_for_copies",
+    "ec2:CreateTags": "registrations.yaml",
+    "kms:CreateGrant": "registrations.yaml",
+    "kms:Decrypt": "registrations.yaml",
     ASKED_BY_PROBE: "test_controller_without_its_question_is_never_healthy",
-    "kms:DescribeKey": "test_clauses.py",
-    "kms:GenerateDataKeyWithoutPlaintext": "test_clauses.py",
+    "kms:DescribeKey": "registrations.yaml",
+    "kms:GenerateDataKeyWithoutPlaintext": "registrations.yaml",
 }
 """The test that fails without the action, where it is no step."""
 

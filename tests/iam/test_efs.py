@@ -1,5 +1,5 @@
 """
-What the policies for mounts of EFS with ``iam`` let through, and what not: by the evaluation in evaluation.py.
+The policies for mounts of EFS with ``iam``.
 
 A file system policy that names the account leaves it to the role's own policy; what neither allows is refused.
 """
@@ -8,11 +8,9 @@ import pytest
 
 from nomad_csi.plan import iam
 from nomad_csi.spec import model as spec
-from tests.iam import evaluation
 
 ARN = "arn:aws:elasticfilesystem:us-east-1:123456789012"
 SYSTEM, POINT = f"{ARN}:file-system/fs-1", f"{ARN}:access-point/fsap-1"
-OTHER_SYSTEM, OTHER_POINT = f"{ARN}:file-system/fs-2", f"{ARN}:access-point/fsap-2"
 
 
 def actions(*flags, **point):
@@ -20,14 +18,7 @@ def actions(*flags, **point):
     given = {"access_point": {"path": "/a", "gid": 1000} | point} if point else {}
     clients, targets = {"cidr_blocks": ("10.0.0.0/8",)}, ({"availability_zone": "us-east-1a"},)
     document = {"mount_targets": targets, "clients": clients, **given}
-    return [action.partition(":")[2] for action in iam.efs_actions(spec.EfsSpec.model_validate(document), flags)]
-
-
-def may(policy, action, system, point=None):
-    known = {"elasticfilesystem:AccessedViaMountTarget": "true"}
-    known |= {"elasticfilesystem:AccessPointArn": point} if point else {}
-    touched = evaluation.Touched(system, known)
-    return evaluation.is_allowed(policy, evaluation.Request(f"elasticfilesystem:{action}", (touched,)))
+    return [action.partition(":")[2] for action in iam.volume_actions(spec.EfsSpec.model_validate(document), flags)]
 
 
 @pytest.mark.parametrize(
@@ -45,25 +36,20 @@ def test_actions_are_those_that_the_mount_needs(found, expected):
     assert found == expected
 
 
-@pytest.mark.parametrize("write", [iam.efs_policy, iam.efs_file_system_policy])
-def test_mount_goes_through_its_own_access_point_only(write):
-    """Not through another one, not to the root of the file system, not to another file system, not as root."""
-    policy = write(SYSTEM, POINT, ["elasticfilesystem:ClientMount", "elasticfilesystem:ClientWrite"])
+@pytest.mark.parametrize(
+    ("point", "condition"),
+    [
+        (POINT, {"StringEquals": {"elasticfilesystem:AccessPointArn": POINT}}),
+        (iam.ANY_ACCESS_POINT, {"Null": {"elasticfilesystem:AccessPointArn": "false"}}),
+        (None, None),
+    ],
+)
+def test_mount_goes_through_its_own_access_point_only(point, condition):
+    """Of its own file system, with its own actions."""
+    [statement] = iam.efs_policy(SYSTEM, point, ["elasticfilesystem:ClientMount"])["Statement"]
 
-    assert may(policy, "ClientMount", SYSTEM, POINT)
-    assert may(policy, "ClientWrite", SYSTEM, POINT)
-    assert not may(policy, "ClientRootAccess", SYSTEM, POINT)
-    assert not may(policy, "ClientMount", SYSTEM, OTHER_POINT)
-    assert not may(policy, "ClientMount", SYSTEM)
-    assert not may(policy, "ClientMount", OTHER_SYSTEM, POINT)
-
-
-def test_without_an_access_point_it_is_the_file_system():
-    """And no other one."""
-    policy = iam.efs_policy(SYSTEM, None, ["elasticfilesystem:ClientMount"])
-
-    assert may(policy, "ClientMount", SYSTEM)
-    assert not may(policy, "ClientMount", OTHER_SYSTEM)
+    assert (statement["Action"], statement["Resource"]) == (["elasticfilesystem:ClientMount"], [SYSTEM])
+    assert statement.get("Condition") == condition
 
 
 @pytest.mark.parametrize("partition", ["aws", "aws-cn", "aws-us-gov"])

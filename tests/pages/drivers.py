@@ -5,16 +5,17 @@ import yaml
 from nomad_csi.drivers import catalogue, facts
 from tests.pages import escaped, table
 
-LITERAL = frozenset({"arguments", "environment", "folders of the client", "image"})
+LITERAL = frozenset({"arguments", "binds", "environment", "image"})
 """Labels of values that are literal in a job file."""
 
-NOT_SHOWN = frozenset({"evidence", "not verified", "sources", "verified"})
-"""Labels of what stands on the page on tests."""
+NOT_SHOWN = frozenset({"arguments_source", "as_of", "evidence", "flag_versions", "sources"})
+"""Labels of what stands on the page on tests, and where a fact comes from."""
 
 HEAD = """# CSI drivers
 
 The drivers of the catalogue: what each needs on Nomad, the keys that it takes, and its known issues. Their jobs run
-with Docker, Podman, `exec` or `raw_exec`. `nomad-csi drivers NAME` prints the same.
+with Docker, Podman, `exec` or `raw_exec`. `nomad-csi drivers NAME` prints the same: the labels are the keys of a driver
+in a spec.
 [How it was tested](../../explain/how-it-was-tested.md) says how far each driver was run. A spec can also describe a
 [driver that is not listed](../spec.md#custom-drivers)."""
 
@@ -60,22 +61,13 @@ def _driver(driver):
 
 def _facts(found):
     """Yield one table of the facts in one line, then a short list for each of the others."""
-    single = [fact for fact in found if len(fact.lines) == 1 or fact.label in ("arguments known", "version")]
-    if single:
-        yield "\n".join(
-            table(("", ""), [(f"**{fact.label}**", _quoted(fact, fact.lines[0])) for fact in single])
-        ).rstrip()
+    if single := [(f"**{fact.label}**", _quoted(fact, fact.lines[0])) for fact in found if len(fact.lines) == 1]:
+        yield "\n".join(table(("", ""), single)).rstrip()
     for fact in found:
-        if fact not in single:
+        if len(fact.lines) > 1:
             lines = "\n".join(f"- {_quoted(fact, line)}" for line in fact.lines)
-            yield f"**{fact.label[0].upper()}{fact.label[1:]}**\n\n{lines}"
+            yield f"**{fact.label}**\n\n{lines}"
 
 
 def _quoted(fact, line):
-    return (
-        f"`{line}`"
-        if fact.label in LITERAL
-        else escaped(
-            line.partition(", compared with its sources")[0].replace("not known here: set", "not recorded; set")
-        )
-    )
+    return f"`{line}`" if fact.label in LITERAL else escaped(line)

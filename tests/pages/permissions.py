@@ -28,9 +28,8 @@ Resources are `*` here: AWS gives ids when it creates them. Narrow them by tags 
 
 KEYS = """## What nomad-csi itself reads
 
-- `storage_stack` looks for storage of its owner that the state does not have: `ec2:DescribeVolumes`,
-  `ec2:DescribeVolumesModifications` and `elasticfilesystem:DescribeFileSystems`. Without `ec2:DescribeSnapshots` a preview
-  warns that it did not look for last snapshots.
+- Before a first EBS volume is made, EC2 is queried for volumes of the stack that its state does not have:
+  `ec2:DescribeVolumes`. Without `ec2:DescribeSnapshots` a preview warns that it did not look for last snapshots.
 - A volume with existing storage of EBS or EFS is looked for before it is registered: `ec2:DescribeVolumes`, or
   `elasticfilesystem:DescribeFileSystems` and `elasticfilesystem:DescribeAccessPoints`. Without them a warning says so.
 

@@ -5,7 +5,7 @@ import json
 import pytest
 import yaml
 
-from nomad_csi.plan import storage, verify_job
+from nomad_csi.plan import program_jobs, storage
 
 PLUGIN = {"id": "aws-ebs0", "driver": "aws-ebs", "aws_region": "us-east-1"}
 CANARY = "canary-91ab"
@@ -27,7 +27,7 @@ CANARY = "canary-91ab"
 )
 def test_text_comes_back_as_it_was(text):
     """For whoever reads JSON or YAML; neither HCL nor a template finds anything to do."""
-    data = verify_job.as_data({"plugins": [{"note": text, text: {"deep": {}}}]})
+    data = program_jobs.as_data({"plugins": [{"note": text, text: {"deep": {}}}]})
 
     assert json.loads(data) == yaml.safe_load(data) == {"plugins": [{"note": text, text: {"deep": {}}}]}
     assert data.replace("🎉", "").isascii()
@@ -43,7 +43,7 @@ def test_secrets_stay_behind():
         "secrets": {"key": CANARY},
     }
 
-    data = verify_job.as_data({"plugins": [PLUGIN], "volumes": [volume]})
+    data = program_jobs.as_data({"plugins": [PLUGIN], "volumes": [volume]})
 
     assert CANARY not in data
     assert json.loads(data)["volumes"][0]["secrets"] == {"key": "[encrypted]"}
@@ -52,7 +52,7 @@ def test_secrets_stay_behind():
 
 def test_container_sees_what_the_task_names():
     """Certificates for reading, the folder of metrics for writing, each at its own place."""
-    job = verify_job.VerifyJob(
+    job = program_jobs.VerifyJob(
         spec="{}",
         image="registry.example/nomad-csi:1",
         environment={"NOMAD_ADDR": "https://nomad:4646", "NOMAD_CACERT": "/etc/nomad/ca.pem"},

@@ -3,7 +3,7 @@
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.plan import probe_job, storage
+from nomad_csi.plan import program_jobs, storage
 
 OWN = {
     "name": "own",
@@ -70,10 +70,12 @@ def test_the_job_that_asks_on_the_clients_is_planned():
     said = {"command": "/opt/nomad-csi", "image": "x/y:1", "state_dir": "/srv/client", "timeout_s": 90}
     other = expectation(EFS | {"verify": {"evidence": "csi", "on_nodes": said}})
 
-    assert found.on_nodes == probe_job.ProbeRun(job=probe_job.ProbeJob(namespace="storage"))
-    assert other.on_nodes == probe_job.ProbeRun(
-        job=probe_job.ProbeJob(command="/opt/nomad-csi", image="x/y:1", state_dir="/srv/client"), wait_s=90
+    job = program_jobs.probe_of(found.on_nodes, namespace="storage", region="eu")
+    assert job == program_jobs.ProbeJob(namespace="storage", region="eu")
+    assert program_jobs.probe_of(other.on_nodes, namespace="default", region="") == program_jobs.ProbeJob(
+        command="/opt/nomad-csi", image="x/y:1", state_dir="/srv/client"
     )
+    assert (found.on_nodes.timeout_s, other.on_nodes.timeout_s) == (program_jobs.WAIT_S, 90)
     assert expectation(EFS).on_nodes is None
 
 

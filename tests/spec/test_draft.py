@@ -37,7 +37,7 @@ def test_read_keeps_what_is_right():
     found = draft.read(document)
 
     assert [(path, plugin.id) for path, plugin in found.plugins.items()] == [("plugins[0]", "ebs")]
-    assert found.invalid_plugins == ({},)
+    assert not found.has_all_plugins
     assert found.problems
 
 

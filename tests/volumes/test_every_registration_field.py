@@ -8,7 +8,7 @@ import pytest
 
 from nomad_csi.findings import registry
 from nomad_csi.hcl import documents
-from nomad_csi.plan import registration, volume_forms
+from nomad_csi.plan import registration
 from nomad_csi.volumes import compare, desired, volume_properties
 
 READER = registration.Capability(access_mode="multi-node-reader-only", attachment_mode="file-system")
@@ -55,7 +55,7 @@ def test_it_is_compared(field):
 @pytest.mark.parametrize("field", FIELDS)
 def test_it_is_sent(field):
     """In Nomad's JSON."""
-    assert volume_forms.write(changed(field), "api") != volume_forms.write(BASE, "api")
+    assert registration.write(changed(field), "api") != registration.write(BASE, "api")
 
 
 @pytest.mark.parametrize("field", [field for field in FIELDS if field not in NOT_IN_A_FILE])

@@ -184,16 +184,16 @@ SESSION_S = 60
 
 _LOCK = threading.Lock()  # clients may be shared by threads, and sessions not. Source: boto3 guide, "Session", 2026-11
 _SESSIONS: dict[tuple[object, ...], tuple[float, Any]] = {}
-"""Creation time and session, by region, profile and environment."""
+"""Creation time and session, by region and environment."""
 
 
-def client(service: str, aws_region: str, *, profile: str | None = None) -> Any:
+def client(service: str, aws_region: str) -> Any:
     """Return a client of *service*, with credentials and endpoints from the AWS SDK's usual places."""
     from botocore import config as settings  # noqa: PLC0415  # as in `_session`
 
     config = settings.Config(connect_timeout=CALL_S, read_timeout=CALL_S, retries={"total_max_attempts": 1})
     with _LOCK:
-        make = functools.partial(_session(aws_region, profile).client, service, config=config)
+        make = functools.partial(_session(aws_region).client, service, config=config)
         try:
             made = _bounded(make, f"a client of {service}")
         except errors.AwsError:
@@ -207,16 +207,16 @@ def client(service: str, aws_region: str, *, profile: str | None = None) -> Any:
     return asked_again(made, aws_region)
 
 
-def _session(aws_region: str, profile: str | None) -> Any:
+def _session(aws_region: str) -> Any:
     """Return the current session, shared for `SESSION_S`: creating one takes fifteen times as long as a client."""
     environment = frozenset((name, value) for name, value in os.environ.items() if name.startswith("AWS_"))
-    key, now = (aws_region, profile, environment), time.monotonic()
+    key, now = (aws_region, environment), time.monotonic()
     for old in [old for old, (made_at, _) in _SESSIONS.items() if now - made_at > SESSION_S]:
         del _SESSIONS[old]
     if key not in _SESSIONS:
         import boto3  # noqa: PLC0415  # the provider starts with every run of the engine, and seldom asks AWS
 
-        made = boto3.session.Session(region_name=aws_region, profile_name=profile)
+        made = boto3.session.Session(region_name=aws_region)
         # Source: botocore 1.44.5, `Endpoint._get_response`: an error of ``before-send`` ends the call.
         made.events.register_last("before-send", _refuse_late)
         _SESSIONS[key] = now, made
@@ -257,7 +257,7 @@ def _sentence(error: Exception, aws_region: str) -> str:
     if isinstance(error, botocore.exceptions.NoCredentialsError | botocore.exceptions.PartialCredentialsError):
         return "AWS credentials: none found; set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
     if isinstance(error, botocore.exceptions.ProfileNotFound):
-        return f"AWS credentials: {error}; check AWS_PROFILE and the stack's aws:profile"
+        return f"AWS credentials: {error}; check AWS_PROFILE"
     if isinstance(error, botocore.exceptions.ClientError):
         info = error.response.get("Error", {})
         code = info.get("Code", "an error without a code")

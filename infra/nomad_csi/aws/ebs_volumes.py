@@ -11,7 +11,6 @@ from typing import Any
 from nomad_csi.aws import calls
 from nomad_csi.aws import records as aws_records
 from nomad_csi.plan import volumes
-from nomad_csi.plan.rules import ebs_rules
 
 # Attachments of EBS volumes in EC2. A claim that Nomad has released does not mean that the volume is detached.
 #
@@ -123,34 +122,6 @@ def volume(described: Mapping[str, Any]) -> aws_records.EbsVolumeRecord:
         iops=described.get("Iops"),
         throughput_mib_per_s=described.get("Throughput"),
         tags=aws_records.tags_of(described),
-    )
-
-
-# The latest modifications of EBS volumes.
-#
-# Needs ``ec2:DescribeVolumesModifications``. Source: Amazon EC2 API reference, ``VolumeModification``, 2026-11.
-
-
-def latest_modifications(
-    external_ids: Iterable[str], aws_region: str, *, profile: str | None = None
-) -> dict[str, ebs_rules.Modification]:
-    """Return each volume's latest modification, by its id, if it has a recent one. Raises `errors.AwsError`."""
-    with calls.aws_errors(aws_region):
-        ec2 = calls.client("ec2", aws_region, profile=profile)
-        found = calls.described(
-            ec2, "describe_volumes_modifications", "VolumesModifications", "volume-id", external_ids
-        )
-        # EC2 returns the latest one only; of several, the one that began last counts.
-        ordered = sorted(found, key=lambda item: str(item.get("StartTime", "")))
-        return {item["VolumeId"]: _modification(item) for item in ordered}
-
-
-def _modification(item: Mapping[str, Any]) -> ebs_rules.Modification:
-    started = item.get("StartTime")
-    return ebs_rules.Modification(
-        state=item.get("ModificationState") or "completed",
-        progress_percent=int(item.get("Progress") or 0),
-        started=f"{started:%Y-%m-%d %H:%M}" if started else "at an unknown time",
     )
 
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nomad_csi.drivers import storage_identity
-from nomad_csi.plan.rules import ebs_rules
 
 # Attachments, as EC2 reports them.
 
@@ -87,8 +86,18 @@ def is_ebs(external_id: str) -> bool:
 
 
 @dataclass(frozen=True, kw_only=True)
-class EbsVolumeRecord(ebs_rules.Present):
+class EbsVolumeRecord:
     """An EBS volume."""
+
+    external_id: str
+    availability_zone: str
+    encrypted: bool
+    size_gib: int
+    volume_type: str
+    iops: int | None = None
+    """``None`` where the type has no such setting, or EC2 does not report it."""
+
+    throughput_mib_per_s: int | None = None
 
     state: str
     """``creating``, ``available``, ``in-use``, ``deleting``, ``deleted`` or ``error``."""

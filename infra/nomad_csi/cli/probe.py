@@ -9,7 +9,7 @@ from nomad_csi import exit_codes
 from nomad_csi.cli.common import command, documents, inputs, options, output
 from nomad_csi.csi import forward, probe, records, validation
 from nomad_csi.findings import errors_of, printing
-from nomad_csi.plan import probe_job
+from nomad_csi.plan import program_jobs
 
 TIMEOUT_S = 5.0
 """Default timeout for all requests to one plugin."""
@@ -36,7 +36,7 @@ def client_options(section: str, purpose: str) -> command.Declare[Any]:
     text = "the clients' state_dir (default: DATA_DIR/client); needed with --image"
     return command.together(
         command.option("--state-dir PATH", text, **of_nodes),
-        options.duration("timeout", purpose, default_s=probe_job.WAIT_S, **of_nodes),
+        options.duration("timeout", purpose, default_s=program_jobs.WAIT_S, **of_nodes),
     )
 
 
@@ -139,7 +139,7 @@ def _on_nodes(arguments: command.Arguments) -> int:
     return options.exit_code(arguments, 0 if found.ok else exit_codes.CHANGES, found.findings)
 
 
-def job_of(arguments: command.Arguments, connection: Any, *, timeout_s: float) -> probe_job.ProbeJob:
+def job_of(arguments: command.Arguments, connection: Any, *, timeout_s: float) -> program_jobs.ProbeJob:
     """
     Return the job that *arguments* describe, in namespace and region of *connection*.
 
@@ -148,7 +148,7 @@ def job_of(arguments: command.Arguments, connection: Any, *, timeout_s: float) -
     if arguments.image and not arguments.state_dir:
         allowed = "the clients' state_dir with --image: a container cannot find it"
         raise command.usage("--state-dir", allowed=allowed)
-    return probe_job.ProbeJob(
+    return program_jobs.ProbeJob(
         namespace=connection.namespace,
         region=connection.region,
         command=arguments.command,

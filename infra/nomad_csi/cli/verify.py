@@ -18,7 +18,7 @@ from nomad_csi.hcl import disk, documents, environment
 from nomad_csi.health import gather, probe_run
 from nomad_csi.nomad import sandbox_mark
 from nomad_csi.nomad.connection import VARIABLES
-from nomad_csi.plan import verify_job
+from nomad_csi.plan import program_jobs
 
 _ADDRESS = "unix://${NOMAD_SECRETS_DIR}/api.sock"
 """Of the client's agent, in each of its tasks, whatever the agent's own address and certificates."""
@@ -107,13 +107,13 @@ _page_options = command.together(
 _job_options = command.together(
     probe.job_options(section=command.OPTIONS, needs=()),
     command.option(
-        "--cron CRON", f"when, as cron has it, in UTC (default: {verify_job.CRON})", default=verify_job.CRON
+        "--cron CRON", f"when, as cron has it, in UTC (default: {program_jobs.CRON})", default=program_jobs.CRON
     ),
-    command.option("--job-id ID", f"id of the job (default: {verify_job.JOB_ID})", default=verify_job.JOB_ID),
+    command.option("--job-id ID", f"id of the job (default: {program_jobs.JOB_ID})", default=program_jobs.JOB_ID),
     command.option("--on-client NAME", "name of the only client that runs it (default: any); needed with --prometheus"),
     command.option(
         "--token-variable PATH",
-        f"Nomad variable with the token as item {verify_job.TOKEN_ITEM} (default: its own identity is the token)",
+        f"Nomad variable with the token as item {program_jobs.TOKEN_ITEM} (default: its own identity is the token)",
     ),
 )
 
@@ -266,9 +266,9 @@ def _job(arguments: command.Arguments) -> int:
     inputs.read_plan(arguments.spec)  # for its problems
     external_ids = inputs.read_external_ids(arguments.stack_output)
     target = inputs.target(arguments, [arguments.spec])
-    job = verify_job.VerifyJob(
-        spec=verify_job.as_data(inputs.read_document(arguments.spec)),
-        external_ids=verify_job.as_data({"externalIds": external_ids}) if external_ids else "",
+    job = program_jobs.VerifyJob(
+        spec=program_jobs.as_data(inputs.read_document(arguments.spec)),
+        external_ids=program_jobs.as_data({"externalIds": external_ids}) if external_ids else "",
         job_id=arguments.job_id,
         namespace=target.namespace,
         region=target.region,

@@ -9,7 +9,10 @@ import pulumi
 class AccessPoint(TypedDict):
     """The folder of the file system that becomes the volume, and the user that owns it."""
     path: pulumi.Input[str]
-    """Folder of the file system, at most 4 levels deep. EFS creates it if it does not exist."""
+    """
+    Folder of the file system, at most 4 levels deep. EFS creates it if it does not exist. Allowed: a path from /
+    of at most 100 characters, at most 4 folders, no . in front, none of $#<>;`|&?{}^*.
+    """
     uid: pulumi.Input[int]
     """User id that owns the folder, and used for every access. 0 to 4294967295."""
     gid: pulumi.Input[int]

@@ -16,7 +16,7 @@ import pydantic
 from nomad_csi import errors
 from nomad_csi.components import lifting, program, scope
 from nomad_csi.drivers import catalogue
-from nomad_csi.plan import jobs, model, plugin_plans, storage, unknown, volumes
+from nomad_csi.plan import model, plugins, rules, storage, volumes
 from nomad_csi.spec import draft, encrypted, names, problems
 from nomad_csi.spec import model as spec
 
@@ -186,11 +186,11 @@ class _Planner(Generic[ModelT, PlanT]):
         if model is None and not wrong:
             model = self._read(self._completed(_without_outputs(args, in_place=False)), [])
         if model is not None:
-            wrong += self.declare(unknown.partly(model, {self._location(each) for each in late}))
+            wrong += self.declare(rules.partly(model, {self._location(each) for each in late}))
         self._refuse(wrong)
         return model
 
-    def _location(self, argument: unknown.Location) -> unknown.Location:
+    def _location(self, argument: rules.Location) -> rules.Location:
         """Return where the value of an *argument* is in the model."""
         return (self.part, *argument) if argument[0] in self.of_part else argument
 
@@ -225,15 +225,15 @@ def plugin_plan(
 
     def declare(plugin: spec.PluginSpec) -> Iterable[errors.Problem]:
         try:
-            driver = jobs.driver(plugin)
-        except unknown.UnknownValueError:  # the image: its version is not known
+            driver = plugins.driver(plugin)
+        except rules.UnknownValueError:  # the image: its version is not known
             driver = plugin_driver(described)
         declared = own.declared(component)
         yield from declared.add_plugin(source, plugin, driver)
         _warn_of_keys(own, declared, source)
 
     def build(plugin: spec.PluginSpec) -> model.PluginPlan:
-        return plugin_plans.plan_plugin(plugin, jobs.driver(plugin) or plugin_driver(plugin.driver))
+        return plugins.plan_plugin(plugin, plugins.driver(plugin) or plugin_driver(plugin.driver))
 
     planner = _Planner(
         source=source,
@@ -424,7 +424,7 @@ def mount_flags(args: Mapping[str, Any]) -> pulumi.Input[Sequence[str]]:
     return pulumi.Output.from_input(checked("mount_flags", flags)).apply(lambda known: known or None)
 
 
-def _late(value: Any, at: unknown.Location) -> Iterable[unknown.Location]:
+def _late(value: Any, at: rules.Location) -> Iterable[rules.Location]:
     """Yield where each output in *value* is; *value* itself is *at* that location of the arguments."""
     if lifting.is_output(value):
         yield at
@@ -432,7 +432,7 @@ def _late(value: Any, at: unknown.Location) -> Iterable[unknown.Location]:
         yield from _late(item, (*at, step))
 
 
-def _plain_outputs(value: Any, at: unknown.Location) -> Iterable[errors.Problem]:
+def _plain_outputs(value: Any, at: rules.Location) -> Iterable[errors.Problem]:
     """Yield a problem for each output where none can be."""
     path = errors.path_of("", at)
     place = re.sub(r"\[\d+\]", "[]", path)

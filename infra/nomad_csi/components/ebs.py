@@ -8,7 +8,7 @@ import pulumi_aws as aws
 
 from nomad_csi.components import arguments, identity, recorded, volume
 from nomad_csi.components.argument_classes import EbsVolumeArgs
-from nomad_csi.plan import model, replacement
+from nomad_csi.plan import model, recorded_storage
 from nomad_csi.spec import model as spec
 
 
@@ -46,7 +46,7 @@ class EbsVolume(volume.Volume):
         def value(argument: str) -> Any:
             return plan.part(lambda made: getattr(made.source, argument), argument)
 
-        kind = replacement.EBS_VOLUME
+        kind = recorded_storage.EBS_VOLUME
         tags = plan.part(lambda made: dict(_ebs(made).tags), "tags", "snapshots", "volume_id", "namespace")
         return aws.ebs.Volume(
             name,

@@ -20,7 +20,7 @@ from nomad_csi.components import (
 )
 from nomad_csi.components.argument_classes import EfsFileSystemArgs, EfsVolumeArgs
 from nomad_csi.plan import iam as policies
-from nomad_csi.plan import model, replacement, volumes
+from nomad_csi.plan import model, recorded_storage, volumes
 from nomad_csi.spec import model as spec
 
 NFS_PORT = 2049
@@ -54,7 +54,7 @@ class EfsFileSystem(program.Component):
         group, targets = settings.mount_targets(self, name, file_system, args["mount_targets"])
         self.storage: Sequence[pulumi.Resource] = [file_system, *targets]
         actions = plan.part(
-            lambda made: policies.any_actions(root_access=bool(made.iam and made.iam.root_access)), "iam.root_access"
+            lambda made: policies.efs_actions(as_root=bool(made.iam and made.iam.root_access)), "iam.root_access"
         )
         grant = _Grant(file_system.id, file_system.arn, policies.ANY_ACCESS_POINT, actions)
         role = plan.part(lambda made: made.iam.role_name if made.iam else "", "iam.role_name")
@@ -132,7 +132,7 @@ class EfsVolume(volume.Volume):
         folder = plan.part(lambda made: point.path if (point := _efs(made).access_point) else None, "access_point")
         location = pulumi.Output.all(system_id, folder).apply(lambda known: volumes.efs_location(*known))
         actions = plan.part(
-            lambda plan: policies.efs_actions(_efs(plan), plan.registration.mount_options.mount_flags),
+            lambda plan: policies.volume_actions(_efs(plan), plan.registration.mount_options.mount_flags),
             "access_point",
             "mount_options",
         )
@@ -183,7 +183,7 @@ class _Settings(Generic[PlanT]):
             creation_token=known.apply(lambda both: volumes.creation_token(*both)),
             encrypted=recorded.guarded(
                 self.value(lambda efs: efs.encrypted, "encrypted"),
-                replacement.FILE_SYSTEM,
+                recorded_storage.FILE_SYSTEM,
                 component,
                 name,
                 self.plan,
@@ -194,7 +194,9 @@ class _Settings(Generic[PlanT]):
             performance_mode=self.value(lambda efs: str(efs.performance_mode), "performance_mode"),
             throughput_mode=self.value(lambda efs: str(efs.throughput_mode), "throughput_mode"),
             tags=identity.tagged(component, self.tags(), identity.stack_id(component)),
-            opts=component.child(protect=protect, ignore_changes=list(replacement.IGNORED[replacement.FILE_SYSTEM])),
+            opts=component.child(
+                protect=protect, ignore_changes=list(recorded_storage.IGNORED[recorded_storage.FILE_SYSTEM])
+            ),
         )
 
     def tags(self) -> lifting.Later[dict[str, str]]:
@@ -269,7 +271,7 @@ def _access_point(
         return plan.part(lambda made: get(_point(made)), "access_point")
 
     is_protected = volume.protects(args)
-    kind, uid = replacement.ACCESS_POINT, value(lambda point: point.uid)
+    kind, uid = recorded_storage.ACCESS_POINT, value(lambda point: point.uid)
     return aws.efs.AccessPoint(
         name,
         file_system_id=file_system_id,

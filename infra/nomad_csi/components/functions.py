@@ -95,11 +95,6 @@ def arns(found: State) -> list[str]:
     return _texts(storage(found), "arn")
 
 
-def stack_ids(found: State) -> list[str]:
-    """Return the ids of the stack in *found*: none before its first `up`."""
-    return _texts(_own(found), "stackId")
-
-
 def clusters(found: State) -> list[str]:
     """Return the ids of the clusters of its volumes and jobs, each once."""
     return sorted(set(_texts(_own(found), "cluster")))

@@ -16,7 +16,7 @@ import pulumi_aws as aws
 
 from nomad_csi import errors
 from nomad_csi.components import functions, program, resources, scope
-from nomad_csi.plan import dependents, volumes
+from nomad_csi.plan import recorded_storage, volumes
 from nomad_csi.spec import names
 
 _EBS = "aws:ebs/volume:Volume"
@@ -80,7 +80,7 @@ def state() -> pulumi.Output[functions.State]:
 
 
 def _refuse_unrecorded(stack: str, ids: Sequence[str], state: functions.State) -> str:
-    if left := dependents.unrecorded(ids, functions.arns(state)):
+    if left := recorded_storage.unrecorded(ids, functions.arns(state)):
         raise errors.RefusedError(
             f"EBS volumes {', '.join(left)} were made for this stack (tag {volumes.STACK_ID_TAG}={stack}) and are not "
             "in its state: an interrupted run left them, or they were moved to another stack, which needs an `up` "

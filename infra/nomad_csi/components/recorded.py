@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 import pulumi
 
 from nomad_csi import errors
-from nomad_csi.components import arguments, identity, lifting, program, resources, scope
-from nomad_csi.plan import model, replacement, volumes
+from nomad_csi.components import arguments, functions, identity, lifting, program, resources, scope
+from nomad_csi.plan import model, recorded_storage, volumes
 from nomad_csi.pulumi_state import urns
 from nomad_csi.spec import model as spec
 from nomad_csi.spec import names
@@ -36,7 +36,7 @@ def guarded(  # noqa: PLR0917  # called by our own components only
     async def check(known: Any) -> None:
         urn, state, made = known
         found = {} if component.may_change_inputs else _find(urn, kind, name, getattr(made, "key", name), state)
-        checked = replacement.check_change(kind, source(made), found, plan.path, is_protected=is_protected)
+        checked = recorded_storage.check_change(kind, source(made), found, plan.path, is_protected=is_protected)
         wrong = tuple(checked) if found else ()
         if isinstance(plan.whole, pulumi.Output) and await plan.whole.is_secret():
             wrong = tuple(map(lifting.without_value, wrong))
@@ -129,3 +129,20 @@ def _volume(values: Mapping[str, Any]) -> desired.DesiredVolume:
     """Return the volume with its id and its storage alone: other properties may be encrypted in a state."""
     known = {name: values[name] for name in ("namespace", "volumeId", "externalId", "storage") if name in values}
     return desired.of_properties(volume_properties.REGISTRATION, known)
+
+
+def refuse_removed_owners(wanted: Mapping[str, model.VolumePlan], systems: Mapping[str, spec.FileSystemSpec]) -> None:
+    """
+    Refuse to remove a disk or file system that contains one of the volumes *wanted*, by path, according to the state.
+
+    Raises `errors.SpecError` with all of them.
+    """
+    if not any(map(recorded_storage.is_placed, wanted.values())):
+        return
+    made = {
+        str(state["arn"]).rpartition("/")[2]: key
+        for state in functions.storage(functions.recorded())
+        if isinstance(state.get("arn"), str) and (key := volumes.maker(state.get("tags") or {}))
+    }
+    if problems := tuple(recorded_storage.check_removed(wanted, made, systems)):
+        raise errors.SpecError(problems, names.STACK_CONFIG_KEY)

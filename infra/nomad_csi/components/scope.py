@@ -36,25 +36,25 @@ class Scope:
         self.warns_of_removed = False
         self.run: asyncio.Task[Any] | None = None
         self._declared: dict[Hashable, storage.Declared] = {}
-        self._specs: dict[Hashable, Mapping[str, Any]] = {}
-        """Those of a cluster with no other component so far."""
         self._named: dict[int, tuple[Any, str]] = {}
         self._warnings: set[str] = set()
 
     def declared(self, component: pulumi.ComponentResource) -> storage.Declared:
         """Return what is declared for the cluster of *component*'s provider."""
         cluster = self._cluster(component.get_provider(OF_NOMAD))
-        if (document := self._specs.pop(cluster, None)) is not None:
-            self._declared.setdefault(cluster, storage.Declared()).add_spec(document, [])  # no problems so far
         return self._declared.setdefault(cluster, storage.Declared())
 
-    def add_spec(self, cluster: Hashable, document: Mapping[str, Any]) -> tuple[errors.Problem, ...]:
-        """Declare a sound spec *document* for the *cluster* of an address and region. Return problems with others."""
+    def add_spec(
+        self, cluster: Hashable, document: Mapping[str, Any], declared: storage.Declared
+    ) -> tuple[errors.Problem, ...]:
+        """
+        Declare a sound spec *document* for the *cluster* of an address and region. Return problems with others.
+
+        *declared* has the spec alone.
+        """
         found: list[errors.Problem] = []
-        if cluster in self._declared:
+        if self._declared.setdefault(cluster, declared) is not declared:
             self._declared[cluster].add_spec(document, found)
-        else:
-            self._specs[cluster] = document
         return tuple(found)
 
     def _cluster(self, provider: pulumi.ProviderResource | None) -> Hashable:
@@ -85,7 +85,6 @@ class Scope:
         """Forget what another run has declared: tests may run a program several times with the same mocks."""
         if self.run is not None and self.run.done():
             self._declared.clear()
-            self._specs.clear()
             self.registered.clear()
             self.warns_of_removed = False
             self.run = None

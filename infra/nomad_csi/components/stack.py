@@ -15,7 +15,6 @@ from nomad_csi.components import (
     ebs,
     efs,
     plugin,
-    preflight,
     program,
     recorded,
     resources,
@@ -102,7 +101,8 @@ def declare(config: pulumi.Config) -> Storage:
 
 def _declare(config: pulumi.Config, document: Any) -> Storage:
     key = config.full_key("storage")
-    plan = storage.plan_document(document, source=key, owner=program.owner())
+    declared = storage.Declared()
+    plan = storage.plan_document(document, source=key, owner=program.owner(), declared=declared)
     if document.get("owner", program.owner()) != program.owner():
         allowed = f"{program.owner()}, this stack"
         problem = errors.Problem(path="owner", got=document["owner"], allowed=allowed, fix="remove it")
@@ -115,7 +115,7 @@ def _declare(config: pulumi.Config, document: Any) -> Storage:
         _read_and_plan(spec)
     except errors.SpecError as error:
         raise errors.SpecError(error.problems, key, draft.ids(document)) from None
-    if wrong := scope.scope().add_spec((config.get("address"), config.get("region")), document):
+    if wrong := scope.scope().add_spec((config.get("address"), config.get("region")), document, declared):
         raise errors.SpecError(wrong, key, draft.ids(document))
     provider = _provider(config)
     recorded.warn_of_removed()
@@ -208,23 +208,14 @@ def _file_systems(spec: _Spec, opts: pulumi.ResourceOptions) -> dict[str, efs.Ef
 
 def _read_and_plan(spec: _Spec) -> None:
     regions = [written.get("aws_region") for written in spec.document.get("plugins", ())]
-    aws_config = pulumi.Config("aws")
-    provider_region = aws_config.get("region")
+    provider_region = pulumi.Config("aws").get("region")
     for index, given in enumerate(regions):
         if provider_region and given and given != provider_region:
             allowed = f"{provider_region}, the aws:region of this stack"
             fix = "one stack works in one region: use another stack for the other"
             problem = errors.Problem(path=f"plugins[{index}].aws_region", got=repr(given), allowed=allowed, fix=fix)
             raise errors.SpecError((problem,), names.STACK_CONFIG_KEY)
-    preflight.refuse_removed_owners({each.path: each.plan for each in spec.volumes}, spec.plan.file_systems)
-    made = [each for each in spec.volumes if isinstance(each.plan.source, specs.EbsSpec | specs.EfsSpec)]
-    if spec.plan.file_systems or made:
-        disks = {
-            each.plan.key: (f"{each.path}.ebs", each.plan.source)
-            for each in made
-            if isinstance(each.plan.source, specs.EbsSpec)
-        }
-        preflight.refuse_what_cannot_be(filter(None, regions), disks, profile=aws_config.get("profile"))
+    recorded.refuse_removed_owners({each.path: each.plan for each in spec.volumes}, spec.plan.file_systems)
 
 
 def _provider(config: pulumi.Config) -> resources.Provider:

@@ -12,7 +12,7 @@ import pulumi
 
 from nomad_csi.components import arguments, identity, lifting, program, recorded, resources
 from nomad_csi.components.argument_classes import CsiVolumeArgs, ExistingVolumeArgs
-from nomad_csi.plan import model, snippet, volume_forms
+from nomad_csi.plan import model, registration, snippet
 from nomad_csi.spec import base, names
 from nomad_csi.spec import model as spec
 from nomad_csi.volumes import volume_properties
@@ -219,7 +219,7 @@ def _document(plan: Plan) -> dict[str, Any]:
     """Return the properties of a registration that come from *plan*; those without a value may be missing."""
     if not isinstance(plan.whole, pulumi.Output):
         return {name: value for name, value in _form(plan.whole).items() if name not in _SEPARATE}
-    every = dict.fromkeys(item.property.partition(".")[0] for item in volume_forms.FIELDS)
+    every = dict.fromkeys(item.property.partition(".")[0] for item in registration.FIELDS)
     found = {}
     for name in every.keys() - set(_SEPARATE):
         argument = names.python_name(name)
@@ -229,7 +229,7 @@ def _document(plan: Plan) -> dict[str, Any]:
 
 
 def _form(made: model.VolumePlan) -> dict[str, Any]:
-    return volume_forms.write(made.registration, "property")
+    return registration.write(made.registration, "property")
 
 
 class ExistingVolume(Volume):

@@ -107,15 +107,15 @@ def _file_named(
 
 def _checked(
     client: nomad.Nomad, key: tuple[str, str], wish: smoke.Wish
-) -> tuple[volumes.Volume, tuple[smoke.SmokeClient, ...], str]:
+) -> tuple[volumes.Volume, tuple[nodes.Node, ...], str]:
     """Return the volume, the clients that may use it, and the task driver. Raises `errors.RefusedError`."""
     name = "/".join(key)
     volume = volumes.get(client, *key)
     if volume is None:
         raise errors.RefusedError(f"volume {name} is not registered: see `nomad volume status -type csi`")
     fitting = _fitting(client, volume)
-    driver = wish.task_driver or smoke.task_driver(fitting)
-    able = tuple(each for each in fitting if driver in each.drivers)
+    driver = wish.task_driver or smoke.task_driver([each.drivers for each in fitting])
+    able = tuple(each for each in fitting if each.drivers.get(driver))
     problems = [*_objections(volume)]
     if not fitting:
         places = " or ".join(map(volumes.topology_text, volume.topologies)) or "anywhere"
@@ -145,17 +145,13 @@ def _objections(volume: volumes.Volume) -> Iterable[str]:
         yield f"Nomad counts no healthy instances of plugin {volume.plugin_id} for it: see `nomad-csi verify`"
 
 
-def _fitting(client: nomad.Nomad, volume: volumes.Volume) -> tuple[smoke.SmokeClient, ...]:
+def _fitting(client: nomad.Nomad, volume: volumes.Volume) -> tuple[nodes.Node, ...]:
     """Return the ready clients with a healthy node plugin in the topology of the volume."""
     plugin = plugins.get(client, volume.plugin_id)
     instances = plugin.nodes if plugin else ()
     healthy = {each.node_id: each for each in instances if each.healthy}
     return tuple(
-        smoke.SmokeClient(
-            node_id=node.node_id,
-            name=node.name,
-            drivers=frozenset(name for name, is_healthy in node.drivers.items() if is_healthy),
-        )
+        node
         for node in nodes.list_nodes(client)
         if node.status == "ready"
         and node.eligible

@@ -1,17 +1,18 @@
-"""All drivers by name: the YAML documents of this package, read on first use."""
+"""All drivers by name, the YAML documents of this package, read on first use; and how their arguments are read."""
 
 import difflib
 import functools
+import itertools
 import json
 import re
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import resources
 from importlib.resources import abc
 from typing import TypeVar
 
 from nomad_csi import errors
-from nomad_csi.drivers import arguments, model
+from nomad_csi.drivers import model
 from nomad_csi.spec import base, yaml_text
 from nomad_csi.spec import driver as drivers
 
@@ -87,8 +88,8 @@ def _role_of_version(role: model.DriverRole, version: tuple[int, ...]) -> model.
     optional = role.optional_arguments.items()
     return role.model_copy(
         update={
-            "arguments": tuple(text for text in role.arguments if arguments.flag_name(text) not in lacks),
-            "optional_arguments": {name: text for name, text in optional if arguments.flag_name(text) not in lacks},
+            "arguments": tuple(text for text in role.arguments if flag_name(text) not in lacks),
+            "optional_arguments": {name: text for name, text in optional if flag_name(text) not in lacks},
             "flags": None if role.flags is None else (role.flags | past) - lacks,
             "unfit_flags": {name: why for name, why in role.unfit_flags.items() if name not in lacks},
         }
@@ -136,3 +137,53 @@ def unknown(name: str, path: str) -> errors.Problem:
     close = difflib.get_close_matches(name, DRIVERS, n=1)
     fix = f"did you mean {close[0]}" if close else "or describe the driver here: {name, provider, image, roles, ...}"
     return errors.Problem(path=path, got=repr(name), allowed=f"one of {', '.join(DRIVERS)}", fix=fix)
+
+
+# The arguments of drivers, with facts about some flags beyond the catalogue.
+
+
+ENDPOINT_FLAGS = frozenset({"csi-endpoint", "endpoint", "server-socket"})
+"""Flags for the path of the socket."""
+
+NAME_FLAGS = frozenset({"csi-name", "driver-name", "drivername", "driver_name"})
+"""Flags that set the name which the driver answers to ``GetPluginInfo``."""
+
+WITHOUT_EFFECT = {"aws-ebs": frozenset({"logtostderr"})}
+"""Flags that a driver declares and ignores. Source: aws-ebs-csi-driver v1.64.0, ``cmd/main.go``."""
+
+MODE_WORDS = {"aws-ebs": {"all": "monolith"}}
+"""Mode words beyond those that the catalogue renders, with the role that they select. Source: as above."""
+
+
+def flag_name(argument: str) -> str:
+    """Return the name of the flag in *argument*, without dashes and value; empty for a word."""
+    return argument.lstrip("-").partition("=")[0] if argument.startswith("-") else ""
+
+
+def flags(given: Iterable[str]) -> set[str]:
+    """Return the names of the flags among *given*."""
+    return {name for argument in given if (name := flag_name(argument))}
+
+
+def is_word(argument: str) -> bool:
+    """Return whether *argument* is neither a flag nor a placeholder."""
+    return not argument.startswith(("-", "${", "{"))
+
+
+def joined(given: Iterable[str]) -> list[tuple[int, str]]:
+    """Return *given* with each flag joined with its value, and the index of each: ``--v 5`` is ``--v=5``."""
+    found: list[tuple[int, str]] = []
+    for index, argument in enumerate(given):
+        before = found[-1][1] if found else ""
+        if not argument.startswith("-") and before.startswith("-") and "=" not in before:
+            found[-1] = (found[-1][0], f"{before}={argument}")
+        else:
+            found.append((index, argument))
+    return found
+
+
+def spans(given: Sequence[str]) -> Iterator[tuple[int, str, Sequence[str]]]:
+    """Yield index and text of each item of `joined`, and the arguments of *given* that form it."""
+    found = joined(given)
+    for (index, argument), (end, _) in itertools.zip_longest(found, found[1:], fillvalue=(len(given), "")):
+        yield index, argument, given[index:end]

@@ -9,8 +9,8 @@ keys, the form of its external id, unless that is a number; else by its plugin i
 
 from collections.abc import Iterable, Mapping
 
-from nomad_csi.drivers import arguments as command_line
 from nomad_csi.drivers import catalogue, model
+from nomad_csi.drivers import catalogue as command_line
 
 
 def recognise_plugin(

@@ -9,13 +9,10 @@ from nomad_csi.frame import resource
 if TYPE_CHECKING:
     from nomad_csi.frame import properties
 
-_FIRST_NAME = re.compile(r"[^.\[]*")
-
 
 def top_of_path(path: str) -> str:
     """Return the top-level property of *path*: ``top_of_path("a[0].b")`` is ``"a"``."""
-    found = _FIRST_NAME.match(path)
-    return found.group() if found else path
+    return re.split(r"[.\[]", path, maxsplit=1)[0]
 
 
 def difference(

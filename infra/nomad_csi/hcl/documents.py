@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from nomad_csi import errors
 from nomad_csi.hcl import disk, environment, layout, quote, read, values
-from nomad_csi.plan import model, probe_job, registration, smoke, verify_job, volumes
+from nomad_csi.plan import model, program_jobs, registration, smoke, volumes
 from nomad_csi.plan import snippet as plan_snippet
 
 _RENDERED = "rendered with templates of your own"
@@ -39,7 +39,7 @@ def check_job(text: str, ours: str, source: str) -> None:
         raise errors.SpecError(problems, source)
 
 
-def probe_job_file(job: probe_job.ProbeJob) -> str:
+def probe_job_file(job: program_jobs.ProbeJob) -> str:
     """Return the job file of *job*: HCL2, formatted as by ``nomad fmt``."""
     return _render("probe.nomad.hcl.j2", None, job=job)
 
@@ -49,7 +49,7 @@ def smoke_job_file(job: smoke.SmokeJob) -> str:
     return _render("smoke.nomad.hcl.j2", None, job=job)
 
 
-def verify_job_file(job: verify_job.VerifyJob) -> str:
+def verify_job_file(job: program_jobs.VerifyJob) -> str:
     """Return the job file of *job*: HCL2, formatted as by ``nomad fmt``. Raises `errors.SpecError` as quoting does."""
     return _render("verify.nomad.hcl.j2", None, job=job)
 

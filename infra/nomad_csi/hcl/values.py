@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from nomad_csi import errors
-from nomad_csi.plan import unknown
+from nomad_csi.plan import rules
 
 if TYPE_CHECKING:
     from _collections_abc import dict_items, dict_values
@@ -40,7 +40,7 @@ class Unevaluated(str):
         return inside[0] if inside else self.partition("\n")[0]
 
 
-class UnevaluatedError(errors.NomadCsiError, unknown.UnknownValueError):
+class UnevaluatedError(errors.NomadCsiError, rules.UnknownValueError):
     """A value was needed that only Nomad computes."""
 
     def __init__(self, value: Unevaluated) -> None:

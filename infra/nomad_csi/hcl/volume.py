@@ -14,13 +14,13 @@ from typing import Any
 
 from nomad_csi import errors
 from nomad_csi.hcl import files, tokens, values
-from nomad_csi.plan import registration, volume_forms
+from nomad_csi.plan import registration
 from nomad_csi.spec import encrypted, names
 
-_TEXTS = volume_forms.names("file", "api", "text")
-_MAPS = volume_forms.names("file", "api", "map")
-_CAPACITIES = volume_forms.names("file", "api", "bytes")
-_CAPABILITY = volume_forms.capability_names("file", "api")
+_TEXTS = registration.names("file", "api", "text")
+_MAPS = registration.names("file", "api", "map")
+_CAPACITIES = registration.names("file", "api", "bytes")
+_CAPABILITY = registration.capability_names("file", "api")
 _SIZE = re.compile(r"(?P<number>[0-9.,]+)\s*(?:(?P<prefix>[kmgtpe])(?P<binary>i?))?b?\s*", re.IGNORECASE)
 _PREFIXES = "kmgtpe"
 _CAPACITY_LIMIT = 2**63
@@ -224,7 +224,7 @@ def read(path: Path, *, namespace: str) -> tuple[VolumeFile, ...]:
 def _document(
     payload: Mapping[str, Any], namespace: str, hidden_flags: tuple[str, ...]
 ) -> registration.VolumeRegistration:
-    document = volume_forms.read(payload, "api")
+    document = registration.read(payload, "api")
     options = document.mount_options
     return replace(
         document,

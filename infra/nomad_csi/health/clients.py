@@ -21,20 +21,18 @@ class ClientCache:
         self._client = client
         self._read: dict[tuple[str, int], nodes.Node] = {}
 
-    def read_clients(
-        self, placements: Iterable[eligibility.Placement], *, with_zones: bool = False
-    ) -> tuple[nodes.Node, ...]:
+    def read_clients(self, placements: Iterable[model.PluginExpectation]) -> tuple[nodes.Node, ...]:
         """
         Return all clients; those of the plugins' placement have what the constraints need.
 
-        *with_zones*: also the zones by Nomad's fingerprint, of clients that may run one of the plugins; if it has a
-        minimum for each zone, of all clients of its placement.
+        Where a plugin has a minimum for each zone, its clients have the zone by Nomad's fingerprint, too.
         Raises `errors.NomadApiError` when Nomad does not respond.
         """
         wanted = tuple(placements)
         listed = nodes.list_nodes(self._client)
-        in_zones = (node for node in listed if with_zones and any(_needs_zone(item, node) for item in wanted))
-        return self.add_attributes(listed, wanted, {node.node_id for node in in_zones})
+        zoned = [item for item in wanted if item.min_healthy_per_zone is not None]
+        in_zones = {node.node_id for node in listed if any(eligibility.is_placed(item, node) for item in zoned)}
+        return self.add_attributes(listed, wanted, in_zones)
 
     def add_attributes(
         self,
@@ -69,9 +67,3 @@ class ClientCache:
 
 def _needs_record(constraint: model.Constraint) -> bool:
     return any(text.startswith(("${attr.", "${meta.")) for text in (constraint.attribute, constraint.value))
-
-
-def _needs_zone(expectation: eligibility.Placement, node: nodes.Node) -> bool:
-    if isinstance(expectation, model.PluginExpectation) and expectation.min_healthy_per_zone is not None:
-        return eligibility.is_placed(expectation, node)
-    return eligibility.may_run(expectation, node)

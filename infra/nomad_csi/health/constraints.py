@@ -4,18 +4,13 @@ Evaluate constraints on a client, as Nomad's scheduler does. Pure: regular expre
 Source: hashicorp/nomad, ``scheduler/feasible/feasible.go`` (``resolveTarget``, ``checkConstraint``), 2026-08-21.
 """
 
-import math
 import operator
-import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from nomad_csi.nomad import nodes
 from nomad_csi.plan import model, versions
 
-_INTEGER = re.compile(r"([+-]?)0*(\d{1,19})", re.ASCII)
-_FLOAT = re.compile(r"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?)|nan", re.ASCII | re.IGNORECASE)
-_LIMIT = 2**63
 _AMONG_INSTANCES = frozenset({"distinct_hosts", "distinct_property"})
 """Operators that separate instances of a job; they exclude no client."""
 
@@ -69,26 +64,11 @@ def holds(constraint: model.Constraint, node: nodes.Node) -> bool:
 
 
 def _compare_ordered(name: str, found: str, wanted: str) -> bool:
-    """Compare as 64-bit integers if both are, else as finite floats if both are, else as strings."""
-    for number in (_integer, _float):
-        numbers = [number(text) for text in (found, wanted)]
-        if None not in numbers:
-            return _ORDERS[name](*numbers)
-    return _ORDERS[name](found.encode(), wanted.encode())
-
-
-def _integer(text: str) -> int | None:
-    matched = _INTEGER.fullmatch(text)
-    number = int(matched[1] + matched[2]) if matched else _LIMIT
-    return number if -_LIMIT <= number < _LIMIT else None
-
-
-def _float(text: str) -> float | None:
-    """Return *text* as a number. One beyond the range of 64 bits is an error to Go, and so a string."""
-    if not _FLOAT.fullmatch(text):
-        return None
-    number = float(text)
-    return None if math.isinf(number) and "n" not in text.lower() else number
+    """Compare as numbers if both are, else as strings."""
+    try:
+        return _ORDERS[name](float(found), float(wanted))
+    except ValueError:
+        return _ORDERS[name](found.encode(), wanted.encode())
 
 
 def _members(text: str) -> frozenset[str]:

@@ -80,23 +80,18 @@ def expected_nodes(expectation: model.PluginExpectation, found: Iterable[nodes.N
 
 def why_not(expectation: Placement, node: nodes.Node) -> str:
     """Return the first reason why *node* must not run the plugin, such as ``"draining"``; empty: it must."""
-    return _state(expectation, node) or _misplaced(expectation, node) or _unmet(expectation, node)
+    return state(node, expectation.task_driver) or _misplaced(expectation, node) or _unmet(expectation, node)
 
 
 def not_counted(expectation: Placement, node: nodes.Node) -> str:
     """Return why a client of the plugin's placement takes no instance now, such as ``"draining"``; empty for others."""
     is_elsewhere = _misplaced(expectation, node) or _unmet(expectation, node)
-    return "" if is_elsewhere else _state(expectation, node)
+    return "" if is_elsewhere else state(node, expectation.task_driver)
 
 
 def is_placed(expectation: Placement, node: nodes.Node) -> bool:
     """Return whether *node* is in the plugin's placement by the list of clients: without constraints and its state."""
     return not _misplaced(expectation, node)
-
-
-def may_run(expectation: Placement, node: nodes.Node) -> bool:
-    """Return whether *node* may run the plugin by the fields in the list of clients, without constraints."""
-    return not _state(expectation, node) and is_placed(expectation, node)
 
 
 def _unmet(expectation: Placement, node: nodes.Node) -> str:
@@ -110,16 +105,16 @@ def _unmet(expectation: Placement, node: nodes.Node) -> str:
     return ""
 
 
-def _state(expectation: Placement, node: nodes.Node) -> str:
-    """Return the state of *node* in which it takes no instance; empty: it takes one."""
+def state(node: nodes.Node, task_driver: str) -> str:
+    """Return the state of *node* in which it takes no task of *task_driver*; empty: it takes one."""
     if node.status != "ready":
         return f"status {node.status}"
     if node.draining:
         return "draining"
     if not node.eligible:
         return "not eligible for scheduling"
-    if not node.drivers.get(expectation.task_driver, True):
-        return f"task driver {expectation.task_driver} not healthy"
+    if task_driver and not node.drivers.get(task_driver, False):
+        return f"task driver {task_driver} not healthy"
     return ""
 
 

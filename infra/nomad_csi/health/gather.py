@@ -9,7 +9,6 @@ Nomad 2.0.6-dev, 2026-08.
 import dataclasses
 import functools
 import threading
-import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from http import HTTPStatus
 from typing import TypeVar
@@ -119,10 +118,9 @@ def probe_all(
         for number, (expectation, seen) in enumerate(observed)
         for item in instances.all_of(seen.plugin)
     ]
-    until = time.monotonic() + timeout_s
     answers = run_in_parallel(
         (
-            functools.partial(_probe, expectation, item, until=until, timeout_s=timeout_s, cancelled=event)
+            functools.partial(_probe, expectation, item, timeout_s=timeout_s, cancelled=event)
             for _, expectation, item in asked
         ),
         workers=probe.AT_ONCE,
@@ -149,11 +147,10 @@ def _probe(
     expectation: model.PluginExpectation,
     instance: plugins.Instance,
     *,
-    until: float,
     timeout_s: float,
     cancelled: threading.Event,
 ) -> found.Probed:
-    """Probe one instance until *until*, for at least half of *timeout_s*."""
+    """Probe one instance."""
     if not expectation.client_data_dir:
         return NOWHERE
     path = socket_path(expectation.client_data_dir, instance.alloc_id)
@@ -162,7 +159,7 @@ def _probe(
         return found.Probed(reached=False, detail=hidden)
     answer = probe.probe(
         path,
-        timeout_s=max(until - time.monotonic(), timeout_s / 2),
+        timeout_s=timeout_s,
         expect_name=expectation.provider,
         role=instance.role,
         cancelled=cancelled,

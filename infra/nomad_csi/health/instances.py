@@ -372,9 +372,7 @@ def _row(place: Place, alloc_id: str) -> InstanceRow:
     instance, node = place.instance, place.client
     segments = instance.segments if instance else {}
     nomad: NomadSays = "none" if instance is None else "healthy" if instance.healthy else "unhealthy"
-    restarts = place.ours.allocation.restarts if place.ours else 0
-    times = "once" if restarts == 1 else f"{restarts} times"
-    notes = (judgement.detail, judgement.surplus, f"restarted {times} so far" if restarts else "")
+    notes = (judgement.detail, judgement.surplus)
     return InstanceRow(
         plugin_id=place.expectation.plugin_id,
         role=place.role,

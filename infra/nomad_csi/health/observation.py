@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from nomad_csi import findings, nomad
-from nomad_csi.health import clients, eligibility, found, gather, instances, plugins, probe_run
+from nomad_csi.health import clients, found, gather, plugins, probe_run
 from nomad_csi.nomad import nodes
 from nomad_csi.plan import model
 
@@ -79,8 +79,7 @@ class Observer:
         if results is not None:
             expectations = [item.expectation for item in self._wanted]
             seen = probe_run.merged(list(zip(expectations, seen, strict=True)), results)
-        with_zones = any(_needs_zones(item.expectation, now) for item, now in zip(self._wanted, seen, strict=True))
-        all_nodes = self._clients.read_clients((item.expectation for item in self._wanted), with_zones=with_zones)
+        all_nodes = self._clients.read_clients(item.expectation for item in self._wanted)
         earlier = [item.seen for item in before] if before else [None for _ in seen]
         return tuple(
             Observation(
@@ -108,8 +107,3 @@ def _deep(
     if results is None:
         return ()
     return probe_run.compared(expectation.plugin_id, seen.plugin, results, needs).findings
-
-
-def _needs_zones(expectation: model.PluginExpectation, observed: found.PluginFound) -> bool:
-    reports = any(eligibility.zone_of_segments(item.segments) for item in instances.all_of(observed.plugin))
-    return reports or expectation.min_healthy_per_zone is not None

@@ -7,7 +7,6 @@ from nomad_csi import errors, findings
 from nomad_csi.frame import changes, resource
 from nomad_csi.health import observation, plugin_health_wait, plugins
 from nomad_csi.health import plugin_health_properties as of_health
-from nomad_csi.text import listing
 
 
 class PluginHealthResource(resource.Resource):
@@ -28,15 +27,6 @@ class PluginHealthResource(resource.Resource):
         unknown = dict.fromkeys(self.declared.outputs.keys() - {"status", "satisfied"}, resource.UNKNOWN)
         verified = {"status": plugins.HEALTHY if _is_strict(news) else resource.UNKNOWN, "satisfied": True}
         return resource.identity(news["pluginId"]), dict(news) | unknown | verified
-
-    def preflight(self, context: resource.Context, old_outputs: Mapping[str, Any], news: Mapping[str, Any]) -> None:
-        """Warn of a plugin that is not healthy now, with the reason. The step that waits for it reports the result."""
-        del news
-        if not _was_verified(old_outputs):
-            recorded = self.declared.inputs_in(old_outputs)
-            with resource.KeptIfUnreachable(context, _subject(recorded["pluginId"]), is_recorded=True):
-                if wrong := _wrong(_observe(context, recorded)):
-                    context.warn(f"plugin {recorded['pluginId']} is not healthy now, and `up` waits for it: {wrong}")
 
     def create(self, context: resource.Context, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
         """
@@ -109,19 +99,9 @@ def _verified(context: resource.Context, news: Mapping[str, Any]) -> resource.Pr
     if status.status != plugins.HEALTHY and (wrong := _wrong(status)):
         enough = f"is {status.status}, {status.counts}, which is enough ({status.policy})"
         context.warn(f"plugin {status.plugin_id} {enough}: {wrong}")
-    context.status(_evidence_text(status))
+    verified_by = "CSI probes" if status.evidence == "csi" else "Nomad's status"
+    context.status(f"plugin {status.plugin_id}: {status.counts}, verified by {verified_by}")
     return _outputs(news, status)
-
-
-def _evidence_text(status: plugins.PluginStatus) -> str:
-    """Return the evidence for the status, and how to get more than Nomad's."""
-    if status.evidence == "csi":
-        count = len({row.node_id for row in status.instances if row.evidence == "csi"})
-        return f"plugin {status.plugin_id}: verified by CSI probes on {listing.counted(count, 'client')}"
-    return (
-        f"plugin {status.plugin_id}: healthy by Nomad's status; to have its instances probed over CSI, set "
-        "verify.evidence to csi, with verify.on_nodes where their sockets are not on this machine"
-    )
 
 
 def _outputs(inputs: Mapping[str, Any], status: plugins.PluginStatus) -> resource.Properties:

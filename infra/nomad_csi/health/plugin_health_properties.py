@@ -1,17 +1,17 @@
 """Inputs and outputs of the resource `PluginHealth`, and the expectation that its inputs describe."""
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 import pydantic
 from pydantic import alias_generators
 
-from nomad_csi import errors
 from nomad_csi.frame import properties, resource
 from nomad_csi.frame.properties import Mark
-from nomad_csi.plan import model, probe_job
+from nomad_csi.plan import model
 from nomad_csi.spec import base, names
+from nomad_csi.spec import plugin as spec
 
 Seconds = Annotated[float, pydantic.Field(gt=0, allow_inf_nan=False)]
 
@@ -29,24 +29,12 @@ class EligibleIf(properties.Properties):
     """What to compare with."""
 
 
-class AskedOnNodes(properties.Properties):
+class AskedOnNodes(properties.Properties, spec.OnNodesSpec):
     """
     With `csi`: ask by a job on the clients, which runs once there and is removed.
 
     Without it, only sockets that the provider's machine sees are asked.
     """
-
-    command: str = "nomad-csi"
-    """The program, on the clients or in the image; `nomad-csi` when omitted."""
-
-    image: str = ""
-    """Image with that program, for Docker; `raw_exec` when omitted, which needs it installed."""
-
-    state_dir: str = ""
-    """`state_dir` of the Nomad clients; required with an image, else found by itself."""
-
-    timeout_s: Seconds = probe_job.WAIT_S
-    """Seconds for all clients together; 60 when omitted."""
 
 
 def _number_texts(versions: Any) -> Any:
@@ -128,16 +116,6 @@ class PluginHealthInputs(properties.Properties):
     jobs: Annotated[dict[str, str], pydantic.BeforeValidator(_number_texts)] = {}
     """Ids of the plugin's jobs, each with what changes when the job does: then it is verified again."""
 
-    def contradictions(self) -> Iterator[errors.Problem]:
-        """Yield the problems of the job that probes on the clients."""
-        if not isinstance(self.on_nodes, AskedOnNodes):
-            return
-        if self.evidence == "nomad":
-            yield errors.Problem(path="evidence", got="nomad", allowed="csi where onNodes says how instances are asked")
-        if self.on_nodes.image and not self.on_nodes.state_dir:
-            allowed = "the clients' state_dir with image: a container cannot find it"
-            yield errors.Problem(path="onNodes.stateDir", got="nothing", allowed=allowed)
-
 
 class PluginHealthOutputs(properties.Properties):
     """Outputs of a `PluginHealth`."""
@@ -175,18 +153,13 @@ DECLARED = properties.Declaration(
 # The expectation of a plan, as inputs and back.
 
 
-_OF_JOB = ("command", "image", "state_dir")
-"""Fields of `AskedOnNodes` that the probe job has too."""
-
-
 def inputs_of(expected: model.PluginExpectation) -> resource.Properties:
     """Return the inputs of *expected*; `check` leaves out absent ones."""
     found = {
         name: list(value) if isinstance(value, tuple) else value for name, value in dataclasses.asdict(expected).items()
     }
-    if asked := expected.on_nodes:
-        job = {name: getattr(asked.job, name) for name in _OF_JOB}
-        found["on_nodes"] = _camel_case(job | {"timeout_s": asked.wait_s})
+    if expected.on_nodes:
+        found["on_nodes"] = _camel_case(expected.on_nodes.model_dump())
     return _camel_case(found)
 
 
@@ -196,9 +169,6 @@ def expectation(inputs: Mapping[str, Any]) -> model.PluginExpectation:
     shown = ((name, value) for name, value in found if name != "jobs")
     given: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in shown}
     given["constraints"] = tuple(model.Constraint(**dict(item)) for item in found.constraints)
-    if asked := found.on_nodes:
-        job = probe_job.ProbeJob(namespace=found.namespace, **{name: getattr(asked, name) for name in _OF_JOB})
-        given["on_nodes"] = probe_job.ProbeRun(job=job, wait_s=asked.timeout_s)
     return model.PluginExpectation(**given)
 
 

@@ -2,20 +2,14 @@
 
 import dataclasses
 import itertools
-import threading
-import time
-from collections.abc import Callable
-from concurrent import futures
-from typing import Any, TypeVar
 
-from nomad_csi import concurrency, errors, findings
+from nomad_csi import errors, findings
 from nomad_csi.findings import printing
 from nomad_csi.frame import resource
 from nomad_csi.health import clients, events, observation, plugins, probe_run, stability
-from nomad_csi.plan import model, probe_job
+from nomad_csi.plan import model, program_jobs
+from nomad_csi.spec import plugin as spec
 from nomad_csi.text import foreign
-
-_Result = TypeVar("_Result")
 
 INTERVAL_S = 0.5
 """Seconds between two checks of a small cluster."""
@@ -26,17 +20,8 @@ INTERVAL_MAX_S = 5.0
 OUTAGE_S = 30.0
 """Tolerated outage of Nomad while waiting: a leader election took 3.8 s (tried on Nomad 2.0.6-dev)."""
 
-CANCEL_POLL_S = 0.1
-"""Maximum delay of a cancellation."""
-
-LOOK_MIN_S = 5.0
-"""Minimum time for a check, however little of the timeout is left."""
-
-EXPLAIN_S = 10.0
-"""Timeout for reading explanations, beyond that of the wait: logs come from clients, which may be down."""
-
-REMOVE_S = probe_run.REMOVE_S + 10.0
-"""Timeout for removing an interrupted probe job, including the requests to Nomad."""
+PROBE_MIN_S = 5.0
+"""Minimum timeout of a probe job, however little of the timeout is left."""
 
 CAUSE_LIMIT = 200
 """Maximum length of a reason in a status line."""
@@ -90,7 +75,7 @@ class _Wait:
         self._started = self._answered = self._clock.now()
         self._stability = stability.Stability(expectation)
         self._clients = clients.ClientCache(context.client)
-        self._observer = self._observer_of(drop_job(expectation), context.cancelled)
+        self._observer = self._observer_of(drop_job(expectation))
         self._latest: observation.Observation | None = None
         self._probed: observation.Observation | None = None
         """The last result of a probe job on the clients."""
@@ -99,7 +84,7 @@ class _Wait:
     def run(self) -> plugins.PluginStatus:
         while True:
             began, pause_s = self._clock.now(), INTERVAL_S
-            seen = self._answer(_start(self._observer.observe))
+            seen = self._observe(self._observer)
             if seen is not None and self._is_steady(seen):
                 run = self._expectation.on_nodes
                 if run is None or seen.status.evidence == "csi":
@@ -120,14 +105,15 @@ class _Wait:
         return self._started + self._timeout_s - self._clock.now()
 
     def _observer_of(
-        self,
-        expectation: model.PluginExpectation,
-        cancelled: threading.Event,
-        on_nodes: probe_run.OnNodes | None = None,
+        self, expectation: model.PluginExpectation, on_nodes: probe_run.OnNodes | None = None
     ) -> observation.Observer:
         wanted = observation.WatchedPlugin(expectation=expectation, job_ids=self._job_ids)
         return observation.Observer(
-            self._client, [wanted], cancelled=cancelled, on_nodes=on_nodes, client_cache=self._clients
+            self._client,
+            [wanted],
+            cancelled=self._context.cancelled,
+            on_nodes=on_nodes,
+            client_cache=self._clients,
         )
 
     def _is_steady(self, seen: observation.Observation) -> bool:
@@ -153,72 +139,36 @@ class _Wait:
             return False
         return self._stability.observe(self._clock.now(), probed.status, probed.seen)
 
-    def _probe_by_job(self, run: probe_job.ProbeRun, known: plugins.PluginStatus) -> observation.Observation | None:
-        """Return the result of a probe job on the clients; ``None`` as in `_answer`."""
+    def _probe_by_job(self, run: spec.OnNodesSpec, known: plugins.PluginStatus) -> observation.Observation | None:
+        """Return the result of a probe job on the clients; ``None`` as in `_observe`."""
         names = ", ".join(sorted({row.node_name for row in known.instances}))
-        stop = threading.Event()
         how = probe_run.OnNodes(
-            job=dataclasses.replace(run.job, region=self._client.connection.region),
-            timeout_s=run.wait_s,
+            job=program_jobs.probe_of(
+                run, namespace=self._expectation.namespace, region=self._client.connection.region
+            ),
+            timeout_s=min(run.timeout_s, max(self._left_s, PROBE_MIN_S)),
             is_strict=True,
             report=lambda line: self._report_progress(
                 foreign.shortened(f"{known.counts}, {line}: {names}", CAUSE_LIMIT)
             ),
         )
-        outcome = _start(self._observer_of(self._expectation, stop, how).observe)
+        return self._observe(self._observer_of(self._expectation, how))
+
+    def _observe(self, observer: observation.Observer) -> observation.Observation | None:
+        """Return an observation; ``None`` while Nomad is unreachable, for a short outage since its last answer."""
+        began = self._clock.now()
         try:
-            return self._answer(outcome, is_slow=True)
-        finally:
-            stop.set()
-            self._await_removal(outcome)
-
-    def _await_removal(self, outcome: futures.Future[Any]) -> None:
-        """Wait until an interrupted probe job is removed; warn where it could not be."""
-        if outcome.done():
-            return
-        futures.wait([outcome], REMOVE_S)
-        error = outcome.exception() if outcome.done() else f"its probe job had not ended after {REMOVE_S:g} s"
-        if error and not isinstance(error, errors.CancelledError):
-            self._context.warn(f"plugin {self._expectation.plugin_id}: {error}")
-
-    def _answer(
-        self, outcome: futures.Future[tuple[observation.Observation, ...]], *, is_slow: bool = False
-    ) -> observation.Observation | None:
-        """
-        Return the observation of *outcome*; ``None`` while Nomad is unreachable, for a short outage.
-
-        The outage begins with the last answer, that of a check that *is_slow* with its end.
-        """
-        if not self._ends(outcome, max(self._left_s, LOOK_MIN_S)):
-            raise self._late()
-        if is_slow:
-            self._answered = self._clock.now()
-        try:
-            [seen] = outcome.result()
+            [seen] = observer.observe()
         except errors.CancelledError:
             raise self._cancelled() from None
         except errors.NomadApiError as error:
-            if not resource.is_unreachable(error) or self._clock.now() - self._answered > OUTAGE_S:
+            if not resource.is_unreachable(error) or began - self._answered > OUTAGE_S:
                 raise
             self._stability.lose_sight()
             self._report_progress(f"{self._client.connection.address} is not reachable, asking again: {error.message}")
             return None
         self._answered = self._clock.now()
         return seen
-
-    def _ends(self, outcome: futures.Future[Any], timeout_s: float) -> bool:
-        """
-        Wait until *outcome* is done; return whether it is after *timeout_s* by the system's clock.
-
-        Raises when the user interrupts. An abandoned call ends by its own deadlines, and blocks nothing.
-        """
-        until = time.monotonic() + timeout_s
-        while not futures.wait([outcome], CANCEL_POLL_S).done:
-            if self._context.cancelled.is_set():
-                raise self._cancelled()
-            if time.monotonic() > until:
-                return False
-        return True
 
     def _report_progress(self, text: str) -> None:
         if text != self._shown:
@@ -245,10 +195,11 @@ class _Wait:
         lines = [*printing.as_lines(wrong)[:SHOWN], *(f"{item.where}: {item.text}" for item in more[:SHOWN])]
         if self._probed is not None:
             lines.append(f"asked over CSI by a job: {_csi_answers(self._probed.status)}")
-        elif not wrong and self._expectation.on_nodes is not None and status.evidence != "csi":
-            lines.append("Nomad calls it healthy; its own answers were not there in time: raise timeout_s")
         elif not wrong:
-            lines.append(f"it is healthy, but was not seen so for {self._expectation.stable_s:g} s: raise timeout_s")
+            lines.append(
+                f"it was not healthy for {self._expectation.stable_s:g} s, or did not answer itself, in time: "
+                "raise timeout_s"
+            )
         fetched = () if status.ok else self._explained(latest)
         return errors.NomadCsiError(
             "\n  ".join([f"{head}: {status.counts}; nothing was registered", *lines, *map(str, fetched), NEXT])
@@ -258,17 +209,7 @@ class _Wait:
         """Return the explanations of an unhealthy status."""
         from nomad_csi.health import explaining  # noqa: PLC0415  # only a failed wait needs it
 
-        outcome = _start(lambda: explaining.explain(self._client, self._expectation, seen.seen, seen.status))
-        if self._ends(outcome, EXPLAIN_S):
-            return outcome.result()
-        return (events.Cause(kind="note", where="(logs)", text=f"not read within {EXPLAIN_S:g} s"),)
-
-
-def _start(call: Callable[[], _Result]) -> futures.Future[_Result]:
-    """Return the future of *call*, which runs in a thread that the process does not wait for at its end."""
-    outcome: futures.Future[_Result] = futures.Future()
-    threading.Thread(target=concurrency.settle, args=(call, outcome), name="nomad-csi-health", daemon=True).start()
-    return outcome
+        return explaining.explain(self._client, self._expectation, seen.seen, seen.status)
 
 
 def _cause(status: plugins.PluginStatus) -> str:

@@ -11,20 +11,18 @@ import contextlib
 import dataclasses
 import functools
 import json
-import re
 import secrets
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import Any
 
 from nomad_csi import errors, nomad
 from nomad_csi.csi import records, validation
-from nomad_csi.health import found, gather, instances, probed
+from nomad_csi.health import eligibility, events, found, gather, instances, probed
 from nomad_csi.nomad import jobs, nodes, plugins, volumes
 from nomad_csi.nomad.volumes import ENDED
-from nomad_csi.plan import model, probe_job
+from nomad_csi.plan import model, program_jobs
 from nomad_csi.text import listing
 
 POLL_S = 0.5
@@ -38,12 +36,6 @@ READERS = 16
 
 LOG_TIMEOUT_S = 10.0
 """For one log: a client serves it, and may be down."""
-
-READ_S = 20.0
-"""Minimum timeout for all logs together, in seconds; it is as long as that of the probes otherwise."""
-
-LEFT = re.compile(rf"{probe_job.PREFIX}-[0-9a-f]{{8}}")
-"""Id of a job of this module."""
 
 LOG_BYTES = 1 << 20
 """Log bytes that are read: far more than a client with fifty plugins writes."""
@@ -84,7 +76,7 @@ def volume_questions(
     needs: Sequence[volumes.Volume],
     with_secrets: Collection[records.Key],
     known: Mapping[str, nodes.Node],
-    job: probe_job.ProbeJob,
+    job: program_jobs.ProbeJob,
 ) -> Asking:
     """
     Return the requests to the plugin's first controller whose client can run the job; healthy ones go first.
@@ -147,18 +139,15 @@ def answered(
 
 Observed = Sequence[tuple[model.PluginExpectation, found.PluginFound]]
 
-ON_THE_WAY = "running"
-"""Status of an allocation that may have a socket before Nomad lists its instance."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class OnNodes:
     """Options for probing instances on their clients."""
 
-    job: probe_job.ProbeJob
+    job: program_jobs.ProbeJob
     """Its id and clients are filled in."""
 
-    timeout_s: float = probe_job.WAIT_S
+    timeout_s: float = program_jobs.WAIT_S
     """For all clients together."""
 
     is_strict: bool = False
@@ -193,7 +182,7 @@ def ask(
     cancelled: threading.Event,
 ) -> ProbeJobAnswers:
     """
-    Return the probe results of the clients with an instance of the *observed* plugins, or a starting one.
+    Return the probe results of the clients with an instance of the *observed* plugins.
 
     A controller of each plugin validates those of its volumes in *needs* that need no secrets.
     The token needs ``submit-job``, ``read-job`` and ``read-logs`` in the job's namespace.
@@ -202,7 +191,7 @@ def ask(
     `errors.CancelledError`.
     """
     all_observed = tuple(observed)
-    places = {alloc_id: node_id for seen in all_observed for alloc_id, _, node_id in _asked(seen)}
+    places = {item.alloc_id: item.node_id for seen in all_observed for item in instances.all_of(seen.plugin)}
     if not places:
         return ProbeJobAnswers(by_client={}, known=frozenset())
     known = {node.node_id: node for node in nodes.list_nodes(client)}
@@ -234,12 +223,12 @@ def merged(observed: Observed, results: ProbeJobAnswers) -> tuple[found.PluginFo
     complete: list[found.PluginFound] = []
     for expectation, seen in observed:
         by_instance = dict(seen.probed)
-        for alloc_id, role, node_id in _asked(seen):
-            answer = results.by_client.get(node_id)
-            is_new = alloc_id not in results.known
-            result = probed.merged(expectation.provider, role, alloc_id, answer, is_new=is_new)
-            if result.reached or not by_instance.get((alloc_id, role), found.NOT_ASKED).reached:
-                by_instance[alloc_id, role] = result
+        for item in instances.all_of(seen.plugin):
+            answer = results.by_client.get(item.node_id)
+            is_new = item.alloc_id not in results.known
+            result = probed.merged(expectation.provider, item.role, item.alloc_id, answer, is_new=is_new)
+            if result.reached or not by_instance.get((item.alloc_id, item.role), found.NOT_ASKED).reached:
+                by_instance[item.alloc_id, item.role] = result
         complete.append(dataclasses.replace(seen, probed=by_instance))
     return tuple(complete)
 
@@ -255,24 +244,12 @@ def compared(
     return probed.ProbedPlugin(plugin_id=plugin_id, rows=rows, findings=findings)
 
 
-def _asked(seen: found.PluginFound) -> Iterator[tuple[str, found.Role, str]]:
-    """Yield allocation, role and client of each instance, and of running allocations that Nomad does not list yet."""
-    there = instances.all_of(seen.plugin)
-    for item in there:
-        yield item.alloc_id, item.role, item.node_id
-    counted = {item.alloc_id for item in there}
-    for ran in seen.ran:
-        allocation = ran.allocation
-        if ran.is_wanted and allocation.client_status == ON_THE_WAY and allocation.alloc_id not in counted:
-            yield allocation.alloc_id, "controller" if ran.job_type == "service" else "node", allocation.node_id
-
-
 # One run of the job.
 
 
 def answers(
     client: nomad.Nomad,
-    job: probe_job.ProbeJob,
+    job: program_jobs.ProbeJob,
     wanted: Iterable[str],
     known: Mapping[str, nodes.Node],
     *,
@@ -284,12 +261,11 @@ def answers(
     Return the answer of each of the clients *wanted*, by its id; for one that cannot be probed, why.
 
     Args:
-        client: the cluster; the token needs ``submit-job``, ``read-job`` and ``read-logs`` in the job's namespace,
-            and ``list-jobs`` to remove jobs that an earlier run left behind.
+        client: the cluster; the token needs ``submit-job``, ``read-job`` and ``read-logs`` in the job's namespace.
         job: how the probe gets onto the clients; its id and clients are filled in here.
         wanted: ids of clients.
         known: the cluster's clients by id.
-        wait_s: seconds for all clients together; their logs may take as long again.
+        wait_s: seconds for all clients together; the time for their logs is not in it.
         cancelled: set to end the wait; the job is purged all the same.
         report: logs progress.
 
@@ -304,80 +280,33 @@ def answers(
     asked = tuple(node_id for node_id in ids if node_id not in found)
     if asked:
         run = dataclasses.replace(job, job_id=f"{job.job_id}-{secrets.token_hex(4)}", node_ids=asked)
-        _remove_left(client, job.namespace, report)
         report(f"asking {listing.counted(len(asked), 'client')} with job {run.job_id}")
         found |= _run(client, run, wait_s, cancelled)
     return found
 
 
-def why_not(node: nodes.Node | None, job: probe_job.ProbeJob) -> probed.ClientAnswer | None:
+def why_not(node: nodes.Node | None, job: program_jobs.ProbeJob) -> probed.ClientAnswer | None:
     """Return why the job cannot run on the client; ``None``: it can."""
-    by_hand = "ask on the client itself: nomad-csi csi probe --folder STATE_DIR/csi/plugins"
-    if node is None:
-        why, advice = "Nomad does not know the client any more", "ask again: its allocations are on their way out"
-    elif node.status != "ready":
-        why, advice = f"the client is {node.status}", "check the client with `nomad node status`"
-    elif node.draining or not node.eligible:
-        why = f"the client is {'draining' if node.draining else 'not eligible for scheduling'}"
-        advice = f"no job is placed there now; {by_hand}"
-    elif not node.drivers.get(job.task_driver, False):
-        other = ", or run the probe in an image" if job.task_driver == "raw_exec" else ""
-        why, advice = (
-            f"the task driver {job.task_driver} is not healthy on the client",
-            f"enable it{other}; or {by_hand}",
-        )
-    else:
-        return None
-    return probed.ClientAnswer(problem=why, advice=advice)
+    state = eligibility.state(node, job.task_driver) if node else "not known to Nomad any more"
+    advice = "probe on the client itself: nomad-csi csi probe --folder STATE_DIR/csi/plugins"
+    return probed.ClientAnswer(problem=f"no job is placed on the client: {state}", advice=advice) if state else None
 
 
 def _run(
-    client: nomad.Nomad, job: probe_job.ProbeJob, wait_s: float, cancelled: threading.Event
+    client: nomad.Nomad, job: program_jobs.ProbeJob, wait_s: float, cancelled: threading.Event
 ) -> Mapping[str, probed.ClientAnswer]:
     """Run the job, and return the answer of each of its clients."""
-    with _running(client, job) as parsed:
+    with _running(client, job):
         ran = _wait(client, job, client.clock.now() + wait_s, cancelled)
-        until = client.clock.now() + max(wait_s, READ_S)
-        reads = (functools.partial(_read, client, job, item, until) for item in ran.values())
+        reads = (functools.partial(_read, client, job, item) for item in ran.values())
         read = dict(zip(ran, gather.run_in_parallel(reads, workers=READERS), strict=True))
-        late = "" if len(read) >= len(job.node_ids) else _unplaced(client, parsed, wait_s)
+    late = f"the probe was not placed there within {wait_s:g} s: compare the job's node pool, datacenters and room"
     return {node_id: read.get(node_id) or probed.ClientAnswer(problem=late) for node_id in job.node_ids}
 
 
-def _remove_left(client: nomad.Nomad, namespace: str, report: Callable[[str], None]) -> None:
-    """
-    Purge ended jobs of runs that were killed.
-
-    This may include a job whose logs another run still reads: logs and allocations of a purged job remain until
-    garbage collection, and purging an absent job is no error.
-    """
-    try:
-        left = jobs.list_jobs(client, namespace, f"{probe_job.PREFIX}-")
-    except errors.NomadApiError as error:
-        if error.status != HTTPStatus.FORBIDDEN:
-            raise
-        report(f"jobs that earlier probes left behind were not searched for: {error}")
-        return
-    for job in left:
-        if job.status == "dead" and LEFT.fullmatch(job.job_id):
-            report(f"removing job {job.job_id}, which an earlier probe left behind")
-            jobs.stop(client, namespace, job.job_id, purge=True)
-
-
-def _unplaced(client: nomad.Nomad, parsed: Mapping[str, Any], wait_s: float) -> str:
-    """Return why clients got no task; Nomad's reason is from a plan, which names no client."""
-    late = f"the probe was not placed there within {wait_s:g} s"
-    try:
-        reason = jobs.plan(client, parsed).failed_groups.get(probe_job.TASK, "")
-    except errors.NomadApiError as error:
-        reason = f"not reported, {error.message}"
-    suffix = f" (Nomad's reason: {reason})" if reason else ""
-    return f"{late}{suffix}: compare the job's node pool, datacenters and room"
-
-
 @contextlib.contextmanager
-def _running(client: nomad.Nomad, job: probe_job.ProbeJob) -> Iterator[Mapping[str, Any]]:
-    """Keep the job registered for as long as the block runs; yield it as Nomad has it."""
+def _running(client: nomad.Nomad, job: program_jobs.ProbeJob) -> Iterator[None]:
+    """Keep the job registered for as long as the block runs."""
     from nomad_csi.hcl import documents  # noqa: PLC0415  # with the template engine; few runs of the provider need it
 
     source = documents.probe_job_file(job)
@@ -389,14 +318,14 @@ def _running(client: nomad.Nomad, job: probe_job.ProbeJob) -> Iterator[Mapping[s
         except errors.NomadApiError as error:
             may_be_there = error.kind == "ambiguous"
             raise
-        yield parsed
+        yield
     finally:
         if may_be_there:
             _remove(client, job)
 
 
 def _wait(
-    client: nomad.Nomad, job: probe_job.ProbeJob, deadline: float, cancelled: threading.Event
+    client: nomad.Nomad, job: program_jobs.ProbeJob, deadline: float, cancelled: threading.Event
 ) -> dict[str, jobs.Allocation]:
     """Return the job's allocations by node, once all have ended or the client's clock passes *deadline*."""
     while True:
@@ -409,21 +338,12 @@ def _wait(
             raise errors.CancelledError(f"interrupted: {len(ended)} of {len(job.node_ids)} clients had answered")
 
 
-def _read(
-    client: nomad.Nomad, job: probe_job.ProbeJob, allocation: jobs.Allocation, until: float
-) -> probed.ClientAnswer:
-    """
-    Return the probe results that one client logged; no log is read after *until* on the client's clock.
-
-    Raises `errors.NomadApiError` if the token may not read logs.
-    """
+def _read(client: nomad.Nomad, job: program_jobs.ProbeJob, allocation: jobs.Allocation) -> probed.ClientAnswer:
+    """Return the probe results that one client logged. Raises `errors.NomadApiError` if the token may not read logs."""
     if allocation.client_status not in ENDED:
         problem = f"the probe had not ended there in time: it is {allocation.client_status}"
         return probed.ClientAnswer(problem=problem)
-    if client.clock.now() >= until:
-        problem = "its log was not read in time: the logs of other clients took too long"
-        return probed.ClientAnswer(problem=problem, advice="raise --timeout")
-    read = functools.partial(jobs.tail_log, client, job.namespace, allocation.alloc_id, probe_job.TASK)
+    read = functools.partial(jobs.tail_log, client, job.namespace, allocation.alloc_id, program_jobs.TASK)
     try:
         document = json.loads(read(stream="stdout", length=LOG_BYTES, timeout_s=LOG_TIMEOUT_S))
         reports = {alloc_id: records.parse_report(item) for alloc_id, item in document["reports"].items()}
@@ -435,25 +355,12 @@ def _read(
         problem = f"its log could not be read: {error.message}"
     except (ValueError, TypeError, AttributeError, KeyError, RecursionError) as error:
         problem = f"what the probe printed there is no answer: {error}"
-    return probed.ClientAnswer(problem=_failure(client, job, allocation) or problem)
+    if allocation.client_status != "complete":
+        problem = f"the probe failed {events.place_of(allocation)}: {events.cause(allocation)}"
+    return probed.ClientAnswer(problem=problem)
 
 
-def _failure(client: nomad.Nomad, job: probe_job.ProbeJob, allocation: jobs.Allocation) -> str:
-    """Return why the probe failed there, from the last failure event and the end of its log; empty: it did not."""
-    if allocation.client_status == "complete":
-        return ""
-    failures = [event.message for event in allocation.task_events if event.type in {"Driver Failure", "Setup Failure"}]
-    if failures:
-        return f"the probe could not start: {failures[-1]}; see whether {job.command!r} is there and can be run"
-    try:
-        log = jobs.tail_log(client, job.namespace, allocation.alloc_id, probe_job.TASK, length=2000)
-    except errors.NomadApiError:
-        log = ""
-    last = next((line for line in reversed(log.splitlines()) if line.strip()), "")
-    return f"the probe failed: {last}" if last else f"the probe {allocation.client_status}"
-
-
-def _remove(client: nomad.Nomad, job: probe_job.ProbeJob) -> None:
+def _remove(client: nomad.Nomad, job: program_jobs.ProbeJob) -> None:
     """
     Stop the job, wait for its tasks to end, and purge it; after `REMOVE_S` purge it in any case.
 
@@ -470,7 +377,7 @@ def _remove(client: nomad.Nomad, job: probe_job.ProbeJob) -> None:
         raise errors.NomadCsiError(f"job {job.job_id} is left behind: {error}; remove it: {by_hand}") from error
 
 
-def _is_alive(client: nomad.Nomad, job: probe_job.ProbeJob) -> bool:
+def _is_alive(client: nomad.Nomad, job: program_jobs.ProbeJob) -> bool:
     """Return whether a probe still runs, as far as the token may see: it may be able to stop a job but not read it."""
     try:
         found = jobs.allocations(client, job.namespace, job.job_id)

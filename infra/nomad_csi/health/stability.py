@@ -22,23 +22,15 @@ class Stability:
     def __init__(self, expectation: model.PluginExpectation) -> None:
         self._expectation = expectation
         self._since_s: Mapping[Instance, tuple[float, int]] = {}
-        self._was_well = False
         self._restarts: dict[Instance, findings.Finding] = {}
-        self._losses = 0
-        self._loss: plugins.PluginStatus | None = None
 
     @property
     def unsteady(self) -> tuple[findings.Finding, ...]:
-        """Findings that reset a window: restarts of healthy instances, and how often the plugin became unhealthy."""
-        restarts = tuple(self._restarts.values())
-        return restarts if self._loss is None else (*restarts, _flapping(self._loss, self._losses))
+        """Findings that reset a window: restarts of healthy instances."""
+        return tuple(self._restarts.values())
 
     def observe(self, now_s: float, status: plugins.PluginStatus, seen: found.PluginFound) -> bool:
         """Add the check made at *now_s*; return whether enough instances have been healthy and stable long enough."""
-        if self._was_well and not status.ok:
-            self._losses += 1
-            self._loss = status
-        self._was_well = status.ok
         self._since_s = self._windows(now_s, status, seen)
         steady = {
             instance
@@ -77,16 +69,4 @@ def _restarted(row: instances.InstanceRow, allocation: jobs.Allocation, restarts
         expected="an instance that runs without a restart between the checks",
         found=f"{listing.counted(restarts, 'restart')} {events.place_of(allocation)}: {events.cause(allocation)}",
         names={"ALLOC": row.alloc_id[:8]},
-    )
-
-
-def _flapping(loss: plugins.PluginStatus, losses: int) -> findings.Finding:
-    """Return the finding on a plugin that became unhealthy *losses* times, the last time as in *loss*."""
-    causes = (finding.found for finding in findings.errors_of(loss.findings))
-    times = "once" if losses == 1 else f"{losses} times"
-    return findings.finding(
-        "plugin-flapping",
-        f"plugin {loss.plugin_id}",
-        expected="a plugin that stays healthy",
-        found=f"it became unhealthy {times}, the last time: {next(causes, loss.status)}",
     )

@@ -13,7 +13,7 @@ from typing import Any
 from nomad_csi import errors, nomad
 from nomad_csi.frame import resource
 from nomad_csi.nomad import cluster_identity, jobs
-from nomad_csi.plan import jobs as planned
+from nomad_csi.plan import plugins as planned
 from nomad_csi.volumes import owner_records, ownership
 
 OWNER_META = planned.OWNER_META

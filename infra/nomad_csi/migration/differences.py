@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.drivers import arguments
+from nomad_csi.drivers import catalogue
 from nomad_csi.drivers import model as drivers
 from nomad_csi.hcl import documents, read, values
 from nomad_csi.hcl import job as jobs
@@ -73,9 +73,9 @@ def _comparable(part: model.Part, driver: drivers.Driver | None) -> values.Map:
     given = found["config"].pop("args", values.Items(part.task.config.at("args")))
     named = values.Map(given.line)
     modes = {role.arguments[0] for role in driver.roles.values() if role.arguments} if driver else set()
-    modes |= set(arguments.MODE_WORDS.get(driver.name, ())) if driver else set()
-    for index, argument in arguments.joined(given):
-        name = arguments.flag_name(argument) or ("" if argument in modes else argument)
+    modes |= set(catalogue.MODE_WORDS.get(driver.name, ())) if driver else set()
+    for index, argument in catalogue.joined(given):
+        name = catalogue.flag_name(argument) or ("" if argument in modes else argument)
         while name in named:
             name += " again"
         named.put(name, argument, values.line_of(given, index, given.line))
@@ -174,11 +174,11 @@ def _argument(each: values.FieldDifference, driver: drivers.Driver | None, role:
     argument, other = each.before, each.after
     if argument is None:
         return model.Note("changed", each.line, f"the argument {other} is added")
-    name = arguments.flag_name(argument)
+    name = catalogue.flag_name(argument)
     if secrets.argument_has_secret(argument):
         shown = f"--{name}" if name else "an argument"
         return model.Note("left out", each.line, f"{shown} holds what looks like a secret: {_SECRET}")
-    if other is not None and name in arguments.ENDPOINT_FLAGS:
+    if other is not None and name in catalogue.ENDPOINT_FLAGS:
         text = f"{argument} becomes {other}, the socket path that Nomad sets"
         return model.Note("changed", each.line, text, "endpoint-written-out")
     if other is not None:
@@ -203,15 +203,15 @@ def _shown(value: Any) -> str:
 
 def refusal(argument: str, role: spec_driver.RoleSpec, driver: spec_driver.DriverSpec) -> tuple[str, str] | None:
     """Return why *argument* is not passed to *driver*, and the code of that: empty for what is right in its own job."""
-    name = arguments.flag_name(argument)
+    name = catalogue.flag_name(argument)
     if not name:
         return f"the argument {argument!a}, which {driver.called} does not accept", ""
-    if name in arguments.WITHOUT_EFFECT.get(driver.name, frozenset()):
+    if name in catalogue.WITHOUT_EFFECT.get(driver.name, frozenset()):
         return f"--{name}, which has no effect in {driver.called}", "flag-without-effect"
     if name in role.unfit_flags:
-        code = "driver-renamed" if name in arguments.NAME_FLAGS else "flag-unfit"
+        code = "driver-renamed" if name in catalogue.NAME_FLAGS else "flag-unfit"
         return f"--{name}: {role.unfit_flags[name]}", code
-    if name in arguments.flags(role.arguments):
+    if name in catalogue.flags(role.arguments):
         return f"{argument}: {driver.called} is run with another", ""
     if role.flags is not None and name not in role.flags:
         return f"--{name}, which {driver.called} does not accept here", "flag-unknown"

@@ -11,7 +11,7 @@ from typing import Any
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
 from nomad_csi.migration import model
-from nomad_csi.spec import plugin_jobs
+from nomad_csi.spec import plugin as plugin_spec
 
 _DEFAULTS: Mapping[str, Any] = {"datacenters": ["*"], "kill_timeout": 5.0, "priority": 50}
 
@@ -118,7 +118,7 @@ def _read_container(config: values.Map, part: model.Part) -> None:
     """Put arguments and mounts of the task driver's *config* into one form."""
     arguments = values.Items(config.at("args"))
     command = jobs.text(config, "command")
-    if command and part.task.driver in plugin_jobs.CONTAINERS:
+    if command and part.task.driver in plugin_spec.CONTAINERS:
         # The docker and podman drivers run the image's entrypoint with the command and the arguments behind it.
         arguments.put(command, config.at("command"))
         del config["command"]

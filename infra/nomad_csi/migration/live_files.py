@@ -15,7 +15,7 @@ from nomad_csi.hcl import files as parsed
 from nomad_csi.hcl import job as job_files
 from nomad_csi.migration import model
 from nomad_csi.nomad import jobs, plugins, volumes
-from nomad_csi.plan import jobs as planned
+from nomad_csi.plan import plugins as planned
 
 SECRETS = (
     "Nomad shows neither the secrets of volumes nor whether there are any: if the driver needs them, "

@@ -5,14 +5,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
-from nomad_csi.drivers import arguments, catalogue, recognise
+from nomad_csi.drivers import catalogue, recognise
 from nomad_csi.drivers import model as drivers
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
 from nomad_csi.migration import differences, form, model
-from nomad_csi.plan import jobs as plan_jobs
-from nomad_csi.spec import base, names, plugin_jobs
+from nomad_csi.plan import plugins as plan_jobs
+from nomad_csi.spec import base, names
 from nomad_csi.spec import driver as spec_driver
+from nomad_csi.spec import plugin as plugin_spec
 from nomad_csi.text import secrets
 
 _SHARED = {
@@ -183,7 +184,7 @@ def _constraints(given: values.Map) -> tuple[str, list[dict[str, str]]]:
         operator = constraint.get("operator", "=")
         if constraint.get("attribute") == plan_jobs.ZONE_ATTRIBUTE and operator == "=":
             zone = constraint.get("value", "")
-        elif operator in get_args(plugin_jobs.ConstraintOperator) and names.ATTRIBUTE.fullmatch(
+        elif operator in get_args(plugin_spec.ConstraintOperator) and names.ATTRIBUTE.fullmatch(
             constraint.get("attribute", "")
         ):
             found.append(constraint)
@@ -200,7 +201,7 @@ def _task_driver(roles: Mapping[str, model.Part]) -> dict[str, Any]:
 
 def _one_task_driver(part: model.Part) -> dict[str, Any]:
     name = part.task.driver
-    if name not in get_args(plugin_jobs.TaskDriver):
+    if name not in get_args(plugin_spec.TaskDriver):
         return {"name": "docker"}
     document: dict[str, Any] = {"name": name}
     if name in {"raw_exec", "exec"}:
@@ -236,9 +237,9 @@ def _read_meaning(
 ) -> _Meaning:
     """Return the values of a task in its `form`, *given*, as *role* of *driver*; without what the driver refuses."""
     found = _Meaning()
-    usual = [argument for _, argument in arguments.joined(role.arguments)]
+    usual = [argument for _, argument in catalogue.joined(role.arguments)]
     rendered = [text.replace("{plugin_id}", plugin_id) for text in (*usual, *role.optional_arguments.values())]
-    for _, argument, words in arguments.spans(given["config"].get("args", ())):
+    for _, argument, words in catalogue.spans(given["config"].get("args", ())):
         is_kept = not secrets.argument_has_secret(argument) and not differences.refusal(argument, role, driver)
         # Programs in Go take their flags with one dash, too.
         is_known = _fills(rendered, argument, found) or _fills(rendered, f"-{argument}", found)
@@ -309,7 +310,7 @@ def _counts(driver: drivers.Driver, roles: Mapping[str, model.Part]) -> dict[str
 
 
 def _network(driver: drivers.Driver, roles: Mapping[str, model.Part]) -> dict[str, Any]:
-    containers = [(name, part) for name, part in roles.items() if part.task.driver in plugin_jobs.CONTAINERS]
+    containers = [(name, part) for name, part in roles.items() if part.task.driver in plugin_spec.CONTAINERS]
     on_host = [name for name, part in containers if part.task.config.get("network_mode") == "host"]
     usual = [name for name, _ in containers if driver.roles[name].network_mode == "host"]  # type: ignore[index]
     return {"host_network": True} if set(on_host) - set(usual) else {}
@@ -348,8 +349,8 @@ def _describe(
     named = [
         value
         for each in roles.values()
-        for _, argument in arguments.joined(each.arguments)
-        if arguments.flag_name(argument) in arguments.NAME_FLAGS
+        for _, argument in catalogue.joined(each.arguments)
+        if catalogue.flag_name(argument) in catalogue.NAME_FLAGS
         and (value := argument.partition("=")[2])
         and "${" not in value
     ]
@@ -401,10 +402,10 @@ def _described_role(part: model.Part, given: values.Map) -> dict[str, Any]:
 def _described_arguments(given: Sequence[str]) -> list[str]:
     """Return the arguments word by word: only the driver knows whether a flag takes the next word."""
     found: list[str] = []
-    for _, argument, words in arguments.spans(given):
+    for _, argument, words in catalogue.spans(given):
         if secrets.argument_has_secret(argument):
             continue
-        if arguments.flag_name(argument) in arguments.ENDPOINT_FLAGS and "${" not in argument:
+        if catalogue.flag_name(argument) in catalogue.ENDPOINT_FLAGS and "${" not in argument:
             found.append(f"{argument.partition('=')[0]}=${{CSI_ENDPOINT}}")
         else:
             found += words

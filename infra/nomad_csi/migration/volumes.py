@@ -10,18 +10,18 @@ from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
 from nomad_csi.hcl import volume as payloads
 from nomad_csi.migration import model
-from nomad_csi.plan import volume_forms
+from nomad_csi.plan import registration
 from nomad_csi.spec import model as spec
 from nomad_csi.spec import volume as volumes
 from nomad_csi.text import secrets
 
-KNOWN = frozenset({*(item.file.partition(".")[0] for item in volume_forms.FIELDS), "type", values.LABELS})
+KNOWN = frozenset({*(item.file.partition(".")[0] for item in registration.FIELDS), "type", values.LABELS})
 """Top-level names of a volume file that Nomad reads."""
 
-LEGACY = tuple(volume_forms.capability_names("file", "file"))
+LEGACY = tuple(registration.capability_names("file", "file"))
 """Top-level names of old files that belong to a capability today; Nomad drops them."""
 
-SIZES = tuple(volume_forms.names("file", "file", "bytes"))
+SIZES = tuple(registration.names("file", "file", "bytes"))
 SOURCES = (*SIZES, "clone_id", "snapshot_id")
 """Names with which a file requests new storage."""
 

@@ -14,7 +14,7 @@ import pydantic
 
 from nomad_csi.nomad import job_plan, replies, request
 from nomad_csi.plan import model
-from nomad_csi.spec import plugin_jobs
+from nomad_csi.spec import plugin as plugin_spec
 
 ABSENT = "job not found"
 
@@ -422,7 +422,7 @@ def _listed(config: Mapping[str, Any], key: str) -> tuple[str, ...]:
 
 
 def _is_on_host(task_driver: str, network_mode: str) -> bool:
-    return task_driver not in plugin_jobs.CONTAINERS or network_mode == "host"
+    return task_driver not in plugin_spec.CONTAINERS or network_mode == "host"
 
 
 def tasks_of_plan(job: model.PluginJob) -> PluginTask:

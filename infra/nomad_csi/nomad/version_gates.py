@@ -45,7 +45,7 @@ def gates() -> tuple[tuple[Condition, Gate], ...]:
 def is_older(version: str, wanted: str) -> bool | None:
     """Return whether *version* is lower than *wanted*; a pre-release counts as its release; ``None``: no version."""
     found, least = versions.parse(version), versions.parse(wanted)
-    return release(found).compare(least) < 0 if found and least else None
+    return release(found) < least if found and least else None
 
 
 def met(side: Side, version: str, features: Iterable[Feature]) -> Iterator[Condition]:
@@ -66,9 +66,9 @@ def met(side: Side, version: str, features: Iterable[Feature]) -> Iterator[Condi
 def is_since(since: Iterable[str], version: versions.Version) -> bool:
     """Return whether *version* is as new as the first one of its release line, or of the newest line."""
     known = [found for text in since if (found := versions.parse(text))]
-    if version.compare(known[0]) >= 0:
+    if version >= known[0]:
         return True
-    return any(version.segments[:2] == item.segments[:2] and version.compare(item) >= 0 for item in known)
+    return any(version.segments[:2] == item.segments[:2] and version >= item for item in known)
 
 
 def release(version: versions.Version) -> versions.Version:

@@ -18,7 +18,7 @@ import pydantic
 
 from nomad_csi import errors
 from nomad_csi.nomad import plugins, replies, request
-from nomad_csi.plan import registration, volume_forms
+from nomad_csi.plan import registration
 from nomad_csi.text import foreign, listing
 
 REGISTER_TIMEOUT_S = CREATE_TIMEOUT_S = request.PLUGIN_TIMEOUT_S
@@ -185,7 +185,7 @@ class VolumeReply(replies.Record):
     def _prepared(cls, values: Any) -> Any:
         own = replies.present(values)
         try:
-            return own | {"Document": volume_forms.read(own, "api")}
+            return own | {"Document": registration.read(own, "api")}
         except (AttributeError, TypeError, ValueError):
             raise ValueError("should be a volume") from None
 
@@ -231,7 +231,7 @@ def payload(document: registration.VolumeRegistration) -> dict[str, Any]:
     Always includes ``MountOptions``: without it, a volume in use cannot be registered again even if it never had any.
     Omits the fields that the server manages: it would store them, and could neither show nor deregister the volume.
     """
-    return {"MountOptions": {}} | volume_forms.write(document, "api")
+    return {"MountOptions": {}} | registration.write(document, "api")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -81,25 +81,20 @@ def ebs_policy(
     return {"Version": "2012-10-17", "Statement": statements}
 
 
-def efs_actions(efs: spec.EfsSpec, mount_flags: Iterable[str]) -> tuple[str, ...]:
-    """Return the IAM actions of a client that mounts *efs*, with root access where its user may be root."""
-    point = efs.access_point
-    as_root = point is None or 0 in (point.uid, point.gid)
-    wanted = {"ClientMount": True, "ClientRootAccess": as_root, "ClientWrite": "ro" not in mount_flags}
+def efs_actions(*, as_root: bool, writes: bool = True) -> tuple[str, ...]:
+    """Return the IAM actions of clients that mount a file system, with root access where its user may be root."""
+    wanted = {"ClientMount": True, "ClientRootAccess": as_root, "ClientWrite": writes}
     return tuple(f"elasticfilesystem:{action}" for action, is_wanted in wanted.items() if is_wanted)
+
+
+def volume_actions(efs: spec.EfsSpec, mount_flags: Iterable[str]) -> tuple[str, ...]:
+    """Return the IAM actions of a client that mounts *efs*."""
+    point = efs.access_point
+    return efs_actions(as_root=point is None or 0 in (point.uid, point.gid), writes="ro" not in mount_flags)
 
 
 ANY_ACCESS_POINT = "*"
 """Instead of an access point's ARN: any access point of the file system is allowed, but one is required."""
-
-ROOT_ACCESS = "elasticfilesystem:ClientRootAccess"
-ANY_ACTIONS = ("elasticfilesystem:ClientMount", "elasticfilesystem:ClientWrite")
-"""Actions of clients in a shared file system; `ROOT_ACCESS` is added on request."""
-
-
-def any_actions(*, root_access: bool) -> tuple[str, ...]:
-    """Return the IAM actions of clients in a shared file system."""
-    return tuple(sorted((*ANY_ACTIONS, *([ROOT_ACCESS] if root_access else []))))
 
 
 def efs_policy(file_system_arn: str, access_point_arn: str | None, actions: Sequence[str]) -> Mapping[str, Any]:

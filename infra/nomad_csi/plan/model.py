@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from nomad_csi.drivers.model import RoleName
-from nomad_csi.plan import probe_job
 from nomad_csi.plan.registration import VolumeRegistration
-from nomad_csi.spec import plugin_jobs, volume
+from nomad_csi.spec import plugin as plugin_spec
+from nomad_csi.spec import volume
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,11 +56,11 @@ class PluginJob:
     count: int | None
     """Instances of a service job; ``None`` for a system job, which runs on every eligible client."""
 
-    restart: plugin_jobs.RestartSpec
-    update: plugin_jobs.UpdateSpec | None = None
+    restart: plugin_spec.RestartSpec
+    update: plugin_spec.UpdateSpec | None = None
     """``None``: Nomad's default."""
 
-    task_driver: plugin_jobs.TaskDriver
+    task_driver: plugin_spec.TaskDriver
     image: str = ""
     registry_user: str = ""
     """Runtime variables with user name and password for the image's registry; empty: none needed."""
@@ -149,7 +149,7 @@ class PluginExpectation:
     """``data_dir`` of the clients, which holds the sockets; empty when unknown."""
 
     evidence: Literal["nomad", "csi"]
-    on_nodes: probe_job.ProbeRun | None = None
+    on_nodes: plugin_spec.OnNodesSpec | None = None
     """How the gate probes instances on their clients; ``None``: only through sockets that it can reach."""
 
     timeout_s: float

@@ -47,17 +47,6 @@ EXIT_MEANS: Mapping[int, str] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class SmokeClient:
-    """A client that may use the volume."""
-
-    node_id: str
-    name: str
-
-    drivers: frozenset[str]
-    """Its healthy task drivers."""
-
-
-@dataclass(frozen=True, kw_only=True)
 class Wish:
     """Options of the operator; empty: chosen here."""
 
@@ -129,9 +118,8 @@ def access_mode(capabilities: Iterable[registration.Capability]) -> str:
     return next((mode for mode in WRITER_MODES if mode in files), "")
 
 
-def task_driver(clients: Iterable[SmokeClient]) -> str:
-    """Return the task driver that most *clients* have, the best of a tie; empty: no client has one that can mount."""
-    found = tuple(clients)
-    counts = {driver: sum(driver in client.drivers for client in found) for driver in TASK_DRIVERS}
-    best = max(TASK_DRIVERS, key=lambda driver: counts[driver])
+def task_driver(drivers: Sequence[Mapping[str, bool]]) -> str:
+    """Return the task driver that is healthy on most clients, the best of a tie; empty: on none one that can mount."""
+    counts = {name: sum(of_client.get(name, False) for of_client in drivers) for name in TASK_DRIVERS}
+    best = max(TASK_DRIVERS, key=lambda name: counts[name])
     return best if counts[best] else ""

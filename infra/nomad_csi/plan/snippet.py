@@ -82,13 +82,15 @@ def make_snippet(
         destination: mount point in the tasks; empty: its name below ``/`` or ``/dev``.
 
     Raises:
-        errors.SpecError: the volumes of the set have no pair of modes in common, or an index is missing.
+        errors.SpecError: the volumes of the set have no pair of modes in common.
 
     """
     first = volumes[0]
     is_set = first.volume_id != source
     modes = [item for item in first.capabilities if all(item in other.capabilities for other in volumes)]
-    _refuse_uneven(volumes, source, modes, is_set=is_set)
+    if not modes:
+        allowed = "capabilities that all its volumes have"
+        raise errors.SpecError((errors.Problem(path=source, got="none", allowed=allowed),))
     fitting = [item for item in modes if (item.access_mode in READERS) == reads]
     chosen = (fitting or modes)[0]
     label = source.partition("[")[0]
@@ -105,27 +107,6 @@ def make_snippet(
         destination=destination or usual,
         mount_options=_mount_options(first.mount_options) if chosen.attachment_mode == "file-system" else (),
     )
-
-
-def _refuse_uneven(
-    volumes: Sequence[registration.VolumeRegistration],
-    source: str,
-    modes: Sequence[registration.Capability],
-    *,
-    is_set: bool,
-) -> None:
-    """Raise `errors.SpecError` for a set that no single block can claim."""
-    problems = []
-    if not modes:
-        problems.append(errors.Problem(path=source, got="none", allowed="capabilities that all its volumes have"))
-    if is_set:
-        there = {item.volume_id for item in volumes}
-        lacking = [name for name in (f"{source}[{index}]" for index in range(len(volumes))) if name not in there]
-        if lacking:
-            allowed = "a volume for each index from 0: an allocation claims that of its own"
-            problems.append(errors.Problem(path=source, got=f"no {', '.join(lacking)}", allowed=allowed))
-    if problems:
-        raise errors.SpecError(tuple(problems))
 
 
 def _mount_options(options: registration.MountOptions) -> tuple[str, ...]:

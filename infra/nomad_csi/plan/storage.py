@@ -2,62 +2,44 @@
 All that a spec, or a program of components, declares for one cluster: every rule, and the plan of a spec.
 
 A rule between two items runs with the second. In a spec all plugins and file systems are known before the first volume.
-A program declares them in any order, and some of their values are known later (`plan.unknown`): then the component is
+A program declares them in any order, and some of their values are known later (`plan.rules`): then the component is
 added again.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from nomad_csi import errors
 from nomad_csi.drivers import catalogue
-from nomad_csi.plan import jobs, model, plugin_plans, volumes
-from nomad_csi.plan.rules import efs_rules, plugin_rules, volume_rules
-from nomad_csi.plan.unknown import UnknownValueError, known
+from nomad_csi.plan import model, plugins, volumes
+from nomad_csi.plan.rules import UnknownValueError, efs_rules, known, plugin_rules, volume_rules
 from nomad_csi.spec import draft as drafts
-from nomad_csi.spec import encrypted, names, problems
+from nomad_csi.spec import encrypted, problems
 from nomad_csi.spec import model as spec
 
 _OF_ANOTHER = "add it under plugins; for a plugin of another stack, declare the volume with a component"
 """Fix of a volume whose plugin is not in the spec: the rules between the two need its driver."""
 
 
-def plan_document(document: Any, *, source: str = "", owner: str = "") -> model.StoragePlan:
+def plan_document(
+    document: Any, *, source: str = "", owner: str = "", declared: "Declared | None" = None
+) -> model.StoragePlan:
     """
     Return the plan of a spec *document*: a mapping with ``plugins``, ``volumes`` and ``protect``.
 
     Strings in it may be `encrypted.Encrypted` where they stay secret.
 
-    *source* names the document in errors; *owner* (``project/stack``) goes into AWS tags.
+    *source* names the document in errors; *owner* (``project/stack``) goes into AWS tags. What the document declares is
+    added to *declared*.
     Raises `errors.SpecError` with all problems of the spec's values and rules.
     """
-    exposed = tuple(encrypted.check(document))
+    if exposed := tuple(encrypted.check(document)):
+        raise errors.SpecError(drafts.fold_sets(exposed, document), source, drafts.ids(document))
     found: list[errors.Problem] = []
-    plan = Declared().add_spec(document, found, owner=owner, keep=False)
-    wrong = [*exposed, *(problem for problem in found if not any(_overlaps(problem, other) for other in exposed))]
-    if wrong or plan is None:
-        raise errors.SpecError(drafts.fold_sets(wrong, document), source, drafts.ids(document))
+    plan = (declared or Declared()).add_spec(document, found, owner=owner)
+    if plan is None:
+        raise errors.SpecError(drafts.fold_sets(found, document), source, drafts.ids(document))
     return plan
-
-
-def _overlaps(problem: errors.Problem, other: errors.Problem) -> bool:
-    return other.path.startswith(problem.path) or problem.path.startswith(other.path)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _UsedPlugin:
-    plugin: spec.PluginSpec | None
-    """``None`` where it has an invalid value."""
-
-    driver: spec.DriverSpec | None
-    """``None`` where it is unknown."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class _KnownVolume:
-    volume: spec.VolumeSpec
-    driver: spec.DriverSpec
 
 
 class Declared:
@@ -65,84 +47,45 @@ class Declared:
 
     def __init__(self) -> None:
         self._plugins: dict[str, tuple[spec.PluginSpec, spec.DriverSpec | None]] = {}
-        self._by_id: dict[str, _UsedPlugin] = {}
+        self._by_id: dict[str, tuple[spec.PluginSpec, spec.DriverSpec | None]] = {}
         self._systems: dict[str, spec.FileSystemSpec] = {}
-        self._volumes: dict[str, _KnownVolume] = {}
+        self._volumes: dict[str, tuple[spec.VolumeSpec, spec.DriverSpec]] = {}
         self._plugin_ids: dict[str, str] = {}
         """Those that volumes got later than their other values."""
         self._taken = volume_rules.UsedIds()
 
-    def add_spec(
-        self, document: Any, found: list[errors.Problem], *, owner: str = "", keep: bool = True
-    ) -> model.StoragePlan | None:
-        """
-        Add all of a spec *document*, append its problems to *found*, and return its plan; ``None`` with any problem.
-
-        Unless *keep*, each volume is read, checked and planned before the next, so that only the plans
-        stay in memory.
-        """
+    def add_spec(self, document: Any, found: list[errors.Problem], *, owner: str = "") -> model.StoragePlan | None:
+        """Add all of a spec *document*, append its problems to *found*, and return its plan; ``None`` with any."""
         head = drafts.read(document)
         found.extend(head.problems)
         if not isinstance(document, Mapping):
             return None
         found.extend(self._add_head(head))
-        are_plugins_known = self._add_invalid(head) and isinstance(document.get("plugins", []), list | tuple)
-        planned: list[model.VolumePlan] = []
-        # All volumes of a plugin with a policy, which names them; else one that the plugin creates, if there is any.
-        served: dict[str, list[spec.VolumeSpec]] = {plugin.id: [] for plugin in head.plugins.values()}
+        own: list[tuple[spec.VolumeSpec, spec.DriverSpec]] = []
         for path, volume in drafts.each_volume(document, found):
             if volume is None:
                 continue
-            used = self._by_id.get(volume.plugin_id, _UsedPlugin(plugin=None, driver=None))
-            if are_plugins_known and volume.plugin_id not in self._by_id:
+            plugin, driver = self._by_id.get(volume.plugin_id, (None, None))
+            if head.has_all_plugins and plugin is None:
                 where = f"{path}.plugin_id"
                 found.append(problems.unknown_name(where, volume.plugin_id, self._by_id, "plugin", _OF_ANOTHER))
-            found.extend(_check_volume(volume, used, head.file_systems, head.snapshots, path))
-            found.extend(self._taken.add(volume, used.driver, path))
-            if found or not (used.plugin and used.driver):
-                continue
-            planned.append(volumes.plan_volume(volume, used.driver, protect=head.protect, owner=owner))
-            if used.plugin.iam or (volume.create and not served[volume.plugin_id]):
-                served[volume.plugin_id].append(volume)
-            if keep:
-                self._volumes[path] = _KnownVolume(volume=volume, driver=used.driver)
+            found.extend(_check_volume(volume, driver, plugin, head.file_systems, head.snapshots, path=path))
+            found.extend(self._taken.add(volume, driver, path))
+            if driver:
+                own.append((volume, driver))
+                self._volumes[path] = volume, driver
         found.extend(self._taken.check_moved())
-        return None if found else self._plan(head, served, planned, owner)
-
-    def _add_head(self, head: drafts.Draft) -> Iterator[errors.Problem]:
-        for path, plugin in head.plugins.items():
-            yield from self.add_plugin(path, plugin, jobs.driver(plugin))
-        for name, system in (head.file_systems or {}).items():
-            path = f"file_systems.{name}"
-            yield from self.add_file_system(name, system, path)
-            yield from volume_rules.check_schedules(system.snapshots, head.snapshots, path, is_efs=True)
-        yield from efs_rules.check_moved(head.file_systems or {})
-
-    def _add_invalid(self, head: drafts.Draft) -> bool:
-        """Add the ids of plugins with an invalid value, for the rules of their volumes. Return whether all have one."""
-        ids = []
-        for written in head.invalid_plugins:
-            plugin_id = written.get("id") if isinstance(written, Mapping) else None
-            if isinstance(plugin_id, str) and names.PLUGIN_ID.fullmatch(plugin_id):
-                self._by_id[plugin_id] = _UsedPlugin(plugin=None, driver=_written_driver(written.get("driver")))
-                ids.append(plugin_id)
-        return len(ids) == len(head.invalid_plugins)
-
-    def _plan(
-        self,
-        head: drafts.Draft,
-        served: Mapping[str, Sequence[spec.VolumeSpec]],
-        planned: Iterable[model.VolumePlan],
-        owner: str,
-    ) -> model.StoragePlan:
-        """Return the plan of a spec without problems."""
-        plugins = []
-        for path, (plugin, driver) in self._plugins.items():
-            if path in head.plugins and driver:
-                plugins.append(plugin_plans.plan_plugin(plugin, driver, served[plugin.id]))
+        if found:
+            return None
         return model.StoragePlan(
-            plugins=tuple(plugins),
-            volumes=tuple(planned),
+            plugins=tuple(
+                plugins.plan_plugin(plugin, driver, [volume for volume, _ in own if volume.plugin_id == plugin.id])
+                for path, (plugin, driver) in self._plugins.items()
+                if path in head.plugins and driver
+            ),
+            volumes=tuple(
+                volumes.plan_volume(volume, driver, protect=head.protect, owner=owner) for volume, driver in own
+            ),
             file_systems={
                 name: volumes.tagged_file_system(name, system, owner)
                 for name, system in (head.file_systems or {}).items()
@@ -150,13 +93,22 @@ class Declared:
             schedules=head.snapshots or {},
         )
 
+    def _add_head(self, head: drafts.Draft) -> Iterator[errors.Problem]:
+        for path, plugin in head.plugins.items():
+            yield from self.add_plugin(path, plugin, plugins.driver(plugin))
+        for name, system in (head.file_systems or {}).items():
+            path = f"file_systems.{name}"
+            yield from self.add_file_system(name, system, path)
+            yield from volume_rules.check_schedules(system.snapshots, head.snapshots, path, is_efs=True)
+        yield from efs_rules.check_moved(head.file_systems or {})
+
     def add_plugin(
         self, path: str, plugin: spec.PluginSpec, driver: spec.DriverSpec | None
     ) -> Iterator[errors.Problem]:
         """Add *plugin*, and yield its problems, those with other plugins, and those of the volumes that it serves."""
         others = {name: item for name, item in self._plugins.items() if name != path}
         self._plugins[path] = plugin, driver
-        self._by_id[plugin.id] = _UsedPlugin(plugin=plugin, driver=driver)
+        self._by_id[plugin.id] = plugin, driver
         if driver is None:
             yield catalogue.unknown(str(plugin.driver), f"{path}.driver")
         else:
@@ -170,8 +122,8 @@ class Declared:
         self._systems[name] = system
         yield from efs_rules.check_settings(system, path)
         yield from known(volume_rules.check_tags(system, path))
-        for other, item in self._volumes.items():
-            if item.volume.efs and item.volume.efs.file_system == name:
+        for other, (volume, _) in self._volumes.items():
+            if volume.efs and volume.efs.file_system == name:
                 yield from self._check(other)
 
     def add_volume(self, path: str, volume: spec.VolumeSpec, driver: spec.DriverSpec) -> Iterator[errors.Problem]:
@@ -180,7 +132,7 @@ class Declared:
 
         *driver* is that of its component, which may differ from that of its plugin.
         """
-        self._volumes[path] = _KnownVolume(volume=volume, driver=driver)
+        self._volumes[path] = volume, driver
         if wrong := (*self._check(path), *self._taken.add(volume, driver, path)):
             del self._volumes[path]  # or each component that is declared after it has its problems, too
         yield from wrong
@@ -199,7 +151,7 @@ class Declared:
         """
         served = self._served(self._plugins[path][0].id) if path in self._plugins else [path]
         for name in filter(self._volumes.__contains__, served):
-            plugin, ebs = self._used(name).plugin, self._volumes[name].volume.ebs
+            plugin, ebs = self._used(name)[0], self._volumes[name][0].ebs
             if plugin and plugin.iam and ebs and (key := _lacking_key(ebs, plugin.iam)):
                 yield (
                     f"the policy of plugin {plugin.id} lacks the key of {name}, {key}: EC2 will not attach it; add "
@@ -211,40 +163,34 @@ class Declared:
         return [path for path in self._volumes if self._plugin_id(path) == plugin_id]
 
     def _plugin_id(self, path: str) -> str:
-        return self._plugin_ids.get(path) or self._volumes[path].volume.plugin_id
+        return self._plugin_ids.get(path) or self._volumes[path][0].plugin_id
 
-    def _used(self, path: str) -> _UsedPlugin:
+    def _used(self, path: str) -> tuple[spec.PluginSpec | None, spec.DriverSpec]:
         """Return the plugin of the volume at *path*, where it is declared, and the driver that counts."""
-        own = self._volumes[path].driver
-        found = self._by_id.get(self._plugin_id(path), _UsedPlugin(plugin=None, driver=None))
-        return _UsedPlugin(plugin=found.plugin, driver=found.driver or own)
+        plugin, driver = self._by_id.get(self._plugin_id(path), (None, None))
+        return plugin, driver or self._volumes[path][1]
 
     def _check(self, path: str) -> Iterator[errors.Problem]:
         """Yield the problems of the volume at *path*, its plugin and its file system, as far as these are declared."""
-        volume = self._volumes[path].volume
+        volume, (plugin, driver) = self._volumes[path][0], self._used(path)
         is_declared = volume.efs is not None and volume.efs.file_system in self._systems
-        yield from _check_volume(volume, self._used(path), self._systems if is_declared else None, None, path)
-
-
-def _written_driver(written: Any) -> spec.DriverSpec | None:
-    """Return the driver of a plugin that has an invalid value, if that is not its driver."""
-    if isinstance(written, Mapping):
-        return drafts.check(spec.DriverSpec, written, "", [])
-    return catalogue.DRIVERS.get(str(written))
+        yield from _check_volume(volume, driver, plugin, self._systems if is_declared else None, path=path)
 
 
 def _check_volume(
     volume: spec.VolumeSpec,
-    used: _UsedPlugin,
+    driver: spec.DriverSpec | None,
+    plugin: spec.PluginSpec | None,
     systems: Mapping[str, spec.FileSystemSpec] | None,
-    schedules: Mapping[str, spec.SnapshotScheduleSpec] | None,
+    schedules: Mapping[str, spec.SnapshotScheduleSpec] | None = None,
+    *,
     path: str,
 ) -> Iterator[errors.Problem]:
     """Yield the problems of *volume*, and those with what it names; ``None``: unknown."""
-    if used.driver:
-        yield from volume_rules.check_volume(volume, used.driver, used.plugin, path)
+    if driver:
+        yield from volume_rules.check_volume(volume, driver, plugin, path)
     yield from known(
-        volume_rules.check_snapshots(volume, schedules, path), efs_rules.check_named(volume, systems, used.plugin, path)
+        volume_rules.check_snapshots(volume, schedules, path), efs_rules.check_named(volume, systems, plugin, path)
     )
 
 

@@ -6,11 +6,11 @@ Source: hashicorp/go-version v1.9.0, ``version.go`` and ``constraint.go``; hashi
 ``helper/constraints/semver/constraints.go``, 2026-08-21.
 """
 
-import itertools
+import functools
 import operator
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Kind = Literal["version", "semver"]
@@ -23,6 +23,7 @@ _CONDITION = re.compile(r"\s*(<=|>=|!=|~>|<|>|=|)\s*(.*?)\s*", re.DOTALL)
 _LEAST_SEGMENTS = 3
 
 
+@functools.total_ordering
 @dataclass(frozen=True, kw_only=True)
 class Version:
     """A version: ``1.2-beta`` is ``(1, 2, 0)`` with two segments written and the pre-release ``beta``."""
@@ -30,18 +31,20 @@ class Version:
     segments: tuple[int, ...]
     """At least three."""
 
-    written: int
+    written: int = field(compare=False)
     """Number of segments in the text."""
 
     prerelease: str = ""
 
-    def compare(self, other: "Version") -> int:
-        """Return -1, 0 or 1: this version is lower than, equal to or higher than *other*."""
-        if self.segments == other.segments:
-            return _compare_prereleases(self.prerelease, other.prerelease)
-        length = max(len(self.segments), len(other.segments))
-        mine, theirs = (item.segments + (0,) * (length - len(item.segments)) for item in (self, other))
-        return _order(mine, theirs)
+    def __lt__(self, other: "Version") -> bool:
+        """Return whether this version is lower; a release is higher than its pre-releases, a word than a number."""
+        return self._rank < other._rank
+
+    @property
+    def _rank(self) -> tuple[tuple[int, ...], bool, tuple[tuple[bool, int, str], ...]]:
+        parts = self.prerelease.split(".")
+        ranks = tuple((False, int(part), "") if part.isdecimal() else (True, 0, part) for part in parts)
+        return self.segments, not self.prerelease, ranks
 
 
 def parse(text: str) -> Version | None:
@@ -67,58 +70,22 @@ def _condition(text: str) -> tuple[str, Version] | None:
     return (found[1] or "=", version) if found and version else None
 
 
-def _meets(version: Version, sign: str, wanted: Version, kind: Kind) -> bool:
-    if sign == "~>":
-        return _is_near(version, wanted)
-    order = version.compare(wanted)
-    if kind == "version" and sign in _ORDERS and not _comparable(version, wanted):
-        return False
-    return _CHECKS[sign](order, 0)
-
-
-_ORDERS: Mapping[str, Callable[[int, int], bool]] = {
+_EQUAL: Mapping[str, Callable[[Any, Any], bool]] = {"=": operator.eq, "!=": operator.ne}
+_ORDERS: Mapping[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt,
     "<=": operator.le,
     ">": operator.gt,
     ">=": operator.ge,
 }
-_CHECKS: Mapping[str, Callable[[int, int], bool]] = {"=": operator.eq, "!=": operator.ne, **_ORDERS}
 
 
-def _comparable(version: Version, wanted: Version) -> bool:
-    """Return whether the two may be compared: a pre-release only with a pre-release of the same version."""
-    if not version.prerelease:
-        return True
-    return bool(wanted.prerelease) and version.segments == wanted.segments
-
-
-def _is_near(version: Version, wanted: Version) -> bool:
-    """Return whether *version* is at least *wanted*, and differs only from its last written segment on."""
-    if not _comparable(version, wanted) or (wanted.prerelease and not version.prerelease):
+def _meets(version: Version, sign: str, wanted: Version, kind: Kind) -> bool:
+    if sign in _EQUAL:
+        return _EQUAL[sign](version, wanted)
+    # ``version`` compares a pre-release with a pre-release of the same version alone.
+    if kind == "version" and version.prerelease and not (wanted.prerelease and version.segments == wanted.segments):
         return False
-    if version.compare(wanted) < 0 or len(wanted.segments) > len(version.segments):
-        return False
-    fixed = wanted.written - 1
-    last = len(wanted.segments) - 1
-    return version.segments[:fixed] == wanted.segments[:fixed] and wanted.segments[last] <= version.segments[last]
-
-
-def _compare_prereleases(mine: str, theirs: str) -> int:
-    if not mine or not theirs:
-        return _order(not mine, not theirs)  # a release is higher than its pre-releases
-    pairs = itertools.zip_longest(mine.split("."), theirs.split("."), fillvalue="")
-    return next((order for pair in pairs if (order := _compare_parts(*pair))), 0)
-
-
-def _compare_parts(mine: str, theirs: str) -> int:
-    """Compare one part of each: missing is lower than a number, a number than a word, a word than missing."""
-    if not mine or not theirs:
-        there = 1 if (mine or theirs).isdecimal() else -1
-        return there if mine else -there
-    if mine.isdecimal() != theirs.isdecimal():
-        return -1 if mine.isdecimal() else 1
-    return _order(int(mine), int(theirs)) if mine.isdecimal() else _order(mine, theirs)
-
-
-def _order(mine: Any, theirs: Any) -> int:
-    return int(mine > theirs) - int(mine < theirs)
+    if sign == "~>":  # differs only from the last written segment on
+        fixed = wanted.written - 1
+        return version >= wanted and version.segments[:fixed] == wanted.segments[:fixed]
+    return _ORDERS[sign](version, wanted)

@@ -1,15 +1,11 @@
 """From a volume of the spec and its driver to its registration and the storage to create."""
 
 import dataclasses
-import functools
 import hashlib
 from collections.abc import Mapping
 
 from nomad_csi.plan import iam, model, registration, snapshot_schedules
 from nomad_csi.spec import model as spec
-
-_NOTHING: Mapping[str, str] = {}
-"""One empty map shared by all volumes, to save memory with a hundred thousand of them."""
 
 OWNER_TAG = "nomad-csi:owner"
 """AWS tag that names the Pulumi project and stack: ``project/stack``."""
@@ -71,21 +67,24 @@ def context_keys(volume: spec.VolumeSpec, driver: spec.DriverSpec) -> spec.KeysS
 
 
 def _registration(volume: spec.VolumeSpec, driver: spec.DriverSpec) -> registration.VolumeRegistration:
-    modes = tuple((mode.access_mode, mode.attachment_mode) for mode in volume.capabilities)
     create = volume.create
+    options = volume.mount_options
     return registration.VolumeRegistration(
         volume_id=volume.id,
         namespace=volume.namespace,
         name=volume.name or volume.id,
         external_id=volume.existing.external_id if volume.existing else "",
         plugin_id=volume.plugin_id,
-        capabilities=_capabilities(modes or (driver.default_mode,)),
-        mount_options=_mount_options(volume.mount_options.fs_type, volume.mount_options.mount_flags),
+        capabilities=tuple(
+            registration.Capability(access_mode=mode.access_mode, attachment_mode=mode.attachment_mode)
+            for mode in volume.capabilities or driver.capabilities[:1]
+        ),
+        mount_options=registration.MountOptions(fs_type=options.fs_type, mount_flags=options.mount_flags),
         required_topologies=volume.topologies or _topologies(volume, driver),
-        parameters=volume.parameters or _NOTHING,
+        parameters=volume.parameters,
         shares_storage=volume.shares_storage,
-        context=volume.context or _NOTHING,
-        secrets={key: secret.get_secret_value() for key, secret in volume.secrets.items()} or _NOTHING,
+        context=volume.context,
+        secrets={key: secret.get_secret_value() for key, secret in volume.secrets.items()},
         clone_id=(create and create.clone_id) or "",
         snapshot_id=(create and create.snapshot_id) or "",
         capacity_min_bytes=create.least_bytes if create else 0,
@@ -93,27 +92,10 @@ def _registration(volume: spec.VolumeSpec, driver: spec.DriverSpec) -> registrat
     )
 
 
-@functools.lru_cache(64)
-def _capabilities(modes: tuple[tuple[str, str], ...]) -> tuple[registration.Capability, ...]:
-    return tuple(
-        registration.Capability(access_mode=access, attachment_mode=attachment) for access, attachment in modes
-    )
-
-
-@functools.lru_cache(64)
-def _mount_options(fs_type: str, mount_flags: tuple[str, ...]) -> registration.MountOptions:
-    return registration.MountOptions(fs_type=fs_type, mount_flags=mount_flags)
-
-
 def _topologies(volume: spec.VolumeSpec, driver: spec.DriverSpec) -> tuple[Mapping[str, str], ...]:
     placed = volume.ebs or volume.existing or volume.create
     zone = placed.availability_zone if placed else None
-    return _place(driver.topology_key, zone) if driver.topology_key and zone else ()
-
-
-@functools.lru_cache(64)
-def _place(key: str, zone: str) -> tuple[Mapping[str, str], ...]:
-    return ({key: zone},)
+    return ({driver.topology_key: zone},) if driver.topology_key and zone else ()
 
 
 def _source(volume: spec.VolumeSpec, owner: str) -> spec.EbsSpec | spec.EfsSpec | spec.CreateSpec | None:

@@ -6,15 +6,11 @@ What keeps it from starting is one line: the engine shows all that a plugin prin
 
 import sys
 
-from nomad_csi import open_files
-
 
 def main() -> None:
     """Serve the engine until it ends this process. Exits with a line on standard error where it cannot start."""
     if sys.stdout is None:
         sys.exit(f"{CANNOT}: standard output is closed, on which the engine reads the port")
-    if few := open_files.too_few():
-        sys.exit(f"{CANNOT}: {few}")
     try:
         from nomad_csi.provider import serving  # noqa: PLC0415  # pulumi writes a temporary file when it is imported
 

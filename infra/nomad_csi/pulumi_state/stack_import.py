@@ -15,7 +15,7 @@ from nomad_csi.aws import records as aws_records
 from nomad_csi.frame import resource
 from nomad_csi.migration import aws_storage
 from nomad_csi.nomad import jobs, volumes
-from nomad_csi.plan.replacement import ACCESS_POINT, EBS_VOLUME, FILE_SYSTEM
+from nomad_csi.plan.recorded_storage import ACCESS_POINT, EBS_VOLUME, FILE_SYSTEM
 from nomad_csi.pulumi_state import urns
 from nomad_csi.spec.names import CREATED_VOLUME_TYPE as CREATED
 from nomad_csi.spec.names import PLUGIN_JOB_TYPE as JOB

@@ -39,8 +39,8 @@ class Draft:
     plugins: Mapping[str, model.PluginSpec] = field(default_factory=dict)
     """The valid plugins by their path in the document, such as ``plugins[0]``."""
 
-    invalid_plugins: tuple[Any, ...] = ()
-    """The others, as written."""
+    has_all_plugins: bool = False
+    """Whether every plugin is valid."""
 
     problems: tuple[errors.Problem, ...] = ()
 
@@ -79,7 +79,7 @@ def read(document: Any) -> Draft:
         snapshots=top.snapshots if top else None,
         file_systems=top.file_systems if top else None,
         plugins={path: plugin for path, plugin in plugins.items() if plugin},
-        invalid_plugins=tuple(written[path] for path, plugin in plugins.items() if plugin is None),
+        has_all_plugins=None not in plugins.values() and isinstance(document.get("plugins", []), list | tuple),
         problems=tuple(found),
     )
 

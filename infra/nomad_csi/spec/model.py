@@ -11,7 +11,6 @@ import pydantic
 from nomad_csi.spec.base import *
 from nomad_csi.spec.driver import *
 from nomad_csi.spec.plugin import *
-from nomad_csi.spec.plugin_jobs import *
 from nomad_csi.spec.volume import *
 
 

@@ -118,23 +118,6 @@ The provider's function. It takes ``make``, true or false, and ``recorded``, the
 state; it returns ``{"id": "..."}``, empty where unknown.
 """
 
-_REGIONS = {
-    "topology.ebs.csi.aws.com/zone": AWS_REGION,
-    "topology.kubernetes.io/zone": AWS_REGION,
-    "topology.gke.io/zone": re.compile(r"[a-z]+-[a-z]+\d{1,2}"),
-}
-"""Patterns of regions, by topology keys whose values are zones."""
-
-
-def is_region(topology_key: str, value: str) -> bool:
-    """Return whether *value* is a region where *topology_key* requires a zone: ``us-east-1``, ``us-central1``."""
-    return topology_key in _REGIONS and _REGIONS[topology_key].fullmatch(value) is not None
-
-
-def a_zone_of(region: str) -> str:
-    """Return the allowed value instead of a *region*, as text."""
-    return f"a zone, not a region: {region}{'a' if AWS_REGION.fullmatch(region) else '-a'} is one of {region}"
-
 
 # Runtime variables of Nomad that a rendered file may reference.
 #

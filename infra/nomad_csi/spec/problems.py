@@ -90,16 +90,9 @@ def _problem(item: Any, kind: type[pydantic.BaseModel], path: str, secrets: froz
     return errors.Problem(path=where, got=got, allowed=_allowed(code, context, item["msg"]), fix=fix)
 
 
-_WITH_UNIT = re.compile(r"\s*([0-9]+)\s*[KMGT]i?B?\s*", re.ASCII | re.IGNORECASE)
-
-
 def _likely_fix(code: str, given: Any, context: Mapping[str, Any]) -> str:
-    """Return the fix for a number with a unit, which the key names, and for a value that is almost an allowed one."""
-    if not isinstance(given, str):
-        return ""
-    if code in {"int_type", "float_type"} and (number := _WITH_UNIT.fullmatch(given)):
-        return f"write {number[1]}"
-    if code == "literal_error":
+    """Return the fix for a value that is almost an allowed one."""
+    if code == "literal_error" and isinstance(given, str):
         close = difflib.get_close_matches(given, re.findall("'([^']*)'", context["expected"]), n=1)
         return f"did you mean {close[0]}?" if close else ""
     return ""

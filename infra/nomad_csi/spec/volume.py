@@ -115,7 +115,13 @@ class EfsClientsSpec(base.Model):
 class AccessPointSpec(base.Model):
     """The folder of the file system that becomes the volume, and the user that owns it."""
 
-    path: base.Text
+    path: Annotated[
+        str,
+        base.Matching(
+            re.compile(r"(?=.{1,100}$)(/|(/(?!\.)[^$#<>;`|&?{}^*/\n]+){1,4})"),
+            "a path from / of at most 100 characters, at most 4 folders, no . in front, none of $#<>;`|&?{}^*",
+        ),
+    ]
     """Folder of the file system, at most 4 levels deep. EFS creates it if it does not exist."""
 
     uid: base.UnixId

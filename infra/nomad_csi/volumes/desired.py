@@ -15,7 +15,7 @@ from nomad_csi import errors
 from nomad_csi.drivers import storage_identity
 from nomad_csi.frame import changes, properties
 from nomad_csi.nomad import volumes
-from nomad_csi.plan import registration, volume_forms
+from nomad_csi.plan import registration
 from nomad_csi.spec import names
 from nomad_csi.volumes import compare, facts, volume_properties
 from nomad_csi.volumes.volume_properties import VolumeStorage
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 UNKNOWN = names.UNKNOWN
 
-_PROPERTIES = {item.file: item.property for item in volume_forms.FIELDS}
+_PROPERTIES = {item.file: item.property for item in registration.FIELDS}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +58,7 @@ class DesiredVolume:
         """The document for a comparison with Nomad: without the properties that are not known."""
         unknown = {
             changes.top_of_path(item.property)
-            for item in volume_forms.FIELDS
+            for item in registration.FIELDS
             if (value := item.value(self.document)) == -1 or UNKNOWN in str(value)
         } - {"secrets"}
         if not unknown:
@@ -120,7 +120,7 @@ def property_path(field_name: str) -> str:
 
 def parse_inputs(inputs: Mapping[str, Any]) -> registration.VolumeRegistration:
     """Return the document that checked *inputs* describe, of a volume that exists or that its plugin makes."""
-    return dataclasses.replace(volume_forms.read(inputs, "property"), shares_storage=bool(_storage(inputs).shared))
+    return dataclasses.replace(registration.read(inputs, "property"), shares_storage=bool(_storage(inputs).shared))
 
 
 def _storage(inputs: Mapping[str, Any]) -> VolumeStorage:
@@ -133,7 +133,7 @@ def _storage(inputs: Mapping[str, Any]) -> VolumeStorage:
 
 def write_inputs(document: registration.VolumeRegistration) -> dict[str, Any]:
     """Return the inputs that describe *document*, in the shape of `check`."""
-    return volume_forms.write(document, "property")
+    return registration.write(document, "property")
 
 
 # What differs between two volumes, in the properties of their resource.
@@ -152,7 +152,7 @@ def differing(before: DesiredVolume, after: DesiredVolume) -> frozenset[str]:
     """Return the compared properties whose values differ, whatever Nomad makes of it."""
     sent = {
         changes.top_of_path(item.property)
-        for item in volume_forms.FIELDS
+        for item in registration.FIELDS
         if item.value(before.document) != item.value(after.document)
     }
     own = {

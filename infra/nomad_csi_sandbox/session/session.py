@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from nomad_csi import errors, exit_codes, nomad, open_files
+from nomad_csi import errors, exit_codes, nomad
 from nomad_csi.hcl import disk
 from nomad_csi.nomad import cluster_identity, jobs
 from nomad_csi.plan import model, storage
@@ -53,8 +53,6 @@ class Session:
 
     def up(self, *, engine_kind: str = "", nomad_kind: str = "", skip_preview: bool = False) -> int:
         """Start what is missing, make everything, after a preview unless told to skip it; return the exit code."""
-        if few := open_files.too_few():
-            raise errors.NomadCsiError(few)
         for path in project.write(self.place):
             self.say(f"wrote {path}")
         plan = self.plan()

@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 
 from nomad_csi.drivers import catalogue
-from nomad_csi.plan import jobs
+from nomad_csi.plan import plugins
 from nomad_csi.spec import draft
 from nomad_csi.spec import model as spec
 from nomad_csi_sandbox.session import folder
@@ -77,7 +77,7 @@ def _task_drivers(storage: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 def _controllers(plugin: spec.PluginSpec) -> int:
     driver = catalogue.find(plugin.driver)
     role = driver.roles.get("controller") if driver else None
-    return (jobs.count(plugin, "controller", role) or 0) if role else 0
+    return (plugins.count(plugin, "controller", role) or 0) if role else 0
 
 
 def write(place: folder.Folder, clients: int | None, data_dir: str) -> tuple[Lowered, ...]:

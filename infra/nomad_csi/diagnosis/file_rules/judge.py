@@ -12,7 +12,7 @@ from nomad_csi.findings import Finding
 from nomad_csi.hcl import files as parsed
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
-from nomad_csi.plan import registration, unknown
+from nomad_csi.plan import registration, rules
 
 _Rule = tuple[str, str, Iterable[Finding]]
 """A file, the subject of findings that name none, and the findings of a rule."""
@@ -31,13 +31,13 @@ def judge_plugins(file: parsed.File, driver: drivers.Driver | None) -> tuple[Fin
     return tuple(_findings(rule for plugin in known for rule in _plugin(plugin)))
 
 
-def _findings(rules: Iterable[_Rule]) -> Iterator[Finding]:
-    for file, subject, rule in rules:
-        for item in unknown.known(rule, ended=_not_checked):
+def _findings(ruled: Iterable[_Rule]) -> Iterator[Finding]:
+    for file, subject, rule in ruled:
+        for item in rules.known(rule, ended=_not_checked):
             yield dataclasses.replace(item, file=file, subject=subject)
 
 
-def _not_checked(error: unknown.UnknownValueError) -> Finding:
+def _not_checked(error: rules.UnknownValueError) -> Finding:
     """Return the warning of a check that ended at a value that only Nomad computes."""
     value = error.value  # type: ignore[attr-defined]  # files raise `values.UnevaluatedError`
     return finding_at_line("value-unknown", value.line, f"the value of {value.expression}")

@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 
 from nomad_csi.diagnosis.file_rules.subjects import LintedPlugin, finding_at_line
-from nomad_csi.drivers import arguments, recognise
+from nomad_csi.drivers import catalogue, recognise
 from nomad_csi.drivers import model as drivers
 from nomad_csi.findings import Finding
 from nomad_csi.hcl import values
 from nomad_csi.migration import differences, model
-from nomad_csi.spec import names, plugin_jobs
+from nomad_csi.spec import names
+from nomad_csi.spec import plugin as plugin_spec
 from nomad_csi.text import secrets
 
 _TYPES = ("controller", "node", "monolith")
@@ -71,7 +72,7 @@ def _health_timeout(plugin: LintedPlugin) -> Iterator[Finding]:
 
 
 def _is_container(plugin: LintedPlugin) -> bool:
-    return plugin.task.driver in plugin_jobs.CONTAINERS
+    return plugin.task.driver in plugin_spec.CONTAINERS
 
 
 def _image(plugin: LintedPlugin) -> Iterator[Finding]:
@@ -147,15 +148,15 @@ def _environment(plugin: LintedPlugin) -> Iterator[Finding]:
 def _secrets(plugin: LintedPlugin) -> Iterator[Finding]:
     for index, argument in enumerate(plugin.task.written_arguments):
         if secrets.argument_has_secret(argument):
-            found = f"what looks like one in --{arguments.flag_name(argument)}" if argument.startswith("-") else "one"
+            found = f"what looks like one in --{catalogue.flag_name(argument)}" if argument.startswith("-") else "one"
             yield finding_at_line("secret-in-argument", plugin.task.line_of_argument(index), found)
 
 
 def _endpoint(plugin: LintedPlugin) -> Iterator[Finding]:
     wanted = f"{plugin.plugin.mount_dir.rstrip('/')}/csi.sock"
     for index, argument in enumerate(plugin.task.written_arguments):
-        name, value = arguments.flag_name(argument), argument.partition("=")[2]
-        if name not in arguments.ENDPOINT_FLAGS or not value or "${" in value or value.startswith("tcp:"):
+        name, value = catalogue.flag_name(argument), argument.partition("=")[2]
+        if name not in catalogue.ENDPOINT_FLAGS or not value or "${" in value or value.startswith("tcp:"):
             continue
         line = plugin.task.line_of_argument(index)
         path = "/" + value.removeprefix("unix:").lstrip("/")
@@ -176,7 +177,7 @@ def _words(plugin: LintedPlugin) -> Iterator[Finding]:
     if not modes:
         yield from _no_words(plugin, driver, words)
         return
-    known = {**modes, **arguments.MODE_WORDS.get(driver.name, {})}
+    known = {**modes, **catalogue.MODE_WORDS.get(driver.name, {})}
     first = given[0] if given and _is_plain(given[:1]) else ""
     line = plugin.task.line_of_argument(0)
     if first and first not in known:
@@ -198,7 +199,7 @@ def _no_words(plugin: LintedPlugin, driver: drivers.Driver, words: list[tuple[in
 
 
 def _is_plain(given: tuple[str, ...] | list[str]) -> bool:
-    return bool(given) and arguments.is_word(given[0])
+    return bool(given) and catalogue.is_word(given[0])
 
 
 def _flags(plugin: LintedPlugin) -> Iterator[Finding]:
@@ -206,8 +207,8 @@ def _flags(plugin: LintedPlugin) -> Iterator[Finding]:
     if role is None or role.flags is None or driver is None or plugin.runs_own_command:
         return
     for index, argument in enumerate(plugin.task.written_arguments):
-        name, line = arguments.flag_name(argument), plugin.task.line_of_argument(index)
-        if name in arguments.NAME_FLAGS and name in role.unfit_flags:
+        name, line = catalogue.flag_name(argument), plugin.task.line_of_argument(index)
+        if name in catalogue.NAME_FLAGS and name in role.unfit_flags:
             given = argument.partition("=")[2]
             if given != driver.provider:
                 found = f"the name {given!a}; {driver.called} is {driver.provider!a} without the flag"

@@ -11,7 +11,7 @@ from nomad_csi.hcl import files as parsed
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
 from nomad_csi.migration import model, volumes
-from nomad_csi.spec import plugin_jobs
+from nomad_csi.spec import plugin as plugin_spec
 
 
 def finding_at_line(code: str, line: int, found: str, advice: str = "") -> Finding:
@@ -34,7 +34,7 @@ class LintedPlugin(model.Part):
     @property
     def runs_own_command(self) -> bool:
         """Whether the container runs something else than the image's entrypoint with the arguments of the driver."""
-        is_container = self.task.driver in plugin_jobs.CONTAINERS
+        is_container = self.task.driver in plugin_spec.CONTAINERS
         return is_container and bool({"command", "entrypoint"} & self.task.config.keys())
 
     @property

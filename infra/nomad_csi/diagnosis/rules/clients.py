@@ -7,7 +7,7 @@ from nomad_csi.diagnosis.rules import plugins
 from nomad_csi.diagnosis.rules.frame import rule
 from nomad_csi.findings import causes, finding
 from nomad_csi.nomad import jobs, nodes
-from nomad_csi.spec import plugin_jobs
+from nomad_csi.spec import plugin as plugin_spec
 
 Clients = tuple[nodes.Node, ...]
 Tasks = tuple[jobs.PluginTask, ...]
@@ -87,4 +87,4 @@ def _lacks_privileges(found: facts.Facts, task: jobs.PluginTask) -> bool:
     ]
     is_wanted = all(planned) if planned else task.role in _MOUNTING
     can = task.privileged or not task.capabilities.isdisjoint(_MOUNT_RIGHTS)
-    return task.task_driver in plugin_jobs.CONTAINERS and is_wanted and not can
+    return task.task_driver in plugin_spec.CONTAINERS and is_wanted and not can

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from nomad_csi.drivers import arguments, catalogue
+from nomad_csi.drivers import catalogue
 from nomad_csi.drivers import model as drivers
 from nomad_csi.errors import Problem
-from nomad_csi.plan import jobs
+from nomad_csi.plan import plugins
 from nomad_csi.spec import model as spec
 from nomad_csi.text import secrets
 
@@ -22,7 +22,7 @@ def check(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iterat
 
 def _version(plugin: spec.PluginSpec, path: str) -> Iterator[Problem]:
     row = catalogue.find(plugin.driver)
-    if row is None or jobs.image_version(plugin, row) is not None or jobs.is_image_unpinned(plugin):
+    if row is None or plugins.image_version(plugin, row) is not None or plugins.is_image_unpinned(plugin):
         return
     since = row.arguments_since if isinstance(row, drivers.Driver) else ""
     known = f"{since} to {row.version}" if since else row.version
@@ -39,11 +39,11 @@ def _extra(plugin: spec.PluginSpec, driver: spec.DriverSpec, name: spec.PluginRo
             yield Problem(path=path, got="arguments", allowed=f"none: {driver.name} has no {name}")
         return
     optional = [text for setting, text in role.optional_arguments.items() if getattr(plugin, setting)]
-    rendered = arguments.flags((*role.arguments, *optional))
+    rendered = catalogue.flags((*role.arguments, *optional))
     hidden = secrets.hidden(given)
     for index, argument in enumerate(given):
         where = f"{path}[{index}]"
-        if hidden[index] or (argument.startswith("-") and secrets.names_secret(arguments.flag_name(argument))):
+        if hidden[index] or (argument.startswith("-") and secrets.names_secret(catalogue.flag_name(argument))):
             yield _in_clear(argument, where)
         else:
             yield from _argument(argument, role, rendered, driver, where, any_flag=not plugin.arguments_checked)
@@ -51,7 +51,7 @@ def _extra(plugin: spec.PluginSpec, driver: spec.DriverSpec, name: spec.PluginRo
 
 def _in_clear(argument: str, path: str) -> Problem:
     allowed = "no secret in an argument: it would stand in the job file, and in ps on the clients"
-    flag = arguments.flag_name(argument)
+    flag = catalogue.flag_name(argument)
     got = f"--{flag} and a value that is not shown" if flag else "[not shown]"
     return Problem(path=path, got=got, allowed=allowed, fix="use credentials")
 
@@ -59,19 +59,14 @@ def _in_clear(argument: str, path: str) -> Problem:
 def _argument(
     argument: str, role: spec.RoleSpec, rendered: set[str], driver: spec.DriverSpec, path: str, *, any_flag: bool
 ) -> Iterator[Problem]:
-    flag = arguments.flag_name(argument)
+    flag = catalogue.flag_name(argument)
     if not argument.startswith("-") or not flag:
         allowed = "a flag such as --name=value; a bare value makes the driver ignore or misread what follows"
         yield Problem(path=path, got=repr(argument), allowed=allowed)
-    elif flag in rendered:
-        yield Problem(path=path, got=repr(argument), allowed=f"no --{flag}: it is set already")
-    elif flag in role.unfit_flags:
-        yield Problem(path=path, got=repr(argument), allowed=f"no --{flag}: {role.unfit_flags[flag]}")
+    elif reason := (dict.fromkeys(rendered, "it is set already") | role.unfit_flags).get(flag):
+        yield Problem(path=path, got=repr(argument), allowed=f"no --{flag}: {reason}")
     elif role.flags is not None and flag not in role.flags and not any_flag:
         allowed = f"a flag of {driver.name} {driver.version}: {', '.join(sorted(role.flags - rendered))}"
-        yield Problem(path=path, got=repr(argument), allowed=allowed)
-    elif role.flags is not None and not argument.startswith("--"):
-        allowed = "a flag such as --name=value; with one dash some drivers read each letter as a flag"
         yield Problem(path=path, got=repr(argument), allowed=allowed)
 
 
@@ -87,10 +82,3 @@ def _log(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iterato
         levels = ", ".join(driver.log_levels)
         allowed = f"one of {levels}" if levels else f"none: {driver.name} takes no name as log level"
         yield Problem(path=f"{path}.log_level", got=repr(plugin.log_level), allowed=allowed)
-    if "log_verbosity" in plugin.model_fields_set and not _has_klog(driver):
-        allowed = f"none: {driver.name} has no klog flags"
-        yield Problem(path=f"{path}.log_verbosity", got=str(plugin.log_verbosity), allowed=allowed, fix="remove it")
-
-
-def _has_klog(driver: spec.DriverSpec) -> bool:
-    return any("{log_verbosity}" in argument for role in driver.roles.values() for argument in role.arguments)

@@ -1,13 +1,11 @@
 """Preflight checks of an EBS volume: settings that EC2 would refuse."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from nomad_csi.errors import Problem
-from nomad_csi.plan.unknown import known
+from nomad_csi.plan.rules import known
 from nomad_csi.spec import model as spec
-from nomad_csi.spec import volume
 
 # EC2's limits for each type. They change: last compared in 2026-08. Outposts and some regions still have
 # older, lower limits; there, EC2 may refuse values that this table allows.
@@ -101,97 +99,3 @@ def _throughput(ebs: spec.EbsSpec, limits: Limits, path: str) -> Iterator[Proble
         sentence = f"{allowed[0]} to {highest} for {ebs.volume_type} with {ebs.iops or limits.baseline_iops} iops"
         fix = f"{limits.iops_per_mib_per_s} iops are needed for each MiB/s"
         yield Problem(path=path, got=str(given), allowed=sentence, fix=fix)
-
-
-# Preflight checks of a change to an existing EBS volume: changes that EC2 would refuse.
-#
-# A volume grows and never shrinks. One modification must be completed before the next one begins, and at most four are
-# allowed in any 24 hours (until January 2026: one in six hours). EC2 reports only the latest one, not their number.
-# Sources: Amazon EC2 API reference, ``ModifyVolume`` and ``DescribeVolumesModifications``, 2026-11.
-
-
-UNDER_WAY = frozenset({"modifying", "optimizing"})
-"""States of a modification that the next one must wait for; a volume that is ``optimizing`` has its new size."""
-
-LIMIT = "EC2 takes up to 4 modifications of a volume in any 24 hours, one after the other"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Present:
-    """The observed state of an EBS volume in EC2."""
-
-    external_id: str
-    availability_zone: str
-    encrypted: bool
-    size_gib: int
-    volume_type: str
-    iops: int | None = None
-    """``None`` where the type has no such setting, or EC2 does not report it."""
-
-    throughput_mib_per_s: int | None = None
-
-
-def of_state(recorded: Mapping[str, Any]) -> Present | None:
-    """Return the EBS volume that has the outputs *recorded* in a state; ``None``: it is new."""
-    if not {"arn", "availabilityZone", "encrypted", "size", "type"} <= recorded.keys():
-        return None
-    return Present(
-        external_id=str(recorded["arn"]).rpartition("/")[2],
-        availability_zone=recorded["availabilityZone"],
-        encrypted=recorded["encrypted"],
-        size_gib=int(recorded["size"]),
-        volume_type=recorded["type"],
-        iops=int(recorded.get("iops") or 0) or None,  # a state has floats, and 0 where EC2 has no such setting
-        throughput_mib_per_s=int(recorded.get("throughput") or 0) or None,
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Modification:
-    """The latest modification of a volume."""
-
-    state: str
-    """``modifying``, ``optimizing``, ``completed`` or ``failed``."""
-
-    progress_percent: int
-    started: str
-    """Start time in UTC: ``2026-11-21 16:44``."""
-
-
-_COMPARED = {
-    "size_gib": ("size", " GiB"),
-    "volume_type": ("type", ""),
-    "iops": ("iops", ""),
-    "throughput_mib_per_s": ("throughput", " MiB/s"),
-}
-"""Settings that EC2 modifies in place, each with its name and unit."""
-
-
-def changes(present: Present, wanted: volume.EbsSpec) -> Mapping[str, tuple[Any, Any]]:
-    """Return the settings that EC2 would modify, each before and after; none where the volume is replaced."""
-    pairs = {name: (getattr(present, name), getattr(wanted, name)) for name in _COMPARED}
-    is_kept = not _is_replaced(present, wanted)
-    return {name: pair for name, pair in pairs.items() if is_kept and None not in pair and pair[0] != pair[1]}
-
-
-def check_change(
-    present: Present, wanted: volume.EbsSpec, modification: Modification | None, path: str
-) -> Iterator[Problem]:
-    """Yield why EC2 would refuse to change *present* to *wanted*, for the volume at *path* of the spec."""
-    if _is_replaced(present, wanted):
-        return  # a new volume, which `protect` guards against
-    if wanted.size_gib < present.size_gib:
-        allowed = f"at least {present.size_gib}, the size of {present.external_id}: an EBS volume never shrinks"
-        fix = "keep the size, or copy the data to a new volume under another id"
-        yield Problem(path=f"{path}.size_gib", got=str(wanted.size_gib), allowed=allowed, fix=fix)
-    changing = [f"{name} {before} to {after}" for name, (before, after) in changes(present, wanted).items()]
-    if modification and modification.state in UNDER_WAY and changing:
-        got = f"{', '.join(changing)} while {present.external_id} is {modification.state}"
-        done = f"{modification.progress_percent} % done, begun {modification.started} UTC"
-        allowed = f"no change until the modification under way is completed ({done})"
-        fix = f"wait and run again; {LIMIT}"
-        yield Problem(path=path, got=got, allowed=allowed, fix=fix)
-
-
-def _is_replaced(present: Present, wanted: volume.EbsSpec) -> bool:
-    return (present.availability_zone, present.encrypted) != (wanted.availability_zone, wanted.encrypted)

@@ -1,19 +1,11 @@
 """Preflight checks of a file system: settings that EFS would refuse."""
 
-import collections
-import re
 from collections.abc import Iterator, Mapping
 
 from nomad_csi.errors import Problem
-from nomad_csi.plan.unknown import known
+from nomad_csi.plan.rules import known
 from nomad_csi.spec import encrypted, problems
 from nomad_csi.spec import model as spec
-
-PATH_LIMIT = 100
-"""Characters of an access point's root path. Source: EFS API model in botocore 1.44.5, ``Path``."""
-
-ROOT_PATH = re.compile(r"/|(/(?!\.)[^$#<>;`|&?{}^*/\n]+){1,4}")
-"""An access point's root path. Source: as above."""
 
 
 def check(efs: spec.EfsSpec, path: str) -> Iterator[Problem]:
@@ -26,8 +18,6 @@ def check(efs: spec.EfsSpec, path: str) -> Iterator[Problem]:
     elif efs.iam and efs.iam.required:
         allowed = "false: the policy of a file system that exists is not this spec's to replace"
         yield Problem(path=f"{path}.iam.required", got="true", allowed=allowed)
-    if efs.access_point:
-        yield from known(_root_path(efs.access_point, f"{path}.access_point.path"))
 
 
 def check_settings(efs: spec.EfsSettings, path: str) -> Iterator[Problem]:
@@ -46,12 +36,9 @@ def check_moved(systems: Mapping[str, spec.FileSystemSpec]) -> Iterator[Problem]
 
 
 def _mount_targets(efs: spec.EfsSettings, path: str) -> Iterator[Problem]:
-    zones = collections.Counter(target.availability_zone for target in efs.mount_targets)
-    if not zones:
+    if not efs.mount_targets:
         fix = "add one for each zone with clients"
         yield Problem(path=path, got="none", allowed="at least one mount target", fix=fix)
-    for zone in sorted(zone for zone, times in zones.items() if times > 1):
-        yield Problem(path=path, got=f"{zones[zone]} in {zone}", allowed="at most one mount target in each zone")
 
 
 def _clients(efs: spec.EfsSettings, path: str) -> Iterator[Problem]:
@@ -77,7 +64,6 @@ def check_named(
     yield from known(
         _region(systems[name], plugin, name, f"{path}.efs.file_system"),
         _mount_flag(volume, systems[name], name, f"{path}.mount_options.mount_flags"),
-        _root(volume, systems[name], name, f"{path}.efs.access_point.uid"),
     )
 
 
@@ -98,14 +84,6 @@ def _mount_flag(volume: spec.VolumeSpec, system: spec.FileSystemSpec, name: str,
         yield Problem(path=path, got=got, allowed=f"iam among them: {why}")
 
 
-def _root(volume: spec.VolumeSpec, system: spec.FileSystemSpec, name: str, path: str) -> Iterator[Problem]:
-    point = volume.efs.access_point if volume.efs else None
-    if system.iam and not system.iam.root_access and _has_flag(volume) and point and 0 in (point.uid, point.gid):
-        allowed = f"a user that is not root, unless {name} allows that"
-        fix = f"set file_systems.{name}.iam.root_access: true"
-        yield Problem(path=path, got=f"{point.uid}:{point.gid}", allowed=allowed, fix=fix)
-
-
 def _has_flag(volume: spec.VolumeSpec) -> bool:
     """Return whether *volume* is mounted with ``iam``, or may be: an encrypted flag is not known."""
     flags = volume.mount_options.mount_flags
@@ -113,47 +91,8 @@ def _has_flag(volume: spec.VolumeSpec) -> bool:
 
 
 def check_mount(volume: spec.VolumeSpec, path: str) -> Iterator[Problem]:
-    """Yield the problems between mount flags, context, external id and role of *volume*, at *path*."""
-    return known(_mount_role(volume, path), _mount_context(volume, path), _mount_flags(volume, path))
-
-
-def _mount_role(volume: spec.VolumeSpec, path: str) -> Iterator[Problem]:
+    """Yield the problems between mount flags and role of *volume*, at *path*."""
     if volume.efs and volume.efs.iam and not volume.efs.file_system and not _has_flag(volume):
         allowed = "it with the mount flag iam only: without it no client shows who it is"
         fix = "add iam to mount_options.mount_flags"
         yield Problem(path=f"{path}.efs.iam", got="a role", allowed=allowed, fix=fix)
-
-
-def _mount_context(volume: spec.VolumeSpec, path: str) -> Iterator[Problem]:
-    for key, value in volume.context.items():
-        if key.lower() == "encryptintransit" and value.lower() == "false":
-            tls = next((flag for flag in volume.mount_options.mount_flags if flag in _TLS), "")
-            if tls:
-                allowed = f"true with the mount flag {tls}"
-                yield _refused(f"{path}.context.{key}", repr(value), allowed)
-
-
-def _mount_flags(volume: spec.VolumeSpec, path: str) -> Iterator[Problem]:
-    flags = volume.mount_options.mount_flags
-    external_id = volume.existing.external_id if volume.existing else ""
-    where = f"{path}.mount_options.mount_flags"
-    points = [flag for flag in flags if flag.startswith("accesspoint=")]
-    if points and ":fsap-" in external_id:
-        yield _refused(where, points[0], "no access point beside that of the external id")
-
-
-_TLS = ("iam", "tls")
-"""Mount flags that need TLS."""
-
-
-def _refused(path: str, got: str, allowed: str) -> Problem:
-    """Return the problem of a mount that the driver refuses: aws-efs-csi-driver v3.4.1, ``pkg/driver/node.go``."""
-    return Problem(path=path, got=got, allowed=allowed, fix="remove one of the two", code="efs-mount-refused")
-
-
-def _root_path(point: spec.AccessPointSpec, path: str) -> Iterator[Problem]:
-    root = point.path
-    if len(root) > PATH_LIMIT or not ROOT_PATH.fullmatch(root):
-        forbidden = "no . in front, none of $#<>;`|&?{}^*"
-        allowed = f"a path from / of at most {PATH_LIMIT} characters, at most 4 folders, {forbidden}"
-        yield Problem(path=path, got=repr(root), allowed=allowed)

@@ -3,10 +3,8 @@
 from collections.abc import Iterator, Mapping
 
 from nomad_csi.errors import Problem
-from nomad_csi.plan import jobs
-from nomad_csi.plan.rules import argument_rules, secret_rules, text_rules
-from nomad_csi.plan.rules.text_rules import job_text
-from nomad_csi.plan.unknown import known
+from nomad_csi.plan import plugins
+from nomad_csi.plan.rules import argument_rules, known, secret_rules
 from nomad_csi.spec import model as spec
 from nomad_csi.spec import names
 
@@ -25,9 +23,8 @@ def check_plugin(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) ->
         secret_rules.check(plugin, driver, path),
         argument_rules.check(plugin, driver, path),
         _constraints(plugin, path),
-        _timing(plugin, path),
         _check_on_nodes(plugin, f"{path}.verify"),
-        text_rules.check(plugin, driver, path),
+        secret_rules.check_texts(plugin, driver, path),
     )
 
 
@@ -57,9 +54,11 @@ def _job_ids(plugin: spec.PluginSpec, driver: spec.DriverSpec | None, path: str,
     taken: dict[str, tuple[str, str]] = {}
     for where, (other, other_driver) in others.items():
         if other.id != plugin.id and other.namespace == plugin.namespace:
-            taken |= {jobs.job_id(other, name): (name, where) for name in (other_driver.roles if other_driver else ())}
+            taken |= {
+                plugins.job_id(other, name): (name, where) for name in (other_driver.roles if other_driver else ())
+            }
     for role in driver.roles if driver else ():
-        given = jobs.job_id(plugin, role)
+        given = plugins.job_id(plugin, role)
         if given in taken:
             name, where = taken[given]
             allowed = f"an id of its own: the {name} job of {where} has it already"
@@ -74,15 +73,11 @@ def _roles(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Itera
         if role is None and name in plugin.model_fields_set:
             allowed = f"no {name} for {driver.name}, which has only: {has}"
             yield Problem(path=f"{path}.{name}", got="one", allowed=allowed, fix="remove it")
-        if role is None and getattr(plugin.job_ids, name):
-            allowed = f"no id of a {name} job for {driver.name}, which has only: {has}"
-            got = repr(getattr(plugin.job_ids, name))
-            yield Problem(path=f"{path}.job_ids.{name}", got=got, allowed=allowed, fix="remove it")
         if role is None or name == "node":
             continue
         given = getattr(plugin, name).count
         where = f"{path}.{name}.count"
-        if given and jobs.job_type(plugin, name, role) == "system":
+        if given and plugins.job_type(plugin, name, role) == "system":
             allowed = "no count: a system job runs one instance on each eligible client"
             yield Problem(path=where, got=str(given), allowed=allowed, fix="remove it")
             continue
@@ -134,10 +129,10 @@ def _task_driver(plugin: spec.PluginSpec, task: spec.TaskDriverSpec, path: str) 
 
 
 def _image(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
-    if jobs.runs_image(plugin, driver) and not (plugin.image or driver.image):
+    if plugins.runs_image(plugin, driver) and not (plugin.image or driver.image):
         allowed = "an image, which the driver does not name"
         yield Problem(path=f"{path}.image", got="nothing", allowed=allowed, fix="add it")
-    if jobs.is_image_unpinned(plugin):
+    if plugins.is_image_unpinned(plugin):
         allowed = "an image with a tag other than latest, or a digest: or every client may run another version"
         yield Problem(path=f"{path}.image", got=repr(plugin.image), allowed=allowed)
 
@@ -148,7 +143,7 @@ def _constraints(plugin: spec.PluginSpec, path: str) -> Iterator[Problem]:
         if not names.ATTRIBUTE.fullmatch(constraint.attribute):
             allowed = "one runtime variable of the client such as ${attr.cpu.arch}, ${meta.rack} or ${node.class}"
             yield Problem(path=f"{where}.attribute", got=repr(constraint.attribute), allowed=allowed)
-        yield from job_text(constraint.value, f"{where}.value")
+        yield from secret_rules.job_text(constraint.value, f"{where}.value")
 
 
 def _check_on_nodes(plugin: spec.PluginSpec, path: str) -> Iterator[Problem]:
@@ -163,10 +158,3 @@ def _check_on_nodes(plugin: spec.PluginSpec, path: str) -> Iterator[Problem]:
     if asked.image and not asked.state_dir:
         allowed = "the clients' state_dir with image: a container cannot find it"
         yield Problem(path=f"{path}.on_nodes.state_dir", got="nothing", allowed=allowed, fix="add it")
-
-
-def _timing(plugin: spec.PluginSpec, path: str) -> Iterator[Problem]:
-    verify = plugin.verify
-    if verify.stable_s >= verify.timeout_s:
-        allowed = f"less than timeout_s ({verify.timeout_s:g})"
-        yield Problem(path=f"{path}.verify.stable_s", got=f"{verify.stable_s:g}", allowed=allowed)

@@ -1,16 +1,18 @@
-"""Rules for configuration, credentials and mount flags: required values, and values that would expose a secret."""
+"""
+Rules for configuration, credentials, mount flags and all text of a job file.
+
+Required values, values that would expose a secret, and text that Nomad would evaluate.
+"""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from nomad_csi.errors import Problem
-from nomad_csi.plan import jobs, task_secrets
-from nomad_csi.plan.rules.text_rules import job_text
+from nomad_csi.errors import Problem, path_of
+from nomad_csi.plan import plugins, task_secrets
 from nomad_csi.spec import model as spec
 from nomad_csi.spec import names
 from nomad_csi.text import secrets as looks
-from nomad_csi.text.foreign import is_unseen
 
 _HIDDEN = "[not shown]"
 _IN_JOB = "no secret: what stands here would stand in the job file"
@@ -39,7 +41,7 @@ def _file(plugin: spec.PluginSpec, driver: spec.DriverSpec, file: spec.ConfigFil
             yield Problem(path=f"{path}.{key}", got=got, allowed=f"one of {', '.join(sorted(values))}")
     for key, reasons in file.not_in_containers.items():
         value = plugin.config.get(key)
-        if isinstance(value, str) and value in reasons and jobs.runs_image(plugin, driver):
+        if isinstance(value, str) and value in reasons and plugins.runs_image(plugin, driver):
             allowed = f"a value that works in a container; not this one: {reasons[value]}"
             yield Problem(path=f"{path}.{key}", got=repr(value), allowed=allowed, fix="use raw_exec as task_driver")
     yield from _values(plugin.config, path, "")
@@ -75,8 +77,6 @@ def _text(value: str, path: str) -> Iterator[Problem]:
     if any(mark in value for mark in task_secrets.FORBIDDEN):
         allowed = f"text without {' '.join(task_secrets.FORBIDDEN)}: Nomad's templates would evaluate it"
         yield Problem(path=path, got=_HIDDEN, allowed=allowed)
-    elif any(is_unseen(character) and character not in "\n\t" for character in value):
-        yield Problem(path=path, got=_HIDDEN, allowed="text without invisible characters other than newline and tab")
     else:
         yield from job_text(value, path)
 
@@ -87,9 +87,7 @@ def _settings(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> It
             known = ", ".join(sorted(driver.settings))
             allowed = f"one of {known}" if known else f"none: {driver.name} has no configuration of its own"
             yield Problem(path=f"{path}.{key}", got="an unknown key", allowed=allowed, fix="remove it")
-        elif isinstance(value, dict | list) or value is None:
-            yield Problem(path=f"{path}.{key}", got=_HIDDEN, allowed=f"text or a number: {driver.settings[key].text}")
-        elif not re.fullmatch(driver.settings[key].pattern, str(value)):
+        elif isinstance(value, dict | list | None) or not re.fullmatch(driver.settings[key].pattern, str(value)):
             yield Problem(path=f"{path}.{key}", got=_HIDDEN, allowed=driver.settings[key].text)
         elif isinstance(value, str) and looks.is_secret(key, value):
             yield Problem(path=f"{path}.{key}", got=_HIDDEN, allowed=_IN_JOB, fix=_TO_VAULT)
@@ -127,10 +125,10 @@ def _described(driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
         f"settings.{key}.default" for key, each in driver.settings.items() if looks.is_secret(key, each.default or "")
     ]
     for name, role in driver.roles.items():
-        hidden = looks.hidden([jobs.without_placeholders(argument) for argument in role.arguments])
+        hidden = looks.hidden([plugins.without_placeholders(argument) for argument in role.arguments])
         found += [f"roles.{name}.arguments[{index}]" for index, is_secret in enumerate(hidden) if is_secret]
         for field in ("environment", "credentials_environment"):
-            given = {key: jobs.without_placeholders(value) for key, value in getattr(role, field).items()}
+            given = {key: plugins.without_placeholders(value) for key, value in getattr(role, field).items()}
             found += [f"roles.{name}.{field}.{key}" for key in looks.keys_of(given)]
     for where in found:
         yield Problem(path=f"{path}.{where}", got=_HIDDEN, allowed=_IN_JOB, fix=_TO_VAULT)
@@ -147,3 +145,52 @@ def check_volume(volume: spec.VolumeSpec, path: str) -> Iterator[Problem]:
             allowed = "no secret in clear: this value is written into the volume file"
             fix = "encrypt it in the stack's config, or hand it over in `secrets`"
             yield Problem(path=f"{path}.mount_options.mount_flags[{index}]", got=_HIDDEN, allowed=allowed, fix=fix)
+
+
+# All text of a plugin that reaches a job file.
+
+
+_WITH_VARIABLES = frozenset(
+    {"arguments", "credentials_environment", "default", "environment", "extra_arguments", "optional_arguments"}
+)
+"""Keys below which text may have Nomad's runtime variables."""
+
+_IN_TEMPLATES = frozenset({"credentials", "registry_credentials"})
+"""Keys of text that reaches the data of a template, which has no escapes."""
+
+_OTHERS = frozenset({"config", "constraints"})
+"""Keys with rules of their own."""
+
+
+def check_texts(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
+    """Yield a problem for each text of *plugin* that Nomad or one of its templates would evaluate."""
+    of_registry = (task_secrets.REGISTRY_USER, task_secrets.REGISTRY_PASSWORD)
+    of_roles = (name for role in driver.roles.values() for name in role.secret_environment)
+    variables = names.variable_pattern((*of_registry, *of_roles))
+    for location, text in _leaves(plugin.model_dump(), ()):
+        where = path_of(path, location)
+        if location[0] not in _OTHERS:
+            plain = variables.sub(" ", text) if _WITH_VARIABLES.intersection(location) else text
+            yield from job_text(plain, where)
+        if location[0] in _IN_TEMPLATES and ("{{" in text or "}}" in text):
+            allowed = "text without {{ and }}: Nomad's templates would evaluate it"
+            yield Problem(path=where, got="[not shown]", allowed=allowed)
+
+
+def job_text(text: str, path: str) -> Iterator[Problem]:
+    """Yield that Nomad would evaluate *text*, at *path*, in a job file. It may be secret, and is not shown."""
+    if found := names.TEMPLATE_START.search(text):
+        allowed = "text without ${ or %{: Nomad would evaluate it, twice"
+        yield Problem(path=path, got=repr(found[0]), allowed=allowed, fix="write the value itself")
+
+
+def _leaves(value: Any, location: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    if isinstance(value, str):
+        yield location, value
+    elif isinstance(value, Mapping):
+        for name, item in value.items():
+            yield (*location, name), name
+            yield from _leaves(item, (*location, name))
+    elif isinstance(value, list | tuple):
+        for index, item in enumerate(value):
+            yield from _leaves(item, (*location, index))

@@ -1,7 +1,6 @@
 """Rules between a volume of the spec, its driver and its plugin, and between volumes."""
 
 import dataclasses
-import functools
 import itertools
 from collections.abc import Iterator, Mapping
 
@@ -9,8 +8,7 @@ from nomad_csi.drivers import catalogue, storage_identity
 from nomad_csi.errors import Problem
 from nomad_csi.plan import registration
 from nomad_csi.plan import volumes as volume_plans
-from nomad_csi.plan.rules import ebs_rules, efs_rules, secret_rules
-from nomad_csi.plan.unknown import known
+from nomad_csi.plan.rules import ebs_rules, efs_rules, known, secret_rules
 from nomad_csi.spec import encrypted, names, problems
 from nomad_csi.spec import model as spec
 
@@ -132,13 +130,7 @@ def _identities(
 
 def access_modes(volume: spec.VolumeSpec, driver: spec.DriverSpec) -> tuple[str, ...]:
     """Return the access modes that claims of *volume* may use."""
-    return _modes(tuple(item.access_mode for item in volume.capabilities) or driver.default_mode[:1])
-
-
-@functools.lru_cache(64)
-def _modes(modes: tuple[str, ...]) -> tuple[str, ...]:
-    """Return *modes*, as one shared object for equal values."""
-    return modes
+    return tuple(item.access_mode for item in volume.capabilities) or driver.default_mode[:1]
 
 
 def _sources(
@@ -225,8 +217,8 @@ def _zones(
         zones[f"efs.mount_targets[{index}].availability_zone"] = target.availability_zone
     region = plugin.aws_region or "" if plugin else ""
     for where, zone in zones.items():
-        if names.is_region(driver.topology_key or "", zone):
-            allowed, code = names.a_zone_of(zone), "topology-zone-region"
+        if names.AWS_REGION.fullmatch(zone):
+            allowed, code = f"a zone of this region, such as {zone}a", "topology-zone-region"
             yield Problem(path=f"{path}.{where}", got=repr(zone), allowed=allowed, code=code)
         elif not zone.startswith(region) and driver.uses_aws:
             yield Problem(path=f"{path}.{where}", got=repr(zone), allowed=f"a zone of {region}, the plugin's region")
@@ -302,8 +294,8 @@ def _topologies(volume: spec.VolumeSpec, driver: spec.DriverSpec, path: str) -> 
             if keys and key not in keys:
                 allowed = f"a key that {driver.name} reports: {', '.join(sorted(map(str, keys)))}"
                 yield Problem(path=f"{where}.{key}", got="the key", allowed=allowed, code="topology-key-unknown")
-            elif names.is_region(key, value):
-                allowed, code = names.a_zone_of(value), "topology-zone-region"
+            elif names.AWS_REGION.fullmatch(value):
+                allowed, code = f"a zone of this region, such as {value}a", "topology-zone-region"
                 yield Problem(path=f"{where}.{key}", got=repr(value), allowed=allowed, code=code)
 
 

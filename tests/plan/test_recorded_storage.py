@@ -1,13 +1,12 @@
-"""Volumes in the storage of another volume of the spec: found by the ids of what was made, and kept with it."""
+"""What the state records of storage: volumes in the storage of another one, replacements, and sizes that shrink."""
 
-import dataclasses
 from contextlib import nullcontext
 
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.components import functions, preflight
-from nomad_csi.plan import dependents, storage
+from nomad_csi.components import functions, recorded
+from nomad_csi.plan import recorded_storage, storage
 from nomad_csi.spec import model as spec
 
 SYSTEM, DISK = "fs-0123456789abcdef0", "vol-0123456789abcdef0"
@@ -53,18 +52,7 @@ def read(*volumes):
 )
 def test_container_is_what_goes_as_a_whole(external_id, container):
     """An EBS volume, or a file system of EFS with all that is in it."""
-    assert dependents.container(external_id) == container
-
-
-def test_guest_is_known_with_its_owner():
-    """By the id that was made, which only a state, an output or Nomad tells."""
-    plan = storage.plan_document({"plugins": PLUGINS, "volumes": [SHARED, UPLOADS]})
-
-    assert list(dependents.find(plan.volumes, {"default/shared": f"{SYSTEM}::fsap-0123456789abcdef0"})) == [
-        dependents.DependentVolume(key="default/uploads", owner="default/shared", container=SYSTEM)
-    ]
-    assert list(dependents.find(plan.volumes, {"default/shared": ""})) == []
-    assert list(dependents.find(plan.volumes, {"default/shared": "fs-0fedcba9876543210"})) == []
+    assert recorded_storage.container(external_id) == container
 
 
 @pytest.fixture
@@ -77,7 +65,7 @@ def state(monkeypatch):
 def test_owner_is_not_removed_while_it_has_a_guest():
     """The engine would delete the file system, and the data of a volume that is still declared."""
     with pytest.raises(errors.SpecError) as refused:
-        preflight.refuse_removed_owners(read(UPLOADS), {})
+        recorded.refuse_removed_owners(read(UPLOADS), {})
 
     assert [str(problem) for problem in refused.value.problems] == [
         f"volumes[0].existing.external_id: expected volume default/shared in the spec: {SYSTEM} was made for it, and goes "
@@ -100,7 +88,7 @@ def test_owner_is_not_removed_while_it_has_a_guest():
 )
 def test_what_takes_no_data_from_a_guest_is_accepted(volumes):
     """Its owner stays, by whatever id, or it is not dependent."""
-    preflight.refuse_removed_owners(read(*volumes), {})
+    recorded.refuse_removed_owners(read(*volumes), {})
 
 
 @pytest.mark.usefixtures("state")
@@ -112,9 +100,9 @@ def test_owner_is_not_removed_while_an_access_point_is_made_in_its_file_system()
     with pytest.raises(
         errors.SpecError, match=r"volumes\[0\].efs.file_system_id: expected volume default/shared in the"
     ):
-        preflight.refuse_removed_owners(read(inside), {})
+        recorded.refuse_removed_owners(read(inside), {})
 
-    preflight.refuse_removed_owners(read(SHARED, inside), {})
+    recorded.refuse_removed_owners(read(SHARED, inside), {})
 
 
 @pytest.mark.parametrize(
@@ -130,7 +118,7 @@ def test_file_system_that_volumes_share_is_not_removed_while_a_guest_is_in_it(mo
     wanted = {name: spec.FileSystemSpec(**item) for name, item in systems.items()}
 
     with pytest.raises(errors.SpecError, match="expected file system data in") if is_refused else nullcontext():
-        preflight.refuse_removed_owners(read(UPLOADS), wanted)
+        recorded.refuse_removed_owners(read(UPLOADS), wanted)
 
 
 @pytest.mark.usefixtures("state")
@@ -139,29 +127,68 @@ def test_owner_that_is_only_registered_by_now_is_removed():
     registered = {"id": "shared", "plugin_id": "aws-efs0", "existing": {"external_id": SYSTEM}}
 
     with pytest.raises(errors.SpecError, match=f"{SYSTEM} was made for it, and goes with it"):
-        preflight.refuse_removed_owners(read(registered), {})
+        recorded.refuse_removed_owners(read(registered), {})
 
 
 def test_state_is_not_read_for_other_storage(monkeypatch):
     """It is a call to the backend."""
     monkeypatch.setattr(functions, "recorded", lambda: pytest.fail("the state was read"))
 
-    preflight.refuse_removed_owners(read(SHARED), {})
-
-
-def test_plan_of_a_guest_has_no_storage_of_its_own():
-    """A volume that Pulumi makes never depends on another."""
-    plan = storage.plan_document({"plugins": PLUGINS, "volumes": [SHARED, UPLOADS]})
-    named = [
-        dataclasses.replace(item, registration=dataclasses.replace(item.registration, external_id=SYSTEM))
-        for item in plan.volumes
-    ]
-
-    assert [found.key for found in dependents.find(named, {"default/shared": SYSTEM})] == ["default/uploads"]
+    recorded.refuse_removed_owners(read(SHARED), {})
 
 
 def test_unrecorded_is_what_no_arn_ends_with():
     """Ids are compared with the last part of the ARNs in the state."""
-    recorded = ["arn:aws:ec2:us-east-1:1:volume/vol-1", "arn:aws:elasticfilesystem:us-east-1:1:file-system/fs-1"]
+    arns = ["arn:aws:ec2:us-east-1:1:volume/vol-1", "arn:aws:elasticfilesystem:us-east-1:1:file-system/fs-1"]
 
-    assert dependents.unrecorded(["vol-2", "vol-1", "fs-1", "vol-2"], recorded) == ("vol-2",)
+    assert recorded_storage.unrecorded(["vol-2", "vol-1", "fs-1", "vol-2"], arns) == ("vol-2",)
+
+
+VOLUME = {"arn": f"arn:aws:ec2:us-east-1:1:volume/{DISK}", "availabilityZone": "us-east-1a", "encrypted": True}
+REPLACED = "is protected, and would be replaced by storage that is empty"
+
+
+@pytest.mark.parametrize(
+    ("changes", "is_protected", "problems"),
+    [
+        ({}, True, []),
+        ({"size_gib": 41, "volume_type": "io2", "iops": 4_000}, True, []),
+        (
+            {"size_gib": 39},
+            False,
+            [
+                f"volumes[0].ebs.size_gib: expected at least 40, the size of {DISK}: an EBS volume never shrinks, got 39; "
+                "keep the size, or copy the data to a new volume under another id"
+            ],
+        ),
+        ({"availability_zone": "us-east-1b", "size_gib": 1}, False, []),
+        (
+            {"availability_zone": "us-east-1b", "encrypted": False, "size_gib": 1},
+            True,
+            [
+                f"volumes[0].ebs.availability_zone: expected 'us-east-1a': {DISK} {REPLACED}, got 'us-east-1b'; "
+                "set protect: false, run `pulumi up`, and change it then",
+                f"volumes[0].ebs.encrypted: expected True: {DISK} {REPLACED}, got False; "
+                "set protect: false, run `pulumi up`, and change it then",
+            ],
+        ),
+    ],
+)
+def test_change_of_an_ebs_volume(changes, is_protected, problems):
+    """It grows, never shrinks, and is replaced only without `protect`."""
+    source = spec.EbsSpec(**{"availability_zone": "us-east-1a", "size_gib": 40} | changes)
+
+    found = recorded_storage.check_change(
+        recorded_storage.EBS_VOLUME, source, VOLUME | {"size": 40.0}, "volumes[0].ebs", is_protected=is_protected
+    )
+
+    assert list(map(str, found)) == problems
+
+
+def test_new_volume_is_not_compared():
+    """Nothing is recorded of it."""
+    source = spec.EbsSpec(availability_zone="us-east-1a", size_gib=1)
+
+    found = recorded_storage.check_change(recorded_storage.EBS_VOLUME, source, {}, "ebs", is_protected=True)
+
+    assert list(found) == []

@@ -1,10 +1,10 @@
-"""What EC2 says of volumes and of their modifications, asked of moto."""
+"""What EC2 says of the volumes of this package, asked of moto."""
 
 import boto3
 import pytest
 from moto.ec2.models import elastic_block_store
 
-from nomad_csi.aws import ebs_volumes, tagged
+from nomad_csi.aws import ebs_volumes
 from nomad_csi.aws import records as aws_records
 from nomad_csi_sandbox.aws import server
 
@@ -49,19 +49,17 @@ def volume(ec2):
 @pytest.mark.usefixtures("volume")
 def test_a_volume_that_is_being_deleted_is_not_found(monkeypatch, state):
     """EC2 lists it for a while: it is nothing that an interrupted run left."""
-    assert len(tagged.find(OWNER, REGION)) == 1
+    assert len(ebs_volumes.ours(REGION)) == 1
     monkeypatch.setattr(elastic_block_store.Volume, "status", state)
 
-    assert tagged.find(OWNER, REGION) == ()
     assert ebs_volumes.ours(REGION) == {}
 
 
 def test_a_volume_is_found_with_its_size_and_speed(volume):
-    """One question for all volumes of a stack tells both whether they are recorded and what they are."""
-    [found] = tagged.find(OWNER, REGION)
+    """As it was made, with its tags."""
+    [found] = ebs_volumes.ours(REGION).values()
 
-    assert (found.external_id, found.key) == (volume, "default/mysql")
-    assert found.volume == aws_records.EbsVolumeRecord(
+    assert found == aws_records.EbsVolumeRecord(
         external_id=volume,
         availability_zone="us-east-1a",
         state="available",
@@ -72,20 +70,3 @@ def test_a_volume_is_found_with_its_size_and_speed(volume):
         iops=3_000,
         tags={"nomad-csi:owner": OWNER, "nomad-csi:volume": "default/mysql"},
     )
-
-
-def test_a_volume_that_was_never_modified_has_no_modification(volume):
-    """Asked by filter, EC2 leaves it out; asked by id, it would refuse the question."""
-    assert ebs_volumes.latest_modifications([volume], REGION) == {}
-
-
-def test_the_latest_modification_counts(ec2, volume, monkeypatch):
-    """State and progress are EC2's; moto is made to say that the last one is not done."""
-    ec2.modify_volume(VolumeId=volume, Size=50)
-    monkeypatch.setattr(elastic_block_store.VolumeModification, "modification_state", "optimizing")
-    monkeypatch.setattr(elastic_block_store.VolumeModification, "progress", 41)
-
-    found = ebs_volumes.latest_modifications([volume], REGION)
-
-    assert (found[volume].state, found[volume].progress_percent) == ("optimizing", 41)
-    assert found[volume].started.startswith("20")

@@ -1,14 +1,13 @@
-"""From a plugin of the spec and its driver to the Nomad jobs that run it."""
+"""From a plugin of the spec and its driver to its plan: the Nomad jobs that run it, expectation, AWS permissions."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from nomad_csi.drivers import catalogue, recognise
 from nomad_csi.drivers import model as drivers
-from nomad_csi.plan import model, task_secrets
+from nomad_csi.plan import iam, model, task_secrets
 from nomad_csi.spec import model as spec
-from nomad_csi.spec import plugin_jobs
 
 # The image of a plugin (the catalogue's or its own, from a mirror, with a digest) and its version.
 
@@ -89,7 +88,7 @@ def task_driver(plugin: spec.PluginSpec, role: spec.PluginRole) -> spec.TaskDriv
 
 def runs_image(plugin: spec.PluginSpec, driver: spec.DriverSpec) -> bool:
     """Return whether any task of the plugin runs an image."""
-    return any(task_driver(plugin, name).name in plugin_jobs.CONTAINERS for name in driver.roles)
+    return any(task_driver(plugin, name).name in spec.CONTAINERS for name in driver.roles)
 
 
 def job_type(plugin: spec.PluginSpec, name: spec.PluginRole, role: spec.RoleSpec) -> spec.JobType:
@@ -149,7 +148,7 @@ def _plain(value: Any) -> str:
 def job(plugin: spec.PluginSpec, driver: spec.DriverSpec, name: spec.PluginRole) -> model.PluginJob:
     """Return the job that runs the processes of the driver's role *name*."""
     role, task = driver.roles[name], task_driver(plugin, name)
-    container = task.name in plugin_jobs.CONTAINERS
+    container = task.name in spec.CONTAINERS
     network = _network_mode(plugin, role) if container else ""
     resources = getattr(plugin, name).resources or plugin.resources or role.resources
     registry = plugin.registry_credentials if container else None
@@ -239,7 +238,7 @@ def _needs(task: spec.TaskDriverSpec, role: spec.RoleSpec, network: str) -> tupl
     Source: hashicorp/nomad-driver-podman 0.6.5, ``config.go`` (volumes are enabled, privileges need no leave) and
     ``CHANGELOG.md`` (``ipc_mode``).
     """
-    if task.name not in plugin_jobs.CONTAINERS:
+    if task.name not in spec.CONTAINERS:
         return ()
     bridge = () if network == "host" else role.bridge_needs
     if task.name == "docker":
@@ -268,6 +267,98 @@ def _stage_dir(task: spec.TaskDriverSpec, plugin_id: str, role: spec.PluginRole)
 def version(plugin: spec.PluginSpec, driver: spec.DriverSpec) -> str:
     """Return the version that the job runs; empty where the operator supplies the image or binary."""
     own = plugin.image is not None or any(
-        task_driver(plugin, name).name not in plugin_jobs.CONTAINERS for name in driver.roles
+        task_driver(plugin, name).name not in spec.CONTAINERS for name in driver.roles
     )
     return "" if own else driver.version
+
+
+# From a plugin of the spec and its driver to its desired state on the clients and in Nomad.
+
+
+def expected(plugin: spec.PluginSpec, driver: spec.DriverSpec, *, creates: bool) -> model.PluginExpectation:
+    """Return the expectation of *plugin*; *creates*: whether it creates volumes for the spec."""
+    monolith = driver.roles.get("monolith")
+    controller = driver.roles.get("controller")
+    name: spec.PluginRole = "monolith" if monolith else "node"
+    task = task_driver(plugin, name)
+    placed = job(plugin, driver, name)
+    own_version = version(plugin, driver)
+    # Its own timeout, else one that is longer than Nomad's health timeout.
+    is_given = "timeout_s" in plugin.verify.model_fields_set
+    least_s = 0.0 if is_given else float(health_timeout_s(plugin, driver) + SLACK_S)
+    return model.PluginExpectation(
+        plugin_id=plugin.id,
+        provider=filled(driver.provider, values(plugin, driver)),
+        version=own_version if driver.vendor_version is None or not own_version else driver.vendor_version,
+        namespace=plugin.namespace,
+        controllers=(count(plugin, "controller", controller) or 0) if controller else 0,
+        monolith=monolith is not None,
+        nodes=count(plugin, "monolith", monolith) if monolith else None,
+        datacenters=plugin.datacenters,
+        node_pool=plugin.node_pool,
+        constraints=(*placed.constraints, *(() if placed.vault_role is None else (task_secrets.VAULT_CONSTRAINT,))),
+        task_driver=task.name,
+        client_data_dir=task.client_data_dir or "",
+        evidence=plugin.verify.evidence,
+        on_nodes=plugin.verify.on_nodes,
+        timeout_s=max(plugin.verify.timeout_s, least_s),
+        stable_s=plugin.verify.stable_s,
+        min_healthy_percent=plugin.verify.min_healthy_percent,
+        min_healthy_per_zone=plugin.verify.min_healthy_per_zone,
+        controller_supports=_controller_supports(monolith or controller, creates=creates),
+        node_supports=driver.roles[name].node_supports,
+        driver=driver.name,
+    )
+
+
+def _controller_supports(role: spec.RoleSpec | None, *, creates: bool) -> tuple[str, ...]:
+    """Return the capabilities that the controllers need: the driver's, and those for the spec's volumes."""
+    if role is None:
+        return ()
+    return tuple(sorted({*role.controller_supports, *(("CreateDelete",) if creates else ())}))
+
+
+# The whole plan of a plugin.
+
+
+def plan_plugin(
+    plugin: spec.PluginSpec, driver: spec.DriverSpec, served: Iterable[spec.VolumeSpec] = ()
+) -> model.PluginPlan:
+    """Return the jobs, expectation and policy of *plugin*; *served* are its volumes in the spec."""
+    volumes = tuple(served)
+    return model.PluginPlan(
+        plugin_id=plugin.id,
+        driver=driver.name,
+        jobs=tuple(job(plugin, driver, name) for name in driver.roles),
+        expectation=expected(plugin, driver, creates=any(volume.create for volume in volumes)),
+        iam_policy=_policy(plugin, driver, volumes),
+        adopt=plugin.adopt,
+        minimum_nomad=driver.minimum_nomad,
+    )
+
+
+def _policy(
+    plugin: spec.PluginSpec, driver: spec.DriverSpec, volumes: Sequence[spec.VolumeSpec]
+) -> model.IamPolicy | None:
+    if plugin.iam is None or plugin.aws_region is None or driver.storage != "ebs":
+        return None
+    key_arns = (*plugin.iam.kms_key_arns, *kms_key_arns(volumes))
+    existing = [volume.existing.external_id for volume in volumes if volume.existing]
+    document = iam.ebs_policy(
+        plugin.aws_region,
+        volume_ids=[*plugin.iam.volume_ids, *(name for name in existing if name.startswith("vol-"))],
+        kms_key_arns=key_arns,
+        create_volumes=plugin.iam.create_volumes,
+    )
+    return model.IamPolicy(
+        name=f"nomad-csi-{plugin.id}",
+        role_name=plugin.iam.role_name,
+        description=f"What the {driver.called} CSI controller of the Nomad plugin {plugin.id} calls",
+        document=document,
+        kms_key_arns=key_arns,
+    )
+
+
+def kms_key_arns(volumes: Iterable[spec.VolumeSpec]) -> list[str]:
+    """Return the customer keys of *volumes*, each once, sorted."""
+    return sorted({volume.ebs.kms_key_arn for volume in volumes if volume.ebs and volume.ebs.kms_key_arn})
