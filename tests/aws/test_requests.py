@@ -10,7 +10,6 @@ from botocore import awsrequest
 from nomad_csi import errors
 from nomad_csi.aws import calls, ebs_volumes, file_systems
 from nomad_csi.aws import deletion as aws_deletion
-from nomad_csi.plan import volumes
 
 REGION = "us-east-1"
 MOST_VALUES = 200

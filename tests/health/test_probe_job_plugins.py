@@ -91,14 +91,3 @@ def test_a_refusal_is_a_finding_with_the_right_that_is_missing(cluster, look, me
     refused = "none from 1 of 1, on a: Nomad refused what the probe needs: Permission denied"
     assert (status.status, told(status)) == ("unverified", [("error", "socket-not-asked", refused)])
     assert status.findings[0].advice.startswith(said)
-
-
-def test_an_instance_that_was_replaced_meanwhile_is_not_silent(cluster, plugin_cluster, look):
-    """Nomad is asked again after the job: the new one was not there to be asked."""
-    plugin_cluster.plugin(alloc_id="alloc-b")
-    cluster.reply("GET", LOG, 200, answer())
-
-    status = look()
-
-    [row] = status.instances
-    assert (row.alloc_id, row.socket, row.csi.detail) == ("alloc-b", "no-answer", "it came while its client was asked")

@@ -92,17 +92,16 @@ def test_a_client_that_need_not_have_it_is_a_warning(expected, node, instance, s
 
 
 @pytest.mark.parametrize(
-    ("answer", "is_new", "status", "detail"),
+    ("answer", "status", "detail"),
     [
-        (None, False, "no-answer", "the client was not asked"),
-        (probed.ClientAnswer(problem="late", reports={}), False, "no-answer", "late"),
-        (probed.ClientAnswer(reports={}), False, "missing", "missing: its client was asked, and the allocation has no"),
-        (probed.ClientAnswer(reports={}), True, "no-answer", "it came while its client was asked"),
+        (None, "no-answer", "the client was not asked"),
+        (probed.ClientAnswer(problem="late", reports={}), "no-answer", "late"),
+        (probed.ClientAnswer(reports={}), "missing", "missing: its client was asked, and the allocation has no"),
     ],
 )
-def test_no_report_is_never_health(answer, is_new, status, detail):
-    """An instance that came meanwhile is not taken for one without a socket."""
-    word = probed.merged("ebs.csi.aws.com", "node", "node-a", answer, is_new=is_new)
+def test_no_report_is_never_health(answer, status, detail):
+    """Whatever the cause is."""
+    word = probed.merged("ebs.csi.aws.com", "node", "node-a", answer)
 
     assert (word.healthy, word.reached, word.status) == (False, status == "missing", status)
     assert word.detail.startswith(detail)

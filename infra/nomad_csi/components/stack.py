@@ -112,7 +112,7 @@ def _declare(config: pulumi.Config, document: Any) -> Storage:
     wanted = tuple(_StackVolume(path=path, written=written, plan=each) for (path, written), each in members)
     spec = _Spec(document=document, plan=plan, volumes=wanted)
     try:
-        _read_and_plan(spec)
+        _refuse_other_state(spec)
     except errors.SpecError as error:
         raise errors.SpecError(error.problems, key, draft.ids(document)) from None
     if wrong := scope.scope().add_spec((config.get("address"), config.get("region")), document, declared):
@@ -206,7 +206,7 @@ def _file_systems(spec: _Spec, opts: pulumi.ResourceOptions) -> dict[str, efs.Ef
     return declared
 
 
-def _read_and_plan(spec: _Spec) -> None:
+def _refuse_other_state(spec: _Spec) -> None:
     regions = [written.get("aws_region") for written in spec.document.get("plugins", ())]
     provider_region = pulumi.Config("aws").get("region")
     for index, given in enumerate(regions):

@@ -189,13 +189,11 @@ def check_controllers(
     as_nodes = expectation.monolith and len(counted) == _recorded(rows, "node")
     if len(counted) < least and not as_nodes:  # a missing monolith is reported as a missing node instance
         extra = [row for row in controllers if row.is_extra]
-        others = [f"{row.node_name} ({row.detail})" for row in extra]
-        besides = f"; not counted: {listing.shortened(others)}" if others else ""
         yield findings.finding(
             "controller-missing",
             f"plugin {expectation.plugin_id}",
             expected=expected,
-            found=f"{_recorded(rows, 'controller')} that ever reported healthy{besides}",
+            found=f"{_recorded(rows, 'controller')} that ever reported healthy",
             links=(
                 causes.of_role(expectation.plugin_id, "controller"),
                 *(causes.of_client(row.node_id) for row in extra),

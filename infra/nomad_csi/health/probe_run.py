@@ -3,8 +3,7 @@ Probe plugin instances on their own clients: one job runs the probe there, and i
 
 The job runs once on each client that has an instance, probes those of all plugins, and is always purged. Reading the
 logs takes one call for each client; everything else takes a number of calls that does not grow with them. For a
-status, Nomad is read before the job, to select instances, and again after it: an instance that was replaced meanwhile
-is not silent. The sockets are probed between both reads, so that Nomad's status is never older than the probes.
+status, Nomad is read before the job, to select instances, and again after it: its status is never older than the probes.
 """
 
 import contextlib
@@ -164,9 +163,6 @@ class ProbeJobAnswers:
     by_client: Mapping[str, probed.ClientAnswer]
     """By id of the client."""
 
-    known: frozenset[str]
-    """Allocations that existed before it."""
-
     names: Mapping[str, str] = field(default_factory=dict)
     """Names of clients by id."""
 
@@ -191,9 +187,9 @@ def ask(
     `errors.CancelledError`.
     """
     all_observed = tuple(observed)
-    places = {item.alloc_id: item.node_id for seen in all_observed for item in instances.all_of(seen.plugin)}
+    places = {item.node_id for seen in all_observed for item in instances.all_of(seen.plugin)}
     if not places:
-        return ProbeJobAnswers(by_client={}, known=frozenset())
+        return ProbeJobAnswers(by_client={})
     known = {node.node_id: node for node in nodes.list_nodes(client)}
     records = [seen.plugin for seen in all_observed if seen.plugin]
     asked = {
@@ -202,16 +198,14 @@ def ask(
     }
     job = dataclasses.replace(how.job, environment=environment(asked.values(), how.timeout_s))
     try:
-        by_client = answers(
-            client, job, places.values(), known, wait_s=how.timeout_s, cancelled=cancelled, report=how.report
-        )
+        by_client = answers(client, job, places, known, wait_s=how.timeout_s, cancelled=cancelled, report=how.report)
     except errors.NomadApiError as error:
         if error.kind != "refused" or how.is_strict:
             raise
         why = probed.ClientAnswer(problem=f"Nomad refused what the probe needs: {error.message}", advice=error.advice)
-        by_client = dict.fromkeys(places.values(), why)
+        by_client = dict.fromkeys(places, why)
     names = {node_id: node.name for node_id, node in known.items()}
-    return ProbeJobAnswers(by_client=by_client, known=frozenset(places), names=names, volumes=asked)
+    return ProbeJobAnswers(by_client=by_client, names=names, volumes=asked)
 
 
 def merged(observed: Observed, results: ProbeJobAnswers) -> tuple[found.PluginFound, ...]:
@@ -225,8 +219,7 @@ def merged(observed: Observed, results: ProbeJobAnswers) -> tuple[found.PluginFo
         by_instance = dict(seen.probed)
         for item in instances.all_of(seen.plugin):
             answer = results.by_client.get(item.node_id)
-            is_new = item.alloc_id not in results.known
-            result = probed.merged(expectation.provider, item.role, item.alloc_id, answer, is_new=is_new)
+            result = probed.merged(expectation.provider, item.role, item.alloc_id, answer)
             if result.reached or not by_instance.get((item.alloc_id, item.role), found.NOT_ASKED).reached:
                 by_instance[item.alloc_id, item.role] = result
         complete.append(dataclasses.replace(seen, probed=by_instance))

@@ -95,10 +95,7 @@ class ProbedPlugin:
             for row in self.rows
         ]
         ready = sum(row.ready for row in self.rows)
-        silent = sorted({row.node_name or row.node_id for row in self.rows if row.status == NO_ANSWER})
         total = f"plugin {self.plugin_id}: {ready} of {len(self.rows)} instances are ready"
-        if silent:
-            total = f"{total}; no answer from {', '.join(silent)}"
         parts = [table.columns([("role", "client", "allocation", "status", "detail"), *rows], width)] if rows else []
         return "\n".join([*parts, *map(printing.as_line, self.findings), total])
 
@@ -130,18 +127,13 @@ def judge(
     return tuple(rows)
 
 
-def merged(
-    provider: str, role: seen.Role, alloc_id: str, answer: ClientAnswer | None, *, is_new: bool = False
-) -> seen.Probed:
+def merged(provider: str, role: seen.Role, alloc_id: str, answer: ClientAnswer | None) -> seen.Probed:
     """
     Return the probe result of an instance from its client's answer, for a health status.
 
-    *provider* is the name that it must report. *is_new*: it started while its client was probed: a missing socket
-    then means nothing.
+    *provider* is the name that it must report.
     """
     reported = answer.reports.get(alloc_id) if answer else None
-    if reported is None and answer is not None and is_new and not answer.problem:
-        answer = ClientAnswer(problem="it came while its client was asked", advice="ask again")
     status, detail = _status(role, answer, reported)
     if status == NO_ANSWER:
         return seen.Probed(reached=False, status=NO_ANSWER, detail=detail, advice=answer.advice if answer else "")

@@ -5,7 +5,6 @@ import contextlib
 import os
 import signal
 import sys
-import threading
 from concurrent import futures
 
 import grpc.aio
@@ -13,9 +12,6 @@ from pulumi.runtime._grpc_settings import _GRPC_CHANNEL_OPTIONS
 from pulumi.runtime.proto import provider_pb2_grpc
 
 from nomad_csi.provider import hosting, servicer
-
-END_S = 10.0
-"""Timeout for ending the process."""
 
 THREADS = 64
 """More than the engine's parallel steps (4 per core by default): a waiting step must not block others."""
@@ -44,7 +40,6 @@ async def _serve(arguments: list[str], engine_address: str) -> None:
         await _interrupted()
     finally:
         plugin.interrupt()
-        _end_in_time()
         await server.stop(None)
 
 
@@ -55,10 +50,3 @@ async def _interrupted() -> None:
         for number in (signal.SIGINT, signal.SIGTERM):
             asyncio.get_running_loop().add_signal_handler(number, asked.set)
     await asked.wait()
-
-
-def _end_in_time() -> None:
-    """End the process after `END_S`, whatever still waits: on a busy machine gRPC's own thread once did."""
-    timer = threading.Timer(END_S, os._exit, args=(0,))
-    timer.daemon = True
-    timer.start()
