@@ -57,7 +57,7 @@ class CsiPlugin(program.Component):
         health = resources.PluginHealth(
             name,
             **_expected(plan),
-            jobs=_by_id(job_ids, [job.job_modify_index for job in jobs]),
+            jobs=_by_id(job_ids, [_whole(job.job_modify_index).apply(str) for job in jobs]),
             opts=pulumi.ResourceOptions(parent=self, depends_on=jobs),
         )
         hcl = pulumi.Output.all(*[job.hcl for job in jobs])

@@ -37,13 +37,6 @@ class AskedOnNodes(properties.Properties, spec.OnNodesSpec):
     """
 
 
-def _number_texts(versions: Any) -> Any:
-    """Return the *versions* with their numbers as strings: a marker of a version is only compared."""
-    if not isinstance(versions, Mapping):
-        return versions
-    return {job: str(item) if type(item) in (int, float) else item for job, item in versions.items()}
-
-
 class PluginHealthInputs(properties.Properties):
     """The proof that a CSI plugin is healthy. Making it waits for the plugin; deleting it changes nothing."""
 
@@ -113,7 +106,7 @@ class PluginHealthInputs(properties.Properties):
     driver: str = ""
     """Name of the driver in the catalogue, for what explains a failure."""
 
-    jobs: Annotated[dict[str, str], pydantic.BeforeValidator(_number_texts)] = {}
+    jobs: dict[str, str] = {}
     """Ids of the plugin's jobs, each with what changes when the job does: then it is verified again."""
 
 

@@ -3,7 +3,8 @@ Probe plugin instances on their own clients: one job runs the probe there, and i
 
 The job runs once on each client that has an instance, probes those of all plugins, and is always purged. Reading the
 logs takes one call for each client; everything else takes a number of calls that does not grow with them. For a
-status, Nomad is read before the job, to select instances, and again after it: its status is never older than the probes.
+status, Nomad is read before the job, to select instances, and again after it, so that its status is never older than
+the probes.
 """
 
 import contextlib
