@@ -47,8 +47,6 @@ def test_clients_of_many_threads_share_a_session(sessions):
     assert {access_key(client) for client in clients} == {"first"}
 
 
-
-
 @pytest.mark.usefixtures("sessions")
 def test_credentials_that_changed_are_used(monkeypatch):
     """Credentials of the environment count from the call after they changed."""
