@@ -29,6 +29,7 @@ def test_spec_goes_out_and_remarks_beside_it(capsys):
                 "log_verbosity": 5,
                 "extra_arguments": {"node": ["--logtostderr"]},
                 "resources": {"memory_mib": 300},
+                "health_timeout_s": 30,
                 "aws_region": "us-east-1",
             }
         ]
@@ -80,7 +81,7 @@ def test_everything_as_json(capsys):
     assert {item["text"].partition(":")[0]: item["code"] for item in found["remarks"] if item["code"]} == {
         "restart.mode": "restart-gives-up",
         "config.network_mode": "host-network-missing",
-        "--endpoint=unix": "endpoint-written-out",
+        "arguments": "endpoint-written-out",
     }
 
 

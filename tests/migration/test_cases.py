@@ -23,8 +23,8 @@ EVERY_JOB = {
     "TaskGroups[0].RestartPolicy.Delay": "restart.mode: fail becomes delay",
     "TaskGroups[0].RestartPolicy.Interval": "restart.mode: fail becomes delay",
     "TaskGroups[0].RestartPolicy.Mode": "restart.mode: fail becomes delay",
-    "TaskGroups[0].Tasks[0].Config.args": "--endpoint=unix://csi/csi.sock becomes ",
-    "TaskGroups[0].Tasks[0].Env.AWS_REGION": "the environment variable AWS_REGION is added",
+    "TaskGroups[0].Tasks[0].Config.args": "arguments: --endpoint=unix://csi/csi.sock becomes ",
+    "TaskGroups[0].Tasks[0].Env.AWS_REGION": "env.AWS_REGION is added",
 }
 """What is rendered otherwise, and the beginning of the remark that says so."""
 

@@ -91,6 +91,7 @@ def test_a_registered_volume_comes_with_all_that_terraform_holds():
                 "namespace": "prod",
                 "plugin_id": "aws-ebs0",
                 "existing": {"external_id": "vol-0123456789abcdef0", "availability_zone": "us-east-1b"},
+                "capabilities": [{"access_mode": "single-node-writer"}],
                 "mount_options": {"fs_type": "ext4", "mount_flags": ["noatime"]},
             }
         ],

@@ -40,7 +40,8 @@ def place(*zones, key=ZONE, kind="required"):
 )  # fmt: skip
 def test_what_a_file_says_is_carried_over(adopted, text, expected):
     """Whatever the form of the file: blocks or maps, quoted keys, modes at the top, JSON."""
-    assert volume_of(adopted({"v": text})) == {"id": "v", "plugin_id": "aws-ebs0"} | expected
+    modes = {"capabilities": [{"access_mode": "single-node-writer"}]} if "access_mode" in text else {}
+    assert volume_of(adopted({"v": text})) == {"id": "v", "plugin_id": "aws-ebs0"} | modes | expected
 
 
 def test_a_registration_without_an_external_id_has_that_of_the_volume(adopted):

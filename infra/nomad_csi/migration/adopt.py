@@ -2,11 +2,8 @@
 
 import dataclasses
 import re
-import typing
 from collections.abc import Mapping, Sequence
 from typing import Any
-
-import pydantic
 
 from nomad_csi import errors
 from nomad_csi.drivers import catalogue, storage_identity
@@ -16,8 +13,8 @@ from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
 from nomad_csi.migration import aws_storage, model, plugins, volumes
 from nomad_csi.plan import registration, storage
+from nomad_csi.spec import draft, names
 from nomad_csi.spec import model as spec
-from nomad_csi.spec import names, problems
 
 
 def adopt(
@@ -43,14 +40,18 @@ def adopt(
     found = [(file, content) for file in files for content in file.volumes]
     documents, known = [], {}
     for plugin_id, each in by_plugin.items():
-        of_plugin = [content for _, content in found if content.get("plugin_id") == plugin_id]
-        documents.append(plugins.adopt(plugin_id, each, of_plugin, remarks))
         known[plugin_id] = next((driver for part in each if (driver := model.row_of(part.task))), None)
     adopted = []
     for file, content in found:
         plugin_id = jobs.text(content, "plugin_id")
         driver = known[plugin_id] if plugin_id in known else volumes.driver_of(content)
         adopted.append(volumes.adopt(content, driver, file.name, remarks))
+    for plugin_id, each in by_plugin.items():
+        modes: list[Any] = []
+        for volume in adopted:
+            if volume.get("plugin_id") == plugin_id:
+                modes += [mode for mode in volume.get("capabilities", ()) if mode not in modes]
+        documents.append(plugins.adopt(plugin_id, each, modes, remarks))
     aws = storage_found or aws_storage.AwsStorage()
     aws_storage.fill(adopted, aws, remarks, takes_over=takes_over)
     _fill_sharing(adopted)
@@ -202,50 +203,15 @@ def _fill_provider(documents: Sequence[dict[str, Any]], providers: Mapping[str, 
 
 
 def _shortened_spec(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return *document* without what is the default of the spec or of its driver: the plan is the same."""
-    plugins = [_drop_defaults(spec.PluginSpec, item) for item in document.get("plugins", ())]
-    drivers = {item["id"]: item["driver"] for item in plugins if isinstance(item.get("driver"), str)}
-    volumes = [_drop_usual_mode(item, drivers.get(item.get("plugin_id"))) for item in document.get("volumes", ())]
-    volumes = [_drop_defaults(spec.VolumeSpec, item) for item in volumes]
-    return {**document} | {name: items for name, items in (("plugins", plugins), ("volumes", volumes)) if items}
+    """Return *document* without what is the default of the spec: the plan is the same."""
+    kinds: Mapping[str, type[spec.Model]] = {"plugins": spec.PluginSpec, "volumes": spec.VolumeSpec}
+    return {name: [_without_defaults(kinds[name], item) for item in items] for name, items in document.items()}
 
 
-def _drop_defaults(kind: type[pydantic.BaseModel], item: Mapping[str, Any]) -> dict[str, Any]:
-    """Return *item*, a *kind*, without keys that have their default value."""
-    kept = {}
-    for name, value in item.items():
-        field = kind.model_fields.get(name)
-        short = _shortened(field.annotation, value) if field else value
-        if field is None or field.is_required() or not _is_default(field, short):
-            kept[name] = value if short == {} else short
-    return kept
-
-
-def _shortened(annotation: Any, value: Any) -> Any:
-    inner = problems.model_in(annotation)
-    if inner is None:
-        return value
-    if isinstance(value, list):
-        return [_drop_defaults(inner, each) if isinstance(each, Mapping) else each for each in value]
-    if not isinstance(value, Mapping):
-        return value
-    if typing.get_origin(annotation) is dict:
-        return {name: _drop_defaults(inner, each) for name, each in value.items()}
-    return _drop_defaults(inner, value)
-
-
-def _is_default(field: Any, value: Any) -> bool:
-    default = field.get_default(call_default_factory=True)
-    if isinstance(default, pydantic.BaseModel):
-        return bool(value == {})
-    meant = list(default) if isinstance(default, tuple) else default
-    return type(meant) is type(value) and bool(meant == value)
-
-
-def _drop_usual_mode(volume: Mapping[str, Any], driver_name: str | None) -> Mapping[str, Any]:
-    """Return *volume* without its only capability, where that is its driver's default."""
-    driver = catalogue.find(driver_name) if driver_name else None
-    modes = [(mode.get("access_mode"), mode.get("attachment_mode")) for mode in volume.get("capabilities", ())]
-    if driver is None or modes != [driver.default_mode]:
-        return volume
-    return {name: value for name, value in volume.items() if name != "capabilities"}
+def _without_defaults(kind: type[spec.Model], item: Mapping[str, Any]) -> dict[str, Any]:
+    """Return *item*, a *kind*, without values that are the default; as it is, where it is not complete."""
+    found = draft.check(kind, item, "", [])
+    if found is None:
+        return dict(item)
+    short = found.model_dump(mode="json", exclude_defaults=True, exclude_unset=True)
+    return {name: value or item[name] for name, value in short.items()}

@@ -17,7 +17,9 @@ from nomad_csi.text import secrets
 _PLACEHOLDER = "nomad-csi-placeholder"
 """Stands, only for the comparison, for what the spec needs and no file has."""
 
-_HARMLESS = frozenset({"affinity", "ephemeral_disk", "logs", "meta", "migrate", "reschedule", "service", "spread"})
+_HARMLESS = frozenset(
+    {"affinity", "ephemeral_disk", "logs", "meta", "migrate", "reschedule", "service", "spread", "update"}
+)
 """Parts of a job that change nothing in the container of a plugin."""
 
 _HARMLESS_CONFIG = frozenset({f"config.{name}" for name in ("force_pull", "image_pull_timeout", "labels", "logging")})
@@ -25,6 +27,12 @@ _HARMLESS_CONFIG = frozenset({f"config.{name}" for name in ("force_pull", "image
 
 _CONTAINER = frozenset({"config", "driver", "env"})
 """Parts that decide what the container of a plugin does."""
+
+_RESTARTS = frozenset({"attempts", "delay", "interval"})
+"""Parts of a restart block, which the spec has where they are in effect."""
+
+_UNSHOWN = frozenset({"constraint", "env", "task"})
+"""Parts that are named without their value."""
 
 _SECRET = "put it into a Nomad variable or Vault, and name that in credentials"  # noqa: S105  # not a secret
 
@@ -55,16 +63,9 @@ def report(
             remarks.add("note", part.file, part.job.body.line, text)
             continue
         before, after = (_comparable(each, driver) for each in (part, _rendered(planned[role])))
-        if before["restart"].get("mode") != "delay":
-            for block in (before["restart"], after["restart"]):
-                for name in set(block) - {"mode"}:
-                    del block[name]
-        for each in values.differences(before, after):
-            if is_split and each.path in {"csi_plugin.type", "job id"}:
-                continue  # reported with the jobs that come instead
-            if each.before or _PLACEHOLDER not in str(each.after):
-                note = _note(each, driver, role)
-                remarks.add(note.kind, part.file, note.line, note.text, code=note.code)
+        skipped = {*_RESTARTS, "job id", "type"} if is_split else _RESTARTS  # the jobs that come instead are reported
+        found = values.differences(before, after, skip=skipped)
+        remarks.take(part.file, (_remark(each, driver, role) for each in found if _is_reported(each)))
 
 
 def _comparable(part: model.Part, driver: drivers.Driver | None) -> values.Map:
@@ -110,83 +111,55 @@ def _rendered(planned: plans.PluginJob) -> model.Part:
     return model.Part(file="", job=job, group=group, task=task, plugin=plugin)
 
 
-def _note(each: values.FieldDifference, driver: drivers.Driver | None, role: str) -> model.Note:
+def _is_reported(each: values.FieldDifference) -> bool:
+    is_filled = not each.before and _PLACEHOLDER in str(each.after)
+    return not is_filled and not (each.before is None and each.path.startswith("update."))
+
+
+def _remark(each: values.FieldDifference, driver: drivers.Driver | None, role: str) -> model.Remark:
+    """Return the remark on what the file has otherwise; the value of a secret is not shown."""
     area, _, name = each.path.partition(".")
-    if area == "arguments":
-        return _argument(each, driver, role)
-    if area == "env":
-        return _variable(each, driver.roles[role].secret_environment if driver else {})  # type: ignore[index]
-    if area == "task":
-        kind: model.Kind = "left out" if driver else "wrong"
-        return model.Note(kind, each.line, f"the task {name}, which runs beside the plugin")
-    if area == "constraint" and each.before is None:
-        return model.Note("changed", each.line, f"constraint: {name} is added")
-    if area == "constraint":
-        return model.Note("wrong", each.line, f"constraint {name}: a spec cannot express it")
-    return _part(each, driver)
-
-
-def _is_lost(each: values.FieldDifference) -> bool:
-    """Return whether ours lacks the part, or it is a block, whose content is not compared and not shown."""
-    items = [item for value in (each.before, each.after) for item in (value if isinstance(value, list) else [value])]
-    return each.after is None or any(isinstance(item, Mapping) for item in items)
-
-
-def _part(each: values.FieldDifference, driver: drivers.Driver | None) -> model.Note:
-    kind = _kind(each, driver)
+    if _is_secret(each, area, name, driver, role):
+        shown = f"--{catalogue.flag_name(each.before) or '...'}" if area == "arguments" else each.path
+        return model.Remark("left out", each.line, f"{shown} looks like a secret: {_SECRET}")
+    kind = _kind(each, area, driver)
+    if area == "arguments" and each.after is None and driver is not None:
+        text, code = refusal(each.before, driver.roles[role], driver) or (each.before, "")  # type: ignore[index]
+        return model.Remark(kind, each.line, text, code)
     why = ", a spec has no key for it" if kind == "wrong" else ""
-    if _is_lost(each):
-        return model.Note(kind, each.line, f"{each.path}{why}")
-    text = f"{each.path}: {_shown(each.before)} becomes {_shown(each.after)}{why}"
-    return model.Note(kind, each.line, text, _CODES.get(each.path, ""))
+    if area in _UNSHOWN or _is_block(each) or (each.after is None and area != "arguments"):
+        return model.Remark(kind, each.line, f"{each.path}{' is added' if each.before is None else ''}{why}")
+    if area == "arguments" and each.before is None:
+        return model.Remark(kind, each.line, f"arguments: {each.after} is added")
+    what = area if area == "arguments" else each.path
+    code = "endpoint-written-out" if name in catalogue.ENDPOINT_FLAGS else _CODES.get(each.path, "")
+    becomes = f" becomes {_shown(each.after)}" if each.after is not None else ""
+    return model.Remark(kind, each.line, f"{what}: {_shown(each.before)}{becomes}{why}", code)
 
 
-def _kind(each: values.FieldDifference, driver: drivers.Driver | None) -> model.Kind:
-    """Return ``wrong`` for what a driver that the catalogue does not know may need; else what is intended."""
-    if each.path.partition(".")[0] in _HARMLESS or each.path in _HARMLESS_CONFIG:
+def _is_secret(each: values.FieldDifference, area: str, name: str, driver: drivers.Driver | None, role: str) -> bool:
+    if area == "arguments":
+        return each.before is not None and secrets.argument_has_secret(each.before)
+    known = driver.roles[role].secret_environment if driver else {}  # type: ignore[index]
+    return area == "env" and each.before is not None and (name in known or secrets.is_secret(name, each.before))
+
+
+def _is_block(each: values.FieldDifference) -> bool:
+    """Return whether it is a block, whose content is not compared and not shown."""
+    items = [item for value in (each.before, each.after) for item in (value if isinstance(value, list) else [value])]
+    return any(isinstance(item, Mapping) for item in items)
+
+
+def _kind(each: values.FieldDifference, area: str, driver: drivers.Driver | None) -> model.Kind:
+    """Return ``wrong`` for what the container may need and does not get; else what is intended."""
+    is_lost = each.after is None or (_is_block(each) and each.before is not None)
+    if area in _HARMLESS or each.path in _HARMLESS_CONFIG or each.path == "env.CSI_ENDPOINT":
         return "left out"
-    if each.path in {"driver", "config.entrypoint"} or (
-        driver is None and (_is_lost(each) or each.path.partition(".")[0] in _CONTAINER)
-    ):
+    if each.path in {"driver", "config.entrypoint"} or (is_lost and area in {"constraint", "env"}):
         return "wrong"
-    return "left out" if _is_lost(each) else "changed"
-
-
-def _variable(each: values.FieldDifference, secret_names: Mapping[str, str]) -> model.Note:
-    """Return the remark on an environment variable, whose value is not shown."""
-    name = each.path.partition(".")[2]
-    text = f"the environment variable {name}"
-    if each.before is None:
-        return model.Note("changed", each.line, f"{text} is added")
-    if name in secret_names or secrets.is_secret(name, each.before):
-        return model.Note("left out", each.line, f"{text} looks like a secret: {_SECRET}")
-    if name == "CSI_ENDPOINT":
-        return model.Note("left out", each.line, f"{text}, which Nomad sets")
-    if each.after is not None:
-        return model.Note("changed", each.line, f"{text} has the driver's value")
-    return model.Note(
-        "wrong", each.line, f"{text}, which Nomad interpolates on the client: a spec has plain text there"
-    )
-
-
-def _argument(each: values.FieldDifference, driver: drivers.Driver | None, role: str) -> model.Note:
-    """Return the remark on an argument that ours lacks, has otherwise or adds."""
-    argument, other = each.before, each.after
-    if argument is None:
-        return model.Note("changed", each.line, f"the argument {other} is added")
-    name = catalogue.flag_name(argument)
-    if secrets.argument_has_secret(argument):
-        shown = f"--{name}" if name else "an argument"
-        return model.Note("left out", each.line, f"{shown} holds what looks like a secret: {_SECRET}")
-    if other is not None and name in catalogue.ENDPOINT_FLAGS:
-        text = f"{argument} becomes {other}, the socket path that Nomad sets"
-        return model.Note("changed", each.line, text, "endpoint-written-out")
-    if other is not None:
-        return model.Note("changed", each.line, f"{argument} becomes {other}")
-    if driver is None:
-        return model.Note("wrong", each.line, f"the argument {argument}, which ours lacks")
-    text, code = refusal(argument, driver.roles[role], driver) or ("", "")  # type: ignore[index]
-    return model.Note("left out", each.line, text, code)
+    if driver is None and (is_lost or area in _CONTAINER):
+        return "wrong"
+    return "left out" if is_lost else "changed"
 
 
 def _shown(value: Any) -> str:

@@ -21,11 +21,8 @@ _BLOCKS: Mapping[str, Mapping[str, Any]] = {
     "env": {},
     "resources": {"cpu": 100, "memory": 300},
     "restart": {"attempts": 2, "interval": 1800.0, "delay": 15.0, "mode": "fail"},
-    "update": {
-        "max_parallel": 1, "health_check": "checks", "min_healthy_time": 10.0, "healthy_deadline": 300.0,
-        "progress_deadline": 600.0, "stagger": 30.0, "auto_revert": False,
-    },
-}  # fmt: skip
+    "update": {},
+}
 """Blocks of which a task has one, with their defaults."""
 
 _DURATIONS = frozenset(

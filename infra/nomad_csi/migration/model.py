@@ -1,9 +1,10 @@
 """Result of an import: the document of a spec, and remarks on missing or changed values."""
 
+import dataclasses
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from nomad_csi.drivers import model as drivers
 from nomad_csi.drivers import recognise
@@ -23,23 +24,26 @@ OPEN: tuple[Kind, ...] = ("wrong", "missing")
 CLUSTER = "the cluster"
 """File of remarks that concern no single job or volume."""
 
-
 TERRAFORM = "the Terraform state"
 """File of remarks that concern no single resource of the state."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Remark:
     """One remark on the import. Never holds the value of a secret."""
 
     kind: Kind
-    file: str
     line: int
     """0: not in a file."""
 
     text: str
+    """What it is; behind a semicolon, what to do instead."""
+
     code: str = field(default="", compare=False)
-    """Code of the finding of `lint` at this line that the import resolves or keeps; empty: none."""
+    """Code of the finding of `check` at this line that the import resolves or keeps; empty: none."""
+
+    file: str = ""
+    """`Remarks` adds it."""
 
     def __str__(self) -> str:
         """Return ``FILE:LINE: kind: text``."""
@@ -49,18 +53,6 @@ class Remark:
     def place(self) -> str:
         """``FILE:LINE``."""
         return f"{self.file}:{self.line}" if self.line else self.file
-
-
-class Note(NamedTuple):
-    """What a file has otherwise than the spec, at a line of it: a remark before its file is known."""
-
-    kind: Kind
-    line: int
-    text: str
-    """What it is; behind a semicolon, what to do instead."""
-
-    code: str = ""
-    """As in `Remark`."""
 
 
 _REFERENCE = re.compile(r"\$\{(?:env\.)?(\w+)\}")
@@ -119,9 +111,14 @@ class Remarks:
 
     def add(self, kind: Kind, file: str, line: int, text: str, *, code: str = "") -> None:
         """Add a remark, unless it exists."""
-        remark = Remark(kind=kind, file=file, line=line, text=text, code=code)
-        if remark not in self.found:
-            self.found.append(remark)
+        self.take(file, [Remark(kind, line, text, code)])
+
+    def take(self, file: str, found: Iterable[Remark]) -> None:
+        """Add the remarks on *file*, each once."""
+        for each in found:
+            remark = dataclasses.replace(each, file=file)
+            if remark not in self.found:
+                self.found.append(remark)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -27,20 +27,17 @@ _SHARED = {
 
 _NUMBERS = frozenset({"log_verbosity", "metrics_port"})
 _OWN_FIELDS = ("aws_region", "log_verbosity", "log_level", "metrics_port")
-_LEAST_HEALTH_TIMEOUT_S = 5
-"""The minimum that a spec allows."""
-
 _SECONDS = ("interval", "delay", "min_healthy_time", "healthy_deadline")
 
 
-def adopt(plugin_id: str, found: Sequence[model.Part], volumes: Sequence[values.Map], remarks: model.Remarks) -> Any:
-    """Return the plugin *plugin_id* in the form of a spec; *volumes* are the volume files that name it."""
+def adopt(plugin_id: str, found: Sequence[model.Part], modes: Sequence[Any], remarks: model.Remarks) -> Any:
+    """Return the plugin *plugin_id* in the form of a spec; *modes* are the capabilities of its volumes."""
     row = next((known for part in found if (known := model.row_of(part.task))), None)
     driver = _in_version(row, found) if row else None
     roles = _parts_by_role(found, driver, remarks)
     forms = {name: form.of(part) for name, part in roles.items()}
     document: dict[str, Any] = {"id": plugin_id}
-    document["driver"] = driver.name if driver else _describe(roles, forms, volumes, remarks, row)
+    document["driver"] = driver.name if driver else _describe(roles, forms, modes, remarks, row)
     for name, key in _SHARED.items():
         document[key] = _last(given.get(name) for given in forms.values())
     document["job_ids"] = {name: part.job.id for name, part in roles.items() if _keeps_id(part, name)}
@@ -54,11 +51,10 @@ def adopt(plugin_id: str, found: Sequence[model.Part], volumes: Sequence[values.
     document["update"] = _last(
         _numbers(given["update"], "max_parallel", "auto_revert") for given in forms.values() if given["update"].lines
     )
-    timeout_s = _health_timeout_s(forms)
-    usual_s = driver.health_timeout_s if driver else spec_driver.DriverSpec.model_fields["health_timeout_s"].default
-    document["health_timeout_s"] = timeout_s if timeout_s != usual_s else None
+    timeouts = [given["csi_plugin"]["health_timeout"] for given in forms.values()]
+    document["health_timeout_s"] = round(max((each for each in timeouts if isinstance(each, float)), default=0))
     if driver is not None:
-        document |= _image(driver, roles, remarks)
+        document |= _image(driver, roles)
         document |= _meant(driver, forms, plugin_id)
         _put(document, _counts(driver, roles))
         document |= _network(driver, roles)
@@ -96,13 +92,6 @@ def _resources(block: values.Map) -> dict[str, Any]:
     return {key: block[name] for name, key in names.items() if name in block}
 
 
-def _health_timeout_s(forms: Mapping[str, values.Map]) -> int:
-    """Return the longest health timeout of the jobs; at least what a spec allows."""
-    given = [given["csi_plugin"]["health_timeout"] for given in forms.values()]
-    longest = max((each for each in given if isinstance(each, float)), default=0)
-    return max(round(longest), _LEAST_HEALTH_TIMEOUT_S)
-
-
 # The image of a plugin: the catalogue's, another version, from a mirror, with a digest.
 
 
@@ -116,7 +105,7 @@ def _in_version(row: drivers.Driver, parts: Sequence[model.Part]) -> drivers.Dri
     return row if recognise.is_unpinned(image) else catalogue.select_version(row, recognise.tag(image))
 
 
-def _image(driver: drivers.Driver, roles: Mapping[str, model.Part], remarks: model.Remarks) -> dict[str, Any]:
+def _image(driver: drivers.Driver, roles: Mapping[str, model.Part]) -> dict[str, Any]:
     """Return the fields of a plugin for its image; none where it is the catalogue's."""
     part = _last(part if part.task.image else None for part in roles.values())
     if part is None:
@@ -132,11 +121,6 @@ def _image(driver: drivers.Driver, roles: Mapping[str, model.Part], remarks: mod
     mirror = recognise.mirror(image, driver)
     if mirror and tag == recognise.tag(driver.image):
         return document | {"image_registry": mirror}
-    text = (
-        f"the image {image} is kept, with the arguments that {driver.called} accepts in {driver.version}; "
-        f"remove image to run {driver.image}"
-    )
-    remarks.add("note", part.file, part.task.config.at("image"), text)
     return document | {"image": f"{repository}:{tag}" if tag else repository}
 
 
@@ -291,8 +275,7 @@ def _setting(name: str, value: str | None, driver: drivers.Driver) -> dict[str, 
         return {name: int(value)} if value.isdigit() else {}
     if name in driver.settings:
         return {"config": {name: value}} if value != driver.settings[name].default else {}
-    usual = name == "log_level" and value == driver.default_log_level
-    return {name: value} if name in _OWN_FIELDS and "${" not in value and not usual else {}
+    return {name: value} if name in _OWN_FIELDS and "${" not in value else {}
 
 
 def _counts(driver: drivers.Driver, roles: Mapping[str, model.Part]) -> dict[str, Any]:
@@ -329,18 +312,19 @@ def _note_roles(driver: drivers.Driver, roles: Mapping[str, model.Part], remarks
 # A driver that is not in the catalogue, described from its jobs.
 
 
-_USUAL = {"access_mode": "single-node-writer", "attachment_mode": "file-system"}
+_MODE = "single-node-writer"
+"""Of a driver of which no volume is given."""
 
 
 def _describe(
     roles: Mapping[str, model.Part],
     forms: Mapping[str, values.Map],
-    volumes: Sequence[values.Map],
+    modes: Sequence[Any],
     remarks: model.Remarks,
     row: drivers.Driver | None = None,
 ) -> dict[str, Any]:
     """
-    Return the description of the driver that *roles* run; *volumes* are the volumes that use it.
+    Return the description of the driver that *roles* run; *modes* are the capabilities of its volumes.
 
     *row* is the catalogue's, where the arguments of this version are unknown.
     """
@@ -359,25 +343,18 @@ def _describe(
         "provider": named[0] if named else row and row.provider,
         "image": part.task.image,
         "roles": {name: _described_role(each, forms[name]) for name, each in roles.items()},
-        "capabilities": [item.model_dump() for item in row.capabilities] if row else _capabilities_of(volumes),
+        "capabilities": [item.model_dump() for item in row.capabilities] if row else modes or [{"access_mode": _MODE}],
         "topology_key": row and row.topology_key,
         "topology_keys": list(row.topology_keys) if row else [],
     }
-    document["capabilities"] = document["capabilities"] or [dict(_USUAL)]
     unusable = recognise.recognise_unusable(part.task.image)
     if unusable is not None:
         text = f"{unusable.title} cannot run on Nomad: {unusable.reason}; {unusable.instead}"
         remarks.add("wrong", part.file, part.task.config.at("image"), text, code="driver-unusable")
-    text = f"{plugin_id} runs {_unknown_driver(row, part)}: its jobs are described in the spec, unchecked"
+    what = f"the arguments of {part.task.image}" if row else "the driver"
+    text = f"the catalogue does not know {what} that {plugin_id} runs: its jobs are described in the spec, unchecked"
     remarks.add("note", part.file, part.plugin.body.line, text)
     return {name: value for name, value in document.items() if value}
-
-
-def _unknown_driver(row: drivers.Driver | None, part: model.Part) -> str:
-    if row is None:
-        return "a driver that the catalogue does not know"
-    since = f"{row.arguments_since} to " if row.arguments_since else ""
-    return f"{part.task.image}, and the arguments of {row.called} are known for {since}{row.version} only"
 
 
 def _described_role(part: model.Part, given: values.Map) -> dict[str, Any]:
@@ -385,7 +362,7 @@ def _described_role(part: model.Part, given: values.Map) -> dict[str, Any]:
     config, block = given["config"], given["csi_plugin"]
     document: dict[str, Any] = {
         "job_type": "system" if part.job.type == "system" else "service",
-        "arguments": _described_arguments(config.get("args", ())),
+        "arguments": [word for words in _without_secrets(config.get("args", ())) for word in words],
         "environment": {name: value for name, value in given["env"].items() if not secrets.is_secret(name, value)},
         "privileged": config.get("privileged"),
         "network_mode": jobs.text(config, "network_mode"),
@@ -399,24 +376,6 @@ def _described_role(part: model.Part, given: values.Map) -> dict[str, Any]:
     return {name: value for name, value in document.items() if value}
 
 
-def _described_arguments(given: Sequence[str]) -> list[str]:
-    """Return the arguments word by word: only the driver knows whether a flag takes the next word."""
-    found: list[str] = []
-    for _, argument, words in catalogue.spans(given):
-        if secrets.argument_has_secret(argument):
-            continue
-        if catalogue.flag_name(argument) in catalogue.ENDPOINT_FLAGS and "${" not in argument:
-            found.append(f"{argument.partition('=')[0]}=${{CSI_ENDPOINT}}")
-        else:
-            found += words
-    return found
-
-
-def _capabilities_of(volumes: Sequence[values.Map]) -> list[dict[str, str]]:
-    found: list[dict[str, str]] = []
-    for volume in volumes:
-        for block in (volume, *values.blocks(volume, "capability")):
-            pair = {name: jobs.text(block, name) for name in _USUAL}
-            if all(pair.values()) and pair not in found:
-                found.append(pair)
-    return found
+def _without_secrets(given: Sequence[str]) -> list[Sequence[str]]:
+    """Return each argument as its words: only the driver knows whether a flag takes the next word."""
+    return [words for _, argument, words in catalogue.spans(given) if not secrets.argument_has_secret(argument)]

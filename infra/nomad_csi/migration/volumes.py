@@ -39,8 +39,7 @@ def adopt(content: values.Map, driver: spec.DriverSpec | None, file: str, remark
         document, notes = write_volume(content, driver)
     except errors.SpecError as error:
         raise errors.SpecError(error.problems, source=file) from None
-    for note in notes:
-        remarks.add(note.kind, file, note.line, note.text, code=note.code)
+    remarks.take(file, notes)
     flags = document["mount_options"].get("mount_flags", ())
     shown = [flag for flag in flags if not secrets.flag_has_secret(flag)]
     document["mount_options"] = model.filled(document["mount_options"] | {"mount_flags": shown})
@@ -50,14 +49,14 @@ def adopt(content: values.Map, driver: spec.DriverSpec | None, file: str, remark
     return model.filled(document)
 
 
-def write_volume(content: values.Map, driver: spec.DriverSpec | None) -> tuple[dict[str, Any], list[model.Note]]:
+def write_volume(content: values.Map, driver: spec.DriverSpec | None) -> tuple[dict[str, Any], list[model.Remark]]:
     """
     Return the volume in the form of a spec, and notes on what the file has otherwise.
 
     Raises `errors.SpecError` for values that Nomad's CLI refuses.
     """
     payload = payloads.volume_payload(content)
-    notes: list[model.Note] = []
+    notes: list[model.Remark] = []
     document: dict[str, Any] = {
         name: content[name] for name in ("id", "namespace", "name", "plugin_id") if isinstance(content.get(name), str)
     }
@@ -70,7 +69,7 @@ def write_volume(content: values.Map, driver: spec.DriverSpec | None) -> tuple[d
     if any(map(secrets.flag_has_secret, flags)):
         text = "a secret in clear under mount_flags; encrypt it in the stack's config, under mount_options.mount_flags"
         line = values.block(content, "mount_options").at("mount_flags")
-        notes.append(model.Note("left out", line, text, "secret-in-file"))
+        notes.append(model.Remark("left out", line, text, "secret-in-file"))
     document["mount_options"] = model.filled({"fs_type": options.get("FSType"), "mount_flags": flags})
     document |= {name: _map(name, content, notes) for name in _MAPS}
     del document["secrets"]
@@ -79,7 +78,7 @@ def write_volume(content: values.Map, driver: spec.DriverSpec | None) -> tuple[d
 
 
 def _source(
-    content: values.Map, payload: Mapping[str, Any], driver: spec.DriverSpec | None, notes: list[model.Note]
+    content: values.Map, payload: Mapping[str, Any], driver: spec.DriverSpec | None, notes: list[model.Remark]
 ) -> dict[str, Any]:
     """Return the source of the storage, and the topologies where it can be attached."""
     topologies = _topologies(content, payload, notes)
@@ -90,11 +89,11 @@ def _source(
     if not external_id and omits_external_id(content, driver):
         external_id = jobs.text(content, "id")
         text = "a context, and no external_id; Nomad registers the volume under its id"
-        notes.append(model.Note("changed", content.at("context"), text, "external-id-omitted"))
+        notes.append(model.Remark("changed", content.at("context"), text, "external-id-omitted"))
     if external_id:
         found: dict[str, Any] = {"external_id": external_id}
         given = [name for name in SOURCES if name in content]
-        notes += [model.Note("left out", content.at(name), f"{name}: the volume exists already") for name in given]
+        notes += [model.Remark("left out", content.at(name), f"{name}: the volume exists already") for name in given]
     else:
         found = {name: content.get(name) for name in ("clone_id", "snapshot_id")}
         for name, field in (("capacity_min", "RequestedCapacityMin"), ("capacity_max", "RequestedCapacityMax")):
@@ -113,7 +112,7 @@ def omits_external_id(content: values.Map, driver: spec.DriverSpec | None) -> bo
     return is_for_registration and (driver is None or driver.external_id.fits(jobs.text(content, "id")))
 
 
-def _topologies(content: values.Map, payload: Mapping[str, Any], notes: list[model.Note]) -> list[dict[str, str]]:
+def _topologies(content: values.Map, payload: Mapping[str, Any], notes: list[model.Remark]) -> list[dict[str, str]]:
     """Return the segments of each topology where the volume can be attached."""
     request = payload.get("RequestedTopologies", {})
     found, preferred = (
@@ -122,47 +121,49 @@ def _topologies(content: values.Map, payload: Mapping[str, Any], notes: list[mod
     line = values.block(content, "topology_request").at("preferred")
     if preferred and jobs.text(content, "external_id"):
         text = "preferred topologies, which have no effect on a registration"
-        notes.append(model.Note("left out", line, text, "" if found else "topology-preferred"))
+        notes.append(model.Remark("left out", line, text, "" if found else "topology-preferred"))
     elif preferred:
         # Source: aws-ebs-csi-driver v1.64.0, pkg/driver/controller.go (pickAvailabilityZone).
         text = "preferred topologies become required ones, in front of the others: the driver takes the first"
-        notes.append(model.Note("changed", line, text))
+        notes.append(model.Remark("changed", line, text))
         found = [*preferred, *(item for item in found if item not in preferred)]
     return found
 
 
-def _capabilities(content: values.Map, notes: list[model.Note]) -> list[dict[str, str]]:
+def _capabilities(content: values.Map, notes: list[model.Remark]) -> list[dict[str, str]]:
     legacy = {name: jobs.text(content, name) for name in LEGACY if name in content}
     if legacy:
         text = f"{' and '.join(legacy)} at the top of the file, which current Nomad drops; move them into a capability"
-        notes.append(model.Note("changed", content.at(next(iter(legacy))), text, "legacy-modes"))
+        notes.append(model.Remark("changed", content.at(next(iter(legacy))), text, "legacy-modes"))
     found = [{name: jobs.text(block, name) for name in LEGACY} for block in values.blocks(content, "capability")]
     return [model.filled(item) for item in (found or ([legacy] if legacy else []))]
 
 
-def _map(name: str, content: values.Map, notes: list[model.Note]) -> dict[str, str]:
+def _map(name: str, content: values.Map, notes: list[model.Remark]) -> dict[str, str]:
     """Return the strings of a map; ``true`` is the word, not the string "1" that Nomad makes of it."""
     found: dict[str, str] = {}
     for block in values.blocks(content, name):
         if isinstance(content[name], list):
-            notes.append(model.Note("changed", block.line, f"{name} as a block; write {name} = {{ ... }}", "block-map"))
+            notes.append(
+                model.Remark("changed", block.line, f"{name} as a block; write {name} = {{ ... }}", "block-map")
+            )
         for key, value in block.items():
             found[key] = payloads.weak_text(value, f"{name}.{key}")
             if isinstance(value, bool):
                 found[key] = str(value).lower()
                 text = f'{name}.{key}, of which Nomad makes the string "{int(value)}"; write "{found[key]}"'
-                notes.append(model.Note("changed", block.at(key), text, "value-weak"))
+                notes.append(model.Remark("changed", block.at(key), text, "value-weak"))
         hidden = list(block) if name == "secrets" else secrets.keys_of(block)
         if hidden:
             text = f"a secret in clear under {name}: {', '.join(sorted(hidden))}; {_INSTEAD}"
-            notes.append(model.Note("left out", block.at(hidden[0]), text, "secret-in-file"))
+            notes.append(model.Remark("left out", block.at(hidden[0]), text, "secret-in-file"))
     return found
 
 
-def _note_dropped(content: values.Map, notes: list[model.Note]) -> None:
+def _note_dropped(content: values.Map, notes: list[model.Remark]) -> None:
     """Add a note on each name and block that Nomad drops."""
     notes += [
-        model.Note("left out", content.at(name), f"{name!a}, which Nomad drops", "name-unknown")
+        model.Remark("left out", content.at(name), f"{name!a}, which Nomad drops", "name-unknown")
         for name in content
         if name not in KNOWN and name not in LEGACY
     ]
@@ -170,7 +171,7 @@ def _note_dropped(content: values.Map, notes: list[model.Note]) -> None:
         blocks = values.blocks(content, name)
         if len(blocks) > 1:
             text = f"{len(blocks)} {name} blocks, of which Nomad reads one"
-            notes.append(model.Note("left out", blocks[1].line, text, "block-twice"))
+            notes.append(model.Remark("left out", blocks[1].line, text, "block-twice"))
 
 
 # Paths of a volume of a spec and its file.
