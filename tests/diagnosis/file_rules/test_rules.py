@@ -113,6 +113,13 @@ WRONG = [
         (),
         {"other.hcl": NFS.replace('id          = "a"', 'id          = "b"')},
     ),
+    wrong(
+        "efs-mount-refused",
+        SHARED,
+        'encryptInTransit = "true"\n}',
+        'encryptInTransit = "false"\n}\nmount_options {\n  mount_flags = ["tls"]\n}',
+        10,
+    ),
     wrong("source-missing", CONSUMER, '"mysql"\n      access', '""\n      access', 6),
     wrong("source-interpolated", CONSUMER, '"mysql"\n      access', '"mysql-${node.unique.id}"\n      access', 6),
     wrong(

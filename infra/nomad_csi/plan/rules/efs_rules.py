@@ -91,8 +91,21 @@ def _has_flag(volume: spec.VolumeSpec) -> bool:
 
 
 def check_mount(volume: spec.VolumeSpec, path: str) -> Iterator[Problem]:
-    """Yield the problems between mount flags and role of *volume*, at *path*."""
+    """Yield the problems between mount flags, context, external id and role of *volume*, at *path*."""
+    flags = volume.mount_options.mount_flags
+    tls = next((flag for flag in flags if flag in ("iam", "tls")), "")
+    for key, value in volume.context.items():
+        if tls and key.lower() == "encryptintransit" and value.lower() == "false":
+            yield _refused(f"{path}.context.{key}", repr(value), f"true with the mount flag {tls}")
+    point = next((flag for flag in flags if flag.startswith("accesspoint=")), "")
+    if point and volume.existing and ":fsap-" in volume.existing.external_id:
+        yield _refused(f"{path}.mount_options.mount_flags", point, "no access point beside that of the external id")
     if volume.efs and volume.efs.iam and not volume.efs.file_system and not _has_flag(volume):
         allowed = "it with the mount flag iam only: without it no client shows who it is"
         fix = "add iam to mount_options.mount_flags"
         yield Problem(path=f"{path}.efs.iam", got="a role", allowed=allowed, fix=fix)
+
+
+def _refused(path: str, got: str, allowed: str) -> Problem:
+    """Return the problem of a mount that the driver refuses: aws-efs-csi-driver v3.4.1, ``pkg/driver/node.go``."""
+    return Problem(path=path, got=got, allowed=allowed, fix="remove one of the two", code="efs-mount-refused")
