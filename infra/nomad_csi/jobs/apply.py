@@ -263,9 +263,9 @@ def start(
             wanted = wanted_job.WantedJob(context, inputs, {}, command=requester)
             found = wanted.found
             if found is not None and wanted.label == requester.owner and wanted.is_as_wanted:
-                indexes[job.job_id] = found.job_modify_index
+                indexes[job.job_id] = str(found.job_modify_index)
             else:
-                indexes[job.job_id] = plugin_job.bring(wanted)["jobModifyIndex"]
+                indexes[job.job_id] = str(plugin_job.bring(wanted)["jobModifyIndex"])
         health = plugin_health_properties.inputs_of(plugin.expectation) | {"jobs": indexes}
         _HEALTH.create(context, _checked(_HEALTH, health))
 
