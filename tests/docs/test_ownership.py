@@ -7,7 +7,6 @@ import shlex
 import pytest
 
 from nomad_csi import cli
-from nomad_csi.jobs import owner as job_owner
 from nomad_csi.nomad import cluster_identity, volumes
 from nomad_csi.plan import volumes as planned
 from nomad_csi.volumes import owner_records, ownership
@@ -55,7 +54,7 @@ def test_commands_run_as_written(client, capsys):
 
 def test_names_are_those_of_the_code():
     """Tags, paths and the items of a record."""
-    for name in (job_owner.OWNER_META, planned.OWNER_TAG, owner_records.FOLDER, cluster_identity.PATH):
+    for name in (planned.OWNER_TAG, owner_records.FOLDER, cluster_identity.PATH):
         assert f"`{name}`" in PAGE
     for name in (owner_records.ID, *(field.name for field in dataclasses.fields(owner_records.OwnerRecord))):
         assert re.search(rf"^\| .*`{name}`.* \|", PAGE, re.MULTILINE), name

@@ -123,7 +123,7 @@ def test_zone_change_says_that_it_deregisters(running, mysql):
     running.up(check=True)
 
     assert (
-        f"warning: default/mysql gets new, empty storage instead of {volume_id}: deregistered and registered again, "
+        f"warning: default/mysql is re-pointed from {volume_id} to other storage: deregistered and registered again, "
         f"refused while claimed; {volume_id} is deleted with all its data afterwards\n" in preview
     )
     assert " +- aws:ebs:Volume mysql replace [diff: ~availabilityZone]" in preview

@@ -22,7 +22,6 @@ CALLS = {
     "some file systems": lambda: file_systems.find([POINT], REGION),
     "instances": lambda: instances.read_instances([INSTANCE], REGION),
     "role": lambda: instances.read_role(PROFILE, REGION),
-    "pending snapshots": lambda: deletion.pending_snapshot(VOLUME, REGION),
     "snapshot": lambda: deletion.create_snapshot(VOLUME, REGION, {}),
     "snapshot progress": lambda: deletion._progress("snap-1", REGION),
     "storage": lambda: deletion.read_storage(VOLUME, REGION),

@@ -112,9 +112,6 @@ STEPS = {
         ),
         Scene.volume,
     ),
-    "list snapshots": prepared(
-        lambda on, made, _scene: services.list_snapshots(on, snapshot_id=made, timeout_s=TIMEOUT_S), Scene.snapshot
-    ),
     "delete snapshot": prepared(
         lambda on, made, _scene: csi_calls.call(on, "DeleteSnapshot", snapshot_id=made, timeout_s=TIMEOUT_S),
         Scene.snapshot,

@@ -3,7 +3,7 @@
 import pytest
 
 from nomad_csi.hcl import disk, documents
-from nomad_csi.jobs import apply, owner
+from nomad_csi.jobs import apply
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import storage
 from nomad_csi.volumes import apply_volumes, compare, owner_records
@@ -141,15 +141,13 @@ def test_owner_of_a_volume_counts_where_something_would_change(draw, scripted, o
     assert all(found.startswith(words) for found, words in zip(remarks, expected[1:], strict=True))
 
 
-def test_owner_of_a_job_is_its_label(draw, scripted, cluster):
-    """Pulumi sets it, and it is in no file: so it is no difference; a job of another stack is refused."""
-    meta = {owner.OWNER_META: SHOP}
-    ask(scripted, ("GET", cluster), (200, {"ID": "x", "Namespace": "default", "Version": 3, "Meta": meta}))
+def test_job_of_another_owner_is_refused(draw, scripted, cluster):
+    """By its owner record."""
+    path = owner_records.path_of(cluster.removeprefix("/v1/job/"), owner_records.JOB_FOLDER)
+    scripted.reply("GET", f"/v1/var/{path}", 200, {"Path": path, "ModifyIndex": 3, "Items": {"owner": SHOP}})
 
     assert draw(owner=BANK)[1][0] == ("job", "refused", ("belongs to owner shop/prod",))
     assert draw(owner=SHOP)[1][0] == ("job", "equal", ())
-    planned = [body["Job"] for path, body in scripted.sent("POST") if path.startswith(f"{cluster}/plan")]
-    assert planned[-1]["Meta"] == meta
 
 
 @pytest.mark.usefixtures("cluster")
@@ -224,7 +222,7 @@ def last_lines(drawn):
 HCL = "shop/hcl"
 OF_HCL = [
     "registered by owner shop/hcl, and not in the spec: default/data[2], default/wiki",
-    "  they stay registered; to deregister them (their storage stays): "
+    "  they stay registered; if they are in no other spec (their storage stays): "
     "nomad-csi remove 'default/data[2]' default/wiki --owner shop/hcl",
 ]
 OF_STACK = [
@@ -238,7 +236,6 @@ OF_NOBODY = [
 FOUND = {"scratch": HCL, "data[2]": HCL, "wiki": HCL, "other": BANK}
 STACK = {"stack_id": "9f86d081884c7d65", "nonce": "5e884898da28"}
 LISTED = {
-    "of the owner of the spec, to nobody in particular": (FOUND, {}, "hostpath", "", ["data[2]", "wiki"], OF_HCL),
     "of the owner of the spec": (FOUND, {}, "hostpath", HCL, ["data[2]", "wiki"], OF_HCL),
     "of a stack, whose state has them": ({"data": SHOP}, STACK, "hostpath", SHOP, ["data"], OF_STACK),
     "of nobody, by a plugin of the spec": ({"scratch": "", "old": ""}, {}, "hostpath", "", ["old"], OF_NOBODY),

@@ -1,7 +1,6 @@
 """Plugin jobs are registered against what was planned, compared by Nomad's plan, and stopped before they are purged."""
 
 import dataclasses
-from contextlib import nullcontext
 
 import pytest
 
@@ -30,10 +29,8 @@ RUNNING = {
     "Stop": False,
     "Version": 3,
     "JobModifyIndex": 41,
-    "Meta": {"nomad-csi.owner": "infra/prod"},
 }
 STOPPED = RUNNING | {"Status": "dead", "Stop": True}
-FOREIGN = RUNNING | {"Meta": None}
 CLUSTER = "0c9d2c53-7f11-4d8d-9b5a-2f4c9a4be0a1"
 OTHER_CLUSTER = "91a7a2ee-0f0e-4d52-8d4a-4d6f3f1f7a55"
 IDENTITY_VARIABLE = "/v1/var/nomad-csi/cluster"
@@ -55,14 +52,9 @@ def plan(kind, index=41, **diff):
     return of_nomad | {"Diff": {"Type": kind} | diff, "JobModifyIndex": index}
 
 
-def owned_by(owner):
-    """Return the running job with the label of *owner*."""
-    return RUNNING | {"Meta": {"nomad-csi.owner": owner}}
-
-
-def record_of(**fields):
+def record_of(owner="infra/prod", **fields):
     """Return the variable with the owner record of the job."""
-    record = owner_records.OwnerRecord(owner="infra/prod", **fields)
+    record = owner_records.OwnerRecord(owner=owner, **fields)
     return {"Path": OWNER_RECORDS.removeprefix("/v1/var/"), "Items": record.to_items(), "ModifyIndex": 9}
 
 
@@ -91,7 +83,14 @@ def cluster(scripted):
     scripted.reply("GET", IDENTITY_VARIABLE, 200, variable(CLUSTER))
     scripted.reply("POST", PARSE, 200, PARSED)
     scripted.reply("GET", "/v1/volumes", 200, [])
+    owned_by(scripted, "infra/prod")
     return scripted
+
+
+def owned_by(cluster, owner):
+    """Let the job have the owner record of *owner*; none where it is empty."""
+    found = (200, record_of(owner)) if owner else (404, "variable not found")
+    cluster.replies["GET", OWNER_RECORDS] = [found]
 
 
 def answers(cluster, *, job, planned, register=(200, {"EvalID": "", "JobModifyIndex": 44, "Warnings": ""})):
@@ -126,34 +125,23 @@ def test_check(wrong):
 
 
 @pytest.mark.parametrize(
-    ("held", "planned", "news"),
+    ("held", "owner", "planned", "news"),
     [
-        (STOPPED | {"Meta": None}, plan("None"), NEWS),
-        (RUNNING, plan("Edited"), NEWS),
-        (FOREIGN, plan("Edited"), NEWS | {"adopt": True}),
+        (STOPPED, "", plan("None"), NEWS),
+        (RUNNING, "infra/prod", plan("Edited"), NEWS),
+        (RUNNING, "", plan("Edited"), NEWS | {"adopt": True}),
+        (RUNNING, "infra/dev", plan("None"), NEWS | {"adopt": True}),
     ],
-    ids=["stopped", "ours", "adopted"],
+    ids=["stopped", "ours", "adopted", "of another stack"],
 )
-def test_create_registers_over_what_it_may(context, cluster, held, planned, news):
+def test_create_registers_over_what_it_may(context, cluster, held, owner, planned, news):
     """A stopped job, our own, and one to be adopted get the new version, if nobody changes them meanwhile."""
+    owned_by(cluster, owner)
     answers(cluster, job=held, planned=planned)
 
     JOB.create(context, news)
 
     assert [(body["EnforceIndex"], body["JobModifyIndex"]) for body in registered(cluster)] == [(True, 41)]
-
-
-@pytest.mark.parametrize("label", ["infra/dev", "infra/old"], ids=["stale record", "record of the label"])
-def test_label_of_a_job_outweighs_a_record_that_was_written_for_another_label(context, cluster, label):
-    """Who registered the job last is in the job; a record counts while its job has the label that it was written for."""
-    cluster.reply("GET", OWNER_RECORDS, 200, record_of(job_owner="infra/old"))
-    answers(cluster, job=owned_by(label), planned=plan("Edited"))
-    refused = pytest.raises(errors.RefusedError, match="belongs to stack infra/dev")
-
-    with refused if label == "infra/dev" else nullcontext():
-        JOB.create(context, NEWS)
-
-    assert len(registered(cluster)) == (label == "infra/old")
 
 
 THEIRS = {
@@ -166,7 +154,8 @@ THEIRS = {
 @pytest.mark.parametrize("step", THEIRS)
 def test_job_of_another_stack_is_refused(context, cluster, heard, step):
     """Before storage is made for it, and also one that the state has; one to be adopted is not refused in a preview."""
-    answers(cluster, job=owned_by("infra/dev"), planned=plan("Edited"))
+    owned_by(cluster, "infra/dev")
+    answers(cluster, job=RUNNING, planned=plan("Edited"))
 
     with pytest.raises(errors.RefusedError, match=THEIRS[step]):
         do(step, context)
@@ -182,7 +171,8 @@ def test_job_of_another_stack_is_refused(context, cluster, heard, step):
 
 def test_resource_that_lost_its_owner_does_not_change_the_job_of_another_stack(context, cluster):
     """Its state has the former owner; without that, it would change a job whoever owns it."""
-    answers(cluster, job=owned_by("infra/dev"), planned=plan("Edited"))
+    owned_by(cluster, "infra/dev")
+    answers(cluster, job=RUNNING, planned=plan("Edited"))
     news = {name: value for name, value in NEWS.items() if not name.startswith("owner")}
 
     with pytest.raises(errors.RefusedError, match="belongs to stack infra/dev now"):
@@ -193,7 +183,8 @@ def test_resource_that_lost_its_owner_does_not_change_the_job_of_another_stack(c
 
 def test_preview_for_an_import_warns_of_a_job_without_owner_that_would_change(context, cluster, heard):
     """Any other refuses it, as `up` does."""
-    answers(cluster, job=RUNNING | {"Meta": None}, planned=plan("Edited"))
+    owned_by(cluster, "")
+    answers(cluster, job=RUNNING, planned=plan("Edited"))
 
     JOB.preflight(dataclasses.replace(context, imports=True), {}, NEWS)
     with pytest.raises(errors.RefusedError, match="is not this stack's, and would change"):
@@ -205,13 +196,13 @@ def test_preview_for_an_import_warns_of_a_job_without_owner_that_would_change(co
 
 
 @pytest.mark.parametrize("news", [NEWS, {name: NEWS[name] for name in ("jobId", "namespace", "hcl")}])
-@pytest.mark.parametrize("owner", [None, {}, {"nomad-csi.owner": ""}])
-def test_create_refuses_a_running_job_that_is_not_ours(context, cluster, owner, news):
+def test_create_refuses_a_running_job_that_is_not_ours(context, cluster, news):
     """Somebody else's job runs on; the refusal names it, and eight changes of Nomad's plan: it may differ in every line."""
     fields = [{"Type": "Edited", "Name": f"F{number}", "Old": "1", "New": "2"} for number in range(9)]
-    answers(cluster, job=RUNNING | {"Meta": owner}, planned=plan("Edited", Fields=fields))
+    owned_by(cluster, "")
+    answers(cluster, job=RUNNING, planned=plan("Edited", Fields=fields))
 
-    shown = r"job storage/aws-ebs0-node runs already.* F0: 1 -> 2; .*F7: 1 -> 2; and 1 more; choose.*adopt"
+    shown = r"job storage/aws-ebs0-node runs already.* F0: 1 -> 2, .*F7: 1 -> 2 and 1 more; choose.*adopt"
     with pytest.raises(errors.RefusedError, match=shown):
         JOB.create(context, news)
     assert registered(cluster) == []
@@ -270,7 +261,7 @@ def test_delete_refuses_while_a_volume_of_the_plugin_is_claimed(context, scripte
     assert listed == ["/v1/volumes?namespace=%2A&type=csi"]  # of every namespace, not of the job's
 
 
-NEWER = (200, record_of(nonce="newer", job_owner="infra/prod"))
+NEWER = (200, record_of(nonce="newer"))
 STAYS = {
     "held by another resource": (
         NEWER,
@@ -283,7 +274,7 @@ STAYS = {
 @pytest.mark.parametrize(("reply", "words"), STAYS.values(), ids=STAYS)
 def test_delete_leaves_a_job_that_another_resource_may_hold(context, cluster, heard, reply, words):
     """Its record has another nonce, or cannot be read: the program declares it under another name, or provider."""
-    cluster.reply("GET", OWNER_RECORDS, *reply)
+    cluster.replies["GET", OWNER_RECORDS] = [reply]
     cluster.reply("GET", GET, 200, RUNNING)
 
     JOB.delete(context, IDENTITY, NEWS | {"nonce": "older"})
@@ -361,13 +352,12 @@ ELSEWHERE = {
 
 
 @pytest.mark.parametrize("step", ["read", "preview of an update", "update", "delete"])
-@pytest.mark.parametrize("held", [FOREIGN, RUNNING], ids=["unrecorded", "labelled"])
 @pytest.mark.parametrize(("identity", "words"), ELSEWHERE.values(), ids=ELSEWHERE)
-def test_job_of_another_cluster_is_not_taken_for_ours(context, scripted, step, held, identity, words):
+def test_job_of_another_cluster_is_not_taken_for_ours(context, scripted, step, identity, words):
     """A provider that points to another cluster finds somebody's job of that id: it is neither read nor touched."""
     scripted.reply("GET", IDENTITY_VARIABLE, *identity)
     scripted.reply("POST", PARSE, 200, PARSED)
-    answers(scripted, job=held, planned=plan("Edited"))
+    answers(scripted, job=RUNNING, planned=plan("Edited"))
 
     with pytest.raises(errors.RefusedError) as caught:
         do(step, context, NEWS | ({"adopt": True} if "update" in step else {}), RECORDED)
@@ -385,19 +375,6 @@ def test_delete_in_a_cluster_that_was_made_anew_is_done(context, scripted):
     assert changes(scripted) == []
 
 
-@pytest.mark.parametrize(("held", "taken_in"), [(RUNNING, True), (FOREIGN, False)], ids=["labelled", "unrecorded"])
-def test_job_recorded_without_a_cluster_is_known_by_its_label(context, cluster, held, taken_in):
-    """The token could not read the identity: the cluster is recorded once a job with our label is seen in it."""
-    answers(cluster, job=held, planned=plan("None"))
-    before = {name: value for name, value in RECORDED.items() if name != "cluster"}
-
-    _inputs, read = JOB.read(context, IDENTITY, NEWS, before)
-    updated = JOB.update(context, IDENTITY, before, NEWS)
-
-    expected = RECORDED if taken_in else before
-    assert (read, updated) == (expected, expected | {"nonce": updated["nonce"]})
-
-
 @pytest.mark.parametrize("owner", ["infra/prod", ""])
 def test_create_gives_a_cluster_its_identity_before_the_job_runs(context, scripted, owner):
     """Where an owner record is to be left; without an owner nothing but the job is made."""
@@ -407,7 +384,7 @@ def test_create_gives_a_cluster_its_identity_before_the_job_runs(context, script
     scripted.reply("PUT", IDENTITY_VARIABLE, 200, variable(CLUSTER))
     scripted.reply("POST", PARSE, 200, PARSED)
     answers(scripted, job=None, planned=plan("Added", 0))
-    scripted.reply("GET", GET, 200, RUNNING if owner else FOREIGN)
+    scripted.reply("GET", GET, 200, RUNNING)
 
     news = {name: value for name, value in (NEWS | {"owner": owner}).items() if value}
     _identity, outputs = JOB.create(context, news)
@@ -466,12 +443,15 @@ NODE_TASK = {"Driver": "docker", "CSIPluginConfig": {"ID": "aws-ebs0", "Type": "
 CLIENT = {"ID": "id-a", "Name": "a", "Datacenter": "dc1", "NodePool": "default", "Status": "down", "Drain": True}
 
 
-def runs_beside(cluster, *, kind="node", owner=None, job_ids=("plugin-aws-ebs-nodes",)):
+def runs_beside(cluster, *, kind="node", owner="", job_ids=("plugin-aws-ebs-nodes",)):
     """Let *cluster* parse a job of the plugin, and run another job of it on a client that is drained and away."""
     cluster.replies["POST", PARSE] = [(200, PARSED | {"TaskGroups": [{"Tasks": [NODE_TASK]}]})]
     record = {"ID": "aws-ebs0", "NodeJobs": {"storage": {job_id: {} for job_id in job_ids}}}
     cluster.reply("GET", "/v1/plugin/csi/aws-ebs0", 200, record)
-    other = {"ID": "plugin-aws-ebs-nodes", "Namespace": "storage", "Meta": owner}
+    other = {"ID": "plugin-aws-ebs-nodes", "Namespace": "storage"}
+    if owner:
+        path = owner_records.path_of("plugin-aws-ebs-nodes", owner_records.JOB_FOLDER)
+        cluster.reply("GET", f"/v1/var/{path}", 200, record_of(owner))
     tasks = [{"CSIPluginConfig": {"ID": "aws-ebs0", "Type": kind}}]
     cluster.reply("GET", BESIDE, 200, other | {"TaskGroups": [{"Tasks": tasks}]})
     running = {"ID": "x", "NodeID": "id-a", "NodeName": "a", "ClientStatus": "running", "DesiredStatus": "run"}
@@ -483,7 +463,7 @@ def runs_beside(cluster, *, kind="node", owner=None, job_ids=("plugin-aws-ebs-no
 def test_nothing_is_started_beside_another_job_of_the_plugin(context, cluster, step):
     """Neither registered nor recorded; the refusal names the job, its owner and both ways out."""
     answers(cluster, job=RUNNING if step == "update" else None, planned=plan("Added", 0))
-    runs_beside(cluster, owner={"nomad-csi.owner": "shop/prod"})
+    runs_beside(cluster, owner="shop/prod")
 
     with pytest.raises(errors.RefusedError) as refused:
         do(step, context, NEWS, NEWS | {"hcl": NEWS["hcl"] + " "})
@@ -499,7 +479,7 @@ def test_nothing_is_started_beside_another_job_of_the_plugin(context, cluster, s
 
 
 NO_OTHERS = {
-    "other part of this stack": ({"kind": "controller", "owner": {"nomad-csi.owner": "infra/prod"}}, NEWS),
+    "other part of this stack": ({"kind": "controller", "owner": "infra/prod"}, NEWS),
     "of the same plugin": ({}, NEWS | {"pluginJobs": ["aws-ebs0-node", "plugin-aws-ebs-nodes"]}),
     "itself": ({"job_ids": ["aws-ebs0-node"]}, NEWS),
     "other part, of a program that names one job": ({"kind": "controller"}, NEWS),

@@ -74,8 +74,8 @@ def test_storage_goes_with_its_volume(world, is_skipped):
     assert (world.held(), world.storage()) == (None, set())
     assert world.changes == [("DELETE", "/v1/volume/csi/scratch")]
     assert owner_labels.read(world.client, [KEY]) == {}
-    done = f"volume {IDENTITY} and its storage {outputs['externalId']} are deleted"
-    assert world.said[0] == done if is_skipped else world.said[-1].startswith(f"{done}; its last snapshot is ")
+    done = f"volume {IDENTITY} is deleted with its storage {outputs['externalId']}: "
+    assert world.said[-1].startswith(done + ("done" if is_skipped else "last snapshot "))
     VOLUME.delete(world.context, IDENTITY, outputs)
     gone = f"volume {IDENTITY} was gone already: not registered, and {outputs['externalId']} is not known at /"
     assert world.said[-1].startswith(gone)
@@ -102,7 +102,7 @@ def test_failed_deletion_is_kept_in_the_state(world, monkeypatch, is_wanted):
     outputs = make(world, news)
     with monkeypatch.context() as patched:
         patched.setattr(services, "delete_volume", no)
-        with pytest.raises(steps.UnfinishedError, match=r"is not deleted: .*; safe to re-run"):
+        with pytest.raises(steps.UnfinishedError, match=r"is not deleted: "):
             VOLUME.delete(world.context, IDENTITY, outputs)
 
     inputs, seen = VOLUME.read(world.context, IDENTITY, news, outputs)

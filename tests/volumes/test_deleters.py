@@ -2,16 +2,14 @@
 
 import shutil
 import tempfile
-import threading
 from pathlib import Path
 
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.aws import deletion as aws_deletion
 from nomad_csi.csi import channel, endpoint, services
 from nomad_csi.drivers import catalogue
-from nomad_csi.volumes import deleters, volume_snapshots
+from nomad_csi.volumes import deleters
 from nomad_csi_sandbox.csi_plugin import arguments, server
 from tests import csi_calls
 
@@ -87,16 +85,3 @@ def test_plugin_out_of_reach_is_no_answer(way):
     """Not known is not gone."""
     with pytest.raises(errors.CsiError, match="no such socket"):
         way(endpoint="/nowhere/csi.sock").observe("v")
-
-
-def test_last_snapshot_comes_after_those_that_are_not_completed(monkeypatch):
-    """EC2 completes snapshots of a volume in their order; nothing is deleted while one of them reads the volume."""
-    done = []
-    monkeypatch.setattr(aws_deletion, "pending_snapshot", lambda *_: ("snap-a", "snap-b"))
-    monkeypatch.setattr(aws_deletion, "create_snapshot", lambda *_: done.append("create") or "snap-c")
-    monkeypatch.setattr(aws_deletion, "wait_for_snapshot", lambda snapshot_id, *_, **__: done.append(snapshot_id))
-    timeouts = volume_snapshots.SnapshotTimeouts(wait_s=5.0, cancelled=threading.Event(), report=lambda _line: None)
-
-    made = deleters.AwsDeleter(aws_region="us-east-1").snapshot("vol-0123456789abcdef0", {}, timeouts)
-
-    assert (done, made.snapshot_id) == (["snap-a", "snap-b", "create", "snap-c"], "snap-c")

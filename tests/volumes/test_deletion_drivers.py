@@ -13,7 +13,7 @@ from tests import owner_labels, plugin_deletion
 from tests.plugin_deletion import ZONE
 
 KEY = ("default", "scratch")
-LISTED = "read back with ListSnapshots: ready"
+FOUND = "found again by its name with CreateSnapshot: ready"
 NOT_READ_BACK = (
     "not read back: nfs.csi.k8s.io has no call for that; it answered an archive of 1073741824 bytes and an id "
 )
@@ -75,7 +75,7 @@ def test_storage_of_every_driver_is_deleted_restored_and_deleted_again(name):
     with world_of(name) as world:
         found = plugin_deletion.round_trip(world)
 
-    evidence = NOT_READ_BACK if name == "csi-driver-nfs" else LISTED
+    evidence = NOT_READ_BACK if name == "csi-driver-nfs" else FOUND
     assert found.first.snapshot_evidence.startswith(evidence)
     assert found.first.reason == (UNOBSERVABLE if name == "csi-driver-nfs" else "")
     assert found.again.startswith("volume default/scratch was gone already: not registered, and ")

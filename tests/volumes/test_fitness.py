@@ -2,7 +2,6 @@
 
 import pytest
 
-from nomad_csi.frame import resource
 from nomad_csi.nomad import plugins
 from nomad_csi.volumes import desired, fitness, volume_properties
 
@@ -72,37 +71,3 @@ def test_plugin_must_be_able_to_serve_the_volume(found, needs_controller, expect
 
     assert len(problems) == bool(expected)
     assert not problems or problems[0].startswith(f"pluginId: {expected}")
-
-
-@pytest.mark.parametrize(
-    ("provider", "external_id", "count"),
-    [
-        ("ebs.csi.aws.com", "vol-0123456789abcdef0", 0),
-        ("ebs.csi.aws.com", "vol-o123456789abcdef0", 1),
-        ("ebs.csi.aws.com", resource.UNKNOWN, 0),
-        ("efs.csi.aws.com", "fs-0123456789abcdef0::fsap-0123456789abcdef0", 0),
-        ("efs.csi.aws.com", "vol-0123456789abcdef0", 1),
-        ("org.democratic-csi.p", "anything", 0),
-        ("example.com", "anything", 0),
-    ],
-)
-def test_external_id_has_the_form_of_its_driver(provider, external_id, count):
-    """Where the catalogue has the driver."""
-    news = NEWS | {"externalId": external_id}
-
-    found = list(fitness.plugin_problems(plugin(NODE, provider=provider), wanted(news)))
-
-    assert len(found) == count
-
-
-def test_a_missing_plugin_is_named_with_those_that_are_there():
-    """Eight of them."""
-    known = [f"efs{number}" for number in range(10)]
-
-    assert str(fitness.missing("shop-esb", known)) == (
-        "pluginId: expected a CSI plugin that Nomad has (efs0, efs1, efs2, efs3, efs4, efs5, efs6, efs7 and 2 more), "
-        "got 'shop-esb'; run the plugin's job first"
-    )
-    assert str(fitness.missing("p", [])) == (
-        "pluginId: expected a CSI plugin that Nomad has (none), got 'p'; run the plugin's job first"
-    )

@@ -28,30 +28,21 @@ def snapshot(snapshot_id="snap-1", volume=VOLUME, size=1, *, ready=True):
 class Driver:
     """A controller that answers each CreateSnapshot with the next of *made*, the last one for ever."""
 
-    def __init__(self, monkeypatch, *made, listed=()):
+    def __init__(self, monkeypatch, *made):
         self.asked, self.answers = [], itertools.chain(made, itertools.repeat(made[-1]))
-        self.listed = listed
         monkeypatch.setattr(services, "create_snapshot", self.create)
-        monkeypatch.setattr(services, "list_snapshots", self.list)
 
     def create(self, connection, **request):
         assert connection is CONNECTION
         self.asked.append(request)
         return next(self.answers)
 
-    def list(self, connection, **request):
-        assert connection is CONNECTION
-        self.asked.append({"list": request.pop("snapshot_id")})
-        assert request == {"secrets": SECRETS, "timeout_s": 2.0}
-        return tuple(self.listed)
 
-
-def take(provider="hostpath.csi.k8s.io", rpcs=("LIST_SNAPSHOTS",), wait_s=5.0, cancelled=None, told=None):
+def take(provider="hostpath.csi.k8s.io", wait_s=5.0, cancelled=None, told=None):
     source = volume_snapshots.Source(
         external_id=VOLUME,
         provider=provider,
         known=catalogue.deletion(provider),
-        rpcs=rpcs,
         secrets=SECRETS,
         timeout_s=2.0,
     )
@@ -93,83 +84,43 @@ def test_name_is_one_that_every_driver_takes(external_id):
 
 
 def test_snapshot_is_waited_for_under_one_name_and_read_back(monkeypatch):
-    """Three questions with volume, name and secrets, and all the time: a driver may copy within the call. Then a list."""
-    driver = Driver(monkeypatch, snapshot(ready=False), snapshot(ready=False), snapshot(), listed=[snapshot()])
+    """Three requests with volume, name and secrets, and all the time: a driver may copy within the call. Then one more."""
+    driver = Driver(monkeypatch, snapshot(ready=False), snapshot(ready=False), snapshot())
     told = []
 
     found = take(told=told, wait_s=3600)
 
-    *created, listed = driver.asked
-    assert found == volume_snapshots.LastSnapshot(snapshot_id="snap-1", evidence="read back with ListSnapshots: ready")
-    assert (len(created), len({request["name"] for request in created})) == (3, 1)
+    created = driver.asked
+    evidence = "found again by its name with CreateSnapshot: ready"
+    assert found == volume_snapshots.LastSnapshot(snapshot_id="snap-1", evidence=evidence)
+    assert (len(created), len({request["name"] for request in created})) == (4, 1)
     assert (created[0]["source_volume_id"], created[0]["secrets"]) == (VOLUME, SECRETS)
     assert created[0]["name"].startswith(f"final-{hashlib.sha256(VOLUME.encode()).hexdigest()[:12]}-")
     assert 3500 < created[2]["timeout_s"] < created[0]["timeout_s"] <= 3600
-    assert listed == {"list": "snap-1"}
     assert told == ["snapshot snap-1 is not ready"] * 2
 
 
-OF_DRIVERS = {
-    "GCE, which names the project by its id or its number": (
-        "hostpath.csi.k8s.io", "projects/shop/zones/z/disks/d", "projects/123/zones/z/disks/d", {}
-    ),
-    "ZFS, whose `zfs destroy -r` takes any other along": (
-        "org.democratic-csi.zfs", VOLUME, VOLUME, {"detachedSnapshots": "true"}
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("provider", "made", "listed", "parameters"), OF_DRIVERS.values(), ids=OF_DRIVERS)
-def test_snapshot_is_known_again(monkeypatch, provider, made, listed, parameters):
-    """It is of the same volume, and of the kind that stays."""
-    driver = Driver(monkeypatch, snapshot("orders/1", made), listed=[snapshot("orders/1", listed)])
-
-    assert take(provider).snapshot_id == "orders/1"
-    assert dict(driver.asked[0]["parameters"]) == parameters
-
-
 @pytest.mark.parametrize(
-    ("listed", "words"),
+    ("again", "words"),
     [
-        ((), "expected snap-1 of vol-1, ready, got no such snapshot"),
-        ((snapshot("snap-2"),), "got no such snapshot"),
-        ((snapshot(ready=False),), "got snap-1 of vol-1, not ready"),
-        ((snapshot(volume="vol-2"),), "got snap-1 of vol-2, ready"),
-        ((snapshot(), snapshot(volume="vol-2")), "got snap-1 of vol-1, ready, snap-1 of vol-2, ready"),
+        (snapshot("snap-2"), "expected snap-1 of vol-1, ready, got snap-2 of vol-1, ready"),
+        (snapshot(ready=False), "got snap-1 of vol-1, not ready"),
+        (snapshot(volume="vol-2"), "got snap-1 of vol-2, ready"),
     ],
 )
-def test_rejects_a_snapshot_that_is_not_read_back(monkeypatch, listed, words):
+def test_rejects_another_snapshot_under_the_same_name(monkeypatch, again, words):
     """It was answered; that is not enough to delete its volume."""
-    Driver(monkeypatch, snapshot(), listed=listed)
+    Driver(monkeypatch, snapshot(), again)
 
     with pytest.raises(errors.CsiError, match=rf"^/csi\.sock: .*{words}"):
         take()
-
-
-def test_driver_without_a_list_finds_it_again_by_its_name(monkeypatch):
-    """As democratic-csi with folders."""
-    driver = Driver(monkeypatch, snapshot())
-
-    found = take("org.democratic-csi.local", rpcs=())
-
-    assert found.evidence == "found again by its name with CreateSnapshot: ready"
-    assert len({request["name"] for request in driver.asked}) == 1
-    assert [request["timeout_s"] for request in driver.asked] == [5.0, 5.0]
-
-
-def test_rejects_another_snapshot_under_the_same_name(monkeypatch):
-    """Then the name does not mean the snapshot."""
-    Driver(monkeypatch, snapshot(), snapshot("snap-2"))
-
-    with pytest.raises(errors.CsiError, match="expected snap-1 of vol-1, ready, got snap-2 of vol-1, ready"):
-        take("rbd.csi.ceph.com", rpcs=())
 
 
 def test_archive_is_not_written_again_to_be_read_back(monkeypatch):
     """csi-driver-nfs would: its answer is all there is, and said to be so."""
     driver = Driver(monkeypatch, snapshot("nas#pool#f#f#scratch", size=134))
 
-    found = take("nfs.csi.k8s.io", rpcs=())
+    found = take("nfs.csi.k8s.io")
 
     assert len(driver.asked) == 1
     assert found.evidence == (
@@ -196,7 +147,7 @@ def test_rejects_a_snapshot_that_could_not_be_restored(monkeypatch, provider, ma
     Driver(monkeypatch, made)
 
     with pytest.raises(errors.CsiError, match=rf"^/csi\.sock: .*{words}"):
-        take(provider, rpcs=())
+        take(provider)
 
 
 @pytest.mark.parametrize(

@@ -137,7 +137,7 @@ CONSEQUENCES = {
     ),
     "storage that is not known yet": (
         {"externalId": resource.UNKNOWN},
-        f"default/mysql gets other storage instead of {VOL_A}: {AGAIN}, refused while claimed; {STAYS}",
+        f"default/mysql is re-pointed from {VOL_A} to other storage: {AGAIN}, refused while claimed; {STAYS}",
     ),
     "another plugin and name": (
         {"pluginId": "x", "name": "y"},
@@ -216,7 +216,7 @@ def test_another_access_point_of_the_same_folder_is_the_same_data(external_id):
     assert (found.kind, found.storage) == ("re-register", "same")
     assert refusal(EFS, moved(FOLDER, external_id)) == ""
     assert desired.sentence("default/shared", found) == (
-        f"default/shared is deregistered and registered again for another access point of {FOLDER}, refused while "
+        "default/shared is deregistered and registered again (Nomad never changes externalId in place), refused while "
         f"claimed; this step leaves {FOLDER} and its data in AWS as they are"
     )
 
@@ -270,11 +270,11 @@ def test_storage_that_the_program_makes_anew_is_said_to_be_deleted():
     disk = OLD | {"storage": {"owned": True}, "protect": True}
 
     assert desired.sentence("default/mysql", classify(disk, disk | {"externalId": resource.UNKNOWN})) == (
-        f"default/mysql gets new, empty storage instead of {VOL_A}: deregistered and registered again, refused while "
+        f"default/mysql is re-pointed from {VOL_A} to other storage: deregistered and registered again, refused while "
         f"claimed; {VOL_A} is deleted with all its data afterwards"
     )
     assert refusal(EFS, moved(resource.UNKNOWN, resource.UNKNOWN)) == (
-        f"volume default/shared is protected, and would get new, empty storage instead of {FOLDER}: "
+        f"volume default/shared is protected, and would be re-pointed from {FOLDER} to other storage: "
         f"{FOLDER.partition(':')[0]} is deleted with all its data afterwards; {MEANT}"
     )
 

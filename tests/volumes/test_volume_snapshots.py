@@ -52,7 +52,6 @@ def test_storage_that_is_not_known_is_proven_by_its_name_alone(scripted, status,
     """A plugin may list no snapshots, or not of which storage one is. An outage is no proof."""
     scripted.reply("GET", PATH, status, text)
     scripted.reply("GET", "/v1/volumes", 200, [])
-    scripted.reply("GET", "/v1/vars", 200, [])
 
     with nomad.Nomad(nomad.Connection(address=scripted.address)) as client:
         if raised is None:

@@ -35,15 +35,6 @@ SNAPSHOT_TAG = "nomad-csi:final-snapshot-of"
 """AWS tag of a last snapshot: the external id of its volume."""
 
 
-def pending_snapshot(external_id: str, aws_region: str) -> tuple[str, ...]:
-    """Return the volume's snapshots that are not completed yet. Raises `errors.AwsError`."""
-    chosen = [{"Name": "volume-id", "Values": [external_id]}, {"Name": "status", "Values": ["pending"]}]
-    with calls.aws_errors(aws_region):
-        pages = calls.client("ec2", aws_region).get_paginator("describe_snapshots")
-        found = pages.paginate(Filters=chosen, OwnerIds=["self"]).search("Snapshots")
-        return tuple(sorted(item["SnapshotId"] for item in found))
-
-
 def create_snapshot(external_id: str, aws_region: str, tags: Mapping[str, str]) -> str:
     """Request a snapshot with *tags* and our own, and return its id. It is not completed yet. Raises `AwsError`."""
     kept = {key: value for key, value in tags.items() if not key.startswith("aws:")} | {SNAPSHOT_TAG: external_id}

@@ -187,9 +187,6 @@ def _delete(arguments: command.Arguments) -> int:
     given = documents.given_secrets(arguments.secrets)
     with inputs.connect(arguments) as client:
         region = specs.aws_region(arguments, client, keys)
-        for key in keys:
-            if not arguments.dry_run and key not in arguments.confirm:  # a name that would need a confirmation
-                deletion_proof.refuse_set(client, *key)
         options = deletion_proof.DeletionOptions(
             wait_s=arguments.timeout_s,
             aws_region=region.name,

@@ -169,12 +169,3 @@ def create_snapshot(
     )
     reply: csi_pb2.CreateSnapshotResponse = channel.call(connection, request, timeout_s=timeout_s)
     return reply.snapshot
-
-
-def list_snapshots(
-    connection: channel.CsiConnection, *, snapshot_id: str, secrets: Mapping[str, str] = _NONE, timeout_s: float
-) -> tuple[csi_pb2.Snapshot, ...]:
-    """Return the snapshots with this id."""
-    request = csi_pb2.ListSnapshotsRequest(snapshot_id=snapshot_id, secrets=secrets)
-    reply: csi_pb2.ListSnapshotsResponse = channel.call(connection, request, timeout_s=timeout_s)
-    return tuple(entry.snapshot for entry in reply.entries)

@@ -288,7 +288,7 @@ def stop(
     found = jobs.get(client, *key)
     if found is None or not jobs.tasks_of_document(found.document):
         raise errors.RefusedError(f"there is no job {name} that runs a CSI plugin")
-    record = None if requester.adopts else owner.recorded_owner(client, found)
+    record = None if requester.adopts else owner.recorded_owner(client, key)
     if record is not None and record.owner != requester.owner:
         raise errors.RefusedError(f"job {name} belongs to owner {record}: pass --owner {record}, or --adopt")
     if record is not None and record.stack_id:

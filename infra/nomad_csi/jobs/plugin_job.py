@@ -198,7 +198,7 @@ def bring(wanted: wanted_job.WantedJob) -> resource.Properties:
         found = jobs.get(context.client, *wanted.key)
         if found is None:
             return None
-        cluster = owner.cluster_recorded_as(context.client, found, done, wanted.recorded)
+        cluster = owner.cluster_recorded_as(context.client, wanted.recorded)
         return _outputs(done, found, wanted_job.Drift()) | cluster
 
     gone = "registered, but gone again: something else removes it"
@@ -222,11 +222,11 @@ def _live(
     known = dict(inputs) or _imported(client, found)
     drift = wanted_job.Drift(kind=wanted_job.STOPPED)
     if not found.stopped:
-        drift = wanted_job.drift_of(client, found, jobs.parse(client, known["hcl"], namespace=found.namespace))
+        drift = wanted_job.drift_of(client, jobs.parse(client, known["hcl"], namespace=found.namespace))
     step = stack_identity.step_outputs(recorded)
     if recorded and owner.is_another_resources(client, (found.namespace, found.job_id), recorded):
         step.pop("nonce", None)  # an update acquires the job again, where the program still declares it here
-    cluster = owner.cluster_recorded_as(client, found, known, recorded)
+    cluster = owner.cluster_recorded_as(client, recorded)
     return known, _outputs(known, found, drift) | cluster | step
 
 

@@ -15,6 +15,7 @@ from nomad_csi import errors, nomad
 from nomad_csi.frame import resource, stack_identity
 from nomad_csi.jobs import conflicts, owner
 from nomad_csi.nomad import cluster_identity, jobs, version_gates, volumes
+from nomad_csi.text import listing
 from nomad_csi.volumes import owner_records
 
 EQUAL = "None"
@@ -43,7 +44,7 @@ it. ``ownerless``: it runs without an owner, is not recorded, and differs.
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Drift:
-    """How a job in Nomad differs from the wanted one, the label of its owner apart."""
+    """How a job in Nomad differs from the wanted one."""
 
     kind: str = EQUAL
     """`EQUAL`, `STOPPED`, or Nomad's type of the plan, such as ``Edited``."""
@@ -112,7 +113,7 @@ class WantedJob:
         """How the job in Nomad differs, by Nomad's plan."""
         if self.found is None or self.found.stopped:
             return Drift(kind=STOPPED)
-        return drift_of(self.context.client, self.found, self.document)
+        return drift_of(self.context.client, self.document)
 
     @property
     def label(self) -> str:
@@ -193,11 +194,9 @@ class WantedJob:
             raise errors.RefusedError(f"{self.name} {OF_A_STACK.format(label=self.label)}")
         advice = "choose another id, or set adopt: true to take it over"
         if refusal == "ownerless":
-            lines = self.drift.changes
-            shown = "; ".join(lines[:SHOWN_CHANGES]) or self.drift.kind
-            more = f"; and {len(lines) - SHOWN_CHANGES} more" if len(lines) > SHOWN_CHANGES else ""
+            shown = listing.shortened(self.drift.changes, SHOWN_CHANGES) or self.drift.kind
             raise errors.RefusedError(
-                f"{self.name} runs already, is not this stack's, and would change: {shown}{more}; {advice}"
+                f"{self.name} runs already, is not this stack's, and would change: {shown}; {advice}"
             )
         if refusal == "foreign" and self.recorded:
             raise errors.RefusedError(
@@ -213,24 +212,20 @@ class WantedJob:
         """
         Record the owner and register the job, unless it runs already; return the outputs of the owner.
 
-        A job in which only the owner's label differs is left as it is: Nomad would restart its tasks, for meta is part
-        of their environment (hashicorp/nomad, ``scheduler/util.go``, ``tasksUpdated``). A job taken over from another
-        stack is registered.
+        A job taken over from another stack is registered.
         """
         context, news = self.context, self.news
         is_same = all(news.get(name) == self.recorded.get(name) for name in stack_identity.OF_OWNER)
         token = owner_records.next_token(str(self.recorded.get("nonce", "")), is_same=is_same)
-        if self.found is not None and self.is_as_wanted:
-            owner.acquire(context, news, token, self.found.meta.get(owner.OWNER_META, ""))
-        else:
-            owner.acquire(context, news, token, str(news.get("owner", "")))
+        is_as_wanted = self.found is not None and self.is_as_wanted
+        owner.acquire(context, news, token)
+        if not is_as_wanted:
             self._register()
         return stack_identity.recorded(context, token.nonce)
 
     def _register(self) -> None:
         """Register once, with check-and-set on the planned job; read back after an ambiguous response."""
-        client = self.context.client
-        document = owner.with_owner(self.document, str(self.news.get("owner", "")))
+        client, document = self.context.client, self.document
         plan = jobs.plan(client, document)
         for group, reason in plan.failed_groups.items():
             self.context.warn(f"group {group} of {self.name} cannot be placed yet: {reason}")
@@ -259,9 +254,9 @@ class WantedJob:
             return False
 
 
-def drift_of(client: nomad.Nomad, found: jobs.Job, document: dict[str, Any]) -> Drift:
-    """Return the drift of the running job *found* from *document* by Nomad's plan, ignoring the owner's label."""
-    plan = jobs.plan(client, owner.with_owner(document, found.meta.get(owner.OWNER_META, "")))
+def drift_of(client: nomad.Nomad, document: dict[str, Any]) -> Drift:
+    """Return the drift of the running job from *document* by Nomad's plan."""
+    plan = jobs.plan(client, document)
     return Drift(kind=plan.diff_type, changes=plan.changes if plan.diff_type != EQUAL else ())
 
 

@@ -15,7 +15,6 @@ from nomad_csi.hcl import files as parsed
 from nomad_csi.hcl import job as job_files
 from nomad_csi.migration import model
 from nomad_csi.nomad import jobs, plugins, volumes
-from nomad_csi.plan import plugins as planned
 
 SECRETS = (
     "Nomad shows neither the secrets of volumes nor whether there are any: if the driver needs them, "
@@ -99,9 +98,6 @@ def _jobs(client: nomad.Nomad, keys: Iterable[tuple[str, str, str]], remarks: mo
             continue
         if document is None or document.get("Stop"):
             continue
-        if owner := (document.get("Meta") or {}).get(planned.OWNER_META):
-            text = f"it belongs to the stack {owner}: another stack takes it over with adopt: true only"
-            remarks.add("note", name, 0, text)
         read = job_files.jobs(values.without_lines(document))
         yield parsed.File(name=name, kind="job", form="json", jobs=read)
 

@@ -60,9 +60,6 @@ SLACK_S = 60
 """Seconds between a plugin's own health deadline and the deadlines that wait for it."""
 
 
-OWNER_META = "nomad-csi.owner"
-"""Key of a job's ``meta`` that names the stack it belongs to, as ``project/stack``."""
-
 ZONE_ATTRIBUTE = "${attr.platform.aws.placement.availability-zone}"
 """Source: hashicorp/nomad, ``client/fingerprint/env_aws.go``, 2026-08-21."""
 

@@ -374,23 +374,20 @@ class Registered:
 
     def outside(self, owner: str) -> tuple[UnplannedVolume, ...] | None:
         """
-        Return the volumes outside the plan of the same owner: *owner*, or if that is empty, the owner of the plan's.
+        Return the volumes outside the plan that have this *owner*; ``None``: the token may not list them.
 
-        Volumes without a known owner are included if the plan has their plugin. ``None``: the token may not list them.
+        Volumes without a known owner are included if the plan has their plugin, and no owner is given.
         """
         if self._plugin_ids is None:
             return None
-        owners, wanted, listed = self._records.owners, self._wanted, self._plugin_ids
         plugins = {item.plugin_id for item in self._plan.plugins}
         plugins |= {item.registration.plugin_id for item in self._plan.volumes}
-        own = {owner} if owner else {str(owners.get(key, "")) for key in wanted & listed.keys()} or {""}
         found = []
-        for key in sorted(listed.keys() - wanted):
-            record = owners.get(key)
-            may_be_ours = listed[key] in plugins and ("" in own or key in self._records.unread)
-            if record.owner in own if record else may_be_ours:
-                named = {"namespace": key[0], "volume_id": key[1], "owner": str(record or "")}
-                found.append(UnplannedVolume(**named, is_of_stack=bool(record and record.stack_id)))
+        for key in sorted(self._plugin_ids.keys() - self._wanted):
+            record = self._records.owners.get(key, owner_records.NO_RECORD)
+            if record.owner == owner and (owner or self._plugin_ids[key] in plugins):
+                named = {"namespace": key[0], "volume_id": key[1], "owner": owner}
+                found.append(UnplannedVolume(**named, is_of_stack=bool(record.stack_id)))
         return tuple(found)
 
 
@@ -417,7 +414,5 @@ def outside_lines(outside: Collection[UnplannedVolume] | None) -> Iterator[str]:
         command = shlex.join(["nomad-csi", "remove", *keys[:SHOWN], *(["--owner", owner] if owner else [])])
         if is_of_stack:
             yield "  `pulumi up` of that stack deregisters those that its program no longer declares"
-        elif owner:
-            yield f"  they stay registered; to deregister them (their storage stays): {command}"
         else:
             yield f"  they stay registered; if they are in no other spec (their storage stays): {command}"

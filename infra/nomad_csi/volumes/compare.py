@@ -71,21 +71,12 @@ class Difference:
         return self.effect in {"kept", "replaced"}
 
     def __str__(self) -> str:
-        """
-        Return ``context: Nomad has {"tier": "slow"}, wanted {"tier": "fast"}``, and why not.
-
-        For lists, the items removed and added: ``capability: removed single-node-writer file-system``.
-        """
-        if self.actual and self.desired and isinstance(self.actual, list) and isinstance(self.desired, list):
-            text = f"{self.field}: {'; '.join(_moved(self.actual, self.desired))}"
-        elif self.actual and self.desired and self.field in _SIZES:
-            text = f"{self.field}: {listing.size(self.actual)} -> {listing.size(self.desired)}"
-        else:
-            actual, wanted = (
-                listing.size(value) if value and self.field in _SIZES else _shown(value)
-                for value in (self.actual, self.desired)
-            )
-            text = f"{self.field}: Nomad has {actual}, wanted {wanted}"
+        """Return ``context: Nomad has {"tier": "slow"}, wanted {"tier": "fast"}``, and why not."""
+        actual, wanted = (
+            listing.size(value) if value and self.field in _SIZES else _shown(value)
+            for value in (self.actual, self.desired)
+        )
+        text = f"{self.field}: Nomad has {actual}, wanted {wanted}"
         return f"{text}; {self.why}" if self.why else text
 
 
@@ -124,14 +115,6 @@ def sentences(differences: Iterable[Difference]) -> tuple[str, ...]:
     found = tuple(differences)
     fixes = dict.fromkeys(item.fix for item in found if item.fix)
     return (*(str(item) for item in found), *fixes)
-
-
-def _moved(actual: list[Any], desired: list[Any]) -> Iterator[str]:
-    """Yield the items removed (*actual* only) and added (*desired* only), as text."""
-    for verb, one, other in (("removed", actual, desired), ("added", desired, actual)):
-        items = [item if isinstance(item, str) else _shown(item) for item in one if item not in other]
-        if items:
-            yield f"{verb} {', '.join(items)}"
 
 
 def _shown(value: Any) -> str:

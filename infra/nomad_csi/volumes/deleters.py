@@ -47,21 +47,16 @@ class AwsDeleter:
         self, external_id: str, tags: Mapping[str, str], timeouts: volume_snapshots.SnapshotTimeouts
     ) -> volume_snapshots.LastSnapshot:
         """Take a snapshot of an EBS volume. Raises `errors.AwsError`, also if it is not completed in time."""
-        for other in deletion.pending_snapshot(external_id, self.aws_region):
-            self._wait(other, timeouts)
         made = deletion.create_snapshot(external_id, self.aws_region, tags)
-        self._wait(made, timeouts)
-        return volume_snapshots.LastSnapshot(snapshot_id=made, evidence="EC2 reports it as completed")
-
-    def _wait(self, snapshot_id: str, timeouts: volume_snapshots.SnapshotTimeouts) -> None:
         deletion.wait_for_snapshot(
-            snapshot_id,
+            made,
             self.aws_region,
             wait_s=timeouts.wait_s,
             cancelled=timeouts.cancelled,
             report=timeouts.report,
             clock=timeouts.clock,
         )
+        return volume_snapshots.LastSnapshot(snapshot_id=made, evidence="EC2 reports it as completed")
 
     def delete(self, external_id: str, last_look: Callable[[], None]) -> None:
         """Delete the storage. Raises `errors.AwsError`."""
@@ -129,7 +124,6 @@ class PluginDeleter:
                 external_id=external_id,
                 provider=self.provider,
                 known=self.known,
-                rpcs=services.controller_get_capabilities(connection, timeout_s=CALL_TIMEOUT_S),
                 secrets=self.secrets,
                 timeout_s=CALL_TIMEOUT_S,
             )

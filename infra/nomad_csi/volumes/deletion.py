@@ -147,7 +147,6 @@ class _Deletion:
             kept = record or owner_records.NO_RECORD
             named = request.external_id or (made.external_id if made else "") or kept.external_id
             if not named:
-                deletion_proof.refuse_set(self.client, *self._key)
                 raise _StoppedError("unknown", "not registered, and nothing names its storage: --external-id does")
             is_recorded = kept.external_id == named
             return StorageToDelete(

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from nomad_csi import errors, nomad
-from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
 from nomad_csi.plan import volumes as planned
 from nomad_csi.volumes import outcome, owner_records, sharing
@@ -206,14 +205,9 @@ def _objections_of_origin(
     is_tagged = tags.get(planned.VOLUME_TAG) == key and tags.get(planned.OWNER_TAG)
     if is_tagged or storage.is_created or _is_made(request, options, storage):
         return
-    wanted = {planned.VOLUME_TAG: key, planned.OWNER_TAG: "any owner"}
-    searched = " and ".join(f"{name}={value}" for name, value in wanted.items())
-    found = ", ".join(f"{name}={tags[name]}" for name in wanted if name in tags) or "neither"
-    recorded = f"there {key} is {options.made[key].external_id}" if key in options.made else f"{key} is not there"
     yield (
-        f"no evidence that {storage.external_id} was made as {key} by this package; looked for the tags {searched} "
-        f"(found {found}), for it among the volumes that a stack had made "
-        f"({recorded if options.made else 'no state was given'}), and for its creation in the owner record"
+        f"no evidence that {storage.external_id} was made as {key} by this package: neither its tags "
+        f"{planned.VOLUME_TAG} and {planned.OWNER_TAG}, nor a stack's state, nor an owner record"
     )
 
 
@@ -226,14 +220,8 @@ def _is_made(request: DeletionRequest, options: DeletionOptions, storage: Storag
 def _objections_of_owner(request: DeletionRequest, options: DeletionOptions, storage: StorageToDelete) -> Iterator[str]:
     """Yield an objection to another owner: if a tag or the owner record names a stack, only that stack may delete."""
     key, external_id = request.key, storage.external_id
-    recorded = storage.owner
     tagged = storage.tags.get(planned.OWNER_TAG, "")
-    if recorded and tagged and recorded != tagged:
-        yield (
-            f"{key} belongs to stack {recorded} by its owner record, and {external_id} to stack {tagged} by its tag "
-            f"{planned.OWNER_TAG}: find the owner, and correct the other"
-        )
-    for owner, by in ((recorded, "its owner record"), (tagged, f"the tag {planned.OWNER_TAG} of {external_id}")):
+    for owner, by in ((storage.owner, "its owner record"), (tagged, f"the tag {planned.OWNER_TAG} of {external_id}")):
         if owner and owner != options.owner:
             yield f"{key} belongs to stack {owner} by {by}: delete it there, or act for that stack with --owner {owner}"
 
@@ -295,13 +283,6 @@ def refuse_unconfirmed(subject: str, confirmation: str) -> None:
             f"deletion of the data of {subject} was not confirmed; nothing was deleted: confirm it with --confirm "
             f"{subject}, or type it at a terminal"
         )
-
-
-def refuse_set(client: nomad.Nomad, namespace: str, volume_id: str) -> None:
-    """Raise `errors.RefusedError` if this id is not that of a volume, but of a set."""
-    members = volumes.members(client, namespace, volume_id)
-    if members and volumes.get(client, namespace, volume_id) is None:
-        raise errors.RefusedError(f"{members}; nothing was changed")
 
 
 def refuse_registered(client: nomad.Nomad, external_id: str) -> None:

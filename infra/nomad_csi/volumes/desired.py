@@ -309,15 +309,13 @@ def planned_storage(volume: DesiredVolume) -> storage_identity.StorageIdentity:
 
 def sentence(identity: str, change: RegistrationChange) -> str:
     """Return the consequences of *change* for volume *identity*, for the user; empty for a change of settings."""
-    old, new = change.before.document.external_id, change.after.document.external_id
     if change.kind == "replace":
-        return f"{identity} is deregistered first, which is refused while it is claimed; {_kept(old)}"
+        kept = _kept(change.before.document.external_id)
+        return f"{identity} is deregistered first, which is refused while it is claimed; {kept}"
     if change.kind == "re-register":
         how = f"is deregistered and registered again (Nomad never changes {', '.join(change.properties)} in place)"
-        if old != new:
-            how = f"is deregistered and registered again for another access point of {change.after.storage.location}"
         if change.is_re_pointed:
-            how = f"{_re_pointed(change, 'is re-pointed', 'gets')}: deregistered and registered again"
+            how = f"is {_re_pointed(change)}: deregistered and registered again"
         return f"{identity} {how}, refused while claimed; {_consequence(change)}"
     return f"{identity} {_doubt(change)}" if change.storage == "unknown" else ""
 
@@ -326,19 +324,16 @@ def refusal_of_other_data(identity: str, change: RegistrationChange) -> errors.R
     """Return the refusal where the protected volume *identity* would, or might, get other data by *change*."""
     why = _doubt(change)
     if change.is_re_pointed:
-        why = f"{_re_pointed(change, 'would be re-pointed', 'would get')}: {_consequence(change)}"
+        why = f"would be {_re_pointed(change)}: {_consequence(change)}"
     fix = "where that is meant, set protect: false, run `pulumi up`, and change it then"
     return errors.RefusedError(f"volume {identity} is protected, and {why}; nothing was changed: {fix}")
 
 
-def _re_pointed(change: RegistrationChange, is_known: str, is_made: str) -> str:
-    """Return what becomes of a volume with other storage; one that this run makes has no id yet."""
+def _re_pointed(change: RegistrationChange) -> str:
+    """Return from which storage to which a volume is re-pointed; one that this run makes has no id yet."""
     location = change.after.storage.location if change.before.storage.location else ""
     new = location or change.after.document.external_id
-    if new != UNKNOWN:
-        return f"{is_known} from {change.old_data} to {new}"
-    is_lost = change.left_storage is not None and not change.left_storage.access_point
-    return f"{is_made} {'new, empty' if is_lost else 'other'} storage instead of {change.old_data}"
+    return f"re-pointed from {change.old_data} to {'other storage' if new == UNKNOWN else new}"
 
 
 def _consequence(change: RegistrationChange) -> str:

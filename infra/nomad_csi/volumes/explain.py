@@ -184,16 +184,6 @@ def deletion_objection(identity: str, recorded: Mapping[str, Any]) -> str:
     )
 
 
-def describe_change(identity: str, recorded: Mapping[str, Any], news: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the consequence where *news* have another ``onDestroy`` than *recorded*."""
-    storage = recorded.get("externalId", "its storage")
-    if volume_properties.deletes_storage(news) and not volume_properties.deletes_storage(recorded):
-        why = deletion_objection(identity, {**recorded, "onDestroy": volume_properties.DELETE})
-        yield why or f"from now on, removing or replacing {identity} deletes its storage {storage} with all data"
-    if volume_properties.deletes_storage(recorded) and not volume_properties.deletes_storage(news):
-        yield f"from now on, removing or replacing {identity} keeps its storage {storage}"
-
-
 def refuse_replacement(identity: str, recorded: Mapping[str, Any], news: Mapping[str, Any]) -> None:
     """Raise `errors.RefusedError` for a replacement that withdraws the confirmation: it would come too late."""
     if volume_properties.deletes_storage(recorded) and not volume_properties.deletes_storage(news):
@@ -203,24 +193,20 @@ def refuse_replacement(identity: str, recorded: Mapping[str, Any], news: Mapping
         )
 
 
+_DELETION: Mapping[str, str] = {
+    "deleted": "is deleted with its storage {0}",
+    "gone": "was gone already",
+    "kept": "is deregistered, and its storage {0} is not deleted",
+    "unknown": "is deregistered; could not determine whether its storage {0} is deleted",
+}
+
+
 def deletion_outcome(outcome: "deletion_proof.DeletionOutcome") -> str:
-    """Return *outcome* as a sentence with what is left, and the next step."""
-    volume, storage, reason = f"volume {outcome.key}", outcome.external_id, outcome.reason
-    evidence = f" ({outcome.snapshot_evidence})" if outcome.snapshot_evidence else ""
-    last = f"; its last snapshot is {outcome.snapshot_id}{evidence}" if outcome.snapshot_id else ""
-    match outcome.status:
-        case "deleted":
-            return f"{volume} and its storage {storage} are deleted{last}{f'; {reason}' if reason else ''}"
-        case "gone":
-            return f"{volume} was gone already: {reason}"
-        case "kept":
-            left = f"its storage {storage} is not deleted"
-            return f"{volume} is deregistered, and {left}: {reason}{last}; safe to re-run"
-        case "unknown":
-            left = f"could not determine whether its storage {storage} is deleted"
-            return f"{volume} is deregistered; {left}: {reason}{last}; safe to re-run"
-        case _:
-            return f"{volume} and its storage {storage} are as they were ({outcome.status}): {reason}"
+    """Return *outcome* as a sentence with what is left."""
+    what = _DELETION.get(outcome.status, f"and its storage {{0}} are as they were ({outcome.status})")
+    snapshot = f"last snapshot {outcome.snapshot_id}" if outcome.snapshot_id else ""
+    remarks = "; ".join(filter(None, [outcome.reason, snapshot]))
+    return f"volume {outcome.key} {what.format(outcome.external_id)}: {remarks or 'done'}"
 
 
 # Of a volume that is removed.

@@ -4,32 +4,18 @@ Check whether a desired volume would work, before it is registered, or a working
 The checks ask Nomad for its plugin.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from nomad_csi import errors
 from nomad_csi.frame import resource
 from nomad_csi.nomad import plugins
 from nomad_csi.spec import names
-from nomad_csi.text import listing
 from nomad_csi.volumes.desired import UNKNOWN, DesiredVolume
 
 # Whether a plugin, as Nomad has it, can serve a volume.
 
 
-_SHOWN = 8
-"""Plugins that are named."""
-
 _LOOK = "check its jobs: `nomad-csi verify` names the problems"
-
-
-def missing(plugin_id: str, known: Iterable[str]) -> errors.Problem:
-    """Return the problem of a *plugin_id* that is not among those *known* to Nomad."""
-    return errors.Problem(
-        path="pluginId",
-        got=repr(plugin_id),
-        allowed=f"a CSI plugin that Nomad has ({listing.shortened(tuple(known), _SHOWN) or 'none'})",
-        fix="run the plugin's job first",
-    )
 
 
 def plugin_problems(plugin: plugins.Plugin, volume: DesiredVolume) -> Iterator[errors.Problem]:
@@ -46,16 +32,6 @@ def plugin_problems(plugin: plugins.Plugin, volume: DesiredVolume) -> Iterator[e
         yield _unfit(plugin, "a plugin with a controller", "it has none")
     elif (plugin.controller_required or needs_controller) and not any(item.healthy for item in plugin.controllers):
         yield _unfit(plugin, "a plugin with a healthy controller", f"0 of {len(plugin.controllers)} are healthy")
-    yield from _form_problems(plugin, volume.document.external_id)
-
-
-def _form_problems(plugin: plugins.Plugin, external_id: str) -> Iterator[errors.Problem]:
-    """Yield a problem where *external_id*, which may not be known yet, is invalid for the plugin's driver."""
-    from nomad_csi.drivers import catalogue  # noqa: PLC0415  # seldom needed, and 0.3 s to import
-
-    driver = catalogue.find_by_provider(plugin.provider)
-    if driver is not None and external_id not in {"", UNKNOWN} and not driver.external_id.fits(external_id):
-        yield errors.Problem(path="externalId", got=repr(external_id), allowed=driver.external_id.allowed)
 
 
 def _unfit(plugin: plugins.Plugin, allowed: str, found: str) -> errors.Problem:
@@ -77,18 +53,10 @@ def problems(context: resource.Context, volume: DesiredVolume, *, in_preview: bo
         return ()
     plugin = plugins.get(context.client, plugin_id)
     if plugin is None:
-        return (str(missing(plugin_id, plugins.list_ids(context.client))),)
+        fix = "run the plugin's job first"
+        problem = errors.Problem(path="pluginId", got=repr(plugin_id), allowed="a CSI plugin that Nomad has", fix=fix)
+        return (str(problem),)
     return tuple(map(str, plugin_problems(plugin, volume)))
-
-
-def warn_in_preview(context: resource.Context, volume: DesiredVolume) -> None:
-    """Warn of the plugin of a new volume that the cluster does not have, and nothing declared so far creates."""
-    plugin_id = volume.document.plugin_id
-    if plugin_id == UNKNOWN or is_awaited(context, plugin_id):
-        return
-    known = context.operation.once("plugin ids", lambda: plugins.list_ids(context.client))
-    if plugin_id not in known:
-        context.warn(f"{missing(plugin_id, known)}; `up` fails unless this run starts it first")
 
 
 def is_awaited(context: resource.Context, plugin_id: str) -> bool:

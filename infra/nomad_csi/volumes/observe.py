@@ -316,13 +316,12 @@ class WantedVolume(VolumeFacts):
             return self._compared_storage
         if fixed:
             return "re-register"
-        if self.compared.differences_of_kind("refused") and not self._is_only_owner:
+        if self.compared.differences_of_kind("refused"):
             return "refused"
-        if self.compared.differences and not self._is_only_owner:
+        if self.compared.differences:
             return "in-place"
         # Nomad may lack parts that it does not show: also after a failed update.
-        is_unseen = not self._is_only_owner and bool(self.compared.hidden or not self._is_new)
-        return "unseen" if is_unseen else "equal"
+        return "unseen" if self.compared.hidden or not self._is_new else "equal"
 
     @property
     def _compared_storage(self) -> Literal["re-register", "other-storage"]:
@@ -343,12 +342,6 @@ class WantedVolume(VolumeFacts):
     def is_new_storage(self) -> bool:
         """Whether the program has yet to create the storage."""
         return self.desired.document.external_id == desired.UNKNOWN and self.desired.storage.owned
-
-    @property
-    def _is_only_owner(self) -> bool:
-        """Whether the state differs in the owner, and in nothing else."""
-        is_owner = self._differing or stack_identity.missing_outputs(self.recorded_outputs)
-        return bool(is_owner) and self._differing <= stack_identity.OF_OWNER
 
     @concurrency.read_once
     def sharing_problem(self) -> str:

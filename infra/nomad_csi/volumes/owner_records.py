@@ -79,9 +79,6 @@ class OwnerRecord:
     plugin_id: str = ""
     """The plugin that has the storage."""
 
-    job_owner: str = ""
-    """Of a plugin job: the owner in its ``meta`` when this owner acquired it."""
-
     def __str__(self) -> str:
         return self.owner
 
@@ -142,9 +139,6 @@ class OwnerToken:
 
     leaves_stack: bool = False
     """Whether the volume is removed: a later stack of the same label may declare it again."""
-
-    job_owner: str = ""
-    """The owner in the ``meta`` of a job; empty: keep the record's."""
 
     def is_proof_of(self, record: OwnerRecord) -> bool:
         """Return whether *record* has one of these nonces."""
@@ -229,7 +223,6 @@ def acquired(before: OwnerRecord | None, token: OwnerToken, requester: Requester
         registered_name=before.registered_name or ("" if before.created_name else token.registered_name),
         external_id=kept.external_id or token.external_id,
         plugin_id=kept.plugin_id or token.plugin_id,
-        job_owner=same.job_owner or token.job_owner or before.job_owner,
     )
 
 

@@ -21,7 +21,7 @@ from nomad_csi.csi.v1 import csi_pb2
 from nomad_csi.drivers import model
 from nomad_csi.nomad import snapshots, volumes
 from nomad_csi.spec import names
-from nomad_csi.volumes import deletion_proof, ownership
+from nomad_csi.volumes import deletion_proof
 
 INTERVAL_S = 1.0
 """Interval between two checks of a snapshot that is not ready, in seconds."""
@@ -88,8 +88,8 @@ def refuse_unproven(
     Return the plugin's snapshots by id; ``None``: it cannot list them.
 
     Raises `errors.RefusedError` for snapshots of which nothing shows that they are of this cluster's storage.
-    A volume that is registered with the plugin, or an owner record, has that storage; or the user names it in
-    *external_ids*, which is the only way for a plugin that lists none. A snapshot that the plugin does not list may be
+    A volume that is registered with the plugin has that storage; or the user names it in *external_ids*, which is the
+    only way for a plugin that lists none. A snapshot that the plugin does not list may be
     gone: its deletion is safe to repeat.
     """
     try:
@@ -107,16 +107,12 @@ def refuse_unproven(
         return listed
     held = [item for item in volumes.list_volumes(client, names.EVERYWHERE) if item.plugin_id == plugin_id]
     proven = {*external_ids, *(item.external_id for item in held)}
-    records = ownership.OwnerRecords(client)
-    for namespace in {client.connection.namespace, *(item.namespace for item in held)}:
-        if not set(sources.values()) <= proven:
-            proven |= {record.external_id for record in records.list_all(namespace).values()}
     proven.discard("")  # a volume without storage yet
     unproven = [f"{key} of storage {storage or 'unknown'}" for key, storage in sources.items() if storage not in proven]
     if unproven:
         raise errors.RefusedError(
-            f"nothing was deleted: no registered volume of plugin {plugin_id} and no owner record of this cluster has "
-            f"the storage of snapshot {'; '.join(unproven)}; name the storage with --external-id if it is yours"
+            f"nothing was deleted: no registered volume of plugin {plugin_id} has the storage of snapshot "
+            f"{'; '.join(unproven)}; name the storage with --external-id if it is yours"
         )
     return listed
 
@@ -166,9 +162,6 @@ class Source:
     provider: str
     known: model.DriverDeletion | None
     """``None``: the catalogue does not have the driver."""
-
-    rpcs: Collection[str]
-    """The RPCs that the controller reports."""
 
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)
     timeout_s: float
@@ -241,14 +234,13 @@ def _evidence(
     connection: channel.CsiConnection, source: Source, name: str, made: csi_pb2.Snapshot, wait_s: float
 ) -> str:
     """Return the evidence that the snapshot is usable. Raises `errors.CsiError` if it cannot be found again."""
-    if "LIST_SNAPSHOTS" in source.rpcs:
-        listed = services.list_snapshots(
-            connection, snapshot_id=made.snapshot_id, secrets=source.secrets, timeout_s=source.timeout_s
-        )
-        _refuse_another(connection, made, [each for each in listed if each.snapshot_id == made.snapshot_id])
-        return "read back with ListSnapshots: ready"
     if source.known is None or not source.known.snapshot_rewritten:
-        _refuse_another(connection, made, [_ask(connection, source, name, wait_s)])
+        again = _ask(connection, source, name, wait_s)
+        if _described(again) != _described(made):
+            raise errors.CsiError(
+                connection.endpoint.text,
+                f"snapshot {made.snapshot_id} was read back: expected {_described(made)}, got {_described(again)}",
+            )
         return "found again by its name with CreateSnapshot: ready"
     if not made.size_bytes:
         raise errors.CsiError(connection.endpoint.text, f"snapshot {made.snapshot_id} has no archive on the storage")
@@ -258,18 +250,7 @@ def _evidence(
     )
 
 
-def _refuse_another(connection: channel.CsiConnection, made: csi_pb2.Snapshot, found: list[csi_pb2.Snapshot]) -> None:
-    """Raise `errors.CsiError` unless *found* is the snapshot that was *made*, ready."""
-    seen = [_described(each) for each in found]
-    if seen != [_described(made)]:
-        raise errors.CsiError(
-            connection.endpoint.text,
-            f"snapshot {made.snapshot_id} was read back: expected {_described(made)}, got "
-            f"{', '.join(seen) or 'no such snapshot'}",
-        )
-
-
 def _described(snapshot: csi_pb2.Snapshot) -> str:
-    """Return id, volume and state. GCE's volume ids name the project by its id or its number: only their end counts."""
-    volume = snapshot.source_volume_id.rpartition("/")[2]
-    return f"{snapshot.snapshot_id} of {volume}, {'ready' if snapshot.ready_to_use else 'not ready'}"
+    """Return id, volume and state."""
+    state = "ready" if snapshot.ready_to_use else "not ready"
+    return f"{snapshot.snapshot_id} of {snapshot.source_volume_id}, {state}"

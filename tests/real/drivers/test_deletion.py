@@ -19,7 +19,7 @@ from tests import plugin_deletion
 from tests.plugin_deletion import PLUGIN_ID, VOLUME, ZONE
 
 SOCKET = "--endpoint=${CSI_ENDPOINT}"
-LISTED = "read back with ListSnapshots: ready"
+FOUND = "found again by its name with CreateSnapshot: ready"
 FOUND_AGAIN = "found again by its name with CreateSnapshot: ready"
 NOT_READ_BACK = "not read back: nfs.csi.k8s.io has no call for that; it answered an archive of "
 MOUNT = """#!/bin/sh
@@ -113,9 +113,9 @@ WORLDS = {
     "democratic-csi": lambda: plugin_deletion.running(democratic),
 }
 EVIDENCE = {
-    "aws-ebs": LISTED,
+    "aws-ebs": FOUND,
     "csi-driver-nfs": NOT_READ_BACK,
-    "csi-hostpath": LISTED,
+    "csi-hostpath": FOUND,
     "democratic-csi": FOUND_AGAIN,  # its folders; of ZFS it lists snapshots
 }
 
@@ -162,4 +162,4 @@ def test_old_names_of_snapshots_are_what_csi_driver_nfs_cannot_read(monkeypatch)
 
     assert (found.status, is_kept) == ("kept", True)
     assert "cannot be read again by nfs.csi.k8s.io" in found.reason
-    assert "are deleted; its last snapshot is nas.example.net#pool#final-" in world.said[-1]
+    assert "last snapshot nas.example.net#pool#final-" in world.said[-1]
