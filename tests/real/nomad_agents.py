@@ -45,10 +45,10 @@ def server(count, others, **more):
 
 
 def problems(client, job):
-    """Return what Nomad finds wrong with *job*, as `jobs.parse` returned it, and its warnings, one a line."""
+    """Return what Nomad finds wrong with *job*, as `jobs.parse` returned it, each on one line."""
     query = {"namespace": job["Namespace"]} if job.get("Namespace") else None
     found = client.request("POST", "/v1/validate/job", query=query, body={"Job": job}).data
-    return [*(found["ValidationErrors"] or filter(None, [found["Error"]])), *filter(None, [found["Warnings"]])]
+    return [" ".join(each.split()) for each in found["ValidationErrors"] or filter(None, [found["Error"]])]
 
 
 def _end(process):

@@ -275,6 +275,6 @@ def test_every_example_of_the_documentation_is_valid_and_laid_out(script, tmp_pa
             text = documents.job_file(job)
             (tmp_path / f"{job.job_id}.nomad.hcl").write_text(text)
             found = nomad_agents.problems(script.agent.client, jobs.parse(script.agent.client, text))
-            assert [problem for problem in found if not problem.strip().endswith(LACKING)] == []
+            assert [problem for problem in found if not problem.endswith(LACKING)] == []
 
     assert subprocess.run(["nomad", "fmt", "-check", tmp_path], check=False).returncode == 0
