@@ -43,7 +43,7 @@ def test_spec_names_the_namespaces_of_jobs_and_volumes(run, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["render"], "COMMAND: expected one of 'apply FILE', plan, apply, "),
+        (["render"], "COMMAND: 'render' is not one of 'apply FILE', 'plan', 'apply', "),
         (
             ["claims", "--spec", "a", "--namespace", "b"],
             "--namespace and --spec exclude each other",

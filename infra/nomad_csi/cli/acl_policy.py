@@ -3,10 +3,13 @@
 import shlex
 import textwrap
 
+import click
+
 from nomad_csi.cli.common import command, inputs
 from nomad_csi.nomad import permissions
 
-LISTED = textwrap.fill(", ".join(map(shlex.quote, permissions.table().commands)), 98, break_on_hyphens=False)
+COMMANDS = permissions.table().commands
+LISTED = textwrap.fill(", ".join(map(shlex.quote, COMMANDS)), 98, break_on_hyphens=False)
 EPILOG = """\
 Commands, as they are typed, with the options that need more; up, preview, refresh and destroy are Pulumi's,
 job is `nomad job run` of jobs that use the volumes of SPEC:
@@ -21,7 +24,9 @@ All others send nothing to Nomad. To use the policy:
 
 @command.command(epilog=EPILOG.format(commands=LISTED))
 @command.argument(
-    "commands [COMMAND...]", "what the token is for, in quotes where it has spaces (default: all of them)"
+    "commands [COMMAND...]",
+    "what the token is for, in quotes where it has spaces (default: all of them)",
+    type=click.Choice(list(COMMANDS)),
 )
 @command.option(
     "--spec SPEC",
@@ -35,15 +40,11 @@ All others send nothing to Nomad. To use the policy:
 )
 def run(arguments: command.Arguments) -> int:
     """Print the policy, with comments: the commands that it is for and what it cannot grant."""
-    commands = list(dict.fromkeys(arguments.commands or permissions.table().commands))
-    for name in commands:
-        if name not in permissions.table().commands:
-            allowed = f"one of {', '.join(map(shlex.quote, permissions.table().commands))}"
-            raise command.usage("COMMAND", got=repr(name), allowed=allowed)
+    commands = list(dict.fromkeys(arguments.commands or COMMANDS))
     jobs, volumes = _namespaces(arguments)
     print(f"# for {', '.join(commands)}" if arguments.commands else "# for every command of nomad-csi, and for Pulumi")
     for name in commands:
-        if remark := permissions.table().commands[name].remark:
+        if remark := COMMANDS[name].remark:
             print(f"# {name}: {remark}")
     print(permissions.least_policy(commands, jobs=jobs, volumes=volumes).as_hcl())
     return 0
