@@ -11,8 +11,6 @@ from nomad_csi.plan import storage
 
 DEMOCRATIC, HOSTPATH, NFS = (catalogue.DRIVERS[name] for name in ("democratic-csi", "csi-hostpath", "csi-driver-nfs"))
 ZFS = {"driver": "zfs-generic-nfs"}
-ISCSI = {"node_attach_driver": "iscsi", "provisioner_driver": "zfs-generic-iscsi", "iqn": "iqn.x:y", "lun": "0"}
-SHARE = {"server": "nas.example.net", "share": "/export"}
 RAW = {"name": "raw_exec", "command": "/usr/bin/democratic-csi", "client_data_dir": "/opt/nomad"}
 
 
@@ -20,14 +18,6 @@ def plan(driver, *wanted, **plugin):
     """Plan one plugin with volumes."""
     document = [item | {"plugin_id": "p0"} for item in wanted]
     return storage.plan_document({"plugins": [{"id": "p0", "driver": driver} | plugin], "volumes": document})
-
-
-def existing(external_id="data", **more):
-    return {"id": "data", "existing": {"external_id": external_id}} | more
-
-
-def create(**more):
-    return {"id": "data", "create": {"capacity_min_gib": 1}} | more
 
 
 def refused(*arguments, **options):
@@ -79,37 +69,6 @@ def test_configuration_is_written_as_yaml_with_its_secrets_left_to_the_client():
         document = yaml.safe_load(re.sub(r"\{\{.*?\}\}", "", filled))
         assert document == ZFS | {"sshConnection": {"host": "nas.example.net", "password": "s3cret"}}
         assert f"--driver-config-file=${{NOMAD_SECRETS_DIR}}/{template.file_name}" in job.arguments
-
-
-def test_one_portal_or_several_are_enough_for_iscsi():
-    """Either key will do; with neither the volume is refused."""
-    for key in ("portal", "portals"):
-        assert plan("democratic-csi", existing(context=ISCSI | {key: "nas.example.net"}), config=ZFS).volumes
-
-    assert refused("democratic-csi", existing(context=ISCSI), config=ZFS) == [
-        "volumes[0].context.portal|portals: expected a value, which node_attach_driver 'iscsi' calls for, got nothing; "
-        "add portal or portals"
-    ]
-
-
-def test_context_is_wanted_of_what_exists_and_not_of_what_is_made():
-    """The plugin writes the context of its own volumes."""
-    assert plan("democratic-csi", create(), config=ZFS).volumes
-    missing = refused("democratic-csi", existing(), config=ZFS)
-    assert [problem.partition(":")[0] for problem in missing] == [
-        "volumes[0].context.node_attach_driver",
-        "volumes[0].context.provisioner_driver",
-    ]
-
-
-def test_share_stands_in_the_context_of_what_exists_and_in_the_parameters_of_what_is_made():
-    """The NFS driver reads one at a mount and the other at a creation, in upper and lower case alike."""
-    assert plan("csi-driver-nfs", existing(context=SHARE)).volumes
-    assert plan("csi-driver-nfs", create(parameters={"Server": "nas.example.net", "SHARE": "/export"})).volumes
-    assert [problem.partition(":")[0] for problem in refused("csi-driver-nfs", create())] == [
-        "volumes[0].parameters.server",
-        "volumes[0].parameters.share",
-    ]
 
 
 def test_state_of_the_hostpath_driver_is_the_same_folder_inside_and_outside():

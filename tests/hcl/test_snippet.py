@@ -119,7 +119,6 @@ def test_text_is_as_reviewed():
     assert text == (
         "# Into the group (one allocation: count = 1), of a job in namespace prod:\n"
         "# The volume may be claimed as multi-node-multi-writer file-system, too.\n"
-        "# Its registration brings fs_type ext4, mount_flags noatime; a mount_options block here would go before that.\n"
         'volume "data" {\n'
         '  type            = "csi"\n'
         '  source          = "data"\n'

@@ -36,8 +36,6 @@ class Snippet:
     """Number of volumes in the set; ``None``: not a set."""
 
     destination: str
-    mount_options: tuple[str, ...]
-    """Mount options of its registration, as text."""
 
     @property
     def per_alloc(self) -> bool:
@@ -105,14 +103,4 @@ def make_snippet(
         read_only=reads or chosen.access_mode in READERS,
         count=len(volumes) if is_set else None,
         destination=destination or usual,
-        mount_options=_mount_options(first.mount_options) if chosen.attachment_mode == "file-system" else (),
-    )
-
-
-def _mount_options(options: registration.MountOptions) -> tuple[str, ...]:
-    hidden = len(options.mount_flags) - len(options.clear_flags)
-    flags = (*options.clear_flags, *([f"{hidden} that are encrypted"] if hidden else []))
-    return (
-        *([f"fs_type {options.fs_type}"] if options.fs_type else []),
-        *([f"mount_flags {', '.join(flags)}"] if flags else []),
     )
