@@ -1,7 +1,7 @@
 """Operators read clean lines."""
 
 from nomad_csi import errors
-from nomad_csi.provider import replies
+from nomad_csi.provider import wire
 
 
 def test_all_problems_stand_on_one_line():
@@ -9,7 +9,7 @@ def test_all_problems_stand_on_one_line():
     problems = tuple(errors.Problem(path=path, got="x", allowed="y") for path in ("a", "b"))
 
     assert (
-        replies.sentence(errors.SpecError(problems, source="import"))
+        wire.sentence(errors.SpecError(problems, source="import"))
         == "import: a: expected y, got x; b: expected y, got x"
     )
-    assert replies.sentence(errors.RefusedError("no")) == "no"
+    assert wire.sentence(errors.RefusedError("no")) == "no"

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from nomad_csi import errors
 from nomad_csi.cli.common import command, options, output
-from nomad_csi.pulumi_state import eject, stack_cli, urns
+from nomad_csi.pulumi_state import eject, stack_cli
+from nomad_csi.spec import names
 from nomad_csi.text import listing, table
 
 ABOUT = """\
@@ -47,8 +48,8 @@ def run(arguments: command.Arguments) -> int:
 
 
 def _shown(found: eject.Ejection, folder: Path) -> Iterator[str]:
-    rows = [("forgotten", resource["type"], urns.read(resource["urn"]).name) for resource in found.forgotten]
-    rows += [("kept", urn.type, urn.name) for urn in map(urns.read, found.kept)]
+    rows = [("forgotten", resource["type"], names.read_urn(resource["urn"]).name) for resource in found.forgotten]
+    rows += [("kept", urn.type, urn.name) for urn in map(names.read_urn, found.kept)]
     if rows:
         yield table.columns([("state", "type", "name"), *rows])
     for path in found.files:

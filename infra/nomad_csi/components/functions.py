@@ -8,7 +8,6 @@ from typing import Any
 
 import pulumi
 
-from nomad_csi.pulumi_state import urns
 from nomad_csi.spec import names
 
 ATTEMPTS = 20
@@ -87,7 +86,7 @@ def recorded_output() -> pulumi.Output[State]:
 
 def storage(found: State) -> list[Outputs]:
     """Return the outputs of EBS volumes and EFS file systems. A component keeps its outputs where these are gone."""
-    return [outputs for urn, outputs in found.items() if urns.read(urn).type in _STORAGE]
+    return [outputs for urn, outputs in found.items() if names.read_urn(urn).type in _STORAGE]
 
 
 def arns(found: State) -> list[str]:
@@ -102,7 +101,7 @@ def clusters(found: State) -> list[str]:
 
 def _own(found: State) -> list[Outputs]:
     """Return the outputs of resources of this package: others have a ``cluster``, too, such as an ECS service."""
-    return [outputs for urn, outputs in found.items() if urns.read(urn).type.startswith(names.TYPES)]
+    return [outputs for urn, outputs in found.items() if names.read_urn(urn).type.startswith(names.TYPES)]
 
 
 def _texts(found: Iterable[Outputs], name: str) -> list[str]:

@@ -9,7 +9,6 @@ import pulumi
 from nomad_csi import errors
 from nomad_csi.components import arguments, functions, identity, lifting, program, resources, scope
 from nomad_csi.plan import model, recorded_storage, volumes
-from nomad_csi.pulumi_state import urns
 from nomad_csi.spec import model as spec
 from nomad_csi.spec import names
 from nomad_csi.volumes import desired, volume_properties
@@ -54,7 +53,7 @@ def _find(urn: str, kind: str, name: str, key: str, state: Mapping[str, Mapping[
     above, _, _ = urn.rpartition("::")
     if found := state.get(f"{above}${kind}::{name}"):
         return found
-    tagged = (item for other, item in state.items() if urns.read(other).type == kind)
+    tagged = (item for other, item in state.items() if names.read_urn(other).type == kind)
     return next((item for item in tagged if volumes.maker(item.get("tags") or {}) == key), {})
 
 
@@ -82,7 +81,7 @@ async def _warn_of_removed(own: scope.Scope, state: Mapping[str, Mapping[str, An
     while own.run is not None and own.run.get_coro().cr_running:  # type: ignore[union-attr]  # noqa: ASYNC110  # the program
         await asyncio.sleep(0.01)
     for urn, found in state.items():
-        volume = urns.read(urn)
+        volume = names.read_urn(urn)
         is_deleted = volume.type == names.VOLUME_REGISTRATION_TYPE and (found.get("storage") or {}).get("owned")
         key = f"{found.get('namespace')}/{found.get('volumeId')}"
         if is_deleted and found.get("protect") and not {urn.rpartition("::")[2], key} & own.registered:
@@ -114,7 +113,7 @@ def _refuse(urn: str, state: Mapping[str, Mapping[str, Any]], news: Mapping[str,
     volume = _volume(news)
     storage = desired.planned_storage(volume)
     for other, recorded in state.items():
-        if other == urn or urns.read(other).type != names.VOLUME_REGISTRATION_TYPE:
+        if other == urn or names.read_urn(other).type != names.VOLUME_REGISTRATION_TYPE:
             continue
         before = _volume(recorded)
         left = desired.left_storage(before, volume) if before.key == volume.key else None

@@ -16,7 +16,6 @@ from pulumi.provider.experimental import util
 
 from nomad_csi import errors
 from nomad_csi.provider import about, wire
-from nomad_csi.pulumi_state import urns
 from nomad_csi.spec import names
 
 PACKAGE = "nomad-csi"
@@ -68,7 +67,7 @@ async def opened(value: Any, path: str = "", origin: _Origin | None = None) -> A
         from nomad_csi.components import scope  # noqa: PLC0415  # see `Hosted`
 
         all_urns = [str(await each.urn.future()) for each in origin.dependencies]
-        found = {urn.rpartition("::")[2] for urn in all_urns if urns.read(urn).type in _NAMED[path]}
+        found = {urn.rpartition("::")[2] for urn in all_urns if names.read_urn(urn).type in _NAMED[path]}
         if len(found) == 1:
             scope.scope().name_output(leaf, *found)
     return leaf

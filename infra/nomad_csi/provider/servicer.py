@@ -18,8 +18,7 @@ from nomad_csi import errors, nomad
 from nomad_csi.frame import registry, resource
 from nomad_csi.nomad import cluster_identity, sandbox_mark
 from nomad_csi.nomad.connection import CREDENTIALS, VARIABLES
-from nomad_csi.provider import configuration, hosting, replies, status, wire
-from nomad_csi.pulumi_state import urns
+from nomad_csi.provider import configuration, hosting, status, wire
 from nomad_csi.spec import names
 from nomad_csi.text import foreign, redaction
 
@@ -37,9 +36,9 @@ def _answered(work: Callable[["Servicer", Any], Any]) -> Any:
         except resource.InitFailedError as error:
             await context.abort_with_status(self._init_failed(request, error))
         except errors.NomadCsiError as error:
-            await context.abort(grpc.StatusCode.UNKNOWN, self._clean(request, replies.sentence(error)))
+            await context.abort(grpc.StatusCode.UNKNOWN, self._clean(request, wire.sentence(error)))
         except Exception as error:  # noqa: BLE001  # the only place that reports a bug
-            await context.abort(grpc.StatusCode.INTERNAL, replies.bug(error))
+            await context.abort(grpc.StatusCode.INTERNAL, wire.bug(error))
 
     return method
 
@@ -83,9 +82,9 @@ class Servicer(server.ProviderServicer):
             with hosting.shared(request):
                 return await self._construct(request, context)
         except errors.NomadCsiError as error:
-            await context.abort(grpc.StatusCode.UNKNOWN, self._clean(request, replies.sentence(error)))
+            await context.abort(grpc.StatusCode.UNKNOWN, self._clean(request, wire.sentence(error)))
         except server.ComponentInitError as error:
-            await context.abort(grpc.StatusCode.INTERNAL, replies.bug(error.inner))
+            await context.abort(grpc.StatusCode.INTERNAL, wire.bug(error.inner))
 
     @staticmethod
     async def _construct_inputs(inputs: Any, input_dependencies: Any) -> dict[str, Any]:
@@ -118,7 +117,7 @@ class Servicer(server.ProviderServicer):
         values, problems = configuration.check(given)
         if not problems and wire.UNKNOWN not in values.values():
             configuration.connection(values, self._environment)
-        return replies.check(values, map(str, problems), configuration.SECRET)
+        return wire.check(values, map(str, problems), configuration.SECRET)
 
     @_answered
     def DiffConfig(self, request: Any) -> Any:
@@ -151,7 +150,7 @@ class Servicer(server.ProviderServicer):
         if not problems:
             self._operation.declare(kind.declared.token, request.urn, values)
         reasons = (self._clean(request, str(problem)) for problem in problems)
-        return replies.check(values, reasons, marked | kind.declared.secret)
+        return wire.check(values, reasons, marked | kind.declared.secret)
 
     @_answered
     def Diff(self, request: Any) -> Any:
@@ -165,7 +164,7 @@ class Servicer(server.ProviderServicer):
         if not found.replaces and self._is_elsewhere(outputs):
             # The update is refused with what to do.
             found = dataclasses.replace(found, updates=(*found.updates, "cluster"))
-        answer = replies.difference(found, kind.declared.inputs, request.ignoreChanges)
+        answer = wire.difference(found, kind.declared.inputs, request.ignoreChanges)
         if found.notice and answer.detailedDiff and self._operation.declared(kind.declared.token, request.urn) == news:
             # Not in a refresh, which compares in the other direction, and not where the engine tries an unknown value.
             self._engine.warn(request.urn, self._clean(request, found.notice))
@@ -255,7 +254,7 @@ class Servicer(server.ProviderServicer):
         except errors.NomadApiError as error:
             if makes:
                 raise
-            line = f"the preview does not know the cluster, which Nomad did not report: {replies.sentence(error)}"
+            line = f"the preview does not know the cluster, which Nomad did not report: {wire.sentence(error)}"
             self._engine.warn("", self._clean(request, line))
         answer = provider_pb2.InvokeResponse()
         getattr(answer, "return").CopyFrom(wire.dump({"id": found}))  # the field has the name of a keyword
@@ -275,7 +274,7 @@ class Servicer(server.ProviderServicer):
         (inputs, marked), was_marked = wire.load(new), wire.load(old)[1] if old is not None else frozenset()
         error.outputs = self._marked(error.outputs)
         reasons = [self._clean(request, reason) for reason in error.reasons]
-        return replies.init_failed(error, inputs, marked | was_marked | _kind(request.urn).declared.secret, reasons)
+        return wire.init_failed(error, inputs, marked | was_marked | _kind(request.urn).declared.secret, reasons)
 
     def _context(self, request: Any) -> resource.Context:
         return resource.Context(
@@ -306,30 +305,30 @@ class Servicer(server.ProviderServicer):
 
     def _own_secrets(self) -> Iterator[str]:
         """Yield the credentials, and the part of each behind a colon: the password of HTTP basic authentication."""
-        given = [text for name in configuration.SECRET for text in replies.texts(self._settings.get(name))]
+        given = [text for name in configuration.SECRET for text in wire.texts(self._settings.get(name))]
         for text in (*given, *(self._environment.get(VARIABLES[name], "") for name in CREDENTIALS)):
             yield from (text, text.partition(":")[2])
 
 
 def _kind(urn: str) -> resource.Resource:
     """Return the custom resource of *urn*."""
-    return registry.RESOURCES[urns.read(urn).type]
+    return registry.RESOURCES[names.read_urn(urn).type]
 
 
 def _stack(urn: str) -> str:
     """Return the stack of *urn* as ``project/stack``."""
-    parts = urns.read(urn)
+    parts = names.read_urn(urn)
     return f"{parts.project}/{parts.stack}"
 
 
 def _secrets(request: message.Message) -> Iterator[str]:
     """Yield every secret string of *request*, marked as secret or not."""
     urn = getattr(request, "urn", "")
-    kind = registry.RESOURCES.get(urns.read(urn).type) if urn else None
+    kind = registry.RESOURCES.get(names.read_urn(urn).type) if urn else None
     always = configuration.SECRET | (kind.declared.secret if kind else {"secrets"})
     for field in _STRUCTS:
         struct = getattr(request, field, None)
         if struct is not None:
             values, marked = wire.load(struct)
             for name in marked | always:
-                yield from replies.texts(values.get(name))
+                yield from wire.texts(values.get(name))

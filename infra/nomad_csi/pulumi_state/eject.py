@@ -15,7 +15,6 @@ from typing import Any
 
 from nomad_csi import errors
 from nomad_csi.hcl import disk, documents
-from nomad_csi.pulumi_state import urns
 from nomad_csi.pulumi_state.stack_cli import PulumiStack
 from nomad_csi.spec import names
 from nomad_csi.volumes import desired
@@ -176,7 +175,7 @@ def _job(resource: Resource) -> tuple[str, str]:
             f"job {inputs['namespace']}/{inputs['jobId']}: its HCL is secret in the state, and is written to no file; "
             "keep its file yourself, and take it out of the stack with `pulumi state delete`"
         )
-    return f"jobs/{urns.read(resource['urn']).name}.nomad.hcl", inputs["hcl"]
+    return f"jobs/{names.read_urn(resource['urn']).name}.nomad.hcl", inputs["hcl"]
 
 
 def _volume(resource: Resource, remarks: list[str]) -> tuple[str, str]:

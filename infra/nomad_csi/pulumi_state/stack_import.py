@@ -16,7 +16,7 @@ from nomad_csi.frame import resource
 from nomad_csi.migration import aws_storage
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.plan.recorded_storage import ACCESS_POINT, EBS_VOLUME, FILE_SYSTEM
-from nomad_csi.pulumi_state import urns
+from nomad_csi.spec import names
 from nomad_csi.spec.names import CREATED_VOLUME_TYPE as CREATED
 from nomad_csi.spec.names import PLUGIN_JOB_TYPE as JOB
 from nomad_csi.spec.names import VOLUME_REGISTRATION_TYPE as REGISTERED
@@ -210,7 +210,7 @@ def _leave_out_without_storage(entries: Iterable[Entry]) -> None:
 
 def _key(urn: str) -> tuple[str, str]:
     """Return the qualified type and the name of *urn*."""
-    parts = urns.read(urn)
+    parts = names.read_urn(urn)
     return parts.types, parts.name
 
 

@@ -10,7 +10,7 @@ import functools
 import ipaddress
 import re
 from collections.abc import Iterable
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 STACK_CONFIG_KEY = "nomad-csi:storage"
 """Key of a Pulumi stack config that holds a spec."""
@@ -98,6 +98,32 @@ VOLUME_REGISTRATION_TYPE = f"{TYPES}VolumeRegistration"
 CREATED_VOLUME_TYPE = f"{TYPES}CreatedVolume"
 PLUGIN_HEALTH_TYPE = f"{TYPES}PluginHealth"
 """Pulumi resource types, for reading a state without the classes of the custom resources, which send requests."""
+
+
+class UrnParts(NamedTuple):
+    """
+    The parts of a URN, the name that Pulumi gives a resource: ``urn:pulumi:STACK::PROJECT::TYPES::NAME``.
+
+    Source: pulumi/pulumi, ``URN`` in ``sdk/go/common/resource/urn/urn.go``, 2026-08.
+    """
+
+    stack: str
+    project: str
+    types: str
+    """The types of its parents and its own, with ``$`` between them."""
+
+    name: str
+
+    @property
+    def type(self) -> str:
+        """Its own type, such as ``nomad-csi:index:PluginJob``."""
+        return self.types.rpartition("$")[2]
+
+
+def read_urn(urn: str) -> UrnParts:
+    """Return the parts of *urn*."""
+    return UrnParts(*urn.removeprefix("urn:pulumi:").split("::", 3))
+
 
 IMPORTS = "NOMAD_CSI_IMPORTS"
 """Environment variable of a preview that makes a file for ``pulumi import``."""

@@ -86,16 +86,7 @@ def _problem(item: Any, kind: type[pydantic.BaseModel], path: str, secrets: froz
         return errors.Problem(path=where, got=context["got"], allowed=context["allowed"])
     if code == "too_short" and isinstance(item["input"], str):
         return errors.Problem(path=where, got=got, allowed="text")
-    fix = "" if hidden else _likely_fix(code, item["input"], context)
-    return errors.Problem(path=where, got=got, allowed=_allowed(code, context, item["msg"]), fix=fix)
-
-
-def _likely_fix(code: str, given: Any, context: Mapping[str, Any]) -> str:
-    """Return the fix for a value that is almost an allowed one."""
-    if code == "literal_error" and isinstance(given, str):
-        close = difflib.get_close_matches(given, re.findall("'([^']*)'", context["expected"]), n=1)
-        return f"did you mean {close[0]}?" if close else ""
-    return ""
+    return errors.Problem(path=where, got=got, allowed=_allowed(code, context, item["msg"]))
 
 
 def _allowed(code: str, context: Mapping[str, Any], message: str) -> str:
