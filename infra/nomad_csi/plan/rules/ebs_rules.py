@@ -9,9 +9,7 @@ from nomad_csi.spec import model as spec
 
 # EC2's limits for each type. They change: last compared in 2026-08. Outposts and some regions still have
 # older, lower limits; there, EC2 may refuse values that this table allows.
-
-
-SOURCE = "EC2 API model in botocore 1.44.5 (CreateVolume), https://docs.aws.amazon.com/ebs/latest/userguide/ebs-volume-types.html"
+# Source: EC2 API model in botocore 1.44.5 (CreateVolume), https://docs.aws.amazon.com/ebs/latest/userguide/ebs-volume-types.html
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,6 @@ from nomad_csi.plan.rules import argument_rules, known, secret_rules
 from nomad_csi.spec import model as spec
 from nomad_csi.spec import names
 
-PROCESS_DRIVERS = frozenset({"raw_exec", "exec"})
 ROLES: tuple[spec.PluginRole, ...] = ("controller", "node", "monolith")
 
 
@@ -106,13 +105,12 @@ def _task_drivers(plugin: spec.PluginSpec, path: str) -> Iterator[Problem]:
         allowed = "docker, podman or raw_exec: what a task of exec mounts is not seen outside of it"
         fix = "put it under controller.task_driver, for the controller alone"
         yield Problem(path=f"{path}.task_driver.name", got="exec", allowed=allowed, fix=fix)
-    own = plugin.controller.task_driver
-    if own:
+    if own := plugin.controller.task_driver:
         yield from _task_driver(plugin, own, f"{path}.controller.task_driver")
 
 
 def _task_driver(plugin: spec.PluginSpec, task: spec.TaskDriverSpec, path: str) -> Iterator[Problem]:
-    if task.name in PROCESS_DRIVERS:
+    if task.name not in spec.CONTAINERS:
         if task.command is None:
             fix = "name the driver's binary on the clients"
             yield Problem(path=f"{path}.command", got="nothing", allowed=f"a command for {task.name}", fix=fix)
