@@ -43,7 +43,7 @@ def test_specs_of_the_page_can_be_planned():
     [plugin] = storage.plan_document(yaml.safe_load(example)).plugins
 
     assert (plugin.expectation.min_healthy_percent, plugin.expectation.min_healthy_per_zone) == (99, 2)
-    assert by_job.expectation.on_nodes.job.command == "/opt/nomad-csi/bin/nomad-csi"
+    assert by_job.expectation.on_nodes.command == "/opt/nomad-csi/bin/nomad-csi"
 
 
 def test_metrics_of_the_page_are_those_of_the_code():
