@@ -85,12 +85,6 @@ class Browser:
         assert "exceptionDetails" not in result, result["exceptionDetails"]
         return result["result"].get("value")
 
-    def press(self, key, code=0, text=""):
-        """Press and let go of a key."""
-        for kind in ("keyDown", "keyUp"):
-            more = {"text": text} if text and kind == "keyDown" else {}
-            self.ask("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code, **more)
-
     def resize(self, width, height=800):
         """Make the window so large, in CSS pixels."""
         self.ask("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
@@ -102,11 +96,6 @@ class Browser:
     def screenshot(self):
         """Return the picture, as PNG."""
         return base64.b64decode(self.ask("Page.captureScreenshot", format="png")["data"])
-
-    def requests(self):
-        """Return the addresses that the page asked for, its own apart."""
-        sent = [item["params"]["request"]["url"] for item in self._seen("Network.requestWillBeSent")]
-        return [url for url in sent if not url.startswith("file:")]
 
     def complaints(self):
         """Return what stands in the console."""

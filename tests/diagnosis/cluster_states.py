@@ -30,56 +30,9 @@ ZONE = "topology.ebs.csi.aws.com/zone"
 EBS, EFS = "aws-ebs0", "aws-efs0"
 VERSIONS = {EBS: "v1.64.0", EFS: "v3.4.1"}
 CLIENTS = 6
-_TASK = {"name": "raw_exec", "command": "driver", "client_data_dir": "/d"}
-_WRITER = {"access_mode": "single-node-writer", "attachment_mode": "file-system"}
-_SHARED = {"access_mode": "multi-node-multi-writer", "attachment_mode": "file-system"}
-SPEC = {
-    "plugins": [
-        {"id": EBS, "driver": "aws-ebs", "aws_region": "us-east-1", "task_driver": _TASK},
-        {"id": EFS, "driver": "aws-efs", "aws_region": "us-east-1", "task_driver": _TASK},
-    ],
-    "volumes": [
-        {
-            "id": name,
-            "plugin_id": EBS,
-            "existing": {"external_id": f"vol-0{number:016x}"},
-            "capabilities": [_WRITER],
-            "topologies": [{ZONE: zone}],
-        }
-        for number, (name, zone) in enumerate({"mysql": "us-east-1a", "cold": "us-east-1b"}.items())
-    ]
-    + [
-        {
-            "id": "shared",
-            "plugin_id": EFS,
-            "existing": {"external_id": "fs-0123456789abcdef0:/shared"},
-            "capabilities": [_SHARED],
-        }
-    ],
-}
-CONSUMER = """job "shop" {
-  group "db" {
-    volume "disk" {
-      type            = "csi"
-      source          = "mysql"
-      access_mode     = "single-node-writer"
-      attachment_mode = "file-system"
-    }
-    volume "files" {
-      type            = "csi"
-      source          = "shared"
-      access_mode     = "multi-node-multi-writer"
-      attachment_mode = "file-system"
-    }
-    task "db" {
-      driver = "raw_exec"
-      config {
-        command = "sleep"
-      }
-    }
-  }
-}
-"""
+FOLDER = Path(__file__).parent / "shop"
+SPEC = yaml.safe_load((FOLDER / "storage.yaml").read_text(encoding="utf-8"))
+CONSUMER = (FOLDER / "shop.nomad.hcl").read_text(encoding="utf-8")
 DENIED = (
     "rpc error: code = Internal desc = api error UnauthorizedOperation: not authorized to perform ec2:DescribeInstances"
 )
@@ -208,13 +161,6 @@ def every_node_instance_is_unhealthy(world):
 def node_instance_hangs(world):
     why = "rpc error: code = DeadlineExceeded desc = context deadline exceeded"
     crowd.fail(world.known, EFS, world.clients[2], why)
-
-
-@state
-def image_cannot_be_pulled_on_a_client(world):
-    alloc = world.unlist(EBS, 2)
-    alloc.client_status = "failed"
-    world.tell(alloc, events.driver_failure("Failed to pull image: manifest unknown"), state="dead", failed=True)
 
 
 @state
@@ -357,11 +303,6 @@ def one_controller_crashes(world):
     world.tell(alloc, events.terminated(1, 0), events.restarting(15_000_000_000, "Restart within policy"), restarts=1)
 
 
-@state
-def a_third_controller_runs(world):
-    world.place_controller(2)
-
-
 # --- clients
 
 
@@ -460,13 +401,6 @@ def volume_is_of_another_plugin(world):
 
 
 @state
-def volume_has_another_access_mode(world):
-    world.volume("cold")["RequestedCapabilities"] = [
-        {"AccessMode": "single-node-reader-only", "AttachmentMode": "file-system"}
-    ]
-
-
-@state
 def volume_is_registered_for_another_zone(world):
     segments = [{"Segments": {ZONE: "us-east-1c"}}]
     world.volume("cold")["Topologies"] = segments
@@ -503,12 +437,6 @@ def _consumer(world, at=0):
 def claim_of_an_allocation_that_ended(world):
     alloc = _consumer(world)
     alloc.client_status, alloc.desired_status = "complete", "stop"
-
-
-@state
-def claim_of_an_allocation_that_failed(world):
-    alloc = _consumer(world)
-    alloc.client_status, alloc.desired_status = "failed", "run"
 
 
 @state

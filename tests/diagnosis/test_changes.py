@@ -66,15 +66,3 @@ def test_findings_come_and_go(look):
         "plugin aws-ebs0: nomad-too-old-for-driver -> -",
         "volume default/mysql: - -> claim-without-controller (none healthy)",
     ]
-
-
-def test_change_is_data_too(look):
-    """Scripts read these names."""
-    [change, _] = rounds.changes_between(look("a", "b"), look("a"))
-
-    assert change.as_json() == {
-        "subject": "plugin aws-ebs0",
-        "before": "healthy",
-        "after": "partial",
-        "detail": "1/2 nodes",
-    }

@@ -8,7 +8,7 @@ from nomad_csi import errors, nomad
 from nomad_csi.aws import ebs_volumes
 from nomad_csi.aws import records as aws_records
 from nomad_csi.diagnosis import claim_repair, claim_replacement
-from nomad_csi.nomad import permissions, volumes
+from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
 from tests import clocks
 
@@ -167,15 +167,6 @@ def test_running_allocation_beside_one_that_ended_is_not_disturbed_either(repair
     assert (done.status, done.steps, written(cluster)) == ("held", (), [])
 
 
-def test_lost_client_with_a_running_allocation_is_held(repair, cluster):
-    """Nobody can tell from here whether it still writes."""
-    cluster.replies[("GET", "/v1/nodes")] = [(200, [NODE | {"Status": "down"}])]
-    cluster.reply("GET", PATH, 200, RUNNING)
-
-    assert repair(**ALL).status == "held"
-    assert written(cluster) == []
-
-
 def test_claim_that_goes_by_itself_is_waited_for(repair, cluster):
     """The first step asks nothing and sends nothing."""
     for state in (STUCK, STUCK, FREE):
@@ -221,18 +212,6 @@ def test_step_that_is_not_wanted_ends_the_repair(repair, cluster):
     assert written(cluster) == []
 
 
-def test_detaching_is_tried_on_each_client_that_is_up(repair, cluster):
-    """Where the server can, that is the end of it."""
-    cluster.replies[("DELETE", DETACH)] = [(200, "")]
-    cluster.reply("GET", PATH, 200, lambda: FREE if cluster.sent("DELETE") else STUCK)
-
-    done = repair()
-
-    assert (done.status, done.steps) == ("free", ("wait", "gc", "detach"))
-    assert written(cluster)[-1] == f"DELETE {DETACH}?namespace=prod&node=id-a"
-    assert "prod/mysql on client a" in repair.said["asked"][1]
-
-
 def test_server_that_cannot_detach_is_told(repair, cluster):
     """And the ladder goes on."""
     cluster.reply("GET", PATH, 200, STUCK)
@@ -241,33 +220,6 @@ def test_server_that_cannot_detach_is_told(repair, cluster):
 
     assert any(line.startswith("not detached from a: ") for line in repair.said["told"])
     assert done.status == "refused"
-
-
-def test_token_that_may_not_collect_goes_on(repair, cluster):
-    """With what it would need."""
-    cluster.replies[("PUT", GC)] = [(403, "Permission denied")]
-    cluster.reply("GET", PATH, 200, VANISHED)
-
-    repair()
-
-    told = "\n".join(repair.said["told"])
-    assert "garbage was not collected" in told
-    assert "set NOMAD_TOKEN to a token that has management rights" in told
-
-
-def test_policy_of_the_command_is_for_what_all_steps_send(repair, cluster):
-    """Each call of a repair that goes to its end has its right in the table; so has each right its call."""
-    cluster.reply("GET", PATH, 200, STUCK)
-    cluster.reply("PUT", PATH, 200, {"Volumes": []})
-
-    assert repair(**ALL).steps[-1] == "register"
-
-    rights = permissions.table().commands["claims repair"]
-    sent = {permissions.name_of(method, path.partition("?")[0]) for method, path, _ in cluster.requests}
-    of_a_note_that_is_there, of_a_volume_that_is_not = {"delete variable"}, {"list volumes"}
-    expected = {*rights.volumes, *rights.cluster, "collect garbage"}
-    assert (sent - {"read servers"}) | of_a_note_that_is_there | of_a_volume_that_is_not == expected
-    assert "garbage is collected for management tokens only" in rights.remark
 
 
 def test_last_step_forgets_and_registers_again(repair, cluster):
@@ -357,8 +309,9 @@ def test_volume_that_its_plugin_created_is_registered_again_with_its_storage(rep
 
 
 def test_interrupted_repair_of_a_volume_that_its_plugin_created_goes_on(repair, cluster, monkeypatch):
-    """The note has its storage and name."""
-    cluster.reply("GET", PATH, 200, VANISHED | MADE)
+    """The note has its storage, name, topologies and context, and no secret."""
+    place = {"Segments": {ZONE_KEY: "us-east-1a"}}
+    cluster.reply("GET", PATH, 200, VANISHED | MADE | {"Topologies": [place]})
     with monkeypatch.context() as patched:
         patched.setattr(claim_replacement.Replacement, "register", interrupt)
         with pytest.raises(KeyboardInterrupt):
@@ -373,6 +326,8 @@ def test_interrupted_repair_of_a_volume_that_its_plugin_created_goes_on(repair, 
     assert done.status == "registered", done.reason
     [sent] = cluster.sent("PUT")[-1][1]["Volumes"]
     assert (sent["ExternalID"], sent["Name"], sent["Context"]) == (ID, "mysql-4be1", {"serial": "7"})
+    assert sent["RequestedTopologies"]["Required"] == [place]
+    assert CANARY not in str(noted)
 
 
 def interrupt(*_):
@@ -435,15 +390,19 @@ def test_nothing_is_forced_while_the_controller_is_down(repair, cluster):
     assert written(cluster) == []
 
 
-def test_attachment_that_shows_after_the_force_leaves_it_unregistered(repair, cluster, ec2):
+@pytest.mark.parametrize(
+    ("then", "why"),
+    [(ATTACHED, ATTACHED), (errors.AwsError("throttled"), "EC2 did not say whether it is free: throttled")],
+)
+def test_attachment_that_shows_after_the_force_leaves_it_unregistered(repair, cluster, ec2, then, why):
     """Nobody may claim it then; the way on is told."""
-    ec2(AVAILABLE, then=ATTACHED)
+    ec2(AVAILABLE, then=then)
     cluster.reply("GET", PATH, 200, VANISHED)
 
     done = repair(**ALL)
 
     assert (done.status, done.steps) == ("deregistered", ("wait", "gc", "force"))
-    assert done.reason == (f"it is NOT registered now: {ATTACHED}; when that is settled, {AGAIN} registers it")
+    assert done.reason == (f"it is NOT registered now: {why}; when that is settled, {AGAIN} registers it")
     assert [line for line in written(cluster) if line.startswith("PUT /v1/volume")] == []
 
 
@@ -489,14 +448,6 @@ def test_lost_answer_to_the_force_is_read_back(repair, cluster, monkeypatch, the
     assert (done.status, any(line.startswith("PUT /v1/volume") for line in written(cluster))) == (status, sent)
 
 
-def test_ec2_that_does_not_answer_after_the_force_leaves_it_unregistered(repair, cluster, ec2):
-    """Nobody knows, so nobody may claim it."""
-    ec2(AVAILABLE, then=errors.AwsError("throttled"))
-    cluster.reply("GET", PATH, 200, VANISHED)
-
-    assert repair(**ALL).reason.startswith("it is NOT registered now: EC2 did not say whether it is free: throttled")
-
-
 def noted(cluster):
     """Let the scripted Nomad hold the note that was written."""
     [note] = [body for path, body in cluster.sent("PUT") if path.startswith(NOTE)]
@@ -535,11 +486,8 @@ def test_interrupted_repair_says_how_to_go_on_and_does(repair, cluster, monkeypa
     cluster.reply("GET", PATH, 200, VANISHED)
     cluster.reply("PUT", PATH, 200, {"Volumes": []})
 
-    def interrupted(_self, *_arguments):
-        raise KeyboardInterrupt
-
     with monkeypatch.context() as patched:
-        patched.setattr(f"nomad_csi.diagnosis.claim_replacement.Replacement.{at}", interrupted)
+        patched.setattr(claim_replacement.Replacement, at, interrupt)
         with pytest.raises(KeyboardInterrupt):
             repair(**ALL)
     assert repair.said["told"][-1] == f"prod/mysql may not be registered now: {AGAIN} registers it again"
@@ -554,30 +502,6 @@ def test_interrupted_repair_says_how_to_go_on_and_does(repair, cluster, monkeypa
     assert repair.said["asked"][-1].startswith("step 4, continued: a repair that began at 20")
     assert written(cluster)[before:] == [f"PUT {PATH}?namespace=prod", f"DELETE {NOTE}?namespace=prod&cas=12"]
     assert cluster.sent("PUT")[-1][1]["Volumes"][0]["Secrets"] == {"password": CANARY}
-
-
-def test_resumed_repair_registers_what_the_note_has(repair, cluster, monkeypatch):
-    """The places that the volume had, and its context, which a file may not have."""
-    place = {"Segments": {ZONE_KEY: "us-east-1a"}}
-    cluster.reply("GET", PATH, 200, VANISHED | {"Topologies": [place], "Context": {"made": "by plugin"}})
-    cluster.reply("PUT", PATH, 200, {"Volumes": []})
-    document = dataclasses.replace(DOCUMENT, context={"made": "by plugin"})
-
-    def interrupted(_self):
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patched:
-        patched.setattr("nomad_csi.diagnosis.claim_replacement.Replacement.forget", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            repair(**ALL | {"document": document})
-    noted(cluster)
-    cluster.replies[("GET", PATH)] = [(404, "volume not found")]
-
-    done = repair(**ALL)
-
-    assert done.status == "registered"
-    [sent] = cluster.sent("PUT")[-1][1]["Volumes"]
-    assert (sent["RequestedTopologies"]["Required"], sent["Context"]) == ([place], {"made": "by plugin"})
 
 
 @pytest.mark.parametrize("other", [{}, {"ExternalID": "vol-11111111"}], ids=["the same", "another"])
@@ -689,22 +613,6 @@ def test_repair_that_cannot_be_noted_forces_nothing(repair, cluster, ec2):
     assert not any(line.startswith(f"DELETE {PATH}?") for line in written(cluster))
 
 
-def test_note_is_no_secret_and_names_what_is_taken_out(repair, cluster):
-    """External id and plugin tell whether a registration is that of the volume."""
-    cluster.reply("GET", PATH, 200, VANISHED)
-    cluster.reply("PUT", PATH, 200, {"Volumes": []})
-
-    repair(**ALL)
-
-    [note] = [body["Items"] for path, body in cluster.sent("PUT") if path.startswith(NOTE)]
-    assert {name: note[name] for name in ("volume_id", "external_id", "plugin_id")} == {
-        "volume_id": "mysql",
-        "external_id": ID,
-        "plugin_id": "aws-ebs0",
-    }
-    assert CANARY not in str(note)
-
-
 @pytest.fixture
 def preview(cluster):
     """Return what a repair would do: ``preview(document=...)``."""
@@ -727,25 +635,6 @@ def test_dry_run_names_every_step_and_sends_none(preview, cluster):
     assert "on client a" in steps[2]
     assert steps[3].endswith(f"EC2: {ID} is available")
     assert written(cluster) == []
-
-
-def test_dry_run_says_why_the_last_step_would_not_be_taken(preview, cluster, ec2):
-    """As the repair would say it, after the others."""
-    cluster.reply("GET", PATH, 200, VANISHED)
-    ec2(ATTACHED)
-
-    *others, last = preview(**ALL)
-
-    assert [step.partition(":")[0] for step in others] == ["step 1", "step 2"]
-    assert last.startswith(f"step 4 is not taken: {ATTACHED}; make sure that nothing there uses it")
-
-
-def test_dry_run_of_what_is_not_repaired_gives_the_reason(preview, cluster):
-    """A running allocation holds it."""
-    cluster.reply("GET", PATH, 200, RUNNING)
-
-    with pytest.raises(errors.RefusedError, match="prod/mysql: it is in use"):
-        preview(**ALL)
 
 
 def test_dry_run_continues_an_interrupted_repair_on_paper(preview, left):

@@ -5,7 +5,6 @@ import json
 import pytest
 
 from nomad_csi import cli, errors, nomad
-from nomad_csi.aws import regions
 from nomad_csi.diagnosis import cluster_report, page
 from nomad_csi.plan import storage
 from tests.diagnosis import report_picture as demo
@@ -157,40 +156,6 @@ def test_what_may_not_be_read_is_said(ask):
     assert found.data["plugins"][0] == {"plugin_id": "aws-ebs0", "status": "not checked", "is_expected": True}
 
 
-class Closed(nomad.Nomad):
-    """A client whose token may read no volume by itself."""
-
-    def request(self, method, path, **more):
-        """Refuse the reads of volumes."""
-        if path.startswith("/v1/volume/"):
-            raise errors.NomadApiError(method, path, "Permission denied", status=403, kind="refused")
-        return super().request(method, path, **more)
-
-
-def test_claims_of_volumes_that_may_not_be_read_are_counted(ask):
-    """The list says that they are claimed, and nothing says by whom."""
-    found, _ = ask(3, 6, kind=Closed)
-
-    assert (found.data["claims"], found.data["claims_unread"]) == ([], 3)
-    assert [item["check"] for item in found.unexpected if item["check"].startswith("who claims")] == [
-        "who claims 3 volumes of namespace default (data-00000, data-00002, data-00004)"
-    ]
-
-
-def test_aws_that_does_not_answer_is_said(ask, monkeypatch):
-    """What Nomad says of claims is told all the same; where EC2 has the volumes is not known."""
-    for name, value in {"ACCESS_KEY_ID": "a", "SECRET_ACCESS_KEY": "b", "MAX_ATTEMPTS": "1"}.items():
-        monkeypatch.setenv(f"AWS_{name}", value)
-    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
-
-    found, _ = ask(3, 6, aws=regions.Choice(named="us-east-1"))
-
-    assert len(found.data["claims"]) == 3
-    checks = [item["check"] for item in found.unexpected]
-    assert "where EC2 has claimed volumes attached" in checks
-    assert len(checks) > 1  # and what the doctor could not see
-
-
 def test_json_and_page_are_written_with_the_exit_code_of_what_they_tell(tmp_path, monkeypatch, capsys):
     """0 while nothing is wrong; 1 with errors; the same data in both forms."""
     monkeypatch.chdir(tmp_path)
@@ -215,24 +180,3 @@ def test_json_and_page_are_written_with_the_exit_code_of_what_they_tell(tmp_path
     text = path.read_text(encoding="utf-8")
     assert text.startswith("<!doctype html>\n")
     assert "✕" not in text  # signs are the style's, not text
-
-
-def _failing(status):
-    """Return a client that Nomad answers with *status* where it is asked for variables."""
-
-    class Failing(nomad.Nomad):
-        def request(self, method, path, **more):
-            if path == "/v1/var/nomad-csi/cluster":
-                raise errors.NomadApiError(method, path, "so it is", status=status, kind="refused")
-            return super().request(method, path, **more)
-
-    return Failing
-
-
-@pytest.mark.parametrize(("status", "told"), [(500, ["the cluster's identity"]), (403, [])])
-def test_identity_that_could_not_be_read_is_said(ask, status, told):
-    """Who may not read it need not; any other reason is told."""
-    found, _ = ask(1, 1, kind=_failing(status))
-
-    assert found.data["cluster"]["identity"] == ""
-    assert [item["check"] for item in found.unexpected] == told

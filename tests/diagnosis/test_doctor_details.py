@@ -4,7 +4,6 @@ import pytest
 
 from nomad_csi.aws import records as aws_records
 from nomad_csi.diagnosis import doctor, facts
-from nomad_csi.diagnosis.rules import versions
 from nomad_csi.nomad import nodes, token_rights
 from nomad_csi.plan import storage
 
@@ -82,15 +81,6 @@ def test_secrets_that_may_be_there_make_a_warning(make):
     assert "nomad-erases-secrets" not in planned
 
 
-def test_features_are_those_of_cluster_and_spec(make):
-    """What is not used is not warned of."""
-    plan = plan_of(make, create={"capacity_min_gib": 1, "availability_zone": "us-east-1a"})
-    twice = (make.volume(), make.volume(key="shop/mysql"))
-
-    assert versions.used(make.found(plan=plan)) == {"controller", "create"}
-    assert versions.used(make.found(volumes=twice, tasks=())) == {"namespaces", "secrets"}
-
-
 def test_container_that_mounts_needs_the_right_to(make):
     """Privileges, or the capability; a controller of this driver mounts nothing, and a process is no container."""
     allowed = (
@@ -103,43 +93,6 @@ def test_container_that_mounts_needs_the_right_to(make):
     for changes in allowed:
         found = make.found(clients=(bare,), tasks=(make.task(**changes),))
         assert "privilege-missing" not in codes_of(found), changes
-
-
-def test_file_systems_that_nobody_uses_need_not_be_seen(make):
-    """Where nothing is of EFS, a role without its rights is no failure."""
-    hidden = facts.Unknown(reason="AccessDenied", is_expected=True)
-
-    report = doctor.examined(make.found(account=make.account(file_systems=hidden)))
-
-    assert ("unregistered file systems of this package", True) in {
-        (item.check, item.is_expected) for item in report.unchecked
-    }
-
-
-def test_job_that_the_token_may_not_read_is_said(make):
-    """By its name."""
-    found = make.found(
-        plugin_jobs=facts.ObservedPluginJobs(
-            hidden={"secret/plugin": "GET /v1/job/plugin: status 403: Permission denied"}
-        )
-    )
-
-    assert (
-        facts.Unchecked(
-            check="how plugins are run by job secret/plugin", reason="GET /v1/job/plugin: status 403: Permission denied"
-        )
-        in doctor.examined(found).unchecked
-    )
-
-
-def test_tag_is_not_judged_without_the_role(make):
-    """It is said, with the volume."""
-    account = make.account(roles={}, volumes={make.EBS_ID: make.ebs(tags={})})
-
-    assert (
-        "whether plugin ebs may attach volumes without the tag ebs.csi.aws.com/cluster: default/mysql"
-        in unchecked_of(make.found(account=account))
-    )
 
 
 def efs(make, *, systems, points):
@@ -181,14 +134,3 @@ def test_token_that_reads_is_told_what_it_cannot(make):
         "token t: deregister volumes (pulumi destroy, deregister)",
         "token t: detach volumes (claims repair)",
     ]
-
-
-def test_token_with_everything_that_is_needed(make):
-    """The least that a deployment has."""
-    granted = {"submit-job", "read-job", "list-jobs", "csi-register-plugin", "csi-write-volume", "csi-mount-volume"}
-    marks = {("default", "nomad-csi/*"): frozenset({"read", "write", "destroy"})}
-    rules = token_rights.Rules(namespaces={"default": frozenset(granted)}, node="read", plugin="read", variables=marks)
-
-    assert (
-        codes_of(make.found(token=token_rights.AclToken(name="t", is_unlimited=False, policies={"p": rules}))) == set()
-    )

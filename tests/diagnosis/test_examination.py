@@ -11,14 +11,13 @@ import pytest
 
 from nomad_csi import nomad
 from nomad_csi.aws import regions
-from nomad_csi.diagnosis import doctor, read_account
+from nomad_csi.diagnosis import doctor
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.plan import iam, registration, storage
 from nomad_csi_sandbox.aws import server as moto_server
 from nomad_csi_sandbox.nomad import cluster
 from nomad_csi_sandbox.nomad import server as agent
 from nomad_csi_sandbox.nomad.clients import nodes
-from tests.diagnosis import known
 
 REGION = "us-east-1"
 ZONE = "us-east-1a"
@@ -178,16 +177,6 @@ def test_volume_of_a_plugin_without_healthy_instances_is_an_error(world):
     assert (report.exit_code, report.aws_region) == (1, REGION)
 
 
-def test_nothing_is_written(world):
-    """Reads only."""
-    world.register("mysql", world.ebs(tags=()))
-    before = len(world.cluster.requests)
-
-    world.examine()
-
-    assert {item["method"] for item in list(world.cluster.requests)[before:]} == {"GET"}
-
-
 def test_tag_is_missed_and_set(world):
     """By the role that may attach tagged volumes only; afterwards nothing is missed."""
     bare = world.ebs(tags=())
@@ -217,57 +206,3 @@ def test_account_without_credentials_is_said(world, monkeypatch):
     reasons = {item.reason for item in report.unchecked if not item.is_expected}
     assert reasons == {"AWS credentials: none found; set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"}
     assert ({item.code for item in report.findings}, report.exit_code) == ({"volume-unschedulable"}, 1)
-
-
-@pytest.mark.parametrize(
-    ("of_spec", "of_environment", "region"),
-    [("eu-west-1", "ap-south-1", "eu-west-1"), ("", "ap-south-1", "ap-south-1"), ("", "", "")],
-)
-def test_region_of_the_spec_goes_before_that_of_the_environment(monkeypatch, of_spec, of_environment, region):
-    """Where no client and no volume names one."""
-    monkeypatch.setenv("AWS_REGION", of_environment)
-    choice = regions.Choice(default=lambda: frozenset({of_spec} - {""}))
-    found = object.__new__(read_account.AccountFacts)
-    vars(found).update(known.EMPTY, aws=choice)
-
-    assert found.region.name == region
-
-
-def test_questions_do_not_grow_with_volumes(world):
-    """Of Nomad: the same number for one volume and for many."""
-    counts = []
-    for number in (1, 40):
-        for index in range(number):
-            world.register(f"v{number}-{index}", f"vol-{number:08x}{index:09x}")
-        before = len(world.cluster.requests)
-        doctor.examine(world.nomad, world.plan, aws=regions.LEFT_OUT)
-        counts.append(len(world.cluster.requests) - before)
-
-    assert counts[0] == counts[1]
-
-
-def test_limited_token_is_judged(scripted):
-    """A cluster that lets the token check itself only: the rest is said, with the refusals."""
-    token = {"AccessorID": "x", "SecretID": "canary-77", "Name": "t", "Type": "client", "Policies": ["p"]}
-    rules = {"Namespaces": [{"Name": "*", "Capabilities": ["list-jobs"]}], "Plugin": {"Policy": "write"}}
-    scripted.reply("GET", "/v1/acl/token/self", 200, token)
-    scripted.reply("GET", "/v1/acl/policy/p", 200, {"Name": "p", "RulesJSON": rules})
-    for path in ("/v1/agent/members", "/v1/nodes", "/v1/plugins", "/v1/volumes"):
-        scripted.reply("GET", path, 403, "Permission denied")
-
-    with nomad.Nomad(nomad.Connection(address=scripted.address, token="canary-77")) as client:
-        report = doctor.examine(client)
-
-    assert {item.code for item in report.findings} == {"token-cannot"}
-    assert report.exit_code == 2
-    assert any("403" in item.reason and 'node { policy = "read" }' in item.reason for item in report.unchecked)
-    assert "canary-77" not in json.dumps(report.as_json())
-
-
-def test_cluster_that_does_not_answer_is_an_error():
-    """Nothing was found out."""
-    with (
-        nomad.Nomad(nomad.Connection(address="http://127.0.0.1:9"), timeout_s=2) as client,
-        pytest.raises(Exception, match="no connection"),
-    ):
-        doctor.examine(client)

@@ -131,15 +131,6 @@ def test_injection_is_shown_as_it_stands(injection, hurt_report, rendered):
     assert json.loads(json.dumps(report.data))["clients"][0]["name"] == f"client-00000{injection}"
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [("plain é 中", "plain é 中"), ("a\u202eb", "a\\u{202e}b"), ("\0\x7f", "\\u{0}\\u{7f}"), ("a\nb", "a\nb")],
-)
-def test_what_nobody_can_see_is_spelled_out(text, shown):
-    """What turns the direction of text, ends it, or hides in it."""
-    assert environment.visible(text) == shown
-
-
 def test_page_names_nothing_outside_of_itself(hurt_report, rendered):
     """No script, no style but the one whose hash the policy names, no address but anchors and the empty icon."""
     text = rendered(hurt_report)
@@ -220,40 +211,6 @@ def test_page_is_called_as_its_operator_calls_the_cluster(hurt_report, rendered,
     assert f"<h1>{heading} <span" in text
 
 
-@pytest.mark.parametrize(
-    ("kinds", "count", "unread", "shown"),
-    [
-        ([], 0, 0, (0, "none", "good")),
-        (["good", "good"], 2, 0, (2, "all live", "good")),
-        (["good", "bad", "warn"], 3, 0, (3, "2 not live", "bad")),
-        (["good"], 5, 1, (5, "all live; claims of 1 volume not read", "unsure")),
-        (["bad"], 5, 2, (5, "1 not live; claims of 2 volumes not read", "bad")),
-        ([], 4, 1, (4, "all live; claims of 1 volume not read", "unsure")),
-    ],
-)
-def test_claims_are_counted_by_nomads_numbers(kinds, count, unread, shown):
-    """Also those that were not read: then it is not known whether all are live."""
-    tile = page._tile("claims", [{"kind": kind} for kind in kinds], "live", count=count, unread=unread)
-
-    assert tuple(tile.values()) == ("claims", *shown)
-
-
-@pytest.mark.parametrize(
-    ("sizes", "shown"),
-    [
-        ({}, ""),
-        ({"vol-1": 0}, ""),
-        ({"vol-1": 40, "vol-2": 80}, "120GiB"),
-        ({"vol-1": 40, "fs-1": 0, "fs-2": 0}, "40GiB, 2 of unknown size"),
-    ],
-)
-def test_sizes_of_volumes_are_summed(sizes, shown):
-    """Storage that is registered twice is counted once, and none where nothing is registered."""
-    volumes = [{"external_id": name, "size_bytes": gib << 30} for name, gib in sizes.items()]
-
-    assert page._sizes([*volumes, *volumes, {"external_id": "", "size_bytes": 0}]) == shown
-
-
 def test_consequences_stand_below_their_cause(hurt_report, rendered):
     """One card, and no advice of theirs."""
     links = causes.of_plugin("aws-ebs0")
@@ -312,13 +269,3 @@ def test_cells_on_a_phone_have_the_labels_of_their_columns(hurt_report, rendered
 
     assert [labels.get(str(number + 1), "") for number in range(len(columns))] == TABLES[kind]
     assert [name for name in TABLES[kind] if name] == [name for name in columns if name in TABLES[kind]]
-
-
-@pytest.mark.parametrize(
-    ("word", "kind"),
-    [("healthy", "good"), ("starting", "warn"), ("hung", "bad"), ("not checked", "unsure"), ("node-down", "bad")],
-)
-def test_status_that_is_not_known_is_bad(word, kind):
-    """A new one, too."""
-    assert page.kind_of(word) == kind
-    assert page.kind_of(f"new-{word}") == "bad"

@@ -9,7 +9,6 @@ from nomad_csi.diagnosis import prometheus, verification_report
 from nomad_csi.health import plugins
 
 MISSING = findings.finding("volume-missing", "volume default/mysql", expected="registered", found="no such volume")
-ALARM = findings.finding("claim-without-controller", "volume default/mysql", expected="x", found="y")
 NAME = r"[a-zA-Z_:][a-zA-Z0-9_:]*"
 LABEL = re.compile(r'([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\[\\"n])*)"')
 SAMPLE = re.compile(rf'({NAME})(?:\{{((?:[^"}}]|"(?:[^"\\]|\\.)*")*)\}})? (\S+)')
@@ -85,20 +84,6 @@ def test_round_is_told_whole(mixed):
     assert value(samples, "nomad_csi_volume_ok", **volume) == 0
     assert value(samples, "nomad_csi_volume_claimed_without_controller", **volume) == 0
     assert value(samples, "nomad_csi_findings", severity="error", code="volume-missing") == 1
-
-
-def test_claims_without_a_controller_are_an_alarm():
-    """Of the volume that is held, and it is not well."""
-    held = verification_report.VolumeStatus(
-        namespace="default", volume_id="mysql", plugin_id="p", external_id="", findings=(ALARM,)
-    )
-    found = verification_report.VerificationReport(plugins=(), volumes=(held,))
-
-    samples = parsed(prometheus.text(found, seconds=1, last_answer_s=1))
-
-    volume = {"namespace": "default", "volume_id": "mysql", "plugin_id": "p"}
-    assert value(samples, "nomad_csi_volume_claimed_without_controller", **volume) == 1
-    assert value(samples, "nomad_csi_volume_ok", **volume) == 0
 
 
 def test_without_an_answer_nothing_is_claimed():

@@ -8,7 +8,6 @@ from nomad_csi import errors, exit_codes, nomad
 from nomad_csi.aws import ebs_volumes, regions
 from nomad_csi.aws import records as aws_records
 from nomad_csi.diagnosis import read_claims
-from nomad_csi.nomad import volumes
 
 ID = "vol-0123456789abcdef0"
 ALLOC = "9d1b13f5-503d-3e7e-18c5-f969d58b9143"
@@ -119,13 +118,6 @@ def test_ec2_is_asked_about_free_volumes_too(report, monkeypatch):
     assert (claim.instance_id, claim.instance_state) == ("i-1", "running")
 
 
-def test_secret_is_in_no_output(report):
-    """Neither as data nor as text."""
-    found = report()
-
-    assert CANARY not in found.as_table() + str(found.as_json())
-
-
 def test_claims_of_a_namespace_that_may_not_be_read_are_told(report, cluster):
     """The list counts them; who holds them is not known, and the exit code says so."""
     cluster.replies["GET", "/v1/volumes"] = [
@@ -163,24 +155,3 @@ def test_nothing_found_in_what_does_not_exist_is_an_error(report, cluster, names
 
     assert said in str(caught.value)
     assert f"namespace={namespace.replace('*', '%2A')}" in cluster.requests[0][1]
-
-
-def test_one_volume_is_judged_as_all_are(cluster, monkeypatch):
-    """With EC2 where a region is named."""
-    place = aws_records.Attachment(instance_id="i-1", state="attached", device="/dev/xvdba", instance_state="running")
-    regions = []
-
-    def look(external_ids, aws_region, *, instance_ids):
-        regions.append((list(external_ids), aws_region, instance_ids))
-        seen = aws_records.AttachedVolume(external_id=ID, state="in-use", attachments=(place,))
-        return aws_records.ObservedAttachments(volumes={ID: seen}, instances={"i-1": "running"})
-
-    monkeypatch.setattr(ebs_volumes, "read_attachments", look)
-    with nomad.Nomad(nomad.Connection(address=cluster.address), timeout_s=60.0) as client:
-        volume = volumes.get(client, "prod", "mysql")
-        alone = read_claims.read_volume_claims(client, volume)
-        with_ec2 = read_claims.read_volume_claims(client, volume, aws_region="us-east-1")
-
-    assert [(item.status, item.instance_id) for item in alone.claims] == [("live", "")]
-    assert [(item.status, item.instance_state) for item in with_ec2.claims] == [("live", "running")]
-    assert regions == [([ID], "us-east-1", {"i-1"})]

@@ -69,26 +69,3 @@ def test_nomad_that_never_answered_is_told_as_that(plan):
         "ok": None,
     }
     assert "nomad_csi_verify_answered 0\n" in done.metrics
-
-
-def test_calls_of_a_round_do_not_grow_with_clients(context, scripted, plugin_cluster, plan):
-    """What clients said of themselves is kept; twenty and sixty without an instance cost the same."""
-    plugin_cluster.plugin()
-    plugin_cluster.allocation()
-
-    def calls(count):
-        scripted.replies.pop(("GET", "/v1/nodes"))
-        names = ["a", *(f"n{number}" for number in range(count - 1))]
-        plugin_cluster.nodes(*({"ID": f"id-{name}", "Name": name, "ModifyIndex": count} for name in names))
-        for name in names:
-            scripted.reply("GET", f"/v1/node/id-{name}", 200, {"ID": f"id-{name}"})
-        going = rounds.Rounds(verification.Verifier(context.connect(), plan))
-        going.run()
-        asked = len(scripted.requests)
-        assert going.run().found is not None
-        return sorted(path.partition("?")[0] for _, path, _ in scripted.requests[asked:] if "/logs/" not in path)
-
-    well, twenty, sixty = calls(1), calls(20), calls(60)
-
-    assert len(well) == 4
-    assert twenty == sixty

@@ -157,17 +157,6 @@ def test_interrupt_names_the_file(cluster, fails):
     assert left(cluster) == []
 
 
-@pytest.mark.usefixtures("mounted")
-def test_nothing_is_said_of_a_file_that_was_not_written(cluster, monkeypatch):
-    """The write job was refused."""
-    monkeypatch.setattr(plan.SmokeJob, "clients", "^nowhere$")
-
-    with pytest.raises(errors.RefusedError) as caught:
-        smoke.try_out(cluster.client, KEY)
-
-    assert "the file" not in str(caught.value)
-
-
 def test_job_that_cannot_be_removed_is_named_and_the_interrupt_stays(cluster, monkeypatch):
     """With the command that removes it."""
 

@@ -80,25 +80,6 @@ def test_clients_that_come_and_go_make_no_false_status(crowded):
     assert {item.healthy_nodes for report in reports for item in report.plugins} <= {100, 101}
 
 
-def test_sockets_of_all_clients_cost_one_log_each(crowded, monkeypatch):
-    """Everything else is asked as often on ten times the clients; checks the job are as many as its time takes."""
-    monkeypatch.setattr(probe_run, "POLL_S", 0.05)
-    how = probe_run.OnNodes(job=program_jobs.ProbeJob())
-    found = []
-    for count in (20, 200):
-        host, _, client, plan = crowded(count)
-
-        report = verification.Verifier(client, plan, on_nodes=how).verify()
-
-        assert [(item.status, item.evidence) for item in report.plugins] == [("healthy", "csi")] * 3
-        asked = calls(host)
-        logs = [path for path in asked if path.startswith("/v1/client/fs/logs/")]
-        assert len(logs) == count
-        found.append([path for path in asked if path not in logs and program_jobs.PREFIX not in path])
-    assert found[0] == found[1]
-    assert len(found[0]) < 50
-
-
 def test_of_many_clients_the_hung_and_the_silent_ones_are_named(crowded, monkeypatch):
     """Nomad calls all healthy: one hangs, and on one no probe begins."""
     monkeypatch.setattr(probe_run, "POLL_S", 0.05)

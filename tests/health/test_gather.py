@@ -5,12 +5,9 @@ import os
 import pathlib
 import socket
 import tempfile
-import threading
 
 import pytest
 
-from nomad_csi import errors
-from nomad_csi.csi import records
 from nomad_csi.health import gather
 
 
@@ -111,43 +108,3 @@ def test_socket_nobody_listens_at_is_an_unhealthy_answer(context, short_folder, 
     probed = seen.probed["alloc-a", "node"]
     assert (probed.reached, probed.healthy) == (True, False)
     assert probed.detail.startswith("missing: nothing listens there")
-
-
-def test_probe_gets_what_is_known_of_the_instance(context, short_folder, plugin_cluster, expectation, monkeypatch):
-    """The socket of its allocation, the common deadline, the timeout, the name and the role that it must have."""
-    plugin_cluster.plugin()
-    plugin_cluster.allocation()
-    path = gather.socket_path(short_folder, "alloc-a")
-    pathlib.Path(path).parent.mkdir(parents=True)
-    with socket.socket(socket.AF_UNIX) as silent:
-        silent.bind(path)
-    wanted = dataclasses.replace(expectation, client_data_dir=short_folder)
-    told, asked = gather.ask_nomad(context.connect(), wanted, plugin_cluster.job_ids), []
-    answer = records.ProbeReport(endpoint=path, status="ready", detail="", latency_ms=1.0)
-    monkeypatch.setattr(gather.probe, "probe", lambda *given, **words: asked.append((given, words)) or answer)
-
-    gather.probe_all([(wanted, told)], timeout_s=77)
-
-    [(given, words)] = asked
-    assert 70 < words.pop("timeout_s") <= 77
-    assert (given, words.pop("cancelled").is_set()) == ((path,), False)
-    assert words == {"expect_name": "ebs.csi.aws.com", "role": "node"}
-
-
-def test_cancelled_while_instances_are_asked(context, short_folder, plugin_cluster, expectation):
-    """An interrupt ends the questions to a silent plugin."""
-    plugin_cluster.plugin()
-    plugin_cluster.allocation()
-    path = gather.socket_path(short_folder, "alloc-a")
-    pathlib.Path(path).parent.mkdir(parents=True)
-    cancelled = threading.Event()
-    cancelled.set()
-    wanted = dataclasses.replace(expectation, client_data_dir=short_folder)
-
-    told = gather.ask_nomad(context.connect(), wanted, plugin_cluster.job_ids)
-
-    with socket.socket(socket.AF_UNIX) as silent:
-        silent.bind(path)
-        silent.listen()
-        with pytest.raises(errors.CancelledError):
-            gather.probe_all([(wanted, told)], timeout_s=60, cancelled=cancelled)

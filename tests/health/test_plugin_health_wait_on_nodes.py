@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-import threading
 
 import pytest
 
@@ -152,26 +151,6 @@ NEWS = {
     "jobs": {"plugin-aws-ebs0-nodes": "41"},
 }
 HEALTH = plugin_health.PluginHealthResource()
-
-
-def test_an_outage_after_a_slow_job_is_measured_from_its_end(context, monkeypatch, plugin_cluster, asked, wanted):
-    """The job took longer than an outage may: Nomad has answered all the while, and an outage begins after it."""
-    is_late, answers = threading.Event(), probe_run.answers
-    ended(asked)
-    asked.reply("GET", LOG, 200, answer(SILENT))
-    asked.reply("GET", LOG, 200, answer(READY))
-
-    def slow(*given, **named):
-        found = answers(*given, **named)
-        if not is_late.is_set():
-            is_late.set()
-            context.client.clock.sleep(plugin_health_wait.OUTAGE_S + 1)
-            asked.replies["GET", "/v1/plugin/csi/aws-ebs0"].insert(0, (500, "No cluster leader"))
-        return found
-
-    monkeypatch.setattr(probe_run, "answers", slow)
-
-    assert wait(context, dataclasses.replace(wanted, timeout_s=1000), plugin_cluster).evidence == "csi"
 
 
 def test_check_reads_how_instances_are_probed():
