@@ -1,9 +1,6 @@
 """How AWS is asked: in few sessions, with the credentials of now."""
 
 import concurrent.futures
-import http.server
-import socketserver
-import threading
 from urllib import parse
 
 import boto3
@@ -68,46 +65,6 @@ def test_files_are_read_again_after_a_minute(monkeypatch, tmp_path):
     monkeypatch.setattr(calls, "SESSION_S", -1)
 
     assert access_key(calls.client("ec2", REGION)) == "new"
-
-
-CUT_REPLY = (
-    "<AssumeRoleWithWebIdentityResponse><AssumeRoleWithWebIdentityResult><Credentials>"
-    "<SecretAccessKey>CANARYsecret</SecretAccessKey><SessionToken>CANARYtoken"
-)
-
-
-@pytest.fixture
-def cut_replies():
-    """An endpoint whose replies end in the middle; return its address."""
-
-    class Cut(http.server.BaseHTTPRequestHandler):
-        def do_POST(self):
-            self.send_response(200)
-            self.end_headers()
-            self.wfile.write(CUT_REPLY.encode())
-
-        def log_message(self, *_):
-            pass
-
-    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Cut) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-        server.shutdown()
-
-
-def test_reply_of_sts_that_was_cut_is_not_quoted(cut_replies):
-    """It holds a secret access key and a session token, which botocore prints."""
-    config = botocore.config.Config(signature_version=botocore.UNSIGNED, retries={"total_max_attempts": 1})
-    sts = boto3.client("sts", region_name=REGION, endpoint_url=cut_replies, config=config)
-
-    with pytest.raises(errors.AwsError) as caught, calls.aws_errors(REGION):
-        sts.assume_role_with_web_identity(
-            RoleArn="arn:aws:iam::123456789012:role/x", RoleSessionName="xx", WebIdentityToken="t" * 20
-        )
-
-    assert "CANARY" not in str(caught.value)
-    assert REGION in str(caught.value)
-    assert str(caught.value).endswith("check the endpoint and what stands in front of it")
 
 
 @pytest.mark.parametrize(

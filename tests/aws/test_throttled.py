@@ -49,21 +49,6 @@ def test_a_throttled_call_is_sent_again_and_told(ask, caplog):
     assert caplog.records[0].getMessage().endswith("attempt 2 of 8")
 
 
-def test_a_call_that_is_always_throttled_fails_with_the_code(ask, caplog):
-    """After the last attempt the refusal is the answer, and the count of calls is what was promised."""
-    ask("PUT", throttle.THROTTLE_PATH, {"share": 1})
-    ask("DELETE", throttle.CALLS_PATH)
-
-    with (
-        caplog.at_level(logging.WARNING, "nomad_csi.aws"),
-        pytest.raises(errors.AwsError, match="DescribeVolumes in us-east-1: RequestLimitExceeded"),
-    ):
-        ebs_volumes.ours(REGION)
-
-    assert ask("GET", throttle.CALLS_PATH).json()["asked"]["ec2 DescribeVolumes"] == calls.ATTEMPTS
-    assert len(caplog.records) == calls.ATTEMPTS - 1
-
-
 def test_the_random_numbers_of_the_program_stay_the_same(ask):
     """Tests and simulations that set their seed would see another sequence after each call to AWS."""
     ask("PUT", throttle.THROTTLE_PATH, {"service": "ec2", "share": 0.7, "seed": 9})
@@ -82,9 +67,3 @@ def test_another_refusal_is_not_sent_again(ask):
         calls.client("ec2", REGION).describe_volumes(VolumeIds=["vol-0123456789abcdef0"])
 
     assert ask("GET", throttle.CALLS_PATH).json()["asked"] == {"ec2 DescribeVolumes": 1}
-
-
-@pytest.mark.parametrize("body", [{"share": 2}, {"service": "efs", "share": 0.5}, {}])
-def test_the_emulator_rejects_a_share_that_is_none(ask, body):
-    """Only EC2's calls can be refused, and no more than all of them."""
-    assert ask("PUT", throttle.THROTTLE_PATH, body).status == 400

@@ -1,11 +1,9 @@
 """Any RPC by its name: requests and replies as documents, secrets hidden."""
 
-import types
-
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.csi import channel, rpc
+from nomad_csi.csi import rpc
 from nomad_csi.csi.v1 import csi_pb2
 from tests import deadlines
 
@@ -74,15 +72,6 @@ def test_rejects_what_is_no_request(document, said):
     assert "hunter2" not in str(caught.value)
 
 
-def test_call_asks_the_plugin(connected):
-    """The reply message comes back as it is."""
-    _, connection = connected
-
-    reply = channel.call(connection, rpc.request_of(rpc.RPCS["GetPluginInfo"], {}), timeout_s=deadlines.PATIENT_S)
-
-    assert (reply.name, reply.vendor_version) == ("ebs.csi.aws.com", "v1.64.0")
-
-
 def test_a_list_whose_token_comes_twice_ends_with_an_error(connected):
     """A broken plugin does not keep anybody for ever."""
     plugin, connection = connected
@@ -92,23 +81,6 @@ def test_a_list_whose_token_comes_twice_ends_with_an_error(connected):
         list(rpc.pages(connection, rpc.request_of(asked, {"max_entries": 1}), timeout_s=deadlines.PATIENT_S))
 
     assert [request.starting_token for request in plugin.requests] == ["", "more"]
-
-
-def test_pages_of_a_list_share_one_deadline(monkeypatch):
-    """However many there are, nobody waits longer than for one."""
-    left, clock = [], iter([100.0, 100.0, 103.0, 140.0])
-    asked = rpc.RPCS["ListSnapshots"]
-    tokens = iter(["a", "b", ""])
-
-    def call(_connection, request, *, timeout_s):
-        left.append((request.starting_token, timeout_s))
-        return types.SimpleNamespace(next_token=next(tokens), entries=())
-
-    monkeypatch.setattr(channel, "call", call)
-    monkeypatch.setattr(rpc, "time", types.SimpleNamespace(monotonic=lambda: next(clock)))
-
-    assert len(list(rpc.pages(None, rpc.request_of(asked, {}), timeout_s=30))) == 3
-    assert left == [("", 30.0), ("a", 27.0), ("b", 0.0)]
 
 
 @pytest.mark.parametrize(

@@ -56,31 +56,11 @@ def test_override_wins_over_the_environment_and_none_does_not():
     assert (made.address, made.region) == ("http://b:4646", "eu")
 
 
-def test_empty_variable_counts_as_not_set():
-    """An exported but empty variable changes nothing."""
-    assert nomad.Connection.from_environment({"NOMAD_ADDR": "", "NOMAD_NAMESPACE": ""}) == nomad.Connection()
-
-
 @pytest.mark.parametrize(("words", "value"), [("1 t T TRUE true True", True), ("0 f F FALSE false False", False)])
 def test_skip_verify_reads_what_go_reads_as_a_boolean(words, value):
     """As Nomad's own command does."""
     for text in words.split():
         assert nomad.Connection.from_environment({"NOMAD_SKIP_VERIFY": text}).tls_skip_verify is value
-
-
-@pytest.mark.parametrize(
-    "address",
-    [
-        "http://127.0.0.1:4646",
-        "https://nomad.example.net",
-        "http://[::1]:4646",
-        "http://127.0.0.1:4646/",
-        "HTTPS://nomad.example.net:4646",
-    ],
-)
-def test_accepts_addresses_of_the_http_api(address):
-    """Scheme, host and port in any usual spelling."""
-    assert nomad.Connection(address=address).address == address
 
 
 @pytest.mark.parametrize(

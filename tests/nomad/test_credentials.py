@@ -100,16 +100,6 @@ def test_accepts_plain_http_without_credentials_and_where_the_operator_says_so(a
     assert nomad.Connection(address=address, token=TOKEN, insecure_http=True).token == TOKEN
 
 
-def test_the_option_comes_from_the_environment_and_from_a_file():
-    """As every other setting does; a word that is no boolean is a problem."""
-    environment = {"NOMAD_ADDR": FAR[0], "NOMAD_TOKEN": TOKEN}
-
-    assert nomad.Connection.from_environment(environment | {"NOMAD_CSI_INSECURE_HTTP": "true"}).insecure_http
-    assert nomad.Connection.from_environment(environment, {"insecure_http": True}).insecure_http
-    with pytest.raises(errors.SpecError, match=r"insecure_http \(NOMAD_CSI_INSECURE_HTTP\): expected true or false"):
-        nomad.Connection.from_environment(environment | {"NOMAD_CSI_INSECURE_HTTP": "maybe"})
-
-
 @pytest.mark.parametrize(("address", "insecure"), [(FAR[0], False), (FAR[0], True), (NEAR[0], False)])
 def test_csi_secrets_are_sent_to_nomad_as_the_token_is(address, insecure):
     """Given a cluster without ACLs: a request with secrets leaves this machine in clear with the option only."""

@@ -39,26 +39,11 @@ EBS = plugins.Plugin(
     jobs=frozenset({("default", "ebs-controller")}),
 )
 EBS_JOBS = frozenset({("default", "ebs-controller"), ("default", "ebs-node")})
-NEW = plugins.Plugin(
-    plugin_id="hostpath",
-    provider="",
-    version="",
-    controller_required=False,
-    controllers=(),
-    nodes=(),
-    controllers_expected=0,
-    nodes_expected=0,
-)
 
 
 def read(agent, client, file, plugin_id):
     agent.recorded(file, path=f"/v1/plugin/csi/{plugin_id}")
     return plugins.get(client, plugin_id)
-
-
-def test_plugin_right_after_its_job_was_registered(agent, client):
-    """The record is there, and expects nothing: 0 of 0 is not health."""
-    assert read(agent, client, "01-plugin-right-after-register.json", "hostpath") == NEW
 
 
 def test_real_ebs_driver_in_both_roles(agent, client):
@@ -103,11 +88,3 @@ def test_rejects_an_answer_of_another_shape(agent, client, shape):
 
     with pytest.raises(errors.NomadApiError, match=r"the answer: Input should be|the answer is not JSON"):
         plugins.get(client, "p")
-
-
-def test_rejects_a_list_of_another_shape(agent, client):
-    """An object where a list belongs is an error."""
-    agent.answer("GET", "/v1/plugins", "{}")
-
-    with pytest.raises(errors.NomadApiError, match="the answer: Input should be"):
-        plugins.list_ids(client)

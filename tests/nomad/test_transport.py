@@ -3,9 +3,7 @@
 import contextlib
 import socket
 import ssl
-import threading
 import time
-from concurrent import futures
 
 import pytest
 import urllib3
@@ -123,16 +121,6 @@ def test_nothing_is_sent_twice(odd_server):
     assert seen == [1]
 
 
-def test_this_machine_is_asked_directly(agent, monkeypatch):
-    """A proxy of the environment is for others, and a connection that names none has none."""
-    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
-        monkeypatch.setenv(name, f"http://127.0.0.1:{closed_port()}")
-    agent.answer("GET", "/v1/nodes", "[]")
-
-    with nomad.Nomad(nomad.Connection(address=agent.address)) as client:
-        assert client.request("GET", "/v1/nodes").data == []
-
-
 @pytest.fixture
 def cluster_of_certificates(tls_agent, certificate):
     """An agent over TLS that wants to see a certificate."""
@@ -236,37 +224,6 @@ def test_rejects_certificate_files_that_cannot_be_used(settings, path):
         nomad.Nomad(nomad.Connection(address="https://127.0.0.1:4646", **settings))
 
     assert [problem.path for problem in caught.value.problems] == [path]
-
-
-def test_rejects_a_file_that_is_no_certificate(tmp_path):
-    """The name of the file is in the error."""
-    (tmp_path / "ca.pem").write_text("not PEM")
-
-    with pytest.raises(errors.SpecError, match=r"ca\.pem"):
-        nomad.Nomad(nomad.Connection(address="https://127.0.0.1:4646", ca_cert=str(tmp_path / "ca.pem")))
-
-
-def test_call_that_finds_no_free_connection_was_not_sent(odd_server, monkeypatch):
-    """It can be retried. A call that failed leaves its connection to the next one."""
-    monkeypatch.setattr(transport, "AT_ONCE", 1)
-    is_taken = threading.Event()
-
-    def behave(_connection, over):
-        is_taken.set()
-        over.wait()
-
-    with (
-        nomad.Nomad(nomad.Connection(address=odd_server(behave))) as client,
-        futures.ThreadPoolExecutor(1) as pool,
-    ):
-        first = pool.submit(ask_again, client, 2.0)
-        is_taken.wait(deadlines.PATIENT_S)
-        second = ask_again(client, 0.1)
-        assert first.result().kind == "ambiguous"
-        third = ask_again(client, 0.1)
-
-    assert (second.kind, second.is_connected) == ("retry", False)
-    assert "no answer within 0.1 s" in third.message
 
 
 def ask_again(client, timeout_s):
