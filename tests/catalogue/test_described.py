@@ -6,12 +6,12 @@ import json
 import pytest
 import yaml
 
-from nomad_csi.drivers import catalogue, model
+from nomad_csi.drivers import catalogue
 from nomad_csi.plan import storage
 from nomad_csi.spec import driver as drivers
 
-OF_THE_CATALOGUE = set(model.Driver.model_fields) - set(drivers.DriverSpec.model_fields)
-OF_ITS_ROLES = set(model.DriverRole.model_fields) - set(drivers.RoleSpec.model_fields)
+OF_THE_CATALOGUE = set(catalogue.Driver.model_fields) - set(drivers.DriverSpec.model_fields)
+OF_ITS_ROLES = set(catalogue.DriverRole.model_fields) - set(drivers.RoleSpec.model_fields)
 
 
 def described(name):

@@ -6,7 +6,7 @@ from typing import get_args
 import pydantic
 import pytest
 
-from nomad_csi.drivers import catalogue, model
+from nomad_csi.drivers import catalogue
 from nomad_csi.plan.rules import ebs_rules
 from nomad_csi.spec import names
 
@@ -37,7 +37,7 @@ def test_role_says_how_far_it_is_verified(driver, name, role):
     """A evidence has a day, the versions it was made with, what was verified, and always what was not."""
     evidence = role.evidence
 
-    assert evidence.tier in get_args(model.EvidenceTier), (driver.name, name)
+    assert evidence.tier in get_args(catalogue.EvidenceTier), (driver.name, name)
     assert evidence.not_verified
     if evidence.tier == "none":
         assert (evidence.as_of, evidence.versions, evidence.verified) == ("", (), ())
@@ -119,7 +119,7 @@ def test_row_with_a_key_that_no_driver_has_is_refused(tmp_path):
     (tmp_path / "mine.yaml").write_text("name: mine\nprovidr: mine.example.com\n")
 
     with pytest.raises(pydantic.ValidationError, match="providr"):
-        catalogue.Rows(tmp_path, model.Driver)["mine"]
+        catalogue.Rows(tmp_path, catalogue.Driver)["mine"]
 
 
 def release(text):

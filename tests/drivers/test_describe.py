@@ -6,7 +6,7 @@ import re
 import pytest
 import yaml
 
-from nomad_csi.drivers import catalogue, facts, model
+from nomad_csi.drivers import catalogue, facts
 from nomad_csi.plan import storage
 from tests.pages import drivers as pages
 
@@ -40,7 +40,7 @@ def test_list_has_a_row_for_each_driver():
 
 def test_roles_that_are_verified_differently_are_told_apart():
     """The better half does not speak for the other."""
-    unverified = model.RoleEvidence(tier="none", not_verified=("all of it",))
+    unverified = catalogue.RoleEvidence(tier="none", not_verified=("all of it",))
     node = EBS.roles["node"].model_copy(update={"evidence": unverified})
     driver = EBS.model_copy(update={"roles": {"controller": EBS.roles["controller"], "node": node}})
 
@@ -87,7 +87,7 @@ def test_json_has_every_field_of_the_row(driver):
     """Programs get all of it, in plain values."""
     values = json.loads(json.dumps(facts.as_json(driver)))
 
-    assert set(values) == set(model.Driver.model_fields)
+    assert set(values) == set(catalogue.Driver.model_fields)
     assert values["external_id"]["pattern"] == driver.external_id.pattern
     assert {tuple(item.values()) for item in values["capabilities"]} == driver.modes
     tiers = {name: role["evidence"]["tier"] for name, role in values["roles"].items()}

@@ -27,7 +27,7 @@ class PresenceQuestion:
 
     volume_id: str
     absence: Literal["validate", "get", "none", ""] = ""
-    """The call that reveals an absent volume: `drivers.model.DriverDeletion`; empty: not known."""
+    """The call that reveals an absent volume: `drivers.catalogue.DriverDeletion`; empty: not known."""
 
     gone: Collection[str] = ()
     """Regular expressions for errors that mean absence with another code than ``NOT_FOUND``."""

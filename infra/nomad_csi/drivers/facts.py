@@ -8,7 +8,7 @@ from typing import Any
 import pydantic
 import yaml
 
-from nomad_csi.drivers import model
+from nomad_csi.drivers import catalogue
 from nomad_csi.spec import model as spec
 from nomad_csi.text import table
 
@@ -39,7 +39,7 @@ class Section:
     facts: tuple[Fact, ...]
 
 
-def sections(driver: model.Driver) -> tuple[Section, ...]:
+def sections(driver: catalogue.Driver) -> tuple[Section, ...]:
     """Return the sections about *driver*: in general, by role, deletion, known issues."""
     roles = (
         Section(title=f"{name}, as a {role.job_type} job", facts=_facts(role)) for name, role in driver.roles.items()
@@ -50,7 +50,7 @@ def sections(driver: model.Driver) -> tuple[Section, ...]:
     return (Section(title="In general", facts=_facts(driver)), *roles, *deletion, *known_issues)
 
 
-def tier(driver: model.Driver) -> str:
+def tier(driver: catalogue.Driver) -> str:
     """Return the evidence tier of *driver* if its roles have one: ``run``; else ``controller run, node parsed``."""
     tiers = {name: role.evidence.tier for name, role in driver.roles.items()}
     if len(set(tiers.values())) == 1:
@@ -58,12 +58,12 @@ def tier(driver: model.Driver) -> str:
     return ", ".join(f"{name} {each}" for name, each in tiers.items())
 
 
-def evidence_as_of(driver: model.Driver) -> str:
+def evidence_as_of(driver: catalogue.Driver) -> str:
     """Return the day of the oldest evidence among the roles of *driver*; ``-`` where there is none."""
     return min((role.evidence.as_of for role in driver.roles.values() if role.evidence.as_of), default="-")
 
 
-def example(driver: model.Driver) -> dict[str, list[dict[str, Any]]]:
+def example(driver: catalogue.Driver) -> dict[str, list[dict[str, Any]]]:
     """Return a complete spec with a plugin and a volume of *driver*."""
     plugin = {"id": f"{driver.name}0", "driver": driver.name, **driver.example.plugin}
     volume = {"id": driver.example.volume["id"], "plugin_id": plugin["id"], **driver.example.volume}
@@ -119,7 +119,9 @@ WIDTH = 100
 _LABEL_WIDTH = 23
 
 
-def rows(drivers: Iterable[model.Driver], unusable: Iterable[model.Unusable] = ()) -> tuple[tuple[str, ...], ...]:
+def rows(
+    drivers: Iterable[catalogue.Driver], unusable: Iterable[catalogue.Unusable] = ()
+) -> tuple[tuple[str, ...], ...]:
     """
     Return a heading, and one row for each driver: name, title, version, roles, evidence tier, day of the evidence.
 
@@ -133,9 +135,9 @@ def rows(drivers: Iterable[model.Driver], unusable: Iterable[model.Unusable] = (
     return (("driver", "title", "version", "roles", "evidence", "as of"), *found, *others)
 
 
-def as_text(driver: model.Driver | model.Unusable) -> str:
+def as_text(driver: catalogue.Driver | catalogue.Unusable) -> str:
     """Return the full description of *driver* for a terminal, ending in a newline."""
-    if isinstance(driver, model.Unusable):
+    if isinstance(driver, catalogue.Unusable):
         head = f"{driver.name}: {driver.title} cannot run on Nomad"
         return "\n".join([head, "", *(line for fact in _facts(driver) for line in _labelled(fact))]) + "\n"
     head = f"{driver.name}: the {driver.title} CSI driver"
@@ -145,7 +147,7 @@ def as_text(driver: model.Driver | model.Unusable) -> str:
     return "\n\n".join([head, *map(_text_of, sections(driver)), spec]) + "\n"
 
 
-def as_json(driver: model.Driver | model.Unusable) -> dict[str, Any]:
+def as_json(driver: catalogue.Driver | catalogue.Unusable) -> dict[str, Any]:
     """Return *driver* as values for `json.dumps`: its fields, sets as sorted lists."""
     return {name: _plain(value) for name, value in driver.model_dump().items()}
 

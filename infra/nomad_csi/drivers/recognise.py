@@ -9,13 +9,13 @@ keys, the form of its external id, unless that is a number; else by its plugin i
 
 from collections.abc import Iterable, Mapping
 
-from nomad_csi.drivers import catalogue, model
+from nomad_csi.drivers import catalogue
 from nomad_csi.drivers import catalogue as command_line
 
 
 def recognise_plugin(
     *, image: str = "", command: str = "", plugin_id: str = "", arguments: Iterable[str] = ()
-) -> model.Driver | None:
+) -> catalogue.Driver | None:
     """Return the driver that a task runs; ``None`` where it is not in the catalogue."""
     words = tuple(arguments)
     for program in (_program(image), command.rpartition("/")[2]):
@@ -32,7 +32,7 @@ def recognise_plugin(
     return None
 
 
-def recognise_unusable(image: str) -> model.Unusable | None:
+def recognise_unusable(image: str) -> catalogue.Unusable | None:
     """Return the driver that cannot run on Nomad and has this *image*; ``None`` where none is known."""
     rows = catalogue.UNUSABLE.values()
     return next((row for row in rows if _program(image) in {_program(known) for known in row.images}), None)
@@ -44,7 +44,7 @@ def recognise_volume(
     external_id: str = "",
     context: Mapping[str, object] | None = None,
     topology_keys: Iterable[str] = (),
-) -> model.Driver | None:
+) -> catalogue.Driver | None:
     """Return the driver of a volume; ``None`` where none or several match."""
     drivers = tuple(catalogue.DRIVERS.values())
     keys = set(topology_keys)
@@ -60,7 +60,7 @@ def recognise_volume(
     return named[0][0] if named else None
 
 
-def _match_context(drivers: Iterable[model.Driver], context: Mapping[str, object]) -> list[model.Driver]:
+def _match_context(drivers: Iterable[catalogue.Driver], context: Mapping[str, object]) -> list[catalogue.Driver]:
     """Return the drivers with all required keys in *context*, and of these the ones with the most required keys."""
     asked = {
         driver.name: _wanted(driver, context)
@@ -71,7 +71,7 @@ def _match_context(drivers: Iterable[model.Driver], context: Mapping[str, object
     return [driver for driver in drivers if len(asked.get(driver.name, set()) & set(context)) == most > 0]
 
 
-def _wanted(driver: model.Driver, context: Mapping[str, object]) -> set[str]:
+def _wanted(driver: catalogue.Driver, context: Mapping[str, object]) -> set[str]:
     wanted = set(driver.context.required)
     for key, by_value in driver.context.required_with.items():
         wanted |= {one for other in by_value.get(str(context.get(key)), ()) for one in other.split("|")}
@@ -82,7 +82,7 @@ def _program(image: str) -> str:
     return repository(image).rpartition("/")[2]
 
 
-def _is_chosen(driver: model.Driver, words: Iterable[str]) -> bool:
+def _is_chosen(driver: catalogue.Driver, words: Iterable[str]) -> bool:
     """Return whether *words* have the argument that chooses *driver* in an image of several: its first one."""
     chosen = {role.arguments[0].lstrip("-") for role in driver.roles.values()}
     return any(argument.lstrip("-") in chosen for _, argument in command_line.joined(words))
@@ -95,14 +95,14 @@ def repository(image: str) -> str:
     return head if colon and "/" not in tag else name
 
 
-def is_published(image: str, driver: model.Driver) -> bool:
+def is_published(image: str, driver: catalogue.Driver) -> bool:
     """Return whether *image* is in the registry of *driver*'s project; ``docker.io/`` may be omitted."""
     places = (repository(image), repository(driver.image))
     own, known = (place.removeprefix("docker.io/") for place in places)
     return own == known
 
 
-def mirror(image: str, driver: model.Driver) -> str:
+def mirror(image: str, driver: catalogue.Driver) -> str:
     """Return the registry where *image* has the path of *driver*'s published image; empty where the path differs."""
     _, _, path = repository(driver.image).partition("/")
     head, found, rest = repository(image).rpartition(f"/{path}")
@@ -119,5 +119,5 @@ def is_unpinned(image: str) -> bool:
     return "@" not in image and tag(image) in {"", "latest"}
 
 
-def _is_named(plugin_id: str, driver: model.Driver) -> bool:
+def _is_named(plugin_id: str, driver: catalogue.Driver) -> bool:
     return plugin_id in (driver.name, driver.provider) or plugin_id.rstrip("0123456789").rstrip("-_.") == driver.name

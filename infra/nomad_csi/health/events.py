@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from nomad_csi.drivers import model as drivers
+from nomad_csi.drivers import catalogue
 from nomad_csi.nomad import jobs
 from nomad_csi.text import foreign, redaction
 
@@ -176,7 +176,7 @@ def cause_of_log(where: str, text: str) -> tuple[Cause, ...]:
     return tuple(Cause(kind="log", where=where, text=line) for line in lines[-LOG_LINES:])
 
 
-def cause_of_known_issues(driver: drivers.Driver | None, evidence: Iterable[str]) -> Iterator[Cause]:
+def cause_of_known_issues(driver: catalogue.Driver | None, evidence: Iterable[str]) -> Iterator[Cause]:
     """Yield the known issues of *driver* whose signs are in *evidence*, task events and lines of logs."""
     lines = tuple(evidence)
     for issue in driver.known_issues if driver else ():

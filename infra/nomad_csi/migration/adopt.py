@@ -7,7 +7,6 @@ from typing import Any
 
 from nomad_csi import errors
 from nomad_csi.drivers import catalogue, storage_identity
-from nomad_csi.drivers import model as drivers
 from nomad_csi.hcl import files as parsed
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
@@ -141,7 +140,7 @@ def _parts(files: Sequence[parsed.File], remarks: model.Remarks) -> dict[str, li
 
 def _plugins_of(
     found: Sequence[tuple[parsed.File, values.Map]],
-    known: dict[str, drivers.Driver | None],
+    known: dict[str, catalogue.Driver | None],
     remarks: model.Remarks,
 ) -> list[dict[str, Any]]:
     """Return the plugins that volumes name without a job file, with the catalogue's defaults."""
@@ -169,7 +168,7 @@ def _fill_region(documents: Sequence[dict[str, Any]], adopted: Sequence[dict[str
     """Put *aws_region*, else the region of its volumes' zones, into each plugin that needs one and names none."""
     for document in documents:
         driver = catalogue.find(document["driver"])
-        if not isinstance(driver, drivers.Driver) or not driver.uses_aws or "aws_region" in document:
+        if not isinstance(driver, catalogue.Driver) or not driver.uses_aws or "aws_region" in document:
             continue
         sources = (
             volume.get("existing", volume.get("create", volume.get("ebs", {})))

@@ -5,7 +5,6 @@ from typing import Any
 
 from nomad_csi import errors
 from nomad_csi.drivers import catalogue
-from nomad_csi.drivers import model as drivers
 from nomad_csi.hcl import documents, read, values
 from nomad_csi.hcl import job as jobs
 from nomad_csi.migration import form, model
@@ -49,7 +48,7 @@ _CODES = {
 def report(
     plugin: Mapping[str, Any],
     roles: Mapping[str, model.Part],
-    driver: drivers.Driver | None,
+    driver: catalogue.Driver | None,
     remarks: model.Remarks,
 ) -> None:
     """Add a remark for each part of the jobs of *plugin*, of the spec, that differs from its file."""
@@ -68,7 +67,7 @@ def report(
         remarks.take(part.file, (_remark(each, driver, role) for each in found if _is_reported(each)))
 
 
-def _comparable(part: model.Part, driver: drivers.Driver | None) -> values.Map:
+def _comparable(part: model.Part, driver: catalogue.Driver | None) -> values.Map:
     """Return the `form` of *part*, with arguments, constraints and tasks by what distinguishes them."""
     found = form.of(part)
     given = found["config"].pop("args", values.Items(part.task.config.at("args")))
@@ -90,7 +89,7 @@ def _comparable(part: model.Part, driver: drivers.Driver | None) -> values.Map:
     return found
 
 
-def _planned(plugin: Mapping[str, Any], driver: drivers.Driver | None) -> tuple[plans.PluginJob, ...]:
+def _planned(plugin: Mapping[str, Any], driver: catalogue.Driver | None) -> tuple[plans.PluginJob, ...]:
     """Return the planned jobs of a plugin of the spec; none where they cannot be planned."""
     filled = dict(plugin)
     if driver is None:
@@ -116,7 +115,7 @@ def _is_reported(each: values.FieldDifference) -> bool:
     return not is_filled and not (each.before is None and each.path.startswith("update."))
 
 
-def _remark(each: values.FieldDifference, driver: drivers.Driver | None, role: str) -> model.Remark:
+def _remark(each: values.FieldDifference, driver: catalogue.Driver | None, role: str) -> model.Remark:
     """Return the remark on what the file has otherwise; the value of a secret is not shown."""
     area, _, name = each.path.partition(".")
     if _is_secret(each, area, name, driver, role):
@@ -137,7 +136,7 @@ def _remark(each: values.FieldDifference, driver: drivers.Driver | None, role: s
     return model.Remark(kind, each.line, f"{what}: {_shown(each.before)}{becomes}{why}", code)
 
 
-def _is_secret(each: values.FieldDifference, area: str, name: str, driver: drivers.Driver | None, role: str) -> bool:
+def _is_secret(each: values.FieldDifference, area: str, name: str, driver: catalogue.Driver | None, role: str) -> bool:
     if area == "arguments":
         return each.before is not None and secrets.argument_has_secret(each.before)
     known = driver.roles[role].secret_environment if driver else {}  # type: ignore[index]
@@ -150,7 +149,7 @@ def _is_block(each: values.FieldDifference) -> bool:
     return any(isinstance(item, Mapping) for item in items)
 
 
-def _kind(each: values.FieldDifference, area: str, driver: drivers.Driver | None) -> model.Kind:
+def _kind(each: values.FieldDifference, area: str, driver: catalogue.Driver | None) -> model.Kind:
     """Return ``wrong`` for what the container may need and does not get; else what is intended."""
     is_lost = each.after is None or (_is_block(each) and each.before is not None)
     if area in _HARMLESS or each.path in _HARMLESS_CONFIG or each.path == "env.CSI_ENDPOINT":

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from nomad_csi.drivers import model as drivers
-from nomad_csi.drivers import recognise
+from nomad_csi.drivers import catalogue, recognise
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
 
@@ -93,7 +92,7 @@ def is_distinct_hosts(constraint: values.Map) -> bool:
     return constraint.get("operator") == "distinct_hosts" or "distinct_hosts" in constraint
 
 
-def row_of(task: jobs.TaskBlock) -> drivers.Driver | None:
+def row_of(task: jobs.TaskBlock) -> catalogue.Driver | None:
     """Return the driver of the catalogue that *task* runs, in any version, as far as its values are known."""
     return recognise.recognise_plugin(
         image=jobs.shown(task.config, "image"),

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Any, get_args
 
 from nomad_csi.drivers import catalogue, recognise
-from nomad_csi.drivers import model as drivers
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
 from nomad_csi.migration import differences, form, model
@@ -95,7 +94,7 @@ def _resources(block: values.Map) -> dict[str, Any]:
 # The image of a plugin: the catalogue's, another version, from a mirror, with a digest.
 
 
-def _in_version(row: drivers.Driver, parts: Sequence[model.Part]) -> drivers.Driver | None:
+def _in_version(row: catalogue.Driver, parts: Sequence[model.Part]) -> catalogue.Driver | None:
     """
     Return the driver *row* with its arguments in the image version of *parts*.
 
@@ -105,7 +104,7 @@ def _in_version(row: drivers.Driver, parts: Sequence[model.Part]) -> drivers.Dri
     return row if recognise.is_unpinned(image) else catalogue.select_version(row, recognise.tag(image))
 
 
-def _image(driver: drivers.Driver, roles: Mapping[str, model.Part]) -> dict[str, Any]:
+def _image(driver: catalogue.Driver, roles: Mapping[str, model.Part]) -> dict[str, Any]:
     """Return the fields of a plugin for its image; none where it is the catalogue's."""
     part = _last(part if part.task.image else None for part in roles.values())
     if part is None:
@@ -128,7 +127,7 @@ def _image(driver: drivers.Driver, roles: Mapping[str, model.Part]) -> dict[str,
 
 
 def _parts_by_role(
-    found: Sequence[model.Part], driver: drivers.Driver | None, remarks: model.Remarks
+    found: Sequence[model.Part], driver: catalogue.Driver | None, remarks: model.Remarks
 ) -> dict[str, model.Part]:
     """Return the parts by role; a monolith process has the role that the driver's row names."""
     roles: dict[str, model.Part] = {}
@@ -249,7 +248,7 @@ def _fills(templates: Iterable[str], text: str, found: _Meaning) -> bool:
     return False
 
 
-def _meant(driver: drivers.Driver, forms: Mapping[str, values.Map], plugin_id: str) -> dict[str, Any]:
+def _meant(driver: catalogue.Driver, forms: Mapping[str, values.Map], plugin_id: str) -> dict[str, Any]:
     """Return the fields of the plugin from arguments and environment."""
     found = {
         role: _read_meaning(given, driver.roles[role], driver, plugin_id)  # type: ignore[index]
@@ -265,7 +264,7 @@ def _meant(driver: drivers.Driver, forms: Mapping[str, values.Map], plugin_id: s
     return document
 
 
-def _setting(name: str, value: str | None, driver: drivers.Driver) -> dict[str, Any]:
+def _setting(name: str, value: str | None, driver: catalogue.Driver) -> dict[str, Any]:
     if not value:
         return {}
     if name == "extra_tags":
@@ -278,7 +277,7 @@ def _setting(name: str, value: str | None, driver: drivers.Driver) -> dict[str, 
     return {name: value} if name in _OWN_FIELDS and "${" not in value else {}
 
 
-def _counts(driver: drivers.Driver, roles: Mapping[str, model.Part]) -> dict[str, Any]:
+def _counts(driver: catalogue.Driver, roles: Mapping[str, model.Part]) -> dict[str, Any]:
     document: dict[str, Any] = {}
     for name, part in roles.items():
         role = driver.roles[name]  # type: ignore[index]
@@ -292,14 +291,14 @@ def _counts(driver: drivers.Driver, roles: Mapping[str, model.Part]) -> dict[str
     return {name: each for name, each in document.items() if each}
 
 
-def _network(driver: drivers.Driver, roles: Mapping[str, model.Part]) -> dict[str, Any]:
+def _network(driver: catalogue.Driver, roles: Mapping[str, model.Part]) -> dict[str, Any]:
     containers = [(name, part) for name, part in roles.items() if part.task.driver in plugin_spec.CONTAINERS]
     on_host = [name for name, part in containers if part.task.config.get("network_mode") == "host"]
     usual = [name for name, _ in containers if driver.roles[name].network_mode == "host"]  # type: ignore[index]
     return {"host_network": True} if set(on_host) - set(usual) else {}
 
 
-def _note_roles(driver: drivers.Driver, roles: Mapping[str, model.Part], remarks: model.Remarks) -> None:
+def _note_roles(driver: catalogue.Driver, roles: Mapping[str, model.Part], remarks: model.Remarks) -> None:
     """Add a note on each role of the *driver* that no file runs."""
     part = next(iter(roles.values()))
     for wanted_role, role in driver.roles.items():
@@ -321,7 +320,7 @@ def _describe(
     forms: Mapping[str, values.Map],
     modes: Sequence[Any],
     remarks: model.Remarks,
-    row: drivers.Driver | None = None,
+    row: catalogue.Driver | None = None,
 ) -> dict[str, Any]:
     """
     Return the description of the driver that *roles* run; *modes* are the capabilities of its volumes.

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.drivers import model as drivers
-from nomad_csi.drivers import recognise
+from nomad_csi.drivers import catalogue, recognise
 from nomad_csi.hcl import job as jobs
 from nomad_csi.hcl import values
 from nomad_csi.hcl import volume as payloads
@@ -222,7 +221,7 @@ def segments(content: values.Map, *kinds: str) -> list[values.Map]:
     ]
 
 
-def driver_of(content: values.Map) -> drivers.Driver | None:
+def driver_of(content: values.Map) -> catalogue.Driver | None:
     """Return the driver of a volume file, from its content alone."""
     return recognise.recognise_volume(
         plugin_id=jobs.text(content, "plugin_id"),

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from nomad_csi.drivers.model import RoleName
+from nomad_csi.drivers.catalogue import RoleName
 from nomad_csi.plan.registration import VolumeRegistration
 from nomad_csi.spec import plugin as plugin_spec
 from nomad_csi.spec import volume

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from nomad_csi.drivers import catalogue, recognise
-from nomad_csi.drivers import model as drivers
 from nomad_csi.plan import iam, model, task_secrets
 from nomad_csi.spec import model as spec
 
@@ -24,7 +23,7 @@ def driver(plugin: spec.PluginSpec) -> spec.DriverSpec | None:
 
 def image_version(plugin: spec.PluginSpec, row: spec.DriverSpec) -> spec.DriverSpec | None:
     """Return the driver *row* in the version of the plugin's image; ``None``: its arguments are unknown."""
-    if plugin.image is None or not isinstance(row, drivers.Driver):
+    if plugin.image is None or not isinstance(row, catalogue.Driver):
         return row
     return catalogue.select_version(row, recognise.tag(plugin.image))
 

@@ -6,7 +6,7 @@ Nomad's *delete* is not used: for a volume in use it first lets the driver delet
 The storage must be able to refuse. EC2 does, and the EBS driver only asks EC2. Other drivers delete mounted storage:
 csi-driver-nfs always, csi-driver-host-path without ``--check-volume-lifecycle``. Through such a plugin nothing is
 deleted unless the caller accepts that (`PluginDeleter.accepts_unguarded`), because Nomad cannot be blocked between the
-last check and the plugin's response. The known behaviour of each driver is in `drivers.model.DriverDeletion`.
+last check and the plugin's response. The known behaviour of each driver is in `drivers.catalogue.DriverDeletion`.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from nomad_csi import errors, nomad
 from nomad_csi.aws import deletion
 from nomad_csi.csi import channel, endpoint, forward, presence, services
-from nomad_csi.drivers import catalogue, model
+from nomad_csi.drivers import catalogue
 from nomad_csi.nomad import nodes, plugins
 from nomad_csi.volumes import volume_snapshots
 
@@ -79,7 +79,7 @@ class PluginDeleter:
     """Whether the secrets may be sent unencrypted to another machine."""
 
     @property
-    def known(self) -> model.DriverDeletion | None:
+    def known(self) -> catalogue.DriverDeletion | None:
         """The catalogue's entry for the driver; ``None`` for an unknown driver."""
         return catalogue.deletion(self.provider)
 

@@ -19,7 +19,7 @@ from nomad_csi.plan import registration
 from nomad_csi.volumes import deregistration, secret_safety
 
 if TYPE_CHECKING:
-    from nomad_csi.drivers import model
+    from nomad_csi.drivers import catalogue
 
 _Key = volumes.Key
 
@@ -52,7 +52,7 @@ class Users:
         """Raft index at which each was registered."""
 
         self._external_ids: dict[_Key, str] = {}
-        self._drivers: dict[str, tuple[str, model.Driver | None]] = {}
+        self._drivers: dict[str, tuple[str, catalogue.Driver | None]] = {}
         self._located: set[str] = set()
         self.unlisted = ""
         """Why the other volumes could not be compared; empty where they could."""
@@ -147,7 +147,7 @@ class Users:
                 driver = self._driver(plugin_id)[1]
         return storage_identity.identities(external_id, context, driver)
 
-    def _driver(self, plugin_id: str) -> "tuple[str, model.Driver | None]":
+    def _driver(self, plugin_id: str) -> "tuple[str, catalogue.Driver | None]":
         """Return the provider of the plugin and its driver in the catalogue; empty and ``None``: unknown."""
         if plugin_id not in self._drivers:
             from nomad_csi.drivers import catalogue  # noqa: PLC0415  # as above

@@ -18,7 +18,7 @@ from nomad_csi import errors, nomad
 from nomad_csi.clock import SYSTEM, Clock
 from nomad_csi.csi import channel, services
 from nomad_csi.csi.v1 import csi_pb2
-from nomad_csi.drivers import model
+from nomad_csi.drivers import catalogue
 from nomad_csi.nomad import snapshots, volumes
 from nomad_csi.spec import names
 from nomad_csi.volumes import deletion_proof
@@ -160,7 +160,7 @@ class Source:
 
     external_id: str
     provider: str
-    known: model.DriverDeletion | None
+    known: catalogue.DriverDeletion | None
     """``None``: the catalogue does not have the driver."""
 
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)

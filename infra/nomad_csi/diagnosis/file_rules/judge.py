@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from nomad_csi.diagnosis.file_rules import consumers, plugins, policies, subjects, volumes
 from nomad_csi.diagnosis.file_rules.subjects import LintedPlugin, LintedVolume, finding_at_line
-from nomad_csi.drivers import model as drivers
-from nomad_csi.drivers import storage_identity
+from nomad_csi.drivers import catalogue, storage_identity
 from nomad_csi.findings import Finding
 from nomad_csi.hcl import files as parsed
 from nomad_csi.hcl import job as jobs
@@ -25,7 +24,7 @@ def judge(files: Sequence[parsed.File]) -> tuple[Finding, ...]:
     return tuple(sorted(found, key=lambda item: (order[item.file], item.line, item.code, item.subject, item.found)))
 
 
-def judge_plugins(file: parsed.File, driver: drivers.Driver | None) -> tuple[Finding, ...]:
+def judge_plugins(file: parsed.File, driver: catalogue.Driver | None) -> tuple[Finding, ...]:
     """Return the findings for the plugins of *file*, which run *driver*; ``None``: the one that their image shows."""
     known = (dataclasses.replace(plugin, driver=driver or plugin.driver) for plugin in subjects.plugins_of([file]))
     return tuple(_findings(rule for plugin in known for rule in _plugin(plugin)))

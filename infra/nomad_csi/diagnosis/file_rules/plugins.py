@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 from nomad_csi.diagnosis.file_rules.subjects import LintedPlugin, finding_at_line
 from nomad_csi.drivers import catalogue, recognise
-from nomad_csi.drivers import model as drivers
 from nomad_csi.findings import Finding
 from nomad_csi.hcl import values
 from nomad_csi.migration import differences, model
@@ -188,7 +187,7 @@ def _words(plugin: LintedPlugin) -> Iterator[Finding]:
         yield finding_at_line("mode-word-differs", line, found)
 
 
-def _no_words(plugin: LintedPlugin, driver: drivers.Driver, words: list[tuple[int, str]]) -> Iterator[Finding]:
+def _no_words(plugin: LintedPlugin, driver: catalogue.Driver, words: list[tuple[int, str]]) -> Iterator[Finding]:
     if all(role.flags is None for role in driver.roles.values()):
         return
     for index, word in words:

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from nomad_csi.drivers import catalogue, recognise
-from nomad_csi.drivers import model as drivers
 from nomad_csi.findings import Finding, finding
 from nomad_csi.hcl import files as parsed
 from nomad_csi.hcl import job as jobs
@@ -23,11 +22,11 @@ def finding_at_line(code: str, line: int, found: str, advice: str = "") -> Findi
 class LintedPlugin(model.Part):
     """A task that runs a CSI plugin."""
 
-    driver: drivers.Driver | None
+    driver: catalogue.Driver | None
     """``None``: not in the catalogue."""
 
     @property
-    def role(self) -> drivers.DriverRole | None:
+    def role(self) -> catalogue.DriverRole | None:
         """The catalogue's description of this role; ``None`` where it has none."""
         return self.driver.roles.get(self.plugin.type) if self.driver else None  # type: ignore[call-overload]  # any text may stand in a file
 
@@ -56,7 +55,7 @@ class LintedVolume:
 
     file: str
     content: values.Map
-    driver: drivers.Driver | None
+    driver: catalogue.Driver | None
 
     @property
     def id(self) -> str:

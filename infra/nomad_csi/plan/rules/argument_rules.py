@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 from nomad_csi.drivers import catalogue
-from nomad_csi.drivers import model as drivers
 from nomad_csi.errors import Problem
 from nomad_csi.plan import plugins
 from nomad_csi.spec import model as spec
@@ -24,7 +23,7 @@ def _version(plugin: spec.PluginSpec, path: str) -> Iterator[Problem]:
     row = catalogue.find(plugin.driver)
     if row is None or plugins.image_version(plugin, row) is not None or plugins.is_image_unpinned(plugin):
         return
-    since = row.arguments_since if isinstance(row, drivers.Driver) else ""
+    since = row.arguments_since if isinstance(row, catalogue.Driver) else ""
     known = f"{since} to {row.version}" if since else row.version
     allowed = f"an image whose tag is a version of {row.name} with known arguments: {known}"
     fix = "set arguments_checked: false to run it with those of the catalogue, or describe the driver in the spec"
