@@ -132,7 +132,7 @@ def pytest_runtest_setup(item):
 @pytest.fixture(autouse=True)
 def _no_sleep(request, monkeypatch):
     """A test hands in a clock of `tests.clocks`, and does not sleep."""
-    places = {
+    scopes = {
         str(each.relative_to(tiers.TESTS))
         for each in (request.path, *request.path.parents)
         if tiers.TESTS in each.parents
@@ -144,7 +144,7 @@ def _no_sleep(request, monkeypatch):
             pytest.fail(f"slept for {seconds:g} s: hand in a clock of tests/clocks.py")
         sleep(seconds)
 
-    if places and not MAY_SLEEP & places:
+    if scopes and not MAY_SLEEP & scopes:
         monkeypatch.setattr(time, "sleep", refuse)
 
 

@@ -71,8 +71,8 @@ def unwritable_texts(count, seed):
     """Yield *count* texts with NUL or half a surrogate pair somewhere."""
     chance = random.Random(seed)  # noqa: S311  # tests are to be repeated
     for text in texts(count, seed + 1):
-        place = chance.randrange(len(text) + 1)
-        yield text[:place] + chance.choice(UNWRITABLE) + text[place:]
+        at = chance.randrange(len(text) + 1)
+        yield text[:at] + chance.choice(UNWRITABLE) + text[at:]
 
 
 def job_texts(count, seed):

@@ -62,10 +62,10 @@ CASES = {
         "probe /nowhere/csi.sock --secrets SECRETS --probe-timeout 1s",
         "probe --on-nodes aws-efs0 --timeout 1s",
     ],
-    "plugin": ["install --project PLACE"],
+    "plugin": ["install --project DIR"],
     "schema": [""],
     "acl-policy": ["", "plan apply --spec SPEC"],
-    "eject": ["--out OUT --project PLACE --stack prod --dry-run"],
+    "eject": ["--out OUT --project DIR --stack prod --dry-run"],
     "drivers": ["aws-efs", "--json"],
     "explain": ["claim-ended"],
     "completion": ["bash"],
@@ -94,29 +94,29 @@ ASK_NO_NOMAD = {
 @pytest.fixture
 def words(tmp_path):
     """Return the words of a case, with the files that they name."""
-    place = tmp_path / "given"
-    place.mkdir()
+    given = tmp_path / "given"
+    given.mkdir()
     plugin = {"id": "aws-efs0", "driver": "aws-efs", "aws_region": "us-east-1"}
     volume = {"id": "v0", "plugin_id": "aws-efs0", "existing": {"external_id": f"{FILE_SYSTEM}:/v0"}}
-    (place / "storage.yaml").write_text(
+    (given / "storage.yaml").write_text(
         yaml.safe_dump({"plugins": [plugin], "volumes": [volume | {"secrets": {"password": SECRET}}]})
     )
     described = {"id": "aws-efs0", "driver": "csi-hostpath"}
     made = {"id": "v0", "plugin_id": "aws-efs0", "create": {"capacity_min_gib": 1}, "secrets": {"password": SECRET}}
-    (place / "made.yaml").write_text(yaml.safe_dump({"plugins": [described], "volumes": [made]}))
-    (place / "legacy.volume.hcl").write_text(LEGACY)
-    (place / "secrets.yaml").write_text(yaml.safe_dump({"default/v0": {"password": SECRET}}))
-    (place / "plain.yaml").write_text(yaml.safe_dump({"password": SECRET}))
-    (place / "wrong.yaml").write_text(f"other: *{CANARY}\n- {CANARY}: {SECRET}\n")
-    (place / "Pulumi.yaml").write_text("name: shop\nruntime: python\n")
+    (given / "made.yaml").write_text(yaml.safe_dump({"plugins": [described], "volumes": [made]}))
+    (given / "legacy.volume.hcl").write_text(LEGACY)
+    (given / "secrets.yaml").write_text(yaml.safe_dump({"default/v0": {"password": SECRET}}))
+    (given / "plain.yaml").write_text(yaml.safe_dump({"password": SECRET}))
+    (given / "wrong.yaml").write_text(f"other: *{CANARY}\n- {CANARY}: {SECRET}\n")
+    (given / "Pulumi.yaml").write_text("name: shop\nruntime: python\n")
     found = {
-        "SPEC": place / "storage.yaml",
-        "MADE": place / "made.yaml",
-        "LEGACY": place / "legacy.volume.hcl",
-        "SECRETS": place / "secrets.yaml",
-        "PLAIN": place / "plain.yaml",
-        "WRONG": place / "wrong.yaml",
-        "PLACE": place,
+        "SPEC": given / "storage.yaml",
+        "MADE": given / "made.yaml",
+        "LEGACY": given / "legacy.volume.hcl",
+        "SECRETS": given / "secrets.yaml",
+        "PLAIN": given / "plain.yaml",
+        "WRONG": given / "wrong.yaml",
+        "DIR": given,
         "OUT": tmp_path / "made",
     }
     return lambda case: [str(found.get(word, word)) for word in case.split()]

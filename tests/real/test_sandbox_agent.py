@@ -26,38 +26,38 @@ def started(tmp_path_factory):
     """The agent's port and the sandbox's token."""
     if why := agents.obstacle():
         pytest.skip(why)
-    place = folder.Folder(tmp_path_factory.mktemp("project"))
-    place.make()
-    place.make_token()
+    paths = folder.Folder(tmp_path_factory.mktemp("project"))
+    paths.make()
+    paths.make_token()
     data_dir = agents.short_folder()
-    folder.claim_data_dir(data_dir, place.project)
-    variables = {"PATH": os.environ["PATH"], "HOME": str(place.path / "home")}
-    process = agent.start(place, data_dir, ("us-east-1a", "i-0123456789abcdef0"), variables)
+    folder.claim_data_dir(data_dir, paths.project)
+    variables = {"PATH": os.environ["PATH"], "HOME": str(paths.path / "home")}
+    process = agent.start(paths, data_dir, ("us-east-1a", "i-0123456789abcdef0"), variables)
     gc.collect()  # the agent outlives the object that started it: here that is no warning, in another file it is one
     try:
-        yield process.port, place
+        yield process.port, paths
     finally:
-        agent.stop(process, place)
+        agent.stop(process, paths)
         agent.clear(data_dir)
         shutil.rmtree(data_dir)
 
 
 def test_its_one_token_is_that_of_the_sandbox(started):
     """It may do everything, and it is in no other file, argument or variable."""
-    port, place = started
-    with nomad.Nomad(agent.connect(place, port)) as client:
+    port, paths = started
+    with nomad.Nomad(agent.connect(paths, port)) as client:
         assert [node.status for node in nodes.list_nodes(client)] == ["ready"]
     found = [
-        path for path in place.path.rglob("*") if path.is_file() and place.token in path.read_text(errors="replace")
+        path for path in paths.path.rglob("*") if path.is_file() and paths.token in path.read_text(errors="replace")
     ]
 
-    assert found == [place.token_file]
+    assert found == [paths.token_file]
 
 
 def test_nomad_command_reaches_it_by_the_variables(started):
     """Those of ``sandbox status --env``, and not without the certificate."""
-    port, place = started
-    variables = environment.of_agent(place, port)
+    port, paths = started
+    variables = environment.of_agent(paths, port)
 
     def node_status(*names):
         own = {"PATH": os.environ["PATH"]} | {name: variables[name] for name in names}
@@ -74,8 +74,8 @@ def test_nomad_command_reaches_it_by_the_variables(started):
 @pytest.mark.parametrize("token", ["", "8a2c1f3e-5b7d-4e19-9c60-d41f7a3b2e85"])
 def test_other_tokens_are_refused(started, token):
     """By the agent itself."""
-    port, place = started
-    connection = dataclasses.replace(agent.connect(place, port), token=token)
+    port, paths = started
+    connection = dataclasses.replace(agent.connect(paths, port), token=token)
     with nomad.Nomad(connection) as client, pytest.raises(errors.NomadApiError, match="Permission denied"):
         nodes.list_nodes(client)
 
@@ -83,19 +83,19 @@ def test_other_tokens_are_refused(started, token):
 @pytest.mark.parametrize("host", ["evil.example.com", "127.0.0.1"])
 def test_a_web_page_runs_no_job(started, tmp_path, host):
     """Given the cross-site request, by the agent's address and by a name that points to it, with its certificate, too."""
-    port, place = started
+    port, paths = started
     headers = cross_site.HEADERS | {"Host": host}
 
     evil = cross_site.job("evil", tmp_path / "came")
-    with_it = ssl.create_default_context(cafile=place.certificates["ca_cert"])
-    without = ssl.create_default_context(cafile=place.certificates["ca_cert"])
-    with_it.load_cert_chain(place.certificates["client_cert"], place.certificates["client_key"])
+    with_it = ssl.create_default_context(cafile=paths.certificates["ca_cert"])
+    without = ssl.create_default_context(cafile=paths.certificates["ca_cert"])
+    with_it.load_cert_chain(paths.certificates["client_cert"], paths.certificates["client_key"])
 
     assert cross_site.send(port, "POST", "/v1/jobs", evil, headers)[0] == 400
     with pytest.raises((ssl.SSLError, ConnectionError)):
         cross_site.send(port, "POST", "/v1/jobs", evil, headers, without)
     for method, body in (("POST", evil), ("GET", "")):
         assert cross_site.send(port, method, "/v1/jobs", body, headers, with_it) == (403, "Permission denied")
-    with nomad.Nomad(agent.connect(place, port)) as client:
+    with nomad.Nomad(agent.connect(paths, port)) as client:
         assert client.request("GET", "/v1/jobs", query={"namespace": "*"}).data == []
     assert not (tmp_path / "came").exists()

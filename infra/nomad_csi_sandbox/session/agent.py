@@ -38,12 +38,12 @@ NOT_LOOKED_FOR = "env_aws,env_gce,env_azure,env_digitalocean,consul,vault,cni,br
 
 
 def start(
-    place: folder.Folder, data_dir: Path, instance: tuple[str, str], variables: Mapping[str, str]
+    paths: folder.Folder, data_dir: Path, instance: tuple[str, str], variables: Mapping[str, str]
 ) -> folder.Process:
     """
-    Start the agent, wait until its client takes raw_exec tasks, and return it. Its one token is that of *place*.
+    Start the agent, wait until its client takes raw_exec tasks, and return it. Its one token is that of *paths*.
 
-    From the first moment its ports serve no one but holders of a key of *place*: before it has the token, whoever is
+    From the first moment its ports serve no one but holders of a key of *paths*: before it has the token, whoever is
     first could give it another (``/v1/acl/bootstrap``), and run a job as the user who runs the client, root.
 
     *instance* is the zone and the EC2 instance id that the client plays: Nomad hands no AWS keys down to tasks, and a
@@ -56,13 +56,13 @@ def start(
         )
     clear(data_dir)
     http, rpc, serf = _free_ports(3)
-    place.make()
+    paths.make()
     from nomad_csi_sandbox.session import certificates  # noqa: PLC0415  # most commands start no agent; it takes 0.1 s
 
     for name, text in certificates.make().items():
-        folder.write_private(place.certificates[name], text)
-    config = place.path / "run" / "nomad-agent.json"
-    settings = configuration(data_dir, http=http, rpc=rpc, serf=serf) | {"tls": _tls(place)}
+        folder.write_private(paths.certificates[name], text)
+    config = paths.path / "run" / "nomad-agent.json"
+    settings = configuration(data_dir, http=http, rpc=rpc, serf=serf) | {"tls": _tls(paths)}
     settings["server"] |= {"encrypt": base64.b64encode(secrets.token_bytes(GOSSIP_KEY_BYTES)).decode()}
     folder.write_private(config, json.dumps(settings, indent=2))
     zone, instance_id = instance
@@ -74,16 +74,16 @@ def start(
     }
     command = [program, "agent", "-dev", f"-config={config}"]
     return processes.launch(
-        place, "nomad", command, {**variables, **own}, lambda: http if _is_ready(place, http) else 0
+        paths, "nomad", command, {**variables, **own}, lambda: http if _is_ready(paths, http) else 0
     )
 
 
-def connect(place: folder.Folder, port: int) -> nomad.Connection:
-    """Return the connection to the agent of *place* at *port*, with its token."""
-    return nomad.Connection.from_environment(environment.of_agent(place, port))
+def connect(paths: folder.Folder, port: int) -> nomad.Connection:
+    """Return the connection to the agent of *paths* at *port*, with its token."""
+    return nomad.Connection.from_environment(environment.of_agent(paths, port))
 
 
-def stop(process: folder.Process, place: folder.Folder) -> None:
+def stop(process: folder.Process, paths: folder.Folder) -> None:
     """
     End the agent and all it runs; `clear` does the rest. One that is gone already is no error.
 
@@ -91,7 +91,7 @@ def stop(process: folder.Process, place: folder.Folder) -> None:
     """
     if processes.alive(process):
         # An agent that does not answer, or a task that does not end, is ended next.
-        with contextlib.suppress(errors.NomadCsiError), nomad.Nomad(connect(place, process.port)) as client:
+        with contextlib.suppress(errors.NomadCsiError), nomad.Nomad(connect(paths, process.port)) as client:
             tasks.end_all(client)
         processes.stop(process, signal.SIGINT)
 
@@ -144,9 +144,9 @@ def configuration(data_dir: Path, *, http: int, rpc: int, serf: int) -> dict[str
     }
 
 
-def _tls(place: folder.Folder) -> dict[str, Any]:
-    """Return the block ``tls``: HTTP and RPC take no connection but from a holder of the key of *place*."""
-    files = place.certificates
+def _tls(paths: folder.Folder) -> dict[str, Any]:
+    """Return the block ``tls``: HTTP and RPC take no connection but from a holder of the key of *paths*."""
+    files = paths.certificates
     return {
         "http": True,
         "rpc": True,
@@ -158,18 +158,18 @@ def _tls(place: folder.Folder) -> dict[str, Any]:
     }
 
 
-def _is_ready(place: folder.Folder, port: int) -> bool:
+def _is_ready(paths: folder.Folder, port: int) -> bool:
     """
-    Return whether the client is there; give the agent the token of *place* first.
+    Return whether the client is there; give the agent the token of *paths* first.
 
     The agent's health is of no use: it is well before it has a client.
     """
-    with nomad.Nomad(connect(place, port), timeout_s=POLL_TIMEOUT_S) as client:
+    with nomad.Nomad(connect(paths, port), timeout_s=POLL_TIMEOUT_S) as client:
         try:
             found = nodes.list_nodes(client)
         except errors.NomadApiError as error:
             if error.status == HTTPStatus.FORBIDDEN:
-                _bootstrap(client, place.token)
+                _bootstrap(client, paths.token)
             return False
     return any(node.status == "ready" and node.eligible and node.drivers.get("raw_exec") for node in found)
 

@@ -18,7 +18,7 @@ SAFE = "interrupted; it is safe to run it again"
 
 
 def run(
-    place: folder.Folder,
+    paths: folder.Folder,
     operation: str,
     environment: Mapping[str, str],
     *,
@@ -31,46 +31,46 @@ def run(
 
     *options* are those of `pulumi`; *described*: that the engine is an emulator was printed already.
     """
-    command = _real(place, operation, environment) if real else _emulator(place, operation)
+    command = _real(paths, operation, environment) if real else _emulator(paths, operation)
     command += [*_options(operation), *options, *(["--no-banner"] if described and not real else [])]
     # Killed outright, pulumi leaves its providers running; by the mark `down` finds them.
-    variables = dict(environment) | {processes.MARK: str(place.project)}
-    return foreground.run(command, variables, place.project, interrupted=INTERRUPTED.get(operation, SAFE))
+    variables = dict(environment) | {processes.MARK: str(paths.project)}
+    return foreground.run(command, variables, paths.project, interrupted=INTERRUPTED.get(operation, SAFE))
 
 
-def outputs(place: folder.Folder, environment: Mapping[str, str], *, real: bool) -> dict[str, Any]:
+def outputs(paths: folder.Folder, environment: Mapping[str, str], *, real: bool) -> dict[str, Any]:
     """Return the stack's outputs."""
-    found = _stack(place, environment, real=real)
+    found = _stack(paths, environment, real=real)
     return dict(found.get("outputs") or {})
 
 
-def resources(place: folder.Folder, environment: Mapping[str, str], *, real: bool) -> list[dict[str, Any]]:
+def resources(paths: folder.Folder, environment: Mapping[str, str], *, real: bool) -> list[dict[str, Any]]:
     """Return the resources in the state, in the shape of ``pulumi stack export``; providers are left out."""
     if real:
-        _make_stack(place, environment)
-        state = json.loads(_pulumi(["stack", "export", "--stack", folder.STACK], environment, place.project))
+        _make_stack(paths, environment)
+        state = json.loads(_pulumi(["stack", "export", "--stack", folder.STACK], environment, paths.project))
     else:
-        state = json.loads(place.state.read_text()) if place.state.exists() else {}
+        state = json.loads(paths.state.read_text()) if paths.state.exists() else {}
     found = (state.get("deployment") or {}).get("resources") or []
     return [resource for resource in found if not resource["type"].startswith("pulumi:providers:")]
 
 
-def _stack(place: folder.Folder, environment: Mapping[str, str], *, real: bool) -> Mapping[str, Any]:
-    found = resources(place, environment, real=real)
+def _stack(paths: folder.Folder, environment: Mapping[str, str], *, real: bool) -> Mapping[str, Any]:
+    found = resources(paths, environment, real=real)
     return next((resource for resource in found if resource["type"] == "pulumi:pulumi:Stack"), {})
 
 
-def _emulator(place: folder.Folder, operation: str) -> list[str]:
-    command = [sys.executable, "-m", "nomad_csi_sandbox.engine", operation, "--project", str(place.project)]
-    stack = ["--stack", folder.STACK, "--config-file", str(place.engine_config)]
-    return [*command, *stack, "--state", str(place.state)]
+def _emulator(paths: folder.Folder, operation: str) -> list[str]:
+    command = [sys.executable, "-m", "nomad_csi_sandbox.engine", operation, "--project", str(paths.project)]
+    stack = ["--stack", folder.STACK, "--config-file", str(paths.engine_config)]
+    return [*command, *stack, "--state", str(paths.state)]
 
 
-def _real(place: folder.Folder, operation: str, environment: Mapping[str, str]) -> list[str]:
-    _make_stack(place, environment)
-    _forget_locks_of_the_dead(place)
+def _real(paths: folder.Folder, operation: str, environment: Mapping[str, str]) -> list[str]:
+    _make_stack(paths, environment)
+    _forget_locks_of_the_dead(paths)
     answer = [] if operation == "preview" else ["--yes"]
-    stack = ["--stack", folder.STACK, "--config-file", str(place.engine_config)]
+    stack = ["--stack", folder.STACK, "--config-file", str(paths.engine_config)]
     return ["pulumi", operation, *stack, "--suppress-progress", *answer]
 
 
@@ -79,26 +79,26 @@ def _options(operation: str) -> list[str]:
     return ["--clear-pending-creates"] if operation == "refresh" else []
 
 
-def _make_stack(place: folder.Folder, environment: Mapping[str, str]) -> None:
+def _make_stack(paths: folder.Folder, environment: Mapping[str, str]) -> None:
     """
     Make the stack if it is not there.
 
     Pulumi writes the salt of a new stack beside the project file, and takes no other file for it (3.260): so a project
     of the same name in the sandbox's folder makes it, beside which is the config that the engine reads.
     """
-    project = yaml.safe_load((place.project / "Pulumi.yaml").read_text())
+    project = yaml.safe_load((paths.project / "Pulumi.yaml").read_text())
     own = yaml.safe_dump({"name": project["name"], "runtime": "python"})
-    folder.write_private(place.path / "Pulumi.yaml", own)
-    _pulumi(["stack", "select", "--create", folder.STACK], environment, place.path)
+    folder.write_private(paths.path / "Pulumi.yaml", own)
+    _pulumi(["stack", "select", "--create", folder.STACK], environment, paths.path)
 
 
-def _forget_locks_of_the_dead(place: folder.Folder) -> None:
+def _forget_locks_of_the_dead(paths: folder.Folder) -> None:
     """
     Remove the locks of pulumi processes that were killed: no one else works in the backend of a sandbox.
 
     Source: pulumi/pulumi, ``lockContent`` in ``pkg/backend/diy/lock.go``, 2026-08-21.
     """
-    for lock in place.backend.glob(".pulumi/locks/**/*.json"):
+    for lock in paths.backend.glob(".pulumi/locks/**/*.json"):
         pid = json.loads(lock.read_text())["pid"]
         if not processes.runs(pid):
             print(f"forgetting the lock of pulumi's process {pid}, which has ended", flush=True)

@@ -39,9 +39,9 @@ def mark(parts: Mapping[str, str]) -> str:
     return ",".join(f"{name}:{kind}" for name, kind in sorted(parts.items()))
 
 
-def build(place: folder.Folder, record: folder.Record, aws_region: str) -> dict[str, str]:
+def build(paths: folder.Folder, record: folder.Record, aws_region: str) -> dict[str, str]:
     """Return the environment of *record*'s sandbox; what is not started yet is left out."""
-    home = str(place.path / "home")
+    home = str(paths.path / "home")
     own_programs = str(Path(sys.executable).parent)
     found = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
     found |= {
@@ -51,7 +51,7 @@ def build(place: folder.Folder, record: folder.Record, aws_region: str) -> dict[
         "PYTHONDONTWRITEBYTECODE": os.environ.get("PYTHONDONTWRITEBYTECODE", ""),
         "NO_PROXY": "*",
         sandbox_mark.ENVIRONMENT: mark(record.parts),
-        ROOT_VARIABLE: str(place.project),
+        ROOT_VARIABLE: str(paths.project),
         DATA_DIR_VARIABLE: record.data_dir,
         "AWS_REGION": aws_region,
         "AWS_DEFAULT_REGION": aws_region,
@@ -60,27 +60,27 @@ def build(place: folder.Folder, record: folder.Record, aws_region: str) -> dict[
         "AWS_CONFIG_FILE": os.devnull,
         "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
         "AWS_EC2_METADATA_DISABLED": "true",
-        "PULUMI_HOME": str(place.path / "pulumi-home"),
+        "PULUMI_HOME": str(paths.path / "pulumi-home"),
         STACK_VARIABLE: folder.STACK,
-        CONFIG_VARIABLE: str(place.engine_config),
-        SOURCE_VARIABLE: str(place.config),
-        "PULUMI_BACKEND_URL": place.backend.as_uri(),
+        CONFIG_VARIABLE: str(paths.engine_config),
+        SOURCE_VARIABLE: str(paths.config),
+        "PULUMI_BACKEND_URL": paths.backend.as_uri(),
         "PULUMI_CONFIG_PASSPHRASE": "sandbox",
         "PULUMI_SKIP_UPDATE_CHECK": "true",
         "PULUMI_IGNORE_AMBIENT_PLUGINS": "true",  # those on PATH, of which it warns: the provider is in PULUMI_HOME
         "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
     }
-    if place.token:
-        found[sandbox_mark.TOKEN_HASH] = sandbox_mark.token_hash(place.token)
-    return found | _end_points(place, record)
+    if paths.token:
+        found[sandbox_mark.TOKEN_HASH] = sandbox_mark.token_hash(paths.token)
+    return found | _end_points(paths, record)
 
 
-def of_server(place: folder.Folder, record: folder.Record) -> dict[str, str]:
+def of_server(paths: folder.Folder, record: folder.Record) -> dict[str, str]:
     """Return the environment of a server of the sandbox; Nomad's tasks inherit it, and get no token by it."""
-    return {name: value for name, value in build(place, record, record.aws_region).items() if name != "NOMAD_TOKEN"}
+    return {name: value for name, value in build(paths, record, record.aws_region).items() if name != "NOMAD_TOKEN"}
 
 
-def of_command(built: Mapping[str, str], place: folder.Folder, command: Sequence[str]) -> dict[str, str]:
+def of_command(built: Mapping[str, str], paths: folder.Folder, command: Sequence[str]) -> dict[str, str]:
     """
     Return the environment *built* of a sandbox as a person's *command* gets it.
 
@@ -88,7 +88,7 @@ def of_command(built: Mapping[str, str], place: folder.Folder, command: Sequence
     command runs or which it names with ``--cwd``, has its own.
     """
     root = project.found_from(_folder_of(command))
-    if root in {None, place.project}:
+    if root in {None, paths.project}:
         return dict(built)
     return {name: value for name, value in built.items() if name not in {STACK_VARIABLE, CONFIG_VARIABLE}}
 
@@ -102,36 +102,36 @@ def _folder_of(command: Sequence[str]) -> Path:
     return Path()
 
 
-def _end_points(place: folder.Folder, record: folder.Record) -> dict[str, str]:
+def _end_points(paths: folder.Folder, record: folder.Record) -> dict[str, str]:
     found = {}
     if moto := record.processes.get("moto"):
         found["AWS_ENDPOINT_URL"] = f"http://127.0.0.1:{moto.port}"
     if provider := record.processes.get("aws-provider"):
         found["PULUMI_DEBUG_PROVIDERS"] = f"aws:{provider.port}"
-    return found | of_nomad(place, record)
+    return found | of_nomad(paths, record)
 
 
-def of_shell(place: folder.Folder, record: folder.Record) -> dict[str, str]:
+def of_shell(paths: folder.Folder, record: folder.Record) -> dict[str, str]:
     """Return the variables by which a shell reaches the sandbox's Nomad and AWS, and no account of its user."""
-    built = build(place, record, record.aws_region)
-    return of_nomad(place, record) | {name: value for name, value in built.items() if name.startswith("AWS_")}
+    built = build(paths, record, record.aws_region)
+    return of_nomad(paths, record) | {name: value for name, value in built.items() if name.startswith("AWS_")}
 
 
-def of_nomad(place: folder.Folder, record: folder.Record) -> dict[str, str]:
+def of_nomad(paths: folder.Folder, record: folder.Record) -> dict[str, str]:
     """Return the variables by which the ``nomad`` command reaches the sandbox's Nomad; none before it runs."""
     nomad = record.processes.get("nomad")
     if not nomad:
         return {}
     is_real = record.parts["nomad"] == "real"
-    return (of_agent if is_real else of_emulator)(place, nomad.port)
+    return (of_agent if is_real else of_emulator)(paths, nomad.port)
 
 
-def of_agent(place: folder.Folder, port: int) -> dict[str, str]:
+def of_agent(paths: folder.Folder, port: int) -> dict[str, str]:
     """Return the variables by which the sandbox's real agent is reached: it takes no connection without TLS."""
-    files = {connection.VARIABLES[name]: str(path) for name, path in place.certificates.items()}
-    return {"NOMAD_ADDR": f"https://127.0.0.1:{port}", "NOMAD_TOKEN": place.token} | files
+    files = {connection.VARIABLES[name]: str(path) for name, path in paths.certificates.items()}
+    return {"NOMAD_ADDR": f"https://127.0.0.1:{port}", "NOMAD_TOKEN": paths.token} | files
 
 
-def of_emulator(place: folder.Folder, port: int) -> dict[str, str]:
+def of_emulator(paths: folder.Folder, port: int) -> dict[str, str]:
     """Return the variables by which the emulator of an agent is reached."""
-    return {"NOMAD_ADDR": f"http://127.0.0.1:{port}", "NOMAD_TOKEN": place.token}
+    return {"NOMAD_ADDR": f"http://127.0.0.1:{port}", "NOMAD_TOKEN": paths.token}

@@ -24,17 +24,17 @@ GUARD = "NOMAD_CSI_SANDBOX_GUARD"
 
 
 def start(
-    place: folder.Folder, name: str, module: str, arguments: Sequence[str], environment: Mapping[str, str]
+    paths: folder.Folder, name: str, module: str, arguments: Sequence[str], environment: Mapping[str, str]
 ) -> folder.Process:
     """
     Start ``python -m module`` and wait until it says on which port it listens.
 
     Raises `errors.NomadCsiError` with the end of its log when it does not.
     """
-    ready = place.path / "run" / f"{name}.json"
+    ready = paths.path / "run" / f"{name}.json"
     ready.unlink(missing_ok=True)
     command = [sys.executable, "-m", module, "--port", "0", "--ready-file", str(ready), *arguments]
-    return launch(place, name, command, environment, lambda: _announced_port(ready))
+    return launch(paths, name, command, environment, lambda: _announced_port(ready))
 
 
 def _announced_port(ready: Path) -> int:
@@ -42,21 +42,21 @@ def _announced_port(ready: Path) -> int:
 
 
 def launch(
-    place: folder.Folder, name: str, command: Sequence[str], environment: Mapping[str, str], answer: Callable[[], int]
+    paths: folder.Folder, name: str, command: Sequence[str], environment: Mapping[str, str], answer: Callable[[], int]
 ) -> folder.Process:
     """
     Start *command* and wait until *answer* gives the port on which it is ready; 0 means not yet.
 
     Raises `errors.NomadCsiError` with the end of its log when it ends before, or is not ready at the deadline.
     """
-    with (place.logs / f"{name}.log").open("ab") as log:
+    with (paths.logs / f"{name}.log").open("ab") as log:
         child = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
-            env=dict(environment) | {MARK: str(place.project)},
-            cwd=place.path,
+            env=dict(environment) | {MARK: str(paths.project)},
+            cwd=paths.path,
             start_new_session=True,
         )
     try:
@@ -66,7 +66,7 @@ def launch(
         raise
     if not port:
         _end(child)
-        raise errors.NomadCsiError(f"{name} did not start: {log_end(place, name)}")
+        raise errors.NomadCsiError(f"{name} did not start: {log_end(paths, name)}")
     return folder.Process(name=name, pid=child.pid, started=_start_time(child.pid), port=port)
 
 
@@ -84,9 +84,9 @@ def _end(child: subprocess.Popen[bytes]) -> None:
     child.wait()
 
 
-def log_end(place: folder.Folder, name: str) -> str:
+def log_end(paths: folder.Folder, name: str) -> str:
     """Return the last lines of a process's log."""
-    path = place.logs / f"{name}.log"
+    path = paths.logs / f"{name}.log"
     return "\n".join(path.read_text(errors="replace").splitlines()[-8:]) if path.exists() else "it left no log"
 
 

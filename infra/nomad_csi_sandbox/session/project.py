@@ -45,47 +45,47 @@ exec {python} -m nomad_csi.provider "$@"
 """
 
 
-def write(place: folder.Folder) -> list[Path]:
+def write(paths: folder.Folder) -> list[Path]:
     """
     Write what is missing, and return the files: of a project of the user's own, the config alone.
 
     Raises `errors.RefusedError`, and writes nothing, where there is a program without ``Pulumi.yaml``.
     """
-    if found := next((name for name in PROJECT_FILES if (place.project / name).exists()), ""):
+    if found := next((name for name in PROJECT_FILES if (paths.project / name).exists()), ""):
         if found != "Pulumi.yaml":
-            raise errors.RefusedError(f"{place.project / found}: the sandbox reads Pulumi.yaml alone; rename it")
-        texts = {place.config.name: CONFIG}
+            raise errors.RefusedError(f"{paths.project / found}: the sandbox reads Pulumi.yaml alone; rename it")
+        texts = {paths.config.name: CONFIG}
     else:
-        spec = Path(__file__).with_name(place.config.name).read_text(encoding="utf-8")
-        texts = {"Pulumi.yaml": PROJECT, "__main__.py": PROGRAM, place.config.name: spec}
-        program = place.project / "__main__.py"
+        spec = Path(__file__).with_name(paths.config.name).read_text(encoding="utf-8")
+        texts = {"Pulumi.yaml": PROJECT, "__main__.py": PROGRAM, paths.config.name: spec}
+        program = paths.project / "__main__.py"
         if program.exists() and program.read_text(encoding="utf-8") != PROGRAM:
             raise errors.RefusedError(
                 f"{program} is a program of your own, without Pulumi.yaml; write one, such as:\n"
                 "name: orders\nruntime: python"
             )
-    if place.config.exists():
-        texts.pop(place.config.name)
-    disk.put(place.project, dict(reversed(texts.items())))  # the project file last: it marks a complete folder
-    return [place.project / name for name in texts]
+    if paths.config.exists():
+        texts.pop(paths.config.name)
+    disk.put(paths.project, dict(reversed(texts.items())))  # the project file last: it marks a complete folder
+    return [paths.project / name for name in texts]
 
 
-def refuse_language(place: folder.Folder, engine: str) -> None:
+def refuse_language(paths: folder.Folder, engine: str) -> None:
     """Raise `errors.RefusedError` for a program that *engine* cannot run: the emulator runs Python alone."""
-    document = yaml.safe_load((place.project / "Pulumi.yaml").read_text(encoding="utf-8"))
+    document = yaml.safe_load((paths.project / "Pulumi.yaml").read_text(encoding="utf-8"))
     runtime = document.get("runtime")
     name = runtime.get("name") if isinstance(runtime, dict) else runtime
     if engine != "real" and name != "python":
         raise errors.RefusedError(
-            f"{place.project / 'Pulumi.yaml'}: runtime: expected python, which the sandbox's own engine runs, "
+            f"{paths.project / 'Pulumi.yaml'}: runtime: expected python, which the sandbox's own engine runs, "
             f"got {name}; put `pulumi` on PATH for other languages"
         )
 
 
-def write_plugin(place: folder.Folder) -> None:
+def write_plugin(paths: folder.Folder) -> None:
     """Write what starts the provider plugin of this environment."""
-    place.plugin.mkdir(mode=folder.PRIVATE, parents=True, exist_ok=True)
-    script = place.plugin / "pulumi-resource-nomad-csi"
+    paths.plugin.mkdir(mode=folder.PRIVATE, parents=True, exist_ok=True)
+    script = paths.plugin / "pulumi-resource-nomad-csi"
     folder.write_private(script, PLUGIN.format(python=shlex.quote(sys.executable)))
     script.chmod(0o700)
 

@@ -32,16 +32,16 @@ What to type next:
   {sandbox} down       remove the sandbox; the files of your project stay"""
 
 
-def next_steps(place: folder.Folder, *, has_spec: bool = True) -> str:
+def next_steps(paths: folder.Folder, *, has_spec: bool = True) -> str:
     """Return what to type next: targets of the Makefile in a checkout of this project, else the command itself."""
-    is_checkout = (place.project / "infra/nomad_csi").is_dir()
-    here = is_checkout or Path.cwd() == place.project
-    sandbox = "nomad-csi sandbox" if here else f"nomad-csi sandbox --project {shlex.quote(str(place.project))}"
+    is_checkout = (paths.project / "infra/nomad_csi").is_dir()
+    here = is_checkout or Path.cwd() == paths.project
+    sandbox = "nomad-csi sandbox" if here else f"nomad-csi sandbox --project {shlex.quote(str(paths.project))}"
     config, outputs = (
-        path.relative_to(place.project) if here else path for path in (place.engine_config, place.outputs)
+        path.relative_to(paths.project) if here else path for path in (paths.engine_config, paths.outputs)
     )
     look = f"nomad-csi verify {config} \\\n    --stack-output {outputs}" if has_spec else "nomad-csi claims"
-    edited = place.config.name if has_spec else "your program"
+    edited = paths.config.name if has_spec else "your program"
     words = {"sandbox": sandbox, "config": config, "outputs": outputs, "look": look, "edited": edited}
     return (NEXT if is_checkout else ANYWHERE).format(**words)
 
@@ -55,13 +55,13 @@ def show(session: Session, *, whole: bool = True) -> int:
     record = session.record()
     plan = session.plan()
     if plan is None:
-        steps = next_steps(session.place, has_spec=False)
+        steps = next_steps(session.paths, has_spec=False)
         session.say("\n\n".join([*(_whole(session, record) if whole else ()), steps]))
         return 0
     variables = session.environment()
     with nomad.Nomad(nomad.Connection.from_environment(variables)) as client:
         report = verification.Verifier(client, plan, session.external_ids()).verify()
-    sections = (*(_whole(session, record) if whole else ()), report.as_table(), next_steps(session.place))
+    sections = (*(_whole(session, record) if whole else ()), report.as_table(), next_steps(session.paths))
     session.say("\n\n".join(section.rstrip("\n") for section in sections))
     return 0 if report.ok else exit_codes.CHANGES
 

@@ -39,7 +39,7 @@ class Session:
     """The sandbox of the project in *root*. Every command of ``nomad-csi sandbox`` is a method."""
 
     def __init__(self, root: Path, say: Callable[[str], None] | None = None) -> None:
-        self.place = folder.Folder(root)
+        self.paths = folder.Folder(root)
         self.say = say or _say
 
     def plan(self) -> model.StoragePlan | None:
@@ -49,14 +49,14 @@ class Session:
         Raises `errors.SpecError` with all problems.
         """
         document = self._config().get(stack_config.KEY)
-        return None if document is None else storage.plan_document(document, source=self.place.config.name)
+        return None if document is None else storage.plan_document(document, source=self.paths.config.name)
 
     def up(self, *, engine_kind: str = "", nomad_kind: str = "", skip_preview: bool = False) -> int:
         """Start what is missing, make everything, after a preview unless told to skip it; return the exit code."""
-        for path in project.write(self.place):
+        for path in project.write(self.paths):
             self.say(f"wrote {path}")
         plan = self.plan()
-        with self.place.locked():
+        with self.paths.locked():
             record = self._record(plan, {"engine": engine_kind, "nomad": nomad_kind})
             is_new = not record.processes
             self.say(parts.describe(record.parts) if is_new else f"{parts.TITLE}: {parts.summary(record.parts)}")
@@ -82,14 +82,14 @@ class Session:
         Nothing in it is data, and its AWS ends with it: no resource is destroyed first, which protection, a claim or a
         failure could prevent.
         """
-        if not self.place.path.exists():
+        if not self.paths.path.exists():
             self.say("There is no sandbox here; nothing to take down.")
             return 0
-        with self.place.locked():
+        with self.paths.locked():
             record = self._record_left()
-            self._stop(record or folder.Record(data_dir=folder.default_data_dir(self.place.project)))
+            self._stop(record or folder.Record(data_dir=folder.default_data_dir(self.paths.project)))
             rendered = self._rendered(record) if record else []
-        self.place.remove()
+        self.paths.remove()
         for path in rendered:
             self._remove_rendered(path)
         self.say("Gone: no process, port or file of the sandbox is left.")
@@ -99,11 +99,11 @@ class Session:
         """Return the environment of a sandbox that is up."""
         record = self._up()
         self._write_config(record)
-        return environment.build(self.place, record, record.aws_region)
+        return environment.build(self.paths, record, record.aws_region)
 
     def shell_variables(self) -> dict[str, str]:
         """Return the variables by which a shell reaches a sandbox that is up."""
-        return environment.of_shell(self.place, self._up())
+        return environment.of_shell(self.paths, self._up())
 
     def execute(self, command: Sequence[str]) -> int:
         """
@@ -111,7 +111,7 @@ class Session:
 
         Without a program `nomad`, its ``job run FILE`` and ``job stop JOB`` are done here.
         """
-        variables = environment.of_command(self.environment(), self.place, command) | processes.guarded()
+        variables = environment.of_command(self.environment(), self.paths, command) | processes.guarded()
         if shutil.which(command[0], path=variables.get("PATH", os.defpath)) is None:
             match command:
                 case ["nomad", "job", "run", file]:
@@ -154,7 +154,7 @@ class Session:
     def introduce(self) -> None:
         """Say on a terminal, beside the output, which sandbox answers and what is real in it."""
         if sys.stderr.isatty():
-            print(f"sandbox in {self.place.project}: {parts.summary(self._up().parts)}", file=sys.stderr, flush=True)
+            print(f"sandbox in {self.paths.project}: {parts.summary(self._up().parts)}", file=sys.stderr, flush=True)
 
     def lowered(self) -> tuple[stack_config.Lowered, ...]:
         """Return what of the project's config is more than this sandbox can run."""
@@ -171,7 +171,7 @@ class Session:
     def outputs(self) -> dict[str, Any]:
         """Return the outputs of the stack as they stand in its state, secrets encrypted."""
         record = self._up()
-        return engine.outputs(self.place, self.environment(), real=record.parts["engine"] == "real")
+        return engine.outputs(self.paths, self.environment(), real=record.parts["engine"] == "real")
 
     def external_ids(self) -> dict[str, str]:
         """Return the external ids that the stack gave out, by ``namespace/volume_id``."""
@@ -179,11 +179,11 @@ class Session:
 
     def _state(self, record: folder.Record) -> list[dict[str, Any]]:
         real = record.parts["engine"] == "real"
-        return engine.resources(self.place, environment.build(self.place, record, record.aws_region), real=real)
+        return engine.resources(self.paths, environment.build(self.paths, record, record.aws_region), real=real)
 
     def _operate(self, operation: str) -> int:
         self._up()  # before the lock, which makes the folder
-        with self.place.locked():
+        with self.paths.locked():
             record = self._up()
             self._start(record)
             return self._run(operation, record)
@@ -192,36 +192,36 @@ class Session:
         self, operation: str, record: folder.Record, options: Sequence[str] = (), *, described: bool = False
     ) -> int:
         for lowered in self._write_config(record):
-            self.say(f"{lowered} ({self.place.engine_config.relative_to(self.place.project)})")
+            self.say(f"{lowered} ({self.paths.engine_config.relative_to(self.paths.project)})")
         real = record.parts["engine"] == "real"
-        variables = environment.build(self.place, record, record.aws_region)
-        code = engine.run(self.place, operation, variables, real=real, options=options, described=described)
+        variables = environment.build(self.paths, record, record.aws_region)
+        code = engine.run(self.paths, operation, variables, real=real, options=options, described=described)
         if not code and operation in {"up", "refresh"}:
             self._write_outputs()
         return code
 
     def _write_outputs(self) -> None:
         """Write the outputs of the stack to where commands read them by ``--stack-output``."""
-        folder.write_private(self.place.outputs, f"{json.dumps(outputs.shown(self.outputs()), indent=2)}\n")
+        folder.write_private(self.paths.outputs, f"{json.dumps(outputs.shown(self.outputs()), indent=2)}\n")
 
     def _up(self) -> folder.Record:
-        record = self.place.load()
+        record = self.paths.load()
         if record is None:
             raise errors.NomadCsiError(
-                f"there is no sandbox in {self.place.project}; start one with `nomad-csi sandbox up` "
+                f"there is no sandbox in {self.paths.project}; start one with `nomad-csi sandbox up` "
                 "(in a checkout: `make up`), or name the folder of another: nomad-csi sandbox --project DIR"
             )
         return record
 
     def _record(self, plan: model.StoragePlan | None, kinds: Mapping[str, str]) -> folder.Record:
         """Return the record of this sandbox; what is real was decided when it was made."""
-        record = self.place.load()
+        record = self.paths.load()
         for name, kind in kinds.items():
             if record and kind and record.parts[name] != kind:
                 raise errors.RefusedError(
                     f"this sandbox runs with {name} {record.parts[name]}; take it down before you choose another"
                 )
-        data_dir = _data_dir(plan) or folder.default_data_dir(self.place.project)
+        data_dir = _data_dir(plan) or folder.default_data_dir(self.paths.project)
         if record and record.data_dir != data_dir:
             raise errors.RefusedError(
                 f"this sandbox keeps its sockets in {record.data_dir}; take it down before you change client_data_dir"
@@ -229,43 +229,43 @@ class Session:
         if record and not self._aws_is_alive(record):
             self.say("The AWS emulator has ended, and everything in it: starting empty, with an empty state.")
             self._stop(record)
-            self.place.forget_state()
+            self.paths.forget_state()
             record = None
         region = self._config().get("aws:region")
         if region is None:
             problem = errors.Problem(
                 path="config.aws:region", got="nothing", allowed="the region of the emulated AWS", fix="add us-east-1"
             )
-            raise errors.SpecError((problem,), self.place.config.name)
+            raise errors.SpecError((problem,), self.paths.config.name)
         if record and record.aws_region != region:
             raise errors.RefusedError(
                 f"this sandbox is in {record.aws_region}; take it down before you change aws:region"
             )
         chosen = record.parts if record else parts.decide(**kinds)
-        project.refuse_language(self.place, chosen["engine"])
+        project.refuse_language(self.paths, chosen["engine"])
         return record or self._new_record(folder.Record(parts=chosen, data_dir=data_dir, aws_region=region))
 
     def _new_record(self, record: folder.Record) -> folder.Record:
         """Write *record* down before anything is there that a killed command would leave behind."""
-        self.place.make()
-        self.place.save(record)
+        self.paths.make()
+        self.paths.save(record)
         try:
-            folder.claim_data_dir(Path(record.data_dir), self.place.project)
+            folder.claim_data_dir(Path(record.data_dir), self.paths.project)
         except errors.RefusedError:
-            self.place.remove()
+            self.paths.remove()
             raise
         return record
 
     def _start(self, record: folder.Record) -> None:
         """Start what does not run. AWS first: Nomad's clients are instances there."""
-        project.write_plugin(self.place)
-        self.place.make_token()
+        project.write_plugin(self.paths)
+        self.paths.make_token()
         if not self._runs(record, "moto"):
             self.say("starting moto, the AWS emulator")
             self._launch(record, "moto", "nomad_csi_sandbox.aws.moto", [])
         if not record.instances:
             record.instances = dict(account.seed(_moto(record), region=record.aws_region).instances)
-            self.place.save(record)
+            self.paths.save(record)
         if not self._runs(record, "aws-provider"):
             self._launch(record, "aws-provider", "nomad_csi_sandbox.aws.provider", [])
         if not self._runs(record, "nomad"):
@@ -280,13 +280,13 @@ class Session:
             instances = tuple(record.instances.values())
             for volume_id in account.detach_volumes(_moto(record), record.aws_region, instances):
                 self.say(f"detached {volume_id}, which was attached to a client")
-        folder.claim_data_dir(Path(record.data_dir), self.place.project)  # a killed command may not have come to it
+        folder.claim_data_dir(Path(record.data_dir), self.paths.project)  # a killed command may not have come to it
         clients = sorted(record.instances.items())
         if record.parts["nomad"] == "real":
             self.say(f"starting the Nomad agent, its client in {clients[0][0]}")
-            variables = environment.of_server(self.place, record)
-            record.processes["nomad"] = agent.start(self.place, Path(record.data_dir), clients[0], variables)
-            self.place.save(record)
+            variables = environment.of_server(self.paths, record)
+            record.processes["nomad"] = agent.start(self.paths, Path(record.data_dir), clients[0], variables)
+            self.paths.save(record)
             return
         self.say(f"starting the Nomad emulator with clients in {', '.join(zone for zone, _ in clients)}")
         nodes = [
@@ -294,43 +294,43 @@ class Session:
             for index, (zone, instance) in enumerate(clients, start=1)
             for argument in ("--node", f"client-{index}={zone}={instance}")
         ]
-        guarded = ["--guarded", "--token-file", str(self.place.token_file)]
+        guarded = ["--guarded", "--token-file", str(self.paths.token_file)]
         self._launch(record, "nomad", "nomad_csi_sandbox.nomad", ["--data-dir", record.data_dir, *guarded, *nodes])
 
     def _restore_identity(self, record: folder.Record) -> None:
         """Give a Nomad that was started empty the identity of the one that ended, as an operator would."""
         recorded = (resource.get("outputs", {}).get("cluster") for resource in self._state(record))
         if cluster := next(filter(None, recorded), ""):
-            with nomad.Nomad(nomad.Connection.from_environment(environment.of_nomad(self.place, record))) as client:
+            with nomad.Nomad(nomad.Connection.from_environment(environment.of_nomad(self.paths, record))) as client:
                 cluster_identity.restore(client, cluster)
 
     def _launch(self, record: folder.Record, name: str, module: str, arguments: list[str]) -> None:
-        variables = environment.of_server(self.place, record)
-        record.processes[name] = processes.start(self.place, name, module, arguments, variables)
-        self.place.save(record)
+        variables = environment.of_server(self.paths, record)
+        record.processes[name] = processes.start(self.paths, name, module, arguments, variables)
+        self.paths.save(record)
 
     def _stop(self, record: folder.Record) -> None:
         """End what *record* names, a real agent with its jobs; then what runs besides, and the data directory."""
         started = dict(record.processes)
         if "nomad" in started and record.parts["nomad"] == "real":
-            agent.stop(started.pop("nomad"), self.place)
+            agent.stop(started.pop("nomad"), self.paths)
         for name in ("nomad", "aws-provider", "moto"):
             if name in started:
                 processes.stop(started[name])
-        processes.end_marked(processes.MARK, str(self.place.project))
-        processes.end_orphans(environment.ROOT_VARIABLE, str(self.place.project))
+        processes.end_marked(processes.MARK, str(self.paths.project))
+        processes.end_orphans(environment.ROOT_VARIABLE, str(self.paths.project))
         self._remove_data_dir(Path(record.data_dir))
 
     def _remove_data_dir(self, data_dir: Path) -> None:
         """Remove *data_dir* and what an agent left there, unless it belongs to someone else."""
-        if folder.owns_data_dir(data_dir, self.place.project):
+        if folder.owns_data_dir(data_dir, self.paths.project):
             agent.clear(data_dir)
             shutil.rmtree(data_dir)
 
     def _record_left(self) -> folder.Record | None:
         """Return the record, or ``None`` where there is none, or where it is damaged: processes are marked, too."""
         try:
-            return self.place.load()
+            return self.paths.load()
         except DAMAGED as error:
             self.say(f"The record of the sandbox is damaged ({error}): rendered files stay.")
             return None
@@ -339,7 +339,7 @@ class Session:
         """Return the rendered files that the state knows; none where it cannot be read."""
         try:
             found = [item for item in self._state(record) if item["type"] == "nomad-csi:index:RenderedFile"]
-            return [disk.location(self.place.project, item["inputs"]["path"]) for item in found]
+            return [disk.location(self.paths.project, item["inputs"]["path"]) for item in found]
         except (errors.NomadCsiError, *DAMAGED) as error:
             self.say(f"The state of the sandbox cannot be read ({error}): rendered files stay.")
             return []
@@ -349,8 +349,8 @@ class Session:
         if disk.is_ours(disk.read(path) or ""):
             path.unlink()
         with contextlib.suppress(OSError):  # not empty, or gone: someone else's file is in it
-            for parent in path.relative_to(self.place.project).parents[:-1]:
-                (self.place.project / parent).rmdir()
+            for parent in path.relative_to(self.paths.project).parents[:-1]:
+                (self.paths.project / parent).rmdir()
 
     @staticmethod
     def _runs(record: folder.Record, name: str) -> bool:
@@ -360,10 +360,10 @@ class Session:
         return "moto" not in record.processes or self._runs(record, "moto")
 
     def _write_config(self, record: folder.Record) -> tuple[stack_config.Lowered, ...]:
-        return stack_config.write(self.place, self._clients(record), record.data_dir)
+        return stack_config.write(self.paths, self._clients(record), record.data_dir)
 
     def _fit(self, record: folder.Record | None) -> tuple[Any, tuple[stack_config.Lowered, ...]]:
-        data_dir = record.data_dir if record else folder.default_data_dir(self.place.project)
+        data_dir = record.data_dir if record else folder.default_data_dir(self.paths.project)
         return stack_config.fit(self._document(), self._clients(record), data_dir)
 
     @staticmethod
@@ -372,12 +372,12 @@ class Session:
         return 1 if record and record.parts["nomad"] == "real" else None
 
     def _document(self) -> Any:
-        if not self.place.config.exists():
-            raise errors.NomadCsiError(f"{self.place.config} is not there; put it back, or write it with `sandbox up`")
-        return draft.read_yaml(self.place.config.read_text(), self.place.config.name)
+        if not self.paths.config.exists():
+            raise errors.NomadCsiError(f"{self.paths.config} is not there; put it back, or write it with `sandbox up`")
+        return draft.read_yaml(self.paths.config.read_text(), self.paths.config.name)
 
     def _config(self) -> Mapping[str, Any]:
-        document, _ = self._fit(self.place.load())
+        document, _ = self._fit(self.paths.load())
         config = document.get("config") if isinstance(document, Mapping) else None
         return config if isinstance(config, Mapping) else {}
 
@@ -394,7 +394,7 @@ def _not_found(name: str, record: folder.Record) -> str:
 
 
 def _say(text: str) -> None:
-    """Print *text* at once: the engine writes to the same place from a process of its own."""
+    """Print *text* at once: the engine writes to the same output from a process of its own."""
     print(text, flush=True)
 
 

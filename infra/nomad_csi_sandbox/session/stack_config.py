@@ -69,8 +69,8 @@ def _task_drivers(storage: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     plugins = storage.get("plugins")
     for plugin in plugins if isinstance(plugins, list) else ():
         if isinstance(plugin, dict):
-            for place in (plugin, *(plugin.get(role) for role in ("controller", "node", "monolith"))):
-                if isinstance(place, dict) and isinstance(driver := place.get("task_driver"), dict):
+            for paths in (plugin, *(plugin.get(role) for role in ("controller", "node", "monolith"))):
+                if isinstance(paths, dict) and isinstance(driver := paths.get("task_driver"), dict):
                     yield driver
 
 
@@ -80,18 +80,18 @@ def _controllers(plugin: spec.PluginSpec) -> int:
     return (plugins.count(plugin, "controller", role) or 0) if role else 0
 
 
-def write(place: folder.Folder, clients: int | None, data_dir: str) -> tuple[Lowered, ...]:
+def write(paths: folder.Folder, clients: int | None, data_dir: str) -> tuple[Lowered, ...]:
     """Write the config for the engines, and return what was lowered in it."""
-    text = place.config.read_text()
-    document = draft.read_yaml(text, place.config.name)
+    text = paths.config.read_text()
+    document = draft.read_yaml(text, paths.config.name)
     fitting, lowered = fit(document, clients, data_dir)
     if fitting != document:
         text = yaml.safe_dump(fitting, sort_keys=False, allow_unicode=True)
-    kept = _kept(place, document)
+    kept = _kept(paths, document)
     text = "".join([HEAD, text.rstrip("\n"), "\n", yaml.safe_dump(kept) if kept else ""])
     # The project's own file may hold secrets in clear, as the emulator engine cannot decrypt: its copy is for no other.
-    if not place.engine_config.exists() or place.engine_config.read_text() != text:
-        folder.write_private(place.engine_config, text)
+    if not paths.engine_config.exists() or paths.engine_config.read_text() != text:
+        folder.write_private(paths.engine_config, text)
     return lowered
 
 
@@ -101,10 +101,10 @@ def _storage(document: Any) -> dict[str, Any] | None:
     return storage if isinstance(storage, dict) else None
 
 
-def _kept(place: folder.Folder, document: Any) -> dict[str, Any]:
+def _kept(paths: folder.Folder, document: Any) -> dict[str, Any]:
     """Return what Pulumi has written about its secrets into the last file: with another salt it could not read them."""
-    if not place.engine_config.exists() or not isinstance(document, Mapping):
+    if not paths.engine_config.exists() or not isinstance(document, Mapping):
         return {}
-    before = draft.read_yaml(place.engine_config.read_text(), place.engine_config.name)
+    before = draft.read_yaml(paths.engine_config.read_text(), paths.engine_config.name)
     names = ("secretsprovider", "encryptedkey", "encryptionsalt")
     return {name: before[name] for name in names if name in before and name not in document}

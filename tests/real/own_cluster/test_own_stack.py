@@ -42,9 +42,9 @@ def test_stack_of_ones_own_runs_in_a_sandbox_from_the_wheels(tmp_path):
         said = installed.type(f"{pulumi} stack init dev && {pulumi} up --yes", own)
 
         assert "9 created" in said
-        place = folder.Folder(sandbox)
-        address = f"http://127.0.0.1:{place.load().processes['nomad'].port}"
-        with nomad.Nomad(nomad.Connection(address=address, token=place.token)) as client:
+        paths = folder.Folder(sandbox)
+        address = f"http://127.0.0.1:{paths.load().processes['nomad'].port}"
+        with nomad.Nomad(nomad.Connection(address=address, token=paths.token)) as client:
             found = volumes.list_volumes(client, "default")
         assert sorted(each.volume_id for each in found) == ["mysql", "orders", "shared"]
         assert (own / "Pulumi.dev.yaml").exists()

@@ -17,7 +17,7 @@ test ! -e "$HOME/broken" || { echo "error: it is broken" >&2; exit 1; }
 
 
 @pytest.fixture
-def place(tmp_path):
+def paths(tmp_path):
     """The folder of a sandbox that is not up."""
     (tmp_path / "Pulumi.yaml").write_text("name: the-project\nruntime: python\nmain: infra/\n")
     made = folder.Folder(tmp_path)
@@ -35,44 +35,44 @@ def environment(tmp_path):
     return {"PATH": f"{home}{os.pathsep}{os.defpath}", "HOME": str(home)}
 
 
-def lock(place, pid):
+def lock(paths, pid):
     """Write a lock as pulumi does."""
-    path = place.backend / f".pulumi/locks/organization/the-project/sandbox/{pid}.json"
+    path = paths.backend / f".pulumi/locks/organization/the-project/sandbox/{pid}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({"pid": pid, "username": "root", "hostname": "here", "timestamp": "2026-11-21"}))
     return path
 
 
-def test_stack_is_made_beside_the_config_that_the_engine_reads(place, environment, tmp_path):
+def test_stack_is_made_beside_the_config_that_the_engine_reads(paths, environment, tmp_path):
     """So the salt of its secrets comes there, and not into the project's own config."""
-    code = engine.run(place, "up", environment, real=True)
+    code = engine.run(paths, "up", environment, real=True)
 
     made, run = (tmp_path / "home/calls").read_text().splitlines()
     assert code == 0
-    assert made == f"{place.path} stack select --create sandbox"
-    assert run == f"{tmp_path} up --stack sandbox --config-file {place.engine_config} --suppress-progress --yes"
-    assert (place.path / "Pulumi.yaml").read_text() == "name: the-project\nruntime: python\n"
+    assert made == f"{paths.path} stack select --create sandbox"
+    assert run == f"{tmp_path} up --stack sandbox --config-file {paths.engine_config} --suppress-progress --yes"
+    assert (paths.path / "Pulumi.yaml").read_text() == "name: the-project\nruntime: python\n"
 
 
-def test_lock_of_a_killed_run_is_forgotten_and_that_of_a_running_one_kept(place, environment, capfd):
+def test_lock_of_a_killed_run_is_forgotten_and_that_of_a_running_one_kept(paths, environment, capfd):
     """A process id that no one has: Linux has none above 2**22."""
-    dead, alive = lock(place, 2**22 + 1), lock(place, os.getpid())
+    dead, alive = lock(paths, 2**22 + 1), lock(paths, os.getpid())
 
-    engine.run(place, "preview", environment, real=True)
+    engine.run(paths, "preview", environment, real=True)
 
     assert (dead.exists(), alive.exists()) == (False, True)
     assert f"forgetting the lock of pulumi's process {2**22 + 1}, which has ended" in capfd.readouterr().out
 
 
-def test_pulumi_that_fails_is_quoted(place, environment, tmp_path):
+def test_pulumi_that_fails_is_quoted(paths, environment, tmp_path):
     """What it says is the cause."""
     (tmp_path / "home/broken").touch()
 
     with pytest.raises(errors.NomadCsiError, match="pulumi stack select --create sandbox: error: it is broken"):
-        engine.resources(place, environment, real=True)
+        engine.resources(paths, environment, real=True)
 
 
-def test_pulumi_that_has_gone_is_missed(place, environment):
+def test_pulumi_that_has_gone_is_missed(paths, environment):
     """A sandbox keeps the engine that it was made with."""
     with pytest.raises(errors.NomadCsiError, match="made with pulumi, which is not on PATH now"):
-        engine.run(place, "up", environment | {"PATH": "/nonexistent"}, real=True)
+        engine.run(paths, "up", environment | {"PATH": "/nonexistent"}, real=True)

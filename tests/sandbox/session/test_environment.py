@@ -12,9 +12,9 @@ def built(tmp_path, monkeypatch):
     def build(**variables):
         for name, value in variables.items():
             monkeypatch.setenv(name, value)
-        place = folder.Folder(tmp_path)
-        place.make()
-        return environment.build(place, folder.Record(parts={"nomad": "emulator"}), "us-east-1")
+        paths = folder.Folder(tmp_path)
+        paths.make()
+        return environment.build(paths, folder.Record(parts={"nomad": "emulator"}), "us-east-1")
 
     return build
 

@@ -7,7 +7,7 @@ from nomad_csi_sandbox.session import folder
 
 
 def test_folder_of_the_clients_is_no_link(tmp_path):
-    """In /tmp anybody can put one there, to a place where they read what the plugins write."""
+    """In /tmp anybody can put one there, to a directory in which they read what the plugins write."""
     (tmp_path / "theirs").mkdir()
     (tmp_path / "clients").symlink_to(tmp_path / "theirs")
 

@@ -15,7 +15,7 @@ PARENT = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {WAIT!r
 
 
 @pytest.fixture
-def place(tmp_path):
+def paths(tmp_path):
     """The folder of a sandbox that is not up."""
     made = folder.Folder(tmp_path)
     made.make()
@@ -38,18 +38,18 @@ def wait_for_ever():
         process.wait()
 
 
-def test_program_that_ends_at_once_is_told_with_the_end_of_its_log(place):
+def test_program_that_ends_at_once_is_told_with_the_end_of_its_log(paths):
     """It is no use to wait for its port."""
     command = [sys.executable, "-c", "print('no such address'); raise SystemExit(1)"]
 
     with pytest.raises(errors.NomadCsiError, match="agent did not start: no such address"):
-        processes.launch(place, "agent", command, os.environ, lambda: 0)
+        processes.launch(paths, "agent", command, os.environ, lambda: 0)
 
 
-def test_program_is_ended_when_the_wait_for_it_is_interrupted(place):
+def test_program_is_ended_when_the_wait_for_it_is_interrupted(paths):
     """No one would know of it afterwards."""
     command = [sys.executable, "-c", f"import os; print(os.getpid(), flush=True); {WAIT}"]
-    log = place.logs / "agent.log"
+    log = paths.logs / "agent.log"
 
     def interrupt():
         if text := log.read_text():
@@ -57,7 +57,7 @@ def test_program_is_ended_when_the_wait_for_it_is_interrupted(place):
         return 0
 
     with pytest.raises(KeyboardInterrupt) as raised:
-        processes.launch(place, "agent", command, os.environ, interrupt)
+        processes.launch(paths, "agent", command, os.environ, interrupt)
 
     with pytest.raises(ProcessLookupError):
         os.kill(int(str(raised.value)), 0)

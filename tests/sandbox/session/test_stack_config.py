@@ -21,7 +21,7 @@ config:
 
 
 @pytest.fixture
-def place(tmp_path):
+def paths(tmp_path):
     """The folder of a sandbox whose project has the config."""
     (tmp_path / "Pulumi.sandbox.yaml").write_text(TEXT)
     made = folder.Folder(tmp_path)
@@ -67,27 +67,27 @@ def test_task_drivers_without_a_data_directory_get_that_of_the_sandbox():
     assert document == before
 
 
-def test_salt_of_the_engine_is_kept(place):
+def test_salt_of_the_engine_is_kept(paths):
     """What Pulumi writes about its secrets stays when the project's config changes; the project's file gets none."""
-    stack_config.write(place, 1, "/d")
-    with place.engine_config.open("a") as file:
+    stack_config.write(paths, 1, "/d")
+    with paths.engine_config.open("a") as file:
         file.write("encryptionsalt: v1:salt\n")
-    place.config.write_text(TEXT.replace("us-east-1", "eu-west-1"))
+    paths.config.write_text(TEXT.replace("us-east-1", "eu-west-1"))
 
-    stack_config.write(place, 1, "/d")
+    stack_config.write(paths, 1, "/d")
 
-    written = yaml.safe_load(place.engine_config.read_text())
+    written = yaml.safe_load(paths.engine_config.read_text())
     assert (written["encryptionsalt"], written["config"]["aws:region"]) == ("v1:salt", "eu-west-1")
-    assert "salt" not in place.config.read_text()
+    assert "salt" not in paths.config.read_text()
 
 
-def test_salt_of_the_project_goes_before_that_of_the_engine(place):
+def test_salt_of_the_project_goes_before_that_of_the_engine(paths):
     """A value that was encrypted in the project's config can be read only with the salt there."""
-    stack_config.write(place, None, "/d")
-    with place.engine_config.open("a") as file:
+    stack_config.write(paths, None, "/d")
+    with paths.engine_config.open("a") as file:
         file.write("encryptionsalt: v1:old\n")
-    place.config.write_text(TEXT + "encryptionsalt: v1:own\n")
+    paths.config.write_text(TEXT + "encryptionsalt: v1:own\n")
 
-    stack_config.write(place, None, "/d")
+    stack_config.write(paths, None, "/d")
 
-    assert yaml.safe_load(place.engine_config.read_text())["encryptionsalt"] == "v1:own"
+    assert yaml.safe_load(paths.engine_config.read_text())["encryptionsalt"] == "v1:own"

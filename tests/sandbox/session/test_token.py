@@ -16,15 +16,15 @@ CERTIFICATES = {
 def test_only_its_owner_reads_it(tmp_path):
     """Whatever the umask."""
     make = "import pathlib, sys; from nomad_csi_sandbox.session import folder"
-    make += "; place = folder.Folder(pathlib.Path(sys.argv[1])); place.make(); place.make_token()"
+    make += "; paths = folder.Folder(pathlib.Path(sys.argv[1])); paths.make(); paths.make_token()"
 
     subprocess.run([sys.executable, "-c", make, tmp_path], umask=0, check=True)
 
-    place = folder.Folder(tmp_path)
+    paths = folder.Folder(tmp_path)
 
-    assert place.token_file.stat().st_mode & 0o777 == 0o600
-    assert place.path.stat().st_mode & 0o777 == 0o700
-    assert sorted(path.name for path in place.path.iterdir()) == [
+    assert paths.token_file.stat().st_mode & 0o777 == 0o600
+    assert paths.path.stat().st_mode & 0o777 == 0o700
+    assert sorted(path.name for path in paths.path.iterdir()) == [
         ".gitignore",
         "backend",
         "home",
@@ -37,24 +37,24 @@ def test_only_its_owner_reads_it(tmp_path):
 
 def test_environment_has_the_token_once_nomad_runs(tmp_path):
     """What starts before it needs none; by its hash the provider distinguishes the sandbox's Nomad from others."""
-    place = folder.Folder(tmp_path)
-    place.make()
-    place.make_token()
+    paths = folder.Folder(tmp_path)
+    paths.make()
+    paths.make_token()
     record = folder.Record(parts={"nomad": "emulator"})
 
-    before = environment.build(place, record, "us-east-1")
+    before = environment.build(paths, record, "us-east-1")
     record.processes["nomad"] = folder.Process(name="nomad", pid=1, started="1", port=4711)
-    after = environment.build(place, record, "us-east-1")
+    after = environment.build(paths, record, "us-east-1")
 
-    assert place.token not in before.values()
-    assert environment.of_nomad(place, record) == {"NOMAD_ADDR": "http://127.0.0.1:4711", "NOMAD_TOKEN": place.token}
-    assert (after["NOMAD_ADDR"], after["NOMAD_TOKEN"]) == ("http://127.0.0.1:4711", place.token)
-    assert place.token not in environment.of_server(place, record).values()
-    files = {variable: str(place.path / "tls" / name) for variable, name in CERTIFICATES.items()}
+    assert paths.token not in before.values()
+    assert environment.of_nomad(paths, record) == {"NOMAD_ADDR": "http://127.0.0.1:4711", "NOMAD_TOKEN": paths.token}
+    assert (after["NOMAD_ADDR"], after["NOMAD_TOKEN"]) == ("http://127.0.0.1:4711", paths.token)
+    assert paths.token not in environment.of_server(paths, record).values()
+    files = {variable: str(paths.path / "tls" / name) for variable, name in CERTIFICATES.items()}
     record.parts["nomad"] = "real"
-    assert environment.of_nomad(place, record) == {
+    assert environment.of_nomad(paths, record) == {
         "NOMAD_ADDR": "https://127.0.0.1:4711",
-        "NOMAD_TOKEN": place.token,
+        "NOMAD_TOKEN": paths.token,
         **files,
     }
-    assert before[sandbox_mark.TOKEN_HASH] == after[sandbox_mark.TOKEN_HASH] == sandbox_mark.token_hash(place.token)
+    assert before[sandbox_mark.TOKEN_HASH] == after[sandbox_mark.TOKEN_HASH] == sandbox_mark.token_hash(paths.token)
