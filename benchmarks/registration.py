@@ -22,7 +22,7 @@ from nomad_csi.hcl import documents
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
 from nomad_csi.volumes import apply_volumes as applied
-from nomad_csi.volumes import desired, owner_records, volume_resource
+from nomad_csi.volumes import desired, ownership, volume_resource
 from tests.contract import agents
 
 FEW = 200
@@ -121,7 +121,7 @@ def _measured(agent: Any, client: nomad.Nomad) -> Iterator[str]:
 
 def _new(client: nomad.Nomad) -> Iterator[str]:
     """Register volumes with owner records, as `apply` does."""
-    owner = owner_records.Requester(owner="bench")
+    owner = ownership.Requester(owner="bench")
     few_s = statistics.median(_registered(client, documents_of(f"few-{run}", FEW), owner)[1] for run in range(3))
     many_s = _registered(client, documents_of("many", MANY), owner)[1]
     single = documents_of("single", FEW)
@@ -139,7 +139,7 @@ def _desired(documents: Sequence[registration.VolumeRegistration], owner: str = 
 def _registered(
     client: nomad.Nomad,
     wanted: Sequence[registration.VolumeRegistration],
-    requester: owner_records.Requester = owner_records.NO_OWNER,
+    requester: ownership.Requester = ownership.NO_OWNER,
 ) -> tuple[str, float]:
     began = time.perf_counter()
     outcomes = applied.apply(client, _desired(wanted, requester.owner))

@@ -6,7 +6,7 @@ import pytest
 
 from nomad_csi import cli
 from nomad_csi.nomad import volumes
-from nomad_csi.volumes import owner_records, ownership
+from nomad_csi.volumes import ownership
 from tests import owner_labels
 
 MIB = 2**20
@@ -71,7 +71,7 @@ def test_created_volume_after_remove_gets_its_storage_again(run, create, client,
     assert f"`nomad-csi remove default/a --forget {first.external_id} --owner shop/prod`" in " ".join(
         repeated[1].split()
     )
-    assert record == owner_records.OwnerRecord(
+    assert record == ownership.OwnerRecord(
         owner="shop/prod", created_name=first.name, external_id=first.external_id, plugin_id="hostpath0"
     )
     assert f"storage {first.external_id}" in found[1]

@@ -5,7 +5,7 @@ import pytest
 
 from nomad_csi import CsiVolume
 from nomad_csi.plan import storage, volumes
-from nomad_csi.volumes import desired, owner_records, volume_resource
+from nomad_csi.volumes import desired, ownership, volume_resource
 
 OWN = {
     "name": "made-up",
@@ -47,7 +47,7 @@ def test_command_line_asks_for_what_the_component_declares(cloud, create):
     cloud.settle(lambda: CsiVolume("scratch", {"driver": own} | create | common) and None)
     kind = volume_resource.CreatedVolumeResource()
 
-    who = owner_records.Requester(owner="storage/prod")
+    who = ownership.Requester(owner="storage/prod")
     typed = desired.of_plan(planned, volumes.desired_document(planned, {}), who)
     declared, _ = kind.check(cloud.sent("nomad-csi:index:CreatedVolume", "scratch"))
 

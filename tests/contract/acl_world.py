@@ -17,7 +17,7 @@ import yaml
 from nomad_csi import cli, errors, nomad
 from nomad_csi.frame import registry, resource
 from nomad_csi.nomad import cluster_identity
-from nomad_csi.volumes import owner_records
+from nomad_csi.volumes import ownership
 from tests.contract import agents
 
 NONE = "none"
@@ -155,13 +155,13 @@ class World:
         """Have a volume not registered, and no record of it."""
         self.run(f"remove default/{volume_id} --owner a/b --adopt --timeout 10s")
         self.call("DELETE", f"/v1/volume/csi/{volume_id}?force=true")
-        self.call("DELETE", f"/v1/var/{owner_records.path_of(volume_id)}")
+        self.call("DELETE", f"/v1/var/{ownership.path_of(volume_id)}")
 
     def record_creation(self, volume_id):
         """Have the owner record of a registered volume say that its plugin created the storage."""
         name = self.call("GET", f"/v1/volume/csi/{volume_id}")["Name"]
         items = {"id": volume_id, "owner": "a/b", "created_name": name}
-        self.call("PUT", f"/v1/var/{owner_records.path_of(volume_id)}", {"Items": items})
+        self.call("PUT", f"/v1/var/{ownership.path_of(volume_id)}", {"Items": items})
 
     def token(self, policy):
         """Return a token with *policy*."""

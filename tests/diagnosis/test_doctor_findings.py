@@ -8,10 +8,10 @@ from nomad_csi.diagnosis import doctor, facts
 from nomad_csi.findings import registry
 from nomad_csi.nomad import nodes, token_rights, version_gates
 from nomad_csi.plan import storage
-from nomad_csi.volumes import owner_records
+from nomad_csi.volumes import ownership
 
 OURS = {"nomad-csi:owner": "shop/prod", "nomad-csi:volume": "default/old"}
-OWNED = owner_records.OwnerRecord(owner="shop/prod")
+OWNED = ownership.OwnerRecord(owner="shop/prod")
 SPEC = {"plugins": [{"id": "ebs", "driver": "aws-ebs", "aws_region": "us-east-1"}]}
 
 

@@ -9,7 +9,7 @@ import pytest
 from nomad_csi import cli
 from nomad_csi.nomad import cluster_identity, volumes
 from nomad_csi.plan import volumes as planned
-from nomad_csi.volumes import owner_records, ownership
+from nomad_csi.volumes import ownership
 from tests import owner_labels
 from tests.docs import page
 
@@ -54,11 +54,11 @@ def test_commands_run_as_written(client, capsys):
 
 def test_names_are_those_of_the_code():
     """Tags, paths and the items of a record."""
-    for name in (planned.OWNER_TAG, owner_records.FOLDER, cluster_identity.PATH):
+    for name in (planned.OWNER_TAG, ownership.FOLDER, cluster_identity.PATH):
         assert f"`{name}`" in PAGE
-    for name in (owner_records.ID, *(field.name for field in dataclasses.fields(owner_records.OwnerRecord))):
+    for name in (ownership.ID, *(field.name for field in dataclasses.fields(ownership.OwnerRecord))):
         assert re.search(rf"^\| .*`{name}`.* \|", PAGE, re.MULTILINE), name
-    assert f"`{owner_records.path_of('data[0]')}` for `data[0]`" in PAGE
+    assert f"`{ownership.path_of('data[0]')}` for `data[0]`" in PAGE
 
 
 def test_policy_is_the_one_that_messages_name():

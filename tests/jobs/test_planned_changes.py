@@ -6,7 +6,7 @@ from nomad_csi.hcl import disk, documents
 from nomad_csi.jobs import apply
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import storage
-from nomad_csi.volumes import apply_volumes, compare, owner_records
+from nomad_csi.volumes import apply_volumes, compare, ownership
 
 PLUGIN = {"id": "hostpath", "driver": "aws-ebs", "aws_region": "us-east-1"}
 MADE = {"id": "scratch", "plugin_id": "hostpath", "create": {"capacity_min_gib": 2, "availability_zone": "us-east-1a"}}
@@ -59,7 +59,7 @@ def draw(context, plan):
 
     def look(**options):
         external_ids = options.pop("external_ids", {})
-        options["requester"] = owner_records.Requester(owner=options.pop("owner", ""))
+        options["requester"] = ownership.Requester(owner=options.pop("owner", ""))
         drawn = apply.plan_changes(context.connect(), options.pop("plan", plan), external_ids, **options)
         return drawn, [(item.kind, item.state, item.remarks) for item in drawn.items]
 
@@ -103,7 +103,7 @@ def test_what_is_to_be_in_a_namespace_that_is_not_there_is_refused(draw, scripte
 
 def record(scripted, volume_id, owner, **more):
     """Let a volume have an owner record; ``None``: that may not be read."""
-    path, items = owner_records.path_of(volume_id), {"id": volume_id, "owner": owner} | more
+    path, items = ownership.path_of(volume_id), {"id": volume_id, "owner": owner} | more
     found = (200, {"Path": path, "ModifyIndex": 3, "Items": items}) if owner else FORBIDDEN
     scripted.reply("GET", f"/v1/var/{path}", *found)
 
@@ -143,7 +143,7 @@ def test_owner_of_a_volume_counts_where_something_would_change(draw, scripted, o
 
 def test_job_of_another_owner_is_refused(draw, scripted, cluster):
     """By its owner record."""
-    path = owner_records.path_of(cluster.removeprefix("/v1/job/"), owner_records.JOB_FOLDER)
+    path = ownership.path_of(cluster.removeprefix("/v1/job/"), ownership.JOB_FOLDER)
     scripted.reply("GET", f"/v1/var/{path}", 200, {"Path": path, "ModifyIndex": 3, "Items": {"owner": SHOP}})
 
     assert draw(owner=BANK)[1][0] == ("job", "refused", ("belongs to owner shop/prod",))

@@ -6,7 +6,7 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.jobs import plugin_job
-from nomad_csi.volumes import owner_records
+from nomad_csi.volumes import ownership
 
 JOB = plugin_job.PluginJobResource()
 IDENTITY = "storage/aws-ebs0-node"
@@ -34,7 +34,7 @@ STOPPED = RUNNING | {"Status": "dead", "Stop": True}
 CLUSTER = "0c9d2c53-7f11-4d8d-9b5a-2f4c9a4be0a1"
 OTHER_CLUSTER = "91a7a2ee-0f0e-4d52-8d4a-4d6f3f1f7a55"
 IDENTITY_VARIABLE = "/v1/var/nomad-csi/cluster"
-OWNER_RECORDS = f"/v1/var/{owner_records.path_of('aws-ebs0-node', owner_records.JOB_FOLDER)}"
+OWNER_RECORDS = f"/v1/var/{ownership.path_of('aws-ebs0-node', ownership.JOB_FOLDER)}"
 ALLOCATION = {
     "ID": "780a85f8-572b-5a7c-a1c6-ad149d529b4b",
     "NodeID": "e4e7c740-a693-6393-61e0-c39b1899619e",
@@ -54,7 +54,7 @@ def plan(kind, index=41, **diff):
 
 def record_of(owner="infra/prod", **fields):
     """Return the variable with the owner record of the job."""
-    record = owner_records.OwnerRecord(owner=owner, **fields)
+    record = ownership.OwnerRecord(owner=owner, **fields)
     return {"Path": OWNER_RECORDS.removeprefix("/v1/var/"), "Items": record.to_items(), "ModifyIndex": 9}
 
 
@@ -145,9 +145,9 @@ def test_create_registers_over_what_it_may(context, cluster, held, owner, planne
 
 
 THEIRS = {
-    "preview": "runs already and belongs to stack infra/dev: choose another id, or",
-    "preview of an update": "belongs to stack infra/dev now: set adopt: true to take it back",
-    "update": "belongs to stack infra/dev now",
+    "preview": "belongs to stack infra/dev: choose another id, set adopt",
+    "preview of an update": "belongs to stack infra/dev: choose another id",
+    "update": "belongs to stack infra/dev",
 }
 
 
@@ -163,9 +163,9 @@ def test_job_of_another_stack_is_refused(context, cluster, heard, step):
     JOB.preflight(context, {}, NEWS | {"adopt": True})
     assert heard["warn"] == []
 
-    with pytest.raises(errors.RefusedError, match="runs already and belongs to stack infra/dev: choose another id, or"):
+    with pytest.raises(errors.RefusedError, match="belongs to stack infra/dev: choose another id, set adopt"):
         JOB.preflight(context, {}, NEWS)
-    with pytest.raises(errors.RefusedError, match="belongs to stack infra/dev now: set adopt: true to take it back"):
+    with pytest.raises(errors.RefusedError, match="belongs to stack infra/dev: choose another id"):
         JOB.preflight(context, NEWS, NEWS)
 
 
@@ -175,7 +175,7 @@ def test_resource_that_lost_its_owner_does_not_change_the_job_of_another_stack(c
     answers(cluster, job=RUNNING, planned=plan("Edited"))
     news = {name: value for name, value in NEWS.items() if not name.startswith("owner")}
 
-    with pytest.raises(errors.RefusedError, match="belongs to stack infra/dev now"):
+    with pytest.raises(errors.RefusedError, match="belongs to stack infra/dev"):
         do("update", context, news=news, recorded=NEWS)
 
     assert registered(cluster) == []
@@ -427,8 +427,7 @@ def test_job_of_another_type_is_not_sent(context, cluster, held, step):
 
     assert str(refused.value) == (
         "job storage/aws-ebs0-node stays as it is: it is a service job, and Nomad makes no system job of it: keep the type "
-        "(monolith.job_type, where it serves both roles), or stop it while no volume of the plugin is claimed, and purge it when its tasks have ended (`nomad job stop -namespace storage aws-ebs0-node`, then "
-        "the same with -purge)"
+        "(monolith.job_type, where it serves both roles), or stop and purge it while no volume of the plugin is claimed"
     )
     assert registered(cluster) == []
     assert cluster.sent("PUT") == []
@@ -450,7 +449,7 @@ def runs_beside(cluster, *, kind="node", owner="", job_ids=("plugin-aws-ebs-node
     cluster.reply("GET", "/v1/plugin/csi/aws-ebs0", 200, record)
     other = {"ID": "plugin-aws-ebs-nodes", "Namespace": "storage"}
     if owner:
-        path = owner_records.path_of("plugin-aws-ebs-nodes", owner_records.JOB_FOLDER)
+        path = ownership.path_of("plugin-aws-ebs-nodes", ownership.JOB_FOLDER)
         cluster.reply("GET", f"/v1/var/{path}", 200, record_of(owner))
     tasks = [{"CSIPluginConfig": {"ID": "aws-ebs0", "Type": kind}}]
     cluster.reply("GET", BESIDE, 200, other | {"TaskGroups": [{"Tasks": tasks}]})

@@ -10,7 +10,7 @@ from nomad_csi.hcl import documents
 from nomad_csi.health import plugin_health
 from nomad_csi.jobs import apply, plugin_job
 from nomad_csi.plan import storage
-from nomad_csi.volumes import owner_records
+from nomad_csi.volumes import ownership
 from tests import emulated_agent
 
 JOB = plugin_job.PluginJobResource()
@@ -50,7 +50,7 @@ def run(agent, who, hcl=None):
 
 def outcome(call, *given, adopts, **how):
     """Return whether it was done."""
-    who = owner_records.Requester(owner="shop/prod", adopts=adopts)
+    who = ownership.Requester(owner="shop/prod", adopts=adopts)
     try:
         call(*given, who, **how)
     except errors.RefusedError:

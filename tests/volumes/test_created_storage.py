@@ -9,15 +9,7 @@ from nomad_csi.csi import services
 from nomad_csi.drivers import storage_identity
 from nomad_csi.frame import resource
 from nomad_csi.nomad import classify, variables, volumes
-from nomad_csi.volumes import (
-    deregistration,
-    desired,
-    hold,
-    owner_records,
-    ownership,
-    steps,
-    volume_resource,
-)
+from nomad_csi.volumes import deregistration, desired, hold, ownership, steps, volume_resource
 from tests import owner_labels, plugin_deletion
 from tests.plugin_deletion import OWNER
 
@@ -153,7 +145,7 @@ def test_other_storage_under_the_id_is_not_deleted(world):
     news = world.inputs(how=DELETES)
     outputs = make(world, news)
     other = register_by_another_hand(world, news)
-    ownership.OwnerRecords(world.client).release(KEY, owner_records.NO_TOKEN, owner_records.Requester(owner=OWNER))
+    ownership.OwnerRecords(world.client).release(KEY, ownership.NO_TOKEN, ownership.Requester(owner=OWNER))
     refreshed = VOLUME.read(world.context, IDENTITY, news, outputs)[1]
 
     for seen in (outputs, refreshed):
@@ -238,7 +230,7 @@ def test_id_of_existing_storage_that_was_deregistered_by_hand_gets_no_empty_stor
             ask()
     assert (world.held(), world.storage()) == (None, {kept})
 
-    deregistration.give_up_storage(world.client, KEY, kept, owner_records.Requester(owner=OWNER))
+    deregistration.give_up_storage(world.client, KEY, kept, ownership.Requester(owner=OWNER))
     assert VOLUME.create(world.context, news)[1]["externalId"] != kept
 
 

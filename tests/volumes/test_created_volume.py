@@ -3,7 +3,7 @@
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.volumes import desired, owner_records, volume_resource
+from nomad_csi.volumes import desired, ownership, volume_resource
 
 VOLUME = volume_resource.CreatedVolumeResource()
 PATH = "/v1/volume/csi/scratch"
@@ -68,7 +68,7 @@ def differ(news, old=None, outputs=None):
 @pytest.fixture(autouse=True)
 def _world(scripted, monkeypatch):
     """Every nonce is known, and Nomad holds no volume beside this one."""
-    monkeypatch.setattr(owner_records, "new_nonce", lambda: NONCE)
+    monkeypatch.setattr(ownership, "new_nonce", lambda: NONCE)
     scripted.reply("GET", "/v1/volumes", 200, [])
 
 
@@ -161,7 +161,7 @@ def test_create_that_answers_storage_of_another_volume_takes_its_registration_ba
 def test_storage_that_no_owner_record_keeps_is_not_created(context, scripted, method):
     """A token that may not read records, or not write them: an interrupted creation would be made again, empty."""
     scripted.reply("GET", PATH, *ABSENT)
-    scripted.reply(method, f"/v1/var/{owner_records.path_of('scratch')}", 403, "Permission denied")
+    scripted.reply(method, f"/v1/var/{ownership.path_of('scratch')}", 403, "Permission denied")
 
     with pytest.raises(errors.RefusedError, match=r"was not created: .* the token lacks variables"):
         VOLUME.create(context, NEWS | {"owner": "shop/prod"})
@@ -175,7 +175,7 @@ def test_token_that_may_only_read_variables_is_refused_new_storage_before_anythi
     context, scripted, step, record
 ):
     """Its policies say so: the preview is as strict as `up`."""
-    path = owner_records.path_of("scratch")
+    path = ownership.path_of("scratch")
     rights = {"Paths": [{"PathSpec": "nomad-csi/*", "Capabilities": ["read", "list"]}]}
     rules = {"Namespaces": [{"Name": "prod", "Variables": rights}]}
     scripted.reply("GET", "/v1/acl/token/self", 200, {"AccessorID": "1", "Name": "reader", "Policies": ["reads"]})

@@ -17,7 +17,7 @@ from nomad_csi.csi.v1 import csi_pb2
 from nomad_csi.frame import resource
 from nomad_csi.jobs import plugin_job
 from nomad_csi.nomad import cluster_identity
-from nomad_csi.volumes import deleters, deregistration, owner_records, volume_resource
+from nomad_csi.volumes import deleters, deregistration, ownership, volume_resource
 from tests import emulated_agent, scripted_plugins
 from tests.cli import option_world
 
@@ -115,7 +115,7 @@ DELETING = dataclasses.replace(
     changes={},
 )
 PLUGIN_JOB = Resource(plugin_job.PluginJobResource(), JOB, {"newer": {"hcl": HCL.replace("v1", "v2")}})
-WHO = owner_records.Requester(owner="shop/prod")
+WHO = ownership.Requester(owner="shop/prod")
 
 
 def _remove(context, _outputs):

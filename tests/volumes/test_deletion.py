@@ -14,7 +14,7 @@ from nomad_csi.aws import calls
 from nomad_csi.aws import deletion as aws_deletion
 from nomad_csi.nomad import cluster_identity, variables, volumes
 from nomad_csi.plan import registration
-from nomad_csi.volumes import deleters, deletion, deletion_proof, owner_records, ownership
+from nomad_csi.volumes import deleters, deletion, deletion_proof, ownership
 from nomad_csi.volumes.deletion_proof import MadeStorage
 from nomad_csi_sandbox.aws import server as moto_server
 from nomad_csi_sandbox.nomad import cluster, state
@@ -26,7 +26,7 @@ REGION = "us-east-1"
 ZONE = "us-east-1a"
 KEY = "default/mysql"
 OWNER = "shop/prod"
-PAGE = f"/v1/var/{owner_records.path_of('mysql')}"
+PAGE = f"/v1/var/{ownership.path_of('mysql')}"
 
 
 @pytest.fixture(scope="module")
@@ -90,9 +90,9 @@ class Agent:
 
     def take(self, owner, storage=""):
         """Have a stack acquire the owner record of the volume."""
-        who = owner_records.Requester(owner=owner, adopts=True)
+        who = ownership.Requester(owner=owner, adopts=True)
         records = ownership.OwnerRecords(self.client)
-        records.acquire(("default", "mysql"), owner_records.OwnerToken(external_id=storage), who)
+        records.acquire(("default", "mysql"), ownership.OwnerToken(external_id=storage), who)
 
     def claim(self, volume_id):
         """Have an allocation hold a volume that nobody knows."""

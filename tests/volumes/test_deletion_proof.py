@@ -9,7 +9,7 @@ import pytest
 from nomad_csi import errors, nomad
 from nomad_csi.aws import ebs_volumes
 from nomad_csi.aws import records as aws_records
-from nomad_csi.volumes import deletion_proof, owner_records
+from nomad_csi.volumes import deletion_proof, ownership
 
 ID = "vol-0123456789abcdef0"
 OWNER = "shop/prod"
@@ -100,11 +100,11 @@ def test_storage_that_a_state_of_this_cluster_records_needs_no_name():
 CREATED, ANOTHER = "mysql-a3c024f01cac", "mysql-5e884898da28"
 RECORDS = {
     "none": None,
-    "of no created storage": owner_records.OwnerRecord(owner=OWNER),
-    "of existing storage, kept": owner_records.OwnerRecord(owner=OWNER, external_id=ID),
-    "created": owner_records.OwnerRecord(owner=OWNER, created_name=CREATED),
-    "created, and kept": owner_records.OwnerRecord(owner=OWNER, created_name=CREATED, external_id=ID),
-    "created, and another kept": owner_records.OwnerRecord(owner=OWNER, created_name=CREATED, external_id="vol-1"),
+    "of no created storage": ownership.OwnerRecord(owner=OWNER),
+    "of existing storage, kept": ownership.OwnerRecord(owner=OWNER, external_id=ID),
+    "created": ownership.OwnerRecord(owner=OWNER, created_name=CREATED),
+    "created, and kept": ownership.OwnerRecord(owner=OWNER, created_name=CREATED, external_id=ID),
+    "created, and another kept": ownership.OwnerRecord(owner=OWNER, created_name=CREATED, external_id="vol-1"),
 }
 REGISTERED = {"created": CREATED, "another": ANOTHER, "no": ""}
 

@@ -3,7 +3,7 @@
 import pytest
 
 from nomad_csi import nomad
-from nomad_csi.volumes import deregistration, owner_records
+from nomad_csi.volumes import deregistration, ownership
 from tests import clocks
 
 ID = "vol-0123456789abcdef0"
@@ -100,7 +100,7 @@ def test_outcome(run, scripted, held, answers, options, expected, ends):
 RECORD = "/v1/var/nomad-csi/volumes/mysql"
 OWNED = {"id": "mysql", "owner": "shop/prod", "created_name": "mysql-a3c024f01cac"}
 CREATED = FREE | {"Name": "mysql-a3c024f01cac"}
-SHOP = owner_records.Requester(owner="shop/prod")
+SHOP = ownership.Requester(owner="shop/prod")
 
 
 @pytest.fixture

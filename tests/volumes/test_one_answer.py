@@ -20,13 +20,7 @@ from nomad_csi.plan import model, registration, storage
 from nomad_csi.plan import volumes as planned
 from nomad_csi.spec import volume as spec
 from nomad_csi.volumes import apply_volumes as applied
-from nomad_csi.volumes import (
-    compare,
-    desired,
-    observe,
-    owner_records,
-    volume_resource,
-)
+from nomad_csi.volumes import compare, desired, observe, ownership, volume_resource
 from nomad_csi_sandbox.nomad import crowd
 from tests import volume_files
 from tests.diagnosis import report_picture as demo
@@ -276,7 +270,7 @@ def test_plan(case, client):
 @names(REGISTERED)
 def test_register(case, client):
     """What becomes of the volume; afterwards Nomad has all that it was to change, and nothing else."""
-    requester = owner_records.Requester(adopts=True)
+    requester = ownership.Requester(adopts=True)
     [outcome] = applied.apply(client, volume_files.wanted([case.document], requester))
 
     is_refused = case.kind == "refused" or case.is_anew

@@ -5,8 +5,8 @@ import dataclasses
 import pytest
 
 from nomad_csi.spec import names
-from nomad_csi.volumes import owner_records
-from nomad_csi.volumes.owner_records import OwnerRecord, OwnerToken, Requester
+from nomad_csi.volumes import ownership
+from nomad_csi.volumes.ownership import OwnerRecord, OwnerToken, Requester
 
 ID, OTHER_ID = "9f86d081884c7d65", "60303ae22b998861"
 SHOP, BANK = Requester(owner="shop/prod"), Requester(owner="bank/prod")
@@ -16,7 +16,7 @@ OF_SHOP, OF_BANK = OwnerRecord(owner="shop/prod"), OwnerRecord(owner="bank/prod"
 KNOWN = OwnerRecord(owner="shop/prod", stack_id=ID, nonce="5e884898da28")
 CREATED = dataclasses.replace(KNOWN, created_name="scratch-a3c024f01cac")
 DEREGISTERED = dataclasses.replace(CREATED, external_id="vol-1", plugin_id="aws-ebs0")
-NO_TOKEN = owner_records.NO_TOKEN
+NO_TOKEN = ownership.NO_TOKEN
 
 
 def test_format_of_release_0_1_0():
@@ -30,7 +30,7 @@ def test_format_of_release_0_1_0():
         "plugin_id": "aws-ebs0",
     }
     assert OF_SHOP.to_items() == {"owner": "shop/prod"}
-    assert owner_records.ID == "id"
+    assert ownership.ID == "id"
 
 
 @pytest.mark.parametrize("record", [OF_SHOP, KNOWN, CREATED, DEREGISTERED])
@@ -55,7 +55,7 @@ def test_items_are_read_as_they_were_written(record):
 )
 def test_path_of_an_id_is_the_same_in_every_release(object_id, path):
     """Every id has one that Nomad accepts, and no two have the same."""
-    assert owner_records.path_of(object_id) == path
+    assert ownership.path_of(object_id) == path
     assert names.VARIABLE_PATH.fullmatch(path)
 
 
@@ -64,7 +64,7 @@ def test_longest_ids_have_a_path():
     volume_id, job_id = f"{'.' * 119}x[12345]", "." * 128
     assert names.VOLUME_ID.fullmatch(volume_id)
 
-    for path in (owner_records.path_of(volume_id), owner_records.path_of(job_id, owner_records.JOB_FOLDER)):
+    for path in (ownership.path_of(volume_id), ownership.path_of(job_id, ownership.JOB_FOLDER)):
         assert names.VARIABLE_PATH.fullmatch(path)
 
 
@@ -99,7 +99,7 @@ ACQUIRED = {
     "the command line keeps the ids of its stack": (KNOWN, NO_TOKEN, SHOP, KNOWN),
     "adopted": (OF_SHOP, NO_TOKEN, Requester(owner="bank/prod", adopts=True), OF_BANK),
     "adopted by nobody": (OF_SHOP, NO_TOKEN, Requester(adopts=True), None),
-    "free, for nobody": (None, NO_TOKEN, owner_records.NO_OWNER, None),
+    "free, for nobody": (None, NO_TOKEN, ownership.NO_OWNER, None),
     "renamed": (OF_SHOP, NO_TOKEN, Requester(owner="shop/live", former="shop/prod"), OwnerRecord(owner="shop/live")),
     "renamed, with a new nonce: a copy of the state owns nothing any more": ( KNOWN, OwnerToken(recorded="5e884898da28", nonce="2bb80d537b1d"), Requester(owner="shop/live", stack_id=OTHER_ID, former="shop/prod"), OwnerRecord(owner="shop/live", stack_id=OTHER_ID, nonce="2bb80d537b1d") ),
 }  # fmt: skip
@@ -109,7 +109,7 @@ ACQUIRED = {
 def test_acquired_object_has_its_new_owner(before, token, requester, after):
     """In its record."""
     assert requester.may_have(before, token)
-    assert owner_records.acquired(before, token, requester) == after
+    assert ownership.acquired(before, token, requester) == after
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_acquired_object_has_its_new_owner(before, token, requester, after):
 )
 def test_created_storage_stays_in_the_record(requester, new_name):
     """Whoever acquires the volume, with whatever name; also where it has no owner then."""
-    after = owner_records.acquired(DEREGISTERED, OwnerToken(created_name=new_name), requester)
+    after = ownership.acquired(DEREGISTERED, OwnerToken(created_name=new_name), requester)
 
     kept = (DEREGISTERED.created_name, DEREGISTERED.external_id, DEREGISTERED.plugin_id)
     assert (after.created_name, after.external_id, after.plugin_id) == kept
@@ -137,11 +137,11 @@ RELEASED = {
     "a command without one": (KNOWN, NO_TOKEN, SHOP, True),
     "another resource of the stack took it over": (KNOWN, OwnerToken(recorded="2bb80d537b1d"), STACK, False),
     "another owner": (OF_BANK, NO_TOKEN, SHOP, False),
-    "nobody": (OF_SHOP, NO_TOKEN, owner_records.NO_OWNER, False),
+    "nobody": (OF_SHOP, NO_TOKEN, ownership.NO_OWNER, False),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize(("record", "token", "requester", "is_released"), RELEASED.values(), ids=RELEASED)
 def test_record_is_released_by_its_owner(record, token, requester, is_released):
     """A nonce verifies it; where one side has none the label does."""
-    assert owner_records.is_released_by(record, token, requester) is is_released
+    assert ownership.is_released_by(record, token, requester) is is_released

@@ -5,15 +5,15 @@ import dataclasses
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.volumes import owner_records, ownership
+from nomad_csi.volumes import ownership
 from tests import owner_labels
 
-PATH = owner_records.path_of("mysql")
+PATH = ownership.path_of("mysql")
 URL = f"/v1/var/{PATH}"
 KEY = ("default", "mysql")
-SHOP = owner_records.Requester(owner="shop/prod")
-BANK = owner_records.Requester(owner="bank/prod")
-OF_SHOP, OF_BANK = (owner_records.OwnerRecord(owner=who.owner) for who in (SHOP, BANK))
+SHOP = ownership.Requester(owner="shop/prod")
+BANK = ownership.Requester(owner="bank/prod")
+OF_SHOP, OF_BANK = (ownership.OwnerRecord(owner=who.owner) for who in (SHOP, BANK))
 
 
 @pytest.fixture
@@ -25,12 +25,12 @@ def records(context):
 def variable(record, index=9, object_id="mysql"):
     """Return the reply of Nomad with *record*."""
     items = {"id": object_id, **record.to_items()}
-    return 200, {"Path": owner_records.path_of(object_id), "Items": items, "ModifyIndex": index}
+    return 200, {"Path": ownership.path_of(object_id), "Items": items, "ModifyIndex": index}
 
 
 def acquire(records, who=SHOP):
     """Acquire the volume without a nonce."""
-    return records.acquire(KEY, owner_records.NO_TOKEN, who)
+    return records.acquire(KEY, ownership.NO_TOKEN, who)
 
 
 def test_write_whose_answer_is_lost_and_that_did_not_arrive_is_an_error(records, scripted):
@@ -102,9 +102,9 @@ def test_restored_record_is_as_it_was_and_replaces_none(records, scripted):
 
 def test_all_records_are_listed_only_for_a_token_that_may_read_them(records, scripted):
     """Nomad leaves out of a list what the token may not read."""
-    scripted.reply("GET", f"/v1/var/{owner_records.FOLDER}/~", 403, "Permission denied")
+    scripted.reply("GET", f"/v1/var/{ownership.FOLDER}/~", 403, "Permission denied")
 
     with pytest.raises(errors.NomadApiError, match="403"):
         records.list_all("default")
 
-    assert [path.partition("?")[0] for path, _ in scripted.sent("GET")] == [f"/v1/var/{owner_records.FOLDER}/~"]
+    assert [path.partition("?")[0] for path, _ in scripted.sent("GET")] == [f"/v1/var/{ownership.FOLDER}/~"]

@@ -12,7 +12,7 @@ from nomad_csi.frame import resource
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
 from nomad_csi.volumes import apply_volumes as applied
-from nomad_csi.volumes import deregistration, desired, owner_records, ownership, volume_resource
+from nomad_csi.volumes import deregistration, desired, ownership, volume_resource
 from nomad_csi_sandbox.nomad import cluster, server, state
 from nomad_csi_sandbox.nomad.clients import nodes
 from tests import volume_files
@@ -51,7 +51,7 @@ def create(client, way, news):
     """Register *news*, by the resource or by the command; return the outputs of the resource."""
     if way == "resource":
         return RESOURCE.create(resource.Context(connect=lambda: client), news)[1]
-    requester = owner_records.Requester(owner=news["owner"])
+    requester = ownership.Requester(owner=news["owner"])
     [outcome] = applied.apply(client, volume_files.wanted([desired.parse_inputs(news)], requester))
     if not outcome.is_done:
         raise errors.RefusedError(outcome.reason)
@@ -63,7 +63,7 @@ def delete(client, way, recorded):
     if way == "resource":
         RESOURCE.delete(resource.Context(connect=lambda: client), "/".join(KEY), recorded)
         return
-    requester = owner_records.Requester(owner=recorded["owner"])
+    requester = ownership.Requester(owner=recorded["owner"])
     options = deregistration.DeregistrationOptions(requester=requester)
     [outcome] = deregistration.deregister(client, [KEY], options)
     if not outcome.is_done:
@@ -162,7 +162,7 @@ class Table:
     def owner(self):
         """The owner in the cluster; empty where there is none."""
         with self.cluster.state.lock:
-            record = self.cluster.state.variables.get((KEY[0], owner_records.path_of(KEY[1])))
+            record = self.cluster.state.variables.get((KEY[0], ownership.path_of(KEY[1])))
             return record["Items"]["owner"] if record else ""
 
     @property

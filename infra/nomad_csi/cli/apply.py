@@ -10,7 +10,7 @@ from nomad_csi.nomad import version_gates
 from nomad_csi.plan import model
 from nomad_csi.text import listing
 from nomad_csi.volumes import apply_volumes as applied
-from nomad_csi.volumes import desired, outcome, owner_records
+from nomad_csi.volumes import desired, outcome, ownership
 
 ABOUT = """\
 The Nomad half of `pulumi up`, by the same code: the plugin jobs of a spec run in their order, each plugin
@@ -64,7 +64,7 @@ def _changes(
         external_ids,
         folder=folder,
         templates=arguments.templates,
-        requester=owner_records.Requester(owner=arguments.owner, adopts=adopts),
+        requester=ownership.Requester(owner=arguments.owner, adopts=adopts),
         is_whole=documents.is_whole(arguments),
     )
 

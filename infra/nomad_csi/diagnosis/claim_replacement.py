@@ -20,7 +20,6 @@ from nomad_csi.volumes import (
     deregistration,
     facts,
     outcome,
-    owner_records,
     ownership,
     secret_safety,
     sending,
@@ -186,7 +185,7 @@ class NotedVolume:
         return ownership.OwnerRecords(self._client).read([volumes.key_of(self._document)])
 
     @property
-    def owner(self) -> owner_records.OwnerRecord | None:
+    def owner(self) -> ownership.OwnerRecord | None:
         """The owner record; ``None``: there is none, or it may not be read."""
         return self._owners.owners.get(volumes.key_of(self._document))
 
@@ -409,10 +408,10 @@ class Replacement:
         """
         self._check_detached(document)
         document = dataclasses.replace(document, shares_storage=True)
-        owner = NotedVolume(self._client, document).owner or owner_records.NO_RECORD
+        owner = NotedVolume(self._client, document).owner or ownership.NO_RECORD
         clock = self._client.clock
         policy = sending.RetryPolicy(deadline=clock.now() + 2 * volumes.REGISTER_TIMEOUT_S, clock=clock)
-        requester = owner_records.Requester(owner=owner.owner, stack_id=owner.stack_id)
+        requester = ownership.Requester(owner=owner.owner, stack_id=owner.stack_id)
         owned = ownership.VolumeOwner(client=self._client, key=volumes.key_of(document), requester=requester)
         try:
             sending.RegistrationRun(self._client).register(document, owned, policy, is_new=True)

@@ -32,7 +32,7 @@ from nomad_csi.spec import model as spec
 from nomad_csi.spec import names
 from nomad_csi.text import listing, table
 from nomad_csi.volumes import ownership
-from nomad_csi.volumes.owner_records import OwnerRecord
+from nomad_csi.volumes.ownership import OwnerRecord
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,7 +20,7 @@ from nomad_csi.jobs import conflicts, owner, plugin_job, wanted_job
 from nomad_csi.nomad import jobs, namespaces, plugins, volumes
 from nomad_csi.plan import model
 from nomad_csi.text import table
-from nomad_csi.volumes import apply_volumes, owner_records
+from nomad_csi.volumes import apply_volumes, ownership
 
 OWNERLESS = "runs already, without an owner record, and differs: --adopt takes it over"
 """Why a job is left alone that `nomad job run` started."""
@@ -115,7 +115,7 @@ def plan_changes(
     *,
     folder: Path | None = None,
     templates: Path | None = None,
-    requester: owner_records.Requester = owner_records.NO_OWNER,
+    requester: ownership.Requester = ownership.NO_OWNER,
     is_whole: bool = True,
 ) -> PlannedChanges:
     """
@@ -178,7 +178,7 @@ def _jobs(
     client: nomad.Nomad,
     plan: model.StoragePlan,
     templates: Path | None,
-    requester: owner_records.Requester,
+    requester: ownership.Requester,
 ) -> Iterator[PlannedChange]:
     context = resource.Context(connect=lambda: client)
     for plugin in plan.plugins:
@@ -242,7 +242,7 @@ def _compare_source(
 def start(
     client: nomad.Nomad,
     plugins: Iterable[model.PluginPlan],
-    requester: owner_records.Requester,
+    requester: ownership.Requester,
     *,
     templates: Path | None = None,
     report: Callable[[str], None] = lambda _line: None,
@@ -273,7 +273,7 @@ def start(
 def stop(
     client: nomad.Nomad,
     key: owner.Key,
-    requester: owner_records.Requester,
+    requester: ownership.Requester,
     *,
     is_dry_run: bool = False,
     without: Collection[volumes.Key] = (),
@@ -296,13 +296,13 @@ def stop(
     wanted_job.refuse_serving(client, found, registered_too=True, without=without)
     if not is_dry_run:
         wanted_job.remove(resource.Context(connect=lambda: client), found)
-        owner.records(client).release(key, owner_records.NO_TOKEN, requester)
+        owner.records(client).release(key, ownership.NO_TOKEN, requester)
 
 
 def _inputs(
     plugin: model.PluginPlan,
     job: model.PluginJob,
-    requester: owner_records.Requester,
+    requester: ownership.Requester,
     templates: Path | None,
 ) -> resource.Properties:
     """Return the inputs of `PluginJobResource`."""

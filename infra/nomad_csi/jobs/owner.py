@@ -11,16 +11,16 @@ from typing import Any
 from nomad_csi import errors, nomad
 from nomad_csi.frame import resource
 from nomad_csi.nomad import cluster_identity, jobs
-from nomad_csi.volumes import owner_records, ownership
+from nomad_csi.volumes import ownership
 
-OwnerRecord = owner_records.OwnerRecord
+OwnerRecord = ownership.OwnerRecord
 Key = tuple[str, str]
 """Namespace and job id."""
 
 
 def records(client: nomad.Nomad) -> ownership.OwnerRecords:
     """Return the owner records of plugin jobs."""
-    return ownership.OwnerRecords(client, owner_records.JOB_FOLDER)
+    return ownership.OwnerRecords(client, ownership.JOB_FOLDER)
 
 
 def owner_of(client: nomad.Nomad, found: jobs.Job | None) -> OwnerRecord | None:
@@ -33,16 +33,16 @@ def recorded_owner(client: nomad.Nomad, key: Key) -> OwnerRecord | None:
     return records(client).read([key]).owners.get(key)
 
 
-def token_of(recorded: Mapping[str, Any]) -> owner_records.OwnerToken:
+def token_of(recorded: Mapping[str, Any]) -> ownership.OwnerToken:
     """Return what the *recorded* outputs know of the owner record."""
-    return owner_records.OwnerToken(recorded=str(recorded.get("nonce", "")))
+    return ownership.OwnerToken(recorded=str(recorded.get("nonce", "")))
 
 
-def acquire(context: resource.Context, inputs: Mapping[str, Any], token: owner_records.OwnerToken) -> None:
+def acquire(context: resource.Context, inputs: Mapping[str, Any], token: ownership.OwnerToken) -> None:
     """Record the owner of the job of *inputs*. The caller has checked the ownership."""
     if not inputs.get("owner"):
         return
-    who = dataclasses.replace(owner_records.requester(inputs, {}), adopts=True, is_recorded=bool(token.recorded))
+    who = dataclasses.replace(ownership.requester(inputs, {}), adopts=True, is_recorded=bool(token.recorded))
     key = inputs["namespace"], inputs["jobId"]
     records(context.client).acquire(key, token, who, context.warn)
 
@@ -51,7 +51,7 @@ def release(context: resource.Context, recorded: Mapping[str, Any]) -> None:
     """Remove the owner record of the job *recorded*, unless another owner has it. A failure is reported."""
     if not recorded.get("owner"):
         return
-    key, who = (recorded["namespace"], recorded["jobId"]), owner_records.requester(recorded, recorded)
+    key, who = (recorded["namespace"], recorded["jobId"]), ownership.requester(recorded, recorded)
     try:
         records(context.client).release(key, token_of(recorded), who, context.warn)
     except errors.NomadApiError as error:
@@ -66,7 +66,7 @@ def is_another_resources(client: nomad.Nomad, key: Key, recorded: Mapping[str, A
     """
     found = records(client).read([key])
     is_unknown = key in found.unread and bool(recorded.get("owner"))
-    return None if is_unknown else owner_records.is_another_resources(found.owners.get(key), recorded)
+    return None if is_unknown else ownership.is_another_resources(found.owners.get(key), recorded)
 
 
 def cluster_recorded_as(client: nomad.Nomad, recorded: Mapping[str, Any]) -> resource.Properties:

@@ -7,7 +7,6 @@ anything is changed.
 
 import dataclasses
 import functools
-import shlex
 from collections.abc import Collection, Mapping
 from typing import Any, Literal
 
@@ -16,7 +15,7 @@ from nomad_csi.frame import resource, stack_identity
 from nomad_csi.jobs import conflicts, owner
 from nomad_csi.nomad import cluster_identity, jobs, version_gates, volumes
 from nomad_csi.text import listing
-from nomad_csi.volumes import owner_records
+from nomad_csi.volumes import ownership
 
 EQUAL = "None"
 """``Diff.Type`` of a plan that changes nothing (hashicorp/nomad, ``nomad/structs/diff.go``, ``DiffTypeNone``)."""
@@ -67,13 +66,13 @@ class WantedJob:
         news: Mapping[str, Any],
         recorded: Mapping[str, Any],
         *,
-        command: owner_records.Requester | None = None,
+        command: ownership.Requester | None = None,
     ) -> None:
         self.context = context
         self.news = news
         self.key = (news["namespace"], news["jobId"])
         self.name = f"job {'/'.join(self.key)}"
-        self.who = owner_records.requester(news, recorded)
+        self.who = ownership.requester(news, recorded)
         self.recorded = recorded
         self._command = command
         """Who acts by a command: it knows the owner's label alone, and takes over a job of a stack by --adopt alone."""
@@ -136,11 +135,9 @@ class WantedJob:
         found, kind = self.found, self.kind
         if found is None or not kind or found.type in {"", kind}:
             return ""
-        command = f"nomad job stop -namespace {found.namespace} {shlex.quote(found.job_id)}"
         return (
             f"it is a {found.type} job, and Nomad makes no {kind} job of it: keep the type (monolith.job_type, where "
-            "it serves both roles), or stop it while no volume of the plugin is claimed, and purge it when its tasks "
-            f"have ended (`{command}`, then the same with -purge)"
+            "it serves both roles), or stop and purge it while no volume of the plugin is claimed"
         )
 
     @property
@@ -192,19 +189,13 @@ class WantedJob:
         cluster_identity.refuse_other(self.context.client, self.name, recorded)
         if refusal == "of a stack":
             raise errors.RefusedError(f"{self.name} {OF_A_STACK.format(label=self.label)}")
-        advice = "choose another id, or set adopt: true to take it over"
         if refusal == "ownerless":
             shown = listing.shortened(self.drift.changes, SHOWN_CHANGES) or self.drift.kind
             raise errors.RefusedError(
-                f"{self.name} runs already, is not this stack's, and would change: {shown}; {advice}"
-            )
-        if refusal == "foreign" and self.recorded:
-            raise errors.RefusedError(
-                f"{self.name} belongs to stack {self.label} now: set adopt: true to take it back, or remove it from "
-                "this stack with `pulumi state delete`"
+                f"{self.name} runs already, is not this stack's, and would change: {shown}; {ownership.OF_ANOTHER}"
             )
         if refusal == "foreign":
-            raise errors.RefusedError(f"{self.name} runs already and belongs to stack {self.label}: {advice}")
+            raise errors.RefusedError(f"{self.name} belongs to stack {self.label}: {ownership.OF_ANOTHER}")
 
     # What is done.
 
@@ -216,7 +207,7 @@ class WantedJob:
         """
         context, news = self.context, self.news
         is_same = all(news.get(name) == self.recorded.get(name) for name in stack_identity.OF_OWNER)
-        token = owner_records.next_token(str(self.recorded.get("nonce", "")), is_same=is_same)
+        token = ownership.next_token(str(self.recorded.get("nonce", "")), is_same=is_same)
         is_as_wanted = self.found is not None and self.is_as_wanted
         owner.acquire(context, news, token)
         if not is_as_wanted:

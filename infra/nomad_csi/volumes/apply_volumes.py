@@ -20,18 +20,7 @@ from nomad_csi.nomad import namespaces, volumes
 from nomad_csi.plan import model, registration
 from nomad_csi.plan import volumes as planned_volumes
 from nomad_csi.text import listing
-from nomad_csi.volumes import (
-    compare,
-    decide,
-    desired,
-    observe,
-    outcome,
-    owner_records,
-    ownership,
-    secret_safety,
-    sending,
-    steps,
-)
+from nomad_csi.volumes import compare, decide, desired, observe, outcome, ownership, secret_safety, sending, steps
 
 DEADLINE_S = 900.0
 """Default deadline for the registrations of one call."""
@@ -308,7 +297,7 @@ class PlannedChange:
         """Return it with these *remarks* before its own, in another *state* where one is given."""
         return dataclasses.replace(self, state=state or self.state, remarks=(*remarks, *self.remarks))
 
-    def of_owner(self, owner: str, requester: owner_records.Requester) -> "PlannedChange":
+    def of_owner(self, owner: str, requester: ownership.Requester) -> "PlannedChange":
         """Return it with its *owner*, if that is another one than *requester*, and it would change or may not."""
         is_reported = owner not in {"", requester.owner} and self.state != EQUAL
         return self.remarked(f"belongs to owner {owner}") if is_reported else self
@@ -350,7 +339,7 @@ class Registered:
                 raise
             return None
 
-    def changes(self, external_ids: Mapping[str, str], requester: owner_records.Requester) -> Iterator[PlannedChange]:
+    def changes(self, external_ids: Mapping[str, str], requester: ownership.Requester) -> Iterator[PlannedChange]:
         """Yield what applying each volume of the plan would change; without an owner nothing is refused for that."""
         who = dataclasses.replace(requester, adopts=requester.adopts or not requester.owner)
         volumes_of_plan = (
@@ -384,7 +373,7 @@ class Registered:
         plugins |= {item.registration.plugin_id for item in self._plan.volumes}
         found = []
         for key in sorted(self._plugin_ids.keys() - self._wanted):
-            record = self._records.owners.get(key, owner_records.NO_RECORD)
+            record = self._records.owners.get(key, ownership.NO_RECORD)
             if record.owner == owner and (owner or self._plugin_ids[key] in plugins):
                 named = {"namespace": key[0], "volume_id": key[1], "owner": owner}
                 found.append(UnplannedVolume(**named, is_of_stack=bool(record.stack_id)))

@@ -22,16 +22,7 @@ from dataclasses import dataclass, field
 from nomad_csi import errors, nomad
 from nomad_csi.aws import deletion as aws_deletion
 from nomad_csi.nomad import cluster_identity, volumes
-from nomad_csi.volumes import (
-    decide,
-    deleters,
-    deletion_proof,
-    deregistration,
-    owner_records,
-    ownership,
-    sharing,
-    volume_snapshots,
-)
+from nomad_csi.volumes import decide, deleters, deletion_proof, deregistration, ownership, sharing, volume_snapshots
 from nomad_csi.volumes.deletion_proof import DeletionOptions, DeletionOutcome, DeletionRequest, Status, StorageToDelete
 
 LEAVING_S = 60.0
@@ -87,7 +78,7 @@ class _Deletion:
 
     def __post_init__(self) -> None:
         self._key = (self.request.namespace, self.request.volume_id)
-        self._requester = owner_records.Requester(owner=self.options.owner)
+        self._requester = ownership.Requester(owner=self.options.owner)
         self._records = ownership.OwnerRecords(self.client)
 
     def run(self) -> DeletionOutcome:
@@ -144,7 +135,7 @@ class _Deletion:
         request, volume = self.request, volumes.get(self.client, *self._key)
         if volume is None:
             made, record = self.options.made.get(request.key), self._records.read([self._key]).owners.get(self._key)
-            kept = record or owner_records.NO_RECORD
+            kept = record or ownership.NO_RECORD
             named = request.external_id or (made.external_id if made else "") or kept.external_id
             if not named:
                 raise _StoppedError("unknown", "not registered, and nothing names its storage: --external-id does")
@@ -265,7 +256,7 @@ class _Deletion:
         """
         if self._requester.owner:
             storage = self.storage
-            token = owner_records.OwnerToken(external_id=storage.external_id, plugin_id=storage.plugin_id)
+            token = ownership.OwnerToken(external_id=storage.external_id, plugin_id=storage.plugin_id)
             if owner := self._records.acquire(self._key, token, self._requester, self.options.report).refused:
                 raise errors.RefusedError(f"{ownership.sentence(self._key, owner)} by now")
 

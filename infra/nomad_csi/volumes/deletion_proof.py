@@ -14,7 +14,7 @@ from typing import Literal
 from nomad_csi import errors, nomad
 from nomad_csi.plan import registration
 from nomad_csi.plan import volumes as planned
-from nomad_csi.volumes import outcome, owner_records, sharing
+from nomad_csi.volumes import outcome, ownership, sharing
 
 SNAPSHOT_WAIT_S = 3600.0
 """Default timeout for a last snapshot."""
@@ -167,7 +167,7 @@ Tag of an EBS volume with the name that it was created by. Source: kubernetes-si
 """
 
 
-def is_created(record: owner_records.OwnerRecord | None, storage: StorageToDelete) -> bool:
+def is_created(record: ownership.OwnerRecord | None, storage: StorageToDelete) -> bool:
     """
     Return whether the owner *record* shows that a plugin created the storage for the volume.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from nomad_csi import concurrency, errors, nomad
 from nomad_csi.nomad import volumes
-from nomad_csi.volumes import decide, facts, outcome, owner_records, ownership
+from nomad_csi.volumes import decide, facts, outcome, ownership
 
 if TYPE_CHECKING:
     from nomad_csi.aws import records as aws_records
@@ -103,7 +103,7 @@ def give_up_storage(
     client: nomad.Nomad,
     key: volumes.Key,
     storage: str,
-    requester: owner_records.Requester,
+    requester: ownership.Requester,
     *,
     is_dry_run: bool = False,
 ) -> str:
@@ -122,7 +122,7 @@ def give_up_storage(
             f"the owner record of volume {name} keeps storage {record.storage}, not {storage}; nothing was changed"
         )
     if not requester.may_have(record):
-        owned = ownership.sentence(key, record, requester)
+        owned = ownership.sentence(key, record)
         raise errors.RefusedError(f"{owned}: act for that owner with --owner {record.owner}; nothing was changed")
     if found is not None and found.external_id == record.external_id:
         raise errors.RefusedError(f"volume {name} is registered with {found.external_id}: remove it first")
@@ -178,7 +178,7 @@ class DeregistrationOptions:
     aws_region: str = ""
     """Region of the EC2 requests; empty: EC2 is not asked."""
 
-    requester: owner_records.Requester = owner_records.NO_OWNER
+    requester: ownership.Requester = ownership.NO_OWNER
     """Who deregisters: volumes of another stack are refused, unless it adopts."""
 
     external_ids: Mapping[volumes.Key, str] = field(default_factory=dict)
@@ -248,7 +248,7 @@ class _Run:
     cancelled: threading.Event
     outcomes: dict[volumes.Key, DeregistrationOutcome] = field(default_factory=dict)
     ebs: dict[str, "aws_records.AttachedVolume"] = field(default_factory=dict)
-    owners: dict[volumes.Key, owner_records.OwnerRecord] = field(default_factory=dict)
+    owners: dict[volumes.Key, ownership.OwnerRecord] = field(default_factory=dict)
     first: dict[volumes.Key, volumes.Volume] = field(default_factory=dict)
     """Each volume as first observed."""
 

@@ -22,7 +22,7 @@ from nomad_csi.volumes.volume_properties import VolumeStorage
 
 if TYPE_CHECKING:
     from nomad_csi.plan import model
-    from nomad_csi.volumes import owner_records
+    from nomad_csi.volumes import ownership
 
 UNKNOWN = names.UNKNOWN
 
@@ -94,7 +94,7 @@ def of_properties(declared: properties.Declaration, values: Mapping[str, Any]) -
 
 
 def of_plan(
-    planned: "model.VolumePlan", document: registration.VolumeRegistration, who: "owner_records.Requester"
+    planned: "model.VolumePlan", document: registration.VolumeRegistration, who: "ownership.Requester"
 ) -> DesiredVolume:
     """
     Return the volume *planned*, with its *document* and secrets, for *who*.

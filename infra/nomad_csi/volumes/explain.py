@@ -145,9 +145,8 @@ def replacement(identity: str, recorded: Mapping[str, Any], document: registrati
         yield f"deletes its storage {storage} then, with all data (on_destroy: delete); the new volume has none of it"
         return
     yield f"its storage {storage} stays, with its data, in no volume any more (`existing: {{external_id: {storage}}}`)"
-    sources = {"cloneId": document.clone_id, "snapshotId": document.snapshot_id}
-    source = next((f"{name} {value}" for name, value in sources.items() if value), "")
-    yield f"the plugin makes new storage for it, {f'from {source}' if source else 'which is empty'}"
+    is_copy = bool(document.clone_id or document.snapshot_id)
+    yield f"the plugin makes new storage for it{'' if is_copy else ', which is empty'}"
 
 
 def created_other_storage(made: volumes.Volume, known: str, owner: str) -> errors.RefusedError:
@@ -227,7 +226,7 @@ _Sentence = Callable[[Any], errors.RefusedError]
 _OF_BOTH: Mapping[decide.Refusal, _Sentence] = {
     "other cluster": lambda it: cluster_identity.refusal(it.context.client, f"volume {it.name}", it.recorded_cluster),
     "lost cluster": lambda it: cluster_identity.refusal(it.context.client, f"volume {it.name}", it.recorded_cluster),
-    "foreign": lambda it: ownership.refusal(it.key, it.owner, it.requester),
+    "foreign": lambda it: ownership.refusal(it.key, it.owner),
     "claimed": lambda it: deregistration.claimed(it.registered),
     "unfit": lambda it: errors.RefusedError(
         f"{it.name} stays as it is, because its replacement would not work: {'; '.join(it.problems)}"

@@ -18,18 +18,12 @@ from nomad_csi.drivers import storage_identity
 from nomad_csi.frame import changes, properties, resource, stack_identity
 from nomad_csi.nomad import cluster_identity, token_rights, volumes
 from nomad_csi.spec import base
-from nomad_csi.volumes import (
-    decide,
-    facts,
-    owner_records,
-    ownership,
-    sharing,
-)
+from nomad_csi.volumes import decide, facts, ownership, sharing
 
 Values = Mapping[str, Any]
 """Inputs or outputs."""
 
-_Kept = Mapping[volumes.Key, owner_records.OwnerRecord]
+_Kept = Mapping[volumes.Key, ownership.OwnerRecord]
 
 
 @dataclass(frozen=True, kw_only=True)

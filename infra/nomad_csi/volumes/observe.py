@@ -22,7 +22,6 @@ from nomad_csi.volumes import (
     facts,
     fitness,
     hold,
-    owner_records,
     ownership,
     secret_safety,
     sharing,
@@ -53,7 +52,7 @@ class VolumeFacts(abc.ABC):
         self._is_new = recorded is None
         self.recorded_outputs: Mapping[str, Any] = recorded or {}
         self.key, self.name = volume.key, volume.document.key
-        self.requester = owner_records.requester(volume.owned, self.recorded_outputs)
+        self.requester = ownership.requester(volume.owned, self.recorded_outputs)
         self.has_owner = bool(self.requester.owner)
         """Whether an owner record is written for it."""
 
@@ -73,7 +72,7 @@ class VolumeFacts(abc.ABC):
         records = ownership.OwnerRecords(self.context.client)
         return records.read([self.key], max_age_s=ownership.SEEN_S if self._in_preview else 0.0)
 
-    def owned(self, token: owner_records.OwnerToken) -> ownership.VolumeOwner:
+    def owned(self, token: ownership.OwnerToken) -> ownership.VolumeOwner:
         """Return its owner record, to be changed with *token*."""
         context = self.context
         return ownership.VolumeOwner(
@@ -81,7 +80,7 @@ class VolumeFacts(abc.ABC):
         )
 
     @property
-    def owner(self) -> owner_records.OwnerRecord | None:
+    def owner(self) -> ownership.OwnerRecord | None:
         """The owner record, as read; ``None``: there is none, or it may not be read."""
         return self.owners.owners.get(self.key)
 
@@ -89,7 +88,7 @@ class VolumeFacts(abc.ABC):
     def record(self) -> facts.Record:
         """The owner record of the id."""
         is_unread = self.key in self.owners.unread
-        return owner_records.compare_record(self.owner, self.requester, self.recorded_outputs, is_unread=is_unread)
+        return ownership.compare_record(self.owner, self.requester, self.recorded_outputs, is_unread=is_unread)
 
     @concurrency.read_once
     def found(self) -> volumes.Volume | None:
@@ -192,11 +191,11 @@ class WantedVolume(VolumeFacts):
 
         self._is_label_enough = is_label_enough
         self._replaced = replaced
-        token = owner_records.NO_TOKEN
+        token = ownership.NO_TOKEN
         if not is_label_enough:
             is_same = not self._differing & {*stack_identity.OF_OWNER, "onDestroy"}
-            token = owner_records.next_token(str(self.recorded_outputs.get("nonce", "")), is_same=is_same)
-        self.token = token if volume.is_created else owner_records.naming(token, volume.document)
+            token = ownership.next_token(str(self.recorded_outputs.get("nonce", "")), is_same=is_same)
+        self.token = token if volume.is_created else ownership.naming(token, volume.document)
 
     @concurrency.read_once
     def change(self) -> desired.RegistrationChange:
@@ -232,7 +231,7 @@ class WantedVolume(VolumeFacts):
     @property
     def is_proven(self) -> bool:
         """Whether the storage of the registration was created for this stack, by its owner record."""
-        return self.found is not None and owner_records.has_created(self.owner, self.requester, self.found)
+        return self.found is not None and ownership.has_created(self.owner, self.requester, self.found)
 
     @property
     def kept(self) -> facts.Kept:
@@ -382,10 +381,10 @@ class WantedVolume(VolumeFacts):
 
 
 def created_token(
-    token: owner_records.OwnerToken,
+    token: ownership.OwnerToken,
     document: registration.VolumeRegistration,
     recorded: Mapping[str, Any],
-) -> owner_records.OwnerToken:
+) -> ownership.OwnerToken:
     """
     Return *token* with the storage of the *recorded* outputs, for the owner record; without any, with a new name.
 
@@ -394,7 +393,7 @@ def created_token(
     external_id = str(recorded.get("externalId", ""))
     kept = dataclasses.replace(token, external_id=external_id, plugin_id=document.plugin_id)
     if not recorded:
-        new = registration.made_name(document.name, owner_records.new_nonce())
+        new = registration.made_name(document.name, ownership.new_nonce())
         return dataclasses.replace(kept, created_name=new)
     # Storage that was registered without a recorded name has its own.
     name = str(recorded.get(volume_properties.CREATED_NAME, document.name))
@@ -537,7 +536,7 @@ class RemovedVolume(VolumeFacts):
     def keep_storage(self) -> None:
         """Complete the owner record that stays, with what the state knows of the storage."""
         nonce = str(self.recorded_outputs.get("nonce", ""))
-        token = owner_records.OwnerToken(recorded=nonce, nonce=nonce, leaves_stack=True)
+        token = ownership.OwnerToken(recorded=nonce, nonce=nonce, leaves_stack=True)
         token = created_token(token, self.desired.document, self.recorded_outputs)
         records = ownership.OwnerRecords(self.context.client)
         if self.has_owner and records.acquire(self.key, token, self.requester).is_unrecorded:
@@ -550,5 +549,5 @@ class RemovedVolume(VolumeFacts):
     def release_record(self) -> None:
         """Remove the owner record, unless the volume is registered again, or another owner has it."""
         if self.has_owner:
-            token = owner_records.OwnerToken(recorded=str(self.recorded_outputs.get("nonce", "")))
+            token = ownership.OwnerToken(recorded=str(self.recorded_outputs.get("nonce", "")))
             self.owned(token).release()

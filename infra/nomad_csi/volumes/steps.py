@@ -23,7 +23,6 @@ from nomad_csi.volumes import (
     explain,
     hold,
     observe,
-    owner_records,
     ownership,
     sending,
     sharing,
@@ -134,7 +133,7 @@ def _re_register(context: resource.Context, wanted: observe.WantedVolume) -> Non
         raise unsent
     found = wanted.registered
     # The record keeps the old storage until the new registration is sent.
-    before = owner_records.naming(wanted.token, found.registration())
+    before = ownership.naming(wanted.token, found.registration())
     wanted.owned(before).acquire()
     free = wanted.wait_until_free()
     if context.cancelled.is_set():
@@ -193,8 +192,8 @@ def _roll_back(
 def _put_back(context: resource.Context, wanted: observe.WantedVolume, old: registration.VolumeRegistration) -> None:
     """Register *old* by a run of its own: it is sent even where its plugin did not answer for other volumes."""
     owner = dataclasses.replace(
-        wanted.owned(owner_records.naming(wanted.token, old)),
-        requester=owner_records.requester(wanted.before.owned, {"owner": wanted.desired.owner}),
+        wanted.owned(ownership.naming(wanted.token, old)),
+        requester=ownership.requester(wanted.before.owned, {"owner": wanted.desired.owner}),
     )
     sending.RegistrationRun(context.client).register(old, owner, _single_attempt(context), is_new=False)
 

@@ -19,7 +19,6 @@ from nomad_csi.volumes import (
     explain,
     hold,
     observe,
-    owner_records,
     ownership,
     secret_safety,
     steps,
@@ -137,8 +136,8 @@ class VolumeResource(resource.Resource):
                 return self._not_registered(context, identity, recorded)
             why = explain.stands_for_another(volume, outputs) if inputs else ""
             if why and self.declared is volume_properties.CREATED:
-                who = owner_records.requester(outputs, outputs)
-                why = "" if owner_records.has_created(_owner_record(context, outputs), who, volume) else why
+                who = ownership.requester(outputs, outputs)
+                why = "" if ownership.has_created(_owner_record(context, outputs), who, volume) else why
             if why:
                 context.warn(f"{why}: something else registered it, and `up` will be refused")
                 return recorded[0], without_remarks(outputs) | {volume_properties.OTHER_STORAGE: volume.external_id}
@@ -241,7 +240,7 @@ def without_remarks(outputs: Values) -> resource.Properties:
 # The owner of a volume in its outputs.
 
 
-def _owner_record(context: resource.Context, inputs: Values) -> owner_records.OwnerRecord | None:
+def _owner_record(context: resource.Context, inputs: Values) -> ownership.OwnerRecord | None:
     """Return the owner record of the volume of *inputs*; ``None``: the token may not read it."""
     return ownership.OwnerRecords(context.client).cached(_key(inputs), context.warn)
 
@@ -282,7 +281,7 @@ def _read_owner(context: resource.Context, identity: str, recorded: Values, foun
         context.warn(f"{sentence} now, not to {inputs['owner']} as recorded")
     elif record is not None and not record.owner and recorded.get("marked"):
         inputs = {name: value for name, value in inputs.items() if name not in stack_identity.OF_OWNER}
-    if owner_records.is_another_resources(record, recorded):
+    if ownership.is_another_resources(record, recorded):
         live.pop("nonce", None)
     owned = {name: inputs[name] for name in stack_identity.OF_OWNER if name in inputs}
     return inputs, live | known | owned | _owner_outputs(context.client, inputs)

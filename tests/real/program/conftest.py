@@ -13,7 +13,7 @@ import pytest
 
 from nomad_csi import nomad
 from nomad_csi.nomad import jobs, variables, volumes
-from nomad_csi.volumes import owner_records
+from nomad_csi.volumes import ownership
 from nomad_csi_sandbox.aws import account
 from tests import acl, servers
 
@@ -168,7 +168,7 @@ def world(_world):
     """
     yield _world
     with _world.nomad() as client:
-        for _, path in variables.list_all(client, "default", f"{owner_records.FOLDER}/"):
+        for _, path in variables.list_all(client, "default", f"{ownership.FOLDER}/"):
             client.request("DELETE", f"/v1/var/{path}")
         left = [job["ID"] for job in client.request("GET", "/v1/jobs", query={"namespace": "*"}).data]
         kept = [item["ID"] for item in client.request("GET", "/v1/volumes", query={"type": "csi"}).data]

@@ -15,7 +15,7 @@ from nomad_csi.hcl import volume
 from nomad_csi.plan import model, registration, volumes
 from nomad_csi.spec import draft, encrypted, names
 from nomad_csi.text import secrets as secrets_by_name
-from nomad_csi.volumes import owner_records
+from nomad_csi.volumes import ownership
 
 # Secrets of volumes, given apart from specs and files: in a file or the environment, never as arguments.
 #
@@ -254,6 +254,6 @@ def resolve(arguments: command.Arguments, specs: Iterable[Path]) -> None:
         arguments.owner = arguments.owner or named
 
 
-def requester(arguments: command.Arguments) -> owner_records.Requester:
+def requester(arguments: command.Arguments) -> ownership.Requester:
     """Return the requester."""
-    return owner_records.Requester(owner=arguments.owner, adopts=arguments.adopt)
+    return ownership.Requester(owner=arguments.owner, adopts=arguments.adopt)

@@ -11,7 +11,7 @@ from nomad_csi.diagnosis.rules.frame import rule
 from nomad_csi.findings import Finding, finding
 from nomad_csi.plan import iam
 from nomad_csi.plan import volumes as tags
-from nomad_csi.volumes.owner_records import OwnerRecord
+from nomad_csi.volumes.ownership import OwnerRecord
 
 Pairs = list[tuple[facts.ExaminedVolume, aws_records.EbsVolumeRecord]]
 

@@ -6,9 +6,9 @@ from nomad_csi.diagnosis import facts
 from nomad_csi.diagnosis.rules.frame import rule
 from nomad_csi.findings import finding
 from nomad_csi.nomad import permissions, token_rights
-from nomad_csi.volumes import owner_records
+from nomad_csi.volumes import ownership
 
-RECORD = owner_records.path_of("volume")
+RECORD = ownership.path_of("volume")
 """One of the variables with owner records."""
 
 
