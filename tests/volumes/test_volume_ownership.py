@@ -163,7 +163,7 @@ def test_volume_that_another_stack_took_over_during_the_wait_for_its_claims_is_l
     ours.sent.clear()
 
     if way == "resource":
-        with pytest.raises(errors.RefusedError, match=f"belongs to stack {OTHER} now"):
+        with pytest.raises(errors.RefusedError, match=f"belongs to stack {OTHER}"):
             REGISTRATION.delete(ours.context, IDENTITY, recorded)
     else:
         options = deregistration.DeregistrationOptions(wait_s=10, requester=SHOP)
