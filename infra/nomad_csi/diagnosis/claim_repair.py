@@ -19,7 +19,7 @@ from nomad_csi import errors, nomad
 from nomad_csi.aws import records as aws_records
 from nomad_csi.diagnosis import claim_replacement, claim_status, facts, read_claims
 from nomad_csi.diagnosis.claim_replacement import EndError, MissingError, Repaired, RepairRequest
-from nomad_csi.diagnosis.rules import registrations
+from nomad_csi.diagnosis.rules import volumes as volume_rules
 from nomad_csi.nomad import plugins, volumes
 from nomad_csi.plan import registration
 from nomad_csi.volumes import decide, deregistration
@@ -124,7 +124,7 @@ class _Ladder:
         if not volume.claims:
             raise self._freed(judged)
         plugin = plugins.get(self._client, volume.plugin_id)
-        for finding in registrations.without_controller(facts.examined(volume, None), plugin):
+        for finding in volume_rules.without_controller(facts.examined(volume, None), plugin):
             raise EndError("refused", f"{finding.found}; {finding.advice}")
         return judged
 

@@ -9,16 +9,14 @@ from nomad_csi.diagnosis.rules import (
     frame,
     machines,
     plugins,
-    registrations,
-    specified,
     storage,
     token,
-    topology,
     versions,
+    volumes,
 )
 from nomad_csi.findings import Finding, registry
 
-_MODULES = (plugins, versions, clients, token, specified, registrations, topology, machines, storage, claims)
+_MODULES = (plugins, versions, clients, token, volumes, machines, storage, claims)
 _ORDER = [each.__name__ for each in _MODULES]
 RULES = tuple(sorted(frame.RULES, key=lambda item: _ORDER.index(item.find.__module__)))
 

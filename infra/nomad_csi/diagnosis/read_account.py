@@ -9,8 +9,8 @@ from nomad_csi import concurrency, errors
 from nomad_csi.aws import calls, ebs_volumes, file_systems, instances, regions
 from nomad_csi.aws import records as aws_records
 from nomad_csi.diagnosis import facts
-from nomad_csi.diagnosis.rules import clients, machines, plugins, topology
-from nomad_csi.health import gather
+from nomad_csi.diagnosis.rules import clients, machines, plugins
+from nomad_csi.health import eligibility, gather
 
 _Part = TypeVar("_Part")
 
@@ -37,7 +37,7 @@ class AccountFacts(facts.Facts):
         for volume in facts.known_or(self.volumes, ()):
             yield from (*volume.segments, {regions.ZONE_KEYS[0]: volume.planned_zone})
         yield from (item.segments for plugin in facts.known_or(self.plugins, {}).values() for item in plugin.nodes)
-        zones = (node.attributes.get(topology.ZONE_ATTRIBUTE, "") for node in facts.known_or(self.clients, ()))
+        zones = (node.attributes.get(eligibility.CLIENT_ATTRIBUTES[0], "") for node in facts.known_or(self.clients, ()))
         yield from ({regions.ZONE_KEYS[0]: zone} for zone in zones)
 
     @concurrency.read_once
