@@ -34,35 +34,13 @@ def told(before, after):
     return [str(change) for change in rounds.changes_between(before, after)]
 
 
-def test_statuses_of_plugins_and_instances_are_told(look):
-    """With counts, and back again."""
-    lost, back = told(look("a", "b"), look("a")), told(look("a"), look("a", "b"))
-
-    assert lost[0] == "plugin aws-ebs0: healthy -> partial (1/2 nodes)"
-    assert [line.partition(" (")[0] for line in lost[1:]] == [
-        "node instance of plugin aws-ebs0 on b: healthy -> missing"
-    ]
-    assert back == [
-        "plugin aws-ebs0: partial -> healthy (2/2 nodes)",
-        "node instance of plugin aws-ebs0 on b: missing -> healthy",
-    ]
-
-
-def test_volume_is_told_with_what_is_wrong(look):
-    """Its findings are in the line, and no lines of their own."""
-    gone = dataclasses.replace(OK, findings=(finding("volume-missing", found="no such volume"),))
-
-    assert told(look("a", "b"), look("a", "b", volume=gone)) == [
-        "volume default/mysql: ok -> missing (volume-missing: no such volume)"
-    ]
-
-
 def test_findings_come_and_go(look):
-    """Those that no status tells."""
+    """Those of instances, of volumes, and others."""
     held = dataclasses.replace(OK, findings=(finding("claim-without-controller", found="none healthy"),))
     old = finding("nomad-too-old-for-driver", subject="plugin aws-ebs0", found="nomad-1 with 1.3.0")
 
-    assert told(look("a", "b", extra=[old]), look("a", "b", volume=held)) == [
+    assert told(look("a", "b", extra=[old]), look("a", volume=held)) == [
         "plugin aws-ebs0: nomad-too-old-for-driver -> -",
+        "node instance of plugin aws-ebs0 on b: - -> node-missing (none (no allocation there))",
         "volume default/mysql: - -> claim-without-controller (none healthy)",
     ]

@@ -50,7 +50,9 @@ def test_outage_is_told_and_ends(going, scripted, plugin_cluster):
     )
     assert second.last_answer_s == first.at_s
     assert (third.exit_code, third.summary) == (1, "not as specified: 1 error, 0 warnings")
-    assert str(third.changed[0]) == "plugin aws-ebs0: healthy -> starting (0/1 nodes)"
+    assert str(third.changed[0]) == (
+        "node instance of plugin aws-ebs0 on a: - -> instance-starting (it runs, but has not reported healthy yet)"
+    )
 
 
 def test_nomad_that_never_answered_is_told_as_that(plan):

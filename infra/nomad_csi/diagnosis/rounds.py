@@ -2,7 +2,6 @@
 
 import dataclasses
 import time
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,88 +9,46 @@ from nomad_csi import errors, exit_codes, findings
 from nomad_csi.diagnosis import claims_report, prometheus, verification
 from nomad_csi.diagnosis.verification_report import VerificationReport
 from nomad_csi.findings import printing
-from nomad_csi.health import states
 
-# Changes between two reports: statuses that changed, findings that appeared and disappeared.
+# Changes between two reports: findings that appeared and disappeared.
 
 
 NOTHING = "-"
-"""Instead of a status: the object did not exist, or no longer exists."""
-
-_Key = tuple[str, str]
+"""Instead of the code of a finding: there was none, or there is none any more."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class StatusChange:
+class Change:
     """One change between two reports."""
 
     subject: str
     """Such as ``plugin aws-ebs0``, ``node instance of plugin aws-ebs0 on client-2`` or ``volume default/mysql``."""
 
     before: str
-    """A status, the code of a finding, or `NOTHING`."""
+    """The code of a finding, or `NOTHING`."""
 
     after: str
     detail: str = ""
-    """Healthy instances, or what was found; empty: no detail."""
+    """What was found; empty: the finding is gone."""
 
     def __str__(self) -> str:
-        """Return ``plugin aws-ebs0: healthy -> partial (1/2 nodes)``."""
+        """Return ``volume default/mysql: - -> volume-missing (no such volume)``."""
         return f"{self.subject}: {self.before} -> {self.after}{f' ({self.detail})' if self.detail else ''}"
 
-    def as_json(self) -> dict[str, str]:
-        """Return ``subject``, ``before``, ``after`` and ``detail``."""
-        return dataclasses.asdict(self)
 
-
-def changes_between(before: VerificationReport, after: VerificationReport) -> tuple[StatusChange, ...]:
-    """Return the changes: plugins first, then their instances, volumes and findings that no status reflects."""
-    old, new = _statuses(before), _statuses(after)
-    changed = [
-        StatusChange(
-            subject=key[0],
-            before=old[key][0] if key in old else NOTHING,
-            after=new[key][0] if key in new else NOTHING,
-            detail=new[key][1] if key in new else "",
-        )
-        for key in dict.fromkeys((*old, *new))
-        if old.get(key, ("", "", ""))[::2] != new.get(key, ("", "", ""))[::2]
-    ]
-    subjects = {change.subject for change in changed}
-    return (*changed, *(change for change in _findings(before, after) if change.subject not in subjects))
-
-
-def _statuses(found: VerificationReport) -> Mapping[_Key, tuple[str, str, str]]:
-    """
-    Return status, detail and counts of each object, by its subject and client.
-
-    An instance is what runs on a client: a task that was replaced there shows by its status. Of several, the one with
-    the most severe status.
-    """
-    rows = {(f"plugin {item.plugin_id}", ""): (item.status, item.counts, item.counts) for item in found.plugins}
-    for row in (row for item in found.plugins for row in item.instances):
-        key = (row.subject, row.node_id)
-        if key not in rows or rows[key][0] == states.HEALTHY:
-            rows[key] = (row.status, row.detail, "")
-    for volume in found.volumes:
-        wrong = "; ".join(f"{finding.code}: {finding.found}" for finding in findings.errors_of(volume.findings))
-        rows[f"volume {volume.key}", ""] = (volume.status, wrong, "")
-    return rows
-
-
-def _findings(before: VerificationReport, after: VerificationReport) -> Iterator[StatusChange]:
-    """Yield findings that appeared and disappeared, except those that a status reflects."""
-    old, new = _count_by_code(before), _count_by_code(after)
+def changes_between(before: VerificationReport, after: VerificationReport) -> tuple[Change, ...]:
+    """Return the findings that are gone, then those that appeared."""
+    old, new = ({(item.code, item.subject): item for item in found.findings} for found in (before, after))
     # What could not be checked may be as before.
-    for key in (key for key in old if key not in new and after.is_complete):
-        yield StatusChange(subject=key[1], before=key[0], after=NOTHING)
-    for key, finding in new.items():
-        if key not in old:
-            yield StatusChange(subject=key[1], before=NOTHING, after=key[0], detail=finding.found)
-
-
-def _count_by_code(found: VerificationReport) -> Mapping[_Key, findings.Finding]:
-    return {(item.code, item.subject): item for item in found.findings if item.code not in states.OF_CODE}
+    gone = [key for key in old if key not in new and after.is_complete]
+    return (
+        *(Change(subject=subject, before=code, after=NOTHING) for code, subject in gone),
+        *(
+            Change(subject=item.subject, before=NOTHING, after=item.code, detail=item.found)
+            for key, item in new.items()
+            if key not in old
+        ),
+    )
 
 
 # The rounds.
@@ -116,7 +73,7 @@ class VerificationRound:
     last_answer_s: float
     """End of the last run with a response of Nomad, this one or an earlier one; 0: none."""
 
-    changed: tuple[StatusChange, ...] = ()
+    changed: tuple[Change, ...] = ()
     """Changes since the last run with a response of Nomad; empty in the first."""
 
     @property
@@ -177,7 +134,7 @@ class VerificationRound:
             "answered": self.found is not None,
             "error": "" if self.error is None else str(self.error),
             "last_answer": claims_report.time_text(self.last_answer_s),
-            "changes": [change.as_json() for change in self.changed],
+            "changes": [dataclasses.asdict(change) for change in self.changed],
             **(self.found.as_json() if self.found is not None else {"ok": None}),
         }
 
@@ -201,7 +158,7 @@ class Rounds:
         self._number += 1
         outcome = self._ask(watch_s)
         now_s = time.time()
-        changed: tuple[StatusChange, ...] = ()
+        changed: tuple[Change, ...] = ()
         if isinstance(outcome, VerificationReport):
             changed = changes_between(self._last, outcome) if self._last is not None else ()
             self._last, self._last_answer_s = outcome, now_s
