@@ -222,6 +222,17 @@ def test_server_that_cannot_detach_is_told(repair, cluster):
     assert done.status == "refused"
 
 
+def test_collection_that_was_not_delivered_ends_the_repair(repair, cluster):
+    """Nomad could not be asked: nothing is forced."""
+    cluster.replies[("PUT", GC)] = [(500, "No cluster leader")]
+    cluster.reply("GET", PATH, 200, VANISHED)
+
+    with pytest.raises(errors.NomadApiError, match="No cluster leader"):
+        repair(**ALL)
+
+    assert not is_forced(cluster)
+
+
 def test_last_step_forgets_and_registers_again(repair, cluster):
     """With the secrets and mount flags of the file, and with EC2's word in the question."""
     cluster.reply("GET", PATH, 200, VANISHED)

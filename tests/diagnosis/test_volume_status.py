@@ -86,8 +86,11 @@ def test_context_values_are_not_shown(held):
     """A driver's context may hold what nobody should read; its keys tell enough."""
     wanted = dataclasses.replace(WANTED, context={"a": "1", "b": "secret", "c": "3"})
 
-    status = judge(wanted, dataclasses.replace(held, context={"a": "1", "b": "other", "d": "4"}))
+    actual = dataclasses.replace(held, context={"a": "1", "b": "other", "d": "4"})
 
+    status = judge(wanted, actual)
+
+    assert judge(wanted, dataclasses.replace(actual, schedulable=False)).status == status.status == "differs"
     assert lines(status) == [("context-differs", "context as specified", "b changed, c absent, d added")]
 
 
@@ -105,3 +108,15 @@ def test_volume_in_a_zone_without_a_healthy_instance_cannot_be_used(held, expect
         )
     ]
     assert (status.status, status.findings[0].severity) == ("unschedulable", "error")
+
+
+def test_volume_is_out_of_reach_of_an_instance_that_lacks_a_segment(held, expected, node, instance, seen):
+    """A place is all its segments together."""
+    place = {ZONE: "eu-west-1a", "rack": "1"}
+    near = instance("node", "a", segments=place | {"rack": "2"})
+    served_by = plugins.compare_plugin(expected(controllers=0), seen(near), (node("a"),))
+    wanted = dataclasses.replace(WANTED, required_topologies=(place,))
+
+    status = judge(wanted, dataclasses.replace(held, topologies=(place,), required_topologies=(place,)), served_by)
+
+    assert [finding.code for finding in status.findings] == ["volume-out-of-reach"]
