@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from nomad_csi import errors, exit_codes
-from nomad_csi.cli.common import command, hcl_files, inputs, options, output, specs
+from nomad_csi.cli.common import command, documents, inputs, options, output, specs
 from nomad_csi.diagnosis.file_rules import judge, policies
 from nomad_csi.findings import Finding, errors_of, printing
 from nomad_csi.hcl import documents as rendered
@@ -31,15 +31,15 @@ UNKNOWN_ID = "known-after-pulumi-up"
     callback=specs.or_found,
 )
 @inputs.templates
-@hcl_files.options
+@documents.variables
 @command.as_json()
 @options.strict
 def run(arguments: command.Arguments) -> int:
     """Print the problems of specs, and the findings."""
     paths: Sequence[Path] = arguments.files
     specs = [path for path in paths if path.suffix in inputs.YAML and not path.is_dir()]
-    given = hcl_files.given_variables(arguments)
-    read, broken = hcl_files.load([path for path in paths if path not in specs], given, with_policies=True)
+    given = documents.given_variables(arguments)
+    read, broken = documents.load([path for path in paths if path not in specs], given, with_policies=True)
     checked: list[dict[str, Any]] = []
     found = list(judge.judge(read))
     for path in specs:

@@ -11,7 +11,7 @@ import click
 import yaml
 
 from nomad_csi import exit_codes
-from nomad_csi.cli.common import command, hcl_files, inputs, options, output
+from nomad_csi.cli.common import command, documents, inputs, options, output
 from nomad_csi.diagnosis.file_rules import judge
 from nomad_csi.findings import Finding, printing
 from nomad_csi.hcl import disk
@@ -46,7 +46,7 @@ of_cluster = functools.partial(command.option, section="from a cluster")
     "(--for-pulumi); without it they stay in Terraform, under existing",
 )
 @inputs.aws_region("for plugins of AWS whose jobs name none")
-@hcl_files.options
+@documents.variables
 @command.as_json(": spec, remarks and findings as one document")
 @of_cluster("--cluster", "read the volumes and plugin jobs that Nomad holds")
 @of_cluster("--plugin ID", "only this plugin and its volumes", needs=("cluster",))
@@ -157,14 +157,14 @@ def _load(arguments: command.Arguments, remarks: model.Remarks) -> tuple[list[pa
     """Return the readable files, those in a Terraform state too, and why the others cannot be read."""
     read: list[parsed.File] = []
     broken: list[str] = []
-    given = hcl_files.given_variables(arguments)
+    given = documents.given_variables(arguments)
     for path in arguments.files:
         if path.name.endswith(terraform.SOURCE_SUFFIXES):
             broken.append(f"{path} {terraform.NOT_A_STATE}")
         elif _is_state(path):
             read += terraform.read(inputs.text(path), str(path), remarks)
         else:
-            found, wrong = hcl_files.load([path], given)
+            found, wrong = documents.load([path], given)
             read += found
             broken += wrong
     return read, broken
