@@ -54,7 +54,7 @@ INSTEAD: Mapping[str, str] = {
 """RPCs that are not called this way, and what to use."""
 
 
-# The request: fields as they are typed, ``FIELD=VALUE``, below a file and its secrets. Protobuf checks it all.
+# The request: a file, then the fields that are typed as ``FIELD=VALUE``, then the secrets. Protobuf checks it all.
 
 
 def _put(into: rpc.Document, fields: Mapping[str, Any], name: str, text: str) -> None:
