@@ -187,7 +187,7 @@ def test_free_volumes_are_deregistered(run, writes):
     assert out.splitlines() == [
         "volume          outcome       remarks",
         "default/a       deregistered  -",
-        "default/nobody  gone          not registered in namespace default; nothing to do",
+        "default/nobody  gone          not registered in namespace default",
         "2 volumes: 1 deregistered, 1 gone",
         f'default/a: storage {FILE_SYSTEM} stays; to register it again: existing: {{external_id: "{FILE_SYSTEM}"}}',
     ]
@@ -211,29 +211,6 @@ def test_region_of_the_zone_is_queried(run, served):
     assert run("remove", "disk") == (2, "", f"error: {none}\n")
     assert run("claims", "repair", "disk", "--yes") == (2, "", f"error: {none}\n")
     assert run("remove", "disk", "--no-aws")[0] == 0
-
-
-SET = "web is a set: name each of its volumes: 'default/web[0]', 'default/web[1]'"
-"""What commands answer that were given the id of a set."""
-
-
-def test_id_of_a_set_is_refused_with_its_volumes(run, served, writes):
-    """By `remove`; where a volume has that id, only that one is meant."""
-    with nomad.Nomad(nomad.Connection(address=served[1])) as client:
-        for name in ("web[1]", "web[0]", "a[0]"):
-            volumes.register(client, document(name))
-    before = writes()
-
-    code, out, _ = run("remove", "web", "a", "--json")
-    shown = {item["volume_id"]: (item["status"], item["reason"]) for item in json.loads(out)["volumes"]}
-    deleted, kept, _ = run("remove", "web", "--delete-data", "--confirm", "web", "--json")
-    unconfirmed = run("remove", "web", "--delete-data")
-
-    assert code == 1
-    assert shown == {"web": ("refused", f"not registered in namespace default; {SET}"), "a": ("deregistered", "")}
-    assert (deleted, json.loads(kept)["volumes"][0]["reason"]) == (1, f"{SET}; nothing was changed")
-    assert unconfirmed[::2] == (1, f"refused: {SET}; nothing was changed\n")
-    assert writes() == [*before, "DELETE /v1/volume/csi/a"]
 
 
 def test_claimed_volume_exits_1(run, stick, writes):

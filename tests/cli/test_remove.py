@@ -34,7 +34,6 @@ def asked(monkeypatch):
 
     found = Library()
     monkeypatch.setattr(deletion, "delete", found.delete)
-    monkeypatch.setattr(volumes, "members", lambda *_: "")
     placed = types.SimpleNamespace(topologies=({"topology.ebs.csi.aws.com/zone": "eu-west-1a"},))
     monkeypatch.setattr(volumes, "found", lambda _client, keys: [(key, placed) for key in keys])
     return found

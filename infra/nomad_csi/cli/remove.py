@@ -1,15 +1,13 @@
 """``nomad-csi remove``."""
 
-import dataclasses
 import functools
 import json
 
-from nomad_csi import errors, exit_codes, nomad
+from nomad_csi import errors, exit_codes
 from nomad_csi.aws import records as aws_records
 from nomad_csi.cli.common import command, documents, inputs, output, specs
 from nomad_csi.cli.common import options as shared_options
 from nomad_csi.jobs import apply as apply_jobs
-from nomad_csi.nomad import volumes
 from nomad_csi.pulumi_state import deletion_state
 from nomad_csi.volumes import deletion, deletion_proof, deregistration, outcome
 
@@ -118,9 +116,8 @@ def _deregister(arguments: command.Arguments) -> int:
             aws_region=region.name,
             requester=documents.requester(arguments),
         )
-        done = deregistration.deregister(client, arguments.volumes, options, report=output.print_progress)
-        outcomes = [_explained(client, item) for item in done]
-        freed = [(item.namespace, item.volume_id) for item in done if arguments.dry_run and item.status == "free"]
+        outcomes = deregistration.deregister(client, arguments.volumes, options, report=output.print_progress)
+        freed = [(item.namespace, item.volume_id) for item in outcomes if arguments.dry_run and item.status == "free"]
         for key in arguments.jobs:
             apply_jobs.stop(client, key, options.requester, is_dry_run=arguments.dry_run, without=freed)
             would = "would be " if arguments.dry_run else ""
@@ -158,19 +155,6 @@ def _next(item: deregistration.DeregistrationOutcome) -> str:
         return f"{stays}; `nomad-csi apply` registers it again, `nomad-csi remove --delete-data` deletes it"
     again = f"existing: {{external_id: {json.dumps(item.external_id, ensure_ascii=False)}}}"
     return f"{stays}; to register it again: {again}"
-
-
-def _explained(client: nomad.Nomad, item: deregistration.DeregistrationOutcome) -> deregistration.DeregistrationOutcome:
-    """Return *item*; if it does not exist, refused for the id of a set."""
-    if item.status != "gone":
-        return item
-    try:
-        members = volumes.members(client, item.namespace, item.volume_id)
-    except errors.NomadApiError as error:
-        return dataclasses.replace(item, reason=f"{item.reason}; could not determine whether it is a set: {error}")
-    if members:
-        return dataclasses.replace(item, status="refused", reason=f"{item.reason}; {members}")
-    return dataclasses.replace(item, reason="; ".join(filter(None, [item.reason, "nothing to do"])))
 
 
 def _delete(arguments: command.Arguments) -> int:

@@ -8,7 +8,6 @@ Source: hashicorp/nomad, ``api/csi.go`` (``CSIVolume``), ``command/agent/csi_end
 import functools
 import itertools
 import re
-import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from http import HTTPStatus
@@ -393,27 +392,6 @@ def found(nomad: request.Nomad, keys: Iterable[Key]) -> Iterator[tuple[Key, Volu
     """Yield the registered volume for each of *keys*, by namespace and id. Raises `errors.NomadApiError`."""
     wanted = sorted(set(keys))
     return zip(wanted, get_many(nomad, wanted), strict=True)
-
-
-_INDEX = re.compile(r"[0-9]+\]")
-"""The part after the bracket in the id of a volume of a set."""
-
-SET_SHOWN = 20
-"""Maximum number of volumes of a set named in a message."""
-
-
-def members(nomad: request.Nomad, namespace: str, volume_id: str) -> str:
-    """
-    Return the end of a message with the registered volumes of the set *volume_id*; empty: it is no set.
-
-    For a volume that is not registered. A set never replaces its id: the id of a deregistered volume may be that
-    of a set by now. Raises `errors.NomadApiError` if Nomad does not respond, or the token lacks a capability.
-    """
-    prefix = f"{volume_id}["
-    rests = [item.volume_id.removeprefix(prefix) for item in list_volumes(nomad, namespace, prefix=prefix)]
-    indexes = sorted(int(rest[:-1]) for rest in rests if _INDEX.fullmatch(rest))
-    names = [shlex.quote(f"{namespace}/{prefix}{index}]") for index in indexes]
-    return f"{volume_id} is a set: name each of its volumes: {listing.shortened(names, SET_SHOWN)}" if names else ""
 
 
 # Volumes of a list, read one by one: the list shows more than a token may read.
