@@ -67,6 +67,15 @@ def test_minimum_holds_in_each_zone(judged):
     ]
 
 
+def test_clients_without_a_zone_are_one_zone(judged):
+    """The minimum holds for them, too."""
+    _, status = judged(4, sick=3, zones=("",), min_healthy_per_zone=2)
+
+    assert [item.expected for item in status.findings if item.code == "too-few-healthy-in-zone"] == [
+        "at least 2 in no zone node instances healthy"
+    ]
+
+
 def test_wrong_driver_is_never_allowed_for(expected, node, instance, seen):
     """Whatever the percentage: somebody else answers under the plugin's id."""
     there = seen(instance("node", "a", provider="other.csi"), instance("node", "b"))

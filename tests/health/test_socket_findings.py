@@ -1,5 +1,7 @@
 """What Nomad says of an instance and what its socket said are compared, and no silent client is passed over."""
 
+import dataclasses
+
 import pytest
 
 from nomad_csi.health import found, probed
@@ -42,6 +44,26 @@ def test_hung_since_nomad_asked(judged, instance):
     assert told(status) == [
         ("error", "instance-hung", "its own answer: silent: no answer within 5 s"),
     ]
+
+
+def test_socket_of_another_driver_is_an_error(judged, instance):
+    """Whatever Nomad was answered before."""
+    other = dataclasses.replace(READY, provider="other.csi")
+
+    status = judged([instance("node", "a"), instance("node", "b")], keyed(a=READY, b=other))
+
+    assert [item[:2] for item in told(status)] == [("error", "provider-differs")]
+
+
+def test_each_controller_is_asked(judged, instance):
+    """One that answered does not stand for the other."""
+    both = [instance("controller", "a"), instance("controller", "b")]
+    nodes = [instance("node", "a"), instance("node", "b")]
+    answers = {("controller-a", "controller"): READY, ("controller-b", "controller"): LATE} | keyed(a=READY, b=READY)
+
+    status = judged([*both, *nodes], answers, controllers=2)
+
+    assert [item[:2] for item in told(status)] == [("error", "socket-not-asked")]
 
 
 def test_a_client_without_an_answer_is_an_error(judged, instance):

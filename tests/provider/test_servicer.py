@@ -136,11 +136,11 @@ def test_diff_shows_the_notice_of_a_change(plugin, scripted, urn, engine):
 def test_diff_of_a_refresh_shows_no_notice(plugin, scripted, urn, engine):
     """It compares in the other direction, and changes nothing: the program has not declared the object yet."""
     scripted.notice = "drops a first"
-    old, new = wire.dump(NEWS), wire.dump(NEWS | {"labels": {"tier": "slow"}})
+    old, new = wire.dump(NEWS), wire.dump(NEWS | {"name": "b"})
 
     answer = plugin.Diff(provider_pb2.DiffRequest(urn=urn, id="a", old_inputs=old, olds=old, news=new))
 
-    assert list(answer.detailedDiff) == ["labels"]
+    assert list(answer.detailedDiff) == ["name"]
     assert engine.lines == []
 
 
