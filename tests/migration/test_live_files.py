@@ -76,9 +76,9 @@ def test_job_that_the_token_may_not_read_is_named(agent):
     ("namespace", "how", "expected"),
     [
         ("*", {"plugin_id": "efs"}, {"job default/plugin-efs-nodes", "volume default/logs", "volume prod/web"}),
-        ("default", {}, {"volume default/logs", *JOBS}),
+        ("default", {}, {"job default/plugin-efs-nodes", "volume default/logs"}),
     ],
 )
 def test_plugin_or_namespace_limits_what_is_read(agent, namespace, how, expected):
-    """A namespace is that of the volumes."""
+    """With the jobs of the plugins of the volumes that are read."""
     assert read(agent, namespace, **how)[0] == expected

@@ -15,6 +15,7 @@ from nomad_csi.hcl import files as parsed
 from nomad_csi.hcl import job as job_files
 from nomad_csi.migration import model
 from nomad_csi.nomad import jobs, plugins, volumes
+from nomad_csi.spec import names
 
 SECRETS = (
     "Nomad shows neither the secrets of volumes nor whether there are any: if the driver needs them, "
@@ -46,7 +47,7 @@ def read(
 
     Args:
         client: the cluster; a read-only token is enough.
-        namespace: of the volumes; `names.EVERYWHERE`: of all that the token may read.
+        namespace: of the volumes; `names.EVERYWHERE`: of all that the token may read, and all plugins.
         remarks: remarks are added here.
         plugin_id: only this plugin and its volumes; empty: all.
         known: files whose jobs and volumes are not read again: they may hold values that Nomad hides.
@@ -67,8 +68,9 @@ def read(
         remarks.add("not read", model.CLUSTER, 0, str(unread))
     if found.volumes:
         remarks.add("note", model.CLUSTER, 0, SECRETS)
-    ids = [plugin_id] if plugin_id else plugins.list_ids(client)
-    running = [plugin for each in ids if (plugin := plugins.get(client, each)) is not None]
+    ids = plugins.list_ids(client) if namespace == names.EVERYWHERE else {item.plugin_id for item in listed}
+    chosen = [plugin_id] if plugin_id else sorted(ids)
+    running = [plugin for each in chosen if (plugin := plugins.get(client, each)) is not None]
     keys = {("job", *key) for plugin in running for key in plugin.jobs} - in_files  # one job may run two plugins
     return Live(
         files=(*_jobs(client, keys, remarks), *(_volume(volume, remarks) for volume in found.volumes)),
