@@ -22,13 +22,6 @@ def test_render_plan_names_every_volume_whose_external_id_is_missing(plan):
     assert "--stack-output" in str(caught.value)
 
 
-@pytest.mark.parametrize("text", ["vol-\0", "vol-\ud800"])
-def test_render_plan_refuses_external_ids_that_no_file_can_hold(plan, external_ids, text):
-    """What comes from a stack's outputs is checked before the first file is written."""
-    with pytest.raises(errors.SpecError, match="external id of default/mysql: expected"):
-        documents.render_plan(plan, external_ids | {"default/mysql": text})
-
-
 def test_files_of_a_plan_are_in_the_order_of_the_spec(plan, external_ids):
     """Jobs first."""
     assert list(documents.render_plan(plan, external_ids)) == [

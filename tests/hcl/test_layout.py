@@ -70,26 +70,6 @@ def test_layout_of_golden_pairs(text, laid_out):
     assert layout.layout(text) == laid_out
 
 
-@pytest.mark.parametrize(
-    ("text", "place"),
-    [
-        ("a = 1 + 2", r"line 1, column 7: .*got '\+'"),
-        ("a = 1\nb = x - 2", "line 2, column 7: .*got '-'"),
-        ("a = 1-2", "line 1, column 6: .*got '-'"),
-        ("a = 1 .5", r"line 1, column 7: .*got '\.'"),
-        ("a = x ? 1 : 2", r"line 1, column 7: .*got '\?'"),
-        ('a = "x', "line 1, column 7: .*got the end of the file"),
-        ("a = <<EOF\nx\n", "line 1, column 5: .*got '<'"),
-        ("a = 1 /* x", "line 1, column 7: .*got '/'"),
-        ("\ufeffa = 1", r"line 1, column 1: .*got '\\ufeff'"),
-    ],
-)
-def test_rejects_what_our_files_are_never_made_of(text, place):
-    """Rather no layout than a wrong one, and the place is named."""
-    with pytest.raises(errors.SpecError, match=place):
-        layout.layout(text)
-
-
 MARKS = [*"=,.:(){}[] \t\n", "\n\n", "\r\n"]
 WORDS = [
     "a",

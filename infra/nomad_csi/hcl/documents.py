@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from nomad_csi import errors
-from nomad_csi.hcl import disk, environment, layout, quote, read, values
+from nomad_csi.hcl import disk, environment, layout, read, values
 from nomad_csi.plan import model, program_jobs, registration, smoke, volumes
 from nomad_csi.plan import snippet as plan_snippet
 
@@ -143,34 +143,30 @@ def _lacking(ours: values.Map, found: values.Map) -> Iterator[errors.Problem]:
         if is_extra or (each.name in _SINGLE and (wanted is None or got is None)):
             number = "none" if got is None else "another one"
             yield errors.Problem(path=each.path, got=number, allowed=f"one {each.name}", fix=_FIX)
-        elif each.name in _EXACT and not (wanted and isinstance(wanted, int | str)):
-            yield from _unlike(_plain(wanted), _plain(got), each.path)
+        elif isinstance(wanted, list) or (each.name in _EXACT and not (wanted and isinstance(wanted, int | str))):
+            yield from _items(_plain(wanted), _plain(got), each.path, is_exact=each.name in _EXACT)
         elif isinstance(wanted, values.Map) and got is None:
             yield errors.Problem(path=each.path, got="nothing", allowed="the block", fix=_FIX)
         elif isinstance(wanted, values.Map):
             yield _changed(each.path, " ".join(got.labels), " ".join(wanted.labels))
-        elif isinstance(wanted, list):
-            yield from _items(wanted, got if isinstance(got, list) else [], each.path)
         elif wanted is not None:
             yield _changed(each.path, got, wanted)
 
 
-def _items(wanted: list[Any], found: list[Any], path: str) -> Iterator[errors.Problem]:
-    """Yield what of *wanted* is missing in *found*, or that the order differs."""
+def _items(wanted: list[Any], found: list[Any], path: str, *, is_exact: bool) -> Iterator[errors.Problem]:
+    """Yield what of *wanted* is missing in *found*, what is too much, or that the order differs."""
     missing = [item for item in wanted if item not in found]
     yield from (_changed(path, None, item) for item in missing)
-    if not missing and [item for item in found if item in wanted] != wanted:
+    if is_exact:
+        for item in (item for item in found if item not in wanted):
+            allowed, fix = "only those of the spec", "put it into the spec"
+            yield errors.Problem(path=path, got=_shown(item), allowed=allowed, fix=fix)
+    elif not missing and [item for item in found if item in wanted] != wanted:
         yield errors.Problem(path=path, got="another order", allowed=f"the order {wanted!r}", fix=_FIX)
 
 
-def _unlike(wanted: list[Any], found: list[Any], path: str) -> Iterator[errors.Problem]:
-    yield from (_changed(path, None, item) for item in wanted if item not in found)
-    for item in (item for item in found if item not in wanted):
-        yield errors.Problem(path=path, got=_shown(item), allowed="only those of the spec", fix="put it into the spec")
-
-
 def _plain(value: Any) -> list[Any]:
-    """Return blocks or a block as plain values."""
+    """Return a list, blocks or a block as plain values."""
     items = value if isinstance(value, list) else [value]
     return [dict(item) if isinstance(item, values.Map) else item for item in items if item is not None]
 
@@ -260,20 +256,11 @@ def left_over(folder: Path, files: Mapping[str, str]) -> tuple[str, ...]:
 
 def _external_id_problems(plan: model.StoragePlan, external_ids: Mapping[str, str]) -> Iterator[errors.Problem]:
     for volume in plan.volumes:
-        if volume.registration.external_id:
+        if volume.registration.external_id or volume.key in external_ids or volume.made_by_plugin:
             continue
         where = f"external id of {volume.key}"
-        if volume.key not in external_ids and volume.made_by_plugin:
-            continue
-        if volume.key not in external_ids:
-            fix = "pass --stack-output with the output of `pulumi stack output --json`"
-            yield errors.Problem(path=where, got="nothing", allowed="the id of storage that is made by Pulumi", fix=fix)
-            continue
-        try:
-            quote.string(external_ids[volume.key])
-        except errors.SpecError as error:
-            [problem] = error.problems
-            yield errors.Problem(path=where, got=problem.got, allowed=problem.allowed, fix=problem.fix)
+        fix = "pass --stack-output with the output of `pulumi stack output --json`"
+        yield errors.Problem(path=where, got="nothing", allowed="the id of storage that is made by Pulumi", fix=fix)
 
 
 def _files_below(folder: Path, part: str) -> Iterator[str]:

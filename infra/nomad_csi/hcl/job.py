@@ -92,16 +92,8 @@ class TaskBlock(Block):
         return values.texts(self.config, "args")
 
     @property
-    def written_arguments(self) -> list[str]:
-        """The arguments, each of which may be a `values.Unevaluated`; raises `values.UnevaluatedError` for no list."""
-        args = self.config.written("args")
-        if isinstance(args, values.Unevaluated):
-            raise values.UnevaluatedError(args)
-        return self.shown_arguments
-
-    @property
     def shown_arguments(self) -> list[str]:
-        """The same as far as they are known; none where they are not."""
+        """The same, each of which may be a `values.Unevaluated`; none where the list is not known."""
         args = self.config.written("args")
         return [item if isinstance(item, str) else str(item) for item in args] if isinstance(args, list) else []
 

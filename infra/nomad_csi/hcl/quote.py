@@ -8,11 +8,10 @@ Source: hashicorp/hcl ``hcl/strconv/quote.go`` (version 1, tag v1.0.1-nomad-1) a
 both tried with every Unicode character, 2026-08.
 """
 
-import itertools
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
 from nomad_csi import errors
 from nomad_csi.spec import names
@@ -114,13 +113,11 @@ def heredoc(text: str) -> str:
     _refuse_unwritable(text)
     if any(is_unseen(character) and character not in "\n\t" for character in text):
         raise _refusal("text without invisible characters other than newline and tab", "one of them")
-    mark = next(mark for mark in _marks() if mark not in text)
+    mark, number = "EOT", 0
+    while mark in text:
+        number += 1
+        mark = f"EOT{number}"
     return f"<<{mark}\n{text}\n{mark}"
-
-
-def _marks() -> Iterator[str]:
-    yield "EOT"
-    yield from (f"EOT{number}" for number in itertools.count(1))
 
 
 def comment(text: str) -> str:

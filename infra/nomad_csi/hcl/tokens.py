@@ -30,9 +30,7 @@ def decode(content: bytes, name: str) -> str:
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        column = error.start - content.rfind(b"\n", 0, error.start)
-        where = f"line {line}, byte {column}"
+        where = f"line {content[: error.start].count(10) + 1}"
         raise _refusal(name, where, "text in UTF-8", f"the byte 0x{content[error.start]:02x}") from None
 
 

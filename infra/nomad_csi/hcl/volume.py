@@ -234,9 +234,9 @@ def _document(
 
 
 def _problems(document: registration.VolumeRegistration) -> Iterator[errors.Problem]:
+    """Yield what Nomad's server accepts, and cannot serve."""
     for name, value, pattern, allowed in (
         ("id", document.volume_id, names.VOLUME_ID, "letters, digits, '.', '_' and '-', an index such as [0] at most"),
-        ("namespace", document.namespace, names.NAMESPACE, "up to 128 letters, digits and '-'"),
         ("plugin_id", document.plugin_id, names.PLUGIN_ID, "up to 63 letters, digits, '.', '_' and '-'"),
     ):
         if not pattern.fullmatch(value):
@@ -248,20 +248,10 @@ def _problems(document: registration.VolumeRegistration) -> Iterator[errors.Prob
         fix = "access_mode and attachment_mode belong into a capability block; Nomad drops them outside of one"
         yield errors.Problem(path="capability", got="nothing", allowed="at least one block", fix=fix)
     for item in document.capabilities:
-        yield from _mode_problems(item)
-    if 0 < document.capacity_max_bytes < document.capacity_min_bytes:
-        got = str(document.capacity_max_bytes)
-        yield errors.Problem(
-            path="capacity_max", got=got, allowed=f"at least {document.capacity_min_bytes}, the minimum"
-        )
-    if document.clone_id and document.snapshot_id:
-        yield errors.Problem(path="snapshot_id", got="clone_id as well", allowed="one of the two")
-
-
-def _mode_problems(item: registration.Capability) -> Iterator[errors.Problem]:
-    for name, value, allowed in (
-        ("access_mode", item.access_mode, names.ACCESS_MODES),
-        ("attachment_mode", item.attachment_mode, names.ATTACHMENT_MODES),
-    ):
-        if value not in allowed:
-            yield errors.Problem(path=f"capability.{name}", got=repr(value), allowed=f"one of {', '.join(allowed)}")
+        for name, value, modes in (
+            ("access_mode", item.access_mode, names.ACCESS_MODES),
+            ("attachment_mode", item.attachment_mode, names.ATTACHMENT_MODES),
+        ):
+            if value not in modes:
+                allowed = f"one of {', '.join(modes)}"
+                yield errors.Problem(path=f"capability.{name}", got=repr(value), allowed=allowed)

@@ -145,7 +145,7 @@ def _environment(plugin: LintedPlugin) -> Iterator[Finding]:
 
 
 def _secrets(plugin: LintedPlugin) -> Iterator[Finding]:
-    for index, argument in enumerate(plugin.task.written_arguments):
+    for index, argument in enumerate(plugin.task.shown_arguments):
         if secrets.argument_has_secret(argument):
             found = f"what looks like one in --{catalogue.flag_name(argument)}" if argument.startswith("-") else "one"
             yield finding_at_line("secret-in-argument", plugin.task.line_of_argument(index), found)
@@ -153,7 +153,7 @@ def _secrets(plugin: LintedPlugin) -> Iterator[Finding]:
 
 def _endpoint(plugin: LintedPlugin) -> Iterator[Finding]:
     wanted = f"{plugin.plugin.mount_dir.rstrip('/')}/csi.sock"
-    for index, argument in enumerate(plugin.task.written_arguments):
+    for index, argument in enumerate(plugin.task.shown_arguments):
         name, value = catalogue.flag_name(argument), argument.partition("=")[2]
         if name not in catalogue.ENDPOINT_FLAGS or not value or "${" in value or value.startswith("tcp:"):
             continue
@@ -205,7 +205,7 @@ def _flags(plugin: LintedPlugin) -> Iterator[Finding]:
     role, driver = plugin.role, plugin.driver
     if role is None or role.flags is None or driver is None or plugin.runs_own_command:
         return
-    for index, argument in enumerate(plugin.task.written_arguments):
+    for index, argument in enumerate(plugin.task.shown_arguments):
         name, line = catalogue.flag_name(argument), plugin.task.line_of_argument(index)
         if name in catalogue.NAME_FLAGS and name in role.unfit_flags:
             given = argument.partition("=")[2]
