@@ -90,7 +90,6 @@ READS = (
     Recording(call=nodes.list_nodes, path="/v1/nodes", file="00-nodes.json"),
     Recording(call=nodes.list_servers, path="/v1/agent/members", file="00-agent-members.json"),
     Recording(call=lambda client: jobs.get(client, "default", "j"), path="/v1/job/j", file="02-job.json"),
-    Recording(call=lambda client: jobs.list_jobs(client, "*", ""), path="/v1/jobs", file="02-jobs-list.json"),
     Recording(
         call=lambda client: jobs.allocations(client, "default", "j"),
         path="/v1/job/j/allocations",

@@ -10,7 +10,6 @@ LISTS = {
     "volumes": (lambda client: volumes.list_volumes(client, "*"), "/v1/volumes"),
     "plugins": (plugins.list_ids, "/v1/plugins"),
     "nodes": (nodes.list_nodes, "/v1/nodes"),
-    "jobs": (lambda client: jobs.list_jobs(client, "default", ""), "/v1/jobs"),
     "allocations": (lambda client: jobs.allocations(client, "default", "ebs"), "/v1/job/ebs/allocations"),
 }
 

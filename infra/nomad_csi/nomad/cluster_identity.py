@@ -78,11 +78,6 @@ def restore(client: nomad.Nomad, cluster: str) -> None:
     variables.put(client, NAMESPACE, PATH, {ITEM: cluster}, index=variables.NEW)
 
 
-def is_another(recorded: str, found: str) -> bool:
-    """Return whether the ids *recorded* and *found* are those of two clusters; an unknown id never differs."""
-    return bool(recorded and found) and recorded != found
-
-
 Compared = Literal["same", "other", "lost", "not known"]
 """See `volumes.facts.Cluster`."""
 

@@ -147,11 +147,6 @@ def get(nomad: request.Nomad, namespace: str, job_id: str) -> Job | None:
     return replies.one(nomad, request.path_of("job", job_id), Job, absent=ABSENT, query={"namespace": namespace})
 
 
-def list_jobs(nomad: request.Nomad, namespace: str, prefix: str) -> tuple[Job, ...]:
-    """Return the jobs whose ids begin with *prefix*, including stopped ones, without meta."""
-    return replies.many(nomad, request.path_of("jobs"), Job, query={"namespace": namespace, "prefix": prefix})
-
-
 def document(nomad: request.Nomad, namespace: str, job_id: str) -> Document | None:
     """Return the job with all its tasks; ``None``: there is none."""
     found = get(nomad, namespace, job_id)
