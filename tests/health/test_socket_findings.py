@@ -127,3 +127,8 @@ def test_no_report_is_never_health(answer, status, detail):
 
     assert (word.healthy, word.reached, word.status) == (False, status == "missing", status)
     assert word.detail.startswith(detail)
+
+
+def test_a_plugin_without_instances_is_not_ready():
+    """None answered, and no client is at fault."""
+    assert not probed.ProbedPlugin(plugin_id="aws-ebs0", rows=()).ok
