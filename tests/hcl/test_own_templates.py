@@ -213,12 +213,6 @@ def test_template_whose_text_is_no_job_file_is_refused(written):
         documents.job_file(JOBS["aws-efs0 node"], templates=written("job {\n"))
 
 
-def test_empty_template_lacks_the_job(written):
-    """A file without a job is none."""
-    with pytest.raises(errors.SpecError, match="job: expected one job, got none"):
-        documents.job_file(JOBS["aws-efs0 node"], templates=written(""))
-
-
 def test_folder_that_is_none_is_refused(tmp_path):
     """A mistyped path is not "no templates"."""
     with pytest.raises(environment.TemplateError, match=r"templates: .*/absent is not a folder"):

@@ -198,14 +198,6 @@ def test_runtime_variables_stay_alive_and_braces_behind_them_are_escaped(text, a
     assert quote.config_string(text, also) == literal
 
 
-@pytest.mark.parametrize(
-    ("text", "mark"), [("a\n\tb", "EOT"), ("EOT", "EOT1"), ("a EOTEOT1", "EOT2"), ("EOT\nEOT1\nEOT2\n", "EOT3")]
-)
-def test_heredoc_ends_at_a_mark_that_is_not_in_its_text(text, mark):
-    """Whatever the text, it cannot end its heredoc."""
-    assert quote.heredoc(text) == f"<<{mark}\n{text}\n{mark}"
-
-
 def test_attribute_of_a_client_stays_alive():
     """One variable and nothing beside it."""
     assert quote.attribute_string("${attr.cpu.arch}") == '"${attr.cpu.arch}"'

@@ -115,21 +115,6 @@ def test_the_two_jobs_of_the_tutorial_become_one_plugin():
     }
 
 
-def test_import_keeps_values():
-    """Priority, count, memory and health timeout are those of the files."""
-    adoption = adopt.adopt(load([*JOBS[0][0], *JOBS[1][0]]), aws_region="us-east-1")
-
-    planned = {job.job_id: job for plugin in storage.plan_document(adoption.document).plugins for job in plugin.jobs}
-    assert {
-        job_id: (job.priority, job.count, job.cpu_mhz, job.memory_mib, job.health_timeout_s)
-        for job_id, job in planned.items()
-    } == {
-        "plugin-aws-ebs-controller": (50, 1, 500, 256, 30),
-        "plugin-aws-ebs-nodes": (50, None, 500, 256, 30),
-        "plugin-efs": (50, None, 100, 300, 30),
-    }
-
-
 def test_the_jobs_of_the_tutorial_keep_the_arguments_of_their_driver():
     """Of what v0.10.1 takes, but for a flag that is its default: in v1.64.0's words its containers would end at once."""
     adoption = adopt.adopt(load(JOBS[0][0]), aws_region="us-east-1")

@@ -335,19 +335,6 @@ def test_ebs_volume_of_the_state_is_declared_with_all_that_aws_has(text):
     ) in said
 
 
-@pytest.mark.parametrize(
-    ("zone", "region"), [("us-east-1b", "us-east-1"), ("us-west-2-lax-1a", "us-west-2"), ("nowhere", None)]
-)
-def test_the_region_of_a_disk_without_an_arn_is_that_of_its_zone(zone, region):
-    """That of a Local Zone, too; what is no zone has none."""
-    disk = DISK | {"arn": None, "availability_zone": zone}
-    text = state(managed("nomad_csi_volume_registration", "mysql", MYSQL), managed("aws_ebs_volume", "mysql", disk))
-
-    adoption, _ = with_aws(text)
-
-    assert adoption.document["plugins"][0].get("aws_region") == region
-
-
 def test_storage_stays_in_terraform_unless_it_is_to_be_taken_over():
     """Its zone, and the region of that, fill what Nomad does not have."""
     without_zone = MYSQL | {"topology_request": []}
