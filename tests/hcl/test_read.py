@@ -153,7 +153,6 @@ def test_read_forms_that_only_hcl1_has():
         "n": {"f": [{"g": 3}]},
         "parameters": [{"csi.example.com": 4}],
     }
-    assert found.form == "hcl"
 
 
 def test_read_json_as_hcl_reads_it():
@@ -163,7 +162,6 @@ def test_read_json_as_hcl_reads_it():
     found = read.reading(text, "x.json", "volume")
 
     assert found.content == {"a": "/é", "b": [1, {"c": None}], "d": "🎉"}
-    assert found.form == "json"
 
 
 def test_read_knows_lines():

@@ -22,7 +22,6 @@ class File:
 
     name: str
     kind: Kind
-    form: Literal["hcl", "json"] = "hcl"
     jobs: tuple[job.JobFile, ...] = ()
     volumes: tuple[values.Map, ...] = ()
     """Content of a volume file."""
@@ -45,21 +44,21 @@ def parse(text: str, name: str, given: read.Given = read.NOTHING_GIVEN) -> File:
     """Return the file with this *text*. Raises `errors.SpecError` with every problem and its line."""
     is_job = _JOB.search(text) is not None and not text.lstrip().startswith("{")
     found = read.reading(text, name, "job" if is_job else "volume", given)
-    content, form = found.content, found.form
-    if form == "json" and "Statement" in content:
-        return File(name=name, kind="policy", form=form, policy=content)
+    content = found.content
+    if "Statement" in content:
+        return File(name=name, kind="policy", policy=content)
     jobs = job.jobs(content)
     if jobs:
         _refuse_unknown_blocks(jobs, name)
-        return File(name=name, kind="job", form=form, jobs=jobs, unknown=found.unknown)
+        return File(name=name, kind="job", jobs=jobs, unknown=found.unknown)
     if is_job or not _VOLUME_NAMES & set(content):
         raise _refusal(name, "a job file, a volume file or an IAM policy", "none of them")
     kind = content.get("type", "csi")
     if kind not in ("csi", "host"):
         raise _refusal(name, 'a CSI volume (type = "csi")', "a volume of another type")
     if kind == "host":
-        return File(name=name, kind="host volume", form=form)
-    return File(name=name, kind="volume", form=form, volumes=(content,))
+        return File(name=name, kind="host volume")
+    return File(name=name, kind="volume", volumes=(content,))
 
 
 def _refuse_unknown_blocks(found: tuple[job.JobFile, ...], name: str) -> None:

@@ -19,7 +19,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from nomad_csi import errors
 from nomad_csi.hcl import parser, tokens, values
@@ -55,7 +55,6 @@ class Reading:
     """Content of a text."""
 
     content: values.Map
-    form: Literal["hcl", "json"]
     unknown: tuple[values.Unevaluated, ...] = ()
     """Values that only Nomad computes."""
 
@@ -98,7 +97,7 @@ def reading(text: str, name: str, dialect: tokens.Dialect, given: Given = NOTHIN
         raise errors.SpecError(tuple(parsed.problems), source=name)
     for item in parsed.unknown:
         item.file = name
-    return Reading(content=parsed.found, form="json" if is_json else "hcl", unknown=tuple(parsed.unknown))
+    return Reading(content=parsed.found, unknown=tuple(parsed.unknown))
 
 
 def given_variables(environment: Mapping[str, str], files: Iterable[Path], options: Iterable[str]) -> Given:

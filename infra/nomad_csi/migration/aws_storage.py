@@ -112,12 +112,8 @@ def _declare_storage(
     if reason:
         remarks.add("note", held.address, 0, f"{held.address} stays under existing: {reason}")
         return
-    rest = {name: value for name, value in volume.items() if name != "existing"}
-    volume.clear()
-    for name, value in rest.items():
-        volume[name] = value
-        if name == "plugin_id":
-            volume |= declared
+    del volume["existing"]
+    volume |= declared
     text = (
         "it is declared in the spec: import it (`nomad-csi import --for-pulumi`) before the first `pulumi up`, which "
         "would create a new, empty one; then remove it from Terraform's state: terraform state rm"

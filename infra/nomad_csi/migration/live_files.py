@@ -101,7 +101,7 @@ def _jobs(client: nomad.Nomad, keys: Iterable[tuple[str, str, str]], remarks: mo
         if document is None or document.get("Stop"):
             continue
         read = job_files.jobs(values.without_lines(document))
-        yield parsed.File(name=name, kind="job", form="json", jobs=read)
+        yield parsed.File(name=name, kind="job", jobs=read)
 
 
 def _volume(volume: volumes.Volume, remarks: model.Remarks) -> parsed.File:

@@ -218,7 +218,7 @@ def _volume(instance: aws_storage.TerraformObject, remarks: model.Remarks) -> pa
         request = {"required": {"topology": given["topologies"]}}
         content.put("topology_request", values.without_lines(request), 0)
     _drop_redacted(content, instance, remarks)
-    return parsed.File(name=instance.address, kind="volume", form="json", volumes=(content,))
+    return parsed.File(name=instance.address, kind="volume", volumes=(content,))
 
 
 def _drop_redacted(content: values.Map, instance: aws_storage.TerraformObject, remarks: model.Remarks) -> None:
