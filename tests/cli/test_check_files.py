@@ -45,7 +45,7 @@ def test_findings_exit_1(capsys):
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b'# x\nid = "\xff"\n', "{path}: line 2, byte 7: expected text in UTF-8, got the byte 0xff"),
+        (b'# x\nid = "\xff"\n', "{path}: line 2: expected text in UTF-8, got the byte 0xff"),
         (b"spec: yaml\n", "{path}: line 1, column 5: expected what HCL allows there, got ':'"),
         (b'{"a": 1}', "{path}: expected a job file, a volume file or an IAM policy, got none of them"),
         (b'id = "x"\ntype = "nfs"\n', '{path}: expected a CSI volume (type = "csi"), got a volume of another type'),
