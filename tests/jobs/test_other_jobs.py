@@ -40,7 +40,7 @@ def before(node, ran):
     def check(*tasks, clients=("a", "b"), allocation=None, **of_other):
         item = other(ran("node", "a", **allocation or {}), **{"stands_for": "node"} | of_other)
         there = [each if not isinstance(each, str) else node(each) for each in clients]
-        found_ = conflicts.check_before(tasks or (task(),), [item], there)
+        found_ = conflicts.Beside(others=(item,), clients=tuple(there)).check(tasks or (task(),))
         return [(each.severity, str(each)) for each in found_]
 
     return check

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from nomad_csi.volumes import decide, facts
+from nomad_csi.volumes import decide
 from tests.model import tree
 
 LEAVES = [(kind, known, decision) for kind in tree.KINDS for known, decision in tree.leaves(kind)]
@@ -21,7 +21,7 @@ def test_the_table_is_the_one_that_was_read():
 def test_every_combination_of_facts_has_one_decision(kind):
     """The branches of the tree are all combinations, each once."""
     of, _ = tree.KINDS[kind]
-    sizes = {name: len(values) for name, values in facts.values(of).items()}
+    sizes = {name: len(values) for name, values in tree.values(of).items()}
     count = sum(math.prod(size for name, size in sizes.items() if name not in known) for known, _ in tree.leaves(kind))
 
     assert count == math.prod(sizes.values())

@@ -7,7 +7,7 @@ read on a path may have any value. ``python -m tests.model.tree`` writes `decisi
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 from nomad_csi.volumes import decide, facts
 
@@ -36,10 +36,17 @@ class _Facts:
         return self._known[name]
 
 
+def values(kind):
+    """Return the values of each fact of *kind*."""
+    declared = {name: item for name, item in vars(kind).items() if isinstance(item, property)}
+    hints = {name: get_type_hints(item.fget)["return"] for name, item in declared.items()}
+    return {name: (False, True) if hint is bool else get_args(hint) for name, hint in hints.items()}
+
+
 def leaves(kind: str) -> Iterator[tuple[dict[str, Any], decide.Decision]]:
     """Yield the facts that were read, and the decision, of every path through the decision *kind*."""
     of, function = KINDS[kind]
-    yield from _branch(facts.values(of), function, {})
+    yield from _branch(values(of), function, {})
 
 
 def _branch(values, function, known):
@@ -63,7 +70,7 @@ def lines(kind: str) -> Iterator[str]:
     """Yield the tree of a decision, a fact a line; values with equal branches are one line."""
     of, function = KINDS[kind]
     yield kind
-    yield from _lines(facts.values(of), function, {}, "  ")
+    yield from _lines(values(of), function, {}, "  ")
 
 
 def _lines(values, function, known, indent):

@@ -7,6 +7,7 @@ Each table has a case in which nothing is wrong, and changes one fact of it at a
 from types import SimpleNamespace
 
 from nomad_csi.volumes import decide, facts
+from tests.model import tree
 from tests.pages import table
 
 HEAD = """# What happens to a volume
@@ -111,7 +112,7 @@ def _wanted():
 
 
 def _removed():
-    for ends in facts.values(facts.Removal)["ends"]:
+    for ends in tree.values(facts.Removal)["ends"]:
         yield ENDS[ends], _told(_decided(facts.Removal, {"ends": ends}))
     yield "id another resource took over", _told(_decided(facts.Removal, {"record": "sibling"}))
     yield "owner record cannot be read", _told(_decided(facts.Removal, {"record": "not known"}))
@@ -122,7 +123,7 @@ def reasons():
     found = set()
     to_create = WAYS["new, to be created"] | {"registration": "absent"}
     for kind, usual in USUAL.items():
-        known = facts.values(kind)
+        known = tree.values(kind)
         starts = [{}, *WAYS.values(), to_create, {"registration": "absent"}, {"registration": "other-storage"}]
         starts += [{"ends": ends} for ends in known.get("ends", ())] + [{"is_replaced": True}]
         starts += [{"recorded": "other", "protect": False, "registration": "other-storage"}]

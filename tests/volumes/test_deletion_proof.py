@@ -62,7 +62,7 @@ def test_tags_or_a_state_verify_it(seen, changes):
         ({"owner": "bank/prod"}, {"owner": "bank/prod"}, f"prod/mysql belongs to stack {OWNER} by the tag"),
         ({"owner": "bank/prod"}, FOR_OWNER, "prod/mysql belongs to stack bank/prod by its owner record"),
         ({"cluster": "two"}, FOR_OWNER, f"{ID} is storage of cluster one, and the one that answers is two: delete it there"),
-        ({"cluster": ""}, FOR_OWNER, f"{ID} is storage of cluster one, and the id of the one that answers is unknown: delete it there"),
+        ({"cluster": ""}, FOR_OWNER, f"{ID} is storage of cluster one, and the one that answers is not known: delete it there"),
         ({"cluster": "two", "recorded_cluster": "three"}, FOR_OWNER, f"{ID} is storage of cluster one, three, and the one that answers is two"),
         ({"recorded_cluster": "two"}, FOR_OWNER, f"{ID} is storage of cluster two, and the one that answers is one"),
         (without("nomad-csi:cluster"), FOR_OWNER, f"{ID} may be another cluster's: no tag nomad-csi:cluster names its cluster; see that no other has it registered, and say so: --external-id {ID}"),

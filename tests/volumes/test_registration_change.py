@@ -130,7 +130,7 @@ def test_another_plugin_may_mean_other_data_by_the_same_id(external_id):
 
 
 AGAIN = "deregistered and registered again"
-DOUBT = f"changes, and {VOL_A} stays its external id"
+DOUBT = f"default/mysql may stand for other data afterwards: {VOL_A} stays its external id, with another context"
 CONSEQUENCES = {
     "other storage": (
         {"externalId": VOL_B}, f"default/mysql is re-pointed from {VOL_A} to {VOL_B}: {AGAIN}, refused while claimed; {STAYS}"
@@ -147,10 +147,10 @@ CONSEQUENCES = {
         {"namespace": "prod"}, f"default/mysql is deregistered first, which is refused while it is claimed; {KEPT}"
     ),
     "another share": (
-        {"context": {"tier": "fast", "share": "/b"}}, f"default/mysql may stand for other data afterwards: context.share {DOUBT}"
+        {"context": {"tier": "fast", "share": "/b"}}, f"{DOUBT}.share"
     ),
     "a context that is not known yet": (
-        {"context": resource.UNKNOWN}, f"default/mysql may stand for other data afterwards: context.* {DOUBT}"
+        {"context": resource.UNKNOWN}, f"{DOUBT}.*"
     ),
     "another secret": ({"secrets": {"password": "new"}}, ""),
 }  # fmt: skip
@@ -297,18 +297,17 @@ def test_folder_that_is_not_said_any_more_leaves_the_external_id():
     assert (found.storage, found.old_data) == ("unknown", FOLDER)
 
 
-OTHER_DATA = "may stand for other data afterwards:"
-STAYS_AT = "and fs-1:/a stays its external id"
+OTHER_DATA = "may stand for other data afterwards: fs-1:/a stays its external id, with another"
 PROTECTED = {
     "other storage": (
         {"externalId": "fs-1:/b"}, "would be re-pointed from fs-1:/a to fs-1:/b: the data stays in fs-1:/a and is not copied"
     ),
     "another share": (
         {"context": {"server": "nas", "share": "/b", "subDir": "x"}},
-        f"{OTHER_DATA} context.share and context.subDir change, {STAYS_AT}",
+        f"{OTHER_DATA} context.share and context.subDir",
     ),
     "another setting": ({"context": {"server": "nas", "share": "/a", "mountOptions": "soft"}}, ""),
-    "another plugin": ({"pluginId": "x"}, f"{OTHER_DATA} its plugin changes, {STAYS_AT}"),
+    "another plugin": ({"pluginId": "x"}, f"{OTHER_DATA} plugin"),
     "another volume": ({"volumeId": "b", "externalId": "fs-1:/b"}, ""),
     "how it is used": ({"name": "x", "capabilities": [], "requiredTopologies": [ZONE_A], "parameters": {"a": "b"}}, ""),
 }  # fmt: skip

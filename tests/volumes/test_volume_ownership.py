@@ -276,7 +276,7 @@ def test_without_owner_records_storage_of_the_program_stays(limited):
 
     for _ in range(2):
         with pytest.raises(
-            errors.RefusedError, match=r"what needs it is not known, .* lacks variables .*retainOnDelete"
+            errors.RefusedError, match=r"what needs it is not known: give the token variables .*retainOnDelete"
         ):
             REGISTRATION.delete(ours.context, identity, made)
         volumes.deregister(ours.client, *KEY)
@@ -291,7 +291,7 @@ def test_record_that_a_policy_denies_may_keep_the_storage(clusters, side):
     ours = side(clusters("a", token="right", tokens={"few": rules}), token="few")
     identity, made = REGISTRATION.create(ours.context, NEWS | {"storage": {"owned": True}})
 
-    with pytest.raises(errors.RefusedError, match=r"what needs it is not known, .* lacks variables "):
+    with pytest.raises(errors.RefusedError, match=r"what needs it is not known: give the token variables "):
         REGISTRATION.delete(ours.context, identity, made)
     assert ours.holds()
 

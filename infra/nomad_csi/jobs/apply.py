@@ -59,8 +59,11 @@ class PlannedChanges:
     known.
     """
 
-    not_in_spec: tuple[apply_volumes.UnplannedVolume, ...] | None = ()
-    """Registered volumes outside the spec, which are kept; ``None``: the token may not list volumes."""
+    not_in_spec: tuple[volumes.Key, ...] | None = ()
+    """Registered volumes of the owner outside the spec, which are kept; ``None``: the token may not list volumes."""
+
+    owner: str = ""
+    """The owner's label."""
 
     @property
     def changes(self) -> tuple[PlannedChange, ...]:
@@ -76,8 +79,8 @@ class PlannedChanges:
         """Return the diff as data."""
         shown = [dataclasses.asdict(item) | {"remarks": list(item.remarks)} for item in self.items]
         beside = [
-            {"namespace": item.namespace, "volume_id": item.volume_id, "owner": item.owner}
-            for item in self.not_in_spec or ()
+            {"namespace": namespace, "volume_id": volume_id, "owner": self.owner}
+            for namespace, volume_id in self.not_in_spec or ()
         ]
         return {
             "changes": len(self.changes),
@@ -105,7 +108,7 @@ class PlannedChanges:
             lines.append(f"  it runs on; to stop it: {shlex.join(['nomad-csi', 'remove', '--job', key])}")
         if self.jobs_not_in_spec is None:
             lines.append(UNLISTED)
-        return "\n".join([*lines, *apply_volumes.outside_lines(self.not_in_spec)])
+        return "\n".join([*lines, *apply_volumes.outside_lines(self.not_in_spec, self.owner)])
 
 
 def plan_changes(
@@ -153,6 +156,7 @@ def plan_changes(
         items=tuple(items),
         jobs_not_in_spec=_jobs_outside(client, plan, requester.owner) if is_whole and requester.owner else (),
         not_in_spec=registered.outside(requester.owner) if is_whole else (),
+        owner=requester.owner,
     )
 
 
@@ -189,7 +193,7 @@ def _jobs(
             wanted = wanted_job.WantedJob(context, inputs, {}, command=requester)
             wanted.kind = job.job_type
             item = _compared(wanted)
-            judged = beside.check([tasks[job.job_id]])
+            judged = tuple(beside.check([tasks[job.job_id]]))
             is_unknown = beside.unchecked and item.state == apply_volumes.EQUAL
             state = "refused" if findings.errors_of(judged) else apply_volumes.NOT_COMPARED if is_unknown else ""
             item = item.remarked(*map(str, judged), *filter(None, [beside.unchecked]), state=state)

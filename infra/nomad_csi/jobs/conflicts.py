@@ -31,9 +31,35 @@ class Beside:
     unchecked: str = ""
     """Why the check could not be made, with what to do; empty: it was made."""
 
-    def check(self, wanted: Sequence[jobs.PluginTask]) -> tuple[findings.Finding, ...]:
-        """Return findings against running the tasks *wanted*, as `check_before` yields them."""
-        return tuple(check_before(wanted, self.others, self.clients))
+    def check(self, wanted: Sequence[jobs.PluginTask]) -> Iterator[findings.Finding]:
+        """
+        Yield an error for each other job that runs the same part of the plugin on a client of a task of *wanted*.
+
+        The tasks belong to one plugin and need not run yet. A job that cannot be read is a warning.
+        """
+        by_id = {node.node_id: node for node in self.clients}
+        task = wanted[0]
+        for other in self.others:
+            name = f"job {other.namespace}/{other.job_id}"
+            rivals = [
+                dataclasses.replace(each, task_driver="")
+                for each in wanted
+                if found.ROLES.get(each.role, frozenset()) & other.roles
+            ]
+            placed = [(item.node_name, by_id[item.node_id]) for item in other.allocations if _occupies(item, by_id)]
+            names = {client for client, node in placed if any(not eligibility.why_not(each, node) for each in rivals)}
+            if other.unread:
+                expected = f"to see where {name} runs the plugin"
+                yield findings.finding("job-unread", f"plugin {task.plugin_id}", expected=expected, found=other.unread)
+            elif names:
+                owner = f"; the job belongs to {f'stack {other.owner}' if other.owner else 'no stack'}"
+                yield findings.finding(
+                    "job-conflict",
+                    f"plugin {task.plugin_id}",
+                    expected=f"no instances of {name} on the clients of job {task.namespace}/{task.job_id}",
+                    found=f"instances on {listing.shortened(sorted(names))}{owner}",
+                    advice=_resolution(wanted, other),
+                )
 
 
 def find(client: nomad.Nomad, wanted: Sequence[jobs.PluginTask], own: Collection[owner.Key]) -> Beside:
@@ -75,45 +101,12 @@ def refuse(context: resource.Context, tasks: Iterable[jobs.PluginTask], own: Col
         by_plugin.setdefault(task.plugin_id, []).append(task)
     for wanted in by_plugin.values():
         beside = find(context.client, wanted, own)
-        judged = beside.check(wanted)
+        judged = tuple(beside.check(wanted))
         warnings = [str(item) for item in judged if item.severity == "warning"]
         for line in (*warnings, *filter(None, [beside.unchecked])):
             context.warn(line)
         if refused := findings.errors_of(judged):
             raise errors.RefusedError("; ".join(["nothing was started", *map(str, refused)]))
-
-
-def check_before(
-    wanted: Sequence[jobs.PluginTask], others: Iterable[found.OtherJob], all_nodes: Iterable[nodes.Node]
-) -> Iterator[findings.Finding]:
-    """
-    Yield an error for each of *others* that runs the same part of the plugin on a client of a task of *wanted*.
-
-    The tasks belong to one plugin and need not run yet. A job that cannot be read is a warning.
-    """
-    by_id = {node.node_id: node for node in all_nodes}
-    task = wanted[0]
-    for other in others:
-        name = f"job {other.namespace}/{other.job_id}"
-        rivals = [
-            dataclasses.replace(each, task_driver="")
-            for each in wanted
-            if found.ROLES.get(each.role, frozenset()) & other.roles
-        ]
-        placed = [(item.node_name, by_id[item.node_id]) for item in other.allocations if _occupies(item, by_id)]
-        names = {client for client, node in placed if any(not eligibility.why_not(each, node) for each in rivals)}
-        if other.unread:
-            expected = f"to see where {name} runs the plugin"
-            yield findings.finding("job-unread", f"plugin {task.plugin_id}", expected=expected, found=other.unread)
-        elif names:
-            owner = f"; the job belongs to {f'stack {other.owner}' if other.owner else 'no stack'}"
-            yield findings.finding(
-                "job-conflict",
-                f"plugin {task.plugin_id}",
-                expected=f"no instances of {name} on the clients of job {task.namespace}/{task.job_id}",
-                found=f"instances on {listing.shortened(sorted(names))}{owner}",
-                advice=_resolution(wanted, other),
-            )
 
 
 def _occupies(allocation: jobs.Allocation, known: Container[str]) -> bool:

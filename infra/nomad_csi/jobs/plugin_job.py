@@ -20,8 +20,6 @@ from nomad_csi.volumes import ownership
 Values = Mapping[str, Any]
 """Inputs or outputs."""
 
-EQUAL = wanted_job.EQUAL
-
 
 class PluginJobResource(resource.Resource):
     """A Nomad job that runs a CSI plugin. Deleting it stops the job, waits for its tasks and purges it."""
@@ -34,8 +32,8 @@ class PluginJobResource(resource.Resource):
 
         Another type of the job replaces it where *news* permit it, as Nomad does not change the type in place.
         """
-        kind = old_outputs.get("driftType", EQUAL)
-        drifted = () if kind in (None, EQUAL) else (kind.lower(),)
+        kind = old_outputs.get("driftType", wanted_job.EQUAL)
+        drifted = () if kind in (None, wanted_job.EQUAL) else (kind.lower(),)
         found = changes.difference(
             self.declared,
             old_inputs,
@@ -53,7 +51,7 @@ class PluginJobResource(resource.Resource):
     def preview(self, news: Values) -> tuple[str, resource.Properties]:
         """Return the id and the inputs; the registration determines the index and the version."""
         unknown = dict.fromkeys(("jobModifyIndex", "version", "cluster", *stack_identity.OUTPUTS), resource.UNKNOWN)
-        known = self.declared.recorded(news) | {"driftType": EQUAL}
+        known = self.declared.recorded(news) | {"driftType": wanted_job.EQUAL}
         return resource.identity(news["namespace"], news["jobId"]), known | unknown
 
     def preflight(self, context: resource.Context, old_outputs: Values, news: Values) -> None:

@@ -17,7 +17,7 @@ from typing import Literal, TypeVar
 from nomad_csi import concurrency, errors, nomad
 from nomad_csi.frame import resource
 from nomad_csi.nomad import namespaces, volumes
-from nomad_csi.plan import model, registration
+from nomad_csi.plan import model
 from nomad_csi.plan import volumes as planned_volumes
 from nomad_csi.text import listing
 from nomad_csi.volumes import compare, decide, desired, observe, outcome, ownership, secret_safety, sending, steps
@@ -303,17 +303,6 @@ class PlannedChange:
         return self.remarked(f"belongs to owner {owner}") if is_reported else self
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class UnplannedVolume(registration.NamedVolume):
-    """A registered volume that is not in the spec, and may have been in it: see `Registered.outside`."""
-
-    owner: str
-    """Its owner's label; empty: no owner record, or the token may not read it."""
-
-    is_of_stack: bool
-    """Whether a Pulumi stack registered it, and so will deregister it."""
-
-
 class Registered:
     """The registered volumes in the namespaces of a plan, and the owner records of these and of the plan's."""
 
@@ -361,7 +350,7 @@ class Registered:
                 item = item.remarked(ownership.UNKNOWN.format(namespace=wanted.key[0]))
             yield item if requester.owner else item.of_owner(str(record or ""), requester)
 
-    def outside(self, owner: str) -> tuple[UnplannedVolume, ...] | None:
+    def outside(self, owner: str) -> tuple[volumes.Key, ...] | None:
         """
         Return the volumes outside the plan that have this *owner*; ``None``: the token may not list them.
 
@@ -371,13 +360,12 @@ class Registered:
             return None
         plugins = {item.plugin_id for item in self._plan.plugins}
         plugins |= {item.registration.plugin_id for item in self._plan.volumes}
-        found = []
-        for key in sorted(self._plugin_ids.keys() - self._wanted):
-            record = self._records.owners.get(key, ownership.NO_RECORD)
-            if record.owner == owner and (owner or self._plugin_ids[key] in plugins):
-                named = {"namespace": key[0], "volume_id": key[1], "owner": owner}
-                found.append(UnplannedVolume(**named, is_of_stack=bool(record.stack_id)))
-        return tuple(found)
+        return tuple(
+            key
+            for key in sorted(self._plugin_ids.keys() - self._wanted)
+            if self._records.owners.get(key, ownership.NO_RECORD).owner == owner
+            and (owner or self._plugin_ids[key] in plugins)
+        )
 
 
 def _planned(applied: AppliedVolume) -> PlannedChange:
@@ -390,18 +378,13 @@ def _planned(applied: AppliedVolume) -> PlannedChange:
     return PlannedChange(kind="volume", name=applied.key, state=state, remarks=tuple(remarks))
 
 
-def outside_lines(outside: Collection[UnplannedVolume] | None) -> Iterator[str]:
-    """Yield the registered volumes of each owner that are not in the spec, and how to deregister them."""
+def outside_lines(outside: Collection[volumes.Key] | None, owner: str) -> Iterator[str]:
+    """Yield the registered volumes of *owner* that are not in the spec, and how to deregister them."""
     if outside is None:
         yield UNLISTED
-    by_owner: dict[tuple[str, bool], list[str]] = {}
-    for item in outside or ():
-        by_owner.setdefault((item.owner, item.is_of_stack), []).append(item.key)
-    for (owner, is_of_stack), keys in by_owner.items():
-        origin = f"by owner {owner}" if owner else "for plugins of the spec, without a known owner"
+    elif outside:
+        keys, acting = list(map("/".join, outside)), ["--owner", owner] if owner else []
+        origin = f"by owner {owner}" if owner else "for plugins of the spec, without an owner"
+        command = shlex.join(["nomad-csi", "remove", *keys[:SHOWN], *acting])
         yield f"registered {origin}, and not in the spec: {listing.shortened(keys, SHOWN)}"
-        command = shlex.join(["nomad-csi", "remove", *keys[:SHOWN], *(["--owner", owner] if owner else [])])
-        if is_of_stack:
-            yield "  `pulumi up` of that stack deregisters those that its program no longer declares"
-        else:
-            yield f"  they stay registered; if they are in no other spec (their storage stays): {command}"
+        yield f"  they stay registered; if no stack or other spec has them (their storage stays): {command}"

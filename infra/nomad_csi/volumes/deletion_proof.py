@@ -240,11 +240,9 @@ def _objections_of_cluster(
     recorded = (storage.tags.get(planned.CLUSTER_ID_TAG), made.cluster if made else "")
     named = {cluster for cluster in recorded if cluster}
     if others := sorted(named - {storage.cluster}):
-        here = f"the one that answers is {storage.cluster}"
-        unknown = "the id of the one that answers is unknown"
         yield (
-            f"{external_id} is storage of cluster {', '.join(others)}, and {here if storage.cluster else unknown}: "
-            "delete it there"
+            f"{external_id} is storage of cluster {', '.join(others)}, and the one that answers is "
+            f"{storage.cluster or 'not known'}: delete it there"
         )
         return
     is_held = storage.is_registered or bool(storage.owner)

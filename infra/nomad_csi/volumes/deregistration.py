@@ -381,8 +381,7 @@ class _Run:
         if self.cancelled.is_set():
             self._note(key, "failed", "cancelled before it was deregistered")
         elif volume.claims:
-            more = "; Nomad forces nothing while one of them has not ended" if self.options.is_forced else ""
-            self._note(key, "claimed", f"held by {volumes.holders(volume)}{more}", volume)
+            self._note(key, "claimed", f"held by {volumes.holders(volume)}", volume)
         elif self._is_attached(volume):
             self._note(key, "attached", "nothing claims it, and it is still attached", volume)
         else:

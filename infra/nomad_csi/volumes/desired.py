@@ -348,9 +348,9 @@ def _consequence(change: RegistrationChange) -> str:
 
 
 def _doubt(change: RegistrationChange) -> str:
-    changed = " and ".join(f"context.{key}" for key in change.context_keys) or "its plugin"
-    verb, external_id = "change" if len(change.context_keys) > 1 else "changes", change.before.document.external_id
-    return f"may stand for other data afterwards: {changed} {verb}, and {external_id} stays its external id"
+    changed = " and ".join(f"context.{key}" for key in change.context_keys) or "plugin"
+    external_id = change.before.document.external_id
+    return f"may stand for other data afterwards: {external_id} stays its external id, with another {changed}"
 
 
 def _storage_after(

@@ -19,8 +19,6 @@ from nomad_csi.volumes import (
 if TYPE_CHECKING:
     from nomad_csi.volumes import deletion_proof, observe
 
-UNKNOWN = desired.UNKNOWN
-
 
 def refusal(volume: "observe.VolumeFacts", reason: decide.Refusal) -> errors.RefusedError:
     """Return the error for the *reason* why nothing is done with the *volume*, with the values and what to do."""
@@ -56,7 +54,7 @@ def _other_storage(wanted: "observe.WantedVolume") -> errors.RefusedError:
     owner, document = wanted.owner, wanted.desired.document
     assert owner is not None  # noqa: S101  # the decision has compared it
     gets = wanted.known_storage[0] or document.external_id
-    gets = gets if gets not in {"", UNKNOWN} else f"storage of plugin {document.plugin_id}"
+    gets = gets if gets not in {"", desired.UNKNOWN} else f"storage of plugin {document.plugin_id}"
     plugin = f" of plugin {owner.plugin_id}" if owner.plugin_id else ""
     fix = ownership.way_to_give_up(wanted.key, owner.external_id or owner.storage_name, owner.owner)
     return errors.RefusedError(

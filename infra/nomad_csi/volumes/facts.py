@@ -1,12 +1,12 @@
 """
 What is known of one volume before something is done with it: each fact is known, absent, or not known. Pure.
 
-A fact is one of a few values, so that every combination can be listed (`values`). "not known" is a value of its
+A fact is one of a few values, so that every combination can be listed. "not known" is a value of its
 own: a token without rights, a cloud that was not queried, a server that must not be read. It never means "absent".
 The facts are protocols: a decision reads a fact only where it matters, and only then a request is sent for it.
 """
 
-from typing import Any, Literal, Protocol, get_args, get_type_hints
+from typing import Literal, Protocol
 
 Cluster = Literal["same", "other", "lost", "not known"]
 """
@@ -196,10 +196,3 @@ class Held(Protocol):
     @property
     def dependents(self) -> Dependents:
         """Registrations in the storage."""
-
-
-def values(kind: type[Presence | Removal | Held]) -> dict[str, tuple[Any, ...]]:
-    """Return the values of each fact of *kind*."""
-    declared = {name: item for name, item in vars(kind).items() if isinstance(item, property)}
-    hints = {name: get_type_hints(item.fget)["return"] for name, item in declared.items()}
-    return {name: (False, True) if hint is bool else get_args(hint) for name, hint in hints.items()}

@@ -30,8 +30,7 @@ _Kept = Mapping[volumes.Key, ownership.OwnerRecord]
 class StorageDependents:
     """What needs storage: volumes that are registered in it, and ids whose owner records keep a part of it."""
 
-    storage: str
-    """Id of the storage, as in a message."""
+    storage: storage_identity.StorageIdentity
 
     keys: tuple[volumes.Key, ...] = ()
     """The registered volumes."""
@@ -52,22 +51,19 @@ class StorageDependents:
 
     def refusal(self, what: str) -> errors.RefusedError:
         """Return the refusal of *what* would delete the storage, with what to do."""
+        storage = self.storage.access_point or self.storage.container
         others = ", ".join("/".join(key) for key in self.keys if key != self.own)
+        why = ", and the id stays registered for it or a part of it"
         if self.unknown:
-            why = f", and what needs it is not known, because the token lacks {self.unknown}"
-            fix = "give the token that right"
+            why = f", and what needs it is not known: give the token {self.unknown}"
         elif others:
-            why = f", which {others} needs: registered for it or a part of it"
-            fix = f"remove {others} first, in a run of its own"
+            why = f", which {others} needs: registered for it or a part of it; remove that first, in a run of its own"
         elif self.kept:
-            why = ", a part of which an owner record keeps for its id"
-            fix = f"to give that up, {'; '.join(self.kept)}"
-        else:
-            why, fix = ", and the id stays registered for it or a part of it", ""
+            why = f", a part of which an owner record keeps for its id: to give that up, {'; '.join(self.kept)}"
         return errors.RefusedError(
-            f"{what}: {self.storage} would be deleted with its data{why}; nothing was changed: "
-            f"{f'{fix}; ' if fix else ''}to keep {self.storage} instead, set the option retainOnDelete on the "
-            "component that makes it, run `pulumi up`, and change the program then"
+            f"{what}: {storage} would be deleted with its data{why}; nothing was changed; to keep {storage} instead, set "
+            "the option retainOnDelete on the component that makes it, run `pulumi up`, and change the "
+            "program then"
         )
 
 
@@ -89,7 +85,7 @@ def read(
     kept = _read_kept(context.client, namespace)
     rights = ownership.RIGHTS.format(namespace=namespace)
     return StorageDependents(
-        storage=shown(storage),
+        storage=storage,
         keys=found,
         kept=tuple(
             ownership.way_to_give_up(key, record.external_id, record.owner)
@@ -129,11 +125,6 @@ def removing(context: resource.Context, key: volumes.Key) -> Iterator[None]:
     except BaseException:
         _removed(context).discard(key)
         raise
-
-
-def shown(storage: storage_identity.StorageIdentity) -> str:
-    """Return the id of *storage* as AWS has it: of an access point that alone."""
-    return storage.access_point or storage.container
 
 
 # The custom resource `StorageHold`.

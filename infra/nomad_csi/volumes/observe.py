@@ -538,13 +538,8 @@ class RemovedVolume(VolumeFacts):
         nonce = str(self.recorded_outputs.get("nonce", ""))
         token = ownership.OwnerToken(recorded=nonce, nonce=nonce, leaves_stack=True)
         token = created_token(token, self.desired.document, self.recorded_outputs)
-        records = ownership.OwnerRecords(self.context.client)
-        if self.has_owner and records.acquire(self.key, token, self.requester).is_unrecorded:
-            rights = ownership.RIGHTS.format(namespace=self.key[0])
-            self.context.warn(
-                f"the owner record of volume {self.name} keeps the id of this stack, so that a later one of the same "
-                f"name has to adopt the volume: the token lacks {rights}"
-            )
+        if self.has_owner:
+            ownership.OwnerRecords(self.context.client).acquire(self.key, token, self.requester, self.context.warn)
 
     def release_record(self) -> None:
         """Remove the owner record, unless the volume is registered again, or another owner has it."""

@@ -48,12 +48,10 @@ ID = "id"
 MAXIMUM_PATH = 128
 """Characters of a path. Source: hashicorp/nomad, ``nomad/structs/variables.go`` (``validVariablePath``), 2026-08-21."""
 
-NONCE_BYTES = 6
-
 
 def new_nonce() -> str:
     """Return a new nonce of an object: 12 hexadecimal digits."""
-    return secrets.token_hex(NONCE_BYTES)
+    return secrets.token_hex(6)
 
 
 def path_of(object_id: str, folder: str = FOLDER) -> str:
@@ -305,8 +303,7 @@ ATTEMPTS = 10
 ROUNDS = 5
 """Attempts to bring records in line with registrations under concurrent changes."""
 
-_POLICY = 'variables {{ path "nomad-csi/*" {{ capabilities = ["read", "write", "destroy"] }} }}'
-RIGHTS = _POLICY + " in namespace {namespace}"
+RIGHTS = 'variables {{ path "nomad-csi/*" {{ capabilities = ["read", "write", "destroy"] }} }} in namespace {namespace}'
 """What a token needs, in the words of an ACL policy."""
 _LACKS = (
     "owner records in namespace {namespace} were not read or not written: the token lacks " + RIGHTS + "; volumes of "

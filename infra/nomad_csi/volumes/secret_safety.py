@@ -5,7 +5,6 @@ The versions are in `nomad.version_gates`.
 Listing volumes shows no secrets and erases none, nor does the registration of a new volume.
 """
 
-import threading
 import weakref
 from collections.abc import Mapping
 
@@ -14,7 +13,6 @@ from nomad_csi.findings import registry
 from nomad_csi.nomad import nodes, version_gates, volumes
 from nomad_csi.plan import versions
 
-_LOCK = threading.Lock()
 _KNOWN: weakref.WeakKeyDictionary[nomad.Nomad, tuple[nodes.Server, ...]] = weakref.WeakKeyDictionary()
 
 
@@ -41,17 +39,14 @@ def is_excluded(client: nomad.Nomad) -> bool:
 
 def _servers(client: nomad.Nomad) -> tuple[nodes.Server, ...]:
     """Return the servers; none where they cannot be listed."""
-    with _LOCK:
-        if client in _KNOWN:
-            return _KNOWN[client]
-    try:
-        found = nodes.list_servers(client)
-    except errors.NomadApiError as error:
-        if error.status is None:
-            return ()  # the next request reports that Nomad does not answer
-        found = ()
-    with _LOCK:
-        return _KNOWN.setdefault(client, found)
+    if client not in _KNOWN:
+        try:
+            _KNOWN[client] = nodes.list_servers(client)
+        except errors.NomadApiError as error:
+            if error.status is None:
+                return ()  # the next request reports that Nomad does not answer
+            _KNOWN[client] = ()
+    return _KNOWN[client]
 
 
 def _is_old(server: nodes.Server) -> bool:
