@@ -54,7 +54,11 @@ def test_check_rejects_a_deletion_that_nobody_could_do(given, failure):
     assert any(str(item).startswith(failure) for item in failures), failures
 
 
+FROM_NOW_ON = "from now on, removing or replacing prod/scratch"
 TOLD = {
+    "given": (KEEPING, DELETING, MADE, (), f"{FROM_NOW_ON} deletes its storage h-1 with all data"),
+    "taken back": (DELETING, KEEPING, MADE, (), f"{FROM_NOW_ON} keeps its storage h-1"),
+    "in vain": (KEEPING, DELETING, {}, (), "h-1 was there before: what this stack did not have made is not deleted"),
     "replaced": (
         DELETING,
         DELETING | {"parameters": {"tier": "fast"}},
@@ -74,10 +78,11 @@ TOLD = {
 
 @pytest.mark.parametrize(("old", "news", "proof", "replaces", "notice"), TOLD.values(), ids=TOLD)
 def test_the_word_is_told_in_a_preview(old, news, proof, replaces, notice):
-    """What is recorded counts, and that is the safe side."""
+    """In place; at a replacement what is recorded counts, and that is the safe side."""
     found = differ(old, news, proof)
 
     assert found.replaces == replaces
+    assert replaces or found.updates == ("deletion", "onDestroy")
     assert notice in found.notice
 
 

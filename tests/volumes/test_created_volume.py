@@ -290,7 +290,7 @@ WELL = {"AllocID": "x", "Healthy": True}
 @pytest.mark.parametrize(
     ("plugin", "expected"),
     [
-        ((404, "plugin not found"), "expected a CSI plugin that Nomad has, got 'aws-ebs1'; run the"),
+        ((404, "plugin not found"), "expected a CSI plugin that Nomad has (aws-ebs0), got 'aws-ebs1'; run the"),
         (
             (200, {"ID": "aws-ebs1", "Nodes": {"a": WELL}}),
             "expected a plugin with a controller, got 'aws-ebs1': it has",

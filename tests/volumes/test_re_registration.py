@@ -148,7 +148,7 @@ def test_what_is_in_use_or_changed_meanwhile_is_not_taken_away(context, answers,
 @pytest.mark.parametrize(
     ("plugin", "expected"),
     [
-        ((404, "plugin not found"), "expected a CSI plugin that Nomad has, got 'aws-ebs0'; run the"),
+        ((404, "plugin not found"), "expected a CSI plugin that Nomad has (aws-ebs1), got 'aws-ebs0'; run the"),
         ((200, {"ID": "aws-ebs0"}), "expected a healthy plugin, got 'aws-ebs0': no instance is healthy; check"),
         (
             (200, HEALTHY | {"Controllers": {"id-a": {"AllocID": "alloc-c", "Healthy": False}}}),

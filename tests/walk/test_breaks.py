@@ -89,6 +89,7 @@ def said(text):
     """Return the lines of the errors in *text*, and of our own warnings, without ids that differ."""
     found = text.partition("Diagnostics:\n")[2].partition("\n\nResources:")[0]
     blocks = re.findall(rf"^ {{4}}((?:error|{OURS}).*(?:\n {{4,6}}(?!error|warning)\S.*)*)", found, re.MULTILINE)
+    blocks = [re.sub(r"that Nomad has \([^)]*\)", "that Nomad has (...)", block) for block in blocks]
     kept = [re.sub(r"^error: (Preview failed: |update failed|preview failed)?", "", block) for block in blocks]
     return [IDS.sub(r"\1-ID", line.strip()) for block in kept for line in block.splitlines() if line.strip()]
 

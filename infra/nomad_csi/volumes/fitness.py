@@ -4,16 +4,20 @@ Check whether a desired volume would work, before it is registered, or a working
 The checks ask Nomad for its plugin.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from nomad_csi import errors
 from nomad_csi.frame import resource
 from nomad_csi.nomad import plugins
 from nomad_csi.spec import names
+from nomad_csi.text import listing
 from nomad_csi.volumes.desired import UNKNOWN, DesiredVolume
 
 # Whether a plugin, as Nomad has it, can serve a volume.
 
+
+_SHOWN = 8
+"""Plugins that are named."""
 
 _LOOK = "check its jobs: `nomad-csi verify` names the problems"
 
@@ -32,6 +36,16 @@ def plugin_problems(plugin: plugins.Plugin, volume: DesiredVolume) -> Iterator[e
         yield _unfit(plugin, "a plugin with a controller", "it has none")
     elif (plugin.controller_required or needs_controller) and not any(item.healthy for item in plugin.controllers):
         yield _unfit(plugin, "a plugin with a healthy controller", f"0 of {len(plugin.controllers)} are healthy")
+
+
+def _missing(plugin_id: str, known: Sequence[str]) -> errors.Problem:
+    """Return the problem of a *plugin_id* that is not among those *known* to Nomad."""
+    return errors.Problem(
+        path="pluginId",
+        got=repr(plugin_id),
+        allowed=f"a CSI plugin that Nomad has ({listing.shortened(known, _SHOWN) or 'none'})",
+        fix="run the plugin's job first",
+    )
 
 
 def _unfit(plugin: plugins.Plugin, allowed: str, found: str) -> errors.Problem:
@@ -53,10 +67,16 @@ def problems(context: resource.Context, volume: DesiredVolume, *, in_preview: bo
         return ()
     plugin = plugins.get(context.client, plugin_id)
     if plugin is None:
-        fix = "run the plugin's job first"
-        problem = errors.Problem(path="pluginId", got=repr(plugin_id), allowed="a CSI plugin that Nomad has", fix=fix)
-        return (str(problem),)
+        return (str(_missing(plugin_id, plugins.list_ids(context.client))),)
     return tuple(map(str, plugin_problems(plugin, volume)))
+
+
+def warn_in_preview(context: resource.Context, volume: DesiredVolume) -> None:
+    """Warn of the plugin of a new volume that the cluster does not have, and nothing declared so far creates."""
+    plugin_id = volume.document.plugin_id
+    known = context.operation.once("plugin ids", lambda: plugins.list_ids(context.client))
+    if plugin_id not in {UNKNOWN, *known} and not is_awaited(context, plugin_id):
+        context.warn(f"{_missing(plugin_id, known)}; `up` fails unless this run starts it first")
 
 
 def is_awaited(context: resource.Context, plugin_id: str) -> bool:

@@ -61,9 +61,8 @@ class StorageDependents:
         elif self.kept:
             why = f", a part of which an owner record keeps for its id: to give that up, {'; '.join(self.kept)}"
         return errors.RefusedError(
-            f"{what}: {storage} would be deleted with its data{why}; nothing was changed; to keep {storage} instead, set "
-            "the option retainOnDelete on the component that makes it, run `pulumi up`, and change the "
-            "program then"
+            f"{what}: {storage} would be deleted with its data{why}; nothing was changed; to keep {storage} instead, "
+            "set the option retainOnDelete on the component that makes it, run `pulumi up`, and change the program then"
         )
 
 

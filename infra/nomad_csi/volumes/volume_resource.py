@@ -17,6 +17,7 @@ from nomad_csi.volumes import (
     compare,
     desired,
     explain,
+    fitness,
     hold,
     observe,
     ownership,
@@ -58,6 +59,8 @@ class VolumeResource(resource.Resource):
                 self._preview_replacement(context, old_outputs, news)
             else:
                 _preview(context, observe.WantedVolume(context, volume, old_outputs or None, in_preview=True))
+            if not old_outputs:
+                fitness.warn_in_preview(context, volume)
 
     def _is_replaced(self, old_outputs: Values, news: Values) -> bool:
         """Return whether *news* need another object than the recorded one."""
@@ -367,7 +370,7 @@ class CreatedVolumeResource(VolumeResource):
         if found.replaces:
             explain.refuse_replacement(identity, old_outputs, news)
             return replace(found, notice="; ".join(explain.replacement(identity, old_outputs, document)))
-        return found
+        return replace(found, notice=explain.change_of_deletion(identity, old_outputs, news))
 
     def preflight(self, context: resource.Context, old_outputs: Values, news: Values) -> None:
         """Refuse a smaller size, whatever the cluster has; then as every volume."""
