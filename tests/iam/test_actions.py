@@ -116,6 +116,10 @@ STEPS = {
         lambda on, made, _scene: csi_calls.call(on, "DeleteSnapshot", snapshot_id=made, timeout_s=TIMEOUT_S),
         Scene.snapshot,
     ),
+    "list snapshots": prepared(
+        lambda on, made, _scene: csi_calls.call(on, "ListSnapshots", snapshot_id=made, timeout_s=TIMEOUT_S),
+        Scene.snapshot,
+    ),
     "delete": prepared(
         lambda on, made, _scene: services.delete_volume(on, volume_id=made, timeout_s=TIMEOUT_S), Scene.volume
     ),
