@@ -197,12 +197,21 @@ def _camel_name(name: str) -> str:
     return re.sub("[_-](.)", lambda found: found[1].upper(), name)
 
 
+class _Indented(yaml.SafeDumper):
+    """Lists are indented below their key, as Pulumi writes them."""
+
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
+        """Indent every list."""
+        del indentless
+        super().increase_indent(flow, indentless=False)
+
+
 def _dump(value: Mapping[str, Any]) -> str:
     """Return *value* as YAML: its own keys on separate lines, short mappings and lists below them on one."""
     shown = []
     for key, item in value.items():
         style = None if isinstance(item, dict | list) else False
-        shown.append(yaml.safe_dump({key: item}, sort_keys=False, default_flow_style=style, width=_WIDTH))
+        shown.append(yaml.dump({key: item}, Dumper=_Indented, sort_keys=False, default_flow_style=style, width=_WIDTH))
     return "".join(shown)
 
 
