@@ -5,7 +5,6 @@ import contextlib
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.findings import registry
 from nomad_csi.nomad import version_gates
 
 MINIMUM = {"plugin ebs": "1.9.4", "plugin efs": "1.3.0"}
@@ -32,19 +31,6 @@ def test_new_enough(context, scripted, version):
     older(context)
 
 
-def test_one_server_is_too_old(context, scripted):
-    """It may become the leader."""
-    scripted.reply("GET", "/v1/agent/members", 200, members("1.9.4", "1.9.3"))
-
-    with pytest.raises(errors.RefusedError) as refused:
-        older(context)
-
-    assert str(refused.value) == (
-        "nomad-too-old-for-driver: plugin ebs: expected Nomad 1.9.4 or later on the servers, found s1 with 1.9.3; "
-        f"{registry.codes()['nomad-too-old-for-driver'].fix}; nothing was changed"
-    )
-
-
 @pytest.mark.parametrize(("status", "is_counted"), [("failed", True), ("leaving", True), ("left", False)])
 def test_server_that_may_come_back_is_counted(context, scripted, status, is_counted):
     """One that failed is still a member; one that left is none."""
@@ -62,23 +48,6 @@ def test_servers_that_cannot_be_asked_are_an_error(context, scripted):
 
     with pytest.raises(errors.NomadApiError, match="No cluster leader"):
         older(context)
-
-
-@pytest.mark.parametrize("version", ["1.8.3", "1.7.16+ent", "1.8.0-beta.1"])
-def test_server_older_than_any_that_was_tried(context, scripted, version):
-    """Said once: what each driver wants does not matter then. Volumes alone are refused, too."""
-    oldest = version_gates.releases().oldest
-    scripted.reply("GET", "/v1/agent/members", 200, members("1.9.4", version))
-
-    with pytest.raises(errors.RefusedError) as refused:
-        older(context)
-
-    assert (
-        f"nomad-unsupported: servers: expected Nomad {oldest} or later on the servers, found s1 with {version}"
-        in str(refused.value)
-    )
-    with pytest.raises(errors.RefusedError, match="nomad-unsupported: servers"):
-        older(context, {})
 
 
 def test_oldest_that_was_tried_is_enough_for_volumes_alone(context, scripted):

@@ -46,18 +46,6 @@ def before(node, ran):
     return check
 
 
-def test_job_that_runs_the_plugin_already_is_an_error_with_both_ways_out(before):
-    """Nothing of the plan runs yet; afterwards two would."""
-    assert before(owner="shop/prod") == [
-        (
-            "error",
-            "job-conflict: plugin aws-ebs0: expected no instances of job default/old on the clients of job "
-            "default/plugin-aws-ebs0-node, found instances on a; the job belongs to stack shop/prod; take it over (job_ids: {node: old} and adopt: true at the "
-            "plugin), or stop it while none of the plugin's volumes is claimed (`nomad job stop -namespace default old`)",
-        )
-    ]
-
-
 def test_job_of_another_namespace_is_taken_over_there(before):
     """The spec's plugin runs in one namespace."""
     [(_, said)] = before(namespace="storage")

@@ -209,20 +209,6 @@ def test_answer_closes_the_circuit_breaker_again():
 
 
 @pytest.mark.usefixtures("absent")
-def test_plugin_that_cannot_be_reached_is_waited_for_once(run, scripted):
-    """Those under way use all their attempts, and the others say why they were not sent."""
-    for number in range(MANY):
-        scripted.replies["PUT", path(number)] = [(500, "no healthy controllers for CSI plugin: efs")]
-
-    outcomes, _ = run(*(volume(number) for number in range(MANY)))
-
-    assert {item.status for item in outcomes} == {"failed"}
-    unsent = [item for item in outcomes if "not sent: plugin efs did not answer for" in item.reason]
-    assert MANY - len(unsent) < sending.CONCURRENT + sending.FAILURES
-    assert len(sent(scripted)) <= (MANY - len(unsent)) * sending.ATTEMPTS
-
-
-@pytest.mark.usefixtures("absent")
 def test_secrets_of_a_known_volume_cannot_be_read_back(run, scripted, holds):
     """They are sent again, and where no answer ever comes, nobody claims to know."""
     document = volume(0, secrets={"password": CANARY})
@@ -273,24 +259,6 @@ def test_volumes_are_sent_sixteen_at_a_time(run, scripted):
 
     assert {item.status for item in outcomes} == {"registered"}
     assert most == [sending.CONCURRENT]
-
-
-@pytest.mark.usefixtures("absent")
-def test_error_of_one_request_stops_the_others(run, monkeypatch):
-    """A bug is not an outcome: nothing more is sent."""
-    sent_to = []
-
-    def broken(_client, document, **_options):
-        sent_to.append(document)
-        if len(sent_to) > 1:
-            threading.Event().wait(0.3)  # the others take longer than the first one, whose error ends the command
-        raise RuntimeError("broken")
-
-    monkeypatch.setattr(sending.volumes, "register", broken)
-
-    with pytest.raises(RuntimeError, match="broken"):
-        run(*(volume(number) for number in range(MANY)))
-    assert len(sent_to) < MANY
 
 
 def test_id_twice_is_refused_before_anything_is_asked(run, scripted):

@@ -6,7 +6,6 @@ import pytest
 
 from nomad_csi import errors, nomad
 from nomad_csi.csi import services
-from nomad_csi.drivers import storage_identity
 from nomad_csi.frame import resource
 from nomad_csi.nomad import classify, variables, volumes
 from nomad_csi.volumes import deregistration, desired, hold, ownership, steps, volume_resource
@@ -109,25 +108,6 @@ def test_failed_deletion_is_kept_in_the_state(world, monkeypatch, is_wanted):
     else:
         VOLUME.delete(world.context, IDENTITY, seen)
         assert (world.held(), world.storage()) == (None, set())
-
-
-@pytest.mark.parametrize(
-    ("how", "words"),
-    [
-        ({"acceptUnguarded": False}, "in a spec accept_unguarded: true"),
-        ({"endpoint": "/nowhere/csi.sock"}, "no such socket"),
-        ({"endpoint": "", "awsRegion": "us-east-1"}, "is neither an EBS volume nor an access point of EFS"),
-    ],
-)
-def test_what_cannot_be_deleted_stays_registered(world, how, words):
-    """Found out before the volume is deregistered."""
-    outputs = make(world, world.inputs(how=DELETES | how))
-
-    with pytest.raises(errors.NomadCsiError, match=words):
-        VOLUME.delete(world.context, IDENTITY, outputs)
-
-    assert world.changes == []
-    assert (world.held().external_id, world.storage()) == (outputs["externalId"], {outputs["externalId"]})
 
 
 def register_by_another_hand(world, news):
@@ -326,14 +306,3 @@ def test_storage_that_a_record_keeps_holds_what_it_is_in(world):
         kind.delete(world.context, system["storageId"], system)
 
     kind.delete(same_run, system["storageId"], system)
-
-
-def test_record_that_came_during_the_run_holds_its_storage(world):
-    """Records are looked at right before the deletion, and not once a run."""
-    run = world.context
-    hold.read(run, storage_identity.identify("fs-0123456789abcdef0"), KEY[0])
-    outputs = make(world, keeping(world))
-    VOLUME.delete(world.context, IDENTITY, outputs)
-
-    with pytest.raises(errors.RefusedError, match=f"--forget {outputs['externalId']} "):
-        hold.StorageHoldResource().delete(run, outputs["externalId"], {"storageId": outputs["externalId"]})

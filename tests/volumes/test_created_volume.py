@@ -283,37 +283,6 @@ def test_update_whose_answer_was_lost_and_that_is_not_in_force_fails(context, sc
     assert len(scripted.sent("PUT")) == 1
 
 
-OTHER_PLUGIN = NEWS | {"pluginId": "aws-ebs1"}
-WELL = {"AllocID": "x", "Healthy": True}
-
-
-@pytest.mark.parametrize(
-    ("plugin", "expected"),
-    [
-        ((404, "plugin not found"), "expected a CSI plugin that Nomad has (aws-ebs0), got 'aws-ebs1'; run the"),
-        (
-            (200, {"ID": "aws-ebs1", "Nodes": {"a": WELL}}),
-            "expected a plugin with a controller, got 'aws-ebs1': it has",
-        ),
-    ],
-)
-def test_a_replacement_looks_at_its_plugin_before_the_volume_goes(context, scripted, plugin, expected):
-    """In the preview, and before the deregistration that the engine orders first."""
-    scripted.reply("GET", PATH, 200, HELD)
-    scripted.reply("GET", "/v1/plugins", 200, [{"ID": "aws-ebs0"}])
-    scripted.reply("GET", "/v1/plugin/csi/aws-ebs1", *plugin)
-    context.operation.declare(VOLUME.declared.token, "", OTHER_PLUGIN)
-
-    with pytest.raises(errors.RefusedError) as previewed:
-        VOLUME.preflight(context, OUTPUTS, OTHER_PLUGIN)
-    with pytest.raises(errors.RefusedError) as deleted:
-        VOLUME.delete(context, IDENTITY, OUTPUTS)
-
-    assert expected in str(previewed.value)
-    assert expected in str(deleted.value)
-    assert scripted.sent("DELETE") == []
-
-
 def test_proof_that_the_plugin_made_it_outlives_refresh_and_update(context, scripted):
     """And it is not there where the volume was taken over."""
     scripted.reply("GET", PATH, 200, HELD)

@@ -5,7 +5,6 @@ import dataclasses
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.csi import forward
 from nomad_csi.nomad import plugins
 from nomad_csi.volumes import deleters
 
@@ -65,18 +64,3 @@ def test_rejects_a_plugin_without_a_healthy_controller(client):
 
     with pytest.raises(errors.RefusedError, match="no healthy controller of plugin hostpath; nothing was changed"):
         deleters.find_endpoint(client, down, FAR)
-
-
-@pytest.mark.parametrize("written", [FAR, "/run/{alloc_id}/csi.sock", "{node_name}:9000", "client-1:9000"])
-def test_check_accepts_what_becomes_an_endpoint(written):
-    """Whatever is put in."""
-    forward.check_written(written)
-
-
-@pytest.mark.parametrize(
-    "written", ["{alloc_id}", "ssh://{node_name}", "csi.sock", f"/{'x' * 80}/{{alloc_id}}/csi.sock"]
-)
-def test_check_rejects_what_never_does(written):
-    """A socket's path may have 107 bytes, and the id of an allocation has 36 of them."""
-    with pytest.raises(errors.CsiError):
-        forward.check_written(written)

@@ -130,17 +130,6 @@ def test_storage_that_contains_the_other_is_of_one_client_only_without_it(contex
     assert bool(found) is bool(reason)
 
 
-def test_storage_that_contains_a_part_known_to_be_shareable_is_refused_to_one_client(context, cluster):
-    """A part that several clients may use is no excuse for whoever has all of it alone."""
-    cluster("other", SINGLE)
-    users = sharing.Users(context.connect())
-
-    assert users.refusal(document(f"{WHOLE}:/a", MULTI, "folder")) == ""
-    assert users.refusal(document(WHOLE, SINGLE)).startswith(
-        f"{WHOLE} contains the storage of prod/folder: prod/second"
-    )
-
-
 def driver(scripted, plugin_id, provider):
     """Let a plugin have a driver; without one it is not there."""
     found = {"ID": plugin_id, "Provider": provider, "Controllers": {}, "Nodes": {}}

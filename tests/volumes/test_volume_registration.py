@@ -160,13 +160,6 @@ def test_read_refused_by_nomad_is_an_error(context, scripted):
     assert VOLUME.read(context, IDENTITY, {}, {}) is None
 
 
-@pytest.mark.parametrize("identity", ["mysql", "/mysql", "prod/", "a/b/c"])
-def test_read_rejects_an_id_of_another_form(context, identity):
-    """A mistyped import names the form that is expected."""
-    with pytest.raises(errors.SpecError, match="id: expected namespace/volume_id"):
-        VOLUME.read(context, identity, {}, {})
-
-
 def test_update_of_mount_options_in_use_says_what_to_do(context, scripted):
     """Refused before it is sent where Nomad would; flags that Nomad hides are its own to refuse, and its words are shown."""
     in_use = "can not update mount options while volume is in use"
