@@ -192,12 +192,12 @@ def test_preview_for_an_import_warns_of_a_job_without_owner_that_would_change(co
 
 @pytest.mark.parametrize("news", [NEWS, {name: NEWS[name] for name in ("jobId", "namespace", "hcl")}])
 def test_create_refuses_a_running_job_that_is_not_ours(context, cluster, news):
-    """Somebody else's job runs on; the refusal names it, and eight changes of Nomad's plan: it may differ in every line."""
+    """Somebody else's job runs on; the refusal names it, and five changes of Nomad's plan: it may differ in every line."""
     fields = [{"Type": "Edited", "Name": f"F{number}", "Old": "1", "New": "2"} for number in range(9)]
     owned_by(cluster, "")
     answers(cluster, job=RUNNING, planned=plan("Edited", Fields=fields))
 
-    shown = r"job storage/aws-ebs0-node runs already.* F0: 1 -> 2, .*F7: 1 -> 2 and 1 more; choose.*adopt"
+    shown = r"job storage/aws-ebs0-node runs already.* F0: 1 -> 2, .*F4: 1 -> 2 and 4 more; choose.*adopt"
     with pytest.raises(errors.RefusedError, match=shown):
         JOB.create(context, news)
     assert registered(cluster) == []

@@ -23,9 +23,6 @@ EQUAL = "None"
 STOPPED = "Stopped"
 """Drift of a stopped job; not one of Nomad's types."""
 
-SHOWN_CHANGES = 8
-"""Lines of a plan that a refusal shows."""
-
 END_TIMEOUT_S = 120.0
 """Longer than Nomad's ``kill_timeout`` (5 s, at most 30 s by default) of several tasks one after another."""
 
@@ -190,7 +187,7 @@ class WantedJob:
         if refusal == "of a stack":
             raise errors.RefusedError(f"{self.name} {OF_A_STACK.format(label=self.label)}")
         if refusal == "ownerless":
-            shown = listing.shortened(self.drift.changes, SHOWN_CHANGES) or self.drift.kind
+            shown = listing.shortened(self.drift.changes) or self.drift.kind
             raise errors.RefusedError(
                 f"{self.name} runs already, is not this stack's, and would change: {shown}; {ownership.OF_ANOTHER}"
             )
@@ -215,7 +212,7 @@ class WantedJob:
         return stack_identity.recorded(context, token.nonce)
 
     def _register(self) -> None:
-        """Register once, with check-and-set on the planned job; read back after an ambiguous response."""
+        """Register once, with check-and-set on the planned job."""
         client, document = self.context.client, self.document
         plan = jobs.plan(client, document)
         for group, reason in plan.failed_groups.items():
@@ -225,24 +222,12 @@ class WantedJob:
         try:
             jobs.register(client, document, source=self.news["hcl"], enforce_index=plan.job_modify_index)
         except errors.NomadApiError as error:
-            if error.kind == "ambiguous" and self._has_arrived(document):
-                return
             if "Enforcing job modify index" in error.message:
                 raise errors.RefusedError(
                     f"{self.name} was changed meanwhile, and was left as it is: {error.message}; check it, then run "
                     "again"
                 ) from error
             raise
-
-    def _has_arrived(self, document: dict[str, Any]) -> bool:
-        """Return whether a registration without a response is in effect; false where that could not be determined."""
-        try:
-            found = jobs.get(self.context.client, *self.key)
-            return (
-                found is not None and not found.stopped and jobs.plan(self.context.client, document).diff_type == EQUAL
-            )
-        except errors.NomadApiError:
-            return False
 
 
 def drift_of(client: nomad.Nomad, document: dict[str, Any]) -> Drift:

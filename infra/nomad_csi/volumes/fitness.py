@@ -16,9 +16,6 @@ from nomad_csi.volumes.desired import UNKNOWN, DesiredVolume
 # Whether a plugin, as Nomad has it, can serve a volume.
 
 
-_SHOWN = 8
-"""Plugins that are named."""
-
 _LOOK = "check its jobs: `nomad-csi verify` names the problems"
 
 
@@ -43,7 +40,7 @@ def _missing(plugin_id: str, known: Sequence[str]) -> errors.Problem:
     return errors.Problem(
         path="pluginId",
         got=repr(plugin_id),
-        allowed=f"a CSI plugin that Nomad has ({listing.shortened(known, _SHOWN) or 'none'})",
+        allowed=f"a CSI plugin that Nomad has ({listing.shortened(known) or 'none'})",
         fix="run the plugin's job first",
     )
 

@@ -33,10 +33,6 @@ WAIT_S = 1.0
 """Seconds before the second attempt; doubled before each further one."""
 
 
-def _ignore(_line: str) -> None:
-    """Report nothing."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class RetryPolicy:
     """How long, and how often, a request is tried."""
@@ -50,7 +46,7 @@ class RetryPolicy:
 
     wait_s: float = WAIT_S
 
-    report: Callable[[str], None] = _ignore
+    report: Callable[[str], None] = lambda _line: None
     """Called for every attempt after the first, and for Nomad's warnings."""
 
     cancelled: threading.Event = field(default_factory=threading.Event)

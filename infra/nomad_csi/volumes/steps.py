@@ -332,21 +332,17 @@ def _change(context: resource.Context, wanted: observe.WantedVolume) -> None:
         context=document.context or found.context,
     )
     timeout_s = context.timeout_s or volumes.CHANGE_TIMEOUT_S
-    try:
-        warnings = volumes.register(context.client, sent, timeout_s=timeout_s)
-    except errors.NomadApiError as error:
-        arrived = _read(context, document) if error.kind == "ambiguous" else None
-        if arrived is None or compare.compare_volume(document, arrived, made_by_plugin=True) != compare.Comparison():
-            raise
-    else:
-        _warn(context, warnings)
+    _warn(context, volumes.register(context.client, sent, timeout_s=timeout_s))
 
 
 def _arrived(
     context: resource.Context, document: registration.VolumeRegistration, error: errors.NomadApiError
 ) -> volumes.Volume:
     """Return the volume that was created without a response; raise *error*, with advice, where there is none."""
-    found = _read(context, document)
+    try:
+        found = volumes.get(context.client, document.namespace, document.volume_id)
+    except errors.NomadApiError:
+        found = None
     if found is None or compare.compare_volume(document, found, made_by_plugin=True).differences:
         advice = (
             f"the plugin may have made the storage all the same; it finds it by the name {document.name} when this "
@@ -354,14 +350,6 @@ def _arrived(
         )
         raise error.ambiguous(advice=advice) from error
     return found
-
-
-def _read(context: resource.Context, document: registration.VolumeRegistration) -> volumes.Volume | None:
-    """Return the volume; ``None`` where there is none, or it could not be read."""
-    try:
-        return volumes.get(context.client, document.namespace, document.volume_id)
-    except errors.NomadApiError:
-        return None
 
 
 def _warn(context: resource.Context, warnings: str) -> None:
