@@ -29,7 +29,8 @@ ADOPT = "nothing was changed: --adopt takes it over"
 
 Status = Literal["new", "changes", "created", "registered", "updated", "unchanged", "refused", "failed", "unknown"]
 """
-``created``: by the plugin. ``registered``: new. ``updated``: sent again, changed, or grown. ``unchanged``: as wanted.
+``created``: by the plugin. ``registered``: new. ``updated``: changed, or grown. ``unchanged``: as wanted in what Nomad
+shows; secrets and mount flags, which it hides, are sent each time.
 ``refused``: not permitted. ``failed``: not done, a retry may succeed. ``unknown``: sent, no response. ``new`` and
 ``changes``: in a plan, those that would be ``created`` or ``registered``, and ``updated``.
 """
@@ -64,9 +65,9 @@ class AppliedVolume(outcome.VolumeOutcome):
     @property
     def cells(self) -> tuple[str, ...]:
         """The storage, and the details; empty for an unchanged volume."""
-        if self.status in {"unchanged", "refused"}:
-            return ("", self.reason)
         hidden = f"not comparable, sent: {', '.join(self.not_comparable)}" if self.not_comparable else ""
+        if self.status in {"unchanged", "refused"}:
+            return ("", self.reason or hidden)
         size = f" ({listing.size(self.capacity_bytes)})" if self.capacity_bytes else ""
         remarks = "; ".join(part for part in (self.reason, *self.changes, hidden) if part)
         return (f"{self.external_id}{size}", remarks)
@@ -216,7 +217,7 @@ def outcome_of(wanted: observe.WantedVolume, decision: decide.Decision) -> Appli
     return AppliedVolume(
         namespace=namespace,
         volume_id=volume_id,
-        status="changes" if len(decision.steps) > 1 else "unchanged",
+        status="changes" if len(decision.steps) > 1 and wanted.compared.kind != "hidden" else "unchanged",
         reason=note,
         external_id=found.external_id,
         capacity_bytes=found.capacity_bytes,
