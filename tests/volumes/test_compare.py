@@ -120,13 +120,11 @@ RULES = {
     # Sizes grow and never shrink.
     "no size": (sizes(0), {"capacity_min_bytes": GIB}, "equal"),
     "larger than asked for": (sizes(GIB), {"capacity_min_bytes": GIB, "capacity_bytes": 2 * GIB}, "equal"),
-    "a larger size": (sizes(2 * GIB), {"capacity_min_bytes": GIB, "capacity_bytes": GIB}, "changes"),
     "less at least": (sizes(GIB), {"capacity_min_bytes": 2 * GIB, "capacity_bytes": 2 * GIB}, "refused"),
     "less at least, and not less than it has": (
         sizes(2 * GIB), {"capacity_min_bytes": 3 * GIB, "capacity_bytes": 2 * GIB}, "changes"
     ),
     "a smaller size": (sizes(GIB, GIB), {"capacity_bytes": 2 * GIB}, "refused"),
-    "a size that is none": (sizes(2 * GIB, GIB), {}, "refused"),
     "another key of the same place": (OTHER_KEY, {}, "refused"),
 }  # fmt: skip
 """Desired and registered otherwise than equal -> what the comparison comes to."""

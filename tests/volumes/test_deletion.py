@@ -15,7 +15,6 @@ from nomad_csi.aws import deletion as aws_deletion
 from nomad_csi.nomad import cluster_identity, variables, volumes
 from nomad_csi.plan import registration
 from nomad_csi.volumes import deleters, deletion, deletion_proof, ownership
-from nomad_csi.volumes.deletion_proof import MadeStorage
 from nomad_csi_sandbox.aws import server as moto_server
 from nomad_csi_sandbox.nomad import cluster, state
 from nomad_csi_sandbox.nomad import server as agent
@@ -226,22 +225,6 @@ def test_unknown_owner_record_is_not_none(run, registered, ec2, monkeypatch):
 
     assert (status, exists(ec2, registered)) == ("refused", True)
     assert reason.startswith("volume default/mysql: its owner record was not read: the token lacks variables")
-
-
-def test_state_of_a_stack_is_proof(run, running, made, ec2):
-    """Of what it had made, and of nothing else."""
-    external_id = made(key="", owner="", of="")
-    running.register("mysql", external_id)
-
-    other, another = (
-        run(made={KEY: MadeStorage(external_id=storage, cluster=cluster)})[1]
-        for storage, cluster in ((ABSENT, ""), (external_id, "another"))
-    )
-
-    assert other.startswith(f"no evidence that {external_id} was made as default/mysql")
-    assert another.startswith(f"{external_id} is storage of cluster another, and the one that answers is ")
-    assert run(made={KEY: MadeStorage(external_id=external_id, cluster="")}) == ("deleted", "")
-    assert not exists(ec2, external_id)
 
 
 def test_attached_volume_keeps_registration_and_data(run, running, registered, instance):

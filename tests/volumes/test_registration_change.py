@@ -30,23 +30,6 @@ def classify(old, news):
     return desired.classify(*(desired.of_properties(volume_properties.REGISTRATION, item) for item in (old, news)))
 
 
-@pytest.mark.parametrize("name", ["adopt", "owner", "ownerId", "onDestroy", "deletion"])
-def test_each_property_is_read_by_its_own_name(name):
-    """What decides who may change a volume, and what becomes of its data."""
-    values = {"adopt": True, "owner": "a/b", "ownerId": "id", "onDestroy": "x", "deletion": {"a": 1}}
-    unset = {"adopt": False, "owner": "", "ownerId": "", "onDestroy": "keep", "deletion": {}}
-    found = desired.of_properties(volume_properties.CREATED, OLD | {name: values[name]})
-
-    assert found.source == "created"
-    assert {
-        "adopt": found.adopt,
-        "owner": found.owner,
-        "ownerId": found.owner_id,
-        "onDestroy": found.on_destroy,
-        "deletion": found.deletion,
-    } == unset | {name: values[name]}
-
-
 def changed(**news):
     """Return the class of a change of *news*; a value of ``None`` leaves the property out."""
     merged = {name: value for name, value in (OLD | news).items() if value is not None}

@@ -438,23 +438,6 @@ def meanwhile(monkeypatch):
     return during
 
 
-def test_record_on_which_another_run_of_the_stack_relies_stays(clusters, side, meanwhile):
-    """It saw the record of the first, and registered other storage before that could."""
-    serving = clusters("b")
-    first, second = side(serving), side(serving)
-    outcomes, told = [], []
-
-    def register(sender):
-        if sender._client is first.client:
-            outcomes.extend(second.apply(document("v", externalId="fs-2")))
-
-    meanwhile(register)
-    outcomes += first.apply(document("v"), tell=told.append)
-
-    assert [item.status for item in outcomes] == ["registered", "refused"]
-    assert (first.owner("v"), told) == (OWNED, ["registered meanwhile: default/v; its owner record stays"])
-
-
 TAKEN = "volume default/v belongs to stack bank/prod now, and was registered by this run: resolve the ownership"
 CHANGES = {
     "removed": (lambda caller: caller.release("v"), SHOP, ("registered", "", OWNED)),

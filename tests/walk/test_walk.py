@@ -4,8 +4,6 @@ import os
 
 import pytest
 
-from nomad_csi.plan import registration
-from nomad_csi.volumes import observe, steps
 from tests.model.world import FOLDER, SYSTEM
 from tests.walk import walk
 
@@ -68,6 +66,7 @@ SEQUENCES_BY_NAME = {
     "a killed registration": [f"{OWN}, killed after 2 steps", OWN],
     "a killed creation": [f"{CREATED}, killed after 2 steps", CREATED],
     "a killed removal": [OWN, f"{OWN_REMOVED}, killed after 2 steps", OWN],
+    "one name in two clusters": [ADDRESS.format(1), "stack 1: v = created by its plugin, up", CREATED],
     "a killed change of storage": [WHOLE, f"{PART}, killed after 3 steps", PART],
 }
 
@@ -79,37 +78,3 @@ def test_sequence_by_name(walked, names):
 
     assert made.wrong == [], "\n".join([*made.log, *made.wrong])
     assert len(made.log) == len(names), made.log
-
-
-def forget_who_holds(monkeypatch):
-    """Delete what another resource of the stack took over."""
-    monkeypatch.setattr(observe.RemovedVolume, "record", "own")
-
-
-def name_by_id(monkeypatch):
-    """Make storage by the volume's id, as other storage of that name."""
-    monkeypatch.setattr(registration, "made_name", lambda name, _nonce: name)
-    monkeypatch.setattr(steps, "_others_of", lambda *_: [])
-
-
-def let_copies_delete(monkeypatch):
-    """Delete under another label than the recorded one."""
-    monkeypatch.setattr(observe.stack_identity, "other_stack", lambda *_: "")
-
-
-DEFECTS = {
-    "nonces are not compared": (forget_who_holds, SEQUENCES_BY_NAME["an older state of what was declared again"]),
-    "names without nonces": (name_by_id, [ADDRESS.format(1), "stack 1: v = created by its plugin, up", CREATED]),
-    "copied states delete": (let_copies_delete, SEQUENCES_BY_NAME["a removal by a copy of the state"]),
-}
-
-
-@pytest.mark.parametrize(("defect", "names"), DEFECTS.values(), ids=DEFECTS)
-def test_defect_of_the_product_is_noticed(walked, monkeypatch, defect, names):
-    """The same sequence is right without it."""
-    made = walked(names)
-    assert made.wrong == [], "\n".join([*made.log, *made.wrong])
-
-    defect(monkeypatch)
-
-    assert walked(names).wrong
