@@ -283,6 +283,16 @@ def test_update_whose_answer_was_lost_and_that_is_not_in_force_fails(context, sc
     assert len(scripted.sent("PUT")) == 1
 
 
+def test_a_replacement_needs_a_plugin_with_a_controller(context, scripted):
+    """The preview looks at it before the volume goes."""
+    plugin = {"ID": "aws-ebs1", "Nodes": {"a": {"AllocID": "x", "Healthy": True}}}
+    scripted.reply("GET", PATH, 200, HELD)
+    scripted.reply("GET", "/v1/plugin/csi/aws-ebs1", 200, plugin)
+
+    with pytest.raises(errors.RefusedError, match="expected a plugin with a controller, got 'aws-ebs1': it has none"):
+        VOLUME.preflight(context, OUTPUTS, NEWS | {"pluginId": "aws-ebs1"})
+
+
 def test_proof_that_the_plugin_made_it_outlives_refresh_and_update(context, scripted):
     """And it is not there where the volume was taken over."""
     scripted.reply("GET", PATH, 200, HELD)

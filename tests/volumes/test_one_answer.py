@@ -335,16 +335,3 @@ def test_repair_of_claims(case, client):
     message = claim_replacement.Replacement(client, order).another(volumes.get(client, *KEY))
 
     assert {field for field in CODES if f"{field}: " in message} == set(case.answer)
-
-
-@names([case for case in REGISTERED + MADE if not (case.held or case.is_claimed)])
-def test_inputs_before_and_after(case):
-    """What an update is classified by: the state alone, where what Nomad holds is what was registered."""
-    before, after = (
-        desired.of_properties(kind_of(case).declared, inputs_of(item))
-        for item in (dataclasses.replace(case, desired={}), case)
-    )
-
-    compared = desired.compare_states(before, after, {} if case.is_made else None)
-
-    assert {item.field: item.effect for item in compared.differences} == case.answer
