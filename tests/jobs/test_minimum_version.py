@@ -40,18 +40,3 @@ def test_server_that_may_come_back_is_counted(context, scripted, status, is_coun
 
     with pytest.raises(errors.RefusedError) if is_counted else contextlib.nullcontext():
         older(context)
-
-
-def test_servers_that_cannot_be_asked_are_an_error(context, scripted):
-    """An outage does not show their version."""
-    scripted.reply("GET", "/v1/agent/members", 500, "No cluster leader")
-
-    with pytest.raises(errors.NomadApiError, match="No cluster leader"):
-        older(context)
-
-
-def test_oldest_that_was_tried_is_enough_for_volumes_alone(context, scripted):
-    """No driver is in the plan."""
-    scripted.reply("GET", "/v1/agent/members", 200, members(version_gates.releases().oldest))
-
-    older(context, {})

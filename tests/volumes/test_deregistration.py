@@ -63,14 +63,8 @@ OUTCOMES = {
     "registered again for other storage": (
         [HELD, FREE | {"ExternalID": "vol-b"}], [], {"wait_s": 10}, ("refused", f"its external id is vol-b now, not {ID}; {CHECK}"), [],
     ),
-    "and forced": (
-        [HELD, FREE | {"ExternalID": "vol-b"}], [], FORCED, ("refused", f"its external id is vol-b now, not {ID}; {CHECK}"), [],
-    ),
     "registered again for the same": (
         [HELD, FREE | {"CreateIndex": 9}], [], {"wait_s": 10}, ("refused", f"it was registered again meanwhile, for {ID}; {CHECK}"), [],
-    ),
-    "the same, and forced": (
-        [HELD, FREE | {"CreateIndex": 9}], [], FORCED, ("refused", f"it was registered again meanwhile, for {ID}; {CHECK}"), [],
     ),
     "not the storage that is meant": (
         [FREE], [], {"external_ids": {KEY: "vol-meant"}}, ("refused", f"its external id is {ID} now, not vol-meant; {CHECK}"), [],

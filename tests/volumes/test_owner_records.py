@@ -59,15 +59,6 @@ def test_path_of_an_id_is_the_same_in_every_release(object_id, path):
     assert names.VARIABLE_PATH.fullmatch(path)
 
 
-def test_longest_ids_have_a_path():
-    """Of volumes and of jobs."""
-    volume_id, job_id = f"{'.' * 119}x[12345]", "." * 128
-    assert names.VOLUME_ID.fullmatch(volume_id)
-
-    for path in (ownership.path_of(volume_id), ownership.path_of(job_id, ownership.JOB_FOLDER)):
-        assert names.VARIABLE_PATH.fullmatch(path)
-
-
 REQUESTERS = {
     "same stack": (STACK, NO_TOKEN, True),
     "same stack under another name": (Requester(owner="shop/live", stack_id=ID), NO_TOKEN, True),
