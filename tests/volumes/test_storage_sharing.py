@@ -1,6 +1,8 @@
 """Volumes of a cluster under two ids: refused for one node, and for several unless the spec says so."""
 
 import dataclasses
+import threading
+from concurrent import futures
 
 import pytest
 
@@ -305,3 +307,48 @@ def test_what_was_not_done_after_a_simultaneous_registration_is_named(context, c
 
     assert state in str(found)
     assert found.kind == "ambiguous"
+
+
+def test_concurrent_callers_share_a_list_that_began_after_them(context, scripted):
+    """One that comes while a list is read may have registered too late for it, and waits for the next one."""
+    latest, lists = sharing.LatestUsers(context.connect()), []
+    is_listing, may_end = threading.Event(), threading.Event()
+
+    def listed():
+        lists.append(1)
+        is_listing.set()
+        assert may_end.wait(60)
+        return []
+
+    scripted.replies["GET", "/v1/volumes"] = [(200, listed)]
+    storage = storage_identity.identify(SYSTEM)
+    with futures.ThreadPoolExecutor(3) as pool:
+        first = pool.submit(latest.read, storage)
+        assert is_listing.wait(60)
+        others = [pool.submit(latest.read, storage) for _ in range(2)]
+        may_end.set()
+        found = [each.result(60) for each in (first, *others)]
+
+    assert found[0] not in found[1:]
+    assert len(lists) == len({id(users) for users in found})
+
+
+def test_list_that_fails_leaves_no_old_one():
+    """Those that wait for it read again: what was read before it is too old for them."""
+    answers = ["old", errors.NomadApiError("GET", "/v1/volumes", "no leader", kind="retry"), "new"]
+
+    def read():
+        answer = answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    latest = sharing.Latest(read)
+    assert latest.read() == "old"
+    with futures.ThreadPoolExecutor(2) as pool:
+        with latest._lock:
+            waiting = [pool.submit(latest.read) for _ in range(2)]
+            threading.Event().wait(0.2)  # both come before the read that fails
+        found = [each.exception(60) or each.result(60) for each in waiting]
+
+    assert sorted(str(each).rpartition(": ")[2] for each in found) == ["new", "no leader"]

@@ -76,12 +76,14 @@ def read(
     """
     Return what needs *storage* or a part of it now, in all namespaces, without the volumes *but*.
 
-    Owner records of volumes that this operation removes do not count. Raises
+    Both lists begin after the call. Owner records of volumes that this operation removes do not count. Raises
     `errors.NomadApiError` where Nomad does not answer.
     """
-    users = sharing.Users(context.client).list(storage)
+    client, once = context.client, context.operation.once
+    users = once("latest users", lambda: sharing.LatestUsers(client)).read(storage)
+    records = once(f"latest records by {namespace}", lambda: sharing.Latest(lambda: _read_kept(client, namespace)))
     found = tuple(key for key in users.within(storage) if key not in but)
-    kept = _read_kept(context.client, namespace)
+    kept = records.read()
     rights = ownership.RIGHTS.format(namespace=namespace)
     return StorageDependents(
         storage=storage,

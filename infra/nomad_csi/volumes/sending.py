@@ -222,6 +222,7 @@ class RegistrationRun:
     def __init__(self, client: nomad.Nomad, *, policy_of_many: RetryPolicy | None = None) -> None:
         """*policy_of_many*: new registrations are settled together by it, in `settle`."""
         self._client = client
+        self._latest = sharing.LatestUsers(client)
         self._policy_of_many = policy_of_many
         self._unsettled: list[_Sent] = []
         self.breaker = CircuitBreaker()
@@ -249,7 +250,7 @@ class RegistrationRun:
             self._unsettled.append(sent)
             return
         storage = storage_identity.identify(document.external_id)
-        if problem := self._settle(sent, lambda: sharing.Users(client).list(storage)):
+        if problem := self._settle(sent, lambda: self._latest.read(storage)):
             raise problem
 
     def settle(self) -> None:

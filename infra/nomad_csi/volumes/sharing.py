@@ -9,7 +9,7 @@ a token that may list those of one. Of two that are registered at the same momen
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from http import HTTPStatus
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from nomad_csi import errors, nomad
 from nomad_csi.drivers import storage_identity
@@ -218,6 +218,42 @@ def _user(document: registration.VolumeRegistration) -> registration.StorageUser
         access_modes=tuple(mode.access_mode for mode in document.capabilities),
         shares=document.shares_storage,
     )
+
+
+_Answer = TypeVar("_Answer")
+
+
+class Latest(Generic[_Answer]):
+    """What *read* returns, by a read that begins after the call. Thread-safe; concurrent callers share one."""
+
+    def __init__(self, read: Callable[[], _Answer]) -> None:
+        self._read = read
+        self._lock = threading.Lock()
+        self._begun = 0
+        """Reads so far."""
+
+        self._answer: _Answer | None = None
+
+    def read(self) -> _Answer:
+        """Return what is read now; a read that fails serves no other caller."""
+        needed = self._begun + 1
+        with self._lock:
+            if self._begun < needed or self._answer is None:
+                self._begun, self._answer = self._begun + 1, None
+                self._answer = self._read()
+            return self._answer
+
+
+class LatestUsers:
+    """The volumes of each storage, by a list that begins after the call. Concurrent callers share a list of all."""
+
+    def __init__(self, client: nomad.Nomad) -> None:
+        self._client = client
+        self._all = Latest(lambda: Users(client).list())
+
+    def read(self, storage: storage_identity.StorageIdentity) -> Users:
+        """Return the volumes of *storage* now: those of an EBS volume are few, and Nomad filters them."""
+        return Users(self._client).list(storage) if storage.is_ebs else self._all.read()
 
 
 def take_back_later(
