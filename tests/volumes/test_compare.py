@@ -308,6 +308,10 @@ DIFFERENCES = {
         {"context": {"password": CANARY, "tier": "slow"}}, {"context": {"password": CANARY, "tier": "fast"}},
         [("context", OWN_WORDS["wanted"], OWN_WORDS["found"], "in-place", "", "")],
     ),
+    "a secret in Nomad alone": (
+        {"context": {"tier": "slow"}}, {"context": {"password": CANARY, "tier": "slow"}},
+        [("context", {"tier": "slow"}, {"password": "[another secret]", "tier": "slow"}, "in-place", "", "")],
+    ),
 }  # fmt: skip
 
 

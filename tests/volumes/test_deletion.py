@@ -216,6 +216,16 @@ def test_volume_and_data_are_deleted(run, running, registered, ec2, here):
     }
 
 
+@pytest.mark.usefixtures("ec2", "here")
+@pytest.mark.parametrize("is_dry_run", [True, False])
+def test_record_of_storage_that_is_gone_goes_with_the_command(run, running, is_dry_run):
+    """A dry run changes nothing."""
+    running.take(OWNER, ABSENT)
+
+    assert run(is_dry_run=is_dry_run)[0] == "gone"
+    assert bool(ownership.OwnerRecords(running.client).read([("default", "mysql")]).owners) is is_dry_run
+
+
 def test_unknown_owner_record_is_not_none(run, registered, ec2, monkeypatch):
     """A token that may not read whose a volume is deletes none."""
     unread = ownership.VolumeOwners(owners={}, unread=frozenset({("default", "mysql")}))

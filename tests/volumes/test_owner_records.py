@@ -4,6 +4,7 @@ import dataclasses
 
 import pytest
 
+from nomad_csi.nomad import token_rights
 from nomad_csi.spec import names
 from nomad_csi.volumes import ownership
 from nomad_csi.volumes.ownership import OwnerRecord, OwnerToken, Requester
@@ -77,6 +78,14 @@ REQUESTERS = {
 def test_who_may_have_an_identified_volume(requester, token, allowed):
     """The nonce verifies it, then the stack's id; a label counts where there is no id."""
     assert requester.may_have(KNOWN, token) is allowed
+
+
+@pytest.mark.parametrize(("unread", "may"), [((), False), (("theirs",), True)])
+def test_policy_that_is_not_shown_may_grant_the_record(unread, may):
+    """Nothing is refused for it."""
+    token = token_rights.AclToken(name="few", is_unlimited=False, unread=unread)
+
+    assert ownership.may_write(token, ("default", "mysql")) is may
 
 
 def test_record_without_an_owner_is_nobodys():

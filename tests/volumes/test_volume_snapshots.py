@@ -51,7 +51,8 @@ def test_snapshot_may_exist_only_where_the_answer_was_lost(scripted, status, tex
 def test_storage_that_is_not_known_is_proven_by_its_name_alone(scripted, status, text, named, raised):
     """A plugin may list no snapshots, or not of which storage one is. An outage is no proof."""
     scripted.reply("GET", PATH, status, text)
-    scripted.reply("GET", "/v1/volumes", 200, [])
+    begun = {"ID": "new", "Namespace": "default", "PluginID": "ebs", "ExternalID": ""}
+    scripted.reply("GET", "/v1/volumes", 200, [begun])
 
     with nomad.Nomad(nomad.Connection(address=scripted.address)) as client:
         if raised is None:

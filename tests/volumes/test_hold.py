@@ -1,0 +1,55 @@
+"""What a hold knows of those who need its storage, and what it refuses where that is not known."""
+
+import pytest
+
+from nomad_csi.drivers import storage_identity
+from nomad_csi.volumes import hold, ownership
+
+DISK = "vol-0123456789abcdef0"
+KEY = ("default", "data")
+RECORD = ownership.OwnerRecord(owner="shop/prod", external_id=DISK)
+VARIABLE = {"Path": ownership.path_of("data"), "Namespace": "default", "ModifyIndex": 9}
+NO_ACLS = (500, "ACL support disabled")
+
+
+@pytest.fixture
+def found(context, scripted):
+    """Return what needs the disk in a cluster with no volume and one owner record, with changed replies."""
+
+    def read(**replies):
+        answers = {
+            "volumes": (200, []),
+            "vars": (200, [VARIABLE]),
+            f"var/{VARIABLE['Path']}": (200, VARIABLE | {"Items": {"id": "data", **RECORD.to_items()}}),
+            "acl/token/self": NO_ACLS,
+        }
+        for path, answer in (answers | replies).items():
+            scripted.reply("GET", f"/v1/{path}", *answer)
+        return hold.read(context, storage_identity.identify(DISK), "default")
+
+    return read
+
+
+def test_record_that_keeps_the_storage_needs_it(found):
+    """Until it is given up by name."""
+    assert (found().fact, found().unknown) == ("some", "")
+
+
+@pytest.mark.parametrize("path", ["volumes", f"var/{ownership.FOLDER}/{ownership.NOT_AN_ID}"])
+def test_what_may_not_be_listed_is_not_known(found, path):
+    """Storage is not deleted for that, and the refusal names the right."""
+    seen = found(**{path: (403, "Permission denied")})
+
+    assert seen.fact == "not known"
+    assert f"what needs it is not known: give the token {seen.unknown}" in str(seen.refusal("the disk"))
+    assert ("csi-list-volume" if path == "volumes" else "variables") in seen.unknown
+
+
+def test_record_of_a_volume_that_this_run_removes_does_not_count(context, found):
+    """Unless its removal fails."""
+    with hold.removing(context, KEY):
+        assert found().fact == "none"
+    with pytest.raises(OSError, match="full"), hold.removing(context, KEY):
+        raise OSError("full")
+
+    assert found().fact == "some"
