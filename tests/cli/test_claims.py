@@ -210,7 +210,7 @@ def test_region_of_the_zone_is_queried(run, served):
     assert run("claims", "--no-aws")[0] == 0
     assert run("remove", "disk") == (2, "", f"error: {none}\n")
     assert run("claims", "repair", "disk", "--yes") == (2, "", f"error: {none}\n")
-    assert run("remove", "disk", "--no-aws")[0] == 0
+    assert json.loads(run("remove", "disk", "--no-aws", "--json")[1])["asked_ec2"] is False
 
 
 def test_claimed_volume_exits_1(run, stick, writes):

@@ -7,8 +7,9 @@ import pulumi
 import pytest
 
 from nomad_csi import EbsVolume, errors
-from nomad_csi.components import functions, recorded, stack
+from nomad_csi.components import functions, recorded, scope, stack
 from nomad_csi.plan import storage
+from nomad_csi.spec import names
 
 SYSTEM = "urn:pulumi:prod::storage::nomad-csi:index:EfsVolume$aws:efs/fileSystem:FileSystem::kept"
 COMPONENT = "urn:pulumi:prod::storage::nomad-csi:index:EbsVolume::orders"
@@ -95,3 +96,18 @@ def test_only_a_resource_of_the_storage_itself_records_it(cloud, urn, is_recorde
 
     with contextlib.nullcontext() if is_recorded else pytest.raises(Exception, match="EBS volumes vol-1 were made"):
         cloud.settle(lambda: EbsVolume("orders", args) and None)
+
+
+@pytest.mark.parametrize(("source", "count"), [({"owned": True}, 1), ({}, 0)])
+def test_protected_storage_that_is_not_declared_any_more_is_named(monkeypatch, source, count):
+    """Of a volume that is only registered nothing would be deleted."""
+    own = scope.Scope()
+    lines = []
+    monkeypatch.setattr(own, "warn_once", lines.append)
+    urn = COMPONENT.replace("EbsVolume::", f"EbsVolume${names.VOLUME_REGISTRATION_TYPE}::")
+    found = {"namespace": "default", "volumeId": "orders", "protect": True, "storage": source}
+
+    with pytest.raises(StopIteration):
+        recorded._warn_of_removed(own, {urn: found}).send(None)  # Pulumi calls it in a loop of its own
+
+    assert len(lines) == count

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from nomad_csi import findings
-from nomad_csi.diagnosis import rounds, verification_report
+from nomad_csi.diagnosis import facts, rounds, verification_report
 from nomad_csi.health import plugins
 
 OK = verification_report.VolumeStatus(
@@ -44,3 +44,11 @@ def test_findings_come_and_go(look):
         "node instance of plugin aws-ebs0 on b: - -> node-missing (none (no allocation there))",
         "volume default/mysql: - -> claim-without-controller (none healthy)",
     ]
+
+
+def test_finding_that_could_not_be_checked_is_not_gone(look):
+    """It may be as before."""
+    old = finding("nomad-too-old-for-driver", subject="plugin aws-ebs0", found="nomad-1 with 1.3.0")
+    after = dataclasses.replace(look("a", "b"), unchecked=(facts.Unchecked(check="versions", reason="403"),))
+
+    assert told(look("a", "b", extra=[old]), after) == []

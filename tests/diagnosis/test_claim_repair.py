@@ -47,6 +47,7 @@ GC = "/v1/system/gc"
 DETACH = f"{PATH}/detach"
 UNABLE = (500, "Unknown allocation")
 AVAILABLE = aws_records.AttachedVolume(external_id=ID, state="available")
+GONE_IN_EC2 = aws_records.AttachedVolume(external_id=ID, state=aws_records.MISSING)
 ATTACHED = aws_records.AttachedVolume(
     external_id=ID,
     state="in-use",
@@ -403,7 +404,11 @@ def test_nothing_is_forced_while_the_controller_is_down(repair, cluster):
 
 @pytest.mark.parametrize(
     ("then", "why"),
-    [(ATTACHED, ATTACHED), (errors.AwsError("throttled"), "EC2 did not say whether it is free: throttled")],
+    [
+        (ATTACHED, ATTACHED),
+        (GONE_IN_EC2, GONE_IN_EC2),
+        (errors.AwsError("throttled"), "EC2 did not say whether it is free: throttled"),
+    ],
 )
 def test_attachment_that_shows_after_the_force_leaves_it_unregistered(repair, cluster, ec2, then, why):
     """Nobody may claim it then; the way on is told."""

@@ -27,7 +27,9 @@ def _server(version="2.0.5", status="alive"):
 
 SITUATIONS = {
     "nomad-unsupported": (
-        lambda make: make.found(servers=(_server("1.8.3"), _server()), clients=(make.node(version="1.7.7"),)),
+        lambda make: make.found(
+            servers=(_server("1.8.3"), _server(), _server("1.8.2", "left")), clients=(make.node(version="1.7.7"),)
+        ),
         "/v1/agent/members and /v1/nodes: servers s2.global with 1.8.3; clients client-1 with 1.7.7; the oldest tested "
         "Nomad is 1.8.4",
     ),

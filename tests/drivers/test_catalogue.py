@@ -199,3 +199,13 @@ def test_flags_of_a_version_are_those_that_it_has(tag, has, lacks):
 def test_what_is_not_known_of_a_version_is_not_guessed(driver, tag):
     """Older than the oldest, newer than the newest, a name of one's own."""
     assert catalogue.select_version(catalogue.DRIVERS[driver], tag) is None
+
+
+@pytest.mark.parametrize(("driver", "is_same"), [("aws-efs", True), ("aws-ebs", False)])
+def test_setting_is_compared_as_its_driver_does(driver, is_same):
+    """In another case it is the same key, or another one."""
+    context = catalogue.DRIVERS[driver].context
+    [setting, *_] = sorted(context.settings)
+
+    assert context.is_setting(setting)
+    assert context.is_setting(setting.upper()) is is_same

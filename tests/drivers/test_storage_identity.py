@@ -119,3 +119,10 @@ def test_external_id_counts_beside_the_context():
     one, other = ({"server": server, "share": "/a"} for server in ("nas", "nas2"))
 
     assert storage_identity.identities("x", one, row) & storage_identity.identities("x", other, row)
+
+
+def test_server_without_a_path_is_no_location():
+    """It would be around every other one."""
+    driver = catalogue.find("csi-driver-nfs")
+
+    assert list(storage_identity.located({"server": "nfs"}, driver)) == []

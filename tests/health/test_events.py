@@ -26,3 +26,10 @@ START = [("Received", "x"), ("Task Setup", "x"), ("Started", "x")]
 def test_cause_is_the_event_that_speaks(ran, told, changes, cause):
     """What Nomad did about a failure does not hide the failure."""
     assert events.cause(ran("node", "a", events=told, **changes).allocation) == cause
+
+
+def test_log_shows_no_secret_of_several_lines():
+    """A private key is one line of it."""
+    log = "-----BEGIN RSA PRIVATE KEY-----\nMIIEow\n-----END RSA PRIVATE KEY-----\nstart failed\n"
+
+    assert [cause.text for cause in events.cause_of_log("there", log)] == ["[secret]", "start failed"]

@@ -48,6 +48,10 @@ def test_restart_settles_with_time(lived, now_s):
             [*START, (ENDED, 20), (STARTED, 26), (ENDED, 30), (STARTED, 36), (ENDED, 40), (STARTED, 46)],
             "it became unhealthy 3 times in the last 1 min",
         ),
+        (  # Nomad keeps ten events: it was healthy before them
+            [(UNWELL, 20), (WELL, 30), (UNWELL, 40), (WELL, 50), (UNWELL, 60), (WELL, 70)],
+            "it became unhealthy 3 times in the last 1 min",
+        ),
     ],
 )
 def test_three_falls_are_flapping(lived, told, falls):

@@ -42,3 +42,14 @@ def test_lost_sight_begins_the_window_again(look, expected):
 
     assert not watch.observe(13, *look())
     assert watch.observe(16, *look())
+
+
+def test_controller_on_a_client_that_drains_is_not_the_one_that_is_wanted(expected, node, instance, seen, ran):
+    """It is about to go."""
+    places = [("node", "a"), ("controller", "a"), ("controller", "b")]
+    there = seen(*(instance(*place) for place in places), ran=[ran(*place) for place in places])
+    status = plugins.compare_plugin(expected(), there, (node("a"), node("b", draining=True)))
+    steady = {(row.role, row.node_id, row.alloc_id) for row in status.instances}
+
+    assert plugins.is_enough(expected(), status, steady)
+    assert not plugins.is_enough(expected(), status, steady - {("controller", "id-a", "controller-a")})

@@ -60,6 +60,7 @@ def plugin_of(adoption):
         (ebs(job='constraint {\n attribute = "${attr.platform.aws.placement.availability-zone}"\n value = "us-east-1a"\n }'), {"availability_zone": "us-east-1a"}),
         (ebs(group='restart {\n attempts = 5\n interval = "10m"\n delay = "1m30s"\n mode = "delay"\n }'), {"restart": {"attempts": 5, "interval_s": 600, "delay_s": 90}}),
         (ebs(job='update {\n max_parallel = 2\n auto_revert = true\n min_healthy_time = "20s"\n }'), {"update": {"max_parallel": 2, "auto_revert": True, "min_healthy_time_s": 20}}),
+        (ebs(job='update {\n max_parallel = 2\n min_healthy_time = "200ms"\n }'), {"update": {"max_parallel": 2, "min_healthy_time_s": 1}}),
         (ebs(plugin='health_timeout = "2m"'), {"health_timeout_s": 120}),
         (ebs(plugin='health_timeout = "60s"'), {"health_timeout_s": 60}),
         (ebs(job="priority = 80", task="resources {\n memory = 256\n }"), {"priority": None, "resources": {"cpu_mhz": 100, "memory_mib": 256}}),

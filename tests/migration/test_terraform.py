@@ -205,6 +205,9 @@ def test_data_sources_and_deposed_objects_are_not_read():
     deposed = managed("nomad_csi_volume_registration", "b", MYSQL, instance={"deposed": "1f2e3d4c"})
 
     assert read(data, deposed)[0] == ()
+    whole = json.loads(shown(*ON_EBS))
+    whole["values"]["root_module"]["resources"][0]["deposed_key"] = "1f2e3d4c"
+    assert terraform.read(json.dumps(whole), "s", model.Remarks()) == ()
 
 
 @pytest.mark.parametrize("text", [state(version=3), '{"terraform_version": "1.0", ', "[]"])
@@ -376,6 +379,10 @@ def test_efs_file_system_of_the_state_is_declared_with_its_parts():
         ({"aws_efs_mount_target": None}, "the state has no mount target of it"),
         ({"aws_efs_access_point": None}, f"the state has no access point {POINT_ID}"),
         ({"aws_efs_access_point": POINT | {"posix_user": []}}, "aws_efs_access_point.shared has not one user"),
+        (
+            {"aws_efs_access_point": POINT | {"posix_user": [{"uid": 1000, "gid": 1001, "secondary_gids": [7]}]}},
+            "aws_efs_access_point.shared has not one user",
+        ),
         (
             {"aws_efs_file_system": FILE_SYSTEM | {"throughput_mode": "provisioned"}},
             "a spec cannot express throughput_mode provisioned",

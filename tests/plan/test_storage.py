@@ -6,6 +6,7 @@ import boto3
 
 from nomad_csi.plan import iam, storage, volumes
 from nomad_csi.plan.registration import Capability, VolumeRegistration
+from nomad_csi.spec import encrypted
 from nomad_csi.spec import model as spec
 
 
@@ -138,3 +139,24 @@ def test_policy_grants_more_when_the_driver_creates():
         "StringEquals": {"aws:RequestTag/ebs.csi.aws.com/cluster": "true"}
     }
     assert json.dumps(found).count("ec2:DeleteVolume") == 1
+
+
+def test_encrypted_mount_flag_may_be_the_one_that_is_needed():
+    """It is not known, and nothing is refused for it."""
+    iam_of_all = {"role_name": "clients", "required": True}
+    system = {
+        "mount_targets": [{"availability_zone": "us-east-1a"}],
+        "clients": {"cidr_blocks": ["10.0.0.0/8"]},
+        "iam": iam_of_all,
+    }
+    volume = {
+        "id": "data",
+        "plugin_id": "efs",
+        "efs": {"file_system": "shared", "access_point": {"path": "/data", "uid": 1, "gid": 1}},
+    }
+    volume["mount_options"] = {"mount_flags": [encrypted.Encrypted("iam")]}
+    plugin = {"id": "efs", "driver": "aws-efs", "aws_region": "us-east-1"}
+
+    plan = storage.plan_document({"file_systems": {"shared": system}, "plugins": [plugin], "volumes": [volume]})
+
+    assert [item.registration.volume_id for item in plan.volumes] == ["data"]

@@ -437,8 +437,10 @@ def test_attach_connects_to_the_engine(serve, scripted, urn, engine, monkeypatch
     monkeypatch.setattr(scripted, "create", create)
     plugin.Attach(plugin_pb2.PluginAttach(address=engine.address))
     plugin.Create(provider_pb2.CreateRequest(urn=urn, properties=wire.dump(NEWS)))
+    plugin.Attach(plugin_pb2.PluginAttach(address=engine.address))
+    plugin.Create(provider_pb2.CreateRequest(urn=urn, properties=wire.dump(NEWS)))
 
-    assert engine.lines == [(urn, "cancelled: False", False), (urn, "1 warning", True)]
+    assert engine.lines == 2 * [(urn, "cancelled: False", False), (urn, "1 warning", True)]
 
 
 def test_status_is_sent_on_change_only(plugin, scripted, urn, engine, monkeypatch):
