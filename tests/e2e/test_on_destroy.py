@@ -80,4 +80,4 @@ def test_word_is_learned_and_followed(storage):
     assert both == ({made}, True)
     assert kept(storage) == set()
     assert RESOURCE not in storage.resources()
-    assert f"volume default/scratch and its storage {made} are deleted" in done.stdout
+    assert f"volume default/scratch is deleted with its storage {made}" in done.stdout

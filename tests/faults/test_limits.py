@@ -122,7 +122,6 @@ PROVIDER = f"{sys.executable} -B -m nomad_csi.provider"
     [
         ("exec >&-", "standard output is closed, on which the engine reads the port"),
         ("exec >/dev/full", "No space left on device"),
-        ("ulimit -n 16", "open files: expected a limit of at least 64, got 16; raise it with `ulimit -n 64`"),
         ("ulimit -f 0", "No usable temporary directory found in ["),
     ],
 )
