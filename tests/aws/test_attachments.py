@@ -1,33 +1,13 @@
 """Where EC2 has EBS volumes, asked of moto."""
 
-import boto3
 import pytest
 
 from nomad_csi import errors
 from nomad_csi.aws import ebs_volumes
 from nomad_csi.aws import records as aws_records
-from nomad_csi_sandbox.aws import server
 
 REGION = "us-east-1"
 ZONE = "us-east-1a"
-
-
-@pytest.fixture(scope="module")
-def moto():
-    """AWS."""
-    with server.Moto() as made:
-        made.wait_until_it_answers()
-        yield made
-
-
-@pytest.fixture
-def ec2(moto, monkeypatch):
-    """A client of EC2; the code under test finds the same account in its environment."""
-    for name, value in {"ACCESS_KEY_ID": "a", "SECRET_ACCESS_KEY": "b", "ENDPOINT_URL": moto.url}.items():
-        monkeypatch.setenv(f"AWS_{name}", value)
-    client = boto3.client("ec2", region_name=REGION)
-    yield client
-    client.close()
 
 
 @pytest.fixture

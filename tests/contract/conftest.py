@@ -24,7 +24,6 @@ EBS_ZONE = {"topology.ebs.csi.aws.com/zone": agents.ZONE}
 EBS_SEGMENTS = EBS_ZONE | {"topology.kubernetes.io/zone": agents.ZONE, "kubernetes.io/os": "linux"}
 """All that the EBS plugin reports of a client."""
 
-EFS_ZONE = {"topology.kubernetes.io/zone": agents.ZONE}
 SHARED = {"AccessMode": "multi-node-multi-writer", "AttachmentMode": "file-system"}
 LONE = {"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}
 HOSTPATH = {

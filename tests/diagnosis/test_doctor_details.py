@@ -16,10 +16,6 @@ def codes_of(found):
     return {item.code for item in doctor.examined(found).findings}
 
 
-def unchecked_of(found):
-    return {item.check: item.reason for item in doctor.examined(found).unchecked}
-
-
 def plan_of(make, **volume):
     made = {"id": "mysql", "plugin_id": "ebs", **volume}
     plugin = {"id": "ebs", "driver": "aws-ebs", "aws_region": make.REGION}

@@ -8,7 +8,6 @@ import pytest
 from nomad_csi import errors
 from nomad_csi.nomad import plugins
 
-HOSTPATH_NODE = "e4e7c740-a693-6393-61e0-c39b1899619e"
 EBS_NODE = "59a68066-0324-22e5-6ee1-7481b3556dac"
 EBS_SUPPORTS = frozenset({"AttachDetach", "Clone", "CreateDelete", "CreateDeleteSnapshot", "Expand", "ListSnapshots"})
 EBS_SEGMENTS = {

@@ -9,12 +9,10 @@ import yaml
 from tests import shipped
 from tests.release import project
 
-WORKFLOWS = sorted((shipped.ROOT / ".github/workflows").glob("*.yml"))
 RELEASE = yaml.safe_load((shipped.ROOT / ".github/workflows/release.yml").read_text())
 MAKEFILE = (shipped.ROOT / "Makefile").read_text()
 READ = {"contents": "read"}
 VERSION = project.metadata()["version"]
-PINNED = re.compile(r"[\w.-]+/[\w./-]+@[0-9a-f]{40}")
 CHANGELOG = "# Changelog\n\n## 1.1.0 - 2026-12-01\n\n### Fixed\n\n- a\n\n## 1.0.0 - 2026-11-01\n\nThe first.\n"
 
 

@@ -25,9 +25,6 @@ SECRETS = {
     "uuid": "00112233-4455-6677-8899-aabbccddeeff",
 }
 
-SENT = {name: text for name, text in SECRETS.items() if text.isascii() and text.isprintable()}
-"""Those that can be a token: it is sent in a header."""
-
 
 def is_shown(spelling, text):
     """Return whether *text* has eight characters of *spelling* in a row, other than quotes and their escapes alone."""

@@ -18,12 +18,6 @@ DISK, SYSTEM = "vol-0123456789abcdef0", "fs-0123456789abcdef0::fsap-0123456789ab
 SINGLE, MULTI = "single-node-writer", "multi-node-multi-writer"
 CREATED = volume_resource.CreatedVolumeResource()
 MODES = [{"AccessMode": SINGLE, "AttachmentMode": "file-system"}]
-MADE_BY = {
-    "namespace": "prod",
-    "pluginId": "csi0",
-    "capabilities": [{"accessMode": SINGLE, "attachmentMode": "file-system"}],
-    "capacityMinBytes": 2**30,
-}
 OTHER = "/v1/volume/csi/first"
 SERVERS = {"Members": [{"Name": "server-1", "Status": "alive", "Tags": {"role": "nomad", "build": "2.0.6"}}]}
 

@@ -15,7 +15,6 @@ from tests.walk import engines, world
 TABLE = Path(__file__).with_name("breaks.yaml")
 ROWS = yaml.safe_load(TABLE.read_text(encoding="utf-8"))
 PROGRAM = Path(__file__).with_name("breaks_program.py")
-RESULTS = ("says", "spec_says")
 PLUGINS = [
     {"id": "ebs", "driver": "aws-ebs", "aws_region": "us-east-1", "iam": {"role_name": "clients"}},
     {"id": "efs", "driver": "aws-efs", "aws_region": "us-east-1"},

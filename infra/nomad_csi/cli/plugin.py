@@ -56,8 +56,9 @@ def _install(arguments: command.Arguments) -> int:
         named = [] if is_named else [f"name ./{FOLDER} in {path}"]
         return options.show_preview(arguments, [*named, f"write {script}"])
     if not is_named:
+        separator = "" if before.endswith("\n") else "\n"
         with path.open("a", encoding="utf-8") as file:
-            file.write(f"{'' if before.endswith(chr(10)) else chr(10)}{LINES}")
+            file.write(f"{separator}{LINES}")
     script.parent.mkdir(parents=True, exist_ok=True)
     script.write_text(SCRIPT.format(python=shlex.quote(sys.executable), program=PROGRAM), encoding="utf-8")
     script.chmod(0o755)

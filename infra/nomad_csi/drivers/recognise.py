@@ -10,7 +10,6 @@ keys, the form of its external id, unless that is a number; else by its plugin i
 from collections.abc import Iterable, Mapping
 
 from nomad_csi.drivers import catalogue
-from nomad_csi.drivers import catalogue as command_line
 
 
 def recognise_plugin(
@@ -24,7 +23,7 @@ def recognise_plugin(
             return next((driver for driver in drivers if _is_chosen(driver, words)), None)
         if drivers:
             return drivers[0]
-    given = command_line.flags(words)
+    given = catalogue.flags(words)
     for driver in catalogue.DRIVERS.values():
         known = [role.flags | set(role.unfit_flags) for role in driver.roles.values() if role.flags is not None]
         if _is_named(plugin_id, driver) and any(given <= names for names in known):
@@ -85,7 +84,7 @@ def _program(image: str) -> str:
 def _is_chosen(driver: catalogue.Driver, words: Iterable[str]) -> bool:
     """Return whether *words* have the argument that chooses *driver* in an image of several: its first one."""
     chosen = {role.arguments[0].lstrip("-") for role in driver.roles.values()}
-    return any(argument.lstrip("-") in chosen for _, argument in command_line.joined(words))
+    return any(argument.lstrip("-") in chosen for _, argument in catalogue.joined(words))
 
 
 def repository(image: str) -> str:

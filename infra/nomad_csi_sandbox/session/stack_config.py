@@ -69,8 +69,8 @@ def _task_drivers(storage: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     plugins = storage.get("plugins")
     for plugin in plugins if isinstance(plugins, list) else ():
         if isinstance(plugin, dict):
-            for paths in (plugin, *(plugin.get(role) for role in ("controller", "node", "monolith"))):
-                if isinstance(paths, dict) and isinstance(driver := paths.get("task_driver"), dict):
+            for part in (plugin, *(plugin.get(role) for role in ("controller", "node", "monolith"))):
+                if isinstance(part, dict) and isinstance(driver := part.get("task_driver"), dict):
                     yield driver
 
 

@@ -65,7 +65,6 @@ def wrong(code, text, old, new, line, also=(), beside=None):
 
 
 CAPABILITY = 'capability {\n  access_mode     = "single-node-writer"\n  attachment_mode = "file-system"\n}'
-LONG = "x" * 4100
 WRONG = [
     # volume files
     wrong("type-missing", VOLUME, 'type        = "csi"\n', "", 1),

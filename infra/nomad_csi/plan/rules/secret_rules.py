@@ -174,7 +174,7 @@ def check_texts(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> 
             yield from job_text(plain, where)
         if location[0] in _IN_TEMPLATES and ("{{" in text or "}}" in text):
             allowed = "text without {{ and }}: Nomad's templates would evaluate it"
-            yield Problem(path=where, got="[not shown]", allowed=allowed)
+            yield Problem(path=where, got=_HIDDEN, allowed=allowed)
 
 
 def job_text(text: str, path: str) -> Iterator[Problem]:
