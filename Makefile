@@ -46,7 +46,7 @@ INSTALL = { $(UV) $(SAFE) -r $(1) 2>$(VENV)/.uv/log || $(PIP) -r $(1); }
 EDITED := --no-deps --no-build-isolation --editable . --editable infra/nomad_csi_sandbox
 
 # What `make test-all` explores and draws more of than `make test`.
-THOROUGH := HCL_EXAMPLES=1000 SOAK_INTERLEAVINGS=200 \
+THOROUGH := HYPOTHESIS_PROFILE=default HCL_EXAMPLES=1000 SOAK_INTERLEAVINGS=200 \
 	SOAK_OPERATIONS=4 SOAK_SEQUENCES=20
 
 .DEFAULT_GOAL := help

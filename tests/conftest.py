@@ -7,6 +7,7 @@ import threading
 import time
 from pathlib import Path
 
+import hypothesis
 import pytest
 from xdist.scheduler import loadscope
 
@@ -33,6 +34,9 @@ MAY_SLEEP = {
 """Where processes are on the other side, or a peer that takes its time."""
 
 FOREIGN = ("NOMAD_", "AWS_", "PULUMI_")
+
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+"""Hypothesis tries the same examples each time, so a test fails for a change and not by chance; test-all draws new ones."""
 
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     # A runner in the background is not interrupted by Ctrl-C, and hands that down to all commands that tests interrupt.

@@ -120,6 +120,8 @@ def _spaced(cell: Sequence[tokens.Token], indent: str = "") -> Cell:
 
 def _apart(kind: str, after: str) -> bool:
     """Return whether a space separates two neighbours (``spaceAfterToken``, for the supported tokens)."""
+    if kind == "number" and after == ".":
+        return True  # together they would be one number
     if after in {",", "."} or kind in {".", "-"}:
         return False
     if kind == ",":
