@@ -85,5 +85,6 @@ def _piece(chance):
     kind = chance.randrange(8)
     if kind < 5:
         return chance.choice(FRAGMENTS)
-    point = chance.randrange((0x80, 0x800, 0x110000)[kind - 5])
-    return chr(point) if point and not 0xD800 <= point < 0xE000 else "x"
+    character = chr(chance.randrange((0x80, 0x800, 0x110000)[kind - 5]))
+    # Nomad's newer Unicode may normalise a character that this Python's does not have yet ("Cn") in another way.
+    return "x" if character == "\0" or unicodedata.category(character) in {"Cs", "Cn"} else character
