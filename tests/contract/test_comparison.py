@@ -71,7 +71,7 @@ def test_registration_does_what_the_comparison_says(client, fresh, held, desired
 
     expected = pytest.raises(errors.NomadApiError) if kind == "refused" else contextlib.nullcontext()
     with expected:
-        volumes.register(client, compare.keep_actual_places(wanted, before))
+        volumes.register(client, compare.keep_actual_topologies(wanted, before))
 
     after = compare.compare_volume(wanted, volumes.get(client, "default", volume_id))
     assert compared.kind == kind

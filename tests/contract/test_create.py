@@ -142,7 +142,7 @@ def test_places_that_the_plugin_chose_are_no_difference(client, wanted):
     assert made.topologies == ({NODE_KEY: "n1"},)
     assert compare.compare_volume(dataclasses.replace(placed, context=found.context), found).differences == ()
     changed = dataclasses.replace(placed, capabilities=(*placed.capabilities, reader))
-    volumes.register(client, compare.keep_actual_places(changed, found))
+    volumes.register(client, compare.keep_actual_topologies(changed, found))
 
     assert len(volumes.get(client, "default", document.volume_id).capabilities) == 2
 

@@ -127,7 +127,7 @@ def judge(case):
     """Return what becomes of *case*."""
     own = allocation(case.own, "listed" if case.listed == "own" else "own")
     wanted = own if case.listed != "own" else allocation(f"run:{case.next}" if case.next != "none" else "none", "next")
-    place = instances.Place(
+    place = instances.ClientRole(
         expectation=EXPECTATION,
         role="node" if case.place == "node" else "controller",
         node_id="a",

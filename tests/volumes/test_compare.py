@@ -192,10 +192,10 @@ def test_what_nomad_has_is_sent(wanted, found, sent):
     """Where Nomad would refuse another spelling of the same, or an older release erase it."""
     document = dataclasses.replace(WANTED, **wanted)
 
-    kept = compare.keep_actual_places(document, dataclasses.replace(FOUND, **found))
+    kept = compare.keep_actual_topologies(document, dataclasses.replace(FOUND, **found))
 
     assert kept == dataclasses.replace(document, **sent)
-    assert compare.keep_actual_places(document, None) is document
+    assert compare.keep_actual_topologies(document, None) is document
 
 
 def test_hidden_parts_are_named_and_their_values_are_not_shown():

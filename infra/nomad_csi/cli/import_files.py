@@ -129,7 +129,7 @@ def _report(remarks: Sequence[model.Remark], findings: Sequence[Finding]) -> Non
 
 
 def _line(item: model.Remark) -> str:
-    return f"{item.place}: {item.kind}: {item.text}{f' ({item.code})' if item.code else ''}"
+    return f"{item.file_and_line}: {item.kind}: {item.text}{f' ({item.code})' if item.code else ''}"
 
 
 def _for_pulumi(arguments: command.Arguments, storage: aws_storage.AwsStorage) -> int:

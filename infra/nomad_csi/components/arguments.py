@@ -435,10 +435,10 @@ def _late(value: Any, at: rules.Location) -> Iterable[rules.Location]:
 def _plain_outputs(value: Any, at: rules.Location) -> Iterable[errors.Problem]:
     """Yield a problem for each output where none can be."""
     path = errors.path_of("", at)
-    place = re.sub(r"\[\d+\]", "[]", path)
-    if lifting.is_output(value) and place in PLAIN:
-        instead = f"the {_WHOLE[place]} itself" if place in _WHOLE else "the value, or read it from pulumi.Config"
-        yield errors.Problem(path=path, got="an output", allowed=ALLOWED, fix=f"write {instead}: {PLAIN[place]}")
+    pattern = re.sub(r"\[\d+\]", "[]", path)
+    if lifting.is_output(value) and pattern in PLAIN:
+        instead = f"the {_WHOLE[pattern]} itself" if pattern in _WHOLE else "the value, or read it from pulumi.Config"
+        yield errors.Problem(path=path, got="an output", allowed=ALLOWED, fix=f"write {instead}: {PLAIN[pattern]}")
     for step, item in _items(value):
         yield from _plain_outputs(item, (*at, step))
 

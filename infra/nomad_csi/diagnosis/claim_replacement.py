@@ -135,7 +135,7 @@ class RepairNote:
     begun: str = ""
     """Start time in UTC: ``2026-11-22 08:11``."""
 
-    places: str = "[]"
+    topologies: str = "[]"
     """Topologies of the registration, as JSON: segments by topology key. A registration file may not have them."""
 
     context: str = "{}"
@@ -143,9 +143,9 @@ class RepairNote:
 
     def completed(self, document: registration.VolumeRegistration) -> registration.VolumeRegistration:
         """Return *document* with the volume's topologies, and with its context if *document* has none."""
-        places = tuple(json.loads(self.places)) or document.required_topologies
+        topologies = tuple(json.loads(self.topologies)) or document.required_topologies
         context = document.context or json.loads(self.context)
-        return dataclasses.replace(document, required_topologies=places, context=context)
+        return dataclasses.replace(document, required_topologies=topologies, context=context)
 
 
 def note_path(volume_id: str) -> str:
@@ -275,8 +275,8 @@ class Replacement:
         self._refuse_unasked(document)
         self._refuse_attached(judged)
         # Nomad deletes the registration first. A first registration takes its topologies from those requested.
-        places = unclaimed.topologies or document.required_topologies
-        return dataclasses.replace(compare.keep_actual_places(document, unclaimed), required_topologies=places)
+        topologies = unclaimed.topologies or document.required_topologies
+        return dataclasses.replace(compare.keep_actual_topologies(document, unclaimed), required_topologies=topologies)
 
     def another(self, found: volumes.Volume) -> str:
         """Return how *found* differs from the registration that is to replace it; empty: it does not."""
@@ -337,7 +337,7 @@ class Replacement:
             plugin_id=document.plugin_id,
             name=document.name,
             begun=datetime.now(UTC).strftime("%Y-%m-%d %H:%M"),
-            places=json.dumps([dict(place) for place in document.required_topologies]),
+            topologies=json.dumps([dict(each) for each in document.required_topologies]),
             context=json.dumps(dict(document.context)),
         )
         try:

@@ -132,5 +132,5 @@ def _ebs_json(ebs: aws_records.AttachedVolume) -> dict[str, Any]:
     names = ("instance_id", "state", "device", "instance_state")
     return {
         "state": ebs.state,
-        "attachments": [{name: getattr(place, name) for name in names} for place in ebs.attachments],
+        "attachments": [{name: getattr(each, name) for name in names} for each in ebs.attachments],
     }

@@ -289,7 +289,7 @@ def _named(item: Finding, planned: Collection[str] | None) -> Finding:
 
 
 def _rank(item: Finding) -> tuple[bool, int]:
-    """Return the place of a finding: errors first, then by the command."""
+    """Return the sort key of a finding: errors first, then by the command."""
     return item.severity == "warning", (*_COMMANDS, "smoke").index(item.found_by)
 
 

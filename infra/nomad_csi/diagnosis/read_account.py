@@ -31,9 +31,9 @@ class AccountFacts(facts.Facts):
         def default() -> frozenset[str]:
             return choice.default() or frozenset({calls.region_of_environment()} - {""})
 
-        return dataclasses.replace(choice, default=default).region(self._places())
+        return dataclasses.replace(choice, default=default).region(self._segments())
 
-    def _places(self) -> Iterator[Mapping[str, str]]:
+    def _segments(self) -> Iterator[Mapping[str, str]]:
         for volume in facts.known_or(self.volumes, ()):
             yield from (*volume.segments, {regions.ZONE_KEYS[0]: volume.planned_zone})
         yield from (item.segments for plugin in facts.known_or(self.plugins, {}).values() for item in plugin.nodes)

@@ -118,9 +118,9 @@ def _checked(
     able = tuple(each for each in fitting if each.drivers.get(driver))
     problems = [*_objections(volume)]
     if not fitting:
-        places = " or ".join(map(volumes.topology_text, volume.topologies)) or "anywhere"
+        topologies = " or ".join(map(volumes.topology_text, volume.topologies)) or "anywhere"
         problems.append(
-            f"no ready client in a place of the volume ({places}) has a healthy node instance of plugin "
+            f"no ready client in a topology of the volume ({topologies}) has a healthy node instance of plugin "
             f"{volume.plugin_id}"
         )
     elif not able:

@@ -96,8 +96,8 @@ def repository(image: str) -> str:
 
 def is_published(image: str, driver: catalogue.Driver) -> bool:
     """Return whether *image* is in the registry of *driver*'s project; ``docker.io/`` may be omitted."""
-    places = (repository(image), repository(driver.image))
-    own, known = (place.removeprefix("docker.io/") for place in places)
+    images = (repository(image), repository(driver.image))
+    own, known = (each.removeprefix("docker.io/") for each in images)
     return own == known
 
 

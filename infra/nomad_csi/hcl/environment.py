@@ -142,7 +142,8 @@ def render_own(folder: Path, name: str, values: Mapping[str, Any]) -> str:
     except (errors.SpecError, TemplateError):
         raise
     except jinja2.TemplateSyntaxError as error:
-        raise TemplateError(f"{_place(folder, error.name or name)}, line {error.lineno}: {error.message}") from None
+        broken = _template_name(folder, error.name or name)
+        raise TemplateError(f"{broken}, line {error.lineno}: {error.message}") from None
     except (jinja2.TemplateError, UnquotedValueError) as error:
         raise TemplateError(f"{_where(folder, name, error)}: {error}") from None
     except Exception as error:  # noqa: BLE001  # a template may do anything that Python can do with its values
@@ -175,7 +176,7 @@ def _strict(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def _place(folder: Path, name: str) -> str:
+def _template_name(folder: Path, name: str) -> str:
     own = folder / name
     return f"template {own if own.is_file() else name}"
 
@@ -184,8 +185,8 @@ def _where(folder: Path, name: str, error: BaseException) -> str:
     """Return template and line of the innermost template frame in the traceback of *error*."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename.endswith(".j2")]
     if not frames:
-        return _place(folder, name)
-    return f"{_place(folder, Path(frames[-1].filename).name)}, line {frames[-1].lineno}"
+        return _template_name(folder, name)
+    return f"{_template_name(folder, Path(frames[-1].filename).name)}, line {frames[-1].lineno}"
 
 
 # The page of a report: one HTML file that loads and runs nothing.

@@ -20,7 +20,7 @@ ResultT = TypeVar("ResultT")
 
 QUOTED_NAME_FIX = 'write a quoted name inside a map: segments = { "name" = "value" }'
 
-_ONE_BLOCK_FIX = "write a topology block for each place"
+_ONE_BLOCK_FIX = "write a topology block for each topology"
 
 _TWO_VOLUMES_FIX = "write a file for each volume"
 
@@ -102,8 +102,8 @@ class Parser:
         return True
 
     def _report(self, token: tokens.Token, allowed: str, got: str = "", fix: str = "") -> None:
-        place = tokens.place(self.text, token.start)
-        self.problems.append(errors.Problem(path=place, got=got, allowed=allowed, fix=fix))
+        position = tokens.line_and_column(self.text, token.start)
+        self.problems.append(errors.Problem(path=position, got=got, allowed=allowed, fix=fix))
 
     def _fail(self, fix: str = "") -> NoReturn:
         """Report a syntax error at the token, and stop reading."""

@@ -37,12 +37,12 @@ def decode(content: bytes, name: str) -> str:
 def check(text: str, name: str, *, may_begin_with_mark: bool) -> None:
     """Raise `errors.SpecError` for a character that no parser accepts: NUL, and a byte order mark before HCL1."""
     if "\0" in text:
-        raise _refusal(name, place(text, text.index("\0")), "text without NUL", "NUL")
+        raise _refusal(name, line_and_column(text, text.index("\0")), "text without NUL", "NUL")
     if text.startswith(BYTE_ORDER_MARK) and not may_begin_with_mark:
         raise _refusal(name, "line 1, column 1", "text without a byte order mark, which Nomad refuses here", "one")
 
 
-def place(text: str, position: int) -> str:
+def line_and_column(text: str, position: int) -> str:
     """Return line and column of *position* in *text*, as text."""
     return f"line {text.count(chr(10), 0, position) + 1}, column {position - text.rfind(chr(10), 0, position)}"
 
@@ -159,7 +159,7 @@ def _end_of_string(text: str, start: int, dialect: Dialect, name: str, depth: in
         if text.startswith('"', position):
             return position + 1
         if text[position : position + 2] not in {"${", "%{"}:
-            allowed = f"a quote that closes the one at {place(text, start)}"
+            allowed = f"a quote that closes the one at {line_and_column(text, start)}"
             _refuse(text, position, allowed, seen(text, position), name)
         position = end_of_template(text, position, dialect, name, depth)
 
@@ -179,5 +179,5 @@ def end_of_template(text: str, start: int, dialect: Dialect, name: str, depth: i
 
 
 def _refuse(text: str, position: int, allowed: str, got: str, name: str) -> NoReturn:
-    problem = errors.Problem(path=place(text, position), got=got, allowed=allowed)
+    problem = errors.Problem(path=line_and_column(text, position), got=got, allowed=allowed)
     raise errors.SpecError((problem,), source=name)

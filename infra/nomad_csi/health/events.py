@@ -57,7 +57,7 @@ class Cause:
         return f"{self.kind} {self.where}: {self.text}"
 
 
-def place_of(allocation: jobs.Allocation) -> str:
+def on_client(allocation: jobs.Allocation) -> str:
     """Return ``on client-1 (allocation 910c3a48)``."""
     return f"on {allocation.node_name or 'no client yet'} (allocation {allocation.alloc_id[:8]})"
 
@@ -65,7 +65,7 @@ def place_of(allocation: jobs.Allocation) -> str:
 def explain(allocations: Iterable[jobs.Allocation]) -> tuple[Cause, ...]:
     """Return the cause and the latest event of each of *allocations*; none for one that runs without failures."""
     return tuple(
-        Cause(kind="event", where=place_of(allocation), text=text)
+        Cause(kind="event", where=on_client(allocation), text=text)
         for allocation in allocations
         for text in dict.fromkeys(_telling(allocation))
     )

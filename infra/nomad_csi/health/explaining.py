@@ -42,7 +42,7 @@ def recorded(status: plugins.PluginStatus) -> tuple[events.Cause, ...]:
 
 def _log(client: nomad.Nomad, namespace: str, allocation: jobs.Allocation) -> tuple[events.Cause, ...]:
     """Return the last lines of a task's stderr, else of its stdout; or why they cannot be read."""
-    where = events.place_of(allocation)
+    where = events.on_client(allocation)
     task = next((event.task for event in reversed(allocation.task_events)), "")
     if not task:
         return ()

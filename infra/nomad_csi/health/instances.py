@@ -1,9 +1,9 @@
 """
 Judge the instances of a plugin: one row for each that was observed, and for each that is expected. Pure and total.
 
-A place is a client in one role, with what the plan expects there and all that was observed. An instance counts only
-where it is the plan's own: job, allocation, client, plugin id, name, version and socket belong together. The most
-severe failure decides. ``tests/health/judgements.txt`` has the judgement of every combination.
+`ClientRole` is a client and a role, with what the plan expects there and all that was observed. An instance counts
+only where it is the plan's own: job, allocation, client, plugin id, name, version and socket belong together. The
+most severe failure decides. ``tests/health/judgements.txt`` has the judgement of every combination.
 """
 
 import re
@@ -19,7 +19,7 @@ from nomad_csi.text import foreign
 Evidence = Literal["nomad", "csi", "-"]
 
 NOT_OURS = "job-foreign"
-"""Code of a place that only jobs outside of the plan serve."""
+"""Code of a client and role that only jobs outside of the plan serve."""
 
 _SILENCE = re.compile(r"deadline ?exceeded", re.IGNORECASE)
 """Nomad's description of an instance that timed out: the message of gRPC or Go."""
@@ -33,7 +33,7 @@ _PROBE_CODES = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class ClientRole:
     """A client and a role of a plugin, with all that was observed of them."""
 
     expectation: model.PluginExpectation
@@ -89,56 +89,58 @@ class Judgement:
         return not self.code and not self.surplus
 
 
-def judge(place: Place) -> Judgement:
-    """Return the most severe failure at *place*, and why an instance there is surplus."""
-    unneeded, not_ours = _unneeded(place), _not_ours(place)
-    is_surplus = bool(unneeded or (not_ours and is_counted(place.expectation, place.role) and place.wanted is None))
+def judge(client_role: ClientRole) -> Judgement:
+    """Return the most severe failure at *client_role*, and why an instance there is surplus."""
+    unneeded, not_ours = _unneeded(client_role), _not_ours(client_role)
+    is_surplus = bool(
+        unneeded or (not_ours and is_counted(client_role.expectation, client_role.role) and client_role.wanted is None)
+    )
     surplus = "; ".join(filter(None, (unneeded, not_ours))) if is_surplus else ""
-    failures = _failures(place, "" if is_surplus else not_ours)
-    code, detail, evidence = next(failures, ("", "", "csi" if place.csi.healthy else "nomad"))
+    failures = _failures(client_role, "" if is_surplus else not_ours)
+    code, detail, evidence = next(failures, ("", "", "csi" if client_role.csi.healthy else "nomad"))
     return Judgement(code=code, detail=detail, evidence=evidence, surplus=surplus)
 
 
-def _unneeded(place: Place) -> str:
+def _unneeded(client_role: ClientRole) -> str:
     """Return why no instance is expected on the client; a controller may stay where no new one is placed."""
-    node = place.client
+    node = client_role.client
     if node is None:
         return "on a client that Nomad does not list"
-    if place.role == "controller" and not place.expectation.monolith:
+    if client_role.role == "controller" and not client_role.expectation.monolith:
         state = "draining" if node.draining else node.status
         return "" if state == "ready" else f"on a client that is {state}"
-    reason = eligibility.why_not(place.expectation, node)
+    reason = eligibility.why_not(client_role.expectation, node)
     return f"not needed there ({reason})" if reason else ""
 
 
-def _not_ours(place: Place) -> str:
+def _not_ours(client_role: ClientRole) -> str:
     """Return why the instance is none that the plan's jobs want; empty: it is, or the plan names no jobs."""
-    if place.stranger or place.ours is None:
-        return place.stranger and f"served by {place.stranger}"
-    allocation = place.ours.allocation
-    if allocation.node_id != place.node_id:
+    if client_role.stranger or client_role.ours is None:
+        return client_role.stranger and f"served by {client_role.stranger}"
+    allocation = client_role.ours.allocation
+    if allocation.node_id != client_role.node_id:
         return f"Nomad's record names allocation {allocation.alloc_id[:8]}, which is on {allocation.node_name}"
     ends = f"its allocation {allocation.alloc_id[:8]} ends (desired status {allocation.desired_status})"
-    return "" if place.ours.is_wanted else ends
+    return "" if client_role.ours.is_wanted else ends
 
 
 _Failure = tuple[str, str, Evidence]
 """Code, detail, and evidence."""
 
 
-def _failures(place: Place, not_ours: str) -> Iterator[_Failure]:
-    """Yield the failures at *place*, the most severe first."""
-    if place.instance is None:
-        absent: _Failure = ("node-missing", "no allocation there" if place.names_jobs else "", "-")
-        yield _not_yet(place.wanted) if place.wanted else absent
+def _failures(client_role: ClientRole, not_ours: str) -> Iterator[_Failure]:
+    """Yield the failures at *client_role*, the most severe first."""
+    if client_role.instance is None:
+        absent: _Failure = ("node-missing", "no allocation there" if client_role.names_jobs else "", "-")
+        yield _not_yet(client_role.wanted) if client_role.wanted else absent
         return
-    yield from _name(place, place.instance)
-    yield from _ownership(place, not_ours)
-    yield from _nomad_health(place, place.instance)
-    yield from _csi_health(place)
-    yield from _task(place)
-    yield from _version(place, place.instance)
-    yield from _fitness(place, place.instance)
+    yield from _name(client_role, client_role.instance)
+    yield from _ownership(client_role, not_ours)
+    yield from _nomad_health(client_role, client_role.instance)
+    yield from _csi_health(client_role)
+    yield from _task(client_role)
+    yield from _version(client_role, client_role.instance)
+    yield from _fitness(client_role, client_role.instance)
 
 
 def _not_yet(wanted: found.Ran) -> _Failure:
@@ -155,17 +157,17 @@ def _not_yet(wanted: found.Ran) -> _Failure:
     )
 
 
-def _name(place: Place, instance: plugins.Instance) -> Iterator[_Failure]:
+def _name(client_role: ClientRole, instance: plugins.Instance) -> Iterator[_Failure]:
     """Yield a name that Nomad or the socket reports and that is not the planned one, or the lack of any name."""
-    wanted, evidence = place.expectation.provider, _by(place.csi.provider)
-    other = _other(wanted, place.csi.provider, instance.provider)
+    wanted, evidence = client_role.expectation.provider, _by(client_role.csi.provider)
+    other = _other(wanted, client_role.csi.provider, instance.provider)
     if other is not None:
         yield "provider-differs", f"it reports {foreign.clean(other) or 'no name'}", evidence
 
 
-def _version(place: Place, instance: plugins.Instance) -> Iterator[_Failure]:
-    wanted, evidence = place.expectation.version, _by(place.csi.version)
-    other = _other(wanted, place.csi.version, instance.provider_version)
+def _version(client_role: ClientRole, instance: plugins.Instance) -> Iterator[_Failure]:
+    wanted, evidence = client_role.expectation.version, _by(client_role.csi.version)
+    other = _other(wanted, client_role.csi.version, instance.provider_version)
     if wanted and other is not None:
         yield "version-differs", f"version {foreign.clean(other) or 'not given'}", evidence
 
@@ -180,9 +182,9 @@ def _by(answer: str) -> Evidence:
     return "csi" if answer else "nomad"
 
 
-def _ownership(place: Place, not_ours: str) -> Iterator[_Failure]:
+def _ownership(client_role: ClientRole, not_ours: str) -> Iterator[_Failure]:
     """Yield that the instance is another one than the plan's jobs want there."""
-    wanted, ours = place.wanted, place.ours
+    wanted, ours = client_role.wanted, client_role.ours
     live = {"running"} if ours else {"pending", "running"}
     if wanted and wanted.allocation.client_status in live and (ours is None or ours.is_wanted):
         shown = f"job {wanted.job_id} runs another instance there (allocation {wanted.allocation.alloc_id[:8]})"
@@ -198,44 +200,44 @@ def _ownership(place: Place, not_ours: str) -> Iterator[_Failure]:
         yield "node-missing", not_ours, "-"
 
 
-def _nomad_health(place: Place, instance: plugins.Instance) -> Iterator[_Failure]:
+def _nomad_health(client_role: ClientRole, instance: plugins.Instance) -> Iterator[_Failure]:
     if instance.healthy:
         return
-    if place.ours and (falls := events.flapping(place.ours.allocation, place.now_ns)):
+    if client_role.ours and (falls := events.flapping(client_role.ours.allocation, client_role.now_ns)):
         yield "instance-flapping", falls, "nomad"
     # Nomad probes every 30 s: it reports a recovery up to 35 s later.
-    late = "; the instance itself reports healthy" if place.csi.healthy else ""
+    late = "; the instance itself reports healthy" if client_role.csi.healthy else ""
     description = foreign.clean(instance.health_description) or "unhealthy"
-    hung = _SILENCE.search(description) is not None and not place.csi.healthy
+    hung = _SILENCE.search(description) is not None and not client_role.csi.healthy
     yield "instance-hung" if hung else "instance-unhealthy", f"Nomad reports: {description}{late}", "nomad"
 
 
-def _csi_health(place: Place) -> Iterator[_Failure]:
-    if place.csi.reached and not place.csi.healthy:
-        detail = f"its own answer: {foreign.clean(place.csi.detail) or 'not ready'}"
-        yield _PROBE_CODES.get(place.csi.status, "csi-failed"), detail, "csi"
+def _csi_health(client_role: ClientRole) -> Iterator[_Failure]:
+    if client_role.csi.reached and not client_role.csi.healthy:
+        detail = f"its own answer: {foreign.clean(client_role.csi.detail) or 'not ready'}"
+        yield _PROBE_CODES.get(client_role.csi.status, "csi-failed"), detail, "csi"
 
 
-def _task(place: Place) -> Iterator[_Failure]:
-    if place.ours is None:
+def _task(client_role: ClientRole) -> Iterator[_Failure]:
+    if client_role.ours is None:
         return
-    allocation = place.ours.allocation
+    allocation = client_role.ours.allocation
     if allocation.client_status != "running":
         detail = f"Nomad lists it as healthy, but its allocation is {allocation.client_status}"
         yield "instance-unhealthy", detail, "nomad"
-    if falls := events.flapping(allocation, place.now_ns):
+    if falls := events.flapping(allocation, client_role.now_ns):
         yield "instance-flapping", falls, "nomad"
-    if place.before is not None and allocation.restarts > place.before.allocation.restarts:
+    if client_role.before is not None and allocation.restarts > client_role.before.allocation.restarts:
         yield "instance-restarted", "its task restarted between two checks", "nomad"
-    if not place.csi.healthy and (restart := events.restarted(allocation, place.now_ns)):
+    if not client_role.csi.healthy and (restart := events.restarted(allocation, client_role.now_ns)):
         yield "instance-restarted", restart, "nomad"
-    if place.ours.outdated:
-        yield "instance-outdated", place.ours.outdated, "nomad"
+    if client_role.ours.outdated:
+        yield "instance-outdated", client_role.ours.outdated, "nomad"
 
 
-def _fitness(place: Place, instance: plugins.Instance) -> Iterator[_Failure]:
+def _fitness(client_role: ClientRole, instance: plugins.Instance) -> Iterator[_Failure]:
     """Yield missing capabilities of a healthy instance."""
-    expectation = place.expectation
+    expectation = client_role.expectation
     needed = expectation.controller_supports if instance.role == "controller" else expectation.node_supports
     lacks = sorted(set(needed) - instance.supports)
     if lacks:
@@ -332,7 +334,7 @@ def rows(
         ]
         wanted = max(reversed(waiting), key=lambda item: _LIVE.get(item.allocation.client_status, 0), default=None)
         shown = alloc_id or (wanted.allocation.alloc_id if wanted else "")
-        place = Place(
+        client_role = ClientRole(
             expectation=expectation,
             role=role,
             node_id=node_id,
@@ -346,7 +348,7 @@ def rows(
             before=before.find_allocation(alloc_id) if before else None,
             now_ns=plugin_found.now_ns,
         )
-        judged.append(_row(place, shown))
+        judged.append(_row(client_role, shown))
     return tuple(sorted(judged, key=lambda row: (row.role, row.node_name, row.node_id)))
 
 
@@ -367,19 +369,19 @@ def _awaited(
                 yield role, item.allocation.node_id
 
 
-def _row(place: Place, alloc_id: str) -> InstanceRow:
-    judgement = judge(place)
-    instance, node = place.instance, place.client
+def _row(client_role: ClientRole, alloc_id: str) -> InstanceRow:
+    judgement = judge(client_role)
+    instance, node = client_role.instance, client_role.client
     segments = instance.segments if instance else {}
     nomad: NomadSays = "none" if instance is None else "healthy" if instance.healthy else "unhealthy"
     notes = (judgement.detail, judgement.surplus)
     return InstanceRow(
-        plugin_id=place.expectation.plugin_id,
-        role=place.role,
-        node_id=place.node_id,
-        node_name=node.name if node else f"node {place.node_id[:8]}",
+        plugin_id=client_role.expectation.plugin_id,
+        role=client_role.role,
+        node_id=client_role.node_id,
+        node_name=node.name if node else f"node {client_role.node_id[:8]}",
         zone=eligibility.zone_of_segments(segments)
-        or (eligibility.zone_of_client(node) if node and place.role == "node" else ""),
+        or (eligibility.zone_of_client(node) if node and client_role.role == "node" else ""),
         alloc_id=alloc_id,
         code=judgement.code,
         evidence=judgement.evidence,
@@ -387,5 +389,5 @@ def _row(place: Place, alloc_id: str) -> InstanceRow:
         detail="; ".join(filter(None, notes)),
         segments=segments,
         nomad=nomad,
-        csi=place.csi,
+        csi=client_role.csi,
     )

@@ -188,8 +188,8 @@ def ask(
     `errors.CancelledError`.
     """
     all_observed = tuple(observed)
-    places = {item.node_id for seen in all_observed for item in instances.all_of(seen.plugin)}
-    if not places:
+    node_ids = {item.node_id for seen in all_observed for item in instances.all_of(seen.plugin)}
+    if not node_ids:
         return ProbeJobAnswers(by_client={})
     known = {node.node_id: node for node in nodes.list_nodes(client)}
     records = [seen.plugin for seen in all_observed if seen.plugin]
@@ -199,12 +199,12 @@ def ask(
     }
     job = dataclasses.replace(how.job, environment=environment(asked.values(), how.timeout_s))
     try:
-        by_client = answers(client, job, places, known, wait_s=how.timeout_s, cancelled=cancelled, report=how.report)
+        by_client = answers(client, job, node_ids, known, wait_s=how.timeout_s, cancelled=cancelled, report=how.report)
     except errors.NomadApiError as error:
         if error.kind != "refused" or how.is_strict:
             raise
         why = probed.ClientAnswer(problem=f"Nomad refused what the probe needs: {error.message}", advice=error.advice)
-        by_client = dict.fromkeys(places, why)
+        by_client = dict.fromkeys(node_ids, why)
     names = {node_id: node.name for node_id, node in known.items()}
     return ProbeJobAnswers(by_client=by_client, names=names, volumes=asked)
 
@@ -350,7 +350,7 @@ def _read(client: nomad.Nomad, job: program_jobs.ProbeJob, allocation: jobs.Allo
     except (ValueError, TypeError, AttributeError, KeyError, RecursionError) as error:
         problem = f"what the probe printed there is no answer: {error}"
     if allocation.client_status != "complete":
-        problem = f"the probe failed {events.place_of(allocation)}: {events.cause(allocation)}"
+        problem = f"the probe failed {events.on_client(allocation)}: {events.cause(allocation)}"
     return probed.ClientAnswer(problem=problem)
 
 

@@ -67,6 +67,6 @@ def _restarted(row: instances.InstanceRow, allocation: jobs.Allocation, restarts
         "instance-restarted",
         row.subject,
         expected="an instance that runs without a restart between the checks",
-        found=f"{listing.counted(restarts, 'restart')} {events.place_of(allocation)}: {events.cause(allocation)}",
+        found=f"{listing.counted(restarts, 'restart')} {events.on_client(allocation)}: {events.cause(allocation)}",
         names={"ALLOC": row.alloc_id[:8]},
     )

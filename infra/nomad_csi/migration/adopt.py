@@ -89,12 +89,12 @@ def _report_refusals(
         storage.plan_document(document)
     except errors.SpecError as error:
         for problem in error.problems:
-            place = _ITEM.fullmatch(problem.path)
+            match = _ITEM.fullmatch(problem.path)
             sort: model.Kind = "missing" if problem.got in _ABSENT else "wrong"
-            if place is None:
+            if match is None:
                 remarks.add(sort, file, 1, str(problem))
                 continue
-            kind, index, rest = place[1], int(place[2]), place[3]
+            kind, index, rest = match[1], int(match[2]), match[3]
             if rest == "plugin_id":
                 continue  # no file runs the plugin, which is reported
             item = document[kind][index]

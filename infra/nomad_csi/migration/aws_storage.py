@@ -159,13 +159,13 @@ def _efs(external_id: str, held: TerraformObject, storage: AwsStorage) -> tuple[
 def _settings(held: TerraformObject, targets: Sequence[TerraformObject]) -> dict[str, Any]:
     """Return the file system's own settings."""
     given = held.attributes
-    places = [
+    mount_targets = [
         model.filled({"availability_zone": _zone(item), "subnet_id": item.attributes.get("subnet_id")})
         for item in targets
     ]
     defaults = {"performance_mode": "generalPurpose", "throughput_mode": "bursting"}
     modes = {name: given.get(name) for name, usual in defaults.items() if given.get(name) != usual}
-    found = {"mount_targets": places} | modes
+    found = {"mount_targets": mount_targets} | modes
     return model.filled(found) | _encryption(given) | _tags(given)
 
 

@@ -46,10 +46,10 @@ class Remark:
 
     def __str__(self) -> str:
         """Return ``FILE:LINE: kind: text``."""
-        return f"{self.place}: {self.kind}: {self.text}"
+        return f"{self.file_and_line}: {self.kind}: {self.text}"
 
     @property
-    def place(self) -> str:
+    def file_and_line(self) -> str:
         """``FILE:LINE``."""
         return f"{self.file}:{self.line}" if self.line else self.file
 

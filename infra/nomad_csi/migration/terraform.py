@@ -142,10 +142,10 @@ def _instances_of(text: str, name: str) -> Iterator[aws_storage.TerraformObject]
         state = _State.model_validate(document, strict=True)
     except pydantic.ValidationError as error:
         found = error.errors(include_input=False, include_url=False)
-        places = dict.fromkeys(".".join(map(str, each["loc"])) for each in found)
+        paths = dict.fromkeys(".".join(map(str, each["loc"])) for each in found)
         got = "a value of another kind, or none"  # no value is shown: a state has secrets
         raise errors.SpecError(
-            tuple(errors.Problem(path=path, got=got, allowed=_ALLOWED, fix=_FIX) for path in places), name
+            tuple(errors.Problem(path=path, got=got, allowed=_ALLOWED, fix=_FIX) for path in paths), name
         ) from None
     shown = state.values.root_module if state.values else None
     return _objects(shown or state)

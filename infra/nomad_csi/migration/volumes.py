@@ -215,8 +215,8 @@ def segments(content: values.Map, *kinds: str) -> list[values.Map]:
         found
         for request in values.blocks(content, "topology_request")
         for kind in kinds or ("required",)
-        for places in values.blocks(request, kind)
-        for topology in values.blocks(places, "topology")
+        for requested in values.blocks(request, kind)
+        for topology in values.blocks(requested, "topology")
         for found in values.blocks(topology, "segments")
     ]
 

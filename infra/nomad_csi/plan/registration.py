@@ -71,12 +71,12 @@ class VolumeRegistration:
     required_topologies: tuple[Mapping[str, str], ...] = field(
         default=(), metadata={"file": "topology_request.required", "api": "RequestedTopologies.Required"}
     )
-    """Segments of each acceptable place; empty: anywhere. On first registration they become the volume's topology."""
+    """Segments of each acceptable topology; empty: anywhere. They become the volume's at its registration."""
 
     preferred_topologies: tuple[Mapping[str, str], ...] = field(
         default=(), metadata={"file": "topology_request.preferred", "api": "RequestedTopologies.Preferred"}
     )
-    """Segments of the places that a plugin prefers when it creates the storage, best first; no effect afterwards."""
+    """Segments of the topologies that a plugin prefers when it creates the storage, best first; of no use later."""
 
     parameters: Mapping[str, str] = field(default_factory=dict)
     """Parameters for creating and validating the storage. Fixed after the first registration."""
@@ -207,14 +207,14 @@ def is_shareable(access_modes: Iterable[str]) -> bool:
 
 
 Form = Literal["file", "api", "property"]
-Kind = Literal["text", "texts", "map", "bytes", "places", "capabilities"]
+Kind = Literal["text", "texts", "map", "bytes", "topologies", "capabilities"]
 
 _KINDS: Mapping[Any, Kind] = {
     str: "text",
     tuple[str, ...]: "texts",
     Mapping[str, str]: "map",
     int: "bytes",
-    tuple[Mapping[str, str], ...]: "places",
+    tuple[Mapping[str, str], ...]: "topologies",
     tuple[Capability, ...]: "capabilities",
 }
 _SEGMENTS = {"api": "Segments", "property": "segments"}
@@ -333,7 +333,7 @@ def _read(kind: Kind, value: Any, form: Form) -> Any:  # a line for each kind
             return {UNKNOWN: UNKNOWN} if value == UNKNOWN else value or {}
         case "bytes":
             return -1 if value == UNKNOWN else int(value or 0)
-        case "places":
+        case "topologies":
             return tuple(_read("map", _inside(row, _SEGMENTS[form]), form) for row in rows)
         case "capabilities":
             names = {name: of[form] for name, of in _CAPABILITY.items()}
@@ -348,7 +348,7 @@ def _written(kind: Kind, value: Any, form: Form) -> Any:
             return list(value)
         case "map":
             return dict(value)
-        case "places":
+        case "topologies":
             return [{_SEGMENTS[form]: dict(segments)} for segments in value]
         case "capabilities":
             return [{of[form]: getattr(item, name) for name, of in _CAPABILITY.items()} for item in value]

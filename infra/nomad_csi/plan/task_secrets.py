@@ -51,7 +51,7 @@ def template_data(source: Source, text: Mapping[str, str], job_id: str) -> str:
 
 def one_item(source: Source, item: str, job_id: str) -> str:
     """Return template data that renders exactly the value of *item*, without a trailing newline."""
-    text = f"{{{{ {_place(source, item)} }}}}"
+    text = f"{{{{ {_reference(source, item)} }}}}"
     return f"{_template_blocks(source, [item], text, job_id).removesuffix('}}')}-}}}}"
 
 
@@ -89,8 +89,8 @@ def _template_blocks(source: Source, items: Iterable[str], text: str, job_id: st
     function = "secret" if source.vault else "nomadVar"
     # This variable is never written, and the job may read it: the template blocks on it until the item exists.
     guards = [
-        f"{{{{ if not {_place(source, item)} }}}}{{{{ nomadVar {_quoted(f'nomad/jobs/{job_id}/missing/{item}')} }}}}"
-        "{{ end -}}\n"
+        f"{{{{ if not {_reference(source, item)} }}}}"
+        f"{{{{ nomadVar {_quoted(f'nomad/jobs/{job_id}/missing/{item}')} }}}}{{{{ end -}}}}\n"
         for item in sorted(set(items))
     ]
     return f"{{{{ with {function} {_quoted(where or '')} -}}}}\n{''.join(guards)}{text}\n{{{{- end }}}}"
@@ -100,13 +100,13 @@ def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def _place(source: Source, item: str) -> str:
+def _reference(source: Source, item: str) -> str:
     return f".Data.data.{item}" if source.vault else f".{item}.Value"
 
 
 def _expression(source: Source, item: str) -> str:
     # `.ITEM | toJSON` of a Nomad variable would be Go's own quoting, not JSON: NomadVarItem.MarshalJSON uses %q.
-    return f"{{{{ {_place(source, item)} | toJSON }}}}"
+    return f"{{{{ {_reference(source, item)} | toJSON }}}}"
 
 
 class _Dumper(yaml.SafeDumper):

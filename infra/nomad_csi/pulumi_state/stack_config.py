@@ -105,11 +105,11 @@ def located(
     if config.get(name) != known:
         return error
     written = Path(environment.get(SOURCE, path))
-    places = {problem: f"config.{name}.{problem.path}" for problem in error.problems}
-    lines = yaml_text.lines_of(written.read_text(encoding="utf-8"), places.values())
+    paths = {problem: f"config.{name}.{problem.path}" for problem in error.problems}
+    lines = yaml_text.lines_of(written.read_text(encoding="utf-8"), paths.values())
     problems = tuple(
-        dataclasses.replace(problem, path=": ".join(filter(None, (f"line {lines[place]}", problem.path))))
-        for problem, place in sorted(places.items(), key=lambda item: lines[item[1]])
+        dataclasses.replace(problem, path=": ".join(filter(None, (f"line {lines[path]}", problem.path))))
+        for problem, path in sorted(paths.items(), key=lambda item: lines[item[1]])
     )
     return errors.SpecError(problems, f"{key} in {written.name}", error.ids)
 

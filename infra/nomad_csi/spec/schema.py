@@ -124,10 +124,10 @@ def _keys(node: Mapping[str, Any], models: Mapping[str, Any], prefix: str, above
             below = option.get("items", option)
             named = [*option.get("patternProperties", {}).values()]
             named += [option["additionalProperties"]] if isinstance(option.get("additionalProperties"), dict) else []
-            for item, place in ((below, path), *((item, f"{path}.NAME") for item in named)):
+            for item, start in ((below, path), *((item, f"{path}.NAME") for item in named)):
                 model = item.get("$ref", "").rpartition("/")[2]
                 if model and model not in above:
-                    yield from _keys(models[model], models, f"{place}.", (*above, model))
+                    yield from _keys(models[model], models, f"{start}.", (*above, model))
 
 
 def _of_model(options: list[Mapping[str, Any]], models: Mapping[str, Any]) -> str:

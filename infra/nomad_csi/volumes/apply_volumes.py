@@ -317,11 +317,11 @@ class Registered:
 
     def _list(self) -> Mapping[volumes.Key, str] | None:
         """Return the plugin of each registered volume; ``None``: the token may not list them."""
-        places = {namespace for namespace, _ in self._wanted} or {self._client.connection.namespace}
+        namespaces = {namespace for namespace, _ in self._wanted} or {self._client.connection.namespace}
         try:
             return {
                 (item.namespace, item.volume_id): item.plugin_id
-                for namespace in sorted(places)
+                for namespace in sorted(namespaces)
                 for item in volumes.list_volumes(self._client, namespace)
             }
         except errors.NomadApiError as error:

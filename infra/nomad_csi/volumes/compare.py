@@ -121,32 +121,32 @@ def _shown(value: Any) -> str:
     return json.dumps(value, sort_keys=True, ensure_ascii=False) if value else "nothing"
 
 
-# Places where a volume can be attached: segments by topology key, in no order.
+# Topologies where a volume can be attached: segments by topology key, in no order.
 
 
-Places = Iterable[Mapping[str, str]]
+Topologies = Iterable[Mapping[str, str]]
 
 
-def same_places(first: Places, second: Places) -> bool:
-    """Return whether both list the same places."""
+def same_topologies(first: Topologies, second: Topologies) -> bool:
+    """Return whether both list the same topologies."""
     return _sorted(first) == _sorted(second)
 
 
-def same_places_but_for_keys(first: Places, second: Places) -> bool:
+def same_topologies_but_for_keys(first: Topologies, second: Topologies) -> bool:
     """
-    Return whether both list the same places, ignoring the keys: the zone ``us-east-1a`` is the same under any key.
+    Return whether both list the same topologies, ignoring the keys: the zone ``us-east-1a`` is the same under any key.
 
     The key is the driver's choice, and another version of it may use another.
     """
     return _values(first) == _values(second)
 
 
-def _sorted(places: Places) -> list[list[tuple[str, str]]]:
-    return sorted(sorted(segments.items()) for segments in places)
+def _sorted(topologies: Topologies) -> list[list[tuple[str, str]]]:
+    return sorted(sorted(segments.items()) for segments in topologies)
 
 
-def _values(places: Places) -> list[list[str]]:
-    return sorted(sorted(segments.values()) for segments in places)
+def _values(topologies: Topologies) -> list[list[str]]:
+    return sorted(sorted(segments.values()) for segments in topologies)
 
 
 # The rules, one for each field.
@@ -165,8 +165,8 @@ def compare_volume(desired: VolumeRegistration, actual: Volume | None, *, made_b
 
     Where *made_by_plugin*, name and context come from the plugin's response and are not compared, and a registration
     does not change the parameters that the storage was created with. An empty external id of *desired* is unknown.
-    Required places are equal where they were requested so, or where the volume is in them (`keep_actual_places`).
-    Preferred places count only when storage is created: no desired ones are no difference.
+    Required topologies are equal where they were requested so, or are the volume's own (`keep_actual_topologies`).
+    Preferred topologies count only when storage is created: no desired ones are no difference.
     """
     if actual is None:
         return NEW
@@ -189,19 +189,19 @@ def shrinking(
     return "capacity_min" if 0 < desired.capacity_min_bytes < min(capacity_bytes, requested_bytes) else None
 
 
-def keep_actual_places(desired: VolumeRegistration, actual: Volume | None) -> VolumeRegistration:
+def keep_actual_topologies(desired: VolumeRegistration, actual: Volume | None) -> VolumeRegistration:
     """
-    Return *desired* with the requested places of Nomad's record, where they are equal: Nomad refuses others.
+    Return *desired* with the requested topologies of Nomad's record, where they are equal: Nomad refuses others.
 
-    Nomad compares the whole topology request, its order and preferred places included, and not the volume's topologies.
+    Nomad compares the whole topology request, with its order and the preferred ones, and not the volume's topologies.
     Nomad keeps the context where none is sent. Older releases erase it (``nomad-erases-context``), so it is sent again.
     """
     if actual is None:
         return desired
     required, preferred = desired.required_topologies, desired.preferred_topologies
-    if any(same_places(required, held) for held in (actual.required_topologies, actual.topologies)):
+    if any(same_topologies(required, held) for held in (actual.required_topologies, actual.topologies)):
         required = actual.required_topologies
-    if not preferred or same_places(preferred, actual.preferred_topologies):
+    if not preferred or same_topologies(preferred, actual.preferred_topologies):
         preferred = actual.preferred_topologies
     context = desired.context or actual.context
     return dataclasses.replace(desired, required_topologies=required, preferred_topologies=preferred, context=context)
@@ -239,7 +239,7 @@ class _Rules:
     def differences(self) -> Iterator[Difference]:
         yield from self._identity()
         yield from self._parameters()
-        yield from self._places()
+        yield from self._topologies()
         yield from self._capabilities()
         yield from self._mount_options()
         yield from self._context()
@@ -262,10 +262,10 @@ class _Rules:
         why = "Nomad keeps what it has where none are sent" if is_kept else "Nomad never changes them"
         yield self._fixed("parameters", *_masked(desired, actual), why, _KEPT if is_kept else _REPLACED)
 
-    def _places(self) -> Iterator[Difference]:
-        """Yield a difference in the requested places, unless the desired ones are the volume's present topologies."""
+    def _topologies(self) -> Iterator[Difference]:
+        """Yield a difference in the requested topologies, unless the desired ones are those of the volume."""
         actual, is_made = self._actual, self._made_by_plugin
-        is_same = same_places_but_for_keys if is_made else same_places
+        is_same = same_topologies_but_for_keys if is_made else same_topologies
         why, effect, requested = (
             "Nomad never changes where a volume can be attached",
             _REPLACED,
@@ -361,4 +361,4 @@ def _masked(desired: Mapping[str, str], actual: Mapping[str, str]) -> tuple[dict
 
 
 def _listed(segments: Iterable[Mapping[str, str]]) -> list[dict[str, str]]:
-    return [dict(place) for place in segments]
+    return [dict(each) for each in segments]

@@ -2,9 +2,9 @@
 Carry out what was decided about a wanted volume: each step is checked against the facts that it was decided on.
 
 A volume is registered for storage that exists, or created by its plugin, or changed in place. Nomad changes external
-id, plugin, places and parameters of a registration only where it is deregistered and registered again. Between the two
-requests the volume is not registered: after a failure there either the new or the old registration is in effect, and
-the error names it.
+id, plugin, topologies and parameters of a registration only where it is deregistered and registered again. Between
+the two requests the volume is not registered: after a failure there either the new or the old registration is in
+effect, and the error names it.
 """
 
 import dataclasses
@@ -79,7 +79,7 @@ def register(
 
     *found* is Nomad's registration. Raises `errors.RefusedError` where another stack owns the volume.
     """
-    document = compare.keep_actual_places(wanted.desired.document, found)
+    document = compare.keep_actual_topologies(wanted.desired.document, found)
     policy = policy or _single_attempt(context)
     _run(context).register(document, wanted.owned(wanted.token), policy, is_new=found is None)
 
@@ -212,7 +212,7 @@ def _old_document(found: volumes.Volume, before: registration.VolumeRegistration
     """
     Return the registration that gives Nomad *found* again, with the flags and secrets of *before*.
 
-    Where a plugin created the volume, the places that it chose become the required ones: Nomad accepts no others here.
+    Where a plugin created the volume, the topologies that it chose become the required ones: Nomad accepts no others.
     """
     flags = before.mount_options.mount_flags if found.has_mount_flags else ()
     return dataclasses.replace(
@@ -316,7 +316,7 @@ def _change(context: resource.Context, wanted: observe.WantedVolume) -> None:
     """
     Change the volume in place, and grow it to the desired size.
 
-    Id, name and places stay as Nomad has them: it refuses others, and the storage is there. So does the plugin's
+    Id, name and topologies stay as Nomad has them: it refuses others, and the storage is there. So does the plugin's
     context, which older releases erase where it is not sent (``nomad-erases-context``).
     """
     document, found = wanted.desired.document, wanted.registered

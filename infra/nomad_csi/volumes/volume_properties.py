@@ -34,7 +34,7 @@ class VolumeMountOptions(properties.Properties):
 
 
 class VolumeTopology(properties.Properties):
-    """One place where the volume can be attached."""
+    """One topology in which the volume can be attached."""
 
     segments: Annotated[dict[str, str], pydantic.Field(min_length=1)]
     """Topology keys as the node plugins report them, and their values."""
@@ -211,12 +211,12 @@ class CreatedVolumeInputs(_VolumeInputs):
     """Places where the storage may be, as the clients report them; anywhere when omitted."""
 
     preferred_topologies: Annotated[list[VolumeTopology], Mark.REPLACES] = []
-    """Those of the required places that are tried first, best first."""
+    """Those of the required topologies that are tried first, best first."""
 
     availability_zone: Annotated[str, Mark.NOT_COMPARED] = ""
     """
-    The zone that the program asks for, where the places follow from it and from the driver's description. While it
-    stays, other places replace nothing.
+    The zone that the program asks for, where the topologies follow from it and from the driver's description. While it
+    stays, other topologies replace nothing.
     """
 
     parameters: Annotated[dict[str, str], Mark.REPLACES] = {}
@@ -244,9 +244,9 @@ class CreatedVolumeInputs(_VolumeInputs):
     """How the storage is deleted; needed with `onDestroy: delete`."""
 
     def plain(self) -> dict[str, Any]:
-        """Return the properties as JSON values: with sorted places, and without ``onDestroy: keep``, the default."""
+        """Return the properties as JSON values: topologies sorted, and without ``onDestroy: keep``, the default."""
         found = {name: value for name, value in super().plain().items() if (name, value) != ("onDestroy", KEEP)}
-        return sort_places(found)
+        return sort_topologies(found)
 
     def contradictions(self) -> Iterator[errors.Problem]:
         """Yield the problems of sizes and sources, and of the deletion."""
@@ -266,12 +266,12 @@ class CreatedVolumeInputs(_VolumeInputs):
         yield from how.contradictions()
 
 
-def sort_places(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return *values* with sorted required places: a plugin ignores the order, Nomad does not permit a change of it."""
-    places = values.get("requiredTopologies")
-    if not isinstance(places, list):
+def sort_topologies(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return *values* with sorted required topologies: a plugin ignores the order, Nomad permits no change of it."""
+    topologies = values.get("requiredTopologies")
+    if not isinstance(topologies, list):
         return dict(values)
-    return {**values, "requiredTopologies": sorted(places, key=lambda place: json.dumps(place, sort_keys=True))}
+    return {**values, "requiredTopologies": sorted(topologies, key=lambda each: json.dumps(each, sort_keys=True))}
 
 
 OF_DELETION = frozenset({"onDestroy", "deletion"})

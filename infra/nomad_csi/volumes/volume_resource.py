@@ -359,7 +359,7 @@ class CreatedVolumeResource(VolumeResource):
 
         Raises `errors.RefusedError` for a replacement that would delete storage which the program now keeps.
         """
-        wanted = _with_recorded_places(old_inputs, news)
+        wanted = _with_recorded_topologies(old_inputs, news)
         before, after = self._of(old_inputs), self._of(wanted)
         changed = desired.differing(before, after)
         if before.key == after.key:
@@ -392,7 +392,7 @@ class CreatedVolumeResource(VolumeResource):
 
     def _live(self, volume: volumes.Volume, inputs: Values, outputs: Values) -> State:
         whole = desired.write_inputs(volume.registration()) | {"name": registration.readable_part(volume.name)}
-        shown = volume_properties.sort_places(
+        shown = volume_properties.sort_topologies(
             {name: value for name, value in whole.items() if name in self.declared.inputs}
         )
         live, foreign = self._merged(volume, shown, inputs)
@@ -435,12 +435,12 @@ def _proof(recorded: Values) -> resource.Properties:
     return {name: recorded[name] for name in made if name in recorded} | stack_identity.step_outputs(recorded)
 
 
-def _with_recorded_places(recorded: Values, news: Values) -> resource.Properties:
+def _with_recorded_topologies(recorded: Values, news: Values) -> resource.Properties:
     """
-    Return *news* with the places *recorded*, where the program asks for the same zone as before.
+    Return *news* with the topologies *recorded*, where the program asks for the same zone as before.
 
-    Existing storage does not move. A place is the zone under the catalogue's topology key: a replacement because of a
-    changed catalogue alone would lose the data.
+    Existing storage does not move. A topology is the zone under the catalogue's topology key: a replacement because
+    of a changed catalogue alone would lose the data.
     """
     zone = news.get("availabilityZone")
     if zone is None or zone != recorded.get("availabilityZone"):

@@ -73,19 +73,19 @@ def check_spec(document: Any, lines_of: Callable[[Iterable[str]], Mapping[str, i
 
     Secrets are the values under ``secrets`` of a volume, a class or a member of a set, and values in a secret's form.
     """
-    places = tuple(dict.fromkeys(_places(document, "")))
-    for path, line in (lines_of(places) if places else {}).items():
+    paths = tuple(dict.fromkeys(_secret_paths(document, "")))
+    for path, line in (lines_of(paths) if paths else {}).items():
         yield finding_at_line("secret-in-file", line, f"a plain-text value at {path}", _ADVICE)
 
 
-def _places(value: Any, path: str, *, is_secret: bool = False) -> Iterator[str]:
+def _secret_paths(value: Any, path: str, *, is_secret: bool = False) -> Iterator[str]:
     if isinstance(value, Mapping):
         for key, item in value.items():
             below = f"{path}.{key}".lstrip(".")
-            yield from _places(item, below, is_secret=is_secret or (key == "secrets" and _is_volume(path)))
+            yield from _secret_paths(item, below, is_secret=is_secret or (key == "secrets" and _is_volume(path)))
     elif isinstance(value, list):
         for index, item in enumerate(value):
-            yield from _places(item, f"{path}[{index}]", is_secret=is_secret)
+            yield from _secret_paths(item, f"{path}[{index}]", is_secret=is_secret)
     elif not isinstance(value, str) or isinstance(value, encrypted.Encrypted):
         return
     elif (is_secret and value) or secrets.text_has_secret(value):

@@ -187,7 +187,7 @@ def find_attached(
             continue
         holders = {item.instance_id for item in volume.claims}
         if not volume.claims and ebs.attachments:
-            is_leaving = all(place.state == "detaching" for place in ebs.attachments)
+            is_leaving = all(each.state == "detaching" for each in ebs.attachments)
             yield finding(
                 "attached-detaching" if is_leaving else "attached-unclaimed",
                 f"volume {volume.key}",
@@ -195,7 +195,7 @@ def find_attached(
                 found=str(ebs),
                 advice="" if is_leaving else _when_attached(ebs),
             )
-        elif "" not in holders and any(place.instance_id not in holders for place in ebs.attachments):
+        elif "" not in holders and any(each.instance_id not in holders for each in ebs.attachments):
             yield finding(
                 "attached-elsewhere",
                 f"volume {volume.key}",

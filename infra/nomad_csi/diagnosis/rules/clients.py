@@ -25,12 +25,12 @@ _CODES = ("driver-nowhere", "driver-missing", "privileged-refused", "folders-ref
 def find_unable(_found: facts.Facts, clients: Clients, tasks: Tasks) -> Iterator[facts.Outcome]:
     """Yield clients on which plugins cannot run, and plugins that lack the privilege to mount."""
     for task in tasks:
-        places = plugins.may_run(task, clients)
-        yield from _driver(task, places)
+        eligible = plugins.may_run(task, clients)
+        yield from _driver(task, eligible)
         if task.task_driver == "docker" and task.privileged:
-            yield from _refused("privileged-refused", task, places, PRIVILEGED, "requires privileged = true")
+            yield from _refused("privileged-refused", task, eligible, PRIVILEGED, "requires privileged = true")
         if task.task_driver == "docker" and task.binds:
-            yield from _refused("folders-refused", task, places, FOLDERS, f"mounts {facts.named([*task.binds])}")
+            yield from _refused("folders-refused", task, eligible, FOLDERS, f"mounts {facts.named([*task.binds])}")
 
 
 @rule("privilege-missing", tasks="how plugins are run", plugin_jobs="")
@@ -51,24 +51,24 @@ def runs_on(task: jobs.PluginTask, clients: Clients) -> tuple[nodes.Node, ...]:
     return tuple(node for node in plugins.may_run(task, clients) if node.drivers.get(task.task_driver, False))
 
 
-def _driver(task: jobs.PluginTask, places: tuple[nodes.Node, ...]) -> Iterator[facts.Outcome]:
-    without = [node for node in places if not node.drivers.get(task.task_driver, False)]
+def _driver(task: jobs.PluginTask, eligible: tuple[nodes.Node, ...]) -> Iterator[facts.Outcome]:
+    without = [node for node in eligible if not node.drivers.get(task.task_driver, False)]
     if not without:
         return
     evidence = f"/v1/nodes: {task.task_driver} is not healthy on {facts.named([node.name for node in without])}"
-    code = "driver-nowhere" if len(without) == len(places) else "driver-missing"
+    code = "driver-nowhere" if len(without) == len(eligible) else "driver-missing"
     all_nodes = (causes.of_all_nodes(task.plugin_id),) if task.role != "controller" else ()
     links = (*causes.of_task(task.plugin_id, task.role), *all_nodes)
     yield finding(code, facts.subject_of(task), found=evidence, links=links)
 
 
 def _refused(
-    code: str, task: jobs.PluginTask, places: Iterable[nodes.Node], attribute: str, wants: str
+    code: str, task: jobs.PluginTask, eligible: Iterable[nodes.Node], attribute: str, wants: str
 ) -> Iterator[facts.Outcome]:
     """Yield *code* if there are clients whose Docker does not report *attribute*, which *task* needs."""
     refusing = [
         node.name
-        for node in places
+        for node in eligible
         if node.drivers.get("docker", False) and node.driver_attributes.get(attribute) not in {"true", "1"}
     ]
     if refusing:

@@ -31,16 +31,16 @@ def find_blocked(
             yield from facts.known(account.instances, "instance metadata and roles of the clients")
         return
     for task in tasks:
-        places = runs_on(task, clients)
-        yield from _unmapped(found, task, places)
-        seen = {node.name: account.instances.get(found.instance_ids.get(node.node_id, "")) for node in places}
+        eligible = runs_on(task, clients)
+        yield from _unmapped(found, task, eligible)
+        seen = {node.name: account.instances.get(found.instance_ids.get(node.node_id, "")) for node in eligible}
         yield from _machines(task, {name: item for name, item in seen.items() if item is not None})
         if task.role in CONTROLLING:
             yield from _roles(account, task, [item for item in seen.values() if item is not None])
 
 
-def _unmapped(found: facts.Facts, task: jobs.PluginTask, places: Iterable[nodes.Node]) -> Iterator[facts.Outcome]:
-    strangers = [node.name for node in places if node.node_id not in found.instance_ids]
+def _unmapped(found: facts.Facts, task: jobs.PluginTask, eligible: Iterable[nodes.Node]) -> Iterator[facts.Outcome]:
+    strangers = [node.name for node in eligible if node.node_id not in found.instance_ids]
     if strangers:
         reason = f"no attribute unique.platform.aws.instance-id names the instance of {facts.named(strangers)}"
         yield facts.Unchecked(check=f"instances below {facts.subject_of(task)}", reason=reason)
@@ -67,7 +67,7 @@ def _machines(task: jobs.PluginTask, seen: Mapping[str, aws_records.Ec2Instance]
 
 
 def _roles(
-    account: facts.Account, task: jobs.PluginTask, places: Iterable[aws_records.Ec2Instance]
+    account: facts.Account, task: jobs.PluginTask, eligible: Iterable[aws_records.Ec2Instance]
 ) -> Iterator[facts.Outcome]:
     subject = facts.subject_of(task)
     if task.own_credentials:
@@ -75,7 +75,7 @@ def _roles(
         yield facts.Unchecked(check=f"what AWS allows {subject}", reason=reason, is_expected=True)
         return
     by_profile: dict[str, list[str]] = defaultdict(list)
-    for item in places:
+    for item in eligible:
         by_profile[item.profile_arn].append(item.instance_id)
     if "" in by_profile:
         evidence = f"EC2 DescribeInstances: no IamInstanceProfile on {facts.named(by_profile.pop(''))}"

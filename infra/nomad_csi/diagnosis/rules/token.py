@@ -51,9 +51,9 @@ def _lacking(
 def _missing_in_namespaces(
     token: token_rights.AclToken, namespaces: Iterable[str], calls: Sequence[str]
 ) -> Iterator[str]:
-    places = sorted(namespaces)
+    ordered = sorted(namespaces)
     for one_of in permissions.alternatives(calls):
-        without = [name for name in places if not one_of & token.capabilities(name)]
+        without = [name for name in ordered if not one_of & token.capabilities(name)]
         if one_of and without:
             yield f"{' or '.join(sorted(one_of))} in namespace {facts.named(without)}"
 

@@ -76,10 +76,10 @@ def used(found: facts.Facts) -> frozenset[Feature]:
 def _may_have_more_segments(volume: facts.ExaminedVolume, known: Mapping[str, plugins.Plugin] | facts.Unknown) -> bool:
     """Return whether clients may report more segments than the volume names: some do, or none is known yet."""
     plugin = None if isinstance(known, facts.Unknown) else known.get(volume.plugin_id)
-    places = [instance.segments for instance in plugin.nodes] if plugin else []
-    if not places:
+    served = [instance.segments for instance in plugin.nodes] if plugin else []
+    if not served:
         return bool(volume.segments)
-    return any(named.items() < place.items() for named in volume.segments for place in places)
+    return any(named.items() < segments.items() for named in volume.segments for segments in served)
 
 
 def _group_by_version(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
