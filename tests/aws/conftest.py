@@ -2,10 +2,17 @@
 
 import boto3
 import pytest
+from botocore.retries import standard
 
 from nomad_csi_sandbox.aws import server
 
 REGION = "us-east-1"
+
+
+@pytest.fixture(autouse=True)
+def _without_pauses(monkeypatch):
+    """Send again at once."""
+    monkeypatch.setattr(standard.ExponentialBackoff, "delay_amount", lambda *_: 0.0)
 
 
 @pytest.fixture(scope="module")

@@ -58,8 +58,5 @@ def test_the_statement_of_the_page_is_the_one_that_the_stack_would_make():
 
 
 def test_the_page_says_how_often_is_asked():
-    """The number of attempts, and the words in which they are told."""
-    page = (HOWTO / "troubleshooting.md").read_text()
-
-    assert f"sent up to {calls.ATTEMPTS} times" in page
-    assert re.search(rf"asked again in 0\.\d s, attempt 2 of {calls.ATTEMPTS}$", page, re.MULTILINE)
+    """The number of attempts."""
+    assert f"sent up to {calls.ATTEMPTS} times" in (HOWTO / "troubleshooting.md").read_text()

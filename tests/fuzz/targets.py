@@ -10,17 +10,14 @@ import copy
 import json
 import logging
 import tempfile
-import threading
 from concurrent import futures
 from dataclasses import dataclass
 from pathlib import Path
 from unittest import mock
 
-import botocore.awsrequest
 import grpc
 
 from nomad_csi import errors, nomad
-from nomad_csi.aws import calls
 from nomad_csi.csi import probe, records, validation
 from nomad_csi.csi.v1 import csi_pb2
 from nomad_csi.hcl import documents, read
@@ -30,7 +27,7 @@ from nomad_csi.nomad import jobs, namespaces, nodes, token_rights, transport, va
 from nomad_csi.nomad import plugins as nomad_plugins
 from nomad_csi.plan import storage
 from tests import hostile, hostile_specs, plugin_samples, scripted
-from tests.fuzz import aws_calls, mutating
+from tests.fuzz import mutating
 
 TESTS = Path(__file__).parents[1]
 RECORDINGS = TESTS / "nomad/recordings"
@@ -251,55 +248,6 @@ _QUESTION = records.ValidationQuestion(
 )
 
 
-class Aws:
-    """Replies of AWS to each thing that is asked of it; nothing is sent."""
-
-    def __init__(self, stack):
-        self.given = {}
-        made = calls.client
-        environment = {"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b", "AWS_EC2_METADATA_DISABLED": "true"}
-        stack.enter_context(mock.patch.dict("os.environ", environment))
-        clients, lock = {}, threading.Lock()
-
-        def client(service, region, **_):
-            with lock:
-                if service not in clients:
-                    clients[service] = made(service, region)
-                    clients[service].meta.events.register("before-send", self._reply)
-                return clients[service]
-
-        stack.enter_context(mock.patch.object(calls, "client", client))
-        stack.enter_context(mock.patch.object(calls, "LONGEST_PAUSE_S", 0.001))
-        _silence(stack, "nomad_csi.aws")
-
-    def make(self, chance):
-        """Return one of the calls, and the status and text of the reply to one operation."""
-        operation = chance.choice(sorted(aws_calls.REPLIES))
-        seed = aws_calls.REPLIES[operation]
-        text = mutating.text(seed, chance)
-        if seed.startswith("{") and chance.random() < 0.7:
-            text = mutating.json_text(json.loads(seed), chance)
-        status = chance.choice((200, 200, 200, 200, 200, 204, 301, 400, 403, 500, 503))
-        call = chance.choice(sorted(aws_calls.CALLS))
-        return {"call": call, "operation": operation, "status": status, "text": text}
-
-    def check(self, given):
-        """Ask: records or an error that does not quote the reply."""
-        self.given = given
-        with contextlib.suppress(errors.AwsError):
-            aws_calls.CALLS[given["call"]]()
-        return ""
-
-    def _reply(self, request, event_name, **_):
-        operation = event_name.rpartition(".")[2]
-        own = self.given["operation"] == operation
-        status = self.given["status"] if own else 200
-        text = self.given["text"] if own else aws_calls.REPLIES.get(operation, "")
-        reply = botocore.awsrequest.AWSResponse(request.url, status, {}, None)
-        reply._content = text.encode(errors="surrogatepass")
-        return reply
-
-
 class Spec:
     """Whole specs."""
 
@@ -335,5 +283,5 @@ class Spec:
         return ""
 
 
-TARGETS = {"hcl": Hcl, "nomad": Replies, "csi": Csi, "aws": Aws, "spec": Spec}
+TARGETS = {"hcl": Hcl, "nomad": Replies, "csi": Csi, "spec": Spec}
 """Classes of the targets, by name; each is made with an `contextlib.ExitStack` that ends what it starts."""

@@ -74,10 +74,6 @@ def _attached_volume(
 # Volumes by their ids, and by the tags of this package.
 
 
-_TAGGED_AT_ONCE = 500
-"""Resources of one ``CreateTags``; 1,000 are allowed."""
-
-
 def read_volumes(external_ids: Iterable[str], aws_region: str) -> dict[str, aws_records.EbsVolumeRecord]:
     """
     Return the EBS volumes among *external_ids* that EC2 knows, by id.
@@ -101,12 +97,10 @@ def ours(aws_region: str) -> dict[str, aws_records.EbsVolumeRecord]:
 
 
 def tag(external_ids: Sequence[str], aws_region: str, *, key: str, value: str) -> None:
-    """Give the volumes a tag; other tags stay. Raises `errors.AwsError`; volumes of earlier parts are tagged then."""
+    """Give the volumes, 1,000 at most, a tag; other tags stay. Raises `errors.AwsError`."""
     with calls.aws_errors(aws_region):
-        ec2 = calls.client("ec2", aws_region)
-        for start in range(0, len(external_ids), _TAGGED_AT_ONCE):
-            part = list(external_ids[start : start + _TAGGED_AT_ONCE])
-            ec2.create_tags(Resources=part, Tags=[{"Key": key, "Value": value}])
+        tags = [{"Key": key, "Value": value}]
+        calls.client("ec2", aws_region).create_tags(Resources=list(external_ids), Tags=tags)
 
 
 def volume(described: Mapping[str, Any]) -> aws_records.EbsVolumeRecord:

@@ -6,11 +6,9 @@ Needs ``ec2:DescribeInstances``. Source: Amazon EC2 API reference, ``Instance`` 
 """
 
 import itertools
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
-from urllib import parse
 
 from nomad_csi import errors
 from nomad_csi.aws import calls
@@ -49,26 +47,23 @@ def _instance(item: Mapping[str, Any]) -> aws_records.Ec2Instance:
 _PROFILE = re.compile(r"arn:[^:]+:iam::[0-9]+:instance-profile/(?:.*/)?([^/]+)")
 
 
-def _role_of(iam: Any, profile_arn: str, aws_region: str) -> tuple[str, str, str]:
-    """Return name, ARN and permissions boundary of the role in an instance profile."""
+def read_role(profile_arn: str, aws_region: str) -> aws_records.IamRole:
+    """Return the role in an instance profile with its policies. Raises `errors.AwsError`."""
     found = _PROFILE.fullmatch(profile_arn)
     if found is None:
         raise errors.AwsError(f"{profile_arn} is no instance profile")
     with calls.aws_errors(aws_region):
+        iam = calls.client("iam", aws_region)
         roles = iam.get_instance_profile(InstanceProfileName=found[1])["InstanceProfile"]["Roles"]
         if not roles:
             raise errors.AwsError(f"instance profile {found[1]} holds no role")
-        boundary = (roles[0].get("PermissionsBoundary") or {}).get("PermissionsBoundaryArn", "")
-        return roles[0]["RoleName"], roles[0]["Arn"], boundary
-
-
-def read_role(profile_arn: str, aws_region: str) -> aws_records.IamRole:
-    """Return the role in an instance profile with its policies. Raises `errors.AwsError`."""
-    with calls.aws_errors(aws_region):
-        iam = calls.client("iam", aws_region)
-    name, arn, boundary = _role_of(iam, profile_arn, aws_region)
-    with calls.aws_errors(aws_region):
-        return aws_records.IamRole(name=name, arn=arn, documents=dict(_documents(iam, name)), boundary=boundary)
+        name, boundary = roles[0]["RoleName"], roles[0].get("PermissionsBoundary", {})
+        return aws_records.IamRole(
+            name=name,
+            arn=roles[0]["Arn"],
+            documents=dict(_documents(iam, name)),
+            boundary=boundary.get("PermissionsBoundaryArn", ""),
+        )
 
 
 def _documents(iam: Any, role_name: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -76,13 +71,8 @@ def _documents(iam: Any, role_name: str) -> Iterator[tuple[str, Mapping[str, Any
         for item in page["AttachedPolicies"]:
             version = iam.get_policy(PolicyArn=item["PolicyArn"])["Policy"]["DefaultVersionId"]
             found = iam.get_policy_version(PolicyArn=item["PolicyArn"], VersionId=version)
-            yield item["PolicyName"], _document(found["PolicyVersion"]["Document"])
+            yield item["PolicyName"], found["PolicyVersion"]["Document"]
     for page in iam.get_paginator("list_role_policies").paginate(RoleName=role_name):
         for name in page["PolicyNames"]:
             found = iam.get_role_policy(RoleName=role_name, PolicyName=name)
-            yield name, _document(found["PolicyDocument"])
-
-
-def _document(found: Any) -> Mapping[str, Any]:
-    """Return a policy as data; botocore decodes the quoted JSON that IAM sends."""
-    return dict(json.loads(parse.unquote(found)) if isinstance(found, str) else found)
+            yield name, found["PolicyDocument"]

@@ -14,9 +14,6 @@ from nomad_csi.health import eligibility, gather
 
 _Part = TypeVar("_Part")
 
-ACCOUNT_S = 240.0
-"""Seconds of all questions; those that are left then are not known."""
-
 _INSTANCE_ATTRIBUTE = "unique.platform.aws.instance-id"
 
 
@@ -56,8 +53,7 @@ class AccountFacts(facts.Facts):
             return None
         if not self.region.name:
             raise facts.NotKnownError(facts.Unknown(reason=self.region.reason, is_expected=self.region.is_expected))
-        with calls.within(ACCOUNT_S):
-            return _account(self, self.region.name)
+        return _account(self, self.region.name)
 
     @facts.part
     def storage(self) -> facts.KnownStorage | None:
@@ -99,12 +95,11 @@ def read_storage(external_ids: Sequence[str], region: regions.Region) -> facts.K
     if not region.name:
         unknown = facts.Unknown(reason=region.reason, is_expected=region.is_expected)
         return facts.KnownStorage(region="", volumes=unknown, file_systems=unknown)
-    with calls.within(ACCOUNT_S):
-        return facts.KnownStorage(
-            region=region.name,
-            volumes=_asked(functools.partial(ebs_volumes.read_volumes, external_ids, region.name)),
-            file_systems=_asked(functools.partial(file_systems.find, external_ids, region.name)),
-        )
+    return facts.KnownStorage(
+        region=region.name,
+        volumes=_asked(functools.partial(ebs_volumes.read_volumes, external_ids, region.name)),
+        file_systems=_asked(functools.partial(file_systems.find, external_ids, region.name)),
+    )
 
 
 def _asked(call: Callable[[], _Part]) -> _Part | facts.Unknown:

@@ -6,7 +6,6 @@ made here, so that the sandbox shows them: a volume attached elsewhere, and an i
 One limit of moto stays: it remembers one attachment of a volume, also where multi-attach allows more.
 """
 
-import logging
 import string
 import sys
 import threading
@@ -19,16 +18,12 @@ import botocore.config
 from botocore import exceptions
 
 from nomad_csi import errors
-from nomad_csi.aws import calls
 from nomad_csi_sandbox.aws import process, session
 
 NAME_TAG = "CSIVolumeName"
 
-ATTEMPTS = 50
-"""Times a throttled call is sent at most. Source: aws-ebs-csi-driver, ``pkg/cloud/retry_manager.go``, v1.64."""
-
-LOG = logging.getLogger("nomad_csi_sandbox.csi_plugin")
-"""The driver logs what it sends again in its SDK's debug log only."""
+ATTEMPTS = 8
+"""Times a throttled call is sent at most; the real driver's are 50."""
 
 DEVICES = tuple(f"/dev/xvd{first}{second}" for first in "abcd" for second in string.ascii_lowercase)[:102]
 """Device names in the driver's order. Source: aws-ebs-csi-driver, ``pkg/cloud/devicemanager/device_names.go``."""
@@ -76,9 +71,9 @@ def connect(region: str, environment: Mapping[str, str]) -> "Ec2":
     if not key or not secret:
         names = "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or NOMAD_CSI_SANDBOX_INSTANCE_ID"
         raise errors.RefusedError(f"no AWS credentials: set {names}, whose role is played")
-    settings = botocore.config.Config(connect_timeout=2, read_timeout=10, retries={"total_max_attempts": 1}, proxies={})
-    client = session.isolated(key, secret).client("ec2", region_name=region, endpoint_url=url, config=settings)
-    return Ec2(calls.asked_again(client, region, attempts=ATTEMPTS, report=LOG.debug))
+    retries = {"mode": "standard", "total_max_attempts": ATTEMPTS}
+    settings = botocore.config.Config(connect_timeout=2, read_timeout=10, retries=retries, proxies={})
+    return Ec2(session.isolated(key, secret).client("ec2", region_name=region, endpoint_url=url, config=settings))
 
 
 class Ec2:

@@ -1,6 +1,5 @@
 """boto3 clients of the emulator: one of each service and region, with deadlines, never an operator's credentials."""
 
-import logging
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,23 +8,12 @@ from typing import Any
 import botocore.config
 
 from nomad_csi import errors
-from nomad_csi.aws import calls
 from nomad_csi_sandbox.aws import session
 
 CONNECT_TIMEOUT_S = 5
 READ_TIMEOUT_S = 20
-ATTEMPTS = 3
-"""Times a request is sent at most: once, and two more on errors that AWS calls passing."""
-
-THROTTLED_ATTEMPTS = 25
-"""
-The same, of a call that AWS throttles.
-
-Source: hashicorp/terraform-provider-aws, ``max_retries`` in ``website/docs/index.html.markdown``, read 2026-11.
-"""
-
-LOG = logging.getLogger("nomad_csi_sandbox.aws.provider")
-"""The real provider logs what it sends again in its debug log only, and so does this one."""
+ATTEMPTS = 8
+"""Times a request is sent at most where AWS throttles, or an error is passing; the real provider's are 25."""
 
 CONNECTIONS = 32
 """Threads that may use one client at the same time; the servicer runs as many."""
@@ -121,10 +109,9 @@ class Pool:
         with self._lock:
             key = (service, region)
             if key not in self._clients:
-                made = self._session.client(
+                self._clients[key] = self._session.client(
                     service, region_name=region, endpoint_url=self._endpoint_url, config=_config()
                 )
-                self._clients[key] = calls.asked_again(made, region, attempts=THROTTLED_ATTEMPTS, report=LOG.debug)
             return self._clients[key]
 
     def caller(self, region: str) -> dict[str, str]:
