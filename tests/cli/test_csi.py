@@ -186,7 +186,7 @@ def test_rejects_fields_that_mean_nothing(words, said, capsys):
     ("endpoint", "said"),
     [
         ("/nowhere/csi.sock", "no such socket"),
-        ("/tmp", "the path exists and is not a socket"),
+        ("/tmp", "UNAVAILABLE: failed to connect to all addresses"),
         ("ssh://host", "expected ssh://USER@HOST"),
         ("ftp://host/x", "expected unix:///run/csi.sock"),
     ],

@@ -71,7 +71,7 @@ def test_full_disk_is_an_error(words, unbuffered, folder):
     with open("/dev/full", "wb") as full:  # noqa: PTH123
         code, said = run(words, folder, full, PYTHONUNBUFFERED=unbuffered)
 
-    assert (code, said) == (2, "error: standard output: No space left on device\n")
+    assert (code, said) == (2, "error: <stdout>: No space left on device\n")
 
 
 @pytest.mark.parametrize("words", STALE)

@@ -139,7 +139,7 @@ def test_cluster_that_lost_its_identity_gets_the_same_one_again(running):
     written = {request["path"] for request in running.requests()[seen:] if request["method"] != "GET"}
     for done in refused:
         assert done.returncode == 1
-        assert f"volume default/mysql is recorded in cluster {here}, and the one at" in done.stdout
+        assert f"volume default/mysql is recorded in cluster {here}, and at" in done.stdout
         assert f"`nomad var put -force -namespace default nomad-csi/cluster id={here}`" in done.stdout
     assert "/v1/var/nomad-csi/cluster" not in written
     assert running.owned() == owned

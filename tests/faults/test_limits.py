@@ -12,11 +12,6 @@ from tests import deadlines
 COMMAND = f"{sys.executable} -B -m nomad_csi"
 
 LIMITS = {
-    "no input": "exec <&-",
-    "no output": "exec >&-",
-    "no error output": "exec 2>&-",
-    "no streams": "exec <&- >&- 2>&-",
-    "full error output": "exec 2>/dev/full",
     "no home": "unset HOME",
     "home that is not there": "export HOME=/nonexistent",
     "home that nobody can write to": "export HOME=/proc",
@@ -52,7 +47,7 @@ def run(tmp_path):
 
 @pytest.mark.parametrize("limit", LIMITS)
 def test_registration_is_whole_and_its_output_is_what_it_always_is(limit, run, proxy, files, held, ids):
-    """Also its progress stays where it belongs: with standard error closed, the JSON on standard output is JSON."""
+    """With its progress on standard error."""
     path = files("v0", "v1")
     proxy.fault("PUT", lambda handler: handler.reset())
 
@@ -60,47 +55,9 @@ def test_registration_is_whole_and_its_output_is_what_it_always_is(limit, run, p
 
     assert done.returncode == 0, done.stderr
     assert held() == ids(2)
-    if ">&-" not in LIMITS[limit].replace("2>&-", ""):
-        assert [item["status"] for item in json.loads(done.stdout)["volumes"]] == ["registered"] * 2
-    message = "" if "error output" in limit or limit == "no streams" else "; trying again in 1 s (attempt 2 of 5)\n"
-    assert done.stderr.endswith(message)
-    assert done.stderr.count("attempt 2 of 5") == bool(message)
-
-
-@pytest.mark.parametrize(
-    ("line", "words", "code"),
-    [
-        ("exec 2>/dev/full", ["check", "/nonexistent.yaml"], 2),
-        ("exec >/dev/full 2>/dev/full", ["check", "/nonexistent.yaml"], 2),
-        ("exec >/dev/full 2>/dev/full", ["--version"], 2),
-        ("exec 2>/dev/full", ["no-command"], 64),
-        ("exec 2>/dev/full", [], 64),
-        ("exec <&- >&- 2>&-", ["check", "/nonexistent.yaml"], 2),
-        ("exec 2>&-", ["no-command"], 64),
-    ],
-)
-def test_exit_code_is_the_same_where_nothing_can_be_said(line, words, code, run):
-    """An error that finds no room on standard error is still that error; with that closed, it is not said elsewhere."""
-    done = run(line, *words)
-
-    assert (done.returncode, done.stdout, done.stderr) == (code, "", "")
-
-
-@pytest.mark.parametrize(
-    ("words", "code", "message"),
-    [
-        (["init", "--hcl", "there"], 64, "expected --storage, got nothing"),
-        (["remove", "default/v0", "--address", "http://127.0.0.1:9"], 2, "no connection: Connection refused"),
-    ],
-)
-def test_closed_input_is_no_terminal(words, code, message, run, tmp_path):
-    """What asks on a terminal says what to give instead of an answer; nothing is written."""
-    done = run("exec <&-", *words)
-
-    assert "Traceback" not in done.stderr
-    assert done.returncode == code
-    assert message in done.stderr
-    assert list(tmp_path.iterdir()) == []
+    assert [item["status"] for item in json.loads(done.stdout)["volumes"]] == ["registered"] * 2
+    assert done.stderr.endswith("; trying again in 1 s (attempt 2 of 5)\n")
+    assert done.stderr.count("attempt 2 of 5") == 1
 
 
 def test_files_that_the_kernel_cuts_off_are_named(run, tmp_path):

@@ -335,13 +335,12 @@ ELSEWHERE = {
     "another": (
         (200, variable(OTHER_CLUSTER)),
         f"job {IDENTITY} is recorded in cluster {CLUSTER}, and at {{}} is cluster {OTHER_CLUSTER}; nothing was changed: "
-        "correct the provider's address or region, or remove it from this stack with `pulumi state delete`; where the "
-        f"identity of the one cluster was lost and created again: {COMMAND}",
+        f"correct the provider's address or region; where it is that cluster, rebuilt or restored: {COMMAND}",
     ),
     "lost": (
         (404, "variable not found"),
-        f"job {IDENTITY} is recorded in cluster {CLUSTER}, and the one at {{}} has no identity; nothing was changed: where it "
-        f"is that cluster, rebuilt or restored: {COMMAND}; where it is another one, correct the provider's address or region",
+        f"job {IDENTITY} is recorded in cluster {CLUSTER}, and at {{}} is one without an identity; nothing was changed: "
+        f"correct the provider's address or region; where it is that cluster, rebuilt or restored: {COMMAND}",
     ),
 }
 

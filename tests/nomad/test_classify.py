@@ -4,7 +4,6 @@ import pytest
 
 from nomad_csi.nomad import classify
 
-MANY = "unable to update volume: 1 error occurred:\n\t* {}\n\n"
 CREATE = "1 error occurred:\n\t* controller create volume: CSI.ControllerCreateVolume: {}\n\n"
 NOT_FOUND = (
     "controller validate volume: CSI.ControllerValidateVolume: controller plugin returned an internal error, check the "
@@ -16,7 +15,6 @@ WRONG = "or it is expired, deleted or of another cluster"
 
 SENTENCES = [
     # Registering and updating (a real agent, 2.0.6-dev). Any other sentence is a refusal.
-    (500, MANY.format("can not update mount options while volume is in use"), "refused"),
     (500, "no CSI plugin named: ghost could be found", "refused"),
     # Creating: once the plugin was asked, a lost answer may hide storage.
     (500, CREATE.format("rpc error: code = DeadlineExceeded desc = context deadline exceeded"), "ambiguous"),
@@ -68,9 +66,7 @@ SENTENCES = [
     (500, "timed out enqueuing operation", "retry"),
     (500, "read tcp 127.0.0.1:1->127.0.0.1:4647: read: connection reset by peer", "ambiguous"),
     (500, "read tcp 127.0.0.1:1->127.0.0.1:4647: i/o timeout", "ambiguous"),
-    (500, "No path to region", "refused"),
     (429, "Your IP is issuing too many concurrent connections, please rate limit your calls", "retry"),
-    (400, "Client sent an HTTP request to an HTTPS server.", "refused"),
     # Not Nomad.
     (401, "", "refused"),
     (502, "<html>", "ambiguous"),

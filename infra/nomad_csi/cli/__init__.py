@@ -161,7 +161,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except output.ClosedError:
         return output.EXIT_CLOSED
     except OSError as error:  # such as a full disk that receives the output
-        output.print_error(f"error: {command.describe_file_error(error)}")
+        print(f"error: {command.describe_file_error(error)}", file=sys.stderr)
         return exit_codes.ERROR
 
 

@@ -8,7 +8,6 @@ Source: hashicorp/nomad, ``client/allocrunner/taskrunner/plugin_supervisor_hook.
 
 import os
 import re
-import stat
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -75,7 +74,7 @@ def parse(text: str) -> Endpoint:
     raise errors.CsiError(text, f"expected {FORMS}, got {text!r}")
 
 
-Obstacle = Literal["missing", "not-a-socket", "no-permission"]
+Obstacle = Literal["missing", "no-permission"]
 
 _OBSTACLES: dict[Obstacle, tuple[str, str]] = {
     "missing": (
@@ -85,10 +84,6 @@ _OBSTACLES: dict[Obstacle, tuple[str, str]] = {
     "no-permission": (
         "no permission to connect to the socket",
         "run as root on the client: Nomad keeps the sockets of plugins in folders that only root may enter",
-    ),
-    "not-a-socket": (
-        "the path exists and is not a socket",
-        "name the socket itself, such as csi.sock in the folder of the allocation",
     ),
 }
 """Message and advice."""
@@ -108,13 +103,11 @@ def check(where: Endpoint) -> None:
     if where.socket is None:
         return
     try:
-        mode = where.socket.stat().st_mode
+        where.socket.stat()
     except (FileNotFoundError, NotADirectoryError):
         raise ObstacleError(where, "missing") from None
     except PermissionError:
         raise ObstacleError(where, "no-permission") from None
-    if not stat.S_ISSOCK(mode):
-        raise ObstacleError(where, "not-a-socket")
     if not os.access(where.socket, os.W_OK, effective_ids=True):
         raise ObstacleError(where, "no-permission")
 

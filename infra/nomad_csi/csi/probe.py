@@ -209,9 +209,8 @@ def probe_machine(
     """
     Probe every plugin whose socket is in *folder*, ``<state_dir>/csi/plugins``; a failure of one is a result.
 
-    *timeout_s* is the limit for all requests to all plugins together, which run concurrently, and for each of the
-    *volumes* that their controllers validate. With more plugins than `AT_ONCE`, later ones have the rest of it, and at
-    least half of it.
+    *timeout_s* is the limit for all requests to one plugin, and for each of the *volumes* that its controller
+    validates; `AT_ONCE` plugins are probed concurrently.
 
     A folder without plugins gives no reports, and is no problem.
     """
@@ -219,13 +218,9 @@ def probe_machine(
     try:
         sockets = {path.name: path / SOCKET for path in sorted(resolved.iterdir())}
     except OSError as error:
-        # A client creates it with its first plugin, below its own state folder.
-        is_early = resolved.parent.name == "csi" and resolved.parent.parent.is_dir() and not resolved.exists()
-        problem = "" if is_early else f"{error.strerror}: {FOLDER}"
-        return MachineAnswers(folder=str(resolved), problem=problem)
-    until = time.monotonic() + timeout_s
+        return MachineAnswers(folder=str(resolved), problem=f"{error.strerror}: {FOLDER}")
     with futures.ThreadPoolExecutor(AT_ONCE) as pool:
-        found = list(pool.map(functools.partial(_probe_socket, until=until, timeout_s=timeout_s), sockets.values()))
+        found = list(pool.map(functools.partial(_probe_socket, timeout_s=timeout_s), sockets.values()))
     reports = dict(zip(sockets, found, strict=True))
     validated = {
         alloc_id: validation.ask(str(sockets[alloc_id]), questions, timeout_s=timeout_s, seconds=volumes.seconds)
@@ -235,10 +230,10 @@ def probe_machine(
     return MachineAnswers(folder=str(resolved), reports=reports, validated=validated)
 
 
-def _probe_socket(socket: Path, *, until: float, timeout_s: float) -> records.ProbeReport:
-    """Probe one plugin until *until*, for at least half of *timeout_s*; a path too long for a socket is a result."""
+def _probe_socket(socket: Path, *, timeout_s: float) -> records.ProbeReport:
+    """Probe one plugin; a path too long for a socket is a result."""
     try:
-        return probe(str(socket), timeout_s=max(until - time.monotonic(), timeout_s / 2))
+        return probe(str(socket), timeout_s=timeout_s)
     except errors.CsiError as error:
         detail = f"{error.message}; {error.advice}"
         return records.ProbeReport(endpoint=str(socket), status="error", detail=detail, latency_ms=0.0)

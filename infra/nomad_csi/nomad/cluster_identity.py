@@ -101,19 +101,13 @@ def sentence(client: nomad.Nomad, what: str, outputs: Mapping[str, Any]) -> str 
     """Return that *what* is recorded in another cluster by *outputs*, and what to do; ``None``: it is not."""
     recorded, address = str(outputs.get("cluster", "")), client.connection.address
     found = compare(client, outputs)
-    if found == "other":
-        return (
-            f"{what} is recorded in cluster {recorded}, and at {address} is cluster {cluster_id(client)}; nothing was "
-            "changed: correct the provider's address or region, or remove it from this stack with `pulumi state "
-            f"delete`; where the identity of the one cluster was lost and created again: {_restore(recorded)}"
-        )
-    if found == "lost":
-        return (
-            f"{what} is recorded in cluster {recorded}, and the one at {address} has no identity; nothing was changed: "
-            f"where it is that cluster, rebuilt or restored: {_restore(recorded)}; where it is another one, correct "
-            "the provider's address or region"
-        )
-    return None
+    if found not in {"other", "lost"}:
+        return None
+    there = f"is cluster {cluster_id(client)}" if found == "other" else "is one without an identity"
+    return (
+        f"{what} is recorded in cluster {recorded}, and at {address} {there}; nothing was changed: correct the "
+        f"provider's address or region; where it is that cluster, rebuilt or restored: {_restore(recorded)}"
+    )
 
 
 def _restore(recorded: str) -> str:

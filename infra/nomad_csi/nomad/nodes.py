@@ -167,20 +167,16 @@ class Server(replies.Record):
     version: Annotated[str, pydantic.Field(validation_alias=pydantic.AliasPath("Tags", "build"))] = ""
     """Such as ``2.0.5``, ``1.10.7+ent`` or ``2.0.6-dev``."""
 
-
-@dataclass(frozen=True, kw_only=True)
-class _Member(Server):
     region: Annotated[str, pydantic.Field(validation_alias=pydantic.AliasPath("Tags", "region"))] = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Members(replies.Record):
     server_region: str = ""
-    members: Annotated[tuple[_Member, ...], replies.PRESENT] = ()
+    members: Annotated[tuple[Server, ...], replies.PRESENT] = ()
 
 
 def list_servers(nomad: request.Nomad) -> tuple[Server, ...]:
     """Return the servers of the agent's region, including failed ones, without those of other regions."""
     found = replies.read(nomad.request("GET", request.path_of("agent", "members")), _Members)
-    own = (item for item in found.members if item.region in {found.server_region, ""})
-    return tuple(Server(name=item.name, status=item.status, version=item.version) for item in own)
+    return tuple(item for item in found.members if item.region == found.server_region)

@@ -6,7 +6,6 @@ capability of it removed.
 """
 
 import functools
-import itertools
 import json
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -151,15 +150,13 @@ def alternatives(names: Iterable[str]) -> tuple[frozenset[str], ...]:
 
 
 def _capabilities(calls: Iterable[str]) -> tuple[str, ...]:
-    """Return the weakest set of capabilities that permits all *calls*: its strongest one is as weak as possible."""
+    """Return few and weak capabilities that permit all *calls*; calls with one choice choose first."""
     wanted = {each & set(CAPABILITIES) for each in alternatives(calls) if each}
-    useful = [name for name in CAPABILITIES if any(name in each for each in wanted)]
-    ranks = range(len(useful))
-    sets = itertools.chain.from_iterable(
-        itertools.combinations(reversed(ranks), count) for count in range(len(useful) + 1)
-    )
-    best = min(found for found in sets if all(any(useful[rank] in each for rank in found) for each in wanted))
-    return tuple(useful[rank] for rank in reversed(best))
+    chosen: set[str] = set()
+    for each in sorted(wanted, key=len):
+        if not each & chosen:
+            chosen.add(min(each, key=CAPABILITIES.index))
+    return tuple(name for name in CAPABILITIES if name in chosen)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -54,16 +54,15 @@ class Guard:
     The colours of our own tables are kept on a terminal.
     """
 
-    def __init__(self, stream: TextIO, *, is_optional: bool = False) -> None:
+    def __init__(self, stream: TextIO) -> None:
         self.stream = stream
         self.secrets: tuple[str, ...] = ()
         self._is_terminal = stream.isatty()
         self.has_written = False
         """Whether anything was written."""
-        self._is_optional = is_optional
 
     def write(self, text: str) -> int:
-        """Write *text*, made safe to show. Where the stream is optional and full, it is discarded from then on."""
+        """Write *text*, made safe to show."""
         keeps_colours = SETTINGS.color == "always" or (self._is_terminal and SETTINGS.color == "auto")
         shown = foreign.visible(redaction.mask(text, self.secrets), keep_colours=keeps_colours)
         self.has_written = self.has_written or bool(shown)
@@ -87,8 +86,7 @@ class Guard:
                 os.dup2(nowhere.fileno(), self.stream.fileno())  # Python writes what is pending when the process ends
             if isinstance(error, BrokenPipeError):
                 raise ClosedError from None
-            if not self._is_optional:
-                raise OSError(error.errno, error.strerror, "standard output") from error
+            raise OSError(error.errno, error.strerror, self.stream.name) from error
 
     def writelines(self, lines: Iterable[str]) -> None:
         """Write *lines*, made safe to show."""
@@ -112,31 +110,21 @@ def guarded() -> Iterator[None]:
     """
     Make all output of the block pass a `Guard`, with the default `SETTINGS`, and flush it.
 
-    Standard error is optional: full, it ends no command midway. Raises `ClosedError` if a pipe's reader has exited.
+    Raises `ClosedError` if a pipe's reader has exited.
     """
     vars(SETTINGS).update(vars(Settings()))
-    _open_closed()
     before = sys.stdout, sys.stderr
     for stream in before:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     sys.stdout = cast("TextIO", Guard(before[0]))
-    sys.stderr = cast("TextIO", Guard(before[1], is_optional=True))
+    sys.stderr = cast("TextIO", Guard(before[1]))
     try:
         yield
         sys.stdout.flush()
         sys.stderr.flush()
     finally:
         sys.stdout, sys.stderr = before
-
-
-def _open_closed() -> None:
-    """Open the null device for each stream that the shell closed, as by ``2>&-``, for started programs too."""
-    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
-        if getattr(sys, name) is None:
-            stream = open(os.devnull, mode, encoding="utf-8")  # noqa: PTH123, SIM115  # open as long as the process
-            os.set_inheritable(stream.fileno(), True)
-            setattr(sys, name, stream)
 
 
 def hide(secrets: Iterable[str]) -> None:
@@ -150,11 +138,6 @@ def hide(secrets: Iterable[str]) -> None:
 def without_secrets(text: str) -> str:
     """Return *text* without what `hide` was given, for what does not pass a `Guard`: a file."""
     return redaction.mask(text, sys.stdout.secrets) if isinstance(sys.stdout, Guard) else text
-
-
-def print_error(line: str) -> None:
-    """Print *line* on standard error outside of `guarded`; where that is full, too, nothing is left to say it on."""
-    Guard(sys.stderr, is_optional=True).write(f"{line}\n")
 
 
 def as_json(value: Any) -> str:
