@@ -107,8 +107,7 @@ def _arguments(address: re.Match[str], near: Path) -> list[str]:
     user = ["-l", address["user"]] if address["user"] else []
     port = ["-p", address["port"]] if address["port"] else []
     options = ("BatchMode=yes", "ExitOnForwardFailure=yes", "ControlMaster=no", "ControlPath=none")
-    options += (f"ConnectTimeout={CONNECT_S}",)
-    switches = [word for option in options for word in ("-o", option)]
+    switches = [word for option in (*options, f"ConnectTimeout={CONNECT_S}") for word in ("-o", option)]
     forwarding = ["-L", f"{near}:{address['path']}"]
     return ["-N", "-T", *switches, *user, *port, *forwarding, "--", address["host"].strip("[]")]
 
