@@ -29,7 +29,7 @@ Files that start their own are runs of their own: with them one worker had half 
 
 SLEEP_MAX_S = 0.05
 MAY_SLEEP = {
-    *("contract", "e2e", "faults", "real", "sandbox", "aws/test_hostile_replies.py"),
+    *("contract", "e2e", "faults", "real", "sandbox"),
 }
 """Where processes are on the other side, or a peer that takes its time."""
 

@@ -15,7 +15,6 @@ TIERS = ("check", "test", "all")
 FIRST = {
     "tests": "check",
     "tests/aws": "test",
-    "tests/aws/test_hostile_replies.py": "all",
     "tests/aws/test_requests.py": "all",
     "tests/aws/test_throttled.py": "all",
     "tests/cli": "test",
