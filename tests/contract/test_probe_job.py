@@ -15,7 +15,7 @@ PROGRAM = str(Path(sys.executable).with_name("nomad-csi"))
 
 def how(job=None, timeout_s=deadlines.PATIENT_S):
     """Return how a probe asks on the clients: by the program of this environment, unless *job* names another."""
-    return probe_run.OnNodes(job=job or program_jobs.ProbeJob(command=PROGRAM), timeout_s=timeout_s, is_strict=True)
+    return probe_run.OnNodes(job=job or program_jobs.ProbeJob(command=PROGRAM), timeout_s=timeout_s)
 
 
 JOB = program_jobs.ProbeJob(command=PROGRAM)
@@ -80,36 +80,8 @@ def test_the_job_is_no_plugin(client):
     assert jobs.get(client, "default", program_jobs.PREFIX) is None
 
 
-def test_a_controller_is_asked_for_every_volume_by_the_job(agent, client, ec2, left):
-    """On its own client: the good ones are confirmed, a lost one is not, and what looks secret is not sent."""
-    lost = ec2.create_volume(AvailabilityZone="us-east-1a", Size=1)["VolumeId"]
-    use = {"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}
-    given = {"PluginID": "ebs", "RequestedCapabilities": [use], "MountOptions": {}, "Namespace": "default"}
-    agent.register({"ID": "lost", "Name": "lost", "ExternalID": lost} | given)
-    agent.register(
-        {"ID": "hidden", "Name": "hidden", "ExternalID": lost, "Context": {"password": "canary-4d2e"}} | given
-    )
-    try:
-        ec2.delete_volume(VolumeId=lost)
-
-        found = probe_deep.probe_on_nodes(client, "ebs", how())
-
-        assert {row.status for row in found.rows} == {"ready"}
-        assert [(item.code, item.subject) for item in found.findings] == [
-            ("volume-unconfirmed", "volume default/lost"),
-            ("volume-not-validated", "plugin ebs"),
-        ]
-        assert "INTERNAL" in found.findings[0].found
-        assert found.findings[1].found.endswith("not validated (default/hidden): needs secrets")
-        assert "canary-4d2e" not in str(found.as_json())
-        assert left() == []
-    finally:
-        for volume_id in ("lost", "hidden"):
-            agent.call("DELETE", f"/v1/volume/csi/{volume_id}")
-
-
 def test_a_status_hears_the_sockets_of_the_clients(client, left):
-    """Nomad and the sockets agree, and the volumes of the plan are confirmed."""
+    """Nomad and the sockets agree."""
     looker = observation.Observer(client, [WANTED], on_nodes=probe_run.OnNodes(job=JOB))
 
     [seen] = looker.observe()
@@ -118,5 +90,4 @@ def test_a_status_hears_the_sockets_of_the_clients(client, left):
         ("healthy", "healthy", "ready", "csi"),
         ("healthy", "healthy", "ready", "csi"),
     ]
-    assert seen.deep == ()
     assert left() == []

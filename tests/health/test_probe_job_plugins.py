@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from nomad_csi import nomad
+from nomad_csi import errors, nomad
 from nomad_csi.health import observation, probe_run
 from nomad_csi.plan import program_jobs
 from tests import clocks
@@ -39,12 +39,12 @@ def cluster(plugin_cluster, monkeypatch):
 def look(cluster, plugin_cluster, expectation):
     """Check the plugin once, on its client too; return the status."""
 
-    def run():
+    def run(**options):
         with nomad.Nomad(
             nomad.Connection(address=cluster.address, token="t"), timeout_s=60.0, clock=clocks.Clock()
         ) as client:
             wanted = observation.WatchedPlugin(expectation=expectation, job_ids=plugin_cluster.job_ids)
-            [seen] = observation.Observer(client, [wanted], on_nodes=HOW).observe()
+            [seen] = observation.Observer(client, [wanted], on_nodes=HOW).observe(**options)
             return seen.status
 
     return run
@@ -77,17 +77,20 @@ def test_a_bad_word_of_a_client_is_the_status(cluster, look, changes, status, so
 @pytest.mark.parametrize(
     ("method", "path", "said"),
     [
-        ("POST", "/v1/jobs", "the token needs submit-job in namespace default"),
-        ("GET", f"/v1/job/{JOB}/allocations", "the token needs read-job in namespace default"),
-        ("GET", LOG, "the token needs read-logs in namespace default"),
+        ("POST", "/v1/jobs", "submit-job"),
+        ("GET", f"/v1/job/{JOB}/allocations", "read-job"),
+        ("GET", LOG, "read-logs"),
     ],
 )
-def test_a_refusal_is_a_finding_with_the_right_that_is_missing(cluster, look, method, path, said):
-    """What Nomad itself says of the plugin stands; that nobody was heard is not hidden."""
+def test_a_refusal_is_an_error_with_the_right_that_is_missing(cluster, look, method, path, said):
+    """Nothing was found out on the clients."""
     cluster.replies[method, path] = [(403, "Permission denied")]
 
-    status = look()
+    with pytest.raises(errors.NomadApiError, match=f"the token needs {said} in namespace default"):
+        look()
 
-    refused = "none from 1 of 1, on a: Nomad refused what the probe needs: Permission denied"
-    assert (status.status, told(status)) == ("unverified", [("error", "socket-not-asked", refused)])
-    assert status.findings[0].advice.startswith(said)
+
+def test_the_first_of_two_checks_runs_no_job(cluster, look):
+    """The sockets are asked at the second, which counts."""
+    assert look(is_first=True).evidence == "nomad"
+    assert cluster.sent("POST") == []

@@ -7,8 +7,8 @@ from typing import Any
 
 from nomad_csi import exit_codes
 from nomad_csi.cli.common import command, documents, inputs, options, output
-from nomad_csi.csi import forward, probe, records, validation
-from nomad_csi.findings import errors_of, printing
+from nomad_csi.csi import forward, probe, records
+from nomad_csi.findings import Finding, errors_of, printing
 from nomad_csi.plan import program_jobs
 
 TIMEOUT_S = 5.0
@@ -90,17 +90,15 @@ def _one(arguments: command.Arguments) -> int:
         )
         why = None if answer.ready else reached.why_broken()
         found = dataclasses.replace(answer, endpoint=arguments.endpoint, detail=why or answer.detail)
-        compared = _compared(arguments, found, reached.local) if arguments.volumes_of else None
-    document = found.as_json() | ({"findings": compared.as_json()["findings"]} if compared else {})
-    findings_text = "".join(f"\n{printing.as_line(item)}" for item in compared.findings) if compared else ""
-    output.show(arguments, document, f"{found.as_line()}{findings_text}")
-    findings = compared.findings if compared else ()
+        findings = _compared(arguments, found, reached.local) if arguments.volumes_of else ()
+    document = found.as_json() | ({"findings": printing.as_json(findings)} if arguments.volumes_of else {})
+    output.show(arguments, document, "\n".join([found.as_line(), *map(printing.as_line, findings)]))
     is_good = found.ready and not errors_of(findings)
     return options.exit_code(arguments, 0 if is_good else exit_codes.CHANGES, findings)
 
 
-def _compared(arguments: command.Arguments, found: records.ProbeReport, local: str) -> Any:
-    """Return a `health.probed.ProbedPlugin` of the response and the registrations in Nomad."""
+def _compared(arguments: command.Arguments, found: records.ProbeReport, local: str) -> tuple[Finding, ...]:
+    """Return what differs between the response and the registrations in Nomad."""
     from nomad_csi.health import probe_deep  # noqa: PLC0415
 
     with inputs.reading(arguments) as nomad:
@@ -115,8 +113,7 @@ def _compared(arguments: command.Arguments, found: records.ProbeReport, local: s
 
 
 def _all_here(arguments: command.Arguments) -> int:
-    volumes = validation.unpacked()
-    found = probe.probe_machine(arguments.folder, timeout_s=arguments.probe_timeout_s, volumes=volumes)
+    found = probe.probe_machine(arguments.folder, timeout_s=arguments.probe_timeout_s)
     output.show(arguments, found.as_json(), "\n".join(found.as_lines()))
     if found.problem:
         return exit_codes.ERROR
@@ -124,7 +121,7 @@ def _all_here(arguments: command.Arguments) -> int:
 
 
 def _on_nodes(arguments: command.Arguments) -> int:
-    """Run the job, and print the response of every instance, and its differences from the registered volumes."""
+    """Run the job, and print the response of every instance."""
     from nomad_csi.hcl import documents  # noqa: PLC0415
     from nomad_csi.health import probe_deep, probe_run  # noqa: PLC0415  # a probe of one socket does not pay for it
 
@@ -133,10 +130,10 @@ def _on_nodes(arguments: command.Arguments) -> int:
         print(documents.probe_job_file(job), end="")
         return 0
     with inputs.connect(arguments) as nomad:
-        how = probe_run.OnNodes(job=job, timeout_s=arguments.timeout_s, is_strict=True, report=output.print_progress)
+        how = probe_run.OnNodes(job=job, timeout_s=arguments.timeout_s, report=output.print_progress)
         found = probe_deep.probe_on_nodes(nomad, arguments.on_nodes, how)
     output.show(arguments, found.as_json(), found.as_table())
-    return options.exit_code(arguments, 0 if found.ok else exit_codes.CHANGES, found.findings)
+    return 0 if found.ok else exit_codes.CHANGES
 
 
 def job_of(arguments: command.Arguments, connection: Any, *, timeout_s: float) -> program_jobs.ProbeJob:

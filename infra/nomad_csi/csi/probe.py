@@ -181,9 +181,6 @@ class MachineAnswers:
     reports: Mapping[str, records.ProbeReport] = field(default_factory=dict)
     """By allocation id."""
 
-    validated: Mapping[str, Mapping[records.Key, records.Validated]] = field(default_factory=dict)
-    """Controllers' validation results of volumes, by allocation id; only of ready controllers with a task."""
-
     @property
     def all_ready(self) -> bool:
         """Whether every plugin on this machine is ready, and all could be probed."""
@@ -192,9 +189,7 @@ class MachineAnswers:
     def as_json(self) -> dict[str, Any]:
         """Return plain values for `json.dumps`."""
         reports = {alloc_id: found.as_json() for alloc_id, found in self.reports.items()}
-        document = {"folder": self.folder, "problem": self.problem, "reports": reports}
-        wrong = {alloc_id: validation.wrong_as_json(found) for alloc_id, found in self.validated.items()}
-        return document | ({"validated": wrong} if wrong else {})
+        return {"folder": self.folder, "problem": self.problem, "reports": reports}
 
     def as_lines(self) -> list[str]:
         """Return a line for each plugin, and one for a problem."""
@@ -203,14 +198,11 @@ class MachineAnswers:
         return [found.as_line() for found in self.reports.values()] or [f"{self.folder}: no plugin runs here"]
 
 
-def probe_machine(
-    folder: Path, *, timeout_s: float = 5.0, volumes: validation.ValidationTask = validation.NOTHING
-) -> MachineAnswers:
+def probe_machine(folder: Path, *, timeout_s: float = 5.0) -> MachineAnswers:
     """
     Probe every plugin whose socket is in *folder*, ``<state_dir>/csi/plugins``; a failure of one is a result.
 
-    *timeout_s* is the limit for all requests to one plugin, and for each of the *volumes* that its controller
-    validates; `AT_ONCE` plugins are probed concurrently.
+    *timeout_s* is the limit for all requests to one plugin; `AT_ONCE` plugins are probed concurrently.
 
     A folder without plugins gives no reports, and is no problem.
     """
@@ -221,13 +213,7 @@ def probe_machine(
         return MachineAnswers(folder=str(resolved), problem=f"{error.strerror}: {FOLDER}")
     with futures.ThreadPoolExecutor(AT_ONCE) as pool:
         found = list(pool.map(functools.partial(_probe_socket, timeout_s=timeout_s), sockets.values()))
-    reports = dict(zip(sockets, found, strict=True))
-    validated = {
-        alloc_id: validation.ask(str(sockets[alloc_id]), questions, timeout_s=timeout_s, seconds=volumes.seconds)
-        for alloc_id, questions in volumes.by_allocation.items()
-        if alloc_id in reports and reports[alloc_id].ready and reports[alloc_id].controller_capabilities is not None
-    }
-    return MachineAnswers(folder=str(resolved), reports=reports, validated=validated)
+    return MachineAnswers(folder=str(resolved), reports=dict(zip(sockets, found, strict=True)))
 
 
 def _probe_socket(socket: Path, *, timeout_s: float) -> records.ProbeReport:

@@ -115,7 +115,3 @@ class ValidationQuestion:
 
     context: Mapping[str, str] = field(default_factory=dict)
     parameters: Mapping[str, str] = field(default_factory=dict)
-
-
-LATE = Validated(code="NOT_ASKED", message="the time limit for all volumes was reached")
-"""Result of a volume that was not validated."""

@@ -97,13 +97,8 @@ class PlanFacts(facts.Facts):
 
     @facts.part
     def observed(self) -> tuple[observation.Observation, ...]:
-        """The plugins of the plan with their health. Only the plan knows which volumes have secrets."""
-        wanted = [item.registration for item in self.planned_volumes]
-        needs = probe_run.ProbedVolumes(
-            registered=tuple(item for item in facts.value(self.registered).values() if item is not None),
-            with_secrets=frozenset((item.namespace, item.volume_id) for item in wanted if item.secrets),
-        )
-        return self._observer.observe(self._before, needs=needs)
+        """The plugins of the plan with their health."""
+        return self._observer.observe(self._before)
 
     @facts.part
     def storage(self) -> facts.KnownStorage | None:

@@ -4,12 +4,10 @@ import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from nomad_csi import findings, nomad
+from nomad_csi import nomad
 from nomad_csi.health import clients, found, gather, plugins, probe_run
 from nomad_csi.nomad import nodes
 from nomad_csi.plan import model
-
-NONE = probe_run.ProbedVolumes()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,9 +27,6 @@ class Observation:
     status: plugins.PluginStatus
     clients: tuple[nodes.Node, ...]
     """All clients of the cluster, listed after the instances."""
-
-    deep: tuple[findings.Finding, ...] = ()
-    """Findings from its controller's responses on its volumes; if a job probed it."""
 
 
 class Observer:
@@ -54,18 +49,11 @@ class Observer:
         self._on_nodes = on_nodes
         self._clients = client_cache or clients.ClientCache(client)
 
-    def observe(
-        self,
-        before: Sequence[Observation] = (),
-        *,
-        is_first: bool = False,
-        needs: probe_run.ProbedVolumes = NONE,
-    ) -> tuple[Observation, ...]:
+    def observe(self, before: Sequence[Observation] = (), *, is_first: bool = False) -> tuple[Observation, ...]:
         """
         Check each plugin once; with earlier checks *before*, restarts since then are findings.
 
         *is_first*: another check follows, so this one runs no job on the clients.
-        *needs*: registered volumes, which the job's controllers validate as well.
 
         Clients may join or leave meanwhile: they are listed last, so that the client of each instance is listed.
         Raises `errors.NomadApiError` if Nomad does not respond, `errors.CancelledError` if the operator interrupts.
@@ -74,7 +62,7 @@ class Observer:
             return ()
         how = None if is_first else self._on_nodes
         known = [seen for _, seen in self._told()] if how else []
-        results = probe_run.ask(self._client, known, how, needs, self._cancelled) if how else None
+        results = probe_run.ask(self._client, known, how, self._cancelled) if how else None
         seen = gather.probe_all(self._told(), timeout_s=self._probe_timeout_s, cancelled=self._cancelled)
         if results is not None:
             expectations = [item.expectation for item in self._wanted]
@@ -87,7 +75,6 @@ class Observer:
                 seen=now,
                 status=plugins.compare_plugin(item.expectation, now, all_nodes, then),
                 clients=all_nodes,
-                deep=_deep(item.expectation, now, results, needs),
             )
             for item, now, then in zip(self._wanted, seen, earlier, strict=True)
         )
@@ -96,14 +83,3 @@ class Observer:
         return [
             (item.expectation, gather.ask_nomad(self._client, item.expectation, item.job_ids)) for item in self._wanted
         ]
-
-
-def _deep(
-    expectation: model.PluginExpectation,
-    seen: found.PluginFound,
-    results: probe_run.ProbeJobAnswers | None,
-    needs: probe_run.ProbedVolumes,
-) -> tuple[findings.Finding, ...]:
-    if results is None:
-        return ()
-    return probe_run.compared(expectation.plugin_id, seen.plugin, results, needs).findings

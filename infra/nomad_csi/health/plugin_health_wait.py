@@ -147,7 +147,6 @@ class _Wait:
                 run, namespace=self._expectation.namespace, region=self._client.connection.region
             ),
             timeout_s=min(run.timeout_s, max(self._left_s, PROBE_MIN_S)),
-            is_strict=True,
             report=lambda line: self._report_progress(
                 foreign.shortened(f"{known.counts}, {line}: {names}", CAUSE_LIMIT)
             ),

@@ -1,6 +1,5 @@
 """The deep probe: compare a plugin's responses with what Nomad has registered. Read-only."""
 
-import dataclasses
 import threading
 from collections.abc import Mapping
 from http import HTTPStatus
@@ -19,18 +18,14 @@ _NONE: Secrets = {}
 
 def probe_on_nodes(client: nomad.Nomad, plugin_id: str, how: probe_run.OnNodes) -> probed.ProbedPlugin:
     """
-    Return the probe results of *plugin_id* on its clients, compared with its registered volumes.
+    Return the probe results of *plugin_id* on its clients.
 
-    A controller validates each volume; those that need secrets are reported as not validated. Raises the errors of
-    `probe_run.ask`, and `errors.SpecError` if the cluster has no such plugin. A token that may not read
-    volumes is a finding.
+    Raises the errors of `probe_run.ask`, and `errors.SpecError` if the cluster has no such plugin.
     """
     plugin = plugin_of(client, plugin_id)
-    registered, unread = _needs(client, plugin_id)
-    needs = probe_run.ProbedVolumes(registered=registered)
-    results = probe_run.ask(client, [found.PluginFound(plugin=plugin)], how, needs, threading.Event())
-    result = probe_run.compared(plugin_id, plugin, results, needs)
-    return dataclasses.replace(result, findings=(*unread, *result.findings))
+    answers = probe_run.ask(client, [found.PluginFound(plugin=plugin)], how, threading.Event())
+    names = {node.node_id: node.name for node in nodes.list_nodes(client)}
+    return probed.ProbedPlugin(plugin_id=plugin_id, rows=probed.judge(plugin, names, answers))
 
 
 def plugin_of(client: nomad.Nomad, plugin_id: str) -> plugins.Plugin:
@@ -51,9 +46,9 @@ def probe_endpoint(
     local: str,
     secrets: Secrets = _NONE,
     timeout_s: float,
-) -> probed.ProbedPlugin:
+) -> tuple[findings.Finding, ...]:
     """
-    Return the probe result of one endpoint, compared with Nomad's record of *plugin_id*.
+    Compare the probe result of one endpoint with Nomad's record of *plugin_id*.
 
     Args:
         client: the cluster.
@@ -78,23 +73,29 @@ def probe_endpoint(
             expected=f"driver {plugin.provider}, as Nomad knows the plugin",
             found=f"{answer.name} behind {answer.endpoint}",
         )
-        return probed.ProbedPlugin(plugin_id=plugin_id, rows=(), findings=(wrong,))
-    names = {node.node_id: node.name for node in nodes.list_nodes(client)}
-    mine = {item.alloc_id: item for item in instances.all_of(plugin) if item.alloc_id in answer.endpoint.split("/")}
-    answers = {item.node_id: probed.ClientAnswer(reports={item.alloc_id: answer}) for item in mine.values()}
-    rows = tuple(row for row in probed.judge(plugin, names, answers) if row.alloc_id in mine)
-    needs, unread = _needs(client, plugin_id)
-    against = [*unread]
-    if not mine:
+        return (wrong,)
+    needs, against = _needs(client, plugin_id)
+    if {item.alloc_id for item in instances.all_of(plugin)}.isdisjoint(answer.endpoint.split("/")):
         expected = "the path of a socket with the id of one of its allocations"
-        against.insert(0, findings.finding("instance-unknown", subject, expected=expected, found=answer.endpoint))
+        unknown = findings.finding("instance-unknown", subject, expected=expected, found=answer.endpoint)
+        against = (unknown, *against)
     if answer.ready and answer.controller_capabilities is not None:
-        questions = [probe_run.question(item) for item in needs]
+        questions = [_question(item) for item in needs]
         known = {item.key: secrets.get("/".join(item.key), {}) for item in questions}
         insecure = client.connection.insecure_http
         results = validation.ask(local, questions, secrets=known, timeout_s=timeout_s, insecure=insecure)
         against += probed.judge_volumes(needs, results)
-    return probed.ProbedPlugin(plugin_id=plugin_id, rows=rows, findings=tuple(against))
+    return against
+
+
+def _question(volume: volumes.Volume) -> records.ValidationQuestion:
+    return records.ValidationQuestion(
+        key=volumes.key_of(volume),
+        external_id=volume.external_id or volume.volume_id,
+        uses=tuple((item.access_mode, item.attachment_mode) for item in volume.capabilities),
+        context=volume.context,
+        parameters=volume.parameters,
+    )
 
 
 def _needs(client: nomad.Nomad, plugin_id: str) -> tuple[tuple[volumes.Volume, ...], tuple[findings.Finding, ...]]:

@@ -4,18 +4,16 @@ Join the probe results of plugin instances on their clients with Nomad's records
 An instance without a probe result never counts as healthy.
 """
 
-import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from nomad_csi import findings
 from nomad_csi.csi import records
-from nomad_csi.findings import Finding, errors_of, printing
 from nomad_csi.health import found as seen
 from nomad_csi.health import instances
 from nomad_csi.nomad import plugins, volumes
-from nomad_csi.text import foreign, listing, secrets, table
+from nomad_csi.text import foreign, table
 
 NO_ANSWER = seen.NO_ANSWER
 """Status of an instance that could not be probed."""
@@ -36,9 +34,6 @@ class ClientAnswer:
     reports: Mapping[str, records.ProbeReport] = field(default_factory=dict)
     """By allocation id."""
 
-    validated: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    """Raw validation results of its controllers, by allocation id; empty: no controller was asked."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class ProbedInstance:
@@ -53,7 +48,6 @@ class ProbedInstance:
 
     detail: str
     report: records.ProbeReport | None
-    instance: plugins.Instance
 
     @property
     def ready(self) -> bool:
@@ -67,12 +61,11 @@ class ProbedPlugin:
 
     plugin_id: str
     rows: tuple[ProbedInstance, ...]
-    findings: tuple[Finding, ...] = ()
 
     @property
     def ok(self) -> bool:
-        """Whether there are instances, all of them are ready by their probes, and there are no other errors."""
-        return bool(self.rows) and all(row.ready for row in self.rows) and not errors_of(self.findings)
+        """Whether there are instances, and all of them are ready by their probes."""
+        return bool(self.rows) and all(row.ready for row in self.rows)
 
     def as_json(self) -> dict[str, Any]:
         """Return the result as data."""
@@ -81,15 +74,10 @@ class ProbedPlugin:
             {name: getattr(row, name) for name in names} | {"report": row.report.as_json() if row.report else None}
             for row in self.rows
         ]
-        return {
-            "plugin_id": self.plugin_id,
-            "ok": self.ok,
-            "instances": shown,
-            "findings": printing.as_json(self.findings),
-        }
+        return {"plugin_id": self.plugin_id, "ok": self.ok, "instances": shown}
 
     def as_table(self, width: int = WIDTH) -> str:
-        """Return the result as text: a line for each instance, the findings, and the sum."""
+        """Return the result as text: a line for each instance, and the sum."""
         rows = [
             (row.role, row.node_name or row.node_id, row.alloc_id[:8], row.status, row.detail or "-")
             for row in self.rows
@@ -97,7 +85,7 @@ class ProbedPlugin:
         ready = sum(row.ready for row in self.rows)
         total = f"plugin {self.plugin_id}: {ready} of {len(self.rows)} instances are ready"
         parts = [table.columns([("role", "client", "allocation", "status", "detail"), *rows], width)] if rows else []
-        return "\n".join([*parts, *map(printing.as_line, self.findings), total])
+        return "\n".join([*parts, total])
 
 
 def judge(
@@ -121,7 +109,6 @@ def judge(
             status=status,
             detail=foreign.clean(detail),
             report=reported,
-            instance=item,
         )
         rows.append(row)
     return tuple(rows)
@@ -163,24 +150,11 @@ def _status(role: str, answer: ClientAnswer | None, found: records.ProbeReport |
     return found.status, "" if found.ready else found.detail
 
 
-# Controllers' responses on registered volumes (``ValidateVolumeCapabilities``), and volumes not validated.
-
-
-Key = records.Key
-
-NEEDS_SECRETS = "needs secrets"
-NO_TIME = "the time limit for all volumes was reached"
-
-_ASKS_FOR_SECRETS = re.compile(r"\bsecrets?\b", re.IGNORECASE)
-
-_ADVICE = {
-    NEEDS_SECRETS: "run `nomad-csi csi probe SOCKET --volumes-of PLUGIN --secrets FILE` on the controller's client",
-    NO_TIME: "raise --timeout",
-}
+# Controllers' responses on registered volumes (``ValidateVolumeCapabilities``).
 
 
 def judge_volumes(
-    needs: Sequence[volumes.Volume], answers: Mapping[Key, records.Validated]
+    needs: Sequence[volumes.Volume], answers: Mapping[records.Key, records.Validated]
 ) -> tuple[findings.Finding, ...]:
     """Return findings from a controller's responses on the registered volumes *needs*."""
     return tuple(
@@ -188,38 +162,6 @@ def judge_volumes(
         for item in needs
         if (answer := answers.get(volumes.key_of(item))) and not answer.confirmed
     )
-
-
-def judge_without_secrets(
-    plugin_id: str,
-    needs: Sequence[volumes.Volume],
-    answers: Mapping[Key, records.Validated],
-    skipped: Mapping[Key, str],
-) -> tuple[findings.Finding, ...]:
-    """
-    Return findings on *needs* from a controller that got no secrets, and one for each reason without a response.
-
-    *skipped* are volumes that were not validated, and why.
-    """
-    unsaid = {key: why for key, answer in answers.items() if (why := _silence(answer))}
-    validated = {key: answer for key, answer in answers.items() if key not in unsaid}
-    return (*judge_volumes(needs, validated), *_not_validated(plugin_id, len(needs), {**skipped, **unsaid}))
-
-
-def may_be_asked(volume: volumes.Volume, with_secrets: Collection[Key]) -> str:
-    """Return why a job may not validate the volume; empty: it may. Values named like secrets stay here."""
-    names = (*volume.context, *volume.parameters)
-    if volumes.key_of(volume) in with_secrets or any(map(secrets.has_secret_word, names)):
-        return NEEDS_SECRETS
-    return ""
-
-
-def _silence(answer: records.Validated) -> str:
-    """Return why an answer gives no result for the volume; empty: it gives one."""
-    if answer.code == records.LATE.code:
-        return NO_TIME
-    wants = answer.code == "UNAUTHENTICATED" or (answer.code and _ASKS_FOR_SECRETS.search(answer.message))
-    return NEEDS_SECRETS if wants and not answer.confirmed else ""
 
 
 def _finding(volume: volumes.Volume, answer: records.Validated) -> findings.Finding:
@@ -233,18 +175,3 @@ def _finding(volume: volumes.Volume, answer: records.Validated) -> findings.Find
         found=foreign.clean(f"{answer.code or 'not confirmed'}: {answer.message or 'without output'}"),
         advice="check the controller's log; if it needs secrets, name them with --secrets" if is_refused else "",
     )
-
-
-def _not_validated(plugin_id: str, count: int, skipped: Mapping[Key, str]) -> Iterator[findings.Finding]:
-    by_reason: dict[str, list[str]] = {}
-    for (namespace, volume_id), why in skipped.items():
-        by_reason.setdefault(why, []).append(f"{namespace}/{volume_id}")
-    for why, names in by_reason.items():
-        named = listing.shortened(sorted(names))
-        yield findings.finding(
-            "volume-not-validated",
-            f"plugin {plugin_id}",
-            expected="an answer of its controller for each volume",
-            found=f"{len(names)} of {count} not validated ({named}): {foreign.clean(why)}",
-            advice=_ADVICE.get(why, ""),
-        )

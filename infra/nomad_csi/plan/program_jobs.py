@@ -34,9 +34,6 @@ class ProgramJob:
     image: str = ""
     """Docker image with the program; empty: the client's own program, with ``raw_exec``."""
 
-    environment: Mapping[str, str] = field(default_factory=dict)
-    """Environment of the program. Holds no secrets."""
-
     @property
     def task_driver(self) -> str:
         """``docker`` or ``raw_exec``."""
@@ -65,7 +62,7 @@ WAIT_S = 60.0
 
 @dataclass(frozen=True, kw_only=True)
 class ProbeJob(ProgramJob):
-    """One run of the probe, on every matching client. Its environment: the volumes to ask controllers about."""
+    """One run of the probe, on every matching client."""
 
     job_id: str = PREFIX
     node_ids: Sequence[str] = ()
@@ -136,7 +133,10 @@ _ESCAPED = "[\x7f-\ud7ff\ue000-\uffff]"
 
 @dataclass(frozen=True, kw_only=True)
 class VerifyJob(ProgramJob):
-    """A periodic job that verifies a spec. Its environment: the variables of `nomad.Connection`, without a token."""
+    """A periodic job that verifies a spec."""
+
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """The variables of `nomad.Connection`, without a token."""
 
     spec: str = field(repr=False)
     """The spec as JSON (`as_data`)."""

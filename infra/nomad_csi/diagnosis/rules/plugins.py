@@ -12,9 +12,6 @@ from nomad_csi.nomad import plugins as records
 ABSENT = ("job-missing", "plugin-missing")
 """Codes of plugins that the lists of Nomad show, too, without their health."""
 
-OF_VOLUMES = ("volume-unknown", "volume-unconfirmed", "volume-not-validated")
-"""Codes of volumes that a plugin's own answers show."""
-
 _CHAPTERS = ("Expected plugins", "Number of instances", "Plugin instances")
 OF_HEALTH = tuple(
     code
@@ -24,12 +21,10 @@ OF_HEALTH = tuple(
 )
 
 
-@rule(*OF_HEALTH, *OF_VOLUMES, observed="health of the plugins")
+@rule(*OF_HEALTH, observed="health of the plugins")
 def find_unhealthy(_found: facts.Facts, observed: Sequence[observation.Observation]) -> Iterator[facts.Outcome]:
-    """Yield the findings on the health of plugins and of their instances, and from their own answers."""
-    for item in (item for seen in observed for item in (*seen.status.findings, *seen.deep)):
-        if item.code in OF_HEALTH or item.code in OF_VOLUMES:
-            yield item
+    """Yield the findings on the health of plugins and of their instances."""
+    yield from (item for seen in observed for item in seen.status.findings if item.code in OF_HEALTH)
 
 
 @rule(*ABSENT)
