@@ -6,10 +6,9 @@ A block device is never tested: a write would destroy its data. In a file system
 job.
 """
 
-import contextlib
 import dataclasses
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from nomad_csi import errors, nomad
 from nomad_csi.aws import ebs_volumes, regions
@@ -51,8 +50,7 @@ def try_out(
     Raises:
         errors.RefusedError: the volume cannot be tested, with every reason, and nothing was run; or the read job has
             no room anywhere.
-        errors.NomadCsiError: Nomad did not respond, or refused. If a file was written and is left behind, its name
-            is in the error.
+        errors.NomadCsiError: Nomad did not respond, or refused. The file that was reported may be left behind.
 
     """
     wanted = wish or smoke.Wish()
@@ -71,38 +69,14 @@ def try_out(
         token=token,
         has_mounts=not sandbox,
     )
-    done: list[smoke_round.SmokeRound] = []
-
-    def may_be_written() -> bool:
-        is_read_back = len(done) == _ROUNDS and not done[-1].reason
-        return watch.has_run and not sandbox and not is_read_back
-
-    with _file_named(may_be_written, volume, token, report):
-        done.append(watch.run(write))
-        if not done[0].reason:
-            read = dataclasses.replace(write, kind="read", job_id=f"nomad-csi-smoke-read-{token}")
-            others = dataclasses.replace(read, node_ids=[each for each in write.node_ids if each != done[0].node_id])
-            done.append(watch.run(read if not others.node_ids or watch.objection(others) else others))
-        return _outcome(volume, done, write, aws)
-
-
-@contextlib.contextmanager
-def _file_named(
-    is_there: Callable[[], bool], volume: volumes.Volume, token: str, report: Callable[[str], None]
-) -> Iterator[None]:
-    """Add the name of a file that is left behind to errors of the block; on an interrupt, log it."""
-    left = f"the file {smoke.file_name(token)} may still be in volume {volume.key}"
-    try:
-        yield
-    except errors.NomadCsiError as error:
-        if not is_there():
-            raise
-        kind = errors.RefusedError if isinstance(error, errors.RefusedError) else errors.NomadCsiError
-        raise kind(f"{error}; {left}") from error
-    except BaseException:
-        if is_there():
-            report(left)
-        raise
+    if not sandbox:
+        report(f"writing {smoke.file_name(token)} into volume {volume.key}; the read job removes it")
+    done = [watch.run(write)]
+    if not done[0].reason:
+        read = dataclasses.replace(write, kind="read", job_id=f"nomad-csi-smoke-read-{token}")
+        others = dataclasses.replace(read, node_ids=[each for each in write.node_ids if each != done[0].node_id])
+        done.append(watch.run(read if not others.node_ids or watch.objection(others) else others))
+    return _outcome(volume, done, write, aws)
 
 
 def _checked(

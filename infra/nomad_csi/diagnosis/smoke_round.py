@@ -102,8 +102,6 @@ class Watch:
         self._clock = client.clock
         self._timeout_s = timeout_s
         self._report = report
-        self.has_run = False
-        """Whether a job was sent, so that it may have written."""
 
     def objection(self, job: smoke.SmokeJob) -> str:
         """Return why Nomad cannot place *job* now; empty: it can."""
@@ -127,8 +125,6 @@ class Watch:
             except errors.NomadApiError as error:
                 may_be_there = error.kind == "ambiguous"
                 raise
-            finally:
-                self.has_run |= may_be_there
             found, times, reason = self._follow(job)
         except BaseException:
             for line in self._purge(job) if may_be_there else ():

@@ -11,7 +11,7 @@ from nomad_csi.text import table
 
 Severity = Literal["error", "warning"]
 Side = Literal["servers", "clients"]
-Feature = Literal["controller", "create", "namespaces", "secrets", "topologies"]
+Feature = Literal["create", "secrets", "topologies"]
 
 GATES_AS_OF = "2026-08-21"
 """Date of the Nomad changelog that the gates come from."""

@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Generator, Iterable, Iterator, Mapping
 
 from nomad_csi.diagnosis import facts
-from nomad_csi.diagnosis.rules import machines
 from nomad_csi.diagnosis.rules.frame import rule
 from nomad_csi.drivers import catalogue
 from nomad_csi.findings import finding
@@ -56,16 +55,9 @@ def _versions(found: facts.Facts) -> Generator[facts.Unchecked, None, tuple[_ByV
 def used(found: facts.Facts) -> frozenset[Feature]:
     """Return the features of Nomad in use: by existing plugins and volumes, and by the spec."""
     features: set[Feature] = set()
-    tasks = facts.known_or(found.tasks, ())
-    volumes = facts.known_or(found.volumes, ())
     planned = found.planned_volumes
-    if any(task.role in machines.CONTROLLING for task in tasks):
-        features.add("controller")
-    if any(_may_have_more_segments(volume, found.plugins) for volume in volumes):
+    if any(_may_have_more_segments(volume, found.plugins) for volume in facts.known_or(found.volumes, ())):
         features.add("topologies")
-    ids = [volume.key.partition("/")[2] for volume in volumes]
-    if len(ids) != len(set(ids)):
-        features.add("namespaces")
     if found.plan is None or any(item.registration.secrets for item in planned):
         features.add("secrets")
     if any(item.made_by_plugin for item in planned):
