@@ -418,7 +418,9 @@ def test_attachment_that_shows_after_the_force_leaves_it_unregistered(repair, cl
     done = repair(**ALL)
 
     assert (done.status, done.steps) == ("deregistered", ("wait", "gc", "force"))
-    assert done.reason == (f"it is NOT registered, as far as is known: {why}; when that is settled, {AGAIN} registers it")
+    assert done.reason == (
+        f"it is NOT registered, as far as is known: {why}; when that is settled, {AGAIN} registers it"
+    )
     assert [line for line in written(cluster) if line.startswith("PUT /v1/volume")] == []
 
 
@@ -606,7 +608,10 @@ def test_interrupted_repair_waits_for_ec2(repair, left, ec2):
     done = repair(**ALL)
 
     assert (done.status, done.steps) == ("deregistered", ())
-    assert done.reason == f"it is NOT registered, as far as is known: {ATTACHED}; when that is settled, {AGAIN} registers it"
+    assert (
+        done.reason
+        == f"it is NOT registered, as far as is known: {ATTACHED}; when that is settled, {AGAIN} registers it"
+    )
     assert written(left) == []
 
 
