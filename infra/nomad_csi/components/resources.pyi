@@ -41,11 +41,11 @@ class CreatedVolume(pulumi.CustomResource):
     required_topologies: pulumi.Output[Sequence[Mapping[str, Any]]]
     """Places where the storage may be, as the clients report them; anywhere when omitted."""
     preferred_topologies: pulumi.Output[Sequence[Mapping[str, Any]]]
-    """Those of the required places that are tried first, best first."""
+    """Those of the required topologies that are tried first, best first."""
     availability_zone: pulumi.Output[str]
     """
-    The zone that the program asks for, where the places follow from it and from the driver's description. While
-    it stays, other places replace nothing.
+    The zone that the program asks for, where the topologies follow from it and from the driver's description.
+    While it stays, other topologies replace nothing.
     """
     parameters: pulumi.Output[Mapping[str, Any]]
     """What the driver makes the storage by, such as `type`."""
