@@ -2,6 +2,8 @@
 
 import sys
 
+from nomad_csi import exit_codes
+
 
 def main() -> int:
     """Run the command of the process and return its exit code."""
@@ -11,7 +13,7 @@ def main() -> int:
         return cli.main()
     except KeyboardInterrupt:
         print("interrupted; safe to re-run", file=sys.stderr)  # noqa: T201  # as `cli.main` does
-        return 130
+        return exit_codes.INTERRUPTED
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
 """
-Run calls concurrently. Calls under way are abandoned once their results are no longer needed.
+Run calls concurrently, as many at a time as the caller allows.
+
+Calls under way are abandoned once their results are no longer needed.
 
 Each call sees the context variables of the caller, such as a deadline. The threads are daemons, unlike those of an
 executor, which a process waits for at its exit: Nomad waits two minutes for a controller that hangs.

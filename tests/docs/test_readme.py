@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from nomad_csi import cli, exit_codes
-from nomad_csi.cli.common import inputs, output
-from nomad_csi.csi import rpc
+from nomad_csi.cli.common import inputs
 
 PROJECT = Path(__file__).parents[2]
 PAGES = ("README.md", "docs/start/first-ten-minutes.md", "docs/reference/sandbox.md", "docs/reference/commands.md")
@@ -66,10 +65,10 @@ def test_exit_codes_are_those_of_the_commands():
         exit_codes.CHANGES,
         exit_codes.ERROR,
         exit_codes.USAGE,
-        cli.EXIT_INTERRUPTED,
-        cli.EXIT_TERMINATED,
-        output.EXIT_CLOSED,
-        rpc.EXIT_BASE,
+        exit_codes.INTERRUPTED,
+        exit_codes.TERMINATED,
+        exit_codes.CLOSED,
+        exit_codes.CSI_BASE,
     )
     assert sorted(map(int, codes)) == sorted(own)
 

@@ -76,10 +76,6 @@ exit:    0 done or all well, 1 findings or differences, 2 not determined, 64 usa
 TOPICS = ("connection", "more", "options")
 """Texts of `nomad-csi help`; any other word of it is a command."""
 
-EXIT_INTERRUPTED = 130
-EXIT_TERMINATED = 143
-"""128 and the number of the signal, as in shells."""
-
 
 COMPLETE = "_NOMAD_CSI_COMPLETE"
 """Environment variable of shells that complete a command, as named by Click."""
@@ -159,7 +155,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         with output.guarded():
             return _run(words)
     except output.ClosedError:
-        return output.EXIT_CLOSED
+        return exit_codes.CLOSED
     except OSError as error:  # such as a full disk that receives the output
         print(f"error: {command.describe_file_error(error)}", file=sys.stderr)
         return exit_codes.ERROR
@@ -184,9 +180,9 @@ def _run(words: list[str]) -> int:
     except errors.NomadCsiError as error:
         return _failed(words, "error", "error", error, exit_codes.ERROR)
     except command.Terminated:
-        return _failed(words, "ended by SIGTERM", "interrupted", "safe to re-run", EXIT_TERMINATED)
+        return _failed(words, "ended by SIGTERM", "interrupted", "safe to re-run", exit_codes.TERMINATED)
     except (KeyboardInterrupt, click.Abort):
-        return _failed(words, "interrupted", "interrupted", "safe to re-run", EXIT_INTERRUPTED)
+        return _failed(words, "interrupted", "interrupted", "safe to re-run", exit_codes.INTERRUPTED)
 
 
 def _failed(words: list[str], head: str, kind: str, error: errors.NomadCsiError | str, code: int) -> int:

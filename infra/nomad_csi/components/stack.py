@@ -1,4 +1,8 @@
-"""The ready-made stack: declare the components of a spec, in order. The rules are in the plan."""
+"""
+The ready-made stack: declare the components of a spec. The rules are in the plan.
+
+`destroy` goes the other way: registrations, the check of health, node plugins, controllers (`plugin`), then storage.
+"""
 
 import asyncio
 import dataclasses

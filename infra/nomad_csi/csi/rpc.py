@@ -134,12 +134,8 @@ def is_secret(field: Any) -> bool:
     return bool(field.GetOptions().Extensions[csi_pb2.csi_secret])
 
 
-EXIT_BASE = 100
-"""A command that a plugin refused exits with this plus the number of the gRPC code: 105 for ``NOT_FOUND``."""
-
-
 def exit_code(error: errors.CsiError) -> int:
     """Return the exit code of a command that ends with *error*: `exit_codes.ERROR` if no plugin was called."""
     if not error.code or not error.is_answer:
         return exit_codes.ERROR
-    return EXIT_BASE + int(grpc.StatusCode[error.code].value[0])
+    return exit_codes.CSI_BASE + int(grpc.StatusCode[error.code].value[0])

@@ -1,6 +1,8 @@
 """
 Findings: their type, the registry of their codes (``codes.yaml``), and their printer. Pure.
 
+The registry has the known bugs of Nomad, too, with the releases that fix them (``gate``).
+
 A finding must have a code of the registry.
 """
 

@@ -1,7 +1,8 @@
 r"""
 Text of HCL, in both dialects that Nomad reads: job files are HCL2, volume files HCL1, ``nomad fmt`` reads both as HCL2.
 
-Here belongs what writes such text (templates, quotes, layout, files of a plan and of `init`) and what reads it back.
+`documents` renders jobs and volume files from ``templates/``, `files` and `project` write those of a plan and of
+`init`, `layout` and `quote` shape the text. `read` reads a file back, `job` and `volume` make a payload of it.
 What a file means for a spec is in `migration`, what is wrong with it in `diagnosis.file_rules`. Only here is Jinja2.
 
 The reader is our own: no library for Python reads HCL1, and python-hcl2 (8.1.4) leaves ``\u0024`` and ``\U0001F389``

@@ -1,1 +1,5 @@
-"""The whole life of a plugin job: its resource, its owner, the jobs beside it, and `apply` without Pulumi."""
+"""
+The whole life of a plugin job: its resource, its owner, and `apply` without Pulumi.
+
+`conflicts` refuses a second job of a plugin.
+"""

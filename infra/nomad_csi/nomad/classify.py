@@ -1,5 +1,5 @@
 """
-Classify error replies: the call can be retried, was refused, or has an unknown outcome.
+Classify error replies: the call can be retried (`volumes.sending` does), was refused, or has an unknown outcome.
 
 Nomad returns almost all errors with status 500 and a message, so messages are matched, by substring.
 Source: the messages are those of a real agent (Nomad 2.0.6-dev, 2026-08) and of hashicorp/nomad,

@@ -1,5 +1,6 @@
 """
-The plan of a spec and the catalogue: policies, plugin jobs, volume registrations, expectations.
+The plan of a spec and the catalogue: plugin jobs, volume registrations, expectations, IAM policies.
 
-Pure. Every rule that combines two parts of the spec, or the spec and a driver, belongs here.
+Pure. Every rule that combines two parts of the spec, or the spec and a driver, belongs here. `iam` has the actions of
+the policies.
 """

@@ -97,10 +97,6 @@ class Guard:
         return getattr(self.stream, name)
 
 
-EXIT_CLOSED = 141
-"""128 and the number of SIGPIPE, as in shells for a command whose output was closed."""
-
-
 class ClosedError(Exception):
     """The output is closed."""
 
