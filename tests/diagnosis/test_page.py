@@ -16,9 +16,10 @@ from nomad_csi import findings
 from nomad_csi.diagnosis import page
 from nomad_csi.findings import causes, registry
 from nomad_csi.hcl import environment
+from nomad_csi.text import foreign
 from tests import hostile
 
-STYLE = (Path(environment.templates_folder()) / environment.STYLE).read_text(encoding="utf-8")
+STYLE = (Path(environment.templates_folder()) / "_report.css").read_text(encoding="utf-8")
 WORDS = {"code", "kind", "mode", "policy", "evidence", "role", "severity", "state", "found_by", "tier", "status"}
 """Fields that hold words of ours, not of a cluster."""
 
@@ -116,7 +117,7 @@ def test_hostile_text_stays_text(seed, hurt_report, rendered):
     assert text.encode()
     joined = "".join(Reader(text).texts)
     for client in report.data["clients"]:
-        assert environment.visible(client["name"]) in joined
+        assert foreign.visible(client["name"]) in joined
 
 
 @pytest.mark.parametrize("injection", INJECTIONS)
@@ -127,7 +128,7 @@ def test_injection_is_shown_as_it_stands(injection, hurt_report, rendered):
     text = rendered(report)
 
     assert elements(text) == elements(rendered(hurt_report))
-    assert environment.visible(f"client-00000{injection}") in "".join(Reader(text).texts)
+    assert foreign.visible(f"client-00000{injection}") in "".join(Reader(text).texts)
     assert json.loads(json.dumps(report.data))["clients"][0]["name"] == f"client-00000{injection}"
 
 

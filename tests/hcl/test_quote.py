@@ -170,19 +170,6 @@ def test_string_map_sorts_its_keys():
     assert quote.string_map({}) == "{}"
 
 
-@pytest.mark.parametrize(("value", "written"), [(0, "0"), (-3, "-3"), (1.5, "1.5"), (2**63 - 1, "9223372036854775807")])
-def test_number_writes_digits(value, written):
-    """A number stands as Python writes it."""
-    assert quote.number(value) == written
-
-
-@pytest.mark.parametrize("value", [True, float("nan"), float("inf"), 2**63])
-def test_rejects_what_is_no_number(value):
-    """What Nomad could not read as a number is refused."""
-    with pytest.raises(errors.SpecError, match=r"expected a number between -2\*\*63 and 2\*\*63"):
-        quote.number(value)
-
-
 @pytest.mark.parametrize(
     ("text", "also", "literal"),
     [
@@ -223,11 +210,10 @@ NAME = "a name of letters, digits, _ and - that begins with a letter or _"
         (quote.heredoc, "aX\x01", "one of them", SEEN, ""),
         (quote.attribute_string, "x${attr.cpu.arch}", "something else", ATTRIBUTE, ""),
         (quote.identifier, "a b", "3 characters", NAME, ""),
-        (quote.number, float("inf"), "inf", "a number between -2**63 and 2**63", ""),
     ],
 )
 def test_refusal_says_where_and_what_to_do_and_shows_no_text(function, value, got, allowed, fix):
-    """A number is shown; a text may be a secret."""
+    """The text may be a secret."""
     with pytest.raises(errors.SpecError) as caught:
         function(value)
 

@@ -69,8 +69,8 @@ def test_read_comments_and_line_ends():
         ("a = " + "[" * 3000 + "]" * 3000, "expected a file with a few levels of brackets, got hundreds of levels"),
         ('a = 1\nb = "x\0"', "line 2, column 7: expected text without NUL, got NUL"),
         ('{"a": 1 "b"}', "line 1, column 9: expected JSON, got expecting ',' delimiter"),
-        ('{"a": 1, "a": 2}', "line 1, column 10: expected each key once, got 'a' again"),
-        ("[1]", "line 1, column 1: expected a JSON object"),
+        ('{"a": 1, "a": 2}', "expected each key once, got 'a' again"),
+        ("[1]", "expected a JSON object, got a list"),
         (
             '{"a": ' + "[" * 9000 + "]" * 9000 + "}",
             "expected a file with a few levels of brackets, got hundreds of levels",
@@ -165,14 +165,13 @@ def test_read_json_as_hcl_reads_it():
 
 
 def test_read_knows_lines():
-    """Each entry and each item of a list has its line, in either form."""
+    """Each entry has its line, an item of a list that of the list; JSON has none."""
     job = read.read_job('# one\njob "x" {\n  l = [\n    "a",\n    "b",\n  ]\n  m = {\n    k = 1\n  }\n}\n')
     json_file = read.read_volume('{\n "a": {\n  "b": [\n   1\n  ]\n }\n}')
 
     block = values.block(job, "job")
     assert (job.at("job"), block.line, block.at("l"), block["m"].at("k"), block.at("missing")) == (2, 2, 3, 8, 2)
-    assert [values.line_of(block["l"], index) for index in (0, 1, 2)] == [4, 5, 1]
-    assert (json_file.at("a"), json_file["a"].at("b"), values.line_of(json_file["a"]["b"], 0)) == (2, 3, 4)
+    assert (json_file.line, json_file.at("a"), json_file["a"].at("b")) == (0, 0, 0)
 
 
 def test_read_variables_that_the_file_gives_a_value():
@@ -259,11 +258,11 @@ def test_a_dynamic_block_is_unknown_with_its_label():
         ("number", "3", 3),
         ("bool", "true", True),
         ("list(string)", '["a", "b"]', ["a", "b"]),
-        ("map(number)", "{ a = 1 }", {"a": 1}),
+        ("map(number)", '{"a": 1}', {"a": 1}),
     ],
 )
 def test_variables_that_are_given_have_their_type(kind, text, value):
-    """As ``nomad job run -var``: a text for type string, an expression else."""
+    """As ``nomad job run -var``: a text for type string, JSON else."""
     given = read.Given(texts={"x": text})
 
     found = read.reading(f'variable "x" {{\n  type = {kind}\n}}\na = var.x\n', "x", "job", given)

@@ -332,7 +332,7 @@ def test_a_driver_of_ones_own_needs_its_name_and_a_node_plugin(adopted, said):
     text = JOB.format(**BLANK | {"id": "x", "type": "controller", "config": 'image = "a/b:1"'})
 
     missing = [told for kind, told in said(adopted({"j": text})) if kind == "missing"]
-    named = said(adopted({"j": text}, providers={"x": "x.example"}))
+    named = said(adopted({"j": text.replace("args = []", 'args = ["--csi-name=x.example"]')}))
 
     assert missing == [
         "driver.provider of plugin x: expected a value, got nothing; add provider; `nomad plugin status x` shows it"

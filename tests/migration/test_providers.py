@@ -1,4 +1,4 @@
-"""What a cluster tells of a driver that the catalogue does not know."""
+"""The name of a driver that the catalogue does not know."""
 
 import pytest
 
@@ -20,19 +20,6 @@ JOB = """job "j" {
 """
 
 
-def test_the_name_that_a_plugin_answers_with_is_not_missing(adopted, said):
-    """A job file does not hold it; a running plugin has said it."""
-    files = {"j": JOB, "k": JOB.replace('"j"', '"k"').replace('"own"', '"second"')}
-    told = adopted(files, providers={"own": "own.csi.example.net", "other": "x"})
-
-    missing = (
-        "driver.provider of plugin {0}: expected a value, got nothing; add provider; `nomad plugin status {0}` shows it"
-    )
-    for found, names in ((adopted(files), ["own", "second"]), (told, ["second"])):
-        assert [text for kind, text in said(found) if kind == "missing"] == [missing.format(name) for name in names]
-    assert [each["driver"].get("provider") for each in told.document["plugins"]] == ["own.csi.example.net", None]
-
-
 @pytest.mark.parametrize(
     ("controller", "node", "provider"),
     [
@@ -43,7 +30,7 @@ def test_the_name_that_a_plugin_answers_with_is_not_missing(adopted, said):
         ("--verbose=a", "--verbose=b", None),
     ],
 )
-def test_the_name_of_a_driver_is_in_the_arguments_of_a_role(adopted, controller, node, provider):
+def test_the_name_of_a_driver_is_in_the_arguments_of_a_role(adopted, said, controller, node, provider):
     """The first role that has one, other than a template, decides."""
     image = 'image = "example.net/own-driver:v1"\n        args = ["{}"]'
     files = {
@@ -53,4 +40,9 @@ def test_the_name_of_a_driver_is_in_the_arguments_of_a_role(adopted, controller,
         for role, argument in (("controller", controller), ("node", node))
     }
 
-    assert [each["driver"].get("provider") for each in adopted(files).document["plugins"]] == [provider]
+    found = adopted(files)
+    assert [each["driver"].get("provider") for each in found.document["plugins"]] == [provider]
+    missing = (
+        "driver.provider of plugin own: expected a value, got nothing; add provider; `nomad plugin status own` shows it"
+    )
+    assert [text for kind, text in said(found) if kind == "missing"] == ([] if provider else [missing])

@@ -180,13 +180,13 @@ def test_an_imported_volume_without_its_fields_is_read_from_the_cluster():
 
 
 def test_other_jobs_stay_with_terraform():
-    """They are counted and not read into the spec; one that cannot be computed here is no error."""
+    """They are not read into the spec; one that cannot be computed here is no error."""
     web = 'job "web" {\n  group "g" {\n    count = max(1, 2)\n  }\n}\n'
 
     files, _, said = read(managed("nomad_job", "web", {"jobspec": web}), managed("aws_instance", "x", {}))
 
     assert files == ()
-    assert said == ["terraform.tfstate:1: note: nomad_job without a CSI plugin, which stay with Terraform: 1"]
+    assert said == []
 
 
 def test_a_plugin_job_that_cannot_be_computed_is_missing():
@@ -205,9 +205,6 @@ def test_data_sources_and_deposed_objects_are_not_read():
     deposed = managed("nomad_csi_volume_registration", "b", MYSQL, instance={"deposed": "1f2e3d4c"})
 
     assert read(data, deposed)[0] == ()
-    whole = json.loads(shown(*ON_EBS))
-    whole["values"]["root_module"]["resources"][0]["deposed_key"] = "1f2e3d4c"
-    assert terraform.read(json.dumps(whole), "s", model.Remarks()) == ()
 
 
 @pytest.mark.parametrize("text", [state(version=3), '{"terraform_version": "1.0", ', "[]"])
@@ -215,14 +212,6 @@ def test_rejects_what_is_no_state_of_a_known_version(text):
     """With the command that writes one."""
     with pytest.raises(errors.SpecError, match=r"a Terraform state of version 4.*`terraform state pull`"):
         terraform.read(text, "s", model.Remarks())
-
-
-@pytest.mark.parametrize("values", [{}, {"values": None}, {"values": {}}, {"values": {"root_module": {}}}])
-def test_state_without_objects_has_nothing_to_read(values):
-    """As `terraform show -json` writes it: without what is empty."""
-    shown = {"format_version": "1.0", "terraform_version": "1.11.4"} | values
-
-    assert terraform.read(json.dumps(shown), "s", model.Remarks()) == ()
 
 
 def test_a_state_is_told_from_other_files():
@@ -255,56 +244,16 @@ SHARED = {
     "external_id": f"{FS_ID}::{POINT_ID}",
     "capability": [{"access_mode": "multi-node-multi-writer", "attachment_mode": "file-system"}],
 }
-FILE_SYSTEM = {
-    "id": FS_ID,
-    "arn": f"arn:aws:elasticfilesystem:eu-west-1:123456789012:file-system/{FS_ID}",
-    "encrypted": True,
-    "kms_key_id": KEY,
-    "performance_mode": "generalPurpose",
-    "throughput_mode": "elastic",
-    "tags": {},
-}
-TARGET = {
-    "id": "fsmt-1",
-    "file_system_id": FS_ID,
-    "availability_zone_name": "eu-west-1a",
-    "subnet_id": "subnet-0123456789abcdef0",
-}
-POINT = {
-    "id": POINT_ID,
-    "file_system_id": FS_ID,
-    "posix_user": [{"uid": 1000, "gid": 1001, "secondary_gids": []}],
-    "root_directory": [
-        {"path": "/data", "creation_info": [{"owner_uid": 1000, "owner_gid": 1001, "permissions": "0750"}]}
-    ],
-}
 ON_EBS = (
     managed("nomad_csi_volume_registration", "mysql", MYSQL),
     managed("aws_ebs_volume", "mysql", DISK),
 )
 
 
-def on_efs(**changes):
-    """Return the resources of an EFS volume; one that is changed to ``None`` is not there."""
-    whole = {
-        "aws_efs_file_system": FILE_SYSTEM,
-        "aws_efs_mount_target": TARGET,
-        "aws_efs_access_point": POINT,
-        "nomad_csi_volume_registration": SHARED,
-    } | changes
-    return [managed(kind, "shared", given) for kind, given in whole.items() if given]
-
-
-def shown(*resources):
-    """Return what ``terraform show -json`` writes of the resources, the last one in a module."""
-    found = [
-        {"address": f"{item['type']}.{item['name']}", "mode": "managed", "type": item["type"]}
-        | {"values": item["instances"][0]["attributes"]}
-        for item in resources
-    ]
-    child = {"address": "module.deep", "resources": found[-1:]}
-    root = {"resources": found[:-1], "child_modules": [{"address": "module.a", "child_modules": [child]}]}
-    return json.dumps({"format_version": "1.0", "terraform_version": "1.11.4", "values": {"root_module": root}})
+ON_EFS = (
+    managed("nomad_csi_volume_registration", "shared", SHARED),
+    managed("aws_efs_file_system", "shared", {"id": FS_ID, "encrypted": True}),
+)
 
 
 def with_aws(text, *, takes_over=True):
@@ -315,10 +264,9 @@ def with_aws(text, *, takes_over=True):
     return adoption, [str(remark) for remark in adoption.remarks]
 
 
-@pytest.mark.parametrize("text", [state(*ON_EBS), shown(*ON_EBS)], ids=["state pull", "show -json"])
-def test_ebs_volume_of_the_state_is_declared_with_all_that_aws_has(text):
+def test_ebs_volume_of_the_state_is_declared_with_all_that_aws_has():
     """Size, speed that is not the baseline, key and tags; defaults are not written."""
-    adoption, said = with_aws(text)
+    adoption, said = with_aws(state(*ON_EBS))
 
     [plugin], [volume] = adoption.document["plugins"], adoption.document["volumes"]
     assert plugin == {"id": "aws-ebs0", "driver": "aws-ebs", "aws_region": "us-east-1"}
@@ -351,66 +299,35 @@ def test_storage_stays_in_terraform_unless_it_is_to_be_taken_over():
     assert adoption.is_complete
 
 
-def test_efs_file_system_of_the_state_is_declared_with_its_parts():
-    """Mount targets and access point; who may reach them, and the region, are for the operator to say."""
-    adoption, said = with_aws(state(*on_efs()))
-
-    [volume] = adoption.document["volumes"]
-    assert volume["efs"] == {
-        "mount_targets": [{"availability_zone": "eu-west-1a", "subnet_id": "subnet-0123456789abcdef0"}],
-        "access_point": {"path": "/data", "uid": 1000, "gid": 1001, "permissions": "0750"},
-        "throughput_mode": "elastic",
-        "kms_key_arn": KEY,
-    }
-    assert [line.partition("missing: ")[2].partition(":")[0] for line in said if "missing" in line] == [
-        "aws_region of plugin aws-efs0",
-        "efs.clients of volume shared",
-    ]
-    assert [line.rpartition("state rm ")[2] for line in said if "is declared in the spec" in line] == [
-        "'aws_efs_file_system.shared'",
-        "'aws_efs_mount_target.shared'",
-        "'aws_efs_access_point.shared'",
-    ]
-
-
 @pytest.mark.parametrize(
-    ("changes", "reason"),
+    ("resources", "staying", "reason"),
     [
-        ({"aws_efs_mount_target": None}, "the state has no mount target of it"),
-        ({"aws_efs_access_point": None}, f"the state has no access point {POINT_ID}"),
-        ({"aws_efs_access_point": POINT | {"posix_user": []}}, "aws_efs_access_point.shared has not one user"),
+        (ON_EFS, ["shared"], "declare a file system, its mount targets and access point by hand"),
         (
-            {"aws_efs_access_point": POINT | {"posix_user": [{"uid": 1000, "gid": 1001, "secondary_gids": [7]}]}},
-            "aws_efs_access_point.shared has not one user",
+            (*ON_EBS, managed("nomad_csi_volume_registration", "b", MYSQL | {"volume_id": "b"})),
+            ["mysql", "b"],
+            "several volumes use it",
         ),
         (
-            {"aws_efs_file_system": FILE_SYSTEM | {"throughput_mode": "provisioned"}},
-            "a spec cannot express throughput_mode provisioned",
+            (ON_EBS[0], managed("aws_ebs_volume", "mysql", DISK | {"multi_attach_enabled": True})),
+            ["mysql"],
+            "a spec cannot express multi_attach_enabled",
         ),
-        ({"aws_efs_file_system": FILE_SYSTEM | {"lifecycle_policy": [{}]}}, "a spec cannot express lifecycle_policy"),
-        ({"nomad_csi_volume_registration": SHARED | {"external_id": f"{FS_ID}:/a"}}, "the volume is a folder of it"),
+        (
+            (ON_EBS[0], managed("aws_ebs_volume", "mysql", DISK | {"outpost_arn": "arn:aws:outposts:x"})),
+            ["mysql"],
+            "a spec cannot express outpost_arn",
+        ),
     ],
 )
-def test_file_system_that_a_spec_cannot_say_stays_under_existing(changes, reason):
+def test_storage_that_is_not_declared_stays_under_existing(resources, staying, reason):
     """With the reason."""
-    adoption, said = with_aws(state(*on_efs(**changes)))
+    adoption, said = with_aws(state(*resources))
 
-    [volume] = adoption.document["volumes"]
-    assert set(volume["existing"]) == {"external_id"}
-    assert any(f"aws_efs_file_system.shared stays under existing: {reason}" in line for line in said)
-
-
-def test_a_file_system_of_several_volumes_stays_under_existing():
-    """It is declared once, by hand."""
-    other = managed("nomad_csi_volume_registration", "b", SHARED | {"volume_id": "b", "external_id": f"{FS_ID}:/b"})
-
-    adoption, said = with_aws(state(*on_efs(), other))
-
-    assert [volume["id"] for volume in adoption.document["volumes"] if "existing" in volume] == ["shared", "b"]
-    assert (
-        "aws_efs_file_system.shared: note: aws_efs_file_system.shared stays under existing: several volumes use it"
-        in said
-    )
+    held = next(item for item in resources if item["type"].startswith("aws_"))
+    address = f"{held['type']}.{held['name']}"
+    assert [volume["id"] for volume in adoption.document["volumes"] if "existing" in volume] == staying
+    assert [line for line in said if "stays" in line] == [f"{address}: note: {address} stays under existing: {reason}"]
 
 
 WRONG_KINDS = ("canary-9", 5, ["canary-9"], {"canary-9": 1})
@@ -435,12 +352,9 @@ def with_value(values, path, new):
     return found
 
 
-@pytest.mark.parametrize("written", [state, shown], ids=["stored", "shown"])
-def test_value_of_another_kind_is_a_problem_with_its_place(written):
+def test_value_of_another_kind_is_a_problem_with_its_place():
     """Or it is not looked at; nothing else comes of it, and no value is shown: a state has secrets."""
-    text = written(
-        managed("nomad_csi_volume_registration", "a", MYSQL), managed("aws_ebs_volume", "b", {"id": "vol-1"})
-    )
+    text = state(managed("nomad_csi_volume_registration", "a", MYSQL), managed("aws_ebs_volume", "b", {"id": "vol-1"}))
     document = json.loads(text)
     refused = []
     for place, wrong in itertools.product(places(document), WRONG_KINDS):
@@ -452,8 +366,8 @@ def test_value_of_another_kind_is_a_problem_with_its_place(written):
 
     assert not [str(error) for error in refused if "Terraform state" in str(error) and "canary-9" in str(error)]
     assert {problem.path for error in refused for problem in error.problems} >= {
-        state: {"resources", "resources.0.instances", "resources.0.instances.0.attributes", "resources.0.type"},
-    }.get(written, {"values", "values.root_module.resources.0.values", "values.root_module.child_modules.0"})
+        "resources", "resources.0.instances", "resources.0.instances.0.attributes", "resources.0.type"
+    }  # fmt: skip
 
 
 def test_plan_of_terraform_is_no_state():
@@ -462,13 +376,3 @@ def test_plan_of_terraform_is_no_state():
 
     with pytest.raises(errors.SpecError, match="a Terraform state of version 4"):
         terraform.read_aws([(plan, "plan.json")])
-
-
-def test_storage_that_no_volume_uses_stays_with_terraform():
-    """It is named."""
-    _, said = with_aws(state(ON_EBS[0], managed("aws_ebs_volume", "spare", DISK | {"id": "vol-0aaaaaaaaaaaaaaaa"})))
-
-    assert (
-        "the Terraform state: note: storage that no volume uses, which stays with Terraform: vol-0aaaaaaaaaaaaaaaa"
-        in said
-    )

@@ -3,7 +3,7 @@
 import dataclasses
 import functools
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,8 +42,8 @@ of_cluster = functools.partial(command.option, section="from a cluster")
 )
 @command.option(
     "--with-storage",
-    "declare EBS volumes and EFS file systems of a Terraform state under ebs and efs, for a stack that takes them over "
-    "(--for-pulumi); without it they stay in Terraform, under existing",
+    "declare EBS volumes of a Terraform state under ebs, for a stack that takes them over (--for-pulumi); without it "
+    "they stay in Terraform, under existing",
 )
 @inputs.aws_region("for plugins of AWS whose jobs name none")
 @documents.variables
@@ -73,16 +73,12 @@ def run(arguments: command.Arguments) -> int:
         print(f"error: {line}", file=sys.stderr)
     if broken:
         return exit_codes.ERROR
-    providers: Mapping[str, str] = {}
     if arguments.cluster:
-        live = _live(arguments, remarks, read)
-        read += live.files
-        providers = live.providers
+        read += _live(arguments, remarks, read)
     adoption = adopt.adopt(
         read,
         aws_region=arguments.aws_region,
         remarks=remarks,
-        providers=providers,
         storage_found=_aws(arguments.files),
         takes_over=arguments.with_storage,
     )

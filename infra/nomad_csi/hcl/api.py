@@ -48,7 +48,7 @@ def job(content: values.Map) -> values.Map | None:
 
 
 def _block(found: values.Map) -> values.Map:
-    block = values.Map(found.line)
+    block = values.Map(0)
     for name, value in found.items():
         if name in _SERVER_MANAGED or _is_open(name, value):
             continue
@@ -57,7 +57,7 @@ def _block(found: values.Map) -> values.Map:
         if name == "Name":
             block[values.LABELS] = [value]
         else:
-            block.put(key, converted, found.at(name))
+            block.put(key, converted, 0)
     return block
 
 
@@ -70,21 +70,17 @@ def _value(name: str, value: Any) -> Any:
         return _index_by_label(value)
     if isinstance(value, values.Map):
         return _block(value)
-    if not isinstance(value, values.Items):
+    if not isinstance(value, list):
         return value
-    items = values.Items(value.line)
-    for index, item in enumerate(value):
-        items.put(_block(item) if isinstance(item, values.Map) else item, values.line_of(value, index))
-    return items
+    return [_block(item) if isinstance(item, values.Map) else item for item in value]
 
 
-def _index_by_label(found: values.Map) -> values.Items:
-    items = values.Items(found.line)
+def _index_by_label(found: values.Map) -> list[values.Map]:
+    blocks = []
     for label, value in found.items():
-        block = _block(value)
-        block[values.LABELS] = [label]
-        items.put(block, found.at(label))
-    return items
+        blocks.append(_block(value))
+        blocks[-1][values.LABELS] = [label]
+    return blocks
 
 
 def _file_key(name: str) -> str:

@@ -99,15 +99,11 @@ def put(folder: Path, files: Mapping[str, str], *, mode: int | None = None) -> N
         return
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=DRAFTS, dir=folder) as drafts:
-        for index, (path, text) in enumerate(files.items()):
-            try:
-                draft = Path(drafts, str(index))
-                draft.write_bytes(text.encode())
-                if mode is not None:
-                    draft.chmod(mode)
-            except OSError as error:
-                error.filename = str(folder / path)  # not that of the draft, or none
-                raise
+        for index, text in enumerate(files.values()):
+            draft = Path(drafts, str(index))
+            draft.write_bytes(text.encode())
+            if mode is not None:
+                draft.chmod(mode)
         for index, path in enumerate(files):
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             Path(drafts, str(index)).rename(folder / path)

@@ -132,52 +132,27 @@ _FREE = frozenset(
 _EXACT = frozenset({"capability", "constraint", "count", "datacenters", "region", "required", "stage_publish_base_dir"})
 """What a template may not add to either: it decides where the plugin runs, and how the volume is used."""
 
-_SINGLE = ("csi_plugin", "group", "job")
+_SINGLE = frozenset({"csi_plugin", "group", "job"})
 
 
 def _lacking(ours: values.Map, found: values.Map) -> Iterator[errors.Problem]:
     """Yield each part of *ours* that *found* lacks or contradicts."""
     for each in values.differences(ours, found, whole=_EXACT, skip=_FREE):
         wanted, got = each.before, each.after
-        is_extra = each.path.endswith(values.REPEATED) and wanted is None
-        if is_extra or (each.name in _SINGLE and (wanted is None or got is None)):
-            number = "none" if got is None else "another one"
-            yield errors.Problem(path=each.path, got=number, allowed=f"one {each.name}", fix=_FIX)
-        elif isinstance(wanted, list) or (each.name in _EXACT and not (wanted and isinstance(wanted, int | str))):
-            yield from _items(_plain(wanted), _plain(got), each.path, is_exact=each.name in _EXACT)
-        elif isinstance(wanted, values.Map) and got is None:
-            yield errors.Problem(path=each.path, got="nothing", allowed="the block", fix=_FIX)
-        elif isinstance(wanted, values.Map):
-            yield _changed(each.path, " ".join(got.labels), " ".join(wanted.labels))
-        elif wanted is not None:
-            yield _changed(each.path, got, wanted)
-
-
-def _items(wanted: list[Any], found: list[Any], path: str, *, is_exact: bool) -> Iterator[errors.Problem]:
-    """Yield what of *wanted* is missing in *found*, what is too much, or that the order differs."""
-    missing = [item for item in wanted if item not in found]
-    yield from (_changed(path, None, item) for item in missing)
-    if is_exact:
-        for item in (item for item in found if item not in wanted):
-            allowed, fix = "only those of the spec", "put it into the spec"
-            yield errors.Problem(path=path, got=_shown(item), allowed=allowed, fix=fix)
-    elif not missing and [item for item in found if item in wanted] != wanted:
-        yield errors.Problem(path=path, got="another order", allowed=f"the order {wanted!r}", fix=_FIX)
-
-
-def _plain(value: Any) -> list[Any]:
-    """Return a list, blocks or a block as plain values."""
-    items = value if isinstance(value, list) else [value]
-    return [dict(item) if isinstance(item, values.Map) else item for item in items if item is not None]
-
-
-def _changed(path: str, found: Any, wanted: Any) -> errors.Problem:
-    got = "nothing" if found in (None, "", [], {}) else _shown(found)
-    return errors.Problem(path=path, got=got, allowed=_shown(wanted), fix=_FIX)
+        is_exact = each.name in _EXACT | _SINGLE or each.path.endswith(values.REPEATED)
+        if wanted is None and not is_exact:
+            continue
+        if is_exact or not isinstance(wanted, list):
+            yield errors.Problem(path=each.path, got=_shown(got), allowed=_shown(wanted), fix=_FIX)
+        elif not isinstance(got, list) or [item for item in got if item in wanted] != wanted:
+            allowed = f"a list with {', '.join(map(repr, wanted))}, in this order"
+            yield errors.Problem(path=each.path, got="another", allowed=allowed, fix=_FIX)
 
 
 def _shown(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else repr(value)
+    if isinstance(value, values.Map):
+        return " ".join(("a block", *map(repr, value.labels)))
+    return str(value).lower() if isinstance(value, bool) else repr(value) if value else "nothing"
 
 
 # All files of a plan: rendered, compared; files of other programs and edited files are never overwritten.

@@ -17,7 +17,7 @@ import jinja2.sandbox
 
 from nomad_csi import errors
 from nomad_csi.hcl import quote
-from nomad_csi.text import listing
+from nomad_csi.text import foreign, listing
 
 
 class Quoted(str):
@@ -60,7 +60,6 @@ def configured(
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-        auto_reload=False,
     )
     made.filters.update(FILTERS)
     return made
@@ -102,7 +101,7 @@ def _duration(seconds: int) -> str:
 FILTERS = {
     "comment": lambda text: Quoted(quote.comment(text)),
     "identifier": lambda name: Quoted(quote.identifier(name)),
-    "number": lambda value: Quoted(quote.number(value)),
+    "number": lambda value: Quoted(repr(value)),
     "text": lambda text: Quoted(quote.job_string(text)),
     "texts": _texts,
     "argument": _argument,
@@ -138,7 +137,7 @@ def render_own(folder: Path, name: str, values: Mapping[str, Any]) -> str:
     value that cannot be written in a file.
     """
     try:
-        return _own_environment(folder, Path.cwd()).get_template(name).render(values)
+        return _own_environment(folder.absolute()).get_template(name).render(values)
     except (errors.SpecError, TemplateError):
         raise
     except jinja2.TemplateSyntaxError as error:
@@ -151,16 +150,13 @@ def render_own(folder: Path, name: str, values: Mapping[str, Any]) -> str:
 
 
 @functools.cache
-def _own_environment(folder: Path, base: Path) -> jinja2.Environment:
-    """Return the environment for *folder*; a relative one is below *base*."""
+def _own_environment(folder: Path) -> jinja2.Environment:
     if not folder.is_dir():
         raise TemplateError(f"templates: {folder} is not a folder")
     ours = sorted(path.name for path in templates_folder().glob("*.hcl.j2"))
     if not any((folder / name).is_file() for name in ours):
         raise TemplateError(f"templates: {folder} holds none of {', '.join(ours)}, so nothing there is used")
-    folders = [base / folder, templates_folder()]
-    made = configured(jinja2.sandbox.ImmutableSandboxedEnvironment, folders)
-    made.auto_reload = True
+    made = configured(jinja2.sandbox.ImmutableSandboxedEnvironment, [folder, templates_folder()])
     made.filters.update({name: _strict(made.filters[name]) for name in FILTERS})
     return made
 
@@ -191,14 +187,8 @@ def _where(folder: Path, name: str, error: BaseException) -> str:
 
 # The page of a report: one HTML file that loads and runs nothing.
 #
-# Text from a cluster may be hostile: everything is escaped, invisible characters are spelled out, and the page's own
+# Text from a cluster may be hostile: everything is escaped, control characters are spelled out, and the page's own
 # content security policy forbids scripts, frames, forms and the network.
-
-
-NAME = "report.html.j2"
-STYLE = "_report.css"
-
-_REPLACED = "\\u{{{:x}}}"
 
 
 def html(page: Any, *, shown_rows: int, tool_version: str) -> str:
@@ -207,20 +197,12 @@ def html(page: Any, *, shown_rows: int, tool_version: str) -> str:
 
     *tool_version* is that of this package.
     """
-    style = _style()
+    made = configured(jinja2.Environment, [templates_folder()], _shown, autoescape=True)
+    made.filters["plain"] = lambda number: str(int(number))
+    made.globals["counted"] = listing.grouped
+    style = (templates_folder() / "_report.css").read_text(encoding="utf-8")
     values = {"style": style, "policy": _policy(style), "shown_rows": shown_rows, "tool_version": tool_version}
-    return _environment().get_template(NAME).render(values, page=page)
-
-
-def visible(text: str) -> str:
-    r"""
-    Return *text* with characters spelled out that are invisible, unencodable or change adjacent text.
-
-    ``visible("a\u202eb")`` is ``"a\u{202e}b"``.
-    """
-    if text.isprintable():
-        return text
-    return "".join(char if char.isprintable() or char == "\n" else _REPLACED.format(ord(char)) for char in text)
+    return made.get_template("report.html.j2").render(values, page=page)
 
 
 def _policy(style: str) -> str:
@@ -228,25 +210,12 @@ def _policy(style: str) -> str:
     return f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none'; form-action 'none'"
 
 
-@functools.cache
-def _style() -> str:
-    return (templates_folder() / STYLE).read_text(encoding="utf-8")
-
-
-@functools.cache
-def _environment() -> jinja2.Environment:
-    made = configured(jinja2.Environment, [templates_folder()], _shown, autoescape=True)
-    made.filters["plain"] = lambda number: str(int(number))
-    made.globals["counted"] = listing.grouped
-    return made
-
-
 def _shown(value: Any) -> Any:
     """Return *value* in printable form: numbers with separators, text made visible. Markup comes from macros."""
     if hasattr(value, "__html__") or isinstance(value, jinja2.Undefined):
         return value
     if isinstance(value, str):
-        return visible(value)
+        return foreign.visible(value)
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
     raise TypeError(f"the page printed a {type(value).__name__}")

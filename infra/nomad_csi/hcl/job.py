@@ -97,10 +97,6 @@ class TaskBlock(Block):
         args = self.config.written("args")
         return [item if isinstance(item, str) else str(item) for item in args] if isinstance(args, list) else []
 
-    def line_of_argument(self, index: int) -> int:
-        """Return the line of one of the `arguments`."""
-        return values.line_of(self.config.get("args"), index, self.config.at("args"))
-
 
 class VolumeRequest(Block):
     """The ``volume`` block of a group, of type ``csi``."""

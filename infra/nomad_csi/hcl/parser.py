@@ -1,5 +1,5 @@
 """
-Parse the three formats that Nomad reads: HCL2 (job files), HCL1 (volume files), JSON (both).
+Parse the two dialects that Nomad reads: HCL2 (job files), HCL1 (volume files).
 
 Only ``var.name`` and ``local.name`` with a known value are evaluated; another expression is `values.Unevaluated`.
 Runtime variables of the client (``attr.kernel.name``) stay strings of the form ``${attr.kernel.name}``, as in Nomad.
@@ -7,16 +7,14 @@ Runtime variables of the client (``attr.kernel.name``) stay strings of the form 
 Source: hashicorp/hcl ``hcl/parser/parser.go`` (v1.0.1-nomad-1); ``hclsyntax/spec.md`` (v2.20.2-nomad-1), 2026-08.
 """
 
-import json
+import contextlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NoReturn, TypeVar
+from typing import Any, NoReturn
 
 from nomad_csi import errors
 from nomad_csi.hcl import literals, tokens, values
-
-ResultT = TypeVar("ResultT")
 
 QUOTED_NAME_FIX = 'write a quoted name inside a map: segments = { "name" = "value" }'
 
@@ -61,19 +59,11 @@ class Parser:
     """The content, as far as it could be read."""
 
     _index: int = 0
-    _depth: int = 0
 
     def parse(self) -> None:
         """Read the content; the problems are in the list."""
-        try:
-            if self.dialect != "json":
-                self.found = self._body("", "")
-            elif self._token.kind == "{":
-                self.found = self._value()
-            else:
-                self._report(self._token, "a JSON object")
-        except UnreadableError:
-            pass
+        with contextlib.suppress(UnreadableError):
+            self.found = self._body("", "")
 
     # Tokens.
 
@@ -161,7 +151,7 @@ class Parser:
         name, *labels = names
         is_dynamic = self.dialect == "job" and name == "dynamic"
         before = len(self.unknown)
-        content = self._nested(lambda: self._body("}", name))
+        content = self._body("}", name)
         content.line = start.line
         if labels:
             content[values.LABELS] = labels
@@ -173,27 +163,16 @@ class Parser:
             return
         block_types.add(name)
         if name not in found:
-            found.put(name, values.Items(start.line), start.line)
+            found.put(name, [], start.line)
         item = self._not_known(start, f'dynamic "{name}"') if is_dynamic else content
-        found.written(name).put(item, start.line)
+        found.written(name).append(item)
 
     # Values.
-
-    def _nested(self, read: Callable[[], ResultT]) -> ResultT:
-        """Return the result of *read*, called one level deeper."""
-        self._depth += 1
-        if self._depth > tokens.DEPTH_LIMIT:
-            self.problems.append(tokens.TOO_DEEP)
-            raise UnreadableError
-        try:
-            return read()
-        finally:
-            self._depth -= 1
 
     def _value(self) -> Any:
         """Return the value of an expression; what only Nomad computes, as `values.Unevaluated`."""
         start, before = self._index, len(self.unknown)
-        value = self._nested(self._term)
+        value = self._term()
         token = self._token
         is_operator = token.kind in _OPERATORS or self.text.startswith(("==", "=>"), token.start)
         if self.dialect == "job" and is_operator and not self._is_on_new_line:
@@ -240,9 +219,9 @@ class Parser:
         """Return the value of a word: true, false, null, a variable of the file, a runtime variable of the client."""
         start, token = self._index, self._next()
         word = token.text
-        if word in _WORDS and not (word == "null" and self.dialect == "volume"):
+        if word in _WORDS and (word, self.dialect) != ("null", "volume"):
             return _WORDS[word]
-        if self.dialect != "job":
+        if self.dialect == "volume":
             self._report(token, "a text in quotes, a number, true, false, a list or a map", word)
             return ""
         match = _REFERENCE.match(self.text, token.end)
@@ -261,12 +240,12 @@ class Parser:
         return is_for and self.stream[self._index + 1].kind == "name"
 
     def _list(self) -> Any:
-        start, found = self._index, values.Items(self._next().line)
+        start, found = self._index, list[Any]()
+        self._next()
         if self._is_loop():
             return self._skipped(start)
         while not self._skip("]"):
-            line = self._token.line
-            found.put(self._value(), line)
+            found.append(self._value())
             if not self._skip(",") and self._token.kind != "]":
                 self._fail()
         return found
@@ -296,8 +275,6 @@ class Parser:
     def _string(self) -> Any:
         """Return the string or heredoc at the position; the variable's value if it consists of one variable."""
         token = self._next()
-        if self.dialect == "json":
-            return json.loads(token.text, strict=False)
         whole = literals.WHOLE_VARIABLE.fullmatch(token.text) if self.dialect == "job" else None
         if whole and whole[1] in self.scope:
             return self.scope[whole[1]]

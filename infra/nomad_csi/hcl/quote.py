@@ -8,7 +8,6 @@ Source: hashicorp/hcl ``hcl/strconv/quote.go`` (version 1, tag v1.0.1-nomad-1) a
 both tried with every Unicode character, 2026-08.
 """
 
-import math
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
@@ -44,7 +43,6 @@ Tried on Nomad 2.0.6-dev, 2026-11.
 
 _NOT_ASCII = re.compile(r"[^ -~]")
 _SURROGATE = re.compile("[\\ud800-\\udfff]")
-_LARGEST = 2**63
 
 
 def string(text: str) -> str:
@@ -151,13 +149,6 @@ def string_map(texts: Mapping[str, str]) -> str:
     if not texts:
         return "{}"
     return "\n".join(["{", *(f"{key(name)} = {string(texts[name])}" for name in sorted(texts)), "}"])
-
-
-def number(value: float) -> str:
-    """Return *value* as an HCL number; raises `errors.SpecError` for a value that no HCL parser accepts."""
-    if isinstance(value, bool) or not math.isfinite(value) or abs(value) >= _LARGEST:
-        raise _refusal("a number between -2**63 and 2**63", repr(value))
-    return repr(value)
 
 
 def boolean(value: bool) -> str:

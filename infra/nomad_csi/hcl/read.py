@@ -6,8 +6,8 @@ type is a list with a dict for each block, in order; its labels are under `value
 
     job "mysql" { group "db" { count = 1 } }
 
-reads as ``{"job": [{"__labels__": ["mysql"], "group": [{"__labels__": ["db"], "count": 1}]}]}``. The dicts and lists
-know their lines (`values.Map`, `values.Items`).
+reads as ``{"job": [{"__labels__": ["mysql"], "group": [{"__labels__": ["db"], "count": 1}]}]}``. The dicts know the
+lines of their entries (`values.Map`), except those of JSON.
 
 Volume files are HCL1, with its special forms: quoted names in a block (``segments { "a/b" = "c" }``), several
 attributes on a line. Job files are HCL2. Either may be JSON. Stricter than Nomad where Nomad silently loses data:
@@ -16,7 +16,7 @@ duplicate names or keys are refused. Variables and locals with a known value are
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -41,7 +41,7 @@ class Given:
     """
 
     texts: Mapping[str, str] = field(default_factory=dict)
-    """As text: of type string or number, or an expression for another type."""
+    """As text: a string, or JSON for another type."""
 
     values: Mapping[str, Any] = field(default_factory=dict)
     """From files of variables."""
@@ -89,10 +89,9 @@ def reading(text: str, name: str, dialect: tokens.Dialect, given: Given = NOTHIN
     """
     tokens.check(text, name, may_begin_with_mark=dialect == "job")
     text = text.removeprefix(tokens.BYTE_ORDER_MARK)
-    is_json = text.lstrip()[:1] in {"{", "["}
-    if is_json:
-        _check_json(text, name)
-    parsed = _parsed(text, name, "json" if is_json else dialect, given)
+    if text.lstrip()[:1] in {"{", "["}:
+        return Reading(content=_json(text, name))
+    parsed = _parsed(text, name, dialect, given)
     if parsed.problems:
         raise errors.SpecError(tuple(parsed.problems), source=name)
     for item in parsed.unknown:
@@ -160,14 +159,11 @@ def _variable(name: str, variable: values.Map, given: Given) -> Any:
     text, kind = given.texts[name], variable.written("type") or "string"
     if kind in {"string", "any"}:
         return text
-    problem = errors.Problem(path=f"var.{name}", got=ascii(text), allowed=f"a value of type {kind}")
     try:
-        parsed = _parsed(f"value = {text}", "", "job", NOTHING_GIVEN)
-    except errors.SpecError:
-        parsed = None
-    if parsed is None or parsed.problems or "value" not in parsed.found:
-        raise errors.SpecError((problem,), source="the variables given")
-    return parsed.found.written("value")
+        return values.without_lines(json.loads(text))
+    except ValueError:
+        problem = errors.Problem(path=f"var.{name}", got=ascii(text), allowed=f"a value of type {kind}, as in JSON")
+        raise errors.SpecError((problem,), source="the variables given") from None
 
 
 def _is_known(value: Any) -> bool:
@@ -179,14 +175,25 @@ def _is_known(value: Any) -> bool:
     return not isinstance(value, values.Unevaluated)
 
 
-def _check_json(text: str, name: str) -> None:
+def _json(text: str, name: str) -> values.Map:
     try:
-        json.loads(text, strict=False)
+        found = json.loads(text, strict=False, object_pairs_hook=_json_object, parse_constant=str)
+        if isinstance(found, values.Map):
+            return found
+        problem = errors.Problem(path="", got="a list", allowed="a JSON object")
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
         problem = errors.Problem(path=where, got=error.msg[0].lower() + error.msg[1:], allowed="JSON")
-    except RecursionError:
-        problem = tokens.TOO_DEEP
-    else:
-        return
+    except ValueError as error:
+        problem = errors.Problem(path="", got=f"{error} again", allowed="each key once")
     raise errors.SpecError((problem,), source=name)
+
+
+def _json_object(pairs: Sequence[tuple[str, Any]]) -> values.Map:
+    """Return an object of JSON, which has no lines. Raises `ValueError` with a key that occurs twice."""
+    found = values.Map(0)
+    for key, value in pairs:
+        if key in found:
+            raise ValueError(ascii(key))
+        found.put(key, value, 0)
+    return found

@@ -4,6 +4,7 @@ The tokens of a text: strings, heredocs, numbers, names, signs, comments and lin
 Source: hashicorp/hcl ``hcl/scanner/scanner.go`` (v1.0.1-nomad-1); ``hclsyntax/spec.md`` (v2.20.2-nomad-1), 2026-08.
 """
 
+import itertools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,11 @@ LIMIT_BYTES = 2**20
 """Size limit of a file. Source: ``job_max_source_size`` of Nomad's server configuration, 1M by default."""
 
 BYTE_ORDER_MARK = "\ufeff"
+
+DEPTH_LIMIT = 100
+"""Levels of brackets, those in strings included; Nomad's own files have about ten."""
+
+_BRACKET = re.compile(r"[{}\[\]()]")
 
 
 def read(path: Path) -> str:
@@ -35,11 +41,14 @@ def decode(content: bytes, name: str) -> str:
 
 
 def check(text: str, name: str, *, may_begin_with_mark: bool) -> None:
-    """Raise `errors.SpecError` for a character that no parser accepts: NUL, and a byte order mark before HCL1."""
+    """Raise `errors.SpecError` for what no parser accepts: NUL, a byte order mark before HCL1, hundreds of brackets."""
     if "\0" in text:
         raise _refusal(name, line_and_column(text, text.index("\0")), "text without NUL", "NUL")
     if text.startswith(BYTE_ORDER_MARK) and not may_begin_with_mark:
         raise _refusal(name, "line 1, column 1", "text without a byte order mark, which Nomad refuses here", "one")
+    steps = (1 if bracket in "{[(" else -1 for bracket in _BRACKET.findall(text))
+    if any(depth > DEPTH_LIMIT for depth in itertools.accumulate(steps, lambda depth, step: max(depth + step, 0))):
+        raise _refusal(name, "", "a file with a few levels of brackets", "hundreds of levels")
 
 
 def line_and_column(text: str, position: int) -> str:
@@ -54,18 +63,12 @@ def _refusal(name: str, where: str, allowed: str, got: str) -> errors.SpecError:
 # Tokens.
 
 
-Dialect = Literal["job", "volume", "json"]
-"""HCL2, HCL1, and JSON instead of either."""
-
-DEPTH_LIMIT = 100
-"""Levels of brackets; Nomad's own files have about ten."""
-
-TOO_DEEP = errors.Problem(path="", got="hundreds of levels", allowed="a file with a few levels of brackets")
+Dialect = Literal["job", "volume"]
+"""HCL2 and HCL1."""
 
 _TEXTS = {
     "job": re.compile(r'(?:[^"\\\n$%]|\\[^\n]|\$\$\{|%%\{|[$%](?!\{))*'),
     "volume": re.compile(r'(?:[^"\\\n$]|\\[^\n]|\$(?!\{))*'),
-    "json": re.compile(r'(?:[^"\\]|\\.)*'),
 }
 """Quoted text up to the closing quote or a template, by dialect."""
 
@@ -93,7 +96,6 @@ _TOKENS = {
             r"<<-?(?P<marker>[^\W\d][\w-]*)\r?\n(?:[^\n]*\n)*?[ \t]*(?P=marker)(?=\r?\n|\Z)",
             r"[^\W\d][\w.-]*",
         ),
-        ("json", "(?!)", r"[^\W\d][\w-]*"),
     )
 }
 
@@ -148,10 +150,8 @@ def seen(text: str, position: int) -> str:
     return ascii(text[position]) if position < len(text) else "the end of the file"
 
 
-def _end_of_string(text: str, start: int, dialect: Dialect, name: str, depth: int = 0) -> int:
+def _end_of_string(text: str, start: int, dialect: Dialect, name: str) -> int:
     """Return the position behind the quoted string that starts at *start*."""
-    if depth > DEPTH_LIMIT:
-        raise errors.SpecError((TOO_DEEP,), source=name)
     position = start + 1
     while True:
         match = _TEXTS[dialect].match(text, position)
@@ -161,15 +161,15 @@ def _end_of_string(text: str, start: int, dialect: Dialect, name: str, depth: in
         if text[position : position + 2] not in {"${", "%{"}:
             allowed = f"a quote that closes the one at {line_and_column(text, start)}"
             _refuse(text, position, allowed, seen(text, position), name)
-        position = end_of_template(text, position, dialect, name, depth)
+        position = end_of_template(text, position, dialect, name)
 
 
-def end_of_template(text: str, start: int, dialect: Dialect, name: str, depth: int = 0) -> int:
+def end_of_template(text: str, start: int, dialect: Dialect, name: str) -> int:
     """Return the position behind the ``}`` that closes the template at *start*; HCL1 ignores quotes in it."""
     levels, position = 1, start + 2
     while levels and position < len(text):
         if text[position] == '"' and dialect == "job":
-            position = _end_of_string(text, position, dialect, name, depth + 1)
+            position = _end_of_string(text, position, dialect, name)
             continue
         levels += (text[position] == "{") - (text[position] == "}")
         position += 1

@@ -1,4 +1,4 @@
-"""Dicts and lists of parsed files, which know the line of each entry, and values that only Nomad computes."""
+"""Dicts of parsed files, which know the line of each entry, and values that only Nomad computes."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -102,30 +102,11 @@ class Map(dict[str, Any]):
         return tuple(self.get(LABELS, ()))
 
 
-class Items(list[Any]):
-    """A list, and the lines of its items."""
-
-    def __init__(self, line: int = 1) -> None:
-        super().__init__()
-        self.line = line
-        self.lines: list[int] = []
-
-    def put(self, value: Any, line: int) -> None:
-        """Add an item on *line*."""
-        self.append(value)
-        self.lines.append(line)
-
-
 def _known(value: Any) -> Any:
-    for item in value if isinstance(value, Items) else (value,):
+    for item in value if isinstance(value, list) else (value,):
         if isinstance(item, Unevaluated):
             raise UnevaluatedError(item)
     return value
-
-
-def line_of(items: Any, index: int, default: int = 1) -> int:
-    """Return the line of item *index* of a list; *default* for a list without lines."""
-    return items.lines[index] if isinstance(items, Items) and index < len(items.lines) else default
 
 
 def blocks(body: Map, name: str) -> list[Map]:
@@ -148,14 +129,11 @@ def texts(body: Map, name: str) -> list[str]:
 
 
 def without_lines(found: Any) -> Any:
-    """Return *found*, such as a response of a server, with its objects as `Map` and lists as `Items`, on line 0."""
+    """Return *found*, such as a response of a server, with its objects as `Map`, on line 0."""
     if isinstance(found, Mapping):
         return Map(0, ((str(key), without_lines(value), 0) for key, value in found.items()))
     if isinstance(found, list):
-        items = Items(0)
-        for item in found:
-            items.put(without_lines(item), 0)
-        return items
+        return list(map(without_lines, found))
     return found
 
 

@@ -21,26 +21,25 @@ def adopt(
     *,
     aws_region: str = "",
     remarks: model.Remarks | None = None,
-    providers: Mapping[str, str] | None = None,
     storage_found: aws_storage.AwsStorage | None = None,
     takes_over: bool = False,
 ) -> model.Adoption:
     """
     Return the spec for *files*; *aws_region* goes into plugins of AWS whose jobs name none.
 
-    *remarks* are those from reading the files; *providers* are the driver names that plugins report in a cluster, by
-    the plugin's id. *storage_found* is the AWS storage in a Terraform state; where *takes_over*, the volumes' storage
-    is declared with it.
+    *remarks* are those from reading the files. *storage_found* is the AWS storage in a Terraform state; where
+    *takes_over*, the volumes' storage is declared with it.
 
     Raises `errors.SpecError` for a volume that Nomad itself would refuse.
     """
     remarks = remarks or model.Remarks()
     by_plugin = _parts(files, remarks)
     found = [(file, content) for file in files for content in file.volumes]
-    documents, known = [], {}
-    for plugin_id, each in by_plugin.items():
-        known[plugin_id] = next((driver for part in each if (driver := model.row_of(part.task))), None)
-    adopted = []
+    known = {
+        plugin_id: next((driver for part in each if (driver := model.row_of(part.task))), None)
+        for plugin_id, each in by_plugin.items()
+    }
+    documents, adopted = [], []
     for file, content in found:
         plugin_id = jobs.text(content, "plugin_id")
         driver = known[plugin_id] if plugin_id in known else volumes.driver_of(content)
@@ -56,12 +55,14 @@ def adopt(
     _fill_sharing(adopted)
     documents += _plugins_of(found, known, remarks)
     _fill_region(documents, adopted, aws_region)
-    _fill_provider(documents, providers or {})
-    parts_of_spec = (("plugins", documents), ("volumes", adopted))
-    whole = {name: items for name, items in parts_of_spec if items}
-    document = _shortened_spec(whole)
+    whole = {name: items for name, items in (("plugins", documents), ("volumes", adopted)) if items}
+    document = {name: [_shortened(_KINDS[name], item) for item in items] for name, items in whole.items()}
     if files:
-        _report_refusals(whole, found, by_plugin, remarks, files[0].name)
+        where = {
+            jobs.text(content, "plugin_id"): (file.name, content.at("plugin_id")) for file, content in reversed(found)
+        }
+        where |= {plugin_id: (each[0].file, each[0].plugin.body.line) for plugin_id, each in by_plugin.items()}
+        _report_refusals(whole, found, where, remarks, files[0].name)
     for file in files:
         if file.policy is not None:
             text = "a spec contains no IAM policies: with iam.role_name of the plugin, Pulumi creates one that fits"
@@ -70,6 +71,8 @@ def adopt(
     ordered = sorted(remarks.found, key=lambda remark: (order.get(remark.file, len(order)), remark.line))
     return model.Adoption(document=document, remarks=tuple(ordered))
 
+
+_KINDS: Mapping[str, type[spec.Model]] = {"plugins": spec.PluginSpec, "volumes": spec.VolumeSpec}
 
 _ABSENT = frozenset({"neither", "none", "none of them", "nothing"})
 """What a problem of the spec has where no file holds the value."""
@@ -80,11 +83,15 @@ _ITEM = re.compile(r"(plugins|volumes)\[(\d+)\]\.?(.*)")
 def _report_refusals(
     document: Mapping[str, Any],
     found: Sequence[tuple[parsed.File, values.Map]],
-    by_plugin: Mapping[str, Sequence[model.Part]],
+    where: Mapping[str, tuple[str, int]],
     remarks: model.Remarks,
     file: str,
 ) -> None:
-    """Add a remark, at its line, for each value of *document* that lacks or is invalid; *file* is for all others."""
+    """
+    Add a remark, at its line, for each value of *document* that lacks or is invalid.
+
+    *where*: file and line of each plugin: of its first job, else of its first volume; *file* is for all others.
+    """
     try:
         storage.plan_document(document)
     except errors.SpecError as error:
@@ -101,25 +108,12 @@ def _report_refusals(
             if kind == "volumes":
                 name, line = found[index][0].name, volumes.line_of(found[index][1], rest)
             else:
-                name, line = _line_of_plugin(item["id"], rest, found, by_plugin)
+                name, line = where[item["id"]]
             subject = f"{kind[:-1]} {item.get('id')}"
             text = str(dataclasses.replace(problem, path=f"{rest} of {subject}" if rest else subject))
             if rest == "driver.provider":
                 text += f"; `nomad plugin status {item['id']}` shows it"
             remarks.add(sort, name, line, text, code=problem.code)
-
-
-def _line_of_plugin(
-    plugin_id: str,
-    rest: str,
-    found: Sequence[tuple[parsed.File, values.Map]],
-    by_plugin: Mapping[str, Sequence[model.Part]],
-) -> tuple[str, int]:
-    """Return file and line of *rest* of a plugin: in its jobs, else in its first volume."""
-    for part in sorted(by_plugin.get(plugin_id, ()), key=lambda part: part.plugin.type not in rest):
-        return part.file, part.plugin.body.line
-    named = (pair for pair in found if jobs.text(pair[1], "plugin_id") == plugin_id)
-    return next((file.name, body.at("plugin_id")) for file, body in named)
 
 
 def _parts(files: Sequence[parsed.File], remarks: model.Remarks) -> dict[str, list[model.Part]]:
@@ -175,10 +169,10 @@ def _fill_region(documents: Sequence[dict[str, Any]], adopted: Sequence[dict[str
             for volume in adopted
             if volume.get("plugin_id") == document["id"]
         )
-        regions = {names.region_of_zone(str(source.get("availability_zone", ""))) for source in sources} - {""}
-        region = aws_region or (next(iter(regions)) if len(regions) == 1 else "")
-        if region:
-            document["aws_region"] = region
+        of_zones = {names.region_of_zone(str(source.get("availability_zone", ""))) for source in sources} - {""}
+        regions = {aws_region} if aws_region else of_zones
+        if len(regions) == 1:
+            [document["aws_region"]] = regions
 
 
 def _fill_sharing(adopted: Sequence[dict[str, Any]]) -> None:
@@ -193,22 +187,8 @@ def _fill_sharing(adopted: Sequence[dict[str, Any]]) -> None:
         seen.add(identity)
 
 
-def _fill_provider(documents: Sequence[dict[str, Any]], providers: Mapping[str, str]) -> None:
-    """Put the driver's own name into plugins whose driver is described in the spec."""
-    for document in documents:
-        provider = providers.get(document["id"])
-        if provider and isinstance(document["driver"], dict) and "provider" not in document["driver"]:
-            document["driver"] = {"provider": provider, **document["driver"]}
-
-
-def _shortened_spec(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return *document* without what is the default of the spec: the plan is the same."""
-    kinds: Mapping[str, type[spec.Model]] = {"plugins": spec.PluginSpec, "volumes": spec.VolumeSpec}
-    return {name: [_without_defaults(kinds[name], item) for item in items] for name, items in document.items()}
-
-
-def _without_defaults(kind: type[spec.Model], item: Mapping[str, Any]) -> dict[str, Any]:
-    """Return *item*, a *kind*, without values that are the default; as it is, where it is not complete."""
+def _shortened(kind: type[spec.Model], item: Mapping[str, Any]) -> dict[str, Any]:
+    """Return *item*, a *kind*, without values that are the default of the spec; as it is, where it is not complete."""
     found = draft.check(kind, item, "", [])
     if found is None:
         return dict(item)

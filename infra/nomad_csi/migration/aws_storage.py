@@ -2,20 +2,17 @@
 AWS storage in a Terraform state, for the volumes that use them. Pure.
 
 Source: the schemas of hashicorp/terraform-provider-aws, as pulumi-aws 7 has them (``ebs/volume.py``,
-``efs/file_system.py``, ``efs/mount_target.py``, ``efs/access_point.py``, ``iam/``), 2026-11.
+``efs/file_system.py``, ``efs/mount_target.py``), 2026-11.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from nomad_csi.aws import records as aws_records
 from nomad_csi.migration import model
 
-EBS, FILE_SYSTEM, TARGET = "aws_ebs_volume", "aws_efs_file_system", "aws_efs_mount_target"
-ACCESS_POINT = "aws_efs_access_point"
-POLICY, ROLE_POLICY = "aws_iam_policy", "aws_iam_role_policy"
-TYPES = (EBS, FILE_SYSTEM, TARGET, ACCESS_POINT, POLICY, ROLE_POLICY)
+EBS, FILE_SYSTEM, TARGET = TYPES = ("aws_ebs_volume", "aws_efs_file_system", "aws_efs_mount_target")
 
 _BASELINE = {"iops": 3000, "throughput": 125}
 """AWS's defaults for gp3."""
@@ -46,11 +43,6 @@ class AwsStorage:
         """Return the objects of a type, by id."""
         return self.by_type.get(kind, {})
 
-    def find(self, external_id: str) -> TerraformObject | None:
-        """Return the EBS volume or file system with a volume's external id."""
-        known = aws_records.parts(external_id)
-        return self.of(FILE_SYSTEM).get(known[0]) if known else self.of(EBS).get(external_id)
-
     def targets(self, file_system_id: str) -> tuple[TerraformObject, ...]:
         """Return the mount targets of a file system, by zone."""
         own = (item for item in self.of(TARGET).values() if item.attributes.get("file_system_id") == file_system_id)
@@ -70,17 +62,14 @@ def fill(volumes: Iterable[dict[str, Any]], storage: AwsStorage, remarks: model.
     """
     Complete *volumes* from *storage*: a volume without a zone gets that of the EBS volume.
 
-    Where *takes_over*, storage that one volume uses alone is declared under ``ebs`` and ``efs`` with its attributes, so
-    that a stack can take it over; otherwise it stays under ``existing``.
+    Where *takes_over*, an EBS volume that one volume uses alone is declared under ``ebs`` with its attributes, so that
+    a stack can take it over; other storage stays under ``existing``.
     """
     found = [item for item in volumes if item.get("existing", {}).get("external_id")]
-    used = [_ids(item)[0] for item in found]
-    unused = (set(storage.of(EBS)) | set(storage.of(FILE_SYSTEM))) - set(used)
-    if unused:
-        text = f"storage that no volume uses, which stays with Terraform: {', '.join(sorted(unused))}"
-        remarks.add("note", model.TERRAFORM, 0, text)
+    external_ids = [str(item["existing"]["external_id"]) for item in found]
+    used = [(aws_records.parts(item) or (item, ""))[0] for item in external_ids]
     for volume, storage_id in zip(found, used, strict=True):
-        held = storage.find(volume["existing"]["external_id"])
+        held = storage.of(EBS).get(storage_id) or storage.of(FILE_SYSTEM).get(storage_id)
         if held is None:
             continue
         if zone := str(held.attributes.get("availability_zone") or ""):
@@ -88,48 +77,29 @@ def fill(volumes: Iterable[dict[str, Any]], storage: AwsStorage, remarks: model.
         if takes_over and used.count(storage_id) > 1:
             remarks.add("note", held.address, 0, f"{held.address} stays under existing: several volumes use it")
         elif takes_over:
-            _declare_storage(volume, held, storage, remarks)
+            _declare_storage(volume, held, remarks)
 
 
-def _ids(volume: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the id of a volume's storage, and of its access point; empty: it has none."""
-    external_id = str(volume["existing"]["external_id"])
-    return aws_records.parts(external_id) or (external_id, "")
-
-
-def _declare_storage(
-    volume: dict[str, Any], held: TerraformObject, storage: AwsStorage, remarks: model.Remarks
-) -> None:
-    """Declare the storage of *volume*, which stays under ``existing`` where a spec cannot express it."""
-    known = aws_records.parts(volume["existing"]["external_id"])
-    reason = _obstacle(held.attributes)
-    declared: dict[str, Any] = {}
-    if not reason and known is None:
-        declared = {"ebs": _ebs(held.attributes)}
-    elif not reason:
-        efs, reason = _efs(volume["existing"]["external_id"], held, storage)
-        declared = {"efs": efs}
+def _declare_storage(volume: dict[str, Any], held: TerraformObject, remarks: model.Remarks) -> None:
+    """Declare the storage of *volume*, which stays under ``existing`` where that would change it."""
+    reason = _obstacle(held)
     if reason:
         remarks.add("note", held.address, 0, f"{held.address} stays under existing: {reason}")
         return
     del volume["existing"]
-    volume |= declared
+    volume["ebs"] = _ebs(held.attributes)
     text = (
         "it is declared in the spec: import it (`nomad-csi import --for-pulumi`) before the first `pulumi up`, which "
-        "would create a new, empty one; then remove it from Terraform's state: terraform state rm"
+        f"would create a new, empty one; then remove it from Terraform's state: terraform state rm '{held.address}'"
     )
-    parts = [held, *storage.targets(known[0])] if known else [held]
-    parts += [storage.of(ACCESS_POINT)[known[1]]] if known and known[1] else []
-    for item in parts:
-        remarks.add("note", item.address, 0, f"{text} '{item.address}'")
+    remarks.add("note", held.address, 0, text)
 
 
-def _obstacle(given: Attributes) -> str:
-    """Return the attribute that a spec cannot express, so that `up` would change or replace it; empty: none."""
-    if given.get("throughput_mode") == "provisioned":
-        return "a spec cannot express throughput_mode provisioned"
-    named = ("multi_attach_enabled", "outpost_arn", "availability_zone_name", "lifecycle_policy")
-    found = next((name for name in named if given.get(name)), "")
+def _obstacle(held: TerraformObject) -> str:
+    """Return why the storage is not declared; empty: it is."""
+    if held.type == FILE_SYSTEM:
+        return "declare a file system, its mount targets and access point by hand"
+    found = next((name for name in ("multi_attach_enabled", "outpost_arn") if held.attributes.get(name)), "")
     return f"a spec cannot express {found}" if found else ""
 
 
@@ -142,45 +112,6 @@ def _ebs(given: Attributes) -> dict[str, Any]:
     if kind == "gp3" and given.get("throughput") != _BASELINE["throughput"]:
         found["throughput_mib_per_s"] = given.get("throughput")
     return model.filled(found) | _encryption(given) | _tags(given)
-
-
-def _efs(external_id: str, held: TerraformObject, storage: AwsStorage) -> tuple[dict[str, Any], str]:
-    """Return the value for ``efs``, and why it cannot be declared; empty: it can."""
-    system_id, point_id = aws_records.parts(external_id) or ("", "")
-    targets = storage.targets(system_id)
-    if not targets:
-        return {}, "the state has no mount target of it"
-    if ":" in external_id and not point_id:
-        return {}, "the volume is a folder of it"
-    point, reason = _access_point(point_id, storage) if point_id else (None, "")
-    return _settings(held, targets) | model.filled({"access_point": point}), reason
-
-
-def _settings(held: TerraformObject, targets: Sequence[TerraformObject]) -> dict[str, Any]:
-    """Return the file system's own settings."""
-    given = held.attributes
-    mount_targets = [
-        model.filled({"availability_zone": _zone(item), "subnet_id": item.attributes.get("subnet_id")})
-        for item in targets
-    ]
-    defaults = {"performance_mode": "generalPurpose", "throughput_mode": "bursting"}
-    modes = {name: given.get(name) for name, usual in defaults.items() if given.get(name) != usual}
-    found = {"mount_targets": mount_targets} | modes
-    return model.filled(found) | _encryption(given) | _tags(given)
-
-
-def _access_point(point_id: str, storage: AwsStorage) -> tuple[dict[str, Any] | None, str]:
-    held = storage.of(ACCESS_POINT).get(point_id)
-    if held is None:
-        return None, f"the state has no access point {point_id}"
-    user, folder = _first(held.attributes, "posix_user"), _first(held.attributes, "root_directory")
-    owner = _first(folder, "creation_info")
-    same = (owner.get("owner_uid"), owner.get("owner_gid")) == (user.get("uid"), user.get("gid"))
-    if not user or not same or user.get("secondary_gids"):
-        return None, f"{held.address} has not one user who owns its folder"
-    found = {"path": folder.get("path"), "uid": user["uid"], "gid": user["gid"]}
-    permissions = str(owner.get("permissions") or "")
-    return found | ({"permissions": permissions} if permissions not in {"", "0755"} else {}), ""
 
 
 def _encryption(given: Attributes) -> dict[str, Any]:
@@ -197,10 +128,3 @@ def _tags(given: Attributes) -> dict[str, Any]:
 
 def _zone(target: TerraformObject) -> str:
     return str(target.attributes.get("availability_zone_name") or "")
-
-
-def _first(attributes: Attributes, name: str) -> Attributes:
-    """Return the only block of that name, which Terraform stores as a list."""
-    found = attributes.get(name)
-    block = found[0] if isinstance(found, list) and found else found
-    return block if isinstance(block, Mapping) else {}

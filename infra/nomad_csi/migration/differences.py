@@ -70,21 +70,21 @@ def report(
 def _comparable(part: model.Part, driver: catalogue.Driver | None) -> values.Map:
     """Return the `form` of *part*, with arguments, constraints and tasks by what distinguishes them."""
     found = form.of(part)
-    given = found["config"].pop("args", values.Items(part.task.config.at("args")))
-    named = values.Map(given.line)
+    given = found["config"].pop("args", [])
+    named = values.Map(part.task.config.at("args"))
     modes = {role.arguments[0] for role in driver.roles.values() if role.arguments} if driver else set()
     modes |= set(catalogue.MODE_WORDS.get(driver.name, ())) if driver else set()
-    for index, argument in catalogue.joined(given):
+    for _, argument in catalogue.joined(given):
         name = catalogue.flag_name(argument) or ("" if argument in modes else argument)
         while name in named:
             name += " again"
-        named.put(name, argument, values.line_of(given, index, given.line))
+        named[name] = argument
     found["arguments"] = named
     for name in ("constraint", "task"):
         items = values.Map(found.at(name))
-        for index, item in enumerate(found[name]):
+        for item in found[name]:
             text = item if isinstance(item, str) else " ".join(item.values())
-            items.put(text, text, values.line_of(found[name], index))
+            items[text] = text
         found[name] = items
     return found
 
@@ -128,8 +128,6 @@ def _remark(each: values.FieldDifference, driver: catalogue.Driver | None, role:
     why = ", a spec has no key for it" if kind == "wrong" else ""
     if area in _UNSHOWN or _is_block(each) or (each.after is None and area != "arguments"):
         return model.Remark(kind, each.line, f"{each.path}{' is added' if each.before is None else ''}{why}")
-    if area == "arguments" and each.before is None:
-        return model.Remark(kind, each.line, f"arguments: {each.after} is added")
     what = area if area == "arguments" else each.path
     code = "endpoint-written-out" if name in catalogue.ENDPOINT_FLAGS else _CODES.get(each.path, "")
     becomes = f" becomes {_shown(each.after)}" if each.after is not None else ""

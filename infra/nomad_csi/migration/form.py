@@ -25,15 +25,12 @@ _BLOCKS: Mapping[str, Mapping[str, Any]] = {
 }
 """Blocks of which a task has one, with their defaults."""
 
-_DURATIONS = frozenset(
-    {
-        "delay", "health_timeout", "healthy_deadline", "interval", "kill_timeout", "min_healthy_time",
-        "progress_deadline", "stagger",
-    }
-)  # fmt: skip
+_DURATIONS = frozenset({"delay", "health_timeout", "healthy_deadline", "interval", "kill_timeout", "min_healthy_time"})
 
 _APART = frozenset({"constraint", "count", "group", "id", "identity", "name", "task", values.LABELS})
 """Names that are not taken as they stand."""
+
+_EMPTY: tuple[Any, ...] = (None, "", [])
 
 _MOUNTS = ("mount", "mounts")
 _BIND = frozenset({"type", "source", "target", "readonly"})
@@ -60,7 +57,7 @@ def of(part: model.Part) -> values.Map:
             found[name].setdefault(key, value)
     for body in bodies:
         for name in body:
-            if name not in _BLOCKS and name not in _APART and not _is_empty(body[name]):
+            if name not in _BLOCKS and name not in _APART and body[name] not in _EMPTY:
                 found.put(name, _value(name, body[name]), body.at(name))
     for name, value in (*_DEFAULTS.items(), ("job id", part.job.id), ("type", part.job.type)):
         found.setdefault(name, value)
@@ -77,10 +74,6 @@ def of(part: model.Part) -> values.Map:
     return found
 
 
-def _is_empty(value: Any) -> bool:
-    return value is None or (isinstance(value, str | list) and not value)
-
-
 def _block(name: str, bodies: tuple[values.Map, ...], line: int) -> values.Map:
     """Return all blocks called *name* as one, but only the ``restart`` that is in effect. *line*: where none is."""
     given = [block for body in bodies for block in values.blocks(body, name)]
@@ -89,19 +82,15 @@ def _block(name: str, bodies: tuple[values.Map, ...], line: int) -> values.Map:
     found = values.Map(given[0].line if given else line)
     for block in given:
         for key in block:
-            if key != values.LABELS and (name == "env" or not _is_empty(block[key])):
+            if key != values.LABELS and (name == "env" or block[key] not in _EMPTY):
                 found[key] = _value(key, block[key]) if name not in {"config", "env"} else block[key]
                 found.lines[key] = block.at(key)
     return found
 
 
-def _others(part: model.Part) -> values.Items:
+def _others(part: model.Part) -> list[str]:
     """Return the names of the tasks beside the plugin."""
-    found = values.Items()
-    for task in part.group.tasks:
-        if task.body is not part.task.body and task.plugin is None:
-            found.put(task.name, task.body.line)
-    return found
+    return [task.name for task in part.group.tasks if task.body is not part.task.body and task.plugin is None]
 
 
 def _value(name: str, value: Any) -> Any:
@@ -113,14 +102,13 @@ def _value(name: str, value: Any) -> Any:
 
 def _read_container(config: values.Map, part: model.Part) -> None:
     """Put arguments and mounts of the task driver's *config* into one form."""
-    arguments = values.Items(config.at("args"))
+    arguments: list[str] = []
     command = jobs.text(config, "command")
     if command and part.task.driver in plugin_spec.CONTAINERS:
         # The docker and podman drivers run the image's entrypoint with the command and the arguments behind it.
-        arguments.put(command, config.at("command"))
+        arguments.append(command)
         del config["command"]
-    for index, argument in enumerate(part.arguments):
-        arguments.put(argument, part.task.line_of_argument(index))
+    arguments += part.arguments
     config.pop("args", None)
     if arguments:
         config["args"] = arguments
@@ -145,16 +133,16 @@ def _read_container(config: values.Map, part: model.Part) -> None:
         config["volumes"] = binds
 
 
-def _constraints(part: model.Part, count: int) -> values.Items:
+def _constraints(part: model.Part, count: int) -> list[dict[str, str]]:
     """Return the constraints, each once; ``distinct_hosts`` only where it has an effect."""
-    found = values.Items()
+    found: list[dict[str, str]] = []
     for block in part.constraints:
         if model.is_distinct_hosts(block):
             constraint = {"operator": "distinct_hosts"} if part.job.type != "system" and count > 1 else {}
         else:
             constraint = _constraint(block)
         if constraint and constraint not in found:
-            found.put(constraint, block.line)
+            found.append(constraint)
     return found
 
 

@@ -5,8 +5,7 @@ Values that Nomad never returns (secrets, mount flags) are reported and never gu
 """
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from http import HTTPStatus
 
 from nomad_csi import errors, nomad
@@ -23,17 +22,6 @@ SECRETS = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Live:
-    """Volumes and plugin jobs of a cluster."""
-
-    files: tuple[parsed.File, ...]
-    """Jobs and volumes, each as a file named after the object."""
-
-    providers: Mapping[str, str]
-    """Names of the drivers, such as ``ebs.csi.aws.com``, by the plugin's id."""
-
-
 def read(
     client: nomad.Nomad,
     namespace: str,
@@ -41,9 +29,9 @@ def read(
     *,
     plugin_id: str = "",
     known: Sequence[parsed.File] = (),
-) -> Live:
+) -> list[parsed.File]:
     """
-    Return plugin jobs and volumes; add a remark on what the token may not read.
+    Return plugin jobs and volumes, each as a file named after it; add a remark on what the token may not read.
 
     Args:
         client: the cluster; a read-only token is enough.
@@ -72,10 +60,7 @@ def read(
     chosen = [plugin_id] if plugin_id else sorted(ids)
     running = [plugin for each in chosen if (plugin := plugins.get(client, each)) is not None]
     keys = {("job", *key) for plugin in running for key in plugin.jobs} - in_files  # one job may run two plugins
-    return Live(
-        files=(*_jobs(client, keys, remarks), *(_volume(volume, remarks) for volume in found.volumes)),
-        providers={plugin.plugin_id: plugin.provider for plugin in running if plugin.provider},
-    )
+    return [*_jobs(client, keys, remarks), *(_volume(volume, remarks) for volume in found.volumes)]
 
 
 def _keys(files: Iterable[parsed.File]) -> set[tuple[str, str, str]]:
@@ -109,8 +94,6 @@ def _volume(volume: volumes.Volume, remarks: model.Remarks) -> parsed.File:
     document = volume.registration()
     if not volume.required_topologies and volume.topologies:
         document = dataclasses.replace(document, required_topologies=volume.topologies)
-        text = "registered without a topology_request: its topologies come from the plugin; Nomad ignores added ones"
-        remarks.add("note", name, 0, text)
     if volume.has_mount_flags:
         text = "Nomad has some but hides them; fill them in, or they are dropped"
         remarks.add("missing", name, 0, f"mount_options.mount_flags of {volume.key}: {text}")

@@ -23,9 +23,6 @@ OPEN: tuple[Kind, ...] = ("wrong", "missing")
 CLUSTER = "the cluster"
 """File of remarks that concern no single job or volume."""
 
-TERRAFORM = "the Terraform state"
-"""File of remarks that concern no single resource of the state."""
-
 
 @dataclass(frozen=True)
 class Remark:

@@ -311,10 +311,6 @@ def _note_roles(driver: catalogue.Driver, roles: Mapping[str, model.Part], remar
 # A driver that is not in the catalogue, described from its jobs.
 
 
-_MODE = "single-node-writer"
-"""Of a driver of which no volume is given."""
-
-
 def _describe(
     roles: Mapping[str, model.Part],
     forms: Mapping[str, values.Map],
@@ -342,7 +338,9 @@ def _describe(
         "provider": named[0] if named else row and row.provider,
         "image": part.task.image,
         "roles": {name: _described_role(each, forms[name]) for name, each in roles.items()},
-        "capabilities": [item.model_dump() for item in row.capabilities] if row else modes or [{"access_mode": _MODE}],
+        "capabilities": [item.model_dump() for item in row.capabilities]
+        if row
+        else modes or [{"access_mode": "single-node-writer"}],
         "topology_key": row and row.topology_key,
         "topology_keys": list(row.topology_keys) if row else [],
     }
@@ -369,7 +367,7 @@ def _described_role(part: model.Part, given: values.Map) -> dict[str, Any]:
         "binds": config.get("volumes"),
         "mount_dir": block["mount_dir"] if block["mount_dir"] != "/csi" else "",
         "stage_publish_base_dir": block.get("stage_publish_base_dir") if part.task.driver != "raw_exec" else "",
-        "kill_timeout_s": round(given["kill_timeout"]) if given.lines.get("kill_timeout") else None,
+        "kill_timeout_s": round(given["kill_timeout"]) if "kill_timeout" in given.lines else None,
         "default_count": count if (count := given.get("count", 1)) > 1 else None,
     }
     return {name: value for name, value in document.items() if value}

@@ -1,18 +1,17 @@
 """
 Volumes and jobs of a Terraform state, in the shape of files, and its AWS storage.
 
-Input is the output of ``terraform state pull`` or of ``terraform show -json``. For each Nomad object, a remark
-describes the effect of ``terraform destroy``.
+Input is the output of ``terraform state pull``. For each Nomad object, a remark describes the effect of
+``terraform destroy``.
 
 Source: hashicorp/terraform-provider-nomad, ``nomad/resource_csi_volume.go`` (``resourceCSIVolumeDelete`` calls Nomad's
 volume delete), ``nomad/resource_csi_volume_registration.go`` (``Deregister(id, true)``: by force),
-``nomad/resource_job.go``, 2026-07; hashicorp/terraform, ``internal/states/statefile/version4.go``, and
-``internal/command/jsonstate/state.go``, 2026-04.
+``nomad/resource_job.go``, 2026-07; hashicorp/terraform, ``internal/states/statefile/version4.go``, 2026-04.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal
 
 import pydantic
 
@@ -21,15 +20,9 @@ from nomad_csi.hcl import files as parsed
 from nomad_csi.hcl import values
 from nomad_csi.migration import aws_storage, model
 
-VERSION = 4
-"""Version of the state's format: Terraform since 0.12, and OpenTofu."""
-
-SHOWN = "1."
-"""Prefix of the format version in the output of ``terraform show -json``."""
-
 SOURCE_SUFFIXES = (".tf", ".tf.json")
 NOT_A_STATE = (
-    "is Terraform source, which is not evaluated here: run `terraform show -json > state.json` in its folder, and "
+    "is Terraform source, which is not evaluated here: run `terraform state pull > state.json` in its folder, and "
     "pass state.json"
 )
 
@@ -67,20 +60,13 @@ def read(text: str, name: str, remarks: model.Remarks) -> tuple[parsed.File, ...
     *name* is the file's. Raises `errors.SpecError` where *text* is not a state of a known version.
     """
     found: list[parsed.File] = []
-    others = 0
     for instance in _instances_of(text, name):
         if instance.type not in _ON_DESTROY:
             continue
-        if instance.type == JOB:
-            file = _job(instance, remarks)
-            others += file is None
-        else:
-            file = _volume(instance, remarks)
+        file = _job(instance, remarks) if instance.type == JOB else _volume(instance, remarks)
         if file is not None:
             found.append(file)
             _destroyed(instance, remarks)
-    if others:
-        remarks.add("note", name, 1, f"nomad_job without a CSI plugin, which stay with Terraform: {others}")
     return tuple(found)
 
 
@@ -98,84 +84,47 @@ class _Instance(pydantic.BaseModel):
 
 
 class _Resource(pydantic.BaseModel):
-    """A resource: with ``instances`` in a state file, with ``values`` in the output of ``terraform show -json``."""
+    """A resource of a state file."""
 
     mode: str = ""
     type: str
     name: str = ""
     module: str | None = None
     instances: list[_Instance] | None = None
-    address: str = ""
-    deposed_key: str | None = None
-    values: dict[str, Any] | None = None
 
 
-class _Module(pydantic.BaseModel):
-    """The resources of a state file, or of a module in the output."""
+class _State(pydantic.BaseModel):
+    """A state file."""
+
+    version: Literal[4]
+    """Terraform since 0.12, and OpenTofu."""
 
     resources: list[_Resource] | None = None
-    child_modules: list["_Module"] | None = None
-
-
-class _Values(pydantic.BaseModel):
-    """The values in the output."""
-
-    root_module: _Module | None = None
-
-
-class _State(_Module):
-    """A state file, or the output of ``terraform show -json``."""
-
-    values: _Values | None = None
 
 
 def _instances_of(text: str, name: str) -> Iterator[aws_storage.TerraformObject]:
-    """Return the managed objects of the state *text*. Raises `errors.SpecError` where it is none of a known version."""
+    """Yield the managed objects of the state *text*. Raises `errors.SpecError` where it is none of a known version."""
     try:
-        document = json.loads(text)
-    except ValueError:
-        document = None
-    if not isinstance(document, Mapping) or not (document.get("version") == VERSION or _is_shown(document)):
-        got = f"version {document.get('version')}" if isinstance(document, Mapping) else "something else"
-        raise errors.SpecError((errors.Problem(path="", got=got, allowed=_ALLOWED, fix=_FIX),), name)
-    try:
-        state = _State.model_validate(document, strict=True)
+        state = _State.model_validate_json(text, strict=True)
     except pydantic.ValidationError as error:
         found = error.errors(include_input=False, include_url=False)
         paths = dict.fromkeys(".".join(map(str, each["loc"])) for each in found)
-        got = "a value of another kind, or none"  # no value is shown: a state has secrets
+        allowed, fix = "a Terraform state of version 4", "write one with `terraform state pull`"
+        got = "another value, or none"  # no value is shown: a state has secrets
         raise errors.SpecError(
-            tuple(errors.Problem(path=path, got=got, allowed=_ALLOWED, fix=_FIX) for path in paths), name
+            tuple(errors.Problem(path=path, got=got, allowed=allowed, fix=fix) for path in paths), name
         ) from None
-    shown = state.values.root_module if state.values else None
-    return _objects(shown or state)
-
-
-_ALLOWED = f"a Terraform state of version {VERSION}"
-_FIX = "write one with `terraform state pull` or `terraform show -json`"
-
-
-def _is_shown(document: Mapping[str, Any]) -> bool:
-    """Return whether *document* is the output of ``terraform show -json`` for a state, not for a plan."""
-    version = str(document.get("format_version") or "")
-    return version.startswith(SHOWN) and "planned_values" not in document
-
-
-def _objects(module: _Module) -> Iterator[aws_storage.TerraformObject]:
-    for resource in module.resources or ():
-        if resource.mode != "managed" or resource.deposed_key:
+    for resource in state.resources or ():
+        if resource.mode != "managed":
             continue
         inside = f"{resource.module}." if resource.module else ""
-        instances = [_Instance(attributes=resource.values)] if resource.instances is None else resource.instances
-        for instance in instances:
+        for instance in resource.instances or ():
             index = "" if instance.index_key is None else f"[{json.dumps(instance.index_key)}]"
-            address = resource.address or f"{inside}{resource.type}.{resource.name}{index}"
+            address = f"{inside}{resource.type}.{resource.name}{index}"
             if not instance.deposed:
                 yield aws_storage.TerraformObject(
                     address=address, type=resource.type, attributes=instance.attributes or {}
                 )
-    for child in module.child_modules or ():
-        yield from _objects(child)
 
 
 def _destroyed(instance: aws_storage.TerraformObject, remarks: model.Remarks) -> None:

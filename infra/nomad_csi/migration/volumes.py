@@ -176,7 +176,12 @@ def _note_dropped(content: values.Map, notes: list[model.Remark]) -> None:
 # Paths of a volume of a spec and its file.
 
 
-_WRITTEN = {"capabilities": "capability", "create": "capacity_min", "existing": "external_id", "topologies": "segments"}
+_WRITTEN = {
+    "capabilities": "capability",
+    "create": "capacity_min",
+    "existing": "external_id",
+    "topologies": "topology_request",
+}
 """Keys of a volume of the spec with another name in a volume file."""
 
 
@@ -192,29 +197,16 @@ def written(path: str) -> str:
 
 
 def line_of(content: values.Map, path: str) -> int:
-    """Return the line of *content*, a volume file's, for *path* of the volume in a spec."""
-    head, _, rest = path.partition(".")
-    name, _, index = head.removesuffix("]").partition("[")
-    if rest == "availability_zone":
-        return next((block.at(key) for block in segments(content) for key in block), content.line)
-    if name in ("existing", "create"):
-        return content.at(written(path))
-    blocks = segments(content) if name == "topologies" else values.blocks(content, _WRITTEN.get(name, name))
-    if index and int(index) < len(blocks):
-        return blocks[int(index)].at(rest)
-    if name == "capabilities":
-        return content.at("access_mode")
-    keys = (rest, rest.partition("[")[0])
-    lines = (block.at(key) for block in blocks for key in keys if key in block)
-    return next(lines, content.at(_WRITTEN.get(name, name)))
+    """Return the line of *content*, a volume file's, of the top-level name for *path* of the volume in a spec."""
+    return content.at(written(path).partition(".")[0].partition("[")[0])
 
 
-def segments(content: values.Map, *kinds: str) -> list[values.Map]:
-    """Return the segments of each required topology of a volume file, or of its topologies of these *kinds*."""
+def _segments(content: values.Map) -> list[values.Map]:
+    """Return the segments of each topology of a volume file."""
     return [
         found
         for request in values.blocks(content, "topology_request")
-        for kind in kinds or ("required",)
+        for kind in ("required", "preferred")
         for requested in values.blocks(request, kind)
         for topology in values.blocks(requested, "topology")
         for found in values.blocks(topology, "segments")
@@ -227,5 +219,5 @@ def driver_of(content: values.Map) -> catalogue.Driver | None:
         plugin_id=jobs.text(content, "plugin_id"),
         external_id=jobs.text(content, "external_id"),
         context={key: value for block in values.blocks(content, "context") for key, value in block.items()},
-        topology_keys=[key for block in segments(content, "required", "preferred") for key in block],
+        topology_keys=[key for block in _segments(content) for key in block],
     )

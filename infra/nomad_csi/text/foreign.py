@@ -14,7 +14,7 @@ from nomad_csi.text import redaction
 RED, GREEN, YELLOW, RESET = (f"\x1b[{number}m" for number in (31, 32, 33, 0))
 """The colours of our own tables."""
 
-_CONTROL = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]"
+_CONTROL = r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 _CONTROL_OR_COLOUR = rf"(\x1b\[(?:0|3[123])m)|{_CONTROL}"
 
 

@@ -9,7 +9,7 @@ CASES = Path(__file__).parents[2] / "cases"
 EVERY_JOB = {"restart-gives-up", "image-other-version", "endpoint-written-out"}
 EXPECTED = {
     "democratic-volume-legacy.hcl": {"legacy-modes", "block-map"},
-    "docs-efs-node.nomad.hcl": EVERY_JOB | {"constraint-without-effect", "folder-missing", "host-network-missing"},
+    "docs-efs-node.nomad.hcl": EVERY_JOB | {"folder-missing", "host-network-missing"},
     "tutorial-ebs-controller.nomad.hcl": EVERY_JOB | {"flag-without-effect", "health-timeout-short"},
     "tutorial-ebs-nodes.nomad.hcl": EVERY_JOB | {"flag-without-effect", "health-timeout-short"},
     "tutorial-iam-policy.json": {

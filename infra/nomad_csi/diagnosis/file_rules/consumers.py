@@ -43,10 +43,6 @@ def _modes(consumer: Consumer) -> Iterator[Finding]:
             registered = ", ".join(f"{first} {second}" for first, second in served)
             found = f"{request.access_mode} {request.attachment_mode} of a volume that is {registered}"
             yield finding_at_line("claim-mode-differs", body.at("access_mode"), found)
-    if request.access_mode.endswith("reader-only"):
-        yield finding_at_line(
-            "claim-for-reading-by-mode", body.at("access_mode"), f"access_mode {request.access_mode!a}"
-        )
 
 
 _BY_ONE = ("single-node-reader-only", "single-node-writer")

@@ -1,5 +1,6 @@
 """Check the job of a plugin: type, count, restarts, timeouts, its task and the arguments of its driver."""
 
+import itertools
 from collections.abc import Iterator
 
 from nomad_csi.diagnosis.file_rules.subjects import LintedPlugin, finding_at_line
@@ -37,8 +38,6 @@ def _instances(plugin: LintedPlugin) -> Iterator[Finding]:
     distinct = [block for block in plugin.constraints if model.is_distinct_hosts(block)]
     limit = plugin.role.count_limit if plugin.role else None
     if plugin.job.type == "system":
-        if distinct:
-            yield finding_at_line("constraint-without-effect", distinct[0].line, "distinct_hosts in a system job")
         return
     if limit is not None and count > limit:
         why = f": {plugin.role.count_advice}" if plugin.role and plugin.role.count_advice else ""
@@ -145,19 +144,19 @@ def _environment(plugin: LintedPlugin) -> Iterator[Finding]:
 
 
 def _secrets(plugin: LintedPlugin) -> Iterator[Finding]:
-    for index, argument in enumerate(plugin.task.shown_arguments):
+    for argument in plugin.task.shown_arguments:
         if secrets.argument_has_secret(argument):
             found = f"what looks like one in --{catalogue.flag_name(argument)}" if argument.startswith("-") else "one"
-            yield finding_at_line("secret-in-argument", plugin.task.line_of_argument(index), found)
+            yield finding_at_line("secret-in-argument", plugin.task.config.at("args"), found)
 
 
 def _endpoint(plugin: LintedPlugin) -> Iterator[Finding]:
     wanted = f"{plugin.plugin.mount_dir.rstrip('/')}/csi.sock"
-    for index, argument in enumerate(plugin.task.shown_arguments):
+    for argument in plugin.task.shown_arguments:
         name, value = catalogue.flag_name(argument), argument.partition("=")[2]
         if name not in catalogue.ENDPOINT_FLAGS or not value or "${" in value or value.startswith("tcp:"):
             continue
-        line = plugin.task.line_of_argument(index)
+        line = plugin.task.config.at("args")
         path = "/" + value.removeprefix("unix:").lstrip("/")
         if path != wanted and plugin.task.driver != "raw_exec":
             found = f"the socket at {path}, which Nomad looks for at {wanted}"
@@ -170,15 +169,21 @@ def _words(plugin: LintedPlugin) -> Iterator[Finding]:
     driver = plugin.driver
     if driver is None or plugin.runs_own_command:
         return
-    modes = {role.arguments[0]: name for name, role in driver.roles.items() if _is_plain(role.arguments[:1])}
-    given = plugin.task.arguments
-    words = [(index, argument) for index, argument in enumerate(given) if _is_plain((argument,))]
+    given, line = plugin.task.arguments, plugin.task.config.at("args")
+    firsts = {role.arguments[0]: name for name, role in driver.roles.items() if role.arguments}
+    modes = {word: name for word, name in firsts.items() if catalogue.is_word(word)}
     if not modes:
-        yield from _no_words(plugin, driver, words)
+        for before, word in itertools.pairwise(["", *given]):
+            is_value = before.startswith("-") and "=" not in before
+            if (
+                catalogue.is_word(word)
+                and not is_value
+                and any(role.flags is not None for role in driver.roles.values())
+            ):
+                yield finding_at_line("positional-word", line, f"{word!a} with {driver.called}")
         return
     known = {**modes, **catalogue.MODE_WORDS.get(driver.name, {})}
-    first = given[0] if given and _is_plain(given[:1]) else ""
-    line = plugin.task.line_of_argument(0)
+    first = given[0] if given and catalogue.is_word(given[0]) else ""
     if first and first not in known:
         fix = f"use {' or '.join(sorted(known))}"
         yield finding_at_line("mode-word-unknown", line, f"{first!a} with {driver.called}", fix)
@@ -187,26 +192,12 @@ def _words(plugin: LintedPlugin) -> Iterator[Finding]:
         yield finding_at_line("mode-word-differs", line, found)
 
 
-def _no_words(plugin: LintedPlugin, driver: catalogue.Driver, words: list[tuple[int, str]]) -> Iterator[Finding]:
-    if all(role.flags is None for role in driver.roles.values()):
-        return
-    for index, word in words:
-        before = plugin.task.arguments[index - 1] if index else ""
-        if before.startswith("-") and "=" not in before:
-            continue  # the value of the preceding flag
-        yield finding_at_line("positional-word", plugin.task.line_of_argument(index), f"{word!a} with {driver.called}")
-
-
-def _is_plain(given: tuple[str, ...] | list[str]) -> bool:
-    return bool(given) and catalogue.is_word(given[0])
-
-
 def _flags(plugin: LintedPlugin) -> Iterator[Finding]:
     role, driver = plugin.role, plugin.driver
     if role is None or role.flags is None or driver is None or plugin.runs_own_command:
         return
-    for index, argument in enumerate(plugin.task.shown_arguments):
-        name, line = catalogue.flag_name(argument), plugin.task.line_of_argument(index)
+    for argument in plugin.task.shown_arguments:
+        name, line = catalogue.flag_name(argument), plugin.task.config.at("args")
         if name in catalogue.NAME_FLAGS and name in role.unfit_flags:
             given = argument.partition("=")[2]
             if given != driver.provider:
