@@ -28,5 +28,5 @@ def test_show_says_why_a_driver_cannot_run(capsys):
     assert cli.main(["drivers", "aws-s3"]) == 0
 
     out = capsys.readouterr().out
-    assert out.startswith("aws-s3: Mountpoint for Amazon S3 cannot run on Nomad\n")
+    assert out.startswith("# It cannot run on Nomad.\nname: aws-s3\n")
     assert "s3files:fs-0123456789abcdef0" in out
