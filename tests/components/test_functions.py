@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-from types import SimpleNamespace
 
 import pulumi
 import pytest
@@ -14,8 +13,8 @@ WRITING = f"{HEAD}failed to load checkpoint: EOF"
 REFUSED = "GET /v1/var/nomad-csi/cluster: http://127.0.0.1:1: no connection: Connection refused"
 
 
-@pytest.fixture(params=["at once", "as an output"])
-def ask(request, monkeypatch):
+@pytest.fixture
+def ask(monkeypatch):
     """Ask a function that fails with *texts* first: ``ask(texts)`` returns the answer and the number of attempts."""
     monkeypatch.setattr(functions, "WAIT_S", 0.0)
 
@@ -23,19 +22,13 @@ def ask(request, monkeypatch):
         attempts = iter([*texts, ""])
         made = []
 
-        def attempt(*_):
+        async def attempt(*_):
             made.append(1)
             if text := next(attempts):
                 raise Exception(text)  # noqa: TRY002  # the class that the SDK raises
             return {"id": "x"}
 
-        async def attempt_async(*_):
-            return attempt()
-
-        monkeypatch.setattr(pulumi.runtime, "invoke", lambda *_: SimpleNamespace(value=attempt()))
-        monkeypatch.setattr(pulumi.runtime, "invoke_async", attempt_async)
-        if request.param == "at once":
-            return functions.answer("a:b:c", {}), len(made)
+        monkeypatch.setattr(pulumi.runtime, "invoke_async", attempt)
         with contextlib.closing(asyncio.new_event_loop()) as loop:  # asyncio.run() takes the thread's own loop away
             return loop.run_until_complete(functions._awaited("a:b:c", {}, None)), len(made)
 

@@ -73,38 +73,3 @@ def test_file_that_does_not_say_what_is_encrypted_is_refused(tmp_path, text, tol
 
     assert told in str(raised.value)
     assert "T0ken" not in str(raised.value)
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (
-            f"config:\n  {KEY}:\n    volumes:\n      - id: a\n        size: 0\n",
-            f"{KEY} in Pulumi.yaml: 2 problems\n  line 2: expected more, got x\n  line 5: volumes[0] (a).size: expected 1, got 0",
-        ),
-        (
-            f"config:\n  {KEY}:\n    volumes: []\n",
-            f"{KEY}: 2 problems\n  volumes[0] (a).size: expected 1, got 0\n  expected more, got x",
-        ),
-        (None, f"{KEY}: 2 problems\n  volumes[0] (a).size: expected 1, got 0\n  expected more, got x"),
-    ],
-    ids=["that file", "another one", "none"],
-)
-def test_problems_have_the_lines_of_the_file_that_holds_the_spec(tmp_path, text, said):
-    """Not those of a file that holds another spec: ``--config-file`` may name one."""
-    file = tmp_path / "Pulumi.yaml"
-    if text:
-        file.write_text(text)
-    found = (
-        errors.Problem(path="volumes[0].size", got="0", allowed="1"),
-        errors.Problem(path="", got="x", allowed="more"),
-    )
-    error = errors.SpecError(found, KEY, {"volumes[0]": "a"})
-
-    known = {"volumes": [{"id": "a", "size": 0}]}
-    assert str(stack_config.located(error, known, file, KEY, {})) == said
-    written = tmp_path / "written.yaml"
-    written.write_text(f"# by hand\n\n{text}")
-    is_located = said.startswith(f"{KEY} in")
-    by_hand = str(stack_config.located(error, known, file, KEY, {stack_config.SOURCE: str(written)}))
-    assert ("in written.yaml: 2 problems\n  line 4: expected more, got x" in by_hand) is is_located

@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -21,17 +20,6 @@ A backend of files is not written at once: a read in that moment fails with ``EO
 """
 
 
-def answer(function: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the result of *function*, synchronously. Raises `pulumi.RunError` where it is refused."""
-    for left in reversed(range(ATTEMPTS)):
-        try:
-            return pulumi.runtime.invoke(function, arguments).value or {}
-        except Exception as error:  # noqa: BLE001  # the SDK raises no other class
-            _raise_if_final(error, left)
-        time.sleep(WAIT_S)
-    raise AssertionError
-
-
 def output(
     function: str, arguments: Mapping[str, Any], options: pulumi.InvokeOptions | None = None
 ) -> pulumi.Output[Mapping[str, Any]]:
@@ -39,49 +27,39 @@ def output(
     return pulumi.Output.from_input(_awaited(function, arguments, options))
 
 
-async def _awaited(
-    function: str, arguments: Mapping[str, Any], options: pulumi.InvokeOptions | None
-) -> Mapping[str, Any]:
-    for left in reversed(range(ATTEMPTS)):
-        try:
-            return await pulumi.runtime.invoke_async(function, arguments, options) or {}
-        except Exception as error:  # noqa: BLE001  # as above
-            _raise_if_final(error, left)
-        await asyncio.sleep(WAIT_S)
-    raise AssertionError
-
-
 _HEADS = re.compile(r"^invoke of \S+ failed: (?:invocation of \S+ returned an error: )?")
 """Prefix of the error, from the SDK and from the real engine."""
 
 
-def _raise_if_final(error: Exception, left: int) -> None:
-    """Raise the message of *error* without its prefix; not while the state is written and attempts are *left*."""
-    reason = _HEADS.sub("", str(error))
-    if _WRITING not in reason or not left:
-        raise pulumi.RunError(reason) from None
+async def _awaited(
+    function: str, arguments: Mapping[str, Any], options: pulumi.InvokeOptions | None
+) -> Mapping[str, Any]:
+    """Return the result, once the state is written. Raises `pulumi.RunError` with the message without its prefix."""
+    for left in reversed(range(ATTEMPTS)):
+        try:
+            return await pulumi.runtime.invoke_async(function, arguments, options) or {}
+        except Exception as error:  # noqa: BLE001  # the SDK raises no other class
+            reason = _HEADS.sub("", str(error))
+            if _WRITING not in reason or not left:
+                raise pulumi.RunError(reason) from None
+        await asyncio.sleep(WAIT_S)
+    raise AssertionError
 
 
-# The outputs of each resource in this stack's last stored state by URN: synchronously, or as an output.
+# The outputs of each resource in this stack's last stored state by URN.
 
 
 Outputs = Mapping[str, Any]
 
 State = Mapping[str, Outputs]
 
-_FUNCTION = "pulumi:pulumi:readStackResourceOutputs"
-
 _STORAGE = frozenset({"aws:ebs/volume:Volume", "aws:efs/fileSystem:FileSystem"})
 
 
-def recorded() -> State:
-    """Return the outputs synchronously, before anything is declared."""
-    return _by_urn(answer(_FUNCTION, _stack()))
-
-
-def recorded_output() -> pulumi.Output[State]:
-    """Return the outputs by URN as an output, also in a component of a program in another language."""
-    return output(_FUNCTION, _stack()).apply(_by_urn)
+def recorded() -> pulumi.Output[State]:
+    """Return the outputs by URN, also in a component of a program in another language."""
+    stack = {"stackName": f"{pulumi.get_organization()}/{pulumi.get_project()}/{pulumi.get_stack()}"}
+    return output("pulumi:pulumi:readStackResourceOutputs", stack).apply(_by_urn)
 
 
 def storage(found: State) -> list[Outputs]:
@@ -106,10 +84,6 @@ def _own(found: State) -> list[Outputs]:
 
 def _texts(found: Iterable[Outputs], name: str) -> list[str]:
     return [item[name] for item in found if isinstance(item.get(name), str) and item[name]]
-
-
-def _stack() -> dict[str, str]:
-    return {"stackName": f"{pulumi.get_organization()}/{pulumi.get_project()}/{pulumi.get_stack()}"}
 
 
 def _by_urn(reply: Any) -> dict[str, Outputs]:

@@ -75,7 +75,7 @@ def state() -> pulumi.Output[functions.State]:
     """Return the outputs in the stack's last state by URN, read once for all components."""
     own = scope.scope()
     if own.state is None:
-        own.state = functions.recorded_output()
+        own.state = functions.recorded()
     return own.state
 
 

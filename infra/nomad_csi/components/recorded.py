@@ -132,16 +132,22 @@ def _volume(values: Mapping[str, Any]) -> desired.DesiredVolume:
 
 def refuse_removed_owners(wanted: Mapping[str, model.VolumePlan], systems: Mapping[str, spec.FileSystemSpec]) -> None:
     """
-    Refuse to remove a disk or file system that contains one of the volumes *wanted*, by path, according to the state.
+    Let a run fail that would remove a disk or file system which contains one of the volumes *wanted*, by path.
 
-    Raises `errors.SpecError` with all of them.
+    The state says what the disks and file systems of the stack were made for.
     """
-    if not any(map(recorded_storage.is_placed, wanted.values())):
-        return
+    if any(map(recorded_storage.is_placed, wanted.values())):
+        identity.state().apply(lambda state: refuse_without_owner(state, wanted, systems))
+
+
+def refuse_without_owner(
+    state: functions.State, wanted: Mapping[str, model.VolumePlan], systems: Mapping[str, spec.FileSystemSpec]
+) -> None:
+    """Refuse what `refuse_removed_owners` describes, with the *state* known."""
     made = {
-        str(state["arn"]).rpartition("/")[2]: key
-        for state in functions.storage(functions.recorded())
-        if isinstance(state.get("arn"), str) and (key := volumes.maker(state.get("tags") or {}))
+        str(outputs["arn"]).rpartition("/")[2]: key
+        for outputs in functions.storage(state)
+        if isinstance(outputs.get("arn"), str) and (key := volumes.maker(outputs.get("tags") or {}))
     }
     if problems := tuple(recorded_storage.check_removed(wanted, made, systems)):
-        raise errors.SpecError(problems, names.STACK_CONFIG_KEY)
+        raise program.late_error(errors.SpecError(problems, names.STACK_CONFIG_KEY))

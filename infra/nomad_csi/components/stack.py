@@ -8,7 +8,7 @@ import asyncio
 import dataclasses
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +26,9 @@ from nomad_csi.components import (
     snapshot_schedules,
     volume,
 )
-from nomad_csi.hcl import documents
 from nomad_csi.plan import model, storage
 from nomad_csi.pulumi_state import stack_config
-from nomad_csi.spec import draft, encrypted, names
+from nomad_csi.spec import draft, encrypted
 from nomad_csi.spec import model as specs
 from nomad_csi.text import foreign
 
@@ -95,30 +94,20 @@ def declare(config: pulumi.Config) -> Storage:
     ``token``, ``namespace`` and ``region`` of Nomad (default: the ``NOMAD_*`` variables).
     """
     document, key = _document(config), config.full_key("storage")
-    try:
-        return _declare(config, document)
-    except errors.SpecError as error:
-        if error.source != key:
-            raise
-        raise stack_config.located(error, document, _file(), key, os.environ) from None
-
-
-def _declare(config: pulumi.Config, document: Any) -> Storage:
-    key = config.full_key("storage")
     declared = storage.Declared()
     plan = storage.plan_document(document, source=key, owner=program.owner(), declared=declared)
     if document.get("owner", program.owner()) != program.owner():
         allowed = f"{program.owner()}, this stack"
         problem = errors.Problem(path="owner", got=document["owner"], allowed=allowed, fix="remove it")
         raise errors.SpecError((problem,), key)
-    files = {"render_to": config.get("renderTo") or ""} | _templates(config, plan)
+    files = {"render_to": config.get("renderTo") or ""}
+    if templates := config.get("templates"):
+        files["templates"] = str(Path(pulumi.get_root_directory(), templates))
     members = zip(draft.members(document, []), plan.volumes, strict=True)
     wanted = tuple(_StackVolume(path=path, written=written, plan=each) for (path, written), each in members)
-    spec = _Spec(document=document, plan=plan, volumes=wanted)
-    try:
-        _refuse_other_state(spec)
-    except errors.SpecError as error:
-        raise errors.SpecError(error.problems, key, draft.ids(document)) from None
+    if elsewhere := tuple(_other_regions(document)):
+        raise errors.SpecError(elsewhere, key, draft.ids(document))
+    recorded.refuse_removed_owners({each.path: each.plan for each in wanted}, plan.file_systems)
     if wrong := scope.scope().add_spec((config.get("address"), config.get("region")), document, declared):
         raise errors.SpecError(wrong, key, draft.ids(document))
     provider = _provider(config)
@@ -132,9 +121,9 @@ def _declare(config: pulumi.Config, document: Any) -> Storage:
             planned.plugin_id: plugin.CsiPlugin(planned.plugin_id, _planned(written | files, planned), after)
             for written, planned in zip(document.get("plugins", ()), plan.plugins, strict=True)
         }
-        systems = _file_systems(spec, opts)
+        systems = _file_systems(document, plan, opts)
         volumes = {each.plan.key: _volume(each, plugins, systems, files, opts) for each in wanted}
-        _snapshots(spec, volumes, systems, opts)
+        _snapshots(plan, wanted, volumes, systems, opts, protect=document.get("protect", True))
         everything = (*systems.values(), *volumes.values())
         made.set_result([resource for item in everything for resource in getattr(item, "storage", ())])
     finally:
@@ -152,18 +141,6 @@ class _StackVolume:
     """As it was written, with the keys of its class."""
 
     plan: model.VolumePlan
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class _Spec:
-    document: Mapping[str, Any]
-    plan: model.StoragePlan
-    volumes: tuple[_StackVolume, ...]
-
-    @property
-    def protect(self) -> bool:
-        """The default for what does not say it itself."""
-        return bool(self.document.get("protect", True))
 
 
 def _planned(written: Mapping[str, Any], plan: Any, path: str = "") -> Any:
@@ -188,38 +165,28 @@ def _file() -> Path:
     return stack_config.path_of(Path(pulumi.get_root_directory()), pulumi.get_stack(), os.environ)
 
 
-def _templates(config: pulumi.Config, plan: model.StoragePlan) -> dict[str, str]:
-    """Return the argument for templates of one's own, if there are any, after a try of them on every job of *plan*."""
-    given = config.get("templates")
-    if not given:
-        return {}
-    folder = str(Path(pulumi.get_root_directory(), given))
-    for job in (job for plugin_plan in plan.plugins for job in plugin_plan.jobs):
-        documents.job_file(job, templates=folder)
-    return {"templates": folder}
-
-
-def _file_systems(spec: _Spec, opts: pulumi.ResourceOptions) -> dict[str, efs.EfsFileSystem]:
+def _file_systems(
+    document: Mapping[str, Any], plan: model.StoragePlan, opts: pulumi.ResourceOptions
+) -> dict[str, efs.EfsFileSystem]:
     """Declare the file systems that volumes share. Return them by their names."""
     declared = {}
-    for name, system in spec.plan.file_systems.items():
+    for name, system in plan.file_systems.items():
         aliases = [pulumi.Alias(name=system.moved_from)] if system.moved_from else []
-        args = {"protect": spec.protect} | spec.document["file_systems"][name]
+        args = {"protect": document.get("protect", True)} | document["file_systems"][name]
         own = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(aliases=aliases))
         declared[name] = efs.EfsFileSystem(name, _planned(args, system, f"file_systems.{name}"), own)
     return declared
 
 
-def _refuse_other_state(spec: _Spec) -> None:
-    regions = [written.get("aws_region") for written in spec.document.get("plugins", ())]
-    provider_region = pulumi.Config("aws").get("region")
-    for index, given in enumerate(regions):
-        if provider_region and given and given != provider_region:
-            allowed = f"{provider_region}, the aws:region of this stack"
+def _other_regions(document: Mapping[str, Any]) -> Iterator[errors.Problem]:
+    """Yield a problem for each plugin of another region than that of the stack."""
+    region = pulumi.Config("aws").get("region")
+    for index, written in enumerate(document.get("plugins", ())):
+        given = written.get("aws_region")
+        if region and given and given != region:
+            allowed = f"{region}, the aws:region of this stack"
             fix = "one stack works in one region: use another stack for the other"
-            problem = errors.Problem(path=f"plugins[{index}].aws_region", got=repr(given), allowed=allowed, fix=fix)
-            raise errors.SpecError((problem,), names.STACK_CONFIG_KEY)
-    recorded.refuse_removed_owners({each.path: each.plan for each in spec.volumes}, spec.plan.file_systems)
+            yield errors.Problem(path=f"plugins[{index}].aws_region", got=repr(given), allowed=allowed, fix=fix)
 
 
 def _provider(config: pulumi.Config) -> resources.Provider:
@@ -234,25 +201,28 @@ def _provider(config: pulumi.Config) -> resources.Provider:
 
 
 def _snapshots(
-    spec: _Spec,
+    plan: model.StoragePlan,
+    wanted: Sequence[_StackVolume],
     volumes: Mapping[str, VolumeComponent],
     shared: Mapping[str, efs.EfsFileSystem],
     opts: pulumi.ResourceOptions,
+    *,
+    protect: bool,
 ) -> None:
     """Declare a component of each schedule for the EBS volumes that name it, and one for the file systems."""
-    for name, schedule in spec.plan.schedules.items():
-        named = [each.plan for each in spec.volumes if name in each.written.get("snapshots", ())]
+    for name, schedule in plan.schedules.items():
+        named = [each.plan for each in wanted if name in each.written.get("snapshots", ())]
         disks = [each.source for each in named if isinstance(each.source, specs.EbsSpec)]
         key_arns = sorted({disk.kms_key_arn for disk in disks if disk.kms_key_arn})
         systems = [volumes[each.key] for each in named]
         arns = [system.file_system_arn for system in systems if isinstance(system, efs.EfsVolume)]
-        systems_of = spec.plan.file_systems.items()
+        systems_of = plan.file_systems.items()
         arns += [shared[each].file_system_arn for each, system in systems_of if name in system.snapshots]
         if disks:
             args: dict[str, Any] = {"kms_key_arns": key_arns} if key_arns else {}
             snapshot_schedules.EbsSnapshots(name, _planned(args, schedule), opts)
         if arns:
-            args = {"file_system_arns": arns, "protect": spec.protect}
+            args = {"file_system_arns": arns, "protect": protect}
             snapshot_schedules.EfsBackups(name, _planned(args, schedule), opts)
 
 

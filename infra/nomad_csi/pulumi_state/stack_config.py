@@ -5,20 +5,16 @@ Source: pulumi/pulumi, ``ProjectStackPath`` in ``sdk/go/common/workspace/paths.g
 ``declareFlagsAsEnvironmentVariables`` in ``pkg/cmd/pulumi/pulumi.go``, 2026-08-21.
 """
 
-import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from nomad_csi import errors
-from nomad_csi.spec import draft, encrypted, yaml_text
+from nomad_csi.spec import draft, encrypted
 
 OPTION = "PULUMI_OPTION_CONFIG_FILE"
 """Replaces ``--config-file`` of Pulumi's commands, which do not pass that option to a program."""
-
-SOURCE = "NOMAD_CSI_CONFIG_SOURCE"
-"""The file that the user edits, if a tool such as the sandbox writes the one that Pulumi reads."""
 
 _PROJECT = "Pulumi"
 _OURS, _STORAGE = "nomad-csi:", "storage"
@@ -89,29 +85,6 @@ def marked(known: Any, path: Path, key: str) -> Any:
     if not written:
         fix = f"where --config-file names another file, name it by the variable {OPTION} instead"
     raise errors.SpecError((errors.Problem(path="", got=got, allowed=allowed, fix=fix),), key)
-
-
-def located(
-    error: errors.SpecError, known: Any, path: Path, key: str, environment: Mapping[str, str]
-) -> errors.SpecError:
-    """
-    Return *error*, of the spec *known* below the config *key*, with its lines in the file *path*.
-
-    Without lines if the file holds another spec, for instance because ``--config-file`` names another file, or if a
-    part of it is encrypted.
-    """
-    config = _config(path)
-    name = _written(config, key)
-    if config.get(name) != known:
-        return error
-    written = Path(environment.get(SOURCE, path))
-    paths = {problem: f"config.{name}.{problem.path}" for problem in error.problems}
-    lines = yaml_text.lines_of(written.read_text(encoding="utf-8"), paths.values())
-    problems = tuple(
-        dataclasses.replace(problem, path=": ".join(filter(None, (f"line {lines[path]}", problem.path))))
-        for problem, path in sorted(paths.items(), key=lambda item: lines[item[1]])
-    )
-    return errors.SpecError(problems, f"{key} in {written.name}", error.ids)
 
 
 def _written(config: Mapping[str, Any], key: str) -> str:

@@ -25,9 +25,6 @@ Source: pulumi/pulumi, ``declareFlagsAsEnvironmentVariables`` in ``pkg/cmd/pulum
 """
 
 
-SOURCE_VARIABLE = "NOMAD_CSI_CONFIG_SOURCE"
-"""Names the file that people edit: problems of the spec have its lines (`nomad_csi.pulumi_state.stack_config`)."""
-
 STACK_VARIABLE = "PULUMI_STACK"
 
 DATA_DIR_VARIABLE = "NOMAD_CSI_SANDBOX_DATA_DIR"
@@ -63,7 +60,6 @@ def build(paths: folder.Folder, record: folder.Record, aws_region: str) -> dict[
         "PULUMI_HOME": str(paths.path / "pulumi-home"),
         STACK_VARIABLE: folder.STACK,
         CONFIG_VARIABLE: str(paths.engine_config),
-        SOURCE_VARIABLE: str(paths.config),
         "PULUMI_BACKEND_URL": paths.backend.as_uri(),
         "PULUMI_CONFIG_PASSPHRASE": "sandbox",
         "PULUMI_SKIP_UPDATE_CHECK": "true",
