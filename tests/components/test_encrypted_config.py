@@ -81,7 +81,7 @@ def test_encrypted_flags_and_secrets_are_secret_outputs(cloud, declare):
     assert "# Its secrets (token, user) are sent" in text
 
 
-def test_problem_names_the_key_and_the_line_of_a_config_of_the_project(cloud, declare, monkeypatch):
+def test_problem_names_the_key_of_a_config_of_the_project(cloud, declare, monkeypatch):
     """Its key is that of the project, which goes before ours."""
     monkeypatch.setitem(STORAGE, "volumes", [])
     monkeypatch.setitem(STORAGE["plugins"][0], "driver", "none-such")
@@ -89,7 +89,7 @@ def test_problem_names_the_key_and_the_line_of_a_config_of_the_project(cloud, de
     with pytest.raises(errors.SpecError) as raised:
         declare()
 
-    assert str(raised.value).startswith(f"{KEY} in Pulumi.prod.yaml: 1 problem\n  line 4: plugins[0] (nfs0).driver: ")
+    assert str(raised.value).startswith(f"{KEY}: 1 problem\n  plugins[0] (nfs0).driver: ")
     assert [made.token for made in cloud.recorder.made if made.token != "pulumi:pulumi:Stack"] == []
 
 

@@ -7,7 +7,7 @@ import pulumi
 import pytest
 
 from nomad_csi import EbsVolume, errors
-from nomad_csi.components import functions, program, recorded, scope, stack
+from nomad_csi.components import program, recorded, scope, stack
 from nomad_csi.plan import storage
 from nomad_csi.spec import names
 
