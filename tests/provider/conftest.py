@@ -15,7 +15,7 @@ from google.protobuf import empty_pb2
 from pulumi.provider import Provider
 from pulumi.runtime.proto import engine_pb2_grpc, provider_pb2_grpc
 
-from nomad_csi.frame import changes, properties, registry, resource
+from nomad_csi.frame import properties, registry, resource
 from nomad_csi.provider import servicer
 from nomad_csi.spec import base
 from tests.event_loop import _event_loop  # noqa: F401  # a fixture
@@ -44,7 +44,7 @@ class Scripted(resource.Resource):
         self.seen = []
 
     def diff(self, identity, old_inputs, old_outputs, news):
-        return changes.difference(self.declared, old_inputs, news, notice=self.notice)
+        return resource.difference(self.declared, old_inputs, news, notice=self.notice)
 
     def preview(self, news):
         return news["name"], dict(news) | {"state": resource.UNKNOWN}

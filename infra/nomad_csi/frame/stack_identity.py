@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 from nomad_csi import errors
-from nomad_csi.frame import changes, properties, resource
+from nomad_csi.frame import properties, resource
 from nomad_csi.spec import base, names
 
 STACK_ID_BYTES = 8
@@ -81,7 +81,7 @@ class StackIdentityResource(resource.Resource):
     ) -> resource.ResourceDiff:
         """Compare the labels; a stack that was renamed, or whose state was copied, gets a new id in place."""
         del identity, old_outputs
-        found = changes.difference(self.declared, old_inputs, news)
+        found = resource.difference(self.declared, old_inputs, news)
         if not found.any:
             return found
         before, now = old_inputs.get("stack"), news["stack"]

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from nomad_csi import errors, findings
-from nomad_csi.frame import changes, resource
+from nomad_csi.frame import resource
 from nomad_csi.health import observation, plugin_health_wait, plugins
 from nomad_csi.health import plugin_health_properties as of_health
 
@@ -20,7 +20,7 @@ class PluginHealthResource(resource.Resource):
         """Compare inputs; a plugin that was not healthy when it was last checked is verified again."""
         del identity
         also = () if _was_verified(old_outputs) else ("status",)
-        return changes.difference(self.declared, old_inputs, news, also_updates=also)
+        return resource.difference(self.declared, old_inputs, news, also_updates=also)
 
     def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
         """Return the id, the inputs and the status that the run requires; the counts are unknown."""

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from nomad_csi import errors, nomad
-from nomad_csi.frame import changes, resource, stack_identity
+from nomad_csi.frame import resource, stack_identity
 from nomad_csi.hcl import job as job_files
 from nomad_csi.hcl import read
 from nomad_csi.jobs import owner, plugin_job_properties, wanted_job
@@ -34,7 +34,7 @@ class PluginJobResource(resource.Resource):
         """
         kind = old_outputs.get("driftType", wanted_job.EQUAL)
         drifted = () if kind in (None, wanted_job.EQUAL) else (kind.lower(),)
-        found = changes.difference(
+        found = resource.difference(
             self.declared,
             old_inputs,
             news,

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import pydantic
 
 from nomad_csi import errors
-from nomad_csi.frame import changes, properties, resource
+from nomad_csi.frame import properties, resource
 from nomad_csi.hcl import disk
 
 PATH_SAYS = "a path below the root such as rendered/jobs/a.nomad.hcl, without '..'"
@@ -55,7 +55,7 @@ class RenderedFileResource(resource.Resource):
     ) -> resource.ResourceDiff:
         """Compare inputs; a new path is a new file."""
         del identity, old_outputs
-        return changes.difference(self.declared, old_inputs, news)
+        return resource.difference(self.declared, old_inputs, news)
 
     def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
         """Return the path as the id."""

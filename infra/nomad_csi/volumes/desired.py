@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from nomad_csi import errors
 from nomad_csi.drivers import storage_identity
-from nomad_csi.frame import changes, properties
+from nomad_csi.frame import properties, resource
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
 from nomad_csi.spec import names
@@ -57,7 +57,7 @@ class DesiredVolume:
     def known(self) -> registration.VolumeRegistration:
         """The document for a comparison with Nomad: without the properties that are not known."""
         unknown = {
-            changes.top_of_path(item.property)
+            resource.top_of_path(item.property)
             for item in registration.FIELDS
             if (value := item.value(self.document)) == -1 or UNKNOWN in str(value)
         } - {"secrets"}
@@ -145,13 +145,13 @@ _OF_RESOURCE = {"owner": "owner", "ownerId": "owner_id", "onDestroy": "on_destro
 
 def property_names(differences: Iterable[compare.Difference]) -> tuple[str, ...]:
     """Return the properties of *differences*."""
-    return tuple(dict.fromkeys(changes.top_of_path(property_path(item.field)) for item in differences))
+    return tuple(dict.fromkeys(resource.top_of_path(property_path(item.field)) for item in differences))
 
 
 def differing(before: DesiredVolume, after: DesiredVolume) -> frozenset[str]:
     """Return the compared properties whose values differ, whatever Nomad makes of it."""
     sent = {
-        changes.top_of_path(item.property)
+        resource.top_of_path(item.property)
         for item in registration.FIELDS
         if item.value(before.document) != item.value(after.document)
     }

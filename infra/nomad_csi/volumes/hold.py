@@ -15,7 +15,7 @@ from typing import Annotated, Any
 
 from nomad_csi import concurrency, errors, nomad
 from nomad_csi.drivers import storage_identity
-from nomad_csi.frame import changes, properties, resource, stack_identity
+from nomad_csi.frame import properties, resource, stack_identity
 from nomad_csi.nomad import cluster_identity, token_rights, volumes
 from nomad_csi.spec import base
 from nomad_csi.volumes import decide, facts, ownership, sharing
@@ -200,7 +200,7 @@ class StorageHoldResource(resource.Resource):
         """Compare the inputs; other storage replaces the hold, which is then deleted before the old storage."""
         del old_outputs
         notice = f"{identity} is deleted with all its data afterwards, unless a volume is registered in it"
-        return changes.difference(self.declared, old_inputs, news, notice=notice)
+        return resource.difference(self.declared, old_inputs, news, notice=notice)
 
     def preview(self, news: Values) -> tuple[str, resource.Properties]:
         """Return the id of the storage, and the inputs."""

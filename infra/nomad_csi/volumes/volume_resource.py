@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from nomad_csi import errors, nomad
-from nomad_csi.frame import changes, resource, stack_identity
+from nomad_csi.frame import resource, stack_identity
 from nomad_csi.nomad import cluster_identity, volumes
 from nomad_csi.plan import registration
 from nomad_csi.volumes import (
@@ -313,7 +313,7 @@ class VolumeRegistrationResource(VolumeResource):
         change = desired.classify(before, after)
         fate = ("storage",) if desired.has_other_fate(before, after) else ()
         also = (*seen_differences(old_outputs), *fate)
-        found = changes.difference(self.declared, old_inputs, news, changed=change.changed, also_updates=also)
+        found = resource.difference(self.declared, old_inputs, news, changed=change.changed, also_updates=also)
         return replace(found, notice=desired.sentence(identity, change))
 
     def _is_checked(self, old_outputs: Values, volume: desired.DesiredVolume) -> bool:
@@ -365,7 +365,7 @@ class CreatedVolumeResource(VolumeResource):
         if before.key == after.key:
             changed = desired.changed(before, after, desired.compare_states(before, after, old_outputs))
         seen = seen_differences(old_outputs)
-        found = changes.difference(self.declared, old_inputs, wanted, changed=changed, also_updates=seen)
+        found = resource.difference(self.declared, old_inputs, wanted, changed=changed, also_updates=seen)
         document = self._of(news).document
         if found.replaces:
             explain.refuse_replacement(identity, old_outputs, news)
