@@ -197,7 +197,7 @@ def test_no_secret_stands_anywhere_in_clear(watched, guarded, echo, tmp_path):
 def _fail_on_the_spec(watched):
     """A secret that is no text, and one where YAML sees an alias."""
     watched.set_secrets({"password": {"nested": VOLUME_SECRET}})
-    assert "volumes[0] (mysql).secrets.password: expected text, got [secret]" in watched.up().stderr
+    assert "volumes[0] (mysql).secrets.password: expected a valid string, got [secret]" in watched.up().stderr
 
     good = watched.sandbox.config.read_text()
     watched.sandbox.config.write_text(f"{good}\nother: *{CANARY}\n")

@@ -47,11 +47,11 @@ def test_check_reports_all_problems_with_their_paths():
 
     assert values == {}
     assert sorted(map(str, problems)) == [
-        "adopt: expected true or false, got 'yes'",
+        "adopt: expected a valid boolean, got 'yes'",
         "bestPlac: unknown key; did you mean bestPlace?",
-        "count: expected a whole number, got true",
-        "labels.a: expected text, got 3",
-        "mode: expected one of reader, writer, got 'owner'",
+        "count: expected a valid integer, got true",
+        "labels.a: expected a valid string, got 3",
+        "mode: expected 'reader' or 'writer', got 'owner'",
         "ownId: expected a value, got nothing; add ownId",
         "places[0].zone: expected text, got ''",
         "places[1]: expected a mapping, got 4",
@@ -65,7 +65,7 @@ def test_check_never_shows_a_secret():
     """A secret of the wrong kind is refused without being shown."""
     _, problems = Inputs.check({"ownId": "a", "secrets": {"password": 31337}})
 
-    assert [str(problem) for problem in problems] == ["secrets.password: expected text, got [secret]"]
+    assert [str(problem) for problem in problems] == ["secrets.password: expected a valid string, got [secret]"]
 
 
 @pytest.mark.parametrize("name", sorted(base.fields_of(Inputs)))

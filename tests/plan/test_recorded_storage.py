@@ -4,8 +4,7 @@ from contextlib import nullcontext
 
 import pytest
 
-from nomad_csi import errors
-from nomad_csi.components import functions, recorded
+from nomad_csi.components import functions, program, recorded
 from nomad_csi.plan import recorded_storage, storage
 from nomad_csi.spec import model as spec
 
@@ -55,26 +54,19 @@ def test_container_is_what_goes_as_a_whole(external_id, container):
     assert recorded_storage.container(external_id) == container
 
 
-@pytest.fixture
-def state(monkeypatch):
-    """The state of a stack that made the file system of ``default/shared``."""
-    monkeypatch.setattr(functions, "recorded", lambda: STATE)
-
-
-@pytest.mark.usefixtures("state")
 def test_owner_is_not_removed_while_it_has_a_guest():
     """The engine would delete the file system, and the data of a volume that is still declared."""
-    with pytest.raises(errors.SpecError) as refused:
-        recorded.refuse_removed_owners(read(UPLOADS), {})
+    with pytest.raises(program.ProgramError) as refused:
+        recorded.refuse_without_owner(STATE, read(UPLOADS), {})
 
-    assert [str(problem) for problem in refused.value.problems] == [
-        f"volumes[0].existing.external_id: expected volume default/shared in the spec: {SYSTEM} was made for it, and goes "
+    assert str(refused.value) == (
+        "nomad-csi:storage: 1 problem\n"
+        f"  volumes[0].existing.external_id: expected volume default/shared in the spec: {SYSTEM} was made for it, and goes "
         f"with it, got '{SYSTEM}:/uploads'; keep default/shared while default/uploads is in its storage, or move the data "
         "first"
-    ]
+    )
 
 
-@pytest.mark.usefixtures("state")
 @pytest.mark.parametrize(
     "volumes",
     [
@@ -88,46 +80,44 @@ def test_owner_is_not_removed_while_it_has_a_guest():
 )
 def test_what_takes_no_data_from_a_guest_is_accepted(volumes):
     """Its owner stays, by whatever id, or it is not dependent."""
-    recorded.refuse_removed_owners(read(*volumes), {})
+    recorded.refuse_without_owner(STATE, read(*volumes), {})
 
 
-@pytest.mark.usefixtures("state")
 def test_owner_is_not_removed_while_an_access_point_is_made_in_its_file_system():
     """``efs.file_system_id`` names what another volume made, which is no more made with the whole of it gone."""
     point = {"path": "/uploads", "uid": 1000, "gid": 1000}
     inside = UPLOADS | {"existing": None, "efs": {"file_system_id": SYSTEM, "access_point": point}}
 
     with pytest.raises(
-        errors.SpecError, match=r"volumes\[0\].efs.file_system_id: expected volume default/shared in the"
+        program.ProgramError, match=r"volumes\[0\].efs.file_system_id: expected volume default/shared in the"
     ):
-        recorded.refuse_removed_owners(read(inside), {})
+        recorded.refuse_without_owner(STATE, read(inside), {})
 
-    recorded.refuse_removed_owners(read(SHARED, inside), {})
+    recorded.refuse_without_owner(STATE, read(SHARED, inside), {})
 
 
 @pytest.mark.parametrize(
     ("systems", "is_refused"), [({}, True), ({"data": {}}, False), ({"common": {"moved_from": "data"}}, False)]
 )
-def test_file_system_that_volumes_share_is_not_removed_while_a_guest_is_in_it(monkeypatch, systems, is_refused):
+def test_file_system_that_volumes_share_is_not_removed_while_a_guest_is_in_it(systems, is_refused):
     """By its name, and under a new one."""
     urn, arn = (
         f"{URN}aws:efs/fileSystem:FileSystem::data",
         f"arn:aws:elasticfilesystem:us-east-1:1:file-system/{SYSTEM}",
     )
-    monkeypatch.setattr(functions, "recorded", lambda: {urn: {"arn": arn, "tags": {"nomad-csi:file-system": "data"}}})
+    state = {urn: {"arn": arn, "tags": {"nomad-csi:file-system": "data"}}}
     wanted = {name: spec.FileSystemSpec(**item) for name, item in systems.items()}
 
-    with pytest.raises(errors.SpecError, match="expected file system data in") if is_refused else nullcontext():
-        recorded.refuse_removed_owners(read(UPLOADS), wanted)
+    with pytest.raises(program.ProgramError, match="expected file system data in") if is_refused else nullcontext():
+        recorded.refuse_without_owner(state, read(UPLOADS), wanted)
 
 
-@pytest.mark.usefixtures("state")
 def test_owner_that_is_only_registered_by_now_is_removed():
     """What the program made, the engine deletes, also where the same id is registered by hand."""
     registered = {"id": "shared", "plugin_id": "aws-efs0", "existing": {"external_id": SYSTEM}}
 
-    with pytest.raises(errors.SpecError, match=f"{SYSTEM} was made for it, and goes with it"):
-        recorded.refuse_removed_owners(read(registered), {})
+    with pytest.raises(program.ProgramError, match=f"{SYSTEM} was made for it, and goes with it"):
+        recorded.refuse_without_owner(STATE, read(registered), {})
 
 
 def test_state_is_not_read_for_other_storage(monkeypatch):

@@ -60,7 +60,7 @@ def test_all_problems_are_reported_at_once(document):
         "volumes[2].foo",
     ]
     assert str(caught.value).startswith(
-        "storage.yaml: 3 problems\n  plugins[0] (aws-ebs0).priority: expected at most 100, got 101"
+        "storage.yaml: 3 problems\n  plugins[0] (aws-ebs0).priority: expected less than or equal to 100, got 101"
     )
 
 

@@ -82,8 +82,8 @@ def test_check_never_names_the_property_of_a_failure(plugin, scripted, urn):
 
     assert [(item.property, item.reason) for item in answer.failures] == [
         ("", "name: expected a value, got nothing; add name"),
-        ("", "size: expected a whole number, got '[secret]'"),
-        ("", "password.key: expected text, got [secret]"),
+        ("", "size: expected a valid integer, got '[secret]'"),
+        ("", "password.key: expected a valid string, got [secret]"),
     ]
 
 
@@ -507,8 +507,8 @@ def test_check_config_reports_what_is_wrong(plugin):
     assert told.startswith("the nomad-csi provider: adress: is no setting")
     assert [(item.property, item.reason) for item in answer.failures] == [
         ("", "adress: is no setting; did you mean address"),
-        ("", "token: expected text, got [secret]"),
-        ("", "tlsSkipVerify: expected true or false, got 'maybe'"),
+        ("", "token: expected a valid string, got [secret]"),
+        ("", "tlsSkipVerify: expected a valid boolean, got 'maybe'"),
         ("", "root: expected an absolute path, got 'here'"),
     ]
 

@@ -46,7 +46,7 @@ def test_read_keeps_what_is_right():
     [
         ([], "expected a mapping with plugins and volumes, got []"),
         ({"plugins": 3}, "plugins: expected a list, got 3"),
-        ({"volumes": [3]}, "volumes[0]: expected a mapping, got 3"),
+        ({"volumes": [3]}, "volumes[0]: expected an object, got 3"),
         (
             {"protcet": True},
             "protcet: unknown key; did you mean protect?",
@@ -56,7 +56,7 @@ def test_read_keeps_what_is_right():
             "zz: expected one of classes, file_systems, out, owner, plugins, protect, snapshots, volumes, got an unknown key; remove it",
         ),
         (None, "expected a mapping with plugins and volumes, got nothing"),
-        ({"protect": "no"}, "protect: expected true or false, got 'no'"),
+        ({"protect": "no"}, "protect: expected a valid boolean, got 'no'"),
     ],
 )
 def test_read_names_what_is_wrong_with_the_document(document, line):
@@ -68,7 +68,10 @@ def test_unknown_key_deep_inside_is_compared_with_its_neighbours():
     """The keys that are known there count, not those of the top."""
     document = {"plugins": [{"id": "a", "driver": "aws-ebs", "aws_region": "us-east-1", "iam": {"role": "r"}}]}
 
-    assert lines(document) == ["plugins[0].iam.role: unknown key; did you mean role_name?"]
+    assert lines(document) == [
+        "plugins[0].iam.role_name: expected a value, got nothing; add role_name",
+        "plugins[0].iam.role: unknown key; did you mean role_name?",
+    ]
 
 
 def test_a_value_below_secrets_or_environment_is_never_shown():
@@ -81,8 +84,8 @@ def test_a_value_below_secrets_or_environment_is_never_shown():
     found = lines(document)
 
     assert found == [
-        "plugins[0].environment.A: expected text, got [secret]",
-        "volumes[0].secrets.key: expected text, got [secret]",
+        "plugins[0].environment.A: expected a valid string, got [secret]",
+        "volumes[0].secrets.key: expected a valid string, got [secret]",
     ]
 
 
@@ -140,7 +143,7 @@ def test_volume_has_exactly_one_source():
     ("document", "line"),
     [
         ({"volumes": {"a": {"secrets": {"key": "canary"}}}}, "volumes: expected a list, got a mapping"),
-        ({"volumes": [["canary"]]}, "volumes[0]: expected a mapping, got a list"),
+        ({"volumes": [["canary"]]}, "volumes[0]: expected an object, got a list"),
     ],
 )
 def test_what_stands_inside_a_misplaced_mapping_is_not_shown(document, line):

@@ -74,7 +74,7 @@ COUNT = "a whole number of 1 to 1000"
 @pytest.mark.parametrize(
     ("written", "classes", "line"),
     [
-        (volume(**{"class": "fats"}), {"fast": {}}, "volumes[0].class: expected a class of this spec: fast, got 'fats'; did you mean fast"),
+        (volume(**{"class": "fats"}), {"fast": {}}, "volumes[0].class: expected a class of this spec: fast, got 'fats'; add it under classes"),
         (volume(**{"class": "x"}), None, "volumes[0].class: expected a class of this spec: there is none, got 'x'; add it under classes"),
         (volume(**{"class": ["x"]}), {"x": {}}, "volumes[0].class: expected a class of this spec: x, got a list; add it under classes"),
         (volume(count=0), None, f"volumes[0].count: expected {COUNT}, got 0"),
@@ -113,7 +113,7 @@ def test_set_whose_volumes_have_different_mistakes_tells_each():
     found = lines(volume(each=[{"name": 1}, {"namespace": "a b"}]))
 
     assert found == [
-        "volumes[0].each[0].name: expected text, got 1",
+        "volumes[0].each[0].name: expected a valid string, got 1",
         "volumes[0].each[1].namespace: expected letters, digits and '-', got 'a b'",
     ]
 
@@ -122,4 +122,4 @@ def test_class_of_a_value_that_is_no_mapping_is_replaced():
     """A text over a mapping is the volume's own mistake, told as such."""
     assert lines(
         volume(**{"class": "a", "mount_options": "x"}), classes={"a": {"mount_options": {"fs_type": "xfs"}}}
-    ) == ["volumes[0].mount_options: expected a mapping, got 'x'"]
+    ) == ["volumes[0].mount_options: expected an object, got 'x'"]

@@ -84,8 +84,8 @@ def no_delete(scripted):
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ({"capacityMinBytes": 0}, "capacityMinBytes: expected at least 1, got 0"),
-        ({"capacityMaxBytes": 1.5}, "capacityMaxBytes: expected a whole number, got 1.5"),
+        ({"capacityMinBytes": 0}, "capacityMinBytes: expected greater than or equal to 1, got 0"),
+        ({"capacityMaxBytes": 1.5}, "capacityMaxBytes: expected a valid integer, got 1.5"),
         (
             {"capacityMinBytes": 2, "capacityMaxBytes": 1},
             "capacityMaxBytes: expected capacityMinBytes or more, got 1 below 2",

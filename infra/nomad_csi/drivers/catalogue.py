@@ -1,11 +1,9 @@
 """All drivers by name, the YAML documents of this package, read on first use; and how their arguments are read."""
 
-import difflib
 import functools
 import itertools
 import json
 import re
-import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import resources
 from importlib.resources import abc
@@ -185,25 +183,19 @@ class Rows(Mapping[str, RowT]):
             if path.name.endswith(_SUFFIX)
         }
         self._row = row
-        self._read = functools.cache(self._parsed)
-        self._lock = threading.Lock()
+        self._read: dict[str, RowT] = {}
 
     def __getitem__(self, name: str) -> RowT:
-        with self._lock:  # the provider's threads need the same ones at the same moment
-            return self._read(name)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._files
+        if name not in self._read:
+            document = yaml_text.load(self._files[name].read_text(encoding="utf-8"))
+            self._read[name] = self._row.model_validate_json(json.dumps(document))
+        return self._read[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._files)
 
     def __len__(self) -> int:
         return len(self._files)
-
-    def _parsed(self, name: str) -> RowT:
-        document = yaml_text.load(self._files[name].read_text(encoding="utf-8"))
-        return self._row.model_validate_json(json.dumps(document))
 
 
 _FOLDER = resources.files("nomad_csi.drivers")
@@ -287,8 +279,7 @@ def unknown(name: str, path: str) -> errors.Problem:
         row = UNUSABLE[name]
         allowed = f"a driver that can run on Nomad; {row.title} cannot: {row.reason}"
         return errors.Problem(path=path, got=repr(name), allowed=allowed, fix=row.instead)
-    close = difflib.get_close_matches(name, DRIVERS, n=1)
-    fix = f"did you mean {close[0]}" if close else "or describe the driver here: {name, provider, image, roles, ...}"
+    fix = "or describe the driver here: {name, provider, image, roles, ...}"
     return errors.Problem(path=path, got=repr(name), allowed=f"one of {', '.join(DRIVERS)}", fix=fix)
 
 

@@ -53,11 +53,7 @@ class StorageIdentity:
 
     def contains(self, other: "StorageIdentity") -> bool:
         """Return whether *other* is this data or a part of it: ``fs-1`` contains ``fs-1:/a`` and ``fs-1::fsap-2``."""
-        if self.container != other.container or self.is_whole:
-            return self.container == other.container
-        if self.access_point:
-            return self.access_point == other.access_point
-        return not other.access_point and other.path[: len(self.path)] == self.path
+        return self == other or self in other.around()
 
     def around(self) -> Iterator["StorageIdentity"]:
         """Yield what contains this data and more: the folders above it, and the whole container."""

@@ -75,12 +75,6 @@ class Matching:
         return value
 
 
-def _plain(value: str) -> str:
-    if "\0" in value:
-        raise ValueError("text without a NUL character")
-    return value
-
-
 def _network(value: str) -> str:
     try:
         ipaddress.IPv4Network(value)
@@ -99,7 +93,7 @@ def _expression(value: str) -> str:
     return value
 
 
-Text = Annotated[str, pydantic.AfterValidator(_plain)]
+Text = str
 Word = Annotated[Text, pydantic.Field(min_length=1)]
 Expression = Annotated[str, pydantic.AfterValidator(_expression)]
 VolumeId = Annotated[

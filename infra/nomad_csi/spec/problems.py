@@ -20,25 +20,9 @@ SECRET_KEYS = frozenset({"secrets", "environment", "token", "config"})
 _OF_KEY = "[key]"
 """Marker of pydantic for an invalid key of a mapping, not its value."""
 
-_ALLOWED = {
-    "string_type": "text",
-    "int_type": "a whole number",
-    "int_from_float": "a whole number",
-    "float_type": "a number",
-    "bool_type": "true or false",
-    "dict_type": "a mapping",
-    "tuple_type": "a list",
-    "list_type": "a list",
-    "model_type": "a mapping",
-    "model_attributes_type": "a mapping",
-    "json_type": "text, numbers, booleans, lists and mappings",
-    "greater_than_equal": "at least {ge}",
-    "less_than_equal": "at most {le}",
-    "greater_than": "more than {gt}",
-    "too_short": "at least {min_length} item",
-    "value_error": "{error}",
-}
-"""Allowed values by error code, with placeholders for the error's context."""
+
+_ALLOWED = {"string_too_short": "text", "too_short": "at least {min_length} item", "value_error": "{error}"}
+"""Allowed values by error code, where they do not follow pydantic's "Input should be"."""
 
 
 def shown(value: Any) -> str:
@@ -55,19 +39,8 @@ def list_problems(
     error: pydantic.ValidationError, kind: type[pydantic.BaseModel], path: str, secrets: frozenset[str] = SECRET_KEYS
 ) -> Iterator[errors.Problem]:
     """Yield a problem for each error of a *kind*, with paths below *path*, and no value below a key in *secrets*."""
-    items = error.errors(include_url=False)
-    misspelt = [location for item in items if (location := _meant_location(item, kind))]
-    for item in items:
-        if item["type"] != "missing" or _written(item["loc"]) not in misspelt:
-            yield _problem(item, kind, path, secrets)
-
-
-def _meant_location(item: Any, kind: type[pydantic.BaseModel]) -> tuple[Any, ...] | None:
-    """Return the location of the key that an unknown one probably means, which is then not missing."""
-    *above, key = _written(item["loc"]) or ("",)
-    is_unknown = item["type"] == "extra_forbidden"
-    close = suggestion(str(key), sorted(base.fields_of(_kind_at(kind, tuple(above))))) if is_unknown else ""
-    return (*above, close) if close else None
+    for item in error.errors(include_url=False):
+        yield _problem(item, kind, path, secrets)
 
 
 def _problem(item: Any, kind: type[pydantic.BaseModel], path: str, secrets: frozenset[str]) -> errors.Problem:
@@ -78,23 +51,13 @@ def _problem(item: Any, kind: type[pydantic.BaseModel], path: str, secrets: froz
     got = "[secret]" if hidden else shown(item["input"])
     if code == "extra_forbidden":
         return _unknown_key(where, location, kind)
-    if code == "json_invalid":  # half a surrogate pair, which no file can hold
-        return errors.Problem(path=where or "the document", got=got, allowed="Unicode text", fix="decode it as UTF-8")
     if code == "missing":
         return errors.Problem(path=where, got="nothing", allowed="a value", fix=f"add {location[-1]}")
     if code == "rule":
         return errors.Problem(path=where, got=context["got"], allowed=context["allowed"])
-    if code == "too_short" and isinstance(item["input"], str):
-        return errors.Problem(path=where, got=got, allowed="text")
-    return errors.Problem(path=where, got=got, allowed=_allowed(code, context, item["msg"]))
-
-
-def _allowed(code: str, context: Mapping[str, Any], message: str) -> str:
-    if code in _ALLOWED:
-        return _ALLOWED[code].format(**context)
-    if code == "literal_error":
-        return f"one of {context['expected']}".replace("'", "").replace(" or ", ", ")
-    return message.removeprefix("Input should be ").removeprefix("Value error, ")
+    own = _ALLOWED.get(code)
+    allowed = own.format(**context) if own else item["msg"].removeprefix("Input should be ")
+    return errors.Problem(path=where, got=got, allowed=allowed)
 
 
 def _written(location: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -120,19 +83,12 @@ def suggestion(given: str, known: Iterable[str]) -> str:
     names = tuple(known)
     if (written := _snake_case(given)) in names:
         return written
-    if close := difflib.get_close_matches(written, names, n=1):
-        return close[0]
-    words = set(written.split("_"))
-    found = [name for name in names if words < set(name.split("_"))]
-    return found[0] if len(found) == 1 else ""
+    return next(iter(difflib.get_close_matches(written, names, n=1)), "")
 
 
-def unknown_name(path: str, name: Any, known: Iterable[str], kind: str, otherwise: str) -> errors.Problem:
-    """Return the problem of an unknown *name* of a *kind*; *otherwise* is the fix where none of *known* is close."""
-    names = tuple(known)
-    close = difflib.get_close_matches(str(name), names, n=1)
-    fix = f"did you mean {close[0]}" if close else otherwise
-    allowed = f"a {kind} of this spec: {', '.join(names) or 'there is none'}"
+def unknown_name(path: str, name: Any, known: Iterable[str], kind: str, fix: str) -> errors.Problem:
+    """Return the problem of an unknown *name* of a *kind*, of which *known* ones are in the spec."""
+    allowed = f"a {kind} of this spec: {', '.join(known) or 'there is none'}"
     return errors.Problem(path=path, got=shown(name), allowed=allowed, fix=fix)
 
 
