@@ -46,7 +46,7 @@ def test_read_keeps_what_is_right():
     [
         ([], "expected a mapping with plugins and volumes, got []"),
         ({"plugins": 3}, "plugins: expected a list, got 3"),
-        ({"volumes": [3]}, "volumes[0]: expected an object, got 3"),
+        ({"volumes": [3]}, "volumes[0]: expected a mapping, got 3"),
         (
             {"protcet": True},
             "protcet: unknown key; did you mean protect?",
@@ -143,7 +143,7 @@ def test_volume_has_exactly_one_source():
     ("document", "line"),
     [
         ({"volumes": {"a": {"secrets": {"key": "canary"}}}}, "volumes: expected a list, got a mapping"),
-        ({"volumes": [["canary"]]}, "volumes[0]: expected an object, got a list"),
+        ({"volumes": [["canary"]]}, "volumes[0]: expected a mapping, got a list"),
     ],
 )
 def test_what_stands_inside_a_misplaced_mapping_is_not_shown(document, line):

@@ -122,4 +122,4 @@ def test_class_of_a_value_that_is_no_mapping_is_replaced():
     """A text over a mapping is the volume's own mistake, told as such."""
     assert lines(
         volume(**{"class": "a", "mount_options": "x"}), classes={"a": {"mount_options": {"fs_type": "xfs"}}}
-    ) == ["volumes[0].mount_options: expected an object, got 'x'"]
+    ) == ["volumes[0].mount_options: expected a mapping, got 'x'"]

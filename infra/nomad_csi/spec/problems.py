@@ -21,7 +21,12 @@ _OF_KEY = "[key]"
 """Marker of pydantic for an invalid key of a mapping, not its value."""
 
 
-_ALLOWED = {"string_too_short": "text", "too_short": "at least {min_length} item", "value_error": "{error}"}
+_ALLOWED = {
+    "model_type": "a mapping",
+    "string_too_short": "text",
+    "too_short": "at least {min_length} item",
+    "value_error": "{error}",
+}
 """Allowed values by error code, where they do not follow pydantic's "Input should be"."""
 
 
