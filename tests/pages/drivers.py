@@ -9,6 +9,7 @@ NOT_SHOWN = frozenset(
     {
         *("arguments_source", "as_of", "evidence", "flag_versions", "source", "sources"),  # on the page on tests
         *("name", "title", "known_issues", "example"),  # elsewhere on the page
+        *("pattern", "gone", "snapshot_id", "snapshot_part_of_volume"),  # regular expressions; the text is beside them
     }
 )
 """Keys of a row that are left out of its YAML on the page."""
