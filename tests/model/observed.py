@@ -18,7 +18,7 @@ class Observed(NamedTuple):
     registration: str
     claims: str
     sharing: str
-    left_storage: str
+    dependents: str
     fitness: str = "fit"
 
 
@@ -68,7 +68,7 @@ def presence(world, number, name, wanted, recorded):
         registration=_registration(held, storage, recorded, wanted.plugin, is_created=is_created),
         claims="held" if name in cluster.claimed else "none",
         sharing="refused" if others and not is_created else "none",
-        left_storage=_left_storage(world, stack, cluster, name, wanted, recorded),
+        dependents=_left_dependents(world, stack, cluster, name, wanted, recorded),
     )
 
 
@@ -85,7 +85,7 @@ def repair(cluster, name, storage):
         registration="absent",
         claims="none",
         sharing="refused" if any(key != name and other == storage for key, other in cluster.volumes) else "none",
-        left_storage="kept",
+        dependents="none",
     )
 
 
@@ -102,14 +102,13 @@ def _kept(record, wanted, recorded, held):
     return "same" if record.storage else "other" if wanted.storage else "begun"
 
 
-def _left_storage(world, stack, cluster, name, wanted, recorded):
+def _left_dependents(world, stack, cluster, name, wanted, recorded):
     if recorded is None or not recorded.wanted.is_owned or wanted.makes(recorded.storage):
-        return "kept"
+        return "none"
     if recorded.wanted.retained or wanted.retained:
-        return "kept"
+        return "none"
     after = world.with_cluster(stack.address, cluster.with_volume(name, wanted.storage))
-    left = {"none": "unneeded", "some": "needed"}
-    return left.get(dependents(after, stack, recorded.storage), "not known")
+    return dependents(after, stack, recorded.storage)
 
 
 def others_in(cluster, storage, but=None):

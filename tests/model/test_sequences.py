@@ -36,8 +36,8 @@ GOES_ON = {"removes_all": True, "continues": True}
 WITHOUT_W = {"removes_all": True, "only": frozenset("vs")}
 
 REFUSED = {
-    "a cluster that was rebuilt": (OWNERS, (V_CREATED, "cluster 0: rebuilt empty", AGAIN), "lost cluster"),
-    "a cluster without its variables": (OWNERS, (V_CREATED, "cluster 0: its variables are purged", AGAIN), "lost cluster"),
+    "a cluster that was rebuilt": (OWNERS, (V_CREATED, "cluster 0: rebuilt empty", AGAIN), "other cluster"),
+    "a cluster without its variables": (OWNERS, (V_CREATED, "cluster 0: its variables are purged", AGAIN), "other cluster"),
     "another cluster": (
         OWNERS, (f"stack 1: {ADDRESS}", THEIR_FOLDER, V_CREATED, f"stack 0: {ADDRESS}", AGAIN), "other cluster"
     ),

@@ -29,7 +29,7 @@ USUAL = {
         "claims": "none",
         "storage": "there",
         "sharing": "none",
-        "left_storage": "kept",
+        "dependents": "none",
         "fitness": "fit",
     },
     facts.Removal: {
@@ -71,8 +71,7 @@ ENDS = {
     "deleted after": "storage Pulumi deletes afterwards",
 }
 REASONS = {
-    "other cluster": "the state has the volume in another cluster",
-    "lost cluster": "the cluster lost its id",
+    "other cluster": "the state has the volume in another cluster, or this one lost its id",
     "foreign": "the owner record names another stack",
     "unreadable": "a read would erase secrets",
     "protected": "`protect`: the id would get other data",

@@ -127,11 +127,11 @@ RENAMED = {
 
 
 def test_places_under_another_key_change_nothing(context, scripted):
-    """Not the plan, and not what Nomad is sent with another change: it refuses other places."""
+    """Nor does another name: not the plan, and not what Nomad is sent with another change, which refuses other places."""
     scripted.reply("GET", PATH, 200, HELD)
     scripted.reply("PUT", PATH, 200, {"Warnings": ""})
 
-    found = differ(NEWS | RENAMED | {"capacityMinBytes": 6 * GIB})
+    found = differ(NEWS | RENAMED | {"capacityMinBytes": 6 * GIB, "name": "other"})
     VOLUME.update(context, IDENTITY, OUTPUTS, NEWS | RENAMED | {"capacityMinBytes": 6 * GIB})
 
     assert (found.updates, found.replaces) == (("capacityMinBytes",), ())
@@ -289,7 +289,7 @@ def test_a_replacement_needs_a_plugin_with_a_controller(context, scripted):
     scripted.reply("GET", PATH, 200, HELD)
     scripted.reply("GET", "/v1/plugin/csi/aws-ebs1", 200, plugin)
 
-    with pytest.raises(errors.RefusedError, match="expected a plugin with a controller, got 'aws-ebs1': it has none"):
+    with pytest.raises(errors.RefusedError, match="with a healthy controller, got 'aws-ebs1': 0 of 0 are healthy"):
         VOLUME.preflight(context, OUTPUTS, NEWS | {"pluginId": "aws-ebs1"})
 
 

@@ -60,7 +60,7 @@ def test_write_that_the_token_may_not_make_is_no_record(context, records, script
 
     taken = acquire(records)
 
-    assert (taken.refused, taken.is_new, taken.is_unrecorded) == (None, False, True)
+    assert (taken.refused, taken.is_new, taken.is_denied) == (None, False, True)
     assert owner_labels.read(context.client, [KEY]) == {}
     assert len(scripted.sent("PUT")) == 1
 

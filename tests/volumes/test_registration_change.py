@@ -1,10 +1,14 @@
 """What a change of a registration's inputs comes to, and what the operator reads of it."""
 
+import dataclasses
+
 import pytest
 
 from nomad_csi.drivers import storage_identity
 from nomad_csi.frame import resource
-from nomad_csi.volumes import desired, observe, volume_properties
+from nomad_csi.plan import model
+from nomad_csi.spec import volume as spec
+from nomad_csi.volumes import desired, observe, ownership, volume_properties
 
 ZONE_A = {"segments": {"topology.ebs.csi.aws.com/zone": "us-east-1a"}}
 ZONE_B = {"segments": {"topology.ebs.csi.aws.com/zone": "us-east-1b"}}
@@ -78,6 +82,46 @@ def test_change_names_what_differs():
     replaced = classify({}, {"volumeId": "b"})
     assert (replaced.kind, replaced.changed, replaced.properties) == ("replace", {"volumeId"}, ("volumeId",))
     assert (changed().kind, changed().changed, changed().storage) == ("none", frozenset(), "same")
+    old, new = (OLD | {"mountOptions": {"mountFlags": [flag]}} for flag in ("rw", "ro"))
+    assert classify(old, new).changed == {"mountOptions"}  # Nomad shows neither
+
+
+def test_volume_has_all_properties_of_its_resource():
+    """Each in its field; one that is left out has its default, and what a state has encrypted is not known."""
+    storage = {"location": "fs-1:/a", "owned": True, "shared": True}
+    stack = {"owner": "shop/prod", "ownerId": "9f86", "adopt": True}
+    whole = desired.of_properties(volume_properties.REGISTRATION, OLD | stack | {"storage": storage, "protect": True})
+    created = OLD | {"onDestroy": "delete", "deletion": {"awsRegion": "us-east-1"}}
+    made = desired.of_properties(volume_properties.CREATED, created)
+    bare = desired.of_properties(volume_properties.REGISTRATION, {"volumeId": "mysql"})
+    encrypted = desired.of_properties(volume_properties.REGISTRATION, OLD | {"storage": "[secret]"})
+
+    document = dataclasses.replace(desired.parse_inputs(OLD), shares_storage=True)
+    known = volume_properties.VolumeStorage.model_construct(**storage)
+    given = {"owner": "shop/prod", "owner_id": "9f86", "adopt": True, "protect": True}
+    assert whole == desired.DesiredVolume(document=document, source="existing", storage=known, **given)
+    assert (made.source, made.on_destroy, made.deletion) == ("created", "delete", {"awsRegion": "us-east-1"})
+    assert bare == desired.DesiredVolume(document=desired.parse_inputs({"volumeId": "mysql"}))
+    assert (bare.document.shares_storage, encrypted.document) == (False, document)
+
+
+@pytest.mark.parametrize(
+    ("external_id", "is_made", "known"), [(VOL_A, False, VOL_A), ("", False, resource.UNKNOWN), ("", True, "")]
+)
+@pytest.mark.parametrize(("by_owner", "by_spec"), [(True, False), (False, True), (False, False)])
+def test_volume_of_a_plan_has_its_owner_and_its_storage(external_id, is_made, known, by_owner, by_spec):
+    """Storage that the program has yet to create is not known, and what a plugin creates is none."""
+    document = dataclasses.replace(desired.parse_inputs(OLD), external_id=external_id)
+    source = spec.CreateSpec(capacity_min_gib=1) if is_made else None
+    planned = model.VolumePlan(registration=document, source=source, protect=True, adopt=by_spec)
+    who = ownership.Requester(owner="shop/prod", adopts=by_owner)
+
+    assert desired.of_plan(planned, document, who) == desired.DesiredVolume(
+        document=dataclasses.replace(document, external_id=known),
+        source="created" if is_made else "existing",
+        owner="shop/prod",
+        adopt=by_owner or by_spec,
+    )
 
 
 @pytest.mark.parametrize("settings", [{"old": ["share"]}, {"new": ["share"]}, {"old": ["tier"], "new": ["share"]}])
@@ -134,6 +178,10 @@ CONSEQUENCES = {
     ),
     "a context that is not known yet": (
         {"context": resource.UNKNOWN}, f"{DOUBT}.*"
+    ),
+    "a folder that was not known before": (
+        {"externalId": VOL_B, "storage": {"location": "fs-1:/b"}},
+        f"default/mysql is re-pointed from {VOL_A} to {VOL_B}: {AGAIN}, refused while claimed; {STAYS}",
     ),
     "another secret": ({"secrets": {"password": "new"}}, ""),
 }  # fmt: skip
@@ -245,7 +293,10 @@ def test_storage_that_the_program_deletes_after_a_change_is_known(before, after,
     """The file system, or the access point alone; what others own, or the engine retains, is not deleted."""
     old, new = (EFS | {"storage": storage, "externalId": external_id} for storage, external_id in (before, after))
 
-    assert classify(old, new).left_storage == (storage_identity.identify(left) if left else None)
+    change = classify(old, new)
+
+    assert change.left_storage == (storage_identity.identify(left) if left else None)
+    assert desired.has_other_fate(change.before, change.after) is (before[0] != after[0])
 
 
 def test_storage_that_the_program_makes_anew_is_said_to_be_deleted():

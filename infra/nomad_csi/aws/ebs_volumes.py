@@ -109,12 +109,8 @@ def volume(described: Mapping[str, Any]) -> aws_records.EbsVolumeRecord:
         external_id=described["VolumeId"],
         availability_zone=described["AvailabilityZone"],
         state=described["State"],
-        encrypted=bool(described.get("Encrypted")),
         kms_key_arn=described.get("KmsKeyId") or "",
         size_gib=described["Size"],
-        volume_type=described["VolumeType"],
-        iops=described.get("Iops"),
-        throughput_mib_per_s=described.get("Throughput"),
         tags=aws_records.tags_of(described),
     )
 

@@ -91,14 +91,7 @@ class EbsVolumeRecord:
 
     external_id: str
     availability_zone: str
-    encrypted: bool
     size_gib: int
-    volume_type: str
-    iops: int | None = None
-    """``None`` where the type has no such setting, or EC2 does not report it."""
-
-    throughput_mib_per_s: int | None = None
-
     state: str
     """``creating``, ``available``, ``in-use``, ``deleting``, ``deleted`` or ``error``."""
 

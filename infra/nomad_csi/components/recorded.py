@@ -120,8 +120,8 @@ def _refuse(urn: str, state: Mapping[str, Mapping[str, Any]], news: Mapping[str,
         if left is not None and left.contains(storage):
             from nomad_csi.volumes import hold  # noqa: PLC0415  # it loads the client of Nomad
 
-            found = hold.StorageDependents(storage=left, keys=(volume.key,), own=volume.key)
-            raise program.late_error(found.refusal(f"volume {volume.document.key} is not removed"))
+            found = hold.StorageDependents(storage=left, keys=(volume.key,))
+            raise program.late_error(found.refusal(f"volume {volume.document.key} is not removed", volume.key))
 
 
 def _volume(values: Mapping[str, Any]) -> desired.DesiredVolume:

@@ -12,6 +12,7 @@ from nomad_csi import concurrency, errors, nomad
 from nomad_csi.aws import ebs_volumes
 from nomad_csi.aws import records as aws_records
 from nomad_csi.diagnosis import claim_status
+from nomad_csi.frame import resource
 from nomad_csi.nomad import variables, volumes
 from nomad_csi.plan import registration
 from nomad_csi.volumes import (
@@ -168,7 +169,7 @@ class NotedVolume:
     cluster: facts.Cluster = "same"
     claims: facts.Claims = "none"
     fitness: facts.Fitness = "fit"
-    left_storage: facts.LeftStorage = "kept"
+    dependents: facts.Dependents = "none"
 
     def __init__(self, client: nomad.Nomad, document: Document) -> None:
         self._client = client
@@ -349,7 +350,7 @@ class Replacement:
         """Deregister the volume together with its claims. Ends the repair if Nomad refuses, or does not answer."""
         namespace, volume_id = self._order.namespace, self._order.volume_id
         try:
-            deregistration.deregister_with_claims(self._client, (namespace, volume_id))
+            deregistration.deregister_now(self._client, (namespace, volume_id), is_forced=True)
         except errors.NomadApiError as error:
             if error.kind == "ambiguous":
                 reason = f"it may not be registered now: {error}; {self._order.again} registers it where it is not"
@@ -404,7 +405,8 @@ class Replacement:
         requester = ownership.Requester(owner=owner.owner, stack_id=owner.stack_id)
         owned = ownership.VolumeOwner(client=self._client, key=volumes.key_of(document), requester=requester)
         try:
-            sending.RegistrationRun(self._client).register(document, owned, policy, is_new=True)
+            run = sending.RegistrationRun(resource.Context(connect=lambda: self._client))
+            run.register(document, owned, policy, is_new=True)
         except (errors.NomadApiError, errors.RefusedError) as error:
             raise self._left(str(error)) from error
 

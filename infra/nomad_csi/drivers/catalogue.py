@@ -260,13 +260,6 @@ def find_by_provider(provider: str) -> Driver | None:
     return None
 
 
-@functools.cache
-def locating_keys() -> frozenset[str]:
-    """Return the context keys, in lower case, from which some driver reads where the data is."""
-    locations = (location for driver in DRIVERS.values() for location in driver.external_id.located_by)
-    return frozenset(key.lower() for location in locations for key in location.container)
-
-
 def deletion(provider: str) -> DriverDeletion | None:
     """Return the deletion facts of the driver that reports the name *provider*; ``None``: unknown."""
     found = find_by_provider(provider)

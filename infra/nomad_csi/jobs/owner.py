@@ -42,7 +42,7 @@ def acquire(context: resource.Context, inputs: Mapping[str, Any], token: ownersh
     """Record the owner of the job of *inputs*. The caller has checked the ownership."""
     if not inputs.get("owner"):
         return
-    who = dataclasses.replace(ownership.requester(inputs, {}), adopts=True, is_recorded=bool(token.recorded))
+    who = dataclasses.replace(ownership.requester(inputs, {}), adopts=True)
     key = inputs["namespace"], inputs["jobId"]
     records(context.client).acquire(key, token, who, context.warn)
 

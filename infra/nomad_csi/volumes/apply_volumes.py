@@ -113,7 +113,7 @@ def apply(
         for each, decision in decided
         if decision.refusal is None and (each.has_owner or each.adopt or len(decision.steps) > 1)
     ]
-    run = context.operation.once("registrations", lambda: sending.RegistrationRun(client, policy_of_many=policy))
+    run = context.operation.once("registrations", lambda: sending.RegistrationRun(context, policy_of_many=policy))
     try:
         for done in concurrency.each(calls, workers=sending.CONCURRENT):
             outcomes[done.namespace, done.volume_id] = done

@@ -31,7 +31,6 @@ it. A ``deregister`` before a ``register`` is rolled back where the registration
 
 Refusal = Literal[
     "other cluster",
-    "lost cluster",
     "foreign",
     "unreadable",
     "protected",
@@ -82,11 +81,11 @@ def decide_presence(known: facts.Presence) -> Decision:
     """Return what brings a wanted volume into its desired state, from all facts about it."""
     if known.protect and known.recorded in {"other", "doubtful"}:
         return refuse("protected")
-    if reason := _of_cluster(known.cluster):
-        return refuse(reason)
+    if known.cluster in {"other", "lost"}:
+        return refuse("other cluster")
     if known.record == "foreign" and not known.adopt:
         return refuse("foreign")
-    if known.recorded != "nothing" and known.left_storage in {"needed", "not known"}:
+    if known.recorded != "nothing" and known.dependents != "none":
         return refuse("dependents")
     if known.registration == "not known":
         return refuse("unreadable")
@@ -99,12 +98,6 @@ def decide_presence(known: facts.Presence) -> Decision:
     if known.registration in {"re-register", "other-storage", "drifted"}:
         return _registered_otherwise(known)
     return _registered(known)
-
-
-def _of_cluster(cluster: facts.Cluster) -> Refusal | None:
-    if cluster == "other":
-        return "other cluster"
-    return "lost cluster" if cluster == "lost" else None
 
 
 def _existing_absent(known: facts.Presence) -> Decision:
@@ -177,8 +170,8 @@ def decide_removal(known: facts.Removal) -> Decision:
     """
     if known.is_renamed:
         return refuse("renamed stack")
-    if (reason := _of_cluster(known.cluster)) and not _is_nothing_left(known):
-        return refuse(reason)
+    if known.cluster in {"other", "lost"} and not _is_nothing_left(known):
+        return refuse("other cluster")
     if (reason := _of_deletion_after(known)) or (reason := _of_removal(known)):
         return refuse(reason)
     if known.record == "sibling":
@@ -199,14 +192,11 @@ def decide_release(known: facts.Held) -> Decision:
     """Return whether a program may delete its storage, which is not registered itself."""
     if known.is_renamed:
         return refuse("renamed stack")
-    if reason := _of_cluster(known.cluster) or _of_dependents(known.dependents):
-        return refuse(reason)
+    if known.cluster in {"other", "lost"}:
+        return refuse("other cluster")
+    if known.dependents != "none":
+        return refuse("dependents")
     return Decision(remarks=("storage deleted",))
-
-
-def _of_dependents(dependents: facts.Dependents) -> Refusal | None:
-    """Return why storage with *dependents* is not deleted."""
-    return None if dependents == "none" else "dependents"
 
 
 def _is_nothing_left(known: facts.Removal) -> bool:
@@ -224,9 +214,8 @@ def _of_deletion_after(known: facts.Removal) -> Refusal | None:
         return None
     if known.protect and not known.is_replaced:
         return "protected"
-    if known.record == "sibling" and known.registration == "same":
-        return "dependents"
-    return _of_dependents(known.dependents)
+    is_needed = (known.record == "sibling" and known.registration == "same") or known.dependents != "none"
+    return "dependents" if is_needed else None
 
 
 def _of_removal(known: facts.Removal) -> Refusal | None:

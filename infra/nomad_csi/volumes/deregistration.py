@@ -89,14 +89,9 @@ def deregister_free(client: nomad.Nomad, volume: volumes.Volume, *, is_forced: b
             raise errors.NomadApiError(error.method, error.path, f"{error.message}{unseen}", kind=kind) from error
 
 
-def put_away(client: nomad.Nomad, key: volumes.Key) -> None:
-    """Deregister the volume *key* that this run has registered a moment ago; its storage stays."""
-    volumes.deregister(client, *key)
-
-
-def deregister_with_claims(client: nomad.Nomad, key: volumes.Key) -> None:
-    """Deregister the volume *key* with the claims of allocations that have ended; Nomad refuses any others."""
-    volumes.deregister(client, *key, is_forced=True)
+def deregister_now(client: nomad.Nomad, key: volumes.Key, *, is_forced: bool = False) -> None:
+    """Deregister the volume *key*; *is_forced*: with the claims of allocations that have ended. Its storage stays."""
+    volumes.deregister(client, *key, is_forced=is_forced)
 
 
 def give_up_storage(

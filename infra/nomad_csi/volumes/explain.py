@@ -234,7 +234,6 @@ _Sentence = Callable[[Any], errors.RefusedError]
 
 _OF_BOTH: Mapping[decide.Refusal, _Sentence] = {
     "other cluster": lambda it: cluster_identity.refusal(it.context.client, f"volume {it.name}", it.recorded_cluster),
-    "lost cluster": lambda it: cluster_identity.refusal(it.context.client, f"volume {it.name}", it.recorded_cluster),
     "foreign": lambda it: ownership.refusal(it.key, it.owner),
     "claimed": lambda it: deregistration.claimed(it.registered),
     "unfit": lambda it: errors.RefusedError(
@@ -242,7 +241,7 @@ _OF_BOTH: Mapping[decide.Refusal, _Sentence] = {
     ),
 }
 _OF_WANTED: Mapping[decide.Refusal, _Sentence] = {
-    "dependents": lambda it: it.dependents.refusal(f"volume {it.name} stays as it is"),
+    "dependents": lambda it: it.storage_dependents.refusal(f"volume {it.name} stays as it is", it.key),
     "unreadable": lambda it: it.unread,
     "protected": lambda it: desired.refusal_of_other_data(it.name, it.change),
     "shared": lambda it: errors.RefusedError(f"volume {it.name} was not registered: {it.sharing_problem}"),
@@ -252,7 +251,7 @@ _OF_WANTED: Mapping[decide.Refusal, _Sentence] = {
     "unrecorded": lambda it: unrecorded(it.key),
 }
 _OF_REMOVED: Mapping[decide.Refusal, _Sentence] = {
-    "dependents": lambda it: it.storage_dependents.refusal(f"volume {it.name} is not removed"),
+    "dependents": lambda it: it.storage_dependents.refusal(f"volume {it.name} is not removed", it.key),
     "changed meanwhile": lambda it: of_another_hand(it.registered, it.recorded_outputs),
     "renamed stack": lambda it: errors.RefusedError(f"volume {it.name} {it.other_stack}"),
     "owner not known": lambda it: errors.RefusedError(f"{unknown_owner(it, 'is not removed')}; run again then"),

@@ -74,13 +74,6 @@ Registrations in storage, or in a part of it, whoever owns them and whatever a p
 token may not list volumes.
 """
 
-LeftStorage = Literal["kept", "unneeded", "needed", "not known"]
-"""
-What becomes of the storage in the state once the desired registration is there. ``kept``: nothing deletes it.
-Otherwise a resource of the program does afterwards: ``unneeded`` and ``needed`` say whether a registration is in it
-then, also that of this id; ``not known`` as in `Dependents`.
-"""
-
 
 class Presence(Protocol):
     """The facts about a volume that is wanted."""
@@ -126,8 +119,12 @@ class Presence(Protocol):
         """Other volumes of the desired storage."""
 
     @property
-    def left_storage(self) -> LeftStorage:
-        """What becomes of the storage in the state."""
+    def dependents(self) -> Dependents:
+        """
+        Registrations in the storage in the state, also that of this id, once the desired registration is there.
+
+        ``none`` also where nothing deletes that storage afterwards.
+        """
 
     @property
     def fitness(self) -> Fitness:

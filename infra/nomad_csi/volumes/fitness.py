@@ -25,13 +25,10 @@ def plugin_problems(plugin: plugins.Plugin, volume: DesiredVolume) -> Iterator[e
 
     For a plugin without an instance that was ever healthy Nomad accepts any registration (tried on Nomad 2.0.6-dev).
     """
-    needs_controller = volume.is_created
     healthy = [item for item in (*plugin.controllers, *plugin.nodes) if item.healthy]
     if not healthy:
         yield _unfit(plugin, "a healthy plugin", "no instance is healthy")
-    elif needs_controller and not plugin.controllers:
-        yield _unfit(plugin, "a plugin with a controller", "it has none")
-    elif (plugin.controller_required or needs_controller) and not any(item.healthy for item in plugin.controllers):
+    elif (plugin.controller_required or volume.is_created) and not any(item.healthy for item in plugin.controllers):
         yield _unfit(plugin, "a plugin with a healthy controller", f"0 of {len(plugin.controllers)} are healthy")
 
 

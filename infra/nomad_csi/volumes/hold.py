@@ -41,18 +41,15 @@ class StorageDependents:
     unknown: str = ""
     """What the token lacks, so that they are not known."""
 
-    own: volumes.Key | None = None
-    """The id that is registered for the storage itself by then, where it is that of the volume in question."""
-
     @property
     def fact(self) -> facts.Dependents:
         """The fact for a decision."""
         return "not known" if self.unknown else "some" if self.keys or self.kept else "none"
 
-    def refusal(self, what: str) -> errors.RefusedError:
-        """Return the refusal of *what* would delete the storage, with what to do."""
+    def refusal(self, what: str, own: volumes.Key | None = None) -> errors.RefusedError:
+        """Return the refusal of *what* would delete the storage, with what to do; *own*: the volume in question."""
         storage = self.storage.access_point or self.storage.container
-        others = ", ".join("/".join(key) for key in self.keys if key != self.own)
+        others = ", ".join("/".join(key) for key in self.keys if key != own)
         why = ", and the id stays registered for it or a part of it"
         if self.unknown:
             why = f", and what needs it is not known: give the token {self.unknown}"
@@ -80,7 +77,7 @@ def read(
     `errors.NomadApiError` where Nomad does not answer.
     """
     client, once = context.client, context.operation.once
-    users = once("latest users", lambda: sharing.LatestUsers(client)).read(storage)
+    users = sharing.users_now(context, storage)
     records = once(f"latest records by {namespace}", lambda: sharing.Latest(lambda: _read_kept(client, namespace)))
     found = tuple(key for key in users.within(storage) if key not in but)
     kept = records.read()

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from nomad_csi import concurrency, errors
+from nomad_csi.drivers import storage_identity
 from nomad_csi.frame import properties, resource, stack_identity
 from nomad_csi.nomad import cluster_identity, token_rights, volumes
 from nomad_csi.plan import registration
@@ -136,6 +137,17 @@ class VolumeFacts(abc.ABC):
             if found.claims:
                 raise deregistration.claimed(found)
         return found
+
+    left: concurrency.read_once[storage_identity.StorageIdentity | None]
+    """What the program deletes of the storage in the state afterwards; ``None``: nothing."""
+
+    storage_dependents: concurrency.read_once[hold.StorageDependents]
+    """What needs that storage by then."""
+
+    @property
+    def dependents(self) -> facts.Dependents:
+        """Registrations in that storage."""
+        return "none" if self.left is None else self.storage_dependents.fact
 
     problems: concurrency.read_once[tuple[str, ...]]
     """Why the desired registration, or the replacement, would not work."""
@@ -354,21 +366,17 @@ class WantedVolume(VolumeFacts):
         return "refused" if self.source == "existing" and is_other_use and self.sharing_problem else "none"
 
     @concurrency.read_once
-    def dependents(self) -> hold.StorageDependents:
-        """The volumes in the storage that the program deletes afterwards; this one, where it is registered for it."""
-        left = self.change.left_storage
-        assert left is not None  # noqa: S101  # see `left_storage`
-        found = hold.read(self.context, left, self.key[0], but=[self.key])
-        own = self.key if left.contains(desired.planned_storage(self.desired)) else None
-        return dataclasses.replace(found, keys=(*([own] if own else []), *found.keys), own=own)
+    def left(self) -> storage_identity.StorageIdentity | None:
+        """What the program deletes once the desired registration is there."""
+        return None if self._is_new or self.source == "created" else self.change.left_storage
 
-    @property
-    def left_storage(self) -> facts.LeftStorage:
-        """What becomes of the storage in the state."""
-        if self._is_new or self.source == "created" or self.change.left_storage is None:
-            return "kept"
-        left: Mapping[facts.Dependents, facts.LeftStorage] = {"none": "unneeded", "some": "needed"}
-        return left.get(self.dependents.fact, "not known")
+    @concurrency.read_once
+    def storage_dependents(self) -> hold.StorageDependents:
+        """The other volumes in that storage, and this one where it is registered for it by then."""
+        assert self.left is not None  # noqa: S101  # see `dependents`
+        found = hold.read(self.context, self.left, self.key[0], but=[self.key])
+        own = (self.key,) if self.left.contains(desired.planned_storage(self.desired)) else ()
+        return dataclasses.replace(found, keys=(*own, *found.keys))
 
     @concurrency.read_once
     def problems(self) -> tuple[str, ...]:
@@ -465,14 +473,7 @@ class RemovedVolume(VolumeFacts):
         self.is_renamed = bool(self.other_stack)
         self.protect = self.desired.protect
         self.is_proven = not explain.deletion_objection(self.name, recorded)
-        self._storage = (
-            desired.storage_of_program(self.desired)
-            if self._wanted is None
-            else desired.left_storage(self.desired, self._wanted)
-        )
-        """What the program deletes afterwards."""
-
-        self.ends: facts.Ends = "kept" if self._storage is None else "deleted after"
+        self.ends: facts.Ends = "kept" if self.left is None else "deleted after"
         if volume_properties.deletes_storage(recorded):
             self.ends = "deleted here"
         is_same_id = self._wanted is not None and self._wanted.key == self.key
@@ -505,18 +506,19 @@ class RemovedVolume(VolumeFacts):
         return "other-storage" if self.is_of_another_hand else "same"
 
     @concurrency.read_once
+    def left(self) -> storage_identity.StorageIdentity | None:
+        """What the program deletes afterwards."""
+        if self._wanted is None:
+            return desired.storage_of_program(self.desired)
+        return desired.left_storage(self.desired, self._wanted)
+
+    @concurrency.read_once
     def storage_dependents(self) -> hold.StorageDependents:
         """The volumes in that storage, but this one where the removal deregisters it, and releases its owner record."""
-        assert self._storage is not None  # noqa: S101  # see `dependents`
+        assert self.left is not None  # noqa: S101  # see `dependents`
         goes = {"same": self.record != "sibling", "absent": self.record == "own"}
         is_removed = goes.get(self.registration, False)
-        found = hold.read(self.context, self._storage, self.key[0], but=[self.key] if is_removed else [])
-        return dataclasses.replace(found, own=self.key if self.key in found.keys else None)
-
-    @property
-    def dependents(self) -> facts.Dependents:
-        """Registrations in the storage."""
-        return "none" if self._storage is None else self.storage_dependents.fact
+        return hold.read(self.context, self.left, self.key[0], but=[self.key] if is_removed else [])
 
     @concurrency.read_once
     def problems(self) -> tuple[str, ...]:

@@ -177,9 +177,6 @@ class Requester:
     adopts: bool = False
     """Whether to take over objects of other owners."""
 
-    is_recorded: bool = False
-    """Whether the same requester created the object before."""
-
     def may_have(self, record: OwnerRecord | None, token: OwnerToken = NO_TOKEN) -> bool:
         """
         Return whether this requester may acquire an object with the owner *record*; without a record it may.
@@ -204,7 +201,6 @@ def requester(news: Mapping[str, Any], recorded: Mapping[str, Any]) -> Requester
         stack_id=str(news.get("ownerId", "")).replace(names.UNKNOWN, ""),
         former=str(recorded.get("owner", "")),
         adopts=bool(news.get("adopt")),
-        is_recorded=bool(recorded),
     )
 
 
@@ -343,23 +339,6 @@ def is_any_denied(token: token_rights.AclToken) -> bool:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Acquired:
-    """The result of acquiring an object."""
-
-    refused: OwnerRecord | None = None
-    """The record of another owner, who has it."""
-
-    is_new: bool = False
-    """Whether it has a record now and had none."""
-
-    is_unrecorded: bool = False
-    """Whether it got no record, because the token may not write it."""
-
-    record: OwnerRecord = NO_RECORD
-    """The record as it is now: the storage that it keeps for the id stays in it."""
-
-
-@dataclass(frozen=True, kw_only=True)
 class VolumeOwners:
     """The owners of volumes, as far as the token may read them."""
 
@@ -390,13 +369,21 @@ _DENIED = _Seen(variable=None, is_denied=True)
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Change:
+class Change:
     """A record before and after a change."""
 
-    before: OwnerRecord | None
-    after: OwnerRecord | None
-    denied: bool = False
+    before: OwnerRecord | None = None
+    after: OwnerRecord | None = None
+    is_denied: bool = False
     """Whether the token may not read or not write it; the record is as before then."""
+
+    refused: OwnerRecord | None = None
+    """The record of another owner, who has the object."""
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the object has a record now and had none."""
+        return self.before is None and self.after is not None
 
 
 class _Known:
@@ -478,9 +465,9 @@ class OwnerRecords:
 
     # Change.
 
-    def acquire(self, key: volumes.Key, token: OwnerToken, requester: Requester, report: Report = _silent) -> Acquired:
+    def acquire(self, key: volumes.Key, token: OwnerToken, requester: Requester, report: Report = _silent) -> Change:
         """
-        Record *requester* as the owner of the object *key*, and return the result; without an owner only read.
+        Record *requester* as the owner of the object *key*, and return the change; without an owner only read.
 
         Where the token may not write the record, report that and its consequence once to *report*. Raises
         `errors.NomadApiError` where it could neither be written nor refused.
@@ -490,19 +477,14 @@ class OwnerRecords:
             return acquired(before, token, requester) if requester.may_have(before, token) else before
 
         change = self._change(key, edited)
-        if change.before is not None and not requester.may_have(change.before, token):
-            return Acquired(refused=change.before)
-        if change.denied:
+        if change.is_denied:
             self._report_denied(key, report)
-        return Acquired(
-            is_new=change.before is None and change.after is not None,
-            is_unrecorded=change.denied and bool(requester.owner),
-            record=change.after or NO_RECORD,
-        )
+        is_permitted = requester.may_have(change.before, token)
+        return change if is_permitted else dataclasses.replace(change, refused=change.before)
 
     def restore(self, key: volumes.Key, record: OwnerRecord, report: Report = _silent) -> None:
         """Write the removed *record* again. Raises `errors.NomadApiError` where it could not be written."""
-        if self._change(key, lambda before: before or record).denied:
+        if self._change(key, lambda before: before or record).is_denied:
             self._report_denied(key, report)
 
     def keep_storage(self, volume: volumes.Volume, report: Report = _silent) -> None:
@@ -518,7 +500,7 @@ class OwnerRecords:
             return dataclasses.replace(before, external_id=volume.external_id, plugin_id=volume.plugin_id)
 
         key = volumes.key_of(volume)
-        if self._change(key, with_storage).denied:
+        if self._change(key, with_storage).is_denied:
             self._report_denied(key, report)
 
     def give_up(self, key: volumes.Key, storage: str, *, is_registered: bool) -> bool:
@@ -535,7 +517,7 @@ class OwnerRecords:
             return before.without_storage() if is_registered else None
 
         change = self._change(key, given_up)
-        if change.denied:
+        if change.is_denied:
             raise errors.RefusedError(f"volume {'/'.join(key)}: {UNKNOWN.format(namespace=key[0])}")
         return change.after != change.before
 
@@ -553,11 +535,11 @@ class OwnerRecords:
             return None if is_released else before
 
         change = self._change(key, released)
-        if change.denied:
+        if change.is_denied:
             self._report_denied(key, report)
         return change.before if change.after is None else None
 
-    def _change(self, key: volumes.Key, edit: Edit) -> _Change:
+    def _change(self, key: volumes.Key, edit: Edit) -> Change:
         """Apply *edit* to the record, also under concurrent writes. Raises `errors.NomadApiError` where that failed."""
         # What was seen some time ago serves a write, which fails if it is something else by now.
         known = self._last_seen(key)
@@ -566,8 +548,8 @@ class OwnerRecords:
         for _ in range(ATTEMPTS):
             seen, known = known or self._read(key), None
             if seen.is_denied:
-                return _Change(before=None, after=None, denied=True)
-            change = _Change(before=seen.record, after=edit(seen.record))
+                return Change(is_denied=True)
+            change = Change(before=seen.record, after=edit(seen.record))
             if change.after == change.before:
                 return change
             try:
@@ -575,7 +557,7 @@ class OwnerRecords:
                     return change
             except errors.NomadApiError as error:
                 if error.status == HTTPStatus.FORBIDDEN:
-                    return _Change(before=change.before, after=change.before, denied=True)
+                    return dataclasses.replace(change, after=change.before, is_denied=True)
                 if error.kind != "ambiguous" or self._read(key).record != change.after:
                     raise
                 return change
@@ -668,7 +650,7 @@ class VolumeOwner:
     requester: Requester
     report: Report = _silent
 
-    def acquire(self) -> Acquired:
+    def acquire(self) -> Change:
         """Acquire the volume as `OwnerRecords.acquire`. Raises `errors.RefusedError` where another owner has it."""
         taken = OwnerRecords(self.client).acquire(self.key, self.token, self.requester, self.report)
         if taken.refused is not None:

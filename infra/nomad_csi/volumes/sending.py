@@ -16,6 +16,7 @@ from typing import TypeVar
 from nomad_csi import concurrency, errors, nomad
 from nomad_csi.clock import SYSTEM, Clock
 from nomad_csi.drivers import storage_identity
+from nomad_csi.frame import resource
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
 from nomad_csi.volumes import compare, ownership, sharing
@@ -219,10 +220,10 @@ class _Sent:
 class RegistrationRun:
     """One run: its registrations share what is known of plugins that do not answer, and lists. Thread-safe."""
 
-    def __init__(self, client: nomad.Nomad, *, policy_of_many: RetryPolicy | None = None) -> None:
+    def __init__(self, context: resource.Context, *, policy_of_many: RetryPolicy | None = None) -> None:
         """*policy_of_many*: new registrations are settled together by it, in `settle`."""
-        self._client = client
-        self._latest = sharing.LatestUsers(client)
+        self._context = context
+        self._client = context.client
         self._policy_of_many = policy_of_many
         self._unsettled: list[_Sent] = []
         self.breaker = CircuitBreaker()
@@ -241,16 +242,15 @@ class RegistrationRun:
             errors.NomadApiError: Nomad does not have it as wanted, or that is not known.
 
         """
-        client = self._client
         taken = policy.retry(owner.acquire)
         sent = _Sent(document=document, owner=owner, is_new=is_new, is_record_new=taken.is_new)
-        if failed := Sender(client, policy, self.breaker).send(document, is_new=is_new):
+        if failed := Sender(self._client, policy, self.breaker).send(document, is_new=is_new):
             raise self._withdrawn(sent, failed)
         if self._policy_of_many is not None and is_new:
             self._unsettled.append(sent)
             return
         storage = storage_identity.identify(document.external_id)
-        if problem := self._settle(sent, lambda: self._latest.read(storage)):
+        if problem := self._settle(sent, lambda: sharing.users_now(self._context, storage)):
             raise problem
 
     def settle(self) -> None:

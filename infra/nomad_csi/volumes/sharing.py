@@ -45,13 +45,9 @@ class Users:
     def __init__(self, client: nomad.Nomad) -> None:
         self._client = client
         self._lock = threading.Lock()
-        self._listed: tuple[volumes.ListedVolume, ...] | None = None
+        self._listed: dict[_Key, volumes.ListedVolume] | None = None
         self._keys: storage_identity.Index[_Key] = storage_identity.Index()
         self._wanted: dict[_Key, registration.VolumeRegistration] = {}
-        self._created: dict[_Key, int] = {}
-        """Raft index at which each was registered."""
-
-        self._external_ids: dict[_Key, str] = {}
         self._drivers: dict[str, tuple[str, catalogue.Driver | None]] = {}
         self._located: set[str] = set()
         self.unlisted = ""
@@ -77,15 +73,15 @@ class Users:
         """
         Return why *document*, which is registered now, may not stay beside the volumes registered before it.
 
-        Empty where its id has other storage by now: then it is another registration.
+        Empty where its id is not registered any more, or has other storage: then it is another registration.
         """
-        key = volumes.key_of(document)
         with self._lock:
-            wanted = self._wanted_storage(document)
-            mine = self._created.get(key, 0)
-            if self._external_ids.get(key, document.external_id) != document.external_id:
+            wanted, listed = self._wanted_storage(document), self._listed or {}
+            mine = listed.get(volumes.key_of(document))
+            if mine is None or mine.external_id != document.external_id:
                 return ""
-            return next(self._refusals(document, wanted, lambda other: self._created.get(other, mine) < mine), "")
+            index = mine.create_index  # of the Raft log, so that each was registered before or after
+            return next(self._refusals(document, wanted, lambda other: listed[other].create_index < index), "")
 
     def _wanted_storage(self, document: registration.VolumeRegistration) -> frozenset[storage_identity.StorageIdentity]:
         """
@@ -95,18 +91,22 @@ class Users:
         """
         self.list()
         wanted = self._identities(document.external_id, document.plugin_id, document.context)
-        provider = self._driver(document.plugin_id)[0] if len(wanted) > 1 else ""
-        if len(wanted) > 1 and provider not in self._located:
-            self._located.add(provider)
-            for item in self._listed or ():
-                key = (item.namespace, item.volume_id)
-                if self._driver(item.plugin_id)[0] != provider:
-                    continue
-                if (found := self._read(key)) is None:
+        if len(wanted) > 1:
+            self._locate(self._driver(document.plugin_id)[0])
+        return wanted
+
+    def _locate(self, provider: str) -> None:
+        """Read the contexts of the volumes of the driver *provider*, once."""
+        if provider in self._located:
+            return
+        self._located.add(provider)
+        for key, item in (self._listed or {}).items():
+            if self._driver(item.plugin_id)[0] == provider:
+                found = self._read(key)
+                if found is None:
                     self.unlisted = UNREAD.format("/".join(key))
                 else:
                     self._keys.add(self._identities(item.external_id, item.plugin_id, found.context), key)
-        return wanted
 
     def within(self, storage: storage_identity.StorageIdentity) -> tuple[_Key, ...]:
         """Return the listed volumes of *storage* and of parts of it, sorted."""
@@ -122,35 +122,28 @@ class Users:
         """
         if self._listed is not None:
             return self
+        rows: tuple[volumes.ListedVolume, ...] = ()
         try:
-            self._listed = volumes.list_volumes(self._client, "*", storage=_listed_by(storage))
+            rows = volumes.list_volumes(self._client, "*", storage=_listed_by(storage))
         except errors.NomadApiError as error:
             if error.status != HTTPStatus.FORBIDDEN:
                 raise
-            self._listed = ()
             self.unlisted = UNLISTED
-        for item in self._listed:
-            key = (item.namespace, item.volume_id)
+        self._listed = {(item.namespace, item.volume_id): item for item in rows}
+        for key, item in self._listed.items():
             self._keys.add((storage_identity.identify(item.external_id),), key)
-            self._created[key] = item.create_index
-            self._external_ids[key] = item.external_id
         return self
 
     def _identities(
         self, external_id: str, plugin_id: str, context: Mapping[str, str]
     ) -> frozenset[storage_identity.StorageIdentity]:
-        driver = None
-        if context:
-            from nomad_csi.drivers import catalogue  # noqa: PLC0415  # most registrations have no context
-
-            if not catalogue.locating_keys().isdisjoint(key.lower() for key in context):
-                driver = self._driver(plugin_id)[1]
+        driver = self._driver(plugin_id)[1] if context else None
         return storage_identity.identities(external_id, context, driver)
 
     def _driver(self, plugin_id: str) -> "tuple[str, catalogue.Driver | None]":
         """Return the provider of the plugin and its driver in the catalogue; empty and ``None``: unknown."""
         if plugin_id not in self._drivers:
-            from nomad_csi.drivers import catalogue  # noqa: PLC0415  # as above
+            from nomad_csi.drivers import catalogue  # noqa: PLC0415  # most registrations need no driver
 
             found = plugins.get(self._client, plugin_id)
             provider = found.provider if found else ""  # Nomad has none before the first instance has reported
@@ -165,9 +158,10 @@ class Users:
     ) -> Iterator[str]:
         user = _user(document)
         for relation, sentence in _SENTENCES.items():
-            if relation == "within" and registration.is_shareable(user.access_modes):
-                continue  # none of them can be a reason, and there may be thousands
-            for key in sorted(filter(counts, self._keys.find(wanted, relation))):
+            # None of those within can be a reason then, and there may be thousands.
+            is_idle = relation == "within" and registration.is_shareable(user.access_modes)
+            keys = () if is_idle else self._keys.find(wanted, relation)
+            for key in sorted(filter(counts, keys)):
                 other = self._other(document, wanted, key, relation)
                 if other is not None and (why := registration.sharing_refusal(user, other, relation)):
                     yield f"{sentence.format(storage=document.external_id, other=other.name)}: {why}; {_FIX}"
@@ -244,16 +238,16 @@ class Latest(Generic[_Answer]):
             return self._answer
 
 
-class LatestUsers:
-    """The volumes of each storage, by a list that begins after the call. Concurrent callers share a list of all."""
+def users_now(context: resource.Context, storage: storage_identity.StorageIdentity) -> Users:
+    """
+    Return the volumes of *storage*, by a list that begins after the call.
 
-    def __init__(self, client: nomad.Nomad) -> None:
-        self._client = client
-        self._all = Latest(lambda: Users(client).list())
-
-    def read(self, storage: storage_identity.StorageIdentity) -> Users:
-        """Return the volumes of *storage* now: those of an EBS volume are few, and Nomad filters them."""
-        return Users(self._client).list(storage) if storage.is_ebs else self._all.read()
+    Those of an EBS volume are few, and Nomad filters them. For other storage concurrent callers share a list of all.
+    """
+    client = context.client
+    if storage.is_ebs:
+        return Users(client).list(storage)
+    return context.operation.once("latest users", lambda: Latest(lambda: Users(client).list())).read()
 
 
 def take_back_later(
@@ -268,7 +262,7 @@ def take_back_later(
     why = ""
     try:
         if why := read().older_refusal(document):
-            deregistration.put_away(client, volumes.key_of(document))
+            deregistration.deregister_now(client, volumes.key_of(document))
     except errors.NomadApiError as problem:
         unknown = "and whether another volume has the same storage was not checked"
         left = f"and not deregistered again although {why}" if why else unknown
@@ -312,6 +306,6 @@ def reason(
     users = context.operation.once("users of storage", lambda: Users(context.client))
     why = users.refusal(document, replaced)
     if not why and users.unlisted:
-        text = users.unlisted.replace("{0}", document.namespace)
-        context.operation.once("unlisted storage", lambda: context.warn(text))
+        context.warn(users.unlisted.replace("{0}", document.namespace))
+        users.unlisted = ""  # it is reported
     return why

@@ -86,7 +86,7 @@ def register(
 
 def _run(context: resource.Context) -> sending.RegistrationRun:
     """Return the run that the registrations of this operation share."""
-    return context.operation.once("registrations", lambda: sending.RegistrationRun(context.client))
+    return context.operation.once("registrations", lambda: sending.RegistrationRun(context))
 
 
 def _single_attempt(context: resource.Context) -> sending.RetryPolicy:
@@ -195,7 +195,7 @@ def _put_back(context: resource.Context, wanted: observe.WantedVolume, old: regi
         wanted.owned(ownership.naming(wanted.token, old)),
         requester=ownership.requester(wanted.before.owned, {"owner": wanted.desired.owner}),
     )
-    sending.RegistrationRun(context.client).register(old, owner, _single_attempt(context), is_new=False)
+    sending.RegistrationRun(context).register(old, owner, _single_attempt(context), is_new=False)
 
 
 def _not_registered(
@@ -270,8 +270,8 @@ def _create(context: resource.Context, wanted: observe.WantedVolume) -> resource
     token = observe.created_token(wanted.token, document, known)
     owner = wanted.owned(token)
     taken = owner.acquire()
-    record = taken.record
-    if taken.is_unrecorded and not known:
+    record = taken.after or ownership.NO_RECORD
+    if taken.is_denied and wanted.has_owner and not known:
         raise explain.unrecorded(key)
     storage = known.get("externalId", record.external_id)
     name = known.get(volume_properties.CREATED_NAME) or record.storage_name
@@ -291,10 +291,10 @@ def _create(context: resource.Context, wanted: observe.WantedVolume) -> resource
         _warn(context, created.warnings)
         made = created.volume
     if storage not in {"", made.external_id}:
-        deregistration.put_away(context.client, key)
+        deregistration.deregister_now(context.client, key)
         raise explain.created_other_storage(made, storage, record.owner or wanted.requester.owner)
     if others := _others_of(context, made):
-        deregistration.put_away(context.client, key)
+        deregistration.deregister_now(context.client, key)
         if taken.is_new:
             owner.try_release()
         raise explain.created_shared_storage(made, others)
