@@ -38,14 +38,6 @@ class ObservedRemoval(NamedTuple):
     fitness: str = "fit"
 
 
-class ObservedHold(NamedTuple):
-    """The facts about a file system that several volumes share; the fields of `volumes.facts.Held`."""
-
-    is_renamed: bool
-    cluster: str
-    dependents: str
-
-
 def presence(world, number, name, wanted, recorded):
     """Return the facts about the volume *name*, which a stack declares as *wanted*, and has in its state as *recorded*."""
     stack = world.stacks[number]
@@ -176,9 +168,16 @@ def held(world, number, key, removed):
     """Return the facts about the file system *key* of a stack, which is not in its program any more."""
     stack = world.stacks[number]
     cluster, recorded = world.clusters[stack.address], stack.recorded(key)
-    return ObservedHold(
+    return ObservedRemoval(
+        is_replaced=False,
         is_renamed=recorded.stack != number,
+        protect=False,
+        ends="deleted after",
+        is_proven=False,
         cluster=_cluster_of(stack, cluster, recorded),
+        record="none",
+        registration="absent",
+        claims="none",
         dependents=dependents(world, stack, recorded.storage, removed=removed),
     )
 

@@ -1,5 +1,7 @@
 """An `up` of a stack of the abstract world, step by step: `volumes.decide` decides, and `steps` carries out and judges."""
 
+import dataclasses
+
 from nomad_csi.volumes import decide
 from tests.model import observed
 from tests.model.steps import BrokenError, Carried
@@ -109,7 +111,8 @@ class Run:
     def _decision_of_removal(self, key):
         recorded = self.stack.recorded(key)
         if recorded.wanted.is_hold:
-            return decide.decide_release(observed.held(self.world, self.number, key, self.removed))
+            decision = decide.decide_removal(observed.held(self.world, self.number, key, self.removed))
+            return dataclasses.replace(decision, steps=())  # it has neither registration nor record
         return decide.decide_removal(observed.removal(self.world, self.number, key, self.removed))
 
     def _carried(self, key, name, wanted, recorded, decision):

@@ -22,7 +22,7 @@ def test_no_sequence_of_operations_breaks_a_promise(programs):
     assert len(found.reached) > 30 ** (DEPTH - 1)
 
 
-PRESENCE, REMOVAL, RELEASE = decide.decide_presence, decide.decide_removal, decide.decide_release
+PRESENCE, REMOVAL = decide.decide_presence, decide.decide_removal
 OWNERS, STORAGE = operations.OWNERS, operations.STORAGE
 
 
@@ -72,7 +72,6 @@ NOT_READ = {
     "other storage, at a removal": (OWNERS, REMOVAL, {"registration": ("other-storage", "same")}),
     "that another resource took it over": (STORAGE, REMOVAL, {"record": ("sibling", "own")}),
     "that this is not known": (STORAGE, REMOVAL, {"record": ("not known", "own")}),
-    "volumes in a file system": (STORAGE, RELEASE, {"dependents": (None, "none")}),
 }
 """A fact that a decision does not read -> the programs, the decision, and what it takes for true."""
 

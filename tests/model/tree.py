@@ -16,7 +16,6 @@ FILE = Path(__file__).parent / "decisions.txt"
 KINDS: Mapping[str, tuple[type, Callable[[Any], decide.Decision]]] = {
     "wanted": (facts.Presence, decide.decide_presence),
     "removed": (facts.Removal, decide.decide_removal),
-    "shared file system": (facts.Held, decide.decide_release),
 }
 
 

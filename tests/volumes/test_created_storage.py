@@ -8,7 +8,7 @@ from nomad_csi import errors, nomad
 from nomad_csi.csi import services
 from nomad_csi.frame import resource
 from nomad_csi.nomad import classify, variables, volumes
-from nomad_csi.volumes import deregistration, desired, hold, ownership, steps, volume_resource
+from nomad_csi.volumes import deregistration, desired, hold, ownership, volume_resource
 from tests import owner_labels, plugin_deletion
 from tests.plugin_deletion import OWNER
 
@@ -93,7 +93,7 @@ def test_failed_deletion_is_kept_in_the_state(world, monkeypatch, is_wanted):
     outputs = make(world, news)
     with monkeypatch.context() as patched:
         patched.setattr(services, "delete_volume", no)
-        with pytest.raises(steps.UnfinishedError, match=r"is not deleted: "):
+        with pytest.raises(errors.NomadCsiError, match=r"is not deleted: "):
             VOLUME.delete(world.context, IDENTITY, outputs)
 
     inputs, seen = VOLUME.read(world.context, IDENTITY, news, outputs)

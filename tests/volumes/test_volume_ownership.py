@@ -390,36 +390,6 @@ def test_refused_volume_leaves_no_owner_record(ours):
     assert (ours.owner("good"), ours.owner("bad")) == (OWNED, None)
 
 
-KEYS = [("default", "mine"), ("secret", "b")]
-UNREAD = (
-    "owner records in namespace secret were not read or not written: the token lacks variables { path "
-    '"nomad-csi/*" { capabilities = ["read", "write", "destroy"] } } in namespace secret; volumes of other stacks are '
-    "not recognized, and nothing keeps another stack from taking those of this one"
-)
-
-
-def test_namespace_that_hides_its_owner_records_hides_no_others(clusters, side):
-    """What is not known is told apart from what is nobody's; the volumes of stacks that are known stay as they are."""
-    serving = clusters("a", token="right", tokens={"half": acl.writer("read", others=["secret"])})
-    first, half, told = side(serving, token="right"), side(serving, token="half"), []
-    first.client.request("PUT", "/v1/namespace", body={"Name": "secret"})
-    first.apply(document("mine"), document("b", namespace="secret"))
-    records = ownership.OwnerRecords(half.client)
-
-    seen = [records.read([*KEYS, ("default", "free")], told.append) for _ in range(2)][-1]
-    with pytest.raises(errors.RefusedError, match=r"^volume secret/b: its owner record was not read: the token lacks"):
-        records.known(KEYS)
-    others = [document("mine", externalId="fs-2"), document("b", namespace="secret", externalId="fs-2")]
-    registered = half.apply(*others, who=BANK)
-    removed = deregistration.deregister(half.client, KEYS, deregistration.DeregistrationOptions())
-
-    owned = ownership.OwnerRecord(owner=OWNED, external_id="fs-1", plugin_id="efs")
-    assert (seen.owners, seen.unread, told) == ({KEYS[0]: owned}, {KEYS[1]}, [UNREAD])
-    assert [(item.status, item.owner) for item in registered] == [("refused", OWNED), ("refused", "")]
-    assert [(item.status, item.namespace) for item in removed] == [("refused", "default"), ("deregistered", "secret")]
-    assert half.holds("mine")
-
-
 @pytest.fixture
 def meanwhile(monkeypatch):
     """Have something done between the acquisition of the owner record and the registration: ``meanwhile(action)``."""

@@ -14,9 +14,6 @@ from unittest import mock
 from nomad_csi_sandbox.engine import phase, project
 
 PROGRAM = Path(__file__).with_name("program.py")
-DEADLINE_S = 300
-"""For one operation."""
-
 KINDS = {"up": "update", "preview": "update", "refresh": "refresh", "destroy": "destroy"}
 
 
@@ -90,7 +87,7 @@ class Emulated:
 
     def __init__(self, environment, providers):
         self._environment = environment | {"PULUMI_DEBUG_PROVIDERS": providers.attached}
-        self._providers, self._gate = providers, providers.gate
+        self._gate = providers.gate
 
     def init(self, place):
         """Make a stack."""
@@ -104,7 +101,6 @@ class Emulated:
         out = io.StringIO()
         dry = operation == "preview"
         with (
-            self._providers.ended_after(DEADLINE_S),
             self._as_it_was(),
             contextlib.redirect_stdout(out),
             mock.patch.dict(os.environ, self._environment),

@@ -2,8 +2,6 @@
 
 import asyncio
 import contextlib
-import faulthandler
-import sys
 import threading
 from concurrent import futures
 from dataclasses import dataclass
@@ -136,7 +134,6 @@ class Providers:
 
     def __init__(self, environment):
         self.gate = Gate()
-        self._ended = threading.Event()
         self._aws = grpc.server(futures.ThreadPoolExecutor(THREADS))
         provider_pb2_grpc.add_ResourceProviderServicer_to_server(Aws(self.gate, environment), self._aws)
         aws_port = self._aws.add_insecure_port("127.0.0.1:0")
@@ -155,29 +152,8 @@ class Providers:
         await self._own.start()
         return port
 
-    @contextlib.contextmanager
-    def ended_after(self, deadline_s):
-        """End both servers where the block takes longer: the calls that it waits for fail then, and so does the test."""
-        late = threading.Event()
-
-        def end():
-            late.set()
-            faulthandler.dump_traceback(sys.__stderr__)
-            self.close()
-
-        timer = threading.Timer(deadline_s, end)
-        timer.daemon = True
-        timer.start()
-        try:
-            yield
-        finally:
-            timer.cancel()
-        assert not late.is_set(), f"an operation took longer than {deadline_s} s: {self.gate.calls}"
-
     def close(self):
-        """End both; done once, it has no further effect."""
-        if not self._loop.is_running():
-            return
+        """End both."""
         asyncio.run_coroutine_threadsafe(self._own.stop(1.0), self._loop).result(60)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()

@@ -23,6 +23,7 @@ from nomad_csi.diagnosis.rules import volumes as volume_rules
 from nomad_csi.nomad import plugins, volumes
 from nomad_csi.plan import registration
 from nomad_csi.volumes import decide, deregistration
+from nomad_csi.volumes import facts as volume_facts
 
 
 def repair(
@@ -134,7 +135,7 @@ class _Ladder:
         if not another and judged.volume.claims:  # one that is free stays as it is
             another = self._replacement.another(judged.volume)
         decision = decide.decide_removal(
-            deregistration.NamedByUser(
+            volume_facts.GivenRemoval(
                 record="own",  # the owner stays, whoever it is
                 registration="other-storage" if another else "same",
                 claims="held" if judged.is_held else "ending",

@@ -94,9 +94,8 @@ class PlannedChanges:
         """Return the diff as text: a line for each item that is not equal or has a remark, and the totals."""
         shown = [item for item in self.items if item.state != apply_volumes.EQUAL or item.remarks]
         skipped = f", {len(self.not_compared)} not compared" if self.not_compared else ""
-        equal, left = sum(item.state == apply_volumes.EQUAL for item in self.items), len(self.items) - len(shown)
-        some = "" if left == equal else f"{left} of them "
-        unshown = f"; {equal} equal, {some}not shown" if shown and left else ""
+        left = len(self.items) - len(shown)
+        unshown = f"; {left} equal, not shown" if shown and left else ""
         total = f"{len(self.changes)} of {len(self.items)} would change{skipped}{unshown}"
         lines: list[str] = []
         for item in shown:

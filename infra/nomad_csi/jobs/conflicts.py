@@ -16,7 +16,6 @@ from nomad_csi.frame import resource
 from nomad_csi.health import clients, eligibility, found, gather
 from nomad_csi.jobs import owner
 from nomad_csi.nomad import jobs, nodes, plugins
-from nomad_csi.spec import names as spec_names
 from nomad_csi.text import listing
 
 
@@ -121,7 +120,7 @@ def _resolution(wanted: Sequence[jobs.PluginTask], other: found.OtherJob) -> str
     parts = {"monolith"} if any(task.role == "monolith" for task in wanted) else {"controller", "node"}
     command = f"nomad job stop -namespace {other.namespace} {shlex.quote(other.job_id)}"
     stop = f"stop it while none of the plugin's volumes is claimed (`{command}`)"
-    if other.stands_for not in parts or not spec_names.JOB_ID.fullmatch(other.job_id):
+    if other.stands_for not in parts:
         return stop
     elsewhere = "" if other.namespace == wanted[0].namespace else f", namespace: {other.namespace}"
     keys = f"job_ids: {{{other.stands_for}: {other.job_id}}}{elsewhere} and adopt: true"

@@ -4,7 +4,6 @@ Which stack owns a plugin job: an owner record in a Nomad variable.
 It is not in the job: the same file is rendered for every stack, and without Pulumi.
 """
 
-import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
@@ -36,15 +35,6 @@ def recorded_owner(client: nomad.Nomad, key: Key) -> OwnerRecord | None:
 def token_of(recorded: Mapping[str, Any]) -> ownership.OwnerToken:
     """Return what the *recorded* outputs know of the owner record."""
     return ownership.OwnerToken(recorded=str(recorded.get("nonce", "")))
-
-
-def acquire(context: resource.Context, inputs: Mapping[str, Any], token: ownership.OwnerToken) -> None:
-    """Record the owner of the job of *inputs*. The caller has checked the ownership."""
-    if not inputs.get("owner"):
-        return
-    who = dataclasses.replace(ownership.requester(inputs, {}), adopts=True)
-    key = inputs["namespace"], inputs["jobId"]
-    records(context.client).acquire(key, token, who, context.warn)
 
 
 def release(context: resource.Context, recorded: Mapping[str, Any]) -> None:

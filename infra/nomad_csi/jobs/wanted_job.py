@@ -206,7 +206,9 @@ class WantedJob:
         is_same = all(news.get(name) == self.recorded.get(name) for name in stack_identity.OF_OWNER)
         token = ownership.next_token(str(self.recorded.get("nonce", "")), is_same=is_same)
         is_as_wanted = self.found is not None and self.is_as_wanted
-        owner.acquire(context, news, token)
+        if self.who.owner:
+            who = dataclasses.replace(self.who, adopts=True)
+            owner.records(context.client).acquire(self.key, token, who, context.warn)
         if not is_as_wanted:
             self._register()
         return stack_identity.recorded(context, token.nonce)

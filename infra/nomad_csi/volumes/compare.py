@@ -97,11 +97,6 @@ class Comparison:
         return tuple(item for item in self.differences if _KINDS[item.effect] == kind)
 
     @property
-    def is_refused_to_plugins(self) -> bool:
-        """Whether a volume that its plugin created stays unchanged, with all of its differences."""
-        return any(item.effect != "in-place" for item in self.differences)
-
-    @property
     def kind(self) -> Kind:
         """The result of the comparison; the most severe difference decides."""
         if self.is_new:

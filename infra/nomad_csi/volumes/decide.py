@@ -1,8 +1,6 @@
 """
 What is done with one volume: `decide_presence` where it is wanted, `decide_removal` where it is not. Pure and total.
 
-Storage that several volumes share is not registered itself: `decide_release`.
-
 A decision is the steps in their order, or the one reason why nothing is done; and remarks on what the user should know
 before. Every path decides here: the custom resources, in a preview and in an update, and the command line.
 """
@@ -186,17 +184,6 @@ def decide_removal(known: facts.Removal) -> Decision:
     )
     remark: Remark = "storage stays" if known.ends == "kept" else "storage deleted"
     return Decision(steps=tuple(step for step, is_needed in steps if is_needed), remarks=(remark,))
-
-
-def decide_release(known: facts.Held) -> Decision:
-    """Return whether a program may delete its storage, which is not registered itself."""
-    if known.is_renamed:
-        return refuse("renamed stack")
-    if known.cluster in {"other", "lost"}:
-        return refuse("other cluster")
-    if known.dependents != "none":
-        return refuse("dependents")
-    return Decision(remarks=("storage deleted",))
 
 
 def _is_nothing_left(known: facts.Removal) -> bool:

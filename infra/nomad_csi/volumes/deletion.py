@@ -22,7 +22,16 @@ from dataclasses import dataclass, field
 from nomad_csi import errors, nomad
 from nomad_csi.aws import deletion as aws_deletion
 from nomad_csi.nomad import cluster_identity, volumes
-from nomad_csi.volumes import decide, deleters, deletion_proof, deregistration, ownership, sharing, volume_snapshots
+from nomad_csi.volumes import (
+    decide,
+    deleters,
+    deletion_proof,
+    deregistration,
+    facts,
+    ownership,
+    sharing,
+    volume_snapshots,
+)
 from nomad_csi.volumes.deletion_proof import DeletionOptions, DeletionOutcome, DeletionRequest, Status, StorageToDelete
 
 LEAVING_S = 60.0
@@ -212,7 +221,7 @@ class _Deletion:
         held = () if why else sharing.registered_as(self.client, seen.external_id)
         others = tuple(key for key in held if key not in own)
         decision = decide.decide_removal(
-            deregistration.NamedByUser(
+            facts.GivenRemoval(
                 ends="deleted here",
                 is_proven=not why,
                 record="own",

@@ -189,23 +189,6 @@ class DeregistrationOptions:
     """
 
 
-@dataclass(frozen=True, kw_only=True)
-class NamedByUser:
-    """The facts about a volume that the user names, without a state; implements `facts.Removal`."""
-
-    record: facts.Record
-    registration: Literal["absent", "same", "other-storage"]
-    claims: facts.Claims = "none"
-    ends: facts.Ends = "kept"
-    is_proven: bool = False
-    dependents: facts.Dependents = "none"
-    is_replaced: bool = False
-    is_renamed: bool = False
-    protect: bool = False
-    cluster: facts.Cluster = "same"
-    fitness: facts.Fitness = "fit"
-
-
 def deregister(
     client: nomad.Nomad,
     keys: Iterable[volumes.Key],
@@ -306,7 +289,7 @@ class _Run:
             return False
         another = self._another(key, volume)
         decision = decide.decide_removal(
-            NamedByUser(
+            facts.GivenRemoval(
                 record="own" if self.options.requester.may_have(owner) else "foreign",
                 registration="other-storage" if another else "same",
                 claims="held" if volume.claims else "none",

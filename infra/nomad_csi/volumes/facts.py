@@ -6,6 +6,7 @@ own: a token without rights, a cloud that was not queried, a server that must no
 The facts are protocols: a decision reads a fact only where it matters, and only then a request is sent for it.
 """
 
+from dataclasses import dataclass
 from typing import Literal, Protocol
 
 Cluster = Literal["same", "other", "lost", "not known"]
@@ -179,17 +180,18 @@ class Removal(Protocol):
         """Of the replacement."""
 
 
-class Held(Protocol):
-    """The facts about storage of a program that is not registered itself, and that the program deletes afterwards."""
+@dataclass(frozen=True, kw_only=True)
+class GivenRemoval:
+    """The facts about a removal that are all known before; implements `Removal`."""
 
-    @property
-    def is_renamed(self) -> bool:
-        """As of a removal."""
-
-    @property
-    def cluster(self) -> Cluster:
-        """The cluster that the connection leads to."""
-
-    @property
-    def dependents(self) -> Dependents:
-        """Registrations in the storage."""
+    record: Record
+    registration: Literal["absent", "same", "other-storage"]
+    claims: Claims = "none"
+    ends: Ends = "kept"
+    is_proven: bool = False
+    dependents: Dependents = "none"
+    is_replaced: bool = False
+    is_renamed: bool = False
+    protect: bool = False
+    cluster: Cluster = "same"
+    fitness: Fitness = "fit"

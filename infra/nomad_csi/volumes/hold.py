@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Annotated, Any
 
-from nomad_csi import concurrency, errors, nomad
+from nomad_csi import errors, nomad
 from nomad_csi.drivers import storage_identity
 from nomad_csi.frame import properties, resource, stack_identity
 from nomad_csi.nomad import cluster_identity, token_rights, volumes
@@ -149,43 +149,26 @@ DECLARED = properties.Declaration(
 )
 
 
-class _Held:
-    """The facts about the storage of a hold; implements `facts.Held`."""
-
-    def __init__(self, context: resource.Context, recorded: Values) -> None:
-        self._context = context
-        self._recorded = recorded
-        self.name = str(recorded["storageId"])
-        self.other_stack = stack_identity.other_stack(context, recorded)
-        self.is_renamed = bool(self.other_stack)
-
-    @property
-    def cluster(self) -> facts.Cluster:
-        """The cluster that the connection leads to."""
-        return cluster_identity.compare(self._context.client, self._recorded)
-
-    @concurrency.read_once
-    def storage_dependents(self) -> StorageDependents:
-        """What needs the storage."""
-        namespace = self._context.client.connection.namespace or "default"
-        return read(self._context, storage_identity.identify(self.name), namespace)
-
-    @property
-    def dependents(self) -> facts.Dependents:
-        """Registrations in the storage."""
-        return self.storage_dependents.fact
-
-
 def _permit(context: resource.Context, recorded: Values) -> None:
     """Raise `errors.RefusedError` where the storage of the hold with the outputs *recorded* may not be deleted."""
-    held = _Held(context, recorded)
-    refusal = decide.decide_release(held).refusal
+    client, name = context.client, str(recorded["storageId"])
+    other_stack = stack_identity.other_stack(context, recorded)
+    found = read(context, storage_identity.identify(name), client.connection.namespace or "default")
+    known = facts.GivenRemoval(
+        record="none",
+        registration="absent",  # several volumes share it, and it is none of them
+        ends="deleted after",
+        is_renamed=bool(other_stack),
+        cluster=cluster_identity.compare(client, recorded),
+        dependents=found.fact,
+    )
+    refusal = decide.decide_removal(known).refusal
     if refusal == "dependents":
-        raise held.storage_dependents.refusal(f"storage {held.name} is kept")
+        raise found.refusal(f"storage {name} is kept")
     if refusal == "renamed stack":
-        raise errors.RefusedError(f"storage {held.name} {held.other_stack}")
+        raise errors.RefusedError(f"storage {name} {other_stack}")
     if refusal is not None:
-        raise cluster_identity.refusal(context.client, f"storage {held.name}", recorded)
+        raise cluster_identity.refusal(client, f"storage {name}", recorded)
 
 
 class StorageHoldResource(resource.Resource):

@@ -369,7 +369,7 @@ _DENIED = _Seen(variable=None, is_denied=True)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Change:
+class RecordChange:
     """A record before and after a change."""
 
     before: OwnerRecord | None = None
@@ -465,7 +465,9 @@ class OwnerRecords:
 
     # Change.
 
-    def acquire(self, key: volumes.Key, token: OwnerToken, requester: Requester, report: Report = _silent) -> Change:
+    def acquire(
+        self, key: volumes.Key, token: OwnerToken, requester: Requester, report: Report = _silent
+    ) -> RecordChange:
         """
         Record *requester* as the owner of the object *key*, and return the change; without an owner only read.
 
@@ -539,7 +541,7 @@ class OwnerRecords:
             self._report_denied(key, report)
         return change.before if change.after is None else None
 
-    def _change(self, key: volumes.Key, edit: Edit) -> Change:
+    def _change(self, key: volumes.Key, edit: Edit) -> RecordChange:
         """Apply *edit* to the record, also under concurrent writes. Raises `errors.NomadApiError` where that failed."""
         # What was seen some time ago serves a write, which fails if it is something else by now.
         known = self._last_seen(key)
@@ -548,8 +550,8 @@ class OwnerRecords:
         for _ in range(ATTEMPTS):
             seen, known = known or self._read(key), None
             if seen.is_denied:
-                return Change(is_denied=True)
-            change = Change(before=seen.record, after=edit(seen.record))
+                return RecordChange(is_denied=True)
+            change = RecordChange(before=seen.record, after=edit(seen.record))
             if change.after == change.before:
                 return change
             try:
@@ -650,7 +652,7 @@ class VolumeOwner:
     requester: Requester
     report: Report = _silent
 
-    def acquire(self) -> Change:
+    def acquire(self) -> RecordChange:
         """Acquire the volume as `OwnerRecords.acquire`. Raises `errors.RefusedError` where another owner has it."""
         taken = OwnerRecords(self.client).acquire(self.key, self.token, self.requester, self.report)
         if taken.refused is not None:

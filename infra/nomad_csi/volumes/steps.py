@@ -395,23 +395,19 @@ def remove(context: resource.Context, removed: observe.RemovedVolume) -> bool:
     return True
 
 
-class UnfinishedError(errors.NomadCsiError):
-    """The volume is not deleted, or not completely; the message names what is left. Safe to re-run."""
-
-
 def delete_storage(context: resource.Context, removed: observe.RemovedVolume) -> None:
     """
     Deregister the volume *removed* and delete its storage; neither has to exist any more.
 
-    Raises `errors.RefusedError` where that is refused, before any change; `UnfinishedError` where a re-run may complete
-    it.
+    Raises `errors.RefusedError` where that is refused, before any change; `errors.NomadCsiError` where a re-run may
+    complete it.
     """
     from nomad_csi.volumes import deletion  # noqa: PLC0415  # few volumes are deleted, and all would pay for it
 
     request, options = observe.deletion_order(context, removed.recorded_outputs)
     [outcome] = deletion.delete(context.client, [request], options)
     if not outcome.is_done:
-        kind = UnfinishedError if outcome.is_broken else errors.RefusedError
+        kind = errors.NomadCsiError if outcome.is_broken else errors.RefusedError
         raise kind(explain.deletion_outcome(outcome))
     removed.release_record()
     context.warn(explain.deletion_outcome(outcome))

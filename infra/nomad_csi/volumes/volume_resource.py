@@ -51,7 +51,7 @@ class VolumeResource(resource.Resource):
         volume = self._of(news)
         is_replaced = self._is_replaced(old_outputs, news)
         is_missing = any(old_outputs.get(name) for name in volume_properties.OF_REGISTRATION)
-        matters = not old_outputs or is_missing or is_replaced or self._is_checked(old_outputs, volume)
+        matters = not old_outputs or is_missing or is_replaced or _is_checked(self._of(old_outputs), volume)
         if not matters or resource.UNKNOWN in volume.key:
             return
         with resource.Previewed(context, f"volume {volume.document.key}", is_recorded=bool(old_outputs)):
@@ -66,11 +66,6 @@ class VolumeResource(resource.Resource):
         """Return whether *news* need another object than the recorded one."""
         found = self.diff(volume_properties.key_of(news), self.declared.inputs_in(old_outputs), old_outputs, news)
         return bool(old_outputs) and bool(found.replaces)
-
-    def _is_checked(self, old_outputs: Values, volume: desired.DesiredVolume) -> bool:
-        """Return whether an update of what is registered is decided about in a preview, too."""
-        del old_outputs, volume
-        return False
 
     def _preview_replacement(self, context: resource.Context, recorded: Values, news: Values) -> None:
         """Refuse in a preview a replacement of the volume *recorded* by *news* that an `up` would refuse."""
@@ -190,6 +185,14 @@ class VolumeResource(resource.Resource):
         if "mountOptions" in differing and actual.has_mount_flags and flags:
             whole["mountOptions"] = whole.get("mountOptions", {}) | {"mountFlags": flags}
         return whole, {"foreignMountFlags": True} if actual.has_mount_flags and not flags else {}
+
+
+def _is_checked(before: desired.DesiredVolume, after: desired.DesiredVolume) -> bool:
+    """Return whether an update of what is registered is decided about in a preview, too."""
+    if after.is_created:
+        return False
+    change = desired.classify(before, after)
+    return change.kind == "re-register" or change.left_storage is not None
 
 
 def _preview(context: resource.Context, wanted: observe.WantedVolume) -> None:
@@ -316,10 +319,6 @@ class VolumeRegistrationResource(VolumeResource):
         found = resource.difference(self.declared, old_inputs, news, changed=change.changed, also_updates=also)
         return replace(found, notice=desired.sentence(identity, change))
 
-    def _is_checked(self, old_outputs: Values, volume: desired.DesiredVolume) -> bool:
-        change = desired.classify(self._of(old_outputs), volume)
-        return change.kind == "re-register" or change.left_storage is not None
-
     def _of_nomad(self, volume: volumes.Volume) -> resource.Properties:
         return {"controllerRequired": volume.controller_required}
 
@@ -381,11 +380,6 @@ class CreatedVolumeResource(VolumeResource):
             if shrinks := explain.shrinking(volume.document, size, requested):
                 raise errors.RefusedError(shrinks)
         super().preflight(context, old_outputs, news)
-
-    def preview(self, news: Values) -> tuple[str, resource.Properties]:
-        """Return the id and the inputs; the plugin's outputs are unknown."""
-        identity, outputs = super().preview(news)
-        return identity, outputs | {volume_properties.CREATED_NAME: resource.UNKNOWN}
 
     def _of_nomad(self, volume: volumes.Volume) -> resource.Properties:
         return steps.created_outputs(volume)

@@ -42,9 +42,8 @@ def find_differences(found: facts.Facts, registered: Registered) -> Iterator[fac
         desired = planned.desired_document(item, found.external_ids)
         compared = compare.compare_volume(desired, actual, made_by_plugin=is_made)
         # If one makes Nomad refuse the update, in-place ones wait.
-        is_refused = compared.is_refused_to_plugins if is_made else compared.kind == "refused"
         for difference in compared.differences:
-            yield _difference(f"volume {item.key}", difference, is_refused=is_refused)
+            yield _difference(f"volume {item.key}", difference, is_refused=compared.kind == "refused")
 
 
 def _difference(subject: str, item: compare.Difference, *, is_refused: bool) -> Finding:
