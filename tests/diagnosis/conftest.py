@@ -141,10 +141,8 @@ def make_ebs(**changes):
         "external_id": EBS_ID,
         "availability_zone": "us-east-1a",
         "state": "in-use",
-        "encrypted": True,
         "kms_key_arn": KEY,
         "size_gib": 20,
-        "volume_type": "gp3",
         "tags": {iam.CLUSTER_TAG: "true"},
     }
     return aws_records.EbsVolumeRecord(**(whole | changes))
