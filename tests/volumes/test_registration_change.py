@@ -26,7 +26,7 @@ OLD = {
     "storage": {"settings": ["encryptInTransit"]},
 }
 STAYS = f"the data stays in {VOL_A} and is not copied"
-KEPT = f"this step leaves {VOL_A} and its data in AWS as they are"
+KEPT = f"this step leaves {VOL_A} and its data as they are"
 
 
 def classify(old, news):
@@ -193,14 +193,6 @@ def test_change_is_named_with_its_consequence(news, expected):
     assert desired.sentence("default/mysql", changed(**news)) == expected
 
 
-def test_data_outside_of_aws_is_not_said_to_be_there():
-    """Where the storage is, only its driver knows."""
-    old = OLD | {"externalId": "server#a"}
-    found = classify(old, old | {"name": "b"})
-
-    assert desired.sentence("default/nfs", found).endswith("leaves server#a and its data as they are")
-
-
 def test_the_same_id_at_another_plugin_is_doubtful():
     """Nobody but the two plugins knows whether they mean the same storage."""
     old = OLD | {"externalId": "pv-1"}
@@ -248,7 +240,7 @@ def test_another_access_point_of_the_same_folder_is_the_same_data(external_id):
     assert refusal(EFS, moved(FOLDER, external_id)) == ""
     assert desired.sentence("default/shared", found) == (
         "default/shared is deregistered and registered again (Nomad never changes externalId in place), refused while "
-        f"claimed; this step leaves {FOLDER} and its data in AWS as they are"
+        f"claimed; this step leaves {FOLDER} and its data as they are"
     )
 
 

@@ -377,5 +377,4 @@ def _locating_keys(before: DesiredVolume, after: DesiredVolume) -> Iterator[str]
 
 
 def _kept(external_id: str) -> str:
-    where = " in AWS" if _GLOBAL_ID.fullmatch(external_id) else ""
-    return f"this step leaves {external_id} and its data{where} as they are"
+    return f"this step leaves {external_id} and its data as they are"
