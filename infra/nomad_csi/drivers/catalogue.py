@@ -1,6 +1,5 @@
 """All drivers by name, the YAML documents of this package, read on first use; and how their arguments are read."""
 
-import functools
 import itertools
 import json
 import re
