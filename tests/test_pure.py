@@ -46,7 +46,7 @@ def test_step_of_a_registration_loads_no_catalogue_and_no_library_of_a_cloud():
     """Each step of the engine waits for the import of the first one."""
     program = (
         "import json, sys; from nomad_csi.provider import serving; from nomad_csi.frame import registry; "
-        "[registry.RESOURCES[token] for token in registry.RESOURCES if 'VolumeRegistration' in token]; "
+        "[registry.find(token) for token in registry.TOKENS if 'VolumeRegistration' in token]; "
         "print(json.dumps(sorted(sys.modules)))"
     )
 

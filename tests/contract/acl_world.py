@@ -352,7 +352,7 @@ job "idle" {
 
 def kind(name):
     """Return one of the provider's resources."""
-    return registry.RESOURCES[f"nomad-csi:index:{name}"]
+    return registry.find(f"nomad-csi:index:{name}")
 
 
 class Stack:

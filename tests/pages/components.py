@@ -146,7 +146,7 @@ def _manner(token, inputs, reached, is_protected):
         return _replaced(is_protected) if is_replaced else "in place"
     old = {name: value for name, value in _marked(inputs).items() if not values.has_unknown(value)}
     new = old | dict.fromkeys(reached, resource.UNKNOWN)
-    same, found = (registry.RESOURCES[token].diff("default/x", old, old, inputs) for inputs in (old, new))
+    same, found = (registry.find(token).diff("default/x", old, old, inputs) for inputs in (old, new))
     if found.replaces:
         return _replaced(is_protected)
     if found.updates == same.updates:

@@ -68,7 +68,9 @@ class Scripted(resource.Resource):
 def scripted(monkeypatch):
     """Return a custom resource of the plugin that a test may change."""
     kind = Scripted()
-    monkeypatch.setattr(registry, "RESOURCES", {**registry.RESOURCES, kind.declared.token: kind})
+    find = registry.find
+    monkeypatch.setattr(registry, "TOKENS", (*registry.TOKENS, TOKEN))
+    monkeypatch.setattr(registry, "find", lambda token: kind if token == TOKEN else find(token))
     return kind
 
 

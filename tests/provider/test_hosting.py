@@ -27,7 +27,7 @@ def test_one_schema_has_components_and_custom_resources():
         about.version(),
     )
     named = {f"nomad-csi:index:{item.__name__}" for item in components.COMPONENTS}
-    assert set(package["resources"]) == named | set(registry.RESOURCES)
+    assert set(package["resources"]) == named | set(registry.TOKENS)
     assert all(package["resources"][token]["isComponent"] for token in named)
 
 
@@ -39,7 +39,7 @@ def test_one_schema_has_components_and_custom_resources():
             {"pulumi_aws", "jinja2", "pydantic", "nomad_csi.diagnosis", "nomad_csi.volumes", "nomad_csi.health"},
         ),
         (
-            "from nomad_csi.frame import registry; all(registry.RESOURCES.values())",
+            "from nomad_csi.frame import registry; all(map(registry.find, registry.TOKENS))",
             {"pulumi_aws", "jinja2", "nomad_csi.diagnosis", "nomad_csi.hcl.documents"},
         ),
         ("from nomad_csi import VolumeRegistration", {"pulumi_aws", "jinja2", "pydantic"}),

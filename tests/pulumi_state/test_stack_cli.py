@@ -98,11 +98,3 @@ def test_a_command_that_hangs_is_ended(pulumi, stack, monkeypatch):
 
     with pytest.raises(errors.NomadCsiError, match=r"pulumi stack export did not end within 0\.2 s"):
         stack.export()
-
-
-def test_rejects_a_machine_without_pulumi(stack, monkeypatch):
-    """With what to do."""
-    monkeypatch.setenv("PATH", "")
-
-    with pytest.raises(errors.NomadCsiError, match="pulumi is not on PATH"):
-        stack.export()

@@ -130,7 +130,7 @@ def merged(package):
     """
     types = dict(package.get("types", {}))
     languages = package.get("language", {})
-    tokens = sorted(registry.RESOURCES, key=lambda token: token not in _FOR_PROGRAMS)
+    tokens = sorted(registry.TOKENS, key=lambda token: token not in _FOR_PROGRAMS)
     resources = {token: _resource(registry.declaration(token.removeprefix(names.TYPES)), types) for token in tokens}
     given = _object(settings.ProviderSettings, types)["properties"]
     whole = dict(package) | {

@@ -39,7 +39,7 @@ def test_shipped_files_are_those_that_are_written():
 def test_what_is_secret_is_known_without_the_models():
     """To mask it in what a step logs, and at the start of a provider, which does not wait for pydantic."""
     assert settings.ProviderSettings.names_marked(properties.Mark.SECRET) == configuration.SECRET
-    assert {name for kind in registry.RESOURCES.values() for name in kind.declared.secret} == {"secrets"}
+    assert {name for kind in map(registry.find, registry.TOKENS) for name in kind.declared.secret} == {"secrets"}
 
 
 def test_names_are_python_names_in_the_other_direction(served):

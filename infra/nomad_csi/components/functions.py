@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pulumi
@@ -69,21 +69,14 @@ def storage(found: State) -> list[Outputs]:
 
 def arns(found: State) -> list[str]:
     """Return the ARNs of the storage in *found*."""
-    return _texts(storage(found), "arn")
+    return [outputs["arn"] for outputs in storage(found) if outputs.get("arn")]
 
 
 def clusters(found: State) -> list[str]:
     """Return the ids of the clusters of its volumes and jobs, each once."""
-    return sorted(set(_texts(_own(found), "cluster")))
-
-
-def _own(found: State) -> list[Outputs]:
-    """Return the outputs of resources of this package: others have a ``cluster``, too, such as an ECS service."""
-    return [outputs for urn, outputs in found.items() if names.read_urn(urn).type.startswith(names.TYPES)]
-
-
-def _texts(found: Iterable[Outputs], name: str) -> list[str]:
-    return [item[name] for item in found if isinstance(item.get(name), str) and item[name]]
+    # Others have a ``cluster``, too, such as an ECS service.
+    own = [outputs for urn, outputs in found.items() if names.read_urn(urn).type.startswith(names.TYPES)]
+    return sorted({outputs["cluster"] for outputs in own if outputs.get("cluster")})
 
 
 def _by_urn(reply: Any) -> dict[str, Outputs]:

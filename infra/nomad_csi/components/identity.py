@@ -19,8 +19,6 @@ from nomad_csi.components import functions, program, resources, scope
 from nomad_csi.plan import recorded_storage, volumes
 from nomad_csi.spec import names
 
-_EBS = "aws:ebs/volume:Volume"
-
 
 def stack_id(component: pulumi.ComponentResource) -> pulumi.Output[str]:
     """
@@ -59,7 +57,7 @@ def _cluster_id(component: pulumi.ComponentResource, recorded: Sequence[str]) ->
 
 def ebs_stack_id(component: pulumi.ComponentResource) -> pulumi.Output[str]:
     """Return the id as `stack_id` does, once AWS has no EBS volume of it that the state lacks; else the run fails."""
-    own, key = scope.scope(), id(component.get_provider(_EBS))
+    own, key = scope.scope(), id(component.get_provider(recorded_storage.EBS_VOLUME))
     if key not in own.checked:
         stack = stack_id(component)
         filters = [{"name": f"tag:{volumes.STACK_ID_TAG}", "values": [stack]}]

@@ -182,12 +182,9 @@ def _resources(value: Any, path: str) -> Iterator[errors.Problem]:
 
 
 def _meant(resource: pulumi.Resource, path: str) -> str:
-    """Return the output of *resource* that the argument at *path* takes: ``plugin.plugin_id``, ``role.name``."""
-    argument = re.sub(r"\[\d+\]$", "", path).rpartition(".")[2]
-    one = argument.removesuffix("s")
-    outputs = [name for name in (argument, one, one.rpartition("_")[2], "schedule") if hasattr(resource, name)]
-    words = re.findall("[A-Z][a-z0-9]*", type(resource).__name__)
-    return f"{words[-1].lower()}.{outputs[0]}" if outputs and words else "one of its outputs"
+    """Return the output of *resource* that the argument at *path* takes."""
+    argument = path.rpartition(".")[2]
+    return f"its {argument}" if hasattr(resource, argument) else "one of its outputs"
 
 
 def end_quietly() -> None:

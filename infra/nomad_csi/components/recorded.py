@@ -145,9 +145,9 @@ def refuse_without_owner(
 ) -> None:
     """Refuse what `refuse_removed_owners` describes, with the *state* known."""
     made = {
-        str(outputs["arn"]).rpartition("/")[2]: key
+        outputs["arn"].rpartition("/")[2]: key
         for outputs in functions.storage(state)
-        if isinstance(outputs.get("arn"), str) and (key := volumes.maker(outputs.get("tags") or {}))
+        if outputs.get("arn") and (key := volumes.maker(outputs.get("tags") or {}))
     }
     if problems := tuple(recorded_storage.check_removed(wanted, made, systems)):
         raise program.late_error(errors.SpecError(problems, names.STACK_CONFIG_KEY))

@@ -26,11 +26,6 @@ def tier(driver: catalogue.Driver) -> str:
     return ", ".join(f"{name} {each}" for name, each in tiers.items())
 
 
-def evidence_as_of(driver: catalogue.Driver) -> str:
-    """Return the day of the oldest evidence among the roles of *driver*; ``-`` where there is none."""
-    return min((role.evidence.as_of for role in driver.roles.values() if role.evidence.as_of), default="-")
-
-
 def example(driver: catalogue.Driver) -> dict[str, list[dict[str, Any]]]:
     """Return a complete spec with a plugin and a volume of *driver*."""
     plugin = {"id": f"{driver.name}0", "driver": driver.name, **driver.example.plugin}
@@ -42,14 +37,11 @@ def rows(
     drivers: Iterable[catalogue.Driver], unusable: Iterable[catalogue.Unusable] = ()
 ) -> tuple[tuple[str, ...], ...]:
     """
-    Return a heading, and one row for each driver: name, title, version, roles, evidence tier, day of the evidence.
+    Return a heading, and one row for each driver: name, title, version, roles, evidence tier, day of the comparison.
 
     Rows for the *unusable* drivers follow.
     """
-    found = (
-        (item.name, item.title, item.version, ", ".join(item.roles), tier(item), evidence_as_of(item))
-        for item in drivers
-    )
+    found = ((item.name, item.title, item.version, ", ".join(item.roles), tier(item), item.as_of) for item in drivers)
     others = ((item.name, item.title, "-", "-", "cannot run on Nomad", item.as_of) for item in unusable)
     return (("driver", "title", "version", "roles", "evidence", "as of"), *found, *others)
 

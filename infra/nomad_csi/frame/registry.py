@@ -7,7 +7,6 @@ program seldom has all kinds.
 
 import functools
 import importlib
-from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from nomad_csi.spec import names
@@ -35,21 +34,12 @@ def declaration(name: str) -> "properties.Declaration":
     return found
 
 
-class _Resources(Mapping[str, "resource.Resource"]):
-    """The resources by token."""
-
-    def __getitem__(self, token: str) -> "resource.Resource":
-        return _resource(token)
-
-    def __iter__(self) -> Iterator[str]:
-        return (f"{names.TYPES}{name}" for name in _MODULES)
-
-    def __len__(self) -> int:
-        return len(_MODULES)
+TOKENS = tuple(f"{names.TYPES}{name}" for name in _MODULES)
 
 
 @functools.cache
-def _resource(token: str) -> "resource.Resource":
+def find(token: str) -> "resource.Resource":
+    """Return the resource of the type *token*."""
     name = token.removeprefix(names.TYPES)
     found: resource.Resource = getattr(_imported(_MODULES[name][2]), f"{name}Resource")()
     return found
@@ -57,6 +47,3 @@ def _resource(token: str) -> "resource.Resource":
 
 def _imported(module: str) -> Any:
     return importlib.import_module(f"nomad_csi.{module}")
-
-
-RESOURCES: Mapping[str, "resource.Resource"] = _Resources()

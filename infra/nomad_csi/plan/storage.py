@@ -12,7 +12,7 @@ from typing import Any
 from nomad_csi import errors
 from nomad_csi.drivers import catalogue
 from nomad_csi.plan import model, plugins, volumes
-from nomad_csi.plan.rules import UnknownValueError, efs_rules, known, plugin_rules, volume_rules
+from nomad_csi.plan.rules import efs_rules, known, plugin_rules, volume_rules
 from nomad_csi.spec import draft as drafts
 from nomad_csi.spec import encrypted, problems
 from nomad_csi.spec import model as spec
@@ -152,11 +152,8 @@ class Declared:
         served = self._served(self._plugins[path][0].id) if path in self._plugins else [path]
         for name in filter(self._volumes.__contains__, served):
             plugin, ebs = self._used(name)[0], self._volumes[name][0].ebs
-            if plugin and plugin.iam and ebs and (key := _lacking_key(ebs, plugin.iam)):
-                yield (
-                    f"the policy of plugin {plugin.id} lacks the key of {name}, {key}: EC2 will not attach it; add "
-                    f"the key to iam.kms_key_arns of {plugin.id}"
-                )
+            if plugin and plugin.iam and ebs:
+                yield from known(_lacking_key(name, ebs, plugin.id, plugin.iam))
 
     def _served(self, plugin_id: str) -> list[str]:
         """Return the paths of the volumes of the plugin *plugin_id*."""
@@ -194,8 +191,9 @@ def _check_volume(
     )
 
 
-def _lacking_key(ebs: spec.EbsSpec, iam: spec.IamSpec) -> str | None:
-    try:
-        return None if ebs.kms_key_arn in iam.kms_key_arns else ebs.kms_key_arn
-    except UnknownValueError:
-        return None
+def _lacking_key(name: str, ebs: spec.EbsSpec, plugin_id: str, iam: spec.IamSpec) -> Iterator[str]:
+    if ebs.kms_key_arn and ebs.kms_key_arn not in iam.kms_key_arns:
+        yield (
+            f"the policy of plugin {plugin_id} lacks the key of {name}, {ebs.kms_key_arn}: EC2 will not attach it; add "
+            f"the key to iam.kms_key_arns of {plugin_id}"
+        )

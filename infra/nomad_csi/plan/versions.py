@@ -70,8 +70,9 @@ def _condition(text: str) -> tuple[str, Version] | None:
     return (found[1] or "=", version) if found and version else None
 
 
-_EQUAL: Mapping[str, Callable[[Any, Any], bool]] = {"=": operator.eq, "!=": operator.ne}
-_ORDERS: Mapping[str, Callable[[Any, Any], bool]] = {
+_OPERATORS: Mapping[str, Callable[[Any, Any], bool]] = {
+    "=": operator.eq,
+    "!=": operator.ne,
     "<": operator.lt,
     "<=": operator.le,
     ">": operator.gt,
@@ -80,12 +81,12 @@ _ORDERS: Mapping[str, Callable[[Any, Any], bool]] = {
 
 
 def _meets(version: Version, sign: str, wanted: Version, kind: Kind) -> bool:
-    if sign in _EQUAL:
-        return _EQUAL[sign](version, wanted)
-    # ``version`` compares a pre-release with a pre-release of the same version alone.
-    if kind == "version" and version.prerelease and not (wanted.prerelease and version.segments == wanted.segments):
+    # ``version`` orders a pre-release only among those of the same version.
+    is_ordered = sign not in ("=", "!=")
+    is_same = bool(wanted.prerelease) and version.segments == wanted.segments
+    if is_ordered and kind == "version" and version.prerelease and not is_same:
         return False
     if sign == "~>":  # differs only from the last written segment on
         fixed = wanted.written - 1
         return version >= wanted and version.segments[:fixed] == wanted.segments[:fixed]
-    return _ORDERS[sign](version, wanted)
+    return _OPERATORS[sign](version, wanted)

@@ -246,8 +246,6 @@ class Servicer(server.ProviderServicer):
     def Invoke(self, request: Any) -> Any:
         """Return the cluster id: the provider's only function."""
         given, _ = wire.load(request.args)
-        if request.tok != names.CLUSTER_ID_FUNCTION:
-            raise errors.RefusedError(f"{request.tok} is no function of nomad-csi")
         makes, recorded, found = given.get("make") is True, given.get("recorded") or (), ""
         try:
             found = cluster_identity.cluster_of_stack(self._connect(), recorded, make=makes)
@@ -312,7 +310,7 @@ class Servicer(server.ProviderServicer):
 
 def _kind(urn: str) -> resource.Resource:
     """Return the custom resource of *urn*."""
-    return registry.RESOURCES[names.read_urn(urn).type]
+    return registry.find(names.read_urn(urn).type)
 
 
 def _stack(urn: str) -> str:
@@ -324,8 +322,8 @@ def _stack(urn: str) -> str:
 def _secrets(request: message.Message) -> Iterator[str]:
     """Yield every secret string of *request*, marked as secret or not."""
     urn = getattr(request, "urn", "")
-    kind = registry.RESOURCES.get(names.read_urn(urn).type) if urn else None
-    always = configuration.SECRET | (kind.declared.secret if kind else {"secrets"})
+    is_ours = bool(urn) and names.read_urn(urn).type in registry.TOKENS
+    always = configuration.SECRET | (_kind(urn).declared.secret if is_ours else {"secrets"})
     for field in _STRUCTS:
         struct = getattr(request, field, None)
         if struct is not None:

@@ -121,12 +121,8 @@ def check(values: Mapping[str, Any], reasons: Iterable[str], secrets: Collection
 
     The engine prints the value of a top-level property that a failure names, secrets in clear (tried with CLI 3.260).
     """
-    return provider_pb2.CheckResponse(inputs=dump(values, secrets), failures=failures(reasons))
-
-
-def failures(reasons: Iterable[str]) -> list[provider_pb2.CheckFailure]:
-    """Return the *reasons* for a refusal as the engine expects them."""
-    return [provider_pb2.CheckFailure(property="", reason=reason) for reason in reasons]
+    failures = [provider_pb2.CheckFailure(property="", reason=reason) for reason in reasons]
+    return provider_pb2.CheckResponse(inputs=dump(values, secrets), failures=failures)
 
 
 def difference(

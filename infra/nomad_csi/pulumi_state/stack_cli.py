@@ -7,7 +7,6 @@ takes several URNs.
 
 import json
 import os
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -58,13 +57,8 @@ class PulumiStack:
 
     def _run(self, args: Sequence[str], timeout_s: float) -> str:
         """Return what ``pulumi`` prints. Raises `errors.NomadCsiError` with the end of its error output."""
-        program = shutil.which("pulumi")
-        if program is None:
-            raise errors.NomadCsiError(
-                "pulumi is not on PATH; install its CLI, or activate the environment that has it"
-            )
         stack = ["--stack", self.name] if self.name else []
-        command = [program, *args, *stack, "--non-interactive", "--color", "never"]
+        command = ["pulumi", *args, *stack, "--non-interactive", "--color", "never"]
         imports = {names.IMPORTS: "1"} if "--import-file" in args else {}
         environment = os.environ | {"PULUMI_SKIP_UPDATE_CHECK": "true"} | imports
         try:

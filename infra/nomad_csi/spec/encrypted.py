@@ -58,7 +58,8 @@ def mark_encrypted(known: Any, written: Any) -> Any:
     if isinstance(known, list):
         items = written if isinstance(written, list) and len(written) == len(known) else [None] * len(known)
         return [mark_encrypted(item, other) for item, other in zip(known, items, strict=True)]
-    if isinstance(known, str) and not _is_same(known, written):
+    # A date of the YAML file is text by now.
+    if isinstance(known, str) and (written is None or known != str(written)):
         return Encrypted(known)
     return known
 
@@ -101,9 +102,3 @@ def _locations(value: Any, location: Location) -> Iterator[Location]:
 def is_secure(written: Any) -> bool:
     """Return whether *written* is an encrypted string in the form of a stack's config file."""
     return isinstance(written, Mapping) and set(written) == {_SECURE}
-
-
-def _is_same(known: str, written: Any) -> bool:
-    """Return whether *written* equals the string *known*; Pulumi converts a YAML date to a string."""
-    is_scalar = written is not None and not isinstance(written, str | list | Mapping)
-    return known == written or (is_scalar and known == str(written))

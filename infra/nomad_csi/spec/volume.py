@@ -309,7 +309,7 @@ class CreateSpec(base.Model):
             if any(getattr(self, name) is not None for name in pair):
                 base.exactly_one(self, pair)
         if self.most_bytes is not None and self.most_bytes < self.least_bytes:
-            raise ValueError(f"{self._given(_MOST)} of at least {self._given(_LEAST)}")
+            raise ValueError("a maximum capacity of at least the minimum")
         if self.clone_id is not None and self.snapshot_id is not None:
             raise ValueError("clone_id or snapshot_id, not both")
         if self.on_destroy == "delete" and self.deletion is None:
@@ -325,10 +325,6 @@ class CreateSpec(base.Model):
     def most_bytes(self) -> int | None:
         """The maximum size in bytes; ``None``: the plugin's choice."""
         return _bytes(self.capacity_max_gib, self.capacity_max_bytes)
-
-    def _given(self, pair: tuple[str, str]) -> str:
-        """Return the key of *pair* that is given."""
-        return next(name for name in pair if getattr(self, name) is not None)
 
 
 def _bytes(size_gib: int | None, size_bytes: int | None) -> int | None:

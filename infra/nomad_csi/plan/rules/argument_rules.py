@@ -43,16 +43,10 @@ def _extra(plugin: spec.PluginSpec, driver: spec.DriverSpec, name: spec.PluginRo
     for index, argument in enumerate(given):
         where = f"{path}[{index}]"
         if hidden[index] or (argument.startswith("-") and secrets.names_secret(catalogue.flag_name(argument))):
-            yield _in_clear(argument, where)
+            allowed = "no secret in an argument: it would stand in the job file, and in ps on the clients"
+            yield Problem(path=where, got="[not shown]", allowed=allowed, fix="use credentials")
         else:
             yield from _argument(argument, role, rendered, driver, where, any_flag=not plugin.arguments_checked)
-
-
-def _in_clear(argument: str, path: str) -> Problem:
-    allowed = "no secret in an argument: it would stand in the job file, and in ps on the clients"
-    flag = catalogue.flag_name(argument)
-    got = f"--{flag} and a value that is not shown" if flag else "[not shown]"
-    return Problem(path=path, got=got, allowed=allowed, fix="use credentials")
 
 
 def _argument(

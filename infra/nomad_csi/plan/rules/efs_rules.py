@@ -77,11 +77,9 @@ def _region(system: spec.FileSystemSpec, plugin: spec.PluginSpec | None, name: s
 
 def _mount_flag(volume: spec.VolumeSpec, system: spec.FileSystemSpec, name: str, path: str) -> Iterator[Problem]:
     if system.iam and not _has_flag(volume):
-        why = f"{name} has iam, and without the flag no client shows who it is"
-        if system.iam.required:
-            why = f"{name} refuses everyone who mounts it without"
         got = ", ".join(volume.mount_options.mount_flags) or "none"
-        yield Problem(path=path, got=got, allowed=f"iam among them: {why}")
+        allowed = f"iam among them: {name} has iam, and without the flag no client shows who it is"
+        yield Problem(path=path, got=got, allowed=allowed)
 
 
 def _has_flag(volume: spec.VolumeSpec) -> bool:
