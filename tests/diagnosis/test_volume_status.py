@@ -2,13 +2,11 @@
 
 import dataclasses
 import json
-import types
 from pathlib import Path
 
 import pytest
 
 from nomad_csi.diagnosis import facts, verification_report
-from nomad_csi.health import plugins
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import model, registration
 from nomad_csi.spec import volume as spec
@@ -31,16 +29,14 @@ WANTED = registration.VolumeRegistration(
 MADE = spec.CreateSpec.model_construct()
 
 
-def judge(desired, actual, served_by=None, *, made_by_plugin=False):
+def judge(desired, actual, plugin=None, *, made_by_plugin=False):
     """Return the status of a volume of a plan, with the plugin that serves it."""
     item = model.VolumePlan(registration=desired, source=MADE if made_by_plugin else None, protect=True, adopt=False)
-    observed = (types.SimpleNamespace(status=served_by, deep=()),) if served_by else ()
     found = known(
         plan=model.StoragePlan(plugins=(), volumes=(item,)),
         registered={item.key: actual},
         volumes=(facts.examined(actual, item),) if actual else (),
-        plugins={},
-        observed=observed,
+        plugins={desired.plugin_id: plugin} if plugin else {},
     )
     [status] = verification_report.volume_statuses(found, findings(found, "verify"))
     return status
@@ -94,29 +90,33 @@ def test_context_values_are_not_shown(held):
     assert lines(status) == [("context-differs", "context as specified", "b changed, c absent, d added")]
 
 
-def test_volume_in_a_zone_without_a_healthy_instance_cannot_be_used(held, expected, node, instance, seen):
-    """Nomad calls it schedulable, and no client there could mount it."""
-    served_by = plugins.compare_plugin(expected(controllers=0), seen(instance("node", "a")), (node("a"),))
-
-    status = judge(WANTED, held, served_by)
-
-    assert lines(status) == [
-        (
-            "volume-out-of-reach",
-            "a healthy node instance in its topology",
-            f"Nomad: {ZONE}=eu-west-1a; /v1/plugin/csi/aws-ebs0: healthy clients in us-east-1a",
-        )
-    ]
-    assert (status.status, status.findings[0].severity) == ("unschedulable", "error")
+PLACE = {ZONE: "eu-west-1a", "rack": "1"}
+ELSEWHERE = PLACE | {"rack": "2"}
 
 
-def test_volume_is_out_of_reach_of_an_instance_that_lacks_a_segment(held, expected, node, instance, seen):
-    """A place is all its segments together."""
-    place = {ZONE: "eu-west-1a", "rack": "1"}
-    near = instance("node", "a", segments=place | {"rack": "2"})
-    served_by = plugins.compare_plugin(expected(controllers=0), seen(near), (node("a"),))
-    wanted = dataclasses.replace(WANTED, required_topologies=(place,))
+@pytest.mark.parametrize(
+    ("near", "zones"),
+    [
+        ([("a", PLACE, True)], None),
+        ([("a", PLACE | {"more": "x"}, True)], None),
+        ([("a", ELSEWHERE, True)], "eu-west-1a"),
+        ([("a", PLACE, False), ("b", ELSEWHERE, True)], "eu-west-1a"),
+        ([("a", {"rack": "2"} | {ZONE: ""}, True)], "id-a"),
+        ([("a", PLACE, False)], None),
+        ([], None),
+    ],
+)
+def test_volume_without_a_healthy_instance_in_all_its_segments_cannot_be_used(held, instance, seen, near, zones):
+    """Nomad calls it schedulable, and no client there could mount it. Without any healthy instance, others say so."""
+    wanted = dataclasses.replace(WANTED, required_topologies=(PLACE,))
+    actual = dataclasses.replace(held, topologies=(PLACE,), required_topologies=(PLACE,))
 
-    status = judge(wanted, dataclasses.replace(held, topologies=(place,), required_topologies=(place,)), served_by)
+    instances = [instance("node", name, segments=place, healthy=well) for name, place, well in near]
 
-    assert [finding.code for finding in status.findings] == ["volume-out-of-reach"]
+    status = judge(wanted, actual, seen(*instances).plugin)
+
+    shown = f"Nomad: rack=1 and {ZONE}=eu-west-1a; /v1/plugin/csi/aws-ebs0: healthy clients in {zones}"
+    assert lines(status) == (
+        [("volume-out-of-reach", "a healthy node instance in its topology", shown)] if zones else []
+    )
+    assert status.status == ("unschedulable" if zones else "ok")

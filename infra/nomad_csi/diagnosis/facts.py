@@ -402,14 +402,7 @@ class Facts:
         return tuple(explained(self.client, seen) for seen in value(self.observed))
 
     def nodes_of(self, plugin_id: str) -> tuple[NodeInstance, ...]:
-        """Return the node instances of a plugin: as their health was determined, else as Nomad lists them."""
-        for seen in known_or(self.observed, ()):
-            if seen.status.plugin_id == plugin_id:
-                rows = (row for row in seen.status.instances if row.role == "node")
-                return tuple(
-                    NodeInstance(row.subject, row.zone or row.node_name, row.segments, row.status == health.HEALTHY)
-                    for row in rows
-                )
+        """Return the node instances of a plugin, as Nomad lists them."""
         plugin = known_or(self.plugins, {}).get(plugin_id)
         names_of = {node.node_id: node.name for node in known_or(self.clients, ())}
         found = []
