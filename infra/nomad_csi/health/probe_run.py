@@ -202,4 +202,11 @@ def _remove(client: nomad.Nomad, job: program_jobs.ProbeJob) -> None:
 
 
 def _is_alive(client: nomad.Nomad, job: program_jobs.ProbeJob) -> bool:
-    return any(item.client_status not in ENDED for item in jobs.allocations(client, job.namespace, job.job_id))
+    """Return whether a probe still runs, as far as the token may see: it may be able to stop a job but not read it."""
+    try:
+        found = jobs.allocations(client, job.namespace, job.job_id)
+    except errors.NomadApiError as error:
+        if error.status != HTTPStatus.FORBIDDEN:
+            raise
+        return False
+    return any(item.client_status not in ENDED for item in found)
