@@ -2,7 +2,8 @@
 States of a cluster by name, each caused on an emulated one: two plugins, six clients in three zones, three volumes.
 
 A state is named by its true cause. ``cluster_states.yaml`` has what each command says of it, which was read and found
-right; `python -m tests.diagnosis.cluster_states [NAME ...]` prints what they say now.
+right, and ``cluster_rows.txt`` every row of their JSON that is not the same where all is well.
+`python -m tests.diagnosis.cluster_states` writes both as they are now.
 """
 
 import contextlib
@@ -10,7 +11,7 @@ import copy
 import dataclasses
 import io
 import json
-import sys
+import re
 import tempfile
 from pathlib import Path
 from unittest import mock
@@ -26,6 +27,7 @@ from nomad_csi_sandbox.nomad.storage import plugins as records
 from nomad_csi_sandbox.nomad.tasks import events
 
 TABLE = Path(__file__).with_suffix(".yaml")
+ROWS = Path(__file__).with_name("cluster_rows.txt")
 ZONE = "topology.ebs.csi.aws.com/zone"
 EBS, EFS = "aws-ebs0", "aws-efs0"
 VERSIONS = {EBS: "v1.64.0", EFS: "v3.4.1"}
@@ -559,9 +561,38 @@ def outcome(code, text):
     return " ".join(parts)
 
 
+SAID = re.compile(r"(doctor findings|page (plugins|claims))\b")
+"""Rows that other commands have, too."""
+
+ELSEWHERE = ("schema_version", "cluster", "spec", "found_by")
+EMPTY = ("", [], {}, None)
+
+
+def rows(document, at=""):
+    """Yield each object of a document as a line, without its empty values."""
+    nested = {key: value for key, value in document.items() if isinstance(value, list) and value[:1] != value[:0]}
+    nested = {key: value for key, value in nested.items() if isinstance(value[0], dict)}
+    own = {key: value for key, value in document.items() if key not in (*nested, *ELSEWHERE) and value not in EMPTY}
+    yield f"{at}: {' '.join(f'{key}={json.dumps(value)}' for key, value in sorted(own.items()))}"
+    for key, value in nested.items():
+        for item in value:
+            yield from rows(item, f"{at} {key}".lstrip())
+
+
+def without_ids(world, text):
+    """Return *text* with names instead of ids, times and addresses, which are others in each run."""
+    for at, node_id in enumerate(world.clients):
+        text = text.replace(node_id, f"NODE{at}").replace(node_id[:8], f"NODE{at}")
+    for alloc_id in world.known.allocs:
+        text = text.replace(alloc_id, "ALLOC").replace(alloc_id[:8], "ALLOC")
+    text = re.sub(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", "ID", text)
+    text = re.sub(r"\d{4}-\d\d-\d\dT[\d:]+Z", "TIME", text)
+    return re.sub(r"\d+ s ago", "N s ago", re.sub(r"127\.0\.0\.1:\d+", "ADDRESS", text))
+
+
 def run(name):
-    """Cause the state; return what each command says of it."""
-    said = {}
+    """Cause the state; return what each command says of it, and the rows of their JSON."""
+    said, lines = {}, {}
     with tempfile.TemporaryDirectory(dir="/tmp") as folder:
         host = cluster.Cluster(cluster.Settings(data_dir=Path(folder), nodes=()))
         with server.Server(host) as serving:
@@ -576,15 +607,29 @@ def run(name):
                 with _answers(world), contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
                     code = cli.main([*given, "--address", serving.url])
                 said[command] = outcome(code, out.getvalue())
-    return said
+                text = without_ids(world, out.getvalue())
+                found = rows(json.loads(text), command) if text.startswith("{") else text.splitlines()
+                lines |= dict.fromkeys(line.removeprefix(f"{command} ") for line in found if not SAID.match(line))
+    return said, list(lines)
 
 
-def main(names):
-    """Print what the commands say of each state."""
-    for name in names or STATES:
-        sys.stdout.write(yaml.safe_dump({name: run(name)}, sort_keys=False, width=200))
-        sys.stdout.flush()
+def recorded():
+    """Return the rows of each state."""
+    sections = ROWS.read_text(encoding="utf-8").split("\n== ")[1:]
+    return {name: lines.splitlines() for name, _, lines in (each.partition("\n") for each in sections)}
+
+
+def main():
+    """Write what the commands say of each state."""
+    said = {name: run(name) for name in STATES}
+    well = said[next(iter(STATES))][1]
+    TABLE.write_text(yaml.safe_dump({name: each for name, (each, _) in said.items()}, sort_keys=False, width=200))
+    parts = ["# Written by `python -m tests.diagnosis.cluster_states`.\n"]
+    for name, (_, lines) in said.items():
+        own = [line for line in lines if lines is well or line not in well]
+        parts += [f"\n== {name}\n", *(f"{line}\n" for line in own)]
+    ROWS.write_text("".join(parts), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()
