@@ -504,6 +504,8 @@ _each(
         "plugins may not be read": _refused("/v1/plugin", 403),
         "a job of the plugin may not be read": _refused(f"/v1/job/plugin-{EBS}-nodes", 403),
         "volumes may not be read": _refused("/v1/volume", 403),
+        "a free volume may not be read": _refused("/v1/volume/csi/cold", 403),
+        "a claimed volume may not be read": _refused("/v1/volume/csi/mysql", 403),
         "servers may not be read": _refused("/v1/agent/members", 403),
         "allocations may not be listed": _refused("/v1/allocations", 403),
         "nomad has no leader": _refused("/v1/", 500),

@@ -197,12 +197,17 @@ def make_found(**changes):
     return known.known(**(whole | changes))
 
 
+def made():
+    """Return the makers: ``make.found(clients=(make.node(status="down"),))``, and ``make.replace``."""
+    makers = {name.removeprefix("make_"): value for name, value in globals().items() if name.startswith("make_")}
+    names = {name: value for name, value in globals().items() if name.isupper()}
+    return types.SimpleNamespace(replace=dataclasses.replace, **makers, **names)
+
+
 @pytest.fixture(scope="session")
 def make():
-    """Makers: ``make.found(clients=(make.node(status="down"),))``, and ``make.replace``."""
-    made = {name.removeprefix("make_"): value for name, value in globals().items() if name.startswith("make_")}
-    names = {name: value for name, value in globals().items() if name.isupper()}
-    return types.SimpleNamespace(replace=dataclasses.replace, **made, **names)
+    """The makers of `made`."""
+    return made()
 
 
 @pytest.fixture(scope="session")

@@ -42,7 +42,7 @@ _COMMANDS = ("verify", "claims", "doctor")
 
 
 NOT_CHECKED = "not checked"
-"""Status of a plugin whose health could not be determined."""
+"""Status of a plugin whose health, or a volume of the spec whose registration, could not be determined."""
 
 EVIDENCE = (
     ("smoke", "volumes"),
@@ -377,6 +377,8 @@ def _volumes(
     for item in sorted(facts.known_or(found.volumes, ()), key=lambda item: facts.split_key(item.key)):
         namespace, volume_id = facts.split_key(item.key)
         by_list = "ok" if item.schedulable else "unschedulable"
+        if item.key in planned and isinstance(found.registered, facts.Unknown):
+            by_list = NOT_CHECKED
         evidence = "smoke" if item.key in smoked else "nomad"
         yield {
             "namespace": namespace,

@@ -32,18 +32,15 @@ def find_blocked(
         return
     for task in tasks:
         eligible = runs_on(task, clients)
-        yield from _unmapped(found, task, eligible)
-        seen = {node.name: account.instances.get(found.instance_ids.get(node.node_id, "")) for node in eligible}
-        yield from _machines(task, {name: item for name, item in seen.items() if item is not None})
+        machines_of = {node.name: account.instances.get(found.instance_ids.get(node.node_id, "")) for node in eligible}
+        seen = {name: item for name, item in machines_of.items() if item is not None}
+        if strangers := sorted(machines_of.keys() - seen.keys()):
+            unknown = f"names the instance of {facts.named(strangers)}, or EC2 has none of that id in {account.region}"
+            reason = f"no attribute unique.platform.aws.instance-id {unknown}"
+            yield facts.Unchecked(check=f"instances below {facts.subject_of(task)}", reason=reason)
+        yield from _machines(task, seen)
         if task.role in CONTROLLING:
-            yield from _roles(account, task, [item for item in seen.values() if item is not None])
-
-
-def _unmapped(found: facts.Facts, task: jobs.PluginTask, eligible: Iterable[nodes.Node]) -> Iterator[facts.Outcome]:
-    strangers = [node.name for node in eligible if node.node_id not in found.instance_ids]
-    if strangers:
-        reason = f"no attribute unique.platform.aws.instance-id names the instance of {facts.named(strangers)}"
-        yield facts.Unchecked(check=f"instances below {facts.subject_of(task)}", reason=reason)
+            yield from _roles(account, task, seen.values())
 
 
 def _machines(task: jobs.PluginTask, seen: Mapping[str, aws_records.Ec2Instance]) -> Iterator[facts.Outcome]:

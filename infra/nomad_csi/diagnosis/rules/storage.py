@@ -78,7 +78,7 @@ def _refused(role: aws_records.IamRole, region: str, plugin_id: str, untagged: P
     }
     refused = sorted(key for key, answer in may.items() if answer is False)
     if refused:
-        keys = facts.named([f"{item.key} ({item.external_id})" for item, _ in untagged if not may[item.external_id]])
+        keys = facts.named([f"{item.key} ({item.external_id})" for item, _ in untagged if item.external_id in refused])
         evidence = (
             f"EC2 DescribeVolumes: no {iam.CLUSTER_TAG}=true on {keys}; {machines.how(role)}: ec2:AttachVolume is not "
             "allowed without it"

@@ -1,0 +1,364 @@
+"""
+Situations of a cluster and an account: one without a fault, and what is changed of it.
+
+``situations.txt`` has what all rules say of each, which was read and found right;
+`python -m tests.diagnosis.situations` writes it as it is now.
+"""
+
+import dataclasses
+from pathlib import Path
+
+from nomad_csi.aws import records as aws_records
+from nomad_csi.diagnosis import facts, judge
+from nomad_csi.nomad import nodes, token_rights, volumes
+from nomad_csi.plan import iam, storage
+
+OURS = {"nomad-csi:owner": "shop/prod", "nomad-csi:volume": "default/old"}
+SPEC = {"plugins": [{"id": "ebs", "driver": "aws-ebs", "aws_region": "us-east-1"}]}
+EFS = "fs-0123456789abcdef0"
+POINT = "fsap-0123456789abcdef0"
+UNKNOWN = facts.Unknown(reason="not answered")
+ALL_RIGHTS = (
+    "read-job",
+    "list-jobs",
+    "submit-job",
+    "csi-read-volume",
+    "csi-list-volume",
+    "csi-write-volume",
+    "csi-register-plugin",
+)
+CONDITIONAL = {
+    "Statement": [
+        {"Effect": "Allow", "Action": "*", "Resource": "*", "Condition": {"Bool": {"aws:MultiFactorAuthPresent": True}}}
+    ]
+}
+
+
+def _limited(**rules):
+    whole = {"namespaces": {"*": frozenset({"read-job", "list-jobs", "csi-read-volume"})}, "node": "read"}
+    policies = {"ro": token_rights.Rules(**(whole | {"plugin": "read"} | rules))}
+    return token_rights.AclToken(name="t", is_unlimited=False, policies=policies)
+
+
+def _server(version="2.0.5", status="alive"):
+    return nodes.Server(name="s2.global", status=status, version=version)
+
+
+SITUATIONS = {
+    "nomad-unsupported": lambda make: make.found(
+        servers=(_server("1.8.3"), _server(), _server("1.8.2", "left")), clients=(make.node(version="1.7.7"),)
+    ),
+    "nomad-too-old-for-driver": lambda make: make.found(clients=(make.node(version="1.9.3"),)),
+    "driver-nowhere": lambda make: make.found(
+        clients=(make.node(drivers={"docker": False}),),
+        account=None,
+    ),
+    "driver-missing": lambda make: make.found(
+        clients=(make.node(), make.node(node_id="n2", name="client-2", drivers={})), account=None
+    ),
+    "privileged-refused": lambda make: make.found(clients=(make.node(driver_attributes={}),)),
+    "privilege-missing": lambda make: make.found(tasks=(make.task(privileged=False),)),
+    "folders-refused": lambda make: make.found(tasks=(make.task(binds=("/run/udev:/run/udev",)),)),
+    "token-cannot": lambda make: make.found(token=_limited()),
+    "plugin-missing": lambda make: make.found(plugins={}, tasks=(), account=None),
+    "volume-unschedulable": lambda make: make.found(volumes=(make.volume(schedulable=False),)),
+    "job-missing": lambda make: make.found(
+        plugin_jobs=facts.ObservedPluginJobs(stopped={("default", "plugin-ebs-nodes")}),
+        plan=storage.plan_document(SPEC),
+    ),
+    "nomad-may-erase-secrets": lambda make: make.found(servers=(_server("2.0.5"), _server("1.11.0"))),
+    "claim-without-controller": lambda make: make.found(
+        plugins={"ebs": make.plugin(controllers=(make.instance("controller", healthy=False),))}
+    ),
+    "claim-node-draining": lambda make: make.found(clients=(make.node(eligible=False),), claimed=(make.claimed(),)),
+    "claim-without-node-plugin": lambda make: make.found(
+        clients=(make.node(eligible=False),),
+        plugins={"ebs": make.plugin(nodes=())},
+        claimed=(make.claimed(client_status="complete"),),
+    ),
+    "hop-limit-low": lambda make: make.found(
+        account=make.account(instances={make.INSTANCE_ID: make.machine(hop_limit=1)})
+    ),
+    "metadata-disabled": lambda make: make.found(
+        account=make.account(instances={make.INSTANCE_ID: make.machine(metadata_enabled=False)})
+    ),
+    "instance-without-role": lambda make: make.found(
+        account=make.account(instances={make.INSTANCE_ID: make.machine(profile_arn="")})
+    ),
+    "role-lacks-actions": lambda make: make.found(
+        account=make.account(
+            roles={
+                make.PROFILE: make.role(
+                    {"Statement": [{"Effect": "Allow", "Action": "ec2:Describe*", "Resource": "*"}]}
+                )
+            }
+        )
+    ),
+    "storage-zone-differs": lambda make: make.found(
+        account=make.account(volumes={make.EBS_ID: make.ebs(availability_zone="us-east-1b")})
+    ),
+    "zone-not-registered": lambda make: make.found(
+        volumes=(make.volume(segments=()),),
+        account=make.account(volumes={make.EBS_ID: make.ebs(availability_zone="us-east-1b")}),
+    ),
+    "volume-out-of-reach": lambda make: make.found(
+        volumes=(make.volume(segments=({make.ZONE_KEY: "us-east-1c"},)),), account=None
+    ),
+    "topology-key-unknown": lambda make: make.found(
+        volumes=(make.volume(segments=({"zone": "us-east-1a"},)),), account=None
+    ),
+    "policy-tag-missing": lambda make: make.found(account=make.account(volumes={make.EBS_ID: make.ebs(tags={})})),
+    "key-unusable": lambda make: make.found(account=make.account(keys={make.KEY: "PendingDeletion"})),
+    "storage-missing": lambda make: make.found(account=make.account(volumes={})),
+    "storage-not-registered": lambda make: make.found(
+        account=make.account(
+            ours={
+                "vol-1": make.ebs(
+                    external_id="vol-1", availability_zone="a", state="available", kms_key_arn="", tags=OURS
+                )
+            }
+        )
+    ),
+}
+"""By the code that comes of it."""
+
+MORE = {
+    "nothing is wrong": lambda make: make.found(),
+    "a server that left and a client that is down are old": lambda make: make.found(
+        servers=(_server("1.8.3", "left"), _server()), clients=(make.node(version="1.7.7", status="down"), make.node())
+    ),
+    "versions that are no versions": lambda make: make.found(servers=(_server("x"),), clients=(make.node(version=""),)),
+    "a server and a client of the oldest version": lambda make: make.found(
+        servers=(_server("1.8.4"),), clients=(make.node(version="1.8.4"),)
+    ),
+    "servers are not known": lambda make: make.found(servers=UNKNOWN),
+    "clients are not known": lambda make: make.found(clients=UNKNOWN),
+    "clients are not known, and need not be": lambda make: make.found(
+        clients=facts.Unknown(reason="left out", is_expected=True)
+    ),
+    "plugins are not known": lambda make: make.found(plugins=UNKNOWN),
+    "tasks are not known": lambda make: make.found(tasks=UNKNOWN),
+    "volumes are not known": lambda make: make.found(volumes=UNKNOWN),
+    "owner records are not known": lambda make: make.found(owner_records=UNKNOWN),
+    "the token is not known": lambda make: make.found(token=UNKNOWN),
+    "claims are not known": lambda make: make.found(claims=UNKNOWN, claimed=UNKNOWN),
+    "failed mounts are not known": lambda make: make.found(failed_mounts=UNKNOWN),
+    "attachments are not known": lambda make: make.found(attachments=UNKNOWN),
+    "the health of plugins is not known": lambda make: make.found(observed=UNKNOWN),
+    "plugin jobs are not known": lambda make: make.found(
+        plugin_jobs=UNKNOWN, tasks=UNKNOWN, plan=storage.plan_document(SPEC)
+    ),
+    "the account is not known": lambda make: make.found(account=UNKNOWN),
+    "nothing is of AWS": lambda make: make.found(account=None),
+    "instances are not known": lambda make: make.found(account=make.account(instances=UNKNOWN)),
+    "instances are not known, and no task is of EBS": lambda make: make.found(
+        account=make.account(instances=UNKNOWN), tasks=()
+    ),
+    "a role is not known": lambda make: make.found(account=make.account(roles={make.PROFILE: UNKNOWN})),
+    "a role was not read": lambda make: make.found(account=make.account(roles={})),
+    "a role is not known, and a volume has no tag": lambda make: make.found(
+        account=make.account(roles={make.PROFILE: UNKNOWN}, volumes={make.EBS_ID: make.ebs(tags={})})
+    ),
+    "EBS volumes are not known": lambda make: make.found(account=make.account(volumes=UNKNOWN, ours=UNKNOWN)),
+    "file systems are not known": lambda make: _efs(make, UNKNOWN),
+    "a key is not known": lambda make: make.found(account=make.account(keys={make.KEY: UNKNOWN})),
+    "a key was not read": lambda make: make.found(account=make.account(keys={})),
+    "a volume has no key": lambda make: make.found(
+        account=make.account(volumes={make.EBS_ID: make.ebs(kms_key_arn="")}, keys={})
+    ),
+    "an instance of a client is not known": lambda make: make.found(instance_ids={}),
+    "EC2 has no instance of that id": lambda make: make.found(account=make.account(instances={})),
+    "a client that runs no task has no instance": lambda make: make.found(
+        clients=(make.node(), make.node(node_id="n2", name="client-2", drivers={"docker": False}))
+    ),
+    "the controller has credentials of its own": lambda make: make.found(
+        tasks=(make.task(), make.task("controller", own_credentials=True)),
+        account=make.account(
+            roles={}, volumes={make.EBS_ID: make.ebs(tags={})}, instances={make.INSTANCE_ID: make.machine(hop_limit=1)}
+        ),
+    ),
+    "metadata is off, and the task needs none": lambda make: make.found(
+        tasks=(make.task("controller", own_credentials=True),),
+        account=make.account(instances={make.INSTANCE_ID: make.machine(metadata_enabled=False, hop_limit=1)}),
+    ),
+    "few hops, on the host's network": lambda make: make.found(
+        tasks=(make.task(host_network=True),),
+        account=make.account(instances={make.INSTANCE_ID: make.machine(hop_limit=1)}),
+    ),
+    "a role with a boundary and conditions": lambda make: make.found(
+        account=make.account(roles={make.PROFILE: make.role(CONDITIONAL, boundary="arn:limit")})
+    ),
+    "a role without policies": lambda make: make.found(
+        account=make.account(roles={make.PROFILE: dataclasses.replace(make.role(), documents={})})
+    ),
+    "conditions, and a volume has no tag": lambda make: make.found(
+        account=make.account(roles={make.PROFILE: make.role(CONDITIONAL)}, volumes={make.EBS_ID: make.ebs(tags={})})
+    ),
+    "a tag with another value": lambda make: make.found(
+        account=make.account(volumes={make.EBS_ID: make.ebs(tags={iam.CLUSTER_TAG: "false"})})
+    ),
+    "a monolith": lambda make: make.found(
+        tasks=(make.task("monolith", privileged=False),),
+        account=make.account(instances={make.INSTANCE_ID: make.machine(profile_arn="")}),
+    ),
+    "containers with a capability, of a controller, and none": lambda make: make.found(
+        clients=(make.node(drivers={"docker": True, "raw_exec": True}),),
+        tasks=(
+            make.task(privileged=False, capabilities=frozenset({"sys_admin"})),
+            make.task("controller", privileged=False),
+            make.task(task_driver="raw_exec", privileged=False),
+        ),
+    ),
+    "the driver is nowhere for controllers": lambda make: make.found(
+        tasks=(make.task("controller", task_driver="podman"), make.task()), account=None
+    ),
+    "no client is of the plugin's placement": lambda make: make.found(
+        clients=(make.node(datacenter="other"),), tasks=(make.task(datacenters=("dc1",)),), account=None
+    ),
+    "a client without Docker, whose privileges are not known": lambda make: make.found(
+        clients=(
+            make.node(),
+            make.node(node_id="n2", name="client-2", drivers={"docker": False}, driver_attributes={}),
+        ),
+        tasks=(make.task(task_driver="raw_exec", binds=("/run/udev:/run/udev",)), make.task("controller")),
+        account=None,
+    ),
+    "a job may not be read": lambda make: make.found(
+        plugin_jobs=facts.ObservedPluginJobs(hidden={"default/b": "refused", "default/a": "refused"})
+    ),
+    "a job of the spec is stopped, and another one": lambda make: make.found(
+        plugin_jobs=facts.ObservedPluginJobs(
+            stopped={("default", "plugin-ebs-controller"), ("other", "plugin-ebs-nodes"), ("default", "strange")}
+        ),
+        plan=storage.plan_document(SPEC),
+    ),
+    "a privileged task of the spec is not": lambda make: make.found(
+        tasks=(make.task(job_id="plugin-ebs-nodes", privileged=False), make.task("controller")),
+        plan=storage.plan_document(SPEC),
+    ),
+    "some rules of the token are not shown": lambda make: make.found(
+        token=dataclasses.replace(_limited(), unread=("secret",))
+    ),
+    "a token with no policy": lambda make: make.found(
+        token=token_rights.AclToken(name="t", is_unlimited=False, policies={})
+    ),
+    "a token of one namespace of two": lambda make: make.found(
+        token=_limited(namespaces={"default": frozenset({"csi-write-volume", "csi-read-volume", "read-job"})}),
+        volumes=(make.volume(), make.volume(key="prod/mysql")),
+    ),
+    "a token that may not read clients and plugins": lambda make: make.found(
+        token=_limited(namespaces={"*": frozenset(ALL_RIGHTS)}, node="", plugin="list"), volumes=()
+    ),
+    "two volumes have no plugin": lambda make: make.found(
+        plugins={},
+        tasks=(),
+        account=None,
+        volumes=(
+            make.volume(),
+            make.volume(key="default/b", claims=0),
+            make.volume(key="default/planned", is_registered=False),
+            make.volume(key="default/c", plugin_id="other", controller_required=True),
+        ),
+    ),
+    "a volume that is not registered": lambda make: make.found(
+        volumes=(make.volume(is_registered=False, schedulable=False, claims=0),), account=make.account(volumes={})
+    ),
+    "a volume without storage yet": lambda make: make.found(
+        volumes=(make.volume(is_registered=False, external_id="", claims=0),)
+    ),
+    "no controller is needed": lambda make: make.found(
+        plugins={"ebs": make.plugin(controllers=(), controller_required=False)}
+    ),
+    "one of two controllers is healthy": lambda make: make.found(
+        plugins={
+            "ebs": make.plugin(controllers=(make.instance("controller", healthy=False), make.instance("controller")))
+        }
+    ),
+    "a free volume needs no controller": lambda make: make.found(
+        plugins={"ebs": make.plugin(controllers=())}, volumes=(make.volume(claims=0),)
+    ),
+    "a topology without segments": lambda make: make.found(volumes=(make.volume(segments=({},)),), account=None),
+    "one of two topologies is in reach": lambda make: make.found(
+        volumes=(make.volume(segments=({make.ZONE_KEY: "us-east-1c"}, {make.ZONE_KEY: "us-east-1a"})),), account=None
+    ),
+    "the storage is in one of two zones": lambda make: make.found(
+        volumes=(make.volume(segments=({make.ZONE_KEY: "us-east-1a"}, {make.ZONE_KEY: "us-east-1b"})),),
+        account=make.account(volumes={make.EBS_ID: make.ebs(availability_zone="us-east-1b")}),
+    ),
+    "no topology, and clients in the storage's zone alone": lambda make: make.found(
+        volumes=(make.volume(segments=()),)
+    ),
+    "a file system leaves": lambda make: _efs(make, _systems("deleting")),
+    "a file system is gone": lambda make: _efs(
+        make, aws_records.ObservedFileSystems(file_systems={}, access_points={})
+    ),
+    "an access point of another file system": lambda make: _efs(make, _systems(point="fs-0fedcba9876543210")),
+    "a file system is there": lambda make: _efs(make, _systems()),
+    "file systems of this package, and of others": lambda make: make.found(
+        account=make.account(
+            file_systems=aws_records.ObservedFileSystems(
+                file_systems={
+                    key: aws_records.FileSystem(file_system_id=key, state="available", tags=each)
+                    for key, each in (("fs-1", OURS), ("fs-2", {"nomad-csi:volume": "default/x"}), ("fs-3", {"a": "b"}))
+                },
+                access_points={},
+            )
+        )
+    ),
+    "two claims on a client that leaves, and one that ended": lambda make: make.found(
+        clients=(make.node(eligible=False, draining=True),),
+        claimed=(make.claimed(), make.claimed(client_status="complete"), make.claimed(node_id="n9")),
+    ),
+    "claims where no node instance is healthy": lambda make: make.found(
+        plugins={"ebs": make.plugin(nodes=(make.instance("node", healthy=False),))}, claimed=(make.claimed(),)
+    ),
+    "claims that may not be read": lambda make: make.found(
+        claims_read=volumes.Read(unread=(volumes.Unread(namespace="prod", volume_ids=("a", "b"), reason="refused"),))
+    ),
+}
+"""What else may be the case, by a name."""
+
+RECORDED = Path(__file__).with_name("situations.txt")
+ALL = SITUATIONS | MORE
+
+
+def _efs(make, systems):
+    volume = make.volume(external_id=f"{EFS}::{POINT}", segments=(), plugin_id="efs")
+    plugin = make.plugin(plugin_id="efs", provider="efs.csi.aws.com", controllers=(), controller_required=False)
+    account = make.account(file_systems=systems, ours={})
+    return make.found(volumes=(volume,), plugins={"efs": plugin}, account=account, tasks=())
+
+
+def _systems(state="available", point=EFS):
+    system = aws_records.FileSystem(file_system_id=EFS, state=state)
+    return aws_records.ObservedFileSystems(file_systems={EFS: system}, access_points={POINT: point})
+
+
+def outcomes(found):
+    """Yield what all rules find, and what was not checked, each in a line."""
+    for item in judge.outcomes(found, "doctor", "claims", "verify"):
+        if isinstance(item, facts.Unchecked):
+            yield f"{'left out' if item.is_expected else 'not checked'}: {item.check}: {item.reason}"
+        else:
+            more = {"about": item.about, "links": item.links, "storage": item.external_ids}
+            yield f"{item.severity} {item}" + "".join(f" [{key}: {', '.join(has)}]" for key, has in more.items() if has)
+
+
+def recorded():
+    """Return the lines of each situation."""
+    sections = RECORDED.read_text(encoding="utf-8").split("\n== ")[1:]
+    return {name: lines.splitlines() for name, _, lines in (each.partition("\n") for each in sections)}
+
+
+def main():
+    """Write what the rules say of each situation."""
+    from tests.diagnosis import conftest  # noqa: PLC0415
+
+    parts = ["# Written by `python -m tests.diagnosis.situations`.\n"]
+    for name, bring in ALL.items():
+        parts += [f"\n== {name}\n", *(f"{line}\n" for line in outcomes(bring(conftest.made())))]
+    RECORDED.write_text("".join(parts), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
