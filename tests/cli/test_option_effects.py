@@ -33,6 +33,7 @@ ATTACHED = {
     "Attachments": [{"InstanceId": "i-1", "State": "attached", "Device": "/dev/xvdba"}],
     "Tags": [],
 }
+AWS = {"Volumes": [ATTACHED], "Reservations": [], "FileSystems": [], "AccessPoints": []}
 _CLIENTS = {}
 """Clients of AWS by service and region, each with its current agent: to create one takes longer than a run."""
 
@@ -56,8 +57,7 @@ def _aws(agent):
 
             def answer(model, params, **_):
                 current.agent.messages.append(f"{aws_region} {service} {model.name} {params['body']}")
-                reply = {"Volumes": [ATTACHED]} if model.name == "DescribeVolumes" else {}
-                return types.SimpleNamespace(status_code=200), reply
+                return types.SimpleNamespace(status_code=200), AWS
 
             made.meta.events.register("before-call", answer)
             _CLIENTS[key] = made, current
@@ -66,11 +66,6 @@ def _aws(agent):
         return made
 
     return mock.patch.object(calls, "client", client)
-
-
-def _at_once(call, _name):
-    """Make a call of AWS without a thread."""
-    return call()
 
 
 def _files(folder):
@@ -107,7 +102,6 @@ def _run(agent, command, words):
         mock.patch.object(transport, "Transport", connect),
         scripted_plugins.running(scripted_plugins.healthy(**command.calls), agent.messages.append) as plugins,
         mock.patch("time.sleep", _sleep(plugins.clock, time.sleep)),
-        mock.patch.object(calls, "_bounded", _at_once),
         _aws(agent),
         command.around(agent),
         emulated_agent.counted(),

@@ -138,8 +138,8 @@ def test_rejects_a_file_of_metrics_that_is_none(tmp_path, name, capsys):
     [
         (["--every", "5s"], "--every: expected it only with --watch"),
         (["--watch", "--stable", "5s"], "--stable and --watch exclude each other"),
-        (["--watch", "--prometheus"], "--prometheus: expected a FILE.prom with --watch"),
-        (["--json", "--prometheus"], "--json: expected it without metrics on standard output"),
+        (["--watch", "--prometheus"], "--prometheus: expected a FILE.prom with --watch or --json"),
+        (["--json", "--prometheus"], "--prometheus: expected a FILE.prom with --watch or --json"),
         (["--command", "x"], "--command: expected it only with --on-nodes"),
         (["--state-dir", "/x"], "--state-dir: expected it only with --on-nodes"),
         (["--timeout", "9s"], "--timeout: expected it only with --on-nodes"),

@@ -93,9 +93,6 @@ def _wanted(arguments: command.Arguments) -> project.Wanted:
     if missing := [name for name in names if not getattr(arguments, name)]:
         parameters = {each.name: command.shown_name(each) for each in click.get_current_context().command.params}
         raise command.usage("", got="nothing", allowed=", ".join(parameters[name] for name in missing))
-    for zone in arguments.zones:
-        if not zone.startswith(arguments.region or ""):
-            raise command.usage("--zone", got=zone, allowed=f"a zone of {arguments.region}")
     name = re.sub(r"[^A-Za-z0-9_.-]+", "-", arguments.folder.resolve().name).strip("-.")
     return project.Wanted(
         form=arguments.form,
@@ -110,8 +107,6 @@ def _wanted(arguments: command.Arguments) -> project.Wanted:
 
 def _print_next(folder: Path, wanted: project.Wanted) -> None:
     steps = project.steps(wanted)
-    if not any((parent / ".git").exists() for parent in (folder.resolve(), *folder.resolve().parents)):
-        steps = (("git init", ""), *steps)
     if folder.resolve() != Path.cwd():
         steps = ((f"cd {shlex.quote(str(folder))}", ""), *steps)
     width = max(len(typed) for typed, about in steps if about)

@@ -150,11 +150,11 @@ def _forget(arguments: command.Arguments) -> int:
 
 def _next(item: deregistration.DeregistrationOutcome) -> str:
     """Return where the storage of a deregistered volume is, and how it is used again."""
-    stays = f"{item.key}: storage {item.external_id} stays"
     if item.is_created:
-        return f"{stays}; `nomad-csi apply` registers it again, `nomad-csi remove --delete-data` deletes it"
-    again = f"existing: {{external_id: {json.dumps(item.external_id, ensure_ascii=False)}}}"
-    return f"{stays}; to register it again: {again}"
+        again = "`nomad-csi apply` registers it again, `nomad-csi remove --delete-data` deletes it"
+    else:
+        again = f"to register it again: existing: {{external_id: {json.dumps(item.external_id, ensure_ascii=False)}}}"
+    return f"{item.key}: storage {item.external_id} stays; {again}"
 
 
 def _delete(arguments: command.Arguments) -> int:

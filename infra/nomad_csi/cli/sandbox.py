@@ -14,12 +14,9 @@ EXEC = """\
   nomad-csi sandbox exec -- nomad job run examples/shop.nomad.hcl
   cd my-stack && nomad-csi sandbox --project ../sandbox exec -- pulumi up
 
-`nomad job run FILE` and `nomad job stop JOB` work where there is no nomad, too.
-
-A Pulumi project of your own, as in the last line, has its own stack and config: `pulumi stack init` makes the stack.
-In the sandbox's own project, Pulumi reads .sandbox/Pulumi.sandbox.yaml (PULUMI_OPTION_CONFIG_FILE says so). The
-sandbox writes it from Pulumi.sandbox.yaml for each command, fitted to its clients; so edit Pulumi.sandbox.yaml, or name
-it: pulumi config set --config-file Pulumi.sandbox.yaml KEY VALUE"""
+`nomad job run FILE` and `nomad job stop JOB` work where there is no nomad, too. A Pulumi project of your own, as in
+the last line, has its own stack and config. The config of the sandbox's own is Pulumi.sandbox.yaml:
+pulumi config set --config-file Pulumi.sandbox.yaml KEY VALUE"""
 
 
 ENV = """\

@@ -142,10 +142,12 @@ def run(arguments: command.Arguments) -> int:
             on_nodes=how(arguments, nomad.connection),
             aws=_aws(arguments),
         )
+        file: Path | None = arguments.prometheus
+        going = rounds.Rounds(verifier, last_answer_s=prometheus.last_answer_s(disk.read(file) or "") if file else 0.0)
         if arguments.watch:
-            return _watch(arguments, verifier)
+            return _watch(arguments, verifier, going)
         inputs.warn_of_erasing(nomad)
-        return _once(arguments, verifier)
+        return _once(arguments, going)
 
 
 def _aws(arguments: command.Arguments) -> regions.Choice:
@@ -154,15 +156,14 @@ def _aws(arguments: command.Arguments) -> regions.Choice:
     return regions.Choice(named=arguments.aws_region, is_left_out=not arguments.aws_region, reason=reason)
 
 
-def _once(arguments: command.Arguments, verifier: verification.Verifier) -> int:
-    file: Path | None = arguments.prometheus
-    done = rounds.Rounds(verifier, last_answer_s=_last_answer_s(file)).run(watch_s=arguments.stable_s)
-    _write_metrics(file, done)
+def _once(arguments: command.Arguments, going: rounds.Rounds) -> int:
+    done = going.run(watch_s=arguments.stable_s)
+    _write_metrics(arguments.prometheus, done)
     if isinstance(done.outcome, errors.NomadApiError):
         raise done.outcome
     if arguments.json:  # which conflict with metrics on standard output
         output.print_json(done.outcome.as_json())
-    elif file != STDOUT:
+    elif arguments.prometheus != STDOUT:
         print(done.outcome.as_table(colour=output.has_colours()), end="")
     return options.exit_code(arguments, done.exit_code, done.outcome.findings)
 
@@ -174,18 +175,10 @@ def _write_metrics(file: Path | None, done: rounds.VerificationRound) -> None:
         disk.write(file, output.without_secrets(done.metrics), mode=prometheus.FILE_MODE)
 
 
-def _last_answer_s(file: Path | None) -> float:
-    """Return the time of Nomad's last response from the metrics in *file*; 0 if it has none."""
-    return prometheus.last_answer_s(disk.read(file) or "") if file else 0.0
-
-
-def _watch(arguments: command.Arguments, verifier: verification.Verifier) -> int:
+def _watch(arguments: command.Arguments, verifier: verification.Verifier, going: rounds.Rounds) -> int:
     """Run rounds until interrupted; return the exit code of the last complete one."""
     every_s = arguments.every_s or (EVERY_ON_NODES_S if arguments.on_nodes else EVERY_S)
-    file: Path | None = arguments.prometheus
-    going = rounds.Rounds(verifier, last_answer_s=_last_answer_s(file))
-    lines = _Lines(as_json=arguments.json)
-    code = exit_codes.ERROR
+    summary, has_reported, code = "", False, exit_codes.ERROR
     with contextlib.suppress(KeyboardInterrupt):
         while True:
             began = verifier.clock.now()
@@ -193,45 +186,29 @@ def _watch(arguments: command.Arguments, verifier: verification.Verifier) -> int
             if done.error is not None and done.error.kind == "refused" and not done.last_answer_s:
                 raise done.error  # waiting does not fix a wrong token; after one success, it may
             code = options.exit_code(arguments, done.exit_code, done.found.findings if done.found else ())
-            _write_metrics(file, done)
-            lines.show(done)
+            _write_metrics(arguments.prometheus, done)
+            if arguments.json:
+                print(json.dumps(output.document(done.as_json())), flush=True)
+            else:
+                _print_round(done, is_first=not has_reported, before=summary)
+            summary, has_reported = done.summary, has_reported or done.found is not None
             verifier.clock.sleep(max(every_s - (verifier.clock.now() - began), PAUSE_MIN_S))
     return code
 
 
-class _Lines:
-    """The whole report once, then a line for each thing that changed; or a line of JSON for each round."""
-
-    def __init__(self, *, as_json: bool) -> None:
-        self._as_json = as_json
-        self._has_reported = False
-        self._summary = ""
-
-    def show(self, done: rounds.VerificationRound) -> None:
-        """Print what changed, with its time, and the summary if it changed."""
-        if self._as_json:
-            print(json.dumps(output.document(done.as_json())), flush=True)
-            return
-        at = claims_report.time_text(done.at_s)
-        if done.found is not None and not self._has_reported:
-            self._has_reported = True
-            print(done.found.as_table(colour=output.has_colours()))
-        for change in done.changed:
-            print(f"{at}  {change}")
-        if done.summary != self._summary:
-            self._summary = done.summary
-            print(f"{at}  {done.summary}")
-        sys.stdout.flush()
+def _print_round(done: rounds.VerificationRound, *, is_first: bool, before: str) -> None:
+    """Print the whole report once, then a line for each change, and the summary if it is not as *before*."""
+    if done.found is not None and is_first:
+        print(done.found.as_table(colour=output.has_colours()))
+    for line in (*done.changed, *([done.summary] if done.summary != before else ())):
+        print(f"{claims_report.time_text(done.at_s)}  {line}")
+    sys.stdout.flush()
 
 
 def _refuse_conflicts(arguments: command.Arguments) -> None:
     """Raise `click.UsageError` for options whose values conflict."""
-    is_printed = arguments.prometheus == STDOUT
-    if is_printed and arguments.watch:
-        raise command.usage("--prometheus", allowed=f"a FILE{prometheus.METRICS_FILE_ENDING} with --watch")
-    if is_printed and arguments.json:
-        allowed = "it without metrics on standard output: give --prometheus a FILE"
-        raise command.usage("--json", allowed=allowed)
+    if arguments.prometheus == STDOUT and (arguments.watch or arguments.json):
+        raise command.usage("--prometheus", allowed=f"a FILE{prometheus.METRICS_FILE_ENDING} with --watch or --json")
 
 
 def _page(arguments: command.Arguments) -> int:

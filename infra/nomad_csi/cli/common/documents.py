@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pydantic
+
 from nomad_csi import errors
 from nomad_csi.cli.common import command, inputs, output, specs
 from nomad_csi.hcl import files, volume
@@ -37,25 +39,25 @@ Secrets = Mapping[str, Mapping[str, str]]
 """``{"namespace/volume_id": {name: value}}``."""
 
 
+_SECRETS = pydantic.TypeAdapter(dict[str, dict[str, str]])
+
+
 def read_secrets(document: object, source: str) -> Secrets:
     """Return the checked *document* of a secrets file. Raises `errors.SpecError`, which shows no value."""
-    found = document if isinstance(document, Mapping) else None
-    if found is None or not all(_is_entry(key, value) for key, value in found.items()):
+    try:
+        return _SECRETS.validate_python(document, strict=True)
+    except pydantic.ValidationError:
         allowed = "a mapping of namespace/volume_id to a mapping of names to texts"
-        raise errors.SpecError((errors.Problem(path="", got="[secret]", allowed=allowed),), source)
-    return {str(key): dict(value) for key, value in found.items()}
+        raise errors.SpecError((errors.Problem(path="", got="[secret]", allowed=allowed),), source) from None
 
 
 def _filled(
-    documents: Iterable[registration.VolumeRegistration],
-    given: Secrets,
-    needed: Mapping[str, Iterable[str]],
+    documents: Iterable[registration.VolumeRegistration], given: Secrets
 ) -> tuple[registration.VolumeRegistration, ...]:
     """
     Return *documents* with the secrets that are *given*.
 
-    *needed* names, by ``namespace/volume_id``, secrets of a volume that no other source has; a value that is
-    `encrypted.PLACEHOLDER` is one of them. Raises `errors.SpecError` with each missing secret, and each that is given
+    Raises `errors.SpecError` with each missing secret, whose value is `encrypted.PLACEHOLDER`, and each that is given
     for a volume that is not among *documents*.
     """
     filled = tuple(dataclasses.replace(item, secrets={**item.secrets, **given.get(item.key, {})}) for item in documents)
@@ -65,13 +67,13 @@ def _filled(
         for key in sorted(set(given) - {item.key for item in filled})
     ]
     for item in filled:
-        wrong += _missing(item, needed.get(item.key, ()))
+        wrong += _missing(item)
     if wrong:
         raise errors.SpecError(tuple(wrong), source="the volumes' secrets")
     return filled
 
 
-def _missing(document: registration.VolumeRegistration, needed: Iterable[str]) -> Iterator[errors.Problem]:
+def _missing(document: registration.VolumeRegistration) -> Iterator[errors.Problem]:
     """Yield secrets with unknown values, and encrypted mount flags: only Pulumi can supply these."""
     if encrypted.PLACEHOLDER in document.mount_options.mount_flags:
         fix = "only Pulumi can read it: register the volume with `pulumi up`"
@@ -81,14 +83,9 @@ def _missing(document: registration.VolumeRegistration, needed: Iterable[str]) -
         "its value, because Nomad erases what is not sent",
         "give it in a --secrets file or in NOMAD_CSI_SECRETS",
     )
-    for name in sorted({*document.secrets, *needed}):
-        if document.secrets.get(name, encrypted.PLACEHOLDER) == encrypted.PLACEHOLDER:
+    for name, value in sorted(document.secrets.items()):
+        if value == encrypted.PLACEHOLDER:
             yield errors.Problem(path=f"{document.key}: secret {name}", got="nothing", allowed=allowed, fix=fix)
-
-
-def _is_entry(key: object, value: object) -> bool:
-    is_table = isinstance(value, Mapping) and all(isinstance(item, str) for pair in value.items() for item in pair)
-    return isinstance(key, str) and is_table
 
 
 def given_secrets(path: Path | None) -> Secrets:
@@ -120,9 +117,6 @@ class NamedPlan:
     """The content of the given paths."""
 
     plan: model.StoragePlan
-    needed: Mapping[str, tuple[str, ...]]
-    """Secrets that a volume file names and lacks, by ``namespace/volume_id``."""
-
     is_part: bool = False
     """Whether the user named volumes: others of the paths are left out."""
 
@@ -136,7 +130,7 @@ class NamedPlan:
         refuse_unknown_storage(self.plan, external_ids)
         documents = [volumes.desired_document(item, external_ids) for item in self.plan.volumes]
         own = {item.key: given[item.key] for item in documents if item.key in given} if self.is_part else given
-        return _filled(documents, own, self.needed)
+        return _filled(documents, own)
 
 
 # The arguments of `plan` and `apply`.
@@ -175,7 +169,6 @@ def read_paths(paths: Iterable[Path], namespace: str) -> NamedPlan:
     """
     plugins: list[model.PluginPlan] = []
     planned: list[model.VolumePlan] = []
-    needed: dict[str, tuple[str, ...]] = {}
     for path in _files(paths):
         if path.suffix in inputs.YAML:
             plan = inputs.read_plan(path)
@@ -183,14 +176,15 @@ def read_paths(paths: Iterable[Path], namespace: str) -> NamedPlan:
             planned += plan.volumes
             continue
         for item in volume.read(path, namespace=namespace):
-            planned.append(model.VolumePlan(registration=item.document, source=None, protect=True, adopt=False))
-            needed[item.document.key] = item.secret_names
+            lacking = dict.fromkeys(item.secret_names, encrypted.PLACEHOLDER)
+            document = dataclasses.replace(item.document, secrets=item.document.secrets | lacking)
+            planned.append(model.VolumePlan(registration=document, source=None, protect=True, adopt=False))
     counts = collections.Counter(item.key for item in planned)
     if twice := [key for key, count in counts.items() if count > 1]:
         allowed = "each volume once"
         problems = (errors.Problem(path=key, got=f"{counts[key]} of them", allowed=allowed) for key in twice)
         raise errors.SpecError(tuple(problems), ", ".join(map(str, paths)))
-    return NamedPlan(plan=model.StoragePlan(plugins=tuple(plugins), volumes=tuple(planned)), needed=needed)
+    return NamedPlan(plan=model.StoragePlan(plugins=tuple(plugins), volumes=tuple(planned)))
 
 
 WITHOUT_PULUMI = "without Pulumi, write `existing` or `create` instead of `ebs` or `efs`"
