@@ -149,7 +149,7 @@ def test_storage_that_may_not_be_seen_is_not_absent(account):
     account.replies["DescribeFileSystems"] = lambda _: {"Error": {"Code": "AccessDeniedException", "Message": "no"}}
 
     with pytest.raises(errors.AwsError, match=r"^DescribeFileSystems in us-east-1: AccessDeniedException: no$"):
-        file_systems.find(["fs-aaaaaaaa"], REGION)
+        file_systems.read_file_systems(REGION)
 
 
 @pytest.mark.parametrize(

@@ -10,13 +10,13 @@ from tests import deadlines
 
 def test_call_carries_status_sentence_and_advice(start_plugin):
     """An error of the plugin becomes ours: one line, with its code and what to do."""
-    plugin = start_plugin(probe="FAILED_PRECONDITION")
+    plugin = start_plugin(probe="UNIMPLEMENTED")
     with channel.connect(endpoint.parse(plugin.socket)) as connection, pytest.raises(errors.CsiError) as caught:
         services.probe(connection, timeout_s=deadlines.PATIENT_S)
 
-    assert caught.value.code == "FAILED_PRECONDITION"
-    assert caught.value.message == "FAILED_PRECONDITION: told to fail"
-    assert caught.value.advice == channel.ADVICE["FAILED_PRECONDITION"]
+    assert caught.value.code == "UNIMPLEMENTED"
+    assert caught.value.message == "UNIMPLEMENTED: told to fail"
+    assert caught.value.advice == channel.ADVICE["UNIMPLEMENTED"]
 
 
 @pytest.mark.parametrize("code", ["CANCELLED", "INTERNAL", "UNAVAILABLE", "RESOURCE_EXHAUSTED"])

@@ -105,12 +105,12 @@ def test_what_a_client_answers_is_the_status(cluster, ran, ask):
         (
             answer(status="splendid"),
             "no-answer",
-            "what the probe printed there is no answer: no report of this version: status",
+            "what the probe printed there is no answer: no report of this version",
         ),
         (
             answer(latency_ms="5"),
             "no-answer",
-            "what the probe printed there is no answer: no report of this version: latency_ms",
+            "what the probe printed there is no answer: no report of this version",
         ),
         (answer(name="\ud800"), "no-answer", "what the probe printed there is no answer"),
         ("[" * 200_000, "no-answer", "what the probe printed there is no answer: maximum recursion depth exceeded"),

@@ -8,7 +8,6 @@ import functools
 import logging
 import os
 import threading
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -28,9 +27,7 @@ ATTEMPTS = 6
 """How often a call is sent at most: with growing pauses, half a minute in all where AWS throttles."""
 
 LOG = logging.getLogger("nomad_csi.aws")
-"""Logs each call with its time."""
-
-_BEGAN = "nomad-csi-began"
+"""Logs each call."""
 
 _LOCK = threading.Lock()  # clients may be shared by threads, and sessions not. Source: boto3 guide, "Session", 2026-11
 
@@ -45,16 +42,11 @@ def client(service: str, aws_region: str) -> Any:
     with _LOCK:
         made = _session(aws_region, environment).client(service, config=config)
 
-    def begin(context: dict[str, Any], **_: object) -> None:
-        context[_BEGAN] = time.monotonic()
-
-    def log(context: dict[str, Any], model: Any, http_response: Any, **_: object) -> None:
-        took_ms = (time.monotonic() - context[_BEGAN]) * 1000
-        LOG.info("%s in %s: status %d, %.0f ms", model.name, aws_region, http_response.status_code, took_ms)
+    def log(model: Any, http_response: Any, **_: object) -> None:
+        LOG.info("%s in %s: status %d", model.name, aws_region, http_response.status_code)
 
     name = made.meta.service_model.service_id.hyphenize()
-    made.meta.events.register_first(f"before-call.{name}", begin, unique_id=f"{_BEGAN}-begin")
-    made.meta.events.register(f"after-call.{name}", log, unique_id=f"{_BEGAN}-log")
+    made.meta.events.register(f"after-call.{name}", log, unique_id="nomad-csi-log")
     return made
 
 

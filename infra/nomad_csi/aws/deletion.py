@@ -12,7 +12,7 @@ in order. Sources: Amazon EC2 API reference, ``DeleteVolume``; Amazon EFS API re
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import botocore.exceptions
 
@@ -160,16 +160,9 @@ def _access_point(external_id: str, aws_region: str) -> ObservedStorage | None:
         raise
     if aws_records.parts(external_id) != (point["FileSystemId"], point["AccessPointId"]):
         raise errors.AwsError(f"{external_id}: the access point is one of {point['FileSystemId']}")
-    state = _state(point)
-    return (
-        None
-        if state in aws_records.LEAVING
-        else ObservedStorage(external_id=external_id, state=state, tags=aws_records.tags_of(point))
-    )
-
-
-def _state(point: Mapping[str, Any]) -> str:
-    return str(point.get("LifeCycleState", "available"))
+    if point["LifeCycleState"] in aws_records.LEAVING:
+        return None
+    return ObservedStorage(external_id=external_id, state=point["LifeCycleState"], tags=aws_records.tags_of(point))
 
 
 def _point(external_id: str) -> str:

@@ -122,8 +122,8 @@ class FileSystem:
 class ObservedFileSystems:
     """EFS's file systems and access points."""
 
-    file_systems: Mapping[str, FileSystem]
-    access_points: Mapping[str, str]
+    file_systems: Mapping[str, FileSystem] = field(default_factory=dict)
+    access_points: Mapping[str, str] = field(default_factory=dict)
     """File system of each access point."""
 
 

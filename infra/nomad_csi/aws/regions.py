@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any
 
 from nomad_csi.aws import records
 from nomad_csi.spec import names
@@ -28,16 +28,6 @@ class Region:
 
     is_expected: bool = False
     """Whether the user left AWS out."""
-
-
-class PlacedVolume(Protocol):
-    """A volume as Nomad has it."""
-
-    @property
-    def external_id(self) -> str: ...  # noqa: D102
-
-    @property
-    def topologies(self) -> tuple[Mapping[str, str], ...]: ...  # noqa: D102
 
 
 NONE = Region(is_expected=True)
@@ -73,7 +63,7 @@ class Choice:
             return Region(reason="no AWS region is known; name it: --aws-region")
         return Region(name=next(iter(known)))
 
-    def region_of_volumes(self, found: Iterable[PlacedVolume]) -> Region:
+    def region_of_volumes(self, found: Iterable[Any]) -> Region:
         """Return the region of the EBS volumes among *found*; where there are none, only a named one is queried."""
         ebs = [volume for volume in found if records.is_ebs(volume.external_id)]
         if not ebs and not self.named:

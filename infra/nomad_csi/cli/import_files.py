@@ -54,16 +54,15 @@ of_cluster = functools.partial(command.option, section="from a cluster")
     "--for-pulumi OUT.json",
     "run `pulumi preview`, and write a file for `pulumi import --file` of what it would create and Nomad has",
     section=OF_STACK,
+    without=("cluster",),
 )
 @options.pulumi_stack(section=OF_STACK, needs=("for_pulumi",))
 @inputs.nomad_connection
 def run(arguments: command.Arguments) -> int:
     """Print the spec and remarks on it; or write a file for ``pulumi import``."""
     if arguments.for_pulumi:
-        if arguments.cluster or any(not _is_state(path) for path in arguments.files):
-            raise click.UsageError(
-                "--for-pulumi takes what the program of the stack declares: no --cluster, no FILE but Terraform states"
-            )
+        if any(not _is_state(path) for path in arguments.files):
+            raise command.usage("FILE", allowed="Terraform states only with --for-pulumi")
         return _for_pulumi(arguments, _aws(arguments.files))
     if not arguments.files and not arguments.cluster:
         raise click.UsageError("expected FILE or --cluster, got none")

@@ -41,7 +41,6 @@ CANCEL_POLL_S = 0.05
 
 ADVICE = {
     "DEADLINE_EXCEEDED": "the plugin accepts calls and does not answer: check its logs, restart its allocation",
-    "FAILED_PRECONDITION": "the plugin reports that it lacks something: network, credentials or a dependency",
     "UNAVAILABLE": "no connection, or it broke: check the path or port, and whether the plugin restarts",
     "UNIMPLEMENTED": "this process does not serve that part of CSI: compare the type of its csi_plugin block; or the "
     "driver lacks this RPC: `nomad-csi csi call ENDPOINT ControllerGetCapabilities`",

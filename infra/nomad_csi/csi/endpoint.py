@@ -10,7 +10,6 @@ import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from nomad_csi import errors
 from nomad_csi.spec import names
@@ -74,42 +73,24 @@ def parse(text: str) -> Endpoint:
     raise errors.CsiError(text, f"expected {FORMS}, got {text!r}")
 
 
-Obstacle = Literal["missing", "no-permission"]
-
-_OBSTACLES: dict[Obstacle, tuple[str, str]] = {
-    "missing": (
-        "no such socket",
-        "the plugin is not running here, has not come up yet, or listens elsewhere: compare its --endpoint",
-    ),
-    "no-permission": (
-        "no permission to connect to the socket",
-        "run as root on the client: Nomad keeps the sockets of plugins in folders that only root may enter",
-    ),
-}
-"""Message and advice."""
-
-
-class ObstacleError(errors.CsiError):
-    """An endpoint cannot be called, because of its socket file."""
-
-    def __init__(self, where: Endpoint, kind: Obstacle) -> None:
-        message, advice = _OBSTACLES[kind]
-        super().__init__(where.text, message, advice=advice)
-        self.kind = kind
+NO_SOCKET = "no such socket"
 
 
 def check(where: Endpoint) -> None:
-    """Raise `ObstacleError` for what the socket file shows without a call; never for TCP."""
+    """Raise `errors.CsiError` for what the socket file shows without a call: `NO_SOCKET`, or no permission."""
     if where.socket is None:
         return
     try:
         where.socket.stat()
+        is_open = os.access(where.socket, os.W_OK, effective_ids=True)
     except (FileNotFoundError, NotADirectoryError):
-        raise ObstacleError(where, "missing") from None
+        advice = "the plugin is not running here, has not come up yet, or listens elsewhere: compare its --endpoint"
+        raise errors.CsiError(where.text, NO_SOCKET, advice=advice) from None
     except PermissionError:
-        raise ObstacleError(where, "no-permission") from None
-    if not os.access(where.socket, os.W_OK, effective_ids=True):
-        raise ObstacleError(where, "no-permission")
+        is_open = False
+    if not is_open:
+        advice = "run as root on the client: Nomad keeps the sockets of plugins in folders that only root may enter"
+        raise errors.CsiError(where.text, "no permission to connect to the socket", advice=advice)
 
 
 def refuse_secrets(where: Endpoint, *, insecure: bool) -> None:

@@ -153,8 +153,8 @@ def _error_status(error: errors.CsiError) -> tuple[records.Status, str]:
     detail = f"{error.message}; {error.advice}" if error.advice else error.message
     if error.code == "DEADLINE_EXCEEDED":
         return "silent", detail
-    if isinstance(error, endpoints.ObstacleError):
-        return ("missing" if error.kind == "missing" else "error"), detail
+    if error.message == endpoints.NO_SOCKET:
+        return "missing", detail
     if not error.is_answer and "onnection refused" in error.message:  # a killed process leaves its socket file behind
         return "missing", "nothing listens there: the process has ended; check the allocation and its logs"
     return "error", detail

@@ -7,6 +7,8 @@ All functions raise the errors of `channel.call`. Ids here are the storage provi
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from google.protobuf import json_format
+
 from nomad_csi import errors
 from nomad_csi.clock import SYSTEM, Clock
 from nomad_csi.csi import channel, endpoint, records, rpc
@@ -35,14 +37,8 @@ def volume_capability(
 
 def capability_names(capabilities: Iterable[Any], part: str) -> tuple[str, ...]:
     """Return the sorted names of *part* of *capabilities*, such as ``rpc``; a value unknown here as its number."""
-    kinds = [getattr(entry, part) for entry in capabilities if entry.HasField(part)]
-    known = [kind.DESCRIPTOR.fields_by_name["type"].enum_type.values_by_number for kind in kinds]
-    return tuple(
-        sorted(
-            names[kind.type].name if kind.type in names else str(kind.type)
-            for kind, names in zip(kinds, known, strict=True)
-        )
-    )
+    kinds = [json_format.MessageToDict(getattr(entry, part)) for entry in capabilities if entry.HasField(part)]
+    return tuple(sorted(str(kind.get("type", "UNKNOWN")) for kind in kinds))
 
 
 # The Identity service.
@@ -91,7 +87,7 @@ def until_ready(where: endpoint.Endpoint, *, wait_s: float, clock: Clock = SYSTE
                 if probe(connection, timeout_s=timeout_s):
                     return
         except errors.CsiError as error:
-            is_absent = isinstance(error, endpoint.ObstacleError) and error.kind == "missing"
+            is_absent = error.message == endpoint.NO_SOCKET
             if not is_absent and error.code not in {"DEADLINE_EXCEEDED", "UNAVAILABLE"}:
                 raise
             reason, is_answer = error.message, error.is_answer and not is_absent

@@ -91,15 +91,15 @@ def _account(found: facts.Facts, region: str) -> facts.Account:
 
 
 def read_storage(external_ids: Sequence[str], region: regions.Region) -> facts.KnownStorage:
-    """Return the storage among *external_ids* that AWS has in *region*; two requests and one for each file system."""
+    """Return the storage that AWS has in *region*: the EBS volumes among *external_ids*, and EFS's if one is there."""
     if not region.name:
         unknown = facts.Unknown(reason=region.reason, is_expected=region.is_expected)
         return facts.KnownStorage(region="", volumes=unknown, file_systems=unknown)
-    return facts.KnownStorage(
-        region=region.name,
-        volumes=_asked(functools.partial(ebs_volumes.read_volumes, external_ids, region.name)),
-        file_systems=_asked(functools.partial(file_systems.find, external_ids, region.name)),
-    )
+    systems: aws_records.ObservedFileSystems | facts.Unknown = aws_records.ObservedFileSystems()
+    if any(map(aws_records.parts, external_ids)):
+        systems = _asked(functools.partial(file_systems.read_file_systems, region.name))
+    volumes = _asked(functools.partial(ebs_volumes.read_volumes, external_ids, region.name))
+    return facts.KnownStorage(region=region.name, volumes=volumes, file_systems=systems)
 
 
 def _asked(call: Callable[[], _Part]) -> _Part | facts.Unknown:

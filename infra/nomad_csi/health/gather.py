@@ -179,6 +179,5 @@ def _hidden(path: str) -> str:
     try:
         endpoint.check(endpoint.parse(path))
     except errors.CsiError as error:
-        is_absent = isinstance(error, endpoint.ObstacleError) and error.kind == "missing"
-        return found.SOCKET_ABSENT if is_absent else error.message
+        return found.SOCKET_ABSENT if error.message == endpoint.NO_SOCKET else error.message
     return ""

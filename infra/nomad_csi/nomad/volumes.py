@@ -400,10 +400,6 @@ def found(nomad: request.Nomad, keys: Iterable[Key]) -> Iterator[tuple[Key, Volu
 # read of a volume needs ``csi-read-volume`` in its own (``CSIVolume.List`` checks no rights, ``Get`` does).
 
 
-UNREAD_SHOWN = 5
-"""Maximum number of volumes named in a message."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Unread:
     """Volumes of one namespace that the token may not read."""
@@ -416,7 +412,7 @@ class Unread:
     @property
     def what(self) -> str:
         """Return text on the volumes: ``2 volumes of namespace secret (a, b)``."""
-        named = listing.shortened(self.volume_ids, UNREAD_SHOWN)
+        named = listing.shortened(self.volume_ids)
         return f"{listing.counted(len(self.volume_ids), 'volume')} of namespace {self.namespace} ({named})"
 
     def __str__(self) -> str:

@@ -177,7 +177,7 @@ def read_paths(paths: Iterable[Path], namespace: str) -> NamedPlan:
             continue
         for item in volume.read(path, namespace=namespace):
             lacking = dict.fromkeys(item.secret_names, encrypted.PLACEHOLDER)
-            document = dataclasses.replace(item.document, secrets=item.document.secrets | lacking)
+            document = dataclasses.replace(item.document, secrets={**item.document.secrets, **lacking})
             planned.append(model.VolumePlan(registration=document, source=None, protect=True, adopt=False))
     counts = collections.Counter(item.key for item in planned)
     if twice := [key for key, count in counts.items() if count > 1]:
