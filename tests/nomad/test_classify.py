@@ -16,6 +16,7 @@ WRONG = "or it is expired, deleted or of another cluster"
 SENTENCES = [
     # Registering and updating (a real agent, 2.0.6-dev). Any other sentence is a refusal.
     (500, "no CSI plugin named: ghost could be found", "refused"),
+    (500, "unable to update volume: can not update mount options while volume is in use", "refused"),
     # Creating: once the plugin was asked, a lost answer may hide storage.
     (500, CREATE.format("rpc error: code = DeadlineExceeded desc = context deadline exceeded"), "ambiguous"),
     (500, CREATE.format("rpc error: code = Unavailable desc = error reading from server: EOF"), "ambiguous"),
@@ -67,6 +68,7 @@ SENTENCES = [
     (500, "read tcp 127.0.0.1:1->127.0.0.1:4647: read: connection reset by peer", "ambiguous"),
     (500, "read tcp 127.0.0.1:1->127.0.0.1:4647: i/o timeout", "ambiguous"),
     (429, "Your IP is issuing too many concurrent connections, please rate limit your calls", "retry"),
+    (400, "Client sent an HTTP request to an HTTPS server.", "refused"),
     # Not Nomad.
     (401, "", "refused"),
     (502, "<html>", "ambiguous"),

@@ -68,6 +68,8 @@ SENTENCES: tuple[tuple[str, errors.ReplyKind, str], ...] = (
     ("ACL token", "refused", "check NOMAD_TOKEN: the token is expired, deleted or of another cluster"),
     ("no CSI plugin named", "refused", "run the plugin's job first and wait until it is healthy, or correct plugin_id"),
     ("volume in use", "refused", "stop the jobs that claim it and wait until the claims are free"),
+    ("can not update mount options while volume is in use", "refused", "stop the jobs that claim it first"),
+    ("Client sent an HTTP request to an HTTPS server", "refused", "write https:// in NOMAD_ADDR"),
 )
 """
 Part of the message -> kind and advice; any other message is a refusal.
