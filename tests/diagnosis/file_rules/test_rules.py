@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+import yaml
 
 from nomad_csi.findings import registry
 
@@ -254,6 +255,27 @@ WRONG = [
 ]
 
 
+FOLDER = Path(__file__).parent
+SENTENCES = yaml.safe_load((FOLDER / "sentences.yaml").read_text(encoding="utf-8"))
+"""What is found in the examples, by their codes."""
+
+NEAR = yaml.safe_load((FOLDER / "near.yaml").read_text(encoding="utf-8"))
+
+
+def changed(of, change=None, **_):
+    """Return a file that is right with some texts replaced."""
+    text = RIGHT[of]
+    for old, new in (change or {}).items():
+        assert old in text
+        text = text.replace(old, new, 1)
+    return text
+
+
+def written(status):
+    """Return all of a finding but its file."""
+    return f"{status.line} {status.code} {status.subject}: {status.found}; {status.advice}"
+
+
 @pytest.mark.parametrize("name", RIGHT)
 def test_nothing_is_wrong_with_what_is_right(judged, name):
     """The files that the other tests change are clean."""
@@ -280,6 +302,17 @@ def test_rule_fires_on_one_change_and_says_the_line(judged, example):
     mine = [status for status in found if status.file == "sample"]
     assert {status.code for status in mine} == {example.code, *example.also}
     assert min(status.line for status in mine if status.code == example.code) == example.line
+    assert list(map(written, mine)) in SENTENCES[example.code]
+
+
+@pytest.mark.parametrize("row", NEAR, ids=[row["what"] for row in NEAR])
+def test_what_is_near_a_rule(judged, row):
+    """The other half of each condition: what has no finding, or another one; whole sentences."""
+    given = {**row.get("beside", {}), "sample": row}
+
+    found = judged({name: changed(**each) for name, each in given.items()})
+
+    assert [written(status) for status in found if status.file == "sample"] == row["found"]
 
 
 @pytest.mark.parametrize(
