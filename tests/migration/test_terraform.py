@@ -286,6 +286,42 @@ def test_ebs_volume_of_the_state_is_declared_with_all_that_aws_has():
     ) in said
 
 
+@pytest.mark.parametrize(
+    ("given", "declared"),
+    [
+        ({"type": "gp3", "iops": 3000, "throughput": 125}, {}),
+        ({"type": "gp3", "iops": 4000, "throughput": 125}, {"iops": 4000}),
+        ({"type": "gp2", "iops": 120}, {"volume_type": "gp2"}),
+        ({"iops": 120}, {"volume_type": "gp2"}),
+        ({"type": "io1", "iops": 3000}, {"volume_type": "io1", "iops": 3000}),
+        ({"type": "st1", "throughput": 0}, {"volume_type": "st1"}),
+        ({"type": "gp3", "iops": 3000, "throughput": 125, "encrypted": False}, {"encrypted": False}),
+        (
+            {"type": "gp3", "iops": 3000, "throughput": 125, "tags": {"a": "b", "c": "", "aws:d": "e"}},
+            {"tags": {"a": "b"}},
+        ),
+    ],
+)
+def test_attributes_of_an_ebs_volume(given, declared):
+    """What is AWS's default is not declared, nor what AWS writes itself."""
+    disk = {"id": EBS_ID, "availability_zone": "us-east-1b", "size": 40, "encrypted": True} | given
+    adoption, _ = with_aws(state(ON_EBS[0], managed("aws_ebs_volume", "mysql", disk)))
+
+    assert adoption.document["volumes"][0]["ebs"] == {"availability_zone": "us-east-1b", "size_gib": 40} | declared
+
+
+def test_storage_that_is_not_taken_over_changes_nothing():
+    """A zone that Nomad has wins; an object without an id is passed over; nothing is said of other storage."""
+    other = managed("nomad_csi_volume_registration", "b", MYSQL | {"volume_id": "b"})
+    without_id = managed("aws_ebs_volume", "new", {"availability_zone": "us-east-1c"})
+    disk = managed("aws_ebs_volume", "mysql", DISK | {"availability_zone": "us-east-1f"})
+
+    adoption, said = with_aws(state(ON_EBS[0], other, disk, without_id), takes_over=False)
+
+    assert [volume["existing"]["availability_zone"] for volume in adoption.document["volumes"]] == ["us-east-1b"] * 2
+    assert not [line for line in said if "aws_ebs_volume" in line]
+
+
 def test_storage_stays_in_terraform_unless_it_is_to_be_taken_over():
     """Its zone, and the region of that, fill what Nomad does not have."""
     without_zone = MYSQL | {"topology_request": []}

@@ -4,6 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from nomad_csi.diagnosis.file_rules import judge
+from nomad_csi.drivers import catalogue
+from nomad_csi.hcl import files
+
 CASES = Path(__file__).parents[2] / "cases"
 
 EVERY_JOB = {"restart-gives-up", "image-other-version", "endpoint-written-out"}
@@ -85,4 +89,19 @@ def test_a_plugin_that_is_not_in_the_catalogue_is_judged_by_what_nomad_wants(jud
         ("restart-gives-up", 2),
         ("privilege-missing", 5),
         ("image-unpinned", 6),
+    ]
+
+
+def test_a_plugin_is_judged_by_the_driver_that_is_given():
+    """That of the spec, whatever its image; without one, that of the image."""
+    text = (Path(__file__).parent / "right/controller.nomad.hcl").read_text(encoding="utf-8")
+    file = files.parse(text.replace("60s", "1s"), "x")
+
+    codes = [
+        [item.code for item in judge.judge_plugins(file, driver)] for driver in (catalogue.DRIVERS["strict"], None)
+    ]
+
+    assert codes == [
+        ["controllers-too-many", "health-timeout-short", "image-other-version", "positional-word", "flag-unknown"],
+        ["health-timeout-short"],
     ]

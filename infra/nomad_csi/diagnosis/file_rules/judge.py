@@ -136,7 +136,7 @@ def _sharing(volumes: Sequence[LintedVolume]) -> Iterator[tuple[LintedVolume, Fi
             yield volume, finding_at_line("external-id-shared", line, found)
             continue
         first = firsts.setdefault((plugin_id, external_id), volume)
-        if located and _are_claimed_as_one(first, volume):
+        if _are_claimed_as_one(first, volume):
             found = f"volume {first.id} of {first.file} has the external id {external_id!a}, and other storage"
             yield volume, finding_at_line("external-id-reused", line, found)
 
