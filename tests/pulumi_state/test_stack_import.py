@@ -196,16 +196,17 @@ def efs_look(_, inputs):
     return stack_import.ImportableObject(id=f"prod/{inputs['volumeId']}", external_id=f"{FS_ID}::{POINT_ID}")
 
 
-def target(zone):
+def target(zone, file_system_id=FS_ID):
     """Return a mount target as Terraform holds it."""
-    values = {"id": f"fsmt-{zone}", "file_system_id": FS_ID, "availability_zone_name": f"us-east-1{zone}"}
-    address = f"aws_efs_mount_target.{zone}"
+    named = f"{zone}" if file_system_id == FS_ID else f"{zone}-of-another"
+    values = {"id": f"fsmt-{named}", "file_system_id": file_system_id, "availability_zone_name": f"us-east-1{zone}"}
+    address = f"aws_efs_mount_target.{named}"
     return aws_storage.TerraformObject(address=address, type=aws_storage.TARGET, attributes=values)
 
 
 def test_an_efs_file_system_comes_with_its_parts_where_terraform_knows_them():
     """Nomad has file system and access point, the state the mount targets; the security group is made anew."""
-    storage = aws_storage.collect([target("a"), target("b")])
+    storage = aws_storage.collect([target("a"), target("b"), target("b", "fs-0aaaaaaaaaaaaaaaa")])
 
     found = stack_import.fill(efs_draft(), ebs_steps(EFS), efs_look, storage)
 
