@@ -149,7 +149,7 @@ def _is_block(each: values.FieldDifference) -> bool:
 
 def _kind(each: values.FieldDifference, area: str, driver: catalogue.Driver | None) -> model.Kind:
     """Return ``wrong`` for what the container may need and does not get; else what is intended."""
-    is_lost = each.after is None or (_is_block(each) and each.before is not None)
+    is_lost = each.after is None
     if area in _HARMLESS or each.path in _HARMLESS_CONFIG or each.path == "env.CSI_ENDPOINT":
         return "left out"
     if each.path in {"driver", "config.entrypoint"} or (is_lost and area in {"constraint", "env"}):
