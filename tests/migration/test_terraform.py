@@ -244,16 +244,35 @@ SHARED = {
     "external_id": f"{FS_ID}::{POINT_ID}",
     "capability": [{"access_mode": "multi-node-multi-writer", "attachment_mode": "file-system"}],
 }
+FILE_SYSTEM = {"id": FS_ID, "encrypted": True, "kms_key_id": KEY, "throughput_mode": "elastic", "tags": {}}
+FILE_SYSTEM |= {"performance_mode": "generalPurpose", "provisioned_throughput_in_mibps": 0, "lifecycle_policy": []}
+TARGET = {
+    "id": "fsmt-1",
+    "file_system_id": FS_ID,
+    "availability_zone_name": "eu-west-1a",
+    "subnet_id": "subnet-0123456789abcdef0",
+}
+OWNER = {"owner_uid": 1000, "owner_gid": 1001, "permissions": "0750"}
+POINT = {
+    "id": POINT_ID,
+    "posix_user": [{"uid": 1000, "gid": 1001, "secondary_gids": []}],
+    "root_directory": [{"path": "/data", "creation_info": [OWNER]}],
+}
 ON_EBS = (
     managed("nomad_csi_volume_registration", "mysql", MYSQL),
     managed("aws_ebs_volume", "mysql", DISK),
 )
 
 
-ON_EFS = (
-    managed("nomad_csi_volume_registration", "shared", SHARED),
-    managed("aws_efs_file_system", "shared", {"id": FS_ID, "encrypted": True}),
-)
+def on_efs(**changes):
+    """Return the resources of an EFS volume, with other attributes; of one that is ``None``, nothing."""
+    whole = {
+        "aws_efs_file_system": FILE_SYSTEM,
+        "aws_efs_mount_target": TARGET,
+        "aws_efs_access_point": POINT,
+        "nomad_csi_volume_registration": SHARED,
+    } | changes
+    return [managed(kind, "shared", given) for kind, given in whole.items() if given]
 
 
 def with_aws(text, *, takes_over=True):
@@ -336,9 +355,71 @@ def test_storage_stays_in_terraform_unless_it_is_to_be_taken_over():
 
 
 @pytest.mark.parametrize(
+    ("changes", "declared", "parts"),
+    [
+        ({}, {"path": "/data", "uid": 1000, "gid": 1001, "permissions": "0750"}, True),
+        (
+            {"root_directory": [{"path": "/data", "creation_info": [OWNER | {"permissions": "0755"}]}]},
+            {"path": "/data", "uid": 1000, "gid": 1001},
+            True,
+        ),
+        (None, None, False),
+    ],
+)
+def test_efs_file_system_of_the_state_is_declared_with_its_parts(changes, declared, parts):
+    """Mount targets and access point; who may reach them, and the region, are for the operator to say."""
+    whole = {} if parts else {"nomad_csi_volume_registration": SHARED | {"external_id": FS_ID}}
+    adoption, said = with_aws(state(*on_efs(**whole, aws_efs_access_point=POINT | (changes or {}))))
+
+    [volume] = adoption.document["volumes"]
+    assert volume["efs"] == {
+        "mount_targets": [{"availability_zone": "eu-west-1a", "subnet_id": "subnet-0123456789abcdef0"}],
+        "throughput_mode": "elastic",
+        "kms_key_arn": KEY,
+    } | ({"access_point": declared} if declared else {})
+    assert "existing" not in volume
+    assert [line.partition("missing: ")[2].partition(":")[0] for line in said if "missing" in line] == [
+        "aws_region of plugin aws-efs0",
+        "efs.clients of volume shared",
+    ]
+    assert [line.rpartition("state rm ")[2] for line in said if "is declared in the spec" in line] == [
+        "'aws_efs_file_system.shared'",
+        "'aws_efs_mount_target.shared'",
+        *(["'aws_efs_access_point.shared'"] if parts else []),
+    ]
+
+
+LACKS_PART = "the state has no mount target of it, or not the access point of the volume"
+NOT_ONE_USER = "its access point has not one user who owns the folder"
+
+
+@pytest.mark.parametrize(
     ("resources", "staying", "reason"),
     [
-        (ON_EFS, ["shared"], "declare a file system, its mount targets and access point by hand"),
+        (on_efs(aws_efs_mount_target=None), ["shared"], LACKS_PART),
+        (on_efs(aws_efs_access_point=None), ["shared"], LACKS_PART),
+        (on_efs(nomad_csi_volume_registration=SHARED | {"external_id": f"{FS_ID}:/a"}), ["shared"], LACKS_PART),
+        (on_efs(aws_efs_access_point=POINT | {"posix_user": []}), ["shared"], NOT_ONE_USER),
+        (
+            on_efs(aws_efs_access_point=POINT | {"posix_user": [{"uid": 1000, "gid": 1001, "secondary_gids": [7]}]}),
+            ["shared"],
+            NOT_ONE_USER,
+        ),
+        (
+            on_efs(aws_efs_access_point=POINT | {"posix_user": [{"uid": 1000, "gid": 1000}]}),
+            ["shared"],
+            NOT_ONE_USER,
+        ),
+        (
+            on_efs(aws_efs_file_system=FILE_SYSTEM | {"provisioned_throughput_in_mibps": 9}),
+            ["shared"],
+            "a spec cannot express provisioned_throughput_in_mibps",
+        ),
+        (
+            on_efs(aws_efs_file_system=FILE_SYSTEM | {"lifecycle_policy": [{}]}),
+            ["shared"],
+            "a spec cannot express lifecycle_policy",
+        ),
         (
             (*ON_EBS, managed("nomad_csi_volume_registration", "b", MYSQL | {"volume_id": "b"})),
             ["mysql", "b"],

@@ -42,8 +42,8 @@ of_cluster = functools.partial(command.option, section="from a cluster")
 )
 @command.option(
     "--with-storage",
-    "declare EBS volumes of a Terraform state under ebs, for a stack that takes them over (--for-pulumi); without it "
-    "they stay in Terraform, under existing",
+    "declare EBS volumes and EFS file systems of a Terraform state under ebs and efs, for a stack that takes them over "
+    "(--for-pulumi); without it they stay in Terraform, under existing",
 )
 @inputs.aws_region("for plugins of AWS whose jobs name none")
 @documents.variables

@@ -2,7 +2,7 @@
 AWS storage in a Terraform state, for the volumes that use them. Pure.
 
 Source: the schemas of hashicorp/terraform-provider-aws, as pulumi-aws 7 has them (``ebs/volume.py``,
-``efs/file_system.py``, ``efs/mount_target.py``), 2026-11.
+``efs/file_system.py``, ``efs/mount_target.py``, ``efs/access_point.py``), 2026-11.
 """
 
 from collections.abc import Iterable, Mapping
@@ -12,7 +12,9 @@ from typing import Any
 from nomad_csi.aws import records as aws_records
 from nomad_csi.migration import model
 
-EBS, FILE_SYSTEM, TARGET = TYPES = ("aws_ebs_volume", "aws_efs_file_system", "aws_efs_mount_target")
+EBS, FILE_SYSTEM, TARGET = "aws_ebs_volume", "aws_efs_file_system", "aws_efs_mount_target"
+ACCESS_POINT = "aws_efs_access_point"
+TYPES = (EBS, FILE_SYSTEM, TARGET, ACCESS_POINT)
 
 _BASELINE = {"iops": 3000, "throughput": 125}
 """AWS's defaults for gp3."""
@@ -62,8 +64,8 @@ def fill(volumes: Iterable[dict[str, Any]], storage: AwsStorage, remarks: model.
     """
     Complete *volumes* from *storage*: a volume without a zone gets that of the EBS volume.
 
-    Where *takes_over*, an EBS volume that one volume uses alone is declared under ``ebs`` with its attributes, so that
-    a stack can take it over; other storage stays under ``existing``.
+    Where *takes_over*, storage that one volume uses alone is declared under ``ebs`` and ``efs`` with its attributes, so
+    that a stack can take it over; otherwise it stays under ``existing``.
     """
     found = [item for item in volumes if item.get("existing", {}).get("external_id")]
     external_ids = [str(item["existing"]["external_id"]) for item in found]
@@ -77,30 +79,45 @@ def fill(volumes: Iterable[dict[str, Any]], storage: AwsStorage, remarks: model.
         if takes_over and used.count(storage_id) > 1:
             remarks.add("note", held.address, 0, f"{held.address} stays under existing: several volumes use it")
         elif takes_over:
-            _declare_storage(volume, held, remarks)
+            _declare_storage(volume, held, storage, remarks)
 
 
-def _declare_storage(volume: dict[str, Any], held: TerraformObject, remarks: model.Remarks) -> None:
+def _declare_storage(
+    volume: dict[str, Any], held: TerraformObject, storage: AwsStorage, remarks: model.Remarks
+) -> None:
     """Declare the storage of *volume*, which stays under ``existing`` where that would change it."""
-    reason = _obstacle(held)
+    external_id = volume["existing"]["external_id"]
+    system_id, point_id = aws_records.parts(external_id) or ("", "")
+    targets, point = storage.targets(system_id), storage.of(ACCESS_POINT).get(point_id)
+    unusual = next((name for name in _NOT_IN_SPEC if held.attributes.get(name)), "")
+    reason = f"a spec cannot express {unusual}" if unusual else ""
+    declared = {"ebs": _ebs(held.attributes)}
+    if system_id:
+        access_point = _access_point(point) if point else {}
+        declared = {"efs": _efs(held.attributes, targets) | model.filled({"access_point": access_point})}
+        if not targets or (point is None and ":" in external_id):
+            reason = "the state has no mount target of it, or not the access point of the volume"
+        elif access_point is None:
+            reason = "its access point has not one user who owns the folder"
     if reason:
         remarks.add("note", held.address, 0, f"{held.address} stays under existing: {reason}")
         return
     del volume["existing"]
-    volume["ebs"] = _ebs(held.attributes)
-    text = (
-        "it is declared in the spec: import it (`nomad-csi import --for-pulumi`) before the first `pulumi up`, which "
-        f"would create a new, empty one; then remove it from Terraform's state: terraform state rm '{held.address}'"
-    )
-    remarks.add("note", held.address, 0, text)
+    volume |= declared
+    for item in filter(None, (held, *targets, point)):
+        text = (
+            "it is declared in the spec: import it (`nomad-csi import --for-pulumi`) before the first `pulumi up`, "
+            "which would create a new, empty one; then remove it from Terraform's state: terraform state rm "
+            f"'{item.address}'"
+        )
+        remarks.add("note", item.address, 0, text)
 
 
-def _obstacle(held: TerraformObject) -> str:
-    """Return why the storage is not declared; empty: it is."""
-    if held.type == FILE_SYSTEM:
-        return "declare a file system, its mount targets and access point by hand"
-    found = next((name for name in ("multi_attach_enabled", "outpost_arn") if held.attributes.get(name)), "")
-    return f"a spec cannot express {found}" if found else ""
+_NOT_IN_SPEC = (
+    "multi_attach_enabled", "outpost_arn", "availability_zone_name", "lifecycle_policy",
+    "provisioned_throughput_in_mibps",
+)  # fmt: skip
+"""Attributes that `up` would change or drop."""
 
 
 def _ebs(given: Attributes) -> dict[str, Any]:
@@ -112,6 +129,34 @@ def _ebs(given: Attributes) -> dict[str, Any]:
     if kind == "gp3" and given.get("throughput") != _BASELINE["throughput"]:
         found["throughput_mib_per_s"] = given.get("throughput")
     return model.filled(found) | _encryption(given) | _tags(given)
+
+
+def _efs(given: Attributes, targets: Iterable[TerraformObject]) -> dict[str, Any]:
+    """Return the file system's own settings, and its mount targets."""
+    zones = [{"availability_zone": _zone(item), "subnet_id": item.attributes.get("subnet_id")} for item in targets]
+    defaults = {"performance_mode": "generalPurpose", "throughput_mode": "bursting"}
+    modes = {name: given.get(name) for name, usual in defaults.items() if given.get(name) != usual}
+    found = {"mount_targets": list(map(model.filled, zones))} | modes
+    return model.filled(found) | _encryption(given) | _tags(given)
+
+
+def _access_point(held: TerraformObject) -> dict[str, Any] | None:
+    """Return an access point of a spec; ``None``: a spec has one user, who owns the folder."""
+    user, folder = _first(held.attributes, "posix_user"), _first(held.attributes, "root_directory")
+    owner = _first(folder, "creation_info")
+    found = {"path": folder.get("path"), "uid": user.get("uid"), "gid": user.get("gid")}
+    is_one = (owner.get("owner_uid"), owner.get("owner_gid")) == (found["uid"], found["gid"])
+    if not user or not is_one or user.get("secondary_gids"):
+        return None
+    permissions = owner.get("permissions")
+    return found | ({} if permissions in {None, "", "0755"} else {"permissions": permissions})
+
+
+def _first(attributes: Attributes, name: str) -> Attributes:
+    """Return the only block of that name, which Terraform stores as a list."""
+    found = attributes.get(name)
+    block = found[0] if isinstance(found, list) and found else found
+    return block if isinstance(block, Mapping) else {}
 
 
 def _encryption(given: Attributes) -> dict[str, Any]:

@@ -5,6 +5,7 @@ The import reads a plugin from it, and compares the file with ours in it. Source
 ``api/jobs.go``, ``api/tasks.go``, ``api/resources.go``, ``api/csi.go`` (``Canonicalize``), 2026-08-21.
 """
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -25,7 +26,8 @@ _BLOCKS: Mapping[str, Mapping[str, Any]] = {
 }
 """Blocks of which a task has one, with their defaults."""
 
-_DURATIONS = frozenset({"delay", "health_timeout", "healthy_deadline", "interval", "kill_timeout", "min_healthy_time"})
+_DURATION = re.compile(r"delay|interval|stagger|\w+_(?:deadline|time|timeout)")
+"""Names of durations."""
 
 _APART = frozenset({"constraint", "count", "group", "id", "identity", "name", "task", values.LABELS})
 """Names that are not taken as they stand."""
@@ -94,7 +96,7 @@ def _others(part: model.Part) -> list[str]:
 
 
 def _value(name: str, value: Any) -> Any:
-    seconds = jobs.duration_s(value) if name in _DURATIONS else None
+    seconds = jobs.duration_s(value) if _DURATION.fullmatch(name) else None
     if seconds is not None:
         return seconds
     return list(value) if isinstance(value, list) else value
