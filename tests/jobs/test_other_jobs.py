@@ -63,11 +63,6 @@ def test_job_that_no_job_of_the_plan_can_become_is_only_stopped(before, changes)
     assert "take it over" not in said
 
 
-def test_another_part_is_in_nobodys_way(before):
-    """A controller beside a node instance."""
-    assert before(task("controller")) == []
-
-
 @pytest.mark.parametrize(
     ("given", "is_told"),
     [
@@ -97,13 +92,3 @@ def test_only_clients_that_the_plans_job_would_use_count(before, given, is_told)
 def test_instance_counts_from_its_start_to_its_end(before, allocation, is_told):
     """One that is stopped runs until it has ended."""
     assert bool(before(allocation=allocation)) is is_told
-
-
-def test_job_that_cannot_be_read_is_a_warning_before_too(before):
-    """Nobody knows where it runs."""
-    [(severity, said)] = before(unread="status 403")
-
-    assert severity == "warning"
-    assert said.startswith(
-        "job-unread: plugin aws-ebs0: expected to see where job default/old runs the plugin, found status 403"
-    )

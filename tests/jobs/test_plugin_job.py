@@ -1,11 +1,13 @@
 """Plugin jobs are registered against what was planned, compared by Nomad's plan, and stopped before they are purged."""
 
+import contextlib
 import dataclasses
 
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.jobs import plugin_job
+from nomad_csi.jobs import plugin_job, wanted_job
+from nomad_csi.nomad import jobs
 from nomad_csi.volumes import ownership
 
 JOB = plugin_job.PluginJobResource()
@@ -164,6 +166,16 @@ def test_job_of_another_stack_is_refused(context, cluster, heard, step):
     assert heard["warn"] == []
 
 
+def test_job_that_lost_its_owner_record_is_updated(context, cluster):
+    """The state has it, so that it is this stack's."""
+    owned_by(cluster, "")
+    answers(cluster, job=RUNNING, planned=plan("Edited"))
+
+    do("update", context)
+
+    assert len(registered(cluster)) == 1
+
+
 def test_resource_that_lost_its_owner_does_not_change_the_job_of_another_stack(context, cluster):
     """Its state has the former owner; without that, it would change a job whoever owns it."""
     owned_by(cluster, "infra/dev")
@@ -254,6 +266,31 @@ def test_delete_refuses_while_a_volume_of_the_plugin_is_claimed(context, scripte
     assert scripted.sent("DELETE") == []
     listed = [path for path, _ in scripted.sent("GET") if path.startswith("/v1/volumes?")]
     assert listed == ["/v1/volumes?namespace=%2A&type=csi"]  # of every namespace, not of the job's
+
+
+@pytest.mark.parametrize(("without", "is_refused"), [((), True), ((("prod", "x"),), False)])
+def test_job_with_registered_volumes_is_stopped_with_them_alone(context, scripted, without, is_refused):
+    """They could not be mounted without it; those that are deregistered before do not count."""
+    task = {"Name": "plugin", "CSIPluginConfig": {"ID": "aws-ebs0", "Type": "node"}}
+    scripted.reply("GET", GET, 200, RUNNING | {"TaskGroups": [{"Name": "plugin", "Tasks": [task]}]})
+    scripted.reply("GET", "/v1/volumes", 200, [{"ID": "x", "Namespace": "prod", "PluginID": "aws-ebs0"}])
+    found = jobs.get(context.client, "storage", "aws-ebs0-node")
+
+    refused = pytest.raises(errors.RefusedError, match=r"volumes are registered with its plugin, .*: prod/x;")
+    with refused if is_refused else contextlib.nullcontext():
+        wanted_job.refuse_serving(context.client, found, registered_too=True, without=without)
+
+
+def test_job_without_an_owner_is_stopped_though_records_may_not_be_read(context, cluster):
+    """It has none, and none of its stack's can have taken it over."""
+    cluster.replies["GET", OWNER_RECORDS] = [(403, "Permission denied")]
+    cluster.reply("GET", GET, 200, STOPPED | {"Stop": False})
+    cluster.reply("GET", ALLOCATIONS, 200, [])
+    cluster.reply("DELETE", GET, 200, {"EvalID": ""})
+
+    JOB.delete(context, IDENTITY, {name: value for name, value in NEWS.items() if name != "owner"})
+
+    assert ["purge=true" in path for path, _ in cluster.sent("DELETE")] == [False, True]
 
 
 NEWER = (200, record_of(nonce="newer"))
@@ -475,7 +512,6 @@ NO_OTHERS = {
     "other part of this stack": ({"kind": "controller", "owner": "infra/prod"}, NEWS),
     "of the same plugin": ({}, NEWS | {"pluginJobs": ["aws-ebs0-node", "plugin-aws-ebs-nodes"]}),
     "itself": ({"job_ids": ["aws-ebs0-node"]}, NEWS),
-    "other part, of a program that names one job": ({"kind": "controller"}, NEWS),
 }
 
 

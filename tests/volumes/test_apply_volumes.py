@@ -208,6 +208,19 @@ def test_answer_closes_the_circuit_breaker_again():
     assert breaker.refusal(volume(1)) is None
 
 
+@pytest.mark.parametrize("attempts", [1, 2])
+def test_volume_counts_as_failed_after_all_its_attempts(context, scripted, attempts):
+    """A run of Pulumi sends it once: a moment without a leader is no plugin that hangs."""
+    scripted.replies["PUT", path(0)] = [NO_LEADER]
+    policy = sending.RetryPolicy(deadline=1e9, attempts=attempts, clock=context.client.clock)
+    breaker = sending.CircuitBreaker()
+
+    for _ in range(sending.FAILURES):
+        sending.Sender(context.client, policy, breaker).send(volume(0), is_new=True)
+
+    assert (breaker.refusal(volume(0)) is None) is (attempts == 1)
+
+
 @pytest.mark.usefixtures("absent")
 def test_secrets_of_a_known_volume_cannot_be_read_back(run, scripted, holds):
     """They are sent again, and where no answer ever comes, nobody claims to know."""

@@ -329,10 +329,3 @@ def test_sentence_has_what_goes_and_comes(sentence):
     field, actual, wanted = SENTENCES[sentence]
 
     assert str(compare.Difference(field=field, actual=actual, desired=wanted)) == sentence
-
-
-def test_sentence_ends_with_the_reason():
-    """Of a place that goes."""
-    [difference] = judge({"required_topologies": (HERE,)}).differences
-
-    assert str(difference).endswith(f'wanted [{{"zone": "us-east-1a"}}]; {NEVER}')

@@ -6,7 +6,7 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.frame import resource
-from nomad_csi.volumes import explain, observe, volume_resource
+from nomad_csi.volumes import observe, volume_resource
 from nomad_csi.volumes.deletion_proof import MadeStorage
 
 VOLUME = volume_resource.CreatedVolumeResource()
@@ -59,6 +59,7 @@ TOLD = {
     "given": (KEEPING, DELETING, MADE, (), f"{FROM_NOW_ON} deletes its storage h-1 with all data"),
     "taken back": (DELETING, KEEPING, MADE, (), f"{FROM_NOW_ON} keeps its storage h-1"),
     "in vain": (KEEPING, DELETING, {}, (), "h-1 was there before: what this stack did not have made is not deleted"),
+    "of other storage": (KEEPING, DELETING, {"madeStorage": "h-0"}, (), "h-1 is not h-0, which was made for it: what"),
     "replaced": (
         DELETING,
         DELETING | {"parameters": {"tier": "fast"}},
@@ -90,22 +91,6 @@ def test_rejects_a_replacement_that_takes_the_word_back():
     """The engine would delete by what is recorded, and the word would come too late."""
     with pytest.raises(errors.RefusedError, match="set on_destroy: keep alone, run `up`, and change the rest then"):
         differ(DELETING, KEEPING | {"volumeId": "other"})
-
-
-@pytest.mark.parametrize(
-    ("recorded", "words"),
-    [
-        (DELETING | ANSWERED | MADE, ""),
-        (KEEPING | ANSWERED, ""),
-        (DELETING | ANSWERED, "its storage h-1 was there before"),
-        (DELETING | ANSWERED | {"madeStorage": "h-0"}, "its storage h-1 is not h-0, which was made for it"),
-    ],
-)
-def test_only_what_was_made_for_it_is_deleted(recorded, words):
-    """Not what was taken over, and not what somebody put in its place."""
-    why = explain.deletion_objection(IDENTITY, recorded)
-
-    assert (words in why, bool(why)) == (True, bool(words))
 
 
 def test_deletion_gets_what_is_recorded():

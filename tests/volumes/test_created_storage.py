@@ -172,6 +172,34 @@ def test_volume_that_was_removed_and_is_declared_again_gets_its_storage(world):
     assert f"volume {IDENTITY} gets the storage {storage} again, which is kept for it" in world.said
 
 
+@pytest.mark.parametrize("is_refreshed", [False, True])
+def test_state_that_is_older_than_the_owner_record_gets_its_storage(world, is_refreshed):
+    """The first one was given up, and another run of the stack had the plugin make the other: the record proves that."""
+    news = keeping(world)
+    old = make(world, news)
+    volumes.deregister(world.client, *KEY)
+    deregistration.give_up_storage(world.client, KEY, old["externalId"], ownership.Requester(owner=OWNER))
+    new = VOLUME.create(world.context, news)[1]
+    recorded = VOLUME.read(world.context, IDENTITY, news, old)[1] if is_refreshed else old
+
+    done = VOLUME.update(world.context, IDENTITY, recorded, news)
+
+    assert done["externalId"] == done["madeStorage"] == new["externalId"] != old["externalId"]
+
+
+def test_replacement_of_the_same_id_gets_storage_of_its_own(world):
+    """The old one stays, and no record keeps it: the new volume would get it again."""
+    outputs, context = make(world, keeping(world)), world.context
+    news = keeping(world) | {"parameters": {"tier": "fast"}}
+    context.operation.declare(VOLUME.declared.token, context.urn, news)
+
+    VOLUME.delete(context, IDENTITY, outputs)
+    new = VOLUME.create(context, news)[1]
+
+    assert len({outputs["externalId"], new["externalId"]}) == 2
+    assert world.storage() == {outputs["externalId"], new["externalId"]}
+
+
 def existing(news, **more):
     """Return the inputs of a registration of storage that exists, for the volume of *news*."""
     given = {name: news[name] for name in ("volumeId", "pluginId", "capabilities", "owner")}

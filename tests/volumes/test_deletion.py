@@ -217,13 +217,14 @@ def test_volume_and_data_are_deleted(run, running, registered, ec2, here):
 
 
 @pytest.mark.usefixtures("ec2", "here")
-@pytest.mark.parametrize("is_dry_run", [True, False])
-def test_record_of_storage_that_is_gone_goes_with_the_command(run, running, is_dry_run):
-    """A dry run changes nothing."""
+@pytest.mark.parametrize(("is_dry_run", "named"), [(True, ""), (False, ""), (False, "vol-0fedcba9876543210")])
+def test_record_of_storage_that_is_gone_goes_with_the_command(run, running, is_dry_run, named):
+    """A dry run changes nothing; a record of other storage than the user names stays."""
     running.take(OWNER, ABSENT)
 
-    assert run(is_dry_run=is_dry_run)[0] == "gone"
-    assert bool(ownership.OwnerRecords(running.client).read([("default", "mysql")]).owners) is is_dry_run
+    assert run(is_dry_run=is_dry_run, external_id=named)[0] == "gone"
+    owners = ownership.OwnerRecords(running.client).read([("default", "mysql")]).owners
+    assert bool(owners) is (is_dry_run or bool(named))
 
 
 def test_unknown_owner_record_is_not_none(run, registered, ec2, monkeypatch):
@@ -319,8 +320,8 @@ DELETIONS = {
 
 
 @pytest.mark.parametrize(("action", "status", "words", "again"), DELETIONS.values(), ids=DELETIONS)
-def test_deletion_is_read_back(run, registered, ec2, instance, monkeypatch, action, status, words, again):
-    """What EC2 has then counts; what is left, the next run deletes: it is found by its owner record."""
+def test_deletion_is_read_back(run, running, registered, ec2, instance, monkeypatch, action, status, words, again):
+    """What EC2 has then counts, soon after an error; what is left, the next run deletes: its owner record has it."""
     ordered = aws_deletion.delete
 
     def delete(*arguments, last_look):
@@ -328,9 +329,11 @@ def test_deletion_is_read_back(run, registered, ec2, instance, monkeypatch, acti
 
     with monkeypatch.context() as patched:
         patched.setattr(aws_deletion, "delete", delete)
+        began = running.client.clock.now()
         found, reason = run(with_snapshot=False)
 
     assert (found, words in reason, exists(ec2, registered)) == (status, True, status == "kept")
+    assert (running.client.clock.now() - began >= deletion.LEAVING_S) is ("was accepted" in words)
     if again is not None:
         assert run(with_snapshot=False)[0] == again
         assert not exists(ec2, registered)

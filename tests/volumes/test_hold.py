@@ -2,7 +2,9 @@
 
 import pytest
 
+from nomad_csi import nomad
 from nomad_csi.drivers import storage_identity
+from nomad_csi.frame import resource
 from nomad_csi.volumes import hold, ownership
 
 DISK = "vol-0123456789abcdef0"
@@ -43,6 +45,17 @@ def test_what_may_not_be_listed_is_not_known(found, path):
     assert seen.fact == "not known"
     assert f"what needs it is not known: give the token {seen.unknown}" in str(seen.refusal("the disk"))
     assert ("csi-list-volume" if path == "volumes" else "variables") in seen.unknown
+
+
+def test_rights_are_those_in_the_namespace_of_the_connection(scripted):
+    """A token may have none in another one."""
+    scripted.reply("GET", "/v1/volumes", 200, [])
+    scripted.reply("GET", "/v1/vars", 200, [])
+    scripted.reply("GET", "/v1/acl/token/self", *NO_ACLS)
+    with nomad.Nomad(nomad.Connection(address=scripted.address, namespace="shop")) as client:
+        hold.StorageHoldResource().delete(resource.Context(connect=lambda: client), DISK, {"storageId": DISK})
+
+    assert f"/v1/var/{ownership.FOLDER}/~?namespace=shop" in [path for path, _ in scripted.sent("GET")]
 
 
 def test_record_of_a_volume_that_this_run_removes_does_not_count(context, found):

@@ -90,7 +90,10 @@ def test_policy_that_is_not_shown_may_grant_the_record(unread, may):
 
 def test_record_without_an_owner_is_nobodys():
     """As of a variable that something else wrote, or of storage whose volume was adopted by nobody."""
-    assert SHOP.may_have(OwnerRecord.from_items({"x": "1"}))
+    record = OwnerRecord.from_items({"x": "1"})
+
+    assert SHOP.may_have(record)
+    assert not Requester().is_same_stack(record)
 
 
 ACQUIRED = {

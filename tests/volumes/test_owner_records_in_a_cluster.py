@@ -108,3 +108,13 @@ def test_all_records_are_listed_only_for_a_token_that_may_read_them(records, scr
         records.list_all("default")
 
     assert [path.partition("?")[0] for path, _ in scripted.sent("GET")] == [f"/v1/var/{ownership.FOLDER}/~"]
+
+
+def test_listed_record_is_read_again_where_it_has_changed(records, scripted):
+    """By its index in the list: a destroy of many volumes lists them again and again."""
+    scripted.replies["GET", URL] = [variable(OF_SHOP), variable(OF_BANK, 10)]
+    row = {"Path": PATH, "Namespace": "default"}
+    scripted.replies["GET", "/v1/vars"] = [(200, [row | {"ModifyIndex": index}]) for index in (9, 9, 10)]
+
+    assert [records.list_all("default") for _ in range(3)] == [{KEY: OF_SHOP}, {KEY: OF_SHOP}, {KEY: OF_BANK}]
+    assert len([path for path, _ in scripted.sent("GET") if path.startswith(URL)]) == 2

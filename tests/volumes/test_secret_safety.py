@@ -54,12 +54,16 @@ def reads(script):
     return sum(path.startswith("/v1/volume/") for path, _ in script.sent("GET"))
 
 
-@pytest.mark.parametrize(("version", "told"), [("1.10.6", TOLD), ("1.10.7", ""), ("2.0.5", ""), ("mine", "")])
-def test_servers_are_asked_once(context, scripted, version, told):
-    """Those that are fixed erase nothing."""
+@pytest.mark.parametrize(
+    ("version", "told", "is_excluded"),
+    [("1.10.6", TOLD, False), ("1.10.7", "", True), ("2.0.5", "", True), ("mine", "", False)],
+)
+def test_servers_are_asked_once(context, scripted, version, told, is_excluded):
+    """Those that are fixed erase nothing; of an unknown version nothing is known."""
     scripted.reply("GET", "/v1/agent/members", 200, members(version))
 
     assert [secret_safety.risk(context.connect()) for _ in range(2)] == [told] * 2
+    assert secret_safety.is_excluded(context.client) is is_excluded
     assert len(scripted.requests) == 1
 
 

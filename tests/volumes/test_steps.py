@@ -37,17 +37,3 @@ def test_volumes_are_changed_by_the_steps_alone():
             found[name].add(str(path.relative_to(PACKAGE)))
 
     assert found == STEPS
-
-
-def test_no_function_is_imported_by_its_name():
-    """So that the test above sees each use."""
-    functions = {name.partition(".")[2] for name in STEPS if not name.startswith("snapshots")}
-    imported = {
-        f"{path.relative_to(PACKAGE)}: {item.name}"
-        for path in PACKAGE.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("nomad_csi.nomad.")
-        for item in node.names
-        if item.name in functions
-    }
-    assert imported == set()

@@ -293,6 +293,16 @@ def test_record_that_a_policy_denies_may_keep_the_storage(clusters, side):
     assert ours.holds()
 
 
+def test_storage_of_an_id_that_another_resource_took_over_is_not_deleted(ours):
+    """It stays registered for it; to give its record up, too, would be no way out."""
+    news = NEWS | {"ownerId": STACK_ID, "storage": {"owned": True}}
+    _, old = REGISTRATION.create(ours.context, news)
+    REGISTRATION.create(ours.again(), news)
+
+    with pytest.raises(errors.RefusedError, match="deleted with its data, and the id stays registered for it or a"):
+        REGISTRATION.delete(ours.again(), IDENTITY, old)
+
+
 def of_kind(kind, news):
     """Return the registration *news* as inputs of *kind*."""
     if kind is REGISTRATION:
@@ -355,17 +365,18 @@ def document(name, **fields):
 
 REASON = "belongs to owner shop/prod; nothing was changed: --adopt takes it over"
 COMMANDS = {
-    "another owner": (BANK, ("refused", REASON, OWNED), OWNED, OTHER),
-    "no owner": (NOBODY, ("refused", REASON, OWNED), OWNED, None),
-    "adopted by nobody": (adopting(NOBODY), ("updated", "", ""), "", None),  # the record keeps the storage of the id
+    "another owner": (BANK, "b", ("refused", REASON, OWNED), OWNED, OTHER),
+    "no owner": (NOBODY, "b", ("refused", REASON, OWNED), OWNED, None),
+    "adopted by nobody": (adopting(NOBODY), "b", ("updated", "", ""), "", None),  # the record keeps the storage
+    "adopted by nobody, and equal": (adopting(NOBODY), "fast", ("unchanged", "", ""), "", None),
 }
 
 
 @pytest.mark.usefixtures("held")
-@pytest.mark.parametrize(("who", "outcome", "owner", "owner_of_new"), COMMANDS.values(), ids=COMMANDS)
-def test_command_respects_owner_records(ours, who, outcome, owner, owner_of_new):
+@pytest.mark.parametrize(("who", "tier", "outcome", "owner", "owner_of_new"), COMMANDS.values(), ids=COMMANDS)
+def test_command_respects_owner_records(ours, who, tier, outcome, owner, owner_of_new):
     """The volume of a stack is refused to others, and the rest is registered."""
-    [of_stack, new] = ours.apply(document("mysql", context={"a": "b"}), document("new"), who=who)
+    [of_stack, new] = ours.apply(document("mysql", context={"tier": tier}), document("new"), who=who)
 
     assert (of_stack.status, of_stack.reason.rpartition("}; ")[2], of_stack.owner) == outcome
     assert new.status == "registered"

@@ -211,9 +211,8 @@ def outcome_of(wanted: observe.WantedVolume, decision: decide.Decision) -> Appli
     if found is None:
         again = f"gets its storage {wanted.kept_storage} again" if "registered again" in decision.remarks else ""
         return AppliedVolume(namespace=namespace, volume_id=volume_id, status="new", reason=again)
-    note = "taken over: it had no owner record" if "taken over" in decision.remarks and wanted.has_owner else ""
-    if wanted.record == "foreign":
-        note = f"taken over from owner {wanted.owner}" if wanted.has_owner else ""
+    notes = {"none": "taken over: it had no owner record", "foreign": f"taken over from owner {wanted.owner}"}
+    note = notes.get(wanted.record, "") if wanted.has_owner else ""
     return AppliedVolume(
         namespace=namespace,
         volume_id=volume_id,

@@ -96,17 +96,16 @@ def read(
 
 
 def _read_kept(client: nomad.Nomad, namespace: str) -> _Kept | None:
-    """Return the owner records that keep storage; ``None`` where the token may not read one of *namespace*."""
+    """Return the owner records; ``None`` where the token may not read one of *namespace*."""
     token = token_rights.readable(client)
     if token is not None and ownership.is_any_denied(token):
         return None
     try:
-        found = ownership.OwnerRecords(client).list_all(namespace, everywhere=True)
+        return ownership.OwnerRecords(client).list_all(namespace, everywhere=True)
     except errors.NomadApiError as error:
         if error.status != HTTPStatus.FORBIDDEN:
             raise
         return None
-    return {key: record for key, record in found.items() if record.external_id}
 
 
 def _removed(context: resource.Context) -> set[volumes.Key]:
