@@ -39,7 +39,7 @@ def test_nothing_and_keep_are_one():
 @pytest.mark.parametrize(
     ("given", "failure"),
     [
-        ({"onDestroy": "drop"}, "onDestroy: expected one of keep, delete, got 'drop'"),
+        ({"onDestroy": "drop"}, "onDestroy: expected 'keep' or 'delete', got 'drop'"),
         ({"onDestroy": "delete"}, "deletion: expected endpoint or awsRegion with onDestroy: delete, got neither: "),
         (WORD | {"deletion": {"acceptUnguarded": True}}, "deletion: expected endpoint or awsRegion"),
         (WORD | {"deletion": {"endpoint": "csi.sock"}}, "deletion.endpoint: expected unix:///run/csi.sock"),
