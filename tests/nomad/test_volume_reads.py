@@ -2,6 +2,9 @@
 
 import json
 
+import pytest
+
+from nomad_csi import errors
 from nomad_csi.nomad import volumes
 
 
@@ -30,3 +33,11 @@ def test_volume_that_went_away_meanwhile_is_no_volume(client, agent):
     found = volumes.read_each(client, [("default", "a"), ("default", "b")])
 
     assert ([item.volume_id for item in found.volumes], found.unread) == (["b"], ())
+
+
+def test_read_that_nomad_does_not_answer_is_an_error(client, agent):
+    """Only a token that may not read leaves a namespace out."""
+    agent.answer("GET", "/v1/volume/csi/a", "some other refusal", status=400)
+
+    with pytest.raises(errors.NomadApiError, match="some other refusal"):
+        volumes.read_each(client, [("default", "a")])

@@ -160,3 +160,131 @@ def test_deregister_what_is_gone_already(agent, client):
     volumes.deregister(client, "default", "nope")
 
     assert len(agent.asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("topologies", "is_reached"),
+    [
+        ([], False),
+        ([{"zone": "a"}], True),
+        ([{"zone": "b"}], False),
+        ([{"zone": "b"}, {"zone": "a"}], True),
+        ([{"zone": "a", "rack": "2"}], False),
+        ([{"zone": "a", "os": "linux"}], False),
+        ([{}], True),
+    ],
+)
+def test_client_reaches_a_topology_with_all_its_segments(topologies, is_reached):
+    """It may have more."""
+    assert volumes.reaches(topologies, {"zone": "a", "rack": "1"}) is is_reached
+
+
+@pytest.mark.parametrize(
+    ("fields", "text"),
+    [
+        (
+            {"job_id": "web", "namespace": "prod", "node_id": "n", "node_name": "client-1", "client_status": "running"},
+            "job prod/web (write, allocation a-1, running on node client-1)",
+        ),
+        (
+            {"job_id": "web", "namespace": "prod", "node_id": "n", "client_status": "lost"},
+            "job prod/web (write, allocation a-1, lost on node n)",
+        ),
+        ({}, "a job that is gone (write, allocation a-1, node unknown)"),
+    ],
+)
+def test_holder_of_a_claim_is_named(fields, text):
+    """As far as Nomad knows it."""
+    assert volumes.holder(volumes.Claim(alloc_id="a-1", mode="write", **fields)) == text
+
+
+def test_claim_has_the_fields_of_its_allocation(agent, client):
+    """Both times, too."""
+    allocation = {"ID": "a-1", "NodeID": "n", "NodeName": "client-1", "JobID": "web", "Namespace": "prod"}
+    allocation |= {"ClientStatus": "running", "DesiredStatus": "run", "CreateTime": 5, "ModifyTime": 9}
+    item = {"ID": "v", "Namespace": "default", "WriteAllocs": {"a-1": None}, "Allocations": [allocation]}
+    agent.answer("GET", "/v1/volume/csi/v", json.dumps(item))
+
+    assert volumes.get(client, "default", "v").claims == (
+        volumes.Claim(
+            alloc_id="a-1",
+            mode="write",
+            node_id="n",
+            node_name="client-1",
+            job_id="web",
+            namespace="prod",
+            client_status="running",
+            desired_status="run",
+            since_ns=5,
+            changed_ns=9,
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("message", "status", "kind", "has_made_nothing"),
+    [
+        ("rpc error: code = InvalidArgument desc = x", 500, "refused", True),
+        ("rpc error: code = Internal desc = x", 500, "refused", False),
+        ("rpc error: code = Aborted desc = x", 500, "retry", False),
+        ("no healthy controllers for CSI plugin: p", 500, "retry", True),
+        ("node is not the leader", 500, "retry", False),
+        ("", 503, "retry", False),
+        ("no CSI plugin named: p", 500, "refused", True),
+        ("something else", 500, "refused", False),
+        ("Permission denied", 403, "refused", True),
+        ("rpc error: EOF", 500, "ambiguous", False),
+    ],
+)
+def test_creation_that_made_nothing_is_known_for_sure(message, status, kind, has_made_nothing):
+    """Any other error may hide storage."""
+    error = errors.NomadApiError("PUT", "/v1/volume/csi/v/create", message, status=status, kind=kind)
+
+    assert volumes.has_made_nothing(error) is has_made_nothing
+
+
+@pytest.mark.parametrize(
+    ("words", "query"),
+    [
+        ({}, {}),
+        ({"prefix": "my"}, {"prefix": "my"}),
+        ({"storage": "vol-1"}, {"filter": 'ExternalID contains "vol-1"'}),
+    ],
+)
+def test_list_of_volumes_is_that_of_csi(agent, client, words, query):
+    """With what a list shows."""
+    zones = [{"Segments": ZONE_A}, None]
+    item = {"ID": "v", "Namespace": "prod", "Name": "n", "ExternalID": "vol-1", "PluginID": "ebs", "Schedulable": True}
+    item |= {
+        "Topologies": zones,
+        "CurrentReaders": 2,
+        "CurrentWriters": 1,
+        "ControllerRequired": True,
+        "CreateIndex": 7,
+    }
+    agent.answer("GET", "/v1/volumes", json.dumps([item, None]))
+
+    assert volumes.list_volumes(client, "*", **words) == (
+        volumes.ListedVolume(
+            volume_id="v",
+            namespace="prod",
+            name="n",
+            external_id="vol-1",
+            plugin_id="ebs",
+            schedulable=True,
+            topologies=(ZONE_A,),
+            readers=2,
+            writers=1,
+            controller_required=True,
+            create_index=7,
+        ),
+    )
+    assert agent.asked[0].query == {"type": "csi", "namespace": "*"} | query
+
+
+def test_other_volume_that_is_gone_is_an_error_of_a_deregistration(agent, client):
+    """Only the volume itself may be gone."""
+    agent.answer("DELETE", "/v1/volume/csi/v", "volume not found: other", status=500)
+
+    with pytest.raises(errors.NomadApiError, match="other"):
+        volumes.deregister(client, "default", "v")
