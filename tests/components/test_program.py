@@ -75,7 +75,7 @@ def test_resource_where_its_output_is_meant_is_told_with_the_output(cloud):
 
     assert said == [
         "EbsVolume data: 2 problems\n"
-        "  plugin_id: expected a value, got the CsiPlugin itself; pass its plugin_id\n"
+        "  plugin_id: expected a value, got the CsiPlugin itself; pass plugin.plugin_id\n"
         "  snapshots[0]: expected a value, got the EbsSnapshots itself; pass one of its outputs",
         "CsiPlugin data: 1 problem\n  iam.role_name: expected a value, got the Role itself; pass one of its outputs",
     ]

@@ -182,9 +182,10 @@ def _resources(value: Any, path: str) -> Iterator[errors.Problem]:
 
 
 def _meant(resource: pulumi.Resource, path: str) -> str:
-    """Return the output of *resource* that the argument at *path* takes."""
+    """Return the output of *resource* that the argument at *path* takes: ``plugin.plugin_id``."""
     argument = path.rpartition(".")[2]
-    return f"its {argument}" if hasattr(resource, argument) else "one of its outputs"
+    word = re.findall("[A-Z][a-z0-9]*", type(resource).__name__)[-1].lower()
+    return f"{word}.{argument}" if hasattr(resource, argument) else "one of its outputs"
 
 
 def end_quietly() -> None:
