@@ -253,13 +253,15 @@ def test_volume_that_was_taken_over_is_registered_again_with_its_storage(world, 
     for name in ("get", "put"):
         monkeypatch.setattr(variables, name, denied)
     with nomad.Nomad(world.client.connection) as client:
-        blind = resource.Context(connect=lambda: client)
+        blind = resource.Context(connect=lambda: client, warn=world.said.append)
         taken = VOLUME.create(blind, news)[1]
         volumes.deregister(world.client, *KEY)
         inputs, refreshed = VOLUME.read(blind, IDENTITY, news, taken)
         done = VOLUME.update(blind, IDENTITY, refreshed, inputs)
+        VOLUME.delete(blind, IDENTITY, done)
 
-    assert done["externalId"] == made.external_id
+    assert done["externalId"] == made.external_id == world.held().external_id
+    assert f"volume {IDENTITY} stays registered: without an owner record it is not known" in world.said[-1]
     assert world.storage() == {done["externalId"]}
     assert "madeStorage" not in done
 
