@@ -6,7 +6,8 @@ import subprocess
 
 import pytest
 
-from nomad_csi.hcl import disk
+from nomad_csi import errors
+from nomad_csi.hcl import disk, documents
 
 TEXT = disk.signed('id = "a"\n')
 
@@ -111,3 +112,21 @@ def test_read_tells_no_file_from_an_empty_one(tmp_path):
     assert disk.read(tmp_path / "none") is None
     assert disk.read(tmp_path / "empty") == ""
     assert disk.read(tmp_path / "binary") == "\ufffd\r\n"
+
+
+@pytest.mark.parametrize("path", ["link", "/x", "../x", "x\x07", ".", "a/./b"])
+def test_location_below_a_folder_only(tmp_path, path):
+    """A link is refused whatever it leads to."""
+    (tmp_path / "link").symlink_to(tmp_path / "file")
+
+    with pytest.raises(errors.RefusedError, match="is not a file below"):
+        disk.location(tmp_path, path)
+
+
+def test_left_over_are_files_of_ours_that_the_spec_no_longer_has(tmp_path):
+    """Edited ones too; not those of others."""
+    ours = disk.signed("a\n")
+    texts = {"jobs/old.hcl": ours, "volumes/edited.hcl": f"{ours}b\n", "jobs/foreign.hcl": "a\n", "jobs/kept.hcl": ours}
+    disk.put(tmp_path, texts)
+
+    assert documents.left_over(tmp_path, {"jobs/kept.hcl": ""}) == ("jobs/old.hcl", "volumes/edited.hcl")

@@ -232,7 +232,7 @@ def test_the_api_calls_things_by_other_names():
 
 @pytest.mark.parametrize(
     ("value", "seconds"),
-    [("30s", 30.0), ("1m30s", 90.0), ("1.5h", 5400.0), ("250ms", 0.25), (10**9, 1.0), ("", None), ("5", None), ("x", None), (True, None), (None, None)],
+    [("30s", 30.0), ("1m30s", 90.0), ("1.5h", 5400.0), ("250ms", 0.25), (10**9, 1.0), ("", None), ("5", None), ("x", None), ("1m30", None), ("x1m", None), (True, None), (None, None)],
 )  # fmt: skip
 def test_durations(value, seconds):
     """As Go writes them, or in nanoseconds as the API does."""
@@ -253,3 +253,33 @@ def test_durations(value, seconds):
 def test_kinds_of_files(text, kind):
     """By what is in them, not by their names."""
     assert files.parse(text, "x").kind == kind
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(1000.0, "1000"), (0.1, "0.1"), (True, "true"), (7, "7"), ("x", "x"), (123456789.0, "123456789")],
+)
+def test_text_of_a_value(value, text):
+    """As Nomad writes it."""
+    assert job.as_text(value) == text
+
+
+def test_values_of_another_kind_are_unset():
+    """A count that is no number, and a volume without a type."""
+    volumes = 'volume "v" {\n source = "a"\n }\n volume "w" {\n type = "csi"\n read_only = true\n }\n'
+    [found] = files.parse(f'job "x" {{\n group "g" {{\n count = true\n {volumes} }}\n}}\n', "x").jobs[0].groups
+
+    assert found.count is None
+    assert [(each.name, each.read_only, each.per_alloc) for each in found.volumes] == [("w", True, False)]
+
+
+def test_the_api_keeps_lists_and_keys_of_the_operator():
+    """A null is what a file would not say."""
+    group = {"Name": "g", "Count": None, "Volumes": None}
+    document = {"ID": "x", "Name": "x", "Datacenters": ["a", "b"], "Meta": {"OwnKey": "v"}, "TaskGroups": [group]}
+
+    [found] = files.parse(json.dumps(document), "x").jobs
+
+    groups = [{values.LABELS: ["g"]}]
+    expected = {"id": "x", "datacenters": ["a", "b"], "meta": {"OwnKey": "v"}, "group": groups}
+    assert found.body == expected | {values.LABELS: ["x"]}

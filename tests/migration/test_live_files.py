@@ -8,7 +8,7 @@ import pytest
 from nomad_csi import errors
 from nomad_csi.hcl import values
 from nomad_csi.migration import live_files, model
-from nomad_csi.nomad import jobs
+from nomad_csi.nomad import jobs, volumes
 from tests import emulated_agent
 from tests.cli import option_world
 
@@ -37,7 +37,8 @@ def without_namespace(file):
         dataclasses.replace(job, body=values.Map(1, ((k, v, 1) for k, v in job.body.items() if k != "namespace")))
         for job in file.jobs
     ]
-    return dataclasses.replace(file, jobs=tuple(unnamed))
+    contents = [values.without_lines({k: v for k, v in item.items() if v != "default"}) for item in file.volumes]
+    return dataclasses.replace(file, jobs=tuple(unnamed), volumes=tuple(contents))
 
 
 def test_jobs_and_volumes_are_read(agent):
@@ -68,6 +69,29 @@ def test_job_that_the_token_may_not_read_is_named(agent):
 
     assert names == (JOBS | VOLUMES) - {"job default/plugin-ebs-nodes"}
     assert "job default/plugin-ebs-nodes: the token lacks read-job there" in said
+
+
+def test_other_errors_and_jobs_that_are_stopped(agent):
+    """An error other than that of a right ends the import; a job that is stopped or gone runs no plugin."""
+    error = errors.NomadApiError("GET", "/v1/job", "no leader", status=500, kind="retry")
+    with mock.patch.object(jobs, "document", side_effect=error), pytest.raises(errors.NomadApiError, match="no leader"):
+        read(agent)
+    with mock.patch.object(jobs, "document", side_effect=[{"Stop": True, "TaskGroups": []}, None, None]):
+        assert read(agent)[0] == VOLUMES
+
+
+def test_topologies_are_those_that_were_asked_for_else_those_of_the_plugin(agent):
+    """Nothing is said of secrets where no volume is read."""
+    [volume] = volumes.read_each(agent.client(), [("prod", "scratch")]).volumes
+    zones = ({"zone": "a"}, {"zone": "b"})
+    for required, expected in ((zones[:1], ["a"]), ((), ["a", "b"])):
+        found = dataclasses.replace(volume, required_topologies=required, topologies=zones)
+        with mock.patch.object(volumes, "read_each", return_value=volumes.Read(volumes=(found,), unread=())):
+            [file] = live_files.read(agent.client(), "prod", model.Remarks(), plugin_id="ebs")[-1:]
+        [required_block] = values.blocks(file.volumes[0]["topology_request"][0], "required")
+        assert [item["segments"]["zone"] for item in required_block["topology"]] == expected
+
+    assert read(agent, "default", plugin_id="ebs")[1] == []
 
 
 @pytest.mark.parametrize(

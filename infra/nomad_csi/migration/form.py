@@ -80,7 +80,7 @@ def _block(name: str, bodies: tuple[values.Map, ...], line: int) -> values.Map:
     """Return all blocks called *name* as one, but only the ``restart`` that is in effect. *line*: where none is."""
     given = [block for body in bodies for block in values.blocks(body, name)]
     if name == "restart":
-        given = (values.blocks(bodies[-1], name) or given)[:1]
+        given = given[-1:]
     found = values.Map(given[0].line if given else line)
     for block in given:
         for key in block:
@@ -140,7 +140,7 @@ def _constraints(part: model.Part, count: int) -> list[dict[str, str]]:
     found: list[dict[str, str]] = []
     for block in part.constraints:
         if model.is_distinct_hosts(block):
-            constraint = {"operator": "distinct_hosts"} if part.job.type != "system" and count > 1 else {}
+            constraint = {"operator": "distinct_hosts"} if count > 1 else {}
         else:
             constraint = _constraint(block)
         if constraint and constraint not in found:

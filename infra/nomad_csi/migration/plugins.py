@@ -47,9 +47,7 @@ def adopt(plugin_id: str, found: Sequence[model.Part], modes: Sequence[Any], rem
     document["restart"] = _last(
         _numbers(given["restart"], "attempts") for given in forms.values() if given["restart"].get("mode") == "delay"
     )
-    document["update"] = _last(
-        _numbers(given["update"], "max_parallel", "auto_revert") for given in forms.values() if given["update"].lines
-    )
+    document["update"] = _last(_numbers(given["update"], "max_parallel", "auto_revert") for given in forms.values())
     timeouts = [given["csi_plugin"]["health_timeout"] for given in forms.values()]
     document["health_timeout_s"] = round(max((each for each in timeouts if isinstance(each, float)), default=0))
     if driver is not None:
