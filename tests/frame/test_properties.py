@@ -11,6 +11,16 @@ from nomad_csi.spec import base
 
 class Place(properties.Properties):
     zone: base.Word
+    rack_id: str = ""
+
+
+class Part(properties.Properties):
+    label: str = ""
+
+
+class Labelled(properties.Properties):
+    name: str
+    parts: list[Part] = []
 
 
 class Inputs(properties.Properties):
@@ -61,6 +71,11 @@ def test_check_reports_all_problems_with_their_paths():
     ]
 
 
+def test_required_property_may_be_empty():
+    """It is given then, and an empty object in a list is one."""
+    assert Labelled.check({"name": "", "parts": [{}, {"label": ""}]}) == ({"name": "", "parts": [{}, {}]}, ())
+
+
 def test_check_never_shows_a_secret():
     """A secret of the wrong kind is refused without being shown."""
     _, problems = Inputs.check({"ownId": "a", "secrets": {"password": 31337}})
@@ -100,5 +115,6 @@ def test_program_may_write_the_names_of_python():
     declared = properties.Declaration(token="", input_model=Inputs, output_model=properties.Properties)
 
     assert declared.python_names["own_id"] == "ownId"
-    assert declared.spelled("places", [{"zone": "a"}]) == [{"zone": "a"}]
+    assert declared.spelled("places", ({"rack_id": "a"},)) == [{"rackId": "a"}]
+    assert declared.spelled("bestPlace", {"rack_id": "a"}) == {"rackId": "a"}
     assert declared.spelled("labels", {"a_b": "c"}) == {"a_b": "c"}

@@ -66,8 +66,18 @@ def test_count_of_a_monolith_is_that_of_its_instances():
     assert planned(controller={"count": 3}).expectation.controllers == 3
 
 
+VENDOR = OWN | {"version": "v1", "vendor_version": "1.0.0"}
+
+
 @pytest.mark.parametrize(
-    ("settings", "version"), [({}, "v1.64.0"), ({"image": "own/driver:v1.60.0"}, ""), ({"task_driver": PROCESS}, "")]
+    ("settings", "version"),
+    [
+        ({}, "v1.64.0"),
+        ({"image": "own/driver:v1.60.0"}, ""),
+        ({"task_driver": PROCESS}, ""),
+        ({"driver": VENDOR, "aws_region": None}, "1.0.0"),
+        ({"driver": VENDOR, "aws_region": None, "image": "own/driver:v2"}, ""),
+    ],
 )
 def test_version_is_expected_of_the_catalogues_image_alone(settings, version):
     """Nobody but its maker knows what another one will answer."""
@@ -84,6 +94,25 @@ def test_needs_are_those_of_the_task_driver():
     assert planned(host_network=True).jobs[1].needs == ("docker with allow_privileged = true",)
     [job] = planned(driver=OWN, aws_region=None, task_driver={"name": "podman"}).jobs
     assert job.needs == ("Podman's task driver, 0.6.5 or newer for ipc_mode",)
+
+
+@pytest.mark.parametrize("image", [None, "own/driver:v2"])
+def test_digest_of_the_driver_is_that_of_its_own_image(image):
+    """Another image has another one."""
+    driver = OWN | {"image_digest": f"sha256:{'a' * 64}"}
+
+    [job] = planned(driver=driver, aws_region=None, image=image).jobs
+
+    assert job.image == (image or f"{OWN['image']}@{driver['image_digest']}")
+
+
+def test_metrics_of_a_monolith_are_at_the_port_itself():
+    """Only a controller, which may share its client with a node, is at the next one."""
+    role = OWN["roles"]["monolith"] | {"optional_arguments": {"metrics_port": "--metrics={metrics_port}"}}
+
+    [job] = planned(driver=OWN | {"roles": {"monolith": role}}, aws_region=None, metrics_port=9000).jobs
+
+    assert (job.metrics_port, job.arguments[-1]) == (9000, "--metrics=9000")
 
 
 def test_jobs_have_the_ids_that_the_spec_names():
