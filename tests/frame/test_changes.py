@@ -11,6 +11,7 @@ class Inputs(properties.Properties):
     context: dict[str, str] = {}
     adopt: Annotated[bool, properties.Mark.NOT_COMPARED] = False
     capabilities: list[dict[str, str]] = []
+    step: Annotated[str, properties.Mark.NOT_RECORDED] = ""
 
 
 DECLARED = properties.Declaration(token="", input_model=Inputs, output_model=properties.Properties)
@@ -51,6 +52,7 @@ def test_difference_ignores_how_a_step_is_made():
 
     assert found == resource.ResourceDiff()
     assert not found.any
+    assert DECLARED.recorded({"id": "a", "adopt": True, "step": "x"}) == {"id": "a", "adopt": True}
 
 
 def test_difference_in_the_outputs_is_added_by_the_caller():

@@ -74,6 +74,8 @@ def test_check_reports_all_problems_with_their_paths():
 def test_required_property_may_be_empty():
     """It is given then, and an empty object in a list is one."""
     assert Labelled.check({"name": "", "parts": [{}, {"label": ""}]}) == ({"name": "", "parts": [{}, {}]}, ())
+    _, problems = Inputs.check({"ownId": "a", "bestPlace": {}})
+    assert list(map(str, problems)) == ["bestPlace.zone: expected a value, got nothing; add zone"]
 
 
 def test_check_never_shows_a_secret():

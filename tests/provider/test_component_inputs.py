@@ -160,6 +160,7 @@ def test_dependencies_of_inputs_are_not_those_of_all_children():
         ("fileSystemId", ["aws:efs/fileSystem:FileSystem", "nomad-csi:index:StorageHold"], "it"),
         ("fileSystemId", ["aws:efs/fileSystem:FileSystem"], None),
         ("kmsKeyArn", ["nomad-csi:index:CsiPlugin"], None),
+        ("pluginId", ["nomad-csi:index:CsiPlugin", "nomad-csi:index:CsiPlugin::other"], None),
     ],
 )
 @pytest.mark.parametrize("value", ["known", UNKNOWN])
@@ -167,8 +168,8 @@ def test_output_of_another_component_is_known_by_what_it_depends_on(path, kinds,
     """Also in a preview, which does not know its value: the rules between the two need none."""
 
     async def run():
-        urn = "urn:pulumi:dev::shop::{}::it".format
-        needed = {resource.DependencyResource(urn(kind)) for kind in kinds}
+        named = (kind if "::" in kind else f"{kind}::it" for kind in kinds)
+        needed = {resource.DependencyResource(f"urn:pulumi:dev::shop::{each}") for each in named}
         origin = hosting._Origin(frozenset(needed), is_secret=False)
         with scope.shared_scope(scope.Scope(is_hosted=True)):
             return scope.scope().component_of(await hosting.opened(value, path, origin))

@@ -181,7 +181,11 @@ def test_an_unchanged_object_of_another_cluster_is_a_difference(
 
     answer = plugin.Diff(provider_pb2.DiffRequest(urn=urn, id="a", old_inputs=same, olds=olds, news=same))
 
-    assert list(answer.detailedDiff) == ([difference] if difference else [])
+    inputs = {path: item.inputDiff for path, item in answer.detailedDiff.items()}
+    assert inputs == ({difference: False} if difference else {})
+    renamed = wire.dump(NEWS | {"name": "b"})
+    replaced = plugin.Diff(provider_pb2.DiffRequest(urn=urn, id="a", old_inputs=same, olds=olds, news=renamed))
+    assert list(replaced.detailedDiff) == ["name"]
     update = provider_pb2.UpdateRequest(urn=urn, id="a", olds=olds, news=same, preview=True)
     if difference:
         assert "resource thing is recorded in cluster this one" in failure(plugin.Update, update).details()
@@ -196,6 +200,16 @@ def test_diff_honours_what_the_program_ignores(plugin, scripted, urn):
     request.ignoreChanges.extend(["name", "labels"])
 
     assert list(plugin.Diff(request).detailedDiff) == ["size"]
+
+
+def test_notice_of_an_ignored_change_is_not_shown(plugin, scripted, urn, engine):
+    """Nothing is replaced."""
+    scripted.notice = "drops a first"
+    old, new = wire.dump(NEWS), declare(plugin, urn, name="b")
+
+    plugin.Diff(provider_pb2.DiffRequest(urn=urn, id="a", old_inputs=old, olds=old, news=new, ignoreChanges=["name"]))
+
+    assert engine.lines == []
 
 
 def test_create_preview_returns_the_id(plugin, scripted, urn):
@@ -319,11 +333,13 @@ def test_read_returns_inputs_and_outputs(plugin, scripted, urn):
     """A read gives both, with their secrets."""
     inputs = wire.dump(NEWS, secrets={"labels"})
 
-    answer = plugin.Read(provider_pb2.ReadRequest(urn=urn, id="a", inputs=inputs, properties=wire.dump(NEWS)))
+    outputs = wire.dump(NEWS, secrets={"name"})
+
+    answer = plugin.Read(provider_pb2.ReadRequest(urn=urn, id="a", inputs=inputs, properties=outputs))
 
     assert answer.id == "a"
-    assert wire.load(answer.inputs) == (NEWS, {"labels"})
-    assert wire.load(answer.properties) == (NEWS | {"state": "read"}, {"labels"})
+    assert wire.load(answer.inputs) == (NEWS, {"labels", "name"})
+    assert wire.load(answer.properties) == (NEWS | {"state": "read"}, {"labels", "name"})
     assert answer.refresh_before_update
 
 
@@ -460,6 +476,11 @@ def test_status_is_sent_on_change_only(plugin, scripted, urn, engine, monkeypatc
     seen = [(urn, "0/3 healthy", True), (urn, "1/3 healthy", True), (urn, "late", False), (urn, "1 warning", True)]
     assert engine.lines == seen
 
+    other = urn.replace("::thing", "::other")
+    plugin.Create(provider_pb2.CreateRequest(urn=other, properties=wire.dump(NEWS)))
+    seen += [(other, *line) for _, *line in seen]
+    assert engine.lines == seen
+
     monkeypatch.setattr(scripted, "create", lambda context, _: (context.status("1 warning"), ("a", {}))[1])
     plugin.Attach(plugin_pb2.PluginAttach(address=engine.address))
     plugin.Create(provider_pb2.CreateRequest(urn=urn, properties=wire.dump(NEWS)))
@@ -489,7 +510,7 @@ def test_a_step_gets_the_operators_timeout_and_the_root(serve, scripted, urn, tm
 def test_check_config_keeps_only_what_is_the_providers(plugin):
     """The program's own keys of the stack's configuration are no settings of the provider."""
     known = {"address": "http://127.0.0.1:4646", "token": ACL_TOKEN, "namespace": wire.UNKNOWN}
-    news = wire.dump(known | {"storage": "{}", "tlsSkipVerify": "true"})
+    news = wire.dump(known | {"storage": "{}", "routes": "x", "tlsSkipVerify": "true"})
 
     answer = plugin.CheckConfig(provider_pb2.CheckRequest(urn=PROVIDER, news=news))
 

@@ -1,5 +1,7 @@
 """What several states of a stack say of the storage that plugins created."""
 
+import json
+
 import pytest
 
 from nomad_csi import errors
@@ -40,3 +42,24 @@ def test_states_that_contradict_each_other_are_refused(other, got):
     [problem] = caught.value.problems
     assert (caught.value.source, problem.path, problem.got) == ("b.json", KEY, got)
     assert problem.allowed.startswith("vol-1 c1/global, as in a state")
+
+
+def test_state_has_what_plugins_created():
+    """No storage of another type, none that was taken over, and none whose id is secret; a cluster may be missing."""
+    named = {"namespace": "default", "volumeId": "data"}
+    states = (
+        ("CreatedVolume", named | {"madeStorage": "vol-1", "cluster": "c1/global"}),
+        ("CreatedVolume", named | {"volumeId": "older", "madeStorage": "vol-2"}),
+        ("CreatedVolume", named | {"volumeId": "secret", "madeStorage": {"ciphertext": "x"}}),
+        ("CreatedVolume", named | {"volumeId": "taken"}),
+        ("CreatedVolume", None),
+        ("VolumeRegistration", named | {"volumeId": "registered", "madeStorage": "vol-3"}),
+    )
+    resources = [{"type": f"nomad-csi:index:{kind}", "outputs": outputs} for kind, outputs in states]
+
+    made = deletion_state.made(json.dumps({"deployment": {"resources": resources}}), "a.json")
+
+    assert made == {KEY: IN_A_CLUSTER, "default/older": MadeStorage(external_id="vol-2", cluster="")}
+    for text in ("{}", "[]", "x", '{"deployment": {"resources": {}}}'):
+        with pytest.raises(errors.SpecError, match="expected the JSON of `pulumi stack export`, got something else"):
+            deletion_state.made(text, "a.json")

@@ -73,3 +73,22 @@ def test_file_that_does_not_say_what_is_encrypted_is_refused(tmp_path, text, tol
 
     assert told in str(raised.value)
     assert "T0ken" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("config", "keys"),
+    [
+        ({"nomad-csi:storage": {}, "shop:namespace": "x"}, ["nomad-csi:storage", "nomad-csi:namespace"]),
+        ({"shop:storage": {}, "namespace": "x", "nomad-csi:storage": {}}, ["shop:storage", "namespace"]),
+        ({"storage": {}, "nomad-csi:namespace": "x"}, ["storage", "shop:namespace"]),
+        ({"shop:storage": None, "nomad-csi:storage": {}}, ["nomad-csi:storage", "nomad-csi:namespace"]),
+    ],
+)
+def test_settings_are_those_of_the_project_if_that_has_a_spec(tmp_path, config, keys):
+    """Else those of ours, alone."""
+    (tmp_path / "Pulumi.yaml").write_text("name: shop")
+
+    found = stack_config.find_config({"config": config}, tmp_path / "Pulumi.prod.yaml")
+
+    assert [found.key("storage"), found.key("namespace")] == keys
+    assert stack_config.find_config({"volumes": []}, tmp_path / "x.yaml") is None

@@ -108,6 +108,8 @@ def test_an_ebs_volume_comes_with_its_registration():
         "vVolume": "vol-0a",
         "vReg": "prod/mysql-1",
     }
+    device = stack_import.ImportableObject(id="prod/mysql-1", external_id="local-ebs://dev/xvdbz")
+    assert stack_import.fill(draft, ebs_steps(EBS), lambda *_: device).imported == ()
 
 
 @pytest.mark.parametrize("component", [EFS, EBS])

@@ -181,7 +181,8 @@ class _Planner(Generic[ModelT, PlanT]):
         model = self._read(_without_outputs(args), wrong)
         paths = {errors.path_of("", location) for location in late}
         wrong = [item for item in wrong if not late or not _concerns(self._named(item).path, paths)]
-        wrong = [*found, *wrong]
+        misspelt = {item.fix for item in found}
+        wrong = [*found, *(item for item in wrong if f"did you mean {self._named(item).path}?" not in misspelt)]
         if model is None and not wrong:
             model = self._read(self._completed(_without_outputs(args, in_place=False)), [])
         if model is not None:

@@ -63,7 +63,7 @@ class RenderedFileResource(resource.Resource):
 
     def preflight(self, context: resource.Context, old_outputs: Mapping[str, Any], news: Mapping[str, Any]) -> None:
         """Refuse what a create or an update would, where the text is known."""
-        if resource.UNKNOWN not in (news["path"], news["content"]):
+        if news["content"] != resource.UNKNOWN:
             root, is_seen = _root(context), _is_seen(context, old_outputs, news)
             disk.refuse_other(root, {news["path"]: news["content"]}, overwrite=is_seen, advice=ADVICE)
 

@@ -125,8 +125,7 @@ def _is_of_package(kind: str) -> bool:
 
 def _is_elsewhere(resource: Resource) -> bool:
     """Return whether *resource* is an object of another provider."""
-    kind = resource["type"]
-    return bool(resource.get("id")) and not _is_of_package(kind) and not kind.startswith("pulumi:")
+    return bool(resource.get("id")) and not _is_of_package(resource["type"])
 
 
 def _left(resource: Resource) -> Mapping[str, Any]:

@@ -158,7 +158,7 @@ def _entries(draft: Mapping[str, Any], table: Mapping[str, str]) -> list[Entry]:
 def _find_ebs_volumes(entries: Iterable[Entry]) -> None:
     """Set the EBS volume of each registration in Nomad: its id is the external id."""
     for entry in entries:
-        if entry.type == EBS_VOLUME and entry.parent and entry.parent.type == _EBS_COMPONENT:
+        if entry.type == EBS_VOLUME and entry.parent:
             known = (child.found.external_id for child in entry.parent.children if child.found)
             if external_id := next((each for each in known if each.startswith("vol-")), ""):
                 entry.found = ImportableObject(id=external_id)

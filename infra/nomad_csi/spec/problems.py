@@ -44,8 +44,19 @@ def list_problems(
     error: pydantic.ValidationError, kind: type[pydantic.BaseModel], path: str, secrets: frozenset[str] = SECRET_KEYS
 ) -> Iterator[errors.Problem]:
     """Yield a problem for each error of a *kind*, with paths below *path*, and no value below a key in *secrets*."""
-    for item in error.errors(include_url=False):
-        yield _problem(item, kind, path, secrets)
+    items = error.errors(include_url=False)
+    misspelt = [location for item in items if (location := _meant_location(item, kind))]
+    for item in items:
+        if item["type"] != "missing" or _written(item["loc"]) not in misspelt:
+            yield _problem(item, kind, path, secrets)
+
+
+def _meant_location(item: Any, kind: type[pydantic.BaseModel]) -> tuple[Any, ...] | None:
+    """Return the location of the key that an unknown one probably means, which is then not missing."""
+    *above, key = _written(item["loc"]) or ("",)
+    is_unknown = item["type"] == "extra_forbidden"
+    close = suggestion(str(key), sorted(base.fields_of(_kind_at(kind, tuple(above))))) if is_unknown else ""
+    return (*above, close) if close else None
 
 
 def _problem(item: Any, kind: type[pydantic.BaseModel], path: str, secrets: frozenset[str]) -> errors.Problem:
