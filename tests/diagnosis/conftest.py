@@ -107,6 +107,21 @@ def make_volume(**changes):
     return facts.ExaminedVolume(**(whole | changes))
 
 
+def make_failed(alloc_id, error):
+    """An allocation on the client that failed to get a volume."""
+    events = (jobs.TaskEvent(message=f"{jobs.HOOK}{error}"),) if error else ()
+    return jobs.FailedMount(
+        alloc_id=alloc_id,
+        namespace="default",
+        job_id="web",
+        group="db",
+        name="web.db[0]",
+        node_id="n1",
+        node_name="client-1",
+        task_events=events,
+    )
+
+
 def make_claimed(**changes):
     """The same volume, read by itself: an allocation on the client claims it."""
     claim = volumes.Claim(

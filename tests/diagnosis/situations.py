@@ -12,11 +12,14 @@ from nomad_csi.aws import records as aws_records
 from nomad_csi.diagnosis import facts, judge
 from nomad_csi.nomad import nodes, token_rights, volumes
 from nomad_csi.plan import iam, storage
+from nomad_csi.volumes import ownership
 
 OURS = {"nomad-csi:owner": "shop/prod", "nomad-csi:volume": "default/old"}
 SPEC = {"plugins": [{"id": "ebs", "driver": "aws-ebs", "aws_region": "us-east-1"}]}
 EFS = "fs-0123456789abcdef0"
 POINT = "fsap-0123456789abcdef0"
+OTHER_EBS = "vol-0aaaaaaaaaaaaaaaa"
+EXISTING = {"availability_zone": "us-east-1a"}
 UNKNOWN = facts.Unknown(reason="not answered")
 ALL_RIGHTS = (
     "read-job",
@@ -312,6 +315,91 @@ MORE = {
     "claims where no node instance is healthy": lambda make: make.found(
         plugins={"ebs": make.plugin(nodes=(make.instance("node", healthy=False),))}, claimed=(make.claimed(),)
     ),
+    "an EFS volume without an access point": lambda make: _efs(make, _systems(), external_id=EFS),
+    "metadata is off, few hops, and the node task has credentials": lambda make: make.found(
+        tasks=(make.task(own_credentials=True),),
+        account=make.account(instances={make.INSTANCE_ID: make.machine(metadata_enabled=False, hop_limit=1)}),
+    ),
+    "one of two controllers has credentials of its own, and a volume has no tag": lambda make: make.found(
+        tasks=(make.task("controller"), make.task("controller", job_id="other", own_credentials=True)),
+        account=make.account(volumes={make.EBS_ID: make.ebs(tags={})}),
+    ),
+    "two untagged volumes, of which one is named by the role": lambda make: make.found(
+        volumes=(make.volume(), make.volume(key="default/b", external_id=OTHER_EBS)),
+        account=make.account(
+            roles={make.PROFILE: make.role(_named(make))},
+            volumes={
+                make.EBS_ID: make.ebs(tags={}),
+                OTHER_EBS: make.ebs(external_id=OTHER_EBS, tags={"a": "b"}, kms_key_arn=""),
+            },
+        ),
+    ),
+    "owner records of what is kept, planned, registered and named only": lambda make: make.found(
+        owner_records={
+            f"default/{name}": ownership.OwnerRecord(owner="shop/prod", plugin_id="ebs", **has)
+            for name, has in {
+                "kept": {"created_name": "kept-1", "external_id": "vol-1"},
+                "planned": {"registered_name": "planned", "external_id": "vol-2"},
+                "mysql": {"created_name": "mysql-1", "external_id": "vol-3"},
+                "no storage": {"created_name": "x-1"},
+                "no name": {"external_id": "vol-4"},
+            }.items()
+        },
+        volumes=(make.volume(), make.volume(key="default/planned", is_registered=False, claims=0)),
+    ),
+    "failed mounts of a volume, of a planned one and of none": lambda make: make.found(
+        volumes=(make.volume(), make.volume(key="default/planned", is_registered=False, claims=0)),
+        failed_mounts=facts.FailedMounts(
+            failed=(make.failed("1", "first"), make.failed("2", "last"), make.failed("3", None)),
+            wanted={"1": ("mysql", "planned"), "2": ("mysql",)},
+            unread={"prod": "refused"},
+        ),
+    ),
+    "volumes of the spec that differ, are missing and are as specified": lambda make: _planned(
+        make,
+        registered={
+            "default/mysql": make.replace(make.claimed(), external_id="vol-0fffffffffffffffe", context={"a": "1"}),
+            "default/made": make.replace(
+                make.claimed(), volume_id="made", external_id="x", plugin_id="host", capacity_bytes=2**30
+            ),
+            "default/gone": None,
+            "default/unmade": None,
+        },
+    ),
+    "volumes of the spec are not known": lambda make: make.found(registered=UNKNOWN),
+    "features of the spec, and clients that report more segments": lambda make: _planned(
+        make,
+        servers=(_server("1.9.1"),),
+        clients=(make.node(version="1.9.1"),),
+        plugins={"ebs": make.plugin(nodes=(make.instance("node", segments={make.ZONE_KEY: "us-east-1a", "b": "c"}),))},
+    ),
+    "the same segments, and a spec without secrets": lambda make: _planned(
+        make, servers=(_server("1.9.1"),), volumes=(make.volume(), make.volume(key="default/b", plugin_id="none"))
+    ),
+    "a plugin of another driver than the spec's, and one that reports none": lambda make: make.found(
+        plan=storage.plan_document(SPEC),
+        plugins={"ebs": make.plugin(provider="efs.csi.aws.com"), "new": make.plugin(plugin_id="new", provider="")},
+        clients=(make.node(version="1.9.3"),),
+    ),
+    "a spec with existing volumes alone": lambda make: make.found(
+        registered={"default/mysql": None},
+        servers=(_server("1.9.1"),),
+        plan=storage.plan_document(
+            SPEC
+            | {"volumes": [{"id": "mysql", "plugin_id": "ebs", "existing": EXISTING | {"external_id": make.EBS_ID}}]}
+        ),
+    ),
+    "privileges that are reported as 1": lambda make: make.found(
+        clients=(make.node(driver_attributes={"driver.docker.privileged.enabled": "1"}),)
+    ),
+    "the driver of a monolith is nowhere, and privileges are not set where there is no Docker": lambda make: make.found(
+        clients=(make.node(drivers={"docker": False}, driver_attributes={}),), tasks=(make.task("monolith"),)
+    ),
+    "plugins without a provider": lambda make: make.found(
+        plan=storage.plan_document(SPEC),
+        plugins={"ebs": make.plugin(provider="")},
+        account=make.account(instances={make.INSTANCE_ID: make.machine(hop_limit=1)}),
+    ),
     "claims that may not be read": lambda make: make.found(
         claims_read=volumes.Read(unread=(volumes.Unread(namespace="prod", volume_ids=("a", "b"), reason="refused"),))
     ),
@@ -322,8 +410,33 @@ RECORDED = Path(__file__).with_name("situations.txt")
 ALL = SITUATIONS | MORE
 
 
-def _efs(make, systems):
-    volume = make.volume(external_id=f"{EFS}::{POINT}", segments=(), plugin_id="efs")
+def _named(make):
+    """Return a policy that names the volume, and allows the rest as this package writes it."""
+    own = make.OWN_POLICY["Statement"]
+    volume = f"arn:aws:ec2:us-east-1:*:volume/{make.EBS_ID}"
+    return {"Statement": [*own, {"Effect": "Allow", "Action": "ec2:AttachVolume", "Resource": volume}]}
+
+
+def _planned(make, **changes):
+    """Return what there is of a spec with volumes of each source."""
+    uses = {"capabilities": [{"access_mode": "single-node-writer", "attachment_mode": "file-system"}]}
+    host = {"id": "host", "driver": "csi-hostpath"}
+    plan = storage.plan_document(
+        {
+            "plugins": [*SPEC["plugins"], host],
+            "volumes": [
+                {"id": "mysql", "plugin_id": "ebs", "existing": {"external_id": make.EBS_ID} | EXISTING},
+                {"id": "gone", "plugin_id": "ebs", "existing": {"external_id": OTHER_EBS} | EXISTING},
+                {"id": "made", "plugin_id": "host", "create": {"capacity_min_gib": 2}, **uses},
+                {"id": "unmade", "plugin_id": "host", "create": {}, **uses},
+            ],
+        }
+    )
+    return make.found(**{"plan": plan, "registered": {item.key: None for item in plan.volumes}} | changes)
+
+
+def _efs(make, systems, external_id=f"{EFS}::{POINT}"):
+    volume = make.volume(external_id=external_id, segments=(), plugin_id="efs")
     plugin = make.plugin(plugin_id="efs", provider="efs.csi.aws.com", controllers=(), controller_required=False)
     account = make.account(file_systems=systems, ours={})
     return make.found(volumes=(volume,), plugins={"efs": plugin}, account=account, tasks=())

@@ -161,6 +161,30 @@ SITUATIONS = {
         str(in_use(DETACHING)),
         "wait until EC2 has detached it",
     ),
+    "ended, and when is not known": (
+        [dataclasses.replace(ended(), changed_ns=0)],
+        {},
+        "ended",
+        "error claim-ended",
+        f"{HELD_BY}complete on node a)",
+        LOGS,
+    ),
+    "one of two on its way off": (
+        [],
+        {"ebs": in_use(DETACHING, ON_I2)},
+        "",
+        "error attached-unclaimed",
+        str(in_use(DETACHING, ON_I2)),
+        DETACH,
+    ),
+    "on an instance, while that of the claim is not known": (
+        [CLAIM],
+        {"status": "", "ebs": in_use(ON_I2)},
+        "node-down held",
+        "error claim-node-down",
+        "it is unknown; allocations there claim prod/data",
+        f"{MAY_WRITE}, then {EACH}",
+    ),
     "on another instance": ([CLAIM], ON_ANOTHER, "live held", "error attached-elsewhere", str(in_use(ON_I2)), DETACH),
 }
 SITUATIONS |= {

@@ -36,7 +36,7 @@ def found(*items, wanted=("data",)):
 
 def test_error_and_allocations_are_named():
     """With the command that shows more, and what may explain it."""
-    [finding] = found(failed(), failed("22222222-9d1c", node="b"))
+    [finding] = found(failed(error="earlier"), failed("22222222-9d1c", node="b"))
 
     assert (finding.code, finding.severity, finding.subject) == ("volume-mount-failing", "error", "volume prod/data")
     assert finding.found == (f"2 failed allocations (1f7e74ec of job shop on a, 22222222 of job shop on b): {ERROR}")

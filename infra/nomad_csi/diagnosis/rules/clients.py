@@ -79,12 +79,7 @@ def _refused(
 
 def _lacks_privileges(found: facts.Facts, task: jobs.PluginTask) -> bool:
     """Return whether *task* mounts from a container without the privilege; tasks of the spec are not checked."""
-    planned = [
-        job.privileged
-        for item in found.planned_plugins
-        for job in item.jobs
-        if (job.namespace, job.job_id) == (task.namespace, task.job_id)
-    ]
-    is_wanted = all(planned) if planned else task.role in _MOUNTING
+    planned = {(job.namespace, job.job_id): job.privileged for item in found.planned_plugins for job in item.jobs}
+    is_wanted = planned.get((task.namespace, task.job_id), task.role in _MOUNTING)
     can = task.privileged or not task.capabilities.isdisjoint(_MOUNT_RIGHTS)
     return task.task_driver in plugin_spec.CONTAINERS and is_wanted and not can
