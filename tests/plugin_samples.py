@@ -42,95 +42,99 @@ def expected():
     return lambda **changes: dataclasses.replace(EXPECTATION, **changes)
 
 
+def make_node(name, **changes):
+    """Return a client, ready and eligible but for what is given."""
+    ready = nodes.Node(
+        node_id=f"id-{name}",
+        name=name,
+        datacenter="dc1",
+        node_pool="default",
+        node_class="",
+        status="ready",
+        eligible=True,
+        draining=False,
+        drivers={"docker": True},
+    )
+    return dataclasses.replace(ready, **changes)
+
+
 @pytest.fixture
 def node():
     """Return a factory of clients by name, ready and eligible but for what is given."""
+    return make_node
 
-    def make(name, **changes):
-        ready = nodes.Node(
-            node_id=f"id-{name}",
-            name=name,
-            datacenter="dc1",
-            node_pool="default",
-            node_class="",
-            status="ready",
-            eligible=True,
-            draining=False,
-            drivers={"docker": True},
-        )
-        return dataclasses.replace(ready, **changes)
 
-    return make
+def make_instance(role, name, **changes):
+    """Return a healthy instance, ``node-a`` is its allocation on client a."""
+    zone = {"topology.ebs.csi.aws.com/zone": "us-east-1a"} if role == "node" else {}
+    healthy = plugins.Instance(
+        role=role,
+        node_id=f"id-{name}",
+        alloc_id=f"{role}-{name}",
+        healthy=True,
+        health_description="healthy",
+        provider="ebs.csi.aws.com",
+        provider_version="v1.64.0",
+        segments=zone,
+        supports=frozenset(),
+    )
+    return dataclasses.replace(healthy, **changes)
 
 
 @pytest.fixture
 def instance():
     """Return a factory of healthy instances, ``instance("node", "a")``, with allocation ``node-a``."""
+    return make_instance
 
-    def make(role, name, **changes):
-        zone = {"topology.ebs.csi.aws.com/zone": "us-east-1a"} if role == "node" else {}
-        healthy = plugins.Instance(
-            role=role,
-            node_id=f"id-{name}",
-            alloc_id=f"{role}-{name}",
-            healthy=True,
-            health_description="healthy",
-            provider="ebs.csi.aws.com",
-            provider_version="v1.64.0",
-            segments=zone,
-            supports=frozenset(),
-        )
-        return dataclasses.replace(healthy, **changes)
 
-    return make
+def make_ran(role, name, *, events=(), outdated="", **changes):
+    """Return a running allocation of one of the plugin's jobs."""
+    allocation = jobs.Allocation(
+        alloc_id=f"{role}-{name}",
+        node_id=f"id-{name}",
+        node_name=name,
+        client_status="running",
+        desired_status="run",
+        task_events=tuple(
+            jobs.TaskEvent(time_ns=at, type=kind, message=message, task="plugin")
+            for at, (kind, message) in enumerate(events)
+        ),
+        restarts=0,
+    )
+    return found.Ran(
+        job_id=f"plugin-aws-ebs0-{role}",
+        job_type="system" if role == "node" else "service",
+        allocation=dataclasses.replace(allocation, **changes),
+        outdated=outdated,
+    )
 
 
 @pytest.fixture
 def ran():
     """Return a factory of running allocations of a plugin's jobs: ``ran("node", "a", events=[("Driver", "text")])``."""
+    return make_ran
 
-    def make(role, name, *, events=(), outdated="", **changes):
-        allocation = jobs.Allocation(
-            alloc_id=f"{role}-{name}",
-            node_id=f"id-{name}",
-            node_name=name,
-            client_status="running",
-            desired_status="run",
-            task_events=tuple(
-                jobs.TaskEvent(time_ns=at, type=kind, message=message, task="plugin")
-                for at, (kind, message) in enumerate(events)
-            ),
-            restarts=0,
-        )
-        return found.Ran(
-            job_id=f"plugin-aws-ebs0-{role}",
-            job_type="system" if role == "node" else "service",
-            allocation=dataclasses.replace(allocation, **changes),
-            outdated=outdated,
-        )
 
-    return make
+def make_seen(*instances, **more):
+    """Return what was found; no instances and no record for ``None``."""
+    record = plugins.Plugin(
+        plugin_id="aws-ebs0",
+        provider=more.pop("provider", "ebs.csi.aws.com"),
+        version="v1.64.0",
+        controller_required=True,
+        controllers=tuple(item for item in instances if item is not None and item.role == "controller"),
+        nodes=tuple(item for item in instances if item is not None and item.role == "node"),
+        controllers_expected=0,
+        nodes_expected=0,
+    )
+    more["ran"] = tuple(more.get("ran", ()))
+    more.setdefault("names_jobs", bool(more["ran"]))
+    events = [event.time_ns for item in more["ran"] for event in item.allocation.task_events]
+    more.setdefault("now_ns", max(events, default=0))
+    return found.PluginFound(plugin=None if instances == (None,) else record, **more)
 
 
 @pytest.fixture
 def seen():
     """Return a factory of what was found: ``seen(*instances, ran=[...])``; no instances and no record for ``None``."""
-
-    def make(*instances, **more):
-        record = plugins.Plugin(
-            plugin_id="aws-ebs0",
-            provider=more.pop("provider", "ebs.csi.aws.com"),
-            version="v1.64.0",
-            controller_required=True,
-            controllers=tuple(item for item in instances if item is not None and item.role == "controller"),
-            nodes=tuple(item for item in instances if item is not None and item.role == "node"),
-            controllers_expected=0,
-            nodes_expected=0,
-        )
-        more["ran"] = tuple(more.get("ran", ()))
-        more.setdefault("names_jobs", bool(more["ran"]))
-        events = [event.time_ns for item in more["ran"] for event in item.allocation.task_events]
-        more.setdefault("now_ns", max(events, default=0))
-        return found.PluginFound(plugin=None if instances == (None,) else record, **more)
-
-    return make
+    return make_seen

@@ -62,6 +62,7 @@ def test_rules_say_of_a_situation_what_is_recorded(make, name):
     lines = list(situations.outcomes(situations.ALL[name](make)))
 
     assert lines == RECORDED[name]
+    assert list(RECORDED) == list(situations.ALL)
     assert name not in situations.SITUATIONS or any(f" {name}: " in line for line in lines)
 
 
