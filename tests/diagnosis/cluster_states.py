@@ -517,7 +517,7 @@ _each(
 
 
 COMMANDS = {
-    "verify": ("verify", "{spec}", "--json"),
+    "verify": ("verify", "{spec}", "--json", "--prometheus", "{metrics}"),
     "doctor": ("doctor", "{spec}", "--no-aws", "--json"),
     "claims": ("claims", "--no-aws", "--json"),
     "page": ("verify", "{spec}", "--no-aws", "--html", "{page}", "--json"),
@@ -591,6 +591,11 @@ def shown(page):
             yield f"on the page: {text}"
 
 
+def metrics(text):
+    """Yield the samples of a metrics file, without times."""
+    return (line for line in text.splitlines() if not line.startswith("#") and "_seconds" not in line)
+
+
 def without_ids(world, text):
     """Return *text* with names instead of ids, times and addresses, which are others in each run."""
     for at, node_id in enumerate(world.clients):
@@ -613,17 +618,19 @@ def run(name):
             world.changed()
             spec = Path(folder, "storage.yaml")
             spec.write_text(yaml.safe_dump(SPEC), encoding="utf-8")
+            files = {"page": Path(folder, "page.html"), "metrics": Path(folder, "verify.prom")}
             for command, words in COMMANDS.items():
-                given = [word.format(spec=spec, page=Path(folder, "page.html")) for word in words]
+                given = [word.format(spec=spec, **files) for word in words]
                 out = io.StringIO()
                 with _answers(world), contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
                     code = cli.main([*given, "--address", serving.url])
                 said[command] = outcome(code, out.getvalue())
                 text = without_ids(world, out.getvalue())
                 found = rows(json.loads(text), command) if text.startswith("{") else text.splitlines()
-                if (page := Path(folder, "page.html")).exists():
-                    found = [*found, *shown(without_ids(world, page.read_text(encoding="utf-8")))]
+                if files["page"].exists():
+                    found = [*found, *shown(without_ids(world, files["page"].read_text(encoding="utf-8")))]
                 lines |= dict.fromkeys(line.removeprefix(f"{command} ") for line in found if not SAID.match(line))
+            lines |= dict.fromkeys(metrics(files["metrics"].read_text(encoding="utf-8")))
     return said, list(lines)
 
 
