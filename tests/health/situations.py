@@ -106,6 +106,20 @@ SITUATIONS = {
     "a wrong version, tolerated": lambda: judge(node("a", provider_version="v1"), node("b"), min_healthy_percent=50),
     "no name and no version": lambda: judge(node("a", provider="", provider_version=""), node("b")),
     "any version will do": lambda: judge(node("a", provider_version=""), node("b"), version=""),
+    "all unhealthy, and one is wanted in each zone": lambda: judge(
+        *(node(name, healthy=False) for name in "ab"), min_healthy_per_zone=1
+    ),
+    "an allocation that ends, of a number": lambda: judge(
+        *BOTH, nodes=2, seen={"ran": [make_ran("node", "a"), make_ran("node", "b", desired_status="stop")]}
+    ),
+    "an answer from a client that need not have it alone": lambda: judge(
+        *BOTH,
+        clients=("a", make_node("b", **LEAVES)),
+        min_healthy_percent=50,
+        seen={"probed": probed(a=LATE, b=PROVED)},
+    ),
+    "every client leaves": lambda: judge(*BOTH, clients=(make_node("a", **LEAVES), make_node("b", **LEAVES))),
+    "a controller in a zone": lambda: judge(controller("a"), *BOTH, clients=(zoned("a", "z1"), "b"), controllers=1),
     "a record of another driver": lambda: judge(*BOTH, seen={"provider": "other"}),
     "a record of no driver": lambda: judge(*BOTH, seen={"provider": ""}),
     "a missing capability": lambda: judge(
@@ -119,7 +133,9 @@ SITUATIONS = {
     "a client that is down and takes nothing": lambda: judge(
         node("a"), clients=("a", make_node("b", status="down", eligible=False))
     ),
-    "no client takes it": lambda: judge(clients=(make_node("a", **LEAVES), make_node("b", datacenter="eu"))),
+    "no client takes it": lambda: judge(
+        clients=(make_node("a", **LEAVES), make_node("b", datacenter="eu")), datacenters=("dc1",)
+    ),
     "no client takes it, by constraints": lambda: judge(
         clients=(make_node("a", drivers={}),), datacenters=("eu",), node_pool="gpu"
     ),
@@ -251,7 +267,7 @@ SITUATIONS = {
     "an older job": lambda: judge(
         *BOTH, seen={"ran": [make_ran("node", "a", outdated="version 1"), make_ran("node", "b")]}
     ),
-    "one flaps": lambda: judge(node("a"), clients="a", seen={"ran": [events(*STARTED, *FELL)], "now_ns": 80 * S}),
+    "one flaps": lambda: judge(node("a"), clients="a", seen={"ran": [events(*STARTED, *FELL)], "now_ns": 50 * S}),
     "one flaps and is unhealthy": lambda: judge(
         node("a", healthy=False), clients="a", seen={"ran": [events(*STARTED, *FELL)], "now_ns": 200 * S}
     ),

@@ -56,6 +56,7 @@ def constraint(attribute, operator="=", value=""):
         ("=", "a", "${meta.rack}", False),
         ("=", "a", "${meta.absent}", False),
         ("!=", "a", "${meta.absent}", True),
+        ("version", "1.10.0", "${meta.absent}", False),
     ],
 )
 def test_operators(node, operator, found, wanted, result):

@@ -1,8 +1,11 @@
 """A second job under the plugin's id: told also where Nomad lists the plan's own instance."""
 
+import dataclasses
+
 import pytest
 
-from nomad_csi.health import found, plugins
+from nomad_csi.health import found, gather, plugins
+from tests.plugin_samples import make_seen
 
 
 def told(status):
@@ -57,3 +60,10 @@ def test_second_job_beside_the_plans_is_told(judge, ran):
 def test_second_job_that_is_in_nobodys_way_is_not_told(judge, ran, changes, roles):
     """It ends, or ended, or runs elsewhere, or runs controllers."""
     assert told(judge(other(ran("node", "a", **({"alloc_id": "x"} | changes)), roles=roles))) == []
+
+
+def test_of_a_plugin_whose_jobs_are_not_known_no_job_is_another_one():
+    """Nothing is read of them."""
+    plugin = dataclasses.replace(make_seen().plugin, jobs=frozenset({("default", "old")}))
+
+    assert gather.other_jobs_of(None, (), plugin) == ()

@@ -104,16 +104,32 @@ def test_diff_verifies_again_what_was_found_unhealthy():
     assert difference.updates == ("status",)
 
 
-def test_read_looks_once_and_warns_of_nothing_that_stays(context, heard, plugin_cluster):
+BY_JOB = {"evidence": "csi", "onNodes": {"command": "nomad-csi"}}
+
+
+@pytest.mark.parametrize(("asked", "verified_by"), [({}, "nomad"), (BY_JOB, "csi")])
+def test_read_keeps_the_evidence_of_a_job(context, plugin_cluster, asked, verified_by):
+    """While the plugin is healthy by Nomad's status: a read runs no job."""
+    plugin_cluster.plugin()
+    plugin_cluster.allocation()
+
+    _, outputs = HEALTH.read(context, "aws-ebs0", NEWS | asked, NEWS | VERIFIED | {"verifiedBy": "csi"})
+
+    assert (outputs["verifiedBy"], outputs["satisfied"]) == (verified_by, True)
+
+
+@pytest.mark.parametrize("asked", [{}, BY_JOB])
+def test_read_looks_once_and_warns_of_nothing_that_stays(context, heard, plugin_cluster, asked):
     """The status of this moment is recorded. An update may repair the plugin after it, so that the reason passes."""
+    given = NEWS | asked
     plugin_cluster.plugin(instances=0)
     plugin_cluster.allocation()
 
-    inputs, outputs = HEALTH.read(context, "aws-ebs0", NEWS, NEWS | VERIFIED)
+    inputs, outputs = HEALTH.read(context, "aws-ebs0", given, given | VERIFIED | {"verifiedBy": "csi"})
 
-    assert inputs == NEWS
+    assert inputs == given
     unverified = {"healthyNodes": 0, "verifiedBy": "-", "status": "starting", "satisfied": False}
-    assert outputs == NEWS | VERIFIED | unverified
+    assert outputs == given | VERIFIED | unverified
     reason = (
         "instance-starting: node instance of plugin aws-ebs0 on a: expected a healthy instance, found it runs, but has "
         "not reported healthy yet; wait; the task has had no errors so far"

@@ -55,7 +55,7 @@ class ClientCache:
             (item.attribute, item.value): nodes.ids_matching(self._client, item.attribute, item.value)
             for placement in wanted
             for item in placement.constraints
-            if item.operator == "regexp" and not item.value.startswith("${")
+            if item.operator == "regexp"
         }
         return tuple(self._complete(node, patterns) for node in clients)
 

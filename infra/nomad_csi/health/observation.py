@@ -61,12 +61,11 @@ class Observer:
         if not self._wanted:
             return ()
         how = None if is_first else self._on_nodes
-        known = [seen for _, seen in self._told()] if how else []
-        results = probe_run.ask(self._client, known, how, self._cancelled) if how else None
-        seen = gather.probe_all(self._told(), timeout_s=self._probe_timeout_s, cancelled=self._cancelled)
-        if results is not None:
-            expectations = [item.expectation for item in self._wanted]
-            seen = probe_run.merged(list(zip(expectations, seen, strict=True)), results)
+        if how:
+            answers = probe_run.ask(self._client, [seen for _, seen in self._told()], how, self._cancelled)
+            seen = probe_run.merged(self._told(), answers)
+        else:
+            seen = gather.probe_all(self._told(), timeout_s=self._probe_timeout_s, cancelled=self._cancelled)
         all_nodes = self._clients.read_clients(item.expectation for item in self._wanted)
         earlier = [item.seen for item in before] if before else [None for _ in seen]
         return tuple(

@@ -17,7 +17,7 @@ def check_instance(
     """Yield findings on *row*; `check_foreign` has some more. *tolerated*: enough others are healthy."""
     if row.code == instances.NOT_OURS:
         return
-    if row.is_extra and row.code != "node-missing":
+    if row.is_extra:
         yield findings.finding("instance-extra", row.subject, expected="none", found=row.detail)
     elif row.code:
         shown = row.detail

@@ -34,7 +34,7 @@ def needed(expectation: model.PluginExpectation, expected: int) -> int:
 
 def needed_controllers(expectation: model.PluginExpectation, expected_nodes: int, wanted: int) -> int:
     """Return how many of the *wanted* controllers must be healthy; those of a monolith are its node instances."""
-    return min(needed(expectation, expected_nodes), wanted) if expectation.monolith else wanted
+    return needed(expectation, expected_nodes) if expectation.monolith else wanted
 
 
 def describe_policy(expectation: model.PluginExpectation) -> str:

@@ -65,18 +65,15 @@ class OnNodes:
 
 
 def merged(observed: Observed, results: Answers) -> tuple[found.PluginFound, ...]:
-    """
-    Return the plugins *observed* in Nomad after the job, with the probe *results* of their clients.
-
-    Where a client gave none, a result from this machine is kept.
-    """
+    """Return the plugins *observed* in Nomad after the job, with the probe *results* of their clients."""
     complete: list[found.PluginFound] = []
     for expectation, seen in observed:
-        by_instance = dict(seen.probed)
-        for item in instances.all_of(seen.plugin):
-            result = probed.merged(expectation.provider, item.role, item.alloc_id, results.get(item.node_id))
-            if result.reached or not by_instance.get((item.alloc_id, item.role), found.NOT_ASKED).reached:
-                by_instance[item.alloc_id, item.role] = result
+        by_instance = {
+            (item.alloc_id, item.role): probed.merged(
+                expectation.provider, item.role, item.alloc_id, results.get(item.node_id)
+            )
+            for item in instances.all_of(seen.plugin)
+        }
         complete.append(dataclasses.replace(seen, probed=by_instance))
     return tuple(complete)
 

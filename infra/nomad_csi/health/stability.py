@@ -49,7 +49,7 @@ class Stability:
         """Return when each healthy instance's window began, and the restart count of its task at that time."""
         windows: dict[Instance, tuple[float, int]] = {}
         for row in status.instances:
-            if row.status != plugins.HEALTHY or row.is_extra:
+            if row.status != plugins.HEALTHY:
                 continue
             ran = seen.find_allocation(row.alloc_id)
             restarts = ran.allocation.restarts if ran else 0
