@@ -270,3 +270,22 @@ def test_cells_on_a_phone_have_the_labels_of_their_columns(hurt_report, rendered
 
     assert [labels.get(str(number + 1), "") for number in range(len(columns))] == TABLES[kind]
     assert [name for name in TABLES[kind] if name] == [name for name in columns if name in TABLES[kind]]
+
+
+def test_rows_and_sums_are_as_severe_as_they_are_known(hurt_report):
+    """A deviation that the policy allows is a warning; storage that is not known twice is not counted twice."""
+    plugins = [("healthy", True), ("partial", True), ("partial", False), ("not checked", None)]
+    sizes = [("vol-1", 2**30), ("vol-1", 2**30), ("vol-2", 2**31), ("vol-3", 0), ("", 2**32)]
+    data = hurt_report.data | {
+        "plugins": [{"plugin_id": "p", "status": status, "ok": ok} for status, ok in plugins],
+        "volumes": [
+            {"namespace": "a", "volume_id": "b", "external_id": key, "size_bytes": size, "status": "ok", "zones": []}
+            for key, size in sizes
+        ],
+    }
+
+    shown = page.render_page(dataclasses.replace(hurt_report, data=data))
+
+    assert [row["kind"] for row, _ in shown["plugins"]] == ["good", "warn", "bad", "unsure"]
+    assert shown["tiles"][0] == {"label": "plugins", "count": 4, "remark": "3 not healthy", "kind": "bad"}
+    assert shown["tiles"][2]["remark"] == "all ok; 3GiB, 1 of unknown size"

@@ -35,8 +35,8 @@ def kind_of(status: str) -> Kind:
 
 
 def _worst(statuses: Iterable[str]) -> Kind:
-    """Return the most severe kind of *statuses*; ``good`` if there is none."""
-    return min(map(kind_of, statuses), key=_ORDER.index, default="good")
+    """Return the most severe kind of *statuses*."""
+    return min(map(kind_of, statuses), key=_ORDER.index)
 
 
 def render_page(report: ClusterReport) -> Row:
