@@ -10,7 +10,7 @@ from typing import Any
 import grpc
 
 from nomad_csi.csi.v1 import csi_pb2, csi_pb2_grpc
-from nomad_csi.health import found, gather
+from nomad_csi.health import gather, observed_plugin
 from nomad_csi.nomad import plugins
 
 NAME = "efs.csi.aws.com"
@@ -97,7 +97,7 @@ class Fleet:
             made.close()
 
 
-def told(names: Iterable[str]) -> found.PluginFound:
+def told(names: Iterable[str]) -> observed_plugin.ObservedPlugin:
     """Return what Nomad says of instances with these allocations, each on a client of its own: all are healthy."""
     nodes = tuple(
         plugins.Instance(
@@ -124,4 +124,4 @@ def told(names: Iterable[str]) -> found.PluginFound:
         controllers_expected=0,
         nodes_expected=len(nodes),
     )
-    return found.PluginFound(plugin=record)
+    return observed_plugin.ObservedPlugin(plugin=record)

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from nomad_csi.csi import records
-from nomad_csi.health import found
+from nomad_csi.health import observed_plugin
 from nomad_csi.nomad import jobs, nodes, plugins
 from nomad_csi.plan import model
 
@@ -101,7 +101,7 @@ def make_ran(role, name, *, events=(), outdated="", **changes):
         ),
         restarts=0,
     )
-    return found.Ran(
+    return observed_plugin.Ran(
         job_id=f"plugin-aws-ebs0-{role}",
         job_type="system" if role == "node" else "service",
         allocation=dataclasses.replace(allocation, **changes),
@@ -131,7 +131,7 @@ def make_seen(*instances, **more):
     more.setdefault("names_jobs", bool(more["ran"]))
     events = [event.time_ns for item in more["ran"] for event in item.allocation.task_events]
     more.setdefault("now_ns", max(events, default=0))
-    return found.PluginFound(plugin=None if instances == (None,) else record, **more)
+    return observed_plugin.ObservedPlugin(plugin=None if instances == (None,) else record, **more)
 
 
 @pytest.fixture

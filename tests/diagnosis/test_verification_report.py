@@ -8,7 +8,7 @@ import pytest
 from nomad_csi import findings
 from nomad_csi.diagnosis import verification_report
 from nomad_csi.findings import causes
-from nomad_csi.health import found, plugins
+from nomad_csi.health import observed_plugin, plugins
 from nomad_csi.volumes import compare
 
 ABSENT = findings.finding(
@@ -116,7 +116,7 @@ def test_table_shows_counts_instances_volumes_and_proof(mixed):
 def test_one_cause_is_shown_with_its_consequences_beneath(expected):
     """A plugin that is not there at all: why, what follows, and what follows for its volumes; JSON has all of them."""
     absent = plugins.compare_plugin(
-        expected(controllers=1), found.PluginFound(plugin=None, missing_jobs=("plugin-ebs",)), ()
+        expected(controllers=1), observed_plugin.ObservedPlugin(plugin=None, missing_jobs=("plugin-ebs",)), ()
     )
     links = causes.of_plugin("aws-ebs0")
     stuck = findings.finding("volume-unschedulable", "volume default/mysql", expected="x", found="y", links=links)

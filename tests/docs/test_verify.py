@@ -12,14 +12,14 @@ import yaml
 
 from nomad_csi import findings
 from nomad_csi.diagnosis import prometheus, verification_report
-from nomad_csi.health import found, instances, plugins, states
+from nomad_csi.health import instances, observed_plugin, plugins, states
 from nomad_csi.plan import storage
 
 ROOT = Path(__file__).parents[2]
 PAGES = ("explain/how-verification-works.md", "howto/probe-on-clients.md", "howto/monitoring.md")
 PAGE = "\n".join((ROOT / "docs" / name).read_text() for name in PAGES)
 MONITORING = ROOT / "examples/monitoring"
-ASKED = found.Probed(reached=True, status="ready")
+ASKED = observed_plugin.Probed(reached=True, status="ready")
 FINDING = findings.finding("volume-missing", "volume n/v", expected="x", found="y")
 
 

@@ -8,16 +8,18 @@ Situations of a plugin: what is expected, what was found, and the clients there 
 import dataclasses
 from pathlib import Path
 
-from nomad_csi.health import found, plugins
+from nomad_csi.health import observed_plugin, plugins
 from nomad_csi.nomad import jobs
 from tests.plugin_samples import EXPECTATION, make_instance, make_node, make_ran, make_seen
 
 RECORDED = Path(__file__).with_name("situations.txt")
 ZONE = "platform.aws.placement.availability-zone"
 S = 1_000_000_000
-PROVED = found.Probed(reached=True, healthy=True, status="ready", provider="ebs.csi.aws.com", version="v1.64.0")
-LATE = found.Probed(reached=False, status="no-answer", detail="the client is down", advice="check the client")
-UNWELL = found.Probed(reached=True, status="not-ready", detail="not-ready: soon", provider="ebs.csi.aws.com")
+PROVED = observed_plugin.Probed(
+    reached=True, healthy=True, status="ready", provider="ebs.csi.aws.com", version="v1.64.0"
+)
+LATE = observed_plugin.Probed(reached=False, status="no-answer", detail="the client is down", advice="check the client")
+UNWELL = observed_plugin.Probed(reached=True, status="not-ready", detail="not-ready: soon", provider="ebs.csi.aws.com")
 LEAVES = {"draining": True, "eligible": False}
 
 
@@ -65,7 +67,7 @@ BOTH = (node("a"), node("b"))
 def other(client_status="running", desired_status="run", client="a", **changes):
     """Return a job beside the plan's with an allocation on a client."""
     ran = make_ran("old", client, client_status=client_status, desired_status=desired_status).allocation
-    return found.OtherJob(**OTHER | {"allocations": (ran,)} | changes)
+    return observed_plugin.OtherJob(**OTHER | {"allocations": (ran,)} | changes)
 
 
 SITUATIONS = {
@@ -201,7 +203,7 @@ SITUATIONS = {
         *BOTH, seen={"probed": probed(a=dataclasses.replace(PROVED, provider="other.csi"))}
     ),
     "a silent socket": lambda: judge(
-        *BOTH, seen={"probed": probed(a=found.Probed(reached=True, status="silent", detail="silent: late"))}
+        *BOTH, seen={"probed": probed(a=observed_plugin.Probed(reached=True, status="silent", detail="silent: late"))}
     ),
     "an extra instance without an answer": lambda: judge(
         *BOTH, clients=("a", make_node("b", **LEAVES)), seen={"probed": probed(a=PROVED, b=LATE)}

@@ -3,7 +3,7 @@
 import pytest
 
 from nomad_csi.findings import causes
-from nomad_csi.health import eligibility, found, plugins
+from nomad_csi.health import eligibility, observed_plugin, plugins
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_capacity_refuses_more_controllers_than_clients(expected, node):
 def test_too_few_clients_are_explained_by_those_that_drain(expected, node, wanted, is_explained):
     """Only where they would be enough with them; the plugin's status is a status."""
     clients = (node("a"), node("b", draining=True, eligible=False))
-    status = plugins.compare_plugin(expected(controllers=wanted), found.PluginFound(plugin=None), clients)
+    status = plugins.compare_plugin(expected(controllers=wanted), observed_plugin.ObservedPlugin(plugin=None), clients)
 
     by_code = {item.code: item for item in causes.assign(status.findings)}
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-from nomad_csi.health import eligibility, found, instances
+from nomad_csi.health import eligibility, instances, observed_plugin
 from nomad_csi.health import plugins as statuses
 from nomad_csi.nomad import jobs, nodes, plugins
 from tests.plugin_samples import EXPECTATION
@@ -32,16 +32,16 @@ CLIENTS = {
 }
 NAMES = {"equal": "ebs.csi.aws.com", "other": "other.csi", "empty": ""}
 VERSIONS = {"equal": "v1.64.0", "other": "v9", "empty": ""}
-SILENT = found.Probed(reached=True, status="silent", detail="silent: no answer")
-READY = found.Probed(reached=True, healthy=True, status="ready", provider=NAMES["equal"], version="v1.64.0")
+SILENT = observed_plugin.Probed(reached=True, status="silent", detail="silent: no answer")
+READY = observed_plugin.Probed(reached=True, healthy=True, status="ready", provider=NAMES["equal"], version="v1.64.0")
 SOCKETS = {
     "ready": READY,
     "ready-v9": dataclasses.replace(READY, version="v9"),
     "not-ready": dataclasses.replace(READY, healthy=False, status="not-ready"),
     "other": dataclasses.replace(READY, healthy=False, status="wrong-name", provider="other.csi"),
     "silent": SILENT,
-    "absent": found.NOT_ASKED,
-    "no-answer": found.Probed(reached=False, status="no-answer", detail="the client is down"),
+    "absent": observed_plugin.NOT_ASKED,
+    "no-answer": observed_plugin.Probed(reached=False, status="no-answer", detail="the client is down"),
 }
 
 
@@ -104,7 +104,7 @@ def allocation(own, alloc_id, node_id="a"):
         task_events=(),
         restarts=0,
     )
-    return found.Ran(job_id="plan", allocation=ran)
+    return observed_plugin.Ran(job_id="plan", allocation=ran)
 
 
 @functools.cache
@@ -248,7 +248,7 @@ def found_of(situations):
         controllers_expected=0,
         nodes_expected=2,
     )
-    return found.PluginFound(plugin=record, names_jobs=True, ran=tuple(ran), probed=probed)
+    return observed_plugin.ObservedPlugin(plugin=record, names_jobs=True, ran=tuple(ran), probed=probed)
 
 
 @pytest.mark.parametrize("evidence", ["nomad", "csi"])

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from nomad_csi.health import found, gather, plugins
+from nomad_csi.health import gather, observed_plugin, plugins
 from tests.plugin_samples import make_seen
 
 
@@ -17,7 +17,7 @@ def other(*allocations, roles=("node",), **changes):
     """Return another job with these allocations."""
     allocations = tuple(item.allocation for item in allocations)
     known = {"namespace": "default", "job_id": "old", "roles": frozenset(roles), "allocations": allocations}
-    return found.OtherJob(**known | changes)
+    return observed_plugin.OtherJob(**known | changes)
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nomad_csi.health import found, plugins
+from nomad_csi.health import observed_plugin, plugins
 
 ZONE = "platform.aws.placement.availability-zone"
 
@@ -18,7 +18,9 @@ def old(instance, ran):
             for role in roles
         )
         allocations = tuple(ran(item.role, item.node_id[3:], alloc_id=item.alloc_id).allocation for item in items)
-        return items, found.OtherJob(namespace="default", job_id="old", roles=frozenset(roles), allocations=allocations)
+        return items, observed_plugin.OtherJob(
+            namespace="default", job_id="old", roles=frozenset(roles), allocations=allocations
+        )
 
     return make
 

@@ -7,7 +7,7 @@ import pytest
 
 from nomad_csi import errors, nomad
 from nomad_csi.csi import records
-from nomad_csi.health import found, probe_deep, probe_run
+from nomad_csi.health import observed_plugin, probe_deep, probe_run
 from nomad_csi.nomad import plugins
 from nomad_csi.plan import program_jobs
 from tests import clocks
@@ -67,7 +67,7 @@ def interrupted(cluster, cancelled):
     with nomad.Nomad(
         nomad.Connection(address=cluster.address, token="t"), timeout_s=60.0, clock=clocks.Clock()
     ) as client:
-        told = found.PluginFound(plugin=plugins.get(client, "aws-ebs0"))
+        told = observed_plugin.ObservedPlugin(plugin=plugins.get(client, "aws-ebs0"))
         how = probe_run.OnNodes(job=program_jobs.ProbeJob(image="x/y:1", state_dir="/s"))
         return probe_run.ask(client, [told], how, cancelled)
 

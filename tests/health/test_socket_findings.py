@@ -2,11 +2,13 @@
 
 import pytest
 
-from nomad_csi.health import found, probed
+from nomad_csi.health import observed_plugin, probed
 from nomad_csi.health import plugins as statuses
 
-READY = found.Probed(reached=True, healthy=True, status="ready", provider="ebs.csi.aws.com", version="v1.64.0")
-LATE = found.Probed(reached=False, status="no-answer", detail="the client is down", advice="check the client")
+READY = observed_plugin.Probed(
+    reached=True, healthy=True, status="ready", provider="ebs.csi.aws.com", version="v1.64.0"
+)
+LATE = observed_plugin.Probed(reached=False, status="no-answer", detail="the client is down", advice="check the client")
 
 
 def told(status):
@@ -33,7 +35,9 @@ def judged(expected, node, seen):
 def test_many_silent_clients_are_one_finding_for_each_reason(judged, instance):
     """With names of five, and all of them as rows."""
     names = "abcdefgh"
-    answers = keyed(**dict.fromkeys(names[:7], LATE)) | keyed(h=found.Probed(reached=False, status="no-answer"))
+    answers = keyed(**dict.fromkeys(names[:7], LATE)) | keyed(
+        h=observed_plugin.Probed(reached=False, status="no-answer")
+    )
 
     status = judged([instance("node", name) for name in names], answers, clients=names)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nomad_csi.health import found
+from nomad_csi.health import observed_plugin
 from nomad_csi.jobs import conflicts
 from nomad_csi.nomad import jobs
 from nomad_csi.plan import model
@@ -12,7 +12,7 @@ def other(*allocations, roles=("node",), **changes):
     """Return another job with these allocations."""
     allocations = tuple(item.allocation for item in allocations)
     known = {"namespace": "default", "job_id": "old", "roles": frozenset(roles), "allocations": allocations}
-    return found.OtherJob(**known | changes)
+    return observed_plugin.OtherJob(**known | changes)
 
 
 def task(role="node", **changes):

@@ -65,15 +65,15 @@ def variable(identity):
     return {"Path": "nomad-csi/cluster", "Items": {"id": identity}, "ModifyIndex": 7}
 
 
-def do(step, context, news=NEWS, recorded=None):
+def do(step, context, new_inputs=NEWS, recorded=None):
     """Have the job created, changed, previewed, read or deleted."""
-    known = news if recorded is None else recorded
+    known = new_inputs if recorded is None else recorded
     steps = {
-        "create": lambda: JOB.create(context, news),
-        "update": lambda: JOB.update(context, IDENTITY, known, news),
-        "preview": lambda: JOB.preflight(context, {}, news),
-        "preview of an update": lambda: JOB.preflight(context, known, news),
-        "read": lambda: JOB.read(context, IDENTITY, news, known),
+        "create": lambda: JOB.create(context, new_inputs),
+        "update": lambda: JOB.update(context, IDENTITY, known, new_inputs),
+        "preview": lambda: JOB.preflight(context, {}, new_inputs),
+        "preview of an update": lambda: JOB.preflight(context, known, new_inputs),
+        "read": lambda: JOB.read(context, IDENTITY, new_inputs, known),
         "delete": lambda: JOB.delete(context, IDENTITY, known),
     }
     return steps[step]()
@@ -127,7 +127,7 @@ def test_check(wrong):
 
 
 @pytest.mark.parametrize(
-    ("held", "owner", "planned", "news"),
+    ("held", "owner", "planned", "new_inputs"),
     [
         (STOPPED, "", plan("None"), NEWS),
         (RUNNING, "infra/prod", plan("Edited"), NEWS),
@@ -136,12 +136,12 @@ def test_check(wrong):
     ],
     ids=["stopped", "ours", "adopted", "of another stack"],
 )
-def test_create_registers_over_what_it_may(context, cluster, held, owner, planned, news):
+def test_create_registers_over_what_it_may(context, cluster, held, owner, planned, new_inputs):
     """A stopped job, our own, and one to be adopted get the new version, if nobody changes them meanwhile."""
     owned_by(cluster, owner)
     answers(cluster, job=held, planned=planned)
 
-    JOB.create(context, news)
+    JOB.create(context, new_inputs)
 
     assert [(body["EnforceIndex"], body["JobModifyIndex"]) for body in registered(cluster)] == [(True, 41)]
 
@@ -180,10 +180,10 @@ def test_resource_that_lost_its_owner_does_not_change_the_job_of_another_stack(c
     """Its state has the former owner; without that, it would change a job whoever owns it."""
     owned_by(cluster, "infra/dev")
     answers(cluster, job=RUNNING, planned=plan("Edited"))
-    news = {name: value for name, value in NEWS.items() if not name.startswith("owner")}
+    new_inputs = {name: value for name, value in NEWS.items() if not name.startswith("owner")}
 
     with pytest.raises(errors.RefusedError, match="belongs to stack infra/dev"):
-        do("update", context, news=news, recorded=NEWS)
+        do("update", context, new_inputs=new_inputs, recorded=NEWS)
 
     assert registered(cluster) == []
 
@@ -202,8 +202,8 @@ def test_preview_for_an_import_warns_of_a_job_without_owner_that_would_change(co
     assert warning.endswith("; `up` is refused, unless the job is imported first")
 
 
-@pytest.mark.parametrize("news", [NEWS, {name: NEWS[name] for name in ("jobId", "namespace", "hcl")}])
-def test_create_refuses_a_running_job_that_is_not_ours(context, cluster, news):
+@pytest.mark.parametrize("new_inputs", [NEWS, {name: NEWS[name] for name in ("jobId", "namespace", "hcl")}])
+def test_create_refuses_a_running_job_that_is_not_ours(context, cluster, new_inputs):
     """Somebody else's job runs on; the refusal names it, and five changes of Nomad's plan: it may differ in every line."""
     fields = [{"Type": "Edited", "Name": f"F{number}", "Old": "1", "New": "2"} for number in range(9)]
     owned_by(cluster, "")
@@ -211,7 +211,7 @@ def test_create_refuses_a_running_job_that_is_not_ours(context, cluster, news):
 
     shown = r"job storage/aws-ebs0-node runs already.* F0: 1 -> 2, .*F4: 1 -> 2 and 4 more; choose.*adopt"
     with pytest.raises(errors.RefusedError, match=shown):
-        JOB.create(context, news)
+        JOB.create(context, new_inputs)
     assert registered(cluster) == []
 
 
@@ -417,8 +417,8 @@ def test_create_gives_a_cluster_its_identity_before_the_job_runs(context, script
     answers(scripted, job=None, planned=plan("Added", 0))
     scripted.reply("GET", GET, 200, RUNNING)
 
-    news = {name: value for name, value in (NEWS | {"owner": owner}).items() if value}
-    _identity, outputs = JOB.create(context, news)
+    new_inputs = {name: value for name, value in (NEWS | {"owner": owner}).items() if value}
+    _identity, outputs = JOB.create(context, new_inputs)
 
     assert outputs.get("cluster") == (CLUSTER if owner else None)
     made = [path.partition("?")[0] for _verb, path in changes(scripted)]
@@ -515,14 +515,14 @@ NO_OTHERS = {
 }
 
 
-@pytest.mark.parametrize(("beside", "news"), NO_OTHERS.values(), ids=NO_OTHERS)
-def test_jobs_of_the_same_plugin_and_stack_are_no_others(context, cluster, beside, news):
+@pytest.mark.parametrize(("beside", "new_inputs"), NO_OTHERS.values(), ids=NO_OTHERS)
+def test_jobs_of_the_same_plugin_and_stack_are_no_others(context, cluster, beside, new_inputs):
     """What this run has not come to yet may run on."""
     answers(cluster, job=None, planned=plan("Added", 0))
     cluster.reply("GET", GET, 200, RUNNING)
     runs_beside(cluster, **beside)
 
-    JOB.create(context, news)
+    JOB.create(context, new_inputs)
 
     assert len(registered(cluster)) == 1
 

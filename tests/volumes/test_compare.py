@@ -325,7 +325,7 @@ SENTENCES = {
 
 @pytest.mark.parametrize("sentence", SENTENCES)
 def test_sentence_has_what_goes_and_comes(sentence):
-    """Of a list, what stays is no news. What was or is nothing is shown whole, with its keys in order."""
+    """Of a list, what stays is no new_inputs. What was or is nothing is shown whole, with its keys in order."""
     field, actual, wanted = SENTENCES[sentence]
 
     assert str(compare.Difference(field=field, actual=actual, desired=wanted)) == sentence

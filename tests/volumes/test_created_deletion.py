@@ -25,9 +25,9 @@ ANSWERED = {"externalId": "h-1", "capacityBytes": 0, "context": {}, "topologies"
 MADE = {"madeStorage": "h-1"}
 
 
-def differ(old, news, proof=MADE):
+def differ(old, new_inputs, proof=MADE):
     """Return what separates a recorded volume from what is wanted."""
-    return VOLUME.diff(IDENTITY, old, old | ANSWERED | proof, news)
+    return VOLUME.diff(IDENTITY, old, old | ANSWERED | proof, new_inputs)
 
 
 def test_nothing_and_keep_are_one():
@@ -77,10 +77,10 @@ TOLD = {
 }
 
 
-@pytest.mark.parametrize(("old", "news", "proof", "replaces", "notice"), TOLD.values(), ids=TOLD)
-def test_the_word_is_told_in_a_preview(old, news, proof, replaces, notice):
+@pytest.mark.parametrize(("old", "new_inputs", "proof", "replaces", "notice"), TOLD.values(), ids=TOLD)
+def test_the_word_is_told_in_a_preview(old, new_inputs, proof, replaces, notice):
     """In place; at a replacement what is recorded counts, and that is the safe side."""
-    found = differ(old, news, proof)
+    found = differ(old, new_inputs, proof)
 
     assert found.replaces == replaces
     assert replaces or found.updates == ("deletion", "onDestroy")

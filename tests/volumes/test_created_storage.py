@@ -41,9 +41,9 @@ def keeping(world, volume_id="scratch"):
     return world.inputs(volume_id, onDestroy="keep", deletion=None)
 
 
-def make(world, news):
+def make(world, new_inputs):
     """Have the volume made: its outputs; forget what was said and sent until then."""
-    outputs = VOLUME.create(world.context, news)[1]
+    outputs = VOLUME.create(world.context, new_inputs)[1]
     assert outputs["madeStorage"] == outputs["externalId"]
     world.sent.clear()
     world.said.clear()
@@ -74,35 +74,35 @@ def test_storage_goes_with_its_volume(world, is_skipped):
 
 def test_confirmation_is_recorded_without_a_request_to_nomad(world):
     """The volume may be in use, and its plugin away."""
-    outputs, news = make(world, keeping(world)), world.inputs()
+    outputs, new_inputs = make(world, keeping(world)), world.inputs()
     with world.cluster.state.lock:
         claims = world.cluster.state.volumes[KEY].claims
         claims["alloc"] = {"Mode": "write", "NodeID": "n", "AccessMode": "", "AttachmentMode": ""}
 
-    changed = VOLUME.update(world.context, IDENTITY, outputs, news)
+    changed = VOLUME.update(world.context, IDENTITY, outputs, new_inputs)
 
     assert world.changes == []
     assert (changed["onDestroy"], changed["madeStorage"]) == ("delete", outputs["externalId"])
-    assert VOLUME.read(world.context, IDENTITY, news, changed) == (news, changed)
+    assert VOLUME.read(world.context, IDENTITY, new_inputs, changed) == (new_inputs, changed)
 
 
 @pytest.mark.parametrize("is_wanted", [False, True])
 def test_failed_deletion_is_kept_in_the_state(world, monkeypatch, is_wanted):
     """A refresh does not forget what is left; the same again finishes it, or the program has the volume again."""
-    news = world.inputs(how=DELETES)
-    outputs = make(world, news)
+    new_inputs = world.inputs(how=DELETES)
+    outputs = make(world, new_inputs)
     with monkeypatch.context() as patched:
         patched.setattr(services, "delete_volume", no)
         with pytest.raises(errors.NomadCsiError, match=r"is not deleted: "):
             VOLUME.delete(world.context, IDENTITY, outputs)
 
-    inputs, seen = VOLUME.read(world.context, IDENTITY, news, outputs)
-    assert (inputs, seen) == (news, outputs | {"deregistered": True})
+    inputs, seen = VOLUME.read(world.context, IDENTITY, new_inputs, outputs)
+    assert (inputs, seen) == (new_inputs, outputs | {"deregistered": True})
     assert f"`up` registers it again, with its storage {outputs['externalId']}" in world.said[-1]
     assert world.storage() == {outputs["externalId"]}
 
     if is_wanted:
-        assert VOLUME.update(world.context, IDENTITY, seen, news) == outputs
+        assert VOLUME.update(world.context, IDENTITY, seen, new_inputs) == outputs
         assert (world.held().external_id, world.storage()) == (outputs["externalId"], {outputs["externalId"]})
         assert owner_labels.read(world.client, [KEY]) == {KEY: OWNER}
     else:
@@ -110,9 +110,9 @@ def test_failed_deletion_is_kept_in_the_state(world, monkeypatch, is_wanted):
         assert (world.held(), world.storage()) == (None, set())
 
 
-def register_by_another_hand(world, news):
+def register_by_another_hand(world, new_inputs):
     """Have the id registered for the storage of another volume, without an owner record; return that storage."""
-    other = VOLUME.create(world.context, news | {"volumeId": "other", "name": "other"})[1]["externalId"]
+    other = VOLUME.create(world.context, new_inputs | {"volumeId": "other", "name": "other"})[1]["externalId"]
     found = world.held("other").registration()
     for name in ("other", "scratch"):
         volumes.deregister(world.client, "default", name)
@@ -122,11 +122,11 @@ def register_by_another_hand(world, news):
 
 def test_other_storage_under_the_id_is_not_deleted(world):
     """Somebody registered it anew; neither is."""
-    news = world.inputs(how=DELETES)
-    outputs = make(world, news)
-    other = register_by_another_hand(world, news)
+    new_inputs = world.inputs(how=DELETES)
+    outputs = make(world, new_inputs)
+    other = register_by_another_hand(world, new_inputs)
     ownership.OwnerRecords(world.client).release(KEY, ownership.NO_TOKEN, ownership.Requester(owner=OWNER))
-    refreshed = VOLUME.read(world.context, IDENTITY, news, outputs)[1]
+    refreshed = VOLUME.read(world.context, IDENTITY, new_inputs, outputs)[1]
 
     for seen in (outputs, refreshed):
         with pytest.raises(errors.RefusedError, match=f"external id is {other} in Nomad"):
@@ -137,33 +137,33 @@ def test_other_storage_under_the_id_is_not_deleted(world):
 
 def test_registration_of_another_hand_changes_neither_the_state_nor_the_storage(world):
     """A refresh keeps what the state knows; an update is refused; the printed way out registers the own storage."""
-    news = keeping(world)
-    outputs = make(world, news)
-    other = register_by_another_hand(world, news)
+    new_inputs = keeping(world)
+    outputs = make(world, new_inputs)
+    other = register_by_another_hand(world, new_inputs)
 
-    inputs, refreshed = VOLUME.read(world.context, IDENTITY, news, outputs)
-    assert (inputs, refreshed["externalId"], refreshed["otherStorage"]) == (news, outputs["externalId"], other)
-    assert "otherStorage" in VOLUME.diff(IDENTITY, inputs, refreshed, news).updates
+    inputs, refreshed = VOLUME.read(world.context, IDENTITY, new_inputs, outputs)
+    assert (inputs, refreshed["externalId"], refreshed["otherStorage"]) == (new_inputs, outputs["externalId"], other)
+    assert "otherStorage" in VOLUME.diff(IDENTITY, inputs, refreshed, new_inputs).updates
     for ask in (VOLUME.preflight, lambda *known: VOLUME.update(known[0], IDENTITY, *known[1:])):
         with pytest.raises(errors.RefusedError, match=f"is {other} in Nomad, {outputs['externalId']} in the state"):
-            ask(world.context, refreshed, news)
+            ask(world.context, refreshed, new_inputs)
 
     volumes.deregister(world.client, *KEY)
-    refreshed = VOLUME.read(world.context, IDENTITY, news, refreshed)[1]
-    done = VOLUME.update(world.context, IDENTITY, refreshed, news)
+    refreshed = VOLUME.read(world.context, IDENTITY, new_inputs, refreshed)[1]
+    done = VOLUME.update(world.context, IDENTITY, refreshed, new_inputs)
     assert done["externalId"] == world.held().external_id == outputs["externalId"]
     assert not {"otherStorage", "deregistered"} & done.keys()
 
 
 def test_volume_that_was_removed_and_is_declared_again_gets_its_storage(world):
     """As one of a set that shrinks and grows; with its last volume a stack loses its id. It is said when it is kept."""
-    news = keeping(world) | {"ownerId": "9f86d081884c7d65"}
-    outputs = make(world, news)
+    new_inputs = keeping(world) | {"ownerId": "9f86d081884c7d65"}
+    outputs = make(world, new_inputs)
     storage = outputs["externalId"]
     VOLUME.delete(world.context, IDENTITY, outputs)
 
-    VOLUME.preflight(world.context, {}, news | {"ownerId": resource.UNKNOWN})
-    again = VOLUME.create(world.context, news | {"ownerId": "2bb80d537b1da3e3"})[1]
+    VOLUME.preflight(world.context, {}, new_inputs | {"ownerId": resource.UNKNOWN})
+    again = VOLUME.create(world.context, new_inputs | {"ownerId": "2bb80d537b1da3e3"})[1]
 
     assert again["externalId"] == again["madeStorage"] == storage
     assert world.storage() == {storage}
@@ -175,14 +175,14 @@ def test_volume_that_was_removed_and_is_declared_again_gets_its_storage(world):
 @pytest.mark.parametrize("is_refreshed", [False, True])
 def test_state_that_is_older_than_the_owner_record_gets_its_storage(world, is_refreshed):
     """The first one was given up, and another run of the stack had the plugin make the other: the record proves that."""
-    news = keeping(world)
-    old = make(world, news)
+    new_inputs = keeping(world)
+    old = make(world, new_inputs)
     volumes.deregister(world.client, *KEY)
     deregistration.give_up_storage(world.client, KEY, old["externalId"], ownership.Requester(owner=OWNER))
-    new = VOLUME.create(world.context, news)[1]
-    recorded = VOLUME.read(world.context, IDENTITY, news, old)[1] if is_refreshed else old
+    new = VOLUME.create(world.context, new_inputs)[1]
+    recorded = VOLUME.read(world.context, IDENTITY, new_inputs, old)[1] if is_refreshed else old
 
-    done = VOLUME.update(world.context, IDENTITY, recorded, news)
+    done = VOLUME.update(world.context, IDENTITY, recorded, new_inputs)
 
     assert done["externalId"] == done["madeStorage"] == new["externalId"] != old["externalId"]
 
@@ -190,30 +190,32 @@ def test_state_that_is_older_than_the_owner_record_gets_its_storage(world, is_re
 def test_replacement_of_the_same_id_gets_storage_of_its_own(world):
     """The old one stays, and no record keeps it: the new volume would get it again."""
     outputs, context = make(world, keeping(world)), world.context
-    news = keeping(world) | {"parameters": {"tier": "fast"}}
-    context.operation.declare(VOLUME.declared.token, context.urn, news)
+    new_inputs = keeping(world) | {"parameters": {"tier": "fast"}}
+    context.operation.declare(VOLUME.declared.token, context.urn, new_inputs)
 
     VOLUME.delete(context, IDENTITY, outputs)
-    new = VOLUME.create(context, news)[1]
+    new = VOLUME.create(context, new_inputs)[1]
 
     assert len({outputs["externalId"], new["externalId"]}) == 2
     assert world.storage() == {outputs["externalId"], new["externalId"]}
 
 
-def existing(news, **more):
-    """Return the inputs of a registration of storage that exists, for the volume of *news*."""
-    given = {name: news[name] for name in ("volumeId", "pluginId", "capabilities", "owner")}
+def existing(new_inputs, **more):
+    """Return the inputs of a registration of storage that exists, for the volume of *new_inputs*."""
+    given = {name: new_inputs[name] for name in ("volumeId", "pluginId", "capabilities", "owner")}
     return REGISTRATION.check(given | more)[0]
 
 
 @pytest.mark.parametrize("change", [{"pluginId": "another"}, {"externalId": "storage-of-mine"}])
 def test_id_gets_no_other_storage_before_the_kept_one_is_given_up_by_name(world, change):
     """Of another plugin, or storage that exists: refused in the preview, with both and the way out."""
-    news = keeping(world)
-    outputs = make(world, news)
+    new_inputs = keeping(world)
+    outputs = make(world, new_inputs)
     VOLUME.delete(world.context, IDENTITY, outputs)
     kept = outputs["externalId"]
-    kind, wanted = (REGISTRATION, existing(news, **change)) if "externalId" in change else (VOLUME, news | change)
+    kind, wanted = (
+        (REGISTRATION, existing(new_inputs, **change)) if "externalId" in change else (VOLUME, new_inputs | change)
+    )
 
     for ask in (lambda: kind.preflight(world.context, {}, wanted), lambda: kind.create(world.context, wanted)):
         with pytest.raises(
@@ -226,26 +228,29 @@ def test_id_gets_no_other_storage_before_the_kept_one_is_given_up_by_name(world,
 
 def test_id_of_existing_storage_that_was_deregistered_by_hand_gets_no_empty_storage(world):
     """Its next resource would have the plugin create some: refused in the preview, until the first is given up by name."""
-    news = keeping(world)
-    kept = make(world, news)["externalId"]
+    new_inputs = keeping(world)
+    kept = make(world, new_inputs)["externalId"]
     volumes.deregister(world.client, *KEY)
     ownership.OwnerRecords(world.client).give_up(KEY, kept, is_registered=False)
-    REGISTRATION.create(world.context, existing(news, externalId=kept, protect=True))
+    REGISTRATION.create(world.context, existing(new_inputs, externalId=kept, protect=True))
     volumes.deregister(world.client, *KEY)
 
-    for ask in (lambda: VOLUME.preflight(world.context, {}, news), lambda: VOLUME.create(world.context, news)):
+    for ask in (
+        lambda: VOLUME.preflight(world.context, {}, new_inputs),
+        lambda: VOLUME.create(world.context, new_inputs),
+    ):
         with pytest.raises(errors.RefusedError, match=f"keeps storage {kept} of plugin storage .* --forget {kept} "):
             ask()
     assert (world.held(), world.storage()) == (None, {kept})
 
     deregistration.give_up_storage(world.client, KEY, kept, ownership.Requester(owner=OWNER))
-    assert VOLUME.create(world.context, news)[1]["externalId"] != kept
+    assert VOLUME.create(world.context, new_inputs)[1]["externalId"] != kept
 
 
 def test_volume_that_was_taken_over_is_registered_again_with_its_storage(world, monkeypatch):
     """Without rights to variables, by a state that lost it: the state has the name by which the plugin finds it."""
-    news = keeping(world)
-    made = volumes.create(world.client, desired.parse_inputs(news | {"name": "theirs"})).volume
+    new_inputs = keeping(world)
+    made = volumes.create(world.client, desired.parse_inputs(new_inputs | {"name": "theirs"})).volume
 
     def denied(_client, _namespace, path, *_, **__):
         raise errors.NomadApiError("GET", path, "Permission denied", status=403, kind="refused")
@@ -254,9 +259,9 @@ def test_volume_that_was_taken_over_is_registered_again_with_its_storage(world, 
         monkeypatch.setattr(variables, name, denied)
     with nomad.Nomad(world.client.connection) as client:
         blind = resource.Context(connect=lambda: client, warn=world.said.append)
-        taken = VOLUME.create(blind, news)[1]
+        taken = VOLUME.create(blind, new_inputs)[1]
         volumes.deregister(world.client, *KEY)
-        inputs, refreshed = VOLUME.read(blind, IDENTITY, news, taken)
+        inputs, refreshed = VOLUME.read(blind, IDENTITY, new_inputs, taken)
         done = VOLUME.update(blind, IDENTITY, refreshed, inputs)
         VOLUME.delete(blind, IDENTITY, done)
 
@@ -284,7 +289,7 @@ def test_plugin_error_after_it_made_the_storage_keeps_the_record_by_which_the_ne
     world, monkeypatch, status, message, is_kept
 ):
     """The plugin answers it after it has made the storage: the next run finds that, and makes no second one."""
-    create, news = volumes.create, keeping(world)
+    create, new_inputs = volumes.create, keeping(world)
 
     def late(client, wanted, **more):
         if is_kept:
@@ -298,16 +303,16 @@ def test_plugin_error_after_it_made_the_storage_keeps_the_record_by_which_the_ne
     with monkeypatch.context() as patched:
         patched.setattr(volumes, "create", late)
         with pytest.raises(errors.NomadApiError, match="makes no second one" if is_kept else message):
-            VOLUME.create(world.context, news)
+            VOLUME.create(world.context, new_inputs)
     assert bool(ownership.OwnerRecords(world.client).known([KEY])) == is_kept
 
-    VOLUME.create(world.context, news)
+    VOLUME.create(world.context, new_inputs)
     assert world.storage() == {world.held().external_id}
 
 
 def test_record_without_the_created_storage_is_completed_by_the_next_run(world, monkeypatch):
     """The write after the creation fails: the step fails, and the state has the storage."""
-    write, news = variables.put, keeping(world)
+    write, new_inputs = variables.put, keeping(world)
 
     def failing(client, namespace, path, items, *, index):
         if "external_id" in items:
@@ -317,11 +322,11 @@ def test_record_without_the_created_storage_is_completed_by_the_next_run(world, 
     with monkeypatch.context() as patched:
         patched.setattr(variables, "put", failing)
         with pytest.raises(resource.InitFailedError, match="No cluster leader") as failed:
-            VOLUME.create(world.context, news)
+            VOLUME.create(world.context, new_inputs)
     outputs = failed.value.outputs
     assert outputs["externalId"] == outputs["madeStorage"] == world.held().external_id
 
-    assert VOLUME.update(world.context, IDENTITY, outputs, news)["externalId"] == outputs["externalId"]
+    assert VOLUME.update(world.context, IDENTITY, outputs, new_inputs)["externalId"] == outputs["externalId"]
     assert ownership.OwnerRecords(world.client).known([KEY])[KEY].external_id == outputs["externalId"]
 
 

@@ -61,8 +61,8 @@ HELD = {
 ABSENT = (404, "volume not found")
 
 
-def differ(news, old=None, outputs=None):
-    return VOLUME.diff(IDENTITY, NEWS if old is None else old, OUTPUTS if outputs is None else outputs, news)
+def differ(new_inputs, old=None, outputs=None):
+    return VOLUME.diff(IDENTITY, NEWS if old is None else old, OUTPUTS if outputs is None else outputs, new_inputs)
 
 
 @pytest.fixture(autouse=True)
@@ -108,12 +108,12 @@ def test_order_of_required_places_means_nothing(context, scripted):
     scripted.reply("GET", PATH, 200, held)
     scripted.reply("PUT", PATH, 200, {"Warnings": ""})
 
-    news, _ = VOLUME.check(GIVEN | {"requiredTopologies": [ZONE_B, ZONE_A]})
+    new_inputs, _ = VOLUME.check(GIVEN | {"requiredTopologies": [ZONE_B, ZONE_A]})
     inputs, _ = VOLUME.read(context, IDENTITY, NEWS, OUTPUTS)
     VOLUME.update(context, IDENTITY, OUTPUTS, NEWS | {"capacityMinBytes": 6 * GIB})
 
-    assert news == inputs == NEWS
-    assert not differ(news).any
+    assert new_inputs == inputs == NEWS
+    assert not differ(new_inputs).any
     [(_, body)] = scripted.sent("PUT")
     assert body["Volumes"][0]["RequestedTopologies"] == turned
     assert body["Volumes"][0]["Context"] == HELD["Context"]
@@ -183,8 +183,11 @@ def test_token_that_may_only_read_variables_is_refused_new_storage_before_anythi
     scripted.reply("GET", PATH, *ABSENT)
     if record:
         scripted.reply("GET", f"/v1/var/{path}", 200, {"Path": path, "Items": record, "ModifyIndex": 9})
-    news = NEWS | {"owner": "shop/prod"}
-    steps = {"preview": lambda: VOLUME.preflight(context, {}, news), "create": lambda: VOLUME.create(context, news)}
+    new_inputs = NEWS | {"owner": "shop/prod"}
+    steps = {
+        "preview": lambda: VOLUME.preflight(context, {}, new_inputs),
+        "create": lambda: VOLUME.create(context, new_inputs),
+    }
 
     with pytest.raises(errors.RefusedError, match=r"was not created: .* the token lacks variables"):
         steps[step]()
@@ -258,8 +261,8 @@ def test_deregistered_volume_does_not_get_empty_storage(context, scripted):
 @pytest.mark.parametrize(
     "step",
     [
-        lambda context, news: VOLUME.preflight(context, OUTPUTS, news),
-        lambda context, news: VOLUME.update(context, IDENTITY, OUTPUTS, news),
+        lambda context, new_inputs: VOLUME.preflight(context, OUTPUTS, new_inputs),
+        lambda context, new_inputs: VOLUME.update(context, IDENTITY, OUTPUTS, new_inputs),
     ],
     ids=["preview", "up"],
 )

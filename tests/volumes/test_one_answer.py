@@ -273,12 +273,12 @@ def test_register(case, client):
 @names(REGISTERED + MADE)
 def test_diff_after_a_refresh(case, client, context):
     """The properties of the fields, and whether the volume is registered again, or replaced."""
-    kind, news = kind_of(case), inputs_of(case)
+    kind, new_inputs = kind_of(case), inputs_of(case)
     held = volumes.get(client, *KEY)
-    recorded = news | {"externalId": held.external_id, "topologies": []} if case.is_made else news
+    recorded = new_inputs | {"externalId": held.external_id, "topologies": []} if case.is_made else new_inputs
 
-    inputs, outputs = kind.read(context, IDENTITY, news, recorded)
-    found = kind.diff(IDENTITY, inputs, outputs, news)
+    inputs, outputs = kind.read(context, IDENTITY, new_inputs, recorded)
+    found = kind.diff(IDENTITY, inputs, outputs, new_inputs)
 
     changed = {path.partition(".")[0].partition("[")[0] for path in (*found.updates, *found.replaces)}
     # A refresh keeps the storage of the state, and names the other one.

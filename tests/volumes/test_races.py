@@ -47,12 +47,12 @@ def inputs(owner, *, by="", storage=SYSTEMS[0], volume_id="mysql", mode="multi-n
     }
 
 
-def create(client, way, news):
-    """Register *news*, by the resource or by the command; return the outputs of the resource."""
+def create(client, way, new_inputs):
+    """Register *new_inputs*, by the resource or by the command; return the outputs of the resource."""
     if way == "resource":
-        return RESOURCE.create(resource.Context(connect=lambda: client), news)[1]
-    requester = ownership.Requester(owner=news["owner"])
-    [outcome] = applied.apply(client, volume_files.wanted([desired.parse_inputs(news)], requester))
+        return RESOURCE.create(resource.Context(connect=lambda: client), new_inputs)[1]
+    requester = ownership.Requester(owner=new_inputs["owner"])
+    [outcome] = applied.apply(client, volume_files.wanted([desired.parse_inputs(new_inputs)], requester))
     if not outcome.is_done:
         raise errors.RefusedError(outcome.reason)
     return {}
@@ -89,15 +89,15 @@ class Run:
 
     def play(self):
         """Take all steps; one that was refused ends it."""
-        news = inputs(self.owner, by=self.name, storage=self.storage)
+        new_inputs = inputs(self.owner, by=self.name, storage=self.storage)
         outputs = {}
         try:
             with self.client:
                 for number, way in enumerate(self.ways):
                     if number % 2:
-                        delete(self.client, way, outputs or news)
+                        delete(self.client, way, outputs or new_inputs)
                     else:
-                        outputs = create(self.client, way, news)
+                        outputs = create(self.client, way, new_inputs)
                     self.holds = not number % 2
         except errors.NomadCsiError as error:
             self.told.append(str(error))

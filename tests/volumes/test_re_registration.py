@@ -59,8 +59,8 @@ def wrote(scripted):
     return given
 
 
-def update(context, news=NEWS, recorded=OUTPUTS):
-    return VOLUME.update(context, IDENTITY, recorded, news)
+def update(context, new_inputs=NEWS, recorded=OUTPUTS):
+    return VOLUME.update(context, IDENTITY, recorded, new_inputs)
 
 
 @pytest.mark.parametrize("flags", [["noatime"], None])

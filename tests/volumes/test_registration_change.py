@@ -29,19 +29,21 @@ STAYS = f"the data stays in {VOL_A} and is not copied"
 KEPT = f"this step leaves {VOL_A} and its data as they are"
 
 
-def classify(old, news):
+def classify(old, new_inputs):
     """Return the change between two sets of inputs."""
-    return desired.classify(*(desired.of_properties(volume_properties.REGISTRATION, item) for item in (old, news)))
+    return desired.classify(
+        *(desired.of_properties(volume_properties.REGISTRATION, item) for item in (old, new_inputs))
+    )
 
 
-def changed(**news):
-    """Return the class of a change of *news*; a value of ``None`` leaves the property out."""
-    merged = {name: value for name, value in (OLD | news).items() if value is not None}
+def changed(**new_inputs):
+    """Return the class of a change of *new_inputs*; a value of ``None`` leaves the property out."""
+    merged = {name: value for name, value in (OLD | new_inputs).items() if value is not None}
     return classify(OLD, merged)
 
 
 @pytest.mark.parametrize(
-    ("news", "kind", "names", "storage"),
+    ("new_inputs", "kind", "names", "storage"),
     [
         ({}, "none", (), "same"),
         ({"adopt": True}, "none", (), "same"),
@@ -66,9 +68,9 @@ def changed(**news):
         ({"volumeId": "b", "externalId": VOL_B}, "replace", ("volumeId",), "other"),
     ],
 )
-def test_change_is_classified(news, kind, names, storage):
+def test_change_is_classified(new_inputs, kind, names, storage):
     """By what Nomad can change in place, and by whether the id stands for the same data afterwards."""
-    found = changed(**news)
+    found = changed(**new_inputs)
 
     assert (found.kind, found.properties, found.storage) == (kind, names, storage)
 
@@ -187,10 +189,10 @@ CONSEQUENCES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("news", "expected"), CONSEQUENCES.values(), ids=CONSEQUENCES)
-def test_change_is_named_with_its_consequence(news, expected):
+@pytest.mark.parametrize(("new_inputs", "expected"), CONSEQUENCES.values(), ids=CONSEQUENCES)
+def test_change_is_named_with_its_consequence(new_inputs, expected):
     """The operator reads what is taken away, on what condition, and what becomes of the data."""
-    assert desired.sentence("default/mysql", changed(**news)) == expected
+    assert desired.sentence("default/mysql", changed(**new_inputs)) == expected
 
 
 def test_the_same_id_at_another_plugin_is_doubtful():
@@ -218,10 +220,10 @@ RE_POINTED = "volume default/shared is protected, and would be re-pointed from"
 MEANT = "nothing was changed: where that is meant, set protect: false, run `pulumi up`, and change it then"
 
 
-def refusal(old, news):
-    """Return why the protected volume may not change from *old* to *news*; empty where it may."""
+def refusal(old, new_inputs):
+    """Return why the protected volume may not change from *old* to *new_inputs*; empty where it may."""
     wanted = observe.WantedVolume(
-        resource.Context(connect=pytest.fail), desired.of_properties(volume_properties.REGISTRATION, news), old
+        resource.Context(connect=pytest.fail), desired.of_properties(volume_properties.REGISTRATION, new_inputs), old
     )
     return str(wanted.refused("protected")) if wanted.protect and wanted.recorded in {"other", "doubtful"} else ""
 
@@ -308,10 +310,10 @@ def test_storage_that_the_program_makes_anew_is_said_to_be_deleted():
 def test_file_system_that_volumes_share_is_not_said_to_be_deleted():
     """Only the access point of this volume goes, whatever file system it is in next."""
     part = EFS | {"storage": {"location": FOLDER, "owned": True, "part": True}}
-    news = part | {"externalId": resource.UNKNOWN}
-    news["storage"] = {"location": resource.UNKNOWN, "owned": True, "part": True}
+    new_inputs = part | {"externalId": resource.UNKNOWN}
+    new_inputs["storage"] = {"location": resource.UNKNOWN, "owned": True, "part": True}
 
-    said = desired.sentence("default/shared", classify(part, news))
+    said = desired.sentence("default/shared", classify(part, new_inputs))
 
     assert said.endswith(f"refused while claimed; the data stays in {FOLDER} and is not copied")
 
@@ -339,8 +341,8 @@ PROTECTED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("news", "why"), PROTECTED.values(), ids=PROTECTED)
-def test_protected_volume_stays_on_its_storage(news, why):
+@pytest.mark.parametrize(("new_inputs", "why"), PROTECTED.values(), ids=PROTECTED)
+def test_protected_volume_stays_on_its_storage(new_inputs, why):
     """External id, folder and share decide which data it is; what only says how it is used may change."""
     old = OLD | {
         "externalId": "fs-1:/a",
@@ -349,4 +351,4 @@ def test_protected_volume_stays_on_its_storage(news, why):
         "storage": {"settings": ["mountOptions"]},
     }
 
-    assert refusal(old, old | news) == (f"volume default/mysql is protected, and {why}; {MEANT}" if why else "")
+    assert refusal(old, old | new_inputs) == (f"volume default/mysql is protected, and {why}; {MEANT}" if why else "")

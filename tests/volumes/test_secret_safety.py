@@ -76,16 +76,16 @@ def test_refresh_reads_no_volume_with_secrets(context, old, heard, kind):
     assert reads(old) == 0
 
 
-def register(context, _kind, news):
+def register(context, _kind, new_inputs):
     """Register by the command; what is refused is raised."""
-    [outcome] = applied.apply(context.connect(), volume_files.wanted([desired.parse_inputs(news)]))
+    [outcome] = applied.apply(context.connect(), volume_files.wanted([desired.parse_inputs(new_inputs)]))
     if outcome.status == "refused":
         raise errors.RefusedError(outcome.reason)
 
 
 WAYS = {
-    "create": lambda context, kind, news: kind.create(context, news),
-    "update": lambda context, kind, news: kind.update(context, IDENTITY, news, news),
+    "create": lambda context, kind, new_inputs: kind.create(context, new_inputs),
+    "update": lambda context, kind, new_inputs: kind.update(context, IDENTITY, new_inputs, new_inputs),
     "command": register,
 }
 
@@ -106,10 +106,10 @@ def test_volume_with_secrets_is_refused_unread(context, old, kind, way):
 
 def test_volume_without_secrets_is_compared_as_ever(context, old):
     """None are erased; the servers are not even asked."""
-    news = {name: value for name, value in NEWS.items() if name != "secrets"}
+    new_inputs = {name: value for name, value in NEWS.items() if name != "secrets"}
     old.reply("GET", GET, 404, "volume not found")
 
-    assert VOLUME.read(context, IDENTITY, news, news) == (news, news | {"deregistered": True})
+    assert VOLUME.read(context, IDENTITY, new_inputs, new_inputs) == (new_inputs, new_inputs | {"deregistered": True})
     assert [path for path, _ in old.sent("GET") if "members" in path] == []
 
 

@@ -241,8 +241,8 @@ def test_token_without_variables_registers_without_an_owner_record(limited):
     assert [(item["marked"], item["cluster"]) for item in held] == [(False, ""), (False, "")]
     [told] = ours.told
     assert told.endswith("nothing keeps another stack from taking those of this one")
-    news = NEWS | {"volumeId": "a", "name": "a"}
-    assert REGISTRATION.read(ours.context, "default/a", news, held[0]) == (news, held[0])
+    new_inputs = NEWS | {"volumeId": "a", "name": "a"}
+    assert REGISTRATION.read(ours.context, "default/a", new_inputs, held[0]) == (new_inputs, held[0])
 
 
 def test_token_that_may_only_read_records_still_respects_them(limited):
@@ -295,19 +295,19 @@ def test_record_that_a_policy_denies_may_keep_the_storage(clusters, side):
 
 def test_storage_of_an_id_that_another_resource_took_over_is_not_deleted(ours):
     """It stays registered for it; to give its record up, too, would be no way out."""
-    news = NEWS | {"ownerId": STACK_ID, "storage": {"owned": True}}
-    _, old = REGISTRATION.create(ours.context, news)
-    REGISTRATION.create(ours.again(), news)
+    new_inputs = NEWS | {"ownerId": STACK_ID, "storage": {"owned": True}}
+    _, old = REGISTRATION.create(ours.context, new_inputs)
+    REGISTRATION.create(ours.again(), new_inputs)
 
     with pytest.raises(errors.RefusedError, match="deleted with its data, and the id stays registered for it or a"):
         REGISTRATION.delete(ours.again(), IDENTITY, old)
 
 
-def of_kind(kind, news):
-    """Return the registration *news* as inputs of *kind*."""
+def of_kind(kind, new_inputs):
+    """Return the registration *new_inputs* as inputs of *kind*."""
     if kind is REGISTRATION:
-        return news
-    return {name: value for name, value in news.items() if name not in {"externalId", "context", "storage"}}
+        return new_inputs
+    return {name: value for name, value in new_inputs.items() if name not in {"externalId", "context", "storage"}}
 
 
 @KINDS
@@ -436,30 +436,30 @@ def test_owner_record_that_changes_during_the_registration(ours, meanwhile, chan
 
 
 @pytest.mark.parametrize(
-    ("kind", "maker", "news"),
+    ("kind", "maker", "new_inputs"),
     [(REGISTRATION, REGISTRATION, NEWS), (CREATED, REGISTRATION, NEWS), (JOB, JOB, OF_JOB)],
     ids=["registered", "created", "job"],
 )
-def test_resource_that_is_declared_again_takes_the_object_back(ours, kind, maker, news):
+def test_resource_that_is_declared_again_takes_the_object_back(ours, kind, maker, new_inputs):
     """
     A move that ended before the old resource was deleted, and was taken back: the next run has both in the state.
 
     The one that the program declares differs, and its update takes the object over; the other's delete leaves it alone.
     """
-    news = news | {"ownerId": STACK_ID}
-    identity, outputs = maker.create(ours.context, news)
-    _, moved = maker.create(ours.again(), news)
+    new_inputs = new_inputs | {"ownerId": STACK_ID}
+    identity, outputs = maker.create(ours.context, new_inputs)
+    _, moved = maker.create(ours.again(), new_inputs)
 
-    found = kind.read(ours.context, identity, news, outputs)
-    differs = kind.diff(identity, news, found[1], news)
-    taken_back = kind.update(ours.again(), identity, found[1], news)
+    found = kind.read(ours.context, identity, new_inputs, outputs)
+    differs = kind.diff(identity, new_inputs, found[1], new_inputs)
+    taken_back = kind.update(ours.again(), identity, found[1], new_inputs)
     ours.sent.clear()
     maker.delete(ours.again(), identity, moved)
 
     assert (differs.updates, differs.replaces) == (("nonce",), ())
     assert len({outputs["nonce"], moved["nonce"], taken_back["nonce"]}) == 3
     assert ours.wrote() == []
-    assert kind.read(ours.context, identity, news, taken_back)[1]["nonce"] == taken_back["nonce"]
+    assert kind.read(ours.context, identity, new_inputs, taken_back)[1]["nonce"] == taken_back["nonce"]
 
 
 SYSTEM = "fs-0123456789abcdef0"

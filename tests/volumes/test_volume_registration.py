@@ -124,12 +124,12 @@ def test_create_takes_over_a_volume_that_is_where_it_is_to_be(context, scripted)
 
 def test_mount_flags_that_nomad_does_not_show(context, scripted, heard):
     """That there are some is all that can be compared; an import warns, as the next update drops them."""
-    news = VOLUME.check(GIVEN | {"mountOptions": {"fsType": "ext4"}})[0]
+    new_inputs = VOLUME.check(GIVEN | {"mountOptions": {"fsType": "ext4"}})[0]
     scripted.reply("GET", PATH, 200, HELD)
 
-    inputs, outputs = VOLUME.read(context, IDENTITY, news, {})
-    assert inputs == news
-    assert VOLUME.diff(IDENTITY, inputs, outputs, news).updates == ("mountOptions",)
+    inputs, outputs = VOLUME.read(context, IDENTITY, new_inputs, {})
+    assert inputs == new_inputs
+    assert VOLUME.diff(IDENTITY, inputs, outputs, new_inputs).updates == ("mountOptions",)
     assert heard["warn"] == []
 
     VOLUME.read(context, IDENTITY, {}, {})

@@ -100,17 +100,17 @@ def refuse_handed_over(registration: resources.VolumeRegistration, storage: Mapp
     """
     if not pulumi.runtime.is_dry_run():
         return
-    news: dict[str, Any] = {
+    new_inputs: dict[str, Any] = {
         "namespace": registration.namespace,
         "volumeId": registration.volume_id,
         "externalId": registration.external_id,
         "storage": storage,
     }
-    pulumi.Output.all(registration.urn, identity.state(), news).apply(lambda known: _refuse(*known))
+    pulumi.Output.all(registration.urn, identity.state(), new_inputs).apply(lambda known: _refuse(*known))
 
 
-def _refuse(urn: str, state: Mapping[str, Mapping[str, Any]], news: Mapping[str, Any]) -> None:
-    volume = _volume(news)
+def _refuse(urn: str, state: Mapping[str, Mapping[str, Any]], new_inputs: Mapping[str, Any]) -> None:
+    volume = _volume(new_inputs)
     storage = desired.planned_storage(volume)
     for other, recorded in state.items():
         if other == urn or names.read_urn(other).type != names.VOLUME_REGISTRATION_TYPE:

@@ -8,8 +8,7 @@ from typing import Any, Literal
 from nomad_csi.diagnosis import facts
 from nomad_csi.diagnosis.rules import plugins
 from nomad_csi.findings import Finding, causes, errors_of, printing, registry
-from nomad_csi.health import found as observed
-from nomad_csi.health import instances
+from nomad_csi.health import instances, observed_plugin
 from nomad_csi.health import plugins as health_plugins
 from nomad_csi.plan import registration
 from nomad_csi.plan import volumes as planned
@@ -184,7 +183,7 @@ def _plugin_row(status: health_plugins.PluginStatus) -> table.Row:
 def _instance_row(row: instances.InstanceRow, *, with_socket: bool) -> table.Row:
     status = f"{row.status}, extra" if row.is_extra else row.status
     both = (row.nomad, row.socket) if with_socket else ()
-    detail = row.detail or (foreign.clean(row.csi.detail) if row.socket == observed.NO_ANSWER else "")
+    detail = row.detail or (foreign.clean(row.csi.detail) if row.socket == observed_plugin.NO_ANSWER else "")
     return (row.plugin_id, row.role, row.node_name, row.zone or "-", status, *both, row.evidence, detail)
 
 

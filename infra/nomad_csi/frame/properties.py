@@ -186,9 +186,9 @@ class Declaration:
         known = {names.python_name(key): key for key in base.fields_of(kind)}
         return {known.get(key, key): item for key, item in value.items()}
 
-    def check(self, news: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[errors.Problem, ...]]:
-        """Return the inputs *news* as `Properties.check` does."""
-        return self.input_model.check(news)
+    def check(self, new_inputs: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[errors.Problem, ...]]:
+        """Return the inputs *new_inputs* as `Properties.check` does."""
+        return self.input_model.check(new_inputs)
 
     def recorded(self, values: Mapping[str, Any]) -> dict[str, Any]:
         """Return those of *values* that are outputs as well."""

@@ -130,28 +130,28 @@ def top_of_path(path: str) -> str:
 def difference(
     declared: "properties.Declaration",
     old_inputs: Mapping[str, Any],
-    news: Mapping[str, Any],
+    new_inputs: Mapping[str, Any],
     *,
     changed: Container[str] | None = None,
     also_updates: tuple[str, ...] = (),
     notice: str = "",
 ) -> ResourceDiff:
     """
-    Return how *news* differs from *old_inputs*, replacing where a property is *declared* so.
+    Return how *new_inputs* differs from *old_inputs*, replacing where a property is *declared* so.
 
     *changed* are the properties that are compared; ``None``: all but those that do not change the object.
     *also_updates* differ although the inputs are equal. *notice* is kept only for a replacement.
     """
     compared = declared.inputs.keys() - declared.not_compared if changed is None else changed
-    every = sorted(old_inputs.keys() | news.keys())
-    found = [name for name in every if name in compared and old_inputs.get(name) != news.get(name)]
+    every = sorted(old_inputs.keys() | new_inputs.keys())
+    found = [name for name in every if name in compared and old_inputs.get(name) != new_inputs.get(name)]
     replaces = tuple(name for name in found if name in declared.replacing)
     updates = [*(name for name in found if name not in replaces), *map(top_of_path, also_updates)]
     return ResourceDiff(
         updates=tuple(dict.fromkeys(updates)),
         replaces=replaces,
         added=frozenset(found) - old_inputs.keys(),
-        removed=frozenset(found) - news.keys(),
+        removed=frozenset(found) - new_inputs.keys(),
         notice=notice if replaces else "",
     )
 
@@ -223,19 +223,23 @@ class Resource(Protocol):
 
     declared: "properties.Declaration"
 
-    def check(self, news: Mapping[str, Any]) -> tuple[Properties, tuple[errors.Problem, ...]]:
-        """Return *news* with defaults filled in and without absent values; or nothing, and all problems."""
-        return self.declared.check(news)
+    def check(self, new_inputs: Mapping[str, Any]) -> tuple[Properties, tuple[errors.Problem, ...]]:
+        """Return *new_inputs* with defaults filled in and without absent values; or nothing, and all problems."""
+        return self.declared.check(new_inputs)
 
     def diff(
-        self, identity: str, old_inputs: Mapping[str, Any], old_outputs: Mapping[str, Any], news: Mapping[str, Any]
+        self,
+        identity: str,
+        old_inputs: Mapping[str, Any],
+        old_outputs: Mapping[str, Any],
+        new_inputs: Mapping[str, Any],
     ) -> ResourceDiff:
         """Compare the recorded with the desired state. Sends no request."""
 
-    def preview(self, news: Mapping[str, Any]) -> tuple[str, Properties]:
+    def preview(self, new_inputs: Mapping[str, Any]) -> tuple[str, Properties]:
         """Return the id and outputs that a create or update will return, `UNKNOWN` where they are unknown."""
 
-    def preflight(self, context: Context, old_outputs: Mapping[str, Any], news: Mapping[str, Any]) -> None:
+    def preflight(self, context: Context, old_outputs: Mapping[str, Any], new_inputs: Mapping[str, Any]) -> None:
         """
         Check the cluster and the cloud in a preview: `preview` sends no request.
 
@@ -243,9 +247,9 @@ class Resource(Protocol):
         where nothing is recorded. Unknown values are not checked. A check that failed to run is a warning: a preview
         continues without Nomad.
         """
-        del context, old_outputs, news
+        del context, old_outputs, new_inputs
 
-    def create(self, context: Context, news: Mapping[str, Any]) -> tuple[str, Properties]:
+    def create(self, context: Context, new_inputs: Mapping[str, Any]) -> tuple[str, Properties]:
         """Create the object, or take over one that is equal and ours. Return its id and outputs."""
 
     def read(
@@ -258,7 +262,7 @@ class Resource(Protocol):
         """
 
     def update(
-        self, context: Context, identity: str, old_outputs: Mapping[str, Any], news: Mapping[str, Any]
+        self, context: Context, identity: str, old_outputs: Mapping[str, Any], new_inputs: Mapping[str, Any]
     ) -> Properties:
         """Change the object in place; *old_outputs* are its recorded outputs. Return its outputs."""
 

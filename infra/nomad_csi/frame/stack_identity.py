@@ -77,14 +77,18 @@ class StackIdentityResource(resource.Resource):
     declared = DECLARED
 
     def diff(
-        self, identity: str, old_inputs: Mapping[str, Any], old_outputs: Mapping[str, Any], news: Mapping[str, Any]
+        self,
+        identity: str,
+        old_inputs: Mapping[str, Any],
+        old_outputs: Mapping[str, Any],
+        new_inputs: Mapping[str, Any],
     ) -> resource.ResourceDiff:
         """Compare the labels; a stack that was renamed, or whose state was copied, gets a new id in place."""
         del identity, old_outputs
-        found = resource.difference(self.declared, old_inputs, news)
+        found = resource.difference(self.declared, old_inputs, new_inputs)
         if not found.any:
             return found
-        before, now = old_inputs.get("stack"), news["stack"]
+        before, now = old_inputs.get("stack"), new_inputs["stack"]
         return resource.ResourceDiff(
             updates=found.updates,
             notice=f"this state was written by stack {before}: `up` takes its volumes and jobs over for {now}; if "
@@ -92,15 +96,15 @@ class StackIdentityResource(resource.Resource):
             "not run `up` nor `destroy`",
         )
 
-    def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
+    def preview(self, new_inputs: Mapping[str, Any]) -> tuple[str, resource.Properties]:
         """Return the known outputs: without the id."""
-        return resource.UNKNOWN, dict(news) | {"stackId": resource.UNKNOWN}
+        return resource.UNKNOWN, dict(new_inputs) | {"stackId": resource.UNKNOWN}
 
-    def create(self, context: resource.Context, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
+    def create(self, context: resource.Context, new_inputs: Mapping[str, Any]) -> tuple[str, resource.Properties]:
         """Create an id."""
         del context
         made = _new_id()
-        return made, dict(news) | {"stackId": made}
+        return made, dict(new_inputs) | {"stackId": made}
 
     def read(
         self, context: resource.Context, identity: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
@@ -115,11 +119,11 @@ class StackIdentityResource(resource.Resource):
         return known, known | {"stackId": identity}
 
     def update(
-        self, context: resource.Context, identity: str, old_outputs: Mapping[str, Any], news: Mapping[str, Any]
+        self, context: resource.Context, identity: str, old_outputs: Mapping[str, Any], new_inputs: Mapping[str, Any]
     ) -> resource.Properties:
         """Create a new id for a new label."""
         del context, identity, old_outputs
-        return dict(news) | {"stackId": _new_id()}
+        return dict(new_inputs) | {"stackId": _new_id()}
 
     def delete(self, context: resource.Context, identity: str, outputs: Mapping[str, Any]) -> None:
         """Do nothing: the id is in the state alone."""

@@ -6,7 +6,7 @@ Fetched only for an unhealthy plugin, for a few instances: the number of calls d
 
 from nomad_csi import errors, nomad
 from nomad_csi.drivers import catalogue
-from nomad_csi.health import events, found, plugins
+from nomad_csi.health import events, observed_plugin, plugins
 from nomad_csi.nomad import jobs
 from nomad_csi.plan import model
 
@@ -20,7 +20,7 @@ TIMEOUT_S = 10.0
 def explain(
     client: nomad.Nomad,
     expectation: model.PluginExpectation,
-    seen: found.PluginFound,
+    seen: observed_plugin.ObservedPlugin,
     status: plugins.PluginStatus,
 ) -> tuple[events.Cause, ...]:
     """Return the causes of *status*. What cannot be read becomes a note."""

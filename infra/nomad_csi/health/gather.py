@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from nomad_csi import concurrency, errors, nomad
 from nomad_csi.csi import endpoint, probe
-from nomad_csi.health import found, instances
+from nomad_csi.health import instances, observed_plugin
 from nomad_csi.nomad import jobs, plugins
 from nomad_csi.plan import model
 
@@ -31,7 +31,7 @@ JobKey = tuple[str, str]
 
 def other_jobs_of(
     client: nomad.Nomad, own: Collection[JobKey], plugin: plugins.Plugin | None
-) -> tuple[found.OtherJob, ...]:
+) -> tuple[observed_plugin.OtherJob, ...]:
     """
     Return the jobs in Nomad's record of *plugin* that are not *own*; none where these are not known.
 
@@ -43,22 +43,22 @@ def other_jobs_of(
     return tuple(job for pair in others if (job := _read(client, plugin.plugin_id, *pair)))
 
 
-def _read(client: nomad.Nomad, plugin_id: str, namespace: str, job_id: str) -> found.OtherJob | None:
+def _read(client: nomad.Nomad, plugin_id: str, namespace: str, job_id: str) -> observed_plugin.OtherJob | None:
     try:
         document = jobs.document(client, namespace, job_id)
         allocations = jobs.allocations(client, namespace, job_id)
     except errors.NomadApiError as error:
         if error.status != HTTPStatus.FORBIDDEN:
             raise
-        return found.OtherJob(namespace=namespace, job_id=job_id, unread=str(error))
+        return observed_plugin.OtherJob(namespace=namespace, job_id=job_id, unread=str(error))
     if document is None:
         return None
     tasks = jobs.tasks_of_document(document)
     kinds = [task.role for task in tasks if task.plugin_id == plugin_id]
-    return found.OtherJob(
+    return observed_plugin.OtherJob(
         namespace=namespace,
         job_id=job_id,
-        roles=frozenset(role for kind in kinds for role in found.ROLES.get(kind, frozenset())),
+        roles=frozenset(role for kind in kinds for role in observed_plugin.ROLES.get(kind, frozenset())),
         stands_for=kinds[0] if len(tasks) == len(kinds) == 1 else "",
         allocations=allocations,
     )
@@ -75,14 +75,18 @@ PROBE_TIMEOUT_S = 5.0
 WORKERS = 8
 """Concurrent calls to Nomad. It refuses the hundredth connection of one address."""
 
-NOWHERE = found.Probed(reached=False, detail="the sockets are not known, because the clients' data_dir is not")
+NOWHERE = observed_plugin.Probed(
+    reached=False, detail="the sockets are not known, because the clients' data_dir is not"
+)
 
 
-def ask_nomad(client: nomad.Nomad, expectation: model.PluginExpectation, job_ids: Iterable[str]) -> found.PluginFound:
+def ask_nomad(
+    client: nomad.Nomad, expectation: model.PluginExpectation, job_ids: Iterable[str]
+) -> observed_plugin.ObservedPlugin:
     """Return a plugin as observed in Nomad: two calls for each job and one more, however many instances there are."""
     own = tuple(job_ids)
     plugin = plugins.get(client, expectation.plugin_id)  # first: whatever it lists is among the allocations then
-    ran: list[found.Ran] = []
+    ran: list[observed_plugin.Ran] = []
     missing: list[str] = []
     for job_id in own:
         job = jobs.get(client, expectation.namespace, job_id)
@@ -90,8 +94,12 @@ def ask_nomad(client: nomad.Nomad, expectation: model.PluginExpectation, job_ids
             missing.append(job_id)
         for allocation in jobs.allocations(client, expectation.namespace, job_id):
             old = "" if job is None or allocation.job_version == job.version else _outdated(allocation, job)
-            ran.append(found.Ran(job_id=job_id, job_type=job.type if job else "", allocation=allocation, outdated=old))
-    return found.PluginFound(
+            ran.append(
+                observed_plugin.Ran(
+                    job_id=job_id, job_type=job.type if job else "", allocation=allocation, outdated=old
+                )
+            )
+    return observed_plugin.ObservedPlugin(
         plugin=plugin,
         names_jobs=bool(own),
         ran=tuple(ran),
@@ -106,11 +114,11 @@ def _outdated(allocation: jobs.Allocation, job: jobs.Job) -> str:
 
 
 def probe_all(
-    observed: Sequence[tuple[model.PluginExpectation, found.PluginFound]],
+    observed: Sequence[tuple[model.PluginExpectation, observed_plugin.ObservedPlugin]],
     *,
     timeout_s: float = PROBE_TIMEOUT_S,
     cancelled: threading.Event | None = None,
-) -> tuple[found.PluginFound, ...]:
+) -> tuple[observed_plugin.ObservedPlugin, ...]:
     """Return the plugins *observed* in Nomad with the probe results of all instances with sockets on this machine."""
     event = cancelled or threading.Event()
     asked = [
@@ -125,7 +133,7 @@ def probe_all(
         ),
         workers=probe.AT_ONCE,
     )
-    probed: list[dict[tuple[str, found.Role], found.Probed]] = [{} for _ in observed]
+    probed: list[dict[tuple[str, observed_plugin.Role], observed_plugin.Probed]] = [{} for _ in observed]
     for (number, _, item), answer in zip(asked, answers, strict=True):
         probed[number][item.alloc_id, item.role] = answer
     return tuple(
@@ -149,14 +157,14 @@ def _probe(
     *,
     timeout_s: float,
     cancelled: threading.Event,
-) -> found.Probed:
+) -> observed_plugin.Probed:
     """Probe one instance."""
     if not expectation.client_data_dir:
         return NOWHERE
     path = socket_path(expectation.client_data_dir, instance.alloc_id)
     hidden = _hidden(path)
     if hidden:
-        return found.Probed(reached=False, detail=hidden)
+        return observed_plugin.Probed(reached=False, detail=hidden)
     answer = probe.probe(
         path,
         timeout_s=timeout_s,
@@ -164,7 +172,7 @@ def _probe(
         role=instance.role,
         cancelled=cancelled,
     )
-    return found.Probed(
+    return observed_plugin.Probed(
         reached=True,
         healthy=answer.ready,
         status=answer.status,
@@ -179,5 +187,5 @@ def _hidden(path: str) -> str:
     try:
         endpoint.check(endpoint.parse(path))
     except errors.CsiError as error:
-        return found.SOCKET_ABSENT if error.message == endpoint.NO_SOCKET else error.message
+        return observed_plugin.SOCKET_ABSENT if error.message == endpoint.NO_SOCKET else error.message
     return ""

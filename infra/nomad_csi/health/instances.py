@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from nomad_csi.health import eligibility, events, found, states
+from nomad_csi.health import eligibility, events, observed_plugin, states
 from nomad_csi.nomad import nodes, plugins
 from nomad_csi.plan import model
 from nomad_csi.text import foreign
@@ -37,7 +37,7 @@ class ClientRole:
     """A client and a role of a plugin, with all that was observed of them."""
 
     expectation: model.PluginExpectation
-    role: found.Role
+    role: observed_plugin.Role
     node_id: str
     client: nodes.Node | None
     """``None``: Nomad does not list it."""
@@ -45,7 +45,7 @@ class ClientRole:
     instance: plugins.Instance | None = None
     """The instance in Nomad's record; ``None``: it has none there."""
 
-    ours: found.Ran | None = None
+    ours: observed_plugin.Ran | None = None
     """Its allocation, if a job of the plan has it."""
 
     stranger: str = ""
@@ -54,17 +54,17 @@ class ClientRole:
     names_jobs: bool = False
     """Whether the plan names the plugin's jobs; if not, instances of any job are its own."""
 
-    wanted: found.Ran | None = None
+    wanted: observed_plugin.Ran | None = None
     """Another allocation of the plan's jobs that should be the instance there."""
 
-    csi: found.Probed = found.NOT_ASKED
-    before: found.Ran | None = None
+    csi: observed_plugin.Probed = observed_plugin.NOT_ASKED
+    before: observed_plugin.Ran | None = None
     """`ours` at an earlier check."""
 
     now_ns: int = 0
 
 
-def is_counted(expectation: model.PluginExpectation, role: found.Role) -> bool:
+def is_counted(expectation: model.PluginExpectation, role: observed_plugin.Role) -> bool:
     """Return whether the plan expects a number of instances on any clients, and not one on each eligible client."""
     return expectation.nodes is not None or (role == "controller" and not expectation.monolith)
 
@@ -143,7 +143,7 @@ def _failures(client_role: ClientRole, not_ours: str) -> Iterator[_Failure]:
     yield from _fitness(client_role, client_role.instance)
 
 
-def _not_yet(wanted: found.Ran) -> _Failure:
+def _not_yet(wanted: observed_plugin.Ran) -> _Failure:
     """Return the state of an allocation that should be an instance and is not one yet."""
     detail = events.cause(wanted.allocation)
     if not events.has_trouble(wanted.allocation):
@@ -259,7 +259,7 @@ class InstanceRow:
     """One instance of a plugin, observed or missing."""
 
     plugin_id: str
-    role: found.Role
+    role: observed_plugin.Role
     node_id: str
     node_name: str
     zone: str = ""
@@ -286,7 +286,7 @@ class InstanceRow:
     nomad: NomadSays = "none"
     """Its health in Nomad's record; ``none``: Nomad has no instance there."""
 
-    csi: found.Probed = found.NOT_ASKED
+    csi: observed_plugin.Probed = observed_plugin.NOT_ASKED
 
     @property
     def status(self) -> states.State:
@@ -312,9 +312,9 @@ def all_of(plugin: plugins.Plugin | None) -> tuple[plugins.Instance, ...]:
 
 def rows(
     expectation: model.PluginExpectation,
-    plugin_found: found.PluginFound,
+    plugin_found: observed_plugin.ObservedPlugin,
     all_nodes: tuple[nodes.Node, ...],
-    before: found.PluginFound | None = None,
+    before: observed_plugin.ObservedPlugin | None = None,
 ) -> tuple[InstanceRow, ...]:
     """
     Return controllers, then node instances, each by the name of its client; missing and starting ones included.
@@ -344,7 +344,7 @@ def rows(
             ours=plugin_found.find_allocation(alloc_id),
             stranger=plugin_found.stranger(alloc_id) if instance else "",
             wanted=wanted,
-            csi=plugin_found.probed.get((shown, role), found.NOT_ASKED),
+            csi=plugin_found.probed.get((shown, role), observed_plugin.NOT_ASKED),
             before=before.find_allocation(alloc_id) if before else None,
             now_ns=plugin_found.now_ns,
         )
@@ -353,13 +353,15 @@ def rows(
 
 
 def _awaited(
-    expectation: model.PluginExpectation, plugin_found: found.PluginFound, all_nodes: tuple[nodes.Node, ...]
-) -> Iterator[tuple[found.Role, str]]:
+    expectation: model.PluginExpectation,
+    plugin_found: observed_plugin.ObservedPlugin,
+    all_nodes: tuple[nodes.Node, ...],
+) -> Iterator[tuple[observed_plugin.Role, str]]:
     """Yield role and client of each instance that the plan expects on a client, or that one of its jobs should run."""
     if expectation.nodes is None:
         for node in eligibility.eligible_nodes(expectation, all_nodes):
             yield "node", node.node_id
-    numbers: Mapping[found.Role, int] = {
+    numbers: Mapping[observed_plugin.Role, int] = {
         "controller": 0 if expectation.monolith else expectation.controllers,
         "node": expectation.nodes or 0,
     }

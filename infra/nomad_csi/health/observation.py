@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from nomad_csi import nomad
-from nomad_csi.health import clients, found, gather, plugins, probe_run
+from nomad_csi.health import clients, gather, observed_plugin, plugins, probe_run
 from nomad_csi.nomad import nodes
 from nomad_csi.plan import model
 
@@ -23,7 +23,7 @@ class Observation:
     """Observed state and status of a plugin at one moment."""
 
     wanted: WatchedPlugin
-    seen: found.PluginFound
+    seen: observed_plugin.ObservedPlugin
     status: plugins.PluginStatus
     clients: tuple[nodes.Node, ...]
     """All clients of the cluster, listed after the instances."""
@@ -78,7 +78,7 @@ class Observer:
             for item, now, then in zip(self._wanted, seen, earlier, strict=True)
         )
 
-    def _told(self) -> list[tuple[model.PluginExpectation, found.PluginFound]]:
+    def _told(self) -> list[tuple[model.PluginExpectation, observed_plugin.ObservedPlugin]]:
         return [
             (item.expectation, gather.ask_nomad(self._client, item.expectation, item.job_ids)) for item in self._wanted
         ]

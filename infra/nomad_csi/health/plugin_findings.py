@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from nomad_csi import findings
 from nomad_csi.findings import causes, registry
-from nomad_csi.health import found, instances, policy, states
+from nomad_csi.health import instances, observed_plugin, policy, states
 from nomad_csi.plan import model
 from nomad_csi.text import foreign, listing
 
@@ -63,7 +63,7 @@ def check_sockets(
     groups: dict[tuple[str, str, str], list[instances.InstanceRow]] = {}
     lenient = {role: _is_verified(expectation, rows, zones, expected, role) for role in ("node", "controller")}
     for row in rows:
-        if row.csi.status == found.NO_ANSWER:
+        if row.csi.status == observed_plugin.NO_ANSWER:
             code = "socket-not-needed" if row.is_extra or lenient[row.role] else NOT_ASKED
             groups.setdefault((code, row.csi.detail, row.csi.advice), []).append(row)
     asked = sum(row.csi.status != "" for row in rows)
@@ -94,13 +94,15 @@ def _named(rows: list[instances.InstanceRow]) -> str:
 # The plugin as a whole.
 
 
-def check_record(expectation: model.PluginExpectation, plugin_found: found.PluginFound) -> Iterator[findings.Finding]:
+def check_record(
+    expectation: model.PluginExpectation, plugin_found: observed_plugin.ObservedPlugin
+) -> Iterator[findings.Finding]:
     """Yield findings on missing or unplanned jobs, and on a record that is missing or of another driver."""
     subject = f"plugin {expectation.plugin_id}"
     planned = [item for item in plugin_found.ran if item.is_wanted]
     roles_without_job = [
         causes.of_role(expectation.plugin_id, role)
-        for role in found.ROLES["monolith"]
+        for role in observed_plugin.ROLES["monolith"]
         if not any(item.serves(role, monolith=expectation.monolith) for item in planned)
     ]
     all_nodes = (causes.of_all_nodes(expectation.plugin_id),)
@@ -130,7 +132,7 @@ def check_record(expectation: model.PluginExpectation, plugin_found: found.Plugi
 
 
 def _check_other_jobs(
-    expectation: model.PluginExpectation, plugin_found: found.PluginFound
+    expectation: model.PluginExpectation, plugin_found: observed_plugin.ObservedPlugin
 ) -> Iterator[findings.Finding]:
     """
     Yield a warning for each other job with an instance beside one of the plan's, and for each that cannot be read.

@@ -15,26 +15,30 @@ class PluginHealthResource(resource.Resource):
     declared = of_health.DECLARED
 
     def diff(
-        self, identity: str, old_inputs: Mapping[str, Any], old_outputs: Mapping[str, Any], news: Mapping[str, Any]
+        self,
+        identity: str,
+        old_inputs: Mapping[str, Any],
+        old_outputs: Mapping[str, Any],
+        new_inputs: Mapping[str, Any],
     ) -> resource.ResourceDiff:
         """Compare inputs; a plugin that was not healthy when it was last checked is verified again."""
         del identity
         also = () if _was_verified(old_outputs) else ("status",)
-        return resource.difference(self.declared, old_inputs, news, also_updates=also)
+        return resource.difference(self.declared, old_inputs, new_inputs, also_updates=also)
 
-    def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
+    def preview(self, new_inputs: Mapping[str, Any]) -> tuple[str, resource.Properties]:
         """Return the id, the inputs and the status that the run requires; the counts are unknown."""
         unknown = dict.fromkeys(self.declared.outputs.keys() - {"status", "satisfied"}, resource.UNKNOWN)
-        verified = {"status": plugins.HEALTHY if _is_strict(news) else resource.UNKNOWN, "satisfied": True}
-        return resource.identity(news["pluginId"]), dict(news) | unknown | verified
+        verified = {"status": plugins.HEALTHY if _is_strict(new_inputs) else resource.UNKNOWN, "satisfied": True}
+        return resource.identity(new_inputs["pluginId"]), dict(new_inputs) | unknown | verified
 
-    def create(self, context: resource.Context, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
+    def create(self, context: resource.Context, new_inputs: Mapping[str, Any]) -> tuple[str, resource.Properties]:
         """
         Wait until the plugin is verified healthy.
 
         Raises what `plugin_health_wait.wait` raises. Nothing is recorded then, and the next run waits again.
         """
-        return news["pluginId"], _verified(context, news)
+        return new_inputs["pluginId"], _verified(context, new_inputs)
 
     def read(
         self, context: resource.Context, identity: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
@@ -58,19 +62,19 @@ class PluginHealthResource(resource.Resource):
         return dict(inputs), dict(outputs)
 
     def update(
-        self, context: resource.Context, identity: str, old_outputs: Mapping[str, Any], news: Mapping[str, Any]
+        self, context: resource.Context, identity: str, old_outputs: Mapping[str, Any], new_inputs: Mapping[str, Any]
     ) -> resource.Properties:
         """Wait until the plugin is verified healthy by the new inputs."""
         del identity, old_outputs
-        return _verified(context, news)
+        return _verified(context, new_inputs)
 
     def delete(self, context: resource.Context, identity: str, outputs: Mapping[str, Any]) -> None:
         """Do nothing: there is no object to delete."""
 
 
-def _is_strict(news: Mapping[str, Any]) -> bool:
+def _is_strict(new_inputs: Mapping[str, Any]) -> bool:
     """Return whether every node instance must be healthy."""
-    return not (news.get("minHealthyPercent") or news.get("minHealthyPerZone"))
+    return not (new_inputs.get("minHealthyPercent") or new_inputs.get("minHealthyPerZone"))
 
 
 def _subject(plugin_id: str) -> str:
@@ -94,14 +98,14 @@ def _job_ids(inputs: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(sorted(inputs.get("jobs", {})))
 
 
-def _verified(context: resource.Context, news: Mapping[str, Any]) -> resource.Properties:
-    status = plugin_health_wait.wait(context, of_health.expectation(news), _job_ids(news))
+def _verified(context: resource.Context, new_inputs: Mapping[str, Any]) -> resource.Properties:
+    status = plugin_health_wait.wait(context, of_health.expectation(new_inputs), _job_ids(new_inputs))
     if status.status != plugins.HEALTHY and (wrong := _wrong(status)):
         enough = f"is {status.status}, {status.counts}, which is enough ({status.policy})"
         context.warn(f"plugin {status.plugin_id} {enough}: {wrong}")
     verified_by = "CSI probes" if status.evidence == "csi" else "Nomad's status"
     context.status(f"plugin {status.plugin_id}: {status.counts}, verified by {verified_by}")
-    return _outputs(news, status)
+    return _outputs(new_inputs, status)
 
 
 def _outputs(inputs: Mapping[str, Any], status: plugins.PluginStatus) -> resource.Properties:

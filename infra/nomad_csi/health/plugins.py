@@ -7,7 +7,7 @@ from typing import Literal
 
 from nomad_csi import findings
 from nomad_csi.findings import Finding
-from nomad_csi.health import eligibility, events, found, instances, plugin_findings, policy, states
+from nomad_csi.health import eligibility, events, instances, observed_plugin, plugin_findings, policy, states
 from nomad_csi.nomad import jobs, nodes
 from nomad_csi.plan import model
 
@@ -108,9 +108,9 @@ class PluginStatus:
 
 def compare_plugin(
     expectation: model.PluginExpectation,
-    plugin_found: found.PluginFound,
+    plugin_found: observed_plugin.ObservedPlugin,
     all_nodes: tuple[nodes.Node, ...],
-    before: found.PluginFound | None = None,
+    before: observed_plugin.ObservedPlugin | None = None,
 ) -> PluginStatus:
     """
     Return the health status of a plugin; *all_nodes* are all clients of the cluster. Eligible ones are counted here.
@@ -197,5 +197,5 @@ def _status_of_rows(
             yield from plugin_findings.check_instance(expectation, row, tolerated=tolerated)
 
 
-def _healthy(rows: Iterable[instances.InstanceRow], role: found.Role) -> Rows:
+def _healthy(rows: Iterable[instances.InstanceRow], role: observed_plugin.Role) -> Rows:
     return tuple(row for row in rows if row.role == role and row.status == HEALTHY and not row.is_extra)

@@ -6,7 +6,7 @@ from http import HTTPStatus
 
 from nomad_csi import errors, findings, nomad
 from nomad_csi.csi import records, validation
-from nomad_csi.health import found, instances, probe_run, probed
+from nomad_csi.health import instances, observed_plugin, probe_run, probed
 from nomad_csi.nomad import nodes, plugins, volumes
 from nomad_csi.spec import names
 
@@ -23,7 +23,7 @@ def probe_on_nodes(client: nomad.Nomad, plugin_id: str, how: probe_run.OnNodes) 
     Raises the errors of `probe_run.ask`, and `errors.SpecError` if the cluster has no such plugin.
     """
     plugin = plugin_of(client, plugin_id)
-    answers = probe_run.ask(client, [found.PluginFound(plugin=plugin)], how, threading.Event())
+    answers = probe_run.ask(client, [observed_plugin.ObservedPlugin(plugin=plugin)], how, threading.Event())
     names = {node.node_id: node.name for node in nodes.list_nodes(client)}
     return probed.ProbedPlugin(plugin_id=plugin_id, rows=probed.judge(plugin, names, answers))
 

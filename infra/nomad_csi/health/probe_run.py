@@ -19,7 +19,7 @@ from http import HTTPStatus
 
 from nomad_csi import errors, nomad
 from nomad_csi.csi import records
-from nomad_csi.health import eligibility, events, found, gather, instances, probed
+from nomad_csi.health import eligibility, events, gather, instances, observed_plugin, probed
 from nomad_csi.nomad import jobs, nodes
 from nomad_csi.nomad.volumes import ENDED
 from nomad_csi.plan import model, program_jobs
@@ -44,7 +44,7 @@ LOG_BYTES = 1 << 20
 # The job, and its results.
 
 
-Observed = Sequence[tuple[model.PluginExpectation, found.PluginFound]]
+Observed = Sequence[tuple[model.PluginExpectation, observed_plugin.ObservedPlugin]]
 
 Answers = Mapping[str, probed.ClientAnswer]
 """By id of the client."""
@@ -64,9 +64,9 @@ class OnNodes:
     """Logs progress."""
 
 
-def merged(observed: Observed, results: Answers) -> tuple[found.PluginFound, ...]:
+def merged(observed: Observed, results: Answers) -> tuple[observed_plugin.ObservedPlugin, ...]:
     """Return the plugins *observed* in Nomad after the job, with the probe *results* of their clients."""
-    complete: list[found.PluginFound] = []
+    complete: list[observed_plugin.ObservedPlugin] = []
     for expectation, seen in observed:
         by_instance = {
             (item.alloc_id, item.role): probed.merged(
@@ -82,7 +82,7 @@ def merged(observed: Observed, results: Answers) -> tuple[found.PluginFound, ...
 
 
 def ask(
-    client: nomad.Nomad, observed: Iterable[found.PluginFound], how: OnNodes, cancelled: threading.Event
+    client: nomad.Nomad, observed: Iterable[observed_plugin.ObservedPlugin], how: OnNodes, cancelled: threading.Event
 ) -> Answers:
     """
     Return the answer of each client with an instance of the *observed* plugins; for one that cannot be probed, why.

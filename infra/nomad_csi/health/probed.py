@@ -10,12 +10,11 @@ from typing import Any
 
 from nomad_csi import findings
 from nomad_csi.csi import records
-from nomad_csi.health import found as seen
-from nomad_csi.health import instances
+from nomad_csi.health import instances, observed_plugin
 from nomad_csi.nomad import plugins, volumes
 from nomad_csi.text import foreign, table
 
-NO_ANSWER = seen.NO_ANSWER
+NO_ANSWER = observed_plugin.NO_ANSWER
 """Status of an instance that could not be probed."""
 
 WIDTH = 120
@@ -114,7 +113,9 @@ def judge(
     return tuple(rows)
 
 
-def merged(provider: str, role: seen.Role, alloc_id: str, answer: ClientAnswer | None) -> seen.Probed:
+def merged(
+    provider: str, role: observed_plugin.Role, alloc_id: str, answer: ClientAnswer | None
+) -> observed_plugin.Probed:
     """
     Return the probe result of an instance from its client's answer, for a health status.
 
@@ -123,11 +124,13 @@ def merged(provider: str, role: seen.Role, alloc_id: str, answer: ClientAnswer |
     reported = answer.reports.get(alloc_id) if answer else None
     status, detail = _status(role, answer, reported)
     if status == NO_ANSWER:
-        return seen.Probed(reached=False, status=NO_ANSWER, detail=detail, advice=answer.advice if answer else "")
+        return observed_plugin.Probed(
+            reached=False, status=NO_ANSWER, detail=detail, advice=answer.advice if answer else ""
+        )
     name = reported.name if reported else ""
     if status == "ready" and name != provider:
         status, detail = "wrong-name", f"name: expected {provider}, got {name}"
-    return seen.Probed(
+    return observed_plugin.Probed(
         reached=True,
         healthy=status == "ready",
         status=status,

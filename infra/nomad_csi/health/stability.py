@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from nomad_csi import findings
-from nomad_csi.health import events, found, instances, plugins
+from nomad_csi.health import events, instances, observed_plugin, plugins
 from nomad_csi.nomad import jobs
 from nomad_csi.plan import model
 from nomad_csi.text import listing
@@ -29,7 +29,7 @@ class Stability:
         """Findings that reset a window: restarts of healthy instances."""
         return tuple(self._restarts.values())
 
-    def observe(self, now_s: float, status: plugins.PluginStatus, seen: found.PluginFound) -> bool:
+    def observe(self, now_s: float, status: plugins.PluginStatus, seen: observed_plugin.ObservedPlugin) -> bool:
         """Add the check made at *now_s*; return whether enough instances have been healthy and stable long enough."""
         self._since_s = self._windows(now_s, status, seen)
         steady = {
@@ -44,7 +44,7 @@ class Stability:
         self._since_s = {}
 
     def _windows(
-        self, now_s: float, status: plugins.PluginStatus, seen: found.PluginFound
+        self, now_s: float, status: plugins.PluginStatus, seen: observed_plugin.ObservedPlugin
     ) -> Mapping[Instance, tuple[float, int]]:
         """Return when each healthy instance's window began, and the restart count of its task at that time."""
         windows: dict[Instance, tuple[float, int]] = {}

@@ -13,7 +13,7 @@ from http import HTTPStatus
 
 from nomad_csi import errors, findings, nomad
 from nomad_csi.frame import resource
-from nomad_csi.health import clients, eligibility, found, gather
+from nomad_csi.health import clients, eligibility, gather, observed_plugin
 from nomad_csi.jobs import owner
 from nomad_csi.nomad import jobs, nodes, plugins
 from nomad_csi.text import listing
@@ -23,7 +23,7 @@ from nomad_csi.text import listing
 class Beside:
     """Jobs that run a plugin besides the jobs of a plan."""
 
-    others: tuple[found.OtherJob, ...] = ()
+    others: tuple[observed_plugin.OtherJob, ...] = ()
     clients: tuple[nodes.Node, ...] = ()
     """All clients, with the attributes that the placement of the plan's jobs needs; as if each were ready."""
 
@@ -43,7 +43,7 @@ class Beside:
             rivals = [
                 dataclasses.replace(each, task_driver="")
                 for each in wanted
-                if found.ROLES.get(each.role, frozenset()) & other.roles
+                if observed_plugin.ROLES.get(each.role, frozenset()) & other.roles
             ]
             placed = [(item.node_name, by_id[item.node_id]) for item in other.allocations if _occupies(item, by_id)]
             names = {client for client, node in placed if any(not eligibility.why_not(each, node) for each in rivals)}
@@ -82,7 +82,7 @@ def find(client: nomad.Nomad, wanted: Sequence[jobs.PluginTask], own: Collection
         if error.status != HTTPStatus.FORBIDDEN:
             raise
         return Beside(unchecked=f"whether other jobs run plugin {wanted[0].plugin_id} was not checked: {error}")
-    named: list[found.OtherJob] = []
+    named: list[observed_plugin.OtherJob] = []
     for item in others:
         record = None if item.unread else owner.owner_of(client, jobs.get(client, item.namespace, item.job_id))
         named.append(dataclasses.replace(item, owner=str(record or "")))
@@ -115,7 +115,7 @@ def _occupies(allocation: jobs.Allocation, known: Container[str]) -> bool:
     return allocation.client_status in {"pending", "running"} and allocation.node_id in known
 
 
-def _resolution(wanted: Sequence[jobs.PluginTask], other: found.OtherJob) -> str:
+def _resolution(wanted: Sequence[jobs.PluginTask], other: observed_plugin.OtherJob) -> str:
     """Return how to resolve it: take over the job, if the plugin of *wanted* has such a part, or stop it."""
     parts = {"monolith"} if any(task.role == "monolith" for task in wanted) else {"controller", "node"}
     command = f"nomad job stop -namespace {other.namespace} {shlex.quote(other.job_id)}"

@@ -26,49 +26,49 @@ class PluginJobResource(resource.Resource):
 
     declared = plugin_job_properties.DECLARED
 
-    def diff(self, identity: str, old_inputs: Values, old_outputs: Values, news: Values) -> resource.ResourceDiff:
+    def diff(self, identity: str, old_inputs: Values, old_outputs: Values, new_inputs: Values) -> resource.ResourceDiff:
         """
         Compare inputs, and report drift as a difference in its kind: ``stopped`` or ``edited``.
 
-        Another type of the job replaces it where *news* permit it, as Nomad does not change the type in place.
+        Another type of the job replaces it where *new_inputs* permit it, as Nomad does not change the type in place.
         """
         kind = old_outputs.get("driftType", wanted_job.EQUAL)
         drifted = () if kind in (None, wanted_job.EQUAL) else (kind.lower(),)
         found = resource.difference(
             self.declared,
             old_inputs,
-            news,
+            new_inputs,
             also_updates=(*drifted, *stack_identity.missing_outputs(old_outputs)),
-            notice=_notice(identity, news),
+            notice=_notice(identity, new_inputs),
         )
-        types = {_job_type(str(inputs.get("hcl", ""))) for inputs in (old_inputs, news)}
-        if found.replaces or not news.get("replaceForType") or len(types) == 1 or "" in types:
+        types = {_job_type(str(inputs.get("hcl", ""))) for inputs in (old_inputs, new_inputs)}
+        if found.replaces or not new_inputs.get("replaceForType") or len(types) == 1 or "" in types:
             return found
         updates = tuple(path for path in found.updates if path != "hcl")
-        notice = _notice(identity, news, _job_type(news["hcl"]))
+        notice = _notice(identity, new_inputs, _job_type(new_inputs["hcl"]))
         return dataclasses.replace(found, updates=updates, replaces=("hcl",), notice=notice)
 
-    def preview(self, news: Values) -> tuple[str, resource.Properties]:
+    def preview(self, new_inputs: Values) -> tuple[str, resource.Properties]:
         """Return the id and the inputs; the registration determines the index and the version."""
         unknown = dict.fromkeys(("jobModifyIndex", "version", "cluster", *stack_identity.OUTPUTS), resource.UNKNOWN)
-        known = self.declared.recorded(news) | {"driftType": wanted_job.EQUAL}
-        return resource.identity(news["namespace"], news["jobId"]), known | unknown
+        known = self.declared.recorded(new_inputs) | {"driftType": wanted_job.EQUAL}
+        return resource.identity(new_inputs["namespace"], new_inputs["jobId"]), known | unknown
 
-    def preflight(self, context: resource.Context, old_outputs: Values, news: Values) -> None:
+    def preflight(self, context: resource.Context, old_outputs: Values, new_inputs: Values) -> None:
         """
         Check in a preview what `create` and `update` refuse.
 
         A job without an owner is a warning in a preview for an import.
         """
-        if resource.UNKNOWN in (news["namespace"], news["jobId"], news["hcl"]):
+        if resource.UNKNOWN in (new_inputs["namespace"], new_inputs["jobId"], new_inputs["hcl"]):
             return
         before = (str(old_outputs.get("namespace", "")), str(old_outputs.get("jobId", "")))
-        is_same = before == (news["namespace"], news["jobId"])
-        wanted = wanted_job.WantedJob(context, news, old_outputs if is_same else {})
+        is_same = before == (new_inputs["namespace"], new_inputs["jobId"])
+        wanted = wanted_job.WantedJob(context, new_inputs, old_outputs if is_same else {})
         with resource.Previewed(context, wanted.name, is_recorded=bool(old_outputs)):
             wanted.refuse_unfit(replaced=before)
             refusal = wanted.refusal()
-            if refusal == "other type" and is_same and news.get("replaceForType"):
+            if refusal == "other type" and is_same and new_inputs.get("replaceForType"):
                 return
             try:
                 wanted.refuse(refusal)
@@ -77,14 +77,14 @@ class PluginJobResource(resource.Resource):
                     raise
                 context.warn(f"{error}; `up` is refused, unless the job is imported first")
 
-    def create(self, context: resource.Context, news: Values) -> tuple[str, resource.Properties]:
+    def create(self, context: resource.Context, new_inputs: Values) -> tuple[str, resource.Properties]:
         """
         Register the job, or take over one that is equal, ours or stopped.
 
         Raises `errors.RefusedError` where a running job differs and is neither ours nor to be adopted, and where
         another job runs the plugin on its clients.
         """
-        return f"{news['namespace']}/{news['jobId']}", bring(wanted_job.WantedJob(context, news, {}))
+        return f"{new_inputs['namespace']}/{new_inputs['jobId']}", bring(wanted_job.WantedJob(context, new_inputs, {}))
 
     def read(
         self, context: resource.Context, identity: str, inputs: Values, outputs: Values
@@ -109,7 +109,7 @@ class PluginJobResource(resource.Resource):
         return dict(inputs), dict(outputs)
 
     def update(
-        self, context: resource.Context, identity: str, old_outputs: Values, news: Values
+        self, context: resource.Context, identity: str, old_outputs: Values, new_inputs: Values
     ) -> resource.Properties:
         """
         Register the job again with check-and-set: refused where it changes between plan and registration.
@@ -118,7 +118,7 @@ class PluginJobResource(resource.Resource):
         job runs the plugin on its clients.
         """
         del identity
-        return bring(wanted_job.WantedJob(context, news, old_outputs))
+        return bring(wanted_job.WantedJob(context, new_inputs, old_outputs))
 
     def delete(self, context: resource.Context, identity: str, outputs: Values) -> None:
         """
@@ -160,13 +160,13 @@ def _unknown_owner(found: jobs.Job) -> str:
     )
 
 
-def _notice(identity: str, news: Values, kind: str = "") -> str:
+def _notice(identity: str, new_inputs: Values, kind: str = "") -> str:
     """
     Return the steps of a replacement, in this order: two jobs would be two instances of the plugin on a client.
 
     *kind*: the job's new type, where that is the reason of the replacement.
     """
-    follows = resource.identity(news["namespace"], news["jobId"])
+    follows = resource.identity(new_inputs["namespace"], new_inputs["jobId"])
     then = "" if follows in (identity, resource.UNKNOWN) else f", then runs {follows}"
     then = f", then runs it as a {kind} job, as Nomad changes no job's type" if kind else then
     return (

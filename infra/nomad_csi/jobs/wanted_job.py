@@ -55,21 +55,21 @@ class Drift:
 
 
 class WantedJob:
-    """The job of the inputs *news*, with the *recorded* outputs; empty where the state does not have it."""
+    """The job of the inputs *new_inputs*, with the *recorded* outputs; empty where the state does not have it."""
 
     def __init__(
         self,
         context: resource.Context,
-        news: Mapping[str, Any],
+        new_inputs: Mapping[str, Any],
         recorded: Mapping[str, Any],
         *,
         command: ownership.Requester | None = None,
     ) -> None:
         self.context = context
-        self.news = news
-        self.key = (news["namespace"], news["jobId"])
+        self.news = new_inputs
+        self.key = (new_inputs["namespace"], new_inputs["jobId"])
         self.name = f"job {'/'.join(self.key)}"
-        self.who = ownership.requester(news, recorded)
+        self.who = ownership.requester(new_inputs, recorded)
         self.recorded = recorded
         self._command = command
         """Who acts by a command: it knows the owner's label alone, and takes over a job of a stack by --adopt alone."""
@@ -170,9 +170,9 @@ class WantedJob:
 
         That is none of the plugin's own jobs, and not the one *replaced*.
         """
-        news, given = self.news, self.news.get("pluginJobs", [])
-        if news.get("minimumNomad"):
-            version_gates.refuse_older(self.context.client, {self.name: news["minimumNomad"]})
+        new_inputs, given = self.news, self.news.get("pluginJobs", [])
+        if new_inputs.get("minimumNomad"):
+            version_gates.refuse_older(self.context.client, {self.name: new_inputs["minimumNomad"]})
         ids = [] if given == resource.UNKNOWN else [item for item in given if item != resource.UNKNOWN]
         own = {(self.key[0], job_id) for job_id in (self.key[1], *ids)} | ({replaced} if replaced else set())
         tasks = jobs.tasks_of_document(self.document)
@@ -202,8 +202,8 @@ class WantedJob:
 
         A job taken over from another stack is registered.
         """
-        context, news = self.context, self.news
-        is_same = all(news.get(name) == self.recorded.get(name) for name in stack_identity.OF_OWNER)
+        context, new_inputs = self.context, self.news
+        is_same = all(new_inputs.get(name) == self.recorded.get(name) for name in stack_identity.OF_OWNER)
         token = ownership.next_token(str(self.recorded.get("nonce", "")), is_same=is_same)
         is_as_wanted = self.found is not None and self.is_as_wanted
         if self.who.owner:

@@ -51,25 +51,31 @@ class RenderedFileResource(resource.Resource):
     declared = DECLARED
 
     def diff(
-        self, identity: str, old_inputs: Mapping[str, Any], old_outputs: Mapping[str, Any], news: Mapping[str, Any]
+        self,
+        identity: str,
+        old_inputs: Mapping[str, Any],
+        old_outputs: Mapping[str, Any],
+        new_inputs: Mapping[str, Any],
     ) -> resource.ResourceDiff:
         """Compare inputs; a new path is a new file."""
         del identity, old_outputs
-        return resource.difference(self.declared, old_inputs, news)
+        return resource.difference(self.declared, old_inputs, new_inputs)
 
-    def preview(self, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
+    def preview(self, new_inputs: Mapping[str, Any]) -> tuple[str, resource.Properties]:
         """Return the path as the id."""
-        return news["path"], dict(news)
+        return new_inputs["path"], dict(new_inputs)
 
-    def preflight(self, context: resource.Context, old_outputs: Mapping[str, Any], news: Mapping[str, Any]) -> None:
+    def preflight(
+        self, context: resource.Context, old_outputs: Mapping[str, Any], new_inputs: Mapping[str, Any]
+    ) -> None:
         """Refuse what a create or an update would, where the text is known."""
-        if news["content"] != resource.UNKNOWN:
-            root, is_seen = _root(context), _is_seen(context, old_outputs, news)
-            disk.refuse_other(root, {news["path"]: news["content"]}, overwrite=is_seen, advice=ADVICE)
+        if new_inputs["content"] != resource.UNKNOWN:
+            root, is_seen = _root(context), _is_seen(context, old_outputs, new_inputs)
+            disk.refuse_other(root, {new_inputs["path"]: new_inputs["content"]}, overwrite=is_seen, advice=ADVICE)
 
-    def create(self, context: resource.Context, news: Mapping[str, Any]) -> tuple[str, resource.Properties]:
+    def create(self, context: resource.Context, new_inputs: Mapping[str, Any]) -> tuple[str, resource.Properties]:
         """Write the file. Raises `errors.RefusedError` where another one is in its place."""
-        return news["path"], self.update(context, news["path"], {}, news)
+        return new_inputs["path"], self.update(context, new_inputs["path"], {}, new_inputs)
 
     def read(
         self, context: resource.Context, identity: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]
@@ -81,12 +87,12 @@ class RenderedFileResource(resource.Resource):
         return None if found is None else (live, live)
 
     def update(
-        self, context: resource.Context, identity: str, old_outputs: Mapping[str, Any], news: Mapping[str, Any]
+        self, context: resource.Context, identity: str, old_outputs: Mapping[str, Any], new_inputs: Mapping[str, Any]
     ) -> resource.Properties:
         """Write the new text over a file that is ours, or that a refresh has read with its edits."""
-        is_seen = _is_seen(context, old_outputs, news)
-        disk.write_all(_root(context), {identity: news["content"]}, overwrite=is_seen, advice=ADVICE)
-        return dict(news)
+        is_seen = _is_seen(context, old_outputs, new_inputs)
+        disk.write_all(_root(context), {identity: new_inputs["content"]}, overwrite=is_seen, advice=ADVICE)
+        return dict(new_inputs)
 
     def delete(self, context: resource.Context, identity: str, outputs: Mapping[str, Any]) -> None:
         """Remove the file; another text than written stays, with a warning."""
@@ -101,10 +107,10 @@ class RenderedFileResource(resource.Resource):
 ADVICE = "move the edit into the spec, then remove the file, or run `pulumi refresh` and check the difference"
 
 
-def _is_seen(context: resource.Context, old_outputs: Mapping[str, Any], news: Mapping[str, Any]) -> bool:
+def _is_seen(context: resource.Context, old_outputs: Mapping[str, Any], new_inputs: Mapping[str, Any]) -> bool:
     """Return whether the state has the text that is on disk: a preview has shown the edits in it."""
-    is_same = old_outputs.get("path") == news["path"]
-    return is_same and disk.read(_root(context) / news["path"]) == old_outputs.get("content")
+    is_same = old_outputs.get("path") == new_inputs["path"]
+    return is_same and disk.read(_root(context) / new_inputs["path"]) == old_outputs.get("content")
 
 
 def _root(context: resource.Context) -> Path:

@@ -181,20 +181,20 @@ def deletion_objection(identity: str, recorded: Mapping[str, Any]) -> str:
     )
 
 
-def change_of_deletion(identity: str, recorded: Mapping[str, Any], news: Mapping[str, Any]) -> str:
-    """Return the consequence where *news* have another ``onDestroy`` than *recorded*; empty where they have not."""
-    if volume_properties.deletes_storage(news) == volume_properties.deletes_storage(recorded):
+def change_of_deletion(identity: str, recorded: Mapping[str, Any], new_inputs: Mapping[str, Any]) -> str:
+    """Return the consequence where *new_inputs* have another ``onDestroy`` than *recorded*; empty: they have not."""
+    if volume_properties.deletes_storage(new_inputs) == volume_properties.deletes_storage(recorded):
         return ""
     what = f"from now on, removing or replacing {identity} {{}} its storage {recorded.get('externalId', '')}"
-    if not volume_properties.deletes_storage(news):
+    if not volume_properties.deletes_storage(new_inputs):
         return what.format("keeps")
     objection = deletion_objection(identity, {**recorded, "onDestroy": volume_properties.DELETE})
     return objection or f"{what.format('deletes')} with all data"
 
 
-def refuse_replacement(identity: str, recorded: Mapping[str, Any], news: Mapping[str, Any]) -> None:
+def refuse_replacement(identity: str, recorded: Mapping[str, Any], new_inputs: Mapping[str, Any]) -> None:
     """Raise `errors.RefusedError` for a replacement that withdraws the confirmation: it would come too late."""
-    if volume_properties.deletes_storage(recorded) and not volume_properties.deletes_storage(news):
+    if volume_properties.deletes_storage(recorded) and not volume_properties.deletes_storage(new_inputs):
         raise errors.RefusedError(
             f"volume {identity} would be replaced, and its storage deleted as recorded, although on_destroy is keep "
             "now; nothing was changed: set on_destroy: keep alone, run `up`, and change the rest then"

@@ -175,26 +175,26 @@ class StorageHoldResource(resource.Resource):
 
     declared = DECLARED
 
-    def diff(self, identity: str, old_inputs: Values, old_outputs: Values, news: Values) -> resource.ResourceDiff:
+    def diff(self, identity: str, old_inputs: Values, old_outputs: Values, new_inputs: Values) -> resource.ResourceDiff:
         """Compare the inputs; other storage replaces the hold, which is then deleted before the old storage."""
         del old_outputs
         notice = f"{identity} is deleted with all its data afterwards, unless a volume is registered in it"
-        return resource.difference(self.declared, old_inputs, news, notice=notice)
+        return resource.difference(self.declared, old_inputs, new_inputs, notice=notice)
 
-    def preview(self, news: Values) -> tuple[str, resource.Properties]:
+    def preview(self, new_inputs: Values) -> tuple[str, resource.Properties]:
         """Return the id of the storage, and the inputs."""
-        return news["storageId"], dict(news) | dict.fromkeys(self.declared.outputs, resource.UNKNOWN)
+        return new_inputs["storageId"], dict(new_inputs) | dict.fromkeys(self.declared.outputs, resource.UNKNOWN)
 
-    def preflight(self, context: resource.Context, old_outputs: Values, news: Values) -> None:
+    def preflight(self, context: resource.Context, old_outputs: Values, new_inputs: Values) -> None:
         """Refuse in a preview a replacement whose old storage is needed."""
-        if not old_outputs or news["storageId"] == old_outputs["storageId"]:
+        if not old_outputs or new_inputs["storageId"] == old_outputs["storageId"]:
             return
         with resource.Previewed(context, f"storage {old_outputs['storageId']}", is_recorded=True):
             _permit(context, old_outputs)
 
-    def create(self, context: resource.Context, news: Values) -> tuple[str, resource.Properties]:
+    def create(self, context: resource.Context, new_inputs: Values) -> tuple[str, resource.Properties]:
         """Record the storage, and the cluster whose volumes are looked for in it."""
-        return news["storageId"], _outputs(context, news)
+        return new_inputs["storageId"], _outputs(context, new_inputs)
 
     def read(
         self, context: resource.Context, identity: str, inputs: Values, outputs: Values
@@ -206,11 +206,11 @@ class StorageHoldResource(resource.Resource):
         return known, _outputs(context, known)
 
     def update(
-        self, context: resource.Context, identity: str, old_outputs: Values, news: Values
+        self, context: resource.Context, identity: str, old_outputs: Values, new_inputs: Values
     ) -> resource.Properties:
         """Record another owner."""
         del identity, old_outputs
-        return _outputs(context, news)
+        return _outputs(context, new_inputs)
 
     def delete(self, context: resource.Context, identity: str, outputs: Values) -> None:
         """

@@ -194,13 +194,13 @@ class Requester:
         return record.owner in {self.owner, self.former} - {""}
 
 
-def requester(news: Mapping[str, Any], recorded: Mapping[str, Any]) -> Requester:
-    """Return who requests the object of *news*; *recorded* are its previous outputs, empty for a new one."""
+def requester(new_inputs: Mapping[str, Any], recorded: Mapping[str, Any]) -> Requester:
+    """Return who requests the object of *new_inputs*; *recorded* are its previous outputs, empty for a new one."""
     return Requester(
-        owner=str(news.get("owner", "")),
-        stack_id=str(news.get("ownerId", "")).replace(names.UNKNOWN, ""),
+        owner=str(new_inputs.get("owner", "")),
+        stack_id=str(new_inputs.get("ownerId", "")).replace(names.UNKNOWN, ""),
         former=str(recorded.get("owner", "")),
-        adopts=bool(news.get("adopt")),
+        adopts=bool(new_inputs.get("adopt")),
     )
 
 

@@ -39,41 +39,45 @@ class VolumeResource(resource.Resource):
     unseen: ClassVar[resource.Properties] = {}
     """Required outputs where Nomad does not show the volume after a step."""
 
-    def preview(self, news: Values) -> tuple[str, resource.Properties]:
+    def preview(self, new_inputs: Values) -> tuple[str, resource.Properties]:
         """Return the id and the inputs; the outputs of Nomad and of the plugin are unknown."""
         required = (name for name, item in self.declared.outputs.items() if item.is_required())
-        owned = volume_properties.OWNERSHIP if news.get("owner") else ()
+        owned = volume_properties.OWNERSHIP if new_inputs.get("owner") else ()
         unknown = dict.fromkeys((*required, *owned, *stack_identity.OUTPUTS), resource.UNKNOWN)
-        return resource.identity(news["namespace"], news["volumeId"]), self.declared.recorded(news) | unknown
+        return resource.identity(new_inputs["namespace"], new_inputs["volumeId"]), self.declared.recorded(
+            new_inputs
+        ) | unknown
 
-    def preflight(self, context: resource.Context, old_outputs: Values, news: Values) -> None:
+    def preflight(self, context: resource.Context, old_outputs: Values, new_inputs: Values) -> None:
         """Make in a preview the decision of `create`, `update` or a replacement, and say what it means."""
-        volume = self._of(news)
-        is_replaced = self._is_replaced(old_outputs, news)
+        volume = self._of(new_inputs)
+        is_replaced = self._is_replaced(old_outputs, new_inputs)
         is_missing = any(old_outputs.get(name) for name in volume_properties.OF_REGISTRATION)
         matters = not old_outputs or is_missing or is_replaced or _is_checked(self._of(old_outputs), volume)
         if not matters or resource.UNKNOWN in volume.key:
             return
         with resource.Previewed(context, f"volume {volume.document.key}", is_recorded=bool(old_outputs)):
             if old_outputs and is_replaced:
-                self._preview_replacement(context, old_outputs, news)
+                self._preview_replacement(context, old_outputs, new_inputs)
             else:
                 _preview(context, observe.WantedVolume(context, volume, old_outputs or None, in_preview=True))
             if not old_outputs:
                 fitness.warn_in_preview(context, volume)
 
-    def _is_replaced(self, old_outputs: Values, news: Values) -> bool:
-        """Return whether *news* need another object than the recorded one."""
-        found = self.diff(volume_properties.key_of(news), self.declared.inputs_in(old_outputs), old_outputs, news)
+    def _is_replaced(self, old_outputs: Values, new_inputs: Values) -> bool:
+        """Return whether *new_inputs* need another object than the recorded one."""
+        found = self.diff(
+            volume_properties.key_of(new_inputs), self.declared.inputs_in(old_outputs), old_outputs, new_inputs
+        )
         return bool(old_outputs) and bool(found.replaces)
 
-    def _preview_replacement(self, context: resource.Context, recorded: Values, news: Values) -> None:
-        """Refuse in a preview a replacement of the volume *recorded* by *news* that an `up` would refuse."""
-        volume, before = self._of(news), self._of(recorded)
+    def _preview_replacement(self, context: resource.Context, recorded: Values, new_inputs: Values) -> None:
+        """Refuse in a preview a replacement of the volume *recorded* by *new_inputs* that an `up` would refuse."""
+        volume, before = self._of(new_inputs), self._of(recorded)
         if volume.key != before.key:
             new = observe.WantedVolume(context, volume, None, in_preview=True, replaced=before.key)
             new.permitted()
-        removed = observe.RemovedVolume(context, self.declared, recorded, replaced_by=news, in_preview=True)
+        removed = observe.RemovedVolume(context, self.declared, recorded, replaced_by=new_inputs, in_preview=True)
         if removed.fitness == "unfit":
             raise removed.refused("unfit")
 
@@ -81,17 +85,17 @@ class VolumeResource(resource.Resource):
         """Return the volume of inputs, or of outputs."""
         return desired.of_properties(self.declared, values)
 
-    def create(self, context: resource.Context, news: Values) -> tuple[str, resource.Properties]:
+    def create(self, context: resource.Context, new_inputs: Values) -> tuple[str, resource.Properties]:
         """
         Register the volume, or have its plugin create it; or take over an equal one.
 
         Raises `errors.RefusedError` with the reason of the decision where nothing is done, and what `steps.carry_out`
         does.
         """
-        return volume_properties.key_of(news), self._bring(context, news, None)
+        return volume_properties.key_of(new_inputs), self._bring(context, new_inputs, None)
 
     def update(
-        self, context: resource.Context, identity: str, old_outputs: Values, news: Values
+        self, context: resource.Context, identity: str, old_outputs: Values, new_inputs: Values
     ) -> resource.Properties:
         """
         Change the volume in place; or deregister it first, where Nomad does not change it in place.
@@ -99,13 +103,13 @@ class VolumeResource(resource.Resource):
         A volume that is not registered any more gets its storage again. Raises as `create` does.
         """
         del identity
-        return self._bring(context, news, old_outputs)
+        return self._bring(context, new_inputs, old_outputs)
 
-    def _bring(self, context: resource.Context, news: Values, old_outputs: Values | None) -> resource.Properties:
+    def _bring(self, context: resource.Context, new_inputs: Values, old_outputs: Values | None) -> resource.Properties:
         """Decide, carry out the steps, and return the outputs."""
-        wanted = observe.WantedVolume(context, self._of(news), old_outputs)
+        wanted = observe.WantedVolume(context, self._of(new_inputs), old_outputs)
         done = steps.carry_out(context, wanted, wanted.permitted())
-        outputs = self.declared.recorded({**news, **without_remarks(done)})
+        outputs = self.declared.recorded({**new_inputs, **without_remarks(done)})
         if old_outputs is None and (why := explain.deletion_objection(wanted.name, outputs)):
             context.warn(why)
         seen = steps.seen_afterwards(context, wanted, self.unseen | outputs)
@@ -251,12 +255,12 @@ def _owner_record(context: resource.Context, inputs: Values) -> ownership.OwnerR
     return ownership.OwnerRecords(context.client).cached(_key(inputs), context.warn)
 
 
-def _owner_outputs(client: nomad.Nomad, news: Values) -> dict[str, Any]:
+def _owner_outputs(client: nomad.Nomad, new_inputs: Values) -> dict[str, Any]:
     """Return the outputs of a volume with an owner: its cluster, and whether it has an owner record."""
-    if not news.get("owner"):
+    if not new_inputs.get("owner"):
         return {}
-    record = ownership.OwnerRecords(client).cached(_key(news))
-    has_record = record is not None and record.owner == news["owner"]
+    record = ownership.OwnerRecords(client).cached(_key(new_inputs))
+    has_record = record is not None and record.owner == new_inputs["owner"]
     return {"cluster": cluster_identity.cluster_id(client), "marked": has_record}
 
 
@@ -306,17 +310,17 @@ class VolumeRegistrationResource(VolumeResource):
     declared = volume_properties.REGISTRATION
     unseen: ClassVar[resource.Properties] = {"controllerRequired": False}
 
-    def diff(self, identity: str, old_inputs: Values, old_outputs: Values, news: Values) -> resource.ResourceDiff:
+    def diff(self, identity: str, old_inputs: Values, old_outputs: Values, new_inputs: Values) -> resource.ResourceDiff:
         """
         Compare inputs; a change that Nomad does not make in place registers it again, and only another id replaces.
 
         Refuses nothing: the engine calls it in a refresh, too, to show drift.
         """
-        before, after = self._of(old_inputs), self._of(news)
+        before, after = self._of(old_inputs), self._of(new_inputs)
         change = desired.classify(before, after)
         fate = ("storage",) if desired.has_other_fate(before, after) else ()
         also = (*seen_differences(old_outputs), *fate)
-        found = resource.difference(self.declared, old_inputs, news, changed=change.changed, also_updates=also)
+        found = resource.difference(self.declared, old_inputs, new_inputs, changed=change.changed, also_updates=also)
         return replace(found, notice=desired.sentence(identity, change))
 
     def _of_nomad(self, volume: volumes.Volume) -> resource.Properties:
@@ -352,34 +356,34 @@ class CreatedVolumeResource(VolumeResource):
 
     declared = volume_properties.CREATED
 
-    def diff(self, identity: str, old_inputs: Values, old_outputs: Values, news: Values) -> resource.ResourceDiff:
+    def diff(self, identity: str, old_inputs: Values, old_outputs: Values, new_inputs: Values) -> resource.ResourceDiff:
         """
         Compare inputs; parameters of the creation replace the storage, a larger size grows it.
 
         Raises `errors.RefusedError` for a replacement that would delete storage which the program now keeps.
         """
-        wanted = _with_recorded_topologies(old_inputs, news)
+        wanted = _with_recorded_topologies(old_inputs, new_inputs)
         before, after = self._of(old_inputs), self._of(wanted)
         changed = desired.differing(before, after)
         if before.key == after.key:
             changed = desired.changed(before, after, desired.compare_states(before, after, old_outputs))
         seen = seen_differences(old_outputs)
         found = resource.difference(self.declared, old_inputs, wanted, changed=changed, also_updates=seen)
-        document = self._of(news).document
+        document = self._of(new_inputs).document
         if found.replaces:
-            explain.refuse_replacement(identity, old_outputs, news)
+            explain.refuse_replacement(identity, old_outputs, new_inputs)
             return replace(found, notice="; ".join(explain.replacement(identity, old_outputs, document)))
-        return replace(found, notice=explain.change_of_deletion(identity, old_outputs, news))
+        return replace(found, notice=explain.change_of_deletion(identity, old_outputs, new_inputs))
 
-    def preflight(self, context: resource.Context, old_outputs: Values, news: Values) -> None:
+    def preflight(self, context: resource.Context, old_outputs: Values, new_inputs: Values) -> None:
         """Refuse a smaller size, whatever the cluster has; then as every volume."""
-        volume = self._of(news)
-        is_same = bool(old_outputs) and not self._is_replaced(old_outputs, news)
+        volume = self._of(new_inputs)
+        is_same = bool(old_outputs) and not self._is_replaced(old_outputs, new_inputs)
         if is_same:
             requested, size = self._of(old_outputs).document.capacity_min_bytes, old_outputs.get("capacityBytes", 0)
             if shrinks := explain.shrinking(volume.document, size, requested):
                 raise errors.RefusedError(shrinks)
-        super().preflight(context, old_outputs, news)
+        super().preflight(context, old_outputs, new_inputs)
 
     def _of_nomad(self, volume: volumes.Volume) -> resource.Properties:
         return steps.created_outputs(volume)
@@ -429,15 +433,15 @@ def _proof(recorded: Values) -> resource.Properties:
     return {name: recorded[name] for name in made if name in recorded} | stack_identity.step_outputs(recorded)
 
 
-def _with_recorded_topologies(recorded: Values, news: Values) -> resource.Properties:
+def _with_recorded_topologies(recorded: Values, new_inputs: Values) -> resource.Properties:
     """
-    Return *news* with the topologies *recorded*, where the program asks for the same zone as before.
+    Return *new_inputs* with the topologies *recorded*, where the program asks for the same zone as before.
 
     Existing storage does not move. A topology is the zone under the catalogue's topology key: a replacement because
     of a changed catalogue alone would lose the data.
     """
-    zone = news.get("availabilityZone")
+    zone = new_inputs.get("availabilityZone")
     if zone is None or zone != recorded.get("availabilityZone"):
-        return dict(news)
+        return dict(new_inputs)
     kept = {name: recorded[name] for name in _PLACES if name in recorded}
-    return {name: value for name, value in news.items() if name not in _PLACES} | kept
+    return {name: value for name, value in new_inputs.items() if name not in _PLACES} | kept

@@ -88,7 +88,7 @@ class OtherJob:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PluginFound:
+class ObservedPlugin:
     """Observed state of one plugin at one moment."""
 
     plugin: plugins.Plugin | None
