@@ -16,7 +16,6 @@ from nomad_csi.hcl import documents, environment
 from nomad_csi.jobs import apply as applied_plugins
 from nomad_csi.nomad import jobs
 from nomad_csi.plan import storage
-from nomad_csi.pulumi_state import stack_cli
 from nomad_csi_sandbox.nomad import state
 from nomad_csi_sandbox.session import report
 from nomad_csi_sandbox.session import session as sandbox
@@ -191,10 +190,7 @@ def pulumi(agent):
         stdout = json.dumps({"version": 3, "deployment": {"resources": kept}})
         return types.SimpleNamespace(returncode=0, stdout=stdout, stderr="")
 
-    with (
-        mock.patch.object(subprocess, "run", run),
-        mock.patch.object(stack_cli.shutil, "which", return_value="/bin/pulumi"),
-    ):
+    with mock.patch.object(subprocess, "run", run):
         yield
 
 
