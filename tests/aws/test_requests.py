@@ -178,6 +178,18 @@ THROTTLED = b"""<Response><Errors><Error><Code>RequestLimitExceeded</Code><Messa
 <RequestID>1</RequestID></Response>"""
 
 
+def test_last_snapshot_has_the_tags_of_its_volume(account):
+    """EC2 refuses tags of AWS itself: a stack of CloudFormation leaves them on what it made."""
+    account.replies["CreateSnapshot"] = lambda _: {"SnapshotId": "snap-1"}
+
+    made = aws_deletion.create_snapshot("vol-1", REGION, {"aws:cloudformation:stack-name": "shop", "Name": "data"})
+
+    [(_, body)] = account.sent
+    tags = {key: value for key, value in body.items() if ".Tag." in key}
+    assert made == "snap-1"
+    assert list(tags.values()) == ["Name", "data", "nomad-csi:final-snapshot-of", "vol-1"]
+
+
 def test_throttled_call_is_sent_a_bounded_number_of_times(monkeypatch):
     """And the last refusal is the error."""
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "a")
