@@ -65,6 +65,16 @@ def test_nothing_is_protected_where_the_spec_says_so(new_cloud, ready_stack, pro
     assert protected() == []
 
 
+def test_protect_of_one_object_wins_over_that_of_the_spec(new_cloud, ready_stack, protected):
+    """Of a shared file system and of a volume."""
+    spec = SPEC.replace("data: {mount_targets", "data: {protect: false, mount_targets")
+    spec = spec.replace("id: disk, plugin_id: aws-ebs0,", "id: disk, plugin_id: aws-ebs0, protect: false,")
+
+    ready_stack(new_cloud(), spec)
+
+    assert protected() == sorted(set(WITH_DATA) - {(DISK, "disk"), (SYSTEM, "data"), (HOLD, "data")})
+
+
 @pytest.mark.parametrize("protect", [{}, {"protect": False}, {"protect": True}], ids=["default", "no", "yes"])
 @pytest.mark.parametrize(
     ("component", "args", "expected"),
