@@ -4,11 +4,12 @@ import dataclasses
 
 import pytest
 
-from nomad_csi.hcl import documents, read, values, volume
+from nomad_csi.hcl import disk, documents, read, values, volume
 from nomad_csi.hcl import job as jobs
 from nomad_csi.nomad import volumes
-from nomad_csi.plan import program_jobs, smoke
-from nomad_csi.plan.registration import Capability, VolumeRegistration
+from nomad_csi.plan import program_jobs, smoke, storage
+from nomad_csi.plan.registration import Capability, MountOptions, VolumeRegistration
+from nomad_csi.spec import encrypted
 
 
 def plain(**changes):
@@ -42,6 +43,37 @@ def test_sizes_in_a_file_are_exact(size, written):
     payload = volume.volume_payload(read.read_volume(text))
     assert f'capacity_min = "{written}"\ncapacity_max = "{written}"\n' in text
     assert (payload["RequestedCapacityMin"], payload["RequestedCapacityMax"]) == (size, size)
+
+
+def test_volume_that_its_plugin_creates_has_a_file_for_create():
+    """With its size, and without an external id, which nobody has to give."""
+    volume_spec = {"id": "data", "plugin_id": "p", "create": {"capacity_min_gib": 1}}
+    plan = storage.plan_document({"plugins": [{"id": "p", "driver": "csi-hostpath"}], "volumes": [volume_spec]})
+
+    document = read.read_volume(documents.render_plan(plan, {})["volumes/default/data.volume.hcl"])
+
+    assert document["capacity_min"] == "1GiB"
+    assert "external_id" not in document
+
+
+@pytest.mark.parametrize(("count", "text"), [(1, "1 of its mount flags is"), (2, "2 of its mount flags are")])
+def test_volume_file_counts_encrypted_flags_and_does_not_hold_them(count, text):
+    """The other flags stand in it."""
+    flags = ("noatime", *[encrypted.PLACEHOLDER] * count)
+
+    written = documents.volume_file(plain(mount_options=MountOptions(mount_flags=flags)))
+
+    assert f"# {text} encrypted and in no file" in written
+    assert read.read_volume(written)["mount_options"] == [{"mount_flags": ["noatime"]}]
+
+
+def test_files_behind_a_link_are_not_left_over(tmp_path):
+    """A link out of the folder leads to files of another project, which would be removed."""
+    disk.put(tmp_path / "other", {"old.volume.hcl": disk.signed('id = "a"\n')})
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/volumes").symlink_to(tmp_path / "other")
+
+    assert documents.left_over(tmp_path / "out", {}) == ()
 
 
 def test_volume_file_names_secrets_and_does_not_hold_them():

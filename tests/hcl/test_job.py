@@ -178,6 +178,11 @@ def test_what_is_not_said_is_nomads_default():
     assert (task.driver, task.image, task.arguments, task.plugin) == ("", "", [], None)
 
 
+def test_id_of_a_job_is_its_label_or_the_one_it_names():
+    """Nomad registers the job under ``id``."""
+    assert [each.id for each in files.parse('job "x" {}\njob "y" {\n  id = "z"\n}\n', "x").jobs] == ["x", "z"]
+
+
 def test_parts_know_their_lines():
     """A finding can name the line, except in JSON."""
     [found], [in_json] = files.parse(HCL, "x").jobs, files.parse(json.dumps(API, indent=1), "x").jobs

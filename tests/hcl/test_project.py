@@ -87,6 +87,8 @@ def test_a_program_in_yaml_holds_what_the_spec_holds():
     assert resources["portworx0"]["properties"]["config"] == {"cluster_id": "px-cluster-1"}
     [constraint] = resources["csi-hostpath0"]["properties"]["constraints"]
     assert constraint["attribute"] == "$${node.unique.name}"
+    volumes = {name: item for name, item in resources.items() if item["type"] == "nomad-csi:index:CsiVolume"}
+    assert {item["properties"].get("driver") for item in volumes.values()} == set(project.EXAMPLES)
 
 
 def test_a_program_in_typescript_holds_what_the_program_in_yaml_holds():
@@ -151,6 +153,19 @@ def test_the_policy_of_the_clients_is_one_of_their_partition():
 
     assert "arn:aws-us-gov:iam::aws:policy/service-role/AmazonEBSCSIDriverPolicy" in typed[0]
     assert "aws iam" not in typed[1]
+
+
+@pytest.mark.parametrize(
+    ("form", "storages", "fields"),
+    [
+        ("hcl", ("efs", "ebs"), ("region", "file_system_id", "zones", "role_name")),
+        ("yaml", ("ebs", "efs"), ("region", "zones", "role_name", "client_cidr")),
+        ("python", ("efs",), ("region", "zones", "client_cidr")),
+    ],
+)
+def test_storage_needs_its_fields_once(form, storages, fields):
+    """Files create no file system, so they need the id of one."""
+    assert project.needs(form, storages) == fields
 
 
 def test_what_means_something_to_a_shell_gets_into_no_file():

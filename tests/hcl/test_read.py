@@ -3,7 +3,7 @@
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.hcl import read, values
+from nomad_csi.hcl import read, tokens, values
 
 
 def test_read_values_of_every_kind():
@@ -136,6 +136,27 @@ def test_rejects_a_job_file_of_hundreds_of_levels(text):
         read.read_job(text)
 
 
+def test_levels_of_brackets_have_a_limit():
+    """A hundred are read."""
+    assert read.read_job("a = " + "[" * 100 + "]" * 100)
+
+    with pytest.raises(errors.SpecError, match="got hundreds of levels"):
+        read.read_job("a = " + "[" * 101 + "]" * 101)
+
+
+def test_size_of_a_file_has_a_limit(tmp_path):
+    """A MiB is read; more is refused with its size before it is read."""
+    file = tmp_path / "x.hcl"
+    file.write_bytes(b"#" * 2**20)
+    assert len(tokens.read(file)) == 2**20
+    file.write_bytes(b"#" * (2**20 + 2**17))
+
+    with pytest.raises(errors.SpecError) as refusal:
+        tokens.read(file)
+
+    assert str(refusal.value) == f"{file}: 1 problem\n  expected a file of at most 1 MiB, got 1.1 MiB"
+
+
 def test_read_forms_that_only_hcl1_has():
     """Quoted names, attributes on one line, commas, dots in names, blocks in a map."""
     text = (
@@ -162,6 +183,7 @@ def test_read_json_as_hcl_reads_it():
     found = read.reading(text, "x.json", "volume")
 
     assert found.content == {"a": "/é", "b": [1, {"c": None}], "d": "🎉"}
+    assert read.read_volume('\n {"a": "x\ty"}') == {"a": "x\ty"}
 
 
 def test_read_knows_lines():
@@ -255,6 +277,7 @@ def test_a_dynamic_block_is_unknown_with_its_label():
     ("kind", "text", "value"),
     [
         ("string", "01", "01"),
+        ("any", "01", "01"),
         ("number", "3", 3),
         ("bool", "true", True),
         ("list(string)", '["a", "b"]', ["a", "b"]),
@@ -286,6 +309,33 @@ def test_variables_by_the_order_of_nomad(tmp_path):
     found = read.reading(text, "x", "job", given).content
 
     assert [found[name] for name in "abcd"] == ["environment", "file", "option", "default"]
+
+
+def test_values_of_a_file_go_to_a_block_of_variables(tmp_path):
+    """As to a variable of its own block."""
+    file = tmp_path / "x.hcl"
+    file.write_text('a = "file"\n')
+
+    given = read.given_variables({}, [file], [])
+    found = read.reading('variables {\n  a = "default"\n}\nb = var.a\n', "x", "job", given).content
+
+    assert found["b"] == "file"
+
+
+@pytest.mark.parametrize("option", ["=x", "x", ""])
+def test_option_without_a_name_or_a_value_is_refused(option):
+    """Before any file is read."""
+    with pytest.raises(errors.SpecError) as refusal:
+        read.given_variables({}, [], [option])
+
+    assert str(refusal.value) == f"the command line: 1 problem\n  --var: expected NAME=VALUE, got {option!r}"
+
+
+def test_a_local_whose_list_holds_an_unknown_is_unknown():
+    """The list is not used with a part of its items."""
+    found = read.reading("locals {\n  l = [f(1), 2]\n}\na = local.l\n", "x", "job")
+
+    assert [(item.line, item.expression) for item in found.unknown] == [(2, "f(1)"), (4, "local.l")]
 
 
 def test_a_computed_variable_of_another_type_is_refused():

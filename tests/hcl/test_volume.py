@@ -4,6 +4,7 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.hcl import read, volume
+from nomad_csi.spec import encrypted
 
 
 def test_payload_of_escapes_is_what_nomad_stored(case):
@@ -139,6 +140,64 @@ def test_rejects_what_nomad_refuses(document, problem):
         volume.volume_payload(document)
 
     assert str(refusal.value) == f"the volume file: 1 problem\n  {problem}"
+
+
+FILE = """# Its secrets (password, token) are sent with the registration and stand in no file.
+# 2 of its mount flags are encrypted and in no file: only `pulumi up` sends them.
+type = "csi"
+id = "mysql"
+plugin_id = "p"
+external_id = "vol-1"
+capability {
+  access_mode = "single-node-writer"
+  attachment_mode = "file-system"
+}
+mount_options {
+  mount_flags = ["noatime"]
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "namespace", "secret_names"),
+    [
+        ("", "team", ("password", "token")),
+        ('namespace = "prod"\n', "prod", ("password", "token")),
+        ('secrets = { token = "hunter2" }\n', "team", ("password",)),
+    ],
+)
+def test_file_is_a_registration_that_counts_what_it_does_not_hold(tmp_path, more, namespace, secret_names):
+    """A namespace in the file wins; each encrypted flag is one flag; a secret in the file is not asked for."""
+    path = tmp_path / "mysql.volume.hcl"
+    path.write_text(FILE + more)
+
+    [found] = volume.read(path, namespace="team")
+
+    assert (found.path, found.document.namespace, found.secret_names) == (str(path), namespace, secret_names)
+    assert found.document.mount_options.mount_flags == ("noatime", *[encrypted.PLACEHOLDER] * 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ('job "x" {}\n', "expected a volume file, got a job file; run it with `nomad job run`"),
+        (
+            FILE.partition("capability")[0],
+            "capability: expected at least one block, got nothing; access_mode and attachment_mode belong into a "
+            "capability block; Nomad drops them outside of one",
+        ),
+        ('{"Statement": []}', "expected a volume file, got a policy file"),
+    ],
+)
+def test_file_that_could_not_be_served_is_refused(tmp_path, text, problem):
+    """Nomad's server accepts a volume without a capability."""
+    path = tmp_path / "x.hcl"
+    path.write_text(text)
+
+    with pytest.raises(errors.SpecError) as refusal:
+        volume.read(path, namespace="default")
+
+    assert str(refusal.value) == f"{path}: 1 problem\n  {problem}"
 
 
 def test_payload_drops_unknown_names():

@@ -35,3 +35,4 @@ def test_shortened_keeps_both_ends():
 
     assert shown == "place xxxx ... xxxxxxxxx cause"
     assert len(shown) == 30
+    assert foreign.shortened(text, len(text)) == text

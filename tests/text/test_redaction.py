@@ -72,6 +72,7 @@ BODY = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC" * 2
         ("https://a1b2c3d4e5f6a7b8c9d0@git.example/x", "https://[secret]@git.example/x"),
         ("token hvs.CAESIJ0123456789abcdef", "token [secret]"),
         ("token dop_v1_0123456789abcdef0123", "token [secret]"),
+        ("token=denied password => wrong", "token=[secret] password => [secret]"),
     ],
 )
 def test_secrets_are_taken_out(text, shown):
@@ -92,6 +93,7 @@ def test_secrets_are_taken_out(text, shown):
         "the password is wrong",
         "password=<nil> token=",
         "credentials=/etc/cifs-credentials: no such file",
+        "token: denied. password: dialer: wrong",
         "token=${TOKEN} AWS_WEB_IDENTITY_TOKEN_FILE=/var/run/token",
         "volume vol-0123456789abcdef0 in us-east-1a: AttachVolume: VolumeInUse",
     ],

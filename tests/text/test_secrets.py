@@ -82,10 +82,16 @@ def test_other_words_name_none(name):
         ("CONNECTION", "postgres://u:${PW}@h/db"),
         ("CONNECTION", "https://h:8443/x@y"),
         ("kms_key_id", "arn:aws:kms:us-east-1:1:key/a"),
+        ("note", "https://a1b2c3d4e5f6a7b8c9d0@git.example/x"),
+        ("note", "key=AQhunter2=="),
+        ("note", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"),
+        ("note", "IQoJb3JpZ2luX2VjEXAMPLE"),
+        ("note", "eyJhbGciOiJ9.eyJzdWIiOiI.x"),
+        ("note", "Bearer hunter2"),
     ],
 )
 def test_values_that_are_none(name, value):
-    """Empty, filled in elsewhere, or where a secret is."""
+    """Empty, filled in elsewhere, where a secret is, or of a form that is only hidden in texts."""
     assert not secrets.is_secret(name, value)
 
 

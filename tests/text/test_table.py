@@ -26,7 +26,7 @@ def test_wide_characters_take_two_columns():
     text = table.columns([("日本", "x"), ("abcd", "y")], 80)
 
     assert text.splitlines() == ["日本  x", "abcd  y"]
-    assert table.columns_of("e\u0301") == 1
+    assert [table.columns_of(text) for text in ("e\u0301", "\uff21\uff22", "\uff71", "\u0378")] == [1, 4, 1, 1]
 
 
 def test_a_column_without_a_text_is_left_out():
