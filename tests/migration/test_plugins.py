@@ -97,6 +97,8 @@ def test_what_a_job_says_is_carried_over(adopted, text, expected):
         (ebs(args='"--metadata-sources=kubernetes"'), "changed", "arguments: --metadata-sources=kubernetes becomes --metadata-sources=imds"),
         (ebs(task='env {\n A = "${meta.a}"\n }'), "wrong", "env.A, a spec has no key for it"),
         (ebs(task='env {\n CSI_ENDPOINT = "x"\n }'), "left out", "env.CSI_ENDPOINT"),
+        (ebs("controller", task='env {\n AWS_ACCESS_KEY_ID = "${meta.a}"\n }'), "left out", "env.AWS_ACCESS_KEY_ID looks like a secret: put it into a Nomad variable or Vault, and name that in credentials"),
+        (ebs(plugin='health_timeout = "soon"'), "wrong", "health_timeout_s of plugin aws-ebs0: expected greater than or equal to 5, got 0"),
         (ebs(task="artifact {\n source = 1\n }"), "left out", "artifact"),
         (ebs(job="meta {\n a = 1\n }"), "left out", "meta"),
         (ebs(group='network {\n port "x" {}\n }'), "left out", "network"),
@@ -188,6 +190,15 @@ def test_type_of_a_monolith_is_kept(adopted, said, job, group, expected):
 
     assert plugin_of(adoption).get("monolith") == expected
     assert [told for _, told in said(adoption) if told.startswith(("type:", "count:"))] == []
+
+
+def test_task_driver_of_a_monolith_is_that_of_the_plugin(adopted):
+    """It has no other role that could name it; a job of another type becomes it, too."""
+    text = JOB.format(**BLANK | {"id": "px", "type": "node", "config": PORTWORX, "driver": "podman"})
+
+    plugin = plugin_of(adopted({"j": text}))
+
+    assert (plugin["task_driver"], plugin["job_ids"]) == ({"name": "podman"}, {"monolith": "j"})
 
 
 @pytest.mark.parametrize("job_id", ["j", "plugin-aws-ebs0-nodes-2", "plugin-aws-ebs0-node", "Plugin-aws-ebs0-nodes"])

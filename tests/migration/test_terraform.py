@@ -130,6 +130,14 @@ def test_secrets_of_the_state_go_nowhere():
     )
 
 
+@pytest.mark.parametrize(("index", "shown"), [(0, "[0]"), ("a", '["a"]'), (None, "")])
+def test_address_of_an_instance_has_its_index(index, shown):
+    """Of ``count`` the first has a zero; without it, `terraform state rm` would remove all of them."""
+    _, _, said = read(managed("nomad_job", "it", {"jobspec": JOB}, instance={"index_key": index}))
+
+    assert any(line.endswith(f"terraform state rm 'nomad_job.it{shown}'") for line in said)
+
+
 @pytest.mark.parametrize(
     ("kind", "attributes", "told"),
     [
@@ -162,6 +170,19 @@ def test_what_terraform_read_back_redacted_is_no_value():
     assert missing == [
         "nomad_csi_volume_registration.mysql: missing: secrets of volume mysql: Terraform does not hold the value; "
         "fill it in",
+        "nomad_csi_volume_registration.mysql: missing: mount_options.mount_flags of volume mysql: Terraform does not "
+        "hold the value; fill it in",
+    ]
+
+
+def test_mount_flags_that_terraform_only_writes_are_missing():
+    """Their version is in the state, and no option of the volume."""
+    written = MYSQL | {"mount_options": [{"fs_type": "xfs", "mount_flags_wo_version": 1}]}
+
+    _, adoption, said = read(managed("nomad_csi_volume_registration", "mysql", written))
+
+    assert adoption.document["volumes"][0]["mount_options"] == {"fs_type": "xfs"}
+    assert [line for line in said if ": missing: " in line] == [
         "nomad_csi_volume_registration.mysql: missing: mount_options.mount_flags of volume mysql: Terraform does not "
         "hold the value; fill it in",
     ]
