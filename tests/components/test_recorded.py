@@ -2,11 +2,12 @@
 
 import contextlib
 import json
+import re
 
 import pulumi
 import pytest
 
-from nomad_csi import EbsVolume, errors
+from nomad_csi import EbsVolume, ExistingVolume, errors
 from nomad_csi.components import program, recorded, scope, stack
 from nomad_csi.plan import storage
 from nomad_csi.spec import names
@@ -19,6 +20,14 @@ TARGETS = {"mount_targets": [{"availability_zone": "us-east-1a"}], "clients": {"
 MADE = {"id": "made", "plugin_id": "efs", "efs": TARGETS}
 ARN = "arn:aws:elasticfilesystem:us-east-1:123456789012:file-system/fs-0123456789abcdef0"
 OTHER = SYSTEM.replace("::kept", "::other")
+DISK = "vol-0123456789abcdef0"
+EBS = {"plugin_id": "ebs", "availability_zone": "us-east-1a", "size_gib": 4}
+REGISTRATION = COMPONENT.replace("::orders", f"${names.VOLUME_REGISTRATION_TYPE}::orders")
+OWNED = {"namespace": "default", "volumeId": "orders", "externalId": DISK, "protect": True, "storage": {"owned": True}}
+REMOVED = (
+    "volume default/orders is not declared any more, and is protected: declare it with protect: false, run "
+    "`pulumi up`, and remove it then"
+)
 
 
 @pytest.mark.parametrize(
@@ -93,16 +102,95 @@ def test_only_a_resource_of_the_storage_itself_records_it(cloud, urn, is_recorde
         cloud.settle(lambda: EbsVolume("orders", args) and None)
 
 
-@pytest.mark.parametrize(("source", "count"), [({"owned": True}, 1), ({}, 0)])
-def test_protected_storage_that_is_not_declared_any_more_is_named(monkeypatch, source, count):
+@pytest.mark.parametrize(
+    ("change", "registered", "is_named"),
+    [
+        ({}, set(), True),
+        ({}, {"sales", "default/sales"}, True),
+        ({}, {"orders"}, False),
+        ({}, {"default/orders"}, False),
+        ({"protect": False}, set(), False),
+        ({"storage": {"owned": False}}, set(), False),
+        ({"storage": None}, set(), False),
+    ],
+)
+def test_protected_storage_that_is_not_declared_any_more_is_named(monkeypatch, change, registered, is_named):
     """Of a volume that is only registered nothing would be deleted."""
     own = scope.Scope()
+    own.registered = registered
     lines = []
     monkeypatch.setattr(own, "warn_once", lines.append)
-    urn = COMPONENT.replace("EbsVolume::", f"EbsVolume${names.VOLUME_REGISTRATION_TYPE}::")
-    found = {"namespace": "default", "volumeId": "orders", "protect": True, "storage": source}
 
     with pytest.raises(StopIteration):
-        recorded._warn_of_removed(own, {urn: found}).send(None)  # Pulumi calls it in a loop of its own
+        recorded._warn_of_removed(own, {REGISTRATION: OWNED | change}).send(
+            None
+        )  # Pulumi calls it in a loop of its own
 
-    assert len(lines) == count
+    assert lines == [REMOVED] * is_named
+
+
+@pytest.mark.parametrize(("aliases", "lines"), [([], [REMOVED]), (["orders"], [])])
+def test_volume_is_still_declared_under_a_name_that_an_alias_has(cloud, monkeypatch, aliases, lines):
+    """Only a preview warns."""
+    pulumi.runtime.set_mocks(cloud.recorder, project="storage", stack="prod", preview=True)
+    cloud.recorder.recorded = {REGISTRATION: OWNED}
+    opts = pulumi.ResourceOptions(aliases=[pulumi.Alias(name=name) for name in aliases])
+    logged = []
+    monkeypatch.setattr(pulumi.log, "warn", logged.append)
+
+    cloud.settle(lambda: EbsVolume("sales", EBS, opts) and None)
+
+    assert logged == lines
+
+
+@pytest.mark.parametrize(
+    ("urn", "change", "is_refused"),
+    [
+        (REGISTRATION, {}, True),
+        (REGISTRATION.replace("EbsVolume", "ExistingVolume"), {}, False),
+        (REGISTRATION, {"volumeId": "sales"}, False),
+        (REGISTRATION, {"namespace": "shop"}, False),
+        (REGISTRATION, {"externalId": "vol-0fedcba9876543210"}, False),
+        (REGISTRATION, {"storage": {"owned": False}}, False),
+        (REGISTRATION, {"storage": {"owned": True, "retained": True}}, False),
+    ],
+)
+def test_preview_refuses_to_register_a_volume_for_what_its_former_component_deletes(cloud, urn, change, is_refused):
+    """Its own storage, and not that of another volume; what stays in AWS may be registered."""
+    pulumi.runtime.set_mocks(cloud.recorder, project="storage", stack="prod", preview=True)
+    cloud.recorder.recorded = {urn: OWNED | {"protect": False} | change}
+    taken = {"plugin_id": "ebs", "driver": "aws-ebs", "external_id": DISK, "availability_zone": "us-east-1a"}
+    said = f"volume default/orders is not removed: {DISK} would be deleted with its data, and the id stays registered"
+
+    with pytest.raises(program.ProgramError, match=said) if is_refused else contextlib.nullcontext():
+        cloud.settle(lambda: ExistingVolume("orders", taken) and None)
+
+
+@pytest.mark.parametrize(
+    ("given", "options", "got"),
+    [
+        (str, {}, "'us-east-1a'"),
+        (pulumi.Output.from_input, {}, "'us-east-1a'"),
+        (pulumi.Output.secret, {}, "[secret]"),
+        (str, {"ignore_changes": ["availabilityZone"]}, ""),
+    ],
+)
+def test_protected_disk_stays_in_the_zone_that_the_state_has(cloud, given, options, got):
+    """A secret is not shown; with an option that keeps recorded inputs, the engine may not replace it at all."""
+    urn = COMPONENT.replace("::orders", "$aws:ebs/volume:Volume::orders")
+    disk = {"arn": f"arn:aws:ec2:us-east-1:1:volume/{DISK}", "availabilityZone": "us-east-1b"}
+    cloud.recorder.recorded = {urn: disk | {"tags": {"nomad-csi:volume": "default/orders"}}}
+    said = rf"availability_zone: expected 'us-east-1b': {DISK} is protected, .*, got {re.escape(got)};"
+
+    with pytest.raises(program.ProgramError, match=said) if got else contextlib.nullcontext():
+        opts = pulumi.ResourceOptions(**options)
+        cloud.settle(lambda: EbsVolume("orders", EBS | {"availability_zone": given("us-east-1a")}, opts) and None)
+
+
+def test_ready_stack_with_a_region_has_plugins_without_one(cloud, ready_stack):
+    """Those of storage outside of AWS."""
+    nfs = {"id": "nfs0", "driver": "csi-driver-nfs"}
+
+    made = ready_stack(cloud, {"plugins": [nfs]}, **{"aws:region": "eu-west-1"})
+
+    assert sorted(made.plugins) == ["nfs0"]
