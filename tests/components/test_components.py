@@ -163,6 +163,15 @@ def test_existing_volume_knows_which_keys_of_its_context_are_settings(cloud):
     assert registration["protect"] is False
 
 
+@pytest.mark.parametrize(("retains", "kept"), [(True, {"retained": True}), (False, {})])
+def test_storage_that_the_engine_only_forgets_is_registered_as_retained(cloud, retains, kept):
+    """By retainOnDelete: a volume without its component does not lose its data."""
+    cloud.settle(lambda: EbsVolume("mysql", EBS, pulumi.ResourceOptions(retain_on_delete=retains)) and None)
+
+    registration = cloud.inputs("nomad-csi:index:VolumeRegistration", "mysql")
+    assert registration["storage"] == {"owned": True, "shared": False, "settings": []} | kept
+
+
 def test_rejects_bad_arguments_before_anything_is_declared(cloud):
     """All problems at once, named as in the spec, and no resource."""
     args = {"plugin_id": "a/b", "availability_zone": "us-east-1", "protect": pulumi.Output.from_input(True), "sise": 3}

@@ -53,6 +53,16 @@ def test_argument_that_is_not_given_is_an_output_without_a_value(cloud):
     assert sorted(map(str, read)) == ["None", "fs-0123456789abcdef0:/a"]
 
 
+def test_argument_with_a_default_is_an_output_with_what_the_provider_filled_in(cloud):
+    """Though it was not given."""
+    cloud.recorder.answered["nomad-csi:index:VolumeRegistration"] = {"namespace": "default"}
+    read = []
+
+    cloud.settle(lambda: resources.VolumeRegistration("a", **REGISTRATION).namespace.apply(read.append) and None)
+
+    assert read == ["default"]
+
+
 def test_attribute_that_is_no_property_is_missing(cloud):
     """As with any other object, and so is what only the provider reads from the state."""
     made = []

@@ -3,6 +3,7 @@
 import json
 
 import pulumi
+import pytest
 
 from nomad_csi import EfsFileSystem, EfsVolume
 
@@ -60,6 +61,15 @@ def test_role_may_mount_through_any_access_point_and_not_without_one(cloud, read
     assert others["Condition"] == through | {"Bool": {"elasticfilesystem:AccessedViaMountTarget": "true"}}
 
 
+@pytest.mark.parametrize(("written", "is_made"), [("true", True), ("false", False)])
+def test_others_are_kept_out_only_where_the_spec_says_so(cloud, ready_stack, written, is_made):
+    """The file system's policy lets in the role of its clients, and nobody else."""
+    ready_stack(cloud, SPEC.replace("required: true", f"required: {written}"))
+
+    made = [item.name for item in cloud.recorder.made if item.token == "aws:efs/fileSystemPolicy:FileSystemPolicy"]
+    assert made == ["data"] * is_made
+
+
 def test_volume_in_a_file_system_made_elsewhere_makes_its_access_point_alone(cloud):
     """And a policy for that access point, where a role is named."""
     args = {
@@ -82,18 +92,19 @@ def test_volume_in_a_file_system_made_elsewhere_makes_its_access_point_alone(clo
     assert registration["storage"]["location"] == "fs-0123456789abcdef0:/uploads"
 
 
-def test_components_of_a_program_are_joined_by_an_output(cloud):
-    """A file system, and a volume that is given its id before that is known."""
+@pytest.mark.parametrize("name", ["data", "team/data"])
+def test_components_of_a_program_are_joined_by_an_output(cloud, name):
+    """A file system, also under a name that no spec takes, and a volume that is given its id before that is known."""
 
     def program():
         system = EfsFileSystem(
-            "data", {"mount_targets": [{"availability_zone": "us-east-1a"}], "clients": {"cidr_blocks": ["10.0.0.0/8"]}}
+            name, {"mount_targets": [{"availability_zone": "us-east-1a"}], "clients": {"cidr_blocks": ["10.0.0.0/8"]}}
         )
         point = {"path": "/uploads", "uid": 1000, "gid": 1000}
         EfsVolume("uploads", {"plugin_id": "p", "file_system_id": system.file_system_id, "access_point": point})
 
     cloud.settle(program)
 
-    system, point = cloud.id(SYSTEM, "data"), cloud.id(POINT, "uploads")
+    system, point = cloud.id(SYSTEM, name), cloud.id(POINT, "uploads")
     assert cloud.inputs(POINT, "uploads")["fileSystemId"] == system
     assert cloud.inputs("nomad-csi:index:VolumeRegistration", "uploads")["externalId"] == f"{system}::{point}"

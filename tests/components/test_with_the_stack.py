@@ -74,6 +74,17 @@ def test_another_cluster_has_ids_of_its_own(told):
     assert told(program) == []
 
 
+def test_providers_whose_cluster_is_not_known_are_not_taken_for_one(told):
+    """Their addresses are outputs."""
+
+    def program():
+        for name in ("b", "c"):
+            address = pulumi.Output.from_input(f"http://{name}:4646")
+            own(name, volume_id="data", opts=pulumi.ResourceOptions(provider=resources.Provider(name, address=address)))
+
+    assert told(program) == []
+
+
 def test_sound_components_beside_the_stack_are_declared(told):
     """A plugin and a volume of it."""
 
