@@ -203,14 +203,15 @@ def test_secrets_may_be_one_output(cloud):
 
 
 @pytest.mark.parametrize("plugin_first", [True, False])
+@pytest.mark.parametrize("late", ["kms_key_arn", "size_gib"])
 @pytest.mark.parametrize(
     ("plugin_id", "in_policy", "warns"),
     [("aws-ebs0", [], True), ("aws-ebs0", ["key/1"], False), ("aws-ebs0", ["key/2"], True), ("aws-ebs1", [], False)],
 )
 def test_volume_warns_where_no_policy_of_its_plugin_has_its_key(  # parametrized
-    cloud, monkeypatch, plugin_first, plugin_id, in_policy, warns
+    cloud, monkeypatch, plugin_first, late, plugin_id, in_policy, warns
 ):
-    """In whichever order they are declared, and whether the key is an output."""
+    """Once, in whichever order they are declared, and whether the key or another argument is an output."""
     arn = "arn:aws:kms:us-east-1:123456789012:"
     told = []
     monkeypatch.setattr(pulumi.log, "warn", told.append)
@@ -220,7 +221,8 @@ def test_volume_warns_where_no_policy_of_its_plugin_has_its_key(  # parametrized
         CsiPlugin("aws-ebs0", {"driver": "aws-ebs", "aws_region": "us-east-1", "iam": iam})
 
     def volume():
-        EbsVolume("mysql", EBS | {"plugin_id": plugin_id, "kms_key_arn": pulumi.Output.from_input(f"{arn}key/1")})
+        args = EBS | {"plugin_id": plugin_id, "kms_key_arn": f"{arn}key/1"}
+        EbsVolume("mysql", args | {late: pulumi.Output.from_input(args[late])})
 
     def declare():
         for each in (plugin, volume) if plugin_first else (volume, plugin):
