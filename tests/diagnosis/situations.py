@@ -400,6 +400,22 @@ MORE = {
         plugins={"ebs": make.plugin(provider="")},
         account=make.account(instances={make.INSTANCE_ID: make.machine(hop_limit=1)}),
     ),
+    "one of two machines has no role, and a volume has no tag": lambda make: make.found(
+        clients=(make.node(), make.node(node_id="n2", name="client-2")),
+        instance_ids={"n1": make.INSTANCE_ID, "n2": "i-2"},
+        account=make.account(
+            instances={make.INSTANCE_ID: make.machine(), "i-2": make.machine(instance_id="i-2", profile_arn="")},
+            volumes={make.EBS_ID: make.ebs(tags={})},
+        ),
+    ),
+    "a client that is disconnected is old, drains and holds a claim": lambda make: make.found(
+        clients=(
+            make.node(version="1.7.7", status="disconnected", eligible=False, draining=True),
+            make.node(node_id="n2", name="client-2"),
+        ),
+        claimed=(make.claimed(),),
+        account=None,
+    ),
     "claims that may not be read": lambda make: make.found(
         claims_read=volumes.Read(unread=(volumes.Unread(namespace="prod", volume_ids=("a", "b"), reason="refused"),))
     ),

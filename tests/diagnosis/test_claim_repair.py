@@ -571,6 +571,12 @@ def left(cluster):
             "mysql.volume.hcl is not what Nomad held: it has vol-99999999 of plugin aws-ebs0, the interrupted repair "
             f"had {ID} of plugin aws-ebs0",
         ),
+        (
+            ALL | {"document": dataclasses.replace(DOCUMENT, plugin_id="aws-ebs1")},
+            "refused",
+            f"mysql.volume.hcl is not what Nomad held: it has {ID} of plugin aws-ebs1, the interrupted repair had {ID} "
+            "of plugin aws-ebs0",
+        ),
         (ALL | {"aws_region": ""}, "refused", f"name --aws-region, so that EC2 says where {ID} is attached"),
         (
             ALL | {"answers": [False]},

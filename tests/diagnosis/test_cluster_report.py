@@ -5,7 +5,8 @@ import json
 import pytest
 
 from nomad_csi import cli, errors, nomad
-from nomad_csi.diagnosis import cluster_report, page
+from nomad_csi.diagnosis import claim_status, cluster_report, page
+from nomad_csi.nomad import nodes
 from nomad_csi.plan import storage
 from tests.diagnosis import report_picture as demo
 
@@ -99,6 +100,40 @@ def test_spec_is_compared_with_what_is_there(ask):
     assert [(row["volume_id"], row["status"], row["evidence"]) for row in wrong] == [("gone", "missing", "-")]
     assert len(found.data["volumes"]) == 13
     assert "volume-missing" in [item.code for item in found.findings]
+
+
+def test_volumes_have_their_zones_and_the_best_known_size(make):
+    """A volume of two zones is bound to neither; EC2's size wins over the plugin's, that over the spec's."""
+    zones = ({make.ZONE_KEY: "us-east-1b"}, {make.ZONE_KEY: "us-east-1a"})
+    seen = (
+        make.volume(key="default/both", segments=zones, size_bytes=1),
+        make.volume(key="default/held", external_id="a", size_bytes=1),
+        make.volume(key="default/planned", external_id="b", size_bytes=1),
+        make.volume(key="default/unknown", external_id="c", claims=0, schedulable=False),
+    )
+    found = make.found(volumes=seen, account=make.account(volumes={make.EBS_ID: make.ebs()}))
+    held = claim_status.VolumeClaims(volume=make.replace(make.claimed(), capacity_bytes=2), claims=(), ebs=None)
+
+    rows = list(cluster_report._volumes(found, (), {"default/both": held, "default/held": held}, ()))
+    [zone] = cluster_report._zones((), (), rows)
+
+    assert [row["size_bytes"] for row in rows] == [make.ebs().size_gib * 2**30, 2, 1, 0]
+    assert rows[0]["zones"] == ["us-east-1a", "us-east-1b"]
+    names = ("name", "volumes", "claimed", "wrong_volumes")
+    assert [zone[name] for name in names] == ["us-east-1a", 3, 2, 1]
+
+
+@pytest.mark.parametrize(
+    ("given", "servers", "region"),
+    [("us", ("a.eu",), "us"), ("", ("a.eu", "b.eu"), "eu"), ("", ("a.eu", "b.us"), ""), ("", ("a",), "")],
+)
+def test_region_of_a_cluster_is_that_of_all_its_servers(make, given, servers, region):
+    """Of a federation of several, none is shown."""
+    named = tuple(nodes.Server(name=name, status="alive", version="2.0.5") for name in servers)
+    found = make.found(servers=named, identity="")
+    found.client.connection = nomad.Connection(address="http://nomad:4646", region=given)
+
+    assert cluster_report._cluster(found, "")["region"] == region
 
 
 def test_proofs_are_counted_by_who_gave_them(ask):
