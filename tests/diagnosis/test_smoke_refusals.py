@@ -51,3 +51,25 @@ def test_block_device_is_refused(refusal):
     """Its data would be destroyed."""
     assert "a block device is not tried" in refusal(BLOCK)
     assert "a block device" not in refusal()
+
+
+UNFIT = "no ready client in a topology of the volume (anywhere) has a healthy node instance of plugin efs"
+
+
+@pytest.mark.parametrize(
+    ("state", "is_healthy", "reason"),
+    [
+        ({}, True, "none of its clients (n) has the task driver"),
+        ({"Status": "down"}, True, UNFIT),
+        ({"SchedulingEligibility": "ineligible"}, True, UNFIT),
+        ({"Drain": True}, True, UNFIT),
+        ({}, False, UNFIT),
+    ],
+)
+def test_client_that_cannot_take_the_job_is_not_used(refusal, scripted, state, is_healthy, reason):
+    """The job would wait there, and the volume would look broken."""
+    node = {"ID": "n", "Name": "n", "Status": "ready", "SchedulingEligibility": "eligible", "Drain": False}
+    scripted.replies["GET", "/v1/nodes"] = [(200, [node | state])]
+    scripted.reply("GET", "/v1/plugin/csi/efs", 200, {"ID": "efs", "Nodes": {"n": {"Healthy": is_healthy}}})
+
+    assert reason in refusal()

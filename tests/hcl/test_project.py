@@ -155,17 +155,10 @@ def test_the_policy_of_the_clients_is_one_of_their_partition():
     assert "aws iam" not in typed[1]
 
 
-@pytest.mark.parametrize(
-    ("form", "storages", "fields"),
-    [
-        ("hcl", ("efs", "ebs"), ("region", "file_system_id", "zones", "role_name")),
-        ("yaml", ("ebs", "efs"), ("region", "zones", "role_name", "client_cidr")),
-        ("python", ("efs",), ("region", "zones", "client_cidr")),
-    ],
-)
-def test_storage_needs_its_fields_once(form, storages, fields):
-    """Files create no file system, so they need the id of one."""
-    assert project.needs(form, storages) == fields
+def test_files_need_the_id_of_a_file_system():
+    """They create none; a field of two storages is needed once."""
+    assert project.needs("hcl", ("efs", "ebs")) == ("region", "file_system_id", "zones", "role_name")
+    assert project.needs("yaml", ("ebs", "efs")) == ("region", "zones", "role_name", "client_cidr")
 
 
 def test_what_means_something_to_a_shell_gets_into_no_file():

@@ -302,24 +302,14 @@ def test_two_volumes_in_one_file_are_one_problem():
 def test_variables_by_the_order_of_nomad(tmp_path):
     """An option wins over a file, a file over the environment, and any over the default."""
     file = tmp_path / "x.hcl"
-    file.write_text('b = "file"\nc = "file"\n')
+    file.write_text('b = "file"\nc = "file"\ne = "file"\n')
     given = read.given_variables({"NOMAD_VAR_a": "environment", "NOMAD_VAR_b": "environment"}, [file], ["c=option"])
     text = "".join(f'variable "{name}" {{\n  default = "default"\n}}\n{name} = var.{name}\n' for name in "abcd")
+    text += 'variables {\n  e = "default"\n}\ne = var.e\n'
 
     found = read.reading(text, "x", "job", given).content
 
-    assert [found[name] for name in "abcd"] == ["environment", "file", "option", "default"]
-
-
-def test_values_of_a_file_go_to_a_block_of_variables(tmp_path):
-    """As to a variable of its own block."""
-    file = tmp_path / "x.hcl"
-    file.write_text('a = "file"\n')
-
-    given = read.given_variables({}, [file], [])
-    found = read.reading('variables {\n  a = "default"\n}\nb = var.a\n', "x", "job", given).content
-
-    assert found["b"] == "file"
+    assert [found[name] for name in "abcde"] == ["environment", "file", "option", "default", "file"]
 
 
 @pytest.mark.parametrize("option", ["=x", "x", ""])

@@ -162,8 +162,7 @@ mount_options {
     ("more", "namespace", "secret_names"),
     [
         ("", "team", ("password", "token")),
-        ('namespace = "prod"\n', "prod", ("password", "token")),
-        ('secrets = { token = "hunter2" }\n', "team", ("password",)),
+        ('namespace = "prod"\nsecrets = { token = "hunter2" }\n', "prod", ("password",)),
     ],
 )
 def test_file_is_a_registration_that_counts_what_it_does_not_hold(tmp_path, more, namespace, secret_names):
@@ -186,7 +185,6 @@ def test_file_is_a_registration_that_counts_what_it_does_not_hold(tmp_path, more
             "capability: expected at least one block, got nothing; access_mode and attachment_mode belong into a "
             "capability block; Nomad drops them outside of one",
         ),
-        ('{"Statement": []}', "expected a volume file, got a policy file"),
     ],
 )
 def test_file_that_could_not_be_served_is_refused(tmp_path, text, problem):
