@@ -1,5 +1,7 @@
 """What Nomad says of an instance and what its socket said are compared, and no silent client is passed over."""
 
+import dataclasses
+
 import pytest
 
 from nomad_csi.health import observed_plugin, probed
@@ -46,6 +48,22 @@ def test_many_silent_clients_are_one_finding_for_each_reason(judged, instance):
         "none from 1 of 8, on h: ",
     ]
     assert [row.socket for row in status.instances] == ["no-answer"] * 8
+
+
+@pytest.mark.parametrize(
+    ("answer", "detail", "code", "found"),
+    [
+        ("wrong-role", "no node part", "instance-capability-missing", "no node part"),
+        ("not-ready", "", "csi-failed", "not ready"),
+    ],
+)
+def test_answer_of_a_socket_is_a_finding_by_its_status(judged, instance, answer, detail, code, found):
+    """A process of the wrong role stays so; one that starts may give no detail."""
+    unwell = dataclasses.replace(READY, healthy=False, status=answer, detail=detail)
+
+    status = judged([instance("node", "a")], keyed(a=unwell), clients="a")
+
+    assert [item.code for item in status.findings if f"its own answer: {found}" in item.found] == [code]
 
 
 @pytest.mark.parametrize(
