@@ -8,7 +8,7 @@ import pytest
 from botocore import awsrequest
 
 from nomad_csi import errors
-from nomad_csi.aws import calls, ebs_volumes, file_systems
+from nomad_csi.aws import calls, ebs_volumes, file_systems, instances
 from nomad_csi.aws import deletion as aws_deletion
 
 REGION = "us-east-1"
@@ -119,10 +119,10 @@ def pages(result, items, marker):
     return page
 
 
-def file_system(number, **tags):
+def file_system(number, state="available", **tags):
     return {
         "FileSystemId": f"fs-0000000{number}",
-        "LifeCycleState": "available",
+        "LifeCycleState": state,
         "Tags": [{"Key": key, "Value": value} for key, value in tags.items()],
     }
 
@@ -131,7 +131,7 @@ def test_every_page_of_efs_is_read(account):
     """An account has a hundred file systems to a page; a point of the second page is not one that is gone."""
     points = [{"AccessPointId": f"fsap-{number}", "FileSystemId": "fs-00000000"} for number in range(3)]
     account.replies["DescribeFileSystems"] = pages(
-        "FileSystems", [file_system(number) for number in range(3)], "NextMarker"
+        "FileSystems", [file_system(0), file_system(1, "deleting"), file_system(2)], "NextMarker"
     )
     account.replies["DescribeAccessPoints"] = lambda body: (
         {"AccessPoints": points[:2], "NextToken": "2"} if "NextToken" not in body else {"AccessPoints": points[2:]}
@@ -139,8 +139,24 @@ def test_every_page_of_efs_is_read(account):
 
     found = file_systems.read_file_systems(REGION)
 
-    assert sorted(found.file_systems) == ["fs-00000000", "fs-00000001", "fs-00000002"]
+    assert {key: item.state for key, item in found.file_systems.items()} == {
+        "fs-00000000": "available",
+        "fs-00000001": "deleting",
+        "fs-00000002": "available",
+    }
     assert sorted(found.access_points) == ["fsap-0", "fsap-1", "fsap-2"]
+
+
+@pytest.mark.parametrize(
+    ("options", "hops"),
+    [({}, 1), ({"MetadataOptions": {"HttpPutResponseHopLimit": 2}}, 2), ({"MetadataOptions": {}}, 1)],
+)
+def test_instance_without_a_hop_limit_has_that_of_ec2(account, options, hops):
+    """One: a container gets no credentials of the instance then."""
+    machine = {"InstanceId": "i-1", "State": {"Name": "running"}, "Placement": {"AvailabilityZone": "us-east-1a"}}
+    account.replies["DescribeInstances"] = lambda _: {"Reservations": [{"Instances": [machine | options]}]}
+
+    assert instances.read_instances(["i-1"], REGION)["i-1"].hop_limit == hops
 
 
 def test_storage_that_may_not_be_seen_is_not_absent(account):

@@ -29,6 +29,15 @@ def test_status_of_the_plugin_is_told_as_it_is(start_plugin, code):
     assert caught.value.code == code
 
 
+def test_error_of_the_plugin_about_its_own_server_is_its_answer(start_plugin):
+    """In the words that gRPC has for a socket that nothing listens on: the exit code is that of a reply."""
+    plugin = start_plugin(complaint="failed to connect to all addresses; storage server down")
+    with channel.connect(endpoint.parse(plugin.socket)) as connection, pytest.raises(errors.CsiError) as caught:
+        services.delete_volume(connection, volume_id="vol-1", secrets={}, timeout_s=deadlines.PATIENT_S)
+
+    assert (caught.value.code, caught.value.is_answer) == ("INTERNAL", True)
+
+
 def test_call_ends_at_its_deadline(start_plugin):
     """A plugin that never answers costs the deadline and not more."""
     plugin = start_plugin(probe="hang")

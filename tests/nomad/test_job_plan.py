@@ -99,10 +99,11 @@ def test_values_that_may_be_secret_are_not_shown(name, kind, word):
         ("Env[CSI_ENDPOINT]", "", "unix:///csi/csi.sock", "unset -> unix:///csi/csi.sock"),
         ("Env[DATABASE]", "postgres://user:hunter2@host/x", "postgres://host/x", "changed"),
         ("Env[OPTIONS]", "--verbose", "--password=hunter2", "changed"),
+        ("Env[LINE]", "a" * 80, "b" * 81, f"{'a' * 80} -> {'b' * 80}..."),
     ],
 )
 def test_values_of_the_environment_are_shown_but_for_secrets(name, before, after, shown):
-    """By the name of the variable, or the form of its value."""
+    """By the name of the variable, or the form of its value; the first 80 characters of a long one."""
     [line] = changes(in_task(field(name, before, after, "Edited")))
 
     assert line == f"group controller > task plugin > {name}: {shown}"

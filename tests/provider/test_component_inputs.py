@@ -112,6 +112,18 @@ def test_parts_of_a_whole_output_are_outputs_of_their_own():
     }
 
 
+@pytest.mark.parametrize(("outer", "inner"), [(True, False), (False, True)])
+def test_output_inside_of_an_output_is_as_secret_and_dependent_as_both(outer, inner):
+    """Wherever the secret is, it stays one; a resource waits for what both depend on."""
+
+    def nested():
+        whole = wrapped({}, "urn:a", is_secret=outer)
+        inside = hosting._done({"roleName": wrapped("clients", "urn:b", is_secret=inner)})
+        return "iam", pulumi.Output(whole._resources, inside, whole.is_known(), whole.is_secret())
+
+    assert opened(nested) == {"roleName": ("clients", True, {"urn:a", "urn:b"})}
+
+
 def test_parts_of_a_secret_are_secret():
     """All of them: which one it was cannot be seen."""
     assert opened(lambda: ("mountOptions", wrapped({"fsType": "xfs"}, is_secret=True))) == {

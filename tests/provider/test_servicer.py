@@ -193,6 +193,17 @@ def test_an_unchanged_object_of_another_cluster_is_a_difference(
         plugin.Update(update)
 
 
+def test_an_object_is_compared_with_no_cluster_before_the_address_is_known(plugin, scripted, urn, monkeypatch):
+    """Nothing is known of a difference then."""
+    monkeypatch.setattr(cluster_identity, "compare", lambda client, outputs: "other")
+    plugin.Configure(provider_pb2.ConfigureRequest(args=wire.dump({"address": wire.UNKNOWN})))
+    same, olds = wire.dump(NEWS), wire.dump(NEWS | {"cluster": "this one"})
+
+    answer = plugin.Diff(provider_pb2.DiffRequest(urn=urn, id="a", old_inputs=same, olds=olds, news=same))
+
+    assert answer.changes == provider_pb2.DiffResponse.DIFF_NONE
+
+
 def test_diff_honours_what_the_program_ignores(plugin, scripted, urn):
     """``ignoreChanges`` names properties."""
     new = wire.dump({"name": "b", "labels": {"tier": "slow"}, "size": 2})

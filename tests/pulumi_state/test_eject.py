@@ -157,6 +157,17 @@ def test_the_state_forgets_and_a_backup_of_it_is_kept(stack, run, tmp_path):
     assert said[0] == f"state kept in {backup}: `pulumi stack import --file {backup}` brings it back"
 
 
+@pytest.mark.parametrize(("protected", "is_forced"), [((), False), ((BUCKET,), False), ((BUCKET, VOLUME), True)])
+def test_pulumi_is_forced_only_for_what_is_protected_itself(stack, run, protected, is_forced):
+    """Protection of what stays in the stack is no reason."""
+    for each in stack.document["deployment"]["resources"]:
+        each["protect"] = each["urn"] in protected
+
+    run(stack)
+
+    assert [forced for _, forced in stack.forgets] == [is_forced]
+
+
 def test_the_files_are_those_that_go_on(stack, run, tmp_path):
     """At the paths of `nomad-csi render`; ids are concrete."""
     run(stack)
@@ -204,6 +215,10 @@ def test_secrets_inside_of_other_values_are_in_no_file_and_are_told(stack, flags
         (lambda found: found["resources"][8].update(delete=True), "an operation was interrupted"),
         (
             lambda found: found["resources"][9]["outputs"].clear(),
+            "default/scratch: the state does not hold its external id",
+        ),
+        (
+            lambda found: found["resources"][9]["outputs"].update(externalId=""),
             "default/scratch: the state does not hold its external id",
         ),
         (lambda found: found["resources"][5]["inputs"].update(hcl=SEALED), "its HCL is secret in the state"),

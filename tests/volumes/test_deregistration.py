@@ -1,5 +1,7 @@
 """Volumes are deregistered when they are free, and no sooner; what became of each is data."""
 
+import threading
+
 import pytest
 
 from nomad_csi import nomad
@@ -40,11 +42,11 @@ def run(scripted):
     """Deregister volumes: ``run(KEY, wait_s=1)``; return status and reason of each, and keep what was told."""
     told = []
 
-    def deregister(*keys, **options):
+    def deregister(*keys, cancelled=None, **options):
         connection = nomad.Connection(address=scripted.address)
         with nomad.Nomad(connection, timeout_s=60.0, clock=clocks.Clock()) as client:
             given = deregistration.DeregistrationOptions(**options)
-            found = deregistration.deregister(client, keys, given, report=told.append)
+            found = deregistration.deregister(client, keys, given, report=told.append, cancelled=cancelled)
         return [(item.status, item.reason) for item in found]
 
     deregister.told = told
@@ -89,6 +91,16 @@ def test_outcome(run, scripted, held, answers, options, expected, ends):
 
     assert (status, reason[: len(expected[1])]) == expected
     assert [path for path, _ in scripted.sent("DELETE")] == [f"{PATH}?namespace=prod{end}" for end in ends]
+
+
+def test_claimed_volume_of_a_cancelled_run_is_said_to_be_cancelled(run, scripted):
+    """Not that the claim is why it is still registered."""
+    scripted.reply("GET", PATH, 200, HELD)
+    cancelled = threading.Event()
+    cancelled.set()
+
+    assert run(KEY, cancelled=cancelled, wait_s=10) == [("failed", "cancelled before it was deregistered")]
+    assert scripted.sent("DELETE") == []
 
 
 RECORD = "/v1/var/nomad-csi/volumes/mysql"
