@@ -86,8 +86,12 @@ def test_plugin_that_does_not_become_healthy_gets_no_volumes(apply, monkeypatch,
     assert not [line for line in writes(serving, before) if "/volume" in line]
 
 
-def test_job_of_a_pulumi_stack_is_left_to_it(apply, client, serving, spec):
-    """Even where the owner has the stack's name: its state holds the record. An equal job is used as it is."""
+def test_job_of_a_pulumi_stack_is_left_to_it(apply, client, serving, spec, capsys):
+    """
+    Even where the owner has the stack's name: its state holds the record. An equal job is used as it is.
+
+    `plan` shows none to be stopped where the spec has its plugin no more.
+    """
     apply("--yes")
     [key] = [key for key in serving.cluster.state.jobs if "hostpath0" in key[1]]
     found = jobs.get(client, *key)
@@ -107,6 +111,11 @@ def test_job_of_a_pulumi_stack_is_left_to_it(apply, client, serving, spec):
     assert changed[0] == 1, changed
     assert "belongs to Pulumi stack shop/hcl: change it with `pulumi up`" in " ".join(changed[1].split())
     assert changed[2].endswith(f"refused: {'/'.join(key)}: refused, see the plan; nothing was changed\n")
+
+    path.write_text(yaml.safe_dump({"owner": "shop/hcl", "plugins": [], "volumes": []}))
+    capsys.readouterr()
+    cli.main(["plan", spec, "--json"])
+    assert json.loads(capsys.readouterr().out)["jobs_not_in_spec"] == []
 
 
 def test_job_of_a_plugin_that_left_the_spec_is_shown_and_stopped(apply, client, spec, capsys):

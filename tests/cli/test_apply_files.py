@@ -109,6 +109,18 @@ def test_refused_volume_exits_1_before_anything_is_sent(apply, files, held):
     assert held("a").external_id == f"{FILE_SYSTEM}:/a"
 
 
+def test_run_that_adopts_carries_out_what_is_not_refused(apply, files, held):
+    """What is refused for another reason than its owner stays so; each volume has its outcome."""
+    apply(files({"id": "a"}), "--owner", "shop/prod")
+    path = files({"id": "a", "existing": {"external_id": f"{FILE_SYSTEM}:/other"}}, {"id": "b"})
+
+    code, out, _ = apply(path, "--owner", "bank/prod", "--adopt", "--json")
+
+    done = [(item["volume_id"], item["status"]) for item in json.loads(out)["volumes"]]
+    assert (code, done) == (1, [("a", "refused"), ("b", "registered")])
+    assert held("a").external_id == f"{FILE_SYSTEM}:/a"
+
+
 def test_file_and_folder_are_registered(apply, held, tmp_path):
     """As Nomad's own command does one of them."""
     (tmp_path / "volumes/prod").mkdir(parents=True)

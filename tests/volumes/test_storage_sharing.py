@@ -135,6 +135,21 @@ def test_storage_that_contains_the_other_is_of_one_client_only_without_it(
     assert heard["warn"] == []
 
 
+def test_registered_volume_becomes_a_single_writer_of_no_shared_storage(context, cluster):
+    """Jobs of the other id would write beside it."""
+    scripted = cluster(SYSTEM, MULTI)
+    [(_, held)] = scripted.replies["GET", OTHER]
+    own = {"ID": "second", "Namespace": "prod", "Name": "second"}
+    scripted.replies["GET", "/v1/volume/csi/second"] = [(200, held | own)]
+    before, after = inputs(SYSTEM, MULTI, shared=True), inputs(SYSTEM, SINGLE, shared=True)
+    said = f"{SYSTEM} is registered as bank/first already: prod/second is {SINGLE}"
+
+    with pytest.raises(errors.RefusedError, match=said):
+        VOLUME.update(context, "prod/second", before, after)
+
+    assert sent(scripted) == []
+
+
 def driver(scripted, plugin_id, provider):
     """Let a plugin have a driver; without one it is not there."""
     found = {"ID": plugin_id, "Provider": provider, "Controllers": {}, "Nodes": {}}
