@@ -36,3 +36,4 @@ def test_shortened_keeps_both_ends():
     assert shown == "place xxxx ... xxxxxxxxx cause"
     assert len(shown) == 30
     assert foreign.shortened(text, len(text)) == text
+    assert foreign.shortened(f"{'a' * 9} {'x' * 30} {'y' * 14}", 30) == f"{'a' * 9} ... {'y' * 14}"
