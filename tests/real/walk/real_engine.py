@@ -11,6 +11,9 @@ from unittest import mock
 
 from tests.walk import engines
 
+DEADLINE_S = 300
+"""For one operation."""
+
 
 class Real:
     """One home of the CLI."""
@@ -104,7 +107,7 @@ class Real:
 def _text(process):
     """Return what *process* writes until it ends, which it does within the deadline."""
     try:
-        return "".join(process.communicate(timeout=engines.DEADLINE_S))
+        return "".join(process.communicate(timeout=DEADLINE_S))
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
