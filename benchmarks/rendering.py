@@ -11,7 +11,7 @@ from pathlib import Path
 import jinja2
 
 from benchmarks import timing
-from nomad_csi.hcl import documents
+from nomad_csi.hcl import disk, documents
 from nomad_csi.plan import storage
 
 COUNT = 10_000
@@ -62,7 +62,7 @@ def document(count: int) -> dict[str, object]:
 
 def ours(folder: Path, spec: dict[str, object]) -> None:
     """Render *spec* as the command does."""
-    documents.write_all(folder, documents.render_plan(storage.plan_document(spec), {}))
+    disk.write_all(folder, documents.render_plan(storage.plan_document(spec), {}))
 
 
 def bare(folder: Path, spec: dict[str, object]) -> None:
@@ -101,7 +101,7 @@ def _stages(spec: dict[str, object]) -> Iterator[str]:
     seconds = {
         "validate and plan": _least(lambda _: storage.plan_document(spec)),
         "render, escape and lay out": _least(lambda _: dict(rendered)),
-        "write": _least(lambda folder: documents.write_all(folder, texts)),
+        "write": _least(lambda folder: disk.write_all(folder, texts)),
     }
     with tempfile.TemporaryDirectory() as name:
         ours(Path(name), spec)
