@@ -2,8 +2,6 @@
 
 import sys
 
-from nomad_csi import exit_codes
-
 
 def main() -> int:
     """Run the command of the process and return its exit code."""
@@ -13,7 +11,7 @@ def main() -> int:
         return cli.main()
     except KeyboardInterrupt:
         print("interrupted; safe to re-run", file=sys.stderr)  # noqa: T201  # as `cli.main` does
-        return exit_codes.INTERRUPTED
+        return 130  # `exit_codes.INTERRUPTED`, which may not be imported yet
 
 
 if __name__ == "__main__":

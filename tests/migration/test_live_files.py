@@ -28,7 +28,7 @@ def read(agent, namespace="*", **how):
     """Return the names of the files, and the remarks."""
     remarks = model.Remarks()
     found = live_files.read(agent.client(), namespace, remarks, **how)
-    return {each.name for each in found}, [remark.text for remark in remarks.found]
+    return {each.name for each in found.files}, [remark.text for remark in remarks.found]
 
 
 def without_namespace(file):
@@ -47,10 +47,16 @@ def test_jobs_and_volumes_are_read(agent):
     assert read(agent) == (JOBS | VOLUMES, [live_files.SECRETS, flags])
 
 
+def test_plugin_that_runs_says_which_driver_it_is(agent):
+    """For a driver that the catalogue does not know."""
+    found = live_files.read(agent.client(), "*", model.Remarks())
+    assert found.providers == {"ebs": "ebs.csi.aws.com", "efs": "efs.csi.aws.com"}
+
+
 @pytest.mark.parametrize("change", [lambda file: file, without_namespace], ids=["as they are", "without a namespace"])
 def test_files_that_are_known_are_not_read_again(agent, change):
     """They may have values that Nomad hides; a file without a namespace is of the default one."""
-    known = live_files.read(agent.client(), "*", model.Remarks())
+    known = live_files.read(agent.client(), "*", model.Remarks()).files
 
     assert read(agent, known=[change(file) for file in known])[0] == set()
 
@@ -87,7 +93,7 @@ def test_topologies_are_those_that_were_asked_for_else_those_of_the_plugin(agent
     for required, expected in ((zones[:1], ["a"]), ((), ["a", "b"])):
         found = dataclasses.replace(volume, required_topologies=required, topologies=zones)
         with mock.patch.object(volumes, "read_each", return_value=volumes.Read(volumes=(found,), unread=())):
-            [file] = live_files.read(agent.client(), "prod", model.Remarks(), plugin_id="ebs")[-1:]
+            [file] = live_files.read(agent.client(), "prod", model.Remarks(), plugin_id="ebs").files[-1:]
         [required_block] = values.blocks(file.volumes[0]["topology_request"][0], "required")
         assert [item["segments"]["zone"] for item in required_block["topology"]] == expected
 

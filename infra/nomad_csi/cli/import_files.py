@@ -3,7 +3,7 @@
 import dataclasses
 import functools
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -72,12 +72,16 @@ def run(arguments: command.Arguments) -> int:
         print(f"error: {line}", file=sys.stderr)
     if broken:
         return exit_codes.ERROR
+    providers: Mapping[str, str] = {}
     if arguments.cluster:
-        read += _live(arguments, remarks, read)
+        live = _live(arguments, remarks, read)
+        read += live.files
+        providers = live.providers
     adoption = adopt.adopt(
         read,
         aws_region=arguments.aws_region,
         remarks=remarks,
+        providers=providers,
         storage_found=_aws(arguments.files),
         takes_over=arguments.with_storage,
     )

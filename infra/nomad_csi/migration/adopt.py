@@ -21,14 +21,16 @@ def adopt(
     *,
     aws_region: str = "",
     remarks: model.Remarks | None = None,
+    providers: Mapping[str, str] | None = None,
     storage_found: aws_storage.AwsStorage | None = None,
     takes_over: bool = False,
 ) -> model.Adoption:
     """
     Return the spec for *files*; *aws_region* goes into plugins of AWS whose jobs name none.
 
-    *remarks* are those from reading the files. *storage_found* is the AWS storage in a Terraform state; where
-    *takes_over*, the volumes' storage is declared with it.
+    *remarks* are those from reading the files; *providers* are the driver names that plugins report in a cluster, by
+    the plugin's id. *storage_found* is the AWS storage in a Terraform state; where *takes_over*, the volumes' storage
+    is declared with it.
 
     Raises `errors.SpecError` for a volume that Nomad itself would refuse.
     """
@@ -54,9 +56,12 @@ def adopt(
     aws_storage.fill(adopted, aws, remarks, takes_over=takes_over)
     _fill_sharing(adopted)
     documents += _plugins_of(found, known, remarks)
+    for document in documents:
+        if isinstance(document["driver"], dict) and (provider := (providers or {}).get(document["id"])):
+            document["driver"] = {"provider": provider} | document["driver"]
     _fill_region(documents, adopted, aws_region)
     whole = {name: items for name, items in (("plugins", documents), ("volumes", adopted)) if items}
-    document = {name: [_shortened(_KINDS[name], item) for item in items] for name, items in whole.items()}
+    spec_document = {name: [_shortened(_KINDS[name], item) for item in items] for name, items in whole.items()}
     if files:
         where = {
             jobs.text(content, "plugin_id"): (file.name, content.at("plugin_id")) for file, content in reversed(found)
@@ -69,7 +74,7 @@ def adopt(
             remarks.add("note", file.name, 1, text)
     order = {file.name: index for index, file in enumerate(files)}
     ordered = sorted(remarks.found, key=lambda remark: (order.get(remark.file, len(order)), remark.line))
-    return model.Adoption(document=document, remarks=tuple(ordered))
+    return model.Adoption(document=spec_document, remarks=tuple(ordered))
 
 
 _KINDS: Mapping[str, type[spec.Model]] = {"plugins": spec.PluginSpec, "volumes": spec.VolumeSpec}

@@ -5,7 +5,8 @@ Values that Nomad never returns (secrets, mount flags) are reported and never gu
 """
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from http import HTTPStatus
 
 from nomad_csi import errors, nomad
@@ -22,6 +23,17 @@ SECRETS = (
 )
 
 
+@dataclass(frozen=True, kw_only=True)
+class Live:
+    """Plugin jobs and volumes of a cluster."""
+
+    files: list[parsed.File]
+    """Each is named after its job or volume."""
+
+    providers: Mapping[str, str]
+    """Names of the drivers, such as ``ebs.csi.aws.com``, by the plugin's id."""
+
+
 def read(
     client: nomad.Nomad,
     namespace: str,
@@ -29,9 +41,9 @@ def read(
     *,
     plugin_id: str = "",
     known: Sequence[parsed.File] = (),
-) -> list[parsed.File]:
+) -> Live:
     """
-    Return plugin jobs and volumes, each as a file named after it; add a remark on what the token may not read.
+    Return plugin jobs and volumes; add a remark on what the token may not read.
 
     Args:
         client: the cluster; a read-only token is enough.
@@ -60,7 +72,10 @@ def read(
     chosen = [plugin_id] if plugin_id else sorted(ids)
     running = [plugin for each in chosen if (plugin := plugins.get(client, each)) is not None]
     keys = {("job", *key) for plugin in running for key in plugin.jobs} - in_files  # one job may run two plugins
-    return [*_jobs(client, keys, remarks), *(_volume(volume, remarks) for volume in found.volumes)]
+    return Live(
+        files=[*_jobs(client, keys, remarks), *(_volume(volume, remarks) for volume in found.volumes)],
+        providers={plugin.plugin_id: plugin.provider for plugin in running if plugin.provider},
+    )
 
 
 def _keys(files: Iterable[parsed.File]) -> set[tuple[str, str, str]]:
