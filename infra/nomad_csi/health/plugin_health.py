@@ -82,7 +82,7 @@ def _subject(plugin_id: str) -> str:
 
 
 def _was_verified(outputs: Mapping[str, Any]) -> bool:
-    return bool(outputs["satisfied"])
+    return bool(outputs.get("satisfied", True))
 
 
 def _observe(context: resource.Context, inputs: Mapping[str, Any]) -> plugins.PluginStatus:
