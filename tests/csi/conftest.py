@@ -32,6 +32,7 @@ class Plugin:
     name: str = "ebs.csi.aws.com"
     version: str = "v1.64.0"
     node_id: str = "i-0abc"
+    most: int = 26
     probe: str = "absent"
     """``absent``, ``ready``, ``not-ready``, ``hang``, or the name of a gRPC status."""
 
@@ -150,7 +151,7 @@ class _Node(csi_pb2_grpc.NodeServicer):
     def NodeGetInfo(self, *_):
         topology = csi_pb2.Topology(segments={"zone": "us-east-1a"})
         return csi_pb2.NodeGetInfoResponse(
-            node_id=self.plugin.node_id, max_volumes_per_node=26, accessible_topology=topology
+            node_id=self.plugin.node_id, max_volumes_per_node=self.plugin.most, accessible_topology=topology
         )
 
     def NodeGetCapabilities(self, *_):

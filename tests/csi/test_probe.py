@@ -49,6 +49,11 @@ def test_plugin_that_listens_on_tcp_is_probed_all_the_same(start_plugin, form):
     assert (report.endpoint, report.status, report.node_id) == (where, "ready", "i-0abc")
 
 
+def test_number_of_volumes_that_is_not_known_is_none(start_plugin):
+    """A plugin that sets no limit answers 0."""
+    assert probe.probe(start_plugin(most=0).socket, timeout_s=deadlines.PATIENT_S).max_volumes is None
+
+
 def test_role_decides_what_is_asked(start_plugin):
     """A controller that also serves Node is asked as a controller only."""
     report = probe.probe(start_plugin().socket, timeout_s=deadlines.PATIENT_S, role="controller")

@@ -43,7 +43,7 @@ def test_file_that_the_kernel_cuts_off_is_none(spec, tmp_path):
     done = subprocess.run([sys.executable, "-B", "-c", LIMITED, *words], capture_output=True, text=True, check=False)
 
     folder = tmp_path / "rendered"
-    message = f"error: {folder}: the files cannot be written: {folder}/jobs/aws-efs0-node.nomad.hcl: File too large\n"
+    message = f"error: {folder}: the files cannot be written: {folder}: File too large\n"
     assert (done.returncode, done.stdout, done.stderr) == (2, "", message)
     assert list(folder.iterdir()) == []
     assert cli.main(words) == 0

@@ -196,7 +196,7 @@ def _is_checked(before: desired.DesiredVolume, after: desired.DesiredVolume) -> 
     if after.is_created:
         return False
     change = desired.classify(before, after)
-    return change.kind == "re-register" or change.left_storage is not None
+    return change.kind != "none" or change.left_storage is not None
 
 
 def _preview(context: resource.Context, wanted: observe.WantedVolume) -> None:
