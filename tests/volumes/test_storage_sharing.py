@@ -136,7 +136,7 @@ def test_storage_that_contains_the_other_is_of_one_client_only_without_it(
 
 
 def test_registered_volume_becomes_a_single_writer_of_no_shared_storage(context, cluster):
-    """Jobs of the other id would write beside it."""
+    """Jobs of the other id would write beside it. The preview says so, too."""
     scripted = cluster(SYSTEM, MULTI)
     [(_, held)] = scripted.replies["GET", OTHER]
     own = {"ID": "second", "Namespace": "prod", "Name": "second"}
@@ -144,8 +144,12 @@ def test_registered_volume_becomes_a_single_writer_of_no_shared_storage(context,
     before, after = inputs(SYSTEM, MULTI, shared=True), inputs(SYSTEM, SINGLE, shared=True)
     said = f"{SYSTEM} is registered as bank/first already: prod/second is {SINGLE}"
 
-    with pytest.raises(errors.RefusedError, match=said):
-        VOLUME.update(context, "prod/second", before, after)
+    for step in (
+        lambda: VOLUME.preflight(context, before, after),
+        lambda: VOLUME.update(context, "prod/second", before, after),
+    ):
+        with pytest.raises(errors.RefusedError, match=said):
+            step()
 
     assert sent(scripted) == []
 
