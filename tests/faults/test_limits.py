@@ -60,14 +60,14 @@ def test_registration_is_whole_and_its_output_is_what_it_always_is(limit, run, p
     assert done.stderr.count("attempt 2 of 5") == 1
 
 
-def test_files_that_the_kernel_cuts_off_are_named(run, tmp_path):
-    """Neither a rendered file nor one of `init` is left; what stood there stays."""
+def test_files_that_the_kernel_cuts_off_are_not_left(run, tmp_path):
+    """None of `init` is left; what stood there stays."""
     (tmp_path / ".gitignore").write_text("own\n")
 
     done = run("ulimit -f 0", "init", "--hcl", "--storage", "csi-hostpath", tmp_path)
 
     assert done.returncode == 2
-    assert done.stderr == f"error: {tmp_path}/storage.yaml: File too large\n"
+    assert done.stderr == "error: File too large\n"
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {".gitignore": "own\n"}
 
 
@@ -77,7 +77,6 @@ PROVIDER = f"{sys.executable} -B -m nomad_csi.provider"
 @pytest.mark.parametrize(
     ("line", "why"),
     [
-        ("exec >&-", "standard output is closed, on which the engine reads the port"),
         ("exec >/dev/full", "No space left on device"),
         ("ulimit -f 0", "No usable temporary directory found in ["),
     ],
