@@ -26,6 +26,7 @@ from nomad_csi.components import (
     snapshot_schedules,
     volume,
 )
+from nomad_csi.hcl import documents
 from nomad_csi.plan import model, storage
 from nomad_csi.pulumi_state import stack_config
 from nomad_csi.spec import draft, encrypted
@@ -103,6 +104,8 @@ def declare(config: pulumi.Config) -> Storage:
     files = {"render_to": config.get("renderTo") or ""}
     if templates := config.get("templates"):
         files["templates"] = str(Path(pulumi.get_root_directory(), templates))
+        for job in (job for planned in plan.plugins for job in planned.jobs):
+            documents.job_file(job, templates=files["templates"])  # refused before anything is made
     members = zip(draft.members(document, []), plan.volumes, strict=True)
     wanted = tuple(_StackVolume(path=path, written=written, plan=each) for (path, written), each in members)
     if elsewhere := tuple(_other_regions(document)):
@@ -127,7 +130,8 @@ def declare(config: pulumi.Config) -> Storage:
         everything = (*systems.values(), *volumes.values())
         made.set_result([resource for item in everything for resource in getattr(item, "storage", ())])
     finally:
-        made.cancel()  # of an error in between: or what waits for the storage would wait for ever
+        if not made.done():
+            made.set_result([])  # of an error in between: or what waits for the storage would wait for ever
     pulumi.export("externalIds", {key: volume.external_id for key, volume in sorted(volumes.items())})
     return Storage(plugins=plugins, file_systems=systems, volumes=volumes)
 
