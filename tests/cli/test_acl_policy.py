@@ -40,6 +40,12 @@ def test_spec_names_the_namespaces_of_jobs_and_volumes(run, tmp_path):
     assert blocks["default"].count("capabilities") == 1
 
 
+def test_default_namespace_has_the_rights_of_its_volumes_and_of_the_id():
+    """The id of the cluster needs fewer of them than what is recorded there of volumes."""
+    policy = permissions.least_policy(["destroy"], jobs=["default"], volumes=["default"])
+    assert policy.variables == {"default": {"read", "write", "destroy"}}
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
