@@ -146,8 +146,9 @@ class Table:
         """Note who was told that the volume is his own, and has not got it."""
         found = (self.owner, self.content)
         if is_alone:
-            # The record of a run whose registration the other one took away stays, for its next run to register again.
-            is_left = self.owner and not self.content and not any(run.holds for run in runs)
+            # The record of a run whose registration the other one took away stays, for its next run to register again:
+            # it was told that it has the volume, or was refused on the way.
+            is_left = self.owner and not self.content and not any(run.holds or run.told for run in runs)
             if is_left or (self.content and not self.owner):
                 self.stolen.append(f"half of it is left: {found}")
             return
