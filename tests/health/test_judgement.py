@@ -10,8 +10,8 @@ import pytest
 
 from nomad_csi.health import eligibility, instances, observed_plugin
 from nomad_csi.health import plugins as statuses
-from nomad_csi.nomad import jobs, nodes, plugins
-from tests.plugin_samples import EXPECTATION
+from nomad_csi.nomad import jobs, plugins
+from tests.plugin_samples import EXPECTATION, make_node
 
 TABLE = Path(__file__).with_name("judgements.txt")
 OWN = [
@@ -75,17 +75,7 @@ def cases():
 @functools.cache
 def client(state):
     """Return a client in *state*."""
-    node = nodes.Node(
-        node_id="a",
-        name="a",
-        datacenter="dc1",
-        node_pool="default",
-        node_class="",
-        status="ready",
-        eligible=True,
-        draining=False,
-        drivers={"docker": True},
-    )
+    node = make_node("a", node_id="a")
     return None if CLIENTS[state] is None else dataclasses.replace(node, **CLIENTS[state])
 
 

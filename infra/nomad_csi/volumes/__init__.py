@@ -15,6 +15,6 @@ its data: `deletion.delete`, which proves first that the storage is the volume's
 options of a deletion and their defaults, such as the wait for the last snapshot).
 
 When a registration may be adopted is in `decide`, whether a record is that of the stack in `ownership`, and how often
-a registration is sent in `sending`. The text of a difference, as `plan`
-prints it, is in `compare`, the text of a refusal in `explain`.
+a registration is sent in `sending`. The text of a difference, as `plan` prints it, is in `compare`, the text of a
+refusal in `explain`.
 """

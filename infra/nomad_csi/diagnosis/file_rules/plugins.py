@@ -173,13 +173,10 @@ def _words(plugin: LintedPlugin) -> Iterator[Finding]:
     firsts = {role.arguments[0]: name for name, role in driver.roles.items() if role.arguments}
     modes = {word: name for word, name in firsts.items() if catalogue.is_word(word)}
     if not modes:
-        for before, word in itertools.pairwise(["", *given]):
+        has_known_flags = any(role.flags is not None for role in driver.roles.values())
+        for before, word in itertools.pairwise(["", *given]) if has_known_flags else ():
             is_value = before.startswith("-") and "=" not in before
-            if (
-                catalogue.is_word(word)
-                and not is_value
-                and any(role.flags is not None for role in driver.roles.values())
-            ):
+            if catalogue.is_word(word) and not is_value:
                 yield finding_at_line("positional-word", line, f"{word!a} with {driver.called}")
         return
     known = {**modes, **catalogue.MODE_WORDS.get(driver.name, {})}
