@@ -1,4 +1,8 @@
-"""Exit codes of every command; 0: done, or all is well."""
+"""
+Exit codes of every command; 0: done, or all is well.
+
+`volumes.outcome` and `diagnosis.rounds` choose among them; the codes of exceptions are in `cli`.
+"""
 
 CHANGES = 1
 """A negative result: findings with severity error, drift, stale files, a refused change."""

@@ -2,8 +2,8 @@
 Break the code on purpose, and see whether a test notices.
 
 A subject (`table.yaml`) is a few modules and their own tests, and the functions of them that these tests are for, where
-that is not all. mutmut makes small changes of each function and runs the tests that reach it; changes that no test notices are survivors. Each must stand in `survivors.yaml` with a
-reason; one that is not there fails the run, and so does an entry that a test notices by now.
+that is not all. mutmut makes small changes of each function and runs the tests that reach it. The run prints each
+change that no test notices, and fails where a smaller share is noticed than the table says.
 
 Changes that mutmut does not make (constants, steps left out) are written by hand: see `tests.mutants.by_hand`.
 """
@@ -16,8 +16,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from tests.mutants import by_hand
@@ -26,9 +25,6 @@ from tests.mutants.by_hand import entries, say
 ROOT = Path(__file__).parents[2]
 WORK = ROOT / ".mutants"
 """A copy of the sources for each subject; mutmut finds them below ``src`` only."""
-
-SHARE = 90
-"""Percent of the mutants of a subject that tests have to notice, whatever is listed."""
 
 SURVIVED, UNREACHED = {0}, {33}
 """Exit codes of mutmut 3.8.1 (``mutmut/stats.py``) for a mutant that tests pass with, and one that no test reaches."""
@@ -107,23 +103,8 @@ def described(folder: Path, names: list) -> Iterator[Mutant]:
         yield Mutant(function.replace(".x_", "."), was, becomes)
 
 
-def compare(subject: str, survivors: Iterable[Mutant]) -> bool:
-    """Print what *survivors* are not listed, and what is listed and no survivor; return whether there is nothing."""
-    found = Counter(survivors)
-    listed = Counter(
-        Mutant(item["function"], item["was"], item["becomes"])
-        for item in entries("survivors.yaml")
-        if item["subject"] == subject
-    )
-    for mutant in sorted(found - listed):
-        say(f"  nothing notices, in {mutant.function}:\n    - {mutant.was}\n    + {mutant.becomes}")
-    for mutant in sorted(listed - found):
-        say(f"  noticed by now, or not there any more, in {mutant.function}: remove it from the list: {mutant.becomes}")
-    return found == listed
-
-
 def run(subject: str) -> bool:
-    """Run *subject*; return whether all is as listed and enough was noticed."""
+    """Run *subject*; return whether enough was noticed."""
     [entry] = [item for item in entries("table.yaml") if item["subject"] == subject]
     folder = prepare(subject, entry["modules"], entry["tests"])
     chosen = [f"nomad_csi.{function}__mutmut_*" for function in entry.get("functions", ["*"])]
@@ -134,8 +115,9 @@ def run(subject: str) -> bool:
     noticed = len(decided) - len(survivors)
     percent = 100 * noticed / max(len(decided), 1)
     say(f"{subject}: {noticed} of {len(decided)} mutants noticed ({percent:.1f} %), {len(survivors)} survive")
-    is_listed = compare(subject, described(folder, survivors))
-    return is_listed and percent >= SHARE and len(decided) == len(codes)
+    for mutant in sorted(described(folder, survivors)):
+        say(f"  nothing notices, in {mutant.function}:\n    - {mutant.was}\n    + {mutant.becomes}")
+    return percent >= entry["noticed_percent"] and len(decided) == len(codes)
 
 
 def main() -> int:

@@ -3,7 +3,7 @@ Pulumi components, and the resource classes that a program imports.
 
 They translate, name, parent and register. An ``if`` about storage belongs in ``spec``, ``drivers`` or ``plan``.
 The storage, the registration and the file of a volume have the name of their component; the ready stack makes that
-name in `program.component_name`.
+name in `program.component_name`. The order of `up` and `destroy` is in `stack`; `program` has the base class.
 
 Each name is imported on first use: a program that has EBS volumes does not wait for the modules of EFS and EC2.
 """

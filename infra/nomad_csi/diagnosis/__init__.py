@@ -1,5 +1,6 @@
 """
 Find what is wrong with plugins, volumes, claims, clients and AWS: `facts`, ``rules`` over them, and views.
 
-Which claim is stuck, and after which time, is in `rules.claims`; `prometheus` and `page` are views.
+The status of a claim (live, ended, vanished) is in `claim_status`; which one is stuck, and after which time, in
+`rules.claims`. `prometheus` and `page` are views.
 """

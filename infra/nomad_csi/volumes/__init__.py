@@ -14,6 +14,9 @@ deregisters, and releases the owner record. A command names a volume without a s
 its data: `deletion.delete`, which proves first that the storage is the volume's (`deletion_proof`, which has the
 options of a deletion and their defaults, such as the wait for the last snapshot).
 
+Claims refuse a removal in `decide`. With claims a volume is deregistered only by `deregistration` (``--force``) and by
+`diagnosis.claim_replacement` (`claims repair`).
+
 When a registration may be adopted is in `decide`, whether a record is that of the stack in `ownership`, and how often
 a registration is sent in `sending`. The text of a difference, as `plan` prints it, is in `compare`, the text of a
 refusal in `explain`.

@@ -21,11 +21,7 @@ from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
 from nomad_csi.volumes import compare, ownership, sharing
 
-# Deadline and retry policy of requests.
-
-
 _Answer = TypeVar("_Answer")
-
 
 ATTEMPTS = 5
 """How often `apply` sends a request at most. A run of Pulumi sends it once: its next run is the retry."""
@@ -64,7 +60,7 @@ class RetryPolicy:
         return not self.clock.wait(self.cancelled, delay_s)
 
     def retry(self, read: Callable[[], _Answer]) -> _Answer:
-        """Return the result of *read*; again where the response was lost, or Nomad asks to retry later."""
+        """Return the result of *read*; again where the response was lost, or Nomad asks to (`nomad.classify`)."""
         attempt = 0
         while True:
             attempt += 1
