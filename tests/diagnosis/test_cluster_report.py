@@ -173,12 +173,28 @@ def test_rejects_what_no_smoke_test_wrote(text):
 class Refused(nomad.Nomad):
     """A client whose token may not read jobs."""
 
+    refused = "/v1/job/"
+
     def request(self, method, path, **more):
-        if path.startswith("/v1/job/"):
+        if path.startswith(self.refused):
             raise errors.NomadApiError(
                 method=method, path=path, message="Permission denied", status=403, kind="refused"
             )
         return super().request(method, path, **more)
+
+
+class ListsRefused(Refused):
+    """A client whose token may not read lists, either."""
+
+    refused = ("/v1/nodes", "/v1/plugins", "/v1/volumes")
+
+
+def test_list_that_was_not_read_has_no_number(ask):
+    """It is not 0: that would be an empty cluster."""
+    found, _ = ask(3, 6, kind=ListsRefused)
+
+    numbers = {"clients": None, "plugins": None, "volumes": None, "claims": None, "errors": 0, "warnings": 0}
+    assert found.data["totals"] == numbers
 
 
 def test_what_may_not_be_read_is_said(ask):

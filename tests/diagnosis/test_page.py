@@ -277,6 +277,7 @@ def test_rows_and_sums_are_as_severe_as_they_are_known(hurt_report):
     plugins = [("healthy", True), ("partial", True), ("partial", False), ("not checked", None)]
     sizes = [("vol-1", 2**30), ("vol-1", 2**30), ("vol-2", 2**31), ("vol-3", 0), ("", 2**32)]
     data = hurt_report.data | {
+        "totals": {"clients": None, "plugins": 4, "volumes": 5, "claims": 0},
         "plugins": [{"plugin_id": "p", "status": status, "ok": ok} for status, ok in plugins],
         "volumes": [
             {"namespace": "a", "volume_id": "b", "external_id": key, "size_bytes": size, "status": "ok", "zones": []}
@@ -288,4 +289,5 @@ def test_rows_and_sums_are_as_severe_as_they_are_known(hurt_report):
 
     assert [row["kind"] for row, _ in shown["plugins"]] == ["good", "warn", "bad", "unsure"]
     assert shown["tiles"][0] == {"label": "plugins", "count": 4, "remark": "3 not healthy", "kind": "bad"}
+    assert shown["tiles"][1] == {"label": "clients", "count": "?", "remark": "not read", "kind": "unsure"}
     assert shown["tiles"][2]["remark"] == "all ok; 3GiB, 1 of unknown size"

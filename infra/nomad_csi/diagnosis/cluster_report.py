@@ -211,7 +211,8 @@ class ClusterReport:
     names), ``identity`` (the id that nomad-csi gave it), ``servers``, ``asked_at`` (UTC, by Nomad's own clock) and
     ``sandbox``. ``plugins`` are those of `nomad-csi verify --json` with ``is_expected``; a plugin whose status could
     not be determined has only ``plugin_id`` and ``status`` ``"not checked"``. ``claims`` are the volumes of `nomad-csi
-    claims --json`; those of ``claims_unread`` more were not read. An unknown value is an empty string.
+    claims --json`; those of ``claims_unread`` more were not read. Of ``totals``, a number is null
+    where Nomad's list could not be read. Another unknown value is an empty string.
     """
 
     findings: tuple[Finding, ...]
@@ -256,10 +257,10 @@ def build_report(client: nomad.Nomad, question: ReportOptions) -> ClusterReport:
         "cluster": _cluster(found, question.sandbox),
         "spec": question.spec,
         "totals": {
-            "clients": len(clients),
-            "plugins": len(of_plugins),
-            "volumes": len(volumes),
-            "claims": sum(volume["claims"] for volume in volumes),
+            "clients": _unless_unread(found.listed_clients, len(clients)),
+            "plugins": _unless_unread(found.plugins, len(of_plugins)),
+            "volumes": _unless_unread(found.listed, len(volumes)),
+            "claims": _unless_unread(found.listed, sum(volume["claims"] for volume in volumes)),
             "errors": wrong,
             "warnings": len(seen) - wrong,
         },
@@ -275,6 +276,10 @@ def build_report(client: nomad.Nomad, question: ReportOptions) -> ClusterReport:
         "smoke": [dataclasses.asdict(item) for item in question.smoke],
     }
     return ClusterReport(data=data, findings=seen, title=question.title)
+
+
+def _unless_unread(read: object, count: int) -> int | None:
+    return None if isinstance(read, facts.Unknown) else count
 
 
 def _named(item: Finding, planned: Collection[str] | None) -> Finding:

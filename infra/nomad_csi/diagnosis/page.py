@@ -57,10 +57,10 @@ def render_page(report: ClusterReport) -> Row:
         "unexpected": report.unexpected,
         "left_out": [item for item in data["not_checked"] if item["is_expected"]],
         "tiles": [
-            _tile("plugins", of_plugins, "healthy"),
-            _tile("clients", clients, "healthy"),
-            _tile("volumes", volumes, "ok", more=_sizes(volumes)),
-            _tile("claims", claims, "live", count=data["totals"]["claims"], unread=data["claims_unread"]),
+            _tile("plugins", data, of_plugins, "healthy"),
+            _tile("clients", data, clients, "healthy"),
+            _tile("volumes", data, volumes, "ok", more=_sizes(volumes)),
+            _tile("claims", data, claims, "live", unread=data["claims_unread"]),
         ],
         "problems": list(_problems(report.findings)),
         "zones": [(zone, ill.count(zone["name"])) for zone in data["zones"]],
@@ -166,17 +166,17 @@ def _sizes(volumes: Iterable[Row]) -> str:
     return f"{listing.size(total)}{f', {unknown:,} of unknown size' if unknown else ''}" if total else ""
 
 
-def _tile(
-    label: str, rows: Sequence[Row], fine: str, *, more: str = "", count: int | None = None, unread: int = 0
-) -> Row:
+def _tile(label: str, data: Row, rows: Sequence[Row], fine: str, *, more: str = "", unread: int = 0) -> Row:
     """Return a number at the top of the page, with the section that it links to."""
+    total = data["totals"][label]
+    if total is None:
+        return {"label": label, "count": "?", "remark": "not read", "kind": "unsure"}
     kinds: list[Kind] = [row["kind"] for row in rows]
     wrong = sum(kind != "good" for kind in kinds)
     remarks = [f"{wrong:,} not {fine}" if wrong else f"all {fine}", *filter(None, [more])]
     if unread:
         remarks.append(f"claims of {listing.grouped(unread, 'volume')} not read")
         kinds.append("unsure")
-    total = len(rows) if count is None else count
     kind = min(kinds, key=_ORDER.index, default="good")
     return {"label": label, "count": total, "remark": "; ".join(remarks) if total else "none", "kind": kind}
 
