@@ -114,6 +114,16 @@ def context(scripted, heard, tmp_path):
         )
 
 
+def servers(*versions, status="alive"):
+    """Return what a Nomad answers of its servers; the last one has *status*."""
+    found = [
+        {"Name": f"server-{number}", "Status": "alive", "Tags": {"build": version, "region": "global"}}
+        for number, version in enumerate(versions)
+    ]
+    found[-1]["Status"] = status
+    return {"ServerRegion": "global", "Members": found}
+
+
 ZONE_ATTRIBUTE = "platform.aws.placement.availability-zone"
 PLUGIN_JOB = "plugin-aws-ebs0-nodes"
 PLUGIN_NODE = {

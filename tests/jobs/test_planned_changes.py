@@ -12,33 +12,19 @@ PLUGIN = {"id": "hostpath", "driver": "aws-ebs", "aws_region": "us-east-1"}
 MADE = {"id": "scratch", "plugin_id": "hostpath", "create": {"capacity_min_gib": 2, "availability_zone": "us-east-1a"}}
 EQUAL = {"JobModifyIndex": 7, "Diff": {"Type": "None"}}
 FORBIDDEN = (403, "Permission denied")
-MODE = [{"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}]
-HELD = {
-    "ID": "scratch",
-    "Namespace": "default",
-    "Name": "scratch",
+PLAN = storage.plan_document({"plugins": [PLUGIN], "volumes": [MADE]})
+HELD = volumes.payload(PLAN.volumes[0].registration) | {
     "ExternalID": "vol-made",
-    "PluginID": "hostpath",
-    "RequestedCapabilities": MODE,
-    "MountOptions": {"FSType": "", "MountFlags": None},
-    "RequestedTopologies": {"Required": [{"Segments": {"topology.ebs.csi.aws.com/zone": "us-east-1a"}}]},
     "Topologies": [None, {"Segments": {"topology.ebs.csi.aws.com/zone": "us-east-1a"}}],
     "Context": {"made": "here"},
     "Capacity": 2 * 2**30,
-    "RequestedCapacityMin": 2 * 2**30,
 }
 
 
 @pytest.fixture
-def plan():
-    """A plan of one plugin with its jobs, and one volume that it makes."""
-    return storage.plan_document({"plugins": [PLUGIN], "volumes": [MADE]})
-
-
-@pytest.fixture
-def cluster(scripted, plan):
+def cluster(scripted):
     """A Nomad that has the jobs and the volume as planned; return the id of the first job."""
-    for job in plan.plugins[0].jobs:
+    for job in PLAN.plugins[0].jobs:
         path = f"/v1/job/{job.job_id}"
         scripted.reply("GET", path, 200, {"ID": job.job_id, "Namespace": "default", "Version": 3})
         scripted.reply("POST", f"{path}/plan", 200, EQUAL)
@@ -50,17 +36,17 @@ def cluster(scripted, plan):
     scripted.reply("POST", "/v1/jobs/parse", 200, parsed)
     scripted.reply("GET", "/v1/volume/csi/scratch", 200, HELD)
     scripted.reply("GET", "/v1/plugins", 200, [])
-    return f"/v1/job/{plan.plugins[0].jobs[0].job_id}"
+    return f"/v1/job/{PLAN.plugins[0].jobs[0].job_id}"
 
 
 @pytest.fixture
-def draw(context, plan):
+def draw(context):
     """Return kind, state and remarks of each item."""
 
     def look(**options):
         external_ids = options.pop("external_ids", {})
         options["requester"] = ownership.Requester(owner=options.pop("owner", ""))
-        drawn = apply.plan_changes(context.connect(), options.pop("plan", plan), external_ids, **options)
+        drawn = apply.plan_changes(context.connect(), options.pop("plan", PLAN), external_ids, **options)
         return drawn, [(item.kind, item.state, item.remarks) for item in drawn.items]
 
     return look
@@ -72,11 +58,11 @@ def ask(scripted, path, *replies):
 
 
 @pytest.mark.usefixtures("cluster")
-def test_everything_as_planned(draw, plan):
+def test_everything_as_planned(draw):
     """The plugin's own answers (external id, context) are no difference."""
     drawn, items = draw()
 
-    assert items == [("job", "equal", ())] * len(plan.plugins[0].jobs) + [("volume", "equal", ())]
+    assert items == [("job", "equal", ())] * len(PLAN.plugins[0].jobs) + [("volume", "equal", ())]
     assert (drawn.changes, drawn.not_compared) == ((), ())
 
 
@@ -170,9 +156,9 @@ def test_storage_whose_id_is_not_known_is_equal_with_a_remark(draw, scripted):
 
 
 @pytest.mark.usefixtures("cluster")
-def test_files_are_compared_with_what_would_be_rendered(draw, plan, tmp_path):
+def test_files_are_compared_with_what_would_be_rendered(draw, tmp_path):
     """Also those that an earlier spec left over; and what nomad-csi did not write is none of them."""
-    rendered = dict(documents.render_plan(plan, {}))
+    rendered = dict(documents.render_plan(PLAN, {}))
     first, second, *others = sorted(rendered)
     earlier = storage.plan_document({"plugins": [PLUGIN | {"id": "earlier"}]})
     left = dict(documents.render_plan(earlier, {}))
@@ -197,10 +183,10 @@ def test_a_created_volume_is_compared_with_the_outputs_of_its_stack(draw, extern
 
 
 @pytest.mark.parametrize(("edit", "state"), [("", "equal"), ("# edited\n", "changes"), (None, "not compared")])
-def test_token_that_may_not_plan_compares_sources(draw, scripted, cluster, plan, edit, state):
+def test_token_that_may_not_plan_compares_sources(draw, scripted, cluster, edit, state):
     """A job's HCL is for all to see who may read it; the remark says that it is no plan, and what a plan needs."""
     ask(scripted, ("POST", f"{cluster}/plan"), FORBIDDEN)
-    source = {"Source": documents.job_file(plan.plugins[0].jobs[0]) + (edit or ""), "Format": "hcl2"}
+    source = {"Source": documents.job_file(PLAN.plugins[0].jobs[0]) + (edit or ""), "Format": "hcl2"}
     reply = (404, "job source not found") if edit is None else (200, source)
     scripted.reply("GET", f"{cluster}/submission", *reply)
 

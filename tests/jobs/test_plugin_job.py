@@ -7,8 +7,9 @@ import pytest
 
 from nomad_csi import errors
 from nomad_csi.jobs import plugin_job, wanted_job
-from nomad_csi.nomad import jobs
+from nomad_csi.nomad import jobs, version_gates
 from nomad_csi.volumes import ownership
+from tests.scripted import servers
 
 JOB = plugin_job.PluginJobResource()
 IDENTITY = "storage/aws-ebs0-node"
@@ -336,15 +337,6 @@ def test_delete_that_ends_before_the_tasks_do_purges_nothing(context, cluster, s
     assert ["purge=true" in path for path, _ in cluster.sent("DELETE")] == [False]
 
 
-def members(*versions):
-    """Return what a Nomad answers of its servers."""
-    found = [
-        {"Name": f"server-{number}", "Status": "alive", "Tags": {"build": version, "region": "global"}}
-        for number, version in enumerate(versions)
-    ]
-    return {"ServerRegion": "global", "Members": found}
-
-
 OLD_SERVERS = {
     "1.9.3": "nomad-too-old-for-driver: job storage/aws-ebs0-node: expected Nomad 1.9.4 or later on the servers, found "
     "server-1 with 1.9.3; ",
@@ -356,7 +348,7 @@ OLD_SERVERS = {
 @pytest.mark.parametrize("step", ["create", "update", "preview"])
 def test_server_older_than_the_plugin_wants_is_refused(context, cluster, step, version):
     """Before the job is even parsed: the name of the server, its version, and what is wanted."""
-    cluster.reply("GET", "/v1/agent/members", 200, members("1.9.4", version))
+    cluster.reply("GET", "/v1/agent/members", 200, servers("1.9.4", version))
 
     with pytest.raises(errors.RefusedError) as caught:
         do(step, context, NEWS | {"minimumNomad": "1.9.4"}, {})
@@ -366,25 +358,37 @@ def test_server_older_than_the_plugin_wants_is_refused(context, cluster, step, v
     assert [path.split("?")[0] for _method, path, *_ in cluster.requests] == ["/v1/agent/members"]
 
 
+@pytest.mark.parametrize(
+    ("version", "status", "is_refused"),
+    [
+        ("1.9.4", "alive", False),
+        ("1.10.0+ent", "alive", False),
+        ("2.0.6-dev", "alive", False),
+        ("1.9.4-beta.1", "alive", False),
+        ("1.9.3", "failed", True),
+        ("1.9.3", "leaving", True),
+        ("1.9.3", "left", False),
+    ],
+)
+def test_every_server_that_may_come_back_counts_by_its_release(context, scripted, version, status, is_refused):
+    """A pre-release counts as its release; a server that failed is still a member, and one that left is none."""
+    scripted.reply("GET", "/v1/agent/members", 200, servers("1.9.4", version, status=status))
+
+    with pytest.raises(errors.RefusedError) if is_refused else contextlib.nullcontext():
+        version_gates.refuse_older(context.client, {"plugin ebs": "1.9.4", "plugin efs": "1.3.0"})
+
+
 RECORDED = NEWS | {"jobModifyIndex": 41, "version": 3, "driftType": "None", "cluster": CLUSTER}
 COMMAND = f"`nomad var put -force -namespace default nomad-csi/cluster id={CLUSTER}`"
 ELSEWHERE = {
-    "another": (
-        (200, variable(OTHER_CLUSTER)),
-        f"job {IDENTITY} is recorded in cluster {CLUSTER}, and at {{}} is cluster {OTHER_CLUSTER}; nothing was changed: "
-        f"correct the provider's address or region; where it is that cluster, rebuilt or restored: {COMMAND}",
-    ),
-    "lost": (
-        (404, "variable not found"),
-        f"job {IDENTITY} is recorded in cluster {CLUSTER}, and at {{}} is one without an identity; nothing was changed: "
-        f"correct the provider's address or region; where it is that cluster, rebuilt or restored: {COMMAND}",
-    ),
+    "another": ((200, variable(OTHER_CLUSTER)), f"cluster {OTHER_CLUSTER}"),
+    "lost": ((404, "variable not found"), "one without an identity"),
 }
 
 
 @pytest.mark.parametrize("step", ["read", "preview of an update", "update", "delete"])
-@pytest.mark.parametrize(("identity", "words"), ELSEWHERE.values(), ids=ELSEWHERE)
-def test_job_of_another_cluster_is_not_taken_for_ours(context, scripted, step, identity, words):
+@pytest.mark.parametrize(("identity", "other"), ELSEWHERE.values(), ids=ELSEWHERE)
+def test_job_of_another_cluster_is_not_taken_for_ours(context, scripted, step, identity, other):
     """A provider that points to another cluster finds somebody's job of that id: it is neither read nor touched."""
     scripted.reply("GET", IDENTITY_VARIABLE, *identity)
     scripted.reply("POST", PARSE, 200, PARSED)
@@ -393,7 +397,10 @@ def test_job_of_another_cluster_is_not_taken_for_ours(context, scripted, step, i
     with pytest.raises(errors.RefusedError) as caught:
         do(step, context, NEWS | ({"adopt": True} if "update" in step else {}), RECORDED)
 
-    assert str(caught.value) == words.format(scripted.address)
+    assert str(caught.value) == (
+        f"job {IDENTITY} is recorded in cluster {CLUSTER}, and at {scripted.address} is {other}; nothing was changed: "
+        f"correct the provider's address or region; where it is that cluster, rebuilt or restored: {COMMAND}"
+    )
     assert changes(scripted) == []
 
 

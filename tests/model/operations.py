@@ -318,11 +318,11 @@ def _same(world):
     return world
 
 
-def after(*names, start: World = EMPTY, programs: Programs = OWNERS) -> World:
+def after(*names, start: World = EMPTY) -> World:
     """Return the world after the operations *names*."""
     found = start
     for name in names:
-        function, arguments = {item: (call, given) for item, call, given in operations(found, programs)}[name]
+        function, arguments = {item: (call, given) for item, call, given in operations(found)}[name]
         found = canonical(function(*arguments))
     return found
 

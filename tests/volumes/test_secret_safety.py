@@ -7,6 +7,7 @@ from nomad_csi.pulumi_state import stack_cli
 from nomad_csi.volumes import apply_volumes as applied
 from nomad_csi.volumes import desired, secret_safety, volume_resource
 from tests import volume_files
+from tests.scripted import servers
 
 VOLUME = volume_resource.VolumeRegistrationResource()
 KINDS = [VOLUME, volume_resource.CreatedVolumeResource()]
@@ -30,21 +31,10 @@ TOLD = (
 )
 
 
-def members(*versions):
-    """Return what a Nomad answers of its servers."""
-    return {
-        "ServerRegion": "global",
-        "Members": [
-            {"Name": f"server-{number}", "Status": "alive", "Tags": {"build": version, "region": "global"}}
-            for number, version in enumerate(versions)
-        ],
-    }
-
-
 @pytest.fixture
 def old(scripted):
     """A Nomad whose server erases, and that has the volume."""
-    scripted.reply("GET", "/v1/agent/members", 200, members("1.10.6", "1.10.7"))
+    scripted.reply("GET", "/v1/agent/members", 200, servers("1.10.6", "1.10.7"))
     scripted.reply("GET", LIST, 200, [STUB])
     return scripted
 
@@ -60,7 +50,7 @@ def reads(script):
 )
 def test_servers_are_asked_once(context, scripted, version, told, is_excluded):
     """Those that are fixed erase nothing; of an unknown version nothing is known."""
-    scripted.reply("GET", "/v1/agent/members", 200, members(version))
+    scripted.reply("GET", "/v1/agent/members", 200, servers(version))
 
     assert [secret_safety.risk(context.connect()) for _ in range(2)] == [told] * 2
     assert secret_safety.is_excluded(context.client) is is_excluded

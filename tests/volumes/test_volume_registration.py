@@ -3,6 +3,7 @@
 import pytest
 
 from nomad_csi import errors
+from nomad_csi.nomad import volumes
 from nomad_csi.volumes import desired, volume_resource
 
 VOLUME = volume_resource.VolumeRegistrationResource()
@@ -19,27 +20,11 @@ GIVEN = {
     "context": {"tier": "fast"},
 }
 NEWS = VOLUME.check(GIVEN)[0]
-HELD = {
-    "ID": "mysql",
-    "Namespace": "prod",
-    "Name": "mysql",
-    "ExternalID": "vol-1",
-    "PluginID": "aws-ebs0",
-    "RequestedCapabilities": [{"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}],
+HELD = volumes.payload(desired.parse_inputs(NEWS)) | {
     "MountOptions": {"FSType": "ext4", "MountFlags": ["[REDACTED]"]},
-    "RequestedTopologies": {
-        "Required": [{"Segments": {"topology.ebs.csi.aws.com/zone": "us-east-1a"}}],
-        "Preferred": None,
-    },
     "Topologies": [{"Segments": {"topology.ebs.csi.aws.com/zone": "us-east-1a"}}],
-    "Context": {"tier": "fast"},
-    "Parameters": None,
-    "Secrets": None,
     "ControllerRequired": True,
     "Schedulable": True,
-    "ReadAllocs": {},
-    "WriteAllocs": {},
-    "Allocations": [],
 }
 CLAIM = {
     "WriteAllocs": {"9d1b13f5-503d-3e7e-18c5-f969d58b9143": None},
@@ -89,8 +74,6 @@ def test_check_fills_in_namespace_and_name_and_rejects_what_nomad_could_never_se
 @pytest.mark.parametrize(
     ("held", "changes", "refused"),
     [
-        ({"ExternalID": "vol-2"}, {}, "is registered already, and not by this stack"),
-        ({"PluginID": "other"}, {}, "is registered already, and not by this stack"),
         ({"MountOptions": None}, {}, "is registered already, and not by this stack"),
         ({"PluginID": "other"}, {"adopt": True}, "cannot be adopted, because Nomad never changes pluginId: "),
         (

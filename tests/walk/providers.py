@@ -1,4 +1,4 @@
-"""Both providers in this process, for engines that attach to them; a walk breaks or kills them at a call of its choice."""
+"""Both providers in this process, for engines that attach to them; a walk kills them at a call of its choice."""
 
 import asyncio
 import contextlib
@@ -28,7 +28,7 @@ class Fault:
     """At which call that changes something, from 0."""
 
     kind: str
-    """``fail``: it is refused. ``kill before``, ``kill after``: engine and providers end there."""
+    """``kill before``, ``kill after``: engine and providers end there."""
 
 
 class Gate:
@@ -56,8 +56,6 @@ class Gate:
             kind = self.fault.kind if is_here else ""
             if not what.endswith(IDENTITY):
                 self.calls.append((call, what))
-        if kind == "fail":
-            raise errors.RefusedError("refused for the sake of the test")
         if kind == "kill before":
             self._kill()
         done = work()

@@ -8,7 +8,6 @@ MULTI = [{"access_mode": "multi-node-multi-writer", "attachment_mode": "file-sys
 SINGLE = [{"access_mode": "single-node-writer", "attachment_mode": "file-system"}]
 NETWORK = {"mount_targets": [{"availability_zone": "us-east-1a"}], "clients": {"cidr_blocks": ["10.0.0.0/8"]}}
 OWN = {"plugin_id": clusters.EFS, "capabilities": MULTI, "protect": False, "shares_storage": True}
-POINT = {"path": "/x", "uid": 1000, "gid": 1000}
 
 
 def volume(kind, name, volume_id="", *, retain=False, **args):
@@ -101,17 +100,6 @@ def test_handed_over_file_system_deleted(stacks, before, args):
     assert (stacks.has(storage), stacks.external_id("x")) == (True, "")
 
 
-def test_own_file_system_named_by_id(stacks):
-    """An access point of it takes the place of the whole: the file system is not deleted, nor is that promised."""
-    stacks.up("shop", own("x"))
-    storage = stacks.external_id("x")
-    part = volume("EfsVolume", "x", **OWN, file_system_id=storage, access_point=POINT)
-
-    deleted = f"{storage} is deleted with all its data afterwards"
-    stacks.refused("shop", part, preview=deleted, up="the id stays registered for it")
-    assert (stacks.has(storage), stacks.external_id("x")) == (True, storage)
-
-
 @pytest.mark.parametrize("operation", ["destroy", "up"])
 def test_destroy_deletes_under_own_claimed_volume(stacks, operation):
     """The stack's own volume in its own file system stays as it is claimed, and so does the file system."""
@@ -148,23 +136,6 @@ def test_shared_file_system_removed_under_other_stack(stacks, declared_by):
     stacks.up(declared_by, *([system] if declared_by == "shop" else []))
     stacks.up("shop")
     assert not stacks.has(storage)
-
-
-def test_access_point_removed_under_the_registration_of_another_stack(stacks):
-    """The file system stays in any case; the access point stays while another volume is registered for it."""
-    storage = stacks.world.cloud.file_system()
-    part = volume("EfsVolume", "part", **OWN, file_system_id=storage, access_point=POINT)
-    stacks.up("shop", part)
-    stacks.up("other", existing("theirs", stacks.external_id("part")))
-
-    refused = stacks.run("shop", "up")
-
-    assert not refused.is_done
-    assert "which default/theirs needs" in refused.text
-    assert len(stacks.world.cloud.storage()[1]) == 1
-    stacks.up("other")
-    stacks.up("shop")
-    assert stacks.world.cloud.storage()[1] == {}
 
 
 def test_file_system_with_storage_that_a_record_keeps(stacks):

@@ -61,6 +61,7 @@ SEQUENCES_BY_NAME = {
     "another cluster": [OWN, ADDRESS.format(1), OWN],
     "a removal in another cluster": [ADDRESS.format(1), PART, CREATED, ADDRESS.format(0), REMOVED],
     "a cluster that lost its identity": [OWN, LOST, OWN],
+    "and its identity written again": [OWN, LOST, "cluster 0: identity 2 written again", OWN],
     "a cluster that was rebuilt": [OWN, REBUILT, OWN],
     "a cluster of before": [OWN, SAVED, DEREGISTERED, RESTORED, OWN],
     "a killed registration": [f"{OWN}, killed after 2 steps", OWN],
