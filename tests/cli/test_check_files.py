@@ -63,6 +63,8 @@ def test_broken_files_exit_2(tmp_path, capsys, content, said):
     assert printed.err == f"error: {said.format(path=path)}\n"
     assert "topology-missing" in printed.out
     assert "1 found in 1 file (not all could be read); " in printed.out
+    assert cli.main(["check", str(path), str(RIGHT / "node.nomad.hcl"), "--json"]) == 2
+    assert json.loads(capsys.readouterr().out) == {"schema_version": 1, "ok": False, "specs": [], "findings": []}
 
 
 def test_a_folder_stands_for_the_files_below_it(tmp_path, capsys):

@@ -78,8 +78,9 @@ def test_help_is_shown_where_no_command_is_named(words, capsys):
     told = capsys.readouterr().out
 
     assert cli.main(words) == 64
-
     assert capsys.readouterr().err == told
+    assert cli.main(["help", *words]) == 0
+    assert capsys.readouterr().out == told
 
 
 def test_an_interrupt_has_an_exit_code_of_its_own(monkeypatch, capsys):

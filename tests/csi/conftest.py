@@ -34,7 +34,7 @@ class Plugin:
     node_id: str = "i-0abc"
     most: int = 26
     probe: str = "absent"
-    """``absent``, ``ready``, ``not-ready``, ``hang``, or the name of a gRPC status."""
+    """``absent``, ``ready``, ``not-ready``, ``hang``, or a gRPC status: ``INTERNAL``, ``INTERNAL: words``."""
 
     complaint: str = ""
     """What it answers to DeleteVolume and CreateSnapshot, as ``INTERNAL``; empty: it does what was asked for."""
@@ -60,8 +60,9 @@ class _Identity(csi_pb2_grpc.IdentityServicer):
         answer = self.plugin.probe
         if answer == "hang":
             self.plugin.released.wait(deadlines.PATIENT_S)
-        elif answer in grpc.StatusCode.__members__:
-            context.abort(grpc.StatusCode[answer], "told to\nfail")
+        code, _, words = answer.partition(": ")
+        if code in grpc.StatusCode.__members__:
+            context.abort(grpc.StatusCode[code], words or "told to\nfail")
         reply = csi_pb2.ProbeResponse()
         if answer in {"ready", "not-ready"}:
             reply.ready.value = answer == "ready"

@@ -81,7 +81,9 @@ def test_rejects_a_host_that_nobody_knows(calls):
     ):
         pass
 
-    assert caught.value.advice.startswith("try the same `ssh` by hand")
+    assert caught.value.advice == (
+        "try the same `ssh` by hand: the name, the host's key, and a key without a password (ssh-add)"
+    )
     assert not is_alive(calls()[0][0])
 
 
@@ -107,7 +109,10 @@ def test_says_when_there_is_no_ssh(monkeypatch, folder):
     """The system's own program is used, and may be missing."""
     monkeypatch.setenv("PATH", str(folder))
 
-    with pytest.raises(errors.CsiError, match="no `ssh` on PATH"), forward.reached("ssh://host/run/csi.sock"):
+    with (
+        pytest.raises(errors.CsiError, match="no `ssh` on PATH; install OpenSSH's client"),
+        forward.reached("ssh://host/run/csi.sock"),
+    ):
         pass
 
 

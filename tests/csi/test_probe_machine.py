@@ -78,17 +78,17 @@ def test_a_folder_that_is_none_of_a_client_is_a_problem(folder):
     """Nothing found there verifies nothing."""
     (folder / "file").touch()
 
-    assert "STATE_DIR/csi/plugins" in probe.probe_machine(folder / "gone").problem
-    assert probe.probe_machine(folder / "file").problem.startswith("Not a directory")
-    assert not probe.probe_machine(folder / "gone").all_ready
+    gone = probe.probe_machine(folder / "gone")
+    assert gone.as_json() == {"folder": f"{folder}/gone", "problem": gone.problem, "reports": {}}
+    assert (gone.as_lines(), gone.all_ready) == ([f"{folder}/gone: No such file or directory: {probe.FOLDER}"], False)
+    assert probe.probe_machine(folder / "file").problem == f"Not a directory: {probe.FOLDER}"
 
 
 def test_a_folder_of_root_is_a_problem_for_others(locked):
     """Who may not look is told to be root."""
     found = probe.probe_machine(locked.parent)
 
-    assert found.problem.startswith("Permission denied: ")
-    assert "only root may enter" in found.problem
+    assert found.problem == f"Permission denied: {probe.FOLDER}"
 
 
 def _without_plugins(plugins, count):

@@ -28,7 +28,7 @@ def test_secrets_are_known_by_the_mark_of_the_specification():
 
 def test_request_is_shown_without_its_secrets():
     """Names stay, values do not; numbers are numbers and fields stand in the order of their numbers."""
-    document = {"name": "a", "secrets": {"password": "hunter2"}, "capacity_range": {"required_bytes": 1 << 30}}
+    document = {"name": "a", "secrets": {"user": "hunter2"}, "capacity_range": {"required_bytes": 1 << 30}}
 
     shown = rpc.document_of(rpc.request_of(rpc.RPCS["CreateVolume"], document))
 
@@ -37,7 +37,7 @@ def test_request_is_shown_without_its_secrets():
         "capacity_range": {"required_bytes": 1 << 30, "limit_bytes": 0},
         "volume_capabilities": [],
         "parameters": {},
-        "secrets": {"password": "[secret]"},
+        "secrets": {"user": "[secret]"},
         "mutable_parameters": {},
     }
     assert list(shown)[:2] == ["name", "capacity_range"]

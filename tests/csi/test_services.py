@@ -130,11 +130,12 @@ def test_a_plugin_that_comes_up_later_is_waited_for(start_plugin, folder):
 def test_plugin_that_does_not_become_ready_ends_at_the_deadline(start_plugin, folder, answers, reason, is_answer):
     """The last reason is reported, and the code is that of a deadline."""
     socket = str(folder / "gone.sock") if answers is None else start_plugin(**answers).socket
+    clock = clocks.Clock()
 
     with pytest.raises(errors.CsiError, match=f"not ready within 1.5 s: .*{reason}") as caught:
-        services.until_ready(endpoint.parse(socket), wait_s=1.5, clock=clocks.Clock())
+        services.until_ready(endpoint.parse(socket), wait_s=1.5, clock=clock)
 
-    assert (caught.value.code, caught.value.is_answer) == ("DEADLINE_EXCEEDED", is_answer)
+    assert (caught.value.code, caught.value.is_answer, clock.now()) == ("DEADLINE_EXCEEDED", is_answer, 1.0)
 
 
 def test_error_that_waiting_cannot_resolve_ends_at_once(start_plugin):

@@ -65,7 +65,7 @@ def test_objects_that_come_and_go_show_what_they_hold():
     values = [("LTarget", "${attr.kernel.name}"), ("Operand", "=")]
     removed = {"Name": "Constraint", "Type": "Deleted", "Fields": [field(n, v, "", "Deleted") for n, v in values]}
     added = {"Name": "Constraint", "Type": "Added", "Fields": [field(n, "", v, "Added") for n, v in values]}
-    empty = {"Name": "Vault", "Type": "Added", "Fields": None}
+    empty = {"Name": "Vault", "Type": "Added", "Fields": [field("Role", "", "", "None")]}
 
     assert changes({"Type": "Edited", "Objects": [removed, added, empty]}) == (
         "constraint: removed (LTarget ${attr.kernel.name}, Operand =)",

@@ -125,6 +125,7 @@ def hook(text, at_ns=5):
         ({"TaskStates": {"t": {"Events": [hook("Task started")]}}}, None),
         ({"TaskStates": {"t": {"Events": [hook(f"{jobs.HOOK}old", 1), hook(f"{jobs.HOOK}new", 9)]}}}, "new"),
         ({"TaskStates": None}, None),
+        ({"Name": None}, "no room"),
     ],
 )
 def test_failed_mounts_are_those_of_volumes_and_not_replaced(agent, client, allocation, error):
@@ -136,7 +137,7 @@ def test_failed_mounts_are_those_of_volumes_and_not_replaced(agent, client, allo
     found = jobs.failed_mounts(client, "prod")
 
     assert [(item.job_id, item.group, item.index, item.error) for item in found] == (
-        [] if error is None else [("web", "g", 7, error)]
+        [] if error is None else [("web", "g", 0 if "Name" in allocation else 7, error)]
     )
     assert agent.asked[0].query == {"namespace": "prod", "filter": jobs.FAILED}
 

@@ -15,11 +15,11 @@ def test_request_sends_token_namespace_and_region(agent):
     made = nomad.Connection(address=agent.address, token="5f0c", namespace="storage", region="eu")
 
     with nomad.Nomad(made) as client:
-        client.request("GET", "/v1/plugins", query={"type": "csi"})
+        client.request("GET", "/v1/plugins", query={"type": "csi", "prefix": ""})
 
     [asked] = agent.asked
     assert asked.headers["X-Nomad-Token"] == "5f0c"
-    assert asked.query == {"namespace": "storage", "region": "eu", "type": "csi"}
+    assert asked.query == {"namespace": "storage", "region": "eu", "type": "csi", "prefix": ""}
     assert "authorization" not in asked.headers
 
 

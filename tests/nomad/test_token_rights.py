@@ -61,7 +61,14 @@ def test_policies_of_token_and_roles_are_read(agent, client):
     )
 
 
-@pytest.mark.parametrize(("status", "is_none"), [(403, True), (500, False)])
+def test_an_older_nomad_without_acls_allows_all(agent, client):
+    """It refuses the question."""
+    agent.answer("GET", SELF, "ACL support disabled", status=400)
+
+    assert token_rights.own(client) == token_rights.AclToken(name="ACLs disabled token", is_unlimited=True)
+
+
+@pytest.mark.parametrize(("status", "is_none"), [(403, True), (400, True), (500, False)])
 def test_rights_that_nomad_refuses_to_show_are_not_known(agent, client, status, is_none):
     """Without an answer it is an error."""
     agent.answer("GET", SELF, "Permission denied" if is_none else "No cluster leader", status=status)

@@ -80,7 +80,7 @@ def proxy():
         (THERE, {"HTTPS_PROXY": PROXY, "NO_PROXY": "other.org, example.net"}, ""),
         (THERE, {"HTTPS_PROXY": PROXY, "no_proxy": ".example.net"}, ""),
         (THERE, {"HTTPS_PROXY": PROXY, "NO_PROXY": "ample.net,.other.example.net"}, PROXY),
-        ("https://10.1.2.3:4646", {"HTTPS_PROXY": PROXY, "NO_PROXY": "10.0.0.0/8"}, ""),
+        ("https://10.1.2.3:4646", {"HTTPS_PROXY": PROXY, "NO_PROXY": "10.0.0.1/8"}, ""),
         ("https://11.1.2.3:4646", {"HTTPS_PROXY": PROXY, "NO_PROXY": "10.0.0.0/8"}, PROXY),
         ("http://127.0.0.1:4646", {"HTTP_PROXY": PROXY}, ""),
         ("http://localhost:4646", {"HTTP_PROXY": PROXY}, ""),
@@ -143,8 +143,9 @@ def test_what_is_no_proxy_is_refused(proxy, shown):
     with pytest.raises(errors.SpecError) as caught:
         nomad.Connection.from_environment({"NOMAD_ADDR": THERE, "HTTPS_PROXY": proxy})
 
-    assert f"proxy (HTTP_PROXY or HTTPS_PROXY): expected http:// or https:// with host and port, got {shown}" in str(
-        caught.value
+    assert str(caught.value) == (
+        "the connection to Nomad: 1 problem\n  proxy (HTTP_PROXY or HTTPS_PROXY): expected http:// or https:// with host "
+        f"and port, got {shown}; such as http://proxy.example.net:3128; what is asked directly belongs into NO_PROXY"
     )
 
 

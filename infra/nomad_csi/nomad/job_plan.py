@@ -125,9 +125,9 @@ def _part(part: Diff, where: str, name: str, *, is_object: bool) -> Iterator[str
     if part.type in _WORDS:
         values = ", ".join(_added_or_removed(item) for item in part.fields if item.type != "None" and is_object)
         yield f"{where}{name}: {_WORDS[part.type]}{f' ({values})' if values else ''}"
-    elif part.type != "None" and is_object:
+    elif is_object:
         yield from _edited(part, where, f"{name}.")
-    elif part.type != "None":
+    else:
         yield from _edited(part, f"{where}{name} > ", "")
 
 
