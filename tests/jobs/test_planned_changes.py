@@ -245,7 +245,8 @@ def test_what_is_registered_and_not_in_the_spec_is_named(draw, scripted, owners,
 
     assert drawn.changes == ()
     assert last_lines(drawn) == expected
-    assert [item["volume_id"] for item in drawn.as_json()["not_in_spec"]] == named
+    shown = [{"namespace": "default", "volume_id": item, "owner": who} for item in named]
+    assert drawn.as_json()["not_in_spec"] == shown
     asked = [path.partition("?")[0] for path, _ in scripted.sent("GET")]
     assert asked.count("/v1/volumes") == 1
     assert [path for path in asked if path.startswith("/v1/volume/")] == ["/v1/volume/csi/scratch"]

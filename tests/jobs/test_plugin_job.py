@@ -167,12 +167,13 @@ def test_job_of_another_stack_is_refused(context, cluster, heard, step):
     assert heard["warn"] == []
 
 
-def test_job_that_lost_its_owner_record_is_updated(context, cluster):
-    """The state has it, so that it is this stack's."""
-    owned_by(cluster, "")
+@pytest.mark.parametrize("record", [(404, "variable not found"), (200, record_of("infra/old", nonce="5e884898"))])
+def test_job_that_lost_its_owner_record_or_has_it_under_another_name_is_updated(context, cluster, record):
+    """The state has it, so that it is this stack's; after a renaming by the nonce."""
+    cluster.replies["GET", OWNER_RECORDS] = [record]
     answers(cluster, job=RUNNING, planned=plan("Edited"))
 
-    do("update", context)
+    do("update", context, recorded=NEWS | {"nonce": "5e884898"})
 
     assert len(registered(cluster)) == 1
 
@@ -292,6 +293,15 @@ def test_job_without_an_owner_is_stopped_though_records_may_not_be_read(context,
     JOB.delete(context, IDENTITY, {name: value for name, value in NEWS.items() if name != "owner"})
 
     assert ["purge=true" in path for path, _ in cluster.sent("DELETE")] == [False, True]
+
+
+def test_delete_by_a_copy_of_the_state_is_refused(context, cluster):
+    """Of another stack that still has the job."""
+    with pytest.raises(
+        errors.RefusedError, match=f"^job {IDENTITY} was made by stack infra/prod, and this is infra/copy"
+    ):
+        JOB.delete(dataclasses.replace(context, stack="infra/copy"), IDENTITY, NEWS | {"stack": "infra/prod"})
+    assert cluster.requests == []
 
 
 NEWER = (200, record_of(nonce="newer"))

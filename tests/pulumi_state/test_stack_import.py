@@ -150,13 +150,21 @@ def test_a_job_is_importable_by_its_source(client, scripted, submitted, told):
     assert stack_import.read_objects(client, JOB, {"jobId": "j", "namespace": "default"}) == told
 
 
-def test_a_stopped_job_is_not_there(client, scripted):
-    """It would run again, which is a change."""
-    scripted.reply("GET", "/v1/job/j", 200, {"ID": "j", "Stop": True})
+@pytest.mark.parametrize(
+    ("kind", "path", "reply", "reason"),
+    [
+        (JOB, "/v1/job/x", (200, {"ID": "x", "Stop": True}), "Nomad does not run it; `pulumi up` does"),
+        (JOB, "/v1/job/x", (404, "job not found"), "Nomad does not run it; `pulumi up` does"),
+        (VOLUME, "/v1/volume/csi/x", (404, "volume not found"), "Nomad does not have it; `pulumi up` registers it"),
+    ],
+)
+def test_what_nomad_does_not_have_is_told(client, scripted, kind, path, reply, reason):
+    """A stopped job would run again, which is a change."""
+    scripted.reply("GET", path, *reply)
 
-    found = stack_import.read_objects(client, JOB, {"jobId": "j", "namespace": "default"})
+    found = stack_import.read_objects(client, kind, {"jobId": "x", "volumeId": "x"})
 
-    assert found == stack_import.ImportableObject(reason="Nomad does not run it; `pulumi up` does")
+    assert found == stack_import.ImportableObject(reason=reason)
 
 
 def test_a_volume_tells_its_external_id(client, scripted):
