@@ -6,6 +6,7 @@ import dataclasses
 import pytest
 
 from nomad_csi import errors
+from nomad_csi.frame import resource
 from nomad_csi.jobs import plugin_job, wanted_job
 from nomad_csi.nomad import jobs, version_gates
 from nomad_csi.volumes import ownership
@@ -542,6 +543,14 @@ def test_jobs_of_the_same_plugin_and_stack_are_no_others(context, cluster, besid
     JOB.create(context, new_inputs)
 
     assert len(registered(cluster)) == 1
+
+
+@pytest.mark.parametrize("name", ["namespace", "jobId", "hcl"])
+def test_preview_of_what_is_not_known_yet_asks_nothing(context, scripted, name):
+    """The update refuses what is wrong."""
+    JOB.preflight(context, {}, NEWS | {name: resource.UNKNOWN})
+
+    assert scripted.requests == []
 
 
 def test_preview_of_a_changed_id_does_not_take_the_old_job_for_another(context, cluster):

@@ -13,7 +13,7 @@ import grpc.aio
 import pytest
 from google.protobuf import empty_pb2
 from pulumi.provider import Provider
-from pulumi.runtime.proto import engine_pb2_grpc, provider_pb2_grpc
+from pulumi.runtime.proto import engine_pb2, engine_pb2_grpc, provider_pb2_grpc
 
 from nomad_csi.frame import properties, registry, resource
 from nomad_csi.provider import servicer
@@ -85,6 +85,7 @@ class _Engine(engine_pb2_grpc.EngineServicer):
         self.lines = []
 
     def Log(self, request, context):  # noqa: N802  # gRPC's name
+        assert request.severity == (engine_pb2.INFO if request.ephemeral else engine_pb2.WARNING)
         self.lines.append((request.urn, request.message, request.ephemeral))
         return empty_pb2.Empty()
 

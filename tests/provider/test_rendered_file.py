@@ -45,6 +45,7 @@ def test_check_accepts_empty_and_unknown_content():
     """A file may be empty, and its text may follow from resources that are not made yet."""
     assert FILE.check({"path": "a.hcl", "content": ""}) == ({"path": "a.hcl", "content": ""}, ())
     assert FILE.check({"path": resource.UNKNOWN, "content": resource.UNKNOWN})[1] == ()
+    FILE.preflight(resource.Context(connect=pytest.fail), {}, {"path": "a.hcl", "content": resource.UNKNOWN})
 
 
 def test_create_writes_the_file_with_its_folders(context):

@@ -100,19 +100,20 @@ def test_check_marks_secrets(plugin, scripted, urn):
 def test_diff_is_detailed_and_truthful(plugin, urn):
     """Properties, kinds and replacements."""
     old = wire.dump(NEWS | {"password": {"key": "old"}})
-    new = wire.dump({"name": "b", "labels": {"tier": "slow", "x": "y"}, "password": {"key": PASSWORD}})
+    new = wire.dump({"name": "b", "size": 3, "password": {"key": PASSWORD}})
 
     answer = plugin.Diff(provider_pb2.DiffRequest(urn=urn, id="a", old_inputs=old, olds=old, news=new))
 
     kinds = provider_pb2.PropertyDiff
     assert answer.changes == provider_pb2.DiffResponse.DIFF_SOME
     assert list(answer.replaces) == ["name"]
-    assert list(answer.diffs) == ["name", "labels", "password"]
-    assert answer.deleteBeforeReplace
+    assert list(answer.diffs) == ["name", "labels", "password", "size"]
+    assert (answer.deleteBeforeReplace, answer.hasDetailedDiff) == (True, True)
     assert {path: (item.kind, item.inputDiff) for path, item in answer.detailedDiff.items()} == {
         "name": (kinds.UPDATE_REPLACE, True),
-        "labels": (kinds.UPDATE, True),
+        "labels": (kinds.DELETE, True),
         "password": (kinds.UPDATE, True),
+        "size": (kinds.ADD, True),
     }
 
 
@@ -272,18 +273,21 @@ def test_a_step_knows_what_the_operation_has_said(plugin, scripted, urn, engine,
 
     def delete(context, identity, outputs):
         made = context.operation.was_created(scripted.declared.token, identity)
-        told.append((context.urn, context.operation.declared(scripted.declared.token, urn), made))
+        declared = context.operation.declared(scripted.declared.token, urn)
+        told.append((context.urn, declared, made, context.operation.recorded_cluster()))
 
     monkeypatch.setattr(scripted, "delete", delete)
     request = provider_pb2.DeleteRequest(urn=urn, id="a", properties=wire.dump(NEWS))
 
     plugin.Check(provider_pb2.CheckRequest(urn=urn, news=wire.dump(NEWS)))
     plugin.Create(provider_pb2.CreateRequest(urn=urn, properties=wire.dump(NEWS)))
+    plugin.Read(provider_pb2.ReadRequest(urn=urn, id="b", properties=wire.dump({"cluster": "c1"})))
     plugin.Delete(request)
-    plugin.Handshake(provider_pb2.ProviderHandshakeRequest(engine_address=engine.address))
+    answer = plugin.Handshake(provider_pb2.ProviderHandshakeRequest(engine_address=engine.address))
     plugin.Delete(request)
 
-    assert told == [(urn, NEWS, True), (urn, None, False)]
+    assert told == [(urn, NEWS, True, {"cluster": "c1"}), (urn, None, False, {})]
+    assert answer == provider_pb2.ProviderHandshakeResponse(accept_secrets=True, accept_resources=True)
 
 
 def test_create_marks_secrets_and_asks_to_be_read_before_updates(plugin, scripted, urn):
@@ -337,7 +341,7 @@ def test_an_object_that_is_not_ready_is_recorded(plugin, scripted, urn, monkeypa
     )
     assert wire.load(detail.inputs)[0] == {"name": "a", "password": {"key": PASSWORD}}
     assert detail.refresh_before_update
-    assert PASSWORD not in error.details()
+    assert (error.code(), error.details()) == (grpc.StatusCode.UNKNOWN, "no [secret] yet")
 
 
 def test_read_returns_inputs_and_outputs(plugin, scripted, urn):
@@ -501,27 +505,28 @@ def test_status_is_sent_on_change_only(plugin, scripted, urn, engine, monkeypatc
 
 def test_a_step_gets_the_operators_timeout_and_the_root(serve, scripted, urn, tmp_path, monkeypatch):
     """Custom timeouts and the folder of rendered files reach the step; the working directory does not."""
-    plugin = serve({"NOMAD_CSI_ROOT": "/from-environment"})
+    plugin = serve({"NOMAD_CSI_ROOT": "/from-environment", "NOMAD_CSI_IMPORTS": "1", "NOMAD_CSI_SANDBOX": MARK})
     seen = []
-    monkeypatch.setattr(
-        scripted, "create", lambda context, news: (seen.append((context.root, context.timeout_s)), ("a", {}))[1]
-    )
+
+    def create(context, news):
+        seen.append((str(context.root), context.timeout_s, context.stack, context.imports, context.sandbox))
+        return "a", {}
+
+    monkeypatch.setattr(scripted, "create", create)
     request = provider_pb2.CreateRequest(urn=urn, properties=wire.dump(NEWS), timeout=7.0)
 
     plugin.Create(request)
-    plugin.Configure(provider_pb2.ConfigureRequest(args=wire.dump({"root": str(tmp_path)})))
+    answer = plugin.Configure(provider_pb2.ConfigureRequest(args=wire.dump({"root": str(tmp_path)})))
     plugin.Create(request)
 
-    assert [(str(root), timeout_s) for root, timeout_s in seen] == [
-        ("/from-environment", 7.0),
-        (str(tmp_path), 7.0),
-    ]
+    assert seen == [(root, 7.0, "lab/dev", True, MARK) for root in ("/from-environment", str(tmp_path))]
+    assert answer == provider_pb2.ConfigureResponse(acceptSecrets=True, supportsPreview=True, acceptResources=True)
 
 
 def test_check_config_keeps_only_what_is_the_providers(plugin):
     """The program's own keys of the stack's configuration are no settings of the provider."""
     known = {"address": "http://127.0.0.1:4646", "token": ACL_TOKEN, "namespace": wire.UNKNOWN}
-    news = wire.dump(known | {"storage": "{}", "routes": "x", "tlsSkipVerify": "true"})
+    news = wire.dump(known | {"storage": "{}", "routes": "x", "tlsSkipVerify": "True", "insecureHttp": "false"})
 
     answer = plugin.CheckConfig(provider_pb2.CheckRequest(urn=PROVIDER, news=news))
 

@@ -57,14 +57,18 @@ def test_urns_are_forgotten_in_their_order(pulumi, stack, protected, force):
     assert calls() == [f"state delete --yes{force} {' '.join(URNS)} --stack dev --non-interactive --color never"]
 
 
-def test_a_preview_gives_the_import_file_and_the_steps(pulumi, stack):
+def test_a_preview_gives_the_import_file_and_the_steps(pulumi, stack, monkeypatch):
     """The file is written where the command says, and does not stay."""
-    calls = pulumi('echo \'{"resources": []}\' > "$4"; echo \'{"steps": [{"op": "create"}]}\'')
+    monkeypatch.setenv("PULUMI_SKIP_UPDATE_CHECK", "false")
+    calls = pulumi(
+        'echo "{\\"env\\": \\"$NOMAD_CSI_IMPORTS $PULUMI_SKIP_UPDATE_CHECK\\"}" > "$4"; echo \'{"steps": [{"op": "create"}]}\''
+    )
 
-    assert stack.preview() == ({"resources": []}, ({"op": "create"},))
+    assert stack.preview() == ({"env": "1 true"}, ({"op": "create"},))
 
     [call] = calls()
     assert call.startswith("preview --json --import-file /")
+    assert call.endswith("/imports.json --stack dev --non-interactive --color never")
 
 
 @pytest.mark.parametrize(
@@ -79,16 +83,20 @@ def test_a_preview_gives_the_import_file_and_the_steps(pulumi, stack):
             + "'; exit 1",
             "pulumi stack export failed: bad",
         ),
+        ("echo only this; exit 1", "pulumi stack export failed: only this"),
+        ("echo denied: $NOMAD_TOKEN >&2; exit 1", "pulumi stack export failed: denied: [secret]"),
+        ("seq 20 >&2; exit 1", f"pulumi stack export failed: {'; '.join(map(str, range(9, 21)))}"),
     ],
 )
-def test_what_the_command_says_instead_is_told(pulumi, stack, script, told):
+def test_what_the_command_says_instead_is_told(pulumi, stack, monkeypatch, script, told):
     """The errors, and not all that it prints."""
     pulumi(script)
+    monkeypatch.setenv("NOMAD_TOKEN", "canary-91c2")
 
     with pytest.raises(errors.NomadCsiError) as refusal:
         stack.export()
 
-    assert str(refusal.value).startswith(told)
+    assert str(refusal.value) == told
 
 
 def test_a_command_that_hangs_is_ended(pulumi, stack, monkeypatch):
