@@ -104,7 +104,7 @@ def test_config_string_quotes_the_halves_of_no_template_around_a_variable():
     assert read.read_job(f"v = {quote.config_string(text)}\n") == {"v": text}
 
 
-@pytest.mark.parametrize("text", ["a\nEOT\nb", "\ta\n\tb", "EOT", "  EOT\nEOT1\nEOT2", 'x = "EOT"\n}'])
+@pytest.mark.parametrize("text", ["a\nEOT\nb", "\ta\n\tb", "EOT", "  EOT\nEOT1\nEOT11", 'x = "EOT"\n}'])
 def test_heredoc_is_not_ended_by_its_text(text):
     """Lines that look like its mark are text, and what stands behind it is read."""
     document = read.read_job(f'first = {quote.heredoc(text)}\nlast = "kept"\n')

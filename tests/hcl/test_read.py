@@ -206,7 +206,8 @@ variable "tag" {
   EOT
   default     = "v1"
   validation {
-    condition     = length(var.tag) > 0
+    condition     = length(
+      var.tag) > 0
     error_message = "x"
   }
 }
@@ -251,14 +252,16 @@ def test_read_names_that_the_client_fills_in(name):
 )
 def test_what_has_to_be_evaluated_is_unknown(expression):
     """The other values of the file are read; a whole job, which is sent to Nomad, is refused."""
-    found = read.reading(f"a = {expression}\nb = [{expression}, 2]\nc = 1\n", "x", "job")
+    found = read.reading(f"a = {expression}\nb = [\n{expression}, 2]\nc = 1\n", "x", "job")
 
     assert found.content["c"] == 1
     shown = expression.strip('"')
-    assert [(item.line, item.expression) for item in found.unknown] == [(1, shown), (2, shown)]
+    assert [(item.line, item.expression) for item in found.unknown] == [(1, shown), (3, shown)]
     for name in ("a", "b"):
         with pytest.raises(values.UnevaluatedError):
             found.content[name]
+    with pytest.raises(values.UnevaluatedError):
+        found.content.items()
     with pytest.raises(errors.SpecError, match="line 1: expected a text"):
         read.read_job(f"a = {expression}\n")
 

@@ -176,6 +176,11 @@ def test_file_is_a_registration_that_counts_what_it_does_not_hold(tmp_path, more
     assert found.document.mount_options.mount_flags == ("noatime", *[encrypted.PLACEHOLDER] * 2)
 
 
+ID = "letters, digits, '.', '_' and '-', an index such as [0] at most"
+CREATED = "a volume that the plugin is to make is created with `nomad-csi apply` and the spec, or `pulumi up`"
+MODES = "single-node-reader-only, single-node-writer, multi-node-reader-only, multi-node-single-writer, multi-node-multi-writer"
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
@@ -184,6 +189,14 @@ def test_file_is_a_registration_that_counts_what_it_does_not_hold(tmp_path, more
             FILE.partition("capability")[0],
             "capability: expected at least one block, got nothing; access_mode and attachment_mode belong into a "
             "capability block; Nomad drops them outside of one",
+        ),
+        (FILE.replace('"mysql"', '"my sql"'), f"id: expected {ID}, got 'my sql'"),
+        (FILE.replace('"p"', '"-"'), "plugin_id: expected up to 63 letters, digits, '.', '_' and '-', got '-'"),
+        (FILE.replace('"vol-1"', '""'), f"external_id: expected the id of storage that exists, got nothing; {CREATED}"),
+        (FILE.replace("-writer", ""), f"capability.access_mode: expected one of {MODES}, got 'single-node'"),
+        (
+            FILE.replace("file-", ""),
+            "capability.attachment_mode: expected one of file-system, block-device, got 'system'",
         ),
     ],
 )

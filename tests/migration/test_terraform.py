@@ -203,14 +203,22 @@ def test_other_jobs_stay_with_terraform():
     assert said == []
 
 
-def test_a_plugin_job_that_cannot_be_computed_is_missing():
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        ('lower("SYSTEM")', 'the value of lower("SYSTEM") is not known'),
+        ("}", "line 2, column 10: expected what HCL allows there, got '}'"),
+    ],
+)
+def test_a_plugin_job_that_cannot_be_computed_is_missing(value, why):
     """Its functions are the server's to compute, so the server is asked."""
-    text = JOB.replace('"system"', 'lower("SYSTEM")')
+    text = JOB.replace('"system"', value)
 
     _, adoption, said = read(managed("nomad_job", "ebs", {"jobspec": text}))
 
     assert not adoption.is_complete
-    assert any("missing: the job of nomad_job.ebs cannot be read: the value of lower" in line for line in said)
+    reason = f"the job of nomad_job.ebs cannot be read: {why}; read it from the cluster, with --cluster"
+    assert said[0] == f"nomad_job.ebs: missing: {reason}"
 
 
 def test_data_sources_and_deposed_objects_are_not_read():

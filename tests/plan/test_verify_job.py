@@ -52,12 +52,18 @@ def test_secrets_stay_behind():
 
 def test_container_sees_what_the_task_names():
     """Certificates for reading, the folder of metrics for writing, each at its own place."""
+    certificates = {"NOMAD_CACERT": "/etc/ca.pem", "NOMAD_CLIENT_CERT": "/etc/cert.pem", "NOMAD_CLIENT_KEY": "/etc/key"}
+    ids = ("--stack-output", "${NOMAD_TASK_DIR}/outputs.json")
     job = program_jobs.VerifyJob(
         spec="{}",
+        external_ids="[]",
         image="registry.example/nomad-csi:1",
-        environment={"NOMAD_ADDR": "https://nomad:4646", "NOMAD_CACERT": "/etc/nomad/ca.pem"},
+        environment={"NOMAD_ADDR": "https://nomad:4646"} | certificates,
+        token_variable="nomad/jobs/verify",
         metrics_file="/var/lib/node_exporter/nomad_csi.prom",
     )
 
-    assert job.mounts == {"/etc/nomad/ca.pem": True, "/var/lib/node_exporter": False}
-    assert job.arguments == ("verify", "${NOMAD_TASK_DIR}/storage.json", "--prometheus", job.metrics_file)
+    assert job.mounts == {"/etc/ca.pem": True, "/etc/cert.pem": True, "/etc/key": True, "/var/lib/node_exporter": False}
+    assert job.arguments == ("verify", "${NOMAD_TASK_DIR}/storage.json", *ids, "--prometheus", job.metrics_file)
+    assert job.files == {"storage.json": "{}", "outputs.json": "[]"}
+    assert "NOMAD_TOKEN={{ .token.Value | toJSON }}" in job.credentials

@@ -62,9 +62,10 @@ def test_each_makes_a_set_with_something_of_its_own():
     assert (second.id, second.ebs.availability_zone, second.name) == ("data[1]", "us-east-1a", "second")
 
 
-def test_count_may_stand_beside_each_where_they_agree():
+@pytest.mark.parametrize("count", [1, 1000])
+def test_count_may_stand_beside_each_where_they_agree(count):
     """A check that somebody wants."""
-    assert lines(volume(count=2, each=[{}, {}])) == []
+    assert lines(volume(count=count, each=[{}] * count)) == []
 
 
 CLASSES = "one of adopt, capabilities, context, create, ebs, efs, existing, mount_options, name, namespace, parameters, plugin_id, protect, secrets, shares_storage, snapshots, topologies"

@@ -21,7 +21,7 @@ def test_noun_has_the_form_of_its_count(count, text):
     assert listing.grouped(count, "client") == text.replace("1200", "1,200")
 
 
-@pytest.mark.parametrize(("names", "text"), [("abcde", "a, b, c, d, e"), ("abcdefg", "a, b, c, d, e and 2 more")])
+@pytest.mark.parametrize(("names", "text"), [("abcde", "a, b, c, d, e"), ("abcdef", "a, b, c, d, e and 1 more")])
 def test_long_list_ends_with_a_count(names, text):
     """One that is shown as a whole does not."""
     assert listing.shortened(names) == text

@@ -111,10 +111,9 @@ def heredoc(text: str) -> str:
     _refuse_unwritable(text)
     if any(is_unseen(character) and character not in "\n\t" for character in text):
         raise _refusal("text without invisible characters other than newline and tab", "one of them")
-    mark, number = "EOT", 0
+    mark = "EOT"
     while mark in text:
-        number += 1
-        mark = f"EOT{number}"
+        mark += "1"
     return f"<<{mark}\n{text}\n{mark}"
 
 

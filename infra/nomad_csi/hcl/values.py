@@ -9,7 +9,7 @@ from nomad_csi import errors
 from nomad_csi.plan import rules
 
 if TYPE_CHECKING:
-    from _collections_abc import dict_items, dict_values
+    from _collections_abc import dict_items
 
 LABELS = "__labels__"
 """Key of a block's labels, a list of strings; absent when there are none."""
@@ -74,14 +74,9 @@ class Map(dict[str, Any]):
 
     def items(self) -> "dict_items[str, Any]":
         """Return the entries. Raises `UnevaluatedError`."""
-        self.values()
-        return super().items()
-
-    def values(self) -> "dict_values[str, Any]":
-        """Return the values. Raises `UnevaluatedError`."""
-        for value in super().values():
+        for value in self.values():
             _known(value)
-        return super().values()
+        return super().items()
 
     def written(self, key: str) -> Any:
         """Return the value at *key*, or an `Unevaluated` in its place or in it."""

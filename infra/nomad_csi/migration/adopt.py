@@ -52,8 +52,7 @@ def adopt(
             if volume.get("plugin_id") == plugin_id:
                 modes += [mode for mode in volume.get("capabilities", ()) if mode not in modes]
         documents.append(plugins.adopt(plugin_id, each, modes, remarks))
-    aws = storage_found or aws_storage.AwsStorage()
-    aws_storage.fill(adopted, aws, remarks, takes_over=takes_over)
+    aws_storage.fill(adopted, storage_found or {}, remarks, takes_over=takes_over)
     _fill_sharing(adopted)
     documents += _plugins_of(found, known, remarks)
     for document in documents:

@@ -6,7 +6,7 @@ Source: the schemas of hashicorp/terraform-provider-aws, as pulumi-aws 7 has the
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from nomad_csi.aws import records as aws_records
@@ -35,29 +35,20 @@ class TerraformObject:
     attributes: Attributes
 
 
-@dataclass(frozen=True, kw_only=True)
-class AwsStorage:
-    """AWS objects in a state, by type and id."""
-
-    by_type: Mapping[str, Mapping[str, TerraformObject]] = field(default_factory=dict)
-
-    def of(self, kind: str) -> Mapping[str, TerraformObject]:
-        """Return the objects of a type, by id."""
-        return self.by_type.get(kind, {})
-
-    def targets(self, file_system_id: str) -> tuple[TerraformObject, ...]:
-        """Return the mount targets of a file system, by zone."""
-        own = (item for item in self.of(TARGET).values() if item.attributes.get("file_system_id") == file_system_id)
-        return tuple(sorted(own, key=_zone))
+AwsStorage = Mapping[tuple[str, str], TerraformObject]
+"""AWS objects in a state, by type and id."""
 
 
 def collect(found: Iterable[TerraformObject]) -> AwsStorage:
     """Return the AWS objects among those of a state."""
-    by_type: dict[str, dict[str, TerraformObject]] = {}
-    for item in found:
-        if item.type in TYPES and isinstance(item.attributes.get("id"), str):
-            by_type.setdefault(item.type, {})[item.attributes["id"]] = item
-    return AwsStorage(by_type=by_type)
+    known = (item for item in found if item.type in TYPES and isinstance(item.attributes.get("id"), str))
+    return {(item.type, item.attributes["id"]): item for item in known}
+
+
+def targets(storage: AwsStorage, file_system_id: str) -> list[TerraformObject]:
+    """Return the mount targets of a file system, by zone."""
+    of_type = (item for (kind, _), item in storage.items() if kind == TARGET)
+    return sorted((item for item in of_type if item.attributes.get("file_system_id") == file_system_id), key=_zone)
 
 
 def fill(volumes: Iterable[dict[str, Any]], storage: AwsStorage, remarks: model.Remarks, *, takes_over: bool) -> None:
@@ -71,7 +62,7 @@ def fill(volumes: Iterable[dict[str, Any]], storage: AwsStorage, remarks: model.
     external_ids = [str(item["existing"]["external_id"]) for item in found]
     used = [(aws_records.parts(item) or (item, ""))[0] for item in external_ids]
     for volume, storage_id in zip(found, used, strict=True):
-        held = storage.of(EBS).get(storage_id) or storage.of(FILE_SYSTEM).get(storage_id)
+        held = storage.get((EBS, storage_id)) or storage.get((FILE_SYSTEM, storage_id))
         if held is None:
             continue
         if zone := str(held.attributes.get("availability_zone") or ""):
@@ -88,14 +79,14 @@ def _declare_storage(
     """Declare the storage of *volume*, which stays under ``existing`` where that would change it."""
     external_id = volume["existing"]["external_id"]
     system_id, point_id = aws_records.parts(external_id) or ("", "")
-    targets, point = storage.targets(system_id), storage.of(ACCESS_POINT).get(point_id)
+    own, point = targets(storage, system_id), storage.get((ACCESS_POINT, point_id))
     unusual = next((name for name in _NOT_IN_SPEC if held.attributes.get(name)), "")
     reason = f"a spec cannot express {unusual}" if unusual else ""
     declared = {"ebs": _ebs(held.attributes)}
     if system_id:
         access_point = _access_point(point) if point else {}
-        declared = {"efs": _efs(held.attributes, targets) | model.filled({"access_point": access_point})}
-        if not targets or (point is None and ":" in external_id):
+        declared = {"efs": _efs(held.attributes, own) | model.filled({"access_point": access_point})}
+        if not own or (point is None and ":" in external_id):
             reason = "the state has no mount target of it, or not the access point of the volume"
         elif access_point is None:
             reason = "its access point has not one user who owns the folder"
@@ -104,7 +95,7 @@ def _declare_storage(
         return
     del volume["existing"]
     volume |= declared
-    for item in filter(None, (held, *targets, point)):
+    for item in filter(None, (held, *own, point)):
         text = (
             "it is declared in the spec: import it (`nomad-csi import --for-pulumi`) before the first `pulumi up`, "
             "which would create a new, empty one; then remove it from Terraform's state: terraform state rm "
@@ -122,22 +113,19 @@ _NOT_IN_SPEC = (
 
 def _ebs(given: Attributes) -> dict[str, Any]:
     kind = str(given.get("type") or "gp2")
-    found = {"availability_zone": given.get("availability_zone"), "size_gib": given.get("size")}
-    found["volume_type"] = kind if kind != "gp3" else None
+    found = {"availability_zone": given.get("availability_zone"), "size_gib": given.get("size"), "volume_type": kind}
     if kind in _WITH_IOPS and (kind != "gp3" or given.get("iops") != _BASELINE["iops"]):
         found["iops"] = given.get("iops")
     if kind == "gp3" and given.get("throughput") != _BASELINE["throughput"]:
         found["throughput_mib_per_s"] = given.get("throughput")
-    return model.filled(found) | _encryption(given) | _tags(given)
+    return model.filled(found) | _encryption_and_tags(given)
 
 
-def _efs(given: Attributes, targets: Iterable[TerraformObject]) -> dict[str, Any]:
+def _efs(given: Attributes, own: Iterable[TerraformObject]) -> dict[str, Any]:
     """Return the file system's own settings, and its mount targets."""
-    zones = [{"availability_zone": _zone(item), "subnet_id": item.attributes.get("subnet_id")} for item in targets]
-    defaults = {"performance_mode": "generalPurpose", "throughput_mode": "bursting"}
-    modes = {name: given.get(name) for name, usual in defaults.items() if given.get(name) != usual}
-    found = {"mount_targets": list(map(model.filled, zones))} | modes
-    return model.filled(found) | _encryption(given) | _tags(given)
+    zones = [{"availability_zone": _zone(item), "subnet_id": item.attributes.get("subnet_id")} for item in own]
+    modes = {name: given.get(name) for name in ("performance_mode", "throughput_mode")}
+    return model.filled({"mount_targets": list(map(model.filled, zones))} | modes) | _encryption_and_tags(given)
 
 
 def _access_point(held: TerraformObject) -> dict[str, Any] | None:
@@ -148,27 +136,21 @@ def _access_point(held: TerraformObject) -> dict[str, Any] | None:
     is_one = (owner.get("owner_uid"), owner.get("owner_gid")) == (found["uid"], found["gid"])
     if not user or not is_one or user.get("secondary_gids"):
         return None
-    permissions = owner.get("permissions")
-    return found | ({} if permissions in {None, "", "0755"} else {"permissions": permissions})
+    return model.filled(found | {"permissions": owner.get("permissions")})
 
 
 def _first(attributes: Attributes, name: str) -> Attributes:
-    """Return the only block of that name, which Terraform stores as a list."""
+    """Return the only block or the map of that name; Terraform stores a block as a list."""
     found = attributes.get(name)
     block = found[0] if isinstance(found, list) and found else found
     return block if isinstance(block, Mapping) else {}
 
 
-def _encryption(given: Attributes) -> dict[str, Any]:
-    if not given.get("encrypted"):
-        return {"encrypted": False}
-    return model.filled({"kms_key_arn": given.get("kms_key_id")})
-
-
-def _tags(given: Attributes) -> dict[str, Any]:
-    found = given.get("tags")
-    own = {key: value for key, value in (found if isinstance(found, Mapping) else {}).items() if value}
-    return model.filled({"tags": {key: value for key, value in own.items() if not key.startswith("aws:")}})
+def _encryption_and_tags(given: Attributes) -> dict[str, Any]:
+    tags = {key: value for key, value in _first(given, "tags").items() if value and not key.startswith("aws:")}
+    return model.filled(
+        {"encrypted": bool(given.get("encrypted")), "kms_key_arn": given.get("kms_key_id"), "tags": tags}
+    )
 
 
 def _zone(target: TerraformObject) -> str:

@@ -35,8 +35,7 @@ def adopt(plugin_id: str, found: Sequence[model.Part], modes: Sequence[Any], rem
     driver = _in_version(row, found) if row else None
     roles = _parts_by_role(found, driver, remarks)
     forms = {name: form.of(part) for name, part in roles.items()}
-    document: dict[str, Any] = {"id": plugin_id}
-    document["driver"] = driver.name if driver else _describe(roles, forms, modes, remarks, row)
+    document: dict[str, Any] = {"driver": driver.name if driver else _describe(roles, forms, modes, remarks, row)}
     for name, key in _SHARED.items():
         document[key] = _last(given.get(name) for given in forms.values())
     document["job_ids"] = {name: part.job.id for name, part in roles.items() if _keeps_id(part, name)}
@@ -61,7 +60,7 @@ def adopt(plugin_id: str, found: Sequence[model.Part], modes: Sequence[Any], rem
         document["resources"] = next(iter(resources.values()))
     else:
         _put(document, {name: {"resources": given} for name, given in resources.items()})
-    document = {name: value for name, value in document.items() if name == "id" or value not in ({}, [], None, "")}
+    document = {"id": plugin_id} | model.filled(document)
     differences.report(document, roles, driver, remarks)
     return document
 
@@ -286,7 +285,7 @@ def _counts(driver: catalogue.Driver, roles: Mapping[str, model.Part]) -> dict[s
             **({"job_type": kind} if kind != role.job_type else {}),
             **({"count": count} if is_counted and count != role.default_count else {}),
         }
-    return {name: each for name, each in document.items() if each}
+    return model.filled(document)
 
 
 def _network(driver: catalogue.Driver, roles: Mapping[str, model.Part]) -> dict[str, Any]:

@@ -28,7 +28,7 @@ MOUNT_TARGET = "aws:efs/mountTarget:MountTarget"
 _EBS_COMPONENT = "nomad-csi:index:EbsVolume"
 _EFS_COMPONENT = "nomad-csi:index:EfsVolume"
 
-NO_STORAGE = aws_storage.AwsStorage()
+NO_STORAGE: aws_storage.AwsStorage = {}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,7 +183,7 @@ def _parts(component: Entry, system_id: str, point_id: str, storage: aws_storage
     """Return the ids of the children of an EFS *component*; empty if one is unknown."""
     targets = {
         f"{component.name}-{item.attributes.get('availability_zone_name')}": str(item.attributes["id"])
-        for item in storage.targets(system_id)
+        for item in aws_storage.targets(storage, system_id)
     }
     by_type = {FILE_SYSTEM: system_id, ACCESS_POINT: point_id}
     return {
