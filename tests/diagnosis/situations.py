@@ -6,6 +6,7 @@ Situations of a cluster and an account: one without a fault, and what is changed
 """
 
 import dataclasses
+import functools
 from pathlib import Path
 
 from nomad_csi.aws import records as aws_records
@@ -348,12 +349,38 @@ MORE = {
         volumes=(make.volume(), make.volume(key="default/planned", is_registered=False, claims=0)),
     ),
     "failed mounts of a volume, of a planned one and of none": lambda make: make.found(
-        volumes=(make.volume(), make.volume(key="default/planned", is_registered=False, claims=0)),
+        volumes=(
+            make.volume(),
+            *(make.volume(key=f"default/{name}") for name in ("wal", "wal-2")),
+            make.volume(key="default/planned", is_registered=False, claims=0),
+        ),
         failed_mounts=facts.FailedMounts(
-            failed=(make.failed("1", "first"), make.failed("2", "last"), make.failed("3", None)),
-            wanted={"1": ("mysql", "planned"), "2": ("mysql",)},
+            failed=(
+                make.failed("1", "first"),
+                make.failed("2", "last"),
+                make.failed("3", None),
+                make.replace(make.failed("4", "x"), namespace="prod"),
+                make.failed("5", 'claiming volumes: could not claim volume "wal-2": max claims'),
+                make.failed("6", "could not claim volume wal, of two"),
+                make.failed("7", "no volume is named: wal"),
+            ),
+            wanted={
+                "1": ("mysql", "planned"),
+                **dict.fromkeys("24", ("mysql",)),
+                **dict.fromkeys("567", ("wal", "wal-2", "other")),
+            },
             unread={"prod": "refused"},
         ),
+    ),
+    "eight claims on a client that drains": lambda make: make.found(
+        clients=(make.node(eligible=False, draining=True),),
+        claimed=tuple(make.replace(make.claimed(), volume_id=f"v{number}") for number in (7, 6, 5, 4, 3, 2, 1, 0)),
+    ),
+    "a claim that ended on a client that drains, and one on another client": lambda make: make.found(
+        clients=(make.node(eligible=False, draining=True), make.node(node_id="n2", name="client-2")),
+        plugins={"ebs": make.plugin(nodes=tuple(make.instance("node", node_id=f"n{number}") for number in (1, 2)))},
+        claimed=(make.claimed(client_status="complete"), make.claimed(node_id="n2")),
+        account=None,
     ),
     "volumes of the spec that differ, are missing and are as specified": lambda make: _planned(
         make,
@@ -421,6 +448,11 @@ MORE = {
     ),
 }
 """What else may be the case, by a name."""
+
+PARTS = ("servers", "clients", "plugins", "tasks", "volumes", "owner_records", "token", "account")
+MORE |= {
+    f"not known: {part}": functools.partial(lambda part, make: make.found(**{part: UNKNOWN}), part) for part in PARTS
+}
 
 RECORDED = Path(__file__).with_name("situations.txt")
 ALL = SITUATIONS | MORE

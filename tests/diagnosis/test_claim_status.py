@@ -249,16 +249,19 @@ def test_client_that_is_away_is_one_finding_whatever_it_holds(judge):
 
 
 def test_report_as_data(judge):
-    """Every key, empty or not; a volume without claims and findings is left out."""
+    """Every key, empty or not; a volume without claims is there for its finding, and left out without one."""
     stuck, found = judge(ended(), ebs=in_use(ON_I1), instances={"i-1": "running"})
-    free, _ = judge(volume_id="free")
-    report = claims_report.ClaimsReport(volumes=(stuck, free), found=found, ec2=regions.Region(name="us-east-1"))
+    (free, _), (alone, also) = judge(volume_id="free"), judge(volume_id="alone", ebs=in_use(ON_I1))
+    report = claims_report.ClaimsReport(
+        volumes=(stuck, free, alone), found=found + also, ec2=regions.Region(name="us-east-1")
+    )
 
     shown = report.as_json()
 
     assert json.loads(json.dumps(shown)) == shown
-    assert (shown["ok"], shown["asked_ec2"], len(shown["findings"])) == (False, True, 1)
-    assert shown["volumes"] == [
+    assert (shown["ok"], shown["asked_ec2"], len(shown["findings"])) == (False, True, 2)
+    assert [(item["volume_id"], item["claims"]) for item in shown["volumes"][1:]] == [("alone", [])]
+    assert shown["volumes"][:1] == [
         {
             "namespace": "prod",
             "volume_id": "data",

@@ -72,10 +72,13 @@ def test_recorded_volume_is_as_planned(held):
 
 def test_external_id_that_nobody_named_is_told_not_compared(held):
     """The volume is ok as far as it was checked, and the status says how far that is."""
-    status = judge(dataclasses.replace(WANTED, external_id=""), held)
+    unnamed = dataclasses.replace(WANTED, external_id="")
+
+    status = judge(unnamed, held)
 
     assert (status.status, status.detail) == ("ok", "external id not compared (--stack-output)")
-    assert judge(WANTED, held).detail == ""
+    others = [judge(WANTED, held), judge(unnamed, None), judge(unnamed, held, made_by_plugin=True)]
+    assert [item.detail for item in others] == ["", "", ""]
 
 
 def test_context_values_are_not_shown(held):

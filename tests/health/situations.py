@@ -10,6 +10,7 @@ from pathlib import Path
 
 from nomad_csi.health import observed_plugin, plugins
 from nomad_csi.nomad import jobs
+from nomad_csi.plan import model
 from tests.plugin_samples import EXPECTATION, make_instance, make_node, make_ran, make_seen
 
 RECORDED = Path(__file__).with_name("situations.txt")
@@ -20,6 +21,7 @@ PROVED = observed_plugin.Probed(
 )
 LATE = observed_plugin.Probed(reached=False, status="no-answer", detail="the client is down", advice="check the client")
 UNWELL = observed_plugin.Probed(reached=True, status="not-ready", detail="not-ready: soon", provider="ebs.csi.aws.com")
+IN_ZONE = model.Constraint(attribute=f"${{attr.{ZONE}}}", operator="=", value="us-east-1a")
 LEAVES = {"draining": True, "eligible": False}
 
 
@@ -59,6 +61,13 @@ def events(*lived, name="a", **changes):
 
 STARTED = (("Received", 0), ("Task Setup", 0), ("Started", 1), ("Plugin became healthy", 10))
 FELL = (("Terminated", 20), ("Started", 26), ("Terminated", 30), ("Started", 36), ("Terminated", 40), ("Started", 46))
+FELL_BY_PROBES = tuple((f"Plugin became {'un' * (at // 10 % 2 == 0)}healthy", at) for at in range(20, 80, 10))
+BROKE = ("Plugin became unhealthy", "Terminated", "Started")
+FAILED = (
+    *STARTED[:3],
+    *((kind, at + more) for at in (30, 76, 122) for kind, more in zip(BROKE, (0, 1, 16), strict=True)),
+    ("Plugin became healthy", 150),
+)
 RESTARTED = (*STARTED, ("Terminated", 100), ("Restarting", 100), ("Started", 106))
 OTHER = {"namespace": "default", "job_id": "old", "roles": frozenset({"node"})}
 BOTH = (node("a"), node("b"))
@@ -103,6 +112,9 @@ SITUATIONS = {
         clients=(zoned("a", "z1"), zoned("b", "z1"), zoned("c", "z1", **LEAVES)),
         min_healthy_per_zone=2,
     ),
+    "a zone whose client takes nothing": lambda: judge(
+        node("a"), clients=(zoned("a", "us-east-1a"), zoned("b", "us-east-1b", **LEAVES)), min_healthy_per_zone=1
+    ),
     "clients without a zone": lambda: judge(node("a", segments={}), clients="ab", min_healthy_per_zone=2),
     "a wrong driver, tolerated": lambda: judge(node("a", provider="other"), node("b"), min_healthy_percent=50),
     "a wrong version, tolerated": lambda: judge(node("a", provider_version="v1"), node("b"), min_healthy_percent=50),
@@ -136,10 +148,16 @@ SITUATIONS = {
         node("a"), clients=("a", make_node("b", status="down", eligible=False))
     ),
     "no client takes it": lambda: judge(
-        clients=(make_node("a", **LEAVES), make_node("b", datacenter="eu")), datacenters=("dc1",)
+        clients=(*(make_node(name, **LEAVES) for name in "ca"), make_node("b", datacenter="eu")), datacenters=("dc1",)
     ),
     "no client takes it, by constraints": lambda: judge(
         clients=(make_node("a", drivers={}),), datacenters=("eu",), node_pool="gpu"
+    ),
+    "no client meets the constraints": lambda: judge(
+        clients=(zoned("a", "us-east-1b"), "b"), constraints=(IN_ZONE, dataclasses.replace(IN_ZONE, operator="is_set"))
+    ),
+    "one client of three meets the constraints": lambda: judge(
+        node("a"), clients=(zoned("a", "us-east-1a"), zoned("b", "us-east-1b"), "c"), constraints=(IN_ZONE,)
     ),
     "an extra instance of an unlisted client": lambda: judge(*BOTH, node("gone", healthy=False)),
     "a controller": lambda: judge(controller("a"), *BOTH, controllers=1),
@@ -157,6 +175,10 @@ SITUATIONS = {
     "more controllers than clients while one leaves": lambda: judge(
         node("a"), clients=("a", make_node("b", **LEAVES)), controllers=2
     ),
+    "more controllers than clients, also with the one that leaves": lambda: judge(
+        node("a"), clients=("a", make_node("b", **LEAVES)), controllers=3
+    ),
+    "no instances, and a controller": lambda: judge(controller("a"), nodes=0, controllers=1),
     "a number of instances": lambda: judge(*BOTH, clients="abc", nodes=2),
     "fewer than the number": lambda: judge(node("a"), clients="abc", nodes=2),
     "a number above the clients": lambda: judge(*BOTH, nodes=3),
@@ -185,6 +207,23 @@ SITUATIONS = {
     "a socket that gave no answer": lambda: judge(*BOTH, seen={"probed": probed(a=PROVED, b=LATE)}, evidence="csi"),
     "a socket without an answer, tolerated": lambda: judge(
         *BOTH, seen={"probed": probed(a=PROVED, b=LATE)}, min_healthy_percent=50
+    ),
+    "a socket without an answer, where half is not enough": lambda: judge(
+        *BOTH, seen={"probed": probed(a=PROVED, b=LATE)}, min_healthy_percent=51
+    ),
+    "many sockets without an answer, one without a reason": lambda: judge(
+        *map(node, "abcdefgh"),
+        clients="abcdefgh",
+        seen={"probed": probed(**dict.fromkeys("abcdefg", LATE), h=dataclasses.replace(LATE, detail="", advice=""))},
+    ),
+    "a socket of the wrong role, and one that is not ready and says no more": lambda: judge(
+        *BOTH,
+        seen={
+            "probed": probed(
+                a=dataclasses.replace(UNWELL, status="wrong-role", detail="wrong-role: no node part"),
+                b=dataclasses.replace(UNWELL, detail=""),
+            )
+        },
     ),
     "a socket that is not ready": lambda: judge(*BOTH, seen={"probed": probed(a=UNWELL)}),
     "controllers without an answer": lambda: judge(
@@ -232,7 +271,13 @@ SITUATIONS = {
         *BOTH,
         seen={
             "ran": [make_ran("node", name) for name in "ab"],
-            "others": (other(), other(namespace="prod", job_id="prod"), other("complete", job_id="ended")),
+            "others": (
+                other(allocations=tuple(make_ran("old", name).allocation for name in "ba")),
+                other(namespace="prod", job_id="prod"),
+                other("complete", job_id="ended"),
+                other("running", "stop", job_id="ends"),
+                other(client="c", job_id="elsewhere"),
+            ),
         },
     ),
     "another job's controller beside": lambda: judge(
@@ -269,34 +314,13 @@ SITUATIONS = {
     "an older job": lambda: judge(
         *BOTH, seen={"ran": [make_ran("node", "a", outdated="version 1"), make_ran("node", "b")]}
     ),
-    "one flaps": lambda: judge(node("a"), clients="a", seen={"ran": [events(*STARTED, *FELL)], "now_ns": 50 * S}),
     "one flaps and is unhealthy": lambda: judge(
         node("a", healthy=False), clients="a", seen={"ran": [events(*STARTED, *FELL)], "now_ns": 200 * S}
-    ),
-    "one flapped ten minutes ago": lambda: judge(
-        node("a"), clients="a", seen={"ran": [events(*STARTED, *FELL)], "now_ns": 620 * S}
-    ),
-    "one just restarted": lambda: judge(
-        node("a"), clients="a", seen={"ran": [events(*RESTARTED, restarts=1)], "now_ns": 120 * S}
-    ),
-    "one just restarted, by a clock that is behind": lambda: judge(
-        node("a"), clients="a", seen={"ran": [events(*RESTARTED, restarts=1)], "now_ns": 100 * S}
-    ),
-    "one restarted, and was checked at once": lambda: judge(
-        node("a"),
-        clients="a",
-        seen={"ran": [events(*RESTARTED, ("Plugin became healthy", 106), restarts=1)], "now_ns": 120 * S},
     ),
     "one restarted, and proves itself": lambda: judge(
         node("a"),
         clients="a",
         seen={"ran": [events(*RESTARTED, restarts=1)], "now_ns": 120 * S, "probed": probed(a=PROVED)},
-    ),
-    "one started twice, and was not restarted": lambda: judge(
-        node("a"), clients="a", seen={"ran": [events(*RESTARTED)], "now_ns": 120 * S}
-    ),
-    "one restarted a minute ago": lambda: judge(
-        node("a"), clients="a", seen={"ran": [events(*RESTARTED, restarts=1)], "now_ns": 166 * S}
     ),
     "one restarted between two checks": lambda: judge(
         *BOTH,
@@ -304,6 +328,29 @@ SITUATIONS = {
         before=make_seen(*BOTH, ran=[make_ran("node", "a", restarts=1), make_ran("node", "b", restarts=2)]),
     ),
 }
+
+
+def _lived(told, now_s, restarts):
+    return lambda: judge(node("a"), clients="a", seen={"ran": [events(*told, restarts=restarts)], "now_ns": now_s * S})
+
+
+SITUATIONS |= {
+    name: _lived(*lived)
+    for name, lived in {
+        "one flaps": ((*STARTED, *FELL), 50, 0),
+        "one flapped ten minutes ago": ((*STARTED, *FELL), 620, 0),
+        "one fell twice by its probes": ((*STARTED, *FELL_BY_PROBES[:4]), 80, 0),
+        "one fell by its probes, and Nomad dropped its first events": (FELL_BY_PROBES, 80, 0),
+        "one failed to start often, and is well": (FAILED, 151, 0),
+        "one just restarted": (RESTARTED, 120, 1),
+        "one just restarted, by a clock that is behind": (RESTARTED, 100, 1),
+        "one just restarted, by a clock that is far behind": (RESTARTED, 46, 1),
+        "one restarted, and was checked at once": ((*RESTARTED, ("Plugin became healthy", 106)), 120, 1),
+        "one started twice, and was not restarted": (RESTARTED, 120, 0),
+        "one restarted a minute ago": (RESTARTED, 166, 1),
+    }.items()
+}
+"""What the events of a task tell of its history, at some second."""
 
 
 def lines(status):

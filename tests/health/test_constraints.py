@@ -2,8 +2,7 @@
 
 import pytest
 
-from nomad_csi.health import constraints, eligibility
-from nomad_csi.health import plugins as statuses
+from nomad_csi.health import constraints
 from nomad_csi.plan import model
 
 ZONE = "${attr.platform.aws.placement.availability-zone}"
@@ -92,43 +91,3 @@ def test_what_an_attribute_is_on_a_client(node, attribute, value):
     )
 
     assert constraints.value_of(attribute, client) == value
-
-
-def zoned(node, name, zone, **changes):
-    return node(name, attributes={"platform.aws.placement.availability-zone": zone}, **changes)
-
-
-def test_only_clients_that_meet_every_constraint_are_counted(expected, node, instance, seen):
-    """A plugin of one zone is healthy without the other zone's clients."""
-    clients = (zoned(node, "a", "us-east-1a"), zoned(node, "b", "us-east-1b"), node("c"))
-    wanted = expected(controllers=0, constraints=(constraint(ZONE, "=", "us-east-1a"),))
-
-    status = statuses.compare_plugin(wanted, seen(instance("node", "a")), clients)
-
-    assert (status.status, status.counts) == ("healthy", "1/1 nodes")
-    assert eligibility.why_not(wanted, clients[1]) == f"{ZONE} is 'us-east-1b', not = us-east-1a"
-    assert eligibility.why_not(wanted, clients[2]) == f"{ZONE} is not set, not = us-east-1a"
-
-
-def test_constraint_that_no_client_meets_is_never_healthy(expected, node, seen):
-    """Zero clients to run on is a finding that names the constraint, not zero of zero."""
-    wanted = expected(controllers=0, constraints=(constraint("${meta.rack}", "is_set"),))
-
-    status = statuses.compare_plugin(wanted, seen(), (node("a"), node("b")))
-
-    assert (status.status, status.counts) == ("missing", "0/0 nodes")
-    assert str(status.findings[0]) == (
-        "no-eligible-node: plugin aws-ebs0: expected at least 1 client that may run the plugin, found none of 2 "
-        "clients (${meta.rack} is not set, not is_set: a, b); add or free such a client, or correct datacenters, "
-        "node_pool, constraints or task_driver of the plugin"
-    )
-
-
-def test_monolith_is_controller_and_node_on_each_client(expected, node, instance, seen):
-    """Each instance counts for both, and as many controllers as nodes are expected."""
-    wanted = expected(controllers=0, monolith=True)
-    there = seen(*(instance(role, name) for role in ("controller", "node") for name in ("a", "b")))
-
-    status = statuses.compare_plugin(wanted, there, (node("a"), node("b")))
-
-    assert (status.status, status.findings, status.counts) == ("healthy", (), "2/2 nodes, 2/2 controllers")

@@ -63,6 +63,13 @@ def test_other_job_of_the_record_is_read(context, scripted, plugin_cluster, expe
     assert "/v1/job/old?namespace=storage" in [path for path, _ in scripted.sent("GET")]
 
 
+def test_of_a_plugin_whose_jobs_are_not_known_no_job_is_another_one(context, scripted, plugin_cluster, expectation):
+    """Nothing is read of them."""
+    with_other_job(scripted, plugin_cluster)
+
+    assert gather.ask_nomad(context.connect(), expectation, ()).others == ()
+
+
 def test_other_job_that_the_token_may_not_read_is_a_result(context, scripted, plugin_cluster, expectation):
     """The plugin's own jobs are checked all the same."""
     with_other_job(scripted, plugin_cluster)

@@ -162,7 +162,7 @@ def waiting_link(plugin_id: str) -> str:
 def check_capacity(expectation: model.PluginExpectation, found: tuple[nodes.Node, ...]) -> tuple[findings.Finding, ...]:
     """Return findings that waiting cannot resolve: no eligible client, or fewer clients than controllers."""
     subject, role = f"plugin {expectation.plugin_id}", functools.partial(causes.of_role, expectation.plugin_id)
-    if expectation.nodes is not None and expectation.nodes <= 0 and expectation.controllers <= 0:
+    if expectation.nodes == 0 and not expectation.controllers:
         nothing = "no expected and no running instances"
         return (findings.finding("nothing-expected", subject, expected="at least 1 instance", found=nothing),)
     count = len(eligible_nodes(expectation, found))
