@@ -245,6 +245,7 @@ def test_client_that_is_away_is_one_finding_whatever_it_holds(judge):
 
     assert (found.code, found.severity, found.subject) == ("claim-node-down", "error", "client a")
     assert found.found == "it is down; allocations there claim prod/data, prod/logs"
+    assert found.about == ("volume prod/data", "volume prod/logs")
     assert found.links == ("volume prod/data", "volume prod/logs", "client id-a")
 
 

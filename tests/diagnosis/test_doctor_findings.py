@@ -4,11 +4,11 @@ import dataclasses
 
 import pytest
 
-from nomad_csi.diagnosis import doctor, facts, judge
+from nomad_csi.diagnosis import doctor, facts, judge, read_account
 from nomad_csi.findings import registry
 from nomad_csi.nomad import version_gates
 from nomad_csi.volumes import ownership
-from tests.diagnosis import situations
+from tests.diagnosis import conftest, situations
 from tests.diagnosis.known import known
 
 OWNED = ownership.OwnerRecord(owner="shop/prod")
@@ -87,6 +87,36 @@ def _below(text):
 
 def _gates(side, version, features):
     return {gate.code for gate in version_gates.met(side, version, features)}
+
+
+@pytest.mark.parametrize(
+    ("provider", "external_id", "is_expected"),
+    [("efs.csi.aws.com", "", False), ("ebs.csi.aws.com", situations.EFS, False), ("ebs.csi.aws.com", "vol-1", True)],
+)
+def test_no_permission_for_efs_is_needed_where_nothing_is_of_efs(make, provider, external_id, is_expected):
+    """A plugin or a volume is enough."""
+    found = make.found(plugins={"p": make.plugin(provider=provider)}, volumes=(make.volume(external_id=external_id),))
+
+    assert read_account._expected(found, situations.UNKNOWN).is_expected is is_expected
+
+
+@pytest.mark.parametrize(
+    ("changes", "of_account", "count"),
+    [
+        ({}, {}, 1),
+        ({"instance_ids": {}}, {}, 0),
+        ({"clients": situations.UNKNOWN}, {}, 0),
+        ({}, {"instances": situations.UNKNOWN}, 0),
+        ({}, {"instances": {}}, 0),
+        ({"tasks": (conftest.make_task(),)}, {}, 0),
+        ({"tasks": (conftest.make_task("controller", own_credentials=True),)}, {}, 0),
+    ],
+)
+def test_role_of_a_client_is_asked_for_where_a_controller_of_ebs_may_use_it(make, changes, of_account, count):
+    """Its instance is known, and the controller has no credentials of its own."""
+    found = read_account._profiles(make.found(**changes), make.account(**of_account))
+
+    assert found == {make.PROFILE} if count else found == set()
 
 
 @pytest.mark.parametrize("commands", [("doctor",), ("verify", "claims", "doctor")])

@@ -237,9 +237,22 @@ def test_claim_without_its_node_plugin_is_not_green(hurt_report):
     drain = findings.finding("claim-node-draining", f"client {client}", found="draining", about=(subject,))
     other = findings.finding("claim-node-draining", "client other", found="draining", about=(subject,))
 
-    kinds = [page._claim(held, claim, found)["kind"] for found in ([other], [drain], [drain, gone])]
+    lost = findings.finding("claim-without-controller", subject, found="none healthy")
 
-    assert kinds == ["good", "warn", "bad"]
+    rows = [page._claim(held, claim, found) for found in ([other], [drain], [drain, gone], [lost])]
+    places = [("a", "i", "ready"), ("", "i", ""), ("", "", "down")]
+    at = [
+        page._claim(held, claim | {"node_name": name, "node_id": node_id, "node_status": state}, ())
+        for name, node_id, state in places
+    ]
+
+    assert [(row["kind"], row["status"]) for row in rows] == [
+        ("good", "live"),
+        ("warn", "live, claim-node-draining"),
+        ("bad", "live, claim-node-draining, claim-without-node-plugin"),
+        ("bad", "live, claim-without-controller"),
+    ]
+    assert [row["client"] for row in at] == ["a", "i", "- (down)"]
 
 
 def test_a_single_warning_is_not_folded(hurt_report, rendered):
@@ -291,3 +304,4 @@ def test_rows_and_sums_are_as_severe_as_they_are_known(hurt_report):
     assert shown["tiles"][0] == {"label": "plugins", "count": 4, "remark": "3 not healthy", "kind": "bad"}
     assert shown["tiles"][1] == {"label": "clients", "count": "?", "remark": "not read", "kind": "unsure"}
     assert shown["tiles"][2]["remark"] == "all ok; 3GiB, 1 of unknown size"
+    assert [row["size"] for row in shown["volumes"]["groups"][""]] == ["1GiB", "1GiB", "2GiB", "-", "4GiB"]

@@ -120,9 +120,8 @@ def test_ec2_is_asked_about_free_volumes_too(report, monkeypatch):
 
 def test_claims_of_a_namespace_that_may_not_be_read_are_told(report, cluster):
     """The list counts them; who holds them is not known, and the exit code says so."""
-    cluster.replies["GET", "/v1/volumes"] = [
-        (200, [LISTED, LISTED | {"ID": "hidden", "Namespace": "secret"}, LISTED | {"ID": "too", "Namespace": "secret"}])
-    ]
+    hidden = LISTED | {"Namespace": "secret", "PluginID": "aws-efs0", "ControllerRequired": True}
+    cluster.replies["GET", "/v1/volumes"] = [(200, [LISTED, hidden | {"ID": "hidden"}, hidden | {"ID": "too"}])]
     cluster.reply("GET", "/v1/volume/csi/hidden", 403, "Permission denied")
     cluster.reply("GET", "/v1/volume/csi/too", 403, "Permission denied")
 
@@ -139,16 +138,20 @@ def test_claims_of_a_namespace_that_may_not_be_read_are_told(report, cluster):
 
 
 @pytest.mark.parametrize(
-    ("namespace", "plugin_id", "said"),
-    [("other", "", "namespace: expected "), ("*", "absent", "plugin: expected a CSI plugin")],
+    ("namespace", "plugin_id", "there", "said"),
+    [
+        ("other", "", [], "namespace: expected "),
+        ("*", "absent", [], "plugin: expected a CSI plugin of the cluster (it has none), got 'absent'"),
+        ("*", "absent", ["a", "b"], "plugin: expected a CSI plugin of the cluster (a, b), got 'absent'"),
+    ],
 )
-def test_nothing_found_in_what_does_not_exist_is_an_error(report, cluster, namespace, plugin_id, said):
+def test_nothing_found_in_what_does_not_exist_is_an_error(report, cluster, namespace, plugin_id, there, said):
     """Else a typing error would read as "nothing is claimed"."""
     cluster.replies["GET", "/v1/volumes"] = [(200, [])]
     cluster.reply("GET", "/v1/namespaces", 200, [{"Name": "prod"}])
     cluster.reply("GET", "/v1/namespace/other", 404, "Namespace not found")
     cluster.reply("GET", "/v1/plugin/csi/absent", 404, "plugin not found")
-    cluster.reply("GET", "/v1/plugins", 200, [])
+    cluster.reply("GET", "/v1/plugins", 200, [{"ID": name} for name in there])
 
     with pytest.raises(errors.SpecError) as caught:
         report(namespace, plugin_id=plugin_id)

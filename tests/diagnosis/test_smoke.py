@@ -79,8 +79,9 @@ def test_claim_that_is_not_released_fails_the_test(cluster, monkeypatch):
     assert "the claim is still there 240 s after the end" in outcome.rounds[0].reason
 
 
-@pytest.mark.parametrize("ending", ["failed", "lost"])
-def test_job_that_did_not_complete_fails_the_test(cluster, monkeypatch, ending):
+@pytest.mark.usefixtures("mounted")
+@pytest.mark.parametrize(("ending", "sandbox"), [("failed", MARK), ("lost", "")])
+def test_job_that_did_not_complete_fails_the_test(cluster, monkeypatch, ending, sandbox):
     """Its client went away, or the task failed without an exit code: nobody knows what was written."""
 
     def ended(client, namespace, job_id):
@@ -89,10 +90,13 @@ def test_job_that_did_not_complete_fails_the_test(cluster, monkeypatch, ending):
 
     monkeypatch.setattr(jobs, "allocations", ended)
 
-    outcome = smoke.try_out(cluster.client, KEY, sandbox=MARK)
+    outcome = smoke.try_out(cluster.client, KEY, sandbox=sandbox)
 
-    assert outcome.status == "failed"
-    assert outcome.rounds[0].reason != ""
+    told = (outcome.status, outcome.rounds[0].reason, outcome.verified)
+    assert told == ("failed", "Building Task Directory; Task started by client; Exit Code: 0", ())
+    left = [re.sub("smoke-[0-9a-f]+", "smoke-X", line) for line in outcome.left_behind]
+    assert left == ([] if sandbox else ["the file .nomad-csi-smoke-X may still be in the volume"])
+    assert outcome.not_verified[-1] == "reading back: the first job failed"
 
 
 def _is_over(allocation):

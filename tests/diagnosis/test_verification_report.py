@@ -113,6 +113,14 @@ def test_table_shows_counts_instances_volumes_and_proof(mixed):
     )
 
 
+@pytest.mark.parametrize(("healthy", "wanted", "shown"), [(1, 1, "1/1"), (0, 1, "0/1"), (1, 0, "1/0"), (0, 0, "-")])
+def test_controllers_are_shown_where_there_are_some_or_should_be(mixed, healthy, wanted, shown):
+    """Others than a driver without any."""
+    status = dataclasses.replace(mixed.plugins[0], healthy_controllers=healthy, expected_controllers=wanted)
+
+    assert dataclasses.replace(mixed, plugins=(status,)).as_table().splitlines()[1].split()[2] == shown
+
+
 def test_one_cause_is_shown_with_its_consequences_beneath(expected):
     """A plugin that is not there at all: why, what follows, and what follows for its volumes; JSON has all of them."""
     absent = plugins.compare_plugin(

@@ -166,6 +166,12 @@ SITUATIONS = {
         controller("a"), controller("b", healthy=False), *BOTH, controllers=2
     ),
     "a controller more than wanted": lambda: judge(controller("a"), controller("b"), *BOTH, controllers=1),
+    "an unhealthy controller more than wanted": lambda: judge(
+        controller("a"), controller("b", healthy=False), *BOTH, controllers=1
+    ),
+    "an unhealthy controller, where half of the nodes is enough": lambda: judge(
+        controller("a", healthy=False), *BOTH, controllers=1, min_healthy_percent=50
+    ),
     "a controller where none is wanted": lambda: judge(controller("a"), *BOTH),
     "a controller on a client that leaves": lambda: judge(
         controller("b"), node("a"), clients=("a", make_node("b", **LEAVES)), controllers=1

@@ -104,6 +104,17 @@ def test_diff_verifies_again_what_was_found_unhealthy():
     assert difference.updates == ("status",)
 
 
+@pytest.mark.parametrize(
+    ("policy", "status"),
+    [({}, "healthy"), ({"minHealthyPercent": 50}, resource.UNKNOWN), ({"minHealthyPerZone": 1}, resource.UNKNOWN)],
+)
+def test_preview_knows_the_status_of_a_plugin_of_which_all_must_be_healthy(policy, status):
+    """Else it may be partial; the counts are not known."""
+    unknown = dict.fromkeys(VERIFIED, resource.UNKNOWN) | {"status": status, "satisfied": True}
+
+    assert HEALTH.preview(NEWS | policy) == ("aws-ebs0", NEWS | policy | unknown)
+
+
 BY_JOB = {"evidence": "csi", "onNodes": {"command": "nomad-csi"}}
 
 
@@ -118,22 +129,26 @@ def test_read_keeps_the_evidence_of_a_job(context, plugin_cluster, asked, verifi
     assert (outputs["verifiedBy"], outputs["satisfied"]) == (verified_by, True)
 
 
-@pytest.mark.parametrize("asked", [{}, BY_JOB])
-def test_read_looks_once_and_warns_of_nothing_that_stays(context, heard, plugin_cluster, asked):
+@pytest.mark.parametrize(
+    ("asked", "count", "status"), [({}, 1, "starting"), (BY_JOB, 1, "starting"), ({}, 2, "missing")]
+)
+def test_read_looks_once_and_warns_of_nothing_that_stays(context, heard, plugin_cluster, asked, count, status):
     """The status of this moment is recorded. An update may repair the plugin after it, so that the reason passes."""
     given = NEWS | asked
+    plugin_cluster.scripted.replies.pop(("GET", "/v1/nodes"))
+    plugin_cluster.nodes(*({"ID": f"id-{name}", "Name": name} for name in "ab"[:count]))
     plugin_cluster.plugin(instances=0)
     plugin_cluster.allocation()
 
     inputs, outputs = HEALTH.read(context, "aws-ebs0", given, given | VERIFIED | {"verifiedBy": "csi"})
 
     assert inputs == given
-    unverified = {"healthyNodes": 0, "verifiedBy": "-", "status": "starting", "satisfied": False}
-    assert outputs == given | VERIFIED | unverified
+    unverified = {"healthyNodes": 0, "expectedNodes": count, "verifiedBy": "-", "status": status}
+    assert outputs == given | VERIFIED | unverified | {"satisfied": False}
     reason = (
         "instance-starting: node instance of plugin aws-ebs0 on a: expected a healthy instance, found it runs, but has "
         "not reported healthy yet; wait; the task has had no errors so far"
-    )
+    ) + (count - 1) * " (and 1 more: `nomad-csi verify` shows all)"
     assert heard == {"warn": [], "status": [f"plugin aws-ebs0 is not healthy now: {reason}"]}
 
 

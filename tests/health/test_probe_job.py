@@ -86,7 +86,7 @@ def test_what_a_client_answers_is_the_status(cluster, ran, ask):
     found = ask(report=told.append)
 
     [(_, parsed)] = [item for item in cluster.sent("POST") if item[0].startswith("/v1/jobs/parse")]
-    assert [(row.node_name, row.status, row.report) for row in found.rows] == [("a", "ready", REPORT)]
+    assert [(row.node_name, row.status, row.detail, row.report) for row in found.rows] == [("a", "ready", "", REPORT)]
     assert told == [f"asking 1 client with job {JOB}"]
     assert '"^(id-a)$"' in parsed["JobHCL"]
     assert purged(cluster)

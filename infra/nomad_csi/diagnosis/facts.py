@@ -299,7 +299,7 @@ class Facts:
     def tasks(self) -> tuple[jobs.PluginTask, ...]:
         """Tasks of running plugin jobs; of the spec's jobs, if they do not run yet."""
         running = value(self.plugin_jobs).tasks
-        if not running and not self._planned_jobs:
+        if not self._planned_jobs:
             value(self.plugins)
         own = (jobs.tasks_of_plan(job) for key, job in self._planned_jobs.items() if not running.get(key))
         return (*(task for _, tasks in sorted(running.items()) for task in tasks), *own)
