@@ -31,6 +31,7 @@ ALL_RIGHTS = (
     "csi-write-volume",
     "csi-register-plugin",
 )
+OF_VARIABLES = frozenset({"read", "write", "list", "destroy"})
 CONDITIONAL = {
     "Statement": [
         {"Effect": "Allow", "Action": "*", "Resource": "*", "Condition": {"Bool": {"aws:MultiFactorAuthPresent": True}}}
@@ -253,6 +254,13 @@ MORE = {
     "a token that may not read clients and plugins": lambda make: make.found(
         token=_limited(namespaces={"*": frozenset(ALL_RIGHTS)}, node="", plugin="list"), volumes=()
     ),
+    "a token with all rights on the owner records of one namespace of two": lambda make: make.found(
+        token=_limited(namespaces={"*": frozenset(ALL_RIGHTS)}, variables={("default", "nomad-csi/*"): OF_VARIABLES}),
+        volumes=(make.volume(), make.volume(key="prod/mysql")),
+    ),
+    "a token with all rights on owner records": lambda make: make.found(
+        token=_limited(namespaces={"*": frozenset(ALL_RIGHTS)}, variables={("*", "nomad-csi/*"): OF_VARIABLES})
+    ),
     "two volumes have no plugin": lambda make: make.found(
         plugins={},
         tasks=(),
@@ -303,7 +311,12 @@ MORE = {
             file_systems=aws_records.ObservedFileSystems(
                 file_systems={
                     key: aws_records.FileSystem(file_system_id=key, state="available", tags=each)
-                    for key, each in (("fs-1", OURS), ("fs-2", {"nomad-csi:volume": "default/x"}), ("fs-3", {"a": "b"}))
+                    for key, each in (
+                        ("fs-1", OURS),
+                        ("fs-2", {"nomad-csi:volume": "default/x"}),
+                        ("fs-3", {"a": "b"}),
+                        ("fs-4", {"nomad-csi:owner": "a"}),
+                    )
                 },
                 access_points={},
             )

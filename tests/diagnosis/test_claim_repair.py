@@ -133,6 +133,16 @@ def test_volume_that_nothing_claims_needs_no_repair(repair, cluster):
     assert written(cluster) == []
 
 
+@pytest.mark.parametrize(("status", "told"), [(403, []), (500, ["the note of the repair stays: GET /v1/var/n"])])
+def test_note_that_cannot_be_removed_is_told(repair, cluster, status, told):
+    """A token that may not read it has written none."""
+    cluster.reply("GET", PATH, 200, FREE)
+    cluster.reply("GET", NOTE, status, "x")
+
+    assert repair(**ALL).status == "free"
+    assert [line[:43] for line in repair.said["told"]] == told
+
+
 def test_volume_that_is_not_there(repair, cluster):
     """Nothing to repair."""
     cluster.reply("GET", PATH, 404, "volume not found")

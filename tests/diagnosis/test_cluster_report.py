@@ -115,12 +115,13 @@ def test_volumes_have_their_zones_and_the_best_known_size(make):
     held = claim_status.VolumeClaims(volume=make.replace(make.claimed(), capacity_bytes=2), claims=(), ebs=None)
 
     rows = list(cluster_report._volumes(found, (), {"default/both": held, "default/held": held}, ()))
-    [zone] = cluster_report._zones((), (), rows)
+    [zone, nowhere] = cluster_report._zones([{"node_id": "n1", "zone": "", "state": "down"}], (), rows)
 
     assert [row["size_bytes"] for row in rows] == [make.ebs().size_gib * 2**30, 2, 1, 0]
     assert rows[0]["zones"] == ["us-east-1a", "us-east-1b"]
     names = ("name", "volumes", "claimed", "wrong_volumes")
     assert [zone[name] for name in names] == ["us-east-1a", 3, 2, 1]
+    assert [nowhere[name] for name in ("name", "clients", "ready", "volumes")] == ["", 1, 0, 0]
 
 
 @pytest.mark.parametrize(

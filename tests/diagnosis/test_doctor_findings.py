@@ -4,9 +4,10 @@ import dataclasses
 
 import pytest
 
+from nomad_csi import errors
 from nomad_csi.diagnosis import doctor, facts, judge, read_account
 from nomad_csi.findings import registry
-from nomad_csi.nomad import version_gates
+from nomad_csi.nomad import version_gates, volumes
 from nomad_csi.volumes import ownership
 from tests.diagnosis import conftest, situations
 from tests.diagnosis.known import known
@@ -117,6 +118,40 @@ def test_role_of_a_client_is_asked_for_where_a_controller_of_ebs_may_use_it(make
     found = read_account._profiles(make.found(**changes), make.account(**of_account))
 
     assert found == {make.PROFILE} if count else found == set()
+
+
+@pytest.mark.parametrize(
+    ("changes", "count"),
+    [
+        ({}, 0),
+        ({"clients": (conftest.make_node(eligible=False),)}, 1),
+        ({"clients": (conftest.make_node(eligible=False, draining=True),)}, 1),
+        ({"clients": (conftest.make_node(status="down"),), "plugins": {}}, 0),
+        ({"plugins": {}}, 1),
+        ({"plugins": {"ebs": conftest.make_plugin(nodes=(conftest.make_instance("node", healthy=False),))}}, 1),
+        ({"plugins": {}, "volumes": (conftest.make_volume(claims=0),)}, 0),
+    ],
+)
+def test_claims_are_read_where_a_client_or_a_plugin_may_be_missing(make, monkeypatch, changes, count):
+    """Elsewhere nobody needs them: one request for each volume."""
+    monkeypatch.setattr(volumes, "read_each", lambda _client, keys: [*keys])
+    found = make.found(**changes)
+    del vars(found)["claims_read"]
+
+    assert found.claims_read == [("default", "mysql")] * count
+
+
+@pytest.mark.parametrize("is_optional", [False, True])
+def test_what_the_token_may_not_read_is_not_known(is_optional):
+    """As was to be expected, where the right is only asked for by another command."""
+
+    def read():
+        raise errors.NomadApiError(method="GET", path="/v1/vars", message="denied", status=403, kind="refused")
+
+    with pytest.raises(facts.NotKnownError) as caught:
+        facts.permitted(read, is_optional=is_optional)
+
+    assert caught.value.unknown.is_expected is is_optional
 
 
 @pytest.mark.parametrize("commands", [("doctor",), ("verify", "claims", "doctor")])

@@ -31,8 +31,10 @@ def test_exit_code(findings, unchecked, code):
 
 def test_report_as_text():
     """Each finding with what was read and what to do; what was not checked with the reason; the sum."""
-    text = doctor.DoctorReport(findings=(ERROR,), unchecked=(FAILED,)).as_table()
+    report = doctor.DoctorReport(findings=(ERROR,), unchecked=(FAILED,))
+    text = report.as_table()
 
+    assert report.as_table(colour=True) == text.replace("error  driver", "\x1b[31merror\x1b[0m  driver")
     assert text == (
         "error  driver-nowhere  plugin ebs (node)\n"
         "  found     docker is not healthy on a\n"

@@ -137,6 +137,17 @@ def test_claims_of_a_namespace_that_may_not_be_read_are_told(report, cluster):
     assert shown.endswith("1 claim: 0 errors, 0 warnings; 2 claimed volumes not read; AWS was not queried (--no-aws)\n")
 
 
+def test_allocations_that_may_not_be_listed_are_a_warning(report, cluster):
+    """Any other error ends the command."""
+    cluster.replies["GET", "/v1/allocations"] = [(403, "Permission denied"), (500, "No cluster leader")]
+
+    assert [(item.severity, item.code, item.subject) for item in report().findings] == [
+        ("warning", "mounts-unread", "namespace prod")
+    ]
+    with pytest.raises(errors.NomadApiError, match="No cluster leader"):
+        report()
+
+
 @pytest.mark.parametrize(
     ("namespace", "plugin_id", "there", "said"),
     [

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import re
 
 import pytest
 
@@ -87,6 +88,10 @@ def test_json_has_the_documented_keys(mixed):
 
 def test_table_shows_counts_instances_volumes_and_proof(mixed):
     """A person sees what is there, by what it was verified, and what to do."""
+    painted = mixed.as_table(100, colour=True)
+
+    assert [painted.count(f"{word}\x1b[0m") for word in ("partial", "healthy", "missing", "error")] == [1, 3, 1, 2]
+    assert re.sub(r"\x1b\[\d*m", "", painted) == mixed.as_table(100)
     assert mixed.as_table(100) == (
         "plugin    status   controllers  nodes  checked by  answers as\n"
         "aws-ebs0  partial  1/1          1/2    nomad       ebs.csi.aws.com v1.64.0\n"

@@ -6,6 +6,7 @@ Situations of a plugin: what is expected, what was found, and the clients there 
 """
 
 import dataclasses
+import functools
 from pathlib import Path
 
 from nomad_csi.health import observed_plugin, plugins
@@ -21,6 +22,7 @@ PROVED = observed_plugin.Probed(
 )
 LATE = observed_plugin.Probed(reached=False, status="no-answer", detail="the client is down", advice="check the client")
 UNWELL = observed_plugin.Probed(reached=True, status="not-ready", detail="not-ready: soon", provider="ebs.csi.aws.com")
+ONE_ANSWERS = {("controller-a", "controller"): PROVED, ("controller-b", "controller"): LATE}
 IN_ZONE = model.Constraint(attribute=f"${{attr.{ZONE}}}", operator="=", value="us-east-1a")
 LEAVES = {"draining": True, "eligible": False}
 
@@ -235,12 +237,13 @@ SITUATIONS = {
     "controllers without an answer": lambda: judge(
         controller("a"), *BOTH, controllers=1, seen={"probed": {("controller-a", "controller"): LATE}}
     ),
-    "one of two controllers without an answer": lambda: judge(
-        *map(controller, "ab"),
-        *BOTH,
-        controllers=2,
-        seen={"probed": {("controller-a", "controller"): PROVED, ("controller-b", "controller"): LATE}},
-    ),
+    **{
+        f"one of two controllers without an answer, of {wanted}": functools.partial(
+            lambda wanted: judge(*map(controller, "ab"), *BOTH, controllers=wanted, seen={"probed": ONE_ANSWERS}),
+            wanted,
+        )
+        for wanted in (1, 2)
+    },
     "no controller that answered, and none is wanted": lambda: judge(
         controller("a"), *BOTH, seen={"probed": {("controller-a", "controller"): LATE}}
     ),

@@ -81,6 +81,34 @@ def test_create_of_an_unhealthy_plugin_records_nothing(context, plugin_cluster):
 
 
 @pytest.mark.parametrize(
+    ("policy", "outputs", "warning"),
+    [
+        ({}, {}, []),
+        (
+            {"minHealthyPercent": 50},
+            {"expectedNodes": 2, "status": "partial"},
+            [
+                "plugin aws-ebs0 is partial, 1/2 nodes, which is enough (at least 50 %): instance-tolerated: node instance "
+                "of plugin aws-ebs0 on b: expected a healthy instance, found missing: none (no allocation there); find out why "
+                "its job places no allocation there, with `nomad job status`"
+            ],
+        ),
+    ],
+)
+def test_create_records_and_tells_what_was_verified(context, heard, plugin_cluster, policy, outputs, warning):
+    """A deviation that the policy allows is a warning."""
+    plugin_cluster.scripted.replies.pop(("GET", "/v1/nodes"))
+    plugin_cluster.nodes(*({"ID": f"id-{name}", "Name": name} for name in "ab"[: 1 + len(warning)]))
+    plugin_cluster.plugin()
+    plugin_cluster.allocation()
+
+    assert HEALTH.create(context, NEWS | policy) == ("aws-ebs0", NEWS | policy | VERIFIED | outputs)
+
+    assert heard["warn"] == warning
+    assert heard["status"][-1] == f"plugin aws-ebs0: 1/{1 + len(warning)} nodes, verified by Nomad's status"
+
+
+@pytest.mark.parametrize(
     ("change", "updates", "replaces"),
     [
         ({}, (), ()),

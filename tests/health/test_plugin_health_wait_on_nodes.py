@@ -159,6 +159,15 @@ def test_check_reads_how_instances_are_probed():
     assert HEALTH.check(NEWS | {"onNodes": {}})[0]["onNodes"] == {"command": "nomad-csi", "timeoutS": 60}
 
 
+def test_create_tells_that_the_instances_answered(context, heard, asked):
+    """By the job on their clients."""
+    ended(asked)
+    asked.reply("GET", LOG, 200, answer(READY))
+
+    assert HEALTH.create(context, NEWS)[1]["verifiedBy"] == "csi"
+    assert heard["status"][-1] == "plugin aws-ebs0: 1/1 nodes, verified by CSI probes"
+
+
 def test_every_field_of_an_expectation_goes_through_the_inputs():
     """A field without an input would be lost between the program and the gate."""
     run = spec.OnNodesSpec(command="/bin/ask", image="x/y:1", state_dir="/state", timeout_s=9)

@@ -228,13 +228,12 @@ def select_version(driver: Driver, tag: str) -> Driver | None:
 
 def _role_of_version(role: DriverRole, version: tuple[int, ...]) -> DriverRole:
     lacks = {name for name, known in role.flag_versions.items() if not _has(known, version)}
-    past = {name for name, known in role.flag_versions.items() if known.until}
     optional = role.optional_arguments.items()
     return role.model_copy(
         update={
             "arguments": tuple(text for text in role.arguments if flag_name(text) not in lacks),
             "optional_arguments": {name: text for name, text in optional if flag_name(text) not in lacks},
-            "flags": None if role.flags is None else (role.flags | past) - lacks,
+            "flags": None if role.flags is None else role.flags.union(role.flag_versions) - lacks,
             "unfit_flags": {name: why for name, why in role.unfit_flags.items() if name not in lacks},
         }
     )

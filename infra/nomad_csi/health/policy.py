@@ -60,7 +60,7 @@ def zones_of(
 
     A client that takes none and whose zone is not known is in no zone.
     """
-    by_client = {row.node_id: row.zone for row in rows if row.role == "node"}
+    by_client = {row.node_id: row.zone for row in rows}
     waiting = {node.node_id: node for node in all_nodes if eligibility.not_counted(expectation, node)}
     zones = Counter(row.zone or NO_ZONE for row in counted(rows) if row.node_id not in waiting)
     zones.update(by_client.get(node_id) or eligibility.zone_of_client(node) for node_id, node in waiting.items())
