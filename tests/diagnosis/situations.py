@@ -224,6 +224,7 @@ MORE = {
         clients=(
             make.node(),
             make.node(node_id="n2", name="client-2", drivers={"docker": False}, driver_attributes={}),
+            make.node(node_id="n3", name="client-3", drivers={"raw_exec": True}, driver_attributes={}),
         ),
         tasks=(make.task(task_driver="raw_exec", binds=("/run/udev:/run/udev",)), make.task("controller")),
         account=None,
@@ -336,6 +337,11 @@ MORE = {
     ),
     "one of two controllers has credentials of its own, and a volume has no tag": lambda make: make.found(
         tasks=(make.task("controller"), make.task("controller", job_id="other", own_credentials=True)),
+        account=make.account(volumes={make.EBS_ID: make.ebs(tags={})}),
+    ),
+    "another plugin's controller has credentials of its own, and a volume has no tag": lambda make: make.found(
+        plugins={name: make.plugin(plugin_id=name) for name in ("ebs", "other")},
+        tasks=(make.task("controller"), make.task("controller", plugin_id="other", own_credentials=True)),
         account=make.account(volumes={make.EBS_ID: make.ebs(tags={})}),
     ),
     "two untagged volumes, of which one is named by the role": lambda make: make.found(

@@ -233,6 +233,17 @@ def test_server_that_cannot_detach_is_told(repair, cluster):
     assert done.status == "refused"
 
 
+def test_volume_that_can_be_detached_is_free(repair, cluster):
+    """The third step, for each client of its claims."""
+    cluster.replies["DELETE", DETACH] = [(200, {})]
+    cluster.reply("GET", PATH, 200, lambda: FREE if cluster.sent("DELETE") else STUCK)
+
+    done = repair()
+
+    assert (done.status, done.steps) == ("free", ("wait", "gc", "detach"))
+    assert repair.said["told"][-1] == "waiting for a to release its claims"
+
+
 def test_collection_that_was_not_delivered_ends_the_repair(repair, cluster):
     """Nomad could not be asked: nothing is forced."""
     cluster.replies[("PUT", GC)] = [(500, "No cluster leader")]
@@ -352,6 +363,21 @@ def test_interrupted_repair_of_a_volume_that_its_plugin_created_goes_on(repair, 
     assert CANARY not in str(noted)
 
 
+def test_note_completes_what_a_file_does_not_say():
+    """The topologies are always its own."""
+    note = claim_replacement.RepairNote(context='{"a": "1"}', topologies='[{"zone": "a"}]')
+    whole = dataclasses.replace(DOCUMENT, context={"b": "2"}, required_topologies=({"zone": "b"},))
+
+    found = [each.completed(item) for each in (note, claim_replacement.RepairNote()) for item in (whole, DOCUMENT)]
+
+    assert [(item.context, item.required_topologies) for item in found] == [
+        ({"b": "2"}, ({"zone": "a"},)),
+        ({"a": "1"}, ({"zone": "a"},)),
+        ({"b": "2"}, ({"zone": "b"},)),
+        ({}, ()),
+    ]
+
+
 def interrupt(*_):
     raise KeyboardInterrupt
 
@@ -366,18 +392,25 @@ def test_without_a_file_it_is_said_first_that_the_last_step_is_not_taken(repair,
     assert repair.said["told"][0].startswith("without --from the last step")
 
 
-def test_nothing_is_forced_while_ec2_has_it_attached(repair, cluster, ec2):
-    """Whoever claimed it next would be the second to write."""
-    ec2(ATTACHED)
+@pytest.mark.parametrize(
+    ("seen", "reason"),
+    [
+        (
+            ATTACHED,
+            f"{ATTACHED}; make sure that nothing there uses it, detach it with `aws ec2 detach-volume --volume-id {ID}`, "
+            "and run this again",
+        ),
+        (GONE_IN_EC2, f"{GONE_IN_EC2} in us-east-1; check what became of it first"),
+    ],
+)
+def test_nothing_is_forced_while_ec2_has_it_attached(repair, cluster, ec2, seen, reason):
+    """Whoever claimed it next would be the second to write; nor where EC2 does not have it."""
+    ec2(seen)
     cluster.reply("GET", PATH, 200, VANISHED)
 
     done = repair(**ALL)
 
-    assert done.status == "refused"
-    assert done.reason == (
-        f"{ATTACHED}; make sure that nothing there uses it, detach it with `aws ec2 detach-volume --volume-id {ID}`, "
-        "and run this again"
-    )
+    assert (done.status, done.reason) == ("refused", reason)
     assert written(cluster) == [f"PUT {GC}?namespace=default"]
 
 

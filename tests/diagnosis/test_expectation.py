@@ -44,6 +44,19 @@ def test_otherwise_nomads_count_is_taken_and_no_client_is_left_out(tasks):
     assert (found.nodes, found.datacenters, found.node_pool, found.constraints) == (3, ("*",), "all", ())
 
 
+@pytest.mark.parametrize(
+    ("own", "job_ids"),
+    [({("default", "b"), ("default", "a")}, ("a", "b")), ({("default", "a"), ("x", "b")}, ()), ({("x", "a")}, ())],
+)
+def test_plugin_is_watched_with_its_own_jobs(make, own, job_ids):
+    """Where they are in the namespace of its tasks; else instances of any job count."""
+    found = make.found(tasks=(make.task(plugin_id="other"), make.task(node_pool="gpu")))
+
+    watched = cluster_report.ReportFacts._watched(found, make.plugin(jobs=frozenset(own)))
+
+    assert (watched.job_ids, watched.expectation.node_pool) == (job_ids, "gpu")
+
+
 def test_monolith_is_its_own_controller():
     """Each instance is both; so no controllers are counted beside them."""
     found = cluster_report.expectation_of(

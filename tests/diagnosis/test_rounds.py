@@ -43,13 +43,14 @@ def test_outage_is_told_and_ends(going, scripted, plugin_cluster):
 
     first, second, third = (going.run() for _ in range(3))
 
-    assert (first.exit_code, first.summary, first.changed) == (0, "as specified", ())
-    assert (second.exit_code, second.found, second.changed) == (2, None, ())
+    assert (first.exit_code, first.result, first.summary, first.changed) == (0, "ok", "as specified", ())
+    assert (second.exit_code, second.result, second.found, second.changed) == (2, "error", None, ())
     assert second.summary.startswith(
         f"not known, Nomad gave no answer (its last answer came {claims_report.time_text(first.at_s)})"
     )
     assert second.last_answer_s == first.at_s
-    assert (third.exit_code, third.summary) == (1, "not as specified: 1 error, 0 warnings")
+    assert (third.exit_code, third.result) == (1, "error")
+    assert third.summary == "not as specified: 1 error, 0 warnings"
     assert str(third.changed[0]) == (
         "node instance of plugin aws-ebs0 on a: - -> instance-starting (it runs, but has not reported healthy yet)"
     )

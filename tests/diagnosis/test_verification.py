@@ -79,9 +79,36 @@ def test_all_as_planned(context, scripted, plugin_cluster, plan):
     report = verification.Verifier(context.connect(), plan, {"default/mysql": "vol-0a1b2c3d4e5f60718"}).verify()
 
     assert (report.ok, report.findings) == (True, ())
-    assert [status.status for status in report.plugins] == ["healthy"]
+    assert [(status.status, status.causes) for status in report.plugins] == [("healthy", ())]
     assert [(status.key, status.status) for status in report.volumes] == [("default/mysql", "ok")]
     assert {method for method, _, _ in scripted.requests} == {"GET"}
+
+
+def test_plugin_that_is_not_healthy_is_explained(context, scripted, plugin_cluster, plan):
+    """By the events of its tasks, by the rules for its jobs and for others of its record, and by its log."""
+    plugin_cluster.plugin(healthy=False)
+    plugin_cluster.allocation(events=[("Driver Failure", "no image")])
+    plugin_cluster.log("E1 no image\n")
+    _, record = scripted.replies["GET", "/v1/plugin/csi/aws-ebs0"][0]
+    scripted.replies["GET", "/v1/plugin/csi/aws-ebs0"] = [(200, record | {"NodeJobs": {"default": {"old": {}}}})]
+    task = {"Name": "t", "Driver": "docker", "Config": {"image": "a/b:1"}}
+    old = {
+        "ID": "old",
+        "TaskGroups": [{"Name": "g", "Tasks": [task | {"CSIPluginConfig": {"ID": "aws-ebs0", "Type": "node"}}]}],
+    }
+    scripted.reply("GET", "/v1/job/old", 200, old | {"Type": "system"})
+    scripted.reply("GET", "/v1/job/old/allocations", 200, [])
+    scripted.reply("GET", "/v1/volume/csi/mysql", 200, VOLUME)
+
+    [status] = verification.Verifier(context.connect(), plan).verify().plugins
+
+    on_a = "on a (allocation alloc-a)"
+    assert [str(item) for item in status.causes] == [
+        f"event {on_a}: Driver Failure: no image",
+        "job (job old, privilege-missing): no privileged = true for a node",
+        "job (job old, mode-word-differs): no mode word",
+        f"log {on_a}: E1 no image",
+    ]
 
 
 def test_watching_sees_a_restart(context, scripted, plugin_cluster, plan):
@@ -91,9 +118,11 @@ def test_watching_sees_a_restart(context, scripted, plugin_cluster, plan):
     plugin_cluster.allocation(restarts=1)
     scripted.reply("GET", "/v1/volume/csi/mysql", 200, VOLUME)
 
-    report = verification.Verifier(context.connect(), plan).verify(watch_s=0.01)
+    client = context.connect()
+    report = verification.Verifier(client, plan).verify(watch_s=5)
 
     assert [finding.code for finding in report.findings] == ["instance-restarted"]
+    assert client.clock.now() == 5
 
 
 def test_broken_call_is_an_error(context, scripted, plugin_cluster, plan):

@@ -72,7 +72,7 @@ def test_capacity_lost_on_the_way_is_waited_for(context, plugin_cluster, expecta
     assert wait(context, expectation, plugin_cluster).status == "healthy"
 
 
-def test_an_outage_begins_the_window_again(context, plugin_cluster, expectation):
+def test_an_outage_begins_the_window_again(context, heard, plugin_cluster, expectation):
     """Nobody saw what restarted meanwhile."""
     path, scripted = "/v1/plugin/csi/aws-ebs0", plugin_cluster.scripted
     plugin_cluster.plugin()
@@ -82,4 +82,5 @@ def test_an_outage_begins_the_window_again(context, plugin_cluster, expectation)
 
     wait(context, dataclasses.replace(expectation, stable_s=3 * plugin_health_wait.INTERVAL_S), plugin_cluster)
 
+    assert f"{scripted.address} is not reachable, asking again: No cluster leader" in heard["status"]
     assert sum(asked.startswith(path) for asked, _ in scripted.sent("GET")) == 6

@@ -1,7 +1,7 @@
 """A report arranged for a page: grouped and sorted, the worst first. Pure; the template has texts and markup."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from nomad_csi.diagnosis.cluster_report import NOT_CHECKED, ClusterReport, Row, grouped
 from nomad_csi.findings import Finding, causes, printing
@@ -166,7 +166,9 @@ def _sizes(volumes: Iterable[Row]) -> str:
     return f"{listing.size(total)}{f', {unknown:,} of unknown size' if unknown else ''}" if total else ""
 
 
-def _tile(label: str, data: Row, rows: Sequence[Row], fine: str, *, more: str = "", unread: int = 0) -> Row:
+def _tile(
+    label: str, data: Mapping[str, Any], rows: Sequence[Row], fine: str, *, more: str = "", unread: int = 0
+) -> Row:
     """Return a number at the top of the page, with the section that it links to."""
     total = data["totals"][label]
     if total is None:
