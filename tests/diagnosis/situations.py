@@ -344,6 +344,13 @@ MORE = {
         tasks=(make.task("controller"), make.task("controller", plugin_id="other", own_credentials=True)),
         account=make.account(volumes={make.EBS_ID: make.ebs(tags={})}),
     ),
+    "no controller, and a volume has no tag": lambda make: make.found(
+        tasks=(make.task(),), account=make.account(volumes={make.EBS_ID: make.ebs(tags={})})
+    ),
+    "the node task has credentials of its own, and a volume has no tag": lambda make: make.found(
+        tasks=(make.task(own_credentials=True), make.task("controller")),
+        account=make.account(volumes={make.EBS_ID: make.ebs(tags={})}),
+    ),
     "two untagged volumes, of which one is named by the role": lambda make: make.found(
         volumes=(make.volume(), make.volume(key="default/b", external_id=OTHER_EBS)),
         account=make.account(

@@ -8,6 +8,7 @@ from nomad_csi import errors
 from nomad_csi.diagnosis import doctor, facts, judge, read_account
 from nomad_csi.findings import registry
 from nomad_csi.nomad import version_gates, volumes
+from nomad_csi.plan import storage
 from nomad_csi.volumes import ownership
 from tests.diagnosis import conftest, situations
 from tests.diagnosis.known import known
@@ -139,6 +140,26 @@ def test_claims_are_read_where_a_client_or_a_plugin_may_be_missing(make, monkeyp
     del vars(found)["claims_read"]
 
     assert found.claims_read == [("default", "mysql")] * count
+
+
+@pytest.mark.parametrize(
+    ("is_planned", "is_known", "tasks"),
+    [
+        (True, False, {"plugin-ebs-nodes": "gpu", "plugin-ebs-controller": "default"}),
+        (False, True, {"plugin-ebs-nodes": "gpu"}),
+        (False, False, situations.UNKNOWN),
+    ],
+)
+def test_tasks_are_those_that_run_else_those_of_the_spec(make, is_planned, is_known, tasks):
+    """Not known without a spec and without the plugins, whose jobs they are."""
+    key = ("default", "plugin-ebs-nodes")
+    running = facts.ObservedPluginJobs(tasks={key: (make.task(job_id=key[1], node_pool="gpu"),)})
+    plan = storage.plan_document(situations.SPEC) if is_planned else None
+    found = make.found(plan=plan, plugin_jobs=running, plugins={} if is_known else situations.UNKNOWN)
+    del vars(found)["tasks"]
+
+    seen = found.tasks
+    assert ({item.job_id: item.node_pool for item in seen} if isinstance(seen, tuple) else seen) == tasks
 
 
 @pytest.mark.parametrize("is_optional", [False, True])
