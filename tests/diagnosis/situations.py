@@ -10,7 +10,7 @@ import functools
 from pathlib import Path
 
 from nomad_csi.aws import records as aws_records
-from nomad_csi.diagnosis import facts, judge
+from nomad_csi.diagnosis import claim_status, facts, judge
 from nomad_csi.nomad import nodes, token_rights, volumes
 from nomad_csi.plan import iam, storage
 from nomad_csi.volumes import ownership
@@ -20,6 +20,10 @@ SPEC = {"plugins": [{"id": "ebs", "driver": "aws-ebs", "aws_region": "us-east-1"
 EFS = "fs-0123456789abcdef0"
 POINT = "fsap-0123456789abcdef0"
 OTHER_EBS = "vol-0aaaaaaaaaaaaaaaa"
+NOW_NS = 1_795_272_761_000_000_000
+ON_I1 = aws_records.Attachment(instance_id="i-1", state="attached", device="/dev/xvdba", instance_state="running")
+ON_I2 = dataclasses.replace(ON_I1, instance_id="i-2")
+LEAVING = dataclasses.replace(ON_I1, state="detaching")
 EXISTING = {"availability_zone": "us-east-1a"}
 UNKNOWN = facts.Unknown(reason="not answered")
 ALL_RIGHTS = (
@@ -475,6 +479,48 @@ MORE = {
 }
 """What else may be the case, by a name."""
 
+CLAIMS = {
+    "live": lambda make: _claims(make, _claim(make), attached=(ON_I1,), instances={"i-1": "running"}),
+    "vanished": lambda make: _claims(
+        make, _claim(make, node_id="", node_name="", job_id="", client_status=""), attached=(ON_I1,)
+    ),
+    "ended lately": lambda make: _claims(make, _ended(make, ago_s=600)),
+    "ended, and when is not known": lambda make: _claims(make, _claim(make, client_status="complete")),
+    "of a client whose instance is gone": lambda make: _claims(
+        make, _ended(make, "lost"), client="down", instances={"i-1": "terminated"}
+    ),
+    "none, and attached": lambda make: _claims(make, attached=(ON_I1,)),
+    "none, and on its way off": lambda make: _claims(make, attached=(LEAVING,)),
+    "none, and one of two on its way off": lambda make: _claims(make, attached=(LEAVING, ON_I2)),
+    "on another instance": lambda make: _claims(make, _claim(make), attached=(ON_I2,), instances={"i-1": "running"}),
+    "on an instance, while that of the claim is not known": lambda make: _claims(
+        make, _claim(make), client="", attached=(ON_I2,)
+    ),
+    "two of each of two volumes, of a client that is down": lambda make: _claims(
+        make, _claim(make), _claim(make, alloc_id="second"), client="down", also=["logs"]
+    ),
+    "of storage that EC2 does not have": lambda make: _claims(make, _claim(make), attached=(ON_I2,), state="missing"),
+}
+CLAIMS |= {
+    f"{status} long ago": functools.partial(
+        lambda status, make: _claims(make, _ended(make, status, ago_s=600.1)), status
+    )
+    for status in ("complete", "failed", "lost")
+}
+CLAIMS |= {
+    f"of a client that is {status or 'not there'}": functools.partial(
+        lambda status, make: _claims(make, _claim(make), client=status), status
+    )
+    for status in ("down", "disconnected", "")
+}
+CLAIMS |= {
+    f"of a client that is down, and its instance {state}": functools.partial(
+        lambda state, make: _claims(make, _claim(make), client="down", instances={"i-1": state}), state
+    )
+    for state in ("missing", "stopped", "running")
+}
+MORE |= {f"claim: {name}": claim for name, claim in CLAIMS.items()}
+
 PARTS = ("servers", "clients", "plugins", "tasks", "volumes", "owner_records", "token", "account")
 MORE |= {
     f"not known: {part}": functools.partial(lambda part, make: make.found(**{part: UNKNOWN}), part) for part in PARTS
@@ -516,6 +562,29 @@ def _efs(make, systems, external_id=f"{EFS}::{POINT}"):
     return make.found(volumes=(volume,), plugins={"efs": plugin}, account=account, tasks=())
 
 
+def _claim(make, **changes):
+    [claim] = make.claimed(**changes).claims
+    return claim
+
+
+def _ended(make, status="complete", ago_s=3600.0):
+    return _claim(make, client_status=status, changed_ns=NOW_NS - int(ago_s * 1e9))
+
+
+def _claims(make, *held, client="ready", attached=(), instances=None, state="in-use", also=()):
+    """Return what there is of the volume with these claims; EC2 was asked where it says something."""
+    seen = None
+    if attached or instances:
+        volume = aws_records.AttachedVolume(external_id=make.EBS_ID, state=state, attachments=attached)
+        seen = aws_records.ObservedAttachments(
+            volumes={make.EBS_ID: volume} if attached else {}, instances=instances or {}
+        )
+    clients = (make.node(status=client, attributes={"unique.platform.aws.instance-id": "i-1"}),) if client else ()
+    volumes_ = [make.replace(make.claimed(), volume_id=volume_id, claims=held) for volume_id in ("mysql", *also)]
+    claims = claim_status.judge(volumes_, clients, seen)
+    return make.found(now_ns=NOW_NS, account=None, clients=clients, claims=claims, attachments=seen)
+
+
 def _systems(state="available", point=EFS):
     system = aws_records.FileSystem(file_system_id=EFS, state=state)
     return aws_records.ObservedFileSystems(file_systems={EFS: system}, access_points={POINT: point})
@@ -523,6 +592,8 @@ def _systems(state="available", point=EFS):
 
 def outcomes(found):
     """Yield what all rules find, and what was not checked, each in a line."""
+    for volume in facts.known_or(found.claims, ()):
+        yield " ".join(("claims:", *(item.status for item in volume.claims), *["held"] * volume.is_held))
     for item in judge.outcomes(found, "doctor", "claims", "verify"):
         if isinstance(item, facts.Unchecked):
             yield f"{'left out' if item.is_expected else 'not checked'}: {item.check}: {item.reason}"

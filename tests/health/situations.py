@@ -259,6 +259,9 @@ SITUATIONS = {
     "a job is missing": lambda: judge(
         node("a"), seen={"missing_jobs": ("plugin-nodes",), "ran": [make_ran("node", "a")]}
     ),
+    "a job is missing, and its allocation ends": lambda: judge(
+        node("a"), clients="a", seen={"ran": [make_ran("node", "a", desired_status="stop")], "missing_jobs": ("nodes",)}
+    ),
     "all jobs are missing": lambda: judge(
         seen={"missing_jobs": ("plugin-nodes", "plugin-controller"), "names_jobs": True}
     ),

@@ -100,7 +100,7 @@ def _job_ids(inputs: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _verified(context: resource.Context, new_inputs: Mapping[str, Any]) -> resource.Properties:
     status = plugin_health_wait.wait(context, of_health.expectation(new_inputs), _job_ids(new_inputs))
-    if status.status != plugins.HEALTHY and (wrong := _wrong(status)):
+    if wrong := _wrong(status):
         enough = f"is {status.status}, {status.counts}, which is enough ({status.policy})"
         context.warn(f"plugin {status.plugin_id} {enough}: {wrong}")
     verified_by = "CSI probes" if status.evidence == "csi" else "Nomad's status"
