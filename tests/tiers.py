@@ -18,7 +18,6 @@ FIRST = {
     "tests/aws/test_requests.py": "all",
     "tests/aws/test_throttled.py": "all",
     "tests/cli": "test",
-    "tests/cli/test_plugin.py": "all",
     "tests/cli/test_verify_watch.py": "all",
     "tests/cli/test_apply_created.py": "all",
     "tests/cli/test_apply_files.py": "all",

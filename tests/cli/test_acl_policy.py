@@ -40,6 +40,21 @@ def test_spec_names_the_namespaces_of_jobs_and_volumes(run, tmp_path):
     assert blocks["default"].count("capabilities") == 1
 
 
+def test_policy_of_commands_in_several_namespaces(run):
+    """Each has the rights; the commands are named first."""
+    assert run("claims", "snapshot list", "claims", "--namespace", "a", "--namespace", "b") == (
+        0,
+        "# for claims, snapshot list\n"
+        'namespace "a" {\n  capabilities = ["csi-list-volume", "read-job"]\n}\n\n'
+        'namespace "b" {\n  capabilities = ["csi-list-volume", "read-job"]\n}\n\n'
+        'node {\n  policy = "read"\n}\n\nplugin {\n  policy = "read"\n}\n',
+        "",
+    )
+    code, out, _ = run()
+    assert (code, out.splitlines()[0]) == (0, "# for every command of nomad-csi, and for Pulumi")
+    assert out.count("\n# ") == sum(bool(rights.remark) for rights in permissions.table().commands.values())
+
+
 def test_default_namespace_has_the_rights_of_its_volumes_and_of_the_id():
     """The id of the cluster needs fewer of them than what is recorded there of volumes."""
     policy = permissions.least_policy(["destroy"], jobs=["default"], volumes=["default"])

@@ -2,11 +2,15 @@
 
 import subprocess
 import sys
+from importlib import metadata
 
 import pytest
 
 from nomad_csi import cli
 from nomad_csi.hcl import project
+
+STORAGE = "examples/committed-hcl/storage.yaml"
+A_VOLUME = "volume or namespace/volume, such as mysql or default/mysql"
 
 
 def test_missing_file_exits_2_with_one_line(capsys, tmp_path):
@@ -37,6 +41,55 @@ def test_missing_file_exits_2_with_one_line(capsys, tmp_path):
             ["csi", "probe", "x", "--role", "nod"],
             "csi probe",
             "--role: 'nod' is not one of 'controller', 'node', 'monolith'.",
+        ),
+        (["snippet", STORAGE], "snippet", "expected one SPEC and one VOLUME, got 1 and 0"),
+        (["import"], "import", "expected FILE or --cluster, got none"),
+        (
+            ["import", "--for-pulumi", "x.json", STORAGE],
+            "import",
+            "FILE: expected Terraform states only with --for-pulumi",
+        ),
+        (["remove"], "remove", "VOLUME: expected a volume, or --job JOB, got nothing"),
+        (["remove", "a", "b", "--forget", "x"], "remove", "--forget: expected one VOLUME, got 2"),
+        (
+            ["remove", "a", "b", "--delete-data", "--confirm", "c"],
+            "remove",
+            "--confirm: expected one of the volumes named, got default/c",
+        ),
+        (
+            ["remove", "a", "b", "--delete-data", "--external-id", "c"],
+            "remove",
+            "--external-id: expected one volume with it, got 2 volumes",
+        ),
+        *(
+            (["remove", name], "remove", f"VOLUME: expected {A_VOLUME}, got '{name}'")
+            for name in ("a/", "/a", "a/b/c", "a/.", "..")
+        ),
+        (
+            ["csi", "probe", "--on-nodes", "efs", "--image", "x"],
+            "csi probe",
+            "--state-dir: expected the clients' state_dir with --image: a container cannot find it",
+        ),
+        (
+            ["verify", "job", STORAGE, "--prometheus", "x.prom"],
+            "verify job",
+            "--prometheus: expected an absolute path on the client",
+        ),
+        (
+            ["verify", "job", STORAGE, "--prometheus", "/x.prom"],
+            "verify job",
+            "--on-client: expected the name of a client with --prometheus: files of several would count everything "
+            "several times",
+        ),
+        (
+            ["verify", STORAGE, "--prometheus", "x.txt"],
+            "verify",
+            "--prometheus: expected a file that ends in .prom, or - for standard output, got 'x.txt'",
+        ),
+        (
+            ["verify", STORAGE, "--prometheus", "--json"],
+            "verify",
+            "--prometheus: expected a FILE.prom with --watch or --json",
         ),
     ],
 )
@@ -81,6 +134,45 @@ def test_help_is_shown_where_no_command_is_named(words, capsys):
     assert capsys.readouterr().err == told
     assert cli.main(["help", *words]) == 0
     assert capsys.readouterr().out == told
+
+
+@pytest.mark.parametrize(
+    ("words", "first", "last", "count"),
+    [
+        (
+            ["help", "more"],
+            "drivers     show requirements, known issues and test status of the CSI drivers",
+            "version     print the version, and those of what it was tested with",
+            10,
+        ),
+        (
+            ["help", "options"],
+            "Options of every command, before or after its name:",
+            "--color WHEN   auto, always or never (default: auto)",
+            6,
+        ),
+        (
+            ["help", "connection"],
+            "Options of every command that connects to Nomad:",
+            "                         refuse)",
+            16,
+        ),
+        (["version"], f"nomad-csi {metadata.version('nomad-csi')}", f"nomad-csi {metadata.version('nomad-csi')}", 1),
+        (["completion", "fish"], "function _nomad_csi_completion;", "", 18),
+        (
+            ["snippet", STORAGE, "uploads", "--read-only", "--destination", "/srv"],
+            "# Into the group, of a job in namespace default:",
+            "}",
+            15,
+        ),
+    ],
+)
+def test_what_needs_no_cluster_is_printed(words, first, last, count, capsys):
+    """From its first line to its last."""
+    assert cli.main(words) == 0
+
+    lines = capsys.readouterr().out.splitlines()
+    assert (lines[0], lines[-1], len(lines)) == (first, last, count)
 
 
 def test_an_interrupt_has_an_exit_code_of_its_own(monkeypatch, capsys):

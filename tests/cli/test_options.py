@@ -116,9 +116,19 @@ def test_only_a_yes_is_a_yes(monkeypatch, capsys, typed, is_agreed):
     assert capsys.readouterr().err == "this detaches a volume\ngo on? [y/N] "
 
 
+def test_a_word_is_taken_as_it_is_typed(monkeypatch, capsys):
+    """Without the spaces around it."""
+    monkeypatch.setattr(sys, "stdin", Terminal(" default/a \n"))
+
+    assert shared_options.typed("this deletes it", "type default/a") == "default/a"
+    assert capsys.readouterr().err == "this deletes it\ntype default/a: "
+
+
 def test_nobody_is_asked_without_a_terminal(monkeypatch):
     """What a pipe happens to hold is no answer."""
     monkeypatch.setattr(sys, "stdin", io.StringIO("y\n"))
+
+    assert shared_options.typed("this deletes it", "type y") == ""
 
     with pytest.raises(errors.RefusedError, match="no terminal to confirm on; pass --yes"):
         shared_options.agreed("this detaches a volume", is_agreed=False)

@@ -1,7 +1,10 @@
 """``nomad-csi snapshot``: made, listed and, on the user's word, deleted."""
 
+import dataclasses
 import datetime as dt
 import json
+import re
+import types
 
 import pytest
 
@@ -52,6 +55,48 @@ def test_create_prints_the_snapshot(asked, capsys):
     assert shown.err == "snapshot snap-1 is not ready\n"
 
 
+@pytest.mark.parametrize(("words", "key"), [(["prod/mysql"], ("prod", "mysql")), (["--plugin", "ebs"], "ebs")])
+def test_snapshots_of_a_volume_or_a_plugin_are_listed(asked, capsys, words, key):
+    """As a table, and as data."""
+    assert cli.main(["snapshot", "list", *words]) == 0
+    table = capsys.readouterr().out
+    assert cli.main(["snapshot", "list", *words, "--json"]) == 0
+
+    assert asked == [key, key]
+    assert table.splitlines()[1:] == ["snap-1    vol-1       5GiB  2026-08-21 12:30:00  ready"]
+    assert json.loads(capsys.readouterr().out) == {"schema_version": 1, "snapshots": [MADE.as_json()]}
+    assert MADE.as_json() == {
+        "snapshot_id": "snap-1",
+        "external_id": "vol-1",
+        "size_bytes": 5 * 2**30,
+        "created": "2026-08-21T12:30:00+00:00",
+        "is_ready": True,
+    }
+
+
+def test_a_snapshot_that_is_not_ready_exits_1(monkeypatch, capsys):
+    """Its name is that of the volume and the time where none is given."""
+    names = []
+    made = dataclasses.replace(MADE, is_ready=False, size_bytes=0)
+    monkeypatch.setattr(volume_snapshots, "create", lambda _client, wanted, **_: names.append(wanted.name) or made)
+
+    assert cli.main(["snapshot", "create", "mysql"]) == 1
+
+    assert re.fullmatch(r"mysql-\d{8}T\d{6}Z", names[0])
+    assert capsys.readouterr().out.splitlines()[1] == "snap-1    vol-1       -     2026-08-21 12:30:00  not ready"
+
+
+def test_dry_run_of_a_snapshot_says_what_would_be_made(asked, monkeypatch, capsys):
+    """And by which plugin."""
+    volume = types.SimpleNamespace(external_id="vol-1", plugin_id="ebs")
+    monkeypatch.setattr(volume_snapshots, "registered", lambda _client, *key: volume if key == ("a", "b") else None)
+
+    assert cli.main(["snapshot", "create", "a/b", "--name", "s", "--dry-run"]) == 0
+
+    assert capsys.readouterr().out == "would create snapshot s of a/b, storage vol-1, by plugin ebs\n"
+    assert asked == []
+
+
 def test_delete_with_the_word_for_each(asked, capsys):
     """Given beforehand."""
     words = ["--confirm", "snap-1", "--confirm", "snap-2"]
@@ -60,6 +105,8 @@ def test_delete_with_the_word_for_each(asked, capsys):
 
     assert asked == [("ebs", "snap-1"), ("ebs", "snap-2")]
     assert capsys.readouterr().out == "snap-1  deleted\nsnap-2  deleted\n"
+    assert cli.main(["snapshot", "delete", "snap-1", "--made-by", "ebs", *words, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"schema_version": 1, "deleted": ["snap-1"]}
 
 
 def test_storage_of_a_snapshot_is_named(monkeypatch, asked):
