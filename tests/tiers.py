@@ -15,12 +15,10 @@ TIERS = ("check", "test", "all")
 FIRST = {
     "tests": "check",
     "tests/aws": "test",
-    "tests/aws/test_requests.py": "all",
     "tests/aws/test_throttled.py": "all",
     "tests/cli": "test",
     "tests/cli/test_verify_watch.py": "all",
     "tests/cli/test_apply_created.py": "all",
-    "tests/cli/test_apply_files.py": "all",
     "tests/cli/test_option_effects.py": "all",
     "tests/components": "test",
     "tests/components/test_outputs_everywhere.py": "all",
