@@ -60,7 +60,7 @@ def no_delete(scripted):
     yield
     for method, path, _ in scripted.requests:
         assert "/delete" not in path
-        assert method != "DELETE" or path == f"{PATH}?namespace=prod"
+        assert method != "DELETE" or path == f"{PATH}?namespace=prod" or path.startswith("/v1/var/")
 
 
 @pytest.mark.parametrize(
@@ -83,12 +83,12 @@ def test_check_rejects_what_no_plugin_could_make(given, told):
     assert any(str(problem).startswith(told) for problem in problems), problems
 
 
-def test_order_of_required_places_means_nothing(context, scripted):
+def test_order_of_required_places_means_nothing(context, scripted, heard):
     """Not in the program, not in Nomad; what is sent keeps Nomad's order, which is fixed."""
     turned = HELD["RequestedTopologies"] | {"Required": HELD["RequestedTopologies"]["Required"][::-1]}
     held = HELD | {"RequestedTopologies": turned}
     scripted.reply("GET", PATH, 200, held)
-    scripted.reply("PUT", PATH, 200, {"Warnings": ""})
+    scripted.reply("PUT", PATH, 200, {"Warnings": "mind the gap"})
 
     new_inputs, _ = VOLUME.check(GIVEN | {"requiredTopologies": [ZONE_B, ZONE_A]})
     inputs, _ = VOLUME.read(context, IDENTITY, NEWS, OUTPUTS)
@@ -99,6 +99,7 @@ def test_order_of_required_places_means_nothing(context, scripted):
     [(_, body)] = scripted.sent("PUT")
     assert body["Volumes"][0]["RequestedTopologies"] == turned
     assert body["Volumes"][0]["Context"] == HELD["Context"]
+    assert heard == {"warn": ["Nomad warns: mind the gap"], "status": ["plugin aws-ebs0 grows prod/scratch to 6GiB"]}
 
 
 RENAMED = {
@@ -122,21 +123,24 @@ def test_places_under_another_key_change_nothing(context, scripted):
 
 
 @pytest.mark.parametrize("others", [["first"], ["first", "second"]])
-def test_create_that_answers_storage_of_another_volume_takes_its_registration_back(context, scripted, others):
+def test_create_that_answers_storage_of_another_volume_takes_its_registration_back(context, scripted, heard, others):
     """Two would write into one storage; nothing is deleted, and the error names both."""
     listed = [{"ID": name, "Namespace": "shop", "ExternalID": "vol-1", "PluginID": "p"} for name in others]
     own = {"ID": "scratch", "Namespace": "prod", "ExternalID": "vol-1", "PluginID": "aws-ebs0"}
+    record = f"/v1/var/{ownership.path_of('scratch')}"
     scripted.replies["GET", "/v1/volumes"] = [(200, [*listed, own])]
     scripted.reply("GET", PATH, *ABSENT)
-    scripted.reply("PUT", CREATE, 200, {"Volumes": [HELD], "Warnings": ""})
+    scripted.reply("DELETE", record, 200, "")
+    scripted.reply("PUT", CREATE, 200, {"Volumes": [HELD], "Warnings": "mind the gap"})
     scripted.reply("DELETE", PATH, 200, "")
 
     with pytest.raises(
         errors.RefusedError, match=f"vol-1 .* is registered as {', '.join(f'shop/{x}' for x in others)}:"
     ):
-        VOLUME.create(context, NEWS)
+        VOLUME.create(context, NEWS | {"owner": "shop/prod"})
 
-    assert [path for path, _ in scripted.sent("DELETE")] == [f"{PATH}?namespace=prod"]
+    assert [path.partition("?")[0] for path, _ in scripted.sent("DELETE")] == [PATH, record]
+    assert heard == {"warn": ["Nomad warns: mind the gap"], "status": ["plugin aws-ebs0 creates prod/scratch"]}
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT"])
