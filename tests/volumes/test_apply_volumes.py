@@ -122,17 +122,6 @@ def test_list_that_fails_is_read_again_before_the_outcome_is_unknown(run, script
 
 
 @pytest.mark.usefixtures("absent")
-def test_unchanged_volume_is_not_sent(run, scripted, holds):
-    """It is read, and equal."""
-    holds(volume(0))
-
-    outcomes, _ = run(volume(0), volume(1))
-
-    assert [item.status for item in outcomes] == ["unchanged", "registered"]
-    assert sent(scripted) == ["v1"]
-
-
-@pytest.mark.usefixtures("absent")
 def test_changed_volume_without_an_owner_record_is_refused(run, scripted, holds):
     """Who registered it is not known."""
     holds(volume(0), Context={"tier": "slow"})

@@ -109,6 +109,7 @@ def test_deletion_gets_what_is_recorded():
     assert (options.endpoint, options.aws_region, options.owner) == (ENDPOINT, "", "shop/prod")
     assert (options.accepts_unguarded, options.with_snapshot, options.snapshot_wait_s) == (True, True, 60)
     assert options.cancelled is cancelled
+    assert observe.deletion_order(context, KEEPING | ANSWERED | MADE)[0].confirmation == ""
 
 
 @pytest.mark.parametrize(("cluster", "accepts"), [("", True), ("0f8fad5b-d9cb-469f-a165-70867728950e", False)])
@@ -120,10 +121,3 @@ def test_storage_of_a_known_cluster_needs_that_cluster(cluster, accepts):
     _, options = observe.deletion_order(context, recorded)
 
     assert (options.accepts_unregistered, options.made[IDENTITY].cluster) == (accepts, cluster)
-
-
-def test_without_the_word_nothing_can_be_ordered():
-    """Not even by a mistake in the code around it."""
-    order, _ = observe.deletion_order(resource.Context(connect=lambda: None), KEEPING | ANSWERED | MADE)
-
-    assert order.confirmation == ""

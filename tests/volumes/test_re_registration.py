@@ -123,6 +123,23 @@ def test_a_new_registration_whose_answer_was_lost_is_found(context, answers, wro
     assert wrote() == ["DELETE", "vol-2"]
 
 
+def test_owner_record_is_written_before_the_old_registration_goes(context, answers, scripted):
+    """No other stack takes the id between the two."""
+    answers([(200, HELD), (200, MOVED)], [(200, {})])
+
+    update(context, NEWS | {"owner": "shop/prod"}, OUTPUTS | {"owner": "shop/prod"})
+
+    changes = [(verb, path.partition("?")[0]) for verb, path, _ in scripted.requests if verb != "GET"]
+    record = ("PUT", "/v1/var/nomad-csi/volumes/mysql")
+    assert [item for item in changes if "cluster" not in item[1]] == [
+        record,
+        ("DELETE", PATH),
+        record,
+        ("PUT", PATH),
+        record,
+    ]
+
+
 def test_new_registration_that_is_refused_afterwards_is_no_success(context, answers, monkeypatch):
     """As where another stack acquires the volume at that moment: Nomad has what was wanted."""
     answers([(200, HELD), (200, MOVED)])

@@ -155,7 +155,14 @@ def test_another_plugin_may_mean_other_data_by_the_same_id(external_id):
     """Ids of EBS and EFS are unique in AWS; any other id is the plugin's own."""
     old = OLD | {"externalId": external_id}
 
-    assert classify(old, old | {"pluginId": "x"}).storage == "unknown"
+    found = classify(old, old | {"pluginId": "x"})
+
+    assert found.storage == "unknown"
+    assert desired.sentence("default/nfs", found) == (
+        "default/nfs is deregistered and registered again (Nomad never changes pluginId in place), refused while "
+        f"claimed; this step leaves {external_id} and its data as they are; the volume id may stand for other data "
+        "afterwards"
+    )
 
 
 AGAIN = "deregistered and registered again"
@@ -193,17 +200,6 @@ CONSEQUENCES = {
 def test_change_is_named_with_its_consequence(new_inputs, expected):
     """The operator reads what is taken away, on what condition, and what becomes of the data."""
     assert desired.sentence("default/mysql", changed(**new_inputs)) == expected
-
-
-def test_the_same_id_at_another_plugin_is_doubtful():
-    """Nobody but the two plugins knows whether they mean the same storage."""
-    old = OLD | {"externalId": "pv-1"}
-    found = classify(old, old | {"pluginId": "x"})
-
-    assert desired.sentence("default/nfs", found) == (
-        "default/nfs is deregistered and registered again (Nomad never changes pluginId in place), refused while "
-        "claimed; this step leaves pv-1 and its data as they are; the volume id may stand for other data afterwards"
-    )
 
 
 OLD_POINT, NEW_POINT = "fs-0aaaaaaaaaaaaaaaa::fsap-0aaaaaaaaaaaaaaaa", "fs-0aaaaaaaaaaaaaaaa::fsap-0bbbbbbbbbbbbbbbb"
