@@ -1,5 +1,6 @@
 """``nomad-csi csi call``: every RPC by its name, JSON in and out, and no secret anywhere."""
 
+import io
 import json
 import os
 
@@ -107,6 +108,35 @@ def test_a_plugin_that_comes_up_is_waited_for(short_folder, monkeypatch, call, r
     answer, _ = call("GetPluginInfo", "--wait-ready", "--timeout", "30s")
 
     assert answer["name"] == "hostpath.csi.k8s.io"
+
+
+@pytest.mark.usefixtures("hostpath")
+@pytest.mark.parametrize("source", ["file", "input"])
+def test_a_request_is_read_from_a_file_or_standard_input(call, tmp_path, monkeypatch, source):
+    """What is typed goes before it."""
+    (tmp_path / "request.yaml").write_text(
+        text := f"volume_capabilities: [{USE}]\ncapacity_range: {{required_bytes: 5}}"
+    )
+    monkeypatch.setattr("sys.stdin", io.StringIO(text))
+    words = ("name=a", f"capacity_range.required_bytes={GIB}", "--show-request")
+
+    made, err = call(
+        "CreateVolume", "--yes", "--request", str(tmp_path / "request.yaml" if source == "file" else "-"), *words
+    )
+
+    assert made["volume"]["capacity_bytes"] == GIB
+    assert json.loads(err.partition("CreateVolume")[0])["name"] == "a"
+
+
+def test_a_request_that_is_no_mapping_is_refused(tmp_path, capsys):
+    """The file is named."""
+    (tmp_path / "request.yaml").write_text("- a")
+
+    assert cli.main(["csi", "call", "/csi.sock", "Probe", "--request", str(tmp_path / "request.yaml")]) == 64
+
+    assert capsys.readouterr().err.endswith(
+        f"{tmp_path}/request.yaml: 1 problem\n  expected a mapping of CSI's field names, got list\n"
+    )
 
 
 @pytest.mark.usefixtures("hostpath")

@@ -1,5 +1,6 @@
 """``nomad-csi remove --delete-data``: the user's word, what became of each volume, and exit codes that tell."""
 
+import json
 import types
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from nomad_csi import cli
 from nomad_csi.cli.common import options
 from nomad_csi.nomad import volumes
-from nomad_csi.volumes import deletion, deletion_proof
+from nomad_csi.volumes import deletion, deletion_proof, deregistration
 
 
 @pytest.fixture
@@ -93,3 +94,61 @@ def test_rejects_deletion_without_the_word(empty_agent, capsys):
 
     assert code == 1
     assert capsys.readouterr().err.startswith("refused: deletion of the data of default/a was not confirmed; ")
+
+
+@pytest.mark.parametrize(("words", "would"), [([], ""), (["--dry-run"], "would be ")])
+def test_storage_that_a_record_keeps_is_given_up(empty_agent, monkeypatch, capsys, words, would):
+    """For the owner that is named."""
+    asked = []
+
+    def give_up(_client, key, storage, requester, *, is_dry_run):
+        asked.append((key, storage, requester.owner, is_dry_run))
+        return "vol-1"
+
+    monkeypatch.setattr(deregistration, "give_up_storage", give_up)
+    words = ["remove", "a", "--forget", "vol", "--owner", "shop/prod", *words, "--address", empty_agent()]
+
+    assert cli.main(words) == 0
+    assert cli.main([*words, "--json"]) == 0
+
+    text, _, data = capsys.readouterr().out.partition("\n")
+    assert text == (f"default/a: storage vol-1 {would}given up; it stays where it is, and the id may get other storage")
+    assert json.loads(data) == {"schema_version": 1, "volume": "default/a", "given_up": "vol-1"}
+    assert asked == [(("default", "a"), "vol", "shop/prod", bool(would))] * 2
+
+
+def test_what_became_of_each_volume_and_how_it_is_used_again(empty_agent, monkeypatch, capsys):
+    """A volume that was not there is a negative result; without a region nothing is known of EC2."""
+    rows = [
+        ("a", "deregistered", "vol-0123456789abcdef0", False),
+        ("b", "deregistered", "vol-2", True),
+        ("c", "gone", "", False),
+    ]
+    found = [
+        deregistration.DeregistrationOutcome(
+            namespace="default", volume_id=name, status=status, external_id=storage, is_created=is_created
+        )
+        for name, status, storage, is_created in rows
+    ]
+    asked = []
+    monkeypatch.setattr(
+        deregistration, "deregister", lambda _client, keys, options, **_: asked.append((keys, options)) or found
+    )
+    words = ["remove", "a", "b", "c", "--timeout", "9s", "--owner", "shop/prod", "--no-aws", "--address", empty_agent()]
+
+    assert cli.main(words) == 1
+    out = capsys.readouterr().out.splitlines()
+    assert cli.main([*words, "--force", "--yes", "--json"]) == 1
+
+    assert out[-3:] == [
+        "3 volumes: 2 deregistered, 1 gone; not known whether they are detached in EC2: AWS was not queried (--no-aws)",
+        'default/a: storage vol-0123456789abcdef0 stays; to register it again: existing: {external_id: "vol-0123456789abcdef0"}',
+        "default/b: storage vol-2 stays; `nomad-csi apply` registers it again, `nomad-csi remove --delete-data` deletes it",
+    ]
+    found = json.loads(capsys.readouterr().out)
+    assert [(item["volume_id"], item["status"]) for item in found["volumes"]] == [row[:2] for row in rows]
+    assert (found["asked_ec2"], "jobs" in found) == (False, False)
+    assert [(options.wait_s, options.is_forced, options.requester.owner) for _, options in asked] == [
+        (9.0, False, "shop/prod"),
+        (9.0, True, "shop/prod"),
+    ]

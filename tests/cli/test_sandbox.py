@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from nomad_csi import cli
-from nomad_csi_sandbox.session import environment, folder, processes
+from nomad_csi_sandbox.session import environment, folder, processes, report, session
 
 
 @pytest.mark.parametrize("action", [["up"], ["preview"], ["down"], ["status"], ["exec", "--", "true"]])
@@ -76,3 +76,52 @@ def test_down_removes_a_damaged_sandbox(tmp_path, monkeypatch, capsys, name, tex
     printed = capsys.readouterr().out.splitlines()
     assert [line.startswith(said) for line in printed] == [True, False]
     assert printed[1] == "Gone: no process, port or file of the sandbox is left."
+
+
+class Session:
+    """Records what it is asked for."""
+
+    def __init__(self, calls, root):
+        self.calls, self.root = calls, root
+
+    def __getattr__(self, name):
+        def call(*words, **settings):
+            self.calls.append((name, *words, *settings.values()))
+            return {"refresh": self.root.name == "stale", "shell_variables": {"A": "x y"}}.get(name, 0)
+
+        return call
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "asked", "out"),
+    [
+        (
+            ["up", "--engine", "real", "--nomad", "emulator"],
+            7,
+            [("up", "real", "emulator", False), ("report", False)],
+            "",
+        ),
+        (["up", "--skip-preview", "--refresh"], 7, [("refresh",), ("up", "", "", True), ("report", False)], ""),
+        (["--project", "stale", "up", "--refresh"], 1, [("refresh",)], ""),
+        (["preview"], 0, [("preview",)], ""),
+        (["down"], 0, [("down",)], ""),
+        (["status"], 7, [("report", True)], ""),
+        (["status", "--env"], 0, [("shell_variables",)], "export A='x y'\n"),
+        (["exec", "--", "nomad", "job", "--help"], 0, [("introduce",), ("execute", ["nomad", "job", "--help"])], ""),
+        (["exec"], 64, [], ""),
+    ],
+)
+def test_sandbox_is_asked_for_what_the_words_say(monkeypatch, capsys, words, code, asked, out):
+    """Its own exit code is that of the command; after `up` what was verified decides."""
+    calls = []
+
+    def show(_session, *, whole=True):
+        calls.append(("report", whole))
+        return 7
+
+    monkeypatch.setattr(session, "Session", lambda root: Session(calls, root))
+    monkeypatch.setattr(report, "show", show)
+
+    assert cli.main(["sandbox", *words]) == code
+
+    assert (calls, capsys.readouterr().out) == (asked, out)

@@ -24,6 +24,10 @@ def test_verify_of_an_empty_cluster_exits_1_with_findings(spec, empty_agent, cap
     assert [volume["status"] for volume in report["volumes"]] == ["missing"]
     assert "volume-missing" in {finding["code"] for finding in report["findings"]}
     assert "default/shared  missing  aws-efs0  fs-0123456789abcdef0  -\n" in table
+    assert cli.main(["-v", *words, "--color", "always"]) == 1
+    logged = capsys.readouterr()
+    assert "\x1b[31m" in logged.out
+    assert re.match(r"\d\d:\d\d:\d\d\.\d{3} GET /v1/\S+: status 200, \d+ ms\n", logged.err)
 
 
 def test_the_periodic_job_has_the_options_of_the_command(spec, capsys):
