@@ -96,6 +96,40 @@ def test_sound_components_beside_the_stack_are_declared(told):
     assert told(program) == []
 
 
+@pytest.mark.parametrize(
+    ("written", "region", "line"),
+    [
+        (
+            "null",
+            "",
+            "expected the spec under storage:storage in the stack's config, got nothing; `nomad-csi init --pulumi "
+            "python` writes an example; check the spelling of the key",
+        ),
+        (
+            json.dumps(SPEC | {"owner": "shop/hcl"}),
+            "",
+            "owner: expected storage/prod, this stack, got shop/hcl; remove it",
+        ),
+        (json.dumps(SPEC), "us-east-1", ""),
+        (
+            json.dumps(SPEC),
+            "eu-west-1",
+            "plugins[0] (ebs0).aws_region: expected eu-west-1, the aws:region of this stack, got 'us-east-1'; one stack "
+            "works in one region: use another stack for the other",
+        ),
+    ],
+)
+def test_spec_of_another_stack_is_refused(told, written, region, line):
+    """Before anything is declared."""
+
+    def program():
+        if region:
+            pulumi.runtime.set_config("aws:region", region)
+        return declare()
+
+    assert told(program, storage=written) == [line] * bool(line)
+
+
 def test_protected_storage_of_the_spec_is_named_by_its_key(told, cloud):
     """Where the state has it in another zone: a component's argument would be no key of the spec."""
     disk = {"arn": "arn:aws:ec2:us-east-1:1:volume/vol-1", "availabilityZone": "us-east-1b"}
