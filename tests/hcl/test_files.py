@@ -7,7 +7,7 @@ import pathlib
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.hcl import disk, documents
+from nomad_csi.hcl import disk, documents, files
 
 
 def test_render_plan_names_every_volume_whose_external_id_is_missing(plan):
@@ -95,7 +95,7 @@ def test_write_all_names_what_the_disk_refuses_and_leaves_no_file_behind(tmp_pat
     really_open = pathlib.Path.open
 
     def open_draft(path, *words, **options):
-        if path.name == "1":
+        if path.match(".nomad-csi-*/1"):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         return really_open(path, *words, **options)
 
@@ -201,3 +201,24 @@ def test_links_within_the_folder_stay_allowed(tmp_path):
     disk.write_all(tmp_path, {"jobs/a.nomad.hcl": disk.signed("a\n")})
 
     assert (tmp_path / "other/a.nomad.hcl").is_file()
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (
+            'job "x" {\n  dynamic "group" {\n    content {}\n  }\n}\n',
+            'line 2: expected blocks that are written out, got dynamic "group"; give the output of `nomad job run -output '
+            "FILE`",
+        ),
+        ("a = 1\n", "expected a job file, a volume file or an IAM policy, got none of them"),
+        ("locals {\n  id = 1\n}\n", "expected a job file, a volume file or an IAM policy, got none of them"),
+        ('id = "x"\ntype = "nfs"\n', 'expected a CSI volume (type = "csi"), got a volume of another type'),
+    ],
+)
+def test_file_of_another_kind_is_refused(text, problem):
+    """Or one in which only Nomad knows the blocks."""
+    with pytest.raises(errors.SpecError) as refusal:
+        files.parse(text, "x")
+
+    assert str(refusal.value) == f"x: 1 problem\n  {problem}"

@@ -93,7 +93,8 @@ def test_a_program_in_yaml_holds_what_the_spec_holds():
 
 def test_a_program_in_typescript_holds_what_the_program_in_yaml_holds():
     """Each component and argument of every storage: text that Nomad replaces, keys of a driver, and outputs, too."""
-    text = texts(wanted("typescript"))["index.ts"]
+    text, head = (texts(wanted("typescript"))[name] for name in ("index.ts", "Pulumi.yaml"))
+    assert "\nruntime: nodejs\n" in head
     document = yaml.safe_load(texts(wanted("yaml"))["Pulumi.yaml"])
     names = dict(re.findall(r'^const (\w+) = new \w+\("([\w-]+)"', text, re.MULTILINE))
     reference = re.compile(r"(?<=: )(\w+)\.(pluginId|externalId)(?=,\n)")

@@ -119,6 +119,14 @@ def test_rejects_in_a_job_file_what_hcl2_refuses(text, problem):
             'a = "${x"\nm = {\n  b = "}"\n}',
             "line 1, column 6: expected a } for each ${, or Nomad reads the next lines as part of the value",
         ),
+        (
+            'm = {\n  "a/b" = 1\n  "a/b" = 2\n}',
+            "line 3, column 3: expected each key once, got 'a/b' again; write a topology block for each topology",
+        ),
+        (
+            'a = "${}"\nb = x',
+            "line 2, column 5: expected a text in quotes, a number, true, false, a list or a map, got x",
+        ),
     ],
 )
 def test_rejects_in_a_volume_file_what_hcl1_refuses(text, problem):
@@ -294,6 +302,12 @@ def test_variables_that_are_given_have_their_type(kind, text, value):
     found = read.reading(f'variable "x" {{\n  type = {kind}\n}}\na = var.x\n', "x", "job", given)
 
     assert found.content["a"] == value
+
+
+def test_value_that_is_given_for_another_type_than_text_is_json():
+    """The variable is named."""
+    with pytest.raises(errors.SpecError, match=r"var.x: expected a value of type number, as in JSON, got 'three'"):
+        read.reading('variable "x" {\n  type = number\n}\n', "x", "job", read.Given(texts={"x": "three"}))
 
 
 def test_two_volumes_in_one_file_are_one_problem():

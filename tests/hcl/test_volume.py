@@ -159,21 +159,22 @@ mount_options {
 
 
 @pytest.mark.parametrize(
-    ("more", "namespace", "secret_names"),
+    ("text", "namespace", "secret_names", "hidden"),
     [
-        ("", "team", ("password", "token")),
-        ('namespace = "prod"\nsecrets = { token = "hunter2" }\n', "prod", ("password",)),
+        (FILE, "team", ("password", "token"), 2),
+        (FILE + 'namespace = "prod"\nsecrets = { token = "hunter2" }\n', "prod", ("password",), 2),
+        (FILE.partition("up` sends them.\n")[2], "team", (), 0),
     ],
 )
-def test_file_is_a_registration_that_counts_what_it_does_not_hold(tmp_path, more, namespace, secret_names):
+def test_file_is_a_registration_that_counts_what_it_does_not_hold(tmp_path, text, namespace, secret_names, hidden):
     """A namespace in the file wins; each encrypted flag is one flag; a secret in the file is not asked for."""
     path = tmp_path / "mysql.volume.hcl"
-    path.write_text(FILE + more)
+    path.write_text(text)
 
     [found] = volume.read(path, namespace="team")
 
     assert (found.path, found.document.namespace, found.secret_names) == (str(path), namespace, secret_names)
-    assert found.document.mount_options.mount_flags == ("noatime", *[encrypted.PLACEHOLDER] * 2)
+    assert found.document.mount_options.mount_flags == ("noatime", *[encrypted.PLACEHOLDER] * hidden)
 
 
 ID = "letters, digits, '.', '_' and '-', an index such as [0] at most"

@@ -196,8 +196,9 @@ def test_an_imported_volume_without_its_fields_is_read_from_the_cluster():
 def test_other_jobs_stay_with_terraform():
     """They are not read into the spec; one that cannot be computed here is no error."""
     web = 'job "web" {\n  group "g" {\n    count = max(1, 2)\n  }\n}\n'
+    jobs = [managed("nomad_job", "web", {"jobspec": text}) for text in (web, web.replace("max(1, 2)", "2"))]
 
-    files, _, said = read(managed("nomad_job", "web", {"jobspec": web}), managed("aws_instance", "x", {}))
+    files, _, said = read(*jobs, managed("aws_instance", "x", {}))
 
     assert files == ()
     assert said == []
@@ -421,7 +422,7 @@ NOT_ONE_USER = "its access point has not one user who owns the folder"
         (on_efs(aws_efs_mount_target=None), ["shared"], LACKS_PART),
         (on_efs(aws_efs_access_point=None), ["shared"], LACKS_PART),
         (on_efs(nomad_csi_volume_registration=SHARED | {"external_id": f"{FS_ID}:/a"}), ["shared"], LACKS_PART),
-        (on_efs(aws_efs_access_point=POINT | {"posix_user": []}), ["shared"], NOT_ONE_USER),
+        (on_efs(aws_efs_access_point=POINT | {"posix_user": [], "root_directory": []}), ["shared"], NOT_ONE_USER),
         (
             on_efs(aws_efs_access_point=POINT | {"posix_user": [{"uid": 1000, "gid": 1001, "secondary_gids": [7]}]}),
             ["shared"],

@@ -60,7 +60,8 @@ def test_count_of_a_monolith_is_that_of_its_instances():
     """A service monolith has so many instances, each controller and node."""
     plan = planned(driver=OWN, aws_region=None, monolith={"count": 2})
 
-    assert [(job.role, job.count) for job in plan.jobs] == [("monolith", 2)]
+    assert [(job.role, job.count, job.says_type) for job in plan.jobs] == [("monolith", 2, False)]
+    assert planned(driver=OWN, aws_region=None, monolith={"job_type": "system"}).jobs[0].says_type
     expected = plan.expectation
     assert (expected.monolith, expected.nodes, expected.controllers) == (True, 2, 0)
     assert planned(controller={"count": 3}).expectation.controllers == 3

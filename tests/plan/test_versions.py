@@ -13,6 +13,7 @@ from nomad_csi.plan import versions
         ("v1.2", "1.2.0", "version", True),
         ("1.2.0.1", "> 1.2", "version", True),
         ("1.2.3", "!= 1.2.3", "version", False),
+        ("1.2.3", "< 1.2.3", "version", False),
         ("1.2.3", "> 1.0, < 1.2", "version", False),
         ("1.2.3+build", "<= 1.2.3", "version", True),
         ("1.3.0-beta1", "> 1.2", "version", False),

@@ -3,7 +3,7 @@
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.spec import draft
+from nomad_csi.spec import draft, yaml_text
 
 
 def lines(document):
@@ -41,6 +41,10 @@ def test_read_keeps_what_is_right():
     assert found.problems
 
 
+PLAIN = "expected text, numbers, booleans, lists and mappings"
+ENDLESS = yaml_text.load("&a [*a]")
+
+
 @pytest.mark.parametrize(
     ("document", "line"),
     [
@@ -57,6 +61,8 @@ def test_read_keeps_what_is_right():
         ),
         (None, "expected a mapping with plugins and volumes, got nothing"),
         ({"protect": "no"}, "protect: expected a valid boolean, got 'no'"),
+        ({"plugins": [{1}]}, f"plugins[0]: {PLAIN}, got Object of type set is not JSON serializable"),
+        ({"plugins": [ENDLESS]}, f"plugins[0]: {PLAIN}, got Circular reference detected"),
     ],
 )
 def test_read_names_what_is_wrong_with_the_document(document, line):
@@ -103,7 +109,8 @@ def test_secrets_do_not_show_in_a_representation():
     [
         ("a: [", "spec.yaml: 1 problem\n  line 2, column 1: expected a YAML document, got "),
         ("a: 1\nb: 2\na: 3\n", "spec.yaml: 1 problem\n  line 3, column 1: expected a YAML document, got the key 'a' "),
-        ("a: 2024-13-45", "spec.yaml: 1 problem\n  expected a YAML document, got "),
+        ("a: 2024-13-45", "spec.yaml: 1 problem\n  expected a YAML document, got month must be in 1..12"),
+        ("a: \1", "spec.yaml: 1 problem\n  expected a YAML document, got unacceptable character #x0001"),
         ("[a]: b", "spec.yaml: 1 problem\n  line 1, column 1: expected a YAML document, got a key that is not text"),
         ("1: b", "spec.yaml: 1 problem\n  line 1, column 1: expected a YAML document, got a key that is not text"),
         ("a: b: c", "spec.yaml: 1 problem\n  line 1, column 5: expected a YAML document, got mapping values are not "),

@@ -31,3 +31,8 @@ def test_what_is_no_zone_of_aws_has_no_region(text):
     """It is left out of the regions of several."""
     assert names.region_of_zone(text) == ""
     assert names.region_of_zones([text, "us-east-1a", "us-east-1b"]) == {"us-east-1"}
+
+
+def test_name_in_a_urn_is_whole():
+    """It may have the signs that separate the parts."""
+    assert names.read_urn("urn:pulumi:prod::shop::a:b:C$d:e:F::x::y") == ("prod", "shop", "a:b:C$d:e:F", "x::y")

@@ -174,7 +174,7 @@ class Parser:
         start, before = self._index, len(self.unknown)
         value = self._term()
         token = self._token
-        is_operator = token.kind in _OPERATORS or self.text.startswith(("==", "=>"), token.start)
+        is_operator = token.kind in _OPERATORS or self.text.startswith("==", token.start)
         if self.dialect == "job" and is_operator and not self._is_on_new_line:
             del self.unknown[before:]
             return self._skipped(start)

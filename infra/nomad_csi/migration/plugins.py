@@ -140,7 +140,7 @@ def _parts_by_role(
             remarks.add("changed", part.file, part.plugin.body.at("type"), text, code="monolith-not-split")
             continue
         if driver is not None and name not in driver.roles:
-            name = "monolith" if "monolith" in driver.roles else next(iter(driver.roles))
+            name = next(iter(driver.roles))
         if name in roles:
             text = f"job {part.job.id}: job {roles[name].job.id} already runs the {name} of {part.plugin.id}"
             remarks.add("left out", part.file, part.job.body.line, text)

@@ -157,15 +157,12 @@ def _volume(instance: aws_storage.TerraformObject, remarks: model.Remarks) -> pa
         text = f"{', '.join(lacking)} of {instance.address}: Terraform does not hold it; read it from the cluster"
         remarks.add("missing", instance.address, 0, f"{text}, with --cluster")
         return None
-    content = values.Map(0, [("type", "csi", 0), ("id", given["volume_id"], 0)])
-    for name in _AS_IN_A_FILE:
-        if given.get(name):
-            content.put(name, values.without_lines(given[name]), 0)
+    shown = {"id": given["volume_id"]} | {name: given[name] for name in _AS_IN_A_FILE if given.get(name)}
     if given.get("topologies") and given.get("external_id"):
         # Computed by the provider from what Nomad holds: where the volume can be attached.
         # Source: terraform-provider-nomad, internal/framework/provider/volumes/helpers.go, 2026-08.
-        request = {"required": {"topology": given["topologies"]}}
-        content.put("topology_request", values.without_lines(request), 0)
+        shown["topology_request"] = {"required": {"topology": given["topologies"]}}
+    content = values.without_lines(shown)
     _drop_redacted(content, instance, remarks)
     return parsed.File(name=instance.address, kind="volume", volumes=(content,))
 
