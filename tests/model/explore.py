@@ -1,15 +1,10 @@
-"""
-Every sequence of operations on the abstract world up to a depth, breadth first; equal worlds are merged.
-
-``python -m tests.model.explore DEPTH`` prints the figures, and the shortest list of operations to a broken promise.
-"""
+"""Every sequence of operations on the abstract world up to a depth, breadth first; equal worlds are merged."""
 
 import sys
-import time
 from collections import deque
 
 from tests.model import world as worlds
-from tests.model.operations import EMPTY, OWNERS, STORAGE, Programs, operations, up
+from tests.model.operations import EMPTY, OWNERS, Programs, operations, up
 from tests.model.steps import BrokenError
 from tests.model.world import World, canonical
 
@@ -47,7 +42,6 @@ class Explored:
     def __init__(self, programs: Programs = OWNERS) -> None:
         self._programs = programs
         self.reached: dict[World, tuple[World, str] | None] = {}
-        self.transitions = 0
         self.broken = ""
         self.sequence: tuple[str, ...] = ()
         self._settled: tuple[set[World], set[World]] = (set(), set())
@@ -65,7 +59,6 @@ class Explored:
     def _expand(self, world, length, queue) -> bool:
         same = set()
         for name, function, arguments in operations(world, self._programs):
-            self.transitions += 1
             try:
                 found = function(*arguments)
                 if found in same:
@@ -91,24 +84,3 @@ class Explored:
             world, name = came
             found.append(name)
         return tuple(reversed(found))
-
-
-def main() -> int:
-    """Explore, print the figures, and return 1 where a promise is broken."""
-    broken = False
-    for name, programs in (("owners", OWNERS), ("storage", STORAGE)):
-        began = time.process_time()
-        found = Explored(programs).explore(int(sys.argv[1]))
-        seconds = time.process_time() - began
-        sys.stdout.write(
-            f"{name}: {len(found.reached):,} states, {found.transitions:,} transitions, all sequences of {sys.argv[1]} "
-            f"operations, {seconds:.0f} CPU s\n"
-        )
-        if found.broken:
-            broken = True
-            sys.stdout.write("\n  ".join([f"BROKEN: {found.broken}", *found.sequence, ""]))
-    return broken
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -163,6 +163,21 @@ def test_creation_says_what_is_not_known_and_what_happened_to_it_since(context, 
     assert line.endswith("; not compared whether vol-1, made for prod/scratch, is another volume's, too")
 
 
+def test_creation_says_that_another_stack_has_taken_the_volume_meanwhile(context, scripted, heard):
+    """It is created and recorded: who has it, people decide."""
+    record = {"Path": ownership.path_of("scratch"), "Items": {"id": "scratch", "owner": "bank/prod"}, "ModifyIndex": 9}
+    scripted.replies["GET", PATH] = [ABSENT, (200, HELD)]
+    scripted.replies["GET", f"/v1/var/{record['Path']}"] = [(404, "variable not found"), (200, record)]
+    scripted.replies["PUT", f"/v1/var/{record['Path']}"] = [(200, {}), (409, record)]
+    scripted.reply("PUT", CREATE, 200, {"Volumes": [HELD]})
+
+    VOLUME.create(context, NEWS | {"owner": "shop/prod"})
+
+    assert heard["warn"][-1].startswith(
+        "volume prod/scratch belongs to stack bank/prod now, and was registered by this"
+    )
+
+
 @pytest.mark.parametrize("method", ["GET", "PUT"])
 def test_storage_that_no_owner_record_keeps_is_not_created(context, scripted, method):
     """A token that may not read records, or not write them: an interrupted creation would be made again, empty."""

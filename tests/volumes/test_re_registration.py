@@ -66,7 +66,12 @@ def update(context, new_inputs=NEWS, recorded=OUTPUTS):
 @pytest.mark.parametrize("flags", [["noatime"], None])
 def test_a_new_registration_that_is_refused_is_undone(context, answers, wrote, scripted, flags):
     """With secrets and mount flags, which Nomad shows nobody; without flags where it had none."""
-    held = HELD | {"MountOptions": {"FSType": "ext4", "MountFlags": flags and ["[REDACTED]"]}}
+    places = HELD["Topologies"]  # where it is by now, whatever was asked for
+    asked = {"Required": [*places, {"Segments": {"topology.ebs.csi.aws.com/zone": "b"}}], "Preferred": places}
+    held = HELD | {
+        "MountOptions": {"FSType": "ext4", "MountFlags": flags and ["[REDACTED]"]},
+        "RequestedTopologies": asked,
+    }
     answers([(200, held), GONE, (200, held)], [(500, REFUSAL), (200, {})])
 
     with pytest.raises(errors.NomadCsiError) as failed:
@@ -76,7 +81,7 @@ def test_a_new_registration_that_is_refused_is_undone(context, answers, wrote, s
     [_, back] = [body["Volumes"][0] for _, body in scripted.sent("PUT")]
     assert back["Secrets"] == {"password": PASSWORD}
     assert back["MountOptions"] == {"FSType": "ext4"} | ({"MountFlags": flags} if flags else {})
-    assert back["RequestedTopologies"] == {"Required": [{"Segments": {"topology.ebs.csi.aws.com/zone": "us-east-1a"}}]}
+    assert back["RequestedTopologies"] == {"Required": places}
     assert back["Context"] == {"tier": "fast"}
     assert str(failed.value).startswith(
         "volume prod/mysql is registered for vol-1 as before: its replacement failed, and the old registration was put "
@@ -130,14 +135,8 @@ def test_owner_record_is_written_before_the_old_registration_goes(context, answe
     update(context, NEWS | {"owner": "shop/prod"}, OUTPUTS | {"owner": "shop/prod"})
 
     changes = [(verb, path.partition("?")[0]) for verb, path, _ in scripted.requests if verb != "GET"]
-    record = ("PUT", "/v1/var/nomad-csi/volumes/mysql")
-    assert [item for item in changes if "cluster" not in item[1]] == [
-        record,
-        ("DELETE", PATH),
-        record,
-        ("PUT", PATH),
-        record,
-    ]
+    identity, record = (("PUT", f"/v1/var/nomad-csi/{name}") for name in ("cluster", "volumes/mysql"))
+    assert changes == [identity, record, ("DELETE", PATH), record, ("PUT", PATH), record]
 
 
 def test_new_registration_that_is_refused_afterwards_is_no_success(context, answers, monkeypatch):

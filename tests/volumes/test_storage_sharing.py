@@ -152,6 +152,8 @@ def test_registered_volume_becomes_a_single_writer_of_no_shared_storage(context,
             step()
 
     assert sent(scripted) == []
+    VOLUME.update(context, "prod/second", before, inputs(SYSTEM, MULTI) | {"context": {"a": "b"}})
+    assert len(sent(scripted)) == 1  # its use of the storage stays as it is
 
 
 def driver(scripted, plugin_id, provider):

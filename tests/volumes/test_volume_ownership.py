@@ -9,7 +9,7 @@ import pytest
 from nomad_csi import errors, nomad
 from nomad_csi.frame import resource
 from nomad_csi.jobs import plugin_job
-from nomad_csi.nomad import cluster_identity, volumes
+from nomad_csi.nomad import volumes
 from nomad_csi.volumes import apply_volumes as applied
 from nomad_csi.volumes import deregistration, desired, ownership, sending, volume_resource
 from nomad_csi_sandbox.nomad import cluster, server, state
@@ -135,17 +135,6 @@ def held(ours):
     _, outputs = REGISTRATION.create(ours.context, NEWS)
     ours.sent.clear()
     return outputs
-
-
-@pytest.mark.parametrize("owner", [OWNED, ""])
-def test_first_volume_with_an_owner_gives_the_cluster_an_identity(ours, owner):
-    """A later `up` at another address is refused by it; without an owner nothing is written to a cluster."""
-    _, outputs = REGISTRATION.create(ours.context, NEWS | {"owner": owner})
-
-    assert (outputs.get("cluster", ""), bool(outputs.get("cluster"))) == (
-        cluster_identity.cluster_id(ours.client),
-        owner != "",
-    )
 
 
 def test_owner_record_is_removed_last(ours, held):

@@ -133,7 +133,7 @@ def test_read_without_an_answer(context, scripted, heard):
         VOLUME.read(context, IDENTITY, {}, {})
 
 
-def test_read_refused_by_nomad_is_an_error(context, scripted):
+def test_read_refused_by_nomad_is_an_error(context, scripted, heard):
     """A token without rights is no reason to believe the record; a volume that is absent is no import."""
     scripted.reply("GET", PATH, 403, "Permission denied")
     scripted.reply("GET", PATH, 404, "volume not found")
@@ -141,6 +141,8 @@ def test_read_refused_by_nomad_is_an_error(context, scripted):
     with pytest.raises(errors.NomadApiError, match="Permission denied"):
         VOLUME.read(context, IDENTITY, NEWS, NEWS)
     assert VOLUME.read(context, IDENTITY, {}, {}) is None
+    known = NEWS, NEWS | {"deregistered": True}
+    assert (VOLUME.read(context, IDENTITY, *known), heard["warn"]) == (known, [])
 
 
 def test_update_of_mount_options_in_use_says_what_to_do(context, scripted):
@@ -173,6 +175,19 @@ def test_delete_waits_for_claims_that_are_about_to_go(context, scripted, heard, 
 
     assert heard["status"] == ["waiting for terminating allocations to release their claims"]
     assert [path for path, _ in scripted.sent("DELETE")] == [f"{PATH}?namespace=prod"]
+
+
+def test_delete_leaves_a_volume_that_another_resource_of_the_run_has(context, scripted, heard):
+    """Without an owner only this run knows that."""
+    scripted.reply("GET", PATH, 200, HELD)
+    context.operation.create(VOLUME.declared.token, IDENTITY)
+
+    VOLUME.delete(context, IDENTITY, NEWS)
+
+    assert scripted.sent("DELETE") == []
+    assert heard["warn"][0].startswith(
+        f"volume {IDENTITY} stays registered: another resource of this stack has taken it"
+    )
 
 
 STOPPED = ending(DesiredStatus="stop")
@@ -223,6 +238,16 @@ def test_what_the_program_knows_of_the_storage_changes_the_volume_where_it_decid
     assert VOLUME.diff(IDENTITY, PROTECTED, {}, NEWS).updates == ("storage",)
 
 
+def test_preview_refuses_to_give_up_storage_that_its_id_stays_registered_for(context):
+    """The program deletes what it does not have any more."""
+    made = NEWS | {"storage": {"owned": True}}
+
+    with pytest.raises(
+        errors.RefusedError, match=r"^volume prod/mysql stays as it is: vol-1 would be deleted with its data"
+    ):
+        VOLUME.preflight(context, made, NEWS)
+
+
 @pytest.mark.parametrize("is_deregistered", [False, True])
 def test_other_data_is_refused_to_a_protected_volume(context, scripted, is_deregistered):
     """In the preview and in an update without one; it does not depend on whether Nomad still has the registration."""
@@ -256,9 +281,11 @@ def test_read_keeps_what_the_program_knows_of_the_storage(context, scripted):
     """Nomad has nothing of it; which data it is, is known only of the external id that it was said of."""
     scripted.reply("GET", PATH, 200, HELD)
     scripted.reply("GET", PATH, 200, HELD | {"ExternalID": "vol-2"})
+    scripted.reply("GET", PATH, 200, HELD | {"MountOptions": {"FSType": "xfs", "MountFlags": None}})
 
     same, _ = VOLUME.read(context, IDENTITY, PROTECTED, {})
     other, _ = VOLUME.read(context, IDENTITY, PROTECTED, {})
 
     assert same == PROTECTED
     assert other == PROTECTED | {"externalId": "vol-2", "storage": {"owned": True}}
+    assert VOLUME.read(context, IDENTITY, NEWS, {})[0] == NEWS | {"mountOptions": {"fsType": "xfs"}}
