@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 from nomad_csi import cli
+from nomad_csi.pulumi_state import stack_cli, stack_import
 
 CASES = Path(__file__).parents[1] / "cases"
 EFS = str(CASES / "docs-efs-node.nomad.hcl")
@@ -38,6 +39,11 @@ def test_spec_goes_out_and_remarks_beside_it(capsys):
     assert f"{EFS}:17: changed: config.network_mode: none becomes host (host-network-missing)" in lines
     assert f"{EFS}:17: changed: privileged" not in printed.err
     assert not any("error: host-network-missing" in line for line in lines)
+    assert cli.main(["import", EFS]) == 1
+    assert capsys.readouterr().err.endswith(
+        f"\n\n1 missing:\n{EFS}:29: missing: aws_region of plugin aws-efs0: expected a value, got nothing; add aws_region\n"
+        "\nnext: correct or add these in the spec, then `nomad-csi check SPEC`\n"
+    )
 
 
 TESTS = Path(__file__).parents[1]
@@ -107,3 +113,39 @@ def test_file_with_nothing_to_import_exits_1(tmp_path, capsys):
     out, err = capsys.readouterr()
     assert out == ""
     assert err.endswith("error: nothing to import was found: no job with a csi_plugin block, no CSI volume\n")
+
+
+@pytest.mark.parametrize(("is_there", "code"), [(True, 0), (False, 1)])
+def test_a_file_for_pulumi_has_what_can_be_imported(tmp_path, monkeypatch, capsys, is_there, code):
+    """The rest is told with its reason; without any resource there is no file."""
+    disk = stack_import.Entry({"type": "aws:ebs/volume:Volume", "name": "a"})
+    disk.found = stack_import.ImportableObject(id="vol-1" if is_there else "")
+    job = stack_import.Entry({"type": "nomad-csi:index:PluginJob", "name": "web"})
+    job.found = stack_import.ImportableObject(reason="there is no such job")
+    found = stack_import.ImportFile(document={"resources": [{"id": "vol-1"}]}, lines=(disk, job))
+    monkeypatch.setattr(stack_cli.PulumiStack, "preview", lambda stack: ({"of": stack.name}, ("step",)))
+    asked = []
+    monkeypatch.setattr(
+        stack_import, "fill", lambda draft, steps, _read, _storage: asked.append((draft, steps)) or found
+    )
+    out = tmp_path / "imports.json"
+
+    assert cli.main(["import", "--for-pulumi", str(out), "--stack", "dev"]) == code
+    text, err = capsys.readouterr()
+    assert cli.main(["import", "--for-pulumi", str(out), "--json"]) == code
+
+    assert [" ".join(line.split()) for line in text.splitlines()] == [
+        "type name id remarks",
+        f"aws:ebs/volume:Volume a {'vol-1' if is_there else 'left out'} -",
+        "nomad-csi:index:PluginJob web left out there is no such job",
+        f"{int(is_there)} of 2 can be imported",
+    ]
+    assert json.loads(capsys.readouterr().out)["resources"] == [
+        {"type": "aws:ebs/volume:Volume", "name": "a", "id": disk.id, "reason": ""},
+        {"type": "nomad-csi:index:PluginJob", "name": "web", "id": "", "reason": "there is no such job"},
+    ]
+    assert err == (f"go on: pulumi import --file {out} --generate-code=false\n" if is_there else "")
+    assert (out.read_text() if is_there else out.exists()) == (
+        '{\n  "resources": [\n    {\n      "id": "vol-1"\n    }\n  ]\n}\n' if is_there else False
+    )
+    assert asked[0] == ({"of": "dev"}, ("step",))

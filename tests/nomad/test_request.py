@@ -21,11 +21,30 @@ def test_request_sends_token_namespace_and_region(agent):
     assert asked.headers["X-Nomad-Token"] == "5f0c"
     assert asked.query == {"namespace": "storage", "region": "eu", "type": "csi", "prefix": ""}
     assert "authorization" not in asked.headers
+    assert {name: asked.headers[name] for name in ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")} == {
+        "Accept": "application/json",
+        "Accept-Encoding": "identity",
+        "Content-Type": "application/json",
+        "User-Agent": "nomad-csi",
+    }
 
 
-def test_answer_that_is_not_json_is_refused(agent, client):
+@pytest.mark.parametrize(("given", "sent"), [("me:pw", "Basic bWU6cHc="), ("me", "Basic bWU6")])
+def test_password_in_front_of_nomad_is_sent(agent, given, sent):
+    """A name without a colon has an empty password, and the token none."""
+    agent.answer("GET", "/v1/nodes", "[]")
+
+    with nomad.Nomad(nomad.Connection(address=agent.address, http_auth=given)) as client:
+        client.request("GET", "/v1/nodes")
+
+    assert agent.asked[0].headers["authorization"] == sent
+    assert "X-Nomad-Token" not in agent.asked[0].headers
+
+
+@pytest.mark.parametrize("text", ["<html>sign in</html>", "[" * 10**5], ids=["page", "too deep"])
+def test_answer_that_is_not_json_is_refused(agent, client, text):
     """A login page with status 200 is no answer; it says where to look."""
-    agent.answer("GET", "/v1/nodes", "<html>sign in</html>")
+    agent.answer("GET", "/v1/nodes", text)
 
     with pytest.raises(errors.NomadApiError) as caught:
         client.request("GET", "/v1/nodes")
