@@ -56,3 +56,20 @@ def test_account_that_cannot_be_reached_is_an_error_in_a_sentence(monkeypatch):
 
     with pytest.raises(errors.AwsError, match=r"^AWS in us-east-1 could not be asked: Could not connect"):
         ebs_volumes.read_attachments(["vol-0123456789abcdef0"], REGION)
+
+
+@pytest.mark.parametrize(
+    ("state", "attached", "is_free", "text"),
+    [
+        ("available", "", True, "vol-1 is available"),
+        ("available", "detaching", False, "vol-1 is available: attached (detaching) to i-1 (running) as /dev/xvdba"),
+        ("in-use", "attached", False, "vol-1 is in-use: attached to i-1 (running) as /dev/xvdba"),
+        ("creating", "", False, "vol-1 is creating"),
+    ],
+)
+def test_volume_is_free_where_it_is_available_to_no_instance(state, attached, is_free, text):
+    """And it says where it is."""
+    place = aws_records.Attachment(instance_id="i-1", state=attached, device="/dev/xvdba", instance_state="running")
+    found = aws_records.AttachedVolume(external_id="vol-1", state=state, attachments=(place,) if attached else ())
+
+    assert (found.is_free, str(found)) == (is_free, text)

@@ -73,6 +73,7 @@ def test_credentials_that_changed_are_used(monkeypatch):
             ),
             "GetX in us-east-1: InvalidToken: bad <SessionToken>[secret]</SessionToken>",
         ),
+        (botocore.exceptions.ClientError({}, "GetX"), "GetX in us-east-1: an error without a code: "),
         (
             parsers.ResponseParserError("invalid XML received: <SecretAccessKey>CANARY"),
             "AWS in us-east-1 could not be asked: its reply is not AWS's; check the endpoint and what stands in front "
@@ -91,3 +92,17 @@ def test_errors_of_the_sdk_are_shown_without_secrets(error, sentence):
         raise error
 
     assert str(caught.value) == sentence
+
+
+@pytest.mark.parametrize(
+    ("environment", "region"),
+    [
+        ({}, ""),
+        ({"AWS_DEFAULT_REGION": "eu-west-1"}, "eu-west-1"),
+        ({"AWS_DEFAULT_REGION": "eu-west-1", "AWS_REGION": ""}, "eu-west-1"),
+        ({"AWS_DEFAULT_REGION": "eu-west-1", "AWS_REGION": "us-east-1"}, "us-east-1"),
+    ],
+)
+def test_region_of_the_environment_is_that_of_the_sdk(environment, region):
+    """Empty is not set."""
+    assert calls.region_of_environment(environment) == region

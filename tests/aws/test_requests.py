@@ -10,6 +10,7 @@ from botocore import awsrequest
 from nomad_csi import errors
 from nomad_csi.aws import calls, ebs_volumes, file_systems, instances
 from nomad_csi.aws import deletion as aws_deletion
+from tests import clocks
 
 REGION = "us-east-1"
 MOST_VALUES = 200
@@ -22,6 +23,7 @@ POINT = {
     "LifeCycleState": "available",
     "Tags": [],
 }
+TAGS = [{"Key": "a", "Value": "b"}]
 
 
 class Account:
@@ -204,6 +206,13 @@ def test_last_snapshot_has_the_tags_of_its_volume(account):
     tags = {key: value for key, value in body.items() if ".Tag." in key}
     assert made == "snap-1"
     assert list(tags.values()) == ["Name", "data", "nomad-csi:final-snapshot-of", "vol-1"]
+    assert {key: value for key, value in body.items() if key not in tags} == {
+        "Action": "CreateSnapshot",
+        "Version": body["Version"],
+        "VolumeId": "vol-1",
+        "Description": "last snapshot of vol-1 before its deletion",
+        "TagSpecification.1.ResourceType": "snapshot",
+    }
 
 
 def test_throttled_call_is_sent_a_bounded_number_of_times(monkeypatch):
@@ -251,3 +260,89 @@ def test_deletion_that_ec2_refuses_is_not_done(account, code):
     else:
         delete()
     assert [name for name, _ in account.sent] == ["DeleteVolume"]
+
+
+@pytest.mark.parametrize(
+    ("arn", "said"),
+    [
+        ("arn:aws:iam::1:role/nomad", "arn:aws:iam::1:role/nomad is no instance profile"),
+        ("arn:aws:iam::1:instance-profile/a/nomad", "instance profile nomad holds no role"),
+    ],
+)
+def test_profile_without_a_role_is_an_error(account, arn, said):
+    """It is named without its path."""
+    account.replies["GetInstanceProfile"] = lambda _: {"InstanceProfile": {"Roles": []}}
+
+    with pytest.raises(errors.AwsError, match=f"^{said}$"):
+        instances.read_role(arn, REGION)
+
+
+DISK, FULL_POINT = "vol-0123456789abcdef0", f"fs-bbbbbbbb::{POINT['AccessPointId']}"
+
+
+@pytest.mark.parametrize(
+    ("external_id", "operation", "reply"),
+    [
+        (DISK, "DescribeVolumes", lambda state: {"Volumes": [{"VolumeId": DISK, "State": state, "Tags": TAGS}]}),
+        (
+            FULL_POINT,
+            "DescribeAccessPoints",
+            lambda state: {"AccessPoints": [POINT | {"LifeCycleState": state, "Tags": TAGS}]},
+        ),
+    ],
+    ids=["volume", "access point"],
+)
+def test_storage_that_is_being_deleted_is_gone(account, external_id, operation, reply):
+    """Any other is there, with its tags."""
+    found = {}
+    for state in ("available", "creating", "deleting", "deleted"):
+        account.replies[operation] = lambda _, state=state: reply(state)
+        found[state] = aws_deletion.read_storage(external_id, REGION)
+
+    there = {
+        state: aws_deletion.ObservedStorage(external_id=external_id, state=state, tags={"a": "b"})
+        for state in ("available", "creating")
+    }
+    assert found == there | dict.fromkeys(("deleting", "deleted"))
+
+
+@pytest.mark.parametrize("code", ["AccessPointNotFound", "AccessDeniedException"])
+def test_access_point_that_is_not_there_is_told_from_one_that_may_not_be_seen(account, code):
+    """The second is an error, not a deletion."""
+    account.status = 404
+    account.replies["DescribeAccessPoints"] = lambda _: {"Error": {"Code": code, "Message": "no"}}
+
+    if code == "AccessPointNotFound":
+        assert aws_deletion.read_storage(FULL_POINT, REGION) is None
+    else:
+        with pytest.raises(errors.AwsError, match=r"^DescribeAccessPoints in us-east-1: AccessDeniedException: no$"):
+            aws_deletion.read_storage(FULL_POINT, REGION)
+
+
+def test_access_point_is_deleted_by_its_own_id(account):
+    """The file system stays."""
+    account.replies["DeleteAccessPoint"] = lambda _: {}
+
+    aws_deletion.delete(FULL_POINT, REGION, last_look=lambda: None)
+
+    assert account.sent == [("DeleteAccessPoint", {"path": f"/2015-02-01/access-points/{POINT['AccessPointId']}"})]
+
+
+@pytest.mark.parametrize("is_cancelled", [False, True])
+def test_progress_of_a_snapshot_is_told_once_until_it_is_completed(account, is_cancelled):
+    """The wait ends at once where it is cancelled."""
+    states = iter(["pending 9%", "pending 9%", "pending 50%", "completed 100%"])
+    account.replies["DescribeSnapshots"] = lambda _: {
+        "Snapshots": [dict(zip(("State", "Progress"), next(states).split(), strict=True))]
+    }
+    told, cancelled = [], threading.Event()
+    words = {"wait_s": 60, "cancelled": cancelled, "report": told.append, "clock": clocks.Clock()}
+
+    if is_cancelled:
+        cancelled.set()
+        with pytest.raises(errors.CancelledError, match=r"^cancelled while snapshot snap-1 was pending 9%$"):
+            aws_deletion.wait_for_snapshot("snap-1", REGION, **words)
+    else:
+        aws_deletion.wait_for_snapshot("snap-1", REGION, **words)
+
+    assert told == ["snapshot snap-1 is pending 9%", "snapshot snap-1 is pending 50%"][: 1 if is_cancelled else 2]
