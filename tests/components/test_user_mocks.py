@@ -163,3 +163,31 @@ def test_our_mocks_take_replies_for_functions_and_types(mocks):
     program()
 
     assert found == ["subnet-0abc12345", "ebs0", "eu-west-1"]
+
+
+def test_policy_document_has_every_part_of_its_statements(mocks):
+    """As the provider writes it, without what is empty."""
+    values = {"sid": "a", "effect": "Deny", "actions": ["b"], "resources": ["*"]}
+    values["principals"] = [{"type": "AWS", "identifiers": ["*"]}]
+    values["conditions"] = [{"test": "Bool", "variable": name, "values": ["true"]} for name in ("x", "y")]
+    others = {"notActions": ["c"], "notResources": ["d"], "notPrincipals": [{"type": "AWS", "identifiers": ["e"]}]}
+    given = {"version": "2008-10-17", "statements": [values, others]}
+    token = "aws:iam/getPolicyDocument:getPolicyDocument"
+
+    found, _failures = mocks.call(pulumi.runtime.MockCallArgs(token, given, ""))
+
+    assert json.loads(found["json"]) == {
+        "Version": "2008-10-17",
+        "Statement": [
+            {
+                "Sid": "a",
+                "Effect": "Deny",
+                "Action": ["b"],
+                "Resource": ["*"],
+                "Principal": {"AWS": ["*"]},
+                "Condition": {"Bool": {"x": ["true"], "y": ["true"]}},
+            },
+            {"Effect": "Allow", "NotAction": ["c"], "NotResource": ["d"], "NotPrincipal": {"AWS": ["e"]}},
+        ],
+    }
+    assert found["minifiedJson"] == found["json"]
