@@ -213,7 +213,7 @@ MORE = {
     "containers with a capability, of a controller, and none": lambda make: make.found(
         clients=(make.node(drivers={"docker": True, "raw_exec": True}),),
         tasks=(
-            make.task(privileged=False, capabilities=frozenset({"sys_admin"})),
+            *(make.task(privileged=False, capabilities=frozenset({can})) for can in ("sys_admin", "all", "chown")),
             make.task("controller", privileged=False),
             make.task(task_driver="raw_exec", privileged=False),
         ),
@@ -264,7 +264,9 @@ MORE = {
         volumes=(make.volume(), make.volume(key="prod/mysql")),
     ),
     "a token with all rights on owner records": lambda make: make.found(
-        token=_limited(namespaces={"*": frozenset(ALL_RIGHTS)}, variables={("*", "nomad-csi/*"): OF_VARIABLES})
+        token=_limited(
+            namespaces={"*": frozenset(ALL_RIGHTS)}, variables={("*", "nomad-csi/*"): OF_VARIABLES}, node="write"
+        )
     ),
     "two volumes have no plugin": lambda make: make.found(
         plugins={},

@@ -151,6 +151,23 @@ def test_proofs_are_counted_by_who_gave_them(ask):
     ]
 
 
+def test_proofs_are_counted_from_the_strongest_to_none():
+    """Of an instance that is not healthy there is none."""
+    proofs = [("healthy", "csi"), ("healthy", "nomad"), ("hung", "csi")]
+    instances = [{"status": status, "evidence": evidence} for status, evidence in proofs]
+
+    found = cluster_report._evidence([{"instances": instances}, {}], [{"evidence": "smoke"}, {"evidence": "-"}])
+
+    assert [tuple(row.values()) for row in found] == [
+        ("smoke", "volumes", 1, 2),
+        ("csi", "plugin instances", 1, 3),
+        ("nomad", "plugin instances", 1, 3),
+        ("nomad", "volumes", 0, 2),
+        ("-", "plugin instances", 1, 3),
+        ("-", "volumes", 1, 2),
+    ]
+
+
 def test_failed_smoke_test_is_an_error(ask):
     """Somebody tried, and no data came back."""
     smoke = cluster_report.read_smoke(

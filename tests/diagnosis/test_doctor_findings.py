@@ -5,6 +5,7 @@ import dataclasses
 import pytest
 
 from nomad_csi import errors
+from nomad_csi.aws import ebs_volumes, file_systems, regions
 from nomad_csi.diagnosis import doctor, facts, judge, read_account
 from nomad_csi.findings import registry
 from nomad_csi.nomad import version_gates, volumes
@@ -100,6 +101,20 @@ def test_no_permission_for_efs_is_needed_where_nothing_is_of_efs(make, provider,
     found = make.found(plugins={"p": make.plugin(provider=provider)}, volumes=(make.volume(external_id=external_id),))
 
     assert read_account._expected(found, situations.UNKNOWN).is_expected is is_expected
+
+
+@pytest.mark.parametrize(("external_id", "asked"), [("vol-1", []), (situations.EFS, ["us-east-1"])])
+def test_efs_is_asked_where_a_volume_is_on_it(monkeypatch, external_id, asked):
+    """Nothing is, where the region is not known."""
+    calls = []
+    monkeypatch.setattr(file_systems, "read_file_systems", calls.append)
+    monkeypatch.setattr(ebs_volumes, "read_volumes", lambda *_: {})
+
+    read_account.read_storage([external_id], regions.Region(name="us-east-1"))
+    nothing = read_account.read_storage([external_id], regions.Region(reason="left out", is_expected=True))
+
+    assert calls == asked
+    assert nothing.volumes == nothing.file_systems == facts.Unknown(reason="left out", is_expected=True)
 
 
 @pytest.mark.parametrize(

@@ -285,12 +285,27 @@ def test_cells_on_a_phone_have_the_labels_of_their_columns(hurt_report, rendered
     assert [name for name in TABLES[kind] if name] == [name for name in columns if name in TABLES[kind]]
 
 
+@pytest.mark.parametrize(
+    ("kind", "statuses"),
+    [
+        ("good", "healthy,ok,live,ready,verified"),
+        ("warn", "starting,restarted,outdated,draining,ineligible,ended,warning,unverified"),
+        ("unsure", "not checked,not verified,initializing"),
+        ("bad", "missing,hung,error,down,failed"),
+    ],
+)
+def test_statuses_have_their_colours(kind, statuses):
+    """One that is not known is bad."""
+    assert {page.kind_of(status) for status in statuses.split(",")} == {kind}
+
+
 def test_rows_and_sums_are_as_severe_as_they_are_known(hurt_report):
     """A deviation that the policy allows is a warning; storage that is not known twice is not counted twice."""
     plugins = [("healthy", True), ("partial", True), ("partial", False), ("not checked", None)]
     sizes = [("vol-1", 2**30), ("vol-1", 2**30), ("vol-2", 2**31), ("vol-3", 0), ("", 2**32)]
     data = hurt_report.data | {
-        "totals": {"clients": None, "plugins": 4, "volumes": 5, "claims": 0},
+        "totals": {"clients": None, "plugins": 4, "volumes": 5, "claims": 3},
+        "claims": [],
         "plugins": [{"plugin_id": "p", "status": status, "ok": ok} for status, ok in plugins],
         "volumes": [
             {"namespace": "a", "volume_id": "b", "external_id": key, "size_bytes": size, "status": "ok", "zones": []}
@@ -303,5 +318,6 @@ def test_rows_and_sums_are_as_severe_as_they_are_known(hurt_report):
     assert [row["kind"] for row, _ in shown["plugins"]] == ["good", "warn", "bad", "unsure"]
     assert shown["tiles"][0] == {"label": "plugins", "count": 4, "remark": "3 not healthy", "kind": "bad"}
     assert shown["tiles"][1] == {"label": "clients", "count": "?", "remark": "not read", "kind": "unsure"}
-    assert shown["tiles"][2]["remark"] == "all ok; 3GiB, 1 of unknown size"
+    assert [tile["remark"] for tile in shown["tiles"][2:]] == ["all ok; 3GiB, 1 of unknown size", "all live"]
+    assert page.render_page(hurt_report)["tiles"][1]["remark"] == "3 not healthy"
     assert [row["size"] for row in shown["volumes"]["groups"][""]] == ["1GiB", "1GiB", "2GiB", "-", "4GiB"]

@@ -96,6 +96,16 @@ def test_only_claimed_volumes_are_read(report, cluster):
     assert "namespace=prod" in cluster.requests[1][1]
 
 
+def test_volumes_are_those_that_are_asked_for(report, cluster):
+    """One by its id, or those of a plugin; one that is not registered is an error."""
+    found = [report(volume=("prod", "mysql")), report(volume=("prod", "free")), report(plugin_id="aws-efs0")]
+
+    assert [[item.key for item in each.volumes] for each in found] == [["prod/mysql"], [], []]
+    assert "namespace=prod" in cluster.requests[0][1]
+    with pytest.raises(errors.RefusedError, match="volume prod/absent is not registered: nothing can claim it"):
+        report(volume=("prod", "absent"))
+
+
 def test_ec2_is_asked_about_free_volumes_too(report, monkeypatch):
     """One that nothing claims and that is attached is a finding; the client's instance comes from its attributes."""
     calls = []

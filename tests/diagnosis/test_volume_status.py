@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from nomad_csi.diagnosis import facts, verification_report
+from nomad_csi.findings import finding
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import model, registration
 from nomad_csi.spec import volume as spec
@@ -79,6 +80,27 @@ def test_external_id_that_nobody_named_is_told_not_compared(held):
     assert (status.status, status.detail) == ("ok", "external id not compared (--stack-output)")
     others = [judge(WANTED, held), judge(unnamed, None), judge(unnamed, held, made_by_plugin=True)]
     assert [item.detail for item in others] == ["", "", ""]
+
+
+@pytest.mark.parametrize(
+    ("codes", "status"),
+    [
+        (["volume-unschedulable"], "unschedulable"),
+        (["volume-out-of-reach"], "unschedulable"),
+        (["topology-key-unknown"], "unschedulable"),
+        (["volume-unschedulable", "context-differs"], "differs"),
+        (["context-differs", "volume-missing"], "missing"),
+        (["claim-without-controller"], "ok"),
+    ],
+)
+def test_status_is_that_of_the_gravest_finding(codes, status):
+    """What cannot be used is told by the findings on it; nobody proves what is missing."""
+    found = tuple(finding(code, "volume default/e1", found="x") for code in codes)
+    shown = verification_report.VolumeStatus(
+        namespace="default", volume_id="e1", plugin_id="p", external_id="", findings=found
+    )
+
+    assert (shown.status, shown.evidence) == (status, "-" if status == "missing" else "nomad")
 
 
 def test_context_values_are_not_shown(held):

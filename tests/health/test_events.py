@@ -28,6 +28,20 @@ def test_cause_is_the_event_that_speaks(ran, told, changes, cause):
     assert events.cause(ran("node", "a", events=told, **changes).allocation) == cause
 
 
+EFFECTS = ["Alloc Unhealthy", "Killed", "Killing", "Not Restarting", "Restart Signaled", "Restarting"]
+SPEAKING = ["Driver Failure", "Failed Artifact Download", "Failed Validation", "Plugin became unhealthy"]
+
+
+@pytest.mark.parametrize("kind", [*SPEAKING, "Setup Failure", "Task hook failed"])
+def test_event_that_names_the_cause_goes_before_all_others(ran, kind):
+    """An event that is not known goes before those that name what Nomad did, whichever is the last."""
+    others = [("Signaling", "y"), *((effect, "z") for effect in EFFECTS)]
+
+    told = [events.cause(ran("node", "a", events=each).allocation) for each in ([(kind, "x"), *others], others)]
+
+    assert told == [f"{kind}: x", "Signaling: y"]
+
+
 def test_log_shows_no_secret_of_several_lines():
     """A private key is one line of it."""
     log = "-----BEGIN RSA PRIVATE KEY-----\nMIIEow\n-----END RSA PRIVATE KEY-----\nstart failed\n"

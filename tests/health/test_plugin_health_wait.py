@@ -35,7 +35,7 @@ def test_timeout_tells_findings_and_task_events(context, plugin_cluster, expecta
     plugin_cluster.log("I1 starting\n\nE1 cannot start token=abc\n")
 
     with pytest.raises(errors.NomadCsiError) as caught:
-        wait(context, dataclasses.replace(expectation, timeout_s=0.05), plugin_cluster)
+        wait(dataclasses.replace(context, timeout_s=0.05), expectation, plugin_cluster)
 
     assert str(caught.value).splitlines() == [
         "plugin aws-ebs0 is not verified healthy after 0.05 s: 0/1 nodes; nothing was registered",
