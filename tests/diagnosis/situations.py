@@ -172,6 +172,9 @@ MORE = {
     "file systems are not known": lambda make: _efs(make, UNKNOWN),
     "a key is not known": lambda make: make.found(account=make.account(keys={make.KEY: UNKNOWN})),
     "a key was not read": lambda make: make.found(account=make.account(keys={})),
+    "EBS volumes are not known, and none is one": lambda make: make.found(
+        volumes=(make.volume(external_id="x"),), account=make.account(volumes=UNKNOWN, ours={})
+    ),
     "a volume has no key": lambda make: make.found(
         account=make.account(volumes={make.EBS_ID: make.ebs(kms_key_arn="")}, keys={})
     ),

@@ -177,6 +177,23 @@ def test_tasks_are_those_that_run_else_those_of_the_spec(make, is_planned, is_kn
     assert ({item.job_id: item.node_pool for item in seen} if isinstance(seen, tuple) else seen) == tasks
 
 
+def test_jobs_of_plugins_are_read_with_their_state(make, context, scripted):
+    """One that is absent is left out; why one may not be read is kept."""
+    answers = {"runs": (200, {"ID": "runs"}), "stopped": (200, {"ID": "stopped", "Stop": True})}
+    answers |= {"absent": (404, "job not found"), "hidden": (403, "Permission denied")}
+    for name, answer in answers.items():
+        scripted.reply("GET", f"/v1/job/{name}", *answer)
+    found = facts.Facts(context.connect())
+    vars(found)["plugins"] = {"ebs": make.plugin(jobs=frozenset(("default", name) for name in answers))}
+
+    jobs = found.plugin_jobs
+
+    assert (jobs.tasks, jobs.stopped) == ({("default", "runs"): ()}, {("default", "stopped")})
+    assert [(name, why[:36]) for name, why in jobs.hidden.items()] == [
+        ("default/hidden", "GET /v1/job/hidden: status 403: Perm")
+    ]
+
+
 @pytest.mark.parametrize("is_optional", [False, True])
 def test_what_the_token_may_not_read_is_not_known(is_optional):
     """As was to be expected, where the right is only asked for by another command."""

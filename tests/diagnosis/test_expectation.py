@@ -34,6 +34,7 @@ def test_one_system_job_means_every_client_that_it_may_run_on():
     [
         [task("node"), task("node", job_id="other", node_pool="default")],
         [task("node", "service")],
+        [task("controller", "service")],
         [],
     ],
 )
@@ -42,6 +43,7 @@ def test_otherwise_nomads_count_is_taken_and_no_client_is_left_out(tasks):
     found = cluster_report.expectation_of(record(nodes_expected=3), tasks)
 
     assert (found.nodes, found.datacenters, found.node_pool, found.constraints) == (3, ("*",), "all", ())
+    assert (found.namespace, found.task_driver) == (("storage", "docker") if tasks else ("default", ""))
 
 
 @pytest.mark.parametrize(

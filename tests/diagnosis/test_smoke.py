@@ -8,6 +8,8 @@ import types
 import pytest
 
 from nomad_csi import errors
+from nomad_csi.aws import ebs_volumes, regions
+from nomad_csi.aws import records as aws_records
 from nomad_csi.diagnosis import smoke, smoke_round
 from nomad_csi.nomad import jobs, volumes
 from nomad_csi.plan import smoke as plan
@@ -63,6 +65,47 @@ def test_data_is_read_back_on_the_other_client(cluster):
     assert sorted(done.node_name for done in outcome.rounds) == ["one", "two"]
     assert (outcome.status, outcome.not_verified) == ("not verified", (MOUNTS,))
     assert volumes.get(cluster.client, *KEY).claims == ()
+
+
+def test_steps_are_timed(context, monkeypatch, ran):
+    """Claimed after half a second, started after two, ended after three, and free after four."""
+    started = (jobs.TaskEvent(time_ns=0, type="Started", message="", task="t"),)
+
+    def seen(watch, _job):
+        now = watch._clock.now()
+        status = "complete" if now >= 3 else "running"
+        return ran("node", "a", client_status=status, task_events=started if now >= 2 else ()).allocation
+
+    monkeypatch.setattr(smoke_round.Watch, "_allocation", seen)
+    monkeypatch.setattr(smoke_round.Watch, "_is_claimed", lambda watch, *_: 0.5 <= watch._clock.now() < 4)
+    watch = smoke_round.Watch(context.connect(), timeout_s=60, report=print)
+
+    assert watch._follow(None)[1:] == (smoke_round.Times(attach_s=0.5, mount_s=1.5, detach_s=1.0), "")
+
+
+FREE = aws_records.AttachedVolume(external_id="vol-0123456789abcdef0", state="available")
+
+
+@pytest.mark.parametrize(
+    ("region", "answer", "told"),
+    [
+        ("us-east-1", FREE, (True, f"EC2: {FREE}")),
+        ("us-east-1", dataclasses.replace(FREE, state="in-use"), (False, "EC2: vol-0123456789abcdef0 is in-use")),
+        ("us-east-1", errors.AwsError("denied"), (False, "detached in EC2: denied")),
+        ("", FREE, (False, "detached in EC2: AWS was not queried (--no-aws)")),
+    ],
+)
+def test_ec2_says_whether_the_volume_is_detached(make, monkeypatch, region, answer, told):
+    """It is not known where EC2 is not asked, or does not answer."""
+
+    def look(ids, _region):
+        if isinstance(answer, Exception):
+            raise answer
+        return aws_records.ObservedAttachments(volumes=dict.fromkeys(ids, answer))
+
+    monkeypatch.setattr(ebs_volumes, "read_attachments", look)
+
+    assert smoke._in_ec2(make.claimed(), regions.Choice(named=region) if region else regions.LEFT_OUT) == told
 
 
 def test_claim_that_is_not_released_fails_the_test(cluster, monkeypatch):

@@ -118,6 +118,22 @@ def test_table_shows_counts_instances_volumes_and_proof(mixed):
     )
 
 
+def test_table_shows_what_nomad_and_the_sockets_say_where_they_were_asked(mixed):
+    """And why an instance gave no answer, if nothing else is wrong with it."""
+    late = observed_plugin.Probed(reached=False, status="no-answer", detail="down")
+    rows = [dataclasses.replace(row, csi=late) for row in mixed.plugins[0].instances]
+    status = dataclasses.replace(mixed.plugins[0], instances=rows)
+
+    table = dataclasses.replace(mixed, plugins=(status,)).as_table(140)
+
+    assert [" ".join(line.split()) for line in table.splitlines()[3:7]] == [
+        "instance of role client zone status nomad socket checked by detail",
+        "aws-ebs0 controller a - healthy healthy no-answer nomad down",
+        "aws-ebs0 node a us-east-1a healthy healthy no-answer nomad down",
+        "aws-ebs0 node b - unhealthy none no-answer - Driver Failure: no image",
+    ]
+
+
 @pytest.mark.parametrize(("healthy", "wanted", "shown"), [(1, 1, "1/1"), (0, 1, "0/1"), (1, 0, "1/0"), (0, 0, "-")])
 def test_controllers_are_shown_where_there_are_some_or_should_be(mixed, healthy, wanted, shown):
     """Others than a driver without any."""

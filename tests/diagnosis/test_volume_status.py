@@ -67,6 +67,9 @@ def test_recorded_volume_is_as_planned(held):
 
     assert (status.status, status.findings, status.key) == ("ok", (), "default/e1")
     assert status.evidence == "nomad"
+    moved = judge(dataclasses.replace(WANTED, external_id=""), dataclasses.replace(held, plugin_id="other"))
+    shown = [(item.external_id, item.plugin_id) for item in (moved, judge(WANTED, None))]
+    assert shown == [(WANTED.external_id, "other"), (WANTED.external_id, "aws-ebs0")]
     made = dataclasses.replace(held, capacity_bytes=2**31)
     assert [judge(WANTED, each).capacity_bytes for each in (made, held, None)] == [2**31, 0, 0]
 
@@ -80,6 +83,33 @@ def test_external_id_that_nobody_named_is_told_not_compared(held):
     assert (status.status, status.detail) == ("ok", "external id not compared (--stack-output)")
     others = [judge(WANTED, held), judge(unnamed, None), judge(unnamed, held, made_by_plugin=True)]
     assert [item.detail for item in others] == ["", "", ""]
+
+
+def test_findings_of_plugins_come_first_then_those_of_volumes():
+    """Then the others, each once."""
+    item = model.VolumePlan(registration=WANTED, source=None, protect=True, adopt=False)
+    found = known(plan=model.StoragePlan(plugins=(), volumes=(item,)), registered={item.key: None})
+    codes = {"claim-node-down": "client a", "volume-missing": "volume default/e1", "node-missing": "plugin p"}
+    outcomes = [finding(code, subject, found="x") for code, subject in (codes | {"job-missing": "job p"}).items()]
+
+    report = verification_report.of(found, outcomes)
+
+    assert [item.code for item in report.findings] == [
+        "node-missing",
+        "job-missing",
+        "volume-missing",
+        "claim-node-down",
+    ]
+
+
+def test_storage_of_a_volume_that_is_not_registered_is_that_of_its_file_else_of_the_stack():
+    """Neither may know it yet."""
+    documents = [WANTED, *(dataclasses.replace(WANTED, external_id="", volume_id=name) for name in ("e1", "e2"))]
+    plans = [model.VolumePlan(registration=each, source=None, protect=True, adopt=False) for each in documents]
+
+    found = [known(external_ids={"default/e1": "vol-2"}).unregistered(each).external_id for each in plans]
+
+    assert found == [WANTED.external_id, "vol-2", ""]
 
 
 @pytest.mark.parametrize(

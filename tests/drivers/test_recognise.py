@@ -93,6 +93,20 @@ def test_where_an_image_is_published(image, name, published):
     assert recognise.is_published(image, catalogue.DRIVERS[name]) is published
 
 
+@pytest.mark.parametrize(
+    ("image", "mirror"),
+    [
+        ("public.ecr.aws/ebs-csi-driver/aws-ebs-csi-driver:v1", "public.ecr.aws"),
+        ("mirror.example:5000/a/ebs-csi-driver/aws-ebs-csi-driver@sha256:0", "mirror.example:5000/a"),
+        ("mirror.example/aws-ebs-csi-driver:v1", ""),
+        ("mirror.example/ebs-csi-driver/aws-ebs-csi-driver/x", ""),
+    ],
+)
+def test_mirror_is_what_stands_before_the_path(image, mirror):
+    """Where the path is that of the driver's image."""
+    assert recognise.mirror(image, catalogue.DRIVERS["aws-ebs"]) == mirror
+
+
 def test_arguments():
     """Flags with one dash or two, with the value behind = or as the next word."""
     given = ["node", "--v", "5", "-endpoint=x", "--flag", "--other=1", "word"]

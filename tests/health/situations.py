@@ -193,6 +193,7 @@ SITUATIONS = {
     "nothing is expected": lambda: judge(nodes=0),
     "a monolith": lambda: judge(*map(controller, "ab"), *BOTH, monolith=True),
     "a monolith that lacks one": lambda: judge(controller("a"), node("a"), monolith=True),
+    "a monolith that lacks a controller": lambda: judge(controller("a"), *BOTH, monolith=True),
     "a monolith with an unhealthy one": lambda: judge(
         controller("a"), controller("b", healthy=False), node("a"), node("b", healthy=False), monolith=True
     ),
@@ -279,6 +280,13 @@ SITUATIONS = {
     "instances of another job, tolerated": lambda: judge(
         *BOTH, seen={"ran": [make_ran("node", "a")]}, min_healthy_percent=50
     ),
+    "an instance of another job where the plan's failed": lambda: judge(
+        *BOTH,
+        seen={
+            "ran": [make_ran("node", "a"), make_ran("node", "b", alloc_id="own", client_status="failed")],
+            "others": (other(job_id="strange", allocations=(make_ran("node", "b").allocation,)),),
+        },
+    ),
     "another job beside": lambda: judge(
         *BOTH,
         seen={
@@ -317,8 +325,8 @@ SITUATIONS = {
     ),
     "a record of an allocation elsewhere": lambda: judge(
         node("a"),
-        node("b", alloc_id="node-c"),
-        seen={"ran": [make_ran("node", "a"), make_ran("node", "c")]},
+        node("b", alloc_id="0123456789"),
+        seen={"ran": [make_ran("node", "a"), make_ran("node", "c", alloc_id="0123456789")]},
     ),
     "an allocation that is lost": lambda: judge(
         *BOTH, seen={"ran": [make_ran("node", "a"), make_ran("node", "b", client_status="lost")]}

@@ -30,7 +30,7 @@ def explain(
     causes = [cause for item in shown for cause in _log(client, expectation.namespace, item)]
     evidence = [event.message for item in shown for event in item.task_events]
     evidence += [cause.text for cause in causes]
-    evidence += [row.detail for row in status.instances if row.code]
+    evidence += [row.detail for row in status.instances]
     driver = catalogue.DRIVERS.get(expectation.driver)
     return (*events.cause_of_known_issues(driver, evidence), *causes)
 

@@ -170,7 +170,7 @@ def _words(plugin: LintedPlugin) -> Iterator[Finding]:
     if driver is None or plugin.runs_own_command:
         return
     given, line = plugin.task.arguments, plugin.task.config.at("args")
-    firsts = {role.arguments[0]: name for name, role in driver.roles.items() if role.arguments}
+    firsts = {role.arguments[0]: name for name, role in driver.roles.items()}
     modes = {word: name for word, name in firsts.items() if catalogue.is_word(word)}
     if not modes:
         has_known_flags = any(role.flags is not None for role in driver.roles.values())
