@@ -7,10 +7,13 @@ import pytest
 
 from nomad_csi import nomad
 from nomad_csi.aws import records as aws_records
-from nomad_csi.diagnosis import cluster_report, facts, page
+from nomad_csi.diagnosis import cluster_report, facts, page, verification_report
+from nomad_csi.findings import finding
 from nomad_csi.hcl import environment
+from nomad_csi.health import plugins as health
 from nomad_csi.nomad import jobs, nodes, plugins, token_rights, volumes
 from nomad_csi.plan import iam
+from tests import plugin_samples as samples
 from tests.diagnosis import browser as headless_browser
 from tests.diagnosis import known
 from tests.diagnosis import report_picture as demo
@@ -223,6 +226,33 @@ def made():
 def make():
     """The makers of `made`."""
     return made()
+
+
+ABSENT = finding(
+    "volume-missing",
+    "volume default/mysql",
+    expected="registered",
+    found="no such volume",
+    advice="run `pulumi up`, or `nomad-csi apply` with the spec or the rendered file",
+)
+MISSING = verification_report.VolumeStatus(
+    namespace="default", volume_id="mysql", plugin_id="aws-ebs0", external_id="vol-1", findings=(ABSENT,)
+)
+
+
+@pytest.fixture
+def mixed():
+    """Return a report with a healthy controller, a missing node instance and a missing volume."""
+    places = [("controller", "a"), ("node", "a")]
+    failed = samples.make_ran("node", "b", events=[("Driver Failure", "no image")])
+    there = samples.make_seen(
+        *(samples.make_instance(*place) for place in places),
+        ran=[*(samples.make_ran(*place) for place in places), failed],
+    )
+    status = health.compare_plugin(samples.EXPECTATION, there, tuple(map(samples.make_node, "ab")))
+    return verification_report.VerificationReport(
+        plugins=(status,), volumes=(MISSING,), findings=(*status.findings, ABSENT)
+    )
 
 
 @pytest.fixture(scope="session")

@@ -414,6 +414,17 @@ def test_nothing_is_forced_while_ec2_has_it_attached(repair, cluster, ec2, seen,
     assert written(cluster) == [f"PUT {GC}?namespace=default"]
 
 
+def test_nothing_is_forced_while_other_storage_is_kept_for_the_id(repair, cluster, monkeypatch):
+    """Its owner record would lose that."""
+    monkeypatch.setattr(claim_replacement.NotedVolume, "kept_storage", "vol-9")
+    cluster.reply("GET", PATH, 200, VANISHED)
+
+    done = repair(**ALL)
+
+    assert (done.status, done.reason) == ("refused", "its owner record keeps vol-9 for it; nothing was changed")
+    assert not is_forced(cluster)
+
+
 def test_nothing_is_forced_that_was_attached_during_the_question(repair, cluster, monkeypatch):
     """EC2 is asked again after the yes."""
     cluster.reply("GET", PATH, 200, VANISHED)
@@ -479,27 +490,27 @@ def test_refused_registration_tells_the_way_on_and_no_secret(repair, cluster):
     assert CANARY not in str(done.as_json()) + "".join(repair.said["asked"] + repair.said["told"])
 
 
-def test_allocation_that_came_back_is_not_forced(repair, cluster):
-    """Nomad refuses it atomically."""
-    cluster.replies[("DELETE", PATH)] = [(500, "volume in use: mysql")]
+@pytest.mark.parametrize(
+    ("answer", "status", "begin", "end"),
+    [
+        (
+            (500, "volume in use: mysql"),
+            "held",
+            "DELETE /v1/volume/csi/mysql: status 500: ",
+            "wait until the claims are free",
+        ),
+        ((0, None), "deregistered", "it may not be registered now: ", f"; {AGAIN} registers it where it is not"),
+    ],
+)
+def test_force_that_nomad_refuses_or_does_not_answer_ends_the_repair(repair, cluster, answer, status, begin, end):
+    """It refuses atomically where an allocation came back; the next run finds the note, or the volume."""
+    cluster.replies[("DELETE", PATH)] = [answer]
     cluster.reply("GET", PATH, 200, VANISHED)
 
     done = repair(**ALL)
 
-    assert (done.status, done.steps) == ("held", ("wait", "gc"))
-    assert [line for line in written(cluster) if line.startswith("PUT /v1/volume")] == []
-
-
-def test_lost_answer_to_the_force_ends_the_repair(repair, cluster):
-    """Nothing more is sent; the next run finds the note, or the volume."""
-    cluster.replies[("DELETE", PATH)] = [(0, None)]
-    cluster.reply("GET", PATH, 200, VANISHED)
-
-    done = repair(**ALL)
-
-    assert (done.status, done.steps) == ("deregistered", ("wait", "gc"))
-    assert done.reason.startswith("it may not be registered now: ")
-    assert done.reason.endswith(f"; {AGAIN} registers it where it is not")
+    assert (done.status, done.steps) == (status, ("wait", "gc"))
+    assert (done.reason.startswith(begin), done.reason.endswith(end)) == (True, True), done.reason
     assert [line for line in written(cluster) if line.startswith("PUT /v1/volume")] == []
 
 

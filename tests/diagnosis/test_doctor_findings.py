@@ -18,17 +18,6 @@ OWNED = ownership.OwnerRecord(owner="shop/prod")
 RECORDED = situations.recorded()
 
 
-def test_cluster_without_a_fault_has_no_finding(make):
-    """And everything but the limits of a role, which only IAM knows, was checked."""
-    report = doctor.examined(make.found())
-
-    assert report.findings == ()
-    assert [(item.check, item.is_expected) for item in report.unchecked] == [
-        ("limits of role nomad-client beyond its policies", True)
-    ]
-    assert report.exit_code == 0
-
-
 @pytest.mark.parametrize("is_tagged", [False, True])
 def test_storage_that_an_owner_record_names_is_found_once(make, is_tagged):
     """By the record, with the two ways on, also where EC2 shows its tags; not while its volume is registered."""
@@ -175,6 +164,17 @@ def test_tasks_are_those_that_run_else_those_of_the_spec(make, is_planned, is_kn
 
     seen = found.tasks
     assert ({item.job_id: item.node_pool for item in seen} if isinstance(seen, tuple) else seen) == tasks
+
+
+def test_volume_is_examined_as_it_is_listed_or_read(make):
+    """Its claims are counted by both."""
+    read = make.claimed()
+    names = {item.name for item in dataclasses.fields(volumes.ListedVolume)} - {"readers", "writers"}
+    listed = volumes.ListedVolume(**{name: getattr(read, name) for name in names}, readers=2, writers=1)
+
+    found = [facts.examined(item, None) for item in (read, listed)]
+
+    assert found == [make.volume(segments=(), controller_required=True, claims=count) for count in (1, 3)]
 
 
 def test_jobs_of_plugins_are_read_with_their_state(make, context, scripted):

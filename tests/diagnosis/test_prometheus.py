@@ -4,11 +4,8 @@ import re
 
 import pytest
 
-from nomad_csi import findings
 from nomad_csi.diagnosis import prometheus, verification_report
-from nomad_csi.health import plugins
 
-MISSING = findings.finding("volume-missing", "volume default/mysql", expected="registered", found="no such volume")
 NAME = r"[a-zA-Z_:][a-zA-Z0-9_:]*"
 LABEL = re.compile(r'([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\[\\"n])*)"')
 SAMPLE = re.compile(rf'({NAME})(?:\{{((?:[^"}}]|"(?:[^"\\]|\\.)*")*)\}})? (\S+)')
@@ -51,18 +48,6 @@ def value(samples, name, **labels):
     return samples[name, tuple(sorted(labels.items()))]
 
 
-@pytest.fixture
-def mixed(expected, node, instance, seen, ran):
-    """Return a report with a healthy controller, a missing node instance and a missing volume."""
-    there = seen(instance("controller", "a"), instance("node", "a"), ran=[ran("controller", "a"), ran("node", "a")])
-    status = plugins.compare_plugin(expected(), there, (node("a"), node("b")))
-    volume = verification_report.VolumeStatus(
-        namespace="default", volume_id="mysql", plugin_id="aws-ebs0", external_id="", findings=(MISSING,)
-    )
-    found = (*status.findings, MISSING)
-    return verification_report.VerificationReport(plugins=(status,), volumes=(volume,), findings=found)
-
-
 def test_round_is_told_whole(mixed):
     """Counts by role and status, volumes one by one, findings by code."""
     samples = parsed(prometheus.text(mixed, seconds=0.25, last_answer_s=1_795_000_000.5))
@@ -79,7 +64,7 @@ def test_round_is_told_whole(mixed):
         for kind in ("healthy", "expected")
     ] == [1, 1, 1, 2]
     place = {"plugin_id": "aws-ebs0", "role": "node"}
-    assert value(samples, "nomad_csi_plugin_instances", **place, status="missing") == 1
+    assert value(samples, "nomad_csi_plugin_instances", **place, status="unhealthy") == 1
     volume = {"namespace": "default", "volume_id": "mysql", "plugin_id": "aws-ebs0"}
     assert value(samples, "nomad_csi_volume_ok", **volume) == 0
     assert value(samples, "nomad_csi_volume_claimed_without_controller", **volume) == 0

@@ -11,31 +11,9 @@ from nomad_csi.diagnosis import verification_report
 from nomad_csi.findings import causes
 from nomad_csi.health import observed_plugin, plugins
 from nomad_csi.volumes import compare
+from tests.diagnosis import conftest
 
-ABSENT = findings.finding(
-    "volume-missing",
-    "volume default/mysql",
-    expected="registered",
-    found="no such volume",
-    advice="run `pulumi up`, or `nomad-csi apply` with the spec or the rendered file",
-)
-MISSING = verification_report.VolumeStatus(
-    namespace="default", volume_id="mysql", plugin_id="aws-ebs0", external_id="vol-1", findings=(ABSENT,)
-)
-
-
-@pytest.fixture
-def mixed(expected, node, instance, seen, ran):
-    """Return a report with a healthy controller, a missing node instance and a missing volume."""
-    there = seen(
-        instance("controller", "a"),
-        instance("node", "a"),
-        ran=[ran("controller", "a"), ran("node", "a"), ran("node", "b", events=[("Driver Failure", "no image")])],
-    )
-    status = plugins.compare_plugin(expected(), there, (node("a"), node("b")))
-    return verification_report.VerificationReport(
-        plugins=(status,), volumes=(MISSING,), findings=(*status.findings, ABSENT)
-    )
+MISSING, ABSENT = conftest.MISSING, conftest.ABSENT
 
 
 def test_json_has_the_documented_keys(mixed):

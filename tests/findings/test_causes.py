@@ -2,8 +2,6 @@
 
 import dataclasses
 
-import pytest
-
 from nomad_csi.findings import causes, finding, printing
 
 PLUGIN = causes.of_plugin("efs")
@@ -32,12 +30,6 @@ def test_each_consequence_names_its_root():
         ("node-missing", "job-missing: job default/efs-nodes", False),
         ("job-missing", "", True),
     ]
-
-
-@pytest.mark.parametrize("found", [[STUCK, OTHER], [STOPPED], []])
-def test_what_nothing_explains_stays_as_it_is(found):
-    """A job that is missing explains nothing of another plugin."""
-    assert causes.assign(found) == tuple(found)
 
 
 def test_a_job_of_one_role_explains_nothing_of_the_other():

@@ -3,7 +3,6 @@
 import ast
 import functools
 import graphlib
-import inspect
 import re
 from collections import Counter, defaultdict
 from pathlib import Path
@@ -116,13 +115,6 @@ def test_a_code_that_is_not_registered_is_refused():
     """At once."""
     with pytest.raises(KeyError, match="no-such-code"):
         findings.finding("no-such-code", "plugin a", found="x")
-
-
-@pytest.mark.parametrize("row", CODES.values(), ids=CODES)
-def test_a_code_has_one_severity(row):
-    """Whichever command reports it, and whatever it knows besides."""
-    assert findings.finding(row.code, "plugin a", found="x").severity == row.severity
-    assert "severity" not in inspect.signature(findings.finding).parameters
 
 
 @pytest.mark.parametrize("row", CODES.values(), ids=CODES)

@@ -163,6 +163,13 @@ SITUATIONS = {
     ),
     "an extra instance of an unlisted client": lambda: judge(*BOTH, node("gone", healthy=False)),
     "a controller": lambda: judge(controller("a"), *BOTH, controllers=1),
+    "a controller starts": lambda: judge(
+        *BOTH,
+        controllers=1,
+        seen={
+            "ran": [*(make_ran("node", name) for name in "ab"), make_ran("controller", "a", client_status="pending")]
+        },
+    ),
     "no controller": lambda: judge(*BOTH, controllers=1),
     "an unhealthy controller of two": lambda: judge(
         controller("a"), controller("b", healthy=False), *BOTH, controllers=2

@@ -8,7 +8,7 @@ import tempfile
 
 import pytest
 
-from nomad_csi.health import gather
+from nomad_csi.health import gather, observed_plugin
 
 
 def collect(context, expectation, cluster):
@@ -99,6 +99,23 @@ def short_folder(tmp_path):
     link.symlink_to(tmp_path)
     yield str(link)
     link.unlink()
+
+
+@pytest.mark.parametrize(
+    ("folder", "why"),
+    [
+        ("/nowhere", "its socket is not on this machine"),
+        ("", "the sockets are not known, because the clients' data_dir is not"),
+    ],
+)
+def test_socket_that_is_not_here_is_not_asked(context, plugin_cluster, expectation, folder, why):
+    """It is said why."""
+    plugin_cluster.plugin()
+    plugin_cluster.allocation()
+
+    seen = collect(context, dataclasses.replace(expectation, client_data_dir=folder), plugin_cluster)
+
+    assert seen.probed == {("alloc-a", "node"): observed_plugin.Probed(reached=False, detail=why)}
 
 
 def test_socket_nobody_listens_at_is_an_unhealthy_answer(context, short_folder, plugin_cluster, expectation):

@@ -163,17 +163,13 @@ def look_up(rows, values, used):
     raise AssertionError(values)
 
 
-@functools.cache
-def judged():
-    """Return every case with its judgement."""
-    return [(case, judge(case)) for case in cases()]
-
-
 def test_every_case_is_judged_as_the_table_says():
     """All of them, and no row of the table is idle."""
     standings, codes = table("standing"), table("code")
     used_standings, used_codes, wrong, known = set(), set(), [], {}
-    for case, judgement_ in judged():
+    every = list(cases())
+    for case in every:
+        judgement_ = judge(case)
         of_place = (case.place, case.client, case.listed, case.own, case.next)
         if of_place not in known:
             [known[of_place]] = look_up(standings, of_place, used_standings)
@@ -187,21 +183,7 @@ def test_every_case_is_judged_as_the_table_says():
 
     assert wrong[:5] == []
     assert (len(used_standings), len(used_codes)) == (len(standings), len(codes))
-    assert len(judged()) == 169_428
-
-
-def test_an_instance_counts_only_where_it_is_the_plans_own_and_proven():
-    """And always there; its evidence is its own only where its socket said so."""
-    for case, judgement_ in judged():
-        is_here = case.client == "ready" or (case.place == "counted" and case.client == "ineligible")
-        is_own = (case.listed, case.own) in {("own", "run:running"), ("any", "none")} and case.next != "running"
-        is_answered = case.socket == "ready"
-        reported = {"equal", "empty"} if is_answered else {"equal"}
-        is_proven = case.health == "healthy" and {case.name, case.version} <= reported
-        is_undisputed = case.socket in {"ready", "absent", "no-answer"}
-
-        assert judgement_.counts == (is_here and is_own and is_proven and is_undisputed), case
-        assert not judgement_.counts or judgement_.evidence == ("csi" if is_answered else "nomad"), case
+    assert len(every) == 169_428
 
 
 ZONES = {"a": "us-east-1a", "b": "us-east-1b"}

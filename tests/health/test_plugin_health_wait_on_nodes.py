@@ -10,6 +10,7 @@ from nomad_csi.health import plugin_health, plugin_health_properties, plugin_hea
 from nomad_csi.plan import model
 from nomad_csi.spec import plugin as spec
 from tests import clocks
+from tests.health import test_plugin_health
 from tests.plugin_samples import READY
 
 JOB = "nomad-csi-probe-cafe"
@@ -135,20 +136,10 @@ def test_an_interrupt_purges_the_job_before_the_step_ends(context, monkeypatch, 
     assert jobs_of(asked) == (1, 1)
 
 
-NEWS = {
-    "pluginId": "aws-ebs0",
-    "provider": "ebs.csi.aws.com",
-    "version": "v1.64.0",
-    "namespace": "default",
-    "controllers": 0,
-    "datacenters": ["*"],
-    "nodePool": "default",
-    "taskDriver": "docker",
+NEWS = test_plugin_health.NEWS | {
     "evidence": "csi",
     "onNodes": {"command": "nomad-csi", "image": "x/y:1", "stateDir": "/s", "timeoutS": 60},
     "timeoutS": 30,
-    "stableS": 0,
-    "jobs": {"plugin-aws-ebs0-nodes": "41"},
 }
 HEALTH = plugin_health.PluginHealthResource()
 

@@ -1,27 +1,32 @@
 """Asking a plugin on its clients: what comes of clients that cannot be asked, and of a Nomad that refuses."""
 
+import dataclasses
 import json
 import threading
 
 import pytest
 
 from nomad_csi import errors, nomad
-from nomad_csi.csi import records
-from nomad_csi.health import observed_plugin, probe_deep, probe_run
+from nomad_csi.health import observation, observed_plugin, probe_deep, probe_run
 from nomad_csi.nomad import plugins
 from nomad_csi.plan import program_jobs
 from tests import clocks
+from tests.plugin_samples import READY
 
 JOB = "nomad-csi-probe-cafe"
 LOG = "/v1/client/fs/logs/probe-a"
-REPORT = records.ProbeReport(
-    endpoint="/csi.sock", status="ready", detail="fine", latency_ms=1.0, name="ebs.csi.aws.com", node_capabilities=()
-)
+HOW = probe_run.OnNodes(job=program_jobs.ProbeJob(image="x/y:1", state_dir="/s"), timeout_s=5.0)
 
 
 def answer(alloc_id="alloc-a", problem="", **changes):
-    reports = {alloc_id: REPORT.as_json() | changes} if alloc_id else {}
+    reports = {alloc_id: READY.as_json() | changes} if alloc_id else {}
     return json.dumps({"folder": "/plugins", "problem": problem, "reports": reports})
+
+
+def connected(cluster):
+    """Return a connection to the scripted Nomad."""
+    connection = nomad.Connection(address=cluster.address, token="t")
+    return nomad.Nomad(connection, timeout_s=60.0, clock=clocks.Clock())
 
 
 @pytest.fixture
@@ -52,24 +57,17 @@ def ask(cluster):
     """Ask ``aws-ebs0`` on its clients."""
 
     def run(**options):
-        with nomad.Nomad(
-            nomad.Connection(address=cluster.address, token="t"), timeout_s=60.0, clock=clocks.Clock()
-        ) as client:
-            job = program_jobs.ProbeJob(image="x/y:1", state_dir="/s")
-            how = probe_run.OnNodes(job=job, **options)
-            return probe_deep.probe_on_nodes(client, "aws-ebs0", how)
+        with connected(cluster) as client:
+            return probe_deep.probe_on_nodes(client, "aws-ebs0", dataclasses.replace(HOW, **options))
 
     return run
 
 
 def interrupted(cluster, cancelled):
     """Ask ``aws-ebs0`` on its clients, until *cancelled* is set."""
-    with nomad.Nomad(
-        nomad.Connection(address=cluster.address, token="t"), timeout_s=60.0, clock=clocks.Clock()
-    ) as client:
+    with connected(cluster) as client:
         told = observed_plugin.ObservedPlugin(plugin=plugins.get(client, "aws-ebs0"))
-        how = probe_run.OnNodes(job=program_jobs.ProbeJob(image="x/y:1", state_dir="/s"))
-        return probe_run.ask(client, [told], how, cancelled)
+        return probe_run.ask(client, [told], HOW, cancelled)
 
 
 def purged(cluster):
@@ -86,7 +84,7 @@ def test_what_a_client_answers_is_the_status(cluster, ran, ask):
     found = ask(report=told.append)
 
     [(_, parsed)] = [item for item in cluster.sent("POST") if item[0].startswith("/v1/jobs/parse")]
-    assert [(row.node_name, row.status, row.detail, row.report) for row in found.rows] == [("a", "ready", "", REPORT)]
+    assert [(row.node_name, row.status, row.detail, row.report) for row in found.rows] == [("a", "ready", "", READY)]
     assert told == [f"asking 1 client with job {JOB}"]
     assert '"^(id-a)$"' in parsed["JobHCL"]
     assert purged(cluster)
@@ -104,11 +102,6 @@ def test_what_a_client_answers_is_the_status(cluster, ran, ask):
         ("[1]", "no-answer", "what the probe printed there is no answer"),
         (
             answer(status="splendid"),
-            "no-answer",
-            "what the probe printed there is no answer: no report of this version",
-        ),
-        (
-            answer(latency_ms="5"),
             "no-answer",
             "what the probe printed there is no answer: no report of this version",
         ),
@@ -197,3 +190,64 @@ def test_a_job_of_which_nobody_knows_is_removed(cluster, ran, ask):
         ask()
 
     assert purged(cluster)
+
+
+@pytest.fixture
+def look(cluster, ran, plugin_cluster, expectation):
+    """Check the plugin once, on its client too; return the status."""
+    plugin_cluster.allocation()
+    ran()
+
+    def run(**options):
+        with connected(cluster) as client:
+            wanted = observation.WatchedPlugin(expectation=expectation, job_ids=plugin_cluster.job_ids)
+            [seen] = observation.Observer(client, [wanted], on_nodes=HOW).observe(**options)
+            return seen.status
+
+    return run
+
+
+def told(status):
+    return [(item.severity, item.code, item.found) for item in status.findings]
+
+
+@pytest.mark.parametrize(
+    ("changes", "status", "socket", "codes"),
+    [
+        ({"status": "silent", "detail": "late"}, "hung", "silent", ["instance-hung"]),
+        ({"status": "not-ready", "detail": "soon"}, "unhealthy", "not-ready", ["csi-failed"]),
+        ({"name": "efs.csi.aws.com"}, "wrong-identity", "wrong-name", ["provider-differs"]),
+        ({"node_capabilities": None}, "wrong-capability", "wrong-role", ["instance-capability-missing"]),
+        ({"vendor_version": "v1.1.1"}, "wrong-identity", "ready", ["version-differs"]),
+    ],
+)
+def test_a_bad_word_of_a_client_is_the_status(cluster, look, changes, status, socket, codes):
+    """However healthy Nomad calls it."""
+    cluster.reply("GET", LOG, 200, answer(**changes))
+
+    found = look()
+
+    assert [(row.status, row.nomad, row.socket) for row in found.instances] == [(status, "healthy", socket)]
+    assert [code for _, code, _ in told(found)] == codes
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "said"),
+    [
+        ("POST", "/v1/jobs", "submit-job"),
+        ("GET", f"/v1/job/{JOB}/allocations", "read-job"),
+        ("GET", LOG, "read-logs"),
+    ],
+)
+def test_a_refusal_is_an_error_with_the_right_that_is_missing(cluster, look, method, path, said):
+    """Nothing was found out on the clients."""
+    cluster.replies[method, path] = [(403, "Permission denied")]
+
+    with pytest.raises(errors.NomadApiError, match=f"the token needs {said} in namespace default"):
+        look()
+
+
+def test_the_first_of_two_checks_runs_no_job(cluster, look):
+    """The sockets are asked at the second, which counts."""
+    assert look(is_first=True).evidence == "nomad"
+    assert cluster.sent("POST") == []
