@@ -195,6 +195,9 @@ SITUATIONS = {
     ),
     "no instances, and a controller": lambda: judge(controller("a"), nodes=0, controllers=1),
     "a number of instances": lambda: judge(*BOTH, clients="abc", nodes=2),
+    "a number of instances, of which one starts": lambda: judge(
+        node("a"), nodes=2, seen={"ran": [make_ran("node", "a"), make_ran("node", "b", client_status="pending")]}
+    ),
     "fewer than the number": lambda: judge(node("a"), clients="abc", nodes=2),
     "a number above the clients": lambda: judge(*BOTH, nodes=3),
     "nothing is expected": lambda: judge(nodes=0),
