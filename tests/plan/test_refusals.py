@@ -67,7 +67,7 @@ def test_all_problems_are_reported_at_once(document):
 def test_problems_name_plugins_and_volumes_beside_their_indexes(document):
     """Those of a set by the set's id; one of another namespace with that; an id that is none is not shown."""
     document["plugins"][0]["priority"] = 101
-    document["volumes"][0] |= {"count": 2, "adopt": 3}
+    document["volumes"][0] |= {"count": 2, "adopt": 3, "namespace": "default"}
     document["volumes"][1] |= {"namespace": "prod", "adopt": 3}
     document["volumes"].append(document["volumes"][0] | {"id": "a b"})
 

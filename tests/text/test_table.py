@@ -31,4 +31,4 @@ def test_wide_characters_take_two_columns():
 
 def test_a_column_without_a_text_is_left_out():
     """With its heading; a column with one text stays."""
-    assert table.without_empty([("a", "b", "c"), ("1", "", ""), ("2", "", "x")]) == [("a", "c"), ("1", ""), ("2", "x")]
+    assert table.without_empty([("a", "b", "c"), ("1", "", "x"), ("2", "", "")]) == [("a", "c"), ("1", "x"), ("2", "")]
