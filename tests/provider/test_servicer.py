@@ -335,6 +335,7 @@ def test_an_object_that_is_not_ready_is_recorded(plugin, scripted, urn, monkeypa
     detail = provider_pb2.ErrorResourceInitFailed()
     assert packed.details[0].Unpack(detail)
     assert (detail.id, list(detail.reasons)) == ("a", ["no [secret] yet"])
+    assert (packed.code, packed.message) == (grpc.StatusCode.UNKNOWN.value[0], "no [secret] yet")
     assert wire.load(detail.properties) == (
         {"name": "a", "password": {"key": PASSWORD}, "state": "half"},
         {"password"},

@@ -13,3 +13,8 @@ def test_all_problems_stand_on_one_line():
         == "import: a: expected y, got x; b: expected y, got x"
     )
     assert wire.sentence(errors.RefusedError("no")) == "no"
+
+
+def test_every_text_of_a_secret_is_found():
+    """In objects and lists, to be masked."""
+    assert list(wire.texts({"a": ["b", {"c": "d"}], "e": 1, "f": "g"})) == ["b", "d", "g"]

@@ -57,7 +57,7 @@ FORCED = {"is_forced": True, "wait_s": 10}
 OUTCOMES = {
     "claimed": ([HELD], [], {}, ("claimed", HOLDER), []),
     "claimed at the last moment": ([FREE], [IN_USE, DONE], {"wait_s": 10}, ("deregistered", ""), ["", ""]),
-    "forced, and free meanwhile": ([HELD, FREE], [DONE], FORCED, ("deregistered", ""), [""]),
+    "forced, and free meanwhile": ([HELD, HELD, FREE], [DONE], FORCED, ("deregistered", ""), [""]),
     "forced under a running allocation": (
         [HELD], [IN_USE], {"is_forced": True},
         ("claimed", HOLDER), ["&force=true"],
@@ -71,6 +71,7 @@ OUTCOMES = {
     "not the storage that is meant": (
         [FREE], [], {"external_ids": {KEY: "vol-meant"}}, ("refused", f"its external id is {ID} now, not vol-meant; {CHECK}"), [],
     ),
+    "Nomad does not answer during the wait": ([HELD, (500, "no")], [], {"wait_s": 10}, ("failed", f"GET {PATH}: status 500: no"), []),
     "the answer is lost": ([FREE, GONE], [LOST], {}, ("deregistered", ""), [""]),
     "the request is lost": ([FREE, FREE], [LOST], {}, ("failed", f"DELETE {PATH}: "), [""]),
     "lost, and Nomad does not answer": ([FREE, (500, "no")], [LOST], {}, ("unknown", f"DELETE {PATH}: "), [""]),
@@ -91,6 +92,7 @@ def test_outcome(run, scripted, held, answers, options, expected, ends):
 
     assert (status, reason[: len(expected[1])]) == expected
     assert [path for path, _ in scripted.sent("DELETE")] == [f"{PATH}?namespace=prod{end}" for end in ends]
+    assert run.told == (["waiting for prod/mysql"] if "wait_s" in options else [])
 
 
 def test_claimed_volume_of_a_cancelled_run_is_said_to_be_cancelled(run, scripted):
@@ -101,6 +103,7 @@ def test_claimed_volume_of_a_cancelled_run_is_said_to_be_cancelled(run, scripted
 
     assert run(KEY, cancelled=cancelled, wait_s=10) == [("failed", "cancelled before it was deregistered")]
     assert scripted.sent("DELETE") == []
+    assert [path.partition("?")[0] for path, _ in scripted.sent("GET")].count(PATH) == 1
 
 
 RECORD = "/v1/var/nomad-csi/volumes/mysql"
