@@ -44,9 +44,12 @@ def test_function_answers_which_cluster_it_is(plugin, monkeypatch, make):
     for port in (4646, 4747):
         plugin.Configure(provider_pb2.ConfigureRequest(args=wire.dump({"address": f"http://127.0.0.1:{port}"})))
         answer = plugin.Invoke(request)
+    request.args.CopyFrom(wire.dump({"make": make, "recorded": ["0f8fad5b"]}))
+    plugin.Invoke(request)
 
     assert wire.load(getattr(answer, "return"))[0] == {"id": "0f8fad5b-d9cb-469f-a165-70867728950e"}
-    assert asked == [("http://127.0.0.1:4646", make), ("http://127.0.0.1:4747", make)]
+    known = ("http://127.0.0.1:4747", False)  # a stack with a cluster gets no other one
+    assert asked == [("http://127.0.0.1:4646", make), ("http://127.0.0.1:4747", make), known]
 
 
 def test_preview_goes_on_without_nomad_and_an_update_does_not(plugin, engine):
@@ -277,16 +280,20 @@ def test_a_step_knows_what_the_operation_has_said(plugin, scripted, urn, engine,
         told.append((context.urn, declared, made, context.operation.recorded_cluster()))
 
     monkeypatch.setattr(scripted, "delete", delete)
+    monkeypatch.setattr(cluster_identity, "compare", lambda client, outputs: "same")
     request = provider_pb2.DeleteRequest(urn=urn, id="a", properties=wire.dump(NEWS))
+    olds, news = wire.dump(NEWS | {"cluster": "c1"}), wire.dump(NEWS)
 
     plugin.Check(provider_pb2.CheckRequest(urn=urn, news=wire.dump(NEWS)))
     plugin.Create(provider_pb2.CreateRequest(urn=urn, properties=wire.dump(NEWS)))
-    plugin.Read(provider_pb2.ReadRequest(urn=urn, id="b", properties=wire.dump({"cluster": "c1"})))
+    plugin.Diff(provider_pb2.DiffRequest(urn=urn, id="a", old_inputs=news, olds=olds, news=news))
+    plugin.Delete(request)
+    plugin.Read(provider_pb2.ReadRequest(urn=urn, id="b", properties=wire.dump({"cluster": "c2"})))
     plugin.Delete(request)
     answer = plugin.Handshake(provider_pb2.ProviderHandshakeRequest(engine_address=engine.address))
     plugin.Delete(request)
 
-    assert told == [(urn, NEWS, True, {"cluster": "c1"}), (urn, None, False, {})]
+    assert told == [(urn, NEWS, True, {"cluster": "c1"}), (urn, NEWS, True, {}), (urn, None, False, {})]
     assert answer == provider_pb2.ProviderHandshakeResponse(accept_secrets=True, accept_resources=True)
 
 
@@ -315,8 +322,10 @@ def test_a_bug_names_its_place_and_no_values(plugin, scripted, urn, monkeypatch)
 
 
 @pytest.mark.parametrize("step", ["create", "update"])
-def test_an_object_that_is_not_ready_is_recorded(plugin, scripted, urn, monkeypatch, step):
-    """The engine gets id, inputs, outputs and reasons, so that the next run goes on from there."""
+def test_an_object_that_is_not_ready_is_recorded(serve, scripted, urn, monkeypatch, step):
+    """The engine gets id, inputs, outputs and reasons, so that the next run goes on from there; what was secret stays."""
+    plugin = serve({"NOMAD_CSI_SANDBOX": MARK})
+    olds = wire.dump({"name": "a", "sandbox": MARK}, secrets={"name"})
 
     def fail(*arguments):
         news = arguments[-1]
@@ -326,7 +335,7 @@ def test_an_object_that_is_not_ready_is_recorded(plugin, scripted, urn, monkeypa
     given = wire.dump({"name": "a", "password": {"key": PASSWORD}})
     call, request = {
         "create": (plugin.Create, provider_pb2.CreateRequest(urn=urn, properties=given)),
-        "update": (plugin.Update, provider_pb2.UpdateRequest(urn=urn, id="a", news=given, olds=given)),
+        "update": (plugin.Update, provider_pb2.UpdateRequest(urn=urn, id="a", news=given, olds=olds)),
     }[step]
 
     error = failure(call, request)
@@ -337,8 +346,8 @@ def test_an_object_that_is_not_ready_is_recorded(plugin, scripted, urn, monkeypa
     assert (detail.id, list(detail.reasons)) == ("a", ["no [secret] yet"])
     assert (packed.code, packed.message) == (grpc.StatusCode.UNKNOWN.value[0], "no [secret] yet")
     assert wire.load(detail.properties) == (
-        {"name": "a", "password": {"key": PASSWORD}, "state": "half"},
-        {"password"},
+        {"name": "a", "password": {"key": PASSWORD}, "state": "half", "sandbox": MARK},
+        {"password", "name"} if step == "update" else {"password"},
     )
     assert wire.load(detail.inputs)[0] == {"name": "a", "password": {"key": PASSWORD}}
     assert detail.refresh_before_update
