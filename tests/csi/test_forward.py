@@ -39,7 +39,7 @@ def is_alive(pid):
     return Path(f"/proc/{pid}").exists()
 
 
-@pytest.mark.parametrize("text", ["/run/csi.sock", "unix:///run/csi.sock", "127.0.0.1:9000", "tcp://127.0.0.1:9000"])
+@pytest.mark.parametrize("text", ["/run/Csi.sock", "unix:///run/csi.sock", "127.0.0.1:9000", "tcp://127.0.0.1:9000"])
 def test_other_endpoints_are_reached_as_they_are(text):
     """Nothing is started for them."""
     with forward.reached(text) as reached:

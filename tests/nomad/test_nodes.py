@@ -44,10 +44,11 @@ def test_node_that_takes_no_work(agent, client):
 
 def test_driver_that_was_detected_may_be_unhealthy(agent, client):
     """One that was not is none of the client's; a null in the map is a driver of which nothing is known."""
-    broken = {"Detected": True, "Healthy": False}
+    broken = {"Detected": True, "Healthy": False, "Attributes": {"driver.docker.version": "28.2"}}
     agent.answer("GET", "/v1/nodes", json.dumps([{"ID": "n1", "Drivers": {"docker": broken, "java": None}}]))
 
-    assert nodes.list_nodes(client)[0].drivers == {"docker": False}
+    [found] = nodes.list_nodes(client)
+    assert (found.drivers, found.driver_attributes) == ({"docker": False}, {"driver.docker.version": "28.2"})
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,7 @@ def run(scripted):
         with nomad.Nomad(connection, timeout_s=60.0, clock=clocks.Clock()) as client:
             given = deregistration.DeregistrationOptions(**options)
             found = deregistration.deregister(client, keys, given, report=told.append, cancelled=cancelled)
+        deregister.external_ids = [item.external_id for item in found]
         return [(item.status, item.reason) for item in found]
 
     deregister.told = told
@@ -91,6 +92,8 @@ def test_outcome(run, scripted, held, answers, options, expected, ends):
     [(status, reason)] = run(KEY, **options)
 
     assert (status, reason[: len(expected[1])]) == expected
+    if status == "refused":
+        assert run.external_ids == [ID if f"is {ID}" in reason or f"for {ID}" in reason else "vol-b"]
     assert [path for path, _ in scripted.sent("DELETE")] == [f"{PATH}?namespace=prod{end}" for end in ends]
     assert run.told == (["waiting for prod/mysql"] if "wait_s" in options else [])
 
