@@ -145,8 +145,8 @@ def test_rejects_a_job_file_of_hundreds_of_levels(text):
 
 
 def test_levels_of_brackets_have_a_limit():
-    """A hundred are read."""
-    assert read.read_job("a = " + "[" * 100 + "]" * 100)
+    """A hundred are read; brackets in texts are no levels."""
+    assert read.read_job("a = " + "[" * 100 + "]" * 100 + '\nb = "' + "[" * 200 + '"')
 
     with pytest.raises(errors.SpecError, match="got hundreds of levels"):
         read.read_job("a = " + "[" * 101 + "]" * 101)

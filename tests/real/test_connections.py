@@ -106,10 +106,9 @@ def test_region_that_is_not_there_is_told(regions, authority):
     """With Nomad's own words."""
     with (
         nomad.Nomad(_shown(regions["eu"], authority, region="mars")) as client,
-        pytest.raises(errors.NomadApiError, match="No path to region") as caught,
+        pytest.raises(errors.NomadApiError, match="No path to region"),
     ):
         client.request("GET", "/v1/volumes", query={"type": "csi"})
-    assert "NOMAD_REGION" in caught.value.advice
 
 
 def test_task_asks_by_its_own_socket(agent, until):

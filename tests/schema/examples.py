@@ -174,9 +174,11 @@ def _block(part, language, package):
     if language.name == "go":
         width = max(map(len, keys.values())) + 1
         keys = {name: f"{key}:".ljust(width) for name, key in keys.items()}
-    values = {
-        name: _written(value, language, typed[util.camel_case(name)], package["types"]) for name, value in args.items()
-    }
+    values = {}
+    for name, value in args.items():
+        type_of = typed[util.camel_case(name)]
+        is_pointer = language.name == "go" and type_of.get("plain") and isinstance(value, dict)
+        values[name] = ("&" if is_pointer else "") + _written(value, language, type_of, package["types"])
     lines = (language.argument.format(key=keys[name], value=value) for name, value in values.items())
     return language.block.format(label=label, kind=kind, arguments="\n".join(lines))
 

@@ -90,6 +90,7 @@ def reading(text: str, name: str, dialect: tokens.Dialect, given: Given = NOTHIN
     tokens.check(text, name, may_begin_with_mark=dialect == "job")
     text = text.removeprefix(tokens.BYTE_ORDER_MARK)
     if text.lstrip()[:1] in {"{", "["}:
+        tokens.check_depth(text, name)
         return Reading(content=_json(text, name))
     parsed = _parsed(text, name, dialect, given)
     if parsed.problems:
@@ -123,6 +124,7 @@ def given_variables(environment: Mapping[str, str], files: Iterable[Path], optio
 
 def _parsed(text: str, name: str, dialect: tokens.Dialect, given: Given) -> parser.Parser:
     stream = [token for token in tokens.tokenize(text, dialect, name) if token.kind not in {"comment", "newline"}]
+    tokens.check_depth((token.kind for token in stream), name)
     scope: dict[str, Any] = {}
     for _ in range(_PASSES):
         found = parser.Parser(text=text, dialect=dialect, stream=stream, scope=scope)

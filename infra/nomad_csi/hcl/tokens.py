@@ -6,7 +6,7 @@ Source: hashicorp/hcl ``hcl/scanner/scanner.go`` (v1.0.1-nomad-1); ``hclsyntax/s
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Literal, NamedTuple, NoReturn
 
@@ -18,9 +18,9 @@ LIMIT_BYTES = 2**20
 BYTE_ORDER_MARK = "\ufeff"
 
 DEPTH_LIMIT = 100
-"""Levels of brackets, those in strings included; Nomad's own files have about ten."""
+"""Levels of brackets; Nomad's own files have about ten."""
 
-_BRACKET = re.compile(r"[{}\[\]()]")
+BRACKETS = frozenset("{}[]()")
 
 
 def read(path: Path) -> str:
@@ -41,14 +41,22 @@ def decode(content: bytes, name: str) -> str:
 
 
 def check(text: str, name: str, *, may_begin_with_mark: bool) -> None:
-    """Raise `errors.SpecError` for what no parser accepts: NUL, a byte order mark before HCL1, hundreds of brackets."""
+    """Raise `errors.SpecError` for what no parser accepts: NUL, a byte order mark before HCL1."""
     if "\0" in text:
         raise _refusal(name, line_and_column(text, text.index("\0")), "text without NUL", "NUL")
     if text.startswith(BYTE_ORDER_MARK) and not may_begin_with_mark:
         raise _refusal(name, "line 1, column 1", "text without a byte order mark, which Nomad refuses here", "one")
-    steps = (1 if bracket in "{[(" else -1 for bracket in _BRACKET.findall(text))
+
+
+def check_depth(signs: Iterable[str], name: str) -> None:
+    """Raise `errors.SpecError` where the brackets among *signs* are nested too deep."""
+    steps = (1 if sign in "{[(" else -1 for sign in signs if sign in BRACKETS)
     if any(depth > DEPTH_LIMIT for depth in itertools.accumulate(steps, lambda depth, step: max(depth + step, 0))):
-        raise _refusal(name, "", "a file with a few levels of brackets", "hundreds of levels")
+        raise _too_deep(name)
+
+
+def _too_deep(name: str) -> errors.SpecError:
+    return _refusal(name, "", "a file with a few levels of brackets", "hundreds of levels")
 
 
 def line_and_column(text: str, position: int) -> str:
@@ -137,7 +145,10 @@ def tokenize(text: str, dialect: Dialect, name: str) -> Iterator[Token]:
             raise AssertionError("a sign is any character")
         found = match[0]
         if found == '"':
-            kind, found = "string", text[position : _end_of_string(text, position, dialect, name)]
+            try:
+                kind, found = "string", text[position : _end_of_string(text, position, dialect, name)]
+            except RecursionError:  # templates in templates
+                raise _too_deep(name) from None
         if kind != "space":
             yield Token(found if kind == "sign" else kind, found, position, line)
         position += len(found)

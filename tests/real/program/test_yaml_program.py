@@ -107,7 +107,7 @@ def test_what_the_rules_refuse_is_one_clean_line(project):
 
     line = "error: nomad-csi:index:EbsVolume resource 'mysql' has a problem: EbsVolume mysql: "
     assert line in text
-    assert "sizeGib: expected a whole number, got 0.5" in text
+    assert "sizeGib: expected a valid integer, got 0.5" in text
     assert "availabilityZone: expected an Availability Zone such as us-east-1a" in text
     assert "Traceback" not in text
     assert "File " not in text
