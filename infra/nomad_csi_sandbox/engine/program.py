@@ -58,7 +58,8 @@ def _run(run: deployment.Deployment, loop: asyncio.AbstractEventLoop, workers: f
     try:
         loop.run_until_complete(runtime.run_in_stack(lambda: _ignore(runpy.run_path(str(entry), run_name="__main__"))))
     except pulumi.RunError as error:
-        _tell(run, str(error))
+        # The SDK logs it and exits with 1, of which the engine tells as of any other exit.
+        _tell(run, str(error), "an unhandled error occurred: program exited with non-zero exit code: 1")
     except SystemExit as error:
         if error.code not in (None, 0, SHOWN_ALREADY):
             _tell(run, f"program exited with non-zero exit code: {error.code}")
@@ -72,10 +73,11 @@ def _ignore(_globals: dict[str, Any]) -> None:
     """Return nothing: the globals of the program are no coroutine to wait for."""
 
 
-def _tell(run: deployment.Deployment, message: str) -> None:
-    """Report *message*, unless the run has come to its end already: then it is only an echo of that."""
+def _tell(run: deployment.Deployment, *messages: str) -> None:
+    """Report *messages*, unless the run has come to its end already: then they are only an echo of that."""
     if not run.stopped:
-        run.fail("same", "", message)
+        for message in messages:
+            run.fail("same", "", message)
 
 
 def _own_trace(entry: Path) -> str:
