@@ -8,6 +8,7 @@ import pytest
 
 from nomad_csi.drivers import catalogue
 from nomad_csi.plan.rules import ebs_rules
+from nomad_csi.spec import driver as driver_spec
 from nomad_csi.spec import names
 
 DRIVERS = list(catalogue.DRIVERS.values())
@@ -209,3 +210,9 @@ def test_setting_is_compared_as_its_driver_does(driver, is_same):
 
     assert context.is_setting(setting)
     assert context.is_setting(setting.upper()) is is_same
+
+
+@pytest.mark.parametrize(("allowed", "taken"), [(None, True), ([], False), (["a*"], True), (["A1"], False)])
+def test_keys_are_those_that_are_allowed(allowed, taken):
+    """Any where none are named; none where the list is empty."""
+    assert driver_spec.KeysSpec(allowed=None if allowed is None else frozenset(allowed)).takes("a1") is taken
