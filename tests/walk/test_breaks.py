@@ -90,7 +90,8 @@ def said(text):
     blocks = re.findall(rf"^ {{4}}((?:error|{OURS}).*(?:\n {{4,6}}(?!error|warning)\S.*)*)", found, re.MULTILINE)
     blocks = [re.sub(r"that Nomad has \([^)]*\)", "that Nomad has (...)", block) for block in blocks]
     kept = [re.sub(r"^error: (Preview failed: |update failed|preview failed)?", "", block) for block in blocks]
-    return [IDS.sub(r"\1-ID", line.strip()) for block in kept for line in block.splitlines() if line.strip()]
+    lines = [IDS.sub(r"\1-ID", line.strip()) for block in kept for line in block.splitlines() if line.strip()]
+    return [line for line in lines if not line.endswith("program exited with non-zero exit code: 1")]
 
 
 def of_spec(spec):
