@@ -137,7 +137,9 @@ def test_a_finding_has_severity_and_fix_of_the_registry():
 
     assert (plain.severity, plain.advice) == ("error", CODES["volume-missing"].fix)
     assert other.advice == "do this"
-    assert CODES["nomad-wants-equal-topologies"].source.startswith("https://github.com/hashicorp/nomad/issues/24522, in ")
+    assert CODES["nomad-wants-equal-topologies"].source.startswith(
+        "https://github.com/hashicorp/nomad/issues/24522, in "
+    )
 
 
 @pytest.mark.parametrize("row", CODES.values(), ids=CODES)
