@@ -1,5 +1,6 @@
 """``nomad-csi smoke``: what was verified, what was not, and an exit code for each."""
 
+import dataclasses
 import json
 
 import pytest
@@ -10,6 +11,16 @@ from nomad_csi.diagnosis import smoke, smoke_round
 FIRST = smoke_round.SmokeRound(
     kind="write", node_name="client-1", times=smoke_round.Times(attach_s=0.25, mount_s=1, detach_s=2.55)
 )
+DONE = smoke_round.SmokeOutcome(
+    namespace="prod",
+    volume_id="web",
+    status="verified",
+    task_driver="exec",
+    access_mode="single-node-writer",
+    rounds=(FIRST,),
+    verified=("written",),
+    not_verified=(),
+)
 
 
 @pytest.mark.parametrize(
@@ -19,14 +30,10 @@ FIRST = smoke_round.SmokeRound(
 def test_the_outcome_is_printed_and_decides_the_exit_code(monkeypatch, capsys, empty_agent, status, left, code):
     """What is left behind is a failure, too; the options are handed on."""
     asked = []
-    done = smoke_round.SmokeOutcome(
-        namespace="prod",
-        volume_id="web",
+    done = dataclasses.replace(
+        DONE,
         status=status,
-        task_driver="exec",
-        access_mode="single-node-writer",
         rounds=(FIRST, smoke_round.SmokeRound(kind="read", reason="no client")),
-        verified=("written",),
         not_verified=("read",),
         left_behind=left,
     )
@@ -52,17 +59,7 @@ def test_the_outcome_is_printed_and_decides_the_exit_code(monkeypatch, capsys, e
 
 def test_the_outcome_as_data(monkeypatch, capsys, empty_agent):
     """Seconds with one decimal."""
-    done = smoke_round.SmokeOutcome(
-        namespace="default",
-        volume_id="web",
-        status="verified",
-        task_driver="exec",
-        access_mode="single-node-writer",
-        rounds=(FIRST,),
-        verified=("written",),
-        not_verified=(),
-    )
-    monkeypatch.setattr(smoke, "try_out", lambda *_, **__: done)
+    monkeypatch.setattr(smoke, "try_out", lambda *_, **__: DONE)
 
     assert cli.main(["smoke", "web", "--json", "--address", empty_agent()]) == 0
 

@@ -20,7 +20,7 @@ BYTE_ORDER_MARK = "\ufeff"
 DEPTH_LIMIT = 100
 """Levels of brackets; Nomad's own files have about ten."""
 
-BRACKETS = frozenset("{}[]()")
+_LEVELS = {**dict.fromkeys("{[(", 1), **dict.fromkeys("}])", -1)}
 
 
 def read(path: Path) -> str:
@@ -50,7 +50,7 @@ def check(text: str, name: str, *, may_begin_with_mark: bool) -> None:
 
 def check_depth(signs: Iterable[str], name: str) -> None:
     """Raise `errors.SpecError` where the brackets among *signs* are nested too deep."""
-    steps = (1 if sign in "{[(" else -1 for sign in signs if sign in BRACKETS)
+    steps = (_LEVELS[sign] for sign in signs if sign in _LEVELS)
     if any(depth > DEPTH_LIMIT for depth in itertools.accumulate(steps, lambda depth, step: max(depth + step, 0))):
         raise _too_deep(name)
 

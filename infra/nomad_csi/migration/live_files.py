@@ -6,7 +6,6 @@ Values that Nomad never returns (secrets, mount flags) are reported and never gu
 
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from http import HTTPStatus
 
 from nomad_csi import errors, nomad
@@ -23,7 +22,7 @@ SECRETS = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class Live:
     """Plugin jobs and volumes of a cluster."""
 
