@@ -63,7 +63,7 @@ def test_role_may_mount_through_any_access_point_and_not_without_one(cloud, read
 
 @pytest.mark.parametrize(("written", "is_made"), [("true", True), ("false", False)])
 def test_others_are_kept_out_only_where_the_spec_says_so(cloud, ready_stack, written, is_made):
-    """The file system's policy lets in the role of its clients, and nobody else."""
+    """The file system's policy lets in the role of its clients, and no other."""
     ready_stack(cloud, SPEC.replace("required: true", f"required: {written}"))
 
     made = [item.name for item in cloud.recorder.made if item.token == "aws:efs/fileSystemPolicy:FileSystemPolicy"]

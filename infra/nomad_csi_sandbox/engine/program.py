@@ -58,7 +58,7 @@ def _run(run: deployment.Deployment, loop: asyncio.AbstractEventLoop, workers: f
     try:
         loop.run_until_complete(runtime.run_in_stack(lambda: _ignore(runpy.run_path(str(entry), run_name="__main__"))))
     except pulumi.RunError as error:
-        # The SDK logs it and exits with 1, of which the engine tells as of any other exit.
+        # The SDK logs it and exits with 1; the engine reports that, too.
         _tell(run, str(error), "an unhandled error occurred: program exited with non-zero exit code: 1")
     except SystemExit as error:
         if error.code not in (None, 0, SHOWN_ALREADY):
