@@ -115,23 +115,29 @@ def ran():
     return make_ran
 
 
-def make_seen(*instances, **more):
-    """Return what was found; no instances and no record for ``None``."""
-    record = plugins.Plugin(
+def make_plugin(*instances, **changes):
+    """Return the plugin as Nomad has it, with those instances."""
+    plugin = plugins.Plugin(
         plugin_id="aws-ebs0",
-        provider=more.pop("provider", "ebs.csi.aws.com"),
+        provider="ebs.csi.aws.com",
         version="v1.64.0",
         controller_required=True,
-        controllers=tuple(item for item in instances if item is not None and item.role == "controller"),
-        nodes=tuple(item for item in instances if item is not None and item.role == "node"),
+        controllers=tuple(item for item in instances if item.role == "controller"),
+        nodes=tuple(item for item in instances if item.role == "node"),
         controllers_expected=0,
         nodes_expected=0,
     )
+    return dataclasses.replace(plugin, **changes)
+
+
+def make_seen(*instances, provider="ebs.csi.aws.com", **more):
+    """Return what was found; no instances and no record for ``None``."""
+    record = None if instances == (None,) else make_plugin(*instances, provider=provider)
     more["ran"] = tuple(more.get("ran", ()))
     more.setdefault("names_jobs", bool(more["ran"]))
     events = [event.time_ns for item in more["ran"] for event in item.allocation.task_events]
     more.setdefault("now_ns", max(events, default=0))
-    return observed_plugin.ObservedPlugin(plugin=None if instances == (None,) else record, **more)
+    return observed_plugin.ObservedPlugin(plugin=record, **more)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 from nomad_csi import cli
 from nomad_csi.csi import probe
 from nomad_csi.health import probe_deep
-from nomad_csi.nomad import plugins
+from tests import plugin_samples
 
 
 @pytest.mark.usefixtures("plugin")
@@ -110,17 +110,7 @@ def test_probe_on_nodes_exits_2_for_a_plugin_that_the_cluster_lacks(empty_agent,
 def test_probe_of_another_plugins_socket_says_so(empty_agent, short_folder, capsys, request, monkeypatch):
     """By the driver's name that Nomad has for the plugin; its volumes are not compared with the other plugin."""
     request.getfixturevalue("plugin")
-    registered = plugins.Plugin(
-        plugin_id="aws-ebs0",
-        provider="ebs.csi.aws.com",
-        version="v1.64.0",
-        controller_required=True,
-        controllers=(),
-        nodes=(),
-        controllers_expected=0,
-        nodes_expected=0,
-    )
-    monkeypatch.setattr(probe_deep, "plugin_of", lambda *_given: registered)
+    monkeypatch.setattr(probe_deep, "plugin_of", lambda *_given: plugin_samples.make_plugin())
     words = ["csi", "probe", f"{short_folder}/csi.sock", "--volumes-of", "aws-ebs0", "--address", empty_agent()]
 
     assert cli.main(words) == 1

@@ -10,8 +10,8 @@ import pytest
 
 from nomad_csi.health import eligibility, instances, observed_plugin
 from nomad_csi.health import plugins as statuses
-from nomad_csi.nomad import jobs, plugins
-from tests.plugin_samples import EXPECTATION, make_node
+from nomad_csi.nomad import jobs
+from tests.plugin_samples import EXPECTATION, make_instance, make_node, make_plugin
 
 TABLE = Path(__file__).with_name("judgements.txt")
 OWN = [
@@ -100,8 +100,9 @@ def allocation(own, alloc_id, node_id="a"):
 @functools.cache
 def instance(place, health, name, version):
     """Return the instance in Nomad's record."""
-    return plugins.Instance(
-        role="node" if place == "node" else "controller",
+    return make_instance(
+        "node" if place == "node" else "controller",
+        "",
         node_id="a",
         alloc_id="listed",
         healthy=health == "healthy",
@@ -109,7 +110,6 @@ def instance(place, health, name, version):
         provider=NAMES[name],
         provider_version=VERSIONS[version],
         segments={},
-        supports=frozenset(),
     )
 
 
@@ -210,16 +210,7 @@ def found_of(situations):
             there.append(dataclasses.replace(item, node_id=name, alloc_id=name))
         if situation == "proven":
             probed[name, "node"] = READY
-    record = plugins.Plugin(
-        plugin_id="aws-ebs0",
-        provider=NAMES["equal"],
-        version="v1.64.0",
-        controller_required=False,
-        controllers=(),
-        nodes=tuple(there),
-        controllers_expected=0,
-        nodes_expected=2,
-    )
+    record = make_plugin(*there, controller_required=False, nodes_expected=2)
     return observed_plugin.ObservedPlugin(plugin=record, names_jobs=True, ran=tuple(ran), probed=probed)
 
 

@@ -1,40 +1,15 @@
 """An endpoint that stands in a spec finds the controller of the moment."""
 
-import dataclasses
-
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.nomad import plugins
 from nomad_csi.volumes import deleters
+from tests.plugin_samples import make_instance, make_plugin
 
 FAR = "ssh://root@{node_name}/opt/nomad/data/client/csi/plugins/{alloc_id}/csi.sock"
 
-
-def instance(name, *, healthy=True):
-    """Return a controller on a client."""
-    return plugins.Instance(
-        role="controller",
-        node_id=f"id-{name}",
-        alloc_id=f"alloc-{name}",
-        healthy=healthy,
-        health_description="",
-        provider_version="v1",
-        segments={},
-        supports=frozenset(),
-    )
-
-
-PLUGIN = plugins.Plugin(
-    plugin_id="hostpath",
-    provider="hostpath.csi.k8s.io",
-    version="v1",
-    controller_required=True,
-    controllers=(instance("a", healthy=False), instance("b"), instance("c")),
-    nodes=(),
-    controllers_expected=3,
-    nodes_expected=0,
-)
+DOWN = make_instance("controller", "a", healthy=False)
+PLUGIN = make_plugin(DOWN, make_instance("controller", "b"), make_instance("controller", "c"))
 
 
 @pytest.fixture
@@ -55,12 +30,10 @@ def test_healthy_controller_is_put_in(client, scripted):
 
     found = deleters.find_endpoint(client, PLUGIN, FAR)
 
-    assert found == "ssh://root@storage-2/opt/nomad/data/client/csi/plugins/alloc-b/csi.sock"
+    assert found == "ssh://root@storage-2/opt/nomad/data/client/csi/plugins/controller-b/csi.sock"
 
 
 def test_rejects_a_plugin_without_a_healthy_controller(client):
     """Nobody could be asked."""
-    down = dataclasses.replace(PLUGIN, controllers=PLUGIN.controllers[:1])
-
-    with pytest.raises(errors.RefusedError, match="no healthy controller of plugin hostpath; nothing was changed"):
-        deleters.find_endpoint(client, down, FAR)
+    with pytest.raises(errors.RefusedError, match="no healthy controller of plugin aws-ebs0; nothing was changed"):
+        deleters.find_endpoint(client, make_plugin(DOWN), FAR)
