@@ -1,7 +1,8 @@
 """
 Import what exists into a spec: job and volume files, a Terraform state, a running cluster.
 
-`terraform` and `live_files` make files of a state or a cluster, `adopt` makes the spec of files, and `aws_storage` adds
-their storage. Here belongs what converts a file's content to keys of a spec, and the remark on each part that a spec
-cannot keep. What is wrong with a file, imported or not, is a rule in `diagnosis.file_rules`.
+`terraform` and `live_files` make files of a state or a cluster, `adopt` makes the spec of files. `terraform` has the
+resource types of Nomad's provider, `aws_storage` those of AWS's, whose storage it adds to the spec. Here belongs what
+converts a file's content to keys of a spec, and the remark on each part that a spec cannot keep. What is wrong with a
+file, imported or not, is a rule in `diagnosis.file_rules`.
 """

@@ -3,8 +3,10 @@ Nomad over HTTP: one request function, then jobs, plugins, nodes, volumes and va
 
 `connection` has the address and the credentials, and which of option, stack config and environment applies. `request`
 sends a request once; `classify` says what a reply means (refused, ambiguous, to be sent again). Who sends it again is
-`volumes.sending`. `transport.AT_ONCE` bounds the requests at a time. `permissions` has what calls and commands need of
-a token, `token_rights` what a token has. `version_gates` judges the releases with a known bug (`findings/codes.yaml`).
+`volumes.sending`. `transport` bounds the size of a reply and the requests at a time, `request` the time.
+`permissions` has what calls and commands need of a token, `token_rights` what a token has. `releases.yaml` has the
+oldest release and since when each feature is there; releases with a known bug are in `findings/codes.yaml`, judged by
+`version_gates`.
 
 Only translates and sends. Not a general client: it has only the calls that this package needs, and no volume *delete*.
 The HTTP library is imported when the first client is made.
