@@ -40,14 +40,14 @@ def client(service: str, aws_region: str) -> Any:
     config = settings.Config(connect_timeout=CONNECT_S, read_timeout=READ_S, retries=retries)
     environment = frozenset((name, value) for name, value in os.environ.items() if name.startswith("AWS_"))
     with _LOCK:
-        made = _session(aws_region, environment).client(service, config=config)
+        aws_client = _session(aws_region, environment).client(service, config=config)
 
     def log(model: Any, http_response: Any, **_: object) -> None:
         LOG.info("%s in %s: status %d", model.name, aws_region, http_response.status_code)
 
-    name = made.meta.service_model.service_id.hyphenize()
-    made.meta.events.register(f"after-call.{name}", log, unique_id="nomad-csi-log")
-    return made
+    name = aws_client.meta.service_model.service_id.hyphenize()
+    aws_client.meta.events.register(f"after-call.{name}", log, unique_id="nomad-csi-log")
+    return aws_client
 
 
 @functools.lru_cache(maxsize=8)
@@ -71,11 +71,11 @@ def described(ec2: Any, operation: str, result: str, name: str, ids: Iterable[st
 
     By filter: in a request by id, one missing id makes EC2 return nothing at all. Raises botocore's errors.
     """
-    wanted, found = sorted(set(ids)), []
+    wanted, rows = sorted(set(ids)), []
     for start in range(0, len(wanted), CHUNK):
         filters = [{"Name": name, "Values": wanted[start : start + CHUNK]}]
-        found += ec2.get_paginator(operation).paginate(Filters=filters).search(result)
-    return found
+        rows += ec2.get_paginator(operation).paginate(Filters=filters).search(result)
+    return rows
 
 
 # Errors as one sentence.

@@ -39,7 +39,7 @@ def create_snapshot(external_id: str, aws_region: str, tags: Mapping[str, str]) 
     """Request a snapshot with *tags* and our own, and return its id. It is not completed yet. Raises `AwsError`."""
     kept = {key: value for key, value in tags.items() if not key.startswith("aws:")} | {SNAPSHOT_TAG: external_id}
     with calls.aws_errors(aws_region):
-        made = calls.client("ec2", aws_region).create_snapshot(
+        snapshot = calls.client("ec2", aws_region).create_snapshot(
             VolumeId=external_id,
             Description=f"last snapshot of {external_id} before its deletion",
             TagSpecifications=[
@@ -49,7 +49,7 @@ def create_snapshot(external_id: str, aws_region: str, tags: Mapping[str, str]) 
                 }
             ],
         )
-        return str(made["SnapshotId"])
+        return str(snapshot["SnapshotId"])
 
 
 def wait_for_snapshot(
@@ -64,22 +64,22 @@ def wait_for_snapshot(
     """Wait until the snapshot is completed. Raises `errors.AwsError` if it is not after *wait_s*, or failed."""
     deadline = clock.now() + wait_s
     reported = ""
-    while (seen := _progress(snapshot_id, aws_region)) != "completed":
-        if seen.startswith("error") or clock.now() >= deadline:
-            raise errors.AwsError(f"snapshot {snapshot_id} is {seen} and not completed")
-        if seen != reported:
-            report(f"snapshot {snapshot_id} is {seen}")
-            reported = seen
+    while (progress := _progress(snapshot_id, aws_region)) != "completed":
+        if progress.startswith("error") or clock.now() >= deadline:
+            raise errors.AwsError(f"snapshot {snapshot_id} is {progress} and not completed")
+        if progress != reported:
+            report(f"snapshot {snapshot_id} is {progress}")
+            reported = progress
         if clock.wait(cancelled, min(SNAPSHOT_INTERVAL_S, max(0.0, deadline - clock.now()))):
-            raise errors.CancelledError(f"cancelled while snapshot {snapshot_id} was {seen}")
+            raise errors.CancelledError(f"cancelled while snapshot {snapshot_id} was {progress}")
 
 
 def _progress(snapshot_id: str, aws_region: str) -> str:
     with calls.aws_errors(aws_region):
-        found = calls.client("ec2", aws_region).describe_snapshots(SnapshotIds=[snapshot_id])["Snapshots"]
-        if not found:
+        snapshots = calls.client("ec2", aws_region).describe_snapshots(SnapshotIds=[snapshot_id])["Snapshots"]
+        if not snapshots:
             return "error: gone"
-        state, progress = found[0]["State"], found[0].get("Progress", "")
+        state, progress = snapshots[0]["State"], snapshots[0].get("Progress", "")
         return str(state) if state == "completed" else f"{state} {progress}".strip()
 
 

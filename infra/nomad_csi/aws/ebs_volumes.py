@@ -31,8 +31,8 @@ def read_attachments(
         return aws_records.ObservedAttachments()
     with calls.aws_errors(aws_region):
         ec2 = calls.client("ec2", aws_region)
-        found = calls.described(ec2, "describe_volumes", "Volumes", "volume-id", wanted)
-        described = {item["VolumeId"]: item for item in found}
+        rows = calls.described(ec2, "describe_volumes", "Volumes", "volume-id", wanted)
+        described = {item["VolumeId"]: item for item in rows}
         attached = {
             attachment["InstanceId"]
             for item in described.values()
@@ -51,14 +51,14 @@ def read_attachments(
 
 
 def _attached_volume(
-    external_id: str, found: Mapping[str, Any] | None, states: Mapping[str, str]
+    external_id: str, row: Mapping[str, Any] | None, states: Mapping[str, str]
 ) -> aws_records.AttachedVolume:
-    if found is None:
+    if row is None:
         return aws_records.AttachedVolume(external_id=external_id, state=aws_records.MISSING)
-    attachments = [attachment for attachment in found["Attachments"] if attachment.get("State") != "detached"]
+    attachments = [attachment for attachment in row["Attachments"] if attachment.get("State") != "detached"]
     return aws_records.AttachedVolume(
         external_id=external_id,
-        state=found["State"],
+        state=row["State"],
         attachments=tuple(
             aws_records.Attachment(
                 instance_id=attachment.get("InstanceId", ""),
@@ -84,16 +84,16 @@ def read_volumes(external_ids: Iterable[str], aws_region: str) -> dict[str, aws_
     if not wanted:
         return {}
     with calls.aws_errors(aws_region):
-        found = calls.described(calls.client("ec2", aws_region), "describe_volumes", "Volumes", "volume-id", wanted)
-        return {item["VolumeId"]: volume(item) for item in found}
+        rows = calls.described(calls.client("ec2", aws_region), "describe_volumes", "Volumes", "volume-id", wanted)
+        return {item["VolumeId"]: volume(item) for item in rows}
 
 
 def ours(aws_region: str) -> dict[str, aws_records.EbsVolumeRecord]:
     """Return all EBS volumes with a tag of this package, by id. Raises `errors.AwsError`."""
     wanted = [volumes.OWNER_TAG, volumes.VOLUME_TAG]
     with calls.aws_errors(aws_region):
-        found = calls.described(calls.client("ec2", aws_region), "describe_volumes", "Volumes", "tag-key", wanted)
-        return {item["VolumeId"]: volume(item) for item in found if item["State"] not in aws_records.LEAVING}
+        rows = calls.described(calls.client("ec2", aws_region), "describe_volumes", "Volumes", "tag-key", wanted)
+        return {item["VolumeId"]: volume(item) for item in rows if item["State"] not in aws_records.LEAVING}
 
 
 def tag(external_ids: Sequence[str], aws_region: str, *, key: str, value: str) -> None:

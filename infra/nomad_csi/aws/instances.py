@@ -18,10 +18,10 @@ from nomad_csi.aws import records as aws_records
 def read_instances(instance_ids: Iterable[str], aws_region: str) -> dict[str, aws_records.Ec2Instance]:
     """Return the instances that EC2 knows, by id. Raises `errors.AwsError`."""
     with calls.aws_errors(aws_region):
-        found = calls.described(
+        reservations = calls.described(
             calls.client("ec2", aws_region), "describe_instances", "Reservations", "instance-id", instance_ids
         )
-        each = itertools.chain.from_iterable(item["Instances"] for item in found)
+        each = itertools.chain.from_iterable(item["Instances"] for item in reservations)
         return {item["InstanceId"]: _instance(item) for item in each}
 
 
@@ -49,14 +49,13 @@ _PROFILE = re.compile(r"arn:[^:]+:iam::[0-9]+:instance-profile/(?:.*/)?([^/]+)")
 
 def read_role(profile_arn: str, aws_region: str) -> aws_records.IamRole:
     """Return the role in an instance profile with its policies. Raises `errors.AwsError`."""
-    found = _PROFILE.fullmatch(profile_arn)
-    if found is None:
+    if not (match := _PROFILE.fullmatch(profile_arn)):
         raise errors.AwsError(f"{profile_arn} is no instance profile")
     with calls.aws_errors(aws_region):
         iam = calls.client("iam", aws_region)
-        roles = iam.get_instance_profile(InstanceProfileName=found[1])["InstanceProfile"]["Roles"]
+        roles = iam.get_instance_profile(InstanceProfileName=match[1])["InstanceProfile"]["Roles"]
         if not roles:
-            raise errors.AwsError(f"instance profile {found[1]} holds no role")
+            raise errors.AwsError(f"instance profile {match[1]} holds no role")
         name, boundary = roles[0]["RoleName"], roles[0].get("PermissionsBoundary", {})
         return aws_records.IamRole(
             name=name,
@@ -70,9 +69,9 @@ def _documents(iam: Any, role_name: str) -> Iterator[tuple[str, Mapping[str, Any
     for page in iam.get_paginator("list_attached_role_policies").paginate(RoleName=role_name):
         for item in page["AttachedPolicies"]:
             version = iam.get_policy(PolicyArn=item["PolicyArn"])["Policy"]["DefaultVersionId"]
-            found = iam.get_policy_version(PolicyArn=item["PolicyArn"], VersionId=version)
-            yield item["PolicyName"], found["PolicyVersion"]["Document"]
+            response = iam.get_policy_version(PolicyArn=item["PolicyArn"], VersionId=version)
+            yield item["PolicyName"], response["PolicyVersion"]["Document"]
     for page in iam.get_paginator("list_role_policies").paginate(RoleName=role_name):
         for name in page["PolicyNames"]:
-            found = iam.get_role_policy(RoleName=role_name, PolicyName=name)
-            yield name, found["PolicyDocument"]
+            response = iam.get_role_policy(RoleName=role_name, PolicyName=name)
+            yield name, response["PolicyDocument"]

@@ -129,8 +129,8 @@ class ObservedFileSystems:
 
 def parts(external_id: str) -> tuple[str, str] | None:
     """Return file system and access point of an EFS external id; the second may be empty. ``None``: not of EFS."""
-    found = storage_identity.identify(external_id)
-    return (found.container, found.access_point) if found.is_efs else None
+    identity = storage_identity.identify(external_id)
+    return (identity.container, identity.access_point) if identity.is_efs else None
 
 
 # EC2 instances.

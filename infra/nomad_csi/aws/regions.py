@@ -63,9 +63,9 @@ class Choice:
             return Region(reason="no AWS region is known; name it: --aws-region")
         return Region(name=next(iter(known)))
 
-    def region_of_volumes(self, found: Iterable[Any]) -> Region:
-        """Return the region of the EBS volumes among *found*; where there are none, only a named one is queried."""
-        ebs = [volume for volume in found if records.is_ebs(volume.external_id)]
+    def region_of_volumes(self, volumes: Iterable[Any]) -> Region:
+        """Return the region of the EBS volumes among *volumes*; where there are none, only a named one is queried."""
+        ebs = [volume for volume in volumes if records.is_ebs(volume.external_id)]
         if not ebs and not self.named:
             return NONE
         return self.region(topology for volume in ebs for topology in volume.topologies)
