@@ -58,18 +58,18 @@ def parse(text: str) -> Endpoint:
 
     Raises `errors.CsiError` for anything else, and for a socket path that is longer than the system allows.
     """
-    if found := _SOCKET.fullmatch(text):
-        length = len(os.fsencode(found["path"]))
+    if match := _SOCKET.fullmatch(text):
+        length = len(os.fsencode(match["path"]))
         if length > SOCKET_PATH_BYTES:
             raise errors.CsiError(
                 text,
                 f"the socket path has {length} bytes, the system allows {SOCKET_PATH_BYTES}",
                 advice="give the Nomad client a shorter data_dir or state_dir, or link the socket to a shorter path",
             )
-        return Endpoint(text=text, socket=Path(found["path"]))
-    found = _TCP.fullmatch(text)
-    if found and 0 < int(found["port"]) <= _PORT_MAX:
-        return Endpoint(text=text, host=found["host"].strip("[]"), port=int(found["port"]))
+        return Endpoint(text=text, socket=Path(match["path"]))
+    match = _TCP.fullmatch(text)
+    if match and 0 < int(match["port"]) <= _PORT_MAX:
+        return Endpoint(text=text, host=match["host"].strip("[]"), port=int(match["port"]))
     raise errors.CsiError(text, f"expected {FORMS}, got {text!r}")
 
 

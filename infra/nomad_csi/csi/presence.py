@@ -46,8 +46,8 @@ def observe(connection: channel.CsiConnection, question: PresenceQuestion) -> Pr
     """
     if question.absence == "none":
         return "unobservable"
-    if question.absence == "get" and (found := _ask_by_get(connection, question)) != "unobservable":
-        return found
+    if question.absence == "get" and (presence := _ask_by_get(connection, question)) != "unobservable":
+        return presence
     answer = _ask_by_validation(connection, question)
     if answer == "absent":
         return "absent"

@@ -106,9 +106,9 @@ def _answers(
     if expected_name not in ("", info.name):
         detail = f"name: expected {expected_name}, got {info.name}; compare the image with the plugin's driver"
         raise _BadAnswerError("wrong-name", detail)
-    found = call(csi_pb2.GetPluginCapabilitiesRequest()).capabilities
-    expansion = (f"VOLUME_EXPANSION_{kind}" for kind in services.capability_names(found, "volume_expansion"))
-    yield "plugin_capabilities", (*services.capability_names(found, "service"), *expansion)
+    capabilities = call(csi_pb2.GetPluginCapabilitiesRequest()).capabilities
+    expansion = (f"VOLUME_EXPANSION_{kind}" for kind in services.capability_names(capabilities, "volume_expansion"))
+    yield "plugin_capabilities", (*services.capability_names(capabilities, "service"), *expansion)
     yield from _services(call, role)
 
 
@@ -133,8 +133,8 @@ def _services(call: Callable[[Any], Any], role: records.Role | None) -> Iterator
 
 
 def _controller(call: Callable[[Any], Any]) -> Iterator[tuple[str, Any]]:
-    found = call(csi_pb2.ControllerGetCapabilitiesRequest()).capabilities
-    yield "controller_capabilities", services.capability_names(found, "rpc")
+    capabilities = call(csi_pb2.ControllerGetCapabilitiesRequest()).capabilities
+    yield "controller_capabilities", services.capability_names(capabilities, "rpc")
 
 
 def _node(call: Callable[[Any], Any]) -> Iterator[tuple[str, Any]]:
@@ -144,8 +144,8 @@ def _node(call: Callable[[Any], Any]) -> Iterator[tuple[str, Any]]:
     yield "max_volumes", info.max_volumes_per_node or None
     if not info.node_id:
         raise _BadAnswerError("error", "NodeGetInfo: the node id is empty; no volume can be attached to this node")
-    found = call(csi_pb2.NodeGetCapabilitiesRequest()).capabilities
-    yield "node_capabilities", services.capability_names(found, "rpc")
+    capabilities = call(csi_pb2.NodeGetCapabilitiesRequest()).capabilities
+    yield "node_capabilities", services.capability_names(capabilities, "rpc")
 
 
 def _error_status(error: errors.CsiError) -> tuple[records.Status, str]:
@@ -184,18 +184,18 @@ class MachineAnswers:
     @property
     def all_ready(self) -> bool:
         """Whether every plugin on this machine is ready, and all could be probed."""
-        return not self.problem and all(found.ready for found in self.reports.values())
+        return not self.problem and all(report.ready for report in self.reports.values())
 
     def as_json(self) -> dict[str, Any]:
         """Return plain values for `json.dumps`."""
-        reports = {alloc_id: found.as_json() for alloc_id, found in self.reports.items()}
+        reports = {alloc_id: report.as_json() for alloc_id, report in self.reports.items()}
         return {"folder": self.folder, "problem": self.problem, "reports": reports}
 
     def as_lines(self) -> list[str]:
         """Return a line for each plugin, and one for a problem."""
         if self.problem:
             return [f"{self.folder}: {self.problem}"]
-        return [found.as_line() for found in self.reports.values()] or [f"{self.folder}: no plugin runs here"]
+        return [report.as_line() for report in self.reports.values()] or [f"{self.folder}: no plugin runs here"]
 
 
 def probe_machine(folder: Path, *, timeout_s: float = 5.0) -> MachineAnswers:
@@ -212,8 +212,8 @@ def probe_machine(folder: Path, *, timeout_s: float = 5.0) -> MachineAnswers:
     except OSError as error:
         return MachineAnswers(folder=str(resolved), problem=f"{error.strerror}: {FOLDER}")
     with futures.ThreadPoolExecutor(AT_ONCE) as pool:
-        found = list(pool.map(functools.partial(_probe_socket, timeout_s=timeout_s), sockets.values()))
-    return MachineAnswers(folder=str(resolved), reports=dict(zip(sockets, found, strict=True)))
+        reports = list(pool.map(functools.partial(_probe_socket, timeout_s=timeout_s), sockets.values()))
+    return MachineAnswers(folder=str(resolved), reports=dict(zip(sockets, reports, strict=True)))
 
 
 def _probe_socket(socket: Path, *, timeout_s: float) -> records.ProbeReport:

@@ -38,8 +38,8 @@ class Rpc:
     @property
     def fields(self) -> Mapping[str, Any]:
         """Fields of its request, as protobuf describes them, by name."""
-        found: Mapping[str, Any] = self.request_type.DESCRIPTOR.fields_by_name  # type: ignore[attr-defined]
-        return found
+        fields: Mapping[str, Any] = self.request_type.DESCRIPTOR.fields_by_name  # type: ignore[attr-defined]
+        return fields
 
     @property
     def is_list(self) -> bool:
