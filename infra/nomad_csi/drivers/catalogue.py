@@ -246,8 +246,8 @@ def _has(known: FlagVersions, version: tuple[int, ...]) -> bool:
 
 def _release(text: str) -> tuple[int, ...] | None:
     """Return ``v1.16.0`` as ``(1, 16, 0)``; ``None`` where it is not a release."""
-    found = _VERSION.fullmatch(text)
-    return tuple(map(int, found.groups())) if found else None
+    match = _VERSION.fullmatch(text)
+    return tuple(map(int, match.groups())) if match else None
 
 
 def find_by_provider(provider: str) -> Driver | None:
@@ -260,8 +260,8 @@ def find_by_provider(provider: str) -> Driver | None:
 
 def deletion(provider: str) -> DriverDeletion | None:
     """Return the deletion facts of the driver that reports the name *provider*; ``None``: unknown."""
-    found = find_by_provider(provider)
-    return found.deletion if found else None
+    driver = find_by_provider(provider)
+    return driver.deletion if driver else None
 
 
 def unknown(name: str, path: str) -> errors.Problem:
@@ -307,18 +307,18 @@ def is_word(argument: str) -> bool:
 
 def joined(given: Iterable[str]) -> list[tuple[int, str]]:
     """Return *given* with each flag joined with its value, and the index of each: ``--v 5`` is ``--v=5``."""
-    found: list[tuple[int, str]] = []
+    arguments: list[tuple[int, str]] = []
     for index, argument in enumerate(given):
-        before = found[-1][1] if found else ""
+        before = arguments[-1][1] if arguments else ""
         if not argument.startswith("-") and before.startswith("-") and "=" not in before:
-            found[-1] = (found[-1][0], f"{before}={argument}")
+            arguments[-1] = (arguments[-1][0], f"{before}={argument}")
         else:
-            found.append((index, argument))
-    return found
+            arguments.append((index, argument))
+    return arguments
 
 
 def spans(given: Sequence[str]) -> Iterator[tuple[int, str, Sequence[str]]]:
     """Yield index and text of each item of `joined`, and the arguments of *given* that form it."""
-    found = joined(given)
-    for (index, argument), (end, _) in itertools.zip_longest(found, found[1:], fillvalue=(len(given), "")):
+    arguments = joined(given)
+    for (index, argument), (end, _) in itertools.zip_longest(arguments, arguments[1:], fillvalue=(len(given), "")):
         yield index, argument, given[index:end]

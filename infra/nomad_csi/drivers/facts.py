@@ -41,9 +41,9 @@ def rows(
 
     Rows for the *unusable* drivers follow.
     """
-    found = ((item.name, item.title, item.version, ", ".join(item.roles), tier(item), item.as_of) for item in drivers)
+    usable = ((item.name, item.title, item.version, ", ".join(item.roles), tier(item), item.as_of) for item in drivers)
     others = ((item.name, item.title, "-", "-", "cannot run on Nomad", item.as_of) for item in unusable)
-    return (("driver", "title", "version", "roles", "evidence", "as of"), *found, *others)
+    return (("driver", "title", "version", "roles", "evidence", "as of"), *usable, *others)
 
 
 def as_text(driver: catalogue.Driver | catalogue.Unusable, without: frozenset[str] = frozenset()) -> str:

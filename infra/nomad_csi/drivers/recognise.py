@@ -55,7 +55,7 @@ def recognise_volume(
         if driver.external_id.pattern != ".+" and not external_id.isdigit() and driver.external_id.fits(external_id)
     ]
     by_name = [driver for driver in drivers if _is_named(plugin_id, driver)]
-    named = [found for found in (by_topology, by_context, by_external_id, by_name) if len(found) == 1]
+    named = [matches for matches in (by_topology, by_context, by_external_id, by_name) if len(matches) == 1]
     return named[0][0] if named else None
 
 
@@ -104,8 +104,8 @@ def is_published(image: str, driver: catalogue.Driver) -> bool:
 def mirror(image: str, driver: catalogue.Driver) -> str:
     """Return the registry where *image* has the path of *driver*'s published image; empty where the path differs."""
     _, _, path = repository(driver.image).partition("/")
-    head, found, rest = repository(image).rpartition(f"/{path}")
-    return head if found and not rest else ""
+    head, separator, rest = repository(image).rpartition(f"/{path}")
+    return head if separator and not rest else ""
 
 
 def tag(image: str) -> str:
