@@ -107,7 +107,7 @@ def health_timeout_s(plugin: spec.PluginSpec, driver: spec.DriverSpec) -> int:
 
 def filled(text: str, values: Mapping[str, str]) -> str:
     """Return *text* with each ``{name}`` replaced from *values*, once; ``${...}`` and unknown names stay."""
-    return _NAME.sub(lambda found: values.get(found[1], found[0]), text)
+    return _NAME.sub(lambda match: values.get(match[1], match[0]), text)
 
 
 def without_placeholders(text: str) -> str:

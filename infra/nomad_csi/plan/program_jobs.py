@@ -178,9 +178,9 @@ class VerifyJob(ProgramJob):
         Maps the path on the client to whether the mount is read-only.
         """
         files = sorted(name for name in FILES if name in self.environment)
-        found = {self.environment[name]: True for name in files}
+        mounted = {self.environment[name]: True for name in files}
         folder = self.metrics_file.rpartition("/")[0]
-        return found | ({folder: False} if folder else {})
+        return mounted | ({folder: False} if folder else {})
 
     @property
     def credentials(self) -> str:
@@ -194,9 +194,9 @@ class VerifyJob(ProgramJob):
 def as_data(document: Any) -> str:
     """Return *document* as JSON that neither Nomad nor a template evaluates, with placeholders for secrets."""
     raw = json.dumps(_drop_secrets(document), indent=2, default=str, ensure_ascii=False)
-    text = re.sub(_ESCAPED, lambda found: f"\\u{ord(found[0]):04x}", raw)
-    for found, written in _EVALUATED.items():
-        text = text.replace(found, written)
+    text = re.sub(_ESCAPED, lambda match: f"\\u{ord(match[0]):04x}", raw)
+    for evaluated, written in _EVALUATED.items():
+        text = text.replace(evaluated, written)
     return text
 
 

@@ -69,8 +69,8 @@ def check_change(
         yield Problem(path=f"{path}.size_gib", got=str(source.size_gib), allowed=allowed, fix=fix)
 
 
-def _inside(found: Any, name: str) -> Any:
-    return found.get(name) if isinstance(found, Mapping) else getattr(found, name, None)
+def _inside(value: Any, name: str) -> Any:
+    return value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
 
 
 # Dependent volumes: they are registered for a part of the disk or file system that another volume of the spec creates.
@@ -81,8 +81,8 @@ def _inside(found: Any, name: str) -> Any:
 
 def container(external_id: str) -> str:
     """Return the EBS volume or file system of *external_id*: ``fs-1`` of ``fs-1:/a:fsap-2``; empty for other ids."""
-    found = storage_identity.identify(external_id)
-    return found.container if found.is_ebs or found.is_efs else ""
+    identity = storage_identity.identify(external_id)
+    return identity.container if identity.is_ebs or identity.is_efs else ""
 
 
 def check_removed(
@@ -134,11 +134,11 @@ def _placed(volume: "model.VolumePlan") -> tuple[str, str]:
 # Orphaned storage: it has a stack's tags but is not in its state, after an interrupted run or from another stack.
 
 
-def unrecorded(found: Iterable[str], recorded: Iterable[str]) -> tuple[str, ...]:
+def unrecorded(external_ids: Iterable[str], recorded: Iterable[str]) -> tuple[str, ...]:
     """
-    Return the external ids in *found* that none of the *recorded* ARNs contains.
+    Return the external ids in *external_ids* that none of the *recorded* ARNs contains.
 
     ``unrecorded(["vol-1", "vol-2"], ["arn:aws:ec2:us-east-1:1:volume/vol-1"])`` is ``("vol-2",)``.
     """
     known = {arn.rpartition("/")[2] for arn in recorded}
-    return tuple(sorted(set(found) - known))
+    return tuple(sorted(set(external_ids) - known))

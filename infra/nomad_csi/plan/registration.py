@@ -141,15 +141,15 @@ NONCE = re.compile(r"[0-9a-f]{12}")
 _SUFFIX = re.compile(rf"(.+)-{NONCE.pattern}")
 
 
-def made_name(name: str, nonce: str) -> str:
-    """Return the name for creating storage: ``made_name("Web[0]", "5e884898da28")`` is ``web-0-5e884898da28``."""
+def creation_name(name: str, nonce: str) -> str:
+    """Return the name for creating storage: ``creation_name("Web[0]", "5e884898da28")`` is ``web-0-5e884898da28``."""
     return f"{_readable(name)}-{nonce}"
 
 
 def readable_part(stored: str) -> str:
     """Return *stored* without the nonce."""
-    found = _SUFFIX.fullmatch(stored)
-    return found[1] if found else stored
+    match = _SUFFIX.fullmatch(stored)
+    return match[1] if match else stored
 
 
 def _readable(name: str) -> str:
@@ -297,14 +297,14 @@ def read(tree: Any, form: Form) -> VolumeRegistration:
 
     ``UNKNOWN`` becomes a text of its own in the shape of its field.
     """
-    found: dict[str, Any] = {}
+    attributes: dict[str, Any] = {}
     mount: dict[str, Any] = {}
     for item in FIELDS:
         way, key = item.paths[form]
         inside, _, attribute = item.attribute.rpartition(".")
         value = functools.reduce(_inside, [*way, key], tree)
-        (mount if inside else found)[attribute] = _read(item.kind, value, form)
-    return VolumeRegistration(**found, mount_options=MountOptions(**mount))
+        (mount if inside else attributes)[attribute] = _read(item.kind, value, form)
+    return VolumeRegistration(**attributes, mount_options=MountOptions(**mount))
 
 
 def write(document: VolumeRegistration, form: Form) -> dict[str, Any]:

@@ -35,10 +35,10 @@ def plan_document(
     """
     if exposed := tuple(encrypted.check(document)):
         raise errors.SpecError(drafts.fold_sets(exposed, document), source, drafts.ids(document))
-    found: list[errors.Problem] = []
-    plan = (declared or Declared()).add_spec(document, found, owner=owner)
+    problem_list: list[errors.Problem] = []
+    plan = (declared or Declared()).add_spec(document, problem_list, owner=owner)
     if plan is None:
-        raise errors.SpecError(drafts.fold_sets(found, document), source, drafts.ids(document))
+        raise errors.SpecError(drafts.fold_sets(problem_list, document), source, drafts.ids(document))
     return plan
 
 
@@ -54,28 +54,30 @@ class Declared:
         """Those that volumes got later than their other values."""
         self._taken = volume_rules.UsedIds()
 
-    def add_spec(self, document: Any, found: list[errors.Problem], *, owner: str = "") -> model.StoragePlan | None:
-        """Add all of a spec *document*, append its problems to *found*, and return its plan; ``None`` with any."""
+    def add_spec(
+        self, document: Any, problem_list: list[errors.Problem], *, owner: str = ""
+    ) -> model.StoragePlan | None:
+        """Add all of a spec *document*, append its problems to *problem_list*; return its plan, ``None`` with any."""
         head = drafts.read(document)
-        found.extend(head.problems)
+        problem_list.extend(head.problems)
         if not isinstance(document, Mapping):
             return None
-        found.extend(self._add_head(head))
+        problem_list.extend(self._add_head(head))
         own: list[tuple[spec.VolumeSpec, spec.DriverSpec]] = []
-        for path, volume in drafts.each_volume(document, found):
+        for path, volume in drafts.each_volume(document, problem_list):
             if volume is None:
                 continue
             plugin, driver = self._by_id.get(volume.plugin_id, (None, None))
             if head.has_all_plugins and plugin is None:
                 where = f"{path}.plugin_id"
-                found.append(problems.unknown_name(where, volume.plugin_id, self._by_id, "plugin", _OF_ANOTHER))
-            found.extend(_check_volume(volume, driver, plugin, head.file_systems, head.snapshots, path=path))
-            found.extend(self._taken.add(volume, driver, path))
+                problem_list.append(problems.unknown_name(where, volume.plugin_id, self._by_id, "plugin", _OF_ANOTHER))
+            problem_list.extend(_check_volume(volume, driver, plugin, head.file_systems, head.snapshots, path=path))
+            problem_list.extend(self._taken.add(volume, driver, path))
             if driver:
                 own.append((volume, driver))
                 self._volumes[path] = volume, driver
-        found.extend(self._taken.check_moved())
-        if found:
+        problem_list.extend(self._taken.check_moved())
+        if problem_list:
             return None
         return model.StoragePlan(
             plugins=tuple(

@@ -49,25 +49,25 @@ class Version:
 
 def parse(text: str) -> Version | None:
     """Return the version in *text*; ``None`` where it is invalid."""
-    found = _VERSION.fullmatch(text)
-    if found is None:
+    match = _VERSION.fullmatch(text)
+    if match is None:
         return None
-    segments = tuple(map(int, found[1].split(".")))
+    segments = tuple(map(int, match[1].split(".")))
     padded = segments + (0,) * (_LEAST_SEGMENTS - len(segments))
-    return Version(segments=padded, written=len(segments), prerelease=found[2] or found[3] or "")
+    return Version(segments=padded, written=len(segments), prerelease=match[2] or match[3] or "")
 
 
 def fits(version: str, conditions: str, kind: Kind) -> bool:
     """Return whether *version* meets all *conditions*; ``False`` where either is invalid."""
-    found = parse(version)
-    parsed = [_condition(part) for part in conditions.split(",")]
-    return found is not None and all(item is not None and _meets(found, *item, kind) for item in parsed)
+    parsed = parse(version)
+    required = [_condition(part) for part in conditions.split(",")]
+    return parsed is not None and all(item is not None and _meets(parsed, *item, kind) for item in required)
 
 
 def _condition(text: str) -> tuple[str, Version] | None:
-    found = _CONDITION.fullmatch(text)
-    version = parse(found[2]) if found else None
-    return (found[1] or "=", version) if found and version else None
+    match = _CONDITION.fullmatch(text)
+    version = parse(match[2]) if match else None
+    return (match[1] or "=", version) if match and version else None
 
 
 _OPERATORS: Mapping[str, Callable[[Any, Any], bool]] = {

@@ -401,7 +401,7 @@ def created_token(
     external_id = str(recorded.get("externalId", ""))
     kept = dataclasses.replace(token, external_id=external_id, plugin_id=document.plugin_id)
     if not recorded:
-        new = registration.made_name(document.name, ownership.new_nonce())
+        new = registration.creation_name(document.name, ownership.new_nonce())
         return dataclasses.replace(kept, created_name=new)
     # Storage that was registered without a recorded name has its own.
     name = str(recorded.get(volume_properties.CREATED_NAME, document.name))

@@ -121,16 +121,16 @@ def _environment(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) ->
 
 def _described(driver: spec.DriverSpec, path: str) -> Iterator[Problem]:
     """Yield each secret in clear in a *driver* that the spec describes; placeholders are filled from other keys."""
-    found = [
+    paths = [
         f"settings.{key}.default" for key, each in driver.settings.items() if looks.is_secret(key, each.default or "")
     ]
     for name, role in driver.roles.items():
         hidden = looks.hidden([plugins.without_placeholders(argument) for argument in role.arguments])
-        found += [f"roles.{name}.arguments[{index}]" for index, is_secret in enumerate(hidden) if is_secret]
+        paths += [f"roles.{name}.arguments[{index}]" for index, is_secret in enumerate(hidden) if is_secret]
         for field in ("environment", "credentials_environment"):
             given = {key: plugins.without_placeholders(value) for key, value in getattr(role, field).items()}
-            found += [f"roles.{name}.{field}.{key}" for key in looks.keys_of(given)]
-    for where in found:
+            paths += [f"roles.{name}.{field}.{key}" for key in looks.keys_of(given)]
+    for where in paths:
         yield Problem(path=f"{path}.{where}", got=_HIDDEN, allowed=_IN_JOB, fix=_TO_VAULT)
 
 
@@ -179,9 +179,9 @@ def check_texts(plugin: spec.PluginSpec, driver: spec.DriverSpec, path: str) -> 
 
 def job_text(text: str, path: str) -> Iterator[Problem]:
     """Yield that Nomad would evaluate *text*, at *path*, in a job file. It may be secret, and is not shown."""
-    if found := names.TEMPLATE_START.search(text):
+    if match := names.TEMPLATE_START.search(text):
         allowed = "text without ${ or %{: Nomad would evaluate it, twice"
-        yield Problem(path=path, got=repr(found[0]), allowed=allowed, fix="write the value itself")
+        yield Problem(path=path, got=repr(match[0]), allowed=allowed, fix="write the value itself")
 
 
 def _leaves(value: Any, location: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], str]]:

@@ -123,8 +123,8 @@ def _identities(
     if volume.efs and volume.efs.access_point and not volume.efs.makes_file_system:
         system = volume.efs.file_system_id or f"file_systems.{volume.efs.file_system}"
         path = volume.efs.access_point.path
-        found = storage_identity.StorageIdentity(container=system, path=storage_identity.folders(path))
-        return "efs.access_point.path", volume_plans.efs_location(system, path), frozenset((found,))
+        identity = storage_identity.StorageIdentity(container=system, path=storage_identity.folders(path))
+        return "efs.access_point.path", volume_plans.efs_location(system, path), frozenset((identity,))
     return "", "", frozenset()
 
 
