@@ -35,12 +35,12 @@ class Model(pydantic.BaseModel):
 
         pydantic's own ``use_attribute_docstrings`` reads the source of each model when it is imported.
         """
-        made = handler(schema)
-        fields = handler.resolve_ref_schema(made).get("properties", {})
+        json_schema = handler(schema)
+        fields = handler.resolve_ref_schema(json_schema).get("properties", {})
         for name, text in docstrings.of_attributes(cls).items():
             if name in fields:
                 fields[name].setdefault("description", text)
-        return made
+        return json_schema
 
 
 @functools.cache

@@ -69,29 +69,29 @@ def read(document: Any) -> Draft:
         got = problems.shown(document)
         allowed = "a mapping with plugins and volumes"
         return Draft(problems=(errors.Problem(path="", got=got, allowed=allowed),))
-    found: list[errors.Problem] = []
-    written = dict(_listed(document, "plugins", found))
-    plugins = {path: check(model.PluginSpec, item, path, found) for path, item in written.items()}
+    problem_list: list[errors.Problem] = []
+    written = dict(_listed(document, "plugins", problem_list))
+    plugins = {path: check(model.PluginSpec, item, path, problem_list) for path, item in written.items()}
     head = {key: value for key, value in document.items() if key not in ("plugins", "volumes", "classes")}
-    top = check(model.StorageSpec, head, "", found)
+    top = check(model.StorageSpec, head, "", problem_list)
     return Draft(
         protect=top.protect if top else True,
         snapshots=top.snapshots if top else None,
         file_systems=top.file_systems if top else None,
         plugins={path: plugin for path, plugin in plugins.items() if plugin},
         has_all_plugins=None not in plugins.values() and isinstance(document.get("plugins", []), list | tuple),
-        problems=tuple(found),
+        problems=tuple(problem_list),
     )
 
 
-def fold_sets(found: Iterable[errors.Problem], document: Mapping[str, Any]) -> tuple[errors.Problem, ...]:
+def fold_sets(problem_list: Iterable[errors.Problem], document: Mapping[str, Any]) -> tuple[errors.Problem, ...]:
     """
-    Return the problems *found* in *document*, one for each mistake in a set: that of its first volume.
+    Return *problem_list*, those of *document*, one for each mistake in a set: that of its first volume.
 
     A set by ``count`` has one path.
     """
     folded: dict[errors.Problem, errors.Problem] = {}
-    for problem in found:
+    for problem in problem_list:
         member = _MEMBER.match(problem.path)
         if not member:
             folded[problem] = problem
@@ -104,7 +104,7 @@ def fold_sets(found: Iterable[errors.Problem], document: Mapping[str, Any]) -> t
 
 def ids(document: Any) -> dict[str, str]:
     """Return the ids of the plugins and volumes of *document* by path, ``NAMESPACE/ID`` outside of ``default``."""
-    found = {}
+    by_path = {}
     for key, pattern in (("plugins", names.PLUGIN_ID), ("volumes", names.VOLUME_ID)):
         items = document.get(key) if isinstance(document, Mapping) else None
         for index, item in enumerate(items if isinstance(items, list | tuple) else ()):
@@ -114,37 +114,38 @@ def ids(document: Any) -> dict[str, str]:
                 is_other = (
                     isinstance(namespace, str) and namespace != "default" and names.NAMESPACE.fullmatch(namespace)
                 )
-                found[f"{key}[{index}]"] = f"{namespace}/{given}" if is_other else given
-    return found
+                by_path[f"{key}[{index}]"] = f"{namespace}/{given}" if is_other else given
+    return by_path
 
 
 def each_volume(
-    document: Mapping[str, Any], found: list[errors.Problem]
+    document: Mapping[str, Any], problem_list: list[errors.Problem]
 ) -> Iterator[tuple[str, model.VolumeSpec | None]]:
-    """Yield each volume of *document* with its path; ``None`` for an invalid one, with its problems in *found*."""
-    for path, item in members(document, found):
-        yield path, check(model.VolumeSpec, item, path, found)
+    """Yield each volume of *document* with its path; ``None`` for an invalid one, its problems in *problem_list*."""
+    for path, item in members(document, problem_list):
+        yield path, check(model.VolumeSpec, item, path, problem_list)
 
 
-def members(document: Mapping[str, Any], found: list[errors.Problem]) -> Iterator[tuple[str, Any]]:
+def members(document: Mapping[str, Any], problem_list: list[errors.Problem]) -> Iterator[tuple[str, Any]]:
     """
     Yield the path and the keys of each volume of *document*, members of sets included, with the keys of its class.
 
-    Problems of classes and sets are appended to *found*.
+    Problems of classes and sets are appended to *problem_list*.
     """
-    classes = expand.check_classes(document, model.VolumeSpec.model_fields, found)
-    for path, written in _listed(document, "volumes", found):
-        yield from expand.members(written, path, classes, found)
+    classes = expand.check_classes(document, model.VolumeSpec.model_fields, problem_list)
+    for path, written in _listed(document, "volumes", problem_list):
+        yield from expand.members(written, path, classes, problem_list)
 
 
-def check(kind: type[ModelT], value: Any, path: str, found: list[errors.Problem]) -> ModelT | None:
-    """Return *value* as a *kind*; if it is invalid, append its problems, with paths below *path*, to *found*."""
+def check(kind: type[ModelT], value: Any, path: str, problem_list: list[errors.Problem]) -> ModelT | None:
+    """Return *value* as a *kind*; if it is invalid, append its problems, with paths below *path*, to *problem_list*."""
     try:
         return _validated(kind, value)
     except pydantic.ValidationError as error:
-        found.extend(problems.list_problems(error, kind, path))
+        problem_list.extend(problems.list_problems(error, kind, path))
     except (TypeError, ValueError) as error:
-        found.append(errors.Problem(path=path, got=str(error), allowed="text, numbers, booleans, lists and mappings"))
+        allowed = "text, numbers, booleans, lists and mappings"
+        problem_list.append(errors.Problem(path=path, got=str(error), allowed=allowed))
     return None
 
 
@@ -153,11 +154,11 @@ def _validated(kind: type[ModelT], value: Any) -> ModelT:
     return kind.model_validate_json(json.dumps(value))
 
 
-def _listed(document: Mapping[str, Any], key: str, found: list[errors.Problem]) -> Iterator[tuple[str, Any]]:
+def _listed(document: Mapping[str, Any], key: str, problem_list: list[errors.Problem]) -> Iterator[tuple[str, Any]]:
     """Yield the items of the list *key*, each with its path."""
     items = document.get(key, [])
     if not isinstance(items, list | tuple):
-        found.append(errors.Problem(path=key, got=problems.shown(items), allowed="a list"))
+        problem_list.append(errors.Problem(path=key, got=problems.shown(items), allowed="a list"))
         return
     for index, item in enumerate(items):
         yield f"{key}[{index}]", item

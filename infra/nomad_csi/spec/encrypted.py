@@ -32,9 +32,9 @@ class Encrypted(str):
 
     def __new__(cls, text: str | None = None) -> Self:
         """Return a placeholder for *text*; ``None``: only Pulumi can decrypt it."""
-        made = super().__new__(cls, PLACEHOLDER)
-        made.text = text
-        return made
+        placeholder = super().__new__(cls, PLACEHOLDER)
+        placeholder.text = text
+        return placeholder
 
 
 def marked(written: Any) -> Any:

@@ -22,19 +22,20 @@ OF_ONE = ("id", "moved_from")
 
 
 def members(
-    written: Any, path: str, classes: Mapping[str, Any], found: list[errors.Problem]
+    written: Any, path: str, classes: Mapping[str, Any], problem_list: list[errors.Problem]
 ) -> Iterator[tuple[str, Any]]:
-    """Yield each volume of *written*, at *path*, with its own path; append problems to *found*."""
+    """Yield each volume of *written*, at *path*, with its own path; append problems to *problem_list*."""
     if not isinstance(written, Mapping):
         yield path, written
         return
     whole = {key: value for key, value in written.items() if key not in KEYS}
     if "class" in written:
-        whole = _merged(_preset(written["class"], f"{path}.class", classes, found), whole)
-    each = _each(written, path, found)
+        whole = _merged(_preset(written["class"], f"{path}.class", classes, problem_list), whole)
+    each = _each(written, path, problem_list)
     if each and "each" not in written and _has_own_storage(whole) and len(each) > 1:
         allowed = "each instead of count: it gives every volume an external_id of its own"
-        found.append(errors.Problem(path=f"{path}.count", got=f"{len(each)} with one external_id", allowed=allowed))
+        got = f"{len(each)} with one external_id"
+        problem_list.append(errors.Problem(path=f"{path}.count", got=got, allowed=allowed))
         each = [{}]
     if each is None:
         yield path, whole
@@ -52,52 +53,52 @@ def _has_own_storage(whole: Mapping[str, Any]) -> bool:
 
 
 def check_classes(
-    document: Mapping[str, Any], known: Mapping[str, Any], found: list[errors.Problem]
+    document: Mapping[str, Any], known: Mapping[str, Any], problem_list: list[errors.Problem]
 ) -> Mapping[str, Any]:
-    """Return the presets of *document*; append keys that are not *known* keys of a volume to *found*."""
+    """Return the presets of *document*; append keys that are not *known* keys of a volume to *problem_list*."""
     classes = document.get("classes", {})
     if not isinstance(classes, Mapping):
-        found.append(errors.Problem(path="classes", got=problems.shown(classes), allowed="a mapping"))
+        problem_list.append(errors.Problem(path="classes", got=problems.shown(classes), allowed="a mapping"))
         return {}
     taken = sorted(set(known) - set(OF_ONE))
     sound: dict[str, dict[str, Any]] = {}
     for name, preset in classes.items():
         if not isinstance(preset, Mapping):
-            path = f"classes.{name}"
-            found.append(errors.Problem(path=path, got=problems.shown(preset), allowed="a mapping, parts of a volume"))
+            path, allowed = f"classes.{name}", "a mapping, parts of a volume"
+            problem_list.append(errors.Problem(path=path, got=problems.shown(preset), allowed=allowed))
             continue
         sound[name] = {key: value for key, value in preset.items() if key in taken}
         for key in (key for key in preset if key not in taken):
             close = "" if key in OF_ONE else problems.suggestion(str(key), known)
-            found.append(problems.unknown_key(f"classes.{name}.{key}", taken, close))
+            problem_list.append(problems.unknown_key(f"classes.{name}.{key}", taken, close))
     return sound
 
 
-def _preset(name: Any, path: str, classes: Mapping[str, Any], found: list[errors.Problem]) -> Mapping[str, Any]:
+def _preset(name: Any, path: str, classes: Mapping[str, Any], problem_list: list[errors.Problem]) -> Mapping[str, Any]:
     if isinstance(name, str) and name in classes:
         return classes[name]  # type: ignore[no-any-return]
-    found.append(problems.unknown_name(path, name, classes, "class", "add it under classes"))
+    problem_list.append(problems.unknown_name(path, name, classes, "class", "add it under classes"))
     return {}
 
 
-def _each(written: Mapping[str, Any], path: str, found: list[errors.Problem]) -> list[Mapping[str, Any]] | None:
+def _each(written: Mapping[str, Any], path: str, problem_list: list[errors.Problem]) -> list[Mapping[str, Any]] | None:
     """Return the own keys of each volume of a set; ``None`` where *written* is a single volume."""
     count, each = written.get("count"), written.get("each")
     if count is None and each is None:
         return None
     if count is not None and not (type(count) is int and 1 <= count <= COUNT_LIMIT):
         allowed = f"a whole number of 1 to {COUNT_LIMIT}"
-        found.append(errors.Problem(path=f"{path}.count", got=problems.shown(count), allowed=allowed))
+        problem_list.append(errors.Problem(path=f"{path}.count", got=problems.shown(count), allowed=allowed))
         return [{}]
     if each is None:
         return [{}] * (count or 1)
     if not isinstance(each, list | tuple) or not each or not all(isinstance(own, Mapping) for own in each):
         allowed = "a list with a mapping for each volume"
-        found.append(errors.Problem(path=f"{path}.each", got=problems.shown(each), allowed=allowed))
+        problem_list.append(errors.Problem(path=f"{path}.each", got=problems.shown(each), allowed=allowed))
         return [{}]
     if count not in (None, len(each)):
         allowed = f"{len(each)}, as many as there are in each, or no count"
-        found.append(errors.Problem(path=f"{path}.count", got=str(count), allowed=allowed))
+        problem_list.append(errors.Problem(path=f"{path}.count", got=str(count), allowed=allowed))
     return list(each)
 
 

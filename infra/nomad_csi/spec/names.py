@@ -83,8 +83,8 @@ and Zones", 2026-11.
 
 def region_of_zone(zone: str) -> str:
     """Return the region of *zone*: ``us-west-2`` of ``us-west-2-lax-1a``; empty where it is not a zone of AWS."""
-    found = AVAILABILITY_ZONE.fullmatch(zone)
-    return found[1] if found else ""
+    match = AVAILABILITY_ZONE.fullmatch(zone)
+    return match[1] if match else ""
 
 
 def region_of_zones(zones: Iterable[str]) -> frozenset[str]:

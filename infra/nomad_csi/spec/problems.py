@@ -110,17 +110,17 @@ def unknown_name(path: str, name: Any, known: Iterable[str], kind: str, fix: str
 
 def _snake_case(given: str) -> str:
     """Return ``availability_zone`` for ``availabilityZone``."""
-    return re.sub(r"(?<=[a-z0-9])[A-Z]+", lambda found: f"_{found[0]}", given).replace("-", "_").lower()
+    return re.sub(r"(?<=[a-z0-9])[A-Z]+", lambda match: f"_{match[0]}", given).replace("-", "_").lower()
 
 
 def _below(given: str, kind: type[pydantic.BaseModel]) -> str:
     """Return the path of a key that is *given* one level too high: ``existing.external_id``; empty: none."""
-    written, found = _snake_case(given), []
+    written, paths = _snake_case(given), []
     for name, field in base.fields_of(kind).items():
         inner = model_in(field.annotation)
         if inner and written in base.fields_of(inner):
-            found.append(f"{name}[].{written}" if "tuple[" in str(field.annotation) else f"{name}.{written}")
-    return " or ".join(found)
+            paths.append(f"{name}[].{written}" if "tuple[" in str(field.annotation) else f"{name}.{written}")
+    return " or ".join(paths)
 
 
 def _kind_at(kind: type[pydantic.BaseModel], location: tuple[Any, ...]) -> type[pydantic.BaseModel]:
@@ -140,4 +140,4 @@ def model_in(annotation: Any) -> type[pydantic.BaseModel] | None:
     """Return the model inside *annotation*, through unions, tuples and Annotated."""
     if typing.get_origin(annotation) is None and isinstance(annotation, type):
         return annotation if issubclass(annotation, pydantic.BaseModel) else None
-    return next((found for part in typing.get_args(annotation) if (found := model_in(part))), None)
+    return next((model for part in typing.get_args(annotation) if (model := model_in(part))), None)

@@ -52,11 +52,11 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[mi
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         """Return the mapping of *node*, or raise for a duplicate key."""
-        seen = set()
+        keys = set()
         for key_node, _ in node.value:
             key = self.construct_object(key_node, deep=True)
             problem = f"the key {key!r} stands twice" if isinstance(key, str) else "a key that is not text"
-            if not isinstance(key, str) or key in seen:
+            if not isinstance(key, str) or key in keys:
                 raise yaml.constructor.ConstructorError(None, None, problem, key_node.start_mark)
-            seen.add(key)
+            keys.add(key)
         return super().construct_mapping(node, deep)  # type: ignore[no-any-return]
