@@ -41,15 +41,15 @@ _SERVER_MANAGED = frozenset(
 
 def job(content: values.Map) -> values.Map | None:
     """Return the job in API JSON as a block of a job file; ``None`` for JSON or HCL of another kind."""
-    found = content.get("Job", content)
-    if not isinstance(found, values.Map) or "TaskGroups" not in found:
+    document = content.get("Job", content)
+    if not isinstance(document, values.Map) or "TaskGroups" not in document:
         return None
-    return _block(found)
+    return _block(document)
 
 
-def _block(found: values.Map) -> values.Map:
+def _block(document: values.Map) -> values.Map:
     block = values.Map(0)
-    for name, value in found.items():
+    for name, value in document.items():
         if name in _SERVER_MANAGED or _is_open(name, value):
             continue
         key = _NAMES.get(name, _file_key(name))
@@ -75,9 +75,9 @@ def _value(name: str, value: Any) -> Any:
     return [_block(item) if isinstance(item, values.Map) else item for item in value]
 
 
-def _index_by_label(found: values.Map) -> list[values.Map]:
+def _index_by_label(by_label: values.Map) -> list[values.Map]:
     blocks = []
-    for label, value in found.items():
+    for label, value in by_label.items():
         blocks.append(_block(value))
         blocks[-1][values.LABELS] = [label]
     return blocks

@@ -143,10 +143,10 @@ def refuse_other(
     changed: list[str] = []
     refused: dict[Standing, list[str]] = {"foreign": [], "edited": []}
     for path, text in files.items():
-        found = read(location(folder, path))
-        if found != text:
+        existing = read(location(folder, path))
+        if existing != text:
             changed.append(path)
-            refused.setdefault(file_origin(found), []).append(path)
+            refused.setdefault(file_origin(existing), []).append(path)
     refusals = []
     if refused["foreign"]:
         paths = ", ".join(refused["foreign"])

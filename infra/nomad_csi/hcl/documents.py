@@ -33,8 +33,8 @@ def job_file(job: model.PluginJob, *, templates: str | Path | None = None) -> st
 
 def check_job(text: str, ours: str, source: str) -> None:
     """Raise `errors.SpecError` with each part of our job file that *text* lacks; *source* names the file."""
-    found = read.read_job(text, source)
-    problems = tuple(_lacking(read.read_job(ours, source), found))
+    rendered = read.read_job(text, source)
+    problems = tuple(_lacking(read.read_job(ours, source), rendered))
     if problems:
         raise errors.SpecError(problems, source)
 
@@ -54,9 +54,9 @@ def verify_job_file(job: program_jobs.VerifyJob) -> str:
     return _render("verify.nomad.hcl.j2", None, job=job)
 
 
-def snippet(found: plan_snippet.Snippet) -> str:
+def snippet(content: plan_snippet.Snippet) -> str:
     """Return the blocks of a job that uses a volume: HCL2, formatted as by ``nomad fmt``. Not a file: not signed."""
-    return layout.layout(environment.environment().get_template("snippet.nomad.hcl.j2").render(snippet=found))
+    return layout.layout(environment.environment().get_template("snippet.nomad.hcl.j2").render(snippet=content))
 
 
 def volume_file(
@@ -87,9 +87,9 @@ def volume_file(
 
 def check_volume(text: str, ours: str, source: str) -> None:
     """Raise `errors.SpecError` as `check_job` does, and for secrets."""
-    found = read.read_volume(text, source)
-    problems = [*_lacking(read.read_volume(ours, source), found)]
-    if found.get("secrets"):
+    rendered = read.read_volume(text, source)
+    problems = [*_lacking(read.read_volume(ours, source), rendered)]
+    if rendered.get("secrets"):
         allowed = "no secrets: they are sent with the registration and stand in no file"
         problems.append(errors.Problem(path="secrets", got="[secret]", allowed=allowed, fix="remove them"))
     if problems:
@@ -135,9 +135,9 @@ _EXACT = frozenset({"capability", "constraint", "count", "datacenters", "region"
 _SINGLE = frozenset({"csi_plugin", "group", "job"})
 
 
-def _lacking(ours: values.Map, found: values.Map) -> Iterator[errors.Problem]:
-    """Yield each part of *ours* that *found* lacks or contradicts."""
-    for each in values.differences(ours, found, whole=_EXACT, skip=_FREE):
+def _lacking(ours: values.Map, rendered: values.Map) -> Iterator[errors.Problem]:
+    """Yield each part of *ours* that *rendered* lacks or contradicts."""
+    for each in values.differences(ours, rendered, whole=_EXACT, skip=_FREE):
         wanted, got = each.before, each.after
         is_exact = each.name in _EXACT | _SINGLE or each.path.endswith(values.REPEATED)
         if wanted is None and not is_exact:
@@ -216,9 +216,9 @@ def render_plan(
 def stale(folder: Path, files: Mapping[str, str]) -> Iterator[Stale]:
     """Yield the differences below *folder* from *files*: changed, missing, and left over from an earlier spec."""
     for path in sorted(files):
-        text, found = files[path], disk.read(disk.location(folder, path))
-        if found != text:
-            yield Stale(path=path, reason=_REASONS[disk.file_origin(found)], diff="".join(_diff(path, found, text)))
+        text, on_disk = files[path], disk.read(disk.location(folder, path))
+        if on_disk != text:
+            yield Stale(path=path, reason=_REASONS[disk.file_origin(on_disk)], diff="".join(_diff(path, on_disk, text)))
     for path in left_over(folder, files):
         yield Stale(path=path, reason="left over", diff="".join(_diff(path, disk.read(folder / path), "")))
 
@@ -250,7 +250,7 @@ def _was_written(path: Path) -> bool:
     return disk.file_origin(disk.read(path)) in {"ours", "edited"}
 
 
-def _diff(path: str, found: str | None, text: str) -> Iterable[str]:
-    old = [] if found is None else found.splitlines(keepends=True)
-    name = "nothing" if found is None else f"{path} (on disk)"
+def _diff(path: str, on_disk: str | None, text: str) -> Iterable[str]:
+    old = [] if on_disk is None else on_disk.splitlines(keepends=True)
+    name = "nothing" if on_disk is None else f"{path} (on disk)"
     return difflib.unified_diff(old, text.splitlines(keepends=True), name, f"{path} (rendered)" if text else "nothing")

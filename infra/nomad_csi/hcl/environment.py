@@ -52,7 +52,7 @@ def configured(
 
     *finalize* is called with every printed value; without it, a value that passed no quoting filter is refused.
     """
-    made = kind(
+    jinja_environment = kind(
         loader=jinja2.FileSystemLoader(folders),
         undefined=jinja2.StrictUndefined,
         finalize=finalize or _refuse_unquoted,
@@ -61,8 +61,8 @@ def configured(
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.filters.update(FILTERS)
-    return made
+    jinja_environment.filters.update(FILTERS)
+    return jinja_environment
 
 
 def templates_folder() -> Path:
@@ -156,9 +156,9 @@ def _own_environment(folder: Path) -> jinja2.Environment:
     ours = sorted(path.name for path in templates_folder().glob("*.hcl.j2"))
     if not any((folder / name).is_file() for name in ours):
         raise TemplateError(f"templates: {folder} holds none of {', '.join(ours)}, so nothing there is used")
-    made = configured(jinja2.sandbox.ImmutableSandboxedEnvironment, [folder, templates_folder()])
-    made.filters.update({name: _strict(made.filters[name]) for name in FILTERS})
-    return made
+    jinja_environment = configured(jinja2.sandbox.ImmutableSandboxedEnvironment, [folder, templates_folder()])
+    jinja_environment.filters.update({name: _strict(jinja_environment.filters[name]) for name in FILTERS})
+    return jinja_environment
 
 
 def _strict(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -197,12 +197,12 @@ def html(page: Any, *, shown_rows: int, tool_version: str) -> str:
 
     *tool_version* is that of this package.
     """
-    made = configured(jinja2.Environment, [templates_folder()], _shown, autoescape=True)
-    made.filters["plain"] = lambda number: str(int(number))
-    made.globals["counted"] = listing.grouped
+    jinja_environment = configured(jinja2.Environment, [templates_folder()], _shown, autoescape=True)
+    jinja_environment.filters["plain"] = lambda number: str(int(number))
+    jinja_environment.globals["counted"] = listing.grouped
     style = (templates_folder() / "_report.css").read_text(encoding="utf-8")
     values = {"style": style, "policy": _policy(style), "shown_rows": shown_rows, "tool_version": tool_version}
-    return made.get_template("report.html.j2").render(values, page=page)
+    return jinja_environment.get_template("report.html.j2").render(values, page=page)
 
 
 def _policy(style: str) -> str:

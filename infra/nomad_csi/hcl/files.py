@@ -43,14 +43,14 @@ def load(path: Path, given: read.Given = read.NOTHING_GIVEN) -> File:
 def parse(text: str, name: str, given: read.Given = read.NOTHING_GIVEN) -> File:
     """Return the file with this *text*. Raises `errors.SpecError` with every problem and its line."""
     is_job = _JOB.search(text) is not None and not text.lstrip().startswith("{")
-    found = read.reading(text, name, "job" if is_job else "volume", given)
-    content = found.content
+    reading = read.reading(text, name, "job" if is_job else "volume", given)
+    content = reading.content
     if "Statement" in content:
         return File(name=name, kind="policy", policy=content)
     jobs = job.jobs(content)
     if jobs:
         _refuse_unknown_blocks(jobs, name)
-        return File(name=name, kind="job", jobs=jobs, unknown=found.unknown)
+        return File(name=name, kind="job", jobs=jobs, unknown=reading.unknown)
     if is_job or not _VOLUME_NAMES & set(content):
         raise _refusal(name, "a job file, a volume file or an IAM policy", "none of them")
     kind = content.get("type", "csi")
@@ -61,10 +61,10 @@ def parse(text: str, name: str, given: read.Given = read.NOTHING_GIVEN) -> File:
     return File(name=name, kind="volume", volumes=(content,))
 
 
-def _refuse_unknown_blocks(found: tuple[job.JobFile, ...], name: str) -> None:
+def _refuse_unknown_blocks(jobs: tuple[job.JobFile, ...], name: str) -> None:
     """Raise `errors.SpecError` where it is not known which volumes and plugins the jobs have."""
     try:
-        for each in found:
+        for each in jobs:
             for group in each.groups:
                 _ = group.volumes, [task.plugin for task in group.tasks]
     except values.UnevaluatedError as error:

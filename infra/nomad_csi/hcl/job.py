@@ -164,22 +164,22 @@ class JobFile(Block):
 
 def jobs(content: values.Map) -> tuple[JobFile, ...]:
     """Return the jobs in *content*, a result of `read`; none where it is not a job file."""
-    found = api.job(content)
-    return tuple(map(JobFile, [found] if found is not None else labelled(content, "job")))
+    body = api.job(content)
+    return tuple(map(JobFile, [body] if body is not None else labelled(content, "job")))
 
 
 def labelled(body: values.Map, name: str) -> list[values.Map]:
     """Return the blocks called *name*, each with its label; JSON writes the label as a key around the block."""
-    found = []
+    blocks = []
     for block in values.blocks(body, name):
         if block.labels:
-            found.append(block)
+            blocks.append(block)
             continue
         for label in block:
             for inner in values.blocks(block, label):
                 inner[values.LABELS] = [label]
-                found.append(inner)
-    return found
+                blocks.append(inner)
+    return blocks
 
 
 def text(body: values.Map, name: str) -> str:

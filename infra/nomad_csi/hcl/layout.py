@@ -59,23 +59,23 @@ def layout(text: str) -> str:
 
 
 def _lines(text: str) -> Iterator[Line]:
-    found: list[tokens.Token] = []
+    line_tokens: list[tokens.Token] = []
     for token in tokens.tokenize(text, "job", _SOURCE):
         if token.kind not in {"newline", "end"}:
-            found.append(token)
+            line_tokens.append(token)
             continue
-        has_comment = len(found) > 1 and found[-1].text.startswith(("#", "//"))
-        code, comment = (found[:-1], found[-1:]) if has_comment else (found, [])
+        has_comment = len(line_tokens) > 1 and line_tokens[-1].text.startswith(("#", "//"))
+        code, comment = (line_tokens[:-1], line_tokens[-1:]) if has_comment else (line_tokens, [])
         equals = next((index for index, each in enumerate(code) if index > 0 and each.kind == "="), len(code))
         if _bracket_change(code[equals:]) != 0:
             equals = len(code)
         yield Line(code[:equals], code[equals:], comment)
-        found = []
+        line_tokens = []
 
 
-def _bracket_change(found: Iterable[tokens.Token]) -> int:
-    """Return the number of brackets open after *found* minus before it."""
-    return sum((token.kind in OPENERS) - (token.kind in CLOSERS) for token in found)
+def _bracket_change(line_tokens: Iterable[tokens.Token]) -> int:
+    """Return the number of brackets open after *line_tokens* minus before it."""
+    return sum((token.kind in OPENERS) - (token.kind in CLOSERS) for token in line_tokens)
 
 
 def _strip_blank_lines(lines: Iterable[Line]) -> Iterator[Line]:

@@ -55,7 +55,7 @@ class Parser:
     unknown: list[values.Unevaluated] = field(default_factory=list)
     """Expressions that only Nomad computes, in their order."""
 
-    found: values.Map = field(default_factory=values.Map)
+    content: values.Map = field(default_factory=values.Map)
     """The content, as far as it could be read."""
 
     _index: int = 0
@@ -63,7 +63,7 @@ class Parser:
     def parse(self) -> None:
         """Read the content; the problems are in the list."""
         with contextlib.suppress(UnreadableError):
-            self.found = self._body("", "")
+            self.content = self._body("", "")
 
     # Tokens.
 
@@ -97,31 +97,31 @@ class Parser:
 
     def _fail(self, fix: str = "") -> NoReturn:
         """Report a syntax error at the token, and stop reading."""
-        self._report(self._token, "what HCL allows there", tokens.seen(self.text, self._token.start), fix)
+        self._report(self._token, "what HCL allows there", tokens.character_at(self.text, self._token.start), fix)
         raise UnreadableError
 
     # Bodies.
 
     def _body(self, closing: str, kind: str) -> values.Map:
         """Return the attributes and blocks up to *closing*; *kind* is the type of the block, or `_MAP`."""
-        found = values.Map(self._token.line if closing else 1)
+        body = values.Map(self._token.line if closing else 1)
         block_types: set[str] = set()
         while not self._skip(closing):
-            self._item(found, block_types, kind)
+            self._item(body, block_types, kind)
             if self.dialect == "volume":
                 self._skip(",")
-        return found
+        return body
 
-    def _item(self, found: values.Map, block_types: set[str], kind: str) -> None:
-        """Read one attribute or block into *found*."""
+    def _item(self, body: values.Map, block_types: set[str], kind: str) -> None:
+        """Read one attribute or block into *body*."""
         start = self._token
         names = [self._name(may_be_quoted=self.dialect == "volume")]
         while self.dialect == "volume" or not self._is_on_new_line:
             if len(names) == 1 and self._skip("="):
-                self._attribute(found, names[0], start, kind)
+                self._attribute(body, names[0], start, kind)
                 return
             if self._skip("{"):
-                self._block(found, names, start, block_types)
+                self._block(body, names, start, block_types)
                 return
             names.append(self._name(may_be_quoted=True))
         self._fail()
@@ -129,25 +129,25 @@ class Parser:
     def _name(self, *, may_be_quoted: bool) -> str:
         token = self._token
         if token.kind == "string" and may_be_quoted:
-            found = self._string()
-            return found if isinstance(found, str) else ""
+            text = self._string()
+            return text if isinstance(text, str) else ""
         if token.kind != "name":
             self._fail(QUOTED_NAME_FIX if token.kind == "string" else "")
         return self._next().text
 
-    def _attribute(self, found: values.Map, name: str, start: tokens.Token, kind: str) -> None:
+    def _attribute(self, body: values.Map, name: str, start: tokens.Token, kind: str) -> None:
         before = len(self.unknown)
         value = self._value()
         if kind in {"variable", "validation"}:
             del self.unknown[before:]  # a type and a condition are no values of the job
-        if name not in found:
-            found.put(name, value, start.line)
+        if name not in body:
+            body.put(name, value, start.line)
         elif kind == _MAP:
             self._report(start, "each key once", f"{name!a} again", _ONE_BLOCK_FIX if "/" in name else "")
         else:
             self._report(start, "each name once", f"{name} again", _TWO_VOLUMES_FIX if name == "id" else "")
 
-    def _block(self, found: values.Map, names: list[str], start: tokens.Token, block_types: set[str]) -> None:
+    def _block(self, body: values.Map, names: list[str], start: tokens.Token, block_types: set[str]) -> None:
         name, *labels = names
         is_dynamic = self.dialect == "job" and name == "dynamic"
         before = len(self.unknown)
@@ -158,14 +158,14 @@ class Parser:
         if is_dynamic:
             name = "".join(labels)
             del self.unknown[before:]
-        if name in found and name not in block_types:
+        if name in body and name not in block_types:
             self._report(start, "each name once", f"{name} again")
             return
         block_types.add(name)
-        if name not in found:
-            found.put(name, [], start.line)
+        if name not in body:
+            body.put(name, [], start.line)
         item = self._not_known(start, f'dynamic "{name}"') if is_dynamic else content
-        found.written(name).append(item)
+        body.written(name).append(item)
 
     # Values.
 
@@ -240,37 +240,37 @@ class Parser:
         return is_for and self.stream[self._index + 1].kind == "name"
 
     def _list(self) -> Any:
-        start, found = self._index, list[Any]()
+        start, elements = self._index, list[Any]()
         self._next()
         if self._is_loop():
             return self._skipped(start)
         while not self._skip("]"):
-            found.append(self._value())
+            elements.append(self._value())
             if not self._skip(",") and self._token.kind != "]":
                 self._fail()
-        return found
+        return elements
 
     def _object(self) -> Any:
-        start, found = self._index, values.Map(self._next().line)
+        start, entries = self._index, values.Map(self._next().line)
         if self._is_loop():
             return self._skipped(start)
         while not self._skip("}"):
             if self._token.kind == "(":
                 return self._skipped(start)  # a computed key may be any key
-            self._entry(found)
+            self._entry(entries)
             self._skip(",")
-        return found
+        return entries
 
-    def _entry(self, found: values.Map) -> None:
+    def _entry(self, entries: values.Map) -> None:
         start = self._token
         key = str(self._number()) if start.kind == "number" else self._name(may_be_quoted=True)
         if not self._skip("=") and not self._skip(":"):
             self._fail()
         value = self._value()
-        if key in found:
+        if key in entries:
             self._report(start, "each key once", f"{key!a} again")
         else:
-            found.put(key, value, start.line)
+            entries.put(key, value, start.line)
 
     def _string(self) -> Any:
         """Return the string or heredoc at the position; the variable's value if it consists of one variable."""
@@ -304,6 +304,6 @@ class Parser:
         """Note and return *text*, else that from *start* up to the position: its value is not known."""
         text = text or self.text[start.start : self.stream[self._index - 1].end]
         is_quoted = text.startswith('"') and text.endswith('"')
-        found = values.Unevaluated(text[1:-1] if is_quoted else text, start.line)
-        self.unknown.append(found)
-        return found
+        unevaluated = values.Unevaluated(text[1:-1] if is_quoted else text, start.line)
+        self.unknown.append(unevaluated)
+        return unevaluated

@@ -88,13 +88,13 @@ class ProjectFile:
 
 def needs(form: str | None, storages: Iterable[str]) -> tuple[str, ...]:
     """Return the names of the fields of `Wanted` that *storages* need."""
-    found: list[str] = []
+    fields: list[str] = []
     for name in storages:
         if name == "ebs":
-            found += ["region", "zones", "role_name"]
+            fields += ["region", "zones", "role_name"]
         elif name == "efs":
-            found += ["region", "file_system_id"] if form == "hcl" else ["region", "zones", "client_cidr"]
-    return tuple(dict.fromkeys(found))
+            fields += ["region", "file_system_id"] if form == "hcl" else ["region", "zones", "client_cidr"]
+    return tuple(dict.fromkeys(fields))
 
 
 def files(wanted: Wanted) -> tuple[ProjectFile, ...]:
@@ -194,7 +194,7 @@ def _camel(value: Any) -> Any:
 
 
 def _camel_name(name: str) -> str:
-    return re.sub("[_-](.)", lambda found: found[1].upper(), name)
+    return re.sub("[_-](.)", lambda match: match[1].upper(), name)
 
 
 class _Indented(yaml.SafeDumper):
@@ -236,8 +236,8 @@ def _text(template: str, wanted: Wanted, **more: Any) -> str:
 
 @functools.cache
 def _environment() -> jinja2.Environment:
-    made = environment.configured(jinja2.Environment, [environment.templates_folder() / "init"])
-    made.filters |= {
+    jinja_environment = environment.configured(jinja2.Environment, [environment.templates_folder() / "init"])
+    jinja_environment.filters |= {
         "camel": _camel_name,
         "comment": _comment,
         "json": lambda value: environment.Quoted(json.dumps(value)),
@@ -246,7 +246,7 @@ def _environment() -> jinja2.Environment:
         "item": lambda value: environment.Quoted(textwrap.indent(f"- {textwrap.indent(_dump(value), '  ')[2:]}", "  ")),
         "properties": lambda value: environment.Quoted(textwrap.indent(_dump(value).replace("${", "$${"), " " * 6)),
     }
-    return made
+    return jinja_environment
 
 
 def _plain(text: str) -> environment.Quoted:

@@ -159,9 +159,9 @@ def _escaped(text: str) -> str:
     return _PERHAPS_TO_ESCAPE.sub(_escape, text)
 
 
-def _escape(found: re.Match[str]) -> str:
+def _escape(match: re.Match[str]) -> str:
     """Return the escape of a character that HCL1 refuses raw, that starts a template, or that is invisible."""
-    character = found[0]
+    character = match[0]
     if character in _SHORT_ESCAPES:
         return _SHORT_ESCAPES[character]
     if character in "$%" or is_unseen(character):
@@ -169,8 +169,8 @@ def _escape(found: re.Match[str]) -> str:
     return character
 
 
-def _excerpt(found: re.Match[str]) -> str:
-    return escape(found[0]) if is_unseen(found[0]) else found[0]
+def _excerpt(match: re.Match[str]) -> str:
+    return escape(match[0]) if is_unseen(match[0]) else match[0]
 
 
 def _refuse_unwritable(text: str) -> None:
@@ -182,10 +182,9 @@ def _refuse_unwritable(text: str) -> None:
 
 
 def _refuse_templates(text: str) -> None:
-    found = names.TEMPLATE_START.search(text)
-    if found:
+    if match := names.TEMPLATE_START.search(text):
         allowed = "text without ${ or %{, which Nomad would evaluate again on the client"
-        raise _refusal(allowed, f"one of them at character {found.start() + 1}", "write the value itself")
+        raise _refusal(allowed, f"one of them at character {match.start() + 1}", "write the value itself")
 
 
 def _refuse_unnormalised(text: str) -> None:

@@ -66,14 +66,14 @@ def read_job(text: str, name: str = "the job file") -> values.Map:
     Raises `errors.SpecError` with every problem and its line, also for a value that only Nomad computes; reading stops
     at a syntax error.
     """
-    found = reading(text, name, "job")
+    parsed = reading(text, name, "job")
     allowed = "a text, a number, true, false, null, a list or a map"
     problems = [
-        errors.Problem(path=f"line {item.line}", got=item.expression, allowed=allowed) for item in found.unknown
+        errors.Problem(path=f"line {item.line}", got=item.expression, allowed=allowed) for item in parsed.unknown
     ]
     if problems:
         raise errors.SpecError(tuple(problems), source=name)
-    return found.content
+    return parsed.content
 
 
 def read_volume(text: str, name: str = "the volume file") -> values.Map:
@@ -97,7 +97,7 @@ def reading(text: str, name: str, dialect: tokens.Dialect, given: Given = NOTHIN
         raise errors.SpecError(tuple(parsed.problems), source=name)
     for item in parsed.unknown:
         item.file = name
-    return Reading(content=parsed.found, unknown=tuple(parsed.unknown))
+    return Reading(content=parsed.content, unknown=tuple(parsed.unknown))
 
 
 def given_variables(environment: Mapping[str, str], files: Iterable[Path], options: Iterable[str]) -> Given:
@@ -108,18 +108,18 @@ def given_variables(environment: Mapping[str, str], files: Iterable[Path], optio
     """
     named = {name: value for name, value in environment.items() if name.startswith(_VARIABLE_PREFIX)}
     texts = {name.removeprefix(_VARIABLE_PREFIX): value for name, value in named.items()}
-    found: dict[str, Any] = {}
+    from_files: dict[str, Any] = {}
     for path in files:
         content = reading(tokens.read(path), str(path), "job").content
-        found |= {name: content.written(name) for name in content}
+        from_files |= {name: content.written(name) for name in content}
     for option in options:
         name, sign, value = option.partition("=")
         if not sign or not name:
             problem = errors.Problem(path="--var", got=repr(option), allowed="NAME=VALUE")
             raise errors.SpecError((problem,), source="the command line")
         texts[name] = value
-        found.pop(name, None)
-    return Given(texts={name: value for name, value in texts.items() if name not in found}, values=found)
+        from_files.pop(name, None)
+    return Given(texts={name: value for name, value in texts.items() if name not in from_files}, values=from_files)
 
 
 def _parsed(text: str, name: str, dialect: tokens.Dialect, given: Given) -> parser.Parser:
@@ -127,24 +127,24 @@ def _parsed(text: str, name: str, dialect: tokens.Dialect, given: Given) -> pars
     tokens.check_depth((token.kind for token in stream), name)
     scope: dict[str, Any] = {}
     for _ in range(_PASSES):
-        found = parser.Parser(text=text, dialect=dialect, stream=stream, scope=scope)
-        found.parse()
-        known = _scope(found.found, given) if dialect == "job" else scope
+        reader = parser.Parser(text=text, dialect=dialect, stream=stream, scope=scope)
+        reader.parse()
+        known = _scope(reader.content, given) if dialect == "job" else scope
         if known == scope:
             break
         scope = known
-    return found
+    return reader
 
 
-def _scope(found: values.Map, given: Given) -> dict[str, Any]:
+def _scope(content: values.Map, given: Given) -> dict[str, Any]:
     """Return the known values of variables and locals, by their names in expressions."""
     scope: dict[str, Any] = {}
-    for variable in values.blocks(found, "variable"):
+    for variable in values.blocks(content, "variable"):
         for label in variable.labels:
             scope[f"var.{label}"] = _variable(label, variable, given)
-    for block in values.blocks(found, "variables"):
+    for block in values.blocks(content, "variables"):
         scope |= {f"var.{name}": given.values.get(name, given.texts.get(name, block.written(name))) for name in block}
-    for block in values.blocks(found, "locals"):
+    for block in values.blocks(content, "locals"):
         scope |= {f"local.{name}": block.written(name) for name in block}
     return {name: value for name, value in scope.items() if _is_known(value)}
 
@@ -179,9 +179,9 @@ def _is_known(value: Any) -> bool:
 
 def _json(text: str, name: str) -> values.Map:
     try:
-        found = json.loads(text, strict=False, object_pairs_hook=_json_object, parse_constant=str)
-        if isinstance(found, values.Map):
-            return found
+        document = json.loads(text, strict=False, object_pairs_hook=_json_object, parse_constant=str)
+        if isinstance(document, values.Map):
+            return document
         problem = errors.Problem(path="", got="a list", allowed="a JSON object")
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
@@ -193,9 +193,9 @@ def _json(text: str, name: str) -> values.Map:
 
 def _json_object(pairs: Sequence[tuple[str, Any]]) -> values.Map:
     """Return an object of JSON, which has no lines. Raises `ValueError` with a key that occurs twice."""
-    found = values.Map(0)
+    members = values.Map(0)
     for key, value in pairs:
-        if key in found:
+        if key in members:
             raise ValueError(ascii(key))
-        found.put(key, value, 0)
-    return found
+        members.put(key, value, 0)
+    return members

@@ -143,20 +143,20 @@ def tokenize(text: str, dialect: Dialect, name: str) -> Iterator[Token]:
         kind = match.lastgroup if match else None
         if match is None or kind is None:
             raise AssertionError("a sign is any character")
-        found = match[0]
-        if found == '"':
+        lexeme = match[0]
+        if lexeme == '"':
             try:
-                kind, found = "string", text[position : _end_of_string(text, position, dialect, name)]
+                kind, lexeme = "string", text[position : _end_of_string(text, position, dialect, name)]
             except RecursionError:  # templates in templates
                 raise _too_deep(name) from None
         if kind != "space":
-            yield Token(found if kind == "sign" else kind, found, position, line)
-        position += len(found)
-        line += found.count("\n")
+            yield Token(lexeme if kind == "sign" else kind, lexeme, position, line)
+        position += len(lexeme)
+        line += lexeme.count("\n")
     yield Token("end", "", position, line)
 
 
-def seen(text: str, position: int) -> str:
+def character_at(text: str, position: int) -> str:
     """Return the character of *text* at *position*, in the form for problems."""
     return ascii(text[position]) if position < len(text) else "the end of the file"
 
@@ -171,7 +171,7 @@ def _end_of_string(text: str, start: int, dialect: Dialect, name: str) -> int:
             return position + 1
         if text[position : position + 2] not in {"${", "%{"}:
             allowed = f"a quote that closes the one at {line_and_column(text, start)}"
-            _refuse(text, position, allowed, seen(text, position), name)
+            _refuse(text, position, allowed, character_at(text, position), name)
         position = end_of_template(text, position, dialect, name)
 
 

@@ -28,10 +28,10 @@ class Unevaluated(str):
 
     def __new__(cls, text: str, line: int = 1) -> Self:
         """Return the *text* on *line*; the reader sets its file."""
-        found = super().__new__(cls, text)
-        found.line = line
-        found.file = ""
-        return found
+        unevaluated = super().__new__(cls, text)
+        unevaluated.line = line
+        unevaluated.file = ""
+        return unevaluated
 
     @property
     def expression(self) -> str:
@@ -107,29 +107,29 @@ def _known(value: Any) -> Any:
 def blocks(body: Map, name: str) -> list[Map]:
     """Return the blocks called *name* of *body*; a map counts as one block, as in Nomad; other values are omitted."""
     value = body.get(name, [])
-    found = value if isinstance(value, list) else [value]
-    return [block for block in found if isinstance(block, Map)]
+    candidates = value if isinstance(value, list) else [value]
+    return [block for block in candidates if isinstance(block, Map)]
 
 
 def block(body: Map, name: str) -> Map:
     """Return the first block or the map called *name*; an empty one where there is none."""
-    found = blocks(body, name)
-    return found[0] if found else Map(body.at(name))
+    matches = blocks(body, name)
+    return matches[0] if matches else Map(body.at(name))
 
 
 def texts(body: Map, name: str) -> list[str]:
     """Return the items of the list called *name* as strings; none where there is no list."""
-    found = body.get(name)
-    return [str(item) for item in found] if isinstance(found, list) else []
+    value = body.get(name)
+    return [str(item) for item in value] if isinstance(value, list) else []
 
 
-def without_lines(found: Any) -> Any:
-    """Return *found*, such as a response of a server, with its objects as `Map`, on line 0."""
-    if isinstance(found, Mapping):
-        return Map(0, ((str(key), without_lines(value), 0) for key, value in found.items()))
-    if isinstance(found, list):
-        return list(map(without_lines, found))
-    return found
+def without_lines(document: Any) -> Any:
+    """Return *document*, such as a response of a server, with its objects as `Map`, on line 0."""
+    if isinstance(document, Mapping):
+        return Map(0, ((str(key), without_lines(value), 0) for key, value in document.items()))
+    if isinstance(document, list):
+        return list(map(without_lines, document))
+    return document
 
 
 # Comparison of two parsed files or blocks, name by name.
@@ -196,10 +196,10 @@ def differences(
                 yield from differences(one, other, whole=whole, skip=skip, path=inside)
 
 
-def _is_compared_inside(name: str, found: tuple[Any, Any], whole: Collection[str] | None) -> bool:
-    if any(isinstance(value, Map) for value in found):
+def _is_compared_inside(name: str, pair: tuple[Any, Any], whole: Collection[str] | None) -> bool:
+    if any(isinstance(value, Map) for value in pair):
         return whole is None or name not in whole
-    items = [item for value in found if isinstance(value, list) for item in value]
+    items = [item for value in pair if isinstance(value, list) for item in value]
     return whole is not None and name not in whole and any(isinstance(item, Map) for item in items)
 
 
@@ -215,13 +215,13 @@ def _pairs(before: list[Map], after: list[Map]) -> Iterator[tuple[str, Map | Non
 
 def _named(blocks: list[Map]) -> dict[str, Map]:
     """Return *blocks* by what distinguishes them; a further one of the same name has `REPEATED` behind it."""
-    found: dict[str, Map] = {}
+    by_name: dict[str, Map] = {}
     for block in blocks:
         name = _name(block)
-        while name in found:
+        while name in by_name:
             name = f"{name} {REPEATED}".lstrip()
-        found[name] = block
-    return found
+        by_name[name] = block
+    return by_name
 
 
 def _name(block: Map) -> str:

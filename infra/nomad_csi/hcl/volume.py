@@ -66,8 +66,8 @@ def _mount_options(block: Mapping[str, Any]) -> dict[str, Any]:
 
 def _topology_request(block: Mapping[str, Any]) -> dict[str, Any]:
     _refuse_unknown(block, "topology_request", {"required", "preferred"})
-    found = {name.title(): _topologies(block, name) for name in ("required", "preferred")}
-    return {name: topologies for name, topologies in found.items() if topologies}
+    by_kind = {name.title(): _topologies(block, name) for name in ("required", "preferred")}
+    return {name: topologies for name, topologies in by_kind.items() if topologies}
 
 
 def _topologies(request: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
@@ -196,17 +196,17 @@ def read(path: Path, *, namespace: str) -> tuple[VolumeFile, ...]:
     Raises `errors.SpecError` with all problems: Nomad's server accepts most of them, and cannot serve the volume then.
     """
     text = tokens.read(path)
-    found = files.parse(text, str(path))
-    if found.kind != "volume":
-        fix = "run it with `nomad job run`" if found.kind == "job" else ""
-        problem = errors.Problem(path="", got=f"a {found.kind} file", allowed="a volume file", fix=fix)
+    file = files.parse(text, str(path))
+    if file.kind != "volume":
+        fix = "run it with `nomad job run`" if file.kind == "job" else ""
+        problem = errors.Problem(path="", got=f"a {file.kind} file", allowed="a volume file", fix=fix)
         raise errors.SpecError((problem,), str(path))
     named = _NEEDS_SECRETS.search(text)
     lacking = _LACKS_FLAGS.search(text)
     hidden = (encrypted.PLACEHOLDER,) * (int(lacking[1]) if lacking else 0)
     shares = _SHARES_STORAGE.search(text) is not None
     documents = [
-        replace(_document(volume_payload(item), namespace, hidden), shares_storage=shares) for item in found.volumes
+        replace(_document(volume_payload(item), namespace, hidden), shares_storage=shares) for item in file.volumes
     ]
     if problems := tuple(problem for document in documents for problem in _problems(document)):
         raise errors.SpecError(problems, str(path))
