@@ -36,7 +36,7 @@ def asked(monkeypatch):
     found = Library()
     monkeypatch.setattr(deletion, "delete", found.delete)
     placed = types.SimpleNamespace(topologies=({"topology.ebs.csi.aws.com/zone": "eu-west-1a"},))
-    monkeypatch.setattr(volumes, "found", lambda _client, keys: [(key, placed) for key in keys])
+    monkeypatch.setattr(volumes, "by_key", lambda _client, keys: [(key, placed) for key in keys])
     return found
 
 

@@ -28,7 +28,7 @@ UNKNOWN_ID = "known-after-pulumi-up"
     "files [SPEC|FILE...]",
     "a spec, or a Pulumi stack config that holds one; a job file, a volume file, an IAM policy; a directory includes "
     "all *.hcl, and the IAM policies among *.json, below it (default: the spec of this directory)",
-    callback=specs.or_found,
+    callback=specs.or_discovered,
 )
 @inputs.templates
 @documents.variables
@@ -41,32 +41,32 @@ def run(arguments: command.Arguments) -> int:
     given = documents.given_variables(arguments)
     read, broken = documents.load([path for path in paths if path not in specs], given, with_policies=True)
     checked: list[dict[str, Any]] = []
-    found = list(judge.judge(read))
+    findings = list(judge.judge(read))
     for path in specs:
         try:
             checked.append(_check_spec(path, arguments.templates))
-            found += _secrets_in(path)
+            findings += _secrets_in(path)
         except OSError as error:
             broken.append(command.describe_file_error(error))
     for line in broken:
         print(f"error: {line}", file=sys.stderr)
-    is_ok = all(spec["ok"] for spec in checked) and not errors_of(found)
+    is_ok = all(spec["ok"] for spec in checked) and not errors_of(findings)
     if arguments.json:
-        shown = printing.as_json(found, printing.LINTED)
+        shown = printing.as_json(findings, printing.LINTED)
         output.print_json({"ok": is_ok and not broken, "specs": checked, "findings": shown})
     else:
-        _print(checked, found, len(read), is_all=not broken)
+        _print(checked, findings, len(read), is_all=not broken)
     if broken:
         return exit_codes.ERROR
-    return options.exit_code(arguments, 0 if is_ok else exit_codes.CHANGES, found)
+    return options.exit_code(arguments, 0 if is_ok else exit_codes.CHANGES, findings)
 
 
-def _print(specs: Sequence[dict[str, Any]], found: Sequence[Finding], read: int, *, is_all: bool) -> None:
+def _print(specs: Sequence[dict[str, Any]], findings: Sequence[Finding], read: int, *, is_all: bool) -> None:
     for spec in specs:
         for problem in spec["problems"]:
             line = f":{problem['line']}" if problem["line"] else ""
             print(f"error: {spec['spec']}{line}: {problem['message']}", file=sys.stderr)
-    for item in found:
+    for item in findings:
         print(printing.as_line(item))
     for spec in specs:
         if spec["ok"]:
@@ -74,8 +74,8 @@ def _print(specs: Sequence[dict[str, Any]], found: Sequence[Finding], read: int,
             print(f"{spec['spec']}: valid, {counts}")
     total = read + len(specs)
     files_read = listing.counted(total, "file") + ("" if is_all else " (not all could be read)")
-    if found:
-        print(f"{len(found)} found in {files_read}; `nomad-csi explain CODE` explains it")
+    if findings:
+        print(f"{len(findings)} found in {files_read}; `nomad-csi explain CODE` explains it")
     elif read:
         print(f"{files_read}, nothing found")
 

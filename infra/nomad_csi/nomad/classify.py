@@ -97,8 +97,8 @@ def answered(call: Call, status: int, text: str) -> Classification:
     """Return what *status*, which is not a success, and its *text* mean for *call*."""
     if status_of(status, text) == HTTPStatus.FORBIDDEN and _DENIED in text:
         return Classification(kind="refused", advice=_missing_permission(call))
-    found = next(((kind, advice) for sentence, kind, advice in SENTENCES if sentence in text), ("refused", ""))
-    kind, advice = _STATUSES.get(status, found)
+    from_text = next(((kind, advice) for sentence, kind, advice in SENTENCES if sentence in text), ("refused", ""))
+    kind, advice = _STATUSES.get(status, from_text)
     return _classified(call, "retry" if kind == "ambiguous" and _BEFORE_STORING in text else kind, advice)
 
 

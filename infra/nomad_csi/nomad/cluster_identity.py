@@ -40,17 +40,17 @@ def _identity(client: nomad.Nomad, *, make: bool = False) -> str | None:
     if client in _KNOWN:
         return _KNOWN[client]
     try:
-        found = _read(client)
-        if make and not found:
+        identity = _read(client)
+        if make and not identity:
             restore(client, str(uuid.uuid4()))
-            found = _read(client)  # ours, or that of a concurrent process
+            identity = _read(client)  # ours, or that of a concurrent process
     except errors.NomadApiError as error:
         if error.status != HTTPStatus.FORBIDDEN:
             raise
         return None
-    if found:
-        _KNOWN[client] = found
-    return found
+    if identity:
+        _KNOWN[client] = identity
+    return identity
 
 
 def cluster_of_stack(client: nomad.Nomad, recorded: Collection[str], *, make: bool) -> str:
@@ -60,9 +60,9 @@ def cluster_of_stack(client: nomad.Nomad, recorded: Collection[str], *, make: bo
     Raises `errors.RefusedError` where the cluster has none and *recorded* has some: it may be one of these, rebuilt or
     restored, and all objects in it would be refused for another identity. `errors.NomadApiError` as `cluster_id`.
     """
-    found = _identity(client, make=make and not recorded)
-    if found or not recorded or found is None:
-        return found or ""
+    identity = _identity(client, make=make and not recorded)
+    if identity or not recorded or identity is None:
+        return identity or ""
     known, restored = ", ".join(sorted(recorded)), " or ".join(map(_restore, sorted(recorded)))
     raise errors.RefusedError(
         f"this stack has volumes or jobs in cluster {known}, and the one at {client.connection.address} has no "
@@ -89,23 +89,23 @@ def compare(client: nomad.Nomad, outputs: Mapping[str, Any]) -> Compared:
     Raises `errors.NomadApiError` where Nomad does not answer.
     """
     recorded = str(outputs.get("cluster", ""))
-    found = _identity(client) if recorded else ""
-    if found == recorded:
+    identity = _identity(client) if recorded else ""
+    if identity == recorded:
         return "same"
-    if found is None:
+    if identity is None:
         return "not known"
-    return "other" if found else "lost"
+    return "other" if identity else "lost"
 
 
 def sentence(client: nomad.Nomad, what: str, outputs: Mapping[str, Any]) -> str | None:
     """Return that *what* is recorded in another cluster by *outputs*, and what to do; ``None``: it is not."""
     recorded, address = str(outputs.get("cluster", "")), client.connection.address
-    found = compare(client, outputs)
-    if found not in {"other", "lost"}:
+    compared = compare(client, outputs)
+    if compared not in {"other", "lost"}:
         return None
-    there = f"is cluster {cluster_id(client)}" if found == "other" else "is one without an identity"
+    actual = f"is cluster {cluster_id(client)}" if compared == "other" else "is one without an identity"
     return (
-        f"{what} is recorded in cluster {recorded}, and at {address} {there}; nothing was changed: correct the "
+        f"{what} is recorded in cluster {recorded}, and at {address} {actual}; nothing was changed: correct the "
         f"provider's address or region; where it is that cluster, rebuilt or restored: {_restore(recorded)}"
     )
 
@@ -125,13 +125,13 @@ def refuse_other(client: nomad.Nomad, what: str, recorded: Mapping[str, Any], *,
 
     *accepts_lost*: not for a lost identity, as nothing is done in the cluster.
     """
-    found = compare(client, recorded)
-    if found == "other" or (found == "lost" and not accepts_lost):
+    compared = compare(client, recorded)
+    if compared == "other" or (compared == "lost" and not accepts_lost):
         raise refusal(client, what, recorded)
 
 
 def _read(client: nomad.Nomad) -> str:
     from nomad_csi.nomad import variables  # noqa: PLC0415  # as above
 
-    found = variables.get(client, NAMESPACE, PATH)
-    return found.items.get(ITEM, "") if found else ""
+    variable = variables.get(client, NAMESPACE, PATH)
+    return variable.items.get(ITEM, "") if variable else ""

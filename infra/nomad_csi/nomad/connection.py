@@ -211,10 +211,10 @@ def same_address(first: str, second: str) -> bool:
 
 
 def _environment_settings(environment: Mapping[str, str]) -> dict[str, Any]:
-    found: dict[str, Any] = {
+    settings: dict[str, Any] = {
         name: environment[variable] for name, variable in VARIABLES.items() if environment.get(variable)
     }
-    return found | {name: _FLAGS.get(found[name], found[name]) for name in BOOLEANS if name in found}
+    return settings | {name: _FLAGS.get(settings[name], settings[name]) for name in BOOLEANS if name in settings}
 
 
 def _foreign_address(address: str, named: str, sent: Sequence[str]) -> errors.Problem | None:

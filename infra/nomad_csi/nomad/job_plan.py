@@ -74,9 +74,9 @@ def _changes(diff: Diff) -> tuple[str, ...]:
     return (f"job: {_WORDS[diff.type]}",) if diff.type in _WORDS else tuple(_edited(diff, "", ""))
 
 
-def _failed_groups(found: Mapping[str, Metric | None]) -> dict[str, str]:
+def _failed_groups(metrics: Mapping[str, Metric | None]) -> dict[str, str]:
     """Return the reasons for each group that cannot be placed, such as ``missing drivers (1 node)``."""
-    return {group: _reasons(metric or Metric()) for group, metric in found.items()}
+    return {group: _reasons(metric or Metric()) for group, metric in metrics.items()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -180,7 +180,7 @@ def _reasons(metric: Metric) -> str:
     kinds = (("{}", metric.constraint_filtered), ("{} exhausted", metric.dimension_exhausted))
     counts = [
         f"{form.format(name)} ({listing.counted(count, 'node')})"
-        for form, found in kinds
-        for name, count in sorted(found.items())
+        for form, by_name in kinds
+        for name, count in sorted(by_name.items())
     ]
     return ", ".join(counts) or ("no node fits" if metric.nodes_evaluated else "no node to check")

@@ -149,8 +149,8 @@ def get(nomad: request.Nomad, namespace: str, job_id: str) -> Job | None:
 
 def document(nomad: request.Nomad, namespace: str, job_id: str) -> Document | None:
     """Return the job with all its tasks; ``None``: there is none."""
-    found = get(nomad, namespace, job_id)
-    return None if found is None else found.document
+    job = get(nomad, namespace, job_id)
+    return None if job is None else job.document
 
 
 def stop(nomad: request.Nomad, namespace: str, job_id: str, *, purge: bool) -> None:
@@ -177,9 +177,9 @@ class _Submission(replies.Record):
 def source(nomad: request.Nomad, namespace: str, job_id: str, version: int) -> str | None:
     """Return the HCL2 that *version* of the job was registered with; ``None``: none, or one that needs variables."""
     path, query = request.path_of("job", job_id, "submission"), {"namespace": namespace, "version": str(version)}
-    found = replies.one(nomad, path, _Submission, absent="job source not found", query=query)
-    is_whole = found and found.format == "hcl2" and not found.variables and not found.variable_flags
-    return found.source if found and is_whole else None
+    submission = replies.one(nomad, path, _Submission, absent="job source not found", query=query)
+    is_whole = submission and submission.format == "hcl2" and not submission.variables and not submission.variable_flags
+    return submission.source if submission and is_whole else None
 
 
 # Allocations.
@@ -210,8 +210,8 @@ _AT_STATES = pydantic.Field(validation_alias="TaskStates")
 
 
 def _task_events(states: Mapping[str, _TaskState]) -> tuple[TaskEvent, ...]:
-    found = (replace(event, task=task) for task, state in states.items() for event in state.events)
-    return tuple(sorted(found, key=lambda event: (event.time_ns, event.task)))
+    events = (replace(event, task=task) for task, state in states.items() for event in state.events)
+    return tuple(sorted(events, key=lambda event: (event.time_ns, event.task)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -231,7 +231,7 @@ class Allocation(replies.Record):
     """Of all its tasks, oldest first. Nomad keeps the last ten of each."""
 
     restarts: Annotated[
-        int, _AT_STATES, replies.Derived(_STATES, lambda found: sum(state.restarts for state in found.values()))
+        int, _AT_STATES, replies.Derived(_STATES, lambda states: sum(state.restarts for state in states.values()))
     ] = 0
     """Total restarts of its tasks."""
 
@@ -284,8 +284,8 @@ class FailedMount(Allocation):
 def failed_mounts(nomad: request.Nomad, namespace: str) -> tuple[FailedMount, ...]:
     """Return the allocations of the namespace that failed for their CSI volumes and were not replaced."""
     query = {"namespace": namespace, "filter": FAILED}
-    found = replies.many(nomad, request.path_of("allocations"), FailedMount, query=query)
-    return tuple(item for item in found if item.error is not None and not item.next_allocation)
+    failed = replies.many(nomad, request.path_of("allocations"), FailedMount, query=query)
+    return tuple(item for item in failed if item.error is not None and not item.next_allocation)
 
 
 # The last lines of a task's log, read on its client through any agent.
@@ -329,10 +329,10 @@ _DOCUMENT = pydantic.TypeAdapter(Job)
 
 def volumes_of(job: Document, group: str, index: int) -> tuple[str, ...]:
     """Return the CSI volumes of allocation *index* of *group*; none of a stopped job. *job* is as of `document`."""
-    found = _DOCUMENT.validate_python(job)
-    blocks = [block for part in found.groups if part.name == group for block in part.volumes.values()]
+    parsed = _DOCUMENT.validate_python(job)
+    blocks = [block for part in parsed.groups if part.name == group for block in part.volumes.values()]
     suffix = f"[{index}]"
-    wanted = [block for block in blocks if block.type == "csi" and not found.stopped]
+    wanted = [block for block in blocks if block.type == "csi" and not parsed.stopped]
     return tuple(f"{block.source}{suffix if block.per_alloc else ''}" for block in wanted)
 
 
@@ -412,8 +412,8 @@ def _plugin_task(job: Job, group: _Group, task: _Task, plugin: _CsiPlugin) -> Pl
 
 def _listed(config: Mapping[str, Any], key: str) -> tuple[str, ...]:
     """Return the list of strings at *key* of a task driver's configuration, which Nomad accepts in any shape."""
-    found = config.get(key)
-    return tuple(item for item in found if isinstance(item, str)) if isinstance(found, list) else ()
+    value = config.get(key)
+    return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else ()
 
 
 def _is_on_host(task_driver: str, network_mode: str) -> bool:

@@ -25,12 +25,12 @@ class _Driver(replies.Record):
 _Drivers = Mapping[str, _Driver]
 
 
-def _healthy(found: _Drivers) -> dict[str, bool]:
-    return {name: driver.healthy for name, driver in found.items() if driver.detected}
+def _healthy(drivers: _Drivers) -> dict[str, bool]:
+    return {name: driver.healthy for name, driver in drivers.items() if driver.detected}
 
 
-def _attributes(found: _Drivers) -> dict[str, str]:
-    return {key: value for driver in found.values() for key, value in driver.attributes.items()}
+def _attributes(drivers: _Drivers) -> dict[str, str]:
+    return {key: value for driver in drivers.values() for key, value in driver.attributes.items()}
 
 
 _DRIVERS = Annotated[dict[str, _Driver], replies.PRESENT]
@@ -97,8 +97,8 @@ def list_nodes(nomad: request.Nomad) -> tuple[Node, ...]:
 def described(nomad: request.Nomad, node: Node) -> Node:
     """Return *node* with its attributes and meta; unchanged if Nomad has removed it meanwhile."""
     path = request.path_of("node", node.node_id)
-    found = replies.one(nomad, path, Node, absent="node not found")
-    return node if found is None else replace(node, attributes=found.attributes, meta=found.meta)
+    reply = replies.one(nomad, path, Node, absent="node not found")
+    return node if reply is None else replace(node, attributes=reply.attributes, meta=reply.meta)
 
 
 def all_described(nomad: request.Nomad, wanted: Iterable[Node]) -> Iterator[Node]:
@@ -136,12 +136,12 @@ def ids_matching(nomad: request.Nomad, attribute: str, expression: str) -> froze
         return None
     query = {"filter": f"{selector} matches {_quoted(expression)}"}
     try:
-        found = replies.many(nomad, request.path_of("nodes"), Node, query=query)
+        matches = replies.many(nomad, request.path_of("nodes"), Node, query=query)
     except errors.NomadApiError as error:
         if error.status != HTTPStatus.BAD_REQUEST:
             raise
         return None
-    return frozenset(item.node_id for item in found)
+    return frozenset(item.node_id for item in matches)
 
 
 def _quoted(text: str) -> str:
@@ -178,5 +178,5 @@ class _Members(replies.Record):
 
 def list_servers(nomad: request.Nomad) -> tuple[Server, ...]:
     """Return the servers of the agent's region, including failed ones, without those of other regions."""
-    found = replies.read(nomad.request("GET", request.path_of("agent", "members")), _Members)
-    return tuple(item for item in found.members if item.region == found.server_region)
+    reply = replies.read(nomad.request("GET", request.path_of("agent", "members")), _Members)
+    return tuple(item for item in reply.members if item.region == reply.server_region)

@@ -124,17 +124,17 @@ def least_policy(commands: Iterable[str], *, jobs: Collection[str], volumes: Col
     chosen = [table().commands[name] for name in commands]
     calls: dict[str, list[str]] = {namespace: [] for namespace in (*jobs, *volumes)}
     for rights in chosen:
-        for names, found in ((jobs, rights.jobs), (volumes, rights.volumes)):
+        for names, called in ((jobs, rights.jobs), (volumes, rights.volumes)):
             for namespace in names:
-                calls[namespace] += found
-    calls = {namespace: found for namespace, found in calls.items() if found}
+                calls[namespace] += called
+    calls = {namespace: called for namespace, called in calls.items() if called}
     identity = [name for rights in chosen for name in rights.identity]
-    all_calls = [name for found in (*calls.values(), *(rights.cluster for rights in chosen)) for name in found]
-    variables = {namespace: variable_rights(found) for namespace, found in calls.items()}
+    all_calls = [name for called in (*calls.values(), *(rights.cluster for rights in chosen)) for name in called]
+    variables = {namespace: variable_rights(called) for namespace, called in calls.items()}
     variables[DEFAULT_NAMESPACE] = variables.get(DEFAULT_NAMESPACE, frozenset()) | variable_rights(identity)
     return AclPolicy(
-        capabilities={namespace: _capabilities(found) for namespace, found in calls.items()},
-        variables={namespace: found for namespace, found in variables.items() if found},
+        capabilities={namespace: _capabilities(called) for namespace, called in calls.items()},
+        variables={namespace: called for namespace, called in variables.items() if called},
         levels=tuple(sorted({level for name in all_calls if (level := table().calls[name].level)})),
     )
 

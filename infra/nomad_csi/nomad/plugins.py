@@ -76,8 +76,8 @@ class _Info(replies.Record):
     node_info: _RoleInfo = field(default_factory=_RoleInfo)
 
 
-def _instances(found: Mapping[str, _Info | None], role: Literal["controller", "node"]) -> Iterator[Instance]:
-    for node_id, item in sorted(found.items()):
+def _instances(infos: Mapping[str, _Info | None], role: Literal["controller", "node"]) -> Iterator[Instance]:
+    for node_id, item in sorted(infos.items()):
         info = item or _Info()
         own = info.controller_info if role == "controller" else info.node_info
         yield Instance(
@@ -98,8 +98,8 @@ _JOBS = tuple[dict[str, dict[str, Any] | None] | None, ...]
 """Of both roles: ``{NAMESPACE: {JOB: {"Expected": 1}}}``."""
 
 
-def _jobs(found: Iterable[Mapping[str, Mapping[str, Any] | None] | None]) -> Iterator[tuple[str, str]]:
-    for role in found:
+def _jobs(roles: Iterable[Mapping[str, Mapping[str, Any] | None] | None]) -> Iterator[tuple[str, str]]:
+    for role in roles:
         for namespace, jobs in (role or {}).items():
             yield from ((namespace, job_id) for job_id in jobs or {})
 
@@ -119,16 +119,16 @@ class Plugin(replies.Record):
     """Known only after a controller instance was healthy; false before."""
 
     controllers: Annotated[
-        tuple[Instance, ...], replies.Derived(_INFOS, lambda found: tuple(_instances(found, "controller")))
+        tuple[Instance, ...], replies.Derived(_INFOS, lambda infos: tuple(_instances(infos, "controller")))
     ] = ()
-    nodes: Annotated[tuple[Instance, ...], replies.Derived(_INFOS, lambda found: tuple(_instances(found, "node")))] = ()
+    nodes: Annotated[tuple[Instance, ...], replies.Derived(_INFOS, lambda infos: tuple(_instances(infos, "node")))] = ()
 
     controllers_expected: int = 0
     """Nomad's own count. 0 right after a system job is registered: never a measure of health on its own."""
 
     nodes_expected: int = 0
 
-    jobs: Annotated[frozenset[tuple[str, str]], replies.Derived(_JOBS, lambda found: frozenset(_jobs(found)))] = (
+    jobs: Annotated[frozenset[tuple[str, str]], replies.Derived(_JOBS, lambda roles: frozenset(_jobs(roles)))] = (
         frozenset()
     )
     """Namespace and id of the jobs that Nomad expects instances from."""
@@ -148,5 +148,5 @@ def get(nomad: request.Nomad, plugin_id: str) -> Plugin | None:
 
 def list_ids(nomad: request.Nomad) -> tuple[str, ...]:
     """Return the ids of all CSI plugins, sorted. Without ``type`` Nomad would return an empty list."""
-    found = replies.many(nomad, request.path_of("plugins"), Plugin, query={"type": "csi"})
-    return tuple(sorted(item.plugin_id for item in found))
+    plugins = replies.many(nomad, request.path_of("plugins"), Plugin, query={"type": "csi"})
+    return tuple(sorted(item.plugin_id for item in plugins))

@@ -84,14 +84,14 @@ def many(
     """Return the objects of the list at *path*."""
     reply = nomad.request("GET", path, query=query)
     values = reply.data if reply.data is not None else []
-    found: tuple[_Read, ...] = _read(reply, _adapter(tuple[kind, ...]), present(values))  # type: ignore[valid-type]
-    return found
+    objects: tuple[_Read, ...] = _read(reply, _adapter(tuple[kind, ...]), present(values))  # type: ignore[valid-type]
+    return objects
 
 
 def read(reply: request.Reply, kind: type[_Read]) -> _Read:
     """Return the object in *reply*. Raises `errors.NomadApiError` if it is something else."""
-    found: _Read = _read(reply, _adapter(kind), reply.data)  # type: ignore[arg-type]  # a type is hashable
-    return found
+    parsed: _Read = _read(reply, _adapter(kind), reply.data)  # type: ignore[arg-type]  # a type is hashable
+    return parsed
 
 
 def _read(reply: request.Reply, adapter: pydantic.TypeAdapter[Any], values: Any) -> Any:

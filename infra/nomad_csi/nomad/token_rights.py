@@ -48,12 +48,12 @@ _SPACES = Annotated[tuple[_NamespaceRules, ...], replies.PRESENT]
 _AT_SPACES = pydantic.Field(validation_alias="Namespaces")
 
 
-def _capabilities(found: Iterable[_NamespaceRules]) -> dict[str, frozenset[str]]:
-    return {item.name: frozenset(item.capabilities) for item in found}
+def _capabilities(rules: Iterable[_NamespaceRules]) -> dict[str, frozenset[str]]:
+    return {item.name: frozenset(item.capabilities) for item in rules}
 
 
-def _variables(found: Iterable[_NamespaceRules]) -> dict[tuple[str, str], frozenset[str]]:
-    paths = ((item.name, path) for item in found for path in item.variables.paths)
+def _variables(rules: Iterable[_NamespaceRules]) -> dict[tuple[str, str], frozenset[str]]:
+    paths = ((item.name, path) for item in rules for path in item.variables.paths)
     return {(name, path.path_spec): frozenset(path.capabilities) for name, path in paths}
 
 
@@ -103,8 +103,8 @@ class AclToken:
 
     def level(self, kind: str) -> str:
         """Return the merged level of all policies for ``node``, ``plugin`` or ``agent``; empty: none."""
-        found = {getattr(rules, kind) for rules in self.policies.values()}
-        return next((level for level in _LEVELS if level in found), "")
+        levels = {getattr(rules, kind) for rules in self.policies.values()}
+        return next((level for level in _LEVELS if level in levels), "")
 
 
 def _granted(rules: Iterable[tuple[str, frozenset[str]]], name: str) -> frozenset[str]:
@@ -120,8 +120,8 @@ def _granted(rules: Iterable[tuple[str, frozenset[str]]], name: str) -> frozense
     escaped = {item: item.replace("[", "[[]").replace("?", "[?]") for item in by_name if "*" in item}
     fitting = [item for item, pattern in escaped.items() if fnmatch.fnmatchcase(name, pattern)]
     closest = min(fitting, key=lambda item: len(name) - len(item) + item.count("*"), default="")
-    found = by_name.get(name, by_name.get(closest, frozenset()))
-    return frozenset() if "deny" in found else found
+    capabilities = by_name.get(name, by_name.get(closest, frozenset()))
+    return frozenset() if "deny" in capabilities else capabilities
 
 
 # Requests.
@@ -168,12 +168,12 @@ def own(nomad: request.Nomad) -> AclToken:
     name = token.name or "the token"
     if token.accessor_id == _ACLS_OFF or token.type == "management":
         return AclToken(name=name, is_unlimited=True)
-    found = {policy: _rules(nomad, policy) for policy in sorted({*token.policies, *_role_policies(nomad, token)})}
+    by_policy = {policy: _rules(nomad, policy) for policy in sorted({*token.policies, *_role_policies(nomad, token)})}
     return AclToken(
         name=name,
         is_unlimited=False,
-        policies={policy: rules for policy, rules in found.items() if isinstance(rules, Rules)},
-        unread=tuple(policy for policy, rules in found.items() if rules == "unread"),
+        policies={policy: rules for policy, rules in by_policy.items() if isinstance(rules, Rules)},
+        unread=tuple(policy for policy, rules in by_policy.items() if rules == "unread"),
     )
 
 
@@ -189,17 +189,17 @@ def readable(nomad: request.Nomad) -> AclToken | None:
 
 def _role_policies(nomad: request.Nomad, token: _Token) -> Iterator[str]:
     for role in token.roles:
-        found = replies.one(nomad, request.path_of("acl", "role", role.named_id), _Role, absent="not found")
-        for policy in found.policies if found is not None else ():
+        reply = replies.one(nomad, request.path_of("acl", "role", role.named_id), _Role, absent="not found")
+        for policy in reply.policies if reply is not None else ():
             yield policy.name
 
 
 def _rules(nomad: request.Nomad, policy: str) -> Rules | str:
     """Return the rules of *policy*, ``missing`` or ``unread``; a policy that is missing grants nothing."""
     try:
-        found = replies.one(nomad, request.path_of("acl", "policy", policy), _Policy, absent="ACL policy not found")
+        reply = replies.one(nomad, request.path_of("acl", "policy", policy), _Policy, absent="ACL policy not found")
     except errors.NomadApiError as error:
         if error.status != HTTPStatus.FORBIDDEN:
             raise
         return "unread"
-    return "missing" if found is None else found.rules or "unread"
+    return "missing" if reply is None else reply.rules or "unread"

@@ -44,8 +44,8 @@ def gates() -> tuple[tuple[Condition, Gate], ...]:
 
 def is_older(version: str, wanted: str) -> bool | None:
     """Return whether *version* is lower than *wanted*; a pre-release counts as its release; ``None``: no version."""
-    found, least = versions.parse(version), versions.parse(wanted)
-    return release(found) < least if found and least else None
+    parsed, least = versions.parse(version), versions.parse(wanted)
+    return release(parsed) < least if parsed and least else None
 
 
 def met(side: Side, version: str, features: Iterable[Feature]) -> Iterator[Condition]:
@@ -54,18 +54,18 @@ def met(side: Side, version: str, features: Iterable[Feature]) -> Iterator[Condi
 
     A pre-release counts as the release that it precedes; an invalid version has none.
     """
-    found = versions.parse(version)
-    if found is None:
+    parsed = versions.parse(version)
+    if parsed is None:
         return
     used = frozenset(features)
     for fault, gate in gates():
-        if side in gate.sides and gate.features <= used and not is_since(gate.fixed_in, release(found)):
+        if side in gate.sides and gate.features <= used and not is_since(gate.fixed_in, release(parsed)):
             yield fault
 
 
 def is_since(since: Iterable[str], version: versions.Version) -> bool:
     """Return whether *version* is as new as the first one of its release line, or of the newest line."""
-    known = [found for text in since if (found := versions.parse(text))]
+    known = [parsed for text in since if (parsed := versions.parse(text))]
     if version >= known[0]:
         return True
     return any(version.segments[:2] == item.segments[:2] and version >= item for item in known)

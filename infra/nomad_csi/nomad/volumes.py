@@ -47,8 +47,8 @@ def topology_text(segments: Mapping[str, str]) -> str:
     return ", ".join(f"{key}={value}" for key, value in sorted(segments.items()))
 
 
-def _segments(found: Iterable[plugins.Topology]) -> tuple[Mapping[str, str], ...]:
-    return tuple(topology.segments for topology in found)
+def _segments(topologies: Iterable[plugins.Topology]) -> tuple[Mapping[str, str], ...]:
+    return tuple(topology.segments for topology in topologies)
 
 
 _Topologies = Annotated[tuple[plugins.Topology, ...], replies.PRESENT]
@@ -200,18 +200,18 @@ class VolumeReply(replies.Record):
                 yield replace(known.get(alloc_id, Claim(alloc_id=alloc_id)), mode=mode)
 
 
-def volume_of(found: VolumeReply) -> Volume:
+def volume_of(reply: VolumeReply) -> Volume:
     """Return the volume of a reply."""
     return Volume(
-        **{item.name: getattr(found.document, item.name) for item in fields(registration.VolumeRegistration)},
-        topologies=found.topologies,
-        schedulable=found.schedulable,
-        controller_required=found.controller_required,
-        claims=tuple(found.claims()),
-        capacity_bytes=found.capacity,
-        create_index=found.create_index,
-        access_mode=found.access_mode,
-        attachment_mode=found.attachment_mode,
+        **{item.name: getattr(reply.document, item.name) for item in fields(registration.VolumeRegistration)},
+        topologies=reply.topologies,
+        schedulable=reply.schedulable,
+        controller_required=reply.controller_required,
+        claims=tuple(reply.claims()),
+        capacity_bytes=reply.capacity,
+        create_index=reply.create_index,
+        access_mode=reply.access_mode,
+        attachment_mode=reply.attachment_mode,
     )
 
 
@@ -333,8 +333,8 @@ _BEFORE_THE_PLUGIN = (
 
 def has_made_nothing(error: errors.NomadApiError) -> bool:
     """Return whether *error*, of a creation, proves that the plugin created nothing."""
-    if found := _CODE.search(error.message):
-        return found[1] in _BEFORE_CREATION
+    if match := _CODE.search(error.message):
+        return match[1] in _BEFORE_CREATION
     if error.status == HTTPStatus.SERVICE_UNAVAILABLE or any(part in error.message for part in _AFTER_CREATION):
         return False  # a proxy answers 503 also where it lost the connection
     if error.kind == "retry":
@@ -364,8 +364,8 @@ def deregister(nomad: request.Nomad, namespace: str, volume_id: str, *, is_force
 
 def get(nomad: request.Nomad, namespace: str, volume_id: str) -> Volume | None:
     """Return the volume; ``None``: there is none."""
-    found = replies.one(nomad, path_of(volume_id), VolumeReply, absent=ABSENT, query={"namespace": namespace})
-    return None if found is None else volume_of(found)
+    reply = replies.one(nomad, path_of(volume_id), VolumeReply, absent=ABSENT, query={"namespace": namespace})
+    return None if reply is None else volume_of(reply)
 
 
 def get_many(nomad: request.Nomad, keys: Iterable[Key]) -> Iterator[Volume | None]:
@@ -388,7 +388,7 @@ def list_volumes(
     return replies.many(nomad, request.path_of("volumes"), ListedVolume, query=query)
 
 
-def found(nomad: request.Nomad, keys: Iterable[Key]) -> Iterator[tuple[Key, Volume | None]]:
+def by_key(nomad: request.Nomad, keys: Iterable[Key]) -> Iterator[tuple[Key, Volume | None]]:
     """Yield the registered volume for each of *keys*, by namespace and id. Raises `errors.NomadApiError`."""
     wanted = sorted(set(keys))
     return zip(wanted, get_many(nomad, wanted), strict=True)

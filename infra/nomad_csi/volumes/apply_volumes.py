@@ -163,7 +163,7 @@ def _decide(
     """Return each volume with what is done about it; changes nothing. *owners*: their records; ``None``: read here."""
     client = context.client
     readable = [key for key, item in wanted.items() if not secret_safety.is_at_risk(client, item.document.secrets)]
-    found = dict(volumes.found(client, readable))
+    found = dict(volumes.by_key(client, readable))
     # A record is written before its volume is registered: read after the volume, it is there.
     owners = owners or ownership.OwnerRecords(client).read(wanted, context.warn)
     observed = []

@@ -266,7 +266,7 @@ class _Run:
         Their owners may be others after a wait. EC2 is asked about all that are returned.
         """
         asked = tuple(keys)
-        found = list(volumes.found(self.client, asked))
+        found = list(volumes.by_key(self.client, asked))
         owners = ownership.OwnerRecords(self.client).read(asked, self.report).owners
         self.owners = {key: owner for key, owner in self.owners.items() if key not in asked} | dict(owners)
         held = [volume for key, volume in found if self._is_removed(key, volume) and volume is not None]

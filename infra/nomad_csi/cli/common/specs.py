@@ -22,7 +22,7 @@ SANDBOX = Path(".sandbox/Pulumi.sandbox.yaml")
 """The stack config that a sandbox derives from the one in its directory, fitted to its clients."""
 
 
-def found() -> Path | None:
+def discover() -> Path | None:
     """
     Return the spec of this directory, and print which; ``None`` if there is none.
 
@@ -37,7 +37,7 @@ def found() -> Path | None:
     return paths[0] if paths else None
 
 
-def found_quietly() -> list[Path]:
+def discover_quietly() -> list[Path]:
     """Return the spec of this directory, for its settings alone; none if there are several."""
     paths = candidates()
     return paths if len(paths) == 1 else []
@@ -60,7 +60,7 @@ def candidates() -> list[Path]:
 
 def required() -> Path:
     """Return the spec of this directory. Raises `click.UsageError` if there is none."""
-    if taken := found():
+    if taken := discover():
         return taken
     allowed = "a spec, or a Pulumi stack config that holds one"
     fix = f"neither {NAMES[0]} nor Pulumi.STACK.yaml is in {Path.cwd()}: name one, set {VARIABLE}, or pass -C DIR"
@@ -72,7 +72,7 @@ def _of_command(ctx: click.Context, _parameter: click.Parameter, value: Path | N
 
 
 def _if_any(ctx: click.Context, _parameter: click.Parameter, value: Path | None) -> Path | None:
-    return value if value is not None or ctx.resilient_parsing else found()
+    return value if value is not None or ctx.resilient_parsing else discover()
 
 
 _TEXT = f"a spec, or a stack config with one (default: {VARIABLE}, else that of this directory)"
@@ -121,20 +121,20 @@ def aws_region(
 
     choice = aws_choice(arguments, spec)
     is_decided = choice.named or choice.is_left_out
-    found = [] if is_decided else [volume for _, volume in registered.found(client, keys) if volume is not None]
-    return choice.region(topology for volume in found for topology in volume.topologies)
+    volume_list = [] if is_decided else [volume for _, volume in registered.by_key(client, keys) if volume is not None]
+    return choice.region(topology for volume in volume_list for topology in volume.topologies)
 
 
 def _regions(spec: Path | None) -> frozenset[str]:
     """Return the AWS regions of the plugins in *spec*, or else in that of this directory."""
-    specs = [spec] if spec else found_quietly()
+    specs = [spec] if spec else discover_quietly()
     documents = [inputs.read_document(path) for path in specs if path.suffix in inputs.YAML]
     plugins = [plugin for item in documents if isinstance(item, Mapping) for plugin in item.get("plugins") or ()]
     named = {plugin.get("aws_region") for plugin in plugins if isinstance(plugin, Mapping)}
     return frozenset(name for name in named if isinstance(name, str) and name)
 
 
-def or_found(ctx: click.Context, _parameter: click.Parameter, value: tuple[Path, ...]) -> tuple[Path, ...]:
+def or_discovered(ctx: click.Context, _parameter: click.Parameter, value: tuple[Path, ...]) -> tuple[Path, ...]:
     """Return the paths *value*; if there are none, the spec of this directory. A callback of an argument."""
     return value if value or ctx.resilient_parsing else (required(),)
 
