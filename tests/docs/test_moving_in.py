@@ -124,7 +124,7 @@ def test_the_table_says_what_the_import_says():
 
     terraform.read(json.dumps(STATE | {"resources": every}), "s", remarks)
 
-    said = {remark.file.removesuffix(".x"): remark.text for remark in remarks.found}
+    said = {remark.file.removesuffix(".x"): remark.text for remark in remarks.entries}
     assert set(said) == set(told) - {"nomad_job"}
     assert {kind for kind, text in said.items() if "data" in text} == {
         kind for kind, text in told.items() if "data" in text

@@ -28,7 +28,7 @@ def read(agent, namespace="*", **how):
     """Return the names of the files, and the remarks."""
     remarks = model.Remarks()
     found = live_files.read(agent.client(), namespace, remarks, **how)
-    return {each.name for each in found.files}, [remark.text for remark in remarks.found]
+    return {each.name for each in found.files}, [remark.text for remark in remarks.entries]
 
 
 def without_namespace(file):

@@ -302,7 +302,7 @@ def with_aws(text, *, takes_over=True):
     """Return the adoption of a state with what it holds of AWS, and the texts of its remarks."""
     remarks = model.Remarks()
     files, aws = terraform.read(text, "state.json", remarks), terraform.read_aws([(text, "state.json")])
-    adoption = adopt.adopt(files, remarks=remarks, storage_found=aws, takes_over=takes_over)
+    adoption = adopt.adopt(files, remarks=remarks, terraform_storage=aws, takes_over=takes_over)
     return adoption, [str(remark) for remark in adoption.remarks]
 
 

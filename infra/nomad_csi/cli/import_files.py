@@ -82,15 +82,15 @@ def run(arguments: command.Arguments) -> int:
         aws_region=arguments.aws_region,
         remarks=remarks,
         providers=providers,
-        storage_found=_aws(arguments.files),
+        terraform_storage=_aws(arguments.files),
         takes_over=arguments.with_storage,
     )
     findings = judge.judge(read)
     reported = adoption.remarks
     if arguments.json:
         shown = [dataclasses.asdict(remark) for remark in reported]
-        found = {"spec": adoption.document, "remarks": shown, "findings": printing.as_json(findings, printing.LINTED)}
-        output.print_json(found)
+        report = {"spec": adoption.document, "remarks": shown, "findings": printing.as_json(findings, printing.LINTED)}
+        output.print_json(report)
     else:
         if adoption.document:
             print(yaml.safe_dump(dict(adoption.document), sort_keys=False, width=120), end="")
@@ -135,18 +135,18 @@ def _for_pulumi(arguments: command.Arguments, storage: aws_storage.AwsStorage) -
     """Preview, read the objects, write the file; *storage* is Terraform's AWS storage."""
     draft, steps = stack_cli.PulumiStack(folder=arguments.project, name=arguments.stack).preview()
     with inputs.reading(arguments) as nomad:
-        found = stack_import.fill(draft, steps, functools.partial(stack_import.read_objects, nomad), storage)
-    if found.imported:
-        disk.write(arguments.for_pulumi.resolve(), output.as_json(found.document) + "\n")
+        import_file = stack_import.fill(draft, steps, functools.partial(stack_import.read_objects, nomad), storage)
+    if import_file.imported:
+        disk.write(arguments.for_pulumi.resolve(), output.as_json(import_file.document) + "\n")
     if arguments.json:
         keys = ("type", "name", "id", "reason")
-        output.print_json({"resources": [{key: getattr(line, key) for key in keys} for line in found.lines]})
+        output.print_json({"resources": [{key: getattr(line, key) for key in keys} for line in import_file.lines]})
     else:
-        rows = [(line.type, line.name, line.id or "left out", line.reason or "-") for line in found.lines]
+        rows = [(line.type, line.name, line.id or "left out", line.reason or "-") for line in import_file.lines]
         if rows:
             print(table.columns([("type", "name", "id", "remarks"), *rows]))
-        print(f"{len(found.imported)} of {len(found.lines)} can be imported")
-    if not found.imported:
+        print(f"{len(import_file.imported)} of {len(import_file.lines)} can be imported")
+    if not import_file.imported:
         return exit_codes.CHANGES
     print(f"go on: pulumi import --file {arguments.for_pulumi} --generate-code=false", file=sys.stderr)
     return 0
@@ -163,8 +163,8 @@ def _load(arguments: command.Arguments, remarks: model.Remarks) -> tuple[list[pa
         elif _is_state(path):
             read += terraform.read(inputs.text(path), str(path), remarks)
         else:
-            found, wrong = documents.load([path], given)
-            read += found
+            files, wrong = documents.load([path], given)
+            read += files
             broken += wrong
     return read, broken
 

@@ -22,27 +22,27 @@ def adopt(
     aws_region: str = "",
     remarks: model.Remarks | None = None,
     providers: Mapping[str, str] | None = None,
-    storage_found: aws_storage.AwsStorage | None = None,
+    terraform_storage: aws_storage.AwsStorage | None = None,
     takes_over: bool = False,
 ) -> model.Adoption:
     """
     Return the spec for *files*; *aws_region* goes into plugins of AWS whose jobs name none.
 
     *remarks* are those from reading the files; *providers* are the driver names that plugins report in a cluster, by
-    the plugin's id. *storage_found* is the AWS storage in a Terraform state; where *takes_over*, the volumes' storage
-    is declared with it.
+    the plugin's id. *terraform_storage* is the AWS storage in a Terraform state; where *takes_over*, the volumes'
+    storage is declared with it.
 
     Raises `errors.SpecError` for a volume that Nomad itself would refuse.
     """
     remarks = remarks or model.Remarks()
     by_plugin = _parts(files, remarks)
-    found = [(file, content) for file in files for content in file.volumes]
+    bodies = [(file, content) for file in files for content in file.volumes]
     known = {
         plugin_id: next((driver for part in each if (driver := model.row_of(part.task))), None)
         for plugin_id, each in by_plugin.items()
     }
     documents, adopted = [], []
-    for file, content in found:
+    for file, content in bodies:
         plugin_id = jobs.text(content, "plugin_id")
         driver = known[plugin_id] if plugin_id in known else volumes.driver_of(content)
         adopted.append(volumes.adopt(content, driver, file.name, remarks))
@@ -52,9 +52,9 @@ def adopt(
             if volume.get("plugin_id") == plugin_id:
                 modes += [mode for mode in volume.get("capabilities", ()) if mode not in modes]
         documents.append(plugins.adopt(plugin_id, each, modes, remarks))
-    aws_storage.fill(adopted, storage_found or {}, remarks, takes_over=takes_over)
+    aws_storage.fill(adopted, terraform_storage or {}, remarks, takes_over=takes_over)
     _fill_sharing(adopted)
-    documents += _plugins_of(found, known, remarks)
+    documents += _plugins_of(bodies, known, remarks)
     for document in documents:
         if isinstance(document["driver"], dict) and (provider := (providers or {}).get(document["id"])):
             document["driver"] = {"provider": provider} | document["driver"]
@@ -63,16 +63,16 @@ def adopt(
     spec_document = {name: [_shortened(_KINDS[name], item) for item in items] for name, items in whole.items()}
     if files:
         where = {
-            jobs.text(content, "plugin_id"): (file.name, content.at("plugin_id")) for file, content in reversed(found)
+            jobs.text(content, "plugin_id"): (file.name, content.at("plugin_id")) for file, content in reversed(bodies)
         }
         where |= {plugin_id: (each[0].file, each[0].plugin.body.line) for plugin_id, each in by_plugin.items()}
-        _report_refusals(whole, found, where, remarks, files[0].name)
+        _report_refusals(whole, bodies, where, remarks, files[0].name)
     for file in files:
         if file.policy is not None:
             text = "a spec contains no IAM policies: with iam.role_name of the plugin, Pulumi creates one that fits"
             remarks.add("note", file.name, 1, text)
     order = {file.name: index for index, file in enumerate(files)}
-    ordered = sorted(remarks.found, key=lambda remark: (order.get(remark.file, len(order)), remark.line))
+    ordered = sorted(remarks.entries, key=lambda remark: (order.get(remark.file, len(order)), remark.line))
     return model.Adoption(document=spec_document, remarks=tuple(ordered))
 
 
@@ -86,7 +86,7 @@ _ITEM = re.compile(r"(plugins|volumes)\[(\d+)\]\.?(.*)")
 
 def _report_refusals(
     document: Mapping[str, Any],
-    found: Sequence[tuple[parsed.File, values.Map]],
+    bodies: Sequence[tuple[parsed.File, values.Map]],
     where: Mapping[str, tuple[str, int]],
     remarks: model.Remarks,
     file: str,
@@ -110,7 +110,7 @@ def _report_refusals(
                 continue  # no file runs the plugin, which is reported
             item = document[kind][index]
             if kind == "volumes":
-                name, line = found[index][0].name, volumes.line_of(found[index][1], rest)
+                name, line = bodies[index][0].name, volumes.line_of(bodies[index][1], rest)
             else:
                 name, line = where[item["id"]]
             subject = f"{kind[:-1]} {item.get('id')}"
@@ -122,28 +122,28 @@ def _report_refusals(
 
 def _parts(files: Sequence[parsed.File], remarks: model.Remarks) -> dict[str, list[model.Part]]:
     """Return the tasks that run plugins, by the plugin's id."""
-    found: dict[str, list[model.Part]] = {}
+    by_plugin: dict[str, list[model.Part]] = {}
     for file in files:
         for job in file.jobs:
             for group, task, plugin in job.plugins():
                 part = model.Part(file=file.name, job=job, group=group, task=task, plugin=plugin)
-                found.setdefault(plugin.id, []).append(part)
+                by_plugin.setdefault(plugin.id, []).append(part)
             if not any(job.plugins()):
                 used = sorted({request.source for group in job.groups for request in group.volumes})
                 what = f"it uses {', '.join(used)}" if used else "it uses no CSI volume"
                 text = f"job {job.id} runs no CSI plugin, so nothing of it goes into the spec: {what}"
                 remarks.add("note", file.name, job.body.line, text)
-    return found
+    return by_plugin
 
 
 def _plugins_of(
-    found: Sequence[tuple[parsed.File, values.Map]],
+    bodies: Sequence[tuple[parsed.File, values.Map]],
     known: dict[str, catalogue.Driver | None],
     remarks: model.Remarks,
 ) -> list[dict[str, Any]]:
     """Return the plugins that volumes name without a job file, with the catalogue's defaults."""
     documents: dict[str, dict[str, Any]] = {}
-    for file, content in found:
+    for file, content in bodies:
         plugin_id = jobs.text(content, "plugin_id")
         if plugin_id in known or plugin_id in documents:
             continue
@@ -181,20 +181,20 @@ def _fill_region(documents: Sequence[dict[str, Any]], adopted: Sequence[dict[str
 
 def _fill_sharing(adopted: Sequence[dict[str, Any]]) -> None:
     """Set ``shares_storage`` on volumes that share the storage of an earlier one, where they may."""
-    seen: set[storage_identity.StorageIdentity] = set()
+    earlier: set[storage_identity.StorageIdentity] = set()
     for volume in adopted:
         external_id = str(volume.get("existing", {}).get("external_id", ""))
         identity = storage_identity.identify(external_id)
         modes = [str(mode.get("access_mode", "")) for mode in volume.get("capabilities", ())]
-        if external_id and identity in seen and modes and registration.is_shareable(modes):
+        if external_id and identity in earlier and modes and registration.is_shareable(modes):
             volume["shares_storage"] = True
-        seen.add(identity)
+        earlier.add(identity)
 
 
 def _shortened(kind: type[spec.Model], item: Mapping[str, Any]) -> dict[str, Any]:
     """Return *item*, a *kind*, without values that are the default of the spec; as it is, where it is not complete."""
-    found = draft.check(kind, item, "", [])
-    if found is None:
+    checked = draft.check(kind, item, "", [])
+    if checked is None:
         return dict(item)
-    short = found.model_dump(mode="json", exclude_defaults=True, exclude_unset=True)
+    short = checked.model_dump(mode="json", exclude_defaults=True, exclude_unset=True)
     return {name: value or item[name] for name, value in short.items()}

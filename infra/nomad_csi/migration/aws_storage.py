@@ -39,9 +39,9 @@ AwsStorage = Mapping[tuple[str, str], TerraformObject]
 """AWS objects in a state, by type and id."""
 
 
-def collect(found: Iterable[TerraformObject]) -> AwsStorage:
+def collect(objects: Iterable[TerraformObject]) -> AwsStorage:
     """Return the AWS objects among those of a state."""
-    known = (item for item in found if item.type in TYPES and isinstance(item.attributes.get("id"), str))
+    known = (item for item in objects if item.type in TYPES and isinstance(item.attributes.get("id"), str))
     return {(item.type, item.attributes["id"]): item for item in known}
 
 
@@ -58,44 +58,44 @@ def fill(volumes: Iterable[dict[str, Any]], storage: AwsStorage, remarks: model.
     Where *takes_over*, storage that one volume uses alone is declared under ``ebs`` and ``efs`` with its attributes, so
     that a stack can take it over; otherwise it stays under ``existing``.
     """
-    found = [item for item in volumes if item.get("existing", {}).get("external_id")]
-    external_ids = [str(item["existing"]["external_id"]) for item in found]
+    existing = [item for item in volumes if item.get("existing", {}).get("external_id")]
+    external_ids = [str(item["existing"]["external_id"]) for item in existing]
     used = [(aws_records.parts(item) or (item, ""))[0] for item in external_ids]
-    for volume, storage_id in zip(found, used, strict=True):
-        held = storage.get((EBS, storage_id)) or storage.get((FILE_SYSTEM, storage_id))
-        if held is None:
+    for volume, storage_id in zip(existing, used, strict=True):
+        entry = storage.get((EBS, storage_id)) or storage.get((FILE_SYSTEM, storage_id))
+        if entry is None:
             continue
-        if zone := str(held.attributes.get("availability_zone") or ""):
+        if zone := str(entry.attributes.get("availability_zone") or ""):
             volume["existing"].setdefault("availability_zone", zone)
         if takes_over and used.count(storage_id) > 1:
-            remarks.add("note", held.address, 0, f"{held.address} stays under existing: several volumes use it")
+            remarks.add("note", entry.address, 0, f"{entry.address} stays under existing: several volumes use it")
         elif takes_over:
-            _declare_storage(volume, held, storage, remarks)
+            _declare_storage(volume, entry, storage, remarks)
 
 
 def _declare_storage(
-    volume: dict[str, Any], held: TerraformObject, storage: AwsStorage, remarks: model.Remarks
+    volume: dict[str, Any], entry: TerraformObject, storage: AwsStorage, remarks: model.Remarks
 ) -> None:
     """Declare the storage of *volume*, which stays under ``existing`` where that would change it."""
     external_id = volume["existing"]["external_id"]
     system_id, point_id = aws_records.parts(external_id) or ("", "")
     own, point = targets(storage, system_id), storage.get((ACCESS_POINT, point_id))
-    unusual = next((name for name in _NOT_IN_SPEC if held.attributes.get(name)), "")
+    unusual = next((name for name in _NOT_IN_SPEC if entry.attributes.get(name)), "")
     reason = f"a spec cannot express {unusual}" if unusual else ""
-    declared = {"ebs": _ebs(held.attributes)}
+    declared = {"ebs": _ebs(entry.attributes)}
     if system_id:
         access_point = _access_point(point) if point else {}
-        declared = {"efs": _efs(held.attributes, own) | model.filled({"access_point": access_point})}
+        declared = {"efs": _efs(entry.attributes, own) | model.filled({"access_point": access_point})}
         if not own or (point is None and ":" in external_id):
             reason = "the state has no mount target of it, or not the access point of the volume"
         elif access_point is None:
             reason = "its access point has not one user who owns the folder"
     if reason:
-        remarks.add("note", held.address, 0, f"{held.address} stays under existing: {reason}")
+        remarks.add("note", entry.address, 0, f"{entry.address} stays under existing: {reason}")
         return
     del volume["existing"]
     volume |= declared
-    for item in filter(None, (held, *own, point)):
+    for item in filter(None, (entry, *own, point)):
         text = (
             "it is declared in the spec: import it (`nomad-csi import --for-pulumi`) before the first `pulumi up`, "
             "which would create a new, empty one; then remove it from Terraform's state: terraform state rm "
@@ -113,12 +113,12 @@ _NOT_IN_SPEC = (
 
 def _ebs(given: Attributes) -> dict[str, Any]:
     kind = str(given.get("type") or "gp2")
-    found = {"availability_zone": given.get("availability_zone"), "size_gib": given.get("size"), "volume_type": kind}
+    fields = {"availability_zone": given.get("availability_zone"), "size_gib": given.get("size"), "volume_type": kind}
     if kind in _WITH_IOPS and (kind != "gp3" or given.get("iops") != _BASELINE["iops"]):
-        found["iops"] = given.get("iops")
+        fields["iops"] = given.get("iops")
     if kind == "gp3" and given.get("throughput") != _BASELINE["throughput"]:
-        found["throughput_mib_per_s"] = given.get("throughput")
-    return model.filled(found) | _encryption_and_tags(given)
+        fields["throughput_mib_per_s"] = given.get("throughput")
+    return model.filled(fields) | _encryption_and_tags(given)
 
 
 def _efs(given: Attributes, own: Iterable[TerraformObject]) -> dict[str, Any]:
@@ -128,21 +128,21 @@ def _efs(given: Attributes, own: Iterable[TerraformObject]) -> dict[str, Any]:
     return model.filled({"mount_targets": list(map(model.filled, zones))} | modes) | _encryption_and_tags(given)
 
 
-def _access_point(held: TerraformObject) -> dict[str, Any] | None:
+def _access_point(point: TerraformObject) -> dict[str, Any] | None:
     """Return an access point of a spec; ``None``: a spec has one user, who owns the folder."""
-    user, folder = _first(held.attributes, "posix_user"), _first(held.attributes, "root_directory")
+    user, folder = _first(point.attributes, "posix_user"), _first(point.attributes, "root_directory")
     owner = _first(folder, "creation_info")
-    found = {"path": folder.get("path"), "uid": user.get("uid"), "gid": user.get("gid")}
-    is_one = (owner.get("owner_uid"), owner.get("owner_gid")) == (found["uid"], found["gid"])
+    fields = {"path": folder.get("path"), "uid": user.get("uid"), "gid": user.get("gid")}
+    is_one = (owner.get("owner_uid"), owner.get("owner_gid")) == (fields["uid"], fields["gid"])
     if not user or not is_one or user.get("secondary_gids"):
         return None
-    return model.filled(found | {"permissions": owner.get("permissions")})
+    return model.filled(fields | {"permissions": owner.get("permissions")})
 
 
 def _first(attributes: Attributes, name: str) -> Attributes:
     """Return the only block or the map of that name; Terraform stores a block as a list."""
-    found = attributes.get(name)
-    block = found[0] if isinstance(found, list) and found else found
+    value = attributes.get(name)
+    block = value[0] if isinstance(value, list) and value else value
     return block if isinstance(block, Mapping) else {}
 
 

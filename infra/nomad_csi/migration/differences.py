@@ -63,14 +63,14 @@ def report(
             continue
         before, after = (_comparable(each, driver) for each in (part, _rendered(planned[role])))
         skipped = {*_RESTARTS, "job id", "type"} if is_split else _RESTARTS  # the jobs that come instead are reported
-        found = values.differences(before, after, skip=skipped)
-        remarks.take(part.file, (_remark(each, driver, role) for each in found if _is_reported(each)))
+        differences = values.differences(before, after, skip=skipped)
+        remarks.take(part.file, (_remark(each, driver, role) for each in differences if _is_reported(each)))
 
 
 def _comparable(part: model.Part, driver: catalogue.Driver | None) -> values.Map:
     """Return the `form` of *part*, with arguments, constraints and tasks by what distinguishes them."""
-    found = form.of(part)
-    given = found["config"].pop("args", [])
+    comparable = form.of(part)
+    given = comparable["config"].pop("args", [])
     named = values.Map(part.task.config.at("args"))
     modes = {role.arguments[0] for role in driver.roles.values() if role.arguments} if driver else set()
     modes |= set(catalogue.MODE_WORDS.get(driver.name, ())) if driver else set()
@@ -79,14 +79,14 @@ def _comparable(part: model.Part, driver: catalogue.Driver | None) -> values.Map
         while name in named:
             name += " again"
         named[name] = argument
-    found["arguments"] = named
+    comparable["arguments"] = named
     for name in ("constraint", "task"):
-        items = values.Map(found.at(name))
-        for item in found[name]:
+        items = values.Map(comparable.at(name))
+        for item in comparable[name]:
             text = item if isinstance(item, str) else " ".join(item.values())
             items[text] = text
-        found[name] = items
-    return found
+        comparable[name] = items
+    return comparable
 
 
 def _planned(plugin: Mapping[str, Any], driver: catalogue.Driver | None) -> tuple[plans.PluginJob, ...]:

@@ -52,28 +52,28 @@ def of(part: model.Part) -> values.Map:
     ``job id`` is the job's, ``task`` names the tasks beside the plugin. What is empty stands nowhere.
     """
     job, group, task = bodies = (part.job.body, part.group.body, part.task.body)
-    found = values.Map(job.line)
+    merged = values.Map(job.line)
     for name, defaults in _BLOCKS.items():
-        found[name] = _block(name, bodies, group.line if name == "restart" else task.line)
+        merged[name] = _block(name, bodies, group.line if name == "restart" else task.line)
         for key, value in defaults.items():
-            found[name].setdefault(key, value)
+            merged[name].setdefault(key, value)
     for body in bodies:
         for name in body:
             if name not in _BLOCKS and name not in _APART and body[name] not in _EMPTY:
-                found.put(name, _value(name, body[name]), body.at(name))
+                merged.put(name, _value(name, body[name]), body.at(name))
     for name, value in (*_DEFAULTS.items(), ("job id", part.job.id), ("type", part.job.type)):
-        found.setdefault(name, value)
+        merged.setdefault(name, value)
     if part.job.type != "system":
-        found.put("count", 1 if part.group.count is None else part.group.count, group.at("count"))
-    _read_container(found["config"], part)
-    for name, value in found["env"].items():
-        found["env"][name] = jobs.as_text(value)
-    found["constraint"] = _constraints(part, found.get("count", 1))
-    found["task"] = _others(part)
+        merged.put("count", 1 if part.group.count is None else part.group.count, group.at("count"))
+    _read_container(merged["config"], part)
+    for name, value in merged["env"].items():
+        merged["env"][name] = jobs.as_text(value)
+    merged["constraint"] = _constraints(part, merged.get("count", 1))
+    merged["task"] = _others(part)
     identities = [block for block in values.blocks(task, "identity") if block.get("env") or block.get("file")]
     if identities:  # any other is the one that Nomad adds: the task gets it neither as a variable nor as a file
-        found.put("identity", identities, task.at("identity"))
-    return found
+        merged.put("identity", identities, task.at("identity"))
+    return merged
 
 
 def _block(name: str, bodies: tuple[values.Map, ...], line: int) -> values.Map:
@@ -81,13 +81,13 @@ def _block(name: str, bodies: tuple[values.Map, ...], line: int) -> values.Map:
     given = [block for body in bodies for block in values.blocks(body, name)]
     if name == "restart":
         given = given[-1:]
-    found = values.Map(given[0].line if given else line)
+    merged = values.Map(given[0].line if given else line)
     for block in given:
         for key in block:
             if key != values.LABELS and (name == "env" or block[key] not in _EMPTY):
-                found[key] = _value(key, block[key]) if name not in {"config", "env"} else block[key]
-                found.lines[key] = block.at(key)
-    return found
+                merged[key] = _value(key, block[key]) if name not in {"config", "env"} else block[key]
+                merged.lines[key] = block.at(key)
+    return merged
 
 
 def _others(part: model.Part) -> list[str]:
@@ -137,23 +137,23 @@ def _read_container(config: values.Map, part: model.Part) -> None:
 
 def _constraints(part: model.Part, count: int) -> list[dict[str, str]]:
     """Return the constraints, each once; ``distinct_hosts`` only where it has an effect."""
-    found: list[dict[str, str]] = []
+    constraints: list[dict[str, str]] = []
     for block in part.constraints:
         if model.is_distinct_hosts(block):
             constraint = {"operator": "distinct_hosts"} if count > 1 else {}
         else:
             constraint = _constraint(block)
-        if constraint and constraint not in found:
-            found.append(constraint)
-    return found
+        if constraint and constraint not in constraints:
+            constraints.append(constraint)
+    return constraints
 
 
 def _constraint(block: values.Map) -> dict[str, str]:
     short = next((name for name in _SHORT if name in block), "")
     operator = short or jobs.text(block, "operator") or "="
-    found = {
+    fields = {
         "attribute": jobs.text(block, "attribute"),
         "operator": _OPERATORS.get(operator, operator),
         "value": jobs.text(block, short or "value"),
     }
-    return {name: text for name, text in found.items() if text and (name, text) != ("operator", "=")}
+    return {name: text for name, text in fields.items() if text and (name, text) != ("operator", "=")}

@@ -62,17 +62,17 @@ def read(
         for item in listed
         if plugin_id in ("", item.plugin_id) and ("volume", item.namespace, item.volume_id) not in in_files
     ]
-    found = volumes.read_each(client, wanted)
-    for unread in found.unread:
+    registered = volumes.read_each(client, wanted)
+    for unread in registered.unread:
         remarks.add("not read", model.CLUSTER, 0, str(unread))
-    if found.volumes:
+    if registered.volumes:
         remarks.add("note", model.CLUSTER, 0, SECRETS)
     ids = plugins.list_ids(client) if namespace == names.EVERYWHERE else {item.plugin_id for item in listed}
     chosen = [plugin_id] if plugin_id else sorted(ids)
     running = [plugin for each in chosen if (plugin := plugins.get(client, each)) is not None]
     keys = {("job", *key) for plugin in running for key in plugin.jobs} - in_files  # one job may run two plugins
     return Live(
-        files=[*_jobs(client, keys, remarks), *(_volume(volume, remarks) for volume in found.volumes)],
+        files=[*_jobs(client, keys, remarks), *(_volume(volume, remarks) for volume in registered.volumes)],
         providers={plugin.plugin_id: plugin.provider for plugin in running if plugin.provider},
     )
 
@@ -80,9 +80,9 @@ def read(
 def _keys(files: Iterable[parsed.File]) -> set[tuple[str, str, str]]:
     """Return kind, namespace and id of each object in *files*."""
     jobs = {("job", job.namespace or "default", job.id) for file in files for job in file.jobs}
-    found = (content for file in files for content in file.volumes)
+    contents = (content for file in files for content in file.volumes)
     return jobs | {
-        ("volume", str(content.get("namespace") or "default"), str(content.get("id", ""))) for content in found
+        ("volume", str(content.get("namespace") or "default"), str(content.get("id", ""))) for content in contents
     }
 
 

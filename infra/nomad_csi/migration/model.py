@@ -103,18 +103,18 @@ def row_of(task: jobs.TaskBlock) -> catalogue.Driver | None:
 class Remarks:
     """Collects remarks."""
 
-    found: list[Remark] = field(default_factory=list)
+    entries: list[Remark] = field(default_factory=list)
 
     def add(self, kind: Kind, file: str, line: int, text: str, *, code: str = "") -> None:
         """Add a remark, unless it exists."""
         self.take(file, [Remark(kind, line, text, code)])
 
-    def take(self, file: str, found: Iterable[Remark]) -> None:
+    def take(self, file: str, remarks: Iterable[Remark]) -> None:
         """Add the remarks on *file*, each once."""
-        for each in found:
+        for each in remarks:
             remark = dataclasses.replace(each, file=file)
-            if remark not in self.found:
-                self.found.append(remark)
+            if remark not in self.entries:
+                self.entries.append(remark)
 
 
 @dataclass(frozen=True, kw_only=True)

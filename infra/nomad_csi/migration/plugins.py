@@ -29,11 +29,11 @@ _OWN_FIELDS = ("aws_region", "log_verbosity", "log_level", "metrics_port")
 _SECONDS = ("interval", "delay", "min_healthy_time", "healthy_deadline")
 
 
-def adopt(plugin_id: str, found: Sequence[model.Part], modes: Sequence[Any], remarks: model.Remarks) -> Any:
+def adopt(plugin_id: str, parts: Sequence[model.Part], modes: Sequence[Any], remarks: model.Remarks) -> Any:
     """Return the plugin *plugin_id* in the form of a spec; *modes* are the capabilities of its volumes."""
-    row = next((known for part in found if (known := model.row_of(part.task))), None)
-    driver = _in_version(row, found) if row else None
-    roles = _parts_by_role(found, driver, remarks)
+    row = next((known for part in parts if (known := model.row_of(part.task))), None)
+    driver = _in_version(row, parts) if row else None
+    roles = _parts_by_role(parts, driver, remarks)
     forms = {name: form.of(part) for name, part in roles.items()}
     document: dict[str, Any] = {"driver": driver.name if driver else _describe(roles, forms, modes, remarks, row)}
     for name, key in _SHARED.items():
@@ -78,9 +78,9 @@ def _put(document: dict[str, Any], roles: Mapping[str, Mapping[str, Any]]) -> No
 
 def _numbers(block: values.Map, *kept: str) -> dict[str, Any]:
     """Return the entries of a block that a spec has, durations as whole seconds."""
-    found = {name: block[name] for name in kept if name in block}
+    entries = {name: block[name] for name in kept if name in block}
     given = {name: block.get(name) for name in _SECONDS}
-    return found | {f"{name}_s": max(1, round(value)) for name, value in given.items() if isinstance(value, float)}
+    return entries | {f"{name}_s": max(1, round(value)) for name, value in given.items() if isinstance(value, float)}
 
 
 def _resources(block: values.Map) -> dict[str, Any]:
@@ -124,11 +124,11 @@ def _image(driver: catalogue.Driver, roles: Mapping[str, model.Part]) -> dict[st
 
 
 def _parts_by_role(
-    found: Sequence[model.Part], driver: catalogue.Driver | None, remarks: model.Remarks
+    parts: Sequence[model.Part], driver: catalogue.Driver | None, remarks: model.Remarks
 ) -> dict[str, model.Part]:
     """Return the parts by role; a monolith process has the role that the driver's row names."""
     roles: dict[str, model.Part] = {}
-    for part in found:
+    for part in parts:
         name = part.plugin.type
         is_split = driver is not None and driver.both_in_one_process and {"controller", "node"} <= driver.roles.keys()
         if is_split and name == "monolith":
@@ -159,7 +159,7 @@ def _keeps_id(part: model.Part, role: str) -> bool:
 
 def _constraints(given: values.Map) -> tuple[str, list[dict[str, str]]]:
     """Return the zone that the job is bound to, empty for none, and the other constraints that a spec can express."""
-    zone, found = "", []
+    zone, constraints = "", []
     for constraint in given["constraint"]:
         operator = constraint.get("operator", "=")
         if constraint.get("attribute") == plan_jobs.ZONE_ATTRIBUTE and operator == "=":
@@ -167,14 +167,14 @@ def _constraints(given: values.Map) -> tuple[str, list[dict[str, str]]]:
         elif operator in get_args(plugin_spec.ConstraintOperator) and names.ATTRIBUTE.fullmatch(
             constraint.get("attribute", "")
         ):
-            found.append(constraint)
-    return zone, found
+            constraints.append(constraint)
+    return zone, constraints
 
 
 def _task_driver(roles: Mapping[str, model.Part]) -> dict[str, Any]:
-    found = {role: _one_task_driver(part) for role, part in roles.items()}
-    main = found.get("node") or found.get("monolith") or found.get("controller") or {}
-    controller = found.get("controller", main)
+    task_drivers = {role: _one_task_driver(part) for role, part in roles.items()}
+    main = task_drivers.get("node") or task_drivers.get("monolith") or task_drivers.get("controller") or {}
+    controller = task_drivers.get("controller", main)
     document: dict[str, Any] = {"task_driver": main} if main != {"name": "docker"} else {}
     return document | ({"controller": {"task_driver": controller}} if controller != main else {})
 
@@ -216,48 +216,48 @@ def _read_meaning(
     given: values.Map, role: spec_driver.RoleSpec, driver: spec_driver.DriverSpec, plugin_id: str
 ) -> _Meaning:
     """Return the values of a task in its `form`, *given*, as *role* of *driver*; without what the driver refuses."""
-    found = _Meaning()
+    meaning = _Meaning()
     usual = [argument for _, argument in catalogue.joined(role.arguments)]
     rendered = [text.replace("{plugin_id}", plugin_id) for text in (*usual, *role.optional_arguments.values())]
     for _, argument, words in catalogue.spans(given["config"].get("args", ())):
         is_kept = not secrets.argument_has_secret(argument) and not differences.refusal(argument, role, driver)
         # Programs in Go take their flags with one dash, too.
-        is_known = _fills(rendered, argument, found) or _fills(rendered, f"-{argument}", found)
+        is_known = _fills(rendered, argument, meaning) or _fills(rendered, f"-{argument}", meaning)
         if not is_known and is_kept:
-            found.extra += words if role.flags is None else [argument]
+            meaning.extra += words if role.flags is None else [argument]
     for name, value in given["env"].items():
         is_set_by_nomad = name == "CSI_ENDPOINT" and name not in role.environment
         if is_set_by_nomad or name in role.secret_environment or secrets.is_secret(name, value):
             continue
-        if not _fills([role.environment.get(name, "")], value, found) and not names.TEMPLATE_START.search(value):
-            found.environment[name] = value
-    return found
+        if not _fills([role.environment.get(name, "")], value, meaning) and not names.TEMPLATE_START.search(value):
+            meaning.environment[name] = value
+    return meaning
 
 
-def _fills(templates: Iterable[str], text: str, found: _Meaning) -> bool:
-    """Return whether *text* is one of *templates* with its placeholders replaced; add the values to *found*."""
+def _fills(templates: Iterable[str], text: str, meaning: _Meaning) -> bool:
+    """Return whether *text* is one of *templates* with its placeholders replaced; add the values to *meaning*."""
     for template in templates:
         pattern = _PLACEHOLDER.sub(r"(?P<\1>.*)", re.escape(template))
         match = re.fullmatch(pattern, text, re.DOTALL)
         if match is not None:
-            found.settings |= match.groupdict()
+            meaning.settings |= match.groupdict()
             return True
     return False
 
 
 def _meant(driver: catalogue.Driver, forms: Mapping[str, values.Map], plugin_id: str) -> dict[str, Any]:
     """Return the fields of the plugin from arguments and environment."""
-    found = {
+    meanings = {
         role: _read_meaning(given, driver.roles[role], driver, plugin_id)  # type: ignore[index]
         for role, given in forms.items()
     }
     document: dict[str, Any] = {}
-    for name in sorted({name for each in found.values() for name in each.settings}):
-        setting = _setting(name, _last(each.settings.get(name) for each in found.values()), driver)
+    for name in sorted({name for each in meanings.values() for name in each.settings}):
+        setting = _setting(name, _last(each.settings.get(name) for each in meanings.values()), driver)
         config = {**document.get("config", {}), **setting.pop("config", {})}
         document |= setting | ({"config": config} if config else {})
-    document["environment"] = _last(each.environment for each in found.values())
-    document["extra_arguments"] = {role: each.extra for role, each in found.items() if each.extra}
+    document["environment"] = _last(each.environment for each in meanings.values())
+    document["extra_arguments"] = {role: each.extra for role, each in meanings.items() if each.extra}
     return document
 
 

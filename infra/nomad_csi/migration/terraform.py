@@ -59,15 +59,15 @@ def read(text: str, name: str, remarks: model.Remarks) -> tuple[parsed.File, ...
 
     *name* is the file's. Raises `errors.SpecError` where *text* is not a state of a known version.
     """
-    found: list[parsed.File] = []
+    files: list[parsed.File] = []
     for instance in _instances_of(text, name):
         if instance.type not in _ON_DESTROY:
             continue
         file = _job(instance, remarks) if instance.type == JOB else _volume(instance, remarks)
         if file is not None:
-            found.append(file)
+            files.append(file)
             _destroyed(instance, remarks)
-    return tuple(found)
+    return tuple(files)
 
 
 def read_aws(states: Iterable[tuple[str, str]]) -> aws_storage.AwsStorage:
@@ -107,8 +107,8 @@ def _instances_of(text: str, name: str) -> Iterator[aws_storage.TerraformObject]
     try:
         state = _State.model_validate_json(text, strict=True)
     except pydantic.ValidationError as error:
-        found = error.errors(include_input=False, include_url=False)
-        paths = dict.fromkeys(".".join(map(str, each["loc"])) for each in found)
+        details = error.errors(include_input=False, include_url=False)
+        paths = dict.fromkeys(".".join(map(str, each["loc"])) for each in details)
         allowed, fix = "a Terraform state of version 4", "write one with `terraform state pull`"
         got = "another value, or none"  # no value is shown: a state has secrets
         raise errors.SpecError(
@@ -137,15 +137,15 @@ def _job(instance: aws_storage.TerraformObject, remarks: model.Remarks) -> parse
     text = str(instance.attributes.get("jobspec") or "")
     runs_plugin = "csi_plugin" in text or "CSIPluginConfig" in text
     try:
-        found = parsed.parse(text, instance.address)
-        why = f"the value of {found.unknown[0].expression} is not known" if found.unknown else ""
+        file = parsed.parse(text, instance.address)
+        why = f"the value of {file.unknown[0].expression} is not known" if file.unknown else ""
     except errors.SpecError as error:
         why = str(error.problems[0])
     if why and runs_plugin:
         reason = f"the job of {instance.address} cannot be read: {why}; read it from the cluster, with --cluster"
         remarks.add("missing", instance.address, 0, reason)
         return parsed.File(name=instance.address, kind="job")
-    return found if runs_plugin and not why else None
+    return file if runs_plugin and not why else None
 
 
 def _volume(instance: aws_storage.TerraformObject, remarks: model.Remarks) -> parsed.File | None:

@@ -90,16 +90,16 @@ def _source(
         text = "a context, and no external_id; Nomad registers the volume under its id"
         notes.append(model.Remark("changed", content.at("context"), text, "external-id-omitted"))
     if external_id:
-        found: dict[str, Any] = {"external_id": external_id}
+        fields: dict[str, Any] = {"external_id": external_id}
         given = [name for name in SOURCES if name in content]
         notes += [model.Remark("left out", content.at(name), f"{name}: the volume exists already") for name in given]
     else:
-        found = {name: content.get(name) for name in ("clone_id", "snapshot_id")}
+        fields = {name: content.get(name) for name in ("clone_id", "snapshot_id")}
         for name, field in (("capacity_min", "RequestedCapacityMin"), ("capacity_max", "RequestedCapacityMax")):
             if size := payload.get(field, 0):
                 count, rest = divmod(size, volumes.GIB)
-                found |= {f"{name}_bytes": size} if rest else {f"{name}_gib": count}
-    source = {"existing" if external_id else "create": model.filled(found | {"availability_zone": zone})}
+                fields |= {f"{name}_bytes": size} if rest else {f"{name}_gib": count}
+    source = {"existing" if external_id else "create": model.filled(fields | {"availability_zone": zone})}
     return source | ({"topologies": topologies} if topologies and not zone else {})
 
 
@@ -114,19 +114,19 @@ def omits_external_id(content: values.Map, driver: spec.DriverSpec | None) -> bo
 def _topologies(content: values.Map, payload: Mapping[str, Any], notes: list[model.Remark]) -> list[dict[str, str]]:
     """Return the segments of each topology where the volume can be attached."""
     request = payload.get("RequestedTopologies", {})
-    found, preferred = (
+    required, preferred = (
         [dict(topology["Segments"]) for topology in request.get(name, ())] for name in ("Required", "Preferred")
     )
     line = values.block(content, "topology_request").at("preferred")
     if preferred and jobs.text(content, "external_id"):
         text = "preferred topologies, which have no effect on a registration"
-        notes.append(model.Remark("left out", line, text, "" if found else "topology-preferred"))
+        notes.append(model.Remark("left out", line, text, "" if required else "topology-preferred"))
     elif preferred:
         # Source: aws-ebs-csi-driver v1.64.0, pkg/driver/controller.go (pickAvailabilityZone).
         text = "preferred topologies become required ones, in front of the others: the driver takes the first"
         notes.append(model.Remark("changed", line, text))
-        found = [*preferred, *(item for item in found if item not in preferred)]
-    return found
+        required = [*preferred, *(item for item in required if item not in preferred)]
+    return required
 
 
 def _capabilities(content: values.Map, notes: list[model.Remark]) -> list[dict[str, str]]:
@@ -134,29 +134,29 @@ def _capabilities(content: values.Map, notes: list[model.Remark]) -> list[dict[s
     if legacy:
         text = f"{' and '.join(legacy)} at the top of the file, which current Nomad drops; move them into a capability"
         notes.append(model.Remark("changed", content.at(next(iter(legacy))), text, "legacy-modes"))
-    found = [{name: jobs.text(block, name) for name in LEGACY} for block in values.blocks(content, "capability")]
-    return [model.filled(item) for item in (found or ([legacy] if legacy else []))]
+    capabilities = [{name: jobs.text(block, name) for name in LEGACY} for block in values.blocks(content, "capability")]
+    return [model.filled(item) for item in (capabilities or ([legacy] if legacy else []))]
 
 
 def _map(name: str, content: values.Map, notes: list[model.Remark]) -> dict[str, str]:
     """Return the strings of a map; ``true`` is the word, not the string "1" that Nomad makes of it."""
-    found: dict[str, str] = {}
+    strings: dict[str, str] = {}
     for block in values.blocks(content, name):
         if isinstance(content[name], list):
             notes.append(
                 model.Remark("changed", block.line, f"{name} as a block; write {name} = {{ ... }}", "block-map")
             )
         for key, value in block.items():
-            found[key] = payloads.weak_text(value, f"{name}.{key}")
+            strings[key] = payloads.weak_text(value, f"{name}.{key}")
             if isinstance(value, bool):
-                found[key] = str(value).lower()
-                text = f'{name}.{key}, of which Nomad makes the string "{int(value)}"; write "{found[key]}"'
+                strings[key] = str(value).lower()
+                text = f'{name}.{key}, of which Nomad makes the string "{int(value)}"; write "{strings[key]}"'
                 notes.append(model.Remark("changed", block.at(key), text, "value-weak"))
         hidden = list(block) if name == "secrets" else secrets.keys_of(block)
         if hidden:
             text = f"a secret in clear under {name}: {', '.join(sorted(hidden))}; {_INSTEAD}"
             notes.append(model.Remark("left out", block.at(hidden[0]), text, "secret-in-file"))
-    return found
+    return strings
 
 
 def _note_dropped(content: values.Map, notes: list[model.Remark]) -> None:
@@ -204,12 +204,12 @@ def line_of(content: values.Map, path: str) -> int:
 def _segments(content: values.Map) -> list[values.Map]:
     """Return the segments of each topology of a volume file."""
     return [
-        found
+        segments
         for request in values.blocks(content, "topology_request")
         for kind in ("required", "preferred")
         for requested in values.blocks(request, kind)
         for topology in values.blocks(requested, "topology")
-        for found in values.blocks(topology, "segments")
+        for segments in values.blocks(topology, "segments")
     ]
 
 

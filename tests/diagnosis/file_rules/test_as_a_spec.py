@@ -74,7 +74,7 @@ def test_lint_finds_what_a_spec_is_refused_for(name):
         file = files.parse(json.dumps({**document, **values}), "v.json")
         remarks = model.Remarks()
         adopt.adopt([*jobs, file], remarks=remarks)
-        is_refused = any(remark.kind in model.OPEN for remark in remarks.found if remark.file == file.name)
+        is_refused = any(remark.kind in model.OPEN for remark in remarks.entries if remark.file == file.name)
         is_found = any(finding.file == file.name for finding in judge.judge([*jobs, file]))
         if is_found != is_refused:
             differ.add((name, change))
