@@ -119,9 +119,9 @@ def test_file_with_nothing_to_import_exits_1(tmp_path, capsys):
 def test_a_file_for_pulumi_has_what_can_be_imported(tmp_path, monkeypatch, capsys, is_there, code):
     """The rest is told with its reason; without any resource there is no file."""
     disk = stack_import.Entry({"type": "aws:ebs/volume:Volume", "name": "a"})
-    disk.found = stack_import.ImportableObject(id="vol-1" if is_there else "")
+    disk.importable = stack_import.ImportableObject(id="vol-1" if is_there else "")
     job = stack_import.Entry({"type": "nomad-csi:index:PluginJob", "name": "web"})
-    job.found = stack_import.ImportableObject(reason="there is no such job")
+    job.importable = stack_import.ImportableObject(reason="there is no such job")
     found = stack_import.ImportFile(document={"resources": [{"id": "vol-1"}]}, lines=(disk, job))
     monkeypatch.setattr(stack_cli.PulumiStack, "preview", lambda stack: ({"of": stack.name}, ("step",)))
     asked = []

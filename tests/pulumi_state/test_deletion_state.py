@@ -57,9 +57,9 @@ def test_state_has_what_plugins_created():
     )
     resources = [{"type": f"nomad-csi:index:{kind}", "outputs": outputs} for kind, outputs in states]
 
-    made = deletion_state.made(json.dumps({"deployment": {"resources": resources}}), "a.json")
+    made = deletion_state.created_storage(json.dumps({"deployment": {"resources": resources}}), "a.json")
 
     assert made == {KEY: IN_A_CLUSTER, "default/older": MadeStorage(external_id="vol-2", cluster="")}
     for text in ("{}", "[]", "x", '{"deployment": {"resources": {}}}'):
         with pytest.raises(errors.SpecError, match="expected the JSON of `pulumi stack export`, got something else"):
-            deletion_state.made(text, "a.json")
+            deletion_state.created_storage(text, "a.json")

@@ -96,9 +96,9 @@ class _Program(command.Group):
                 return None
             raise click.NoSuchCommand(cmd_name, possibilities=COMMANDS, ctx=ctx)
         module = importlib.import_module(f"nomad_csi.cli.{MODULES[cmd_name]}")
-        found: click.Command = getattr(module, f"run_{cmd_name}", None) or module.run
-        found.name, found.help = cmd_name, f"{COMMANDS[cmd_name][0].upper()}{COMMANDS[cmd_name][1:]}."
-        return found
+        subcommand: click.Command = getattr(module, f"run_{cmd_name}", None) or module.run
+        subcommand.name, subcommand.help = cmd_name, f"{COMMANDS[cmd_name][0].upper()}{COMMANDS[cmd_name][1:]}."
+        return subcommand
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the daily commands by sections, a line each, and the names of the others."""
@@ -115,8 +115,8 @@ class _Program(command.Group):
         """Return the completions of *incomplete*, without importing a command."""
         from click.shell_completion import CompletionItem  # noqa: PLC0415  # only shells pay for it
 
-        found = [CompletionItem(name, help=text) for name, text in COMMANDS.items() if name.startswith(incomplete)]
-        return found + click.Command.shell_complete(self, ctx, incomplete)
+        candidates = [CompletionItem(name, help=text) for name, text in COMMANDS.items() if name.startswith(incomplete)]
+        return candidates + click.Command.shell_complete(self, ctx, incomplete)
 
 
 PROGRAM = _Program(
@@ -191,8 +191,8 @@ def _failed(words: list[str], head: str, kind: str, error: errors.NomadCsiError 
     for line in str(error).splitlines() if hasattr(error, "located") else [str(error)]:
         print(f"{begin} {line}", file=sys.stderr)
     if "--json" in words:
-        found = error.problems if isinstance(error, errors.SpecError) else ()
-        problems = [{name: getattr(item, name) for name in ("path", "got", "allowed", "fix")} for item in found]
+        refused = error.problems if isinstance(error, errors.SpecError) else ()
+        problems = [{name: getattr(item, name) for name in ("path", "got", "allowed", "fix")} for item in refused]
         output.print_json_error(kind, str(error), problems)
     return code
 

@@ -20,11 +20,11 @@ def run(arguments: command.Arguments) -> int:
     """Print which allocations claim each volume."""
     namespace = inputs.namespace(arguments.namespace, names.EVERYWHERE)
     with inputs.reading(arguments) as nomad:
-        found = read_claims.report(
+        report = read_claims.report(
             nomad, namespace, plugin_id=arguments.plugin, volume=arguments.volume, aws=specs.aws_choice(arguments)
         )
-    output.show(arguments, found.as_json(), found.as_table(colour=output.has_colours()))
-    return found.exit_code
+    output.show(arguments, report.as_json(), report.as_table(colour=output.has_colours()))
+    return report.exit_code
 
 
 @run.command(
@@ -74,11 +74,11 @@ def _document(arguments: command.Arguments) -> registration.VolumeRegistration |
     namespace, volume_id = arguments.volume
     key = f"{namespace}/{volume_id}"
     wanted = documents.read_paths([arguments.source], namespace)
-    found = [item for item in wanted.plan.volumes if item.key == key]
-    if len(found) != 1:
-        problem = errors.Problem(path="", got=f"{len(found)} of them", allowed=f"one registration of {key}")
+    matches = [item for item in wanted.plan.volumes if item.key == key]
+    if len(matches) != 1:
+        problem = errors.Problem(path="", got=f"{len(matches)} of them", allowed=f"one registration of {key}")
         raise errors.SpecError((problem,), str(arguments.source))
-    only = dataclasses.replace(wanted, plan=model.StoragePlan(plugins=(), volumes=tuple(found)), is_part=True)
+    only = dataclasses.replace(wanted, plan=model.StoragePlan(plugins=(), volumes=tuple(matches)), is_part=True)
     external_ids = inputs.read_external_ids(arguments.stack_output)
     [filled] = only.filled(external_ids, documents.given_secrets(arguments.secrets))
     return filled

@@ -90,11 +90,11 @@ def _document(arguments: command.Arguments, called: rpc.Rpc) -> rpc.Document:
     document: rpc.Document = {}
     if arguments.request is not None:
         text = sys.stdin.read() if str(arguments.request) == "-" else inputs.text(arguments.request)
-        found = draft.read_yaml(text, str(arguments.request))
-        if not isinstance(found, Mapping):
-            problem = errors.Problem(path="", got=type(found).__name__, allowed="a mapping of CSI's field names")
+        request = draft.read_yaml(text, str(arguments.request))
+        if not isinstance(request, Mapping):
+            problem = errors.Problem(path="", got=type(request).__name__, allowed="a mapping of CSI's field names")
             raise errors.SpecError((problem,), str(arguments.request))
-        document |= found
+        document |= request
     for word in arguments.fields:
         name, equals, text = word.partition("=")
         if not equals:
@@ -183,8 +183,8 @@ def _answer(arguments: command.Arguments, called: rpc.Rpc, request: Any, *, inse
                     replies = [channel.call(connection, request, timeout_s=left_s)]
         except errors.CsiError as error:
             raise reached.renamed(error) from error
-    found = [rpc.document_of(reply) for reply in replies]
-    return found[-1] | ({"entries": [entry for page in found for entry in page["entries"]]} if called.is_list else {})
+    pages = [rpc.document_of(reply) for reply in replies]
+    return pages[-1] | ({"entries": [entry for page in pages for entry in page["entries"]]} if called.is_list else {})
 
 
 def _show(document: Mapping[str, Any], stream: TextIO, *, as_json: bool) -> None:

@@ -22,11 +22,11 @@ from nomad_csi.text import listing
 @inputs.nomad_connection
 def run(arguments: command.Arguments) -> int:
     """Run the checks and print findings; fix what can be fixed, after confirmation."""
-    found = _examine(arguments)
-    if arguments.fix and found.untagged and _fixed(found, arguments):
-        found = _examine(arguments)
-    output.show(arguments, found.as_json(), found.as_table(colour=output.has_colours()))
-    return options.exit_code(arguments, found.exit_code, found.findings)
+    report = _examine(arguments)
+    if arguments.fix and report.untagged and _fixed(report, arguments):
+        report = _examine(arguments)
+    output.show(arguments, report.as_json(), report.as_table(colour=output.has_colours()))
+    return options.exit_code(arguments, report.exit_code, report.findings)
 
 
 def _examine(arguments: command.Arguments) -> doctor.DoctorReport:
@@ -36,11 +36,11 @@ def _examine(arguments: command.Arguments) -> doctor.DoctorReport:
         return doctor.examine(nomad, plan, external_ids, aws=specs.aws_choice(arguments, arguments.spec))
 
 
-def _fixed(found: doctor.DoctorReport, arguments: command.Arguments) -> bool:
+def _fixed(report: doctor.DoctorReport, arguments: command.Arguments) -> bool:
     """Set the tag after confirmation; return whether it was set."""
     question = (
-        f"give {listing.counted(len(found.untagged), 'EBS volume')} in {found.aws_region} the tag "
-        f"{iam.CLUSTER_TAG}=true: {', '.join(found.untagged)}. Every role with the policy V2 of the EBS driver may "
+        f"give {listing.counted(len(report.untagged), 'EBS volume')} in {report.aws_region} the tag "
+        f"{iam.CLUSTER_TAG}=true: {', '.join(report.untagged)}. Every role with the policy V2 of the EBS driver may "
         "then attach, detach and delete them"
     )
     if arguments.dry_run:
@@ -48,6 +48,6 @@ def _fixed(found: doctor.DoctorReport, arguments: command.Arguments) -> bool:
         return False
     if not options.agreed(question, is_agreed=arguments.yes):
         return False
-    done = doctor.fix(found)
+    done = doctor.fix(report)
     print(f"tagged {len(done)}", file=sys.stderr)
     return True

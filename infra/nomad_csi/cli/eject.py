@@ -30,36 +30,36 @@ removed from the state is restored with `pulumi stack import` of the backup.
 def run(arguments: command.Arguments) -> int:
     """Show the changes, confirm, eject."""
     stack = stack_cli.PulumiStack(folder=arguments.project, name=arguments.stack)
-    found = eject.plan_ejection(stack, arguments.stack or "the selected stack")
-    output.show(arguments, found.as_json(), "\n".join(_shown(found, arguments.out)))
-    if arguments.dry_run or not found.forgotten:
+    ejection = eject.plan_ejection(stack, arguments.stack or "the selected stack")
+    output.show(arguments, ejection.as_json(), "\n".join(_shown(ejection, arguments.out)))
+    if arguments.dry_run or not ejection.forgotten:
         return 0
     question = (
-        f"This removes {listing.counted(len(found.forgotten), 'resource')} from the state. As long as the "
+        f"This removes {listing.counted(len(ejection.forgotten), 'resource')} from the state. As long as the "
         "program declares them, do not run `pulumi up`: it would create new storage, and take over or refuse what is "
         "there."
     )
     if not options.agreed(question, is_agreed=arguments.yes):
         raise errors.RefusedError("nothing was removed")
     backup = arguments.backup or Path(f"state-before-eject-{dt.datetime.now(dt.UTC):%Y%m%dT%H%M%SZ}.json")
-    eject.run(stack, found, folder=arguments.out, backup=backup, report=output.print_progress)
+    eject.run(stack, ejection, folder=arguments.out, backup=backup, report=output.print_progress)
     print(_afterwards(arguments.out), file=sys.stderr)
     return 0
 
 
-def _shown(found: eject.Ejection, folder: Path) -> Iterator[str]:
-    rows = [("forgotten", resource["type"], names.read_urn(resource["urn"]).name) for resource in found.forgotten]
-    rows += [("kept", urn.type, urn.name) for urn in map(names.read_urn, found.kept)]
+def _shown(ejection: eject.Ejection, folder: Path) -> Iterator[str]:
+    rows = [("forgotten", resource["type"], names.read_urn(resource["urn"]).name) for resource in ejection.forgotten]
+    rows += [("kept", urn.type, urn.name) for urn in map(names.read_urn, ejection.kept)]
     if rows:
         yield table.columns([("state", "type", "name"), *rows])
-    for path in found.files:
+    for path in ejection.files:
         yield f"file  {folder / path}"
-    for left in found.left:
+    for left in ejection.left:
         tags = ", ".join(f"{key}={value}" for key, value in sorted(left["tags"].items())) or "none"
         yield f"stays in AWS  {left['type']}  {left['id']}  tags: {tags}"
-    for remark in found.remarks:
+    for remark in ejection.remarks:
         yield f"remark  {remark}"
-    yield f"{len(found.forgotten)} forgotten, {len(found.kept)} kept"
+    yield f"{len(ejection.forgotten)} forgotten, {len(ejection.kept)} kept"
 
 
 def _afterwards(folder: Path) -> str:

@@ -89,15 +89,15 @@ def _one(arguments: command.Arguments) -> int:
             role=arguments.role,
         )
         why = None if answer.ready else reached.why_broken()
-        found = dataclasses.replace(answer, endpoint=arguments.endpoint, detail=why or answer.detail)
-        findings = _compared(arguments, found, reached.local) if arguments.volumes_of else ()
-    document = found.as_json() | ({"findings": printing.as_json(findings)} if arguments.volumes_of else {})
-    output.show(arguments, document, "\n".join([found.as_line(), *map(printing.as_line, findings)]))
-    is_good = found.ready and not errors_of(findings)
+        report = dataclasses.replace(answer, endpoint=arguments.endpoint, detail=why or answer.detail)
+        findings = _compared(arguments, report, reached.local) if arguments.volumes_of else ()
+    document = report.as_json() | ({"findings": printing.as_json(findings)} if arguments.volumes_of else {})
+    output.show(arguments, document, "\n".join([report.as_line(), *map(printing.as_line, findings)]))
+    is_good = report.ready and not errors_of(findings)
     return options.exit_code(arguments, 0 if is_good else exit_codes.CHANGES, findings)
 
 
-def _compared(arguments: command.Arguments, found: records.ProbeReport, local: str) -> tuple[Finding, ...]:
+def _compared(arguments: command.Arguments, report: records.ProbeReport, local: str) -> tuple[Finding, ...]:
     """Return what differs between the response and the registrations in Nomad."""
     from nomad_csi.health import probe_deep  # noqa: PLC0415
 
@@ -105,7 +105,7 @@ def _compared(arguments: command.Arguments, found: records.ProbeReport, local: s
         return probe_deep.probe_endpoint(
             nomad,
             arguments.volumes_of,
-            found,
+            report,
             local=local,
             secrets=documents.given_secrets(arguments.secrets),
             timeout_s=arguments.probe_timeout_s,
@@ -113,11 +113,11 @@ def _compared(arguments: command.Arguments, found: records.ProbeReport, local: s
 
 
 def _all_here(arguments: command.Arguments) -> int:
-    found = probe.probe_machine(arguments.folder, timeout_s=arguments.probe_timeout_s)
-    output.show(arguments, found.as_json(), "\n".join(found.as_lines()))
-    if found.problem:
+    report = probe.probe_machine(arguments.folder, timeout_s=arguments.probe_timeout_s)
+    output.show(arguments, report.as_json(), "\n".join(report.as_lines()))
+    if report.problem:
         return exit_codes.ERROR
-    return 0 if found.all_ready else exit_codes.CHANGES
+    return 0 if report.all_ready else exit_codes.CHANGES
 
 
 def _on_nodes(arguments: command.Arguments) -> int:
@@ -131,9 +131,9 @@ def _on_nodes(arguments: command.Arguments) -> int:
         return 0
     with inputs.connect(arguments) as nomad:
         how = probe_run.OnNodes(job=job, timeout_s=arguments.timeout_s, report=output.print_progress)
-        found = probe_deep.probe_on_nodes(nomad, arguments.on_nodes, how)
-    output.show(arguments, found.as_json(), found.as_table())
-    return 0 if found.ok else exit_codes.CHANGES
+        report = probe_deep.probe_on_nodes(nomad, arguments.on_nodes, how)
+    output.show(arguments, report.as_json(), report.as_table())
+    return 0 if report.ok else exit_codes.CHANGES
 
 
 def job_of(arguments: command.Arguments, connection: Any, *, timeout_s: float) -> program_jobs.ProbeJob:

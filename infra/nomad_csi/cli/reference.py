@@ -58,14 +58,14 @@ def run_explain(arguments: command.Arguments) -> int:
     if condition := registry.codes().get(arguments.subject):
         output.show(arguments, condition.as_json(), registry.as_text(condition))
         return 0
-    found = schema.matching(arguments.subject)
+    keys = schema.matching(arguments.subject)
     lines = []
-    for key in found:
+    for key in keys:
         lines.append(key.path)
         texts = {"": key.description, "type     ": key.type, "allowed  ": key.allowed, "default  ": key.default}
         for label, text in texts.items():
             lines += table.wrapped(f"  {label}", text, registry.WIDTH) if text else ()
-    output.show(arguments, {"keys": [key.as_json() for key in found]}, "\n".join(lines))
+    output.show(arguments, {"keys": [key.as_json() for key in keys]}, "\n".join(lines))
     return 0
 
 
@@ -82,7 +82,7 @@ def run_schema(arguments: command.Arguments) -> int:
 def run_version(arguments: command.Arguments) -> int:
     """Print the versions."""
     releases = version_gates.releases()
-    found = {
+    versions = {
         "nomad_csi": metadata.version(cli.NAME),
         "python": platform.python_version(),
         "pulumi_sdk": metadata.version("pulumi"),
@@ -91,7 +91,7 @@ def run_version(arguments: command.Arguments) -> int:
         "nomad_oldest": releases.oldest,
         "nomad_tested": list(releases.tried),
     }
-    output.show(arguments, found, f"{cli.NAME} {found['nomad_csi']}")
+    output.show(arguments, versions, f"{cli.NAME} {versions['nomad_csi']}")
     return 0
 
 
@@ -99,6 +99,6 @@ def run_version(arguments: command.Arguments) -> int:
 @command.argument("shell SHELL", "bash, zsh or fish", type=click.Choice(("bash", "zsh", "fish")))
 def run_completion(arguments: command.Arguments) -> int:
     """Print the script that makes the shell complete commands, options and values."""
-    if made := shell_completion.get_completion_class(arguments.shell):
-        print(made(cli.PROGRAM, {}, cli.NAME, cli.COMPLETE).source())
+    if completion_class := shell_completion.get_completion_class(arguments.shell):
+        print(completion_class(cli.PROGRAM, {}, cli.NAME, cli.COMPLETE).source())
     return 0

@@ -93,7 +93,7 @@ def run(arguments: command.Arguments) -> int:
     """Deregister, with ``--delete-data`` delete, and print the outcome of each volume."""
     if not arguments.volumes and not arguments.jobs:
         raise command.usage("VOLUME", got="nothing", allowed="a volume, or --job JOB")
-    documents.resolve(arguments, specs.found_quietly())
+    documents.resolve(arguments, specs.discover_quietly())
     if arguments.forget:
         return _forget(arguments)
     return _delete(arguments) if arguments.delete_data else _deregister(arguments)
@@ -165,9 +165,9 @@ def _delete(arguments: command.Arguments) -> int:
             raise command.usage("--confirm", got="/".join(key), allowed="one of the volumes named")
     if arguments.external_id and len(keys) > 1:
         raise command.usage("--external-id", got=f"{len(keys)} volumes", allowed="one volume with it")
-    made: dict[str, deletion_proof.MadeStorage] = {}
+    created: dict[str, deletion_proof.MadeStorage] = {}
     for path in arguments.state:
-        made = deletion_state.merge(made, deletion_state.made(inputs.text(path), str(path)), str(path))
+        created = deletion_state.merge(created, deletion_state.created_storage(inputs.text(path), str(path)), str(path))
     given = documents.given_secrets(arguments.secrets)
     with inputs.connect(arguments) as client:
         region = specs.aws_region(arguments, client, keys)
@@ -179,7 +179,7 @@ def _delete(arguments: command.Arguments) -> int:
             with_snapshot=not arguments.skip_final_snapshot,
             snapshot_wait_s=arguments.snapshot_timeout_s,
             owner=arguments.owner,
-            made=made,
+            made=created,
             accepts_unguarded="unguarded" in arguments.accept,
             accepts_unregistered="unregistered" in arguments.accept,
             is_dry_run=arguments.dry_run,

@@ -30,20 +30,20 @@ def run(arguments: command.Arguments) -> int:
     rendered = documents.render_plan(inputs.read_plan(arguments.spec), external_ids, templates=arguments.templates)
     if arguments.check:
         stale = tuple(documents.stale(out, rendered))
-        found = {item.path: (str(item.reason), item.diff) for item in stale}
+        differences = {item.path: (str(item.reason), item.diff) for item in stale}
         text = _stale_text(out, stale, len(rendered))
     else:
         changed = disk.write_all(out, rendered, overwrite=arguments.overwrite)
-        found = dict.fromkeys(changed, ("wrote", "")) | dict.fromkeys(
+        differences = dict.fromkeys(changed, ("wrote", "")) | dict.fromkeys(
             documents.left_over(out, rendered), ("left over", "")
         )
         lines = [f"wrote      {out / path}" for path in rendered if path in changed]
         if unchanged := len(rendered) - len(changed):
             lines.append(f"unchanged  {listing.counted(unchanged, 'file')}")
-        lines += [f"left over  {out / path}: {GONE}; delete it" for path in found if path not in rendered]
+        lines += [f"left over  {out / path}: {GONE}; delete it" for path in differences if path not in rendered]
         text = "\n".join(lines)
-    is_ok = not arguments.check or not found
-    rows = dict.fromkeys(rendered, ("unchanged", "")) | found
+    is_ok = not arguments.check or not differences
+    rows = dict.fromkeys(rendered, ("unchanged", "")) | differences
     shown = [{"path": path, "status": status, "diff": diff} for path, (status, diff) in rows.items()]
     output.show(arguments, {"ok": is_ok, "folder": str(out), "files": shown}, text)
     return 0 if is_ok else exit_codes.CHANGES
@@ -79,10 +79,10 @@ def run_snippet(arguments: command.Arguments) -> int:
     """Print the blocks."""
     spec, key = _one(arguments)
     volumes = inputs.chosen_volumes(inputs.read_plan(spec).volumes, [key])
-    found = snippet.make_snippet(
+    blocks = snippet.make_snippet(
         [item.registration for item in volumes], key[1], reads=arguments.read_only, destination=arguments.destination
     )
-    print(documents.snippet(found), end="")
+    print(documents.snippet(blocks), end="")
     return 0
 
 

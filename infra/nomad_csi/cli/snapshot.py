@@ -39,9 +39,9 @@ def create(arguments: command.Arguments) -> int:
             volume = volume_snapshots.registered(nomad, namespace, volume_id)
             step = f"create snapshot {wanted.name} of {namespace}/{volume_id}, storage {volume.external_id}"
             return options.show_preview(arguments, [f"{step}, by plugin {volume.plugin_id}"])
-        made = volume_snapshots.create(nomad, wanted, wait_s=arguments.timeout_s, report=output.print_progress)
-    _print([made], as_json=arguments.json)
-    return 0 if made.is_ready else exit_codes.CHANGES
+        snapshot = volume_snapshots.create(nomad, wanted, wait_s=arguments.timeout_s, report=output.print_progress)
+    _print([snapshot], as_json=arguments.json)
+    return 0 if snapshot.is_ready else exit_codes.CHANGES
 
 
 @run.command("list", help="Show the snapshots of a volume, or all that a plugin knows.")
@@ -54,10 +54,10 @@ def show(arguments: command.Arguments) -> int:
     command.choose("volume", "plugin")
     with inputs.connect(arguments) as nomad:
         if arguments.volume:
-            found = volume_snapshots.list_of_volume(nomad, *arguments.volume)
+            snapshot_list = volume_snapshots.list_of_volume(nomad, *arguments.volume)
         else:
-            found = volume_snapshots.list_of_plugin(nomad, arguments.plugin)
-    _print(found, as_json=arguments.json)
+            snapshot_list = volume_snapshots.list_of_plugin(nomad, arguments.plugin)
+    _print(snapshot_list, as_json=arguments.json)
     return 0
 
 
@@ -118,9 +118,9 @@ def _confirmation(snapshot_id: str, given: Iterable[str]) -> str:
     return snapshot_id if snapshot_id in given else options.typed(question, f"type {snapshot_id} to delete it")
 
 
-def _print(found: Iterable[snapshots.Snapshot], *, as_json: bool) -> None:
+def _print(snapshot_list: Iterable[snapshots.Snapshot], *, as_json: bool) -> None:
     if as_json:
-        output.print_json({"snapshots": [item.as_json() for item in found]})
+        output.print_json({"snapshots": [item.as_json() for item in snapshot_list]})
         return
     rows = [
         (
@@ -130,6 +130,6 @@ def _print(found: Iterable[snapshots.Snapshot], *, as_json: bool) -> None:
             f"{item.created:%Y-%m-%d %H:%M:%S}",
             "ready" if item.is_ready else "not ready",
         )
-        for item in found
+        for item in snapshot_list
     ]
     print(table.columns([("snapshot", "of storage", "size", "created (UTC)", "state"), *rows]))

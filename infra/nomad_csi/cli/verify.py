@@ -223,14 +223,14 @@ def _page(arguments: command.Arguments) -> int:
         sandbox=os.environ.get(sandbox_mark.ENVIRONMENT, ""),
     )
     with inputs.reading(arguments, [arguments.spec] if arguments.spec else ()) as nomad:
-        found = cluster_report.build_report(nomad, question)
-    text = environment.html(page.render_page(found), shown_rows=page.ROWS, tool_version=metadata.version("nomad-csi"))
+        report = cluster_report.build_report(nomad, question)
+    text = environment.html(page.render_page(report), shown_rows=page.ROWS, tool_version=metadata.version("nomad-csi"))
     shown = output.without_secrets(text)
     disk.write(arguments.html, shown)
-    wrote = f"wrote {arguments.html} ({len(shown.encode()) / 1e3:.1f} kB): {page.status(found)[0]}"
-    output.show(arguments, found.data, wrote)
-    code = exit_codes.CHANGES if found.errors else exit_codes.ERROR if found.unexpected else 0
-    return options.exit_code(arguments, code, found.findings)
+    wrote = f"wrote {arguments.html} ({len(shown.encode()) / 1e3:.1f} kB): {page.status(report)[0]}"
+    output.show(arguments, report.data, wrote)
+    code = exit_codes.CHANGES if report.errors else exit_codes.ERROR if report.unexpected else 0
+    return options.exit_code(arguments, code, report.findings)
 
 
 @run.command("job", help="Print a periodic job that verifies this spec, without prompts; it contains no secret.")
@@ -278,9 +278,9 @@ def _environment(arguments: command.Arguments, is_insecure: bool) -> dict[str, s
     address = arguments.address or inputs.address_of_stack(arguments.spec)
     if address:
         nomad.Connection(address=address, token="of-the-job", insecure_http=is_insecure)  # noqa: S106  # refuses it
-    found = {VARIABLES["address"]: address or _ADDRESS} | ({VARIABLES["insecure_http"]: "true"} if is_insecure else {})
+    values = {VARIABLES["address"]: address or _ADDRESS} | ({VARIABLES["insecure_http"]: "true"} if is_insecure else {})
     own = {"address", "namespace", "region"}  # of the job itself, or above
-    return found | {
+    return values | {
         VARIABLES[name]: value for name in inputs.CONNECTION if (value := getattr(arguments, name)) and name not in own
     }
 

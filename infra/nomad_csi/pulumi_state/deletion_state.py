@@ -14,7 +14,7 @@ from nomad_csi.volumes import volume_properties
 from nomad_csi.volumes.deletion_proof import MadeStorage
 
 
-def made(text: str, source: str) -> dict[str, MadeStorage]:
+def created_storage(text: str, source: str) -> dict[str, MadeStorage]:
     """
     Return the storage that plugins created according to the state in *text*, by ``namespace/volume_id``.
 
@@ -27,7 +27,7 @@ def made(text: str, source: str) -> dict[str, MadeStorage]:
     if not isinstance(resources, list):
         problem = errors.Problem(path="", got="something else", allowed="the JSON of `pulumi stack export`")
         raise errors.SpecError((problem,), source)
-    found = {}
+    by_key = {}
     for item in resources:
         if not isinstance(item, Mapping) or item.get("type") != volume_properties.CREATED.token:
             continue
@@ -35,19 +35,19 @@ def made(text: str, source: str) -> dict[str, MadeStorage]:
         external_id, cluster = outputs.get(volume_properties.MADE), outputs.get("cluster")
         if isinstance(external_id, str):
             key = f"{outputs.get('namespace', '')}/{outputs.get('volumeId', '')}"
-            found[key] = MadeStorage(external_id=external_id, cluster=cluster if isinstance(cluster, str) else "")
-    return found
+            by_key[key] = MadeStorage(external_id=external_id, cluster=cluster if isinstance(cluster, str) else "")
+    return by_key
 
 
-def merge(known: Mapping[str, MadeStorage], found: Mapping[str, MadeStorage], source: str) -> dict[str, MadeStorage]:
+def merge(known: Mapping[str, MadeStorage], further: Mapping[str, MadeStorage], source: str) -> dict[str, MadeStorage]:
     """
-    Return *known* with what a further state, of the file *source*, has *found*.
+    Return *known* with *further*, the storage of a further state, of the file *source*.
 
     An older state has no clusters: it takes none away. Raises `errors.SpecError` for a volume of which two states name
     other storage, or another cluster.
     """
     merged, problems = dict(known), []
-    for key, item in found.items():
+    for key, item in further.items():
         before = known.get(key, item)
         clusters = {before.cluster, item.cluster} - {""}
         if before.external_id != item.external_id or len(clusters) > 1:

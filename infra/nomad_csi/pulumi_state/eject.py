@@ -59,8 +59,8 @@ class Ejection:
 
     def as_json(self) -> dict[str, Any]:
         """Return it as JSON values."""
-        found = {"forgotten": list(self.urns), "kept": list(self.kept), "left_in_aws": list(self.left)}
-        return found | {"files": list(self.files), "remarks": list(self.remarks)}
+        document = {"forgotten": list(self.urns), "kept": list(self.kept), "left_in_aws": list(self.left)}
+        return document | {"files": list(self.files), "remarks": list(self.remarks)}
 
 
 def plan_ejection(stack: PulumiStack, source: str) -> Ejection:
@@ -90,20 +90,20 @@ def plan_ejection(stack: PulumiStack, source: str) -> Ejection:
     )
 
 
-def run(stack: PulumiStack, found: Ejection, *, folder: Path, backup: Path, report: Callable[[str], None]) -> None:
+def run(stack: PulumiStack, ejection: Ejection, *, folder: Path, backup: Path, report: Callable[[str], None]) -> None:
     """
-    Eject as *found* describes: back up the whole state in *backup*, write the files below *folder*, remove the URNs.
+    Eject as *ejection* describes: back up the whole state in *backup*, write the files below *folder*, remove the URNs.
 
     An interrupted run is safe to repeat: it continues with the rest. Raises `errors.RefusedError` if a file is in the
     way, or if the state changed meanwhile, before any URN is removed.
     """
-    if stack.export()["deployment"].get("resources") != found.exported["deployment"].get("resources"):
+    if stack.export()["deployment"].get("resources") != ejection.exported["deployment"].get("resources"):
         raise errors.RefusedError("the stack changed meanwhile; nothing was removed: check it, then eject again")
-    _back_up(backup, found.exported)
+    _back_up(backup, ejection.exported)
     report(f"state kept in {backup}: `pulumi stack import --file {backup}` brings it back")
-    changed = disk.write_all(folder, found.files)
-    report(f"{len(changed)} of {len(found.files)} files written below {folder}")
-    stack.forget(found.urns, protected=any(resource.get("protect") for resource in found.forgotten))
+    changed = disk.write_all(folder, ejection.files)
+    report(f"{len(changed)} of {len(ejection.files)} files written below {folder}")
+    stack.forget(ejection.urns, protected=any(resource.get("protect") for resource in ejection.forgotten))
 
 
 def _back_up(path: Path, exported: Mapping[str, Any]) -> None:

@@ -35,8 +35,8 @@ class PulumiStack:
 
     def export(self) -> dict[str, Any]:
         """Return the output of ``pulumi stack export``; its secrets are encrypted."""
-        found: dict[str, Any] = json.loads(self._run(["stack", "export"], EXPORT_TIMEOUT_S))
-        return found
+        state: dict[str, Any] = json.loads(self._run(["stack", "export"], EXPORT_TIMEOUT_S))
+        return state
 
     def forget(self, urns: Sequence[str], *, protected: bool) -> None:
         """
@@ -83,9 +83,9 @@ def _error_text(output: str, messages: str) -> str:
     """Return the errors in the printed JSON, else the last lines of *messages*."""
     try:
         diagnostics = json.loads(output).get("diagnostics") or ()
-        found = [item["message"] for item in diagnostics if item.get("severity") == "error"]
+        texts = [item["message"] for item in diagnostics if item.get("severity") == "error"]
     except (ValueError, AttributeError):
-        found = []
-    lines = [line.strip() for text in found or [messages or output] for line in text.splitlines() if line.strip()]
+        texts = []
+    lines = [line.strip() for text in texts or [messages or output] for line in text.splitlines() if line.strip()]
     known = [value for name, value in os.environ.items() if secrets.names_secret(name)]
     return redaction.redact("; ".join(lines[-SHOWN_LINES:]), known)

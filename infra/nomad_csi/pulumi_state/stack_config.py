@@ -24,8 +24,8 @@ _SUFFIXES = (".yaml", ".yml", ".json")
 def path_of(root: Path, stack: str, environment: Mapping[str, str]) -> Path:
     """Return the config file of *stack*; *root* is the folder of the project file."""
     if given := environment.get(OPTION):
-        from_there = Path(environment.get("PWD", ""), given)  # where the command was started, if known
-        return from_there if from_there.is_file() else root / given
+        in_current_folder = Path(environment.get("PWD", ""), given)  # where the command was started, if known
+        return in_current_folder if in_current_folder.is_file() else root / given
     project = _project_file(root)
     if project is None:
         return root / f"{_PROJECT}.{stack}.yaml"

@@ -55,7 +55,7 @@ class Entry:
 
     parent: "Entry | None" = None
     children: list["Entry"] = field(default_factory=list)
-    found: ImportableObject | None = None
+    importable: ImportableObject | None = None
     """``None``: no object was searched."""
 
     @property
@@ -71,12 +71,12 @@ class Entry:
     @property
     def id(self) -> str:
         """The import id; empty: it is omitted."""
-        return self.found.id if self.found else ""
+        return self.importable.id if self.importable else ""
 
     @property
     def reason(self) -> str:
         """Why it is not imported."""
-        return self.found.reason if self.found else ""
+        return self.importable.reason if self.importable else ""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -127,19 +127,19 @@ def fill(
     for entry in entries:
         state = states.get(entry.key, {})
         if entry.type in {JOB, REGISTERED, CREATED}:
-            entry.found = read(entry.type, state.get("inputs") or {})
+            entry.importable = read(entry.type, state.get("inputs") or {})
     _find_ebs_volumes(entries)
     _find_file_systems(entries, storage)
     _leave_out_without_storage(entries)
     kept = {each for entry in entries if entry.id for each in (entry, *entry.above)}
     providers = {entry.written.get("provider", "") for entry in kept}
     resources = [
-        {**entry.written, "id": entry.id} if entry.found else dict(entry.written)
+        {**entry.written, "id": entry.id} if entry.importable else dict(entry.written)
         for entry in entries
         if entry in kept or entry.written["name"] in providers
     ]
     named = {entry.get(key) for entry in resources for key in ("parent", "provider")}
-    lines = tuple(entry for entry in entries if entry.found)
+    lines = tuple(entry for entry in entries if entry.importable)
     kept_table = {name: urn for name, urn in table.items() if name in named}
     return ImportFile(document={"nameTable": kept_table, "resources": resources}, lines=lines)
 
@@ -159,9 +159,9 @@ def _find_ebs_volumes(entries: Iterable[Entry]) -> None:
     """Set the EBS volume of each registration in Nomad: its id is the external id."""
     for entry in entries:
         if entry.type == EBS_VOLUME and entry.parent:
-            known = (child.found.external_id for child in entry.parent.children if child.found)
+            known = (child.importable.external_id for child in entry.parent.children if child.importable)
             if external_id := next((each for each in known if each.startswith("vol-")), ""):
-                entry.found = ImportableObject(id=external_id)
+                entry.importable = ImportableObject(id=external_id)
 
 
 def _find_file_systems(entries: Iterable[Entry], storage: aws_storage.AwsStorage) -> None:
@@ -171,12 +171,12 @@ def _find_file_systems(entries: Iterable[Entry], storage: aws_storage.AwsStorage
     Of a file system that several volumes share nothing is imported.
     """
     for component in entries:
-        known = (aws_records.parts(child.found.external_id) for child in component.children if child.found)
+        known = (aws_records.parts(child.importable.external_id) for child in component.children if child.importable)
         parts = next(filter(None, known), None) if component.type == _EFS_COMPONENT else None
         own = _parts(component, *parts, storage) if parts else {}
         if all(own.values()) and any(entry.type == FILE_SYSTEM for entry in own):
             for entry, identity in own.items():
-                entry.found = ImportableObject(id=identity)
+                entry.importable = ImportableObject(id=identity)
 
 
 def _parts(component: Entry, system_id: str, point_id: str, storage: aws_storage.AwsStorage) -> dict[Entry, str]:
@@ -205,7 +205,7 @@ def _leave_out_without_storage(entries: Iterable[Entry]) -> None:
             reason = "its storage is not imported with it; declare it as existing, with its external id"
             if component.type == _EFS_COMPONENT:
                 reason += ", or give the Terraform state that has its mount targets"
-            entry.found = ImportableObject(reason=reason)
+            entry.importable = ImportableObject(reason=reason)
 
 
 def _key(urn: str) -> tuple[str, str]:
@@ -230,16 +230,16 @@ def read_objects(client: nomad.Nomad, kind: str, inputs: Mapping[str, Any]) -> I
 
 
 def _job(client: nomad.Nomad, namespace: str, job_id: str) -> ImportableObject:
-    found = jobs.get(client, namespace, job_id)
-    if found is None or found.stopped:
+    job = jobs.get(client, namespace, job_id)
+    if job is None or job.stopped:
         return ImportableObject(reason="Nomad does not run it; `pulumi up` does")
-    if jobs.source(client, namespace, job_id, found.version) is None:
+    if jobs.source(client, namespace, job_id, job.version) is None:
         return ImportableObject(reason="Nomad does not hold its source; `pulumi up` takes it over if it is equal")
     return ImportableObject(id=f"{namespace}/{job_id}")
 
 
 def _volume(client: nomad.Nomad, namespace: str, volume_id: str) -> ImportableObject:
-    found = volumes.get(client, namespace, volume_id)
-    if found is None:
+    volume = volumes.get(client, namespace, volume_id)
+    if volume is None:
         return ImportableObject(reason="Nomad does not have it; `pulumi up` registers it")
-    return ImportableObject(id=f"{namespace}/{volume_id}", external_id=found.external_id)
+    return ImportableObject(id=f"{namespace}/{volume_id}", external_id=volume.external_id)

@@ -102,7 +102,7 @@ def _kind(metavar: str, settings: Mapping[str, Any]) -> dict[str, Any]:
 
 def together(*declared: Declare[Any]) -> Declare[Any]:
     """Return one decorator for several, which help shows in this order."""
-    return lambda function: functools.reduce(lambda made, add: add(made), reversed(declared), function)
+    return lambda function: functools.reduce(lambda decorated, add: add(decorated), reversed(declared), function)
 
 
 def as_json(more: str = "") -> Declare[Any]:

@@ -94,7 +94,7 @@ def given_secrets(path: Path | None) -> Secrets:
 
     The command's output does not show them from here on, names of users and addresses aside.
     """
-    found: dict[str, dict[str, str]] = {}
+    secrets: dict[str, dict[str, str]] = {}
     sources = [
         (os.environ.get(SECRETS_VARIABLE, ""), SECRETS_VARIABLE),
         ("" if path is None else inputs.text(path), str(path)),
@@ -102,11 +102,11 @@ def given_secrets(path: Path | None) -> Secrets:
     for text, source in sources:
         if text.strip():
             for key, values in read_secrets(draft.read_yaml(text, source), source).items():
-                found[key] = found.get(key, {}) | dict(values)
+                secrets[key] = secrets.get(key, {}) | dict(values)
     output.hide(
-        value for values in found.values() for name, value in values.items() if not secrets_by_name.is_open(name)
+        value for values in secrets.values() for name, value in values.items() if not secrets_by_name.is_open(name)
     )
-    return found
+    return secrets
 
 
 # Specs, volume files and directories of them.
@@ -211,11 +211,10 @@ def _files(paths: Iterable[Path]) -> Iterator[Path]:
     """Yield *paths*; for a directory, the volume files below it. Raises `errors.SpecError` if it has none."""
     for path in paths:
         if path.is_dir():
-            found = sorted(path.rglob("*.volume.hcl"))
-            if not found:
+            if not (volume_files := sorted(path.rglob("*.volume.hcl"))):
                 problem = errors.Problem(path="", got="none", allowed="*.volume.hcl below the directory")
                 raise errors.SpecError((problem,), str(path))
-            yield from found
+            yield from volume_files
         else:
             yield path
 

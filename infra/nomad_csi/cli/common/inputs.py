@@ -37,9 +37,9 @@ def chosen_volumes(
 
     A key without a namespace names the one volume of that id. Raises `click.UsageError` for a key that names none.
     """
-    found = tuple(planned)
+    volumes = tuple(planned)
     known = collections.defaultdict(set)
-    for item in found:
+    for item in volumes:
         known[item.key].add(item.key)
         known[_INDEX.sub("", item.key)].add(item.key)
     wanted: set[str] = set()
@@ -50,7 +50,7 @@ def chosen_volumes(
             got = f"{namespace}/{volume_id}" if namespace else volume_id
             raise command.usage("VOLUME", got=repr(got), allowed=allowed)
         wanted |= known[meant[0]]
-    return tuple(item for item in found if item.key in wanted)
+    return tuple(item for item in volumes if item.key in wanted)
 
 
 # The spec, the outputs of a stack, the connection.
@@ -129,9 +129,9 @@ def connect(arguments: command.Arguments, specs: Iterable[Path] = (), *, secrets
     token of the environment nor *secrets*, such as ``CSI secrets``, are sent to an address that only a file contains.
     The command's output does not show the credentials from here on. Raises `errors.SpecError`.
     """
-    found = connection(arguments, specs, secrets=secrets)
-    output.hide(found.secrets)
-    with nomad.Nomad(found, clock=CLOCK) as client:
+    settings = connection(arguments, specs, secrets=secrets)
+    output.hide(settings.secrets)
+    with nomad.Nomad(settings, clock=CLOCK) as client:
         yield client
 
 
@@ -164,8 +164,8 @@ def connection(
     Raises `errors.SpecError`, and `click.UsageError` for wrong options, and for stack configs of two clusters.
     """
     given = {name: value for name in (*CONNECTION, _INSECURE) if (value := getattr(arguments, name, None)) is not None}
-    of_stacks = [found for path in specs if (found := _connection_of(path, given))]
-    if any(found != of_stacks[0] for found in of_stacks):
+    of_stacks = [settings for path in specs if (settings := _connection_of(path, given))]
+    if any(settings != of_stacks[0] for settings in of_stacks):
         raise command.usage("SPEC", got="stack configs of several clusters", fix="name one, or pass --address")
     of_stack = of_stacks[0] if of_stacks else {}
     try:
@@ -192,7 +192,7 @@ def _connection_of(path: Path, given: Iterable[str] = ()) -> dict[str, Any]:
     config = _stack_config(path) if path.suffix in YAML and path.is_file() else None
     if config is None:
         return {}
-    found: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for name, setting in STACK_SETTINGS.items():
         key = config.key(setting)
         value = config.values.get(key)
@@ -202,8 +202,8 @@ def _connection_of(path: Path, given: Iterable[str] = ()) -> dict[str, Any]:
             fix = f"name it: --{name.replace('_', '-')}"
             problem = errors.Problem(path=f"config.{key}", got="an encrypted value", allowed="text, in clear", fix=fix)
             raise errors.SpecError((problem,), str(path))
-        found[name] = value in (True, "true") if name == _INSECURE else value  # Pulumi writes booleans as strings
-    return found
+        settings[name] = value in (True, "true") if name == _INSECURE else value  # Pulumi writes booleans as strings
+    return settings
 
 
 def _stack_config(path: Path) -> stack_config.StackConfig | None:
@@ -222,8 +222,8 @@ def holds_spec(path: Path) -> bool:
 
 def address_of_stack(spec: Path) -> str:
     """Return Nomad's address from *spec* if that is a stack config with an unencrypted address; else nothing."""
-    found: str = _connection_of(spec).get("address", "")
-    return found
+    address: str = _connection_of(spec).get("address", "")
+    return address
 
 
 class LocatedError(errors.SpecError):
@@ -286,8 +286,8 @@ def lines(file: Path, paths: Iterable[str]) -> dict[str, int]:
     config = _stack_config(file)
     prefix = f"config.{config.key('storage')}." if config else ""
     whole = {path: f"{prefix}{path}" for path in paths}
-    found = yaml_text.lines_of(text(file), whole.values())
-    return {path: found[below] for path, below in whole.items()}
+    line_numbers = yaml_text.lines_of(text(file), whole.values())
+    return {path: line_numbers[below] for path, below in whole.items()}
 
 
 def read_external_ids(path: Path | None) -> dict[str, str]:
@@ -295,13 +295,13 @@ def read_external_ids(path: Path | None) -> dict[str, str]:
     if path is None:
         return {}
     try:
-        found = json.loads(text(path)).get("externalIds")
+        external_ids = json.loads(text(path)).get("externalIds")
     except (ValueError, AttributeError):
-        found = None
-    if not isinstance(found, Mapping) or not all(isinstance(value, str) for value in found.values()):
+        external_ids = None
+    if not isinstance(external_ids, Mapping) or not all(isinstance(value, str) for value in external_ids.values()):
         allowed = "the JSON of `pulumi stack output --json`, with externalIds in it"
         raise errors.SpecError((errors.Problem(path="externalIds", got="something else", allowed=allowed),), str(path))
-    return dict(found)
+    return dict(external_ids)
 
 
 def text(path: Path) -> str:
