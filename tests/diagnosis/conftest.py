@@ -8,8 +8,9 @@ import pytest
 from nomad_csi import nomad
 from nomad_csi.aws import records as aws_records
 from nomad_csi.diagnosis import cluster_report, facts, page, verification_report
-from nomad_csi.findings import finding
+from nomad_csi.findings import causes, finding
 from nomad_csi.hcl import environment
+from nomad_csi.health import events, observed_plugin
 from nomad_csi.health import plugins as health
 from nomad_csi.nomad import jobs, nodes, plugins, token_rights, volumes
 from nomad_csi.plan import iam
@@ -235,6 +236,7 @@ ABSENT = finding(
     found="no such volume",
     advice="run `pulumi up`, or `nomad-csi apply` with the spec or the rendered file",
 )
+UNCHECKED = facts.Unchecked(check="versions", reason="403")
 MISSING = verification_report.VolumeStatus(
     namespace="default", volume_id="mysql", plugin_id="aws-ebs0", external_id="vol-1", findings=(ABSENT,)
 )
@@ -252,6 +254,50 @@ def mixed():
     status = health.compare_plugin(samples.EXPECTATION, there, tuple(map(samples.make_node, "ab")))
     return verification_report.VerificationReport(
         plugins=(status,), volumes=(MISSING,), findings=(*status.findings, ABSENT)
+    )
+
+
+@pytest.fixture
+def whole(mixed):
+    """Return a report in which no field of a plugin, an instance, a volume or a finding is empty or like another."""
+    [status] = mixed.plugins
+    answers = (
+        observed_plugin.Probed(reached=False, status="no-answer", detail="down\n", advice="start it"),
+        observed_plugin.Probed(reached=True, status="silent", detail="silent: late\n"),
+        observed_plugin.Probed(reached=True, healthy=True, status="ready", version="v1"),
+    )
+    rows = [dataclasses.replace(row, csi=answer) for row, answer in zip(status.instances, answers, strict=True)]
+    rows[0] = dataclasses.replace(rows[0], zone="us-east-1b")
+    rows[1] = dataclasses.replace(
+        rows[1], evidence="csi", code="instance-hung", is_extra=True, detail="not needed there (draining)"
+    )
+    status = dataclasses.replace(
+        status,
+        instances=tuple(rows),
+        policy="at least 50 %",
+        causes=(events.Cause(kind="log", where="on b", text="no image"), events.Cause(kind="job", where="p", text="x")),
+        healthy_controllers=3,
+        expected_controllers=4,
+        healthy_nodes=5,
+        expected_nodes=6,
+    )
+    lost = finding("claim-without-controller", "volume prod/kafka", found="none", links=causes.of_plugin("aws-ebs0"))
+    late = finding("client-not-counted", "plugin aws-ebs0", expected="all", found="down: c", advice="start it")
+    first = finding("controller-missing", "plugin aws-ebs0", found="0", links=causes.of_plugin("aws-ebs0"))
+    held = verification_report.VolumeStatus(
+        namespace="prod",
+        volume_id="kafka",
+        plugin_id="aws-efs0",
+        external_id="fs-1",
+        findings=(lost,),
+        capacity_bytes=3 * 2**30,
+        detail="external id not compared",
+    )
+    return verification_report.VerificationReport(
+        plugins=(status,),
+        volumes=(MISSING, held),
+        findings=causes.assign((first, *status.findings, ABSENT, lost, late)),
+        unchecked=(UNCHECKED, dataclasses.replace(UNCHECKED, check="mounts", is_expected=True)),
     )
 
 

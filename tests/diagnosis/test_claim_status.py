@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from pathlib import Path
 
 from nomad_csi.aws import records as aws_records
 from nomad_csi.aws import regions
@@ -49,12 +50,17 @@ def test_report_as_data(node):
         finding("claim-ended", "volume prod/data", found="x"),
         finding("attached-unclaimed", "volume prod/alone", found="y"),
     )
-    report = claims_report.ClaimsReport(volumes=judged, found=found, ec2=regions.Region(name="us-east-1"))
+    unread = volumes.Unread(namespace="hidden", volume_ids=("a", "b"), reason="refused")
+    report = claims_report.ClaimsReport(
+        volumes=judged, found=found, ec2=regions.Region(name="us-east-1", reason="of the zones"), unread=(unread,)
+    )
 
     shown = report.as_json()
 
     assert json.loads(json.dumps(shown)) == shown
     assert (shown["ok"], shown["asked_ec2"], len(shown["findings"])) == (False, True, 2)
+    assert shown["not_read"] == [{"namespace": "hidden", "volume_ids": ["a", "b"], "reason": "refused"}]
+    assert report.as_table(150) == Path(__file__).with_name("claims.txt").read_text(encoding="utf-8")
     assert [(item["volume_id"], item["claims"]) for item in shown["volumes"][1:]] == [("alone", [])]
     assert shown["volumes"][:1] == [
         {

@@ -1,15 +1,19 @@
 """What a report tells of a cluster, how often it asks, and what it says where it may not ask."""
 
 import json
+from pathlib import Path
 
 import pytest
 
 from nomad_csi import cli, errors, nomad
+from nomad_csi.aws import records as aws_records
 from nomad_csi.diagnosis import claim_status, cluster_report, page
 from nomad_csi.nomad import nodes
 from nomad_csi.plan import storage
 from tests.diagnosis import report_picture as demo
+from tests.diagnosis import situations
 
+RECORDED = Path(__file__).with_name("cluster_report.json")
 SMOKE = {
     "namespace": "default",
     "volume_id": "data-00001",
@@ -53,6 +57,65 @@ def test_healthy_cluster_has_no_findings(ask):
         ("us-east-1c", 2, both, 4),
     ]
     assert (data["cluster"]["region"], data["spec"], found.unexpected) == ("global", "", [])
+
+
+def test_report_and_its_page_have_everything(make, whole, monkeypatch):
+    """Each section with a row of each kind, as data and as the page groups it."""
+    held = make.claimed(node_id="id-a", node_name="a", since_ns=1_795_000_000 * 10**9)
+    lost = make.replace(
+        make.claimed(node_id="id-b", node_name="b", job_id="", mode="read"),
+        volume_id="kafka",
+        namespace="prod",
+        external_id="fs-1",
+        capacity_bytes=7 * 2**30,
+    )
+    on = aws_records.Attachment(instance_id="i-1", state="attached", device="/dev/xvdba", instance_state="running")
+    ebs = aws_records.AttachedVolume(external_id=make.EBS_ID, state="in-use", attachments=(on,))
+    clients = (
+        make.node(node_id="id-a", name="a"),
+        make.node(node_id="id-b", name="b", status="down", attributes={}),
+        make.node(node_id="id-c", name="c", eligible=False, datacenter="dc2", node_pool="gpu", version="2.0.4"),
+    )
+    seen = aws_records.ObservedAttachments(volumes={make.EBS_ID: ebs}, instances={})
+    zones = ({make.ZONE_KEY: "us-east-1b"}, {make.ZONE_KEY: "us-east-1a"})
+    found = situations._planned(
+        make,
+        now_ns=situations.NOW_NS,
+        identity="0f8fad5b",
+        listed_clients=(),
+        listed=(),
+        servers=tuple(nodes.Server(name=f"s{n}.eu", status="alive", version=f"2.0.{n}") for n in (4, 5)),
+        clients=clients,
+        plugins={"ebs": make.plugin(nodes=(make.instance("node", node_id="id-a"),)), "other": make.plugin(nodes=())},
+        statuses=tuple(make.replace(each, plugin_id="ebs") for each in whole.plugins),
+        instance_ids={"id-a": make.INSTANCE_ID},
+        volumes=(
+            make.volume(size_bytes=1),
+            make.volume(key="prod/kafka", external_id="fs-1", plugin_id="efs", segments=zones, claims=2, size_bytes=1),
+            make.volume(key="default/odd", external_id="c", claims=0, schedulable=False),
+            make.volume(key="default/gone", is_registered=False, claims=0, external_id="", size_bytes=2**30),
+        ),
+        claimed_keys=["first", "second", "third"],
+        claims=claim_status.judge([held, lost], clients, seen),
+        claimed=(held, lost),
+        token=situations.UNKNOWN,
+    )
+    found.registered["default/mysql"] = held
+    found.client.connection = nomad.Connection(address="http://nomad:4646")
+    monkeypatch.setattr(cluster_report, "ReportFacts", lambda *_: found)
+    smoke = [
+        cluster_report.read_smoke(json.dumps(SMOKE | changes), "smoke.json")
+        for changes in (
+            {"volume_id": "mysql"},
+            {"namespace": "prod", "volume_id": "kafka", "status": "failed", "not_verified": ["it hung", "x"]},
+        )
+    ]
+    options = cluster_report.ReportOptions(spec="a.yaml", smoke=tuple(smoke), sandbox="mark", title="Shop")
+
+    report = cluster_report.build_report(found.client, options)
+
+    shown = {"data": report.data, "page": page.render_page(report) | {"report": ""}}
+    assert json.dumps(shown, indent=1, default=str) == RECORDED.read_text(encoding="utf-8")
 
 
 def test_what_hurts_is_found(ask):
@@ -102,28 +165,6 @@ def test_spec_is_compared_with_what_is_there(ask):
     assert "volume-missing" in [item.code for item in found.findings]
 
 
-def test_volumes_have_their_zones_and_the_best_known_size(make):
-    """A volume of two zones is bound to neither; EC2's size wins over the plugin's, that over the spec's."""
-    zones = ({make.ZONE_KEY: "us-east-1b"}, {make.ZONE_KEY: "us-east-1a"})
-    seen = (
-        make.volume(key="default/both", segments=zones, size_bytes=1),
-        make.volume(key="default/held", external_id="a", size_bytes=1),
-        make.volume(key="default/planned", external_id="b", size_bytes=1),
-        make.volume(key="default/unknown", external_id="c", claims=0, schedulable=False),
-    )
-    found = make.found(volumes=seen, account=make.account(volumes={make.EBS_ID: make.ebs()}))
-    held = claim_status.VolumeClaims(volume=make.replace(make.claimed(), capacity_bytes=2), claims=(), ebs=None)
-
-    rows = list(cluster_report._volumes(found, (), {"default/both": held, "default/held": held}, ()))
-    [zone, nowhere] = cluster_report._zones([{"node_id": "n1", "zone": "", "state": "down"}], (), rows)
-
-    assert [row["size_bytes"] for row in rows] == [make.ebs().size_gib * 2**30, 2, 1, 0]
-    assert rows[0]["zones"] == ["us-east-1a", "us-east-1b"]
-    names = ("name", "volumes", "claimed", "wrong_volumes")
-    assert [zone[name] for name in names] == ["us-east-1a", 3, 2, 1]
-    assert [nowhere[name] for name in ("name", "clients", "ready", "volumes")] == ["", 1, 0, 0]
-
-
 @pytest.mark.parametrize(
     ("given", "servers", "region"),
     [("us", ("a.eu",), "us"), ("", ("a.eu", "b.eu"), "eu"), ("", ("a.eu", "b.us"), ""), ("", ("a",), "")],
@@ -135,50 +176,6 @@ def test_region_of_a_cluster_is_that_of_all_its_servers(make, given, servers, re
     found.client.connection = nomad.Connection(address="http://nomad:4646", region=given)
 
     assert cluster_report._cluster(found, "")["region"] == region
-
-
-def test_proofs_are_counted_by_who_gave_them(ask):
-    """The test of one volume, Nomad's word for the rest; nobody asked a socket."""
-    smoke = cluster_report.read_smoke(json.dumps(SMOKE), "smoke.json")
-
-    found, _ = ask(6, 12, smoke=(smoke,))
-
-    assert [tuple(row.values()) for row in found.data["evidence"]] == [
-        ("smoke", "volumes", 1, 12),
-        ("csi", "plugin instances", 0, 14),
-        ("nomad", "plugin instances", 14, 14),
-        ("nomad", "volumes", 11, 12),
-    ]
-
-
-def test_proofs_are_counted_from_the_strongest_to_none():
-    """Of an instance that is not healthy there is none."""
-    proofs = [("healthy", "csi"), ("healthy", "nomad"), ("hung", "csi")]
-    instances = [{"status": status, "evidence": evidence} for status, evidence in proofs]
-
-    found = cluster_report._evidence([{"instances": instances}, {}], [{"evidence": "smoke"}, {"evidence": "-"}])
-
-    assert [tuple(row.values()) for row in found] == [
-        ("smoke", "volumes", 1, 2),
-        ("csi", "plugin instances", 1, 3),
-        ("nomad", "plugin instances", 1, 3),
-        ("nomad", "volumes", 0, 2),
-        ("-", "plugin instances", 1, 3),
-        ("-", "volumes", 1, 2),
-    ]
-
-
-def test_failed_smoke_test_is_an_error(ask):
-    """Somebody tried, and no data came back."""
-    smoke = cluster_report.read_smoke(
-        json.dumps(SMOKE | {"status": "failed", "not_verified": ["it hung"]}), "smoke.json"
-    )
-
-    found, _ = ask(3, 3, smoke=(smoke,))
-
-    assert [(item.code, item.subject, item.found) for item in found.findings] == [
-        ("smoke-failed", "volume default/data-00001", "it hung")
-    ]
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", json.dumps(SMOKE | {"status": "fine"}), "[" * 100_000])

@@ -8,7 +8,7 @@ from nomad_csi import errors
 from nomad_csi.aws import ebs_volumes, file_systems, regions
 from nomad_csi.diagnosis import doctor, facts, judge, read_account
 from nomad_csi.findings import registry
-from nomad_csi.nomad import version_gates, volumes
+from nomad_csi.nomad import jobs, version_gates, volumes
 from nomad_csi.plan import storage
 from nomad_csi.volumes import ownership
 from tests.diagnosis import conftest, situations
@@ -164,6 +164,34 @@ def test_tasks_are_those_that_run_else_those_of_the_spec(make, is_planned, is_kn
 
     seen = found.tasks
     assert ({item.job_id: item.node_pool for item in seen} if isinstance(seen, tuple) else seen) == tasks
+
+
+def test_failed_allocations_are_read_with_the_volumes_that_they_ask_for(make, monkeypatch):
+    """In the namespaces of registered volumes, of so many jobs; why one may not be listed is kept."""
+    first, second = make.failed("a", "x"), make.replace(make.failed("b", "y"), job_id="other")
+    group = {"Name": "db", "Volumes": {"data": {"Type": "csi", "Source": "mysql"}}}
+    asked = []
+
+    def listed(_client, namespace):
+        if namespace == "hidden":
+            raise errors.NomadApiError("GET", "/v1/allocations", "denied", status=403, kind="refused")
+        return (first, second)
+
+    monkeypatch.setattr(jobs, "failed_mounts", listed)
+    monkeypatch.setattr(
+        jobs, "document", lambda *given: asked.append(given[1:]) or {"ID": "web", "TaskGroups": [group]}
+    )
+    monkeypatch.setattr(facts, "JOBS_MAX", 1)
+    places = ({}, {"key": "hidden/a"}, {"key": "other/a", "is_registered": False})
+    found = make.found(volumes=tuple(make.volume(**place) for place in places))
+    del vars(found)["failed_mounts"]
+
+    assert found.failed_mounts == facts.FailedMounts(
+        failed=(first, second),
+        wanted={"a": ("mysql",)},
+        unread={"hidden": "GET /v1/allocations: status 403: denied"},
+    )
+    assert asked == [("default", "web")]
 
 
 def test_volume_is_examined_as_it_is_listed_or_read(make):

@@ -1,5 +1,7 @@
 """The report as text, as data, and as an exit code; and the rules in words."""
 
+import dataclasses
+
 import pytest
 
 from nomad_csi.diagnosis import doctor
@@ -31,7 +33,8 @@ def test_exit_code(findings, unchecked, code):
 
 def test_report_as_text():
     """Each finding with what was read and what to do; what was not checked with the reason; the sum."""
-    report = doctor.DoctorReport(findings=(ERROR,), unchecked=(FAILED,))
+    follows = dataclasses.replace(WARNING, cause="driver-nowhere: plugin ebs (node)", advice="")
+    report = doctor.DoctorReport(findings=(ERROR, follows), unchecked=(FAILED, EXPECTED, EXPECTED))
     text = report.as_table()
 
     assert report.as_table(colour=True) == text.replace("error  driver", "\x1b[31merror\x1b[0m  driver")
@@ -39,15 +42,22 @@ def test_report_as_text():
         "error  driver-nowhere  plugin ebs (node)\n"
         "  found     docker is not healthy on a\n"
         "  advice    install or repair the task driver on the clients, or choose another one for the plugin\n"
+        "  so        warning client-not-counted of servers\n"
+        "            failed: a\n"
         "not checked  what the token may do\n"
         "  reason    403\n"
-        "1 error, 0 warnings, 1 not checked\n"
+        + "left out     mount propagation\n  reason    seen only there\n" * 2
+        + "1 error, 1 warning (1 is a consequence), 1 not checked, 2 left out\n"
     )
 
 
 def test_report_as_data():
     """All of it, with the keys that are kept."""
-    assert doctor.DoctorReport(findings=(WARNING,), unchecked=(EXPECTED,)).as_json() == {
+    tagged = dataclasses.replace(WARNING, cause="a: b", external_ids=("vol-2", "vol-1"))
+    report = doctor.DoctorReport(findings=(tagged,), unchecked=(EXPECTED,))
+
+    assert report.untagged == ("vol-1", "vol-2")
+    assert report.as_json() == {
         "ok": True,
         "findings": [
             {
@@ -56,8 +66,8 @@ def test_report_as_data():
                 "subject": "servers",
                 "evidence": "failed: a",
                 "fix": registry.codes()["client-not-counted"].fix,
-                "external_ids": [],
-                "cause": "",
+                "external_ids": ["vol-2", "vol-1"],
+                "cause": "a: b",
             }
         ],
         "not_checked": [{"check": "mount propagation", "reason": "seen only there", "is_expected": True}],

@@ -285,19 +285,6 @@ def test_cells_on_a_phone_have_the_labels_of_their_columns(hurt_report, rendered
     assert [name for name in TABLES[kind] if name] == [name for name in columns if name in TABLES[kind]]
 
 
-def test_instances_without_a_zone_are_in_that_of_their_client():
-    """One that is not expected is a warning, whatever it is."""
-    places = [("", False), ("z", True), ("", True)]
-    rows = [{"zone": zone, "node_id": "n", "extra": extra, "status": "hung"} for zone, extra in places]
-
-    groups = page._instances({"instances": rows}, {"n": "q"})["groups"]
-
-    assert {zone: [row["kind"] for row in each] for zone, each in groups.items()} == {
-        "q": ["bad", "warn"],
-        "z": ["warn"],
-    }
-
-
 @pytest.mark.parametrize(
     ("kind", "statuses"),
     [

@@ -51,9 +51,19 @@ def test_outage_is_told_and_ends(going, scripted, plugin_cluster):
     assert second.last_answer_s == first.at_s
     assert (third.exit_code, third.result) == (1, "error")
     assert third.summary == "not as specified: 1 error, 0 warnings"
-    assert str(third.changed[0]) == (
+    [change] = third.changed
+    assert str(change) == (
         "node instance of plugin aws-ebs0 on a: - -> instance-starting (it runs, but has not reported healthy yet)"
     )
+    at = claims_report.time_text(third.at_s)
+    assert third.as_json() == third.found.as_json() | {
+        "round": 3,
+        "at": at,
+        "answered": True,
+        "error": "",
+        "last_answer": at,
+        "changes": [dataclasses.asdict(change)],
+    }
 
 
 def test_nomad_that_never_answered_is_told_as_that(plan):

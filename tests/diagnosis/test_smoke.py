@@ -58,12 +58,39 @@ def remove(cluster, ids):
         time.sleep(0.02)
 
 
-def test_data_is_read_back_on_the_other_client(cluster):
-    """Both clients had the volume, one after the other."""
-    outcome = smoke.try_out(cluster.client, KEY, sandbox=MARK)
+@pytest.mark.usefixtures("mounted")
+@pytest.mark.parametrize("sandbox", [MARK, ""])
+def test_data_is_read_back_on_the_other_client(cluster, sandbox):
+    """Both clients had the volume, one after the other; in the sandbox nothing is written to it."""
+    told = []
 
-    assert sorted(done.node_name for done in outcome.rounds) == ["one", "two"]
-    assert (outcome.status, outcome.not_verified) == ("not verified", (MOUNTS,))
+    outcome = smoke.try_out(cluster.client, KEY, sandbox=sandbox, report=told.append)
+
+    first, second = (done.node_name for done in outcome.rounds)
+    assert {first, second} == {"one", "two"}
+    rounds = [{"job": kind, "node": name, "reason": ""} for kind, name in (("write", first), ("read", second))]
+    times = ("attach_s", "mount_s", "detach_s")
+    shown = outcome.as_json()
+    assert [{key: value for key, value in each.items() if key not in times} for each in shown.pop("rounds")] == rounds
+    claimed = tuple(f"{name}: claimed, a task ran, the claim was freed" for name in (first, second))
+    read_back = (
+        f"{first}: claimed, mounted, 1 MiB written and read, freed",
+        f"{second}: claimed again, the same data read back after unmounting, the file removed, freed",
+    )
+    assert shown == {
+        "namespace": "default",
+        "volume_id": "tried",
+        "status": "not verified" if sandbox else "verified",
+        "task_driver": "exec",
+        "access_mode": "single-node-writer",
+        "verified": claimed if sandbox else read_back,
+        "not_verified": (MOUNTS,) if sandbox else (),
+        "left_behind": (),
+    }
+    token = told[-1].rpartition("-")[2]
+    assert told == [f"writing .nomad-csi-smoke-{token} into volume default/tried; the read job removes it"][
+        bool(sandbox) :
+    ] + [f"{kind}: running job default/nomad-csi-smoke-{kind}-{token}" for kind in ("write", "read")]
     assert volumes.get(cluster.client, *KEY).claims == ()
 
 
@@ -81,6 +108,26 @@ def test_steps_are_timed(context, monkeypatch, ran):
     watch = smoke_round.Watch(context.connect(), timeout_s=60, report=print)
 
     assert watch._follow(None)[1:] == (smoke_round.Times(attach_s=0.5, mount_s=1.5, detach_s=1.0), "")
+
+
+@pytest.mark.parametrize(
+    ("status", "told", "reason"),
+    [
+        ("complete", [("Terminated", "Exit Code: 45")], ""),
+        ("failed", [("Terminated", "Exit Code: 9"), ("Terminated", "Exit Code: 45")], plan.EXIT_MEANS[45]),
+        ("failed", [("a", "Exit Code: 9"), ("b", "b"), ("c", ""), ("d", "d")], "the task ended with exit code 9: b; d"),
+        (
+            "failed",
+            [("Setup Failure", "no mount"), ("Driver Failure", "no image"), ("a", "Exit Code: 9")],
+            "no mount; no image",
+        ),
+        ("failed", [("Terminated", "Exit Code: 0")], "Exit Code: 0"),
+        ("lost", [("Received", "")], "the allocation is lost, and no event says why"),
+    ],
+)
+def test_failure_is_told_by_its_exit_code_else_by_its_events(ran, status, told, reason):
+    """The last code counts; what kept the task from starting goes before one that is not ours."""
+    assert smoke_round._reason(ran("node", "a", client_status=status, events=told).allocation) == reason
 
 
 FREE = aws_records.AttachedVolume(external_id="vol-0123456789abcdef0", state="available")

@@ -43,14 +43,22 @@ def refusal(scripted):
 
 def test_volume_that_a_job_uses_is_refused(refusal):
     """It names the job. That the plugin is healthy changes nothing."""
-    assert "it is in use by " in refusal(WriteAllocs={"alloc-1": None}, Allocations=[CLAIM])
-    assert "in use by job default/db (read" in refusal(ReadAllocs={"alloc-1": None}, Allocations=[CLAIM])
+    for kind, mode in (("WriteAllocs", "write"), ("ReadAllocs", "read")):
+        assert refusal(**{kind: {"alloc-1": None}, "Allocations": [CLAIM], "Schedulable": False}) == (
+            f"volume default/mysql cannot be tried: it is in use by job default/db ({mode}, allocation alloc-1, running on "
+            "node n): stop these jobs first, or try a volume of the same class that is not in use; Nomad counts no healthy "
+            f"instances of plugin efs for it: see `nomad-csi verify`; {UNFIT}; nothing was run"
+        )
 
 
 def test_block_device_is_refused(refusal):
     """Its data would be destroyed."""
-    assert "a block device is not tried" in refusal(BLOCK)
-    assert "a block device" not in refusal()
+    assert refusal(BLOCK) == (
+        "volume default/mysql cannot be tried: its capabilities (single-node-writer block-device) hold none in which files "
+        "can be written (single-node-writer, multi-node-single-writer, multi-node-multi-writer, each with file-system): a "
+        f"block device is not tried, because that would destroy what is on it; {UNFIT}; nothing was run"
+    )
+    assert refusal() == f"volume default/mysql cannot be tried: {UNFIT}; nothing was run"
 
 
 UNFIT = "no ready client in a topology of the volume (anywhere) has a healthy node instance of plugin efs"
@@ -59,7 +67,7 @@ UNFIT = "no ready client in a topology of the volume (anywhere) has a healthy no
 @pytest.mark.parametrize(
     ("state", "is_healthy", "reason"),
     [
-        ({}, True, "none of its clients (n) has the task driver"),
+        ({}, True, "none of its clients (n) has the task driver docker, podman, exec"),
         ({"Status": "down"}, True, UNFIT),
         ({"SchedulingEligibility": "ineligible"}, True, UNFIT),
         ({"Drain": True}, True, UNFIT),
@@ -72,4 +80,4 @@ def test_client_that_cannot_take_the_job_is_not_used(refusal, scripted, state, i
     scripted.replies["GET", "/v1/nodes"] = [(200, [node | state])]
     scripted.reply("GET", "/v1/plugin/csi/efs", 200, {"ID": "efs", "Nodes": {"n": {"Healthy": is_healthy}}})
 
-    assert reason in refusal()
+    assert refusal() == f"volume default/mysql cannot be tried: {reason}; nothing was run"

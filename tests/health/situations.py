@@ -115,7 +115,9 @@ SITUATIONS = {
         min_healthy_per_zone=2,
     ),
     "a zone whose client takes nothing": lambda: judge(
-        node("a"), clients=(zoned("a", "us-east-1a"), zoned("b", "us-east-1b", **LEAVES)), min_healthy_per_zone=1
+        node("a"),
+        clients=(zoned("a", "us-east-1a"), make_node("b", attributes={"platform.gce.zone": "us-east-1b"}, **LEAVES)),
+        min_healthy_per_zone=1,
     ),
     "clients without a zone": lambda: judge(node("a", segments={}), clients="ab", min_healthy_per_zone=2),
     "a wrong driver, tolerated": lambda: judge(node("a", provider="other"), node("b"), min_healthy_percent=50),
@@ -159,7 +161,7 @@ SITUATIONS = {
         clients=(zoned("a", "us-east-1b"), "b"), constraints=(IN_ZONE, dataclasses.replace(IN_ZONE, operator="is_set"))
     ),
     "one client of three meets the constraints": lambda: judge(
-        node("a"), clients=(zoned("a", "us-east-1a"), zoned("b", "us-east-1b"), "c"), constraints=(IN_ZONE,)
+        node("a"), clients=(zoned("a", "us-east-1a"), zoned("b", "us-east-1b", **LEAVES), "c"), constraints=(IN_ZONE,)
     ),
     "an extra instance of an unlisted client": lambda: judge(*BOTH, node("gone", healthy=False)),
     "a controller": lambda: judge(controller("a"), *BOTH, controllers=1),

@@ -49,6 +49,25 @@ def test_with_constraints_clients_of_the_placement_are_asked(context, scripted, 
     assert sorted(asked()) == ["/v1/node/a", "/v1/node/b", "/v1/nodes"]
 
 
+@pytest.mark.parametrize(
+    ("changes", "is_read"),
+    [
+        ({"constraints": (dataclasses.replace(RACK, attribute="${node.class}", value="${meta.rack}"),)}, True),
+        ({"constraints": (dataclasses.replace(RACK, attribute="${node.class}"),)}, False),
+        ({"min_healthy_per_zone": 1}, True),
+        ({"min_healthy_percent": 1}, False),
+    ],
+)
+def test_clients_are_asked_for_what_is_in_no_list(context, scripted, expectation, asked, changes, is_read):
+    """An attribute on either side of a constraint, and the zone where each needs some; not of another placement."""
+    scripted.reply("GET", "/v1/nodes", 200, [listed("a"), listed("c", NodePool="gpu")])
+    scripted.reply("GET", "/v1/node/a", 200, listed("a"))
+
+    clients.ClientCache(context.connect()).read_clients([expectation, dataclasses.replace(expectation, **changes)])
+
+    assert asked() == ["/v1/nodes", "/v1/node/a"][: 1 + is_read]
+
+
 def test_nomad_evaluates_regular_expressions(context, scripted, expectation):
     """One request for all clients; an expression that it refuses leaves the question open."""
     names = ["a", "b"]

@@ -1,6 +1,7 @@
 """What explains a plugin that is not well is fetched; what cannot be had is said."""
 
 import dataclasses
+import re
 
 import pytest
 
@@ -45,9 +46,10 @@ def test_trap_is_known_by_the_words_of_aws(denied, explained):
 
 
 def test_trap_is_known_by_the_log(plugin_cluster, explained):
-    """What the driver wrote last, without secrets."""
+    """What the driver wrote last, without secrets; to stdout, where stderr is empty."""
     plugin_cluster.plugin(instances=0)
     plugin_cluster.allocation(events=[("Started", "x"), ("Terminated", "Exit Code: 1")])
+    plugin_cluster.log("")
     plugin_cluster.log('E1 "Retrieving IMDS metadata failed" err="no route" token=abc\n')
 
     told = explained()
@@ -55,6 +57,9 @@ def test_trap_is_known_by_the_log(plugin_cluster, explained):
     assert [cause.kind for cause in told] == ["known-issue", "log"]
     assert "hop limit of 1" in told[0].text
     assert told[1].text.endswith("token=[secret]")
+    logs = [path for path, _ in plugin_cluster.scripted.sent("GET") if "/fs/logs/" in path]
+    assert [re.search("type=(\\w+)", path)[1] for path in logs] == ["stderr", "stdout"]
+    assert all("task=plugin&" in path and "namespace=default" in path for path in logs)
 
 
 def test_refused_log_is_said_and_passed_over(denied, explained):

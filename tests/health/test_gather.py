@@ -5,10 +5,13 @@ import os
 import pathlib
 import socket
 import tempfile
+import threading
 
 import pytest
 
+from nomad_csi.csi import probe
 from nomad_csi.health import gather, observed_plugin
+from tests.plugin_samples import READY
 
 
 def collect(context, expectation, cluster):
@@ -21,15 +24,19 @@ def collect(context, expectation, cluster):
 def test_finds_record_allocations_and_job_type(context, plugin_cluster, expectation):
     """All of Nomad's word on a plugin comes together."""
     plugin_cluster.plugin()
-    plugin_cluster.allocation()
+    for version in (2, 1):
+        plugin_cluster.allocation(JobVersion=version)
 
-    seen = collect(context, expectation, plugin_cluster)
+    seen, old = (collect(context, expectation, plugin_cluster) for _ in range(2))
 
     assert [item.alloc_id for item in seen.plugin.nodes] == ["alloc-a"]
-    assert [(item.job_type, item.allocation.alloc_id, item.outdated) for item in seen.ran] == [
-        ("system", "alloc-a", "")
+    assert [
+        (item.job_id, item.job_type, item.allocation.alloc_id, item.outdated) for item in (*seen.ran, *old.ran)
+    ] == [
+        ("plugin-aws-ebs0-nodes", "system", "alloc-a", ""),
+        ("plugin-aws-ebs0-nodes", "system", "alloc-a", "it runs version 1 of its job, which is at version 2"),
     ]
-    assert seen.missing_jobs == ()
+    assert (seen.missing_jobs, seen.names_jobs) == ((), True)
 
 
 OTHER = {
@@ -59,6 +66,7 @@ def test_other_job_of_the_record_is_read(context, scripted, plugin_cluster, expe
     [other] = collect(context, expectation, plugin_cluster).others
 
     assert (other.namespace, other.job_id, other.roles, other.unread) == ("storage", "old", {"controller", "node"}, "")
+    assert other.stands_for == ""  # it runs another plugin, too
     assert [item.alloc_id for item in other.allocations] == ["alloc-x"]
     assert "/v1/job/old?namespace=storage" in [path for path, _ in scripted.sent("GET")]
 
@@ -116,6 +124,35 @@ def test_socket_that_is_not_here_is_not_asked(context, plugin_cluster, expectati
     seen = collect(context, dataclasses.replace(expectation, client_data_dir=folder), plugin_cluster)
 
     assert seen.probed == {("alloc-a", "node"): observed_plugin.Probed(reached=False, detail=why)}
+
+
+@pytest.mark.parametrize(
+    ("answer", "found"),
+    [
+        (READY, {"healthy": True, "status": "ready"}),
+        (dataclasses.replace(READY, status="silent"), {"status": "silent", "detail": "silent: fine"}),
+    ],
+)
+def test_each_instance_is_asked_as_the_plan_wants_it(monkeypatch, expectation, instance, seen, answer, found):
+    """At its own socket, with the name, the role and the time; what it answers comes back whole, by plugin."""
+    asked, event = [], threading.Event()
+    monkeypatch.setattr(gather, "_hidden", lambda path: "gone" if "-c" in path else "")
+    monkeypatch.setattr(probe, "probe", lambda path, **options: asked.append((path, options)) or answer)
+    plans = [dataclasses.replace(expectation, client_data_dir=path) for path in ("/d", "/e")]
+    there = [seen(instance("controller", "a"), instance("node", "b")), seen(instance("node", "c"))]
+
+    told = gather.probe_all(list(zip(plans, there, strict=True)), timeout_s=7, cancelled=event)
+
+    given = {"timeout_s": 7, "expect_name": "ebs.csi.aws.com", "cancelled": event}
+    assert sorted(asked, key=str) == [
+        (f"/d/client/csi/plugins/{role}-{name}/csi.sock", given | {"role": role})
+        for role, name in (("controller", "a"), ("node", "b"))
+    ]
+    whole = observed_plugin.Probed(reached=True, provider="ebs.csi.aws.com", version="v1.64.0", **found)
+    assert [item.probed for item in told] == [
+        {("controller-a", "controller"): whole, ("node-b", "node"): whole},
+        {("node-c", "node"): observed_plugin.Probed(reached=False, detail="gone")},
+    ]
 
 
 def test_socket_nobody_listens_at_is_an_unhealthy_answer(context, short_folder, plugin_cluster, expectation):

@@ -49,6 +49,46 @@ def test_timeout_tells_findings_and_task_events(context, plugin_cluster, expecta
     ]
 
 
+@pytest.mark.parametrize(
+    ("is_known", "told"),
+    [
+        (
+            True,
+            "1/1 nodes; nothing was registered\n  it was not healthy for 100 s, or did not answer itself, in time: raise "
+            f"timeout_s\n  {plugin_health_wait.NEXT}",
+        ),
+        (False, "ADDRESS did not answer; nothing was registered"),
+    ],
+)
+def test_timeout_without_a_finding_has_a_reason_too(context, heard, plugin_cluster, expectation, is_known, told):
+    """It was well, but not for long enough; or Nomad did not say."""
+    if is_known:
+        plugin_cluster.plugin()
+    plugin_cluster.scripted.reply("GET", "/v1/plugin/csi/aws-ebs0", 500, "No cluster leader")
+    plugin_cluster.allocation()
+    address = plugin_cluster.scripted.address
+
+    with pytest.raises(errors.NomadCsiError) as caught:
+        wait(context, dataclasses.replace(expectation, stable_s=100, timeout_s=20), plugin_cluster)
+
+    head = "plugin aws-ebs0 is not verified healthy after 20 s: "
+    assert str(caught.value) == head + told.replace("ADDRESS", address)
+    lost = f"{address} is not reachable, asking again: No cluster leader"
+    assert heard["status"] == ["1/1 nodes, watched for 100 s"] * is_known + [lost]
+
+
+@pytest.mark.parametrize(("limit_s", "is_long"), [(plugin_health_wait.OUTAGE_S, False), (20.0, True)])
+def test_long_outage_is_an_error(context, monkeypatch, plugin_cluster, expectation, limit_s, is_long):
+    """A short one ends with the time of the wait."""
+    monkeypatch.setattr(plugin_health_wait, "OUTAGE_S", limit_s)
+    plugin_cluster.scripted.reply("GET", "/v1/plugin/csi/aws-ebs0", 500, "No cluster leader")
+
+    with pytest.raises(errors.NomadCsiError) as caught:
+        wait(context, dataclasses.replace(expectation, timeout_s=25), plugin_cluster)
+
+    assert (isinstance(caught.value, errors.NomadApiError), context.client.clock.now()) == (is_long, 25 - 4.5 * is_long)
+
+
 def test_capacity_is_refused_without_waiting(context, heard, plugin_cluster, expectation):
     """Two controllers on one client will not become healthy in 30 s either."""
     plugin_cluster.plugin()

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from nomad_csi import errors, nomad
-from nomad_csi.health import observation, observed_plugin, probe_deep, probe_run
+from nomad_csi.health import observation, observed_plugin, probe_deep, probe_run, probed
 from nomad_csi.nomad import plugins
 from nomad_csi.plan import program_jobs
 from tests import clocks
@@ -88,6 +88,26 @@ def test_what_a_client_answers_is_the_status(cluster, ran, ask):
     assert told == [f"asking 1 client with job {JOB}"]
     assert '"^(id-a)$"' in parsed["JobHCL"]
     assert purged(cluster)
+
+
+def test_answers_are_shown_as_data_and_as_a_table():
+    """A client without a name by its id; what is not known is null."""
+    row = probed.ProbedInstance(
+        role="node", node_id="id-a", node_name="a", alloc_id="0123456789", status="ready", detail="", report=READY
+    )
+    late = {"role": "controller", "node_id": "id-b", "node_name": "", "alloc_id": "alloc-b", "status": "silent"}
+    late |= {"detail": "late", "report": None}
+    found = probed.ProbedPlugin(plugin_id="p", rows=(row, probed.ProbedInstance(**late)))
+
+    first = {"role": "node", "node_id": "id-a", "node_name": "a", "alloc_id": "0123456789", "status": "ready"}
+    first |= {"detail": "", "report": READY.as_json()}
+    assert found.as_json() == {"plugin_id": "p", "ok": False, "instances": [first, late]}
+    assert found.as_table(60) == (
+        "role        client  allocation  status  detail\n"
+        "node        a       01234567    ready   -\n"
+        "controller  id-b    alloc-b     silent  late\n"
+        "plugin p: 1 of 2 instances are ready"
+    )
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,15 @@ import dataclasses
 import pytest
 
 from nomad_csi.csi import records, validation
+from nomad_csi.findings import registry
 from nomad_csi.health import probe_deep, probed
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
 from tests.plugin_samples import READY
 
 Validated = records.Validated
+KEY = ("default", "mysql")
+FIX = registry.codes()["volume-unconfirmed"].fix
 WRITER = registration.Capability(access_mode="single-node-writer", attachment_mode="file-system")
 
 
@@ -46,7 +49,7 @@ def volume(name, **changes):
         (
             {"endpoint": "/plugins/alloc-a/csi.sock", "controller_capabilities": ()},
             (200, [{"ID": "mysql", "Namespace": "default", "PluginID": "aws-ebs0"}]),
-            [("volume-unknown", "NOT_FOUND: vol-1 tcp://a 1 7 False")],
+            [("volume-unknown", "NOT_FOUND: gone")],
         ),
     ],
 )
@@ -54,17 +57,18 @@ def test_endpoint_is_compared_with_the_record_of_its_plugin(
     context, scripted, plugin_cluster, monkeypatch, changes, listed, told
 ):
     """Its name, its allocation, and what a controller says of each registered volume."""
+    asked = []
 
-    def ask(local, questions, *, secrets, timeout_s, insecure):
-        said = " ".join(
-            map(str, (questions[0].external_id, local, len(secrets[questions[0].key]), timeout_s, insecure))
-        )
-        return {questions[0].key: Validated(code="NOT_FOUND", message=said)}
+    def ask(*given, **options):
+        asked.append((*given, options))
+        return {KEY: Validated(code="NOT_FOUND", message="gone")}
 
     monkeypatch.setattr(validation, "ask", ask)
     plugin_cluster.plugin()
     scripted.reply("GET", "/v1/volumes", *listed)
     held = {"ID": "mysql", "Namespace": "default", "PluginID": "aws-ebs0", "ExternalID": "vol-1"}
+    held |= {"Context": {"a": "1"}, "Parameters": {"b": "2"}}
+    held["RequestedCapabilities"] = [{"AccessMode": "single-node-writer", "AttachmentMode": "file-system"}]
     scripted.reply("GET", "/v1/volume/csi/mysql", 200, held)
     answer, secrets = dataclasses.replace(READY, **changes), {"default/mysql": {"password": "x"}}
 
@@ -73,21 +77,37 @@ def test_endpoint_is_compared_with_the_record_of_its_plugin(
     )
 
     assert [(item.code, item.found) for item in found] == told
+    question = records.ValidationQuestion(
+        key=KEY,
+        external_id="vol-1",
+        uses=(("single-node-writer", "file-system"),),
+        context={"a": "1"},
+        parameters={"b": "2"},
+    )
+    options = {"secrets": {KEY: {"password": "x"}}, "timeout_s": 7, "insecure": False}
+    assert asked == ([("tcp://a", [question], options)] if told and told[0][0] == "volume-unknown" else [])
 
 
 @pytest.mark.parametrize(
     ("said", "code", "found"),
     [
         (Validated(confirmed=True), None, ""),
-        (Validated(code="NOT_FOUND", message="no such"), "volume-unknown", "NOT_FOUND: no such"),
-        (Validated(message="not so"), "volume-unconfirmed", "not confirmed: not so"),
-        (Validated(code="INTERNAL", message="x"), "volume-unconfirmed", "INTERNAL: x"),
+        (
+            Validated(code="NOT_FOUND", message="no such"),
+            "volume-unknown",
+            "NOT_FOUND: no such; compare the external id with the storage provider's",
+        ),
+        (Validated(message="not so"), "volume-unconfirmed", f"not confirmed: not so; {FIX}"),
+        (
+            Validated(code="INTERNAL"),
+            "volume-unconfirmed",
+            "INTERNAL: without output; check the controller's log; if it needs secrets, name them with --secrets",
+        ),
     ],
 )
 def test_what_a_controller_says_of_a_volume_counts(said, code, found):
     """Unknown to the storage provider, or not to be used like that."""
-    judged = probed.judge_volumes([volume("mysql"), volume("other")], {("default", "mysql"): said})
+    judged = probed.judge_volumes([volume("mysql"), volume("other")], {KEY: said})
 
-    assert [(item.code, item.subject, item.found) for item in judged] == (
-        [(code, "volume default/mysql", found)] if code else []
-    )
+    wanted = "expected a plugin that knows vol-mysql and confirms single-node-writer file-system"
+    assert list(map(str, judged)) == ([f"{code}: volume default/mysql: {wanted}, found {found}"] if code else [])

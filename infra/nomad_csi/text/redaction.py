@@ -84,8 +84,8 @@ _LONGEST_PATH = 4_096
 _NO_VALUE = frozenset({"", "<nil>", "nil", "null", "none", "<none>", "<unset>", "***stripped***", HIDDEN})
 
 _PROSE = """
-a access an and any are as at bad be but by can can't cannot connection context could couldn't credential
-credentials decode denied dial does doesn't empty eof error errors exec expected expired fail failed failure for
+a access an and any are as at bad be but by can cannot connection context could couldn credential
+credentials decode denied dial does doesn empty eof error errors exec expected expired fail failed failure for
 forbidden from get has have http if in incorrect invalid is it key lookup malformed mismatch missing must need needs
 no not of on open operation or parse password permission post put read refused rejected request required revoked rpc
 secret secrets should signature stat status that the this timeout token too unable unauthenticated unauthorized
