@@ -119,8 +119,13 @@ def test_location_below_a_folder_only(tmp_path, path):
     """A link is refused whatever it leads to."""
     (tmp_path / "link").symlink_to(tmp_path / "file")
 
-    with pytest.raises(errors.RefusedError, match="is not a file below"):
+    with pytest.raises(errors.RefusedError) as refusal:
         disk.location(tmp_path, path)
+
+    assert str(refusal.value) == (
+        f"{path} is not a file below {tmp_path}: a symbolic link leads elsewhere, or it has '..'; "
+        "remove the link, or choose another path"
+    )
 
 
 def test_left_over_are_files_of_ours_that_the_spec_no_longer_has(tmp_path):

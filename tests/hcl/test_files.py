@@ -15,11 +15,11 @@ def test_render_plan_names_every_volume_whose_external_id_is_missing(plan):
     with pytest.raises(errors.SpecError) as caught:
         documents.render_plan(plan, {})
 
-    assert [problem.path for problem in caught.value.problems] == [
-        "external id of default/mysql",
-        "external id of default/shared",
+    made = "expected the id of storage that is made by Pulumi, got nothing"
+    fix = "pass --stack-output with the output of `pulumi stack output --json`"
+    assert [str(problem) for problem in caught.value.problems] == [
+        f"external id of default/{name}: {made}; {fix}" for name in ("mysql", "shared")
     ]
-    assert "--stack-output" in str(caught.value)
 
 
 def test_files_of_a_plan_are_in_the_order_of_the_spec(plan, external_ids):
@@ -41,6 +41,15 @@ def test_write_all_returns_what_changed_and_leaves_the_rest(tmp_path, plan, exte
     assert disk.write_all(tmp_path, rendered) == frozenset()
 
 
+FOREIGN = (
+    "not overwritten, because nomad-csi did not write them: volumes/default/mysql.volume.hcl; move them away first"
+)
+EDITED = (
+    "not overwritten, because they were edited since nomad-csi wrote them: jobs/aws-ebs0-controller.nomad.hcl; "
+    "move the edits into the spec, then render with --overwrite"
+)
+
+
 def test_write_all_refuses_files_of_somebody_else_before_it_writes(tmp_path, plan, external_ids):
     """One foreign file stops all of them."""
     rendered = documents.render_plan(plan, external_ids)
@@ -48,9 +57,10 @@ def test_write_all_refuses_files_of_somebody_else_before_it_writes(tmp_path, pla
     foreign.parent.mkdir(parents=True)
     foreign.write_text('id = "mysql"\n')
 
-    with pytest.raises(errors.RefusedError, match=r"volumes/default/mysql\.volume\.hcl"):
+    with pytest.raises(errors.RefusedError) as refusal:
         disk.write_all(tmp_path, rendered)
 
+    assert str(refusal.value) == FOREIGN
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == [foreign]
 
 
@@ -68,9 +78,10 @@ def test_write_all_refuses_a_file_that_was_edited_unless_told_to_overwrite(tmp_p
     edited = edited_by_hand(tmp_path)
     before = edited.read_text()
 
-    with pytest.raises(errors.RefusedError, match=r"edited since nomad-csi wrote them: jobs/aws-ebs0-controller"):
+    with pytest.raises(errors.RefusedError) as refusal:
         disk.write_all(tmp_path, rendered)
 
+    assert str(refusal.value) == EDITED
     assert edited.read_text() == before
     changed = disk.write_all(tmp_path, rendered, overwrite=True)
     assert changed == {"jobs/aws-ebs0-controller.nomad.hcl"}
@@ -80,12 +91,15 @@ def test_write_all_refuses_a_file_that_was_edited_unless_told_to_overwrite(tmp_p
 def test_write_all_overwrites_no_foreign_file_when_told_to_overwrite(tmp_path, plan, external_ids):
     """An edited file of ours gives way then; somebody else's does not."""
     rendered = documents.render_plan(plan, external_ids)
+    disk.write_all(tmp_path, rendered)
+    edited_by_hand(tmp_path)
     foreign = tmp_path / "volumes/default/mysql.volume.hcl"
-    foreign.parent.mkdir(parents=True)
     foreign.write_text("")
 
-    with pytest.raises(errors.RefusedError, match="nomad-csi did not write them"):
-        disk.write_all(tmp_path, rendered, overwrite=True)
+    for overwrite, told in ((True, FOREIGN), (False, f"{FOREIGN}; {EDITED}")):
+        with pytest.raises(errors.RefusedError) as refusal:
+            disk.write_all(tmp_path, rendered, overwrite=overwrite)
+        assert str(refusal.value) == told
 
     assert foreign.read_text() == ""
 
@@ -141,7 +155,13 @@ def test_stale_tells_edits_from_files_that_are_only_old(tmp_path, plan, external
         "volumes/default/gone.volume.hcl": "left over",
     }
     assert "-    count = 1\n+    count = 2\n" in found["jobs/aws-ebs0-controller.nomad.hcl"].diff
-    assert found["volumes/default/shared.volume.hcl"].diff.startswith("--- nothing\n")
+    heads = {path.rpartition("/")[2]: item.diff.splitlines()[:2] for path, item in found.items()}
+    assert heads["shared.volume.hcl"] == ["--- nothing", "+++ volumes/default/shared.volume.hcl (rendered)"]
+    assert heads["gone.volume.hcl"] == ["--- volumes/default/gone.volume.hcl (on disk)", "+++ nothing"]
+    assert heads["mysql.volume.hcl"] == [
+        "--- volumes/default/mysql.volume.hcl (on disk)",
+        "+++ volumes/default/mysql.volume.hcl (rendered)",
+    ]
 
 
 def test_left_over_is_what_nomad_csi_wrote_edited_or_not(tmp_path, plan, external_ids):

@@ -1,10 +1,12 @@
 """Job files as parts: plugins, volume blocks, drivers, in all forms in which Nomad takes a job."""
 
 import json
+from pathlib import Path
 
 import pytest
+import yaml
 
-from nomad_csi.hcl import files, job, read, values
+from nomad_csi.hcl import files, job, read
 
 HCL = """
 job "x" {
@@ -192,47 +194,13 @@ def test_parts_know_their_lines():
     assert (of_json.config.at("image"), of_json.plugin.body.at("id")) == (0, 0)
 
 
-def test_the_api_leaves_out_what_is_open_or_the_servers():
-    """Null, empty, zero, false and the server's own fields are what a file would not say; a count of zero is said."""
-    [found] = files.parse(json.dumps(API), "x").jobs
-    [zero] = files.parse(json.dumps({"TaskGroups": [{"Name": "g", "Count": 0}], "ID": "z"}), "x").jobs
-
-    assert set(found.body) == {"id", "type", "namespace", "group", values.LABELS}
-    assert set(found.groups[0].tasks[0].body) == {"driver", "env", "config", "csi_plugin", values.LABELS}
-    assert zero.groups[0].count == 0
-
-
 def test_the_api_calls_things_by_other_names():
-    """Each comes out under the name that a file has for it."""
-    text = json.dumps(
-        {
-            "ID": "x",
-            "NodePool": "disks",
-            "TaskGroups": [
-                {
-                    "Name": "g",
-                    "RestartPolicy": {"Mode": "delay", "Attempts": 0, "Interval": 300_000_000_000},
-                    "Constraints": [{"LTarget": "${meta.a}", "RTarget": "b", "Operand": "="}],
-                    "Tasks": [
-                        {
-                            "Name": "t",
-                            "Resources": {"CPU": 50, "MemoryMB": 64, "MemoryMaxMB": 128, "DiskMB": 300},
-                            "Templates": [{"EmbeddedTmpl": "x", "DestPath": "y", "Envvars": True}],
-                        }
-                    ],
-                }
-            ],
-        }
-    )
+    """Each has the name of a file; null, empty, zero, false and the server's own are left out, but a count of zero."""
+    recorded = yaml.safe_load((Path(__file__).parent / "api_job.yaml").read_text(encoding="utf-8"))
 
-    [found] = files.parse(text, "x").jobs
+    [found] = files.parse(json.dumps(recorded["api"]), "x").jobs
 
-    group = found.groups[0]
-    assert found.body["node_pool"] == "disks"
-    assert group.body["restart"] == {"mode": "delay", "attempts": 0, "interval": 300_000_000_000}
-    assert group.body["constraint"] == [{"attribute": "${meta.a}", "value": "b", "operator": "="}]
-    assert group.tasks[0].body["resources"] == {"cpu": 50, "memory": 64, "memory_max": 128}
-    assert group.tasks[0].body["template"] == [{"data": "x", "destination": "y", "env": True}]
+    assert found.body == recorded["file"]
 
 
 @pytest.mark.parametrize(
@@ -276,15 +244,3 @@ def test_values_of_another_kind_are_unset():
 
     assert found.count is None
     assert [(each.name, each.read_only, each.per_alloc) for each in found.volumes] == [("w", True, False)]
-
-
-def test_the_api_keeps_lists_and_keys_of_the_operator():
-    """A null is what a file would not say."""
-    group = {"Name": "g", "Count": None, "Volumes": None}
-    document = {"ID": "x", "Name": "x", "Datacenters": ["a", "b"], "Meta": {"OwnKey": "v"}, "TaskGroups": [group]}
-
-    [found] = files.parse(json.dumps(document), "x").jobs
-
-    groups = [{values.LABELS: ["g"]}]
-    expected = {"id": "x", "datacenters": ["a", "b"], "meta": {"OwnKey": "v"}, "group": groups}
-    assert found.body == expected | {values.LABELS: ["x"]}

@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import pydantic
 import pytest
@@ -12,6 +13,8 @@ from nomad_csi.drivers import catalogue
 from nomad_csi.hcl import project
 from nomad_csi.plan import storage
 from nomad_csi.spec import model, names, schema
+
+RECORDED = yaml.safe_load((Path(__file__).parent / "projects.yaml").read_text(encoding="utf-8"))
 
 
 def wanted(form, *storages, **settings):
@@ -115,27 +118,16 @@ def test_a_program_in_typescript_holds_what_the_program_in_yaml_holds():
     assert read(outputs) == document["outputs"]["externalIds"]
 
 
-@pytest.mark.parametrize(
-    ("form", "expected"),
-    [
-        ("hcl", ["check storage.yaml", "render storage.yaml --out nomad --check", "check nomad"]),
-        ("python", ["check Pulumi.prod.yaml", "plugin install"]),
-        ("yaml", ["plugin install"]),
-        ("typescript", ["plugin install"]),
-    ],
-)
-def test_the_pipeline_runs_what_fits_the_project(form, expected):
-    """And Pulumi's preview of the stack, with credentials of AWS where the storage is there."""
-    [job] = yaml.safe_load(texts(wanted(form))[project.PIPELINE])["jobs"].values()
+@pytest.mark.parametrize("form", RECORDED)
+def test_files_of_a_project_are_as_reviewed(form):
+    """All of them but the schemas, and what to type next."""
+    recorded = RECORDED[form]
+    made = wanted(form, *recorded["storages"])
 
-    typed = [step["run"] for step in job["steps"] if step.get("run", "").startswith("nomad-csi ")]
-    of_pulumi = [step["run"] for step in job["steps"] if step.get("run", "").startswith("pulumi ")]
-    used = {step["uses"].partition("@")[0]: step.get("with") for step in job["steps"] if "uses" in step}
+    found = {path: text for path, text in texts(made).items() if not path.endswith("schema.json")}
 
-    assert typed == [f"nomad-csi {words}" for words in expected]
-    assert used.get("pulumi/actions") == (None if form == "hcl" else {"command": "preview", "stack-name": "prod"})
-    assert ("aws-actions/configure-aws-credentials" in used) is (form != "hcl")
-    assert of_pulumi == [step for step, _ in project.steps(wanted(form)) if step.startswith("pulumi package add ")]
+    assert found == recorded["files"]
+    assert [list(step) for step in project.steps(made)] == recorded["steps"]
 
 
 def test_storage_that_is_not_on_aws_needs_nothing_of_aws():

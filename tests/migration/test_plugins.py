@@ -140,13 +140,6 @@ def test_jobs_that_differ_in_what_a_plugin_has_once(adopted, said):
     assert ("changed", "priority: 60 becomes 70") in said(adoption)
 
 
-def test_count_and_resources_of_a_role_stand_together(adopted):
-    """One does not push the other out."""
-    texts = {"c": ebs("controller", group="count = 3", task="resources {\n cpu = 50\n }"), "n": ebs()}
-
-    assert plugin_of(adopted(texts))["controller"] == {"count": 3, "resources": {"cpu_mhz": 50, "memory_mib": 300}}
-
-
 def test_what_a_spec_refuses_is_said(adopted, said):
     """A complete file with a value that no spec takes is not done."""
     text = efs(task='env {\n AWS_REGION = "us-east-1"\n }')
@@ -162,13 +155,6 @@ def test_what_a_spec_refuses_is_said(adopted, said):
     [line] = [(remark.file, remark.line) for remark in adoption.remarks if remark.kind == "wrong"]
     assert line == ("v", 4)
     assert not adoption.is_complete
-
-
-def test_a_second_job_of_one_part_is_left_out(adopted, said):
-    """Two jobs for the node part of one plugin cannot both be meant."""
-    found = said(adopted({"a": ebs(), "b": ebs().replace('job "j"', 'job "k"')}))
-
-    assert ("left out", "job k: job j already runs the node of aws-ebs0") in found
 
 
 PORTWORX = 'image = "docker.io/portworx/oci-monitor:2.13.1"'
@@ -281,63 +267,6 @@ def test_secrets_go_nowhere(adopted, driver_image):
     assert all(name in told for name in ("--token", "--password", "AWS_SECRET_ACCESS_KEY", "API_TOKEN", "auth"))
 
 
-def test_a_driver_that_is_not_in_the_catalogue_is_described(adopted, said):
-    """Its jobs become the description; the name that it answers is asked for where no argument tells it."""
-    controller = JOB.format(
-        **BLANK
-        | {
-            "id": "rbd",
-            "type": "controller",
-            "group": "count = 2",
-            "config": 'image = "quay.io/cephcsi/cephcsi:v3.17.1"\n mount {\n type = "bind"\n source = "/etc/ceph"\n target = "/etc/ceph"\n readonly = true\n }\n mount {\n type = "tmpfs"\n target = "/tmp"\n }\n mount {\n type = "bind"\n source = "/dev"\n target = "/dev"\n bind_options {\n propagation = "rshared"\n }\n }\n mount {\n type = "bind"\n source = "/run"\n target = "/run"\n readonly = false\n }',
-            "args": '"--drivername=rbd.csi.ceph.com", "--endpoint=unix://csi/csi.sock", "--nodeid=${node.unique.name}"',
-        }
-    )
-    node = JOB.format(
-        **BLANK
-        | {
-            "id": "rbd",
-            "type": "node",
-            "job": 'type = "system"',
-            "config": 'image = "quay.io/cephcsi/cephcsi:v3.17.1"\n privileged = true\n network_mode = "host"\n ipc_mode = "host"\n volumes = ["/sys:/sys"]',
-            "args": '"--drivername=rbd.csi.ceph.com", "--endpoint=${CSI_ENDPOINT}"',
-            "task": 'env {\n A = "b"\n }',
-        }
-    )
-    volume = 'id = "v"\nplugin_id = "rbd"\nexternal_id = "e"\naccess_mode = "multi-node-multi-writer"\nattachment_mode = "block-device"\n'
-
-    adoption = adopted({"c": controller, "n": node.replace('job "j"', 'job "n"'), "v": volume})
-
-    assert plugin_of(adoption)["driver"] == {
-        "name": "rbd",
-        "provider": "rbd.csi.ceph.com",
-        "image": "quay.io/cephcsi/cephcsi:v3.17.1",
-        "roles": {
-            "controller": {
-                "job_type": "service",
-                "arguments": [
-                    "--drivername=rbd.csi.ceph.com",
-                    "--endpoint=unix://csi/csi.sock",
-                    "--nodeid=${node.unique.name}",
-                ],
-                "binds": ["/etc/ceph:/etc/ceph:ro", "/run:/run"],
-                "default_count": 2,
-            },
-            "node": {
-                "job_type": "system",
-                "arguments": ["--drivername=rbd.csi.ceph.com", "--endpoint=${CSI_ENDPOINT}"],
-                "environment": {"A": "b"},
-                "privileged": True,
-                "network_mode": "host",
-                "ipc_mode": "host",
-                "binds": ["/sys:/sys"],
-            },
-        },
-        "capabilities": [{"access_mode": "multi-node-multi-writer", "attachment_mode": "block-device"}],
-    }
-    assert [text for kind, text in said(adoption) if kind == "wrong"] == ["config.mount, a spec has no key for it"]
-
-
 def test_a_driver_of_ones_own_needs_its_name_and_a_node_plugin(adopted, said):
     """What only the operator knows is asked for."""
     text = JOB.format(**BLANK | {"id": "x", "type": "controller", "config": 'image = "a/b:1"'})
@@ -379,40 +308,6 @@ UNKNOWN_VERSION = (
     "the catalogue does not know the arguments of mirror.example/aws-ebs-csi-driver:v9.0.0 that aws-ebs0 runs: its jobs "
     "are described in the spec, unchecked"
 )
-
-
-def own(node="", **more):
-    """Return a job of a node plugin that the catalogue does not know."""
-    given = {"id": "x", "type": "node", "config": 'image = "a/b:1"', "plugin": node}
-    return JOB.format(**BLANK | given | more)
-
-
-def test_a_driver_that_cannot_run_on_nomad_is_wrong(adopted, said):
-    """Its job is one for Kubernetes: the reason of the catalogue, and what to use."""
-    image = 'image = "public.ecr.aws/mountpoint-s3-csi-driver/aws-mountpoint-s3-csi-driver:v1.9.0"'
-
-    [told] = [text for kind, text in said(adopted({"j": own(config=image)})) if kind == "wrong"]
-
-    assert told.startswith("Mountpoint for Amazon S3 cannot run on Nomad: it queries the Kubernetes API")
-    assert "use aws-efs" in told
-
-
-def test_arguments_of_a_driver_of_ones_own_stay_word_by_word(adopted, said):
-    """A flag and the word behind it may belong together, or not: one text instead of two is another job to Nomad."""
-    words = [
-        "--driver-name=own.example",
-        "--node-id",
-        "${node.unique.id}",
-        "--all",
-        "node",
-        "--endpoint",
-        "${CSI_ENDPOINT}",
-    ]
-
-    adoption = adopted({"j": own(args=", ".join(f'"{word}"' for word in words))})
-
-    assert plugin_of(adoption)["driver"]["roles"]["node"]["arguments"] == words
-    assert [told for kind, told in said(adoption) if kind == "changed" and told.startswith("arguments")] == []
 
 
 def test_settings_of_a_driver_are_its_config(adopted):
@@ -505,13 +400,3 @@ def test_of_an_unknown_driver_what_is_not_kept_is_wrong(adopted, said):
         "config.cap_add, a spec has no key for it",
     ]
     assert ("left out", "config.force_pull") in said(adoption)
-
-
-def test_an_argument_takes_the_value_of_the_own_environment(adopted):
-    """Such as a node id, which nobody can write down in a system job."""
-    task = 'env {\n NODE_ID = "${node.unique.id}"\n }'
-    text = JOB.format(**BLANK | {"id": "x", "type": "node", "task": task, "args": '"--nodeid=${NODE_ID}"'})
-
-    role = plugin_of(adopted({"j": text}))["driver"]["roles"]["node"]
-
-    assert role["arguments"] == ["--nodeid=${node.unique.id}"]

@@ -5,8 +5,10 @@ import functools
 import itertools
 import json
 import operator
+from pathlib import Path
 
 import pytest
+import yaml
 
 from nomad_csi import errors
 from nomad_csi.migration import adopt, model, terraform
@@ -28,17 +30,6 @@ MYSQL = {
     "context": {},
     "deregister_on_destroy": True,
     "schedulable": True,
-}
-MADE = {
-    "volume_id": "made",
-    "namespace": "default",
-    "name": "made",
-    "plugin_id": "aws-ebs0",
-    "capability": CAPABILITY,
-    "capacity_min": "10GiB",
-    "capacity_max": "",
-    "mount_options": [],
-    "topology_request": [{**ZONE[0], "preferred": []}],
 }
 JOB = """job "ebs-nodes" {
   type = "system"
@@ -77,81 +68,6 @@ def read(*resources):
     files = terraform.read(state(*resources), "terraform.tfstate", remarks)
     adoption = adopt.adopt(files, remarks=remarks)
     return files, adoption, [str(remark) for remark in adoption.remarks]
-
-
-def test_a_registered_volume_comes_with_all_that_terraform_holds():
-    """Fields are those of the resource; the zone follows from its topology, its region from the zone."""
-    _, adoption, _ = read(managed("nomad_csi_volume_registration", "mysql", MYSQL))
-
-    assert adoption.document == {
-        "plugins": [{"id": "aws-ebs0", "driver": "aws-ebs", "aws_region": "us-east-1"}],
-        "volumes": [
-            {
-                "id": "mysql",
-                "namespace": "prod",
-                "plugin_id": "aws-ebs0",
-                "existing": {"external_id": "vol-0123456789abcdef0", "availability_zone": "us-east-1b"},
-                "capabilities": [{"access_mode": "single-node-writer"}],
-                "mount_options": {"fs_type": "ext4", "mount_flags": ["noatime"]},
-            }
-        ],
-    }
-    assert adoption.is_complete
-
-
-def test_the_zone_comes_from_what_nomad_holds():
-    """The provider computes ``topologies``; a request of preferred ones decides nothing for storage that exists."""
-    found = {name: value for name, value in MYSQL.items() if name != "topology_request"}
-    found["topologies"] = [{"segments": {"topology.ebs.csi.aws.com/zone": "us-east-1c"}}]
-
-    _, adoption, _ = read(managed("nomad_csi_volume", "mysql", found))
-
-    [volume] = adoption.document["volumes"]
-    assert volume["existing"]["availability_zone"] == "us-east-1c"
-
-
-def test_a_created_volume_stays_one_that_the_plugin_makes():
-    """Terraform does not hold its external id; Nomad does, and the resource takes it over."""
-    job = managed("nomad_job", "ebs", {"jobspec": JOB}, instance={"index_key": 0})
-
-    _, adoption, said = read(managed("nomad_csi_volume", "made", MADE), job)
-
-    [volume] = adoption.document["volumes"]
-    assert volume["create"] == {"capacity_min_gib": 10, "availability_zone": "us-east-1b"}
-    assert [plugin["id"] for plugin in adoption.document["plugins"]] == ["aws-ebs0"]
-    assert any(line.endswith("terraform state rm 'nomad_job.ebs[0]'") for line in said)
-
-
-def test_secrets_of_the_state_go_nowhere():
-    """A state holds them in clear; the spec and the remarks name their keys."""
-    _, adoption, said = read(managed("nomad_csi_volume_registration", "mysql", MYSQL))
-
-    assert "hunter2" not in json.dumps(adoption.document) + "".join(said)
-    assert any(
-        "left out: a secret in clear under secrets: key; rotate it, and pass it by `apply --secrets`" in line
-        for line in said
-    )
-
-
-@pytest.mark.parametrize(
-    ("kind", "attributes", "told"),
-    [
-        ("nomad_csi_volume", MADE, "would have the plugin delete the storage with its data"),
-        ("nomad_csi_volume_registration", MYSQL, "would deregister it by force"),
-        ("nomad_job", {"jobspec": JOB}, "would stop the job"),
-    ],
-)
-def test_what_destroy_would_do_is_told_with_the_way_out(kind, attributes, told):
-    """One line for each address, in a form that a shell takes."""
-    resource = managed(kind, "it", attributes, module="module.storage", instance={"index_key": "a"})
-
-    _, _, said = read(resource)
-
-    address = f'module.storage.{kind}.it["a"]'
-    assert (
-        f"{address}: note: `terraform destroy` {told}; remove it from Terraform's state: terraform state rm '{address}'"
-        in said
-    )
 
 
 def test_what_terraform_read_back_redacted_is_no_value():
@@ -306,26 +222,13 @@ def with_aws(text, *, takes_over=True):
     return adoption, [str(remark) for remark in adoption.remarks]
 
 
-def test_ebs_volume_of_the_state_is_declared_with_all_that_aws_has():
-    """Size, speed that is not the baseline, key and tags; defaults are not written."""
-    adoption, said = with_aws(state(*ON_EBS))
+def test_state_with_everything_becomes_a_whole_spec():
+    """Each attribute has its place, or a remark; a secret has none; of each address, what ``destroy`` would do."""
+    whole = yaml.safe_load((Path(__file__).parent / "terraform.yaml").read_text(encoding="utf-8"))
 
-    [plugin], [volume] = adoption.document["plugins"], adoption.document["volumes"]
-    assert plugin == {"id": "aws-ebs0", "driver": "aws-ebs", "aws_region": "us-east-1"}
-    assert "existing" not in volume
-    assert volume["ebs"] == {
-        "availability_zone": "us-east-1b",
-        "size_gib": 40,
-        "throughput_mib_per_s": 250,
-        "kms_key_arn": KEY,
-        "tags": {"Name": "mysql"},
-    }
-    assert adoption.is_complete
-    assert (
-        "aws_ebs_volume.mysql: note: it is declared in the spec: import it (`nomad-csi import --for-pulumi`) before the "
-        "first `pulumi up`, which would create a new, empty one; then remove it from Terraform's state: terraform state rm "
-        "'aws_ebs_volume.mysql'"
-    ) in said
+    adoption, said = with_aws(json.dumps(whole["state"]))
+
+    assert (adoption.document, said) == (whole["spec"], whole["said"])
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,10 @@ from nomad_csi.spec import encrypted
 
 KEY = "nomad-csi:storage"
 KNOWN = {"volumes": [{"secrets": {"token": "T0ken"}}]}
+NOT_THERE = (
+    f"a value with encrypted texts, and no {KEY} in PATH that says which; where --config-file names another file, "
+    "name it by the variable PULUMI_OPTION_CONFIG_FILE instead"
+)
 
 
 @pytest.mark.parametrize(
@@ -54,15 +58,18 @@ def test_texts_are_marked_that_the_file_encrypts(tmp_path, key):
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "got"),
     [
-        (None, "that says which; where --config-file names another file"),
-        ("config: {}", "that says which; where --config-file names another file"),
-        ("- 1", "that says which; where --config-file names another file"),
-        ("config: {'nomad-csi:storage': {secure: v1:x}}", "got an encrypted value; encrypt them one by one"),
+        (None, NOT_THERE),
+        ("config: {}", NOT_THERE),
+        ("- 1", NOT_THERE),
+        (
+            "config: {'nomad-csi:storage': {secure: v1:x}}",
+            "an encrypted value; encrypt them one by one: `pulumi config set --secret --path`",
+        ),
     ],
 )
-def test_file_that_does_not_say_what_is_encrypted_is_refused(tmp_path, text, told):
+def test_file_that_does_not_say_what_is_encrypted_is_refused(tmp_path, text, got):
     """With the way out."""
     file = tmp_path / "Pulumi.prod.yaml"
     if text is not None:
@@ -71,8 +78,8 @@ def test_file_that_does_not_say_what_is_encrypted_is_refused(tmp_path, text, tol
     with pytest.raises(errors.SpecError) as raised:
         stack_config.marked(KNOWN, file, KEY)
 
-    assert told in str(raised.value)
-    assert "T0ken" not in str(raised.value)
+    allowed = "the spec in the file of the stack's config, with only its secrets encrypted"
+    assert str(raised.value) == f"{KEY}: 1 problem\n  expected {allowed}, got {got.replace('PATH', str(file))}"
 
 
 @pytest.mark.parametrize(

@@ -116,10 +116,13 @@ def test_places_that_keep_none(place, path):
     """The path, and where the value belongs."""
     [problem] = encrypted.check(place)
 
-    assert (problem.path, problem.got) == (path, "an encrypted value")
-    assert problem.fix.startswith(
-        "put the value into a Nomad variable" if "plugins" in path else "set it again without"
+    allowed = (
+        "text in clear: of what is encrypted, only `secrets` and `mount_options.mount_flags` of volumes stay secret"
     )
+    fix = "set it again without --secret, or hand it over in `secrets` of the volume"
+    if "plugins" in path:
+        fix = "put the value into a Nomad variable or Vault, and name it under credentials"
+    assert problem == errors.Problem(path=path, got="an encrypted value", allowed=allowed, fix=fix)
 
 
 def test_plan_refuses_what_would_be_exposed():
