@@ -123,7 +123,7 @@ def read():
     return yaml.safe_load(FILE.read_text(encoding="utf-8"))
 
 
-class _Dumper(yaml.SafeDumper):
+class Dumper(yaml.SafeDumper):
     """Writes texts of several lines as such."""
 
     def ignore_aliases(self, _data):
@@ -134,14 +134,14 @@ def _text(dumper, value):
     return dumper.represent_scalar("tag:yaml.org,2002:str", value, style="|" if "\n" in value else None)
 
 
-_Dumper.add_representer(str, _text)
+Dumper.add_representer(str, _text)
 
 
 def main():
     """Write the file again."""
     cases = {name: {"spec": case["spec"], **of(case["spec"])} for name, case in read().items()}
     FILE.write_text(
-        HEAD + yaml.dump(cases, Dumper=_Dumper, sort_keys=False, width=120, default_flow_style=None), encoding="utf-8"
+        HEAD + yaml.dump(cases, Dumper=Dumper, sort_keys=False, width=120, default_flow_style=None), encoding="utf-8"
     )
 
 

@@ -26,17 +26,6 @@ def test_objects_are_known_by_type_and_urn():
     assert (operation.was_created(TOKEN, "a"), operation.was_created(OTHER, "a")) == (True, False)
 
 
-def test_cluster_of_the_state_is_known_while_there_is_one():
-    """Objects of two clusters say nothing of an object that has none recorded."""
-    operation = resource.Operation()
-    seen = [operation.recorded_cluster()]
-    for outputs in ({}, {"cluster": "a"}, {"cluster": "a"}, {"cluster": "b"}):
-        operation.see(outputs)
-        seen.append(operation.recorded_cluster())
-
-    assert seen == [{}, {}, {"cluster": "a"}, {"cluster": "a"}, {}]
-
-
 def test_a_question_is_asked_once_however_many_ask():
     """The others wait for the first one's answer."""
     operation = resource.Operation()
