@@ -8,7 +8,7 @@ import pytest
 from botocore import stub
 
 from nomad_csi import errors
-from nomad_csi.aws import calls, instances
+from nomad_csi.aws import calls, instances, records
 
 PROFILE = "arn:aws:iam::123456789012:instance-profile/path/nomad-client"
 ROLE = "arn:aws:iam::123456789012:role/nomad-client"
@@ -65,7 +65,8 @@ def test_policies_of_every_page_are_read(iam):
 
     found = instances.read_role(PROFILE, "us-east-1")
 
-    assert found.documents == dict.fromkeys(["first", "second", "inline", "last"], DOCUMENT)
+    documents = dict.fromkeys(["first", "second", "inline", "last"], DOCUMENT)
+    assert found == records.IamRole(name="nomad-client", arn=ROLE, documents=documents, boundary=BOUNDARY)
 
 
 def test_role_that_may_not_be_read_is_an_error(iam):

@@ -10,6 +10,7 @@ from botocore import awsrequest
 from nomad_csi import errors
 from nomad_csi.aws import calls, ebs_volumes, file_systems, instances
 from nomad_csi.aws import deletion as aws_deletion
+from nomad_csi.aws import records as aws_records
 from tests import clocks
 
 REGION = "us-east-1"
@@ -35,7 +36,7 @@ class Account:
     def answer(self, model, params, **_):
         """Answer in botocore's place, before anything is sent."""
         is_form = isinstance(params["body"], dict)
-        body = dict(params["body"]) if is_form else {"path": params["url_path"], **params["query_string"]}
+        body = dict(params["body"]) if is_form else {"path": params["url_path"], **dict(params["query_string"] or ())}
         self.sent.append((model.name, body))
         return types.SimpleNamespace(status_code=self.status), self.replies[model.name](body)
 
@@ -104,11 +105,17 @@ def test_volume_is_free_only_where_it_is_detached(account, state, is_held):
     account.replies["DescribeVolumes"] = lambda _: {"Volumes": [disk]}
     account.replies["DescribeInstances"] = lambda _: {"Reservations": [{"Instances": [running]}]}
 
-    [found] = ebs_volumes.read_attachments(["vol-0123456789abcdef0"], REGION).volumes.values()
+    found = ebs_volumes.read_attachments(["vol-0123456789abcdef0"], REGION, instance_ids=["i-2"])
 
-    assert [(each.instance_id, each.state, each.instance_state) for each in found.attachments] == [
-        ("i-1", state, "running")
-    ] * is_held
+    attachment = aws_records.Attachment(instance_id="i-1", state=state, device="/dev/xvdb", instance_state="running")
+    attached = aws_records.AttachedVolume(
+        external_id="vol-0123456789abcdef0", state="in-use", attachments=(attachment,) * is_held
+    )
+    assert found == aws_records.ObservedAttachments(
+        volumes={attached.external_id: attached}, instances={"i-1": "running", "i-2": "missing"}
+    )
+    asked = {key: value for key, value in account.sent[1][1].items() if key.startswith("Filter")}
+    assert asked == {"Filter.1.Name": "instance-id", "Filter.1.Value.1": "i-1", "Filter.1.Value.2": "i-2"}
 
 
 def pages(result, items, marker):
@@ -133,7 +140,7 @@ def test_every_page_of_efs_is_read(account):
     """An account has a hundred file systems to a page; a point of the second page is not one that is gone."""
     points = [{"AccessPointId": f"fsap-{number}", "FileSystemId": "fs-00000000"} for number in range(3)]
     account.replies["DescribeFileSystems"] = pages(
-        "FileSystems", [file_system(0), file_system(1, "deleting"), file_system(2)], "NextMarker"
+        "FileSystems", [file_system(0), file_system(1, "deleting"), file_system(2, a="b")], "NextMarker"
     )
     account.replies["DescribeAccessPoints"] = lambda body: (
         {"AccessPoints": points[:2], "NextToken": "2"} if "NextToken" not in body else {"AccessPoints": points[2:]}
@@ -141,24 +148,70 @@ def test_every_page_of_efs_is_read(account):
 
     found = file_systems.read_file_systems(REGION)
 
-    assert {key: item.state for key, item in found.file_systems.items()} == {
-        "fs-00000000": "available",
-        "fs-00000001": "deleting",
-        "fs-00000002": "available",
-    }
-    assert sorted(found.access_points) == ["fsap-0", "fsap-1", "fsap-2"]
+    made = aws_records.FileSystem
+    assert found == aws_records.ObservedFileSystems(
+        file_systems={
+            "fs-00000000": made(file_system_id="fs-00000000", state="available"),
+            "fs-00000001": made(file_system_id="fs-00000001", state="deleting"),
+            "fs-00000002": made(file_system_id="fs-00000002", state="available", tags={"a": "b"}),
+        },
+        access_points=dict.fromkeys(("fsap-0", "fsap-1", "fsap-2"), "fs-00000000"),
+    )
+
+
+USUAL = {"hop_limit": 1, "metadata_enabled": True, "profile_arn": ""}
 
 
 @pytest.mark.parametrize(
-    ("options", "hops"),
-    [({}, 1), ({"MetadataOptions": {"HttpPutResponseHopLimit": 2}}, 2), ({"MetadataOptions": {}}, 1)],
+    ("options", "read"),
+    [
+        ({}, USUAL),
+        ({"MetadataOptions": {}, "IamInstanceProfile": None}, USUAL),
+        (
+            {
+                "MetadataOptions": {"HttpPutResponseHopLimit": 2, "HttpEndpoint": "disabled"},
+                "IamInstanceProfile": {"Arn": "arn:aws:iam::1:instance-profile/p"},
+            },
+            {"hop_limit": 2, "metadata_enabled": False, "profile_arn": "arn:aws:iam::1:instance-profile/p"},
+        ),
+    ],
 )
-def test_instance_without_a_hop_limit_has_that_of_ec2(account, options, hops):
+def test_instance_without_a_hop_limit_has_that_of_ec2(account, options, read):
     """One: a container gets no credentials of the instance then."""
-    machine = {"InstanceId": "i-1", "State": {"Name": "running"}, "Placement": {"AvailabilityZone": "us-east-1a"}}
+    machine = {"InstanceId": "i-1", "State": {"Name": "stopped"}, "Placement": {"AvailabilityZone": "us-east-1a"}}
     account.replies["DescribeInstances"] = lambda _: {"Reservations": [{"Instances": [machine | options]}]}
 
-    assert instances.read_instances(["i-1"], REGION)["i-1"].hop_limit == hops
+    assert instances.read_instances(["i-1"], REGION) == {
+        "i-1": aws_records.Ec2Instance(instance_id="i-1", state="stopped", zone="us-east-1a", **read)
+    }
+
+
+def test_volumes_keys_and_tags_are_asked_for_by_id(account):
+    """What is no EBS volume is not asked for."""
+    disk = {"VolumeId": "vol-0123456789abcdef0", "AvailabilityZone": "us-east-1a", "State": "error", "Size": 7}
+    account.replies["DescribeVolumes"] = lambda _: {"Volumes": [disk | {"KmsKeyId": "arn:key", "Tags": TAGS}]}
+    account.replies["DescribeKey"] = lambda _: {"KeyMetadata": {"KeyState": "PendingDeletion"}}
+    account.replies["CreateTags"] = lambda _: {}
+
+    assert ebs_volumes.read_volumes(["fs-1"], REGION) == {}
+    assert ebs_volumes.read_volumes(["fs-1", disk["VolumeId"]], REGION) == {
+        disk["VolumeId"]: aws_records.EbsVolumeRecord(
+            external_id=disk["VolumeId"],
+            availability_zone="us-east-1a",
+            size_gib=7,
+            state="error",
+            kms_key_arn="arn:key",
+            tags={"a": "b"},
+        )
+    }
+    assert ebs_volumes.key_state("arn:key", REGION) == "PendingDeletion"
+    ebs_volumes.tag(["vol-1", "vol-2"], REGION, key="k", value="v")
+    asked = [{key: value for key, value in body.items() if "." in key} for _, body in account.sent]
+    assert asked == [
+        {"Filter.1.Name": "volume-id", "Filter.1.Value.1": disk["VolumeId"]},
+        {},
+        {"ResourceId.1": "vol-1", "ResourceId.2": "vol-2", "Tag.1.Key": "k", "Tag.1.Value": "v"},
+    ]
 
 
 def test_storage_that_may_not_be_seen_is_not_absent(account):

@@ -121,8 +121,7 @@ def _run(agent, command, words):
     ]
 
 
-@pytest.fixture(scope="module")
-def run(agent):
+def runner(agent):
     """Return what runs a command, by its name and its arguments, in its cluster; an equal call runs once."""
     made, prepared = {}, {}
 
@@ -139,6 +138,12 @@ def run(agent):
         return made[name, words, attempt]
 
     return run
+
+
+@pytest.fixture(scope="module")
+def run(agent):
+    """Return what runs a command."""
+    return runner(agent)
 
 
 @pytest.mark.parametrize("name", option_rows.COMMANDS)

@@ -55,8 +55,8 @@ def test_a_socket_behind_ssh_is_probed_as_if_it_were_here(start_plugin, calls):
         assert is_alive(pid)
 
     assert report.status == "ready"
-    assert "-o BatchMode=yes" in words
-    assert words.endswith(f"-l root -p 2222 -L {reached.local}:{far} -- client-1")
+    never = "-o BatchMode=yes -o ExitOnForwardFailure=yes -o ControlMaster=no -o ControlPath=none -o ConnectTimeout=15"
+    assert words == f"-N -T {never} -l root -p 2222 -L {reached.local}:{far} -- client-1"
     assert not is_alive(pid)
     assert not Path(reached.local).parent.exists()
 
@@ -110,7 +110,7 @@ def test_says_when_there_is_no_ssh(monkeypatch, folder):
     monkeypatch.setenv("PATH", str(folder))
 
     with (
-        pytest.raises(errors.CsiError, match="no `ssh` on PATH; install OpenSSH's client"),
+        pytest.raises(errors.CsiError, match=r"^ssh://host/run/csi\.sock: no `ssh` on PATH; install OpenSSH's client$"),
         forward.reached("ssh://host/run/csi.sock"),
     ):
         pass

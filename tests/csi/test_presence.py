@@ -17,7 +17,7 @@ class Driver:
     """A controller that answers by the volume's id; ``validations`` has any id under an empty one."""
 
     def __init__(self, monkeypatch, validations, pages=None, condition=None):
-        self.asked = []
+        self.asked, self.given = [], []
         self.validations, self.pages, self.condition = validations, pages, condition
         for name in (
             "validate_volume_capabilities",
@@ -27,23 +27,27 @@ class Driver:
         ):
             monkeypatch.setattr(services, name, getattr(self, name))
 
-    def validate_volume_capabilities(self, _connection, *, volume_id, **_):
+    def validate_volume_capabilities(self, _connection, *, volume_id, **given):
         self.asked.append(("validate", volume_id))
+        self.given.append(given)
         code = self.validations.get(volume_id, self.validations.get("", GONE))
         if code != CONFIRMED:
             code, _, text = code.partition(": ")
             raise errors.CsiError("/csi.sock", f"{code}: {text}", code=code)
 
-    def controller_get_capabilities(self, _connection, **_):
+    def controller_get_capabilities(self, _connection, **given):
+        self.given.append(given)
         return () if self.pages is None else ("LIST_VOLUMES",)
 
-    def list_volumes(self, _connection, **_):
+    def list_volumes(self, _connection, **given):
+        self.given.append(given)
         for found in self.pages:
             self.asked.append(("list", found))
             yield from found
 
-    def controller_get_volume(self, _connection, *, volume_id, **_):
+    def controller_get_volume(self, _connection, *, volume_id, **given):
         self.asked.append(("get", volume_id))
+        self.given.append(given)
         if isinstance(self.condition, errors.CsiError):
             raise self.condition
         return csi_pb2.VolumeCondition(abnormal=bool(self.condition), message=self.condition)
@@ -119,6 +123,18 @@ def test_driver_without_that_call_is_asked_to_validate(monkeypatch):
 
     assert observed(absence="get") == "absent"
     assert driver.asked == [("get", VOLUME), ("validate", VOLUME)]
+
+
+def test_each_call_has_the_time_limit_and_validation_the_secrets(monkeypatch):
+    """All four, by a driver that answers none of the first two."""
+    lacking = "UNIMPLEMENTED"
+    driver = Driver(monkeypatch, {"": lacking}, [()], errors.CsiError("/csi.sock", "", code=lacking))
+
+    assert observed(absence="get", secrets={"key": "s"}, timeout_s=7) == "absent"
+
+    use = services.volume_capability(access_mode="single-node-writer", attachment_mode="file-system")
+    validated = {"capabilities": (use,), "secrets": {"key": "s"}, "timeout_s": 7}
+    assert driver.given == [{"timeout_s": 7}, validated, {"timeout_s": 7}, {"timeout_s": 7}]
 
 
 @pytest.mark.parametrize("code", ["UNAVAILABLE", "DEADLINE_EXCEEDED"])

@@ -41,11 +41,16 @@ def test_no_call_sends_readable_secrets(far):
     plugin, text = far
     with (
         channel.connect(endpoint.parse(text)) as connection,
-        pytest.raises(errors.RefusedError, match="CSI secrets would be sent unencrypted to another machine"),
+        pytest.raises(errors.RefusedError) as caught,
     ):
         services.delete_volume(connection, volume_id="v", secrets=SECRETS, timeout_s=deadlines.PATIENT_S)
 
     assert plugin.requests == []
+    assert str(caught.value) == (
+        f"{text}: CSI secrets would be sent unencrypted to another machine; use the plugin's socket (ssh:// for one on "
+        "another machine); to send them anyway: --insecure-http, NOMAD_CSI_INSECURE_HTTP=1, or nomad-csi:insecureHttp in "
+        "Pulumi"
+    )
     with channel.connect(endpoint.parse(text), insecure=True) as connection:
         services.delete_volume(connection, volume_id="v", secrets=SECRETS, timeout_s=deadlines.PATIENT_S)
         assert dict(plugin.requests[-1].secrets) == SECRETS

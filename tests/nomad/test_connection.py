@@ -8,7 +8,10 @@ from nomad_csi.nomad import connection
 
 def test_connection_without_settings_is_the_agent_on_this_machine():
     """Nothing set means what it means for Nomad's own command."""
-    assert nomad.Connection.from_environment({}) == nomad.Connection(
+    found = nomad.Connection.from_environment({})
+
+    assert found.is_default
+    assert found == nomad.Connection(
         address="http://127.0.0.1:4646", namespace="default", region="", token="", tls_skip_verify=False
     )
 
@@ -53,7 +56,7 @@ def test_override_wins_over_the_environment_and_none_does_not():
 
     made = nomad.Connection.from_environment(environment, address="http://b:4646", region=None)
 
-    assert (made.address, made.region) == ("http://b:4646", "eu")
+    assert (made.address, made.region, made.is_default) == ("http://b:4646", "eu", False)
 
 
 @pytest.mark.parametrize(("words", "value"), [("1 t T TRUE true True", True), ("0 f F FALSE false False", False)])

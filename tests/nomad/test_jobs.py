@@ -169,25 +169,3 @@ def test_allocation_is_read_with_the_events_of_all_its_tasks(agent, client):
             job_version=4,
         ),
     )
-
-
-@pytest.mark.parametrize(("index", "sent"), [(None, {}), (0, {"EnforceIndex": True, "JobModifyIndex": 0})])
-@pytest.mark.parametrize(("job", "query"), [({"ID": "j"}, "default"), ({"ID": "j", "Namespace": "prod"}, "prod")])
-def test_registration_sends_the_job_with_its_source(agent, client, index, sent, job, query):
-    """Index 0 is one: the job must be new."""
-    agent.answer("POST", "/v1/jobs", "{}")
-
-    jobs.register(client, job, source="job {}", enforce_index=index)
-
-    assert agent.asked[0].query["namespace"] == query
-    assert agent.asked[0].body == {"Job": job, "Submission": {"Source": "job {}", "Format": "hcl2"}} | sent
-
-
-@pytest.mark.parametrize("purge", [True, False])
-def test_stop_purges_only_on_demand(agent, client, purge):
-    """In the namespace of the job."""
-    agent.answer("DELETE", "/v1/job/j", "{}")
-
-    jobs.stop(client, "prod", "j", purge=purge)
-
-    assert agent.asked[0].query == {"namespace": "prod", "purge": str(purge).lower()}

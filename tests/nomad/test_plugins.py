@@ -80,14 +80,6 @@ def test_plugin_with_null_wherever_nomad_may_write_it(agent, client):
     ]
 
 
-def test_ids_of_plugins_are_those_of_csi(agent, client):
-    """Sorted; without the type Nomad names none."""
-    agent.answer("GET", "/v1/plugins", json.dumps([{"ID": "b"}, None, {"ID": "a"}]))
-
-    assert plugins.list_ids(client) == ("a", "b")
-    assert agent.asked[0].query == {"namespace": "default", "type": "csi"}
-
-
 @pytest.mark.parametrize("shape", ["[]", "null", '"x"', ""])
 def test_rejects_an_answer_of_another_shape(agent, client, shape):
     """Something that is no plugin is an error, not an absent plugin."""

@@ -43,17 +43,17 @@ def closed_port():
         return listener.getsockname()[1]
 
 
-def test_refused_connection_may_be_tried_again_and_names_the_address():
+@pytest.mark.parametrize("is_default", [False, True])
+def test_refused_connection_may_be_tried_again_and_names_the_address(is_default):
     """Nothing was sent: the same call may succeed later, or the address is wrong."""
     address = f"http://127.0.0.1:{closed_port()}"
 
-    error = ask(address)
+    error = ask(address, is_default=is_default)
 
-    assert (error.kind, error.status) == ("retry", None)
-    assert str(error) == (
-        f"PUT /v1/volumes: {address}: no connection: Connection refused; check NOMAD_ADDR ({address}) and whether an "
-        "agent listens there"
-    )
+    assert (error.kind, error.status, error.is_connected) == ("retry", None, False)
+    usual = f"check NOMAD_ADDR ({address}) and whether an agent listens there"
+    advice = "that is the default: NOMAD_ADDR is not set, and no --address is given" if is_default else usual
+    assert str(error) == f"PUT /v1/volumes: {address}: no connection: Connection refused; {advice}"
 
 
 def drop(connection, _over):
@@ -81,6 +81,7 @@ def test_write_without_a_whole_answer_is_ambiguous(odd_server, behave, told, cal
     error = ask(address, call, timeout_s=0.3)
 
     assert (error.kind, error.status, error.message) == (kind, None, f"{address}: {told}")
+    assert (error.is_connected, error.advice) == (True, "")
 
 
 def test_answer_that_is_too_long_is_not_read(agent, monkeypatch):
@@ -170,7 +171,9 @@ def test_tls_with_an_unknown_authority_was_not_sent(secured):
 
     assert error.kind == "retry"
     assert "no connection: certificate verify failed: self-signed certificate" in error.message
-    assert error.advice.endswith("NOMAD_CACERT, NOMAD_TLS_SERVER_NAME and NOMAD_CLIENT_CERT")
+    assert error.advice == (
+        f"check NOMAD_ADDR ({secured.address}), NOMAD_CACERT, NOMAD_TLS_SERVER_NAME and NOMAD_CLIENT_CERT"
+    )
     assert secured.asked == []
 
 

@@ -40,13 +40,6 @@ def test_payload_of_a_bare_volume_has_mount_options():
     }
 
 
-def test_register_accepts_an_empty_body(agent, client):
-    """Nomad before 1.10.5 answers with nothing."""
-    agent.answer("PUT", "/v1/volume/csi/mysql", "")
-
-    assert volumes.register(client, MYSQL) == ""
-
-
 def test_a_refusal_that_repeats_a_secret_does_not_show_it(agent, client):
     """Not even the half of it that is left where a long sentence is cut."""
     document = dataclasses.replace(MYSQL, secrets={"password": "canary-of-the-volume"})
@@ -142,17 +135,6 @@ def test_volume_without_its_key_is_an_error(agent, client, missing):
         volumes.get(client, "default", "v")
 
 
-def test_deregister_is_never_forced(agent, client):
-    """The plain call, without a body, in the volume's namespace."""
-    agent.answer("DELETE", "/v1/volume/csi/data%5B0%5D")
-
-    volumes.deregister(client, "storage", "data[0]")
-
-    [asked] = agent.asked
-    assert asked.query == {"namespace": "storage"}
-    assert asked.content == b""
-
-
 def test_deregister_what_is_gone_already(agent, client):
     """A second deregistration has nothing to do."""
     agent.answer("DELETE", "/v1/volume/csi/nope", "rpc error: volume not found: nope", status=500)
@@ -198,29 +180,6 @@ def test_holder_of_a_claim_is_named(fields, text):
     assert volumes.holder(volumes.Claim(alloc_id="a-1", mode="write", **fields)) == text
 
 
-def test_claim_has_the_fields_of_its_allocation(agent, client):
-    """Both times, too."""
-    allocation = {"ID": "a-1", "NodeID": "n", "NodeName": "client-1", "JobID": "web", "Namespace": "prod"}
-    allocation |= {"ClientStatus": "running", "DesiredStatus": "run", "CreateTime": 5, "ModifyTime": 9}
-    item = {"ID": "v", "Namespace": "default", "WriteAllocs": {"a-1": None}, "Allocations": [allocation]}
-    agent.answer("GET", "/v1/volume/csi/v", json.dumps(item))
-
-    assert volumes.get(client, "default", "v").claims == (
-        volumes.Claim(
-            alloc_id="a-1",
-            mode="write",
-            node_id="n",
-            node_name="client-1",
-            job_id="web",
-            namespace="prod",
-            client_status="running",
-            desired_status="run",
-            since_ns=5,
-            changed_ns=9,
-        ),
-    )
-
-
 @pytest.mark.parametrize(
     ("message", "status", "kind", "has_made_nothing"),
     [
@@ -241,45 +200,6 @@ def test_creation_that_made_nothing_is_known_for_sure(message, status, kind, has
     error = errors.NomadApiError("PUT", "/v1/volume/csi/v/create", message, status=status, kind=kind)
 
     assert volumes.has_made_nothing(error) is has_made_nothing
-
-
-@pytest.mark.parametrize(
-    ("words", "query"),
-    [
-        ({}, {}),
-        ({"prefix": "my"}, {"prefix": "my"}),
-        ({"storage": "vol-1"}, {"filter": 'ExternalID contains "vol-1"'}),
-    ],
-)
-def test_list_of_volumes_is_that_of_csi(agent, client, words, query):
-    """With what a list shows."""
-    zones = [{"Segments": ZONE_A}, None]
-    item = {"ID": "v", "Namespace": "prod", "Name": "n", "ExternalID": "vol-1", "PluginID": "ebs", "Schedulable": True}
-    item |= {
-        "Topologies": zones,
-        "CurrentReaders": 2,
-        "CurrentWriters": 1,
-        "ControllerRequired": True,
-        "CreateIndex": 7,
-    }
-    agent.answer("GET", "/v1/volumes", json.dumps([item, None]))
-
-    assert volumes.list_volumes(client, "*", **words) == (
-        volumes.ListedVolume(
-            volume_id="v",
-            namespace="prod",
-            name="n",
-            external_id="vol-1",
-            plugin_id="ebs",
-            schedulable=True,
-            topologies=(ZONE_A,),
-            readers=2,
-            writers=1,
-            controller_required=True,
-            create_index=7,
-        ),
-    )
-    assert agent.asked[0].query == {"type": "csi", "namespace": "*"} | query
 
 
 def test_other_volume_that_is_gone_is_an_error_of_a_deregistration(agent, client):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nomad_csi.plan import storage, volumes
+from nomad_csi.plan import registration, storage, volumes
 
 
 def plan_of(**create):
@@ -27,3 +27,26 @@ def test_both_units_are_bytes_from_here_on(create, least, most):
 
     document = volumes.desired_document(plan.volumes[0], {})
     assert (document.capacity_min_bytes, document.capacity_max_bytes) == (least, most)
+
+
+@pytest.mark.parametrize(
+    ("name", "made"),
+    [
+        ("Web[0]", "web-0"),
+        ("a_b..c", "a-b-c"),
+        ("9", "v-9"),
+        ("..", "v"),
+        ("é", "v"),
+        ("x" * 50, "x" * 50),
+        ("x" * 51, "x" * 50),
+        ("x" * 49 + ".y", "x" * 49),
+    ],
+)
+def test_storage_has_the_name_of_its_volume_and_a_nonce(name, made):
+    """Within the alphabet and the length of every driver; it is read back without the nonce."""
+    nonce = "5e884898da28"
+
+    assert registration.made_name(name, nonce) == f"{made}-{nonce}"
+    assert registration.readable_part(f"{made}-{nonce}") == made
+    for other in (name, f"{made}-{nonce}0", f"{made}-{nonce[1:]}", f"{made}-{nonce}".upper(), f"-{nonce}"):
+        assert registration.readable_part(other) == other

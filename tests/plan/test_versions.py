@@ -32,7 +32,16 @@ from nomad_csi.plan import versions
         ("1.3.0", "~> 1.2", "version", True),
         ("1.2.2", "~> 1.2.3", "version", False),
         ("1.2.3-b", "~> 1.2.3-a", "version", True),
+        ("1.2.3", ">= 1.2.3", "version", True),
+        ("1.2.2", ">= 1.2.3", "version", False),
+        ("1.2.3", "> 1.2.3", "version", False),
+        ("1.2.4", "<= 1.2.3", "version", False),
+        ("1.2.3.4", "~> 1.2.3.3", "version", True),
+        ("1.2.4.4", "~> 1.2.3.3", "version", False),
+        ("1.2.3-b", "~> 1.2.2", "version", False),
         ("1.2.3", "nonsense", "version", False),
+        ("1.2.3", "> 1.2, nonsense", "version", False),
+        ("nonsense", "> 1.2", "version", False),
     ],
 )
 def test_versions(version, conditions, kind, result):

@@ -33,7 +33,7 @@ def run(arguments: command.Arguments) -> int:
             nomad,
             arguments.volume,
             wish=plan.Wish(
-                task_driver=arguments.task_driver or "", image=arguments.image, region=nomad.connection.region or ""
+                task_driver=arguments.task_driver or "", image=arguments.image, region=nomad.connection.region
             ),
             timeout_s=arguments.step_timeout_s,
             aws=specs.aws_choice(arguments),
