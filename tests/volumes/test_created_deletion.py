@@ -102,7 +102,7 @@ def test_deletion_gets_what_is_recorded():
     order, options = observe.deletion_order(context, recorded)
 
     assert (order.key, order.confirmation, order.plugin_id) == (IDENTITY, IDENTITY, "hostpath")
-    assert (options.made, options.secrets) == (
+    assert (options.created, options.secrets) == (
         {IDENTITY: MadeStorage(external_id="h-1", cluster="")},
         {IDENTITY: {"key": "canary"}},
     )
@@ -120,4 +120,4 @@ def test_storage_of_a_known_cluster_needs_that_cluster(cluster, accepts):
 
     _, options = observe.deletion_order(context, recorded)
 
-    assert (options.accepts_unregistered, options.made[IDENTITY].cluster) == (accepts, cluster)
+    assert (options.accepts_unregistered, options.created[IDENTITY].cluster) == (accepts, cluster)

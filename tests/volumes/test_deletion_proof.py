@@ -24,7 +24,7 @@ def objection(changes, said):
     cluster = seen.pop("recorded_cluster", "")
     made = seen.pop("made", {"prod/mysql": ID} if cluster else {})
     recorded = {
-        "made": {key: deletion_proof.MadeStorage(external_id=each, cluster=cluster) for key, each in made.items()}
+        "created": {key: deletion_proof.MadeStorage(external_id=each, cluster=cluster) for key, each in made.items()}
     }
     words = {"external_id": ""} | said
     request = deletion_proof.DeletionRequest(

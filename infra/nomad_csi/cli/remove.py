@@ -179,7 +179,7 @@ def _delete(arguments: command.Arguments) -> int:
             with_snapshot=not arguments.skip_final_snapshot,
             snapshot_wait_s=arguments.snapshot_timeout_s,
             owner=arguments.owner,
-            made=created,
+            created=created,
             accepts_unguarded="unguarded" in arguments.accept,
             accepts_unregistered="unregistered" in arguments.accept,
             is_dry_run=arguments.dry_run,

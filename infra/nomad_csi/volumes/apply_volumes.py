@@ -143,16 +143,16 @@ def _policy(client: nomad.Nomad, timeout_s: float, report: Callable[[str], None]
 
 def _by_key(wanted: Iterable[desired.DesiredVolume]) -> dict[volumes.Key, desired.DesiredVolume]:
     """Return what is *wanted* by namespace and id. Raises `errors.SpecError` with every duplicate."""
-    found: dict[volumes.Key, desired.DesiredVolume] = {}
+    by_key: dict[volumes.Key, desired.DesiredVolume] = {}
     problems = []
     for volume in wanted:
-        if volume.key in found:
+        if volume.key in by_key:
             path = volume.document.key
             problems.append(errors.Problem(path=path, got="two volumes", allowed="each id once in a namespace"))
-        found[volume.key] = volume
+        by_key[volume.key] = volume
     if problems:
         raise errors.SpecError(tuple(problems), source="the volumes to apply")
-    return found
+    return by_key
 
 
 def _decide(
@@ -163,12 +163,12 @@ def _decide(
     """Return each volume with what is done about it; changes nothing. *owners*: their records; ``None``: read here."""
     client = context.client
     readable = [key for key, item in wanted.items() if not secret_safety.is_at_risk(client, item.document.secrets)]
-    found = dict(volumes.by_key(client, readable))
+    registered = dict(volumes.by_key(client, readable))
     # A record is written before its volume is registered: read after the volume, it is there.
     owners = owners or ownership.OwnerRecords(client).read(wanted, context.warn)
     observed = []
     for key, volume in wanted.items():
-        known = {"owners": owners} | ({"found": found[key]} if key in found else {})
+        known = {"owners": owners} | ({"actual": registered[key]} if key in registered else {})
         observed.append(observe.WantedVolume(context, volume, None, is_label_enough=True, known=known))
     return [(each, each.decision()) for each in observed]
 
@@ -184,15 +184,15 @@ def _carry_out(
     statuses: Mapping[Status, Status] = {"new": "registered", "changes": "updated"}
     done = dataclasses.replace(planned, status=statuses.get(planned.status, planned.status))
     try:
-        made = steps.carry_out(context, wanted, decision, policy)
+        outputs = steps.carry_out(context, wanted, decision, policy)
         if wanted.source == "existing":
             return done
-        seen = steps.seen_afterwards(context, wanted, made)
+        after = steps.seen_afterwards(context, wanted, outputs)
     except (errors.RefusedError, errors.NomadApiError, resource.InitFailedError) as error:
         return _failed(planned, error)
     is_created = planned.status == "new" and "registered again" not in decision.remarks
     status: Status = "created" if is_created else done.status
-    return dataclasses.replace(done, status=status, external_id=seen.external_id, capacity_bytes=seen.capacity_bytes)
+    return dataclasses.replace(done, status=status, external_id=after.external_id, capacity_bytes=after.capacity_bytes)
 
 
 # The outcome of a decision.
@@ -207,8 +207,8 @@ def outcome_of(wanted: observe.WantedVolume, decision: decide.Decision) -> Appli
     if decision.refusal is not None:
         return _refused(wanted, decision.refusal)
     namespace, volume_id = wanted.key
-    found = wanted.found
-    if found is None:
+    actual = wanted.actual
+    if actual is None:
         again = f"gets its storage {wanted.kept_storage} again" if "registered again" in decision.remarks else ""
         return AppliedVolume(namespace=namespace, volume_id=volume_id, status="new", reason=again)
     notes = {"none": "taken over: it had no owner record", "foreign": f"taken over from owner {wanted.owner}"}
@@ -218,8 +218,8 @@ def outcome_of(wanted: observe.WantedVolume, decision: decide.Decision) -> Appli
         volume_id=volume_id,
         status="changes" if len(decision.steps) > 1 and wanted.compared.kind != "hidden" else "unchanged",
         reason=note,
-        external_id=found.external_id,
-        capacity_bytes=found.capacity_bytes,
+        external_id=actual.external_id,
+        capacity_bytes=actual.capacity_bytes,
         changes=compare.sentences(wanted.compared.differences),
         not_comparable=wanted.compared.hidden,
     )

@@ -101,15 +101,15 @@ class Comparison:
         """The result of the comparison; the most severe difference decides."""
         if self.is_new:
             return "new"
-        found = next((kind for kind in _KINDS.values() if self.differences_of_kind(kind)), None)
-        return found or ("hidden" if self.hidden else "equal")
+        worst = next((kind for kind in _KINDS.values() if self.differences_of_kind(kind)), None)
+        return worst or ("hidden" if self.hidden else "equal")
 
 
 def sentences(differences: Iterable[Difference]) -> tuple[str, ...]:
     """Return *differences* as text, followed by their fixes, each once."""
-    found = tuple(differences)
-    fixes = dict.fromkeys(item.fix for item in found if item.fix)
-    return (*(str(item) for item in found), *fixes)
+    differences = tuple(differences)
+    fixes = dict.fromkeys(item.fix for item in differences if item.fix)
+    return (*(str(item) for item in differences), *fixes)
 
 
 def _shown(value: Any) -> str:
@@ -194,7 +194,7 @@ def keep_actual_topologies(desired: VolumeRegistration, actual: Volume | None) -
     if actual is None:
         return desired
     required, preferred = desired.required_topologies, desired.preferred_topologies
-    if any(same_topologies(required, held) for held in (actual.required_topologies, actual.topologies)):
+    if any(same_topologies(required, topologies) for topologies in (actual.required_topologies, actual.topologies)):
         required = actual.required_topologies
     if not preferred or same_topologies(preferred, actual.preferred_topologies):
         preferred = actual.preferred_topologies
@@ -273,8 +273,8 @@ class _Rules:
         if not (is_same(required, requested) or is_same(required, actual.topologies)):
             yield self._fixed("topology_request.required", _listed(required), _listed(requested), why, effect)
         if preferred and not is_same(preferred, actual.preferred_topologies):
-            held = _listed(actual.preferred_topologies)
-            yield self._fixed("topology_request.preferred", _listed(preferred), held, why, effect)
+            live = _listed(actual.preferred_topologies)
+            yield self._fixed("topology_request.preferred", _listed(preferred), live, why, effect)
 
     def _capabilities(self) -> Iterator[Difference]:
         desired, actual = (
@@ -291,12 +291,12 @@ class _Rules:
     def _mount_options(self) -> Iterator[Difference]:
         options, actual = self._desired.mount_options, self._actual
         flags = (REDACTED if has_flags else "" for has_flags in (options.mount_flags, actual.has_mount_flags))
-        for name, given, held in (("fs_type", options.fs_type, actual.mount_options.fs_type), ("mount_flags", *flags)):
+        for name, given, live in (("fs_type", options.fs_type, actual.mount_options.fs_type), ("mount_flags", *flags)):
             field = f"mount_options.{name}"
-            if given != held and actual.claims:
-                yield _refused(field, given, held, "the volume is in use", "stop the jobs that claim it first")
-            elif given != held:
-                yield Difference(field=field, desired=given, actual=held)
+            if given != live and actual.claims:
+                yield _refused(field, given, live, "the volume is in use", "stop the jobs that claim it first")
+            elif given != live:
+                yield Difference(field=field, desired=given, actual=live)
 
     def _context(self) -> Iterator[Difference]:
         desired, actual = self._desired.context, self._actual.context
@@ -312,29 +312,28 @@ class _Rules:
         """Yield a difference in the requested size. Nomad keeps the earlier request where none is given."""
         least, most, actual = self._desired.capacity_min_bytes, self._desired.capacity_max_bytes, self._actual
         changed = [
-            (name, given, held)
-            for name, given, held in (
+            (name, given, live)
+            for name, given, live in (
                 ("capacity_min", least, actual.capacity_min_bytes),
                 ("capacity_max", most, actual.capacity_max_bytes),
             )
-            if given != held
+            if given != live
         ]
         if not (least or most) or not changed:
             return
         shrunk = shrinking(self._desired, actual.capacity_bytes, actual.capacity_min_bytes)
-        for name, given, held in changed:
+        for name, given, live in changed:
             if 0 < most < least:
                 why = f"capacity_max {listing.size(most)} is less than capacity_min {listing.size(least)}"
-                yield _refused(name, given, held, why, "ask for at least what it has")
+                yield _refused(name, given, live, why, "ask for at least what it has")
             elif shrunk in {name, "capacity_max"}:
                 why = f"storage never shrinks, and has {listing.size(actual.capacity_bytes)}"
-                yield _refused(name, given, held, why, "ask for at least what it has")
+                yield _refused(name, given, live, why, "ask for at least what it has")
             else:
-                yield Difference(field=name, desired=given, actual=held)
+                yield Difference(field=name, desired=given, actual=live)
 
     def _fixed(self, field: str, desired: object, actual: object, why: str, effect: Effect = _REPLACED) -> Difference:
-        made = CREATE_ANEW if desired else COMPLETE_SPEC
-        fix = made if self._made_by_plugin else REGISTER_ANEW
+        fix = (CREATE_ANEW if desired else COMPLETE_SPEC) if self._made_by_plugin else REGISTER_ANEW
         return Difference(field=field, desired=desired, actual=actual, effect=effect, why=why, fix=fix)
 
 

@@ -47,16 +47,16 @@ class AwsDeleter:
         self, external_id: str, tags: Mapping[str, str], timeouts: volume_snapshots.SnapshotTimeouts
     ) -> volume_snapshots.LastSnapshot:
         """Take a snapshot of an EBS volume. Raises `errors.AwsError`, also if it is not completed in time."""
-        made = deletion.create_snapshot(external_id, self.aws_region, tags)
+        snapshot_id = deletion.create_snapshot(external_id, self.aws_region, tags)
         deletion.wait_for_snapshot(
-            made,
+            snapshot_id,
             self.aws_region,
             wait_s=timeouts.wait_s,
             cancelled=timeouts.cancelled,
             report=timeouts.report,
             clock=timeouts.clock,
         )
-        return volume_snapshots.LastSnapshot(snapshot_id=made, evidence="EC2 reports it as completed")
+        return volume_snapshots.LastSnapshot(snapshot_id=snapshot_id, evidence="EC2 reports it as completed")
 
     def delete(self, external_id: str, last_look: Callable[[], None]) -> None:
         """Delete the storage. Raises `errors.AwsError`."""

@@ -143,9 +143,9 @@ class _Deletion:
         """
         request, volume = self.request, volumes.get(self.client, *self._key)
         if volume is None:
-            made, record = self.options.made.get(request.key), self._records.read([self._key]).owners.get(self._key)
-            kept = record or ownership.NO_RECORD
-            named = request.external_id or (made.external_id if made else "") or kept.external_id
+            created = self.options.created.get(request.key)
+            kept = self._records.read([self._key]).owners.get(self._key, ownership.NO_RECORD)
+            named = request.external_id or (created.external_id if created else "") or kept.external_id
             if not named:
                 raise _StoppedError("unknown", "not registered, and nothing names its storage: --external-id does")
             is_recorded = kept.external_id == named
@@ -186,11 +186,11 @@ class _Deletion:
 
     def _read_tags(self, deleter: deleters.Deleter) -> Mapping[str, str]:
         """Return the tags of the storage, if the cloud is asked. Stop if it does not exist: the volume stays then."""
-        external_id, region, found = self.storage.external_id, self.options.aws_region, None
+        external_id, region, storage = self.storage.external_id, self.options.aws_region, None
         absent_at = (self.options.endpoint or region) if deleter.observe(external_id) == "absent" else None
         if region and aws_deletion.kind_of(external_id) and absent_at is None:
-            found = aws_deletion.read_storage(external_id, region)
-            absent_at = region if found is None else None
+            storage = aws_deletion.read_storage(external_id, region)
+            absent_at = region if storage is None else None
         if absent_at is not None and self.storage.is_registered:
             raise errors.RefusedError(
                 f"{external_id} is not known at {absent_at}: it is elsewhere, or gone and to be deregistered; nothing "
@@ -198,7 +198,7 @@ class _Deletion:
             )
         if absent_at is not None:
             raise _StoppedError("gone", f"not registered, and {external_id} is not known at {absent_at}")
-        return found.tags if found else {}
+        return storage.tags if storage else {}
 
     # 2. What must hold.
 
@@ -210,16 +210,16 @@ class _Deletion:
         volume.
         """
         record = self._records.known([self._key]).get(self._key)
-        seen = dataclasses.replace(
+        storage = dataclasses.replace(
             self.storage,
             cluster=cluster_identity.cluster_id(self.client),
             owner=str(record or ""),
             is_created=deletion_proof.is_created(record, self.storage),
         )
-        why = deletion_proof.objection(self.request, self.options, seen)
-        own = [self._key] if seen.is_registered else []
-        held = () if why else sharing.registered_as(self.client, seen.external_id)
-        others = tuple(key for key in held if key not in own)
+        why = deletion_proof.objection(self.request, self.options, storage)
+        own = [self._key] if storage.is_registered else []
+        keys = () if why else sharing.registered_as(self.client, storage.external_id)
+        others = tuple(key for key in keys if key not in own)
         decision = decide.decide_removal(
             facts.GivenRemoval(
                 ends="deleted here",
@@ -232,7 +232,7 @@ class _Deletion:
         if decision.refusal == "unproven":
             raise errors.RefusedError(f"{why}; nothing was changed")
         if decision.refusal is not None:
-            raise deletion_proof.registered_refusal(seen.external_id, others)
+            raise deletion_proof.registered_refusal(storage.external_id, others)
         return decision
 
     # 3. The deregistration, and the last snapshot.
@@ -316,14 +316,14 @@ class _Deletion:
         deadline = clock.now() + (LEAVING_S if is_accepted else 0.0)
         while True:
             try:
-                found = deleter.observe(self.storage.external_id)
+                observed = deleter.observe(self.storage.external_id)
             except (errors.AwsError, errors.CsiError) as error:
                 raise _StoppedError("unknown", f"{response}; not observed afterwards: {error}") from error
-            if found == "absent":
+            if observed == "absent":
                 return ""
-            if found == "unobservable" and is_accepted:
+            if observed == "unobservable" and is_accepted:
                 return UNOBSERVABLE
-            if found == "unobservable":
+            if observed == "unobservable":
                 raise _StoppedError("unknown", f"{response}; {UNOBSERVABLE}")
             if clock.now() >= deadline or clock.wait(self.options.cancelled, LEAVING_INTERVAL_S):
                 raise _StoppedError("kept", f"{response}; the storage is still there")

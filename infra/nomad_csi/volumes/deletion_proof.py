@@ -70,7 +70,7 @@ class DeletionOptions:
     owner: str = ""
     """The requesting stack, ``project/stack``; must match the owner tag and the owner record, if they name one."""
 
-    made: Mapping[str, MadeStorage] = field(default_factory=dict)
+    created: Mapping[str, MadeStorage] = field(default_factory=dict)
     """Storage that stacks had plugins create, by ``namespace/volume_id``."""
 
     accepts_unguarded: bool = False
@@ -213,8 +213,8 @@ def _objections_of_origin(
 
 def _is_made(request: DeletionRequest, options: DeletionOptions, storage: StorageToDelete) -> bool:
     """Return whether a stack's state records that its plugin created the storage as the volume."""
-    made = options.made.get(request.key)
-    return made is not None and made.external_id == storage.external_id
+    created = options.created.get(request.key)
+    return created is not None and created.external_id == storage.external_id
 
 
 def _objections_of_owner(request: DeletionRequest, options: DeletionOptions, storage: StorageToDelete) -> Iterator[str]:
@@ -236,8 +236,8 @@ def _objections_of_cluster(
     two tags, and only the cluster's own tag distinguishes them.
     """
     external_id = storage.external_id
-    made = options.made.get(request.key)
-    recorded = (storage.tags.get(planned.CLUSTER_ID_TAG), made.cluster if made else "")
+    created = options.created.get(request.key)
+    recorded = (storage.tags.get(planned.CLUSTER_ID_TAG), created.cluster if created else "")
     named = {cluster for cluster in recorded if cluster}
     if others := sorted(named - {storage.cluster}):
         yield (
@@ -285,13 +285,13 @@ def refuse_unconfirmed(subject: str, confirmation: str) -> None:
 
 def refuse_registered(client: nomad.Nomad, external_id: str) -> None:
     """Raise `errors.RefusedError` while *external_id* is registered as any volume."""
-    if held := sharing.registered_as(client, external_id):
-        raise registered_refusal(external_id, held)
+    if keys := sharing.registered_as(client, external_id):
+        raise registered_refusal(external_id, keys)
 
 
-def registered_refusal(external_id: str, held: Iterable[tuple[str, str]]) -> errors.RefusedError:
-    """Return the refusal to delete storage that is registered as *held*, namespace and id of each."""
-    named = ", ".join("/".join(key) for key in held)
+def registered_refusal(external_id: str, keys: Iterable[tuple[str, str]]) -> errors.RefusedError:
+    """Return the refusal to delete storage that is registered as *keys*, namespace and id of each."""
+    named = ", ".join("/".join(key) for key in keys)
     return errors.RefusedError(
         f"{external_id} is registered as {named}; nothing was deleted: deregister that first, if it is not needed"
     )
@@ -301,9 +301,9 @@ def refuse_attached(external_id: str, aws_region: str) -> None:
     """Raise `errors.RefusedError` while EC2 has the EBS volume on an instance. Other storage is not checked."""
     from nomad_csi.aws import ebs_volumes  # noqa: PLC0415  # registrations never query EC2 here
 
-    seen = ebs_volumes.read_attachments((external_id,), aws_region).volumes.get(external_id)
-    if seen is not None and seen.attachments:
-        raise errors.RefusedError(f"{seen}; nothing was deleted: see that nothing there has it mounted, and detach it")
+    ebs = ebs_volumes.read_attachments((external_id,), aws_region).volumes.get(external_id)
+    if ebs is not None and ebs.attachments:
+        raise errors.RefusedError(f"{ebs}; nothing was deleted: see that nothing there has it mounted, and detach it")
 
 
 def refuse_registered_now(client: nomad.Nomad, external_id: str) -> None:

@@ -56,13 +56,13 @@ def wait_until_free(
     """
     clock = client.clock
     deadline = clock.now() + wait_s
-    found: volumes.Volume | None = volume
-    while found is not None and found.claims and should_wait(found) and clock.now() < deadline:
+    current: volumes.Volume | None = volume
+    while current is not None and current.claims and should_wait(current) and clock.now() < deadline:
         clock.wait(cancelled, min(INTERVAL_S, max(0.0, deadline - clock.now())))
         if cancelled.is_set():
             raise errors.CancelledError(f"cancelled while {volume.key} was claimed; nothing was deregistered")
-        found = volumes.get(client, volume.namespace, volume.volume_id)
-    return found
+        current = volumes.get(client, volume.namespace, volume.volume_id)
+    return current
 
 
 def deregister_free(client: nomad.Nomad, volume: volumes.Volume, *, is_forced: bool = False) -> None:
@@ -109,7 +109,7 @@ def give_up_storage(
     registered with it.
     """
     name, records = "/".join(key), ownership.OwnerRecords(client)
-    record, found = records.known([key]).get(key), volumes.get(client, *key)
+    record, volume = records.known([key]).get(key), volumes.get(client, *key)
     if record is None or not (record.external_id or record.storage_name):
         raise errors.RefusedError(f"the owner record of volume {name} keeps no storage for it; nothing was changed")
     if storage not in {record.external_id, record.storage_name}:
@@ -119,9 +119,9 @@ def give_up_storage(
     if not requester.may_have(record):
         owned = ownership.sentence(key, record)
         raise errors.RefusedError(f"{owned}: act for that owner with --owner {record.owner}; nothing was changed")
-    if found is not None and found.external_id == record.external_id:
-        raise errors.RefusedError(f"volume {name} is registered with {found.external_id}: remove it first")
-    if not is_dry_run and not records.give_up(key, storage, is_registered=found is not None):
+    if volume is not None and volume.external_id == record.external_id:
+        raise errors.RefusedError(f"volume {name} is registered with {volume.external_id}: remove it first")
+    if not is_dry_run and not records.give_up(key, storage, is_registered=volume is not None):
         raise errors.RefusedError(f"the owner record of volume {name} was changed meanwhile: run this again")
     return record.external_id or record.storage_name
 
@@ -233,27 +233,27 @@ class _Run:
     def all(self, wanted: Sequence[volumes.Key]) -> tuple[DeregistrationOutcome, ...]:
         """Observe, deregister free volumes, and repeat until the deadline; then return the outcomes."""
         deadline = self.client.clock.now() + (0.0 if self.options.is_dry_run else self.options.wait_s)
-        held, reported = self._observe(wanted), ""
-        while held:
-            free = [volume for volume in held if self._is_free(volume)]
+        remaining, reported = self._observe(wanted), ""
+        while remaining:
+            free = [volume for volume in remaining if self._is_free(volume)]
             for volume in free:
                 self._send(volume)
-            held = [volume for volume in held if volumes.key_of(volume) not in self.outcomes]
+            remaining = [volume for volume in remaining if volumes.key_of(volume) not in self.outcomes]
             left_s = deadline - self.client.clock.now()
-            if not held or left_s <= 0:
+            if not remaining or left_s <= 0:
                 break
-            if (line := f"waiting for {', '.join(volume.key for volume in held)}") != reported:
+            if (line := f"waiting for {', '.join(volume.key for volume in remaining)}") != reported:
                 self.report(line)
                 reported = line
             if self.client.clock.wait(self.cancelled, min(INTERVAL_S, left_s)):
                 break
             try:
-                held = self._observe(map(volumes.key_of, held))
+                remaining = self._observe(map(volumes.key_of, remaining))
             except (errors.NomadApiError, errors.AwsError) as error:  # something may have been sent
-                for volume in held:
+                for volume in remaining:
                     self._note(volumes.key_of(volume), "failed", str(error))
-                held = []
-        for volume in held:
+                remaining = []
+        for volume in remaining:
             self._end(volume)
         if not (self.options.keeps_owner_records or self.options.is_dry_run):
             self._release_records()
@@ -266,16 +266,16 @@ class _Run:
         Their owners may be others after a wait. EC2 is asked about all that are returned.
         """
         asked = tuple(keys)
-        found = list(volumes.by_key(self.client, asked))
+        registered = list(volumes.by_key(self.client, asked))
         owners = ownership.OwnerRecords(self.client).read(asked, self.report).owners
         self.owners = {key: owner for key, owner in self.owners.items() if key not in asked} | dict(owners)
-        held = [volume for key, volume in found if self._is_removed(key, volume) and volume is not None]
-        if self.options.aws_region and held:
+        remaining = [volume for key, volume in registered if self._is_removed(key, volume) and volume is not None]
+        if self.options.aws_region and remaining:
             from nomad_csi.aws import ebs_volumes  # noqa: PLC0415  # the provider never queries EC2 here
 
-            ids = (item.external_id for item in held)
+            ids = (item.external_id for item in remaining)
             self.ebs |= ebs_volumes.read_attachments(ids, self.options.aws_region).volumes
-        return held
+        return remaining
 
     def _is_removed(self, key: volumes.Key, volume: volumes.Volume | None) -> bool:
         """Return whether the decision about *volume* is to deregister it, also once it is free; else note why not."""

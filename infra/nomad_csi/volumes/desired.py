@@ -164,17 +164,17 @@ def differing(before: DesiredVolume, after: DesiredVolume) -> frozenset[str]:
 
 
 def compare_states(
-    before: DesiredVolume, after: DesiredVolume, made: Mapping[str, Any] | None = None
+    before: DesiredVolume, after: DesiredVolume, outputs: Mapping[str, Any] | None = None
 ) -> compare.Comparison:
     """
-    Return the comparison of *after* with what Nomad holds of a volume once *before* is registered.
+    Return the comparison of *after* with what Nomad has of a volume once *before* is registered.
 
-    *made* are the outputs of one that its plugin made.
+    *outputs* are those of a volume that its plugin created.
     """
-    held = compare.registered_volume(before.document)
-    if made is not None and "topologies" in made:
-        held = dataclasses.replace(held, topologies=tuple(item["segments"] for item in made["topologies"]))
-    return compare.compare_volume(after.document, held, made_by_plugin=made is not None)
+    actual = compare.registered_volume(before.document)
+    if outputs is not None and "topologies" in outputs:
+        actual = dataclasses.replace(actual, topologies=tuple(item["segments"] for item in outputs["topologies"]))
+    return compare.compare_volume(after.document, actual, made_by_plugin=outputs is not None)
 
 
 def changed(before: DesiredVolume, after: DesiredVolume, compared: compare.Comparison) -> frozenset[str]:
@@ -186,8 +186,8 @@ def changed(before: DesiredVolume, after: DesiredVolume, compared: compare.Compa
     flags = {item.document.mount_options.mount_flags for item in (before, after)}
     hidden = {"mountOptions"} if len(flags) > 1 else set()
     unsent = differing(before, after) & {"secrets", *_OF_RESOURCE}
-    found = {*property_names(compared.differences), *hidden, *unsent}
-    return frozenset(found) - volume_properties.of(after.source).not_compared
+    changed_names = {*property_names(compared.differences), *hidden, *unsent}
+    return frozenset(changed_names) - volume_properties.of(after.source).not_compared
 
 
 # The change of a `VolumeRegistration`, and whether its id then has other data.
@@ -273,8 +273,8 @@ def storage_of_program(volume: DesiredVolume) -> storage_identity.StorageIdentit
     """
     if not volume.storage.owned or volume.storage.retained:
         return None
-    found = storage_identity.identify(volume.document.external_id)
-    return found if volume.storage.part else storage_identity.StorageIdentity(container=found.container)
+    identity = storage_identity.identify(volume.document.external_id)
+    return identity if volume.storage.part else storage_identity.StorageIdentity(container=identity.container)
 
 
 def has_other_fate(before: DesiredVolume, after: DesiredVolume) -> bool:
@@ -289,13 +289,13 @@ def left_storage(before: DesiredVolume, after: DesiredVolume) -> storage_identit
 
     That is also an access point of a file system that stays. Unknown storage is other storage.
     """
-    made = storage_of_program(before)
-    if made is None:
+    created = storage_of_program(before)
+    if created is None:
         return None
     old = storage_identity.identify(before.document.external_id)
     is_whole_kept = after.storage.owned and not after.storage.part
-    if made.is_whole and not (is_whole_kept and planned_storage(after).container == made.container):
-        return made
+    if created.is_whole and not (is_whole_kept and planned_storage(after).container == created.container):
+        return created
     new = storage_identity.identify(after.document.external_id)
     is_point_kept = after.storage.owned and new.access_point == old.access_point
     return old if old.access_point and not is_point_kept else None

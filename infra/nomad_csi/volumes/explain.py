@@ -65,10 +65,10 @@ def _other_storage(wanted: "observe.WantedVolume") -> errors.RefusedError:
 
 def _taken(wanted: "observe.WantedVolume") -> errors.RefusedError:
     """Return the refusal to take over what is registered, and is not as wanted."""
-    name, found = wanted.name, wanted.registered
+    name, actual = wanted.name, wanted.registered
     if wanted.is_new_storage:
         return errors.RefusedError(
-            f"volume {name} is registered already, for {found.external_id}, and this resource would make new storage "
+            f"volume {name} is registered already, for {actual.external_id}, and this resource would make new storage "
             "for it: add an alias where the resource was renamed or moved in the program, or choose another id"
         )
     text = "; ".join(map(str, _property_paths(wanted.compared.differences)))
@@ -80,8 +80,8 @@ def _taken(wanted: "observe.WantedVolume") -> errors.RefusedError:
     fixed = _property_paths(item for item in wanted.compared.differences if item.needs_new_registration)
     return errors.RefusedError(
         f"volume {name} cannot be adopted, because Nomad never changes {', '.join(item.field for item in fixed)}: "
-        f"{text}; deregister it first, when nothing uses it: nomad volume deregister -namespace {found.namespace} "
-        f"{found.volume_id}"
+        f"{text}; deregister it first, when nothing uses it: nomad volume deregister -namespace {actual.namespace} "
+        f"{actual.volume_id}"
     )
 
 
@@ -147,21 +147,21 @@ def replacement(identity: str, recorded: Mapping[str, Any], document: registrati
     yield f"the plugin makes new storage for it{'' if is_copy else ', which is empty'}"
 
 
-def created_other_storage(made: volumes.Volume, known: str, owner: str) -> errors.RefusedError:
-    """Return the refusal of *made*, where the storage *known* of its id was to be found again."""
+def created_other_storage(new: volumes.Volume, known: str, owner: str) -> errors.RefusedError:
+    """Return the refusal of the *new* volume, where the storage *known* of its id was to be found again."""
     return errors.RefusedError(
-        f"volume {made.key} has storage {known}, and plugin {made.plugin_id} answered {made.external_id} to its name: "
-        f"{made.key} was deregistered again, and nothing deleted; restore {known}, or give it up: "
-        f"{ownership.way_to_give_up(volumes.key_of(made), known, owner)}, after `pulumi state delete` where a stack "
+        f"volume {new.key} has storage {known}, and plugin {new.plugin_id} answered {new.external_id} to its name: "
+        f"{new.key} was deregistered again, and nothing deleted; restore {known}, or give it up: "
+        f"{ownership.way_to_give_up(volumes.key_of(new), known, owner)}, after `pulumi state delete` where a stack "
         "has it"
     )
 
 
-def created_shared_storage(made: volumes.Volume, others: Iterable[volumes.Key]) -> errors.RefusedError:
-    """Return the refusal of *made*, whose storage the volumes *others* have, too."""
+def created_shared_storage(new: volumes.Volume, others: Iterable[volumes.Key]) -> errors.RefusedError:
+    """Return the refusal of the *new* volume, whose storage the volumes *others* have, too."""
     return errors.RefusedError(
-        f"plugin {made.plugin_id} answered storage {made.external_id} for the new volume {made.key}, and that is "
-        f"registered as {', '.join(map('/'.join, others))}: the two would write into one storage; {made.key} was "
+        f"plugin {new.plugin_id} answered storage {new.external_id} for the new volume {new.key}, and that is "
+        f"registered as {', '.join(map('/'.join, others))}: the two would write into one storage; {new.key} was "
         "deregistered again, and nothing deleted: check why the plugin does not distinguish storage by its name"
     )
 
@@ -171,10 +171,10 @@ def created_shared_storage(made: volumes.Volume, others: Iterable[volumes.Key]) 
 
 def deletion_objection(identity: str, recorded: Mapping[str, Any]) -> str:
     """Return why the storage of *recorded* must not be deleted although that is requested; empty where it may be."""
-    made, storage = recorded.get(volume_properties.MADE), recorded.get("externalId", "its storage")
-    if not volume_properties.deletes_storage(recorded) or (made is not None and made == storage):
+    created_id, storage = recorded.get(volume_properties.MADE), recorded.get("externalId", "its storage")
+    if not volume_properties.deletes_storage(recorded) or (created_id is not None and created_id == storage):
         return ""
-    origin = "was there before" if made is None else f"is not {made}, which was made for it"
+    origin = "was there before" if created_id is None else f"is not {created_id}, which was made for it"
     return (
         f"volume {identity} has on_destroy: delete, and its storage {storage} {origin}: what this stack did not have "
         "made is not deleted; set on_destroy: keep, and delete it where it was made"

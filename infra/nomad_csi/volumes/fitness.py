@@ -42,8 +42,8 @@ def _missing(plugin_id: str, known: Sequence[str]) -> errors.Problem:
     )
 
 
-def _unfit(plugin: plugins.Plugin, allowed: str, found: str) -> errors.Problem:
-    return errors.Problem(path="pluginId", got=f"{plugin.plugin_id!r}: {found}", allowed=allowed, fix=_LOOK)
+def _unfit(plugin: plugins.Plugin, allowed: str, reason: str) -> errors.Problem:
+    return errors.Problem(path="pluginId", got=f"{plugin.plugin_id!r}: {reason}", allowed=allowed, fix=_LOOK)
 
 
 # The checks together.

@@ -79,16 +79,16 @@ def read(
     client, once = context.client, context.operation.once
     users = sharing.users_now(context, storage)
     records = once(f"latest records by {namespace}", lambda: sharing.Latest(lambda: _read_kept(client, namespace)))
-    found = tuple(key for key in users.within(storage) if key not in but)
+    others = tuple(key for key in users.within(storage) if key not in but)
     kept = records.read()
     rights = ownership.RIGHTS.format(namespace=namespace)
     return StorageDependents(
         storage=storage,
-        keys=found,
+        keys=others,
         kept=tuple(
             ownership.way_to_give_up(key, record.external_id, record.owner)
             for key, record in sorted((kept or {}).items())
-            if key not in {*found, *but, *_removed(context)}
+            if key not in {*others, *but, *_removed(context)}
             and storage.contains(storage_identity.identify(record.external_id))
         ),
         unknown="csi-list-volume" if users.unlisted else rights if kept is None else "",
@@ -152,18 +152,18 @@ def _permit(context: resource.Context, recorded: Values) -> None:
     """Raise `errors.RefusedError` where the storage of the hold with the outputs *recorded* may not be deleted."""
     client, name = context.client, str(recorded["storageId"])
     other_stack = stack_identity.other_stack(context, recorded)
-    found = read(context, storage_identity.identify(name), client.connection.namespace or "default")
+    dependents = read(context, storage_identity.identify(name), client.connection.namespace or "default")
     known = facts.GivenRemoval(
         record="none",
         registration="absent",  # several volumes share it, and it is none of them
         ends="deleted after",
         is_renamed=bool(other_stack),
         cluster=cluster_identity.compare(client, recorded),
-        dependents=found.fact,
+        dependents=dependents.fact,
     )
     refusal = decide.decide_removal(known).refusal
     if refusal == "dependents":
-        raise found.refusal(f"storage {name} is kept")
+        raise dependents.refusal(f"storage {name} is kept")
     if refusal == "renamed stack":
         raise errors.RefusedError(f"storage {name} {other_stack}")
     if refusal is not None:

@@ -92,27 +92,27 @@ class VolumeFacts(abc.ABC):
         return ownership.compare_record(self.owner, self.requester, self.recorded_outputs, is_unread=is_unread)
 
     @concurrency.read_once
-    def found(self) -> volumes.Volume | None:
+    def actual(self) -> volumes.Volume | None:
         """Nomad's registration; ``None``: there is none."""
         return volumes.get(self.context.client, *self.key)
 
     @property
     def registered(self) -> volumes.Volume:
         """Nomad's registration, where a decision has seen that there is one."""
-        assert self.found is not None  # noqa: S101  # the decision has seen it
-        return self.found
+        assert self.actual is not None  # noqa: S101  # the decision has seen it
+        return self.actual
 
     @property
     def is_of_another_hand(self) -> bool:
         """Whether Nomad's registration has other storage than the state."""
-        return self.found is not None and bool(explain.stands_for_another(self.found, self.recorded_outputs))
+        return self.actual is not None and bool(explain.stands_for_another(self.actual, self.recorded_outputs))
 
     @property
     def claims(self) -> facts.Claims:
         """The claims on the registration."""
-        if self.found is None or not self.found.claims:
+        if self.actual is None or not self.actual.claims:
             return "none"
-        return "ending" if deregistration.is_ending(self.found) else "held"
+        return "ending" if deregistration.is_ending(self.actual) else "held"
 
     def wait_until_free(self) -> volumes.Volume | None:
         """
@@ -121,22 +121,22 @@ class VolumeFacts(abc.ABC):
         Waits for claims of terminating allocations. Raises `errors.RefusedError` for other claims, with their
         allocations, and where it has other storage than recorded by then.
         """
-        found: volumes.Volume | None = self.registered
+        current: volumes.Volume | None = self.registered
         if self.claims == "ending":
             self.context.status("waiting for terminating allocations to release their claims")
-            found = deregistration.wait_until_free(
+            current = deregistration.wait_until_free(
                 self.context.client,
                 self.registered,
                 wait_s=deregistration.ENDING_WAIT_S,
                 cancelled=self.context.cancelled,
                 should_wait=deregistration.is_ending,
             )
-        if found is not None:
-            if explain.stands_for_another(found, self.recorded_outputs):
-                raise explain.of_another_hand(found, self.recorded_outputs)
-            if found.claims:
-                raise deregistration.claimed(found)
-        return found
+        if current is not None:
+            if explain.stands_for_another(current, self.recorded_outputs):
+                raise explain.of_another_hand(current, self.recorded_outputs)
+            if current.claims:
+                raise deregistration.claimed(current)
+        return current
 
     left: concurrency.read_once[storage_identity.StorageIdentity | None]
     """What the program deletes of the storage in the state afterwards; ``None``: nothing."""
@@ -191,7 +191,7 @@ class WantedVolume(VolumeFacts):
         Create it; *recorded* are the previous outputs, ``None`` where the volume is new to the state.
 
         *is_label_enough*: no state keeps a nonce, so that the owner's label identifies the requester. *replaced*: the
-        id that it replaces, which is deregistered before. *known*: ``found`` and ``owners``, where many were
+        id that it replaces, which is deregistered before. *known*: ``actual`` and ``owners``, where many were
         read at once.
         """
         super().__init__(context, volume, recorded, in_preview=in_preview)
@@ -226,10 +226,10 @@ class WantedVolume(VolumeFacts):
     @property
     def record(self) -> facts.Record:
         """The owner record of the id."""
-        found = super().record
-        if found != "foreign" and self._lacks_a_record:
+        record = super().record
+        if record != "foreign" and self._lacks_a_record:
             return "not known"
-        return "own" if found == "sibling" and self._is_label_enough else found
+        return "own" if record == "sibling" and self._is_label_enough else record
 
     @property
     def _lacks_a_record(self) -> bool:
@@ -243,7 +243,7 @@ class WantedVolume(VolumeFacts):
     @property
     def is_proven(self) -> bool:
         """Whether the storage of the registration was created for this stack, by its owner record."""
-        return self.found is not None and ownership.has_created(self.owner, self.requester, self.found)
+        return self.actual is not None and ownership.has_created(self.owner, self.requester, self.actual)
 
     @property
     def kept(self) -> facts.Kept:
@@ -269,8 +269,8 @@ class WantedVolume(VolumeFacts):
     @property
     def known_storage(self) -> tuple[str, str]:
         """External id and name of the storage in the state, or in Nomad; empty: not known."""
-        if self.found is not None and (self._is_new or self.is_proven):
-            return self.found.external_id, self.found.name
+        if self.actual is not None and (self._is_new or self.is_proven):
+            return self.actual.external_id, self.actual.name
         recorded = self.recorded_outputs
         return str(recorded.get("externalId", "")), str(recorded.get(volume_properties.CREATED_NAME, ""))
 
@@ -282,7 +282,7 @@ class WantedVolume(VolumeFacts):
     @concurrency.read_once
     def compared(self) -> compare.Comparison:
         """The desired registration compared with Nomad's; of known values only."""
-        return compare.compare_volume(self.desired.known, self.found, made_by_plugin=self.source == "created")
+        return compare.compare_volume(self.desired.known, self.actual, made_by_plugin=self.source == "created")
 
     @concurrency.read_once
     def unread(self) -> errors.RefusedError | None:
@@ -295,7 +295,7 @@ class WantedVolume(VolumeFacts):
         """Nomad's registration, compared with the desired one."""
         if self.unread is not None:
             return "not known"
-        if self.found is None:
+        if self.actual is None:
             return "absent"
         if self.is_new_storage:
             return "drifted" if self.recorded_outputs and self.is_of_another_hand else self._compared_storage
@@ -316,8 +316,8 @@ class WantedVolume(VolumeFacts):
     @property
     def shrinking(self) -> str | None:
         """Why the desired size would shrink the volume that its plugin created; ``None`` where it does not."""
-        found = self.registered
-        return explain.shrinking(self.desired.document, found.capacity_bytes, found.capacity_min_bytes)
+        registered = self.registered
+        return explain.shrinking(self.desired.document, registered.capacity_bytes, registered.capacity_min_bytes)
 
     def _compared_registration(self) -> facts.Registration:
         fixed = [item for item in self.compared.differences if item.needs_new_registration]
@@ -344,10 +344,10 @@ class WantedVolume(VolumeFacts):
         """What Nomad has otherwise than recorded, of what it never changes."""
         if not self.recorded_outputs:
             return ()
-        found = compare.compare_volume(
-            self.before.document, self.found, made_by_plugin=self.source == "created"
+        differences = compare.compare_volume(
+            self.before.document, self.actual, made_by_plugin=self.source == "created"
         ).differences
-        return tuple(item for item in found if item.needs_new_registration)
+        return tuple(item for item in differences if item.needs_new_registration)
 
     @property
     def is_new_storage(self) -> bool:
@@ -362,7 +362,7 @@ class WantedVolume(VolumeFacts):
     @property
     def sharing(self) -> facts.Sharing:
         """Other volumes of the desired storage; compared where the use of the storage changes."""
-        is_other_use = self.found is None or any(item.field in _OF_USE for item in self.compared.differences)
+        is_other_use = self.actual is None or any(item.field in _OF_USE for item in self.compared.differences)
         return "refused" if self.source == "existing" and is_other_use and self.sharing_problem else "none"
 
     @concurrency.read_once
@@ -374,9 +374,9 @@ class WantedVolume(VolumeFacts):
     def storage_dependents(self) -> hold.StorageDependents:
         """The other volumes in that storage, and this one where it is registered for it by then."""
         assert self.left is not None  # noqa: S101  # see `dependents`
-        found = hold.read(self.context, self.left, self.key[0], but=[self.key])
+        dependents = hold.read(self.context, self.left, self.key[0], but=[self.key])
         own = (self.key,) if self.left.contains(desired.planned_storage(self.desired)) else ()
-        return dataclasses.replace(found, keys=(*own, *found.keys))
+        return dataclasses.replace(dependents, keys=(*own, *dependents.keys))
 
     @concurrency.read_once
     def problems(self) -> tuple[str, ...]:
@@ -436,7 +436,7 @@ def deletion_order(
         with_snapshot=not how.get("skipFinalSnapshot", False),
         snapshot_wait_s=context.timeout_s or deletion_proof.SNAPSHOT_WAIT_S,
         owner=str(recorded.get("owner", "")),
-        made={key: deletion_proof.MadeStorage(external_id=recorded[volume_properties.MADE], cluster=cluster)},
+        created={key: deletion_proof.MadeStorage(external_id=recorded[volume_properties.MADE], cluster=cluster)},
         # The token may not read the cluster's id, so the state has none: only the provider's address identifies it.
         accepts_unregistered=not cluster,
         accepts_unguarded=bool(how.get("acceptUnguarded", False)),
@@ -494,14 +494,14 @@ class RemovedVolume(VolumeFacts):
         if self.owner is None and not self.has_owner:
             is_taken_over = any(self.context.operation.was_created(token, self.name) for token in _TOKENS)
             return "sibling" if is_taken_over else "none"
-        found = super().record
+        record = super().record
         # A token that may not write records leaves none, whichever resource has the volume.
-        return "not known" if found == "none" and not self.recorded_outputs.get("marked") else found
+        return "not known" if record == "none" and not self.recorded_outputs.get("marked") else record
 
     @property
     def registration(self) -> Literal["absent", "same", "other-storage"]:
         """Nomad's registration, compared with the recorded storage."""
-        if self.found is None:
+        if self.actual is None:
             return "absent"
         return "other-storage" if self.is_of_another_hand else "same"
 
@@ -524,12 +524,12 @@ class RemovedVolume(VolumeFacts):
     def problems(self) -> tuple[str, ...]:
         """Why the replacement would not work."""
         assert self._wanted is not None  # noqa: S101  # only a replacement is asked for
-        found = fitness.problems(self.context, self._wanted, in_preview=self._in_preview)
+        problems = fitness.problems(self.context, self._wanted, in_preview=self._in_preview)
         if self._wanted.key == self.key:
-            return found
+            return problems
         new = WantedVolume(self.context, self._wanted, None, replaced=self.key)
         refusal = new.decision().refusal
-        return (*found, str(new.refused(refusal))) if refusal is not None else found
+        return (*problems, str(new.refused(refusal))) if refusal is not None else problems
 
     def decision(self) -> decide.Decision:
         """Return what is done, or why nothing is."""

@@ -61,10 +61,10 @@ class VolumeOutcome(registration.NamedVolume):
 
 def exit_code(outcomes: Iterable[VolumeOutcome]) -> int:
     """Return 0: all succeeded; 1: some refused or held; 2: some failed or could not be determined."""
-    found = tuple(outcomes)
-    if any(outcome.is_broken for outcome in found):
+    outcomes = tuple(outcomes)
+    if any(outcome.is_broken for outcome in outcomes):
         return exit_codes.ERROR
-    return 0 if all(outcome.is_done for outcome in found) else exit_codes.CHANGES
+    return 0 if all(outcome.is_done for outcome in outcomes) else exit_codes.CHANGES
 
 
 def as_text(

@@ -61,7 +61,7 @@ def path_of(object_id: str, folder: str = FOLDER) -> str:
     A path has letters, digits, ``-`` and ``_``; each byte of another character of the id is ``~`` and two hexadecimal
     digits. An id that is too long for a path becomes ``~~`` and its SHA-256 digest.
     """
-    name = re.sub(r"[^A-Za-z0-9_-]", lambda found: "".join(f"~{byte:02x}" for byte in found[0].encode()), object_id)
+    name = re.sub(r"[^A-Za-z0-9_-]", lambda match: "".join(f"~{byte:02x}" for byte in match[0].encode()), object_id)
     path = f"{folder}/{name}"
     return path if len(path) <= MAXIMUM_PATH else f"{folder}/~~{hashlib.sha256(object_id.encode()).hexdigest()}"
 
@@ -350,7 +350,7 @@ class VolumeOwners:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Seen:
+class _Entry:
     """What was read at the path of a record."""
 
     variable: variables.Variable | None
@@ -365,7 +365,7 @@ class _Seen:
         return OwnerRecord.from_items(self.variable.items) if self.variable else None
 
 
-_DENIED = _Seen(variable=None, is_denied=True)
+_DENIED = _Entry(variable=None, is_denied=True)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -390,7 +390,7 @@ class _Known:
     """What is known of the records in a folder of one cluster, for all threads."""
 
     def __init__(self) -> None:
-        self.seen: dict[tuple[str, str], _Seen] = {}
+        self.entries: dict[tuple[str, str], _Entry] = {}
         """What was read or written last, by namespace and path."""
 
         self.reported: set[str] = set()
@@ -420,13 +420,13 @@ class OwnerRecords:
         """
         keys = set(keys)
         oldest = time.monotonic() - max_age_s
-        known = {key: seen for key in keys if (seen := self._last_seen(key)) and seen.read_at > oldest}
+        known = {key: entry for key in keys if (entry := self._last_entry(key)) and entry.read_at > oldest}
         wanted = sorted(keys - known.keys())
         known |= zip(wanted, request.read_many(functools.partial(self._read, key) for key in wanted), strict=True)
-        unread = frozenset(key for key, seen in known.items() if seen.is_denied)
+        unread = frozenset(key for key, entry in known.items() if entry.is_denied)
         for key in sorted(unread):
             self._report_denied(key, report)
-        return VolumeOwners(owners={key: seen.record for key, seen in known.items() if seen.record}, unread=unread)
+        return VolumeOwners(owners={key: entry.record for key, entry in known.items() if entry.record}, unread=unread)
 
     def known(self, keys: Iterable[volumes.Key]) -> Mapping[volumes.Key, OwnerRecord]:
         """
@@ -435,11 +435,11 @@ class OwnerRecords:
         Raises `errors.RefusedError` where the token may not read the record of one, `errors.NomadApiError` where Nomad
         does not answer.
         """
-        seen = self.read(keys)
-        if seen.unread:
-            key = min(seen.unread)
+        records = self.read(keys)
+        if records.unread:
+            key = min(records.unread)
             raise errors.RefusedError(f"volume {'/'.join(key)}: {UNKNOWN.format(namespace=key[0])}")
-        return seen.owners
+        return records.owners
 
     def cached(self, key: volumes.Key, report: Report = _silent) -> OwnerRecord | None:
         """
@@ -447,8 +447,8 @@ class OwnerRecords:
 
         ``None`` where the token may not read it, which is reported once to *report*.
         """
-        seen = self.read([key], report, max_age_s=SEEN_S)
-        return None if seen.unread else seen.owners.get(key, NO_RECORD)
+        records = self.read([key], report, max_age_s=SEEN_S)
+        return None if records.unread else records.owners.get(key, NO_RECORD)
 
     def list_all(self, namespace: str, *, everywhere: bool = False) -> dict[volumes.Key, OwnerRecord]:
         """
@@ -544,18 +544,18 @@ class OwnerRecords:
     def _change(self, key: volumes.Key, edit: Edit) -> RecordChange:
         """Apply *edit* to the record, also under concurrent writes. Raises `errors.NomadApiError` where that failed."""
         # What was seen some time ago serves a write, which fails if it is something else by now.
-        known = self._last_seen(key)
+        known = self._last_entry(key)
         if known is not None and edit(known.record) == known.record:
             known = None
         for _ in range(ATTEMPTS):
-            seen, known = known or self._read(key), None
-            if seen.is_denied:
+            entry, known = known or self._read(key), None
+            if entry.is_denied:
                 return RecordChange(is_denied=True)
-            change = RecordChange(before=seen.record, after=edit(seen.record))
+            change = RecordChange(before=entry.record, after=edit(entry.record))
             if change.after == change.before:
                 return change
             try:
-                if self._write(key, change.after, seen.variable):
+                if self._write(key, change.after, entry.variable):
                     return change
             except errors.NomadApiError as error:
                 if error.status == HTTPStatus.FORBIDDEN:
@@ -570,7 +570,7 @@ class OwnerRecords:
 
     # Variables.
 
-    def _read(self, key: volumes.Key) -> _Seen:
+    def _read(self, key: volumes.Key) -> _Entry:
         """Return what is at the path of *key*."""
         path = self._path(key)
         try:
@@ -585,7 +585,7 @@ class OwnerRecords:
         # A list of variables that the token may not read is empty, and no error; a read is refused.
         variables.get(self._nomad, namespace, f"{self._folder}/{NOT_AN_ID}")
         indexes = variables.list_all(self._nomad, "*" if everywhere else namespace, f"{self._folder}/")
-        known = {path: seen.variable for path in indexes if (seen := self._known.seen.get(path)) and seen.variable}
+        known = {path: last.variable for path in indexes if (last := self._known.entries.get(path)) and last.variable}
         listed = {path: variable for path, variable in known.items() if variable.modify_index >= indexes[path]}
         changed = sorted(indexes.keys() - listed.keys())
         read = request.read_many(functools.partial(variables.get, self._nomad, *path) for path in changed)
@@ -595,12 +595,12 @@ class OwnerRecords:
                 listed[path] = variable
         return listed
 
-    def _last_seen(self, key: volumes.Key) -> _Seen | None:
-        return self._known.seen.get(self._path(key))
+    def _last_entry(self, key: volumes.Key) -> _Entry | None:
+        return self._known.entries.get(self._path(key))
 
-    def _note(self, path: tuple[str, str], variable: variables.Variable | None) -> _Seen:
-        self._known.seen[path] = seen = _Seen(variable=variable, read_at=time.monotonic())
-        return seen
+    def _note(self, path: tuple[str, str], variable: variables.Variable | None) -> _Entry:
+        self._known.entries[path] = entry = _Entry(variable=variable, read_at=time.monotonic())
+        return entry
 
     def _write(self, key: volumes.Key, record: OwnerRecord | None, old: variables.Variable | None) -> bool:
         """Write *record*, or delete the variable, if it is still as *old*; return false on a conflict."""

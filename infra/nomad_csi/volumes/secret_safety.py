@@ -33,8 +33,8 @@ def risk(client: nomad.Nomad) -> str:
 
 def is_excluded(client: nomad.Nomad) -> bool:
     """Return whether the servers can be listed, and none of them can erase secrets; false for an unknown version."""
-    found = _servers(client)
-    return bool(found) and not any(_is_old(item) or versions.parse(item.version) is None for item in found)
+    servers = _servers(client)
+    return bool(servers) and not any(_is_old(item) or versions.parse(item.version) is None for item in servers)
 
 
 def _servers(client: nomad.Nomad) -> tuple[nodes.Server, ...]:
@@ -76,5 +76,5 @@ def is_at_risk(client: nomad.Nomad, secrets: Mapping[str, str]) -> bool:
 
 def listed(client: nomad.Nomad, namespace: str, volume_id: str) -> volumes.ListedVolume | None:
     """Return the volume from the list, which erases nothing; ``None`` where there is none."""
-    found = volumes.list_volumes(client, namespace, prefix=volume_id)
-    return next((item for item in found if (item.namespace, item.volume_id) == (namespace, volume_id)), None)
+    candidates = volumes.list_volumes(client, namespace, prefix=volume_id)
+    return next((item for item in candidates if (item.namespace, item.volume_id) == (namespace, volume_id)), None)

@@ -191,11 +191,11 @@ class Sender:
     def _has_arrived(self, document: Document, *, is_new: bool) -> bool | None:
         """Return whether a request without a response registered *document*; ``None`` where that cannot be read."""
         try:
-            found = volumes.get(self._client, document.namespace, document.volume_id)
+            registered = volumes.get(self._client, document.namespace, document.volume_id)
         except errors.NomadApiError as error:
             self._policy.report(f"{error}; what was sent could not be read back")
             return None
-        compared = compare.compare_volume(document, found)
+        compared = compare.compare_volume(document, registered)
         return compared.kind in {"equal", "ignored", "hidden"} and (is_new or not compared.hidden)
 
 

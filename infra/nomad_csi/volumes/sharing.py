@@ -102,17 +102,17 @@ class Users:
         self._located.add(provider)
         for key, item in (self._listed or {}).items():
             if self._driver(item.plugin_id)[0] == provider:
-                found = self._read(key)
-                if found is None:
+                volume = self._read(key)
+                if volume is None:
                     self.unlisted = UNREAD.format("/".join(key))
                 else:
-                    self._keys.add(self._identities(item.external_id, item.plugin_id, found.context), key)
+                    self._keys.add(self._identities(item.external_id, item.plugin_id, volume.context), key)
 
     def within(self, storage: storage_identity.StorageIdentity) -> tuple[_Key, ...]:
         """Return the listed volumes of *storage* and of parts of it, sorted."""
         with self._lock:
-            found = (*self._keys.find((storage,), "same"), *self._keys.find((storage,), "within"))
-            return tuple(sorted(set(found)))
+            keys = (*self._keys.find((storage,), "same"), *self._keys.find((storage,), "within"))
+            return tuple(sorted(set(keys)))
 
     def list(self, storage: storage_identity.StorageIdentity | None = None) -> "Users":
         """
@@ -145,8 +145,8 @@ class Users:
         if plugin_id not in self._drivers:
             from nomad_csi.drivers import catalogue  # noqa: PLC0415  # most registrations need no driver
 
-            found = plugins.get(self._client, plugin_id)
-            provider = found.provider if found else ""  # Nomad has none before the first instance has reported
+            plugin = plugins.get(self._client, plugin_id)
+            provider = plugin.provider if plugin else ""  # Nomad has none before the first instance has reported
             self._drivers[plugin_id] = provider, catalogue.find_by_provider(provider)
         return self._drivers[plugin_id]
 
@@ -178,16 +178,16 @@ class Users:
         listed = mine or secret_safety.listed(self._client, *key)
         if listed is None:
             return None
-        found = mine or self._read(key)
+        volume = mine or self._read(key)
         theirs = frozenset((storage_identity.identify(listed.external_id),))
-        theirs |= self._identities(listed.external_id, listed.plugin_id, found.context) if found else frozenset()
+        theirs |= self._identities(listed.external_id, listed.plugin_id, volume.context) if volume else frozenset()
         if not storage_identity.is_related(wanted, theirs, relation):
             return None
         if listed.plugin_id != document.plugin_id:  # names of two drivers differ; one that is not known may be the same
             ours, other = (self._driver(item)[0] for item in (document.plugin_id, listed.plugin_id))
             if ours and other and ours != other:
                 return None
-        return registration.StorageUser(name="/".join(key)) if found is None else _user(found)
+        return registration.StorageUser(name="/".join(key)) if volume is None else _user(volume)
 
     def _read(self, key: _Key) -> volumes.Volume | None:
         """Return the volume; ``None`` where it is gone, or may not be read."""

@@ -59,10 +59,10 @@ def carry_out(
         return _create(context, wanted) | done
     if wanted.source == "created":
         return _keep(context, wanted, is_changed="change" in decision.steps) | done
-    if "deregister" in decision.steps and wanted.found is not None:
+    if "deregister" in decision.steps and wanted.actual is not None:
         _re_register(context, wanted)
     elif "register" in decision.steps:
-        register(context, wanted, wanted.found, policy)
+        register(context, wanted, wanted.actual, policy)
     else:
         wanted.owned(wanted.token).acquire()
     return done
@@ -71,17 +71,17 @@ def carry_out(
 def register(
     context: resource.Context,
     wanted: observe.WantedVolume,
-    found: volumes.Volume | None,
+    actual: volumes.Volume | None,
     policy: sending.RetryPolicy | None = None,
 ) -> None:
     """
     Record the owner and send the registration; after a lost response succeed only where a read finds it.
 
-    *found* is Nomad's registration. Raises `errors.RefusedError` where another stack owns the volume.
+    *actual* is Nomad's registration. Raises `errors.RefusedError` where another stack owns the volume.
     """
-    document = compare.keep_actual_topologies(wanted.desired.document, found)
+    document = compare.keep_actual_topologies(wanted.desired.document, actual)
     policy = policy or _single_attempt(context)
-    _run(context).register(document, wanted.owned(wanted.token), policy, is_new=found is None)
+    _run(context).register(document, wanted.owned(wanted.token), policy, is_new=actual is None)
 
 
 def _run(context: resource.Context) -> sending.RegistrationRun:
@@ -107,12 +107,12 @@ def seen_afterwards(
     is_made = wanted.source == "created"
 
     def read() -> volumes.Volume | None:
-        found = volumes.get(context.client, *wanted.key)
-        if found is not None and is_made and wanted.found is None:
+        volume = volumes.get(context.client, *wanted.key)
+        if volume is not None and is_made and wanted.actual is None:
             owner = wanted.owned(observe.created_token(wanted.token, wanted.desired.document, outputs))
             if other := owner.confirm():
                 context.warn(str(ownership.LostError(wanted.key, other)))
-        return found
+        return volume
 
     gone = f"made as {outputs.get('externalId', 'unknown')}" if is_made else "registered"
     return resource.seen_afterwards(
@@ -131,13 +131,13 @@ def _re_register(context: resource.Context, wanted: observe.WantedVolume) -> Non
     """Deregister what is registered, and register the *wanted* volume."""
     if unsent := _run(context).breaker.refusal(wanted.desired.document):
         raise unsent
-    found = wanted.registered
+    registered = wanted.registered
     # The record keeps the old storage until the new registration is sent.
-    before = ownership.naming(wanted.token, found.registration())
+    before = ownership.naming(wanted.token, registered.registration())
     wanted.owned(before).acquire()
     free = wanted.wait_until_free()
     if context.cancelled.is_set():
-        raise errors.CancelledError(f"cancelled before {found.key} was deregistered; nothing was changed")
+        raise errors.CancelledError(f"cancelled before {registered.key} was deregistered; nothing was changed")
     # From here on an interruption would leave the volume unregistered.
     client = context.client
     uninterrupted = dataclasses.replace(context, cancelled=threading.Event(), connect=lambda: client)
@@ -146,7 +146,7 @@ def _re_register(context: resource.Context, wanted: observe.WantedVolume) -> Non
     try:
         register(uninterrupted, wanted, None)
     except errors.NomadCsiError as error:
-        _roll_back(uninterrupted, wanted, _old_document(free or found, wanted.before.document), error)
+        _roll_back(uninterrupted, wanted, _old_document(free or registered, wanted.before.document), error)
 
 
 def _roll_back(
@@ -208,17 +208,17 @@ def _not_registered(
     )
 
 
-def _old_document(found: volumes.Volume, before: registration.VolumeRegistration) -> registration.VolumeRegistration:
+def _old_document(actual: volumes.Volume, before: registration.VolumeRegistration) -> registration.VolumeRegistration:
     """
-    Return the registration that gives Nomad *found* again, with the flags and secrets of *before*.
+    Return the registration that gives Nomad *actual* again, with the flags and secrets of *before*.
 
     Where a plugin created the volume, the topologies that it chose become the required ones: Nomad accepts no others.
     """
-    flags = before.mount_options.mount_flags if found.has_mount_flags else ()
+    flags = before.mount_options.mount_flags if actual.has_mount_flags else ()
     return dataclasses.replace(
-        found.registration(),
-        mount_options=dataclasses.replace(found.mount_options, mount_flags=flags),
-        required_topologies=found.topologies or found.required_topologies,
+        actual.registration(),
+        mount_options=dataclasses.replace(actual.mount_options, mount_flags=flags),
+        required_topologies=actual.topologies or actual.required_topologies,
         preferred_topologies=(),
         secrets=before.secrets,
     )
@@ -243,9 +243,9 @@ def _keep(context: resource.Context, wanted: observe.WantedVolume, *, is_changed
     owned = volume_properties.OWNERSHIP if wanted.has_owner else ()
     names = (*volume_properties.CREATED.program_outputs, volume_properties.CREATED_NAME, volume_properties.MADE, *owned)
     kept = {name: recorded[name] for name in names if name in recorded}
-    if wanted.found is not None and (not recorded or wanted.is_proven):
-        kept |= created_outputs(wanted.found) | {volume_properties.CREATED_NAME: wanted.found.name}
-        kept |= {volume_properties.MADE: wanted.found.external_id} if wanted.is_proven else {}
+    if wanted.actual is not None and (not recorded or wanted.is_proven):
+        kept |= created_outputs(wanted.actual) | {volume_properties.CREATED_NAME: wanted.actual.name}
+        kept |= {volume_properties.MADE: wanted.actual.external_id} if wanted.is_proven else {}
     token = observe.created_token(wanted.token, wanted.desired.document, kept)
     wanted.owned(token).acquire()
     if is_changed:
@@ -286,30 +286,30 @@ def _create(context: resource.Context, wanted: observe.WantedVolume) -> resource
             if taken.is_new and not storage:
                 owner.try_release()
             raise
-        made = _arrived(context, document, error)
+        volume = _arrived(context, document, error)
     else:
         _warn(context, created.warnings)
-        made = created.volume
-    if storage not in {"", made.external_id}:
+        volume = created.volume
+    if storage not in {"", volume.external_id}:
         deregistration.deregister_now(context.client, key)
-        raise explain.created_other_storage(made, storage, record.owner or wanted.requester.owner)
-    if others := _others_of(context, made):
+        raise explain.created_other_storage(volume, storage, record.owner or wanted.requester.owner)
+    if others := _others_of(context, volume):
         deregistration.deregister_now(context.client, key)
         if taken.is_new:
             owner.try_release()
-        raise explain.created_shared_storage(made, others)
-    proof = {volume_properties.MADE: made.external_id} if name in {token.created_name, record.created_name} else {}
-    return created_outputs(made) | {volume_properties.CREATED_NAME: name} | proof
+        raise explain.created_shared_storage(volume, others)
+    proof = {volume_properties.MADE: volume.external_id} if name in {token.created_name, record.created_name} else {}
+    return created_outputs(volume) | {volume_properties.CREATED_NAME: name} | proof
 
 
-def _others_of(context: resource.Context, made: volumes.Volume) -> list[volumes.Key]:
-    """Return the other volumes of the storage of *made*; none where they could not be listed, which is a warning."""
+def _others_of(context: resource.Context, new: volumes.Volume) -> list[volumes.Key]:
+    """Return the other volumes of the storage of *new*; none where they could not be listed, which is a warning."""
     try:
-        held = sharing.registered_as(context.client, made.external_id)
+        keys = sharing.registered_as(context.client, new.external_id)
     except errors.NomadApiError as error:
-        context.warn(f"{error}; not compared whether {made.external_id}, made for {made.key}, is another volume's, too")
+        context.warn(f"{error}; not compared whether {new.external_id}, made for {new.key}, is another volume's, too")
         return []
-    return [key for key in held if key != volumes.key_of(made)]
+    return [key for key in keys if key != volumes.key_of(new)]
 
 
 def _change(context: resource.Context, wanted: observe.WantedVolume) -> None:
@@ -319,17 +319,17 @@ def _change(context: resource.Context, wanted: observe.WantedVolume) -> None:
     Id, name and topologies stay as Nomad has them: it refuses others, and the storage is there. So does the plugin's
     context, which older releases erase where it is not sent (``nomad-erases-context``).
     """
-    document, found = wanted.desired.document, wanted.registered
-    if document.capacity_min_bytes > found.capacity_bytes:
+    document, registered = wanted.desired.document, wanted.registered
+    if document.capacity_min_bytes > registered.capacity_bytes:
         size = listing.size(document.capacity_min_bytes)
-        context.status(f"plugin {document.plugin_id} grows {found.key} to {size}")
+        context.status(f"plugin {document.plugin_id} grows {registered.key} to {size}")
     sent = dataclasses.replace(
         document,
-        name=found.name,
-        external_id=found.external_id,
-        required_topologies=found.required_topologies,
-        preferred_topologies=found.preferred_topologies,
-        context=document.context or found.context,
+        name=registered.name,
+        external_id=registered.external_id,
+        required_topologies=registered.required_topologies,
+        preferred_topologies=registered.preferred_topologies,
+        context=document.context or registered.context,
     )
     timeout_s = context.timeout_s or volumes.CHANGE_TIMEOUT_S
     _warn(context, volumes.register(context.client, sent, timeout_s=timeout_s))
@@ -340,16 +340,16 @@ def _arrived(
 ) -> volumes.Volume:
     """Return the volume that was created without a response; raise *error*, with advice, where there is none."""
     try:
-        found = volumes.get(context.client, document.namespace, document.volume_id)
+        volume = volumes.get(context.client, document.namespace, document.volume_id)
     except errors.NomadApiError:
-        found = None
-    if found is None or compare.compare_volume(document, found, made_by_plugin=True).differences:
+        volume = None
+    if volume is None or compare.compare_volume(document, volume, made_by_plugin=True).differences:
         advice = (
             f"the plugin may have made the storage all the same; it finds it by the name {document.name} when this "
             "runs again, and makes no second one"
         )
         raise error.ambiguous(advice=advice) from error
-    return found
+    return volume
 
 
 def _warn(context: resource.Context, warnings: str) -> None:
@@ -379,8 +379,8 @@ def remove(context: resource.Context, removed: observe.RemovedVolume) -> bool:
     if "owner not known" in decision.remarks:
         context.warn(explain.unknown_owner(removed, "stays registered"))
         return False
-    found = removed.found if "deregister" in decision.steps else None
-    if found is not None and removed.claims == "ending":
+    registered = removed.actual if "deregister" in decision.steps else None
+    if registered is not None and removed.claims == "ending":
         removed.wait_until_free()
         return remove(context, removed.again())  # the owner may be another one after the wait
     if "delete storage" in decision.steps:
@@ -388,8 +388,8 @@ def remove(context: resource.Context, removed: observe.RemovedVolume) -> bool:
     with hold.removing(context, removed.key):
         if removed.keeps_storage:
             removed.keep_storage()
-        if found is not None:
-            deregistration.deregister_free(context.client, found)
+        if registered is not None:
+            deregistration.deregister_free(context.client, registered)
         if not removed.keeps_storage:
             removed.release_record()
     return True

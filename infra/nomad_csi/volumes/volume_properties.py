@@ -245,8 +245,8 @@ class CreatedVolumeInputs(_VolumeInputs):
 
     def plain(self) -> dict[str, Any]:
         """Return the properties as JSON values: topologies sorted, and without ``onDestroy: keep``, the default."""
-        found = {name: value for name, value in super().plain().items() if (name, value) != ("onDestroy", KEEP)}
-        return sort_topologies(found)
+        values = {name: value for name, value in super().plain().items() if (name, value) != ("onDestroy", KEEP)}
+        return sort_topologies(values)
 
     def contradictions(self) -> Iterator[errors.Problem]:
         """Yield the problems of sizes and sources, and of the deletion."""

@@ -66,10 +66,10 @@ class VolumeResource(resource.Resource):
 
     def _is_replaced(self, old_outputs: Values, new_inputs: Values) -> bool:
         """Return whether *new_inputs* need another object than the recorded one."""
-        found = self.diff(
+        diff = self.diff(
             volume_properties.key_of(new_inputs), self.declared.inputs_in(old_outputs), old_outputs, new_inputs
         )
-        return bool(old_outputs) and bool(found.replaces)
+        return bool(old_outputs) and bool(diff.replaces)
 
     def _preview_replacement(self, context: resource.Context, recorded: Values, new_inputs: Values) -> None:
         """Refuse in a preview a replacement of the volume *recorded* by *new_inputs* that an `up` would refuse."""
@@ -112,8 +112,8 @@ class VolumeResource(resource.Resource):
         outputs = self.declared.recorded({**new_inputs, **without_remarks(done)})
         if old_outputs is None and (why := explain.deletion_objection(wanted.name, outputs)):
             context.warn(why)
-        seen = steps.seen_afterwards(context, wanted, self.unseen | outputs)
-        return outputs | self._of_nomad(seen) | _owner_outputs(context.client, outputs)
+        volume = steps.seen_afterwards(context, wanted, self.unseen | outputs)
+        return outputs | self._of_nomad(volume) | _owner_outputs(context.client, outputs)
 
     @abc.abstractmethod
     def _of_nomad(self, volume: volumes.Volume) -> resource.Properties:
@@ -238,8 +238,8 @@ def seen_differences(outputs: Values) -> tuple[str, ...]:
     paths = {"foreignMountFlags": "mountOptions.mountFlags"} | {
         each: each for each in volume_properties.OF_REGISTRATION
     }
-    seen = (path for name, path in paths.items() if outputs.get(name))
-    return (*seen, *stack_identity.missing_outputs(outputs))
+    observed = (path for name, path in paths.items() if outputs.get(name))
+    return (*observed, *stack_identity.missing_outputs(outputs))
 
 
 def without_remarks(outputs: Values) -> resource.Properties:
@@ -264,16 +264,16 @@ def _owner_outputs(client: nomad.Nomad, new_inputs: Values) -> dict[str, Any]:
     return {"cluster": cluster_identity.cluster_id(client), "marked": has_record}
 
 
-def _read_owner(context: resource.Context, identity: str, recorded: Values, found: State) -> State:
+def _read_owner(context: resource.Context, identity: str, recorded: Values, state: State) -> State:
     """
-    Return the inputs and outputs *found*, with the owner from its record; *recorded* are the old outputs.
+    Return the inputs and outputs of *state*, with the owner from its record; *recorded* are the old outputs.
 
     A lost record removes the owner from the inputs, so that it is set again. Another stack's record is a warning. Where
     another resource of the stack owns the volume, the nonce is left out: if the program still declares this one, as
     after the rollback of an interrupted move, its update acquires the volume again before the other one's delete.
     Raises `errors.RefusedError` where the volume was recorded in another cluster, and this one has one of that id too.
     """
-    inputs, live = found
+    inputs, live = state
     live |= stack_identity.step_outputs(recorded)
     # Where the record is lost, the state still knows whose the volume is, and in which cluster.
     known = {
@@ -320,8 +320,8 @@ class VolumeRegistrationResource(VolumeResource):
         change = desired.classify(before, after)
         fate = ("storage",) if desired.has_other_fate(before, after) else ()
         also = (*seen_differences(old_outputs), *fate)
-        found = resource.difference(self.declared, old_inputs, new_inputs, changed=change.changed, also_updates=also)
-        return replace(found, notice=desired.sentence(identity, change))
+        diff = resource.difference(self.declared, old_inputs, new_inputs, changed=change.changed, also_updates=also)
+        return replace(diff, notice=desired.sentence(identity, change))
 
     def _of_nomad(self, volume: volumes.Volume) -> resource.Properties:
         return {"controllerRequired": volume.controller_required}
@@ -367,13 +367,13 @@ class CreatedVolumeResource(VolumeResource):
         changed = desired.differing(before, after)
         if before.key == after.key:
             changed = desired.changed(before, after, desired.compare_states(before, after, old_outputs))
-        seen = seen_differences(old_outputs)
-        found = resource.difference(self.declared, old_inputs, wanted, changed=changed, also_updates=seen)
+        observed = seen_differences(old_outputs)
+        diff = resource.difference(self.declared, old_inputs, wanted, changed=changed, also_updates=observed)
         document = self._of(new_inputs).document
-        if found.replaces:
+        if diff.replaces:
             explain.refuse_replacement(identity, old_outputs, new_inputs)
-            return replace(found, notice="; ".join(explain.replacement(identity, old_outputs, document)))
-        return replace(found, notice=explain.change_of_deletion(identity, old_outputs, new_inputs))
+            return replace(diff, notice="; ".join(explain.replacement(identity, old_outputs, document)))
+        return replace(diff, notice=explain.change_of_deletion(identity, old_outputs, new_inputs))
 
     def preflight(self, context: resource.Context, old_outputs: Values, new_inputs: Values) -> None:
         """Refuse a smaller size, whatever the cluster has; then as every volume."""
@@ -394,8 +394,8 @@ class CreatedVolumeResource(VolumeResource):
             {name: value for name, value in whole.items() if name in self.declared.inputs}
         )
         live, foreign = self._merged(volume, shown, inputs)
-        seen = self.declared.recorded(live) | self._of_nomad(volume) | foreign
-        return live, seen | {volume_properties.CREATED_NAME: volume.name} | _proof(outputs)
+        live_outputs = self.declared.recorded(live) | self._of_nomad(volume) | foreign
+        return live, live_outputs | {volume_properties.CREATED_NAME: volume.name} | _proof(outputs)
 
     def delete(self, context: resource.Context, identity: str, outputs: Values) -> None:
         """
@@ -410,7 +410,7 @@ class CreatedVolumeResource(VolumeResource):
             with hold.removing(context, removed.key):
                 steps.delete_storage(context, removed)
             return
-        storage = outputs.get("externalId", "" if removed.found is None else removed.found.external_id)
+        storage = outputs.get("externalId", "" if removed.actual is None else removed.actual.external_id)
         if storage:
             context.warn(
                 f"volume {identity} is deregistered; its storage {storage} of plugin {outputs.get('pluginId', '')} "
@@ -429,8 +429,8 @@ def _kept(removed: observe.RemovedVolume, recorded: Values, storage: str) -> str
 
 def _proof(recorded: Values) -> resource.Properties:
     """Return the *recorded* outputs that Nomad does not have: of the creation of the storage, and of the last step."""
-    made = (volume_properties.MADE, volume_properties.CREATED_NAME)
-    return {name: recorded[name] for name in made if name in recorded} | stack_identity.step_outputs(recorded)
+    names = (volume_properties.MADE, volume_properties.CREATED_NAME)
+    return {name: recorded[name] for name in names if name in recorded} | stack_identity.step_outputs(recorded)
 
 
 def _with_recorded_topologies(recorded: Values, new_inputs: Values) -> resource.Properties:

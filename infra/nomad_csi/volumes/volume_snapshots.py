@@ -41,12 +41,12 @@ def create(
     """
     clock = client.clock
     deadline = clock.now() + wait_s
-    found = _asked(client, wanted)
-    while not found.is_ready and clock.now() < deadline:
-        report(f"snapshot {found.snapshot_id} is not ready")
+    snapshot = _asked(client, wanted)
+    while not snapshot.is_ready and clock.now() < deadline:
+        report(f"snapshot {snapshot.snapshot_id} is not ready")
         clock.sleep(min(INTERVAL_S, max(0.0, deadline - clock.now())))
-        found = _asked(client, wanted)
-    return found
+        snapshot = _asked(client, wanted)
+    return snapshot
 
 
 def _asked(client: nomad.Nomad, wanted: snapshots.NewSnapshot) -> snapshots.Snapshot:
@@ -62,8 +62,8 @@ def _asked(client: nomad.Nomad, wanted: snapshots.NewSnapshot) -> snapshots.Snap
 def list_of_volume(client: nomad.Nomad, namespace: str, volume_id: str) -> tuple[snapshots.Snapshot, ...]:
     """Return a registered volume's snapshots, oldest first. Raises `errors.RefusedError` if it is not registered."""
     volume = registered(client, namespace, volume_id)
-    found = list_of_plugin(client, volume.plugin_id)
-    return tuple(item for item in found if item.external_id == volume.external_id)
+    of_plugin = list_of_plugin(client, volume.plugin_id)
+    return tuple(item for item in of_plugin if item.external_id == volume.external_id)
 
 
 def registered(client: nomad.Nomad, namespace: str, volume_id: str) -> volumes.Volume:
@@ -105,8 +105,8 @@ def refuse_unproven(
     sources = {key: listed[key].external_id for key in snapshot_ids if key in listed}
     if set(sources.values()) <= set(external_ids):
         return listed
-    held = [item for item in volumes.list_volumes(client, names.EVERYWHERE) if item.plugin_id == plugin_id]
-    proven = {*external_ids, *(item.external_id for item in held)}
+    plugin_volumes = [item for item in volumes.list_volumes(client, names.EVERYWHERE) if item.plugin_id == plugin_id]
+    proven = {*external_ids, *(item.external_id for item in plugin_volumes)}
     proven.discard("")  # a volume without storage yet
     unproven = [f"{key} of storage {storage or 'unknown'}" for key, storage in sources.items() if storage not in proven]
     if unproven:
@@ -181,11 +181,11 @@ def name_for(external_id: str) -> str:
 def create_last_snapshot(connection: channel.CsiConnection, source: Source, timeouts: SnapshotTimeouts) -> LastSnapshot:
     """Take the snapshot, wait until it is ready, and read it back. Raises `errors.CsiError` if that fails."""
     name = name_for(source.external_id)
-    made = _ready(connection, source, name, timeouts)
-    if why := _objection(source, made):
-        raise errors.CsiError(connection.endpoint.text, f"snapshot {made.snapshot_id} {why}")
+    snapshot = _ready(connection, source, name, timeouts)
+    if why := _objection(source, snapshot):
+        raise errors.CsiError(connection.endpoint.text, f"snapshot {snapshot.snapshot_id} {why}")
     return LastSnapshot(
-        snapshot_id=made.snapshot_id, evidence=_evidence(connection, source, name, made, timeouts.wait_s)
+        snapshot_id=snapshot.snapshot_id, evidence=_evidence(connection, source, name, snapshot, timeouts.wait_s)
     )
 
 
@@ -196,14 +196,14 @@ def _ready(
     clock = timeouts.clock
     deadline = clock.now() + timeouts.wait_s
     while True:
-        made = _ask(connection, source, name, deadline - clock.now())
-        if made.ready_to_use:
-            return made
-        timeouts.report(f"snapshot {made.snapshot_id} is not ready")
+        snapshot = _ask(connection, source, name, deadline - clock.now())
+        if snapshot.ready_to_use:
+            return snapshot
+        timeouts.report(f"snapshot {snapshot.snapshot_id} is not ready")
         if clock.now() >= deadline:
-            raise errors.CsiError(connection.endpoint.text, f"snapshot {made.snapshot_id} is not ready")
+            raise errors.CsiError(connection.endpoint.text, f"snapshot {snapshot.snapshot_id} is not ready")
         if clock.wait(timeouts.cancelled, INTERVAL_S):
-            raise errors.CancelledError(f"cancelled while snapshot {made.snapshot_id} was not ready")
+            raise errors.CancelledError(f"cancelled while snapshot {snapshot.snapshot_id} was not ready")
 
 
 def _ask(connection: channel.CsiConnection, source: Source, name: str, left_s: float) -> csi_pb2.Snapshot:
@@ -217,35 +217,35 @@ def _ask(connection: channel.CsiConnection, source: Source, name: str, left_s: f
     )
 
 
-def _objection(source: Source, made: csi_pb2.Snapshot) -> str:
+def _objection(source: Source, snapshot: csi_pb2.Snapshot) -> str:
     """Return why the snapshot is unusable once its volume is deleted, judged by its id; empty if it is usable."""
     known = source.known
-    if known and re.fullmatch(known.snapshot_part_of_volume, made.snapshot_id):
+    if known and re.fullmatch(known.snapshot_part_of_volume, snapshot.snapshot_id):
         return (
             f"is a part of volume {source.external_id} and would be deleted with it: copy the data, then delete "
             "without a last snapshot"
         )
-    if known and not re.fullmatch(known.snapshot_id, made.snapshot_id):
+    if known and not re.fullmatch(known.snapshot_id, snapshot.snapshot_id):
         return f"cannot be read again by {source.provider}: expected an id of the form {known.snapshot_id}"
     return ""
 
 
 def _evidence(
-    connection: channel.CsiConnection, source: Source, name: str, made: csi_pb2.Snapshot, wait_s: float
+    connection: channel.CsiConnection, source: Source, name: str, new: csi_pb2.Snapshot, wait_s: float
 ) -> str:
     """Return the evidence that the snapshot is usable. Raises `errors.CsiError` if it cannot be found again."""
     if source.known is None or not source.known.snapshot_rewritten:
         again = _ask(connection, source, name, wait_s)
-        if _described(again) != _described(made):
+        if _described(again) != _described(new):
             raise errors.CsiError(
                 connection.endpoint.text,
-                f"snapshot {made.snapshot_id} was read back: expected {_described(made)}, got {_described(again)}",
+                f"snapshot {new.snapshot_id} was read back: expected {_described(new)}, got {_described(again)}",
             )
         return "found again by its name with CreateSnapshot: ready"
-    if not made.size_bytes:
-        raise errors.CsiError(connection.endpoint.text, f"snapshot {made.snapshot_id} has no archive on the storage")
+    if not new.size_bytes:
+        raise errors.CsiError(connection.endpoint.text, f"snapshot {new.snapshot_id} has no archive on the storage")
     return (
-        f"not read back: {source.provider} has no call for that; it answered an archive of {made.size_bytes} bytes and "
+        f"not read back: {source.provider} has no call for that; it answered an archive of {new.size_bytes} bytes and "
         "an id of the form that it reads"
     )
 
