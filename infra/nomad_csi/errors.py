@@ -83,7 +83,7 @@ class SpecError(NomadCsiError, ValueError):
 
     def named(self, text: str) -> str:
         """Return *text* with the id of each plugin and volume beside its index."""
-        return _ITEM.sub(lambda found: f"{found[0]} ({self.ids[found[0]]})" if found[0] in self.ids else found[0], text)
+        return _ITEM.sub(lambda match: f"{match[0]} ({self.ids[match[0]]})" if match[0] in self.ids else match[0], text)
 
 
 ReplyKind = Literal["retry", "refused", "ambiguous"]

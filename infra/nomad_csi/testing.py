@@ -161,10 +161,10 @@ class Mocks(pulumi.runtime.Mocks):
         return self._declared(typ, name, self._outputs)
 
     @staticmethod
-    def _declared(typ: str, name: str, found: Mapping[tuple[str, str], Mapping[str, Any]]) -> Mapping[str, Any]:
-        if (typ, name) not in found:
-            raise KeyError(f"no {typ} {name}; there are {', '.join(f'{kind} {name}' for kind, name in sorted(found))}")
-        return found[typ, name]
+    def _declared(typ: str, name: str, values: Mapping[tuple[str, str], Mapping[str, Any]]) -> Mapping[str, Any]:
+        if (typ, name) not in values:
+            raise KeyError(f"no {typ} {name}; there are {', '.join(f'{kind} {name}' for kind, name in sorted(values))}")
+        return values[typ, name]
 
 
 def _outputs(args: pulumi.runtime.MockResourceArgs) -> dict[str, Any]:
@@ -211,7 +211,7 @@ def _statement(given: Mapping[str, Any]) -> dict[str, Any]:
     conditions: dict[str, dict[str, Any]] = {}
     for condition in given.get("conditions", ()):
         conditions.setdefault(condition["test"], {})[condition["variable"]] = condition["values"]
-    found = {
+    statement = {
         "Sid": given.get("sid"),
         "Effect": given.get("effect", "Allow"),
         "Action": given.get("actions"),
@@ -222,4 +222,4 @@ def _statement(given: Mapping[str, Any]) -> dict[str, Any]:
         "NotPrincipal": {each["type"]: each["identifiers"] for each in given.get("notPrincipals", ())},
         "Condition": conditions,
     }
-    return {key: value for key, value in found.items() if value}
+    return {key: value for key, value in statement.items() if value}

@@ -132,8 +132,8 @@ def fields(name: str) -> Fields:
     """Return the fields of the class *name*."""
     *of_spec, own = _COMPOSED[name]
     without = _OF_A_SPEC | _WITHOUT.get(name, set())
-    found = {key: (item, model) for model in of_spec for key, item in model.model_fields.items() if key not in without}
-    return found | {key: (item, own) for key, item in own.model_fields.items()}
+    shared = {key: (item, model) for model in of_spec for key, item in model.model_fields.items() if key not in without}
+    return shared | {key: (item, own) for key, item in own.model_fields.items()}
 
 
 def description(name: str) -> str:

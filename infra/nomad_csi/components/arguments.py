@@ -152,13 +152,13 @@ class _Planner(Generic[ModelT, PlanT]):
 
     of_part: Collection[str] = ()
 
-    def lifted(self, args: Mapping[str, Any], found: Sequence[errors.Problem] = ()) -> lifting.Lifted[PlanT]:
-        """Return the plan of *args*, of which problems were *found*. Raises `errors.SpecError` with all problems."""
-        found = [*found, *_plain_outputs(args, ())]
+    def lifted(self, args: Mapping[str, Any], earlier: Sequence[errors.Problem] = ()) -> lifting.Lifted[PlanT]:
+        """Return the plan of *args*; *earlier* are problems of theirs. Raises `errors.SpecError` with all problems."""
+        earlier = [*earlier, *_plain_outputs(args, ())]
         return lifting.Lifted(
             args,
-            plan=lambda known: self.build(_sound(self._judged(known, found))),
-            judge=lambda known: self._judged(known, found),
+            plan=lambda known: self.build(_sound(self._judged(known, earlier))),
+            judge=lambda known: self._judged(known, earlier),
             sketch=self._sketch,
         )
 
@@ -170,7 +170,7 @@ class _Planner(Generic[ModelT, PlanT]):
         iam = {"iam": {**_IAM, **args["iam"]}} if "iam" in args else {}
         return {**others, **args, **iam}
 
-    def _judged(self, args: Mapping[str, Any], found: Sequence[errors.Problem]) -> ModelT | None:
+    def _judged(self, args: Mapping[str, Any], earlier: Sequence[errors.Problem]) -> ModelT | None:
         """
         Return what *args* describe. Raises the problems of what is known of it.
 
@@ -181,8 +181,8 @@ class _Planner(Generic[ModelT, PlanT]):
         model = self._read(_without_outputs(args), wrong)
         paths = {errors.path_of("", location) for location in late}
         wrong = [item for item in wrong if not late or not _concerns(self._named(item).path, paths)]
-        misspelt = {item.fix for item in found}
-        wrong = [*found, *(item for item in wrong if f"did you mean {self._named(item).path}?" not in misspelt)]
+        misspelt = {item.fix for item in earlier}
+        wrong = [*earlier, *(item for item in wrong if f"did you mean {self._named(item).path}?" not in misspelt)]
         if model is None and not wrong:
             model = self._read(self._completed(_without_outputs(args, in_place=False)), [])
         if model is not None:
@@ -200,14 +200,14 @@ class _Planner(Generic[ModelT, PlanT]):
         self._refuse(wrong)
         return self.build(_sound(model))
 
-    def _refuse(self, found: Iterable[errors.Problem]) -> None:
-        if named := tuple(map(self._named, found)):
+    def _refuse(self, wrong: Iterable[errors.Problem]) -> None:
+        if named := tuple(map(self._named, wrong)):
             raise errors.SpecError(named, self.source)
 
     def _named(self, problem: errors.Problem) -> errors.Problem:
         """Return *problem* with the path that its argument has: ``size_gib`` for ``ebs.size_gib``."""
-        found = of_argument(problem, self.source)
-        return dataclasses.replace(found, path=self.identity) if found.path == "id" else found
+        named = of_argument(problem, self.source)
+        return dataclasses.replace(named, path=self.identity) if named.path == "id" else named
 
 
 def _sound(model: ModelT | None) -> ModelT:
@@ -349,13 +349,13 @@ def schedule(
     return planner.lifted(args, _unknown(args, kind))
 
 
-def _driver(described: Any, found: list[errors.Problem]) -> spec.DriverSpec | None:
+def _driver(described: Any, wrong: list[errors.Problem]) -> spec.DriverSpec | None:
     if isinstance(described, Mapping):
-        return draft.check(spec.DriverSpec, described, "driver", found)
+        return draft.check(spec.DriverSpec, described, "driver", wrong)
     driver = catalogue.find(described) if isinstance(described, str) else None
     if driver is None:
         unknown_driver = catalogue.unknown(str(described), "driver")
-        found.append(unknown_driver if described else dataclasses.replace(unknown_driver, got="nothing"))
+        wrong.append(unknown_driver if described else dataclasses.replace(unknown_driver, got="nothing"))
     return driver
 
 
@@ -390,23 +390,23 @@ def _without_separate(args: Mapping[str, Any], own: scope.Scope) -> dict[str, An
 
     There is a placeholder for each other output that is no part of a plan.
     """
-    found = dict(args)
+    written = dict(args)
     if lifting.is_output(plugin_id := args.get("plugin_id")):
-        found["plugin_id"] = own.component_of(plugin_id) or _PLUGIN_ID
+        written["plugin_id"] = own.component_of(plugin_id) or _PLUGIN_ID
     system = own.component_of(args.get("file_system_id"))
     if system and names.FILE_SYSTEM_NAME.fullmatch(system):
-        del found["file_system_id"]
-        found["file_system"] = system
+        del written["file_system_id"]
+        written["file_system"] = system
     if lifting.has_output(secrets := args.get("secrets")):
-        found["secrets"] = dict.fromkeys(secrets, encrypted.PLACEHOLDER) if isinstance(secrets, Mapping) else _SECRETS
+        written["secrets"] = dict.fromkeys(secrets, encrypted.PLACEHOLDER) if isinstance(secrets, Mapping) else _SECRETS
     options = args.get("mount_options")
     if lifting.is_output(options):
-        found["mount_options"] = pulumi.Output.from_input(options).apply(_hide_flags)
+        written["mount_options"] = pulumi.Output.from_input(options).apply(_hide_flags)
     elif isinstance(options, Mapping) and lifting.has_output(flags := options.get("mount_flags")):
         listed = flags if isinstance(flags, list | tuple) else [flags]
         hidden = [encrypted.PLACEHOLDER if lifting.is_output(flag) else flag for flag in listed]
-        found["mount_options"] = {**options, "mount_flags": hidden}
-    return found
+        written["mount_options"] = {**options, "mount_flags": hidden}
+    return written
 
 
 def _hide_flags(options: Any) -> Any:
@@ -452,11 +452,11 @@ def _items(value: Any) -> Iterable[tuple[Any, Any]]:
 def _without_outputs(value: Any, *, in_place: bool = True) -> Any:
     """Return *value* with placeholders instead of outputs, or nothing; ``None`` is *in_place* of an item of a list."""
     if isinstance(value, Mapping):
-        found = {
+        values = {
             name: _PLACEHOLDERS.get(name) if lifting.is_output(item) else _without_outputs(item, in_place=in_place)
             for name, item in value.items()
         }
-        return {name: item for name, item in found.items() if item is not None}
+        return {name: item for name, item in values.items() if item is not None}
     if isinstance(value, list | tuple):
         items = value if in_place else [item for item in value if not lifting.is_output(item)]
         return [_without_outputs(item, in_place=in_place) for item in items]

@@ -15,8 +15,8 @@ SCHEMA = Path(__file__).with_name("schema.json")
 @functools.cache
 def package() -> Mapping[str, Any]:
     """Return the package schema."""
-    found: Mapping[str, Any] = json.loads(SCHEMA.read_text(encoding="utf-8"))
-    return found
+    schema: Mapping[str, Any] = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    return schema
 
 
 @functools.cache
@@ -29,5 +29,5 @@ def schema_names() -> Mapping[str, str]:
 
 def object_type(item: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the type of the package that the property *item* refers to; nothing where it refers to none."""
-    found: Mapping[str, Any] = package()["types"].get(item.get("$ref", "").removeprefix("#/types/"), {})
-    return found
+    described: Mapping[str, Any] = package()["types"].get(item.get("$ref", "").removeprefix("#/types/"), {})
+    return described

@@ -30,24 +30,24 @@ class EbsVolume(volume.Volume):
         """Declare the volume *name*, which is also its id unless ``volume_id`` says otherwise."""
         super().__init__("nomad-csi:index:EbsVolume", name, {}, opts)
         plan = arguments.volume_plan(self, name, args, EbsVolumeArgs, "aws-ebs", ebs=spec.EbsSpec)
-        made = self._make(name, plan, is_protected=volume.protects(args))
-        self.storage: Sequence[pulumi.Resource] = [made]
+        disk = self._make(name, plan, is_protected=volume.protects(args))
+        self.storage: Sequence[pulumi.Resource] = [disk]
         plugin_id = arguments.plugin_id(self, name, args)
-        registration = volume.register(self, name, plan, args, made.id, self.storage, plugin_id=plugin_id)
+        registration = volume.register(self, name, plan, args, disk.id, self.storage, plugin_id=plugin_id)
         self.finish(
-            **volume.outputs(plan, args, registration.id, made.id, external_id=made.id, plugin_id=plugin_id),
-            arn=made.arn,
-            availability_zone=made.availability_zone,
-            size_gib=made.size,
-            kms_key_arn=made.kms_key_id.apply(lambda known: known or ""),
+            **volume.outputs(plan, args, registration.id, disk.id, external_id=disk.id, plugin_id=plugin_id),
+            arn=disk.arn,
+            availability_zone=disk.availability_zone,
+            size_gib=disk.size,
+            kms_key_arn=disk.kms_key_id.apply(lambda known: known or ""),
         )
 
     def _make(self, name: str, plan: volume.Plan, *, is_protected: bool) -> aws.ebs.Volume:
         def value(argument: str) -> Any:
-            return plan.part(lambda made: getattr(made.source, argument), argument)
+            return plan.part(lambda planned: getattr(planned.source, argument), argument)
 
         kind = recorded_storage.EBS_VOLUME
-        tags = plan.part(lambda made: dict(_ebs(made).tags), "tags", "snapshots", "volume_id", "namespace")
+        tags = plan.part(lambda planned: dict(_ebs(planned).tags), "tags", "snapshots", "volume_id", "namespace")
         return aws.ebs.Volume(
             name,
             availability_zone=value("availability_zone"),

@@ -49,15 +49,15 @@ class EfsFileSystem(program.Component):
         """Declare the file system *name*."""
         super().__init__("nomad-csi:index:EfsFileSystem", name, {}, opts)
         plan = arguments.file_system(self, name, args, EfsFileSystemArgs)
-        settings = _Settings(plan, lambda made: made, name)
+        settings = _Settings(plan, lambda system: system, name)
         file_system = settings.file_system(self, name, protect=args.get("protect", True))
         group, targets = settings.mount_targets(self, name, file_system, args["mount_targets"])
         self.storage: Sequence[pulumi.Resource] = [file_system, *targets]
         actions = plan.part(
-            lambda made: policies.efs_actions(as_root=bool(made.iam and made.iam.root_access)), "iam.root_access"
+            lambda system: policies.efs_actions(as_root=bool(system.iam and system.iam.root_access)), "iam.root_access"
         )
         grant = _Grant(file_system.id, file_system.arn, policies.ANY_ACCESS_POINT, actions)
-        role = plan.part(lambda made: made.iam.role_name if made.iam else "", "iam.role_name")
+        role = plan.part(lambda system: system.iam.role_name if system.iam else "", "iam.role_name")
         self.storage = [*self.storage, *grant.declare(self, name, role, args.get("iam"))]
         hold = resources.StorageHold(
             name,
@@ -105,7 +105,7 @@ class EfsVolume(volume.Volume):
         """Declare the volume *name*, which is also its id unless ``volume_id`` says otherwise."""
         super().__init__("nomad-csi:index:EfsVolume", name, {}, opts)
         plan = arguments.volume_plan(self, name, args, EfsVolumeArgs, "aws-efs", efs=spec.EfsSpec)
-        made: list[pulumi.Resource] = []
+        parts: list[pulumi.Resource] = []
         network: dict[str, Any] = {"dns_name": "", "mount_target_ids": {}, "security_group_id": ""}
         is_part = args.get("file_system_id") is not None
         if is_part:
@@ -114,14 +114,14 @@ class EfsVolume(volume.Volume):
             settings = _Settings(plan, _efs, volume.key(plan))
             file_system = settings.file_system(self, name, protect=volume.protects(args))
             group, targets = settings.mount_targets(self, name, file_system, args["mount_targets"])
-            made, system_id = [file_system, *targets], file_system.id
+            parts, system_id = [file_system, *targets], file_system.id
             network = {
                 "dns_name": file_system.dns_name,
                 "mount_target_ids": _by_zone(targets),
                 "security_group_id": group.id,
             }
         point = _access_point(self, name, system_id, plan, args)
-        self.storage: Sequence[pulumi.Resource] = [*made, *([point] if point else [])]
+        self.storage: Sequence[pulumi.Resource] = [*parts, *([point] if point else [])]
         if is_part:
             assert point is not None  # noqa: S101  # the spec wants one in a file system that is not the volume's own
             file_system_arn = point.file_system_arn
@@ -129,15 +129,15 @@ class EfsVolume(volume.Volume):
             file_system_arn = file_system.arn
         ids = pulumi.Output.all(system_id, point.id if point else None)
         external_id = ids.apply(lambda known: volumes.efs_external_id(*known))
-        folder = plan.part(lambda made: point.path if (point := _efs(made).access_point) else None, "access_point")
-        location = pulumi.Output.all(system_id, folder).apply(lambda known: volumes.efs_location(*known))
+        path = plan.part(lambda planned: point.path if (point := _efs(planned).access_point) else None, "access_point")
+        location = pulumi.Output.all(system_id, path).apply(lambda known: volumes.efs_location(*known))
         actions = plan.part(
             lambda plan: policies.volume_actions(_efs(plan), plan.registration.mount_options.mount_flags),
             "access_point",
             "mount_options",
         )
         grant = _Grant(system_id, file_system_arn, point.arn if point else None, actions)
-        role = plan.part(lambda made: iam.role_name if (iam := _efs(made).iam) else "", "iam.role_name")
+        role = plan.part(lambda planned: iam.role_name if (iam := _efs(planned).iam) else "", "iam.role_name")
         granted = grant.declare(self, name, role, args.get("iam"))
         plugin_id = arguments.plugin_id(self, name, args)
         registration = volume.register(
@@ -173,7 +173,7 @@ class _Settings(Generic[PlanT]):
 
     def value(self, get: Callable[[spec.EfsSettings], Any], *names: str) -> lifting.Later[Any]:
         """Return a value that depends on the arguments *names*."""
-        return self.plan.part(lambda made: get(self.read(made)), *names)
+        return self.plan.part(lambda planned: get(self.read(planned)), *names)
 
     def file_system(self, component: program.Component, name: str, *, protect: bool) -> aws.efs.FileSystem:
         """Declare the file system."""
@@ -251,8 +251,8 @@ class _Settings(Generic[PlanT]):
         """Return the subnet of *target*: the one that is named, else the default one of its zone."""
         options = pulumi.InvokeOutputOptions(parent=parent)
         if target.get("subnet_id") is not None:
-            found = self.value(lambda efs: efs.mount_targets[index].subnet_id, "mount_targets")
-            return aws.ec2.get_subnet_output(id=found, opts=options)
+            subnet_id = self.value(lambda efs: efs.mount_targets[index].subnet_id, "mount_targets")
+            return aws.ec2.get_subnet_output(id=subnet_id, opts=options)
         zone = self.value(lambda efs: efs.mount_targets[index].availability_zone, "mount_targets")
         return aws.ec2.get_subnet_output(availability_zone=zone, default_for_az=True, opts=options)
 
@@ -268,7 +268,7 @@ def _access_point(
         return None
 
     def value(get: Callable[[spec.AccessPointSpec], Any]) -> lifting.Later[Any]:
-        return plan.part(lambda made: get(_point(made)), "access_point")
+        return plan.part(lambda planned: get(_point(planned)), "access_point")
 
     is_protected = volume.protects(args)
     kind, uid = recorded_storage.ACCESS_POINT, value(lambda point: point.uid)
@@ -289,7 +289,7 @@ def _access_point(
         },
         tags=identity.tagged(
             component,
-            plan.part(lambda made: dict(_efs(made).tags), "tags", "volume_id", "namespace"),
+            plan.part(lambda planned: dict(_efs(planned).tags), "tags", "volume_id", "namespace"),
             identity.stack_id(component),
         ),
         opts=component.child(protect=is_protected),

@@ -62,20 +62,20 @@ def recorded() -> pulumi.Output[State]:
     return output("pulumi:pulumi:readStackResourceOutputs", stack).apply(_by_urn)
 
 
-def storage(found: State) -> list[Outputs]:
+def storage(state: State) -> list[Outputs]:
     """Return the outputs of EBS volumes and EFS file systems. A component keeps its outputs where these are gone."""
-    return [outputs for urn, outputs in found.items() if names.read_urn(urn).type in _STORAGE]
+    return [outputs for urn, outputs in state.items() if names.read_urn(urn).type in _STORAGE]
 
 
-def arns(found: State) -> list[str]:
-    """Return the ARNs of the storage in *found*."""
-    return [outputs["arn"] for outputs in storage(found) if outputs.get("arn")]
+def arns(state: State) -> list[str]:
+    """Return the ARNs of the storage in *state*."""
+    return [outputs["arn"] for outputs in storage(state) if outputs.get("arn")]
 
 
-def clusters(found: State) -> list[str]:
+def clusters(state: State) -> list[str]:
     """Return the ids of the clusters of its volumes and jobs, each once."""
     # Others have a ``cluster``, too, such as an ECS service.
-    own = [outputs for urn, outputs in found.items() if names.read_urn(urn).type.startswith(names.TYPES)]
+    own = [outputs for urn, outputs in state.items() if names.read_urn(urn).type.startswith(names.TYPES)]
     return sorted({outputs["cluster"] for outputs in own if outputs.get("cluster")})
 
 

@@ -52,7 +52,7 @@ def cluster_id(component: pulumi.ComponentResource) -> pulumi.Output[str]:
 def _cluster_id(component: pulumi.ComponentResource, recorded: Sequence[str]) -> pulumi.Output[str]:
     arguments = {"make": not pulumi.runtime.is_dry_run(), "recorded": recorded}
     reply = functions.output(names.CLUSTER_ID_FUNCTION, arguments, pulumi.InvokeOptions(parent=component))
-    return reply.apply(lambda found: found.get("id") or "")  # the mocks of a unit test may return none
+    return reply.apply(lambda outputs: outputs.get("id") or "")  # the mocks of a unit test may return none
 
 
 def ebs_stack_id(component: pulumi.ComponentResource) -> pulumi.Output[str]:
@@ -61,8 +61,8 @@ def ebs_stack_id(component: pulumi.ComponentResource) -> pulumi.Output[str]:
     if key not in own.checked:
         stack = stack_id(component)
         filters = [{"name": f"tag:{volumes.STACK_ID_TAG}", "values": [stack]}]
-        found = aws.ebs.get_ebs_volumes_output(filters=filters, opts=pulumi.InvokeOutputOptions(parent=component))
-        ids = found.ids.apply(lambda known: known or [])  # the mocks of a unit test may return none
+        disks = aws.ebs.get_ebs_volumes_output(filters=filters, opts=pulumi.InvokeOutputOptions(parent=component))
+        ids = disks.ids.apply(lambda known: known or [])  # the mocks of a unit test may return none
         known = pulumi.Output.all(stack, ids, state())
         # A secret anywhere in the state makes every value read from it secret; tags would be encrypted, too.
         own.checked[key] = pulumi.Output.unsecret(known.apply(lambda values: _refuse_unrecorded(*values)))

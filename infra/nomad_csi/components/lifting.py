@@ -149,19 +149,19 @@ class Lifted(Generic[PlanT]):
 
 def _chosen(arguments: Mapping[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
     """Return those of *arguments* that are named; of ``a.b`` only ``b``, unless ``a`` is an output as a whole."""
-    found: dict[str, Any] = {}
+    chosen: dict[str, Any] = {}
     for name in names:
         top, _, inner = name.partition(".")
         value = arguments.get(top)
         if value is None:
             continue
         if not inner or not isinstance(value, Mapping):
-            found[top] = value
+            chosen[top] = value
         elif value.get(inner) is not None:
-            found.setdefault(top, {})[inner] = value[inner]
+            chosen.setdefault(top, {})[inner] = value[inner]
         else:
-            found.setdefault(top, {})
-    return found
+            chosen.setdefault(top, {})
+    return chosen
 
 
 def ready(planned: program.Planned) -> Lifted[Any]:

@@ -82,7 +82,7 @@ class CsiPlugin(program.Component):
         """Declare the job of *role*, behind *before*, and its file where there are files. Return its id and itself."""
 
         def part(get: Callable[[model.PluginJob], Any], *names: str) -> lifting.Later[Any]:
-            return plan.part(lambda made: get(next(job for job in made.jobs if job.role == role)), *names)
+            return plan.part(lambda planned: get(next(job for job in planned.jobs if job.role == role)), *names)
 
         job_id = part(lambda job: job.job_id, "job_ids")
         templates = args.get("templates")
@@ -94,10 +94,10 @@ class CsiPlugin(program.Component):
             hcl=hcl,
             owner=program.owner(),
             owner_id=identity.stack_id(self),
-            adopt=plan.part(lambda made: made.adopt, "adopt"),
-            minimum_nomad=plan.part(lambda made: made.minimum_nomad or None, "image"),
+            adopt=plan.part(lambda planned: planned.adopt, "adopt"),
+            minimum_nomad=plan.part(lambda planned: planned.minimum_nomad or None, "image"),
             replace_for_type=part(lambda job: job.says_type or None, "monolith"),
-            plugin_jobs=plan.part(lambda made: [job.job_id for job in made.jobs], "job_ids"),
+            plugin_jobs=plan.part(lambda planned: [job.job_id for job in planned.jobs], "job_ids"),
             opts=self.child(depends_on=before),
         )
         if args.get("render_to"):
@@ -112,15 +112,15 @@ class CsiPlugin(program.Component):
             return None, []
         child = self.child()
         document = plan.part(
-            lambda made: json.dumps(_policy(made).document, indent=2),
+            lambda planned: json.dumps(_policy(planned).document, indent=2),
             "aws_region",
             "iam.create_volumes",
             "iam.kms_key_arns",
             "iam.volume_ids",
         )
-        description = plan.part(lambda made: _policy(made).description, "iam.create_volumes", "image")
+        description = plan.part(lambda planned: _policy(planned).description, "iam.create_volumes", "image")
         policy = aws.iam.Policy(name, description=description, policy=document, opts=child)
-        role = plan.part(lambda made: _policy(made).role_name, "iam.role_name")
+        role = plan.part(lambda planned: _policy(planned).role_name, "iam.role_name")
         return policy, [identity.attach(name, role=role, policy_arn=policy.arn, opts=child)]
 
 
@@ -129,9 +129,9 @@ def _whole(number: pulumi.Output[float]) -> pulumi.Output[int]:
     return number.apply(lambda known: int(known or 0))
 
 
-def _policy(made: model.PluginPlan) -> model.IamPolicy:
-    assert made.iam_policy is not None  # noqa: S101  # checked before
-    return made.iam_policy
+def _policy(planned: model.PluginPlan) -> model.IamPolicy:
+    assert planned.iam_policy is not None  # noqa: S101  # checked before
+    return planned.iam_policy
 
 
 def _expected(plan: Plan) -> dict[str, Any]:
@@ -139,7 +139,7 @@ def _expected(plan: Plan) -> dict[str, Any]:
     own = {"pluginId": (), "driver": (), "namespace": ("namespace",)}
     return {
         name: plan.part(
-            lambda made, name=name: plugin_health_properties.inputs_of(made.expectation).get(name),  # type: ignore[misc]
+            lambda planned, name=name: plugin_health_properties.inputs_of(planned.expectation).get(name),  # type: ignore[misc]
             *own.get(name, plan.but("iam")),
         )
         for name in plugin_health_properties.DECLARED.inputs

@@ -69,7 +69,7 @@ def _as_written(problems: tuple[errors.Problem, ...]) -> tuple[errors.Problem, .
     known = documentation.schema_names()
 
     def named(text: str) -> str:
-        return _PYTHON_NAME.sub(lambda found: known.get(found[0], found[0]), text)
+        return _PYTHON_NAME.sub(lambda match: known.get(match[0], match[0]), text)
 
     return tuple(
         dataclasses.replace(item, path=named(item.path), allowed=named(item.allowed), fix=named(item.fix))
@@ -163,8 +163,8 @@ def _by_keyword(constructor: Callable[..., None]) -> Callable[..., None]:
 def _given(arguments: Mapping[str, Any], source: str) -> dict[str, Any]:
     """Return those of *arguments* that are not None. Raises `ArgumentError` where one is a resource, not its output."""
     end_quietly()
-    if found := tuple(_resources(arguments, "")):
-        raise argument_error(errors.SpecError(found, source))
+    if problems := tuple(_resources(arguments, "")):
+        raise argument_error(errors.SpecError(problems, source))
     return {name: value for name, value in arguments.items() if value is not None}
 
 

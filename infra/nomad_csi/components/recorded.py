@@ -33,10 +33,10 @@ def guarded(  # noqa: PLR0917  # called by our own components only
     """
 
     async def check(known: Any) -> None:
-        urn, state, made = known
-        found = {} if component.may_change_inputs else _find(urn, kind, name, getattr(made, "key", name), state)
-        checked = recorded_storage.check_change(kind, source(made), found, plan.path, is_protected=is_protected)
-        wrong = tuple(checked) if found else ()
+        urn, state, planned = known
+        outputs = {} if component.may_change_inputs else _find(urn, kind, name, getattr(planned, "key", name), state)
+        checked = recorded_storage.check_change(kind, source(planned), outputs, plan.path, is_protected=is_protected)
+        wrong = tuple(checked) if outputs else ()
         if isinstance(plan.whole, pulumi.Output) and await plan.whole.is_secret():
             wrong = tuple(map(lifting.without_value, wrong))
         if wrong and plan.path:
@@ -51,8 +51,8 @@ def guarded(  # noqa: PLR0917  # called by our own components only
 def _find(urn: str, kind: str, name: str, key: str, state: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
     """Return the outputs of the child *name* of *urn*; where it had another name, of the storage that is for *key*."""
     above, _, _ = urn.rpartition("::")
-    if found := state.get(f"{above}${kind}::{name}"):
-        return found
+    if outputs := state.get(f"{above}${kind}::{name}"):
+        return outputs
     tagged = (item for other, item in state.items() if names.read_urn(other).type == kind)
     return next((item for item in tagged if volumes.maker(item.get("tags") or {}) == key), {})
 
@@ -80,11 +80,11 @@ def warn_of_removed() -> None:
 async def _warn_of_removed(own: scope.Scope, state: Mapping[str, Mapping[str, Any]]) -> None:
     while own.run is not None and own.run.get_coro().cr_running:  # type: ignore[union-attr]  # noqa: ASYNC110  # the program
         await asyncio.sleep(0.01)
-    for urn, found in state.items():
+    for urn, outputs in state.items():
         volume = names.read_urn(urn)
-        is_deleted = volume.type == names.VOLUME_REGISTRATION_TYPE and (found.get("storage") or {}).get("owned")
-        key = f"{found.get('namespace')}/{found.get('volumeId')}"
-        if is_deleted and found.get("protect") and not {urn.rpartition("::")[2], key} & own.registered:
+        is_deleted = volume.type == names.VOLUME_REGISTRATION_TYPE and (outputs.get("storage") or {}).get("owned")
+        key = f"{outputs.get('namespace')}/{outputs.get('volumeId')}"
+        if is_deleted and outputs.get("protect") and not {urn.rpartition("::")[2], key} & own.registered:
             own.warn_once(
                 f"volume {key} is not declared any more, and is protected: declare it with protect: false, run "
                 "`pulumi up`, and remove it then"
@@ -120,8 +120,8 @@ def _refuse(urn: str, state: Mapping[str, Mapping[str, Any]], new_inputs: Mappin
         if left is not None and left.contains(storage):
             from nomad_csi.volumes import hold  # noqa: PLC0415  # it loads the client of Nomad
 
-            found = hold.StorageDependents(storage=left, keys=(volume.key,))
-            raise program.late_error(found.refusal(f"volume {volume.document.key} is not removed", volume.key))
+            dependents = hold.StorageDependents(storage=left, keys=(volume.key,))
+            raise program.late_error(dependents.refusal(f"volume {volume.document.key} is not removed", volume.key))
 
 
 def _volume(values: Mapping[str, Any]) -> desired.DesiredVolume:
@@ -144,10 +144,10 @@ def refuse_without_owner(
     state: functions.State, wanted: Mapping[str, model.VolumePlan], systems: Mapping[str, spec.FileSystemSpec]
 ) -> None:
     """Refuse what `refuse_removed_owners` describes, with the *state* known."""
-    made = {
+    makers = {
         outputs["arn"].rpartition("/")[2]: key
         for outputs in functions.storage(state)
         if outputs.get("arn") and (key := volumes.maker(outputs.get("tags") or {}))
     }
-    if problems := tuple(recorded_storage.check_removed(wanted, made, systems)):
+    if problems := tuple(recorded_storage.check_removed(wanted, makers, systems)):
         raise program.late_error(errors.SpecError(problems, names.STACK_CONFIG_KEY))

@@ -52,10 +52,10 @@ class Scope:
 
         *declared* has the spec alone.
         """
-        found: list[errors.Problem] = []
+        problems: list[errors.Problem] = []
         if self._declared.setdefault(cluster, declared) is not declared:
-            self._declared[cluster].add_spec(document, found)
-        return tuple(found)
+            self._declared[cluster].add_spec(document, problems)
+        return tuple(problems)
 
     def _cluster(self, provider: pulumi.ProviderResource | None) -> Hashable:
         """Return what components have in common whose *provider* is for the same cluster."""

@@ -37,7 +37,7 @@ class EbsSnapshots(program.Component):
             execution_role_arn=role.arn,
             state="ENABLED",
             policy_details=schedule.part(
-                lambda made: snapshot_schedules.policy_details(name, made, program.owner()),
+                lambda planned: snapshot_schedules.policy_details(name, planned, program.owner()),
                 *schedule.but("kms_key_arns"),
             ),
             opts=self.child(depends_on=needs),
@@ -85,7 +85,7 @@ class EfsBackups(program.Component):
         rule: Any = {"target_vault_name": vault.name}
         for key in snapshot_schedules.BACKUP_RULE:
             rule[key] = schedule.part(
-                lambda made, key=key: snapshot_schedules.backup_rule(name, made)[key],  # type: ignore[misc]
+                lambda planned, key=key: snapshot_schedules.backup_rule(name, planned)[key],  # type: ignore[misc]
                 *schedule.but(*own),
             )
         plan = aws.backup.Plan(name, rules=[rule], opts=child)
@@ -108,5 +108,5 @@ def _role(
     child = parent.child()
     partition = aws.get_partition_output(opts=pulumi.InvokeOutputOptions(parent=parent)).partition
     role = aws.iam.Role(name, assume_role_policy=json.dumps(snapshot_schedules.trust_policy(service)), opts=child)
-    arn = partition.apply(lambda found: snapshot_schedules.managed_policy_arn(found, policy))
+    arn = partition.apply(lambda aws_partition: snapshot_schedules.managed_policy_arn(aws_partition, policy))
     return role, [identity.attach(name, role=role.name, policy_arn=arn, opts=child)]

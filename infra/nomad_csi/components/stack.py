@@ -117,8 +117,8 @@ def declare(config: pulumi.Config) -> Storage:
     recorded.warn_of_removed()
     opts = pulumi.ResourceOptions(providers=[provider])
     # Plugins wait for storage that is declared after them, so that a tear-down ends with the storage.
-    made: asyncio.Future[Sequence[pulumi.Resource]] = asyncio.get_running_loop().create_future()
-    after = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(depends_on=made))
+    all_storage: asyncio.Future[Sequence[pulumi.Resource]] = asyncio.get_running_loop().create_future()
+    after = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(depends_on=all_storage))
     try:
         plugins = {
             planned.plugin_id: plugin.CsiPlugin(planned.plugin_id, _planned(written | files, planned), after)
@@ -128,10 +128,10 @@ def declare(config: pulumi.Config) -> Storage:
         volumes = {each.plan.key: _volume(each, plugins, systems, files, opts) for each in wanted}
         _snapshots(plan, wanted, volumes, systems, opts, protect=document.get("protect", True))
         everything = (*systems.values(), *volumes.values())
-        made.set_result([resource for item in everything for resource in getattr(item, "storage", ())])
+        all_storage.set_result([resource for item in everything for resource in getattr(item, "storage", ())])
     finally:
-        if not made.done():
-            made.set_result([])  # of an error in between: or what waits for the storage would wait for ever
+        if not all_storage.done():
+            all_storage.set_result([])  # of an error in between: or what waits for the storage would wait for ever
     pulumi.export("externalIds", {key: volume.external_id for key, volume in sorted(volumes.items())})
     return Storage(plugins=plugins, file_systems=systems, volumes=volumes)
 

@@ -92,15 +92,15 @@ class Volume(program.Component):
 SourceT = TypeVar("SourceT", spec.EbsSpec, spec.EfsSpec, spec.CreateSpec)
 
 
-def source(made: model.VolumePlan, kind: type[SourceT]) -> SourceT:
+def source(planned: model.VolumePlan, kind: type[SourceT]) -> SourceT:
     """Return the storage of a plan, which was made with a part of this *kind*."""
-    assert isinstance(made.source, kind)  # noqa: S101  # see above
-    return made.source
+    assert isinstance(planned.source, kind)  # noqa: S101  # see above
+    return planned.source
 
 
 def key(plan: Plan) -> lifting.Later[str]:
     """Return ``namespace/volume_id``."""
-    return plan.part(lambda made: made.key, "namespace", "volume_id")
+    return plan.part(lambda planned: planned.key, "namespace", "volume_id")
 
 
 def protects(args: Mapping[str, Any]) -> bool:
@@ -138,8 +138,8 @@ def register(  # noqa: PLR0917  # called by our own components only
         protect=protects(args),
         storage=fate
         | {
-            "shared": plan.part(lambda made: made.registration.shares_storage, "shares_storage"),
-            "settings": plan.part(lambda made: list(made.context_settings), "context", "external_id"),
+            "shared": plan.part(lambda planned: planned.registration.shares_storage, "shares_storage"),
+            "settings": plan.part(lambda planned: list(planned.context_settings), "context", "external_id"),
         },
         opts=component.child(depends_on=list(storage)),
     )
@@ -159,14 +159,14 @@ def outputs(
 ) -> dict[str, pulumi.Input[Any]]:
     """Return the outputs that all volumes have; *own* values are in the registration only."""
     claim = plan.part(
-        lambda made: snippet.make_snippet([made.registration], made.registration.volume_id).blocks(),
+        lambda planned: snippet.make_snippet([planned.registration], planned.registration.volume_id).blocks(),
         *("namespace", "volume_id", "capabilities"),
     )
     return {
         "external_id": external_id,
         "registration_id": registration_id,
-        "volume_id": plan.part(lambda made: made.registration.volume_id, "volume_id"),
-        "namespace": plan.part(lambda made: made.registration.namespace, "namespace"),
+        "volume_id": plan.part(lambda planned: planned.registration.volume_id, "volume_id"),
+        "namespace": plan.part(lambda planned: planned.registration.namespace, "namespace"),
         "volume_hcl": content(plan, args, **own),
         "claim": pulumi.Output.all(claim, registration_id).apply(lambda known: known[0]),
     }
@@ -178,20 +178,20 @@ def write_file(
     """Write the volume file of *plan*, where *args* want one, with its *own* values in the registration."""
     if not args.get("render_to"):
         return
-    path = plan.part(lambda made: f"{args['render_to']}/{made.file_name}", "namespace", "volume_id")
+    path = plan.part(lambda planned: f"{args['render_to']}/{planned.file_name}", "namespace", "volume_id")
     resources.RenderedFile(name, path=path, content=content(plan, args, **own), opts=component.child())
 
 
 def content(plan: Plan, args: Mapping[str, Any], **own: pulumi.Input[str]) -> pulumi.Output[str]:
     """Return the volume file of *plan*, with its *own* values in the registration."""
 
-    def rendered(made: model.VolumePlan, **known: Any) -> str:
+    def rendered(planned: model.VolumePlan, **known: Any) -> str:
         from nomad_csi.hcl import documents  # noqa: PLC0415  # a volume that is not there yet has no file
 
-        document = dataclasses.replace(made.registration, **known)
-        return documents.volume_file(document, made_by_plugin=made.made_by_plugin, templates=args.get("templates"))
+        document = dataclasses.replace(planned.registration, **known)
+        return documents.volume_file(document, made_by_plugin=planned.made_by_plugin, templates=args.get("templates"))
 
-    return pulumi.Output.all(made=plan.whole, **own).apply(lambda known: rendered(**known))
+    return pulumi.Output.all(planned=plan.whole, **own).apply(lambda known: rendered(**known))
 
 
 def document_inputs(
@@ -203,7 +203,7 @@ def document_inputs(
     What may be secret comes from *args*: the plan has placeholders for it.
     """
     flags = arguments.mount_flags(args) if args.get("mount_options") is not None else []
-    fs_type = plan.part(lambda made: made.registration.mount_options.fs_type or None, "mount_options.fs_type")
+    fs_type = plan.part(lambda planned: planned.registration.mount_options.fs_type or None, "mount_options.fs_type")
     mount = {"fsType": fs_type, "mountFlags": flags}
     return {names.python_name(name): value for name, value in _document(plan).items() if value} | {
         "plugin_id": plugin_id,
@@ -211,7 +211,7 @@ def document_inputs(
         "secrets": arguments.checked("secrets", args["secrets"]) if args.get("secrets") else None,
         "owner": program.owner(),
         "owner_id": identity.stack_id(component),
-        "adopt": plan.part(lambda made: made.adopt, "adopt"),
+        "adopt": plan.part(lambda planned: planned.adopt, "adopt"),
     }
 
 
@@ -220,16 +220,16 @@ def _document(plan: Plan) -> dict[str, Any]:
     if not isinstance(plan.whole, pulumi.Output):
         return {name: value for name, value in _form(plan.whole).items() if name not in _SEPARATE}
     every = dict.fromkeys(item.property.partition(".")[0] for item in registration.FIELDS)
-    found = {}
+    inputs = {}
     for name in every.keys() - set(_SEPARATE):
         argument = names.python_name(name)
         depends_on = _DEPENDS_ON.get(argument, (argument,))
-        found[name] = plan.part(lambda made, name=name: _form(made).get(name), *depends_on)  # type: ignore[misc]
-    return found
+        inputs[name] = plan.part(lambda planned, name=name: _form(planned).get(name), *depends_on)  # type: ignore[misc]
+    return inputs
 
 
-def _form(made: model.VolumePlan) -> dict[str, Any]:
-    return registration.write(made.registration, "property")
+def _form(planned: model.VolumePlan) -> dict[str, Any]:
+    return registration.write(planned.registration, "property")
 
 
 class ExistingVolume(Volume):
@@ -243,7 +243,7 @@ class ExistingVolume(Volume):
         super().__init__("nomad-csi:index:ExistingVolume", name, {}, opts)
         described = args.get("driver", "")
         plan = arguments.volume_plan(self, name, args, ExistingVolumeArgs, described, existing=spec.ExistingSpec)
-        external_id = plan.part(lambda made: made.registration.external_id, "external_id")
+        external_id = plan.part(lambda planned: planned.registration.external_id, "external_id")
         plugin_id = arguments.plugin_id(self, name, args)
         registration = register(self, name, plan, args, external_id, plugin_id=plugin_id)
         own = {"external_id": external_id, "plugin_id": plugin_id}
@@ -267,27 +267,27 @@ class CsiVolume(Volume):
         super().__init__("nomad-csi:index:CsiVolume", name, {}, opts)
         plan = arguments.volume_plan(self, name, args, CsiVolumeArgs, args.get("driver", ""), create=spec.CreateSpec)
         plugin_id = arguments.plugin_id(self, name, args)
-        made = resources.CreatedVolume(
+        volume = resources.CreatedVolume(
             name,
             **document_inputs(self, plan, plugin_id, args),
             availability_zone=plan.part(
-                lambda made: _create(made).availability_zone, "availability_zone", "topologies"
+                lambda planned: _create(planned).availability_zone, "availability_zone", "topologies"
             ),
-            on_destroy=plan.part(lambda made: str(_create(made).on_destroy), "on_destroy", "deletion"),
-            deletion=plan.part(lambda made: _deletion(_create(made).deletion), "deletion"),
+            on_destroy=plan.part(lambda planned: str(_create(planned).on_destroy), "on_destroy", "deletion"),
+            deletion=plan.part(lambda planned: _deletion(_create(planned).deletion), "deletion"),
             opts=self.child(protect=protects(args)),
         )
         write_file(self, name, plan, args, plugin_id=plugin_id)
         self.finish(
-            **outputs(plan, args, made.id, made.external_id, plugin_id=plugin_id),
-            capacity_bytes=made.capacity_bytes.apply(lambda known: int(known or 0)),
-            context=made.context.apply(lambda known: known or {}),
-            topologies=made.topologies.apply(lambda known: known or []),
+            **outputs(plan, args, volume.id, volume.external_id, plugin_id=plugin_id),
+            capacity_bytes=volume.capacity_bytes.apply(lambda known: int(known or 0)),
+            context=volume.context.apply(lambda known: known or {}),
+            topologies=volume.topologies.apply(lambda known: known or []),
         )
 
 
-def _create(made: model.VolumePlan) -> spec.CreateSpec:
-    return source(made, spec.CreateSpec)
+def _create(planned: model.VolumePlan) -> spec.CreateSpec:
+    return source(planned, spec.CreateSpec)
 
 
 def _deletion(how: spec.DeletionSpec | None) -> Mapping[str, Any] | None:

@@ -13,9 +13,9 @@ from nomad_csi.findings import registry
 from nomad_csi.findings.model import Finding
 
 
-def assign(found: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Return *found* in the same order; each that another one explains names the root as its cause, without advice."""
-    items = tuple(found)
+def assign(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Return *findings* in the same order; one that another explains names the root as its cause, without advice."""
+    items = tuple(findings)
     first: dict[tuple[str, str], Finding] = {}
     for item in items:
         for link in _links(item):
@@ -23,9 +23,9 @@ def assign(found: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(_explained(item, first) for item in items)
 
 
-def roots(found: Iterable[Finding]) -> tuple[tuple[Finding, tuple[Finding, ...]], ...]:
+def roots(findings: Iterable[Finding]) -> tuple[tuple[Finding, tuple[Finding, ...]], ...]:
     """Return the findings of `assign` that nothing explains, each with its consequences."""
-    items = tuple(found)
+    items = tuple(findings)
     following: dict[str, list[Finding]] = {}
     for item in items:
         if item.cause:

@@ -72,10 +72,10 @@ class Properties(base.Model):
         Nothing but the problems where a property is wrong. Checking the result again changes nothing.
         """
         try:
-            found = cls.model_validate(dict(given))
+            checked = cls.model_validate(dict(given))
         except pydantic.ValidationError as error:
             return {}, tuple(problems.list_problems(error, cls, "", cls.names_marked(Mark.SECRET)))
-        return found.plain(), tuple(found.contradictions())
+        return checked.plain(), tuple(checked.contradictions())
 
     @classmethod
     def names_marked(cls, mark: Mark) -> frozenset[str]:
@@ -89,8 +89,8 @@ class Properties(base.Model):
     def plain(self) -> dict[str, Any]:
         """Return the properties as JSON values, without absent ones."""
         fields = zip(base.fields_of(type(self)).items(), type(self).model_fields, strict=True)
-        found = [(name, field, _plain(getattr(self, attribute))) for (name, field), attribute in fields]
-        return {name: value for name, field, value in found if not _is_absent(field, value)}
+        rows = [(name, field, _plain(getattr(self, attribute))) for (name, field), attribute in fields]
+        return {name: value for name, field, value in rows if not _is_absent(field, value)}
 
 
 def _plain(value: Any) -> Any:

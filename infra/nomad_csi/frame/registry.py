@@ -30,8 +30,8 @@ _MODULES = {
 def declaration(name: str) -> "properties.Declaration":
     """Return the declaration of the resource called *name*; that imports no module that sends requests."""
     module, attribute, _ = _MODULES[name]
-    found: properties.Declaration = getattr(_imported(module), attribute)
-    return found
+    declared: properties.Declaration = getattr(_imported(module), attribute)
+    return declared
 
 
 TOKENS = tuple(f"{names.TYPES}{name}" for name in _MODULES)
@@ -41,8 +41,8 @@ TOKENS = tuple(f"{names.TYPES}{name}" for name in _MODULES)
 def find(token: str) -> "resource.Resource":
     """Return the resource of the type *token*."""
     name = token.removeprefix(names.TYPES)
-    found: resource.Resource = getattr(_imported(_MODULES[name][2]), f"{name}Resource")()
-    return found
+    kind: resource.Resource = getattr(_imported(_MODULES[name][2]), f"{name}Resource")()
+    return kind
 
 
 def _imported(module: str) -> Any:

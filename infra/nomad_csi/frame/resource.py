@@ -68,8 +68,8 @@ class Operation:
 
     def recorded_cluster(self) -> Mapping[str, Any]:
         """Return the output ``cluster`` of the objects of the state; empty where none was seen so far, or several."""
-        found = tuple(self._clusters)
-        return {"cluster": found[0]} if len(found) == 1 else {}
+        clusters = tuple(self._clusters)
+        return {"cluster": clusters[0]} if len(clusters) == 1 else {}
 
     def create(self, token: str, identity: str) -> None:
         """Record that *identity* was created, or taken over."""
@@ -85,8 +85,8 @@ class Operation:
         answer = self._answers.setdefault(question, own)
         if answer is own:
             concurrency.settle(ask, own)
-        found: _Answer = answer.result()
-        return found
+        value: _Answer = answer.result()
+        return value
 
 
 # The interface of a resource.
@@ -144,14 +144,14 @@ def difference(
     """
     compared = declared.inputs.keys() - declared.not_compared if changed is None else changed
     every = sorted(old_inputs.keys() | new_inputs.keys())
-    found = [name for name in every if name in compared and old_inputs.get(name) != new_inputs.get(name)]
-    replaces = tuple(name for name in found if name in declared.replacing)
-    updates = [*(name for name in found if name not in replaces), *map(top_of_path, also_updates)]
+    differing = [name for name in every if name in compared and old_inputs.get(name) != new_inputs.get(name)]
+    replaces = tuple(name for name in differing if name in declared.replacing)
+    updates = [*(name for name in differing if name not in replaces), *map(top_of_path, also_updates)]
     return ResourceDiff(
         updates=tuple(dict.fromkeys(updates)),
         replaces=replaces,
-        added=frozenset(found) - old_inputs.keys(),
-        removed=frozenset(found) - new_inputs.keys(),
+        added=frozenset(differing) - old_inputs.keys(),
+        removed=frozenset(differing) - new_inputs.keys(),
         notice=notice if replaces else "",
     )
 
@@ -282,12 +282,12 @@ def seen_afterwards(
     Raises `InitFailedError` with *outputs* where it cannot be read, or is *gone*, so that the state keeps the id.
     """
     try:
-        found = read()
+        answer = read()
     except errors.NomadApiError as error:
         raise InitFailedError(identity, outputs, (f"{done}, but not seen afterwards: {error}",)) from error
-    if found is None:
+    if answer is None:
         raise InitFailedError(identity, outputs, (gone,))
-    return found
+    return answer
 
 
 def split_identity(identity: str, form: str) -> tuple[str, str]:

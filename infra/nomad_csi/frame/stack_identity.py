@@ -85,12 +85,12 @@ class StackIdentityResource(resource.Resource):
     ) -> resource.ResourceDiff:
         """Compare the labels; a stack that was renamed, or whose state was copied, gets a new id in place."""
         del identity, old_outputs
-        found = resource.difference(self.declared, old_inputs, new_inputs)
-        if not found.any:
-            return found
+        diff = resource.difference(self.declared, old_inputs, new_inputs)
+        if not diff.any:
+            return diff
         before, now = old_inputs.get("stack"), new_inputs["stack"]
         return resource.ResourceDiff(
-            updates=found.updates,
+            updates=diff.updates,
             notice=f"this state was written by stack {before}: `up` takes its volumes and jobs over for {now}; if "
             f"{before} still exists, this state is a copy of its state, and {before} is refused its objects then: do "
             "not run `up` nor `destroy`",
@@ -103,8 +103,8 @@ class StackIdentityResource(resource.Resource):
     def create(self, context: resource.Context, new_inputs: Mapping[str, Any]) -> tuple[str, resource.Properties]:
         """Create an id."""
         del context
-        made = _new_id()
-        return made, dict(new_inputs) | {"stackId": made}
+        stack_id = _new_id()
+        return stack_id, dict(new_inputs) | {"stackId": stack_id}
 
     def read(
         self, context: resource.Context, identity: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any]

@@ -168,7 +168,7 @@ def _jobs_outside(client: nomad.Nomad, plan: model.StoragePlan, label: str) -> t
     wanted = {item.plugin_id for item in plan.plugins}
     try:
         others = [plugins.get(client, plugin_id) for plugin_id in plugins.list_ids(client) if plugin_id not in wanted]
-        keys = sorted({key for found in others if found for key in found.jobs})
+        keys = sorted({key for plugin in others if plugin for key in plugin.jobs})
         owners = [(key, owner.owner_of(client, jobs.get(client, *key))) for key in keys]
     except errors.NomadApiError as error:
         if error.status != HTTPStatus.FORBIDDEN:
@@ -206,31 +206,31 @@ def _jobs(
 
 def _compared(wanted: wanted_job.WantedJob) -> PlannedChange:
     item = PlannedChange(kind="job", name="/".join(wanted.key), state=apply_volumes.NEW)
-    found = wanted.found
-    if found is None:
+    job = wanted.registered
+    if job is None:
         return item
     if wanted.type_refusal:
         return item.remarked(wanted.type_refusal, state="refused")
-    if found.stopped:
+    if job.stopped:
         return item.remarked("it would run again", state="stopped")
     try:
         drift = wanted.drift
     except errors.NomadApiError as error:
         if error.status != HTTPStatus.FORBIDDEN:
             raise
-        return _compare_source(wanted, found, item, error)
+        return _compare_source(wanted, job, item, error)
     return item.remarked(*drift.changes, state=apply_volumes.EQUAL if drift.kind == wanted_job.EQUAL else "changes")
 
 
 def _compare_source(
     wanted: wanted_job.WantedJob,
-    found: jobs.Job,
+    job: jobs.Job,
     item: PlannedChange,
     error: errors.NomadApiError,
 ) -> PlannedChange:
     """Return the job, compared by the HCL that it was registered with: a read-only token is enough for that."""
-    source = jobs.source(wanted.context.client, found.namespace, found.job_id, found.version)
-    is_equal = source in {None, wanted.news["hcl"]}
+    source = jobs.source(wanted.context.client, job.namespace, job.job_id, job.version)
+    is_equal = source in {None, wanted.inputs["hcl"]}
     wanted.drift = wanted_job.Drift(kind=wanted_job.EQUAL if is_equal else "Edited")
     if source is None:
         remark = f"Nomad holds no source of it, and its plan is not ours to ask: {error.advice}"
@@ -264,9 +264,9 @@ def start(
         for job in plugin.jobs:
             inputs = _checked(_JOB, _inputs(plugin, job, requester, templates))
             wanted = wanted_job.WantedJob(context, inputs, {}, command=requester)
-            found = wanted.found
-            if found is not None and wanted.label == requester.owner and wanted.is_as_wanted:
-                indexes[job.job_id] = str(found.job_modify_index)
+            registered = wanted.registered
+            if registered is not None and wanted.label == requester.owner and wanted.is_as_wanted:
+                indexes[job.job_id] = str(registered.job_modify_index)
             else:
                 indexes[job.job_id] = str(plugin_job.bring(wanted)["jobModifyIndex"])
         health = plugin_health_properties.inputs_of(plugin.expectation) | {"jobs": indexes}
@@ -288,17 +288,17 @@ def stop(
     that is not there or runs no plugin, for one of another owner or of a Pulumi stack, and for a registered volume.
     """
     name = "/".join(key)
-    found = jobs.get(client, *key)
-    if found is None or not jobs.tasks_of_document(found.document):
+    job = jobs.get(client, *key)
+    if job is None or not jobs.tasks_of_document(job.document):
         raise errors.RefusedError(f"there is no job {name} that runs a CSI plugin")
     record = None if requester.adopts else owner.recorded_owner(client, key)
     if record is not None and record.owner != requester.owner:
         raise errors.RefusedError(f"job {name} belongs to owner {record}: pass --owner {record}, or --adopt")
     if record is not None and record.stack_id:
         raise errors.RefusedError(f"job {name} {wanted_job.OF_A_STACK.format(label=record)}")
-    wanted_job.refuse_serving(client, found, registered_too=True, without=without)
+    wanted_job.refuse_serving(client, job, registered_too=True, without=without)
     if not is_dry_run:
-        wanted_job.remove(resource.Context(connect=lambda: client), found)
+        wanted_job.remove(resource.Context(connect=lambda: client), job)
         owner.records(client).release(key, ownership.NO_TOKEN, requester)
 
 

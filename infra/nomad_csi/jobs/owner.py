@@ -22,9 +22,9 @@ def records(client: nomad.Nomad) -> ownership.OwnerRecords:
     return ownership.OwnerRecords(client, ownership.JOB_FOLDER)
 
 
-def owner_of(client: nomad.Nomad, found: jobs.Job | None) -> OwnerRecord | None:
+def owner_of(client: nomad.Nomad, job: jobs.Job | None) -> OwnerRecord | None:
     """Return the owner of a running job; ``None`` where it has none, or does not run."""
-    return None if found is None or found.stopped else recorded_owner(client, (found.namespace, found.job_id))
+    return None if job is None or job.stopped else recorded_owner(client, (job.namespace, job.job_id))
 
 
 def recorded_owner(client: nomad.Nomad, key: Key) -> OwnerRecord | None:
@@ -54,9 +54,9 @@ def is_another_resources(client: nomad.Nomad, key: Key, recorded: Mapping[str, A
 
     ``None``: not known, as the token may not read the owner record.
     """
-    found = records(client).read([key])
-    is_unknown = key in found.unread and bool(recorded.get("owner"))
-    return None if is_unknown else ownership.is_another_resources(found.owners.get(key), recorded)
+    reply = records(client).read([key])
+    is_unknown = key in reply.unread and bool(recorded.get("owner"))
+    return None if is_unknown else ownership.is_another_resources(reply.owners.get(key), recorded)
 
 
 def cluster_recorded_as(client: nomad.Nomad, recorded: Mapping[str, Any]) -> resource.Properties:

@@ -34,7 +34,7 @@ class PluginJobResource(resource.Resource):
         """
         kind = old_outputs.get("driftType", wanted_job.EQUAL)
         drifted = () if kind in (None, wanted_job.EQUAL) else (kind.lower(),)
-        found = resource.difference(
+        diff = resource.difference(
             self.declared,
             old_inputs,
             new_inputs,
@@ -42,11 +42,11 @@ class PluginJobResource(resource.Resource):
             notice=_notice(identity, new_inputs),
         )
         types = {_job_type(str(inputs.get("hcl", ""))) for inputs in (old_inputs, new_inputs)}
-        if found.replaces or not new_inputs.get("replaceForType") or len(types) == 1 or "" in types:
-            return found
-        updates = tuple(path for path in found.updates if path != "hcl")
+        if diff.replaces or not new_inputs.get("replaceForType") or len(types) == 1 or "" in types:
+            return diff
+        updates = tuple(path for path in diff.updates if path != "hcl")
         notice = _notice(identity, new_inputs, _job_type(new_inputs["hcl"]))
-        return dataclasses.replace(found, updates=updates, replaces=("hcl",), notice=notice)
+        return dataclasses.replace(diff, updates=updates, replaces=("hcl",), notice=notice)
 
     def preview(self, new_inputs: Values) -> tuple[str, resource.Properties]:
         """Return the id and the inputs; the registration determines the index and the version."""
@@ -97,15 +97,15 @@ class PluginJobResource(resource.Resource):
         namespace, job_id = resource.split_identity(identity, "namespace/job_id")
         client, name = context.client, f"job {identity}"
         with resource.KeptIfUnreachable(context, name, is_recorded=bool(inputs)):
-            found = jobs.get(client, namespace, job_id)
-            if found is None:
+            job = jobs.get(client, namespace, job_id)
+            if job is None:
                 if why := cluster_identity.sentence(client, name, outputs):
                     context.warn(f"{why}; this one has no such job")
                 elif outputs:
                     context.warn(f"{name} is not in Nomad any more")
                 return None
             cluster_identity.refuse_other(client, name, outputs)
-            return _live(client, found, inputs, outputs)
+            return _live(client, job, inputs, outputs)
         return dict(inputs), dict(outputs)
 
     def update(
@@ -131,30 +131,30 @@ class PluginJobResource(resource.Resource):
         stack_identity.refuse_other_stack(context, f"job {identity}", outputs)
         outputs = {**outputs, "namespace": key[0], "jobId": key[1]}
         known = wanted_job.WantedJob(context, outputs, outputs)
-        found = known.found
-        cluster_identity.refuse_other(context.client, known.name, outputs, accepts_lost=found is None)
+        job = known.registered
+        cluster_identity.refuse_other(context.client, known.name, outputs, accepts_lost=job is None)
         is_created = context.operation.was_created(self.declared.token, identity)
         is_moved = is_created or owner.is_another_resources(context.client, key, outputs)
         if is_moved:
             context.warn(f"job {identity} runs on: a newer resource of this stack holds it (moved, or replaced)")
             return
-        if found is not None:
+        if job is not None:
             if not known.is_permitted:
                 known.refuse("foreign")
-            if is_moved is None and not found.stopped:
-                context.warn(_unknown_owner(found))
+            if is_moved is None and not job.stopped:
+                context.warn(_unknown_owner(job))
                 return
-            wanted_job.refuse_serving(context.client, found)
-            wanted_job.remove(context, found)
+            wanted_job.refuse_serving(context.client, job)
+            wanted_job.remove(context, job)
         owner.release(context, outputs)
 
 
-def _unknown_owner(found: jobs.Job) -> str:
-    """Return that the owner record of the running job *found* could not be read, so that it runs on, and what to do."""
-    rights = ownership.RIGHTS.format(namespace=found.namespace)
-    command = f"nomad job stop -namespace {found.namespace} {shlex.quote(found.job_id)}"
+def _unknown_owner(job: jobs.Job) -> str:
+    """Return that the owner record of the running job *job* could not be read, so that it runs on, and what to do."""
+    rights = ownership.RIGHTS.format(namespace=job.namespace)
+    command = f"nomad job stop -namespace {job.namespace} {shlex.quote(job.job_id)}"
     return (
-        f"job {found.namespace}/{found.job_id} runs on: without an owner record it is not known whether another "
+        f"job {job.namespace}/{job.job_id} runs on: without an owner record it is not known whether another "
         f"resource has taken it over; where none has, and no volume of its plugin is claimed, run `{command}`, and the "
         f"same with -purge when its tasks have ended; the token lacks {rights}"
     )
@@ -178,10 +178,10 @@ def _notice(identity: str, new_inputs: Values, kind: str = "") -> str:
 def _job_type(hcl: str) -> str:
     """Return the type of the job in *hcl*; empty where it is unknown, as for a job with variables."""
     try:
-        found = job_files.jobs(read.read_job(hcl))
+        blocks = job_files.jobs(read.read_job(hcl))
     except errors.NomadCsiError:
         return ""
-    return found[0].type if len(found) == 1 else ""
+    return blocks[0].type if len(blocks) == 1 else ""
 
 
 def bring(wanted: wanted_job.WantedJob) -> resource.Properties:
@@ -189,54 +189,54 @@ def bring(wanted: wanted_job.WantedJob) -> resource.Properties:
     context = wanted.context
     wanted.refuse_unfit()
     wanted.refuse(wanted.refusal())
-    cluster_identity.cluster_id(context.client, make="owner" in wanted.news)
-    done = {**wanted.news, **wanted.run()}
+    cluster_identity.cluster_id(context.client, make="owner" in wanted.inputs)
+    done = {**wanted.inputs, **wanted.run()}
 
-    def seen() -> resource.Properties | None:
-        found = jobs.get(context.client, *wanted.key)
-        if found is None:
+    def observe() -> resource.Properties | None:
+        job = jobs.get(context.client, *wanted.key)
+        if job is None:
             return None
         cluster = owner.cluster_recorded_as(context.client, wanted.recorded)
-        return _outputs(done, found, wanted_job.Drift()) | cluster
+        return _outputs(done, job, wanted_job.Drift()) | cluster
 
     gone = "registered, but gone again: something else removes it"
     without = _outputs(done, None, wanted_job.Drift())
-    return resource.seen_afterwards(seen, "/".join(wanted.key), without, done="registered", gone=gone)
+    return resource.seen_afterwards(observe, "/".join(wanted.key), without, done="registered", gone=gone)
 
 
-def _outputs(inputs: Values, found: jobs.Job | None, drift: wanted_job.Drift) -> resource.Properties:
+def _outputs(inputs: Values, job: jobs.Job | None, drift: wanted_job.Drift) -> resource.Properties:
     return plugin_job_properties.DECLARED.recorded(inputs) | {
-        "jobModifyIndex": found.job_modify_index if found is not None else 0,
-        "version": found.version if found is not None else 0,
+        "jobModifyIndex": job.job_modify_index if job is not None else 0,
+        "version": job.version if job is not None else 0,
         "driftType": drift.kind,
         **({"drift": list(drift.parts)} if drift.parts else {}),
     }
 
 
 def _live(
-    client: nomad.Nomad, found: jobs.Job, inputs: Values, recorded: Values
+    client: nomad.Nomad, job: jobs.Job, inputs: Values, recorded: Values
 ) -> tuple[resource.Properties, resource.Properties]:
     """Return the *inputs*, for an import those submitted with the job, and outputs with the drift from them."""
-    known = dict(inputs) or _imported(client, found)
+    known = dict(inputs) or _imported(client, job)
     drift = wanted_job.Drift(kind=wanted_job.STOPPED)
-    if not found.stopped:
-        drift = wanted_job.drift_of(client, jobs.parse(client, known["hcl"], namespace=found.namespace))
+    if not job.stopped:
+        drift = wanted_job.drift_of(client, jobs.parse(client, known["hcl"], namespace=job.namespace))
     step = stack_identity.step_outputs(recorded)
-    if recorded and owner.is_another_resources(client, (found.namespace, found.job_id), recorded):
+    if recorded and owner.is_another_resources(client, (job.namespace, job.job_id), recorded):
         step.pop("nonce", None)  # an update acquires the job again, where the program still declares it here
     cluster = owner.cluster_recorded_as(client, recorded)
-    return known, _outputs(known, found, drift) | cluster | step
+    return known, _outputs(known, job, drift) | cluster | step
 
 
-def _imported(client: nomad.Nomad, found: jobs.Job) -> resource.Properties:
+def _imported(client: nomad.Nomad, job: jobs.Job) -> resource.Properties:
     """Return the inputs of a job that is not recorded yet, from the source that was submitted with it."""
-    source = jobs.source(client, found.namespace, found.job_id, found.version)
+    source = jobs.source(client, job.namespace, job.job_id, job.version)
     if source is None:
         raise errors.RefusedError(
-            f"job {found.namespace}/{found.job_id} cannot be imported: Nomad does not hold its source; "
+            f"job {job.namespace}/{job.job_id} cannot be imported: Nomad does not hold its source; "
             "set adopt: true and let `pulumi up` take it over"
         )
-    record = owner.owner_of(client, found)
+    record = owner.owner_of(client, job)
     known = {"owner": record.owner, "ownerId": record.stack_id} if record is not None else {}
     known = {name: value for name, value in known.items() if value}
-    return {"jobId": found.job_id, "namespace": found.namespace, "hcl": source} | known
+    return {"jobId": job.job_id, "namespace": job.namespace, "hcl": source} | known

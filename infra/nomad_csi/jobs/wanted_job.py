@@ -66,7 +66,7 @@ class WantedJob:
         command: ownership.Requester | None = None,
     ) -> None:
         self.context = context
-        self.news = new_inputs
+        self.inputs = new_inputs
         self.key = (new_inputs["namespace"], new_inputs["jobId"])
         self.name = f"job {'/'.join(self.key)}"
         self.who = ownership.requester(new_inputs, recorded)
@@ -79,18 +79,18 @@ class WantedJob:
     @functools.cached_property
     def document(self) -> jobs.Document:
         """The HCL as the server parses it. Raises `errors.SpecError` where its job differs from the inputs."""
-        document = jobs.parse(self.context.client, self.news["hcl"], namespace=self.key[0])
+        job = jobs.parse(self.context.client, self.inputs["hcl"], namespace=self.key[0])
         problems = tuple(
-            errors.Problem(path=f"hcl: {key}", got=repr(document.get(key)), allowed=f"{self.news[name]!r} as in {name}")
+            errors.Problem(path=f"hcl: {key}", got=repr(job.get(key)), allowed=f"{self.inputs[name]!r} as in {name}")
             for key, name in (("ID", "jobId"), ("Namespace", "namespace"))
-            if document.get(key) != self.news[name]
+            if job.get(key) != self.inputs[name]
         )
         if problems:
             raise errors.SpecError(problems, source=self.name)
-        return document
+        return job
 
     @functools.cached_property
-    def found(self) -> jobs.Job | None:
+    def registered(self) -> jobs.Job | None:
         """The job in Nomad, also a stopped one."""
         return jobs.get(self.context.client, *self.key)
 
@@ -102,12 +102,12 @@ class WantedJob:
     @functools.cached_property
     def owner(self) -> owner.OwnerRecord | None:
         """The owner of the running job."""
-        return owner.owner_of(self.context.client, self.found)
+        return owner.owner_of(self.context.client, self.registered)
 
     @functools.cached_property
     def drift(self) -> Drift:
         """How the job in Nomad differs, by Nomad's plan."""
-        if self.found is None or self.found.stopped:
+        if self.registered is None or self.registered.stopped:
             return Drift(kind=STOPPED)
         return drift_of(self.context.client, self.document)
 
@@ -129,11 +129,11 @@ class WantedJob:
         Nomad plans a change of type and then refuses it for any existing job, stopped ones included. Source:
         hashicorp/nomad, ``nomad/job_endpoint.go`` (``validateJobUpdate``); tried on 2.0.6-dev, 2026-11.
         """
-        found, kind = self.found, self.kind
-        if found is None or not kind or found.type in {"", kind}:
+        job, kind = self.registered, self.kind
+        if job is None or not kind or job.type in {"", kind}:
             return ""
         return (
-            f"it is a {found.type} job, and Nomad makes no {kind} job of it: keep the type (monolith.job_type, where "
+            f"it is a {job.type} job, and Nomad makes no {kind} job of it: keep the type (monolith.job_type, where "
             "it serves both roles), or stop and purge it while no volume of the plugin is claimed"
         )
 
@@ -150,7 +150,7 @@ class WantedJob:
         """Return why the job in Nomad is left as it is."""
         if self.type_refusal:
             return "other type"
-        if self.found is None or self.found.stopped:
+        if self.registered is None or self.registered.stopped:
             return None
         is_of_stack, adopts = False, self.who.adopts
         if self._command is not None and self.owner is not None and self.owner.stack_id:
@@ -170,7 +170,7 @@ class WantedJob:
 
         That is none of the plugin's own jobs, and not the one *replaced*.
         """
-        new_inputs, given = self.news, self.news.get("pluginJobs", [])
+        new_inputs, given = self.inputs, self.inputs.get("pluginJobs", [])
         if new_inputs.get("minimumNomad"):
             version_gates.refuse_older(self.context.client, {self.name: new_inputs["minimumNomad"]})
         ids = [] if given == resource.UNKNOWN else [item for item in given if item != resource.UNKNOWN]
@@ -202,10 +202,10 @@ class WantedJob:
 
         A job taken over from another stack is registered.
         """
-        context, new_inputs = self.context, self.news
+        context, new_inputs = self.context, self.inputs
         is_same = all(new_inputs.get(name) == self.recorded.get(name) for name in stack_identity.OF_OWNER)
         token = ownership.next_token(str(self.recorded.get("nonce", "")), is_same=is_same)
-        is_as_wanted = self.found is not None and self.is_as_wanted
+        is_as_wanted = self.registered is not None and self.is_as_wanted
         if self.who.owner:
             who = dataclasses.replace(self.who, adopts=True)
             owner.records(context.client).acquire(self.key, token, who, context.warn)
@@ -222,7 +222,7 @@ class WantedJob:
         if plan.warnings:
             self.context.warn(f"Nomad warns of {self.name}: {' '.join(plan.warnings.split())}")
         try:
-            jobs.register(client, document, source=self.news["hcl"], enforce_index=plan.job_modify_index)
+            jobs.register(client, document, source=self.inputs["hcl"], enforce_index=plan.job_modify_index)
         except errors.NomadApiError as error:
             if "Enforcing job modify index" in error.message:
                 raise errors.RefusedError(

@@ -36,9 +36,9 @@ def connection(values: Mapping[str, Any], environment: Mapping[str, str]) -> nom
     """
     _refuse_unknown(values)
     given = {names.python_name(name): value for name, value in values.items() if name != "root"}
-    found = nomad.Connection.from_environment(environment, given)
-    sandbox_mark.refuse_real_address(found, environment)
-    return found
+    nomad_connection = nomad.Connection.from_environment(environment, given)
+    sandbox_mark.refuse_real_address(nomad_connection, environment)
+    return nomad_connection
 
 
 def root(values: Mapping[str, Any], environment: Mapping[str, str]) -> Path | None:

@@ -67,9 +67,9 @@ async def opened(value: Any, path: str = "", origin: _Origin | None = None) -> A
         from nomad_csi.components import scope  # noqa: PLC0415  # see `Hosted`
 
         all_urns = [str(await each.urn.future()) for each in origin.dependencies]
-        found = {urn.rpartition("::")[2] for urn in all_urns if names.read_urn(urn).type in _NAMED[path]}
-        if len(found) == 1:
-            scope.scope().name_output(leaf, *found)
+        component_names = {urn.rpartition("::")[2] for urn in all_urns if names.read_urn(urn).type in _NAMED[path]}
+        if len(component_names) == 1:
+            scope.scope().name_output(leaf, *component_names)
     return leaf
 
 
@@ -194,12 +194,12 @@ class Hosted(provider.Provider):
 
         kind = getattr(components, resource_type.removeprefix(names.TYPES))
         try:
-            made = kind(name, component_arguments(inputs, resource_type), options)
+            component = kind(name, component_arguments(inputs, resource_type), options)
         except errors.NomadCsiError:
             raise
         except Exception as error:
             raise server.ComponentInitError(error) from error
         outputs = documentation.package()["resources"][resource_type]["properties"]
-        state = {key: getattr(made, names.python_name(key)) for key in outputs}
+        state = {key: getattr(component, names.python_name(key)) for key in outputs}
         state |= {key: state[key].apply(wire.camel_case) for key, item in outputs.items() if "$ref" in item}
-        return provider.ConstructResult(made.urn, state)
+        return provider.ConstructResult(component.urn, state)

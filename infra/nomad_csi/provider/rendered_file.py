@@ -82,9 +82,9 @@ class RenderedFileResource(resource.Resource):
     ) -> tuple[resource.Properties, resource.Properties] | None:
         """Return the text on disk as ``content``: an edited file differs from the program's."""
         del inputs, outputs
-        found = disk.read(disk.location(_root(context), identity))
-        live = {"path": identity, "content": found}
-        return None if found is None else (live, live)
+        text = disk.read(disk.location(_root(context), identity))
+        live = {"path": identity, "content": text}
+        return None if text is None else (live, live)
 
     def update(
         self, context: resource.Context, identity: str, old_outputs: Mapping[str, Any], new_inputs: Mapping[str, Any]
@@ -97,10 +97,10 @@ class RenderedFileResource(resource.Resource):
     def delete(self, context: resource.Context, identity: str, outputs: Mapping[str, Any]) -> None:
         """Remove the file; another text than written stays, with a warning."""
         target = disk.location(_root(context), identity)
-        found = disk.read(target)
-        if found is not None and not (found == outputs.get("content") and disk.is_ours(found)):
+        text = disk.read(target)
+        if text is not None and not (text == outputs.get("content") and disk.is_ours(text)):
             context.warn(f"{identity} was edited after it was written, and stays")
-        elif found is not None:
+        elif text is not None:
             target.unlink()
 
 

@@ -145,8 +145,8 @@ class Servicer(server.ProviderServicer):
     def Check(self, request: Any) -> Any:
         """Check the inputs of a resource."""
         kind = _kind(request.urn)
-        news, marked = wire.load(request.news)
-        values, problems = kind.check(news)
+        inputs, marked = wire.load(request.news)
+        values, problems = kind.check(inputs)
         if not problems:
             self._operation.declare(kind.declared.token, request.urn, values)
         reasons = (self._clean(request, str(problem)) for problem in problems)
@@ -156,18 +156,18 @@ class Servicer(server.ProviderServicer):
     def Diff(self, request: Any) -> Any:
         """Compare the recorded with the desired state."""
         kind = _kind(request.urn)
-        old_inputs, outputs, news = (wire.load(item)[0] for item in (request.old_inputs, request.olds, request.news))
+        old_inputs, outputs, inputs = (wire.load(item)[0] for item in (request.old_inputs, request.olds, request.news))
         sandbox_mark.refuse_other_side(outputs, self._mark)
         self._operation.record(request.urn, outputs)
         self._operation.see(outputs)
-        found = kind.diff(request.id, old_inputs, outputs, news)
-        if not found.replaces and self._is_elsewhere(outputs):
+        diff = kind.diff(request.id, old_inputs, outputs, inputs)
+        if not diff.replaces and self._is_elsewhere(outputs):
             # The update is refused with what to do.
-            found = dataclasses.replace(found, updates=(*found.updates, "cluster"))
-        answer = wire.difference(found, kind.declared.inputs, request.ignoreChanges)
-        if found.notice and answer.detailedDiff and self._operation.declared(kind.declared.token, request.urn) == news:
+            diff = dataclasses.replace(diff, updates=(*diff.updates, "cluster"))
+        answer = wire.difference(diff, kind.declared.inputs, request.ignoreChanges)
+        if diff.notice and answer.detailedDiff and self._operation.declared(kind.declared.token, request.urn) == inputs:
             # Not in a refresh, which compares in the other direction, and not where the engine tries an unknown value.
-            self._engine.warn(request.urn, self._clean(request, found.notice))
+            self._engine.warn(request.urn, self._clean(request, diff.notice))
         return answer
 
     def _is_elsewhere(self, outputs: Mapping[str, Any]) -> bool:
@@ -184,13 +184,13 @@ class Servicer(server.ProviderServicer):
     def Create(self, request: Any) -> Any:
         """Create an object; in a preview, return its planned outputs."""
         kind = _kind(request.urn)
-        news, marked = wire.load(request.properties)
+        inputs, marked = wire.load(request.properties)
         secrets = marked | kind.declared.secret
         if request.preview:
-            self._preflight(request, kind, self._operation.recorded(request.urn), news)
-            identity, outputs = kind.preview(news)
+            self._preflight(request, kind, self._operation.recorded(request.urn), inputs)
+            identity, outputs = kind.preview(inputs)
         else:
-            identity, outputs = kind.create(self._context(request), news)
+            identity, outputs = kind.create(self._context(request), inputs)
             self._operation.create(kind.declared.token, identity)
         return provider_pb2.CreateResponse(
             id="" if identity == wire.UNKNOWN else identity,
@@ -206,14 +206,14 @@ class Servicer(server.ProviderServicer):
         outputs, marked_outputs = wire.load(request.properties)
         sandbox_mark.refuse_other_side(outputs, self._mark)
         self._operation.see(outputs)
-        found = kind.read(self._context(request), request.id, inputs, outputs)
-        if found is None:
+        state = kind.read(self._context(request), request.id, inputs, outputs)
+        if state is None:
             return provider_pb2.ReadResponse(id="")
         secrets = marked_inputs | marked_outputs | kind.declared.secret
         return provider_pb2.ReadResponse(
             id=request.id,
-            inputs=wire.dump(found[0], secrets),
-            properties=wire.dump(self._marked(found[1]), secrets),
+            inputs=wire.dump(state[0], secrets),
+            properties=wire.dump(self._marked(state[1]), secrets),
             refresh_before_update=True,
         )
 
@@ -222,14 +222,14 @@ class Servicer(server.ProviderServicer):
         """Update an object; in a preview, return its planned outputs."""
         kind = _kind(request.urn)
         old_outputs, was_marked = wire.load(request.olds)
-        news, marked = wire.load(request.news)
+        inputs, marked = wire.load(request.news)
         secrets = was_marked | marked | kind.declared.secret
         sandbox_mark.refuse_other_side(old_outputs, self._mark)
         if request.preview:
-            self._preflight(request, kind, old_outputs, news)
-            outputs = kind.preview(news)[1]
+            self._preflight(request, kind, old_outputs, inputs)
+            outputs = kind.preview(inputs)[1]
         else:
-            outputs = kind.update(self._context(request), request.id, old_outputs, news)
+            outputs = kind.update(self._context(request), request.id, old_outputs, inputs)
         return provider_pb2.UpdateResponse(
             properties=wire.dump(self._marked(outputs), secrets), refresh_before_update=True
         )
@@ -246,25 +246,25 @@ class Servicer(server.ProviderServicer):
     def Invoke(self, request: Any) -> Any:
         """Return the cluster id: the provider's only function."""
         given, _ = wire.load(request.args)
-        makes, recorded, found = given.get("make") is True, given.get("recorded") or (), ""
+        makes, recorded, cluster_id = given.get("make") is True, given.get("recorded") or (), ""
         try:
-            found = cluster_identity.cluster_of_stack(self._connect(), recorded, make=makes)
+            cluster_id = cluster_identity.cluster_of_stack(self._connect(), recorded, make=makes)
         except errors.NomadApiError as error:
             if makes:
                 raise
             line = f"the preview does not know the cluster, which Nomad did not report: {wire.sentence(error)}"
             self._engine.warn("", self._clean(request, line))
         answer = provider_pb2.InvokeResponse()
-        getattr(answer, "return").CopyFrom(wire.dump({"id": found}))  # the field has the name of a keyword
+        getattr(answer, "return").CopyFrom(wire.dump({"id": cluster_id}))  # the field has the name of a keyword
         return answer
 
-    def _preflight(self, request: Any, kind: resource.Resource, old_outputs: Any, news: Mapping[str, Any]) -> None:
+    def _preflight(self, request: Any, kind: resource.Resource, old_outputs: Any, inputs: Mapping[str, Any]) -> None:
         """Check the cluster for a preview, unless the connection is not known yet."""
         if self._is_elsewhere(old_outputs):
             name = request.urn.rpartition("::")[2]
             raise cluster_identity.refusal(self._connect(), f"resource {name}", old_outputs)
         if wire.UNKNOWN not in self._settings.values():
-            kind.preflight(self._context(request), old_outputs, news)
+            kind.preflight(self._context(request), old_outputs, inputs)
 
     def _init_failed(self, request: Any, error: resource.InitFailedError) -> grpc.Status:
         """Return the status of an object whose initialization failed: the engine records it, with its new inputs."""

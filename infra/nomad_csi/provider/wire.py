@@ -38,9 +38,9 @@ def load(struct: struct_pb2.Struct) -> tuple[dict[str, Any], frozenset[str]]:
 def dump(values: Mapping[str, Any], secrets: Collection[str] = ()) -> struct_pb2.Struct:
     """Return *values* as a ``Struct``; those named in *secrets* are marked as secret."""
     marked = {name: {SIGNATURE: SECRET, "value": value} for name, value in values.items() if name in secrets}
-    made = struct_pb2.Struct()
-    made.update({**values, **marked})
-    return made
+    struct = struct_pb2.Struct()
+    struct.update({**values, **marked})
+    return struct
 
 
 def camel_case(value: Any) -> Any:
@@ -126,10 +126,10 @@ def check(values: Mapping[str, Any], reasons: Iterable[str], secrets: Collection
 
 
 def difference(
-    found: resource.ResourceDiff, inputs: Collection[str], ignored: Collection[str]
+    diff: resource.ResourceDiff, inputs: Collection[str], ignored: Collection[str]
 ) -> provider_pb2.DiffResponse:
     """
-    Return *found* without the *ignored* properties, as a detailed diff.
+    Return *diff* without the *ignored* properties, as a detailed diff.
 
     *inputs* are the names of all inputs: another name differs in the outputs. Inside of a property the engine compares
     itself, and applies what is ignored there (pulumi/pulumi, ``addDiff`` in ``pkg/engine/detailedDiff.go``, CLI 3.260).
@@ -139,23 +139,21 @@ def difference(
     id (pulumi/pulumi, ``continueStepsFromDiff`` in ``pkg/resource/deploy/
     step_generator.go``, CLI 3.260; measured 2026-11-22).
     """
-    replaces = [name for name in found.replaces if name not in ignored]
-    every = [*replaces, *(name for name in found.updates if name not in ignored)]
+    replaces = [name for name in diff.replaces if name not in ignored]
+    every = [*replaces, *(name for name in diff.updates if name not in ignored)]
     return provider_pb2.DiffResponse(
         changes=provider_pb2.DiffResponse.DIFF_SOME if every else provider_pb2.DiffResponse.DIFF_NONE,
         replaces=replaces,
         diffs=every,
         deleteBeforeReplace=True,
         detailedDiff={
-            name: provider_pb2.PropertyDiff(
-                kind=_kind(found, name, replaces=name in replaces), inputDiff=name in inputs
-            )
+            name: provider_pb2.PropertyDiff(kind=_kind(diff, name, replaces=name in replaces), inputDiff=name in inputs)
             for name in every
         },
         hasDetailedDiff=True,
     )
 
 
-def _kind(found: resource.ResourceDiff, name: str, *, replaces: bool) -> Any:
-    kind = "ADD" if name in found.added else "DELETE" if name in found.removed else "UPDATE"
+def _kind(diff: resource.ResourceDiff, name: str, *, replaces: bool) -> Any:
+    kind = "ADD" if name in diff.added else "DELETE" if name in diff.removed else "UPDATE"
     return getattr(provider_pb2.PropertyDiff, f"{kind}_REPLACE" if replaces else kind)

@@ -28,8 +28,8 @@ def visible(text: str, *, keep_colours: bool = False) -> str:
     return re.sub(pattern, _spelled_out, text)
 
 
-def _spelled_out(found: re.Match[str]) -> str:
-    return found[0] if len(found[0]) > 1 else f"\\u{ord(found[0]):04x}"
+def _spelled_out(match: re.Match[str]) -> str:
+    return match[0] if len(match[0]) > 1 else f"\\u{ord(match[0]):04x}"
 
 
 _UNSEEN = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})

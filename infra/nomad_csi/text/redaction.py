@@ -52,7 +52,7 @@ def _hide(text: str, spans: Iterable[tuple[int, int]]) -> str:
 
 
 def _without_form(text: str, form: secrets.Form) -> str:
-    return _hide(text, (found.span("secret") for found in form.pattern.finditer(text)))
+    return _hide(text, (match.span("secret") for match in form.pattern.finditer(text)))
 
 
 # Values with the name of a secret.
@@ -97,14 +97,14 @@ unexpected unknown unset unsupported user was were while will with without write
 def _without_named(text: str) -> Iterator[str]:
     """Yield the parts of *text*, with `HIDDEN` instead of each value that has the name of a secret."""
     start = 0
-    found = _NAME.search(text)
-    while found:
-        span = _value(text, found) if secrets.names_secret(found[0]) else None
+    match = _NAME.search(text)
+    while match:
+        span = _value(text, match) if secrets.names_secret(match[0]) else None
         if span:
             yield text[start : span[0]]
             yield HIDDEN
             start = span[1]
-        found = _NAME.search(text, span[1] if span else found.end())
+        match = _NAME.search(text, span[1] if span else match.end())
     yield text[start:]
 
 

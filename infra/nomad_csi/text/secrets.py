@@ -122,11 +122,11 @@ def argument_has_secret(argument: str) -> bool:
 
 def hidden(arguments: Sequence[str]) -> list[bool]:
     """Return for each of *arguments* whether it gives a secret, also as the next word of an option: ``--token abc``."""
-    found = [argument_has_secret(argument) for argument in arguments]
+    gives_secret = [argument_has_secret(argument) for argument in arguments]
     for index, (option, value) in enumerate(itertools.pairwise(arguments), start=1):
         is_option = option.startswith("-") and not value.startswith("-")
-        found[index] |= is_option and "=" not in option and is_secret(option.lstrip("-"), value)
-    return found
+        gives_secret[index] |= is_option and "=" not in option and is_secret(option.lstrip("-"), value)
+    return gives_secret
 
 
 def keys_of(entries: Mapping[str, object]) -> list[str]:
