@@ -43,32 +43,32 @@ def value_of(attribute: str, node: nodes.Node) -> str | None:
 def holds(constraint: model.Constraint, node: nodes.Node) -> bool:
     """Return whether *node* satisfies *constraint*; no client satisfies a regular expression that Nomad refuses."""
     name = constraint.operator
-    found = value_of(constraint.attribute, node)
+    actual = value_of(constraint.attribute, node)
     wanted: str | None = constraint.value
     if constraint.value.startswith("${"):
         wanted = value_of(constraint.value, node)
     if name in _AMONG_INSTANCES:
         return True
     if name in ("is_set", "is_not_set"):
-        return (found is not None) == (name == "is_set")
+        return (actual is not None) == (name == "is_set")
     if name in ("!=", "not"):
-        return (found or "") != (wanted or "")  # an attribute that is not set is an empty string to Nomad
-    if found is None or wanted is None:
+        return (actual or "") != (wanted or "")  # an attribute that is not set is an empty string to Nomad
+    if actual is None or wanted is None:
         return False
     if name == "regexp":
         return node.matches.get((constraint.attribute, constraint.value), False)
     if name in _ORDERS:
-        return _compare_ordered(name, found, wanted)
+        return _compare_ordered(name, actual, wanted)
     check = _CHECKS.get(name)
-    return check is not None and check(found, wanted)
+    return check is not None and check(actual, wanted)
 
 
-def _compare_ordered(name: str, found: str, wanted: str) -> bool:
+def _compare_ordered(name: str, actual: str, wanted: str) -> bool:
     """Compare as numbers if both are, else as strings."""
     try:
-        return _ORDERS[name](float(found), float(wanted))
+        return _ORDERS[name](float(actual), float(wanted))
     except ValueError:
-        return _ORDERS[name](found.encode(), wanted.encode())
+        return _ORDERS[name](actual.encode(), wanted.encode())
 
 
 def _members(text: str) -> frozenset[str]:
@@ -77,8 +77,8 @@ def _members(text: str) -> frozenset[str]:
 
 _CHECKS: Mapping[str, Callable[[str, str], bool]] = {
     **dict.fromkeys(("=", "==", "is"), operator.eq),
-    "version": lambda found, wanted: versions.fits(found, wanted, "version"),
-    "semver": lambda found, wanted: versions.fits(found, wanted, "semver"),
-    **dict.fromkeys(("set_contains", "set_contains_all"), lambda found, wanted: _members(wanted) <= _members(found)),
-    "set_contains_any": lambda found, wanted: not _members(wanted).isdisjoint(_members(found)),
+    "version": lambda actual, wanted: versions.fits(actual, wanted, "version"),
+    "semver": lambda actual, wanted: versions.fits(actual, wanted, "semver"),
+    **dict.fromkeys(("set_contains", "set_contains_all"), lambda actual, wanted: _members(wanted) <= _members(actual)),
+    "set_contains_any": lambda actual, wanted: not _members(wanted).isdisjoint(_members(actual)),
 }

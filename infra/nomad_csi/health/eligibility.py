@@ -68,14 +68,14 @@ def ignore_task_driver(task: jobs.PluginTask) -> jobs.PluginTask:
     return dataclasses.replace(task, task_driver="")
 
 
-def eligible_nodes(expectation: Placement, found: Iterable[nodes.Node]) -> tuple[nodes.Node, ...]:
-    """Return those of the nodes *found* that must each run a node instance, and may run a controller."""
-    return tuple(node for node in found if not why_not(expectation, node))
+def eligible_nodes(expectation: Placement, all_nodes: Iterable[nodes.Node]) -> tuple[nodes.Node, ...]:
+    """Return those of *all_nodes* that must each run a node instance, and may run a controller."""
+    return tuple(node for node in all_nodes if not why_not(expectation, node))
 
 
-def expected_nodes(expectation: model.PluginExpectation, found: Iterable[nodes.Node]) -> int:
+def expected_nodes(expectation: model.PluginExpectation, all_nodes: Iterable[nodes.Node]) -> int:
     """Return the number of expected node instances: for a system job, one on each eligible client."""
-    return len(eligible_nodes(expectation, found)) if expectation.nodes is None else expectation.nodes
+    return len(eligible_nodes(expectation, all_nodes)) if expectation.nodes is None else expectation.nodes
 
 
 def why_not(expectation: Placement, node: nodes.Node) -> str:
@@ -136,11 +136,11 @@ def _glob(pattern: str) -> re.Pattern[str]:
 
 
 def check_not_counted(
-    expectation: model.PluginExpectation, found: tuple[nodes.Node, ...]
+    expectation: model.PluginExpectation, all_nodes: tuple[nodes.Node, ...]
 ) -> Iterator[findings.Finding]:
     """Yield one warning on the clients of the plugin's placement that are not counted now, if others are."""
-    waiting = [node for node in found if not_counted(expectation, node)]
-    if not waiting or not eligible_nodes(expectation, found):
+    waiting = [node for node in all_nodes if not_counted(expectation, node)]
+    if not waiting or not eligible_nodes(expectation, all_nodes):
         return
     closed = [node.node_id[:8] for node in waiting if node.status == "ready" and not node.eligible]
     yield findings.finding(
@@ -159,21 +159,23 @@ def waiting_link(plugin_id: str) -> str:
     return f"clients of plugin {plugin_id}"
 
 
-def check_capacity(expectation: model.PluginExpectation, found: tuple[nodes.Node, ...]) -> tuple[findings.Finding, ...]:
+def check_capacity(
+    expectation: model.PluginExpectation, all_nodes: tuple[nodes.Node, ...]
+) -> tuple[findings.Finding, ...]:
     """Return findings that waiting cannot resolve: no eligible client, or fewer clients than controllers."""
     subject, role = f"plugin {expectation.plugin_id}", functools.partial(causes.of_role, expectation.plugin_id)
     if expectation.nodes == 0 and not expectation.controllers:
         nothing = "no expected and no running instances"
         return (findings.finding("nothing-expected", subject, expected="at least 1 instance", found=nothing),)
-    count = len(eligible_nodes(expectation, found))
+    count = len(eligible_nodes(expectation, all_nodes))
     if not count:
-        removed = _by_reason((node.name, why_not(expectation, node)) for node in found)
+        removed = _by_reason((node.name, why_not(expectation, node)) for node in all_nodes)
         filters = "datacenters, node_pool, constraints" if expectation.constraints else "datacenters, node_pool"
         none = findings.finding(
             "no-eligible-node",
             subject,
             expected="at least 1 client that may run the plugin",
-            found=f"none of {listing.counted(len(found), 'client')} ({removed})" if found else "no clients",
+            found=f"none of {listing.counted(len(all_nodes), 'client')} ({removed})" if all_nodes else "no clients",
             advice=f"add or free such a client, or correct {filters} or task_driver of the plugin",
             links=(*causes.of_plugin(expectation.plugin_id), causes.of_all_nodes(expectation.plugin_id)),
         )
@@ -183,7 +185,7 @@ def check_capacity(expectation: model.PluginExpectation, found: tuple[nodes.Node
         wanted, noun, key, of_role = expectation.nodes, "instances", "monolith.count", role("node")
     if wanted <= count:
         return ()
-    waiting = sum(bool(not_counted(expectation, node)) for node in found)
+    waiting = sum(bool(not_counted(expectation, node)) for node in all_nodes)
     too_few = findings.finding(
         f"{noun}-exceed-nodes",
         subject,

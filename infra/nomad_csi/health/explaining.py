@@ -20,11 +20,11 @@ TIMEOUT_S = 10.0
 def explain(
     client: nomad.Nomad,
     expectation: model.PluginExpectation,
-    seen: observed_plugin.ObservedPlugin,
+    observed: observed_plugin.ObservedPlugin,
     status: plugins.PluginStatus,
 ) -> tuple[events.Cause, ...]:
     """Return the causes of *status*. What cannot be read becomes a note."""
-    known = [seen.find_allocation(row.alloc_id) for row in status.instances if row.code]
+    known = [observed.find_allocation(row.alloc_id) for row in status.instances if row.code]
     sick = [item.allocation for item in known if item]
     shown = list({item.alloc_id: item for item in (*sick, *status.unserved)}.values())[:LOGS]
     causes = [cause for item in shown for cause in _log(client, expectation.namespace, item)]

@@ -123,8 +123,8 @@ def probe_all(
     event = cancelled or threading.Event()
     asked = [
         (number, expectation, item)
-        for number, (expectation, seen) in enumerate(observed)
-        for item in instances.all_of(seen.plugin)
+        for number, (expectation, plugin) in enumerate(observed)
+        for item in instances.all_of(plugin.plugin)
     ]
     answers = run_in_parallel(
         (
@@ -137,7 +137,7 @@ def probe_all(
     for (number, _, item), answer in zip(asked, answers, strict=True):
         probed[number][item.alloc_id, item.role] = answer
     return tuple(
-        dataclasses.replace(seen, probed=answers_of) for (_, seen), answers_of in zip(observed, probed, strict=True)
+        dataclasses.replace(plugin, probed=answers_of) for (_, plugin), answers_of in zip(observed, probed, strict=True)
     )
 
 

@@ -312,7 +312,7 @@ def all_of(plugin: plugins.Plugin | None) -> tuple[plugins.Instance, ...]:
 
 def rows(
     expectation: model.PluginExpectation,
-    plugin_found: observed_plugin.ObservedPlugin,
+    observed: observed_plugin.ObservedPlugin,
     all_nodes: tuple[nodes.Node, ...],
     before: observed_plugin.ObservedPlugin | None = None,
 ) -> tuple[InstanceRow, ...]:
@@ -322,14 +322,14 @@ def rows(
     An instance that restarted since the check *before* is not healthy, whatever status Nomad shows.
     """
     by_id = {node.node_id: node for node in all_nodes}
-    there = {(item.role, item.node_id): item for item in all_of(plugin_found.plugin)}
+    listed = {(item.role, item.node_id): item for item in all_of(observed.plugin)}
     judged: list[InstanceRow] = []
-    for role, node_id in dict.fromkeys([*there, *_awaited(expectation, plugin_found, all_nodes)]):
-        instance = there.get((role, node_id))
+    for role, node_id in dict.fromkeys([*listed, *_awaited(expectation, observed, all_nodes)]):
+        instance = listed.get((role, node_id))
         alloc_id = instance.alloc_id if instance else ""
         waiting = [
             item
-            for item in plugin_found.wanted_on(node_id, role=role, monolith=expectation.monolith)
+            for item in observed.wanted_on(node_id, role=role, monolith=expectation.monolith)
             if item.allocation.alloc_id != alloc_id
         ]
         wanted = max(reversed(waiting), key=lambda item: _LIVE.get(item.allocation.client_status, 0), default=None)
@@ -340,13 +340,13 @@ def rows(
             node_id=node_id,
             client=by_id.get(node_id),
             instance=instance,
-            names_jobs=plugin_found.names_jobs,
-            ours=plugin_found.find_allocation(alloc_id),
-            stranger=plugin_found.stranger(alloc_id) if instance else "",
+            names_jobs=observed.names_jobs,
+            ours=observed.find_allocation(alloc_id),
+            stranger=observed.stranger(alloc_id) if instance else "",
             wanted=wanted,
-            csi=plugin_found.probed.get((shown, role), observed_plugin.NOT_ASKED),
+            csi=observed.probed.get((shown, role), observed_plugin.NOT_ASKED),
             before=before.find_allocation(alloc_id) if before else None,
-            now_ns=plugin_found.now_ns,
+            now_ns=observed.now_ns,
         )
         judged.append(_row(client_role, shown))
     return tuple(sorted(judged, key=lambda row: (row.role, row.node_name, row.node_id)))
@@ -354,7 +354,7 @@ def rows(
 
 def _awaited(
     expectation: model.PluginExpectation,
-    plugin_found: observed_plugin.ObservedPlugin,
+    observed: observed_plugin.ObservedPlugin,
     all_nodes: tuple[nodes.Node, ...],
 ) -> Iterator[tuple[observed_plugin.Role, str]]:
     """Yield role and client of each instance that the plan expects on a client, or that one of its jobs should run."""
@@ -366,7 +366,7 @@ def _awaited(
         "node": expectation.nodes or 0,
     }
     for role, number in numbers.items():
-        for item in plugin_found.ran if number else ():
+        for item in observed.ran if number else ():
             if item.is_wanted and item.serves(role, monolith=expectation.monolith):
                 yield role, item.allocation.node_id
 

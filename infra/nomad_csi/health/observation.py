@@ -23,7 +23,7 @@ class Observation:
     """Observed state and status of a plugin at one moment."""
 
     wanted: WatchedPlugin
-    seen: observed_plugin.ObservedPlugin
+    plugin: observed_plugin.ObservedPlugin
     status: plugins.PluginStatus
     clients: tuple[nodes.Node, ...]
     """All clients of the cluster, listed after the instances."""
@@ -62,23 +62,23 @@ class Observer:
             return ()
         how = None if is_first else self._on_nodes
         if how:
-            answers = probe_run.ask(self._client, [seen for _, seen in self._told()], how, self._cancelled)
-            seen = probe_run.merged(self._told(), answers)
+            answers = probe_run.ask(self._client, [observed for _, observed in self._ask_nomad()], how, self._cancelled)
+            observed = probe_run.merged(self._ask_nomad(), answers)
         else:
-            seen = gather.probe_all(self._told(), timeout_s=self._probe_timeout_s, cancelled=self._cancelled)
+            observed = gather.probe_all(self._ask_nomad(), timeout_s=self._probe_timeout_s, cancelled=self._cancelled)
         all_nodes = self._clients.read_clients(item.expectation for item in self._wanted)
-        earlier = [item.seen for item in before] if before else [None for _ in seen]
+        earlier = [item.plugin for item in before] if before else [None for _ in observed]
         return tuple(
             Observation(
                 wanted=item,
-                seen=now,
+                plugin=now,
                 status=plugins.compare_plugin(item.expectation, now, all_nodes, then),
                 clients=all_nodes,
             )
-            for item, now, then in zip(self._wanted, seen, earlier, strict=True)
+            for item, now, then in zip(self._wanted, observed, earlier, strict=True)
         )
 
-    def _told(self) -> list[tuple[model.PluginExpectation, observed_plugin.ObservedPlugin]]:
+    def _ask_nomad(self) -> list[tuple[model.PluginExpectation, observed_plugin.ObservedPlugin]]:
         return [
             (item.expectation, gather.ask_nomad(self._client, item.expectation, item.job_ids)) for item in self._wanted
         ]

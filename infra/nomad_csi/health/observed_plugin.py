@@ -118,8 +118,8 @@ class ObservedPlugin:
 
     def wanted_on(self, node_id: str, *, role: Role, monolith: bool) -> tuple[Ran, ...]:
         """Return the allocations on a client that should run an instance of *role*."""
-        there = self._wanted_by_node.get(node_id, ())
-        return tuple(item for item in there if item.serves(role, monolith=monolith))
+        wanted = self._wanted_by_node.get(node_id, ())
+        return tuple(item for item in wanted if item.serves(role, monolith=monolith))
 
     def stranger(self, alloc_id: str) -> str:
         """Return which job runs an allocation: ``job old``; empty: one of the plan, or the plan names no jobs."""
@@ -135,9 +135,9 @@ class ObservedPlugin:
 
     @functools.cached_property
     def _wanted_by_node(self) -> Mapping[str, tuple[Ran, ...]]:
-        found: dict[str, tuple[Ran, ...]] = {}
+        by_node: dict[str, tuple[Ran, ...]] = {}
         for item in self.ran:
             if item.is_wanted:
                 node_id = item.allocation.node_id
-                found[node_id] = (*found.get(node_id, ()), item)
-        return found
+                by_node[node_id] = (*by_node.get(node_id, ()), item)
+        return by_node

@@ -95,11 +95,11 @@ def _named(rows: list[instances.InstanceRow]) -> str:
 
 
 def check_record(
-    expectation: model.PluginExpectation, plugin_found: observed_plugin.ObservedPlugin
+    expectation: model.PluginExpectation, observed: observed_plugin.ObservedPlugin
 ) -> Iterator[findings.Finding]:
     """Yield findings on missing or unplanned jobs, and on a record that is missing or of another driver."""
     subject = f"plugin {expectation.plugin_id}"
-    planned = [item for item in plugin_found.ran if item.is_wanted]
+    planned = [item for item in observed.ran if item.is_wanted]
     roles_without_job = [
         causes.of_role(expectation.plugin_id, role)
         for role in observed_plugin.ROLES["monolith"]
@@ -107,7 +107,7 @@ def check_record(
     ]
     all_nodes = (causes.of_all_nodes(expectation.plugin_id),)
     lacks_nodes = causes.of_role(expectation.plugin_id, "node") in roles_without_job
-    for job_id in plugin_found.missing_jobs:
+    for job_id in observed.missing_jobs:
         yield findings.finding(
             "job-missing",
             f"job {expectation.namespace}/{job_id}",
@@ -116,7 +116,7 @@ def check_record(
             names={"JOB": job_id},
             links=(*sorted(roles_without_job), *(all_nodes if lacks_nodes else ())),
         )
-    record = plugin_found.plugin
+    record = observed.plugin
     if record is None:
         yield findings.finding(
             "plugin-missing",
@@ -128,11 +128,11 @@ def check_record(
     elif record.provider not in ("", expectation.provider):
         reported = foreign.clean(record.provider)
         yield findings.finding("provider-differs", subject, expected=expectation.provider, found=reported)
-    yield from _check_other_jobs(expectation, plugin_found)
+    yield from _check_other_jobs(expectation, observed)
 
 
 def _check_other_jobs(
-    expectation: model.PluginExpectation, plugin_found: observed_plugin.ObservedPlugin
+    expectation: model.PluginExpectation, observed: observed_plugin.ObservedPlugin
 ) -> Iterator[findings.Finding]:
     """
     Yield a warning for each other job with an instance beside one of the plan's, and for each that cannot be read.
@@ -140,8 +140,8 @@ def _check_other_jobs(
     Nomad lists one of two instances on a client. If that is the other job's, `instances` reports an error; if
     it is the plan's, all works until the other one restarts: a warning that does not stop a roll-over.
     """
-    own = [item for item in instances.all_of(plugin_found.plugin) if plugin_found.find_allocation(item.alloc_id)]
-    for other in plugin_found.others:
+    own = [item for item in instances.all_of(observed.plugin) if observed.find_allocation(item.alloc_id)]
+    for other in observed.others:
         where = "" if other.namespace == expectation.namespace else f" of namespace {other.namespace}"
         name = f"job {other.job_id}{where}"
         listed = {item.node_id for item in own if item.role in other.roles}
@@ -170,12 +170,12 @@ def check_foreign(expectation: model.PluginExpectation, rows: _Rows, *, tolerate
     for row in rows:
         if row.code == instances.NOT_OURS:
             groups.setdefault(row.detail, []).append(row)
-    for detail, there in groups.items():
+    for detail, strangers in groups.items():
         yield findings.finding(
             "instance-tolerated" if tolerated else instances.NOT_OURS,
             f"plugin {expectation.plugin_id}",
             expected="an instance of its own jobs on each client",
-            found=f"{detail} on {_named(there)}",
+            found=f"{detail} on {_named(strangers)}",
         )
 
 
@@ -212,9 +212,9 @@ def check_nodes(
     """Yield a finding on too few node instances of a service job; of a system job each client is checked."""
     if expectation.nodes is None:
         return
-    there = sum(row.role == "node" and not row.is_extra for row in rows)
+    count = sum(row.role == "node" and not row.is_extra for row in rows)
     least = policy.needed(expectation, expectation.nodes)
-    if there < least:
+    if count < least:
         yield findings.finding(
             "instance-missing",
             f"plugin {expectation.plugin_id}",

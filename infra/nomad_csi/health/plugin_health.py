@@ -56,9 +56,9 @@ class PluginHealthResource(resource.Resource):
             status = _observe(context, inputs)
             if wrong := _wrong(status):
                 context.status(f"plugin {identity} is not healthy now: {wrong}")
-            found = _outputs(inputs, status)
+            live = _outputs(inputs, status)
             verified = {"verifiedBy": outputs["verifiedBy"]} if "onNodes" in inputs and "verifiedBy" in outputs else {}
-            return dict(inputs), found | (verified if status.ok else {})
+            return dict(inputs), live | (verified if status.ok else {})
         return dict(inputs), dict(outputs)
 
     def update(
@@ -90,8 +90,8 @@ def _observe(context: resource.Context, inputs: Mapping[str, Any]) -> plugins.Pl
     wanted = observation.WatchedPlugin(
         expectation=plugin_health_wait.drop_job(of_health.expectation(inputs)), job_ids=_job_ids(inputs)
     )
-    [seen] = observation.Observer(context.client, [wanted], cancelled=context.cancelled).observe()
-    return seen.status
+    [observed] = observation.Observer(context.client, [wanted], cancelled=context.cancelled).observe()
+    return observed.status
 
 
 def _job_ids(inputs: Mapping[str, Any]) -> tuple[str, ...]:

@@ -148,20 +148,20 @@ DECLARED = properties.Declaration(
 
 def inputs_of(expected: model.PluginExpectation) -> resource.Properties:
     """Return the inputs of *expected*; `check` leaves out absent ones."""
-    found = {
+    values = {
         name: list(value) if isinstance(value, tuple) else value for name, value in dataclasses.asdict(expected).items()
     }
     if expected.on_nodes:
-        found["on_nodes"] = _camel_case(expected.on_nodes.model_dump())
-    return _camel_case(found)
+        values["on_nodes"] = _camel_case(expected.on_nodes.model_dump())
+    return _camel_case(values)
 
 
 def expectation(inputs: Mapping[str, Any]) -> model.PluginExpectation:
     """Return the expectation of checked *inputs*, all of which are known."""
-    found = PluginHealthInputs.model_validate(dict(inputs))
-    shown = ((name, value) for name, value in found if name != "jobs")
+    checked = PluginHealthInputs.model_validate(dict(inputs))
+    shown = ((name, value) for name, value in checked if name != "jobs")
     given: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in shown}
-    given["constraints"] = tuple(model.Constraint(**dict(item)) for item in found.constraints)
+    given["constraints"] = tuple(model.Constraint(**dict(item)) for item in checked.constraints)
     return model.PluginExpectation(**given)
 
 

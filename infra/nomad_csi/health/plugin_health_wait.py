@@ -84,13 +84,13 @@ class _Wait:
     def run(self) -> plugins.PluginStatus:
         while True:
             began, pause_s = self._clock.now(), INTERVAL_S
-            seen = self._observe(self._observer)
-            if seen is not None and self._is_steady(seen):
+            latest = self._observe(self._observer)
+            if latest is not None and self._is_steady(latest):
                 run = self._expectation.on_nodes
-                if run is None or seen.status.evidence == "csi":
-                    return seen.status
+                if run is None or latest.status.evidence == "csi":
+                    return latest.status
                 pause_s = INTERVAL_MAX_S
-                probed = self._probe_by_job(run, seen.status)
+                probed = self._probe_by_job(run, latest.status)
                 if probed is not None and self._is_verified(probed):
                     return probed.status
             took_s = self._clock.now() - began
@@ -116,18 +116,18 @@ class _Wait:
             client_cache=self._clients,
         )
 
-    def _is_steady(self, seen: observation.Observation) -> bool:
-        if self._latest is None and seen.status.capacity:
+    def _is_steady(self, latest: observation.Observation) -> bool:
+        if self._latest is None and latest.status.capacity:
             head = f"plugin {self._expectation.plugin_id} cannot become healthy; nothing was registered"
-            raise errors.NomadCsiError("\n  ".join([head, *map(str, seen.status.capacity)]))
-        self._latest = seen
-        steady = self._stability.observe(self._clock.now(), seen.status, seen.seen)
+            raise errors.NomadCsiError("\n  ".join([head, *map(str, latest.status.capacity)]))
+        self._latest = latest
+        steady = self._stability.observe(self._clock.now(), latest.status, latest.plugin)
         if not steady:
             waits_for = f", watched for {self._expectation.stable_s:g} s"
-            if not seen.status.ok:
-                reason = _cause(seen.status)
+            if not latest.status.ok:
+                reason = _cause(latest.status)
                 waits_for = f": {reason}" if reason else ""
-            self._report_progress(f"{seen.status.counts}{waits_for}")
+            self._report_progress(f"{latest.status.counts}{waits_for}")
         return steady
 
     def _is_verified(self, probed: observation.Observation) -> bool:
@@ -137,7 +137,7 @@ class _Wait:
             reason = _cause(probed.status) or _csi_answers(probed.status)
             self._report_progress(f"{probed.status.counts}, asked over CSI: {reason}")
             return False
-        return self._stability.observe(self._clock.now(), probed.status, probed.seen)
+        return self._stability.observe(self._clock.now(), probed.status, probed.plugin)
 
     def _probe_by_job(self, run: spec.OnNodesSpec, known: plugins.PluginStatus) -> observation.Observation | None:
         """Return the result of a probe job on the clients; ``None`` as in `_observe`."""
@@ -157,7 +157,7 @@ class _Wait:
         """Return an observation; ``None`` while Nomad is unreachable, for a short outage since its last answer."""
         began = self._clock.now()
         try:
-            [seen] = observer.observe()
+            [latest] = observer.observe()
         except errors.CancelledError:
             raise self._cancelled() from None
         except errors.NomadApiError as error:
@@ -167,7 +167,7 @@ class _Wait:
             self._report_progress(f"{self._client.connection.address} is not reachable, asking again: {error.message}")
             return None
         self._answered = self._clock.now()
-        return seen
+        return latest
 
     def _report_progress(self, text: str) -> None:
         if text != self._shown:
@@ -204,11 +204,11 @@ class _Wait:
             "\n  ".join([f"{head}: {status.counts}; nothing was registered", *lines, *map(str, fetched), NEXT])
         )
 
-    def _explained(self, seen: observation.Observation) -> tuple[events.Cause, ...]:
+    def _explained(self, latest: observation.Observation) -> tuple[events.Cause, ...]:
         """Return the explanations of an unhealthy status."""
         from nomad_csi.health import explaining  # noqa: PLC0415  # only a failed wait needs it
 
-        return explaining.explain(self._client, self._expectation, seen.seen, seen.status)
+        return explaining.explain(self._client, self._expectation, latest.plugin, latest.status)
 
 
 def _cause(status: plugins.PluginStatus) -> str:

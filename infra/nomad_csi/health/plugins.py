@@ -108,7 +108,7 @@ class PluginStatus:
 
 def compare_plugin(
     expectation: model.PluginExpectation,
-    plugin_found: observed_plugin.ObservedPlugin,
+    observed: observed_plugin.ObservedPlugin,
     all_nodes: tuple[nodes.Node, ...],
     before: observed_plugin.ObservedPlugin | None = None,
 ) -> PluginStatus:
@@ -119,7 +119,7 @@ def compare_plugin(
     controllers in the planned number, on clients that are ready and not drained. Further instances are only noted.
     With an earlier check, *before*, instances that restarted since are findings.
     """
-    rows = instances.rows(expectation, plugin_found, all_nodes, before)
+    rows = instances.rows(expectation, observed, all_nodes, before)
     expected = eligibility.expected_nodes(expectation, all_nodes)
     if expectation.monolith:
         expectation = dataclasses.replace(expectation, controllers=expected)
@@ -127,7 +127,7 @@ def compare_plugin(
     zones = policy.zones_of(expectation, rows, all_nodes)
     short = tuple(policy.check(expectation, zones, well, expected))
     is_enough = not policy.is_strict(expectation) and not short
-    record = plugin_found.plugin
+    record = observed.plugin
     served = {row.alloc_id for row in rows if row.status == HEALTHY}
     return PluginStatus(
         plugin_id=expectation.plugin_id,
@@ -143,7 +143,7 @@ def compare_plugin(
         findings=(
             *eligibility.check_capacity(expectation, all_nodes),
             *eligibility.check_not_counted(expectation, all_nodes),
-            *plugin_findings.check_record(expectation, plugin_found),
+            *plugin_findings.check_record(expectation, observed),
             *plugin_findings.check_foreign(expectation, rows, tolerated=is_enough),
             *plugin_findings.check_controllers(expectation, rows, expected),
             *plugin_findings.check_nodes(expectation, rows),
@@ -152,7 +152,7 @@ def compare_plugin(
             *plugin_findings.check_sockets(expectation, rows, zones, expected),
         ),
         unserved=tuple(
-            item.allocation for item in plugin_found.ran if item.is_wanted and item.allocation.alloc_id not in served
+            item.allocation for item in observed.ran if item.is_wanted and item.allocation.alloc_id not in served
         ),
     )
 

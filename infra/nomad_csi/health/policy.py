@@ -84,17 +84,17 @@ def check(
     if minimum is None:
         return
     well = Counter(row.zone or NO_ZONE for row in healthy)
-    for zone, there in sorted(zones.items()):
+    for zone, clients in sorted(zones.items()):
         if well[zone] < minimum:
-            found = f"{well[zone]}, of {listing.counted(there, 'client')} there"
-            yield _finding(expectation, "too-few-healthy-in-zone", f"{minimum} in {zone}", found)
+            observed = f"{well[zone]}, of {listing.counted(clients, 'client')} there"
+            yield _finding(expectation, "too-few-healthy-in-zone", f"{minimum} in {zone}", observed)
 
 
-def _finding(expectation: model.PluginExpectation, code: str, expected: str, found: str) -> findings.Finding:
+def _finding(expectation: model.PluginExpectation, code: str, expected: str, observed: str) -> findings.Finding:
     return findings.finding(
         code,
         f"plugin {expectation.plugin_id}",
         expected=f"at least {expected} node instances healthy",
-        found=found,
+        found=observed,
         links=(causes.of_role(expectation.plugin_id, "node"), eligibility.waiting_link(expectation.plugin_id)),
     )

@@ -30,12 +30,12 @@ def probe_on_nodes(client: nomad.Nomad, plugin_id: str, how: probe_run.OnNodes) 
 
 def plugin_of(client: nomad.Nomad, plugin_id: str) -> plugins.Plugin:
     """Return the plugin. Raises `errors.SpecError`, with the cluster's plugins, if it does not exist."""
-    found = plugins.get(client, plugin_id)
-    if found is None:
-        there = ", ".join(plugins.list_ids(client)) or "it has none"
-        problem = errors.Problem(path="plugin", got=repr(plugin_id), allowed=f"a CSI plugin of the cluster ({there})")
+    plugin = plugins.get(client, plugin_id)
+    if plugin is None:
+        ids = ", ".join(plugins.list_ids(client)) or "it has none"
+        problem = errors.Problem(path="plugin", got=repr(plugin_id), allowed=f"a CSI plugin of the cluster ({ids})")
         raise errors.SpecError((problem,), source=client.connection.address)
-    return found
+    return plugin
 
 
 def probe_endpoint(

@@ -67,14 +67,14 @@ class OnNodes:
 def merged(observed: Observed, results: Answers) -> tuple[observed_plugin.ObservedPlugin, ...]:
     """Return the plugins *observed* in Nomad after the job, with the probe *results* of their clients."""
     complete: list[observed_plugin.ObservedPlugin] = []
-    for expectation, seen in observed:
+    for expectation, plugin in observed:
         by_instance = {
             (item.alloc_id, item.role): probed.merged(
                 expectation.provider, item.role, item.alloc_id, results.get(item.node_id)
             )
-            for item in instances.all_of(seen.plugin)
+            for item in instances.all_of(plugin.plugin)
         }
-        complete.append(dataclasses.replace(seen, probed=by_instance))
+        complete.append(dataclasses.replace(plugin, probed=by_instance))
     return tuple(complete)
 
 
@@ -96,7 +96,7 @@ def ask(
         errors.CancelledError: *cancelled* was set; the job is purged all the same.
 
     """
-    ids = sorted({item.node_id for seen in observed for item in instances.all_of(seen.plugin)})
+    ids = sorted({item.node_id for plugin in observed for item in instances.all_of(plugin.plugin)})
     known = {node.node_id: node for node in nodes.list_nodes(client)} if ids else {}
     answers = {node_id: item for node_id in ids if (item := why_not(known.get(node_id), how.job)) is not None}
     asked = tuple(node_id for node_id in ids if node_id not in answers)
@@ -152,10 +152,10 @@ def _wait(
     """Return the job's allocations by node, once all have ended or the client's clock passes *deadline*."""
     while True:
         began = client.clock.now()
-        found = {item.node_id: item for item in jobs.allocations(client, job.namespace, job.job_id)}
-        ended = [node_id for node_id, item in found.items() if item.client_status in ENDED]
+        by_node = {item.node_id: item for item in jobs.allocations(client, job.namespace, job.job_id)}
+        ended = [node_id for node_id, item in by_node.items() if item.client_status in ENDED]
         if len(ended) >= len(job.node_ids) or client.clock.now() >= deadline:
-            return found
+            return by_node
         if client.clock.wait(cancelled, max(POLL_S, 2 * (client.clock.now() - began))):
             raise errors.CancelledError(f"interrupted: {len(ended)} of {len(job.node_ids)} clients had answered")
 
@@ -201,9 +201,9 @@ def _remove(client: nomad.Nomad, job: program_jobs.ProbeJob) -> None:
 def _is_alive(client: nomad.Nomad, job: program_jobs.ProbeJob) -> bool:
     """Return whether a probe still runs, as far as the token may see: it may be able to stop a job but not read it."""
     try:
-        found = jobs.allocations(client, job.namespace, job.job_id)
+        allocations = jobs.allocations(client, job.namespace, job.job_id)
     except errors.NomadApiError as error:
         if error.status != HTTPStatus.FORBIDDEN:
             raise
         return False
-    return any(item.client_status not in ENDED for item in found)
+    return any(item.client_status not in ENDED for item in allocations)

@@ -140,17 +140,17 @@ def merged(
     )
 
 
-def _status(role: str, answer: ClientAnswer | None, found: records.ProbeReport | None) -> tuple[str, str]:
-    if found is None:
+def _status(role: str, answer: ClientAnswer | None, report: records.ProbeReport | None) -> tuple[str, str]:
+    if report is None:
         if answer is None or answer.problem:
             return NO_ANSWER, answer.problem if answer else "the client was not asked"
         return "missing", "its client was asked, and the allocation has no folder with a socket there"
-    serves: Sequence[str] | None = found.controller_capabilities
+    serves: Sequence[str] | None = report.controller_capabilities
     if role == "node":
-        serves = found.node_capabilities
-    if found.ready and serves is None:
+        serves = report.node_capabilities
+    if report.ready and serves is None:
         return "wrong-role", f"Nomad knows it as a {role}, and it serves no such part of CSI"
-    return found.status, "" if found.ready else found.detail
+    return report.status, "" if report.ready else report.detail
 
 
 # Controllers' responses on registered volumes (``ValidateVolumeCapabilities``).

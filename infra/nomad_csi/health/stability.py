@@ -29,9 +29,9 @@ class Stability:
         """Findings that reset a window: restarts of healthy instances."""
         return tuple(self._restarts.values())
 
-    def observe(self, now_s: float, status: plugins.PluginStatus, seen: observed_plugin.ObservedPlugin) -> bool:
+    def observe(self, now_s: float, status: plugins.PluginStatus, observed: observed_plugin.ObservedPlugin) -> bool:
         """Add the check made at *now_s*; return whether enough instances have been healthy and stable long enough."""
-        self._since_s = self._windows(now_s, status, seen)
+        self._since_s = self._windows(now_s, status, observed)
         steady = {
             instance
             for instance, (since_s, _) in self._since_s.items()
@@ -44,14 +44,14 @@ class Stability:
         self._since_s = {}
 
     def _windows(
-        self, now_s: float, status: plugins.PluginStatus, seen: observed_plugin.ObservedPlugin
+        self, now_s: float, status: plugins.PluginStatus, observed: observed_plugin.ObservedPlugin
     ) -> Mapping[Instance, tuple[float, int]]:
         """Return when each healthy instance's window began, and the restart count of its task at that time."""
         windows: dict[Instance, tuple[float, int]] = {}
         for row in status.instances:
             if row.status != plugins.HEALTHY:
                 continue
-            ran = seen.find_allocation(row.alloc_id)
+            ran = observed.find_allocation(row.alloc_id)
             restarts = ran.allocation.restarts if ran else 0
             key = (row.role, row.node_id, row.alloc_id)
             since_s, counted = self._since_s.get(key, (now_s, restarts))

@@ -65,7 +65,7 @@ OF_CODE: Mapping[str, State] = {
 """Code of a finding -> the status that it leads to."""
 
 
-def gravest(found: Iterable[State]) -> State:
-    """Return the most severe status of *found*; ``healthy`` if it is empty."""
-    there = set(found)
-    return next((state for state in get_args(State) if state in there), HEALTHY)
+def gravest(states: Iterable[State]) -> State:
+    """Return the most severe status of *states*; ``healthy`` if it is empty."""
+    present = set(states)
+    return next((state for state in get_args(State) if state in present), HEALTHY)
