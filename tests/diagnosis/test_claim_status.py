@@ -52,7 +52,10 @@ def test_report_as_data(node):
     )
     unread = volumes.Unread(namespace="hidden", volume_ids=("a", "b"), reason="refused")
     report = claims_report.ClaimsReport(
-        volumes=judged, found=found, ec2=regions.Region(name="us-east-1", reason="of the zones"), unread=(unread,)
+        volumes=judged,
+        raw_findings=found,
+        ec2=regions.Region(name="us-east-1", reason="of the zones"),
+        unread=(unread,),
     )
 
     shown = report.as_json()

@@ -44,7 +44,7 @@ def test_outage_is_told_and_ends(going, scripted, plugin_cluster):
     first, second, third = (going.run() for _ in range(3))
 
     assert (first.exit_code, first.result, first.summary, first.changed) == (0, "ok", "as specified", ())
-    assert (second.exit_code, second.result, second.found, second.changed) == (2, "error", None, ())
+    assert (second.exit_code, second.result, second.report, second.changed) == (2, "error", None, ())
     assert second.summary.startswith(
         f"not known, Nomad gave no answer (its last answer came {claims_report.time_text(first.at_s)})"
     )

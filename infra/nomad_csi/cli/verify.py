@@ -185,21 +185,21 @@ def _watch(arguments: command.Arguments, verifier: verification.Verifier, going:
             done = going.run()
             if done.error is not None and done.error.kind == "refused" and not done.last_answer_s:
                 raise done.error  # waiting does not fix a wrong token; after one success, it may
-            code = options.exit_code(arguments, done.exit_code, done.found.findings if done.found else ())
+            code = options.exit_code(arguments, done.exit_code, done.report.findings if done.report else ())
             _write_metrics(arguments.prometheus, done)
             if arguments.json:
                 print(json.dumps(output.document(done.as_json())), flush=True)
             else:
                 _print_round(done, is_first=not has_reported, before=summary)
-            summary, has_reported = done.summary, has_reported or done.found is not None
+            summary, has_reported = done.summary, has_reported or done.report is not None
             verifier.clock.sleep(max(every_s - (verifier.clock.now() - began), PAUSE_MIN_S))
     return code
 
 
 def _print_round(done: rounds.VerificationRound, *, is_first: bool, before: str) -> None:
     """Print the whole report once, then a line for each change, and the summary if it is not as *before*."""
-    if done.found is not None and is_first:
-        print(done.found.as_table(colour=output.has_colours()))
+    if done.report is not None and is_first:
+        print(done.report.as_table(colour=output.has_colours()))
     for line in (*done.changed, *([done.summary] if done.summary != before else ())):
         print(f"{claims_report.time_text(done.at_s)}  {line}")
     sys.stdout.flush()

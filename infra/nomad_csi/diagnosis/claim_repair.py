@@ -154,8 +154,8 @@ class _Ladder:
             self._registered = now
         if now == self._registered:
             return ""
-        held = f"{volume.external_id} of plugin {volume.plugin_id}"
-        return f"it was registered again meanwhile, as {held}; check it, and run this again if it is needed"
+        registered = f"{volume.external_id} of plugin {volume.plugin_id}"
+        return f"it was registered again meanwhile, as {registered}; check it, and run this again if it is needed"
 
     def _freed(self, judged: claim_status.VolumeClaims) -> EndError:
         """Return the successful end, or ``attached`` if EC2 still has the volume on an instance."""

@@ -218,16 +218,16 @@ class NotedVolume:
         return "refused" if self.shared_with else "none"
 
 
-def _unclaimed(found: volumes.Volume) -> volumes.Volume:
-    """Return *found* as it is without claims."""
-    return dataclasses.replace(found, claims=(), access_mode="", attachment_mode="")
+def _unclaimed(volume: volumes.Volume) -> volumes.Volume:
+    """Return *volume* as it is without claims."""
+    return dataclasses.replace(volume, claims=(), access_mode="", attachment_mode="")
 
 
 def _registration_of_created(
-    wanted: registration.VolumeRegistration, found: volumes.Volume
+    wanted: registration.VolumeRegistration, volume: volumes.Volume
 ) -> registration.VolumeRegistration:
-    """Return the registration of *found*, which its plugin created, with the secrets and mount options *wanted*."""
-    return dataclasses.replace(found.registration(), mount_options=wanted.mount_options, secrets=wanted.secrets)
+    """Return the registration of *volume*, which its plugin created, with the secrets and mount options *wanted*."""
+    return dataclasses.replace(volume.registration(), mount_options=wanted.mount_options, secrets=wanted.secrets)
 
 
 class Replacement:
@@ -240,9 +240,9 @@ class Replacement:
 
     def read_note(self) -> RepairNote | None:
         """Return the note on the volume; ``None`` if there is none."""
-        found = variables.get(*self._note)
+        note = variables.get(*self._note)
         names = {item.name for item in dataclasses.fields(RepairNote)}
-        return RepairNote(**{key: value for key, value in found.items.items() if key in names}) if found else None
+        return RepairNote(**{key: value for key, value in note.items.items() if key in names}) if note else None
 
     def remove_note(self) -> None:
         """Remove the note, if there is one. Raises `errors.NomadApiError` if it remains."""
@@ -279,12 +279,12 @@ class Replacement:
         topologies = unclaimed.topologies or document.required_topologies
         return dataclasses.replace(compare.keep_actual_topologies(document, unclaimed), required_topologies=topologies)
 
-    def another(self, found: volumes.Volume) -> str:
-        """Return how *found* differs from the registration that is to replace it; empty: it does not."""
+    def another(self, volume: volumes.Volume) -> str:
+        """Return how *volume* differs from the registration that is to replace it; empty: it does not."""
         document = self._order.document
         if document is None:
             return ""
-        compared = compare.compare_volume(document, _unclaimed(found), made_by_plugin=not document.external_id)
+        compared = compare.compare_volume(document, _unclaimed(volume), made_by_plugin=not document.external_id)
         reasons = "; ".join(map(str, compared.differences))
         return f"{self._order.source} is not what Nomad holds: {reasons}" if reasons else ""
 
@@ -296,9 +296,9 @@ class Replacement:
             raise EndError("deregistered", f"{reason}; {self._order.again} does")
         if not document.external_id:
             document = dataclasses.replace(document, external_id=note.external_id, name=note.name)
-        given, held = (f"{item.external_id} of plugin {item.plugin_id}" for item in (document, note))
-        if given != held:
-            reason = f"{self._order.source} is not what Nomad held: it has {given}, the interrupted repair had {held}"
+        given, noted = (f"{item.external_id} of plugin {item.plugin_id}" for item in (document, note))
+        if given != noted:
+            reason = f"{self._order.source} is not what Nomad held: it has {given}, the interrupted repair had {noted}"
             raise EndError("refused", reason)
         self._refuse_unasked(document)
         return note.completed(document)
@@ -363,10 +363,10 @@ class Replacement:
         if not aws_records.is_ebs(document.external_id):
             return
         try:
-            seen = ebs_volumes.read_attachments([document.external_id], self._order.aws_region)
+            attachments = ebs_volumes.read_attachments([document.external_id], self._order.aws_region)
         except errors.AwsError as error:
             raise self._left(f"EC2 did not say whether it is free: {error}") from error
-        ebs = seen.volumes[document.external_id]
+        ebs = attachments.volumes[document.external_id]
         if not ebs.is_free:
             raise self._left(str(ebs))
 
@@ -376,15 +376,15 @@ class Replacement:
 
         Its storage may have been registered under another id meanwhile, and the id be kept for other storage.
         """
-        found = NotedVolume(self._client, document)
-        decision = decide.decide_presence(found)
+        volume = NotedVolume(self._client, document)
+        decision = decide.decide_presence(volume)
         match decision.refusal:
             case None:
                 return
             case "shared":
-                why = found.shared_with
+                why = volume.shared_with
             case "other storage":
-                why = f"its owner record keeps {found.kept_storage} for it"
+                why = f"its owner record keeps {volume.kept_storage} for it"
             case "unreadable":
                 why = f"it has secrets, and {secret_safety.risk(self._client)}"
             case other:

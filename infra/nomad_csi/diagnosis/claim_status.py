@@ -64,10 +64,10 @@ class VolumeClaims:
 
 
 def judge(
-    found: Iterable[volumes.Volume], clients: Iterable[nodes.Node], ec2: aws_records.ObservedAttachments | None
+    registered: Iterable[volumes.Volume], clients: Iterable[nodes.Node], ec2: aws_records.ObservedAttachments | None
 ) -> tuple[VolumeClaims, ...]:
     """
-    Return the status of the claims of each volume *found*, in the same order.
+    Return the status of the claims of each volume *registered*, in the same order.
 
     *clients* are all clients, with attributes if EC2 was asked; *ec2* is ``None`` if it was not.
     """
@@ -78,7 +78,7 @@ def judge(
             claims=tuple(_claim(claim, by_id, ec2) for claim in volume.claims),
             ebs=ec2.volumes.get(volume.external_id) if ec2 else None,
         )
-        for volume in found
+        for volume in registered
     )
 
 

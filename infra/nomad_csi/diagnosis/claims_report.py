@@ -21,7 +21,7 @@ class ClaimsReport:
 
     volumes: tuple[claim_status.VolumeClaims, ...]
 
-    found: tuple[findings.Finding, ...] = ()
+    raw_findings: tuple[findings.Finding, ...] = ()
 
     ec2: regions.Region = regions.NONE
     """Where EC2 was queried for the attachments of the EBS volumes, or why not."""
@@ -32,7 +32,7 @@ class ClaimsReport:
     @property
     def findings(self) -> tuple[findings.Finding, ...]:
         """All findings; each that another one explains has that as cause."""
-        return causes.assign(self.found)
+        return causes.assign(self.raw_findings)
 
     @property
     def ok(self) -> bool:
@@ -62,7 +62,7 @@ class ClaimsReport:
             "volumes": [
                 volume_as_json(volume)
                 for volume in self.volumes
-                if volume.claims or any(item.subject == f"volume {volume.key}" for item in self.found)
+                if volume.claims or any(item.subject == f"volume {volume.key}" for item in self.raw_findings)
             ],
             "findings": printing.as_json(self.findings),
             "not_read": [
@@ -109,12 +109,12 @@ def _row(volume: claim_status.VolumeClaims, item: claim_status.ClaimStatus) -> t
     )
 
 
-def volume_as_json(found: claim_status.VolumeClaims) -> dict[str, Any]:
-    """Return *found* as `ClaimsReport.as_json` has it."""
+def volume_as_json(volume: claim_status.VolumeClaims) -> dict[str, Any]:
+    """Return *volume* as `ClaimsReport.as_json` has it."""
     names = ("namespace", "volume_id", "plugin_id", "external_id")
-    return {name: getattr(found.volume, name) for name in names} | {
-        "claims": [_claim_json(item) for item in found.claims],
-        "ebs": _ebs_json(found.ebs) if found.ebs else None,
+    return {name: getattr(volume.volume, name) for name in names} | {
+        "claims": [_claim_json(item) for item in volume.claims],
+        "ebs": _ebs_json(volume.ebs) if volume.ebs else None,
     }
 
 

@@ -238,31 +238,31 @@ def build_report(client: nomad.Nomad, question: ReportOptions) -> ClusterReport:
 
     Raises `errors.NomadApiError` if Nomad does not answer at all.
     """
-    found = ReportFacts(client, question)
-    facts.read_lists(found)
-    outcomes = judge.outcomes(found, *_COMMANDS)
-    planned = {f"volume {item.key}" for item in found.planned_volumes} if found.plan else None
+    cluster = ReportFacts(client, question)
+    facts.read_lists(cluster)
+    outcomes = judge.outcomes(cluster, *_COMMANDS)
+    planned = {f"volume {item.key}" for item in cluster.planned_volumes} if cluster.plan else None
     named = (_named(item, planned) for item in outcomes if isinstance(item, Finding))
-    seen = causes.assign(sorted((*named, *_smoke_findings(question.smoke)), key=_rank))
+    findings = causes.assign(sorted((*named, *_smoke_findings(question.smoke)), key=_rank))
     unchecked = [item for item in outcomes if isinstance(item, facts.Unchecked)]
-    if isinstance(found.identity, facts.Unknown):
-        unchecked.append(facts.Unchecked(check="the cluster's identity", reason=found.identity.reason))
-    claims = facts.known_or(found.claims, ())
-    of_plugins = list(_plugins(found))
-    clients = list(_clients(found, of_plugins))
-    volumes = list(_volumes(found, seen, {item.key: item for item in claims}, question.smoke))
-    wrong = len(errors_of(seen))
+    if isinstance(cluster.identity, facts.Unknown):
+        unchecked.append(facts.Unchecked(check="the cluster's identity", reason=cluster.identity.reason))
+    claims = facts.known_or(cluster.claims, ())
+    of_plugins = list(_plugins(cluster))
+    clients = list(_clients(cluster, of_plugins))
+    volumes = list(_volumes(cluster, findings, {item.key: item for item in claims}, question.smoke))
+    wrong = len(errors_of(findings))
     data = {
         "ok": not wrong and all(item.is_expected for item in unchecked),
-        "cluster": _cluster(found, question.sandbox),
+        "cluster": _cluster(cluster, question.sandbox),
         "spec": question.spec,
         "totals": {
-            "clients": _unless_unread(found.listed_clients, len(clients)),
-            "plugins": _unless_unread(found.plugins, len(of_plugins)),
-            "volumes": _unless_unread(found.listed, len(volumes)),
-            "claims": _unless_unread(found.listed, sum(volume["claims"] for volume in volumes)),
+            "clients": _unless_unread(cluster.listed_clients, len(clients)),
+            "plugins": _unless_unread(cluster.plugins, len(of_plugins)),
+            "volumes": _unless_unread(cluster.listed, len(volumes)),
+            "claims": _unless_unread(cluster.listed, sum(volume["claims"] for volume in volumes)),
             "errors": wrong,
-            "warnings": len(seen) - wrong,
+            "warnings": len(findings) - wrong,
         },
         "zones": list(_zones(clients, of_plugins, volumes)),
         "evidence": list(_evidence(of_plugins, volumes)),
@@ -270,12 +270,12 @@ def build_report(client: nomad.Nomad, question: ReportOptions) -> ClusterReport:
         "plugins": of_plugins,
         "volumes": volumes,
         "claims": [claims_report.volume_as_json(item) for item in claims if item.claims],
-        "claims_unread": len(found.claimed_keys) - len(claims),
-        "findings": printing.as_json(seen, printing.REPORTED),
+        "claims_unread": len(cluster.claimed_keys) - len(claims),
+        "findings": printing.as_json(findings, printing.REPORTED),
         "not_checked": [dataclasses.asdict(item) for item in unchecked],
         "smoke": [dataclasses.asdict(item) for item in question.smoke],
     }
-    return ClusterReport(data=data, findings=seen, title=question.title)
+    return ClusterReport(data=data, findings=findings, title=question.title)
 
 
 def _unless_unread(read: object, count: int) -> int | None:
@@ -311,16 +311,16 @@ def _smoke_findings(smoke: Iterable[SmokeResult]) -> Iterator[Finding]:
             yield dataclasses.replace(failed, found_by="smoke")
 
 
-def _cluster(found: ReportFacts, sandbox: str) -> Row:
-    servers = facts.known_or(found.servers, ())
+def _cluster(cluster: ReportFacts, sandbox: str) -> Row:
+    servers = facts.known_or(cluster.servers, ())
     of_servers = {server.name.rpartition(".")[2] for server in servers if "." in server.name}
-    connection = found.client.connection
+    connection = cluster.client.connection
     return {
         "address": connection.address,
         "region": connection.region or (of_servers.pop() if len(of_servers) == 1 else ""),
-        "identity": facts.known_or(found.identity, ""),
+        "identity": facts.known_or(cluster.identity, ""),
         "servers": [dataclasses.asdict(server) for server in servers],
-        "asked_at": claims_report.time_text(found.now_ns / 1e9),
+        "asked_at": claims_report.time_text(cluster.now_ns / 1e9),
         "sandbox": sandbox,
     }
 
@@ -328,17 +328,17 @@ def _cluster(found: ReportFacts, sandbox: str) -> Row:
 # The sections of the report. They include objects of the spec and objects that are only in the cluster.
 
 
-def _plugins(found: facts.Facts) -> Iterator[Row]:
+def _plugins(cluster: facts.Facts) -> Iterator[Row]:
     """Yield plugins of the spec, then others, each by id."""
-    by_id = {item.plugin_id: item for item in facts.known_or(found.statuses, ())}
-    planned = {item.plugin_id for item in found.planned_plugins}
-    for plugin_id in (*sorted(planned), *sorted(facts.known_or(found.plugins, {}).keys() - planned)):
+    by_id = {item.plugin_id: item for item in facts.known_or(cluster.statuses, ())}
+    planned = {item.plugin_id for item in cluster.planned_plugins}
+    for plugin_id in (*sorted(planned), *sorted(facts.known_or(cluster.plugins, {}).keys() - planned)):
         status = by_id.get(plugin_id)
         row = verification_report.plugin_as_json(status) if status else {"plugin_id": plugin_id, "status": NOT_CHECKED}
-        yield row | {"is_expected": plugin_id in planned or not found.plan}
+        yield row | {"is_expected": plugin_id in planned or not cluster.plan}
 
 
-def _clients(found: facts.Facts, of_plugins: Iterable[Row]) -> Iterator[Row]:
+def _clients(cluster: facts.Facts, of_plugins: Iterable[Row]) -> Iterator[Row]:
     """Yield the clients by name, with the statuses of what runs there."""
     statuses: dict[str, dict[str, str]] = {}
     reported: dict[str, str] = {}
@@ -347,7 +347,7 @@ def _clients(found: facts.Facts, of_plugins: Iterable[Row]) -> Iterator[Row]:
             statuses.setdefault(row["node_id"], {})[f"{plugin['plugin_id']} {row['role']}"] = row["status"]
             if row["zone"]:
                 reported.setdefault(row["node_id"], row["zone"])
-    for node in sorted(facts.known_or(found.clients, ()), key=lambda item: (item.name, item.node_id)):
+    for node in sorted(facts.known_or(cluster.clients, ()), key=lambda item: (item.name, item.node_id)):
         yield {
             "node_id": node.node_id,
             "name": node.name,
@@ -369,20 +369,21 @@ def _state(node: nodes.Node) -> str:
 
 
 def _volumes(
-    found: facts.Facts,
-    seen: Iterable[Finding],
+    cluster: facts.Facts,
+    findings: Iterable[Finding],
     claims: Mapping[str, claim_status.VolumeClaims],
     smoke: Iterable[SmokeResult],
 ) -> Iterator[Row]:
     """Yield the volumes by namespace and id: ``ok`` if it matches the spec; without one, if it can be scheduled."""
-    compared = () if isinstance(found.registered, facts.Unknown) else verification_report.volume_statuses(found, seen)
+    is_unread = isinstance(cluster.registered, facts.Unknown)
+    compared = () if is_unread else verification_report.volume_statuses(cluster, findings)
     statuses = {item.key: item.status for item in compared}
     smoked = {item.key for item in smoke if item.status == "verified"}
-    planned = {item.key for item in found.planned_volumes}
-    for item in sorted(facts.known_or(found.volumes, ()), key=lambda item: facts.split_key(item.key)):
+    planned = {item.key for item in cluster.planned_volumes}
+    for item in sorted(facts.known_or(cluster.volumes, ()), key=lambda item: facts.split_key(item.key)):
         namespace, volume_id = facts.split_key(item.key)
         by_list = "ok" if item.schedulable else "unschedulable"
-        if item.key in planned and isinstance(found.registered, facts.Unknown):
+        if item.key in planned and is_unread:
             by_list = NOT_CHECKED
         evidence = "smoke" if item.key in smoked else "nomad"
         yield {
@@ -392,30 +393,30 @@ def _volumes(
             "external_id": item.external_id,
             "zones": sorted({eligibility.zone_of_segments(each) for each in item.segments} - {""}),
             "claims": item.claims,
-            "size_bytes": _size_bytes(found, item, claims.get(item.key)),
+            "size_bytes": _size_bytes(cluster, item, claims.get(item.key)),
             "attached": _attached(claims.get(item.key)),
             "status": statuses.get(item.key, by_list if item.is_registered else "missing"),
             "evidence": evidence if item.is_registered else "-",
-            "is_expected": not found.plan or item.key in planned,
+            "is_expected": not cluster.plan or item.key in planned,
         }
 
 
-def _size_bytes(found: facts.Facts, item: facts.ExaminedVolume, held: claim_status.VolumeClaims | None) -> int:
+def _size_bytes(cluster: facts.Facts, item: facts.ExaminedVolume, claimed: claim_status.VolumeClaims | None) -> int:
     """Return the size by EC2, else by its plugin, else as the spec asks for; 0: not known."""
-    in_ec2 = found.account.volumes if isinstance(found.account, facts.Account) else {}
+    in_ec2 = cluster.account.volumes if isinstance(cluster.account, facts.Account) else {}
     ebs = facts.known_or(in_ec2, {}).get(item.external_id)
     if ebs is not None:
         return ebs.size_gib * 2**30
-    return (held.volume.capacity_bytes if held else 0) or item.size_bytes
+    return (claimed.volume.capacity_bytes if claimed else 0) or item.size_bytes
 
 
-def _attached(held: claim_status.VolumeClaims | None) -> list[str]:
+def _attached(claimed: claim_status.VolumeClaims | None) -> list[str]:
     """Return the EC2 instances that have it attached, if EC2 was asked; else the clients of its claims."""
-    if held is None:
+    if claimed is None:
         return []
-    if held.ebs is not None:
-        return [item.instance_id for item in held.ebs.attachments]
-    return sorted({each.claim.node_name or each.claim.node_id for each in held.claims} - {""})
+    if claimed.ebs is not None:
+        return [item.instance_id for item in claimed.ebs.attachments]
+    return sorted({each.claim.node_name or each.claim.node_id for each in claimed.claims} - {""})
 
 
 # Counts by zone, and by kind of evidence.
@@ -423,10 +424,10 @@ def _attached(held: claim_status.VolumeClaims | None) -> list[str]:
 
 def grouped(rows: Iterable[_Item], name_of: Callable[[_Item], _Name]) -> defaultdict[_Name, list[_Item]]:
     """Return *rows* by the name that *name_of* returns for each."""
-    found: defaultdict[_Name, list[_Item]] = defaultdict(list)
+    groups: defaultdict[_Name, list[_Item]] = defaultdict(list)
     for row in rows:
-        found[name_of(row)].append(row)
-    return found
+        groups[name_of(row)].append(row)
+    return groups
 
 
 def _zones(clients: Sequence[Row], of_plugins: Sequence[Row], volumes: Iterable[Row]) -> Iterator[Row]:

@@ -97,22 +97,22 @@ def examine(
     Raises `errors.NomadApiError` if Nomad does not answer.
 
     """
-    found = read_account.AccountFacts(client, plan, external_ids, aws=aws)
-    facts.read_lists(found)
-    return dataclasses.replace(examined(found), aws_region=found.region.name)
+    cluster = read_account.AccountFacts(client, plan, external_ids, aws=aws)
+    facts.read_lists(cluster)
+    return dataclasses.replace(examined(cluster), aws_region=cluster.region.name)
 
 
-def examined(found: facts.Facts) -> DoctorReport:
+def examined(cluster: facts.Facts) -> DoctorReport:
     """Return findings, and checks that could not be made."""
-    outcomes = judge.outcomes(found, "doctor")
+    outcomes = judge.outcomes(cluster, "doctor")
     return DoctorReport(
         findings=causes.assign(item for item in outcomes if isinstance(item, Finding)),
         unchecked=tuple(item for item in outcomes if isinstance(item, Unchecked)),
     )
 
 
-def fix(found: DoctorReport) -> tuple[str, ...]:
+def fix(report: DoctorReport) -> tuple[str, ...]:
     """Set the tag of the driver's policy on the volumes that lack it; return them. Raises `errors.AwsError`."""
-    if found.untagged:
-        ebs_volumes.tag(found.untagged, found.aws_region, key=iam.CLUSTER_TAG, value="true")
-    return found.untagged
+    if report.untagged:
+        ebs_volumes.tag(report.untagged, report.aws_region, key=iam.CLUSTER_TAG, value="true")
+    return report.untagged

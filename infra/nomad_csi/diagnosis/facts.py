@@ -99,15 +99,15 @@ def part(read: Callable[[Any], _Part]) -> "concurrency.read_once[_Part | Unknown
     """Return the property of `Facts` whose value *read* returns; `Unknown` where the value cannot be read."""
 
     @functools.wraps(read)
-    def kept(found: "Facts") -> _Part | Unknown:
+    def kept(cluster: "Facts") -> _Part | Unknown:
         try:
-            return read(found)
+            return read(cluster)
         except NotKnownError as error:
             return error.unknown
         except errors.AwsError as error:
             return Unknown(reason=str(error))
         except errors.NomadApiError as error:
-            if found.needs_answers:
+            if cluster.needs_answers:
                 raise
             return Unknown(reason=str(error), silence=None if error.status else error)
 
@@ -271,25 +271,25 @@ class Facts:
     @part
     def plugin_jobs(self) -> ObservedPluginJobs:
         """The jobs that run plugins, and those of the plan."""
-        found = ObservedPluginJobs()
+        observed = ObservedPluginJobs()
         running = {key for plugin in known_or(self.plugins, {}).values() for key in plugin.jobs}
-        calls = (functools.partial(self._read_job, key, found) for key in sorted(running | set(self._planned_jobs)))
+        calls = (functools.partial(self._read_job, key, observed) for key in sorted(running | set(self._planned_jobs)))
         gather.run_in_parallel(calls)
-        return found
+        return observed
 
-    def _read_job(self, key: tuple[str, str], found: ObservedPluginJobs) -> None:
-        """Add a job to those *found*, unless it is absent."""
+    def _read_job(self, key: tuple[str, str], observed: ObservedPluginJobs) -> None:
+        """Add a job to those *observed*, unless it is absent."""
         try:
             item = jobs.document(self.client, *key)
         except errors.NomadApiError as error:
             if error.status != HTTPStatus.FORBIDDEN:
                 raise
-            found.hidden["/".join(key)] = str(error)
+            observed.hidden["/".join(key)] = str(error)
             return
         if item is not None and item.get("Stop"):
-            found.stopped.add(key)
+            observed.stopped.add(key)
         elif item is not None:
-            found.tasks[key] = jobs.tasks_of_document(item)
+            observed.tasks[key] = jobs.tasks_of_document(item)
 
     @property
     def _planned_jobs(self) -> dict[tuple[str, str], plans.PluginJob]:
@@ -317,7 +317,7 @@ class Facts:
         namespaces = {self.namespace, *(item.namespace for item in known_or(self.listed, ()))}
         records = ownership.OwnerRecords(self.client)
         listed = permitted(lambda: [records.list_all(each) for each in sorted(namespaces)], is_optional=True)
-        return {"/".join(key): record for found in listed for key, record in found.items()}
+        return {"/".join(key): record for of_namespace in listed for key, record in of_namespace.items()}
 
     # Volumes and claims.
 
@@ -326,8 +326,8 @@ class Facts:
         """Registered volumes, and unregistered ones of the spec."""
         planned = {item.key: item for item in self.planned_volumes}
         registered = [examined(item, planned.get(f"{item.namespace}/{item.volume_id}")) for item in value(self.listed)]
-        there = {item.key for item in registered}
-        return (*registered, *(self.unregistered(item) for key, item in planned.items() if key not in there))
+        registered_keys = {item.key for item in registered}
+        return (*registered, *(self.unregistered(item) for key, item in planned.items() if key not in registered_keys))
 
     def unregistered(self, planned: plans.VolumePlan) -> ExaminedVolume:
         """Return a volume of the plan that is not registered."""
@@ -347,8 +347,8 @@ class Facts:
     def registered(self) -> Mapping[str, nomad_volumes.Volume | None]:
         """The volumes of the plan as they are registered, by ``namespace/volume_id``; ``None``: not registered."""
         keys = [nomad_volumes.key_of(item.registration) for item in self.planned_volumes]
-        found = nomad_volumes.get_many(self.client, keys)
-        return dict(zip((item.key for item in self.planned_volumes), found, strict=True))
+        records = nomad_volumes.get_many(self.client, keys)
+        return dict(zip((item.key for item in self.planned_volumes), records, strict=True))
 
     @part
     def claims_read(self) -> nomad_volumes.Read:
@@ -399,19 +399,19 @@ class Facts:
     @part
     def statuses(self) -> tuple[health.PluginStatus, ...]:
         """Health statuses of the plugins that are `observed`, with causes where they are not healthy."""
-        return tuple(explained(self.client, seen) for seen in value(self.observed))
+        return tuple(explained(self.client, observed) for observed in value(self.observed))
 
     def nodes_of(self, plugin_id: str) -> tuple[NodeInstance, ...]:
         """Return the node instances of a plugin, as Nomad lists them."""
         plugin = known_or(self.plugins, {}).get(plugin_id)
         names_of = {node.node_id: node.name for node in known_or(self.clients, ())}
-        found = []
+        instances = []
         for item in plugin.nodes if plugin else ():
             name = names_of.get(item.node_id, item.node_id[:8])
             subject = f"node instance of plugin {plugin_id} on {name}"
             zone = eligibility.zone_of_segments(item.segments)
-            found.append(NodeInstance(subject, zone or name, item.segments, item.healthy))
-        return tuple(found)
+            instances.append(NodeInstance(subject, zone or name, item.segments, item.healthy))
+        return tuple(instances)
 
     # AWS.
 
@@ -446,16 +446,16 @@ class Facts:
 # Reading.
 
 
-def read_lists(found: Facts) -> None:
+def read_lists(cluster: Facts) -> None:
     """
     Read Nomad's lists in parallel.
 
     Raises `errors.NomadApiError` if Nomad does not answer the first request: it would not answer any.
     """
-    if isinstance(found.servers, Unknown) and found.servers.silence:
-        raise found.servers.silence
+    if isinstance(cluster.servers, Unknown) and cluster.servers.silence:
+        raise cluster.servers.silence
     lists = ("listed_clients", "plugins", "listed", "token")
-    gather.run_in_parallel(functools.partial(getattr, found, name) for name in lists)
+    gather.run_in_parallel(functools.partial(getattr, cluster, name) for name in lists)
 
 
 def permitted(read: Callable[[], _Part], *, is_optional: bool = False) -> _Part:
@@ -503,21 +503,21 @@ def split_key(key: str) -> tuple[str, str]:
     return namespace, volume_id
 
 
-def explained(client: nomad.Nomad, seen: observation.Observation) -> health.PluginStatus:
+def explained(client: nomad.Nomad, observed: observation.Observation) -> health.PluginStatus:
     """Return the status, with its causes if it is not healthy."""
-    if seen.status.status == health.HEALTHY:
-        return seen.status
-    wanted = seen.wanted
-    fetched = explaining.explain(client, wanted.expectation, seen.seen, seen.status)
-    causes = (*explaining.recorded(seen.status), *_causes_in_jobs(client, seen), *fetched)
-    return dataclasses.replace(seen.status, causes=causes)
+    if observed.status.status == health.HEALTHY:
+        return observed.status
+    wanted = observed.wanted
+    fetched = explaining.explain(client, wanted.expectation, observed.plugin, observed.status)
+    causes = (*explaining.recorded(observed.status), *_causes_in_jobs(client, observed), *fetched)
+    return dataclasses.replace(observed.status, causes=causes)
 
 
-def _causes_in_jobs(client: nomad.Nomad, seen: observation.Observation) -> Iterator[events.Cause]:
+def _causes_in_jobs(client: nomad.Nomad, observed: observation.Observation) -> Iterator[events.Cause]:
     """Yield the errors of the rules for files in the jobs of a plugin, as Nomad runs them."""
-    keys = {(seen.wanted.expectation.namespace, job_id) for job_id in seen.wanted.job_ids}
-    keys |= set(seen.seen.plugin.jobs) if seen.seen.plugin else set()
-    driver = catalogue.DRIVERS.get(seen.wanted.expectation.driver)
+    keys = {(observed.wanted.expectation.namespace, job_id) for job_id in observed.wanted.job_ids}
+    keys |= set(observed.plugin.plugin.jobs) if observed.plugin.plugin else set()
+    driver = catalogue.DRIVERS.get(observed.wanted.expectation.driver)
     try:
         documents = [(key, jobs.document(client, *key)) for key in sorted(keys)]
     except errors.NomadApiError as error:
@@ -576,9 +576,9 @@ def subject_of(task: jobs.PluginTask) -> str:
     return f"plugin {task.plugin_id} ({task.role})"
 
 
-def named(found: list[str]) -> str:
-    """Return the first of *found*, and the number of the others: ``a, b and 3 more``."""
-    return listing.shortened(sorted(found))
+def named(labels: list[str]) -> str:
+    """Return the first of *labels*, and the number of the others: ``a, b and 3 more``."""
+    return listing.shortened(sorted(labels))
 
 
 def is_ebs(volume: ExaminedVolume) -> bool:

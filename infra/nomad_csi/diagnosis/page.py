@@ -128,12 +128,12 @@ _OF_CLAIMS = frozenset({"claim-without-node-plugin", "claim-without-controller",
 """Codes of findings about a claim that is live."""
 
 
-def _claim(volume: Row, claim: Row, found: Iterable[Finding]) -> Row:
+def _claim(volume: Row, claim: Row, findings: Iterable[Finding]) -> Row:
     """Return a claim with its client, and with the codes of findings about it: ``live, claim-without-node-plugin``."""
     key, client = f"{volume['namespace']}/{volume['volume_id']}", claim["node_name"]
     about = [
         each
-        for each in found
+        for each in findings
         if each.code in _OF_CLAIMS
         and f"volume {key}" in (each.about or (each.subject,))
         and (each.code == "claim-without-controller" or each.subject.endswith(f" {client}"))
@@ -183,9 +183,9 @@ def _tile(
     return {"label": label, "count": total, "remark": "; ".join(remarks) if total else "none", "kind": kind}
 
 
-def _problems(found: Iterable[Finding]) -> Iterator[Row]:
+def _problems(findings: Iterable[Finding]) -> Iterator[Row]:
     """Yield all findings of one code that nothing explains; a single warning is shown, several are not urgent."""
-    by_code = grouped(causes.roots(found), lambda pair: (pair[0].severity, pair[0].code, pair[0].found_by))
+    by_code = grouped(causes.roots(findings), lambda pair: (pair[0].severity, pair[0].code, pair[0].found_by))
     for (severity, *_), pairs in by_code.items():
         items = [item for item, _ in pairs]
         hints = {item.advice for item in items}

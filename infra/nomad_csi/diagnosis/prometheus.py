@@ -48,22 +48,22 @@ Sample = tuple[str, Mapping[str, str], float]
 """A metric, labels, and the value."""
 
 
-def text(found: verification_report.VerificationReport | None, *, seconds: float, last_answer_s: float) -> str:
+def text(report: verification_report.VerificationReport | None, *, seconds: float, last_answer_s: float) -> str:
     """
     Return all metrics of a run.
 
     Args:
-        found: its report; ``None`` if Nomad did not respond: then there are no metrics on plugins and volumes.
+        report: its report; ``None`` if Nomad did not respond: then there are no metrics on plugins and volumes.
         seconds: how long it took.
         last_answer_s: end of the last run with a response of Nomad, this or an earlier one, in seconds since 1970; 0:
             none did.
 
     """
     samples: list[Sample] = [
-        ("nomad_csi_verify_answered", {}, found is not None),
+        ("nomad_csi_verify_answered", {}, report is not None),
         (LAST_ANSWER, {}, last_answer_s),
         ("nomad_csi_verify_duration_seconds", {}, seconds),
-        *(_samples(found) if found is not None else ()),
+        *(_samples(report) if report is not None else ()),
     ]
     lines = []
     for name, description in _HELP.items():
@@ -84,16 +84,16 @@ def _line(name: str, labels: Mapping[str, str], value: float) -> str:
     return f"{name}{f'{{{pairs}}}' if pairs else ''} {number}\n"
 
 
-def _samples(found: verification_report.VerificationReport) -> Iterator[Sample]:
-    yield "nomad_csi_verify_ok", {}, found.ok
-    for status in found.plugins:
+def _samples(report: verification_report.VerificationReport) -> Iterator[Sample]:
+    yield "nomad_csi_verify_ok", {}, report.ok
+    for status in report.plugins:
         yield from _of_plugin(status, {"plugin_id": status.plugin_id})
-    for item in found.volumes:
+    for item in report.volumes:
         volume = {"namespace": item.namespace, "volume_id": item.volume_id, "plugin_id": item.plugin_id}
         codes = {finding.code for finding in item.findings}
         yield "nomad_csi_volume_ok", volume, not findings.errors_of(item.findings)
         yield "nomad_csi_volume_claimed_without_controller", volume, "claim-without-controller" in codes
-    counted = Counter((item.severity, item.code) for item in found.findings)
+    counted = Counter((item.severity, item.code) for item in report.findings)
     for (severity, code), count in sorted(counted.items()):
         yield "nomad_csi_findings", {"severity": severity, "code": code}, count
 

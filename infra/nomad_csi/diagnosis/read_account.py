@@ -61,9 +61,9 @@ class AccountFacts(facts.Facts):
         return facts.value(self.account)
 
 
-def _account(found: facts.Facts, region: str) -> facts.Account:
-    ids = {item.external_id for item in facts.known_or(found.volumes, ()) if aws_records.is_ebs(item.external_id)}
-    machine_ids = set(found.instance_ids.values())
+def _account(cluster: facts.Facts, region: str) -> facts.Account:
+    ids = {item.external_id for item in facts.known_or(cluster.volumes, ()) if aws_records.is_ebs(item.external_id)}
+    machine_ids = set(cluster.instance_ids.values())
     questions: list[Callable[[], Any]] = [
         functools.partial(instances.read_instances, machine_ids, region),
         functools.partial(ebs_volumes.read_volumes, ids, region),
@@ -77,12 +77,12 @@ def _account(found: facts.Facts, region: str) -> facts.Account:
         roles={},
         volumes=seen_volumes,
         ours=ours,
-        file_systems=_expected(found, systems),
+        file_systems=_expected(cluster, systems),
         keys={},
     )
     used = () if isinstance(seen_volumes, facts.Unknown) else seen_volumes.values()
     arns = sorted({item.kms_key_arn for item in used} - {""})
-    profiles = sorted(_profiles(found, account))
+    profiles = sorted(_profiles(cluster, account))
     keys = _ask_all(functools.partial(ebs_volumes.key_state, arn, region) for arn in arns)
     roles = _ask_all(functools.partial(instances.read_role, item, region) for item in profiles)
     return dataclasses.replace(
@@ -115,26 +115,26 @@ def _ask_all(questions: Iterable[Callable[[], Any]]) -> list[Any]:
 
 
 def _expected(
-    found: facts.Facts, systems: aws_records.ObservedFileSystems | facts.Unknown
+    cluster: facts.Facts, systems: aws_records.ObservedFileSystems | facts.Unknown
 ) -> aws_records.ObservedFileSystems | facts.Unknown:
     """Return *systems*; where nothing here is of EFS, no permission to see it is needed."""
-    uses_efs = machines.EFS in plugins.providers(found).values() or any(
-        aws_records.parts(item.external_id) for item in facts.known_or(found.volumes, ())
+    uses_efs = machines.EFS in plugins.providers(cluster).values() or any(
+        aws_records.parts(item.external_id) for item in facts.known_or(cluster.volumes, ())
     )
     if isinstance(systems, facts.Unknown) and not uses_efs:
         return dataclasses.replace(systems, is_expected=True)
     return systems
 
 
-def _profiles(found: facts.Facts, account: facts.Account) -> set[str]:
+def _profiles(cluster: facts.Facts, account: facts.Account) -> set[str]:
     """Return the instance profiles of the clients that may run a controller of the EBS driver."""
-    if isinstance(found.clients, facts.Unknown) or isinstance(account.instances, facts.Unknown):
+    if isinstance(cluster.clients, facts.Unknown) or isinstance(account.instances, facts.Unknown):
         return set()
-    seen, ids = account.instances, found.instance_ids
+    ec2_instances, ids = account.instances, cluster.instance_ids
     machines_of = {
         ids.get(node.node_id, "")
-        for task in plugins.tasks_of(found, machines.EBS)
+        for task in plugins.tasks_of(cluster, machines.EBS)
         if task.role != "node" and not task.own_credentials
-        for node in clients.runs_on(task, found.clients)
+        for node in clients.runs_on(task, cluster.clients)
     }
-    return {seen[item].profile_arn for item in machines_of if item in seen} - {""}
+    return {ec2_instances[item].profile_arn for item in machines_of if item in ec2_instances} - {""}

@@ -141,15 +141,15 @@ def report(
     if not listed:
         _check(client, namespace, plugin_id)
     ec2 = aws.region_of_volumes(listed)
-    found = ClaimFacts(client, listed, ec2)
-    if isinstance(found.attachments, facts.Unknown):
-        reason = f"EC2 could not be queried: {found.attachments.reason}; --no-aws leaves it out"
+    cluster = ClaimFacts(client, listed, ec2)
+    if isinstance(cluster.attachments, facts.Unknown):
+        reason = f"EC2 could not be queried: {cluster.attachments.reason}; --no-aws leaves it out"
         ec2 = regions.Region(reason=reason)
     return claims_report.ClaimsReport(
-        volumes=facts.value(found.claims),
-        found=tuple(item for item in judge.outcomes(found, "claims") if isinstance(item, Finding)),
+        volumes=facts.value(cluster.claims),
+        raw_findings=tuple(item for item in judge.outcomes(cluster, "claims") if isinstance(item, Finding)),
         ec2=ec2,
-        unread=facts.value(found.claims_read).unread,
+        unread=facts.value(cluster.claims_read).unread,
     )
 
 

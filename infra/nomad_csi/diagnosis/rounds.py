@@ -38,7 +38,7 @@ class Change:
 
 def changes_between(before: VerificationReport, after: VerificationReport) -> tuple[Change, ...]:
     """Return the findings that are gone, then those that appeared."""
-    old, new = ({(item.code, item.subject): item for item in found.findings} for found in (before, after))
+    old, new = ({(item.code, item.subject): item for item in report.findings} for report in (before, after))
     # What could not be checked may be as before.
     gone = [key for key in old if key not in new and after.is_complete]
     return (
@@ -77,7 +77,7 @@ class VerificationRound:
     """Changes since the last run with a response of Nomad; empty in the first."""
 
     @property
-    def found(self) -> VerificationReport | None:
+    def report(self) -> VerificationReport | None:
         """The report; ``None``: the state is unknown."""
         return self.outcome if isinstance(self.outcome, VerificationReport) else None
 
@@ -89,36 +89,36 @@ class VerificationRound:
     @property
     def exit_code(self) -> int:
         """0: as specified; 1: not as specified; 2: unknown, or not all of it could be checked."""
-        if self.found is None:
+        if self.report is None:
             return exit_codes.ERROR
-        if findings.errors_of(self.found.findings):
+        if findings.errors_of(self.report.findings):
             return exit_codes.CHANGES
-        return 0 if self.found.ok else exit_codes.ERROR
+        return 0 if self.report.ok else exit_codes.ERROR
 
     @property
     def summary(self) -> str:
         """The result in a line: ``not as specified: 2 errors, 1 warning``; the same while nothing changes."""
-        if self.found is None:
+        if self.report is None:
             last = claims_report.time_text(self.last_answer_s)
             when = f"its last answer came {last}" if last else "it never answered"
             return f"not known, Nomad gave no answer ({when}): {self.error}"
         state = "as specified"
-        if findings.errors_of(self.found.findings):
+        if findings.errors_of(self.report.findings):
             state = "not as specified"
-        elif not self.found.is_complete:
+        elif not self.report.is_complete:
             state = "not all of it could be checked"
-        sums = printing.totals(self.found.findings) if self.found.findings else ""
+        sums = printing.totals(self.report.findings) if self.report.findings else ""
         return f"{state}: {sums}" if sums else state
 
     @property
     def result(self) -> str:
         """``ok``, or ``error`` if the state is not as specified or unknown."""
-        return "ok" if self.found is not None and self.found.ok else "error"
+        return "ok" if self.report is not None and self.report.ok else "error"
 
     @property
     def metrics(self) -> str:
         """The run in Prometheus' text format."""
-        return prometheus.text(self.found, seconds=self.seconds, last_answer_s=self.last_answer_s)
+        return prometheus.text(self.report, seconds=self.seconds, last_answer_s=self.last_answer_s)
 
     def as_json(self) -> dict[str, Any]:
         """
@@ -131,11 +131,11 @@ class VerificationRound:
         return {
             "round": self.number,
             "at": claims_report.time_text(self.at_s),
-            "answered": self.found is not None,
+            "answered": self.report is not None,
             "error": "" if self.error is None else str(self.error),
             "last_answer": claims_report.time_text(self.last_answer_s),
             "changes": [dataclasses.asdict(change) for change in self.changed],
-            **(self.found.as_json() if self.found is not None else {"ok": None}),
+            **(self.report.as_json() if self.report is not None else {"ok": None}),
         }
 
 

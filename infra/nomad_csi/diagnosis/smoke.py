@@ -107,9 +107,9 @@ def _checked(
 
 def _objections(volume: volumes.Volume) -> Iterable[str]:
     if not smoke.access_mode(volume.capabilities):
-        found = ", ".join(f"{each.access_mode} {each.attachment_mode}" for each in volume.capabilities) or "none"
+        modes = ", ".join(f"{each.access_mode} {each.attachment_mode}" for each in volume.capabilities) or "none"
         yield (
-            f"its capabilities ({found}) hold none in which files can be written ({', '.join(smoke.WRITER_MODES)}, "
+            f"its capabilities ({modes}) hold none in which files can be written ({', '.join(smoke.WRITER_MODES)}, "
             "each with file-system): a block device is not tried, because that would destroy what is on it"
         )
     if volume.claims:
@@ -150,8 +150,8 @@ def _outcome(
             "another client: no other one has the plugin, the task driver, room for the task and the volume's topology"
         )
     if aws_records.is_ebs(volume.external_id):  # only EBS volumes are attached to instances
-        is_detached, seen = _in_ec2(volume, aws)
-        (verified if is_detached else not_verified).append(seen)
+        is_detached, evidence = _in_ec2(volume, aws)
+        (verified if is_detached else not_verified).append(evidence)
     left = [line for each in done for line in each.left_behind]
     if failed and job.has_mounts and any(each.times.mount_s is not None for each in done):
         left.append(f"the file {smoke.file_name(job.token)} may still be in the volume")
@@ -182,7 +182,7 @@ def _in_ec2(volume: volumes.Volume, aws: regions.Choice) -> tuple[bool, str]:
     if not region.name:
         return False, f"detached in EC2: {region.reason}"
     try:
-        seen = ebs_volumes.read_attachments([volume.external_id], region.name).volumes[volume.external_id]
+        ebs = ebs_volumes.read_attachments([volume.external_id], region.name).volumes[volume.external_id]
     except errors.AwsError as error:
         return False, f"detached in EC2: {error}"
-    return seen.is_free, f"EC2: {seen}"
+    return ebs.is_free, f"EC2: {ebs}"

@@ -125,14 +125,14 @@ class Watch:
             except errors.NomadApiError as error:
                 may_be_there = error.kind == "ambiguous"
                 raise
-            found, times, reason = self._follow(job)
+            last, times, reason = self._follow(job)
         except BaseException:
             for line in self._purge(job) if may_be_there else ():
                 self._report(line)
             raise
         left = self._purge(job)
         done = SmokeRound(kind=job.kind, reason=reason, times=times, left_behind=left)
-        return dataclasses.replace(done, node_name=found.node_name, node_id=found.node_id) if found else done
+        return dataclasses.replace(done, node_name=last.node_name, node_id=last.node_id) if last else done
 
     def _planned(self, job: smoke.SmokeJob, hcl: str) -> tuple[dict[str, Any], Mapping[str, str]]:
         """Return the job that Nomad parses from *hcl*, and why it would not place it."""
@@ -146,27 +146,27 @@ class Watch:
             return None, Times(), f"not placed within {self._timeout_s:g} s"
         began = self._clock.now()
         claimed_at = started_at = None
-        while (found := self._allocation(job) or placed).client_status not in volumes.ENDED:
+        while (last := self._allocation(job) or placed).client_status not in volumes.ENDED:
             now = self._clock.now()
             if claimed_at is None and self._is_claimed(job, placed.alloc_id):
                 claimed_at = now
-            if started_at is None and any(event.type == "Started" for event in found.task_events):
+            if started_at is None and any(event.type == "Started" for event in last.task_events):
                 started_at = now
             if now - began > self._timeout_s:
-                late = f"not done within {self._timeout_s:g} s: {_last_events(found)}"
-                return found, _times(began, claimed_at, started_at, None), late
+                late = f"not done within {self._timeout_s:g} s: {_last_events(last)}"
+                return last, _times(began, claimed_at, started_at, None), late
             self._clock.sleep(INTERVAL_S)
         ended_at = self._clock.now()
         # A state that passed between two checks counts as reached at the later one.
-        started_at = started_at or (ended_at if any(event.type == "Started" for event in found.task_events) else None)
+        started_at = started_at or (ended_at if any(event.type == "Started" for event in last.task_events) else None)
         claimed_at = claimed_at or started_at
         is_free = self._wait(lambda: not self._is_claimed(job, placed.alloc_id))
         freed_after_s = self._clock.now() - ended_at if is_free else None
-        reason = _reason(found)
+        reason = _reason(last)
         if not is_free:
             stuck = f"the claim is still there {self._timeout_s:g} s after the end: see `nomad-csi claims`"
             reason = f"{reason}; {stuck}" if reason else stuck
-        return found, _times(began, claimed_at, started_at, freed_after_s), reason
+        return last, _times(began, claimed_at, started_at, freed_after_s), reason
 
     def _purge(self, job: smoke.SmokeJob) -> tuple[str, ...]:
         """Stop the job, wait until its allocation has ended, then purge it. Return what is left behind."""
@@ -175,7 +175,7 @@ class Watch:
         try:
             jobs.stop(self._client, job.namespace, job.job_id, purge=False)
             deadline = self._clock.now() + END_S
-            while (found := self._allocation(job)) is not None and found.client_status not in volumes.ENDED:
+            while (allocation := self._allocation(job)) is not None and allocation.client_status not in volumes.ENDED:
                 if self._clock.now() > deadline:
                     return (f"job {key} is left behind: its allocation has not ended; {by_hand}",)
                 self._clock.sleep(INTERVAL_S)
@@ -187,16 +187,16 @@ class Watch:
     def _wait(self, check: Callable[[], _T]) -> _T:
         """Return the first true result of *check*, or its last result at the timeout."""
         deadline = self._clock.now() + self._timeout_s
-        while not (found := check()) and self._clock.now() < deadline:
+        while not (answer := check()) and self._clock.now() < deadline:
             self._clock.sleep(INTERVAL_S)
-        return found
+        return answer
 
     def _allocation(self, job: smoke.SmokeJob) -> jobs.Allocation | None:
         return next(iter(jobs.allocations(self._client, job.namespace, job.job_id)), None)
 
     def _is_claimed(self, job: smoke.SmokeJob, alloc_id: str) -> bool:
-        found = volumes.get(self._client, job.namespace, job.volume_id)
-        return found is not None and any(claim.alloc_id == alloc_id for claim in found.claims)
+        volume = volumes.get(self._client, job.namespace, job.volume_id)
+        return volume is not None and any(claim.alloc_id == alloc_id for claim in volume.claims)
 
 
 def _times(began: float, claimed_at: float | None, started_at: float | None, detach_s: float | None) -> Times:
@@ -207,21 +207,21 @@ def _times(began: float, claimed_at: float | None, started_at: float | None, det
     )
 
 
-def _last_events(found: jobs.Allocation) -> str:
+def _last_events(allocation: jobs.Allocation) -> str:
     """Return the messages of the task's last three events, else the status of the allocation."""
-    messages = "; ".join(event.message for event in found.task_events[-3:] if event.message)
-    return messages or f"the allocation is {found.client_status}, and no event says why"
+    messages = "; ".join(event.message for event in allocation.task_events[-3:] if event.message)
+    return messages or f"the allocation is {allocation.client_status}, and no event says why"
 
 
-def _reason(found: jobs.Allocation) -> str:
+def _reason(allocation: jobs.Allocation) -> str:
     """Return why the allocation failed; empty: its task exited with 0."""
-    if found.client_status == "complete":
+    if allocation.client_status == "complete":
         return ""
-    codes = [match for event in found.task_events if (match := _EXIT_CODE.search(event.message))]
+    codes = [match for event in allocation.task_events if (match := _EXIT_CODE.search(event.message))]
     code = int(codes[-1][1]) if codes else 0
     if code in smoke.EXIT_MEANS:
         return smoke.EXIT_MEANS[code]
-    failures = [event.message for event in found.task_events if event.type in {"Setup Failure", "Driver Failure"}]
+    failures = [event.message for event in allocation.task_events if event.type in {"Setup Failure", "Driver Failure"}]
     if code and not failures:
-        return f"the task ended with exit code {code}: {_last_events(found)}"
-    return "; ".join(failures) or _last_events(found)
+        return f"the task ended with exit code {code}: {_last_events(allocation)}"
+    return "; ".join(failures) or _last_events(allocation)

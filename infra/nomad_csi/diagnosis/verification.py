@@ -70,10 +70,10 @@ class PlanFacts(facts.Facts):
     @facts.part
     def plugins(self) -> Mapping[str, plugin_records.Plugin]:
         """The plugins of the plan, and of its volumes as they are registered."""
-        records = {seen.status.plugin_id: seen.seen.plugin for seen in facts.value(self.observed)}
+        records = {observed.status.plugin_id: observed.plugin.plugin for observed in facts.value(self.observed)}
         others = {item.plugin_id for item in facts.value(self.registered).values() if item} - set(records)
-        found = {plugin_id: record for plugin_id, record in records.items() if record is not None}
-        return found | facts.read_plugins(self.client, sorted(others))
+        existing = {plugin_id: record for plugin_id, record in records.items() if record is not None}
+        return existing | facts.read_plugins(self.client, sorted(others))
 
     @facts.part
     def plugin_jobs(self) -> facts.ObservedPluginJobs:
@@ -159,11 +159,11 @@ class Verifier:
         if watch_s:
             before = self._observer.observe(is_first=True)
             self.clock.sleep(watch_s)
-        found = PlanFacts(
+        cluster = PlanFacts(
             self._client, self._plan, self._external_ids, aws=self._aws, observer=self._observer, before=before
         )
-        report = verification_report.of(found, judge.outcomes(found, "verify"))
-        self._before = facts.value(found.observed)
+        report = verification_report.of(cluster, judge.outcomes(cluster, "verify"))
+        self._before = facts.value(cluster.observed)
         return report
 
     @property

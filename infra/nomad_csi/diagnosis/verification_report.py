@@ -52,15 +52,15 @@ class VolumeStatus(registration.NamedVolume):
         return "-" if self.status == "missing" else "nomad"
 
 
-def volume_statuses(found: facts.Facts, outcomes: Iterable[Finding]) -> tuple[VolumeStatus, ...]:
+def volume_statuses(cluster: facts.Facts, outcomes: Iterable[Finding]) -> tuple[VolumeStatus, ...]:
     """Return the status of each volume of the plan by the findings on it."""
     about: dict[str, list[Finding]] = defaultdict(list)
     for item in outcomes:
         about[item.subject].append(item)
     statuses = []
-    for volume in found.planned_volumes:
-        desired = planned.desired_document(volume, found.external_ids)
-        actual = facts.value(found.registered)[volume.key]
+    for volume in cluster.planned_volumes:
+        desired = planned.desired_document(volume, cluster.external_ids)
+        actual = facts.value(cluster.registered)[volume.key]
         is_hidden = actual is not None and not desired.external_id and not volume.made_by_plugin
         status = VolumeStatus(
             namespace=desired.namespace,
@@ -154,16 +154,16 @@ class VerificationReport:
         return table.without_empty([heads, *rows]) if rows else []
 
 
-def of(found: facts.Facts, outcomes: Iterable[facts.Outcome]) -> VerificationReport:
-    """Return the report on the plan of *found*, by the *outcomes* of the rules."""
-    seen = [item for item in outcomes if isinstance(item, Finding)]
-    statuses = volume_statuses(found, seen)
-    of_plugins = [item for item in seen if item.code in (*plugins.OF_HEALTH, *plugins.ABSENT)]
+def of(cluster: facts.Facts, outcomes: Iterable[facts.Outcome]) -> VerificationReport:
+    """Return the report on the plan of *cluster*, by the *outcomes* of the rules."""
+    findings = [item for item in outcomes if isinstance(item, Finding)]
+    statuses = volume_statuses(cluster, findings)
+    of_plugins = [item for item in findings if item.code in (*plugins.OF_HEALTH, *plugins.ABSENT)]
     of_volumes = [item for status in statuses for item in status.findings]
     return VerificationReport(
-        plugins=facts.value(found.statuses),
+        plugins=facts.value(cluster.statuses),
         volumes=statuses,
-        findings=causes.assign(dict.fromkeys((*of_plugins, *of_volumes, *seen))),
+        findings=causes.assign(dict.fromkeys((*of_plugins, *of_volumes, *findings))),
         unchecked=tuple(item for item in outcomes if isinstance(item, facts.Unchecked)),
     )
 

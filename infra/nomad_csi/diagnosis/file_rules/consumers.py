@@ -18,8 +18,8 @@ def check_group(group: jobs.GroupBlock) -> Iterator[Finding]:
         for block in values.blocks(task.body, "volume_mount"):
             name = jobs.text(block, "volume")
             if name and name not in known:
-                found = f"{name!a} in a volume_mount of task {task.name}; {has}"
-                yield finding_at_line("mount-volume-unknown", block.at("volume"), found)
+                evidence = f"{name!a} in a volume_mount of task {task.name}; {has}"
+                yield finding_at_line("mount-volume-unknown", block.at("volume"), evidence)
     # What Nomad accepts of a host volume, and does not serve as its pages say.
     for request in requests:
         for name, code in (("per_alloc", "host-volume-per-alloc"), ("sticky", "host-volume-sticky")):
@@ -34,15 +34,15 @@ def _modes(consumer: Consumer) -> Iterator[Finding]:
         ("attachment_mode", request.attachment_mode, names.ATTACHMENT_MODES),
     ):
         if value not in known:
-            found = f"{name} {value!a}" if value else f"no {name}"
-            yield finding_at_line("claim-mode-unknown", body.at(name), found, f"use one of {', '.join(known)}")
+            evidence = f"{name} {value!a}" if value else f"no {name}"
+            yield finding_at_line("claim-mode-unknown", body.at(name), evidence, f"use one of {', '.join(known)}")
             return
     if consumer.volume is not None and consumer.volume.modes:
         served = consumer.volume.modes
         if (request.access_mode, request.attachment_mode) not in served:
             registered = ", ".join(f"{first} {second}" for first, second in served)
-            found = f"{request.access_mode} {request.attachment_mode} of a volume that is {registered}"
-            yield finding_at_line("claim-mode-differs", body.at("access_mode"), found)
+            evidence = f"{request.access_mode} {request.attachment_mode} of a volume that is {registered}"
+            yield finding_at_line("claim-mode-differs", body.at("access_mode"), evidence)
 
 
 _BY_ONE = ("single-node-reader-only", "single-node-writer")
@@ -56,8 +56,8 @@ def _claims(consumer: Consumer) -> Iterator[Finding]:
         request.access_mode == "multi-node-single-writer" and not request.read_only
     )
     if is_one and count > 1 and not request.per_alloc:
-        found = f"{count} allocations of a {request.access_mode} volume"
-        yield finding_at_line("claim-by-several", consumer.group.body.at("count"), found)
+        evidence = f"{count} allocations of a {request.access_mode} volume"
+        yield finding_at_line("claim-by-several", consumer.group.body.at("count"), evidence)
     if request.access_mode != "single-node-writer" or request.read_only:
         return
     for body in (consumer.group.body, consumer.job.body):

@@ -20,8 +20,8 @@ _Rule = tuple[str, str, Iterable[Finding]]
 def judge(files: Sequence[parsed.File]) -> tuple[Finding, ...]:
     """Return the findings for *files*, in their order, by line."""
     order = {file.name: index for index, file in enumerate(files)}
-    found = set(_findings(_rules(files)))
-    return tuple(sorted(found, key=lambda item: (order[item.file], item.line, item.code, item.subject, item.found)))
+    findings = set(_findings(_rules(files)))
+    return tuple(sorted(findings, key=lambda item: (order[item.file], item.line, item.code, item.subject, item.found)))
 
 
 def judge_plugins(file: parsed.File, driver: catalogue.Driver | None) -> tuple[Finding, ...]:
@@ -54,10 +54,10 @@ def _rules(files: Sequence[parsed.File]) -> Iterator[_Rule]:
             yield file.name, "IAM policy", policies.check(file.policy)
         for job in file.jobs:
             yield from _consumers(file.name, job, known_volumes)
-    for plugin, found in check_plugins([plugin for plugin in known_plugins if plugin.has_known_id]):
-        yield plugin.file, plugin.subject, [found]
-    for volume, found in check_volumes(known_volumes, known_plugins):
-        yield volume.file, _subject(volume), [found]
+    for plugin, finding in check_plugins([plugin for plugin in known_plugins if plugin.has_known_id]):
+        yield plugin.file, plugin.subject, [finding]
+    for volume, finding in check_volumes(known_volumes, known_plugins):
+        yield volume.file, _subject(volume), [finding]
 
 
 def _subject(volume: LintedVolume) -> str:
@@ -89,8 +89,8 @@ def check_plugins(plugins: Sequence[LintedPlugin]) -> Iterator[tuple[LintedPlugi
     for first, second in itertools.combinations(plugins, 2):
         line = second.plugin.body.at("id")
         if (first.plugin.id, first.plugin.type) == (second.plugin.id, second.plugin.type):
-            found = f"job {second.job.id} beside job {first.job.id} of {first.file}"
-            yield second, finding_at_line("plugin-twice", line, found)
+            evidence = f"job {second.job.id} beside job {first.job.id} of {first.file}"
+            yield second, finding_at_line("plugin-twice", line, evidence)
 
 
 def check_volumes(
@@ -103,8 +103,8 @@ def check_volumes(
     for volume in volumes:
         plugin_id = jobs.text(volume.content, "plugin_id")
         if known and plugin_id and plugin_id not in known and all(item.has_known_id for item in plugins):
-            found = f"the plugin {plugin_id!a}; the jobs given run {', '.join(sorted(known))}"
-            yield volume, finding_at_line("volume-plugin-unknown", volume.content.at("plugin_id"), found)
+            evidence = f"the plugin {plugin_id!a}; the jobs given run {', '.join(sorted(known))}"
+            yield volume, finding_at_line("volume-plugin-unknown", volume.content.at("plugin_id"), evidence)
 
 
 def _twice(volumes: Sequence[LintedVolume]) -> Iterator[tuple[LintedVolume, Finding]]:
@@ -132,13 +132,13 @@ def _sharing(volumes: Sequence[LintedVolume]) -> Iterator[tuple[LintedVolume, Fi
         first = firsts.setdefault((plugin_id, storage), volume)
         if _are_claimed_as_one(first, volume):
             shared = "place in its context" if located else "external id"
-            found = f"volume {first.id} of {first.file} has the same {shared}"
-            yield volume, finding_at_line("external-id-shared", line, found)
+            evidence = f"volume {first.id} of {first.file} has the same {shared}"
+            yield volume, finding_at_line("external-id-shared", line, evidence)
             continue
         first = firsts.setdefault((plugin_id, external_id), volume)
         if _are_claimed_as_one(first, volume):
-            found = f"volume {first.id} of {first.file} has the external id {external_id!a}, and other storage"
-            yield volume, finding_at_line("external-id-reused", line, found)
+            evidence = f"volume {first.id} of {first.file} has the external id {external_id!a}, and other storage"
+            yield volume, finding_at_line("external-id-reused", line, evidence)
 
 
 def _are_claimed_as_one(first: LintedVolume, second: LintedVolume) -> bool:

@@ -22,11 +22,11 @@ def _kind(plugin: LintedPlugin) -> Iterator[Finding]:
     # A process with both roles may run as controller or node only; that is the operator's choice.
     is_one_process = plugin.driver is not None and plugin.driver.both_in_one_process
     if block.type == "monolith" and plugin.driver is not None and is_one_process:
-        found = f"type 'monolith' with {plugin.driver.called}"
-        yield finding_at_line("monolith-not-split", block.body.at("type"), found)
+        evidence = f"type 'monolith' with {plugin.driver.called}"
+        yield finding_at_line("monolith-not-split", block.body.at("type"), evidence)
     elif block.type not in roles and not (block.type in _TYPES and (is_one_process or "monolith" in roles)):
-        found = f"type {block.type!a}" + (f" with {plugin.driver.called}" if plugin.driver else "")
-        yield finding_at_line("plugin-type-unknown", block.body.at("type"), found, f"use {' or '.join(roles)}")
+        evidence = f"type {block.type!a}" + (f" with {plugin.driver.called}" if plugin.driver else "")
+        yield finding_at_line("plugin-type-unknown", block.body.at("type"), evidence, f"use {' or '.join(roles)}")
     if not names.PLUGIN_ID.fullmatch(block.id):
         yield finding_at_line("plugin-id-form", block.body.at("id"), f"the id {block.id!a}")
     if block.type == "node" and plugin.job.type == "service":
@@ -41,8 +41,8 @@ def _instances(plugin: LintedPlugin) -> Iterator[Finding]:
         return
     if limit is not None and count > limit:
         why = f": {plugin.role.count_advice}" if plugin.role and plugin.role.count_advice else ""
-        found = f"{count} instances, and at most {limit} are safe{why}"
-        yield finding_at_line("controllers-too-many", line, found, f"use count = {limit}")
+        evidence = f"{count} instances, and at most {limit} are safe{why}"
+        yield finding_at_line("controllers-too-many", line, evidence, f"use count = {limit}")
     if count > 1 and not distinct:
         yield finding_at_line("distinct-hosts-missing", line, f"{count} instances on any clients")
 
@@ -52,8 +52,8 @@ def _restart(plugin: LintedPlugin) -> Iterator[Finding]:
     mode = blocks[0].get("mode") if blocks else None
     if mode != "delay":
         line = blocks[0].at("mode") if blocks else plugin.group.body.line
-        found = f"mode {mode!a}" if mode else "no restart mode, which is fail"
-        yield finding_at_line("restart-gives-up", line, found)
+        evidence = f"mode {mode!a}" if mode else "no restart mode, which is fail"
+        yield finding_at_line("restart-gives-up", line, evidence)
 
 
 def _health_timeout(plugin: LintedPlugin) -> Iterator[Finding]:
@@ -61,9 +61,9 @@ def _health_timeout(plugin: LintedPlugin) -> Iterator[Finding]:
         return
     given, wanted = plugin.plugin.health_timeout_s, plugin.driver.health_timeout_s
     if (given or _DEFAULT_HEALTH_TIMEOUT_S) < wanted:
-        found = f"{given:g} s" if given else f"none, which is {_DEFAULT_HEALTH_TIMEOUT_S} s"
+        evidence = f"{given:g} s" if given else f"none, which is {_DEFAULT_HEALTH_TIMEOUT_S} s"
         fix = f'set health_timeout = "{wanted}s" in the csi_plugin block'
-        yield finding_at_line("health-timeout-short", plugin.plugin.body.at("health_timeout"), found, fix)
+        yield finding_at_line("health-timeout-short", plugin.plugin.body.at("health_timeout"), evidence, fix)
 
 
 # Check the task of a plugin, except its arguments: image, privilege, network, folders, config.
@@ -88,8 +88,8 @@ def _image(plugin: LintedPlugin) -> Iterator[Finding]:
         return
     newest = recognise.tag(plugin.driver.image)
     if tag not in {"", "latest", newest}:
-        found = f"version {tag}; the catalogue has {newest}"
-        yield finding_at_line("image-other-version", line, found)
+        evidence = f"version {tag}; the catalogue has {newest}"
+        yield finding_at_line("image-other-version", line, evidence)
 
 
 def _privilege(plugin: LintedPlugin) -> Iterator[Finding]:
@@ -111,8 +111,8 @@ def _network(plugin: LintedPlugin) -> Iterator[Finding]:
     of_group = values.block(plugin.group.body, "network").get("mode")
     given = config.get("network_mode", of_group)
     if given != "host":
-        found = f"network_mode {given!a}" if given else "a network of the container's own"
-        yield finding_at_line("host-network-missing", config.at("network_mode"), found)
+        evidence = f"network_mode {given!a}" if given else "a network of the container's own"
+        yield finding_at_line("host-network-missing", config.at("network_mode"), evidence)
 
 
 def _folders(plugin: LintedPlugin) -> Iterator[Finding]:
@@ -123,8 +123,8 @@ def _folders(plugin: LintedPlugin) -> Iterator[Finding]:
     mounted |= {str(item.get("target")) for name in ("mount", "mounts") for item in values.blocks(config, name)}
     for bind in plugin.role.binds:
         if "{" not in bind and bind.split(":")[1].rstrip("/") not in {folder.rstrip("/") for folder in mounted}:
-            found = f"{bind.split(':')[1]} is not mounted"
-            yield finding_at_line("folder-missing", config.at("volumes"), found, f'add "{bind}" to volumes')
+            evidence = f"{bind.split(':')[1]} is not mounted"
+            yield finding_at_line("folder-missing", config.at("volumes"), evidence, f'add "{bind}" to volumes')
 
 
 def _stage_folder(plugin: LintedPlugin) -> Iterator[Finding]:
@@ -135,9 +135,9 @@ def _stage_folder(plugin: LintedPlugin) -> Iterator[Finding]:
 
 def _environment(plugin: LintedPlugin) -> Iterator[Finding]:
     env = plugin.task.env
-    found = secrets.keys_of(env)
-    if found:
-        yield finding_at_line("secret-in-environment", env.at(found[0]), f"what looks like one: {', '.join(found)}")
+    keys = secrets.keys_of(env)
+    if keys:
+        yield finding_at_line("secret-in-environment", env.at(keys[0]), f"what looks like one: {', '.join(keys)}")
 
 
 # Check its arguments against the driver's row of the catalogue.
@@ -146,8 +146,8 @@ def _environment(plugin: LintedPlugin) -> Iterator[Finding]:
 def _secrets(plugin: LintedPlugin) -> Iterator[Finding]:
     for argument in plugin.task.shown_arguments:
         if secrets.argument_has_secret(argument):
-            found = f"what looks like one in --{catalogue.flag_name(argument)}" if argument.startswith("-") else "one"
-            yield finding_at_line("secret-in-argument", plugin.task.config.at("args"), found)
+            text = f"what looks like one in --{catalogue.flag_name(argument)}" if argument.startswith("-") else "one"
+            yield finding_at_line("secret-in-argument", plugin.task.config.at("args"), text)
 
 
 def _endpoint(plugin: LintedPlugin) -> Iterator[Finding]:
@@ -159,8 +159,8 @@ def _endpoint(plugin: LintedPlugin) -> Iterator[Finding]:
         line = plugin.task.config.at("args")
         path = "/" + value.removeprefix("unix:").lstrip("/")
         if path != wanted and plugin.task.driver != "raw_exec":
-            found = f"the socket at {path}, which Nomad looks for at {wanted}"
-            yield finding_at_line("endpoint-elsewhere", line, found)
+            evidence = f"the socket at {path}, which Nomad looks for at {wanted}"
+            yield finding_at_line("endpoint-elsewhere", line, evidence)
         else:
             yield finding_at_line("endpoint-written-out", line, f"the socket as {value}")
 
@@ -185,8 +185,8 @@ def _words(plugin: LintedPlugin) -> Iterator[Finding]:
         fix = f"use {' or '.join(sorted(known))}"
         yield finding_at_line("mode-word-unknown", line, f"{first!a} with {driver.called}", fix)
     elif known.get(first, "monolith") != plugin.plugin.type:
-        found = f"{first!a}, and csi_plugin type {plugin.plugin.type!a}" if first else "no mode word"
-        yield finding_at_line("mode-word-differs", line, found)
+        evidence = f"{first!a}, and csi_plugin type {plugin.plugin.type!a}" if first else "no mode word"
+        yield finding_at_line("mode-word-differs", line, evidence)
 
 
 def _flags(plugin: LintedPlugin) -> Iterator[Finding]:
@@ -198,8 +198,8 @@ def _flags(plugin: LintedPlugin) -> Iterator[Finding]:
         if name in catalogue.NAME_FLAGS and name in role.unfit_flags:
             given = argument.partition("=")[2]
             if given != driver.provider:
-                found = f"the name {given!a}; {driver.called} is {driver.provider!a} without the flag"
-                yield finding_at_line("driver-renamed", line, found)
+                evidence = f"the name {given!a}; {driver.called} is {driver.provider!a} without the flag"
+                yield finding_at_line("driver-renamed", line, evidence)
             continue
         text, code = differences.refusal(argument, role, driver) or ("", "")
         if code:

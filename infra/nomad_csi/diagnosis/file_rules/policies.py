@@ -30,8 +30,8 @@ def check(policy: values.Map) -> Iterator[Finding]:
     for code, actions in (("policy-without-attach", ATTACH), ("policy-without-limits", LIMITS)):
         missing = [action for action in actions if not _allows(patterns, action)]
         if missing:
-            found = f"no {', '.join(missing)}"
-            yield finding_at_line(code, line, found, f"allow {', '.join(missing)}")
+            evidence = f"no {', '.join(missing)}"
+            yield finding_at_line(code, line, evidence, f"allow {', '.join(missing)}")
     for item in allowing:
         yield from _any_volume(item)
 

@@ -13,9 +13,9 @@ from nomad_csi.migration import model, volumes
 from nomad_csi.spec import plugin as plugin_spec
 
 
-def finding_at_line(code: str, line: int, found: str, advice: str = "") -> Finding:
+def finding_at_line(code: str, line: int, evidence: str, advice: str = "") -> Finding:
     """Return a finding at *line* of a file; `judge` adds file and subject."""
-    return dataclasses.replace(finding(code, "", found=found, advice=advice), line=line)
+    return dataclasses.replace(finding(code, "", found=evidence, advice=advice), line=line)
 
 
 @dataclass(frozen=True, kw_only=True)

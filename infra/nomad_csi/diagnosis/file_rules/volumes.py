@@ -45,14 +45,14 @@ def check(volume: LintedVolume) -> Iterator[Finding]:
         document, notes = volumes.write_volume(content, driver)
     except errors.SpecError as error:
         for problem in error.problems:
-            found = f"{problem.path}: {problem.got or 'another kind of value'}"
+            evidence = f"{problem.path}: {problem.got or 'another kind of value'}"
             line = content.at(problem.path.partition(".")[0])
-            yield finding_at_line("volume-unreadable", line, found, f"write {problem.allowed}")
+            yield finding_at_line("volume-unreadable", line, evidence, f"write {problem.allowed}")
         return
     for note in notes:
         if note.code:
-            found, _, advice = note.text.partition("; ")
-            yield finding_at_line(note.code, note.line, found, advice)
+            evidence, _, advice = note.text.partition("; ")
+            yield finding_at_line(note.code, note.line, evidence, advice)
     yield from _rules(document, content, driver)
 
 
@@ -81,8 +81,8 @@ def _topologies(request: values.Map) -> Iterator[Finding]:
 def _rules(document: dict[str, object], content: values.Map, driver: spec.DriverSpec) -> Iterator[Finding]:
     """Yield findings for the spec's rules that apply to a file: each problem with a code."""
     forms: list[errors.Problem] = []
-    found = draft.check(spec.VolumeSpec, model.filled(document), _PATH, forms)
-    ruled = volume_rules.check_volume(found, driver, None, _PATH) if found else ()
+    volume_spec = draft.check(spec.VolumeSpec, model.filled(document), _PATH, forms)
+    ruled = volume_rules.check_volume(volume_spec, driver, None, _PATH) if volume_spec else ()
     for problem in (*forms, *ruled):
         path = problem.path.removeprefix(f"{_PATH}.")
         unread = "volume-unreadable" if problem in forms else ""

@@ -28,7 +28,7 @@ _CLAIMS = "who claims volumes"
 
 
 @rule("claim-vanished", "claim-ended", "claim-ending", claims=_CLAIMS)
-def find_ended(found: facts.Facts, claims: Sequence[VolumeClaims]) -> Iterator[facts.Outcome]:
+def find_ended(cluster: facts.Facts, claims: Sequence[VolumeClaims]) -> Iterator[facts.Outcome]:
     """Yield claims of allocations that have ended, or that Nomad does not know."""
     for volume, item in ((each, item) for each in claims for item in each.claims):
         subject, claim = f"volume {volume.key}", item.claim
@@ -43,7 +43,7 @@ def find_ended(found: facts.Facts, claims: Sequence[VolumeClaims]) -> Iterator[f
             )
         elif item.status == "ended":
             logs = f"look into the logs of the plugin's controller and node task, then {repair}"
-            is_stuck = not claim.changed_ns or found.now_ns - claim.changed_ns > GRACE_S * _NS_IN_S
+            is_stuck = not claim.changed_ns or cluster.now_ns - claim.changed_ns > GRACE_S * _NS_IN_S
             yield finding(
                 "claim-ended" if is_stuck else "claim-ending",
                 subject,
@@ -64,11 +64,11 @@ def find_lost_clients(_found: facts.Facts, claims: Sequence[VolumeClaims]) -> It
     yield from map(_lost_client, lost.values())
 
 
-def _lost_client(held: Sequence[tuple[VolumeClaims, ClaimStatus]]) -> Finding:
+def _lost_client(claims: Sequence[tuple[VolumeClaims, ClaimStatus]]) -> Finding:
     """Return the finding on one client."""
-    keys = list(dict.fromkeys(volume.key for volume, _ in held))
+    keys = list(dict.fromkeys(volume.key for volume, _ in claims))
     subjects = [f"volume {key}" for key in keys]
-    item = held[0][1]
+    item = claims[0][1]
     machine = f", its instance {item.instance_id} is {item.instance_state}" if item.instance_state else ""
     return finding(
         "claim-node-down",
@@ -99,7 +99,7 @@ RUN_AGAIN = (
 """What to do where a ready client has no healthy instance."""
 
 Plugins = Mapping[str, plugins.Plugin]
-_Held = list[tuple[volumes.Volume, volumes.Claim]]
+_Claims = list[tuple[volumes.Volume, volumes.Claim]]
 
 
 @rule(
@@ -110,16 +110,16 @@ _Held = list[tuple[volumes.Volume, volumes.Claim]]
     clients="",
 )
 def find_drains(
-    found: facts.Facts, claimed: Sequence[volumes.Volume], plugins: Plugins, clients: Sequence[nodes.Node]
+    cluster: facts.Facts, claimed: Sequence[volumes.Volume], plugins: Plugins, clients: Sequence[nodes.Node]
 ) -> Iterator[facts.Outcome]:
     """
     Yield findings on claims on clients that drain, or have no healthy node plugin for them.
 
     A client that is not ready is not checked here: its claims are `claim-node-down`.
     """
-    for item in facts.value(found.claims_read).unread:
+    for item in facts.value(cluster.claims_read).unread:
         yield facts.Unchecked(check=f"who claims {item.what}", reason=item.reason)
-    by_client: dict[str, _Held] = defaultdict(list)
+    by_client: dict[str, _Claims] = defaultdict(list)
     for volume in claimed:
         for claim in volume.claims:
             by_client[claim.node_id].append((volume, claim))
@@ -128,10 +128,10 @@ def find_drains(
         yield from _client_findings(node, by_client[node.node_id], plugins)
 
 
-def _client_findings(node: nodes.Node, held: _Held, running: Plugins) -> Iterator[Finding]:
+def _client_findings(node: nodes.Node, claims: _Claims, running: Plugins) -> Iterator[Finding]:
     is_leaving = node.draining or not node.eligible
     state = "draining" if node.draining else "not eligible for scheduling" if is_leaving else "ready"
-    live = [volume for volume, claim in held if claim.client_status not in volumes.ENDED]
+    live = [volume for volume, claim in claims if claim.client_status not in volumes.ENDED]
     if live and is_leaving:
         yield finding(
             "claim-node-draining",
@@ -141,11 +141,11 @@ def _client_findings(node: nodes.Node, held: _Held, running: Plugins) -> Iterato
             names={"CLIENT": node.node_id[:8]},
             links=(causes.of_client(node.node_id),),
         )
-    for plugin_id in sorted({volume.plugin_id for volume, _ in held}):
+    for plugin_id in sorted({volume.plugin_id for volume, _ in claims}):
         plugin = running.get(plugin_id)
         if any(item.node_id == node.node_id and item.healthy for item in (plugin.nodes if plugin else ())):
             continue
-        stranded = [volume for volume, _ in held if volume.plugin_id == plugin_id]
+        stranded = [volume for volume, _ in claims if volume.plugin_id == plugin_id]
         yield finding(
             "claim-without-node-plugin",
             f"plugin {plugin_id} on {node.name}",
@@ -158,13 +158,13 @@ def _client_findings(node: nodes.Node, held: _Held, running: Plugins) -> Iterato
         )
 
 
-def _named(found: Iterable[volumes.Volume]) -> str:
+def _named(claimed: Iterable[volumes.Volume]) -> str:
     """Return ``default/a, default/b and 3 more``."""
-    return listing.shortened(sorted({volume.key for volume in found}))
+    return listing.shortened(sorted({volume.key for volume in claimed}))
 
 
-def _subjects(found: Iterable[volumes.Volume]) -> tuple[str, ...]:
-    return tuple(sorted({f"volume {volume.key}" for volume in found}))
+def _subjects(claimed: Iterable[volumes.Volume]) -> tuple[str, ...]:
+    return tuple(sorted({f"volume {volume.key}" for volume in claimed}))
 
 
 # Attachments in EC2 that are not those of the claims.
@@ -178,7 +178,7 @@ def _subjects(found: Iterable[volumes.Volume]) -> tuple[str, ...]:
     claims="",
 )
 def find_attached(
-    _found: facts.Facts, attachments: aws_records.ObservedAttachments, claims: Sequence[VolumeClaims]
+    _cluster: facts.Facts, attachments: aws_records.ObservedAttachments, claims: Sequence[VolumeClaims]
 ) -> Iterator[facts.Outcome]:
     """Yield the differences between EC2's attachments and the claims of each volume."""
     for volume in claims:
@@ -217,7 +217,7 @@ def _when_attached(ebs: aws_records.AttachedVolume) -> str:
 
 @rule("volume-mount-failing", "mounts-unread", failed_mounts="allocations that fail to get a volume", volumes="")
 def find_failing(
-    _found: facts.Facts, failed_mounts: facts.FailedMounts, volumes: Sequence[facts.ExaminedVolume]
+    _cluster: facts.Facts, failed_mounts: facts.FailedMounts, volumes: Sequence[facts.ExaminedVolume]
 ) -> Iterator[facts.Outcome]:
     """
     Yield the volumes that allocations ask for and fail to get, and namespaces whose allocations were not listed.

@@ -35,13 +35,13 @@ def find_unable(_found: facts.Facts, clients: Clients, tasks: Tasks) -> Iterator
 
 @rule("privilege-missing", tasks="how plugins are run", plugin_jobs="")
 def find_unprivileged(
-    found: facts.Facts, tasks: Tasks, plugin_jobs: facts.ObservedPluginJobs
+    cluster: facts.Facts, tasks: Tasks, plugin_jobs: facts.ObservedPluginJobs
 ) -> Iterator[facts.Outcome]:
     """Yield plugins that lack the privilege to mount, and jobs of which it is not known."""
     for job, reason in sorted(plugin_jobs.hidden.items()):
         yield facts.Unchecked(check=f"how plugins are run by job {job}", reason=reason)
     for task in tasks:
-        if _lacks_privileges(found, task):
+        if _lacks_privileges(cluster, task):
             job = f"job {task.namespace}/{task.job_id}"
             yield finding("privilege-missing", facts.subject_of(task), found=f"{job} has no privileged = true")
 
@@ -77,9 +77,9 @@ def _refused(
         yield finding(code, facts.subject_of(task), found=evidence)
 
 
-def _lacks_privileges(found: facts.Facts, task: jobs.PluginTask) -> bool:
+def _lacks_privileges(cluster: facts.Facts, task: jobs.PluginTask) -> bool:
     """Return whether *task* mounts from a container without the privilege; tasks of the spec are not checked."""
-    planned = {(job.namespace, job.job_id): job.privileged for item in found.planned_plugins for job in item.jobs}
+    planned = {(job.namespace, job.job_id): job.privileged for item in cluster.planned_plugins for job in item.jobs}
     is_wanted = planned.get((task.namespace, task.job_id), task.role in _MOUNTING)
     can = task.privileged or not task.capabilities.isdisjoint(_MOUNT_RIGHTS)
     return task.task_driver in plugin_spec.CONTAINERS and is_wanted and not can

@@ -22,37 +22,37 @@ _CODES = ("metadata-disabled", "hop-limit-low", "instance-without-role", "role-l
 
 @rule(*_CODES, account="", clients="")
 def find_blocked(
-    found: facts.Facts, account: facts.Account, clients: tuple[nodes.Node, ...]
+    cluster: facts.Facts, account: facts.Account, clients: tuple[nodes.Node, ...]
 ) -> Iterator[facts.Outcome]:
     """Yield what blocks the EBS driver's access to instance metadata, credentials and EC2."""
-    tasks = plugins.tasks_of(found, EBS)
+    tasks = plugins.tasks_of(cluster, EBS)
     if isinstance(account.instances, facts.Unknown):
         if tasks:
             yield from facts.known(account.instances, "instance metadata and roles of the clients")
         return
     for task in tasks:
         eligible = runs_on(task, clients)
-        machines_of = {node.name: account.instances.get(found.instance_ids.get(node.node_id, "")) for node in eligible}
-        seen = {name: item for name, item in machines_of.items() if item is not None}
-        if strangers := sorted(machines_of.keys() - seen.keys()):
+        machines = {node.name: account.instances.get(cluster.instance_ids.get(node.node_id, "")) for node in eligible}
+        by_client = {name: item for name, item in machines.items() if item is not None}
+        if strangers := sorted(machines.keys() - by_client.keys()):
             unknown = f"names the instance of {facts.named(strangers)}, or EC2 has none of that id in {account.region}"
             reason = f"no attribute unique.platform.aws.instance-id {unknown}"
             yield facts.Unchecked(check=f"instances below {facts.subject_of(task)}", reason=reason)
-        yield from _machines(task, seen)
+        yield from _machines(task, by_client)
         if task.role in CONTROLLING:
-            yield from _roles(account, task, seen.values())
+            yield from _roles(account, task, by_client.values())
 
 
-def _machines(task: jobs.PluginTask, seen: Mapping[str, aws_records.Ec2Instance]) -> Iterator[facts.Outcome]:
+def _machines(task: jobs.PluginTask, by_client: Mapping[str, aws_records.Ec2Instance]) -> Iterator[facts.Outcome]:
     subject = facts.subject_of(task)
     needs_metadata = task.role == "node" or not task.own_credentials
-    off = [f"{name} ({item.instance_id})" for name, item in seen.items() if not item.metadata_enabled]
+    off = [f"{name} ({item.instance_id})" for name, item in by_client.items() if not item.metadata_enabled]
     if off and needs_metadata:
         evidence = f"EC2 DescribeInstances: MetadataOptions.HttpEndpoint is disabled on {facts.named(off)}"
         yield finding("metadata-disabled", subject, found=evidence)
     low = [
         f"{name} ({item.instance_id}: {item.hop_limit})"
-        for name, item in seen.items()
+        for name, item in by_client.items()
         if item.metadata_enabled and item.hop_limit < HOPS
     ]
     if low and needs_metadata and not task.host_network:
@@ -100,18 +100,18 @@ def _role(account: facts.Account, role: aws_records.IamRole, subject: str) -> It
     yield facts.Unchecked(check=f"limits of role {role.name} beyond its policies", reason=reason, is_expected=True)
 
 
-def roles_of(found: facts.Facts, account: facts.Account, plugin_id: str) -> list[aws_records.IamRole] | None:
+def roles_of(cluster: facts.Facts, account: facts.Account, plugin_id: str) -> list[aws_records.IamRole] | None:
     """Return the roles of instances that may run the plugin's controller; ``None``: not all are known."""
-    tasks = [task for task in plugins.tasks_of(found, EBS) if task.plugin_id == plugin_id]
+    tasks = [task for task in plugins.tasks_of(cluster, EBS) if task.plugin_id == plugin_id]
     controlling = [task for task in tasks if task.role != "node"]
-    if isinstance(found.clients, facts.Unknown) or isinstance(account.instances, facts.Unknown) or not controlling:
+    if isinstance(cluster.clients, facts.Unknown) or isinstance(account.instances, facts.Unknown) or not controlling:
         return None
     if any(task.own_credentials for task in controlling):
         return None
     roles: dict[str, aws_records.IamRole] = {}
     for task in controlling:
-        for node in runs_on(task, found.clients):
-            instance = account.instances.get(found.instance_ids.get(node.node_id, ""))
+        for node in runs_on(task, cluster.clients):
+            instance = account.instances.get(cluster.instance_ids.get(node.node_id, ""))
             role = account.roles.get(instance.profile_arn) if instance else None
             if role is None or isinstance(role, facts.Unknown):
                 return None

@@ -22,26 +22,26 @@ OF_HEALTH = tuple(
 
 
 @rule(*OF_HEALTH, observed="health of the plugins")
-def find_unhealthy(_found: facts.Facts, observed: Sequence[observation.Observation]) -> Iterator[facts.Outcome]:
+def find_unhealthy(_cluster: facts.Facts, observed: Sequence[observation.Observation]) -> Iterator[facts.Outcome]:
     """Yield the findings on the health of plugins and of their instances."""
-    yield from (item for seen in observed for item in seen.status.findings if item.code in OF_HEALTH)
+    yield from (item for plugin in observed for item in plugin.status.findings if item.code in OF_HEALTH)
 
 
 @rule(*ABSENT)
-def find_absent(found: facts.Facts) -> Iterator[facts.Outcome]:
+def find_absent(cluster: facts.Facts) -> Iterator[facts.Outcome]:
     """Yield jobs and plugins that are absent: by their health, else by the lists."""
-    observed = facts.known_or(found.observed, ())
-    by_health = [item for seen in observed for item in seen.status.findings if item.code in ABSENT]
+    observed = facts.known_or(cluster.observed, ())
+    by_health = [item for plugin in observed for item in plugin.status.findings if item.code in ABSENT]
     yield from by_health
-    seen = {(item.code, item.subject) for item in by_health}
-    by_lists = (*_stopped(found), *_without_plugin(found))
-    yield from (item for item in by_lists if (item.code, item.subject) not in seen)
+    reported = {(item.code, item.subject) for item in by_health}
+    by_lists = (*_stopped(cluster), *_without_plugin(cluster))
+    yield from (item for item in by_lists if (item.code, item.subject) not in reported)
 
 
-def _stopped(found: facts.Facts) -> Iterator[Finding]:
+def _stopped(cluster: facts.Facts) -> Iterator[Finding]:
     """Yield the jobs of the spec that are stopped; absent ones may be run yet."""
-    stopped = facts.known_or(found.plugin_jobs, facts.ObservedPluginJobs()).stopped
-    for job in (job for item in found.planned_plugins for job in item.jobs):
+    stopped = facts.known_or(cluster.plugin_jobs, facts.ObservedPluginJobs()).stopped
+    for job in (job for item in cluster.planned_plugins for job in item.jobs):
         if (job.namespace, job.job_id) in stopped:
             all_nodes = (causes.of_all_nodes(job.plugin_id),) if job.role != "controller" else ()
             yield finding(
@@ -53,13 +53,13 @@ def _stopped(found: facts.Facts) -> Iterator[Finding]:
             )
 
 
-def _without_plugin(found: facts.Facts) -> Iterator[Finding]:
+def _without_plugin(cluster: facts.Facts) -> Iterator[Finding]:
     """Yield the plugins of registered volumes that Nomad does not have."""
-    if isinstance(found.plugins, facts.Unknown):
+    if isinstance(cluster.plugins, facts.Unknown):
         return
     served: dict[str, list[str]] = {}
-    for volume in facts.known_or(found.volumes, ()):
-        if volume.is_registered and volume.plugin_id not in found.plugins:
+    for volume in facts.known_or(cluster.volumes, ()):
+        if volume.is_registered and volume.plugin_id not in cluster.plugins:
             served.setdefault(volume.plugin_id, []).append(volume.key)
     for plugin_id, keys in sorted(served.items()):
         shown = f"/v1/volumes: {len(keys)} with plugin {plugin_id} ({facts.named(keys)}); /v1/plugins: no such plugin"
@@ -72,19 +72,19 @@ def _without_plugin(found: facts.Facts) -> Iterator[Finding]:
         )
 
 
-def providers(found: facts.Facts) -> dict[str, str]:
+def providers(cluster: facts.Facts) -> dict[str, str]:
     """Return the driver's name by plugin id, if known."""
-    planned = {item.plugin_id: item.expectation.provider for item in found.planned_plugins}
+    planned = {item.plugin_id: item.expectation.provider for item in cluster.planned_plugins}
     running = {
-        plugin_id: plugin.provider for plugin_id, plugin in facts.known_or(found.plugins, {}).items() if plugin.provider
+        plugin_id: item.provider for plugin_id, item in facts.known_or(cluster.plugins, {}).items() if item.provider
     }
     return planned | running
 
 
-def tasks_of(found: facts.Facts, provider: str) -> list[jobs.PluginTask]:
+def tasks_of(cluster: facts.Facts, provider: str) -> list[jobs.PluginTask]:
     """Return the plugin tasks of a driver."""
-    known = providers(found)
-    return [task for task in facts.known_or(found.tasks, ()) if known.get(task.plugin_id) == provider]
+    known = providers(cluster)
+    return [task for task in facts.known_or(cluster.tasks, ()) if known.get(task.plugin_id) == provider]
 
 
 def may_run(task: jobs.PluginTask, clients: Sequence[nodes.Node]) -> tuple[nodes.Node, ...]:
@@ -92,8 +92,8 @@ def may_run(task: jobs.PluginTask, clients: Sequence[nodes.Node]) -> tuple[nodes
     return eligibility.eligible_nodes(eligibility.ignore_task_driver(task), clients)
 
 
-def segments_of(found: facts.Facts, plugin_id: str) -> list[Mapping[str, str]]:
+def segments_of(cluster: facts.Facts, plugin_id: str) -> list[Mapping[str, str]]:
     """Return the distinct topologies that the plugin's clients report."""
-    plugin: records.Plugin | None = facts.known_or(found.plugins, {}).get(plugin_id)
-    seen = {tuple(sorted(item.segments.items())) for item in plugin.nodes if item.segments} if plugin else set()
-    return [dict(item) for item in sorted(seen)]
+    plugin: records.Plugin | None = facts.known_or(cluster.plugins, {}).get(plugin_id)
+    segments = {tuple(sorted(item.segments.items())) for item in plugin.nodes if item.segments} if plugin else set()
+    return [dict(item) for item in sorted(segments)]

@@ -22,19 +22,19 @@ _CODES = ("storage-zone-differs", "zone-not-registered", "policy-tag-missing")
 
 
 @rule(*_CODES, "key-unusable", account="")
-def find_unfit(found: facts.Facts, account: facts.Account) -> Iterator[facts.Outcome]:
+def find_unfit(cluster: facts.Facts, account: facts.Account) -> Iterator[facts.Outcome]:
     """Yield EBS volumes that conflict with Nomad or the driver."""
-    wanted = [volume for volume in facts.known_or(found.volumes, ()) if facts.is_ebs(volume)]
+    wanted = [volume for volume in facts.known_or(cluster.volumes, ()) if facts.is_ebs(volume)]
     if wanted:
         check_name = f"zone, tag and key of {len(wanted)} EBS volumes"
-        seen = (yield from facts.known(account.volumes, check_name)) or {}
-        pairs = [(volume, seen[volume.external_id]) for volume in wanted if volume.external_id in seen]
-        yield from _zones(found, pairs)
-        yield from _tags(found, account, pairs)
+        disks = (yield from facts.known(account.volumes, check_name)) or {}
+        pairs = [(volume, disks[volume.external_id]) for volume in wanted if volume.external_id in disks]
+        yield from _zones(cluster, pairs)
+        yield from _tags(cluster, account, pairs)
         yield from _keys(account, pairs)
 
 
-def _zones(found: facts.Facts, pairs: Pairs) -> Iterator[facts.Outcome]:
+def _zones(cluster: facts.Facts, pairs: Pairs) -> Iterator[facts.Outcome]:
     loose: dict[tuple[str, str], list[str]] = defaultdict(list)
     for volume, ebs in pairs:
         named = regions.zones_of(volume.segments)
@@ -45,7 +45,7 @@ def _zones(found: facts.Facts, pairs: Pairs) -> Iterator[facts.Outcome]:
             )
             yield finding("storage-zone-differs", volume.subject, found=evidence)
         elif not volume.segments:
-            zones = regions.zones_of(plugins.segments_of(found, volume.plugin_id))
+            zones = regions.zones_of(plugins.segments_of(cluster, volume.plugin_id))
             if zones - {ebs.availability_zone}:
                 loose[volume.plugin_id, facts.named([*zones])].append(f"{volume.key} (in {ebs.availability_zone})")
     for (plugin_id, zones_), keys in sorted(loose.items()):
@@ -53,14 +53,14 @@ def _zones(found: facts.Facts, pairs: Pairs) -> Iterator[facts.Outcome]:
         yield finding("zone-not-registered", f"plugin {plugin_id}", found=evidence)
 
 
-def _tags(found: facts.Facts, account: facts.Account, pairs: Pairs) -> Iterator[facts.Outcome]:
+def _tags(cluster: facts.Facts, account: facts.Account, pairs: Pairs) -> Iterator[facts.Outcome]:
     """Yield the volumes without the tag that the controller's role needs to attach them."""
     bare: dict[str, Pairs] = defaultdict(list)
     for volume, ebs in pairs:
         if ebs.tags.get(iam.CLUSTER_TAG) != "true":
             bare[volume.plugin_id].append((volume, ebs))
     for plugin_id, untagged in sorted(bare.items()):
-        roles = machines.roles_of(found, account, plugin_id)
+        roles = machines.roles_of(cluster, account, plugin_id)
         if roles is None:
             reason = "the role of the plugin's controller, or what it may do, is not known"
             keys = facts.named([volume.key for volume, _ in untagged])
@@ -111,7 +111,7 @@ def _keys(account: facts.Account, pairs: Pairs) -> Iterator[facts.Outcome]:
 
 @rule("storage-missing", storage="instances, roles, storage and orphans in AWS", volumes="")
 def find_missing(
-    _found: facts.Facts, storage: facts.KnownStorage, volumes: tuple[facts.ExaminedVolume, ...]
+    _cluster: facts.Facts, storage: facts.KnownStorage, volumes: tuple[facts.ExaminedVolume, ...]
 ) -> Iterator[facts.Outcome]:
     """Yield registered and planned volumes whose storage is gone."""
     on_ebs = [volume for volume in volumes if facts.is_ebs(volume)]
@@ -120,20 +120,20 @@ def find_missing(
     for volume in on_ebs:
         if disks is not None and volume.external_id not in disks:
             yield _missing(storage, volume, "EC2 DescribeVolumes", "none")
-    seen = (yield from facts.known(storage.file_systems, f"storage of {len(on_efs)} EFS volumes")) if on_efs else None
-    if seen is None:
+    efs = (yield from facts.known(storage.file_systems, f"storage of {len(on_efs)} EFS volumes")) if on_efs else None
+    if efs is None:
         return
     for volume, (system_id, point_id) in on_efs:
-        system = seen.file_systems.get(system_id)
+        system = efs.file_systems.get(system_id)
         if system is None or system.state in aws_records.LEAVING:
             yield _missing(storage, volume, "EFS DescribeFileSystems", system.state if system else "none")
-        elif point_id and seen.access_points.get(point_id) != system_id:
+        elif point_id and efs.access_points.get(point_id) != system_id:
             text = f"{point_id} does not belong to {system_id}"
             yield _missing(storage, volume, "EFS DescribeAccessPoints", text)
 
 
-def _missing(storage: facts.KnownStorage, volume: facts.ExaminedVolume, call: str, found: str) -> Finding:
-    evidence = f"{volume.source}: external id {volume.external_id}; {call} in {storage.region}: {found}"
+def _missing(storage: facts.KnownStorage, volume: facts.ExaminedVolume, call: str, state: str) -> Finding:
+    evidence = f"{volume.source}: external id {volume.external_id}; {call} in {storage.region}: {state}"
     return finding("storage-missing", volume.subject, found=evidence)
 
 
@@ -141,27 +141,27 @@ _SHOWN = (tags.OWNER_TAG, tags.VOLUME_TAG, tags.FILE_SYSTEM_TAG)
 
 
 @rule("storage-not-registered", volumes="")
-def find_unregistered(found: facts.Facts, volumes: tuple[facts.ExaminedVolume, ...]) -> Iterator[facts.Outcome]:
+def find_unregistered(cluster: facts.Facts, volumes: tuple[facts.ExaminedVolume, ...]) -> Iterator[facts.Outcome]:
     """Yield storage that an owner record keeps, or that has tags of this package, and that no volume has."""
     keys = {volume.key for volume in volumes if volume.is_registered}
-    records = (yield from facts.known(found.owner_records, "owner records of volumes")) or {}
+    records = (yield from facts.known(cluster.owner_records, "owner records of volumes")) or {}
     kept = {key: owner for key, owner in sorted(records.items()) if owner.keeps_storage}
     yield from (_kept(key, owner) for key, owner in kept.items() if key not in keys)
-    if not isinstance(found.account, facts.Account):
+    if not isinstance(cluster.account, facts.Account):
         return
     registered = {volume.external_id for volume in volumes}
     systems = {parts[0] for volume in volumes if (parts := aws_records.parts(volume.external_id))}
-    ours = (yield from facts.known(found.account.ours, "unregistered EBS volumes of this package")) or {}
+    ours = (yield from facts.known(cluster.account.ours, "unregistered EBS volumes of this package")) or {}
     for external_id in sorted(set(ours) - registered - {owner.external_id for owner in kept.values()}):
         yield _unregistered(external_id, ours[external_id].tags, "EC2 DescribeVolumes")
-    seen = yield from facts.known(found.account.file_systems, "unregistered file systems of this package")
-    for system_id, system in sorted(seen.file_systems.items()) if seen else ():
+    efs = yield from facts.known(cluster.account.file_systems, "unregistered file systems of this package")
+    for system_id, system in sorted(efs.file_systems.items()) if efs else ():
         if (tags.OWNER_TAG in system.tags or tags.VOLUME_TAG in system.tags) and system_id not in systems:
             yield _unregistered(system_id, system.tags, "EFS DescribeFileSystems")
 
 
-def _unregistered(external_id: str, found: Mapping[str, str], where: str) -> Finding:
-    tag_text = ", ".join(f"{key}={found[key]}" for key in _SHOWN if key in found)
+def _unregistered(external_id: str, own_tags: Mapping[str, str], where: str) -> Finding:
+    tag_text = ", ".join(f"{key}={own_tags[key]}" for key in _SHOWN if key in own_tags)
     evidence = f"{where}: {external_id} has {tag_text}; /v1/volumes: no volume with that external id"
     return finding("storage-not-registered", f"storage {external_id}", found=evidence)
 

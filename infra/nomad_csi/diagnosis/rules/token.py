@@ -19,7 +19,7 @@ _CHECK = "what the token may do"
 
 
 @rule("token-cannot", token=_CHECK)
-def find_missing_rights(found: facts.Facts, token: token_rights.AclToken) -> Iterator[facts.Outcome]:
+def find_missing_rights(cluster: facts.Facts, token: token_rights.AclToken) -> Iterator[facts.Outcome]:
     """Yield the tasks that will fail with 403."""
     if token.is_unlimited:
         return
@@ -29,17 +29,17 @@ def find_missing_rights(found: facts.Facts, token: token_rights.AclToken) -> Ite
         yield facts.Unchecked(check=f"what {subject} may do", reason=reason)
         return
     for name, rights in permissions.table().tasks.items():
-        yield from _lacking(found, token, name, rights)
+        yield from _lacking(cluster, token, name, rights)
 
 
 def _lacking(
-    found: facts.Facts, token: token_rights.AclToken, name: str, rights: permissions.Rights
+    cluster: facts.Facts, token: token_rights.AclToken, name: str, rights: permissions.Rights
 ) -> Iterator[facts.Outcome]:
     levels = [level for call in rights.cluster if (level := permissions.table().calls[call].level)]
     lacking = [
-        *_missing_in_namespaces(token, _job_namespaces(found), rights.jobs),
-        *_missing_in_namespaces(token, _volume_namespaces(found), rights.volumes),
-        *_missing_on_owner_records(token, _volume_namespaces(found), rights.volumes),
+        *_missing_in_namespaces(token, _job_namespaces(cluster), rights.jobs),
+        *_missing_in_namespaces(token, _volume_namespaces(cluster), rights.volumes),
+        *_missing_on_owner_records(token, _volume_namespaces(cluster), rights.volumes),
         *(f'{level} {{ policy = "read" }}' for level in levels if token.level(level) not in LEVELS[level]),
     ]
     if lacking:
@@ -67,11 +67,11 @@ def _missing_on_owner_records(
         yield f"{', '.join(sorted(needed))} on variables nomad-csi/* in namespace {facts.named(without)}"
 
 
-def _job_namespaces(found: facts.Facts) -> frozenset[str]:
-    return frozenset(task.namespace for task in facts.known_or(found.tasks, ())) or frozenset({found.namespace})
+def _job_namespaces(cluster: facts.Facts) -> frozenset[str]:
+    return frozenset(task.namespace for task in facts.known_or(cluster.tasks, ())) or frozenset({cluster.namespace})
 
 
-def _volume_namespaces(found: facts.Facts) -> frozenset[str]:
-    return frozenset(volume.key.partition("/")[0] for volume in facts.known_or(found.volumes, ())) or frozenset(
-        {found.namespace}
+def _volume_namespaces(cluster: facts.Facts) -> frozenset[str]:
+    return frozenset(volume.key.partition("/")[0] for volume in facts.known_or(cluster.volumes, ())) or frozenset(
+        {cluster.namespace}
     )

@@ -21,14 +21,14 @@ REGISTER = "run `pulumi up`, or `nomad-csi apply` with the spec or the rendered 
 
 
 @rule("volume-missing", *dict.fromkeys(registry.code_of_field().values()), registered="volumes of the spec")
-def find_differences(found: facts.Facts, registered: Registered) -> Iterator[facts.Outcome]:
+def find_differences(cluster: facts.Facts, registered: Registered) -> Iterator[facts.Outcome]:
     """
     Yield volumes that are not registered, or not as specified.
 
     An external id that is not known yet is not compared. Secrets and the text of mount flags cannot be: Nomad redacts
     them.
     """
-    for item in found.planned_volumes:
+    for item in cluster.planned_volumes:
         is_made, actual = item.made_by_plugin, registered[item.key]
         if actual is None:
             yield finding(
@@ -39,7 +39,7 @@ def find_differences(found: facts.Facts, registered: Registered) -> Iterator[fac
                 advice=CREATE if is_made else REGISTER,
             )
             continue
-        desired = planned.desired_document(item, found.external_ids)
+        desired = planned.desired_document(item, cluster.external_ids)
         compared = compare.compare_volume(desired, actual, made_by_plugin=is_made)
         # If one makes Nomad refuse the update, in-place ones wait.
         for difference in compared.differences:
@@ -97,7 +97,7 @@ def topologies_text(topologies: Iterable[Mapping[str, str]]) -> str:
 
 
 @rule("volume-unschedulable", volumes="volumes and their claims")
-def find_unschedulable(_found: facts.Facts, volumes: Volumes) -> Iterator[facts.Outcome]:
+def find_unschedulable(_cluster: facts.Facts, volumes: Volumes) -> Iterator[facts.Outcome]:
     """Yield volumes that Nomad places no allocations for."""
     for volume in volumes:
         if volume.is_registered and not volume.schedulable:
@@ -140,9 +140,9 @@ def without_controller(volume: facts.ExaminedVolume, plugin: plugin_records.Plug
 
 
 @rule("topology-key-unknown", "volume-out-of-reach", volumes="", plugins="")
-def find_out_of_reach(found: facts.Facts, volumes: Volumes, **_known: object) -> Iterator[facts.Outcome]:
+def find_out_of_reach(cluster: facts.Facts, volumes: Volumes, **_known: object) -> Iterator[facts.Outcome]:
     """Yield volumes in whose topology no healthy node instance is; ``Schedulable`` in Nomad does not cover it."""
-    instances = {plugin_id: found.nodes_of(plugin_id) for plugin_id in {volume.plugin_id for volume in volumes}}
+    instances = {plugin_id: cluster.nodes_of(plugin_id) for plugin_id in {volume.plugin_id for volume in volumes}}
     for volume in volumes:
         if any(volume.segments):
             yield from _reach(volume, instances[volume.plugin_id])
@@ -162,12 +162,12 @@ def _reach(volume: facts.ExaminedVolume, instances: tuple[facts.NodeInstance, ..
             found=f"{wanted}; /v1/plugin/csi/{volume.plugin_id}: no client reports {', '.join(sorted(strange))}",
         )
     elif healthy and not any(volume_records.reaches(topologies, item.segments) for item in healthy):
-        there_are = {item.zone for item in healthy}
-        there = [item.subject for item in instances if volume_records.reaches(topologies, item.segments)]
+        zones = {item.zone for item in healthy}
+        reachable = [item.subject for item in instances if volume_records.reaches(topologies, item.segments)]
         yield finding(
             "volume-out-of-reach",
             volume.subject,
             expected="a healthy node instance in its topology",
-            found=f"{wanted}; /v1/plugin/csi/{volume.plugin_id}: healthy clients in {facts.named([*there_are])}",
-            links=(volume.subject, *there),
+            found=f"{wanted}; /v1/plugin/csi/{volume.plugin_id}: healthy clients in {facts.named([*zones])}",
+            links=(volume.subject, *reachable),
         )
