@@ -29,8 +29,8 @@ class DeletionRequest(registration.NamedVolume):
 
     external_id: str = ""
     """
-    Its storage, named by the user; empty: the registered one, else found in ``made`` or in its owner record. Required
-    if its tags do not name its cluster and that cluster does not have it registered (`objection`).
+    Its storage, named by the user; empty: the registered one, else found in ``created`` or in its owner record.
+    Required if its tags do not name its cluster and that cluster does not have it registered (`objection`).
     """
 
     plugin_id: str = ""
