@@ -21,7 +21,7 @@ def explained(context, expectation):
         )
         client = context.connect()
         [seen] = observation.Observer(client, [wanted]).observe()
-        return explaining.explain(client, wanted.expectation, seen.seen, seen.status)
+        return explaining.explain(client, wanted.expectation, seen.plugin, seen.status)
 
     return look
 

@@ -67,7 +67,7 @@ def test_restarted_in_place_while_nomad_calls_it_healthy(patient, monkeypatch):
 
     [seen] = plugin.looker().observe()
 
-    assert [item.healthy for item in seen.seen.plugin.nodes] == [True, True]
+    assert [item.healthy for item in seen.plugin.plugin.nodes] == [True, True]
     assert states(seen)[0] == ("one", "restarted", "nomad")
     monkeypatch.setattr(events, "SETTLES_S", 0.0)
     assert plugin.until("healthy").status.instances[0].detail == ""
