@@ -28,18 +28,19 @@ def test_volumes_of_all_states_count():
 
 
 @pytest.mark.parametrize(
-    ("other", "got"),
+    ("known", "other", "given", "got"),
     [
-        (MadeStorage(external_id="vol-2", cluster="c1/global"), "vol-2 c1/global"),
-        (MadeStorage(external_id="vol-1", cluster="c2/global"), "vol-1 c2/global"),
+        (IN_A_CLUSTER, MadeStorage(external_id="vol-2", cluster="c1/global"), "vol-1 c1/global", "vol-2 c1/global"),
+        (IN_A_CLUSTER, MadeStorage(external_id="vol-1", cluster="c2/global"), "vol-1 c1/global", "vol-1 c2/global"),
+        (OLDER, MadeStorage(external_id="vol-2", cluster=""), "vol-1", "vol-2"),
     ],
 )
-def test_states_that_contradict_each_other_are_refused(other, got):
+def test_states_that_contradict_each_other_are_refused(known, other, given, got):
     """Nothing says which of them is right."""
     with pytest.raises(errors.SpecError) as caught:
-        deletion_state.merge({KEY: IN_A_CLUSTER}, {KEY: other}, "b.json")
+        deletion_state.merge({KEY: known}, {KEY: other}, "b.json")
 
-    allowed = "vol-1 c1/global, as in a state given before"
+    allowed = f"{given}, as in a state given before"
     assert str(caught.value) == (
         f"b.json: 1 problem\n  {KEY}: expected {allowed}, got {got}; give only the state that has it"
     )

@@ -57,14 +57,15 @@ def test_urns_are_forgotten_in_their_order(pulumi, stack, protected, force):
     assert calls() == [f"state delete --yes{force} {' '.join(URNS)} --stack dev --non-interactive --color never"]
 
 
-def test_a_preview_gives_the_import_file_and_the_steps(pulumi, stack, monkeypatch):
+@pytest.mark.parametrize(("printed", "steps"), [('{"steps": [{"op": "create"}]}', ({"op": "create"},)), ("{}", ())])
+def test_a_preview_gives_the_import_file_and_the_steps(pulumi, stack, monkeypatch, printed, steps):
     """The file is written where the command says, and does not stay."""
     monkeypatch.setenv("PULUMI_SKIP_UPDATE_CHECK", "false")
     calls = pulumi(
-        'echo "{\\"env\\": \\"$NOMAD_CSI_IMPORTS $PULUMI_SKIP_UPDATE_CHECK\\"}" > "$4"; echo \'{"steps": [{"op": "create"}]}\''
+        f'echo "{{\\"env\\": \\"$NOMAD_CSI_IMPORTS $PULUMI_SKIP_UPDATE_CHECK\\"}}" > "$4"; echo \'{printed}\''
     )
 
-    assert stack.preview() == ({"env": "1 true"}, ({"op": "create"},))
+    assert stack.preview() == ({"env": "1 true"}, steps)
 
     [call] = calls()
     assert call.startswith("preview --json --import-file /")
@@ -74,7 +75,10 @@ def test_a_preview_gives_the_import_file_and_the_steps(pulumi, stack, monkeypatc
 @pytest.mark.parametrize(
     ("script", "told"),
     [
-        ("echo first >&2; echo 'error: no stack' >&2; exit 255", "pulumi stack export failed: first; error: no stack"),
+        (
+            "echo ' first ' >&2; echo; echo 'error: no stack' >&2; exit 255",
+            "pulumi stack export failed: first; error: no stack",
+        ),
         (
             "echo '"
             + json.dumps(
@@ -83,6 +87,7 @@ def test_a_preview_gives_the_import_file_and_the_steps(pulumi, stack, monkeypatc
             + "'; exit 1",
             "pulumi stack export failed: bad",
         ),
+        ("echo '{}'; echo lost >&2; exit 1", "pulumi stack export failed: lost"),
         ("echo only this; exit 1", "pulumi stack export failed: only this"),
         ("echo denied: $NOMAD_TOKEN >&2; exit 1", "pulumi stack export failed: denied: [secret]"),
         ("seq 20 >&2; exit 1", f"pulumi stack export failed: {'; '.join(map(str, range(9, 21)))}"),

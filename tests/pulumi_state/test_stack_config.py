@@ -98,4 +98,5 @@ def test_settings_are_those_of_the_project_if_that_has_a_spec(tmp_path, config, 
     found = stack_config.find_config({"config": config}, tmp_path / "Pulumi.prod.yaml")
 
     assert [found.key("storage"), found.key("namespace")] == keys
-    assert stack_config.find_config({"volumes": []}, tmp_path / "x.yaml") is None
+    for other in ({"volumes": []}, {"config": [1]}):
+        assert stack_config.find_config(other, tmp_path / "x.yaml") is None

@@ -24,14 +24,15 @@ def entry(kind, name, parent="", **more):
 
 PROVIDER = {"type": "pulumi:providers:nomad-csi", "name": "nomad", "inputs": {"token": "[encrypted]"}}
 DRAFT = {
-    "nameTable": {"outer": f"{STACK}my:own:Component::outer", "unused": f"{STACK}my:own:Component::unused"},
+    "nameTable": {name: f"{STACK}my:own:Component::{name}" for name in ("outer", "unused", "given")},
     "resources": [
         PROVIDER,
         entry(PLUGIN, "legacy"),
         entry(JOB, "legacy-node", "legacy"),
         entry(HEALTH, "legacyPluginHealth", "legacy", logicalName="legacy"),
         entry(EXISTING, "mysql", "outer"),
-        entry(VOLUME, "mysqlVolumeRegistration", "mysql", logicalName="mysql"),
+        entry(VOLUME, "mysqlVolumeRegistration", "mysql", logicalName="mysql", provider="given"),
+        entry(stack_import.EBS_VOLUME, "of no volume"),
         entry(EXISTING, "new"),
         entry(VOLUME, "newVolumeRegistration", "new", logicalName="new"),
     ],
@@ -64,13 +65,13 @@ def test_what_nomad_has_is_imported_under_the_names_of_the_program():
     found = stack_import.fill(DRAFT, STEPS, look).document
 
     assert found == {
-        "nameTable": {"outer": f"{STACK}my:own:Component::outer"},
+        "nameTable": {name: f"{STACK}my:own:Component::{name}" for name in ("outer", "given")},
         "resources": [
             PROVIDER,
             entry(PLUGIN, "legacy"),
             entry(JOB, "legacy-node", "legacy") | {"id": "default/plugin-legacy-nodes"},
             entry(EXISTING, "mysql", "outer"),
-            entry(VOLUME, "mysqlVolumeRegistration", "mysql", logicalName="mysql") | {"id": "prod/mysql-1"},
+            entry(VOLUME, "mysqlVolumeRegistration", "mysql", logicalName="mysql", provider="given", id="prod/mysql-1"),
         ],
     }
 
@@ -84,6 +85,7 @@ def test_what_is_left_out_is_told_with_its_reason():
         ("mysql", "prod/mysql-1", ""),
         ("new", "", "not there"),
     ]
+    assert stack_import.fill({"resources": None}, (), look).document == {"nameTable": {}, "resources": []}
 
 
 def ebs_draft(component, *storage):

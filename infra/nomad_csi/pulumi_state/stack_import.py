@@ -132,7 +132,7 @@ def fill(
     _find_file_systems(entries, storage)
     _leave_out_without_storage(entries)
     kept = {each for entry in entries if entry.id for each in (entry, *entry.above)}
-    providers = {entry.written.get("provider", "") for entry in kept}
+    providers = {entry.written.get("provider") for entry in kept}
     resources = [
         {**entry.written, "id": entry.id} if entry.importable else dict(entry.written)
         for entry in entries
@@ -172,7 +172,7 @@ def _find_file_systems(entries: Iterable[Entry], storage: aws_storage.AwsStorage
     """
     for component in entries:
         known = (aws_records.parts(child.importable.external_id) for child in component.children if child.importable)
-        parts = next(filter(None, known), None) if component.type == _EFS_COMPONENT else None
+        parts = next(filter(None, known), None)
         own = _parts(component, *parts, storage) if parts else {}
         if all(own.values()) and any(entry.type == FILE_SYSTEM for entry in own):
             for entry, identity in own.items():
@@ -182,7 +182,7 @@ def _find_file_systems(entries: Iterable[Entry], storage: aws_storage.AwsStorage
 def _parts(component: Entry, system_id: str, point_id: str, storage: aws_storage.AwsStorage) -> dict[Entry, str]:
     """Return the ids of the children of an EFS *component*; empty if one is unknown."""
     targets = {
-        f"{component.name}-{item.attributes.get('availability_zone_name')}": str(item.attributes["id"])
+        f"{component.name}-{item.attributes.get('availability_zone_name')}": item.attributes["id"]
         for item in aws_storage.targets(storage, system_id)
     }
     by_type = {FILE_SYSTEM: system_id, ACCESS_POINT: point_id}
@@ -199,8 +199,7 @@ def _leave_out_without_storage(entries: Iterable[Entry]) -> None:
         component = entry.parent
         if entry.type != REGISTERED or not entry.id or component is None:
             continue
-        storage_types = {EBS_VOLUME, FILE_SYSTEM, ACCESS_POINT}
-        has_storage = any(child.id for child in component.children if child.type in storage_types)
+        has_storage = any(child.id for child in component.children if child.type in {EBS_VOLUME, FILE_SYSTEM})
         if component.type in {_EBS_COMPONENT, _EFS_COMPONENT} and not has_storage:
             reason = "its storage is not imported with it; declare it as existing, with its external id"
             if component.type == _EFS_COMPONENT:
