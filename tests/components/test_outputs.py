@@ -6,8 +6,10 @@ import pulumi
 import pytest
 
 from nomad_csi import components
+from nomad_csi.components import arguments
 from nomad_csi.provider import hosting
 from tests.components import test_order, test_user_mocks
+from tests.components import test_outputs_everywhere as everywhere
 from tests.schema import descriptions
 
 ALL = dict(test_user_mocks.DECLARED)
@@ -169,3 +171,29 @@ def test_ready_stack_returns_its_components(cloud, ready_stack):
     assert sorted(made.plugins) == ["aws-ebs0", "aws-efs0"]
     assert sorted(made.volumes) == ["default/disk", "default/made", "default/shared", "default/there"]
     assert isinstance(made.volumes["default/disk"], components.EbsVolume)
+
+
+known, run = everywhere.known, everywhere.run
+"""Fixtures."""
+
+
+def late(component, value, where=()):
+    """Return *value* of the argument at *where* with an output for each of its parts that may be one."""
+    if isinstance(value, dict) and where != ("driver",):
+        return {key: late(component, item, (*where, key)) for key, item in value.items()}
+    if isinstance(value, list):
+        return [late(component, item, (*where, index)) for index, item in enumerate(value)]
+    return value if everywhere.pattern(where, component) in arguments.PLAIN else pulumi.Output.from_input(value)
+
+
+WHOLE = {id(args): (component, args) for (component, _), (args, _) in everywhere.CASES.items()}
+
+
+@pytest.mark.parametrize(("component", "args"), WHOLE.values(), ids=lambda value: getattr(value, "__name__", ""))
+def test_outputs_in_every_argument_make_the_same(run, component, args):
+    """Each part of a resource is made of all that it depends on."""
+    is_hidden = any(everywhere.HIDDEN.match(everywhere.pattern(where, component)) for where in everywhere.places(args))
+
+    found = run(component, lambda: late(component, args))
+
+    assert everywhere.told(found, is_hidden) == everywhere.told(run(component, args), is_hidden)

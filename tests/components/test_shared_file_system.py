@@ -77,7 +77,7 @@ def test_volume_in_a_file_system_made_elsewhere_makes_its_access_point_alone(clo
         "file_system_id": pulumi.Output.from_input("fs-0123456789abcdef0"),
         "access_point": {"path": "/uploads", "uid": 0, "gid": 0},
         "iam": {"role_name": "nomad-client"},
-        "mount_options": {"mount_flags": ["iam"]},
+        "mount_options": {"mount_flags": ["iam", "ro"]},
     }
 
     cloud.settle(lambda: EfsVolume("uploads", args) and None)
@@ -87,6 +87,8 @@ def test_volume_in_a_file_system_made_elsewhere_makes_its_access_point_alone(clo
         "Policy",
         "RolePolicyAttachment",
     ]
+    [statement] = json.loads(cloud.inputs("aws:iam/policy:Policy", "uploads")["policy"])["Statement"]
+    assert statement["Action"] == ["elasticfilesystem:ClientMount", "elasticfilesystem:ClientRootAccess"]
     registration = cloud.inputs("nomad-csi:index:VolumeRegistration", "uploads")
     assert registration["externalId"] == f"fs-0123456789abcdef0::{cloud.id(POINT, 'uploads')}"
     assert registration["storage"]["location"] == "fs-0123456789abcdef0:/uploads"

@@ -139,7 +139,7 @@ def register(  # noqa: PLR0917  # called by our own components only
         storage=fate
         | {
             "shared": plan.part(lambda planned: planned.registration.shares_storage, "shares_storage"),
-            "settings": plan.part(lambda planned: list(planned.context_settings), "context", "external_id"),
+            "settings": plan.part(lambda planned: list(planned.context_settings), "context"),
         },
         opts=component.child(depends_on=list(storage)),
     )
