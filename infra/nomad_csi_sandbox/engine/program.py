@@ -24,6 +24,9 @@ from nomad_csi_sandbox.engine import deployment, monitor, service
 SHOWN_ALREADY = 32
 """The exit code by which a program says that it has told what is wrong (``pulumi.log.error``)."""
 
+EXITED = "an unhandled error occurred: program exited with non-zero exit code: "
+"""How the engine reports another code (seen of pulumi 3.260, 2026-11-28)."""
+
 WORKERS = 64
 """Threads for the SDK's calls: waiting steps shall not keep registrations from being heard."""
 
@@ -59,10 +62,12 @@ def _run(run: deployment.Deployment, loop: asyncio.AbstractEventLoop, workers: f
         loop.run_until_complete(runtime.run_in_stack(lambda: _ignore(runpy.run_path(str(entry), run_name="__main__"))))
     except pulumi.RunError as error:
         # The SDK logs it and exits with 1; the engine reports that, too.
-        _tell(run, str(error), "an unhandled error occurred: program exited with non-zero exit code: 1")
+        _tell(run, str(error), f"{EXITED}1")
     except SystemExit as error:
         if error.code not in (None, 0, SHOWN_ALREADY):
-            _tell(run, f"program exited with non-zero exit code: {error.code}")
+            if isinstance(error.code, str):  # Python prints it and exits with 1
+                print(error.code)
+            _tell(run, f"{EXITED}{error.code if isinstance(error.code, int) else 1}")
         elif error.code == SHOWN_ALREADY:
             run.halted.set()
     except Exception:  # noqa: BLE001  # whatever a program raises is shown and ends the run
