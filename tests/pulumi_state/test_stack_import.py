@@ -124,6 +124,7 @@ def test_a_registration_whose_storage_is_not_imported_is_left_out(component):
     more = ", or give the Terraform state that has its mount targets" if component == EFS else ""
     reason = "its storage is not imported with it; declare it as existing, with its external id"
     assert line.reason == f"{reason}{more}"
+    assert [each.reason for each in stack_import.fill(ebs_draft(component), (), look).lines] == ["not there"]
 
 
 @pytest.fixture
@@ -179,12 +180,13 @@ def test_a_volume_tells_its_external_id(client, scripted):
     assert found == stack_import.ImportableObject(id="prod/v", external_id="vol-0a")
 
 
-@pytest.mark.parametrize("inputs", [{}, {"volumeId": resource.UNKNOWN, "namespace": "prod"}])
-def test_what_has_no_name_yet_is_not_asked_for(client, scripted, inputs):
+@pytest.mark.parametrize("volume_id", [None, "", resource.UNKNOWN, {"secret": "v"}])
+def test_what_has_no_name_yet_is_not_asked_for(client, scripted, volume_id):
     """Its id follows from another resource."""
-    found = stack_import.read_objects(client, VOLUME, inputs)
+    found = stack_import.read_objects(client, VOLUME, {"volumeId": volume_id, "namespace": "prod"})
 
-    assert (found.id, scripted.requests) == ("", [])
+    told = stack_import.ImportableObject(reason="its id follows from something that is not made yet")
+    assert (found, scripted.requests) == (told, [])
 
 
 FS_ID, POINT_ID = "fs-0123456789abcdef0", "fsap-0123456789abcdef0"

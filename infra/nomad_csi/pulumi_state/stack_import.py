@@ -197,7 +197,7 @@ def _leave_out_without_storage(entries: Iterable[Entry]) -> None:
     """Omit registrations whose storage is declared and not imported: they would be replaced for other storage."""
     for entry in entries:
         component = entry.parent
-        if entry.type != REGISTERED or not entry.id or component is None:
+        if not entry.id or component is None:
             continue
         has_storage = any(child.id for child in component.children if child.type in {EBS_VOLUME, FILE_SYSTEM})
         if component.type in {_EBS_COMPONENT, _EFS_COMPONENT} and not has_storage:
