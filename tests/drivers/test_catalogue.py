@@ -119,8 +119,11 @@ def test_row_with_a_key_that_no_driver_has_is_refused(tmp_path):
     """A contributor's file is read by the model that reads a spec's own driver: a misspelt key is named."""
     (tmp_path / "mine.yaml").write_text("name: mine\nprovidr: mine.example.com\n")
 
+    rows = catalogue.Rows(tmp_path, catalogue.Driver)
+
+    assert (list(rows), len(rows)) == (["mine"], 1)
     with pytest.raises(pydantic.ValidationError, match="providr"):
-        catalogue.Rows(tmp_path, catalogue.Driver)["mine"]
+        rows["mine"]
 
 
 def release(text):
@@ -160,7 +163,9 @@ def test_flags_of_some_versions_lie_within_the_versions_that_are_known(driver, n
 )  # fmt: skip
 def test_an_older_version_gets_the_arguments_of_its_time(driver, tag, role, arguments):
     """What came later is left out."""
-    assert list(catalogue.select_version(catalogue.DRIVERS[driver], tag).roles[role].arguments) == arguments
+    found = catalogue.select_version(catalogue.DRIVERS[driver], tag)
+
+    assert (found.version, list(found.roles[role].arguments)) == (f"v{tag.lstrip('v.')}", arguments)
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,11 @@ def test_unknown_key_deep_inside_is_compared_with_its_neighbours():
     document = {"plugins": [{"id": "a", "driver": "aws-ebs", "aws_region": "us-east-1", "iam": {"role": "r"}}]}
 
     assert lines(document) == ["plugins[0].iam.role: unknown key; did you mean role_name?"]
+    document["plugins"][0]["iam"]["role_name"] = 1
+    assert lines(document) == [
+        "plugins[0].iam.role_name: expected a valid string, got 1",
+        "plugins[0].iam.role: unknown key; did you mean role_name?",
+    ]
 
 
 def test_a_value_below_secrets_or_environment_is_never_shown():

@@ -7,23 +7,22 @@ all its flags are the driver's. A volume is recognised by what only one driver h
 keys, the form of its external id, unless that is a number; else by its plugin id.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from nomad_csi.drivers import catalogue
 
 
 def recognise_plugin(
-    *, image: str = "", command: str = "", plugin_id: str = "", arguments: Iterable[str] = ()
+    *, image: str = "", command: str = "", plugin_id: str = "", arguments: Sequence[str] = ()
 ) -> catalogue.Driver | None:
     """Return the driver that a task runs; ``None`` where it is not in the catalogue."""
-    words = tuple(arguments)
     for program in (_program(image), command.rpartition("/")[2]):
-        drivers = [driver for driver in catalogue.DRIVERS.values() if program and program == _program(driver.image)]
+        drivers = [driver for driver in catalogue.DRIVERS.values() if program == _program(driver.image)]
         if len(drivers) > 1:
-            return next((driver for driver in drivers if _is_chosen(driver, words)), None)
+            return next((driver for driver in drivers if _is_chosen(driver, arguments)), None)
         if drivers:
             return drivers[0]
-    given = catalogue.flags(words)
+    given = catalogue.flags(arguments)
     for driver in catalogue.DRIVERS.values():
         known = [role.flags | set(role.unfit_flags) for role in driver.roles.values() if role.flags is not None]
         if _is_named(plugin_id, driver) and any(given <= names for names in known):
@@ -104,8 +103,8 @@ def is_published(image: str, driver: catalogue.Driver) -> bool:
 def mirror(image: str, driver: catalogue.Driver) -> str:
     """Return the registry where *image* has the path of *driver*'s published image; empty where the path differs."""
     _, _, path = repository(driver.image).partition("/")
-    head, separator, rest = repository(image).rpartition(f"/{path}")
-    return head if separator and not rest else ""
+    head, _, rest = repository(image).rpartition(f"/{path}")
+    return "" if rest else head
 
 
 def tag(image: str) -> str:
@@ -119,4 +118,4 @@ def is_unpinned(image: str) -> bool:
 
 
 def _is_named(plugin_id: str, driver: catalogue.Driver) -> bool:
-    return plugin_id in (driver.name, driver.provider) or plugin_id.rstrip("0123456789").rstrip("-_.") == driver.name
+    return plugin_id == driver.provider or plugin_id.rstrip("0123456789").rstrip("-_.") == driver.name

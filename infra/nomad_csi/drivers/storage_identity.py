@@ -57,9 +57,8 @@ class StorageIdentity:
 
     def around(self) -> Iterator["StorageIdentity"]:
         """Yield what contains this data and more: the folders above it, and the whole container."""
-        if not self.is_whole:
-            for length in range(len(self.path)):
-                yield StorageIdentity(container=self.container, path=self.path[:length])
+        for length in range(len(self.path)):
+            yield StorageIdentity(container=self.container, path=self.path[:length])
         if self.access_point:
             yield StorageIdentity(container=self.container)
 
