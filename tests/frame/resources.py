@@ -1,25 +1,31 @@
 """
-What each custom resource answers, says and sends, with every input set to a value of its own.
+What custom resources and commands answer, say and send, with every input set to a value of its own.
 
-`resources.yaml` has the inputs, the changes that follow each other, and what came of each step, whole. After a change
-that is meant, it is written again by ``python -m tests.frame.resources``; a reader looks at the difference.
+`resources.yaml` has what was there, the inputs or files, what is done one after the other, and what came of each step,
+whole. After a change that is meant, it is written again by ``python -m tests.frame.resources``; a reader looks at the
+difference.
 """
 
+import contextlib
+import io
 import itertools
 import json
+import os
+import shlex
 import tempfile
 from pathlib import Path
+from unittest import mock
 
 import yaml
 
-from nomad_csi import errors
+from nomad_csi import cli, errors
 from nomad_csi.frame import registry, resource
 from nomad_csi.spec import names
 from tests import emulated_agent
 from tests.components import registrations
 
 FILE = Path(__file__).with_name("resources.yaml")
-HEAD = "# Inputs of each custom resource, and its steps. Written by `python -m tests.frame.resources`.\n"
+HEAD = "# Custom resources and commands, and their steps. Written by `python -m tests.frame.resources`.\n"
 
 
 def read():
@@ -38,69 +44,111 @@ def otherwise(value, known):
     return value
 
 
-def steps(agent, case):
+class Steps:
     """
-    Return by step what came of it in a cluster with what was ``there``: the answer, the messages, the requests.
+    What came of each step: the answer, the messages, the requests.
 
     An answer is told beside what was there before, and the body of a request beside that of the last one to its path.
     """
-    agent.restart()
-    kind, context = registry.find(f"{names.TYPES}{case['kind']}"), agent.context()
-    found, bodies, held = {}, {}, agent.cluster.state.volumes
 
-    def note(step, act, *given, before=None):
-        agent.transport.requests.clear()
-        agent.messages.clear()
+    def __init__(self, agent):
+        self.found, self._agent, self._bodies = {}, agent, {}
+
+    def note(self, step, act, *given, before=None):
+        """Take the step, and return its answer."""
+        self._agent.transport.requests.clear()
+        self._agent.messages.clear()
         try:
             answer = act(*given)
         except errors.NomadCsiError as error:
             answer = f"{type(error).__name__}: {error}"
         sent = []
-        for method, target, body, _ in agent.transport.requests:
+        for method, target, body, _ in self._agent.transport.requests:
             path = target.partition("?")[0]
             if "Job" in (body or {}):
                 body["Job"] = body["Job"]["TaskGroups"][0]["Tasks"][0]["Config"]  # it is as Nomad has parsed it
-            told = [] if body is None else [otherwise(body, bodies.get(path))]
-            bodies[path] = body or bodies.get(path)
+            if method == "GET" and act is typed:
+                continue
+            told = [] if body is None else [otherwise(body, self._bodies.get(path))]
+            self._bodies[path] = body or self._bodies.get(path)
             sent.append([f"{method} {target}", *told] if told else f"{method} {target}")
-        shown = otherwise(_listed(answer), before)
-        came = {"answer": shown, "said": agent.messages, "sent": sent}
-        text = json.dumps({key: value for key, value in came.items() if value and value != [{}, {}]}, default=_plain)
-        found[step] = json.loads(text.replace(names.UNKNOWN, "not known"))
+        shown = otherwise(list(answer) if isinstance(answer, tuple) else answer, before)
+        came = {"answer": shown, "said": self._agent.messages, "sent": sent}
+        if came := {key: value for key, value in came.items() if value and value != [{}, {}]}:
+            text = json.dumps(came, default=_plain).replace(names.UNKNOWN, "not known")
+            self.found[step] = json.loads(text.replace(str(self._agent.folder), "DIR"))
         return answer
 
+
+def steps(agent, case):
+    """Return by step what came of it in a cluster with what was ``there``."""
+    agent.restart()
+    context, taken = agent.context(), Steps(agent)
     with emulated_agent.counted():
-        if "there" in case:
-            kind.create(context, kind.check(case["there"])[0])
-        wanted, _ = note("check", kind.check, case["given"], before=[case["given"]])
-        inputs = wanted
-        note("preview", kind.preview, inputs, before=["", inputs])
-        note("preflight", kind.preflight, context, {}, inputs)
-        made = note("create", kind.create, context, inputs, before=["", inputs])
-        if isinstance(made, str):
-            return found
-        identity, outputs = made
-        note("import", kind.read, context, identity, {}, {}, before=[inputs, outputs])
-        for name, changes in case["changes"].items():
-            for record in held.values():
-                record.spec |= changes.get("of_nomad", {})
-                record.claims = changes.get("claims", {})
-            if "gone" in changes:
-                held.clear()
-            former, (wanted, _) = wanted, kind.check({**wanted, **changes.get("given", {})})
-            seen = note(f"{name}: read", kind.read, context, identity, inputs, outputs, before=[inputs, outputs])
-            inputs, outputs = seen if isinstance(seen, tuple) else (inputs, outputs)
-            note(f"{name}: diff", kind.diff, identity, inputs, outputs, wanted)
-            note(f"{name}: preflight", kind.preflight, context, outputs, wanted)
-            done = note(f"{name}: update", kind.update, context, identity, outputs, wanted, before=outputs)
-            inputs, outputs, wanted = (wanted, done, wanted) if isinstance(done, dict) else (inputs, outputs, former)
-        note("delete", kind.delete, context, identity, outputs)
-        note("read of what is gone", kind.read, context, identity, inputs, outputs, before=[inputs, outputs])
-    return {step: came for step, came in found.items() if came}
+        for kind, given in case.get("there", ()):
+            put(context, kind, given)
+        if "kind" in case:
+            _of_resource(agent, context, case, taken.note)
+        for name, given in case.get("commands", {}).items():
+            disturb(agent, given)
+            for path, text in given.get("files", {}).items():
+                Path(context.root, path).write_text(text)
+            taken.note(name, typed, context, given["typed"])
+    return taken.found
 
 
-def _listed(answer):
-    return list(answer) if isinstance(answer, tuple) else answer
+def put(context, name, given):
+    """Create the resource *name* with the inputs *given*."""
+    kind = registry.find(f"{names.TYPES}{name}")
+    return kind.create(context, kind.check(given)[0])
+
+
+def disturb(agent, changes):
+    """Have something else change what the cluster has of all volumes, or remove them, or their owner records."""
+    known = agent.cluster.state
+    for record in known.volumes.values():
+        record.spec |= changes.get("of_nomad", {})
+        record.claims = changes.get("claims", {})
+    for table in changes.get("gone", ()):
+        getattr(known, table).clear()
+
+
+def typed(context, words):
+    """Return the exit code of a command, the lines that it prints, and its JSON as data."""
+    out = io.StringIO()
+    with (
+        mock.patch.dict(os.environ, {"NOMAD_ADDR": emulated_agent.ADDRESS}),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(out),
+    ):
+        code = cli.main(["-C", str(context.root), *shlex.split(words)])
+    text, brace, data = out.getvalue().partition("{\n")
+    return [f"exit {code}", *text.splitlines(), *([json.loads(brace + data)] if brace else [])]
+
+
+def _of_resource(agent, context, case, note):
+    """Check, preview, create and import a resource; then make each of its changes, and delete it."""
+    kind = registry.find(f"{names.TYPES}{case['kind']}")
+    wanted, _ = note("check", kind.check, case["given"], before=[case["given"]])
+    inputs = wanted
+    note("preview", kind.preview, inputs, before=["", inputs])
+    note("preflight", kind.preflight, context, {}, inputs)
+    made = note("create", kind.create, context, inputs, before=["", inputs])
+    if isinstance(made, str):
+        return
+    identity, outputs = made
+    note("import", kind.read, context, identity, {}, {}, before=[inputs, outputs])
+    for name, changes in case["changes"].items():
+        disturb(agent, changes)
+        former, (wanted, _) = wanted, kind.check({**wanted, **changes.get("given", {})})
+        seen = note(f"{name}: read", kind.read, context, identity, inputs, outputs, before=[inputs, outputs])
+        inputs, outputs = seen if isinstance(seen, tuple) else (inputs, outputs)
+        note(f"{name}: diff", kind.diff, identity, inputs, outputs, wanted)
+        note(f"{name}: preflight", kind.preflight, context, outputs, wanted)
+        done = note(f"{name}: update", kind.update, context, identity, outputs, wanted, before=outputs)
+        inputs, outputs, wanted = (wanted, done, wanted) if isinstance(done, dict) else (inputs, outputs, former)
+    note("delete", kind.delete, context, identity, outputs)
+    note("read of what is gone", kind.read, context, identity, inputs, outputs, before=[inputs, outputs])
 
 
 def _plain(value):
