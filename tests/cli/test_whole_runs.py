@@ -11,4 +11,4 @@ RECORDED = whole_runs.recorded()
 @pytest.mark.parametrize("head", RECORDED)
 def test_run_does_what_is_recorded(run, head):  # noqa: F811
     """Nothing else, in this order."""
-    assert whole_runs.shown(run, head) == RECORDED[head]
+    assert whole_runs.shown(run, head) == RECORDED[head], "\n".join(run(*head.split(": ", 1)))
