@@ -6,6 +6,7 @@ import textwrap
 import pytest
 
 from nomad_csi import cli
+from nomad_csi.hcl import environment
 
 SPEC = """\
 plugins:
@@ -51,6 +52,7 @@ def test_all_problems_of_all_specs_have_their_line(folder, capsys):
         write(folder, "good.yaml", SPEC),
         write(folder, "wrong.yaml", wrong),
         write(folder, "Pulumi.dev.yaml", stack),
+        write(folder, "keys.yaml", "{b: 1, a: 2}"),
         write(folder, "broken.yaml", "plugins:\n  - id: a\n  id: b\n"),
         "absent.yaml",
     ]
@@ -62,9 +64,10 @@ def test_all_problems_of_all_specs_have_their_line(folder, capsys):
     assert told.out == "good.yaml: valid, 1 plugin, 2 volumes\n"
     region = "plugins[0] (aws-ebs0).aws_region: expected a value, got nothing; add aws_region"
     size = "volumes[0] (mysql).ebs.size_gib: expected 1 to 65536 for gp3, got 0"
-    absent, first, second, third, fourth, broken = told.err.splitlines()
+    absent, first, second, third, fourth, *keys, broken = told.err.splitlines()
     assert [first, second] == [f"error: wrong.yaml:2: {region}", f"error: wrong.yaml:7: {size}"]
     assert [third, fourth] == [f"error: Pulumi.dev.yaml:4: {region}", f"error: Pulumi.dev.yaml:9: {size}"]
+    assert [line.partition(": expected")[0] for line in keys] == ["error: keys.yaml:1: b", "error: keys.yaml:1: a"]
     assert broken.startswith("error: broken.yaml:3: column 3: expected a YAML document, got ")
     assert absent == "error: absent.yaml: No such file or directory"
 
@@ -96,3 +99,15 @@ volumes:
         "volumes[0].each[1].ebs.availability_zone": 10,
         "volumes[1].ebs.availability_zone": 13,
     }
+
+
+def test_template_that_leaves_out_what_is_known_later_is_refused(folder, capsys):
+    """The id of storage that Pulumi is to create; storage of a plugin has none."""
+    ours = environment.templates_folder().joinpath("volume.volume.hcl.j2").read_text()
+    write(folder, "volume.volume.hcl.j2", "".join(line for line in ours.splitlines(True) if "external_id" not in line))
+
+    assert cli.main(["check", write(folder, "storage.yaml", SPEC), "--templates", "."]) == 1
+
+    said = capsys.readouterr().err
+    assert said.count("error: ") == 1
+    assert said.startswith("error: storage.yaml: volumes/default/mysql.volume.hcl: volume default/mysql, ")

@@ -13,11 +13,21 @@ STORAGE = "examples/committed-hcl/storage.yaml"
 A_VOLUME = "volume or namespace/volume, such as mysql or default/mysql"
 
 
-def test_missing_file_exits_2_with_one_line(capsys, tmp_path):
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["render", "nope.yaml", "--out", "x"], "nope.yaml: No such file or directory"),
+        (
+            ["claims", "repair", "prod/a", "--from", STORAGE],
+            f"{STORAGE}: 1 problem\n  expected one registration of prod/a, got 0 of them",
+        ),
+    ],
+)
+def test_wrong_file_exits_2_and_is_named(words, text, capsys):
     """No traceback for what happens every day."""
-    assert cli.main(["render", str(tmp_path / "nope.yaml"), "--out", str(tmp_path)]) == 2
+    assert cli.main(words) == 2
 
-    assert capsys.readouterr().err == f"error: {tmp_path}/nope.yaml: No such file or directory\n"
+    assert capsys.readouterr().err == f"error: {text}\n"
 
 
 @pytest.mark.parametrize(
@@ -37,6 +47,8 @@ def test_missing_file_exits_2_with_one_line(capsys, tmp_path):
         (["render", "x", "--out"], "render", "Option '--out' requires an argument."),
         (["verify", "x", "--json=1"], "verify", "Option '--json' does not take a value."),
         (["smoke", "x", "y"], "smoke", "Got unexpected extra argument (y)"),
+        (["snapshot", "delete", "x"], "snapshot delete", "Missing option '--made-by'."),
+        (["eject"], "eject", "Missing option '--out'."),
         (
             ["csi", "probe", "x", "--role", "nod"],
             "csi probe",

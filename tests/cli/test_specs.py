@@ -91,6 +91,18 @@ def test_one_of_several_must_be_named(place, capsys):
     assert "SPEC: expected one, since storage.yaml, Pulumi.dev.yaml are here; name it" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("text", ["[]", "{", "{}", '{"externalIds": []}', '{"externalIds": {"a": "b", "c": 1}}'])
+def test_output_of_a_stack_that_is_none_is_refused(place, capsys, text):
+    """Nothing is rendered without the ids that it has."""
+    write(place / "storage.yaml")
+    (place / "outputs.json").write_text(text)
+
+    assert cli.main(["render", "--out", "out", "--stack-output", "outputs.json"]) == 2
+
+    told = "expected the JSON of `pulumi stack output --json`, with externalIds in it, got something else"
+    assert capsys.readouterr().err.endswith(f"error: outputs.json: 1 problem\n  externalIds: {told}\n")
+
+
 @pytest.mark.parametrize("words", [["-C", "below", "check"], ["check", "-C", "below"]])
 def test_a_command_runs_in_another_directory(place, capsys, words):
     """Before or after its name; afterwards the process is where it was."""

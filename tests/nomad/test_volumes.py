@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import types
 
 import pytest
 
@@ -135,6 +136,14 @@ def test_volume_without_its_key_is_an_error(agent, client, missing):
         volumes.get(client, "default", "v")
 
 
+def test_what_is_no_volume_is_an_error(agent, client):
+    """It is not taken for an absent one."""
+    agent.answer("GET", "/v1/volume/csi/v", "[]")
+
+    with pytest.raises(errors.NomadApiError, match="the answer: Value error, should be a volume"):
+        volumes.get(client, "default", "v")
+
+
 def test_deregister_what_is_gone_already(agent, client):
     """A second deregistration has nothing to do."""
     agent.answer("DELETE", "/v1/volume/csi/nope", "rpc error: volume not found: nope", status=500)
@@ -177,7 +186,10 @@ def test_client_reaches_a_topology_with_all_its_segments(topologies, is_reached)
 )
 def test_holder_of_a_claim_is_named(fields, text):
     """As far as Nomad knows it."""
-    assert volumes.holder(volumes.Claim(alloc_id="a-1", mode="write", **fields)) == text
+    claim = volumes.Claim(alloc_id="a-1", mode="write", **fields)
+
+    assert volumes.holder(claim) == text
+    assert volumes.holders(types.SimpleNamespace(claims=(claim, claim))) == f"{text}; {text}"
 
 
 @pytest.mark.parametrize(

@@ -77,7 +77,10 @@ def _changes(
 @documents.owner("act for this owner, and record what is created as its own")
 @command.option("--adopt", "take over jobs and volumes of another owner, or without a record")
 @options.duration(
-    "timeout", " for each volume that is created, and for all registrations", default_text="15m, to create 10m"
+    "timeout",
+    " for each volume that is created, and for all registrations",
+    default_s=0.0,
+    default_text="15m, to create 10m",
 )
 @options.dry_run("; exit code 1 for changes")
 @options.yes
@@ -104,7 +107,7 @@ def run(arguments: command.Arguments) -> int:
         (report if arguments.json else print)(drawn.as_table())
         _confirm(arguments, drawn)
         apply_jobs.start(client, wanted.plan.plugins, requester, templates=arguments.templates, report=report)
-        done = applied.apply(client, volumes, timeout_s=arguments.timeout_s or 0, report=report)
+        done = applied.apply(client, volumes, timeout_s=arguments.timeout_s, report=report)
     text = outcome.as_text(done, applied.AppliedVolume) if done else "the plugins are healthy; the spec has no volumes"
     output.show(arguments, {"volumes": [item.as_json() for item in done]}, text)
     return outcome.exit_code(done)

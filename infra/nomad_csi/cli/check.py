@@ -20,7 +20,7 @@ neither Nomad nor AWS is queried. Exits 1 where something is wrong, 2 where a fi
 """
 
 UNKNOWN_ID = "known-after-pulumi-up"
-"""Placeholder for the external id of storage that Pulumi is to create."""
+"""Placeholder for an external id that is not in the spec."""
 
 
 @command.command(epilog=ABOUT)
@@ -110,8 +110,7 @@ def _problem(message: str, path: str = "", line: int | None = None) -> dict[str,
 
 def _refused_files(plan: model.StoragePlan, templates: Path | None) -> Iterator[str]:
     """Yield why files of *plan* cannot be rendered, each reason once, with the first file that it applies to."""
-    made_by_pulumi = (item for item in plan.volumes if not item.registration.external_id and not item.made_by_plugin)
-    external_ids = {item.key: UNKNOWN_ID for item in made_by_pulumi}
+    external_ids = {item.key: UNKNOWN_ID for item in plan.volumes if not item.made_by_plugin}
     reasons: dict[str, str] = {}
     for name, item in rendered.planned_files(plan).items():
         try:
