@@ -46,7 +46,7 @@ def otherwise(value, known):
 
 class Steps:
     """
-    What came of each step: the answer, the messages, the requests.
+    What came of each step: the answer, the messages, and the requests that change something.
 
     An answer is told beside what was there before, and the body of a request beside that of the last one to its path.
     """
@@ -66,16 +66,16 @@ class Steps:
         for method, target, body, _ in self._agent.transport.requests:
             path = target.partition("?")[0]
             if "Job" in (body or {}):
-                body["Job"] = body["Job"]["TaskGroups"][0]["Tasks"][0]["Config"]  # it is as Nomad has parsed it
-            if method == "GET" and act is typed:
-                continue
+                body["Job"] = body["Job"]["ID"]  # the rest is as Nomad has parsed it
+            if method == "GET" or path.endswith(("/parse", "/plan")):
+                continue  # it changes nothing
             told = [] if body is None else [otherwise(body, self._bodies.get(path))]
             self._bodies[path] = body or self._bodies.get(path)
             sent.append([f"{method} {target}", *told] if told else f"{method} {target}")
         shown = otherwise(list(answer) if isinstance(answer, tuple) else answer, before)
         came = {"answer": shown, "said": self._agent.messages, "sent": sent}
         if came := {key: value for key, value in came.items() if value and value != [{}, {}]}:
-            text = json.dumps(came, default=_plain).replace(names.UNKNOWN, "not known")
+            text = json.dumps(came, default=_plain).replace(names.UNKNOWN, "not known yet")
             self.found[step] = json.loads(text.replace(str(self._agent.folder), "DIR"))
         return answer
 
@@ -83,10 +83,12 @@ class Steps:
 def steps(agent, case):
     """Return by step what came of it in a cluster with what was ``there``."""
     agent.restart()
+    case = json.loads(json.dumps(case).replace("not known yet", names.UNKNOWN))
     context, taken = agent.context(), Steps(agent)
     with emulated_agent.counted():
         for kind, given in case.get("there", ()):
             put(context, kind, given)
+        disturb(agent, case)
         if "kind" in case:
             _of_resource(agent, context, case, taken.note)
         for name, given in case.get("commands", {}).items():
@@ -104,11 +106,13 @@ def put(context, name, given):
 
 
 def disturb(agent, changes):
-    """Have something else change what the cluster has of all volumes, or remove them, or their owner records."""
+    """Have something else change what the cluster has of all volumes, stop jobs, or remove all of a table."""
     known = agent.cluster.state
     for record in known.volumes.values():
         record.spec |= changes.get("of_nomad", {})
         record.claims = changes.get("claims", {})
+    for job_id in changes.get("stopped", ()):
+        known.jobs["storage", job_id].spec["Stop"] = True
     for table in changes.get("gone", ()):
         getattr(known, table).clear()
 
@@ -147,6 +151,8 @@ def _of_resource(agent, context, case, note):
         note(f"{name}: preflight", kind.preflight, context, outputs, wanted)
         done = note(f"{name}: update", kind.update, context, identity, outputs, wanted, before=outputs)
         inputs, outputs, wanted = (wanted, done, wanted) if isinstance(done, dict) else (inputs, outputs, former)
+    if "replaced_by" in case:
+        context.operation.declare(kind.declared.token, context.urn, kind.check({**wanted, **case["replaced_by"]})[0])
     note("delete", kind.delete, context, identity, outputs)
     note("read of what is gone", kind.read, context, identity, inputs, outputs, before=[inputs, outputs])
 
