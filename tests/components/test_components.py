@@ -279,14 +279,20 @@ def test_token_of_the_provider_is_secret_whatever_the_program_says_of_it(cloud):
     assert (SECRET_MARKER in token, token["value"]) == (True, "plain")
 
 
+@pytest.mark.parametrize(
+    ("component", "driver", "got"),
+    [(CsiPlugin, "aws-ebz", "'aws-ebz'"), (ExistingVolume, "aws-ebz", "'aws-ebz'"), (ExistingVolume, None, "nothing")],
+)
 @pytest.mark.parametrize("is_late", [False, True])
-def test_a_driver_that_the_catalogue_does_not_know_is_named(cloud, is_late):
+def test_a_driver_that_the_catalogue_does_not_know_is_named(cloud, component, driver, got, is_late):
     """Before anything is declared, also where another argument is not known yet."""
-    late = {"aws_region": pulumi.Output.from_input("us-east-1")} if is_late else {"aws_region": "us-east-1"}
+    late = pulumi.Output.from_input if is_late else str
+    own = {"aws_region": "us-east-1"} if component is CsiPlugin else {"plugin_id": "ebs0", "external_id": "vol-1"}
+    args = {"driver": driver, **{name: late(value) for name, value in own.items()}}
 
     with pytest.raises(errors.NomadCsiError) as caught:
-        cloud.settle(lambda: CsiPlugin("aws-ebs0", {"driver": "aws-ebz"} | late) and None)
+        cloud.settle(lambda: component("data", args) and None)
 
     known = ", ".join(sorted(catalogue.DRIVERS))
-    said = f"driver: expected one of {known}, got 'aws-ebz'; or describe the driver here: {{name, provider, image, roles, ...}}"
-    assert str(caught.value) == f"CsiPlugin aws-ebs0: 1 problem\n  {said}"
+    said = f"driver: expected one of {known}, got {got}; or describe the driver here: {{name, provider, image, roles, ...}}"
+    assert str(caught.value) == f"{component.__name__} data: 1 problem\n  {said}"

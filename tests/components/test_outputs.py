@@ -108,17 +108,25 @@ def test_plugin_says_what_its_verification_found(outputs, cloud):
     """The version that it reported, its instances, and how many there must be."""
     cloud.recorder.answered["nomad-csi:index:PluginHealth"] = {
         "reportedVersion": "v1.51.0",
-        "healthyControllers": 2.0,
+        "healthyControllers": 1.0,
         "expectedControllers": 2.0,
         "healthyNodes": 3.0,
         "expectedNodes": 4.0,
     }
 
-    found = outputs(components.CsiPlugin, ALL[components.CsiPlugin])
+    found = outputs(components.CsiPlugin, {"driver": "csi-hostpath"})
 
-    assert found["version"] == "v1.51.0"
-    assert (found["healthy_controllers"], found["expected_controllers"]) == (2, 2)
-    assert (found["healthy_nodes"], found["expected_nodes"]) == (3, 4)
+    assert {name: value for name, value in found.items() if name != "job_hcl"} == {
+        "plugin_id": "data",
+        "job_ids": ["plugin-data-monolith"],
+        "iam_policy_arn": "",
+        "iam_policy": "",
+        "version": "v1.51.0",
+        "healthy_controllers": 1,
+        "expected_controllers": 2,
+        "healthy_nodes": 3,
+        "expected_nodes": 4,
+    }
 
 
 def test_created_volume_says_what_the_plugin_answered(outputs, cloud):
@@ -167,8 +175,12 @@ def test_program_in_another_language_has_the_names_of_the_schema(cloud):
 
 
 def test_ready_stack_returns_its_components(cloud, ready_stack):
-    """By the names that the spec has."""
-    made = ready_stack(cloud, test_order.SPEC)
+    """By the names that the spec has; its provider is that of the config."""
+    config = {"address": "http://n:4646", "token": "secret", "namespace": "own", "region": "eu"}
+    made = ready_stack(cloud, test_order.SPEC, **config)
+
+    given = cloud.sent("pulumi:providers:nomad-csi", "nomad")
+    assert {name: given.get(name) for name in config} == config
 
     assert sorted(made.plugins) == ["aws-ebs0", "aws-efs0"]
     assert sorted(made.volumes) == ["default/disk", "default/made", "default/shared", "default/there"]

@@ -63,7 +63,7 @@ def test_everything_as_planned(draw):
     drawn, items = draw()
 
     assert items == [("job", "equal", ())] * len(PLAN.plugins[0].jobs) + [("volume", "equal", ())]
-    assert (drawn.changes, drawn.not_compared) == ((), ())
+    assert (drawn.changes, drawn.not_compared, drawn.as_table()) == ((), (), "0 of 3 would change")
 
 
 def test_what_is_to_be_in_a_namespace_that_is_not_there_is_refused(draw, scripted):

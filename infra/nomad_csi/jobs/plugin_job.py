@@ -33,7 +33,7 @@ class PluginJobResource(resource.Resource):
         Another type of the job replaces it where *new_inputs* permit it, as Nomad does not change the type in place.
         """
         kind = old_outputs.get("driftType", wanted_job.EQUAL)
-        drifted = () if kind in (None, wanted_job.EQUAL) else (kind.lower(),)
+        drifted = () if kind == wanted_job.EQUAL else (kind.lower(),)
         diff = resource.difference(
             self.declared,
             old_inputs,

@@ -538,7 +538,7 @@ class RemovedVolume(VolumeFacts):
     def keep_storage(self) -> None:
         """Complete the owner record that stays, with what the state knows of the storage."""
         nonce = str(self.recorded_outputs.get("nonce", ""))
-        token = ownership.OwnerToken(recorded=nonce, nonce=nonce, leaves_stack=True)
+        token = ownership.OwnerToken(nonce=nonce, leaves_stack=True)
         token = created_token(token, self.desired.document, self.recorded_outputs)
         if self.has_owner:
             ownership.OwnerRecords(self.context.client).acquire(self.key, token, self.requester, self.context.warn)
