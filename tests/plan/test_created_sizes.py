@@ -46,7 +46,7 @@ def test_storage_has_the_name_of_its_volume_and_a_nonce(name, made):
     """Within the alphabet and the length of every driver; it is read back without the nonce."""
     nonce = "5e884898da28"
 
-    assert registration.made_name(name, nonce) == f"{made}-{nonce}"
+    assert registration.creation_name(name, nonce) == f"{made}-{nonce}"
     assert registration.readable_part(f"{made}-{nonce}") == made
     for other in (name, f"{made}-{nonce}0", f"{made}-{nonce[1:]}", f"{made}-{nonce}".upper(), f"-{nonce}"):
         assert registration.readable_part(other) == other
