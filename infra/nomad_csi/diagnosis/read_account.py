@@ -70,17 +70,17 @@ def _account(cluster: facts.Facts, region: str) -> facts.Account:
         functools.partial(ebs_volumes.ours, region),
         functools.partial(file_systems.read_file_systems, region),
     ]
-    seen_machines, seen_volumes, ours, systems = _ask_all(questions)
+    ec2_instances, disks, ours, systems = _ask_all(questions)
     account = facts.Account(
         region=region,
-        instances=seen_machines,
+        instances=ec2_instances,
         roles={},
-        volumes=seen_volumes,
+        volumes=disks,
         ours=ours,
         file_systems=_expected(cluster, systems),
         keys={},
     )
-    used = () if isinstance(seen_volumes, facts.Unknown) else seen_volumes.values()
+    used = () if isinstance(disks, facts.Unknown) else disks.values()
     arns = sorted({item.kms_key_arn for item in used} - {""})
     profiles = sorted(_profiles(cluster, account))
     keys = _ask_all(functools.partial(ebs_volumes.key_state, arn, region) for arn in arns)

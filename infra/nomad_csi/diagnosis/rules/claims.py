@@ -54,7 +54,7 @@ def find_ended(cluster: facts.Facts, claims: Sequence[VolumeClaims]) -> Iterator
 
 
 @rule("claim-node-down", claims="")
-def find_lost_clients(_found: facts.Facts, claims: Sequence[VolumeClaims]) -> Iterator[facts.Outcome]:
+def find_lost_clients(_cluster: facts.Facts, claims: Sequence[VolumeClaims]) -> Iterator[facts.Outcome]:
     """Yield a finding for each client that is down, disconnected or unknown, with the claims that it holds."""
     lost: dict[str, list[tuple[VolumeClaims, ClaimStatus]]] = {}
     for volume in claims:

@@ -22,7 +22,7 @@ _CODES = ("driver-nowhere", "driver-missing", "privileged-refused", "folders-ref
 
 
 @rule(*_CODES, clients="task drivers and privileges of the clients", tasks="")
-def find_unable(_found: facts.Facts, clients: Clients, tasks: Tasks) -> Iterator[facts.Outcome]:
+def find_unable(_cluster: facts.Facts, clients: Clients, tasks: Tasks) -> Iterator[facts.Outcome]:
     """Yield clients on which plugins cannot run, and plugins that lack the privilege to mount."""
     for task in tasks:
         eligible = plugins.may_run(task, clients)

@@ -113,7 +113,7 @@ def find_unschedulable(_cluster: facts.Facts, volumes: Volumes) -> Iterator[fact
 
 @rule("claim-without-controller", plugins="plugins of the volumes, and their controllers", volumes="")
 def find_without_controller(
-    _found: facts.Facts, plugins: Mapping[str, plugin_records.Plugin], volumes: Volumes
+    _cluster: facts.Facts, plugins: Mapping[str, plugin_records.Plugin], volumes: Volumes
 ) -> Iterator[facts.Outcome]:
     """Yield claimed volumes that need a controller, and whose plugin has no healthy one."""
     for volume in volumes:
