@@ -56,7 +56,7 @@ def test_outage_is_told_and_ends(going, scripted, plugin_cluster):
         "node instance of plugin aws-ebs0 on a: - -> instance-starting (it runs, but has not reported healthy yet)"
     )
     at = claims_report.time_text(third.at_s)
-    assert third.as_json() == third.found.as_json() | {
+    assert third.as_json() == third.report.as_json() | {
         "round": 3,
         "at": at,
         "answered": True,
