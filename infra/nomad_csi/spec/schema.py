@@ -63,8 +63,6 @@ def stack_config_schema() -> dict[str, Any]:
 
 def _drop_titles(value: Any, *, top: bool = False) -> Any:
     """Return *value* without titles that only repeat the names of keys, and with code in descriptions as Markdown."""
-    if isinstance(value, list):
-        return [_drop_titles(item) for item in value]
     if not isinstance(value, dict):
         return value
     kept = {}
