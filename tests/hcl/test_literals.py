@@ -75,9 +75,9 @@ def test_hcl1_rejects_indented_heredocs(token):
 
 def test_hcl2_puts_in_what_the_file_gives_a_value():
     """Variables and locals of the file itself are texts, written as HCL2 writes them."""
-    scope = {"var.t": "a", "var.n": 2.5, "local.b": True}
+    scope = {"var.t": "a", "var.n": 2.5, "local.b": True, "local.c": False}
 
-    assert literals.hcl2('"${var.t} ${ var.n } ${local.b}"', scope) == "a 2.5 true"
+    assert literals.hcl2('"${var.t} ${ var.n } ${local.b} ${local.c}"', scope) == "a 2.5 true false"
     assert literals.hcl2("<<EOF\n${var.t} ${ var.n }\nEOF", scope) == "a 2.5\n"
 
 

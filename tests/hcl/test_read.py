@@ -94,6 +94,7 @@ def test_rejects_what_would_be_lost_or_is_no_hcl(reader, text, problem):
             "line 2, column 3: expected what HCL allows there, got '\"'; "
             'write a quoted name inside a map: segments = { "name" = "value" }',
         ),
+        ("a\n= 1", "line 2, column 1: expected what HCL allows there, got '='"),
     ],
 )
 def test_rejects_in_a_job_file_what_hcl2_refuses(text, problem):
@@ -166,10 +167,11 @@ def test_size_of_a_file_has_a_limit(tmp_path):
 
 
 def test_read_forms_that_only_hcl1_has():
-    """Quoted names, attributes on one line, commas, dots in names, blocks in a map."""
+    """Quoted names, attributes on one line or on several, commas, dots in names, blocks in a map."""
     text = (
         '"id" = "x"\nsegments {\n  "a/b" = "c"\n}\ncapability { a = "1" b = "2" }\n'
         "m = { c.d = 1, e = 2 }\nn = {\n  f { g = 3 }\n}\nparameters { csi.example.com = 4 }\n"
+        "o\n=\n5\n"
     )
 
     found = read.reading(text, "data.volume.hcl", "volume")
@@ -181,6 +183,7 @@ def test_read_forms_that_only_hcl1_has():
         "m": {"c.d": 1, "e": 2},
         "n": {"f": [{"g": 3}]},
         "parameters": [{"csi.example.com": 4}],
+        "o": 5,
     }
 
 

@@ -61,6 +61,8 @@ ENDLESS = yaml_text.load("&a [*a]")
         ),
         (None, "expected a mapping with plugins and volumes, got nothing"),
         ({"protect": "no"}, "protect: expected a valid boolean, got 'no'"),
+        ({"protect": "x" * 58}, f"protect: expected a valid boolean, got '{'x' * 58}'"),
+        ({"protect": "x" * 59}, f"protect: expected a valid boolean, got '{'x' * 56}..."),
         ({"plugins": [{1}]}, f"plugins[0]: {PLAIN}, got Object of type set is not JSON serializable"),
         ({"plugins": [ENDLESS]}, f"plugins[0]: {PLAIN}, got Circular reference detected"),
     ],

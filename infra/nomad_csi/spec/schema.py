@@ -69,7 +69,7 @@ def _drop_titles(value: Any, *, top: bool = False) -> Any:
     for key, item in value.items():
         if key == "title" and isinstance(item, str) and not top:
             continue
-        if key == "description" and isinstance(item, str):
+        if key == "description":
             kept[key] = " ".join(item.replace("``", "`").split())
         else:
             kept[key] = _drop_titles(item)
