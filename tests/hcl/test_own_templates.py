@@ -145,6 +145,25 @@ def test_template_that_drops_a_required_part_is_refused_with_its_name(changed, n
     assert caught.value.source == f"{JOBS[name].file_name}, rendered with templates of your own"
 
 
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("aws-ebs0 node", "attempts = {{ job.restart.attempts | number }}", "attempts = 99"),
+        ("aws-ebs0 node", "interval = {{ job.restart.interval_s | seconds }}", 'interval = "99m"'),
+        ("aws-ebs0 node", "delay = {{ job.restart.delay_s | seconds }}", 'delay = "99s"'),
+        ("aws-ebs0 node", "priority = {{ job.priority | number }}", "priority = 99"),
+        ("aws-ebs0 node", "health_timeout = {{ job.health_timeout_s | seconds }}", 'health_timeout = "99s"'),
+        ("aws-ebs0 node", "cpu = {{ job.cpu_mhz | number }}", "cpu = 99"),
+        ("oidc controller", 'name = "aws"', 'name = "sts"'),
+    ],
+)
+def test_template_may_change_what_nomad_reserves_and_when_it_restarts(changed, name, old, new):
+    """The plugin is the same; what it needs is another part."""
+    text = documents.job_file(JOBS[name], templates=changed(JOB, old, new))
+
+    assert new in " ".join(text.split())
+
+
 VOLUME_TEMPLATE = "volume.volume.hcl.j2"
 
 

@@ -343,9 +343,10 @@ def test_option_without_a_name_or_a_value_is_refused(option):
 
 def test_a_local_whose_list_holds_an_unknown_is_unknown():
     """The list is not used with a part of its items."""
-    found = read.reading("locals {\n  l = [f(1), 2]\n}\na = local.l\n", "x", "job")
+    found = read.reading("locals {\n  l = [f(1), 2]\n}\na = local.l\nb = \"${f(\n1)}\"\n", "x", "job")
 
-    assert [(item.line, item.expression) for item in found.unknown] == [(2, "f(1)"), (4, "local.l")]
+    expected = [(2, "f(1)"), (4, "local.l"), (5, "${f(")]
+    assert [(item.line, item.expression) for item in found.unknown] == expected
 
 
 def test_a_computed_variable_of_another_type_is_refused():

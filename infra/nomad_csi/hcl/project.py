@@ -211,7 +211,7 @@ def _dump(value: Mapping[str, Any]) -> str:
     shown = []
     for key, item in value.items():
         style = None if isinstance(item, dict | list) else False
-        shown.append(yaml.dump({key: item}, Dumper=_Indented, sort_keys=False, default_flow_style=style, width=_WIDTH))
+        shown.append(yaml.dump({key: item}, Dumper=_Indented, sort_keys=False, default_flow_style=style))
     return "".join(shown)
 
 

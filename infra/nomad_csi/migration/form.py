@@ -110,10 +110,7 @@ def _read_container(config: values.Map, part: model.Part) -> None:
         # The docker and podman drivers run the image's entrypoint with the command and the arguments behind it.
         arguments.append(command)
         del config["command"]
-    arguments += part.arguments
-    config.pop("args", None)
-    if arguments:
-        config["args"] = arguments
+    config["args"] = [*arguments, *part.arguments]
     config["privileged"] = config.get("privileged") is True
     config.pop("ports", None)  # they say which ports of the group the container has
     binds = values.texts(config, "volumes")

@@ -150,5 +150,5 @@ def _key(path: str, field: Mapping[str, Any], options: list[Mapping[str, Any]]) 
         else str(default).lower()
         if isinstance(default, bool)
         else str(default),
-        description=field.get("description", ""),
+        description=field["description"],
     )
