@@ -51,8 +51,8 @@ GOLDEN = {
         "a = /* here */ 1\n/* two\n  lines */\nb = 2\n",
     ),
     "references, indexes, calls, negative numbers": (
-        "a=var . x\nb=l [ 0 ]\nc=f ( 1,-2 )\nd=-1\n",
-        "a = var.x\nb = l[0]\nc = f(1, -2)\nd = -1\n",
+        "a=var . x\nb=l [ 0 ] [ 1 ]\nc=f ( 1,-2 )\nd=-1\n",
+        "a = var.x\nb = l[0][1]\nc = f(1, -2)\nd = -1\n",
     ),
     "a heredoc stays as it is, and in its run": (
         "a=<<-EOF\n  x = 1\n\n\n    y  \n  EOF\nlonger=1\n",

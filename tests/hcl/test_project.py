@@ -168,3 +168,21 @@ def test_the_schema_of_a_stack_config_is_that_of_the_spec_under_its_key():
     assert of_stack["$defs"] == of_spec["$defs"]
     held = of_stack["properties"]["config"]["properties"][names.STACK_CONFIG_KEY]
     assert held["properties"] == of_spec["properties"]
+
+
+def test_the_schema_has_classes_and_sets_as_they_are_written():
+    """A preset and a part of a set have the keys of a volume but its id, and need none."""
+    found = schema.document()
+    parts = found["$defs"]
+
+    volume = parts["VolumeSpec"]
+    added = {name: volume["properties"].pop(name) for name in ("class", "count", "each")}
+    properties = {name: value for name, value in volume["properties"].items() if name != "id"}
+    common = {"additionalProperties": False, "properties": properties, "type": "object"}
+    assert parts["VolumePreset"] == common | {"description": "Parts of a volume."}
+    assert parts["VolumePart"] == common | {"description": "What one volume of a set has of its own."}
+    assert (volume["required"], found["title"]) == (["id"], "A storage spec of nomad-csi")
+    assert found["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    assert found["properties"]["classes"]["additionalProperties"] == {"$ref": "#/$defs/VolumePreset"}
+    assert added["each"]["items"] == {"$ref": "#/$defs/VolumePart"}
+    assert [added["count"][name] for name in ("minimum", "maximum")] == [1, 1000]

@@ -203,7 +203,8 @@ def test_read_knows_lines():
     json_file = read.read_volume('{\n "a": {\n  "b": [\n   1\n  ]\n }\n}')
 
     block = values.block(job, "job")
-    assert (job.at("job"), block.line, block.at("l"), block["m"].at("k"), block.at("missing")) == (2, 2, 3, 8, 2)
+    assert (job.at("missing"), job.at("job"), block.line, block.at("l"), block["m"].at("k")) == (1, 2, 2, 3, 8)
+    assert block.at("missing") == 2
     assert (json_file.line, json_file.at("a"), json_file["a"].at("b")) == (0, 0, 0)
 
 
@@ -259,7 +260,19 @@ def test_read_names_that_the_client_fills_in(name):
 
 @pytest.mark.parametrize(
     "expression",
-    ["var.x", "x", "f(1)", "1 + 2", "!true", "-x", "x ? 1 : 2", "[for i in l : i]", "{ (x) = 1 }", '"${var.x}"'],
+    [
+        "var.x",
+        "x",
+        "f(1)",
+        "1 + 2",
+        "!true",
+        "-x",
+        "x ? 1 : 2",
+        "[for i in l : i]",
+        "{ for k, v in m : k => v }",
+        "{ (x) = 1 }",
+        '"${var.x}"',
+    ],
 )
 def test_what_has_to_be_evaluated_is_unknown(expression):
     """The other values of the file are read; a whole job, which is sent to Nomad, is refused."""
@@ -343,7 +356,7 @@ def test_option_without_a_name_or_a_value_is_refused(option):
 
 def test_a_local_whose_list_holds_an_unknown_is_unknown():
     """The list is not used with a part of its items."""
-    found = read.reading("locals {\n  l = [f(1), 2]\n}\na = local.l\nb = \"${f(\n1)}\"\n", "x", "job")
+    found = read.reading('locals {\n  l = [f(1), 2]\n}\na = local.l\nb = "${f(\n1)}"\n', "x", "job")
 
     expected = [(2, "f(1)"), (4, "local.l"), (5, "${f(")]
     assert [(item.line, item.expression) for item in found.unknown] == expected

@@ -164,6 +164,7 @@ PORTWORX = 'image = "docker.io/portworx/oci-monitor:2.13.1"'
     ("job", "group", "expected"),
     [
         ('type = "system"', "", None),
+        ('type = "batch"', "", None),
         ('type = "service"', "count = 4", {"job_type": "service", "count": 4}),
         ("", "count = 3", {"job_type": "service"}),
     ],

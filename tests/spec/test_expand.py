@@ -85,6 +85,7 @@ COUNT = "a whole number of 1 to 1000"
         (volume(count=2, each=[{}]), None, "volumes[0].count: expected 1, as many as there are in each, or no count, got 2"),
         (volume(each=[]), None, "volumes[0].each: expected a list with a mapping for each volume, got []"),
         (volume(each={"a": 1}), None, "volumes[0].each: expected a list with a mapping for each volume, got a mapping"),
+        (volume(each=3), None, "volumes[0].each: expected a list with a mapping for each volume, got 3"),
         (volume(each=[1]), None, "volumes[0].each: expected a list with a mapping for each volume, got a list"),
         (volume(), ["x"], "classes: expected a mapping, got a list"),
         (volume(), {"a": 1}, "classes.a: expected a mapping, parts of a volume, got 1"),

@@ -97,11 +97,7 @@ def check_volume(text: str, ours: str, source: str) -> None:
 
 
 def _drop_secrets(document: registration.VolumeRegistration) -> registration.VolumeRegistration:
-    options = document.mount_options
-    if len(options.clear_flags) != len(options.mount_flags):
-        options = dataclasses.replace(options, mount_flags=options.clear_flags)
-    elif not document.secrets:
-        return document
+    options = dataclasses.replace(document.mount_options, mount_flags=document.mount_options.clear_flags)
     return dataclasses.replace(document, mount_options=options, secrets=dict.fromkeys(document.secrets, ""))
 
 

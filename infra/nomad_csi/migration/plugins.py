@@ -109,7 +109,7 @@ def _image(driver: catalogue.Driver, roles: Mapping[str, model.Part]) -> dict[st
     image = part.task.image
     repository, tag = recognise.repository(image), recognise.tag(image)
     digest = image.partition("@")[2]
-    document = {"image_digest": digest} if digest and digest != driver.image_digest else {}
+    document = {"image_digest": digest} if digest != driver.image_digest else {}
     if recognise.is_published(image, driver) and tag == recognise.tag(driver.image):
         return document
     if recognise.is_unpinned(image):

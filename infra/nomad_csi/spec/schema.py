@@ -41,13 +41,12 @@ def document() -> dict[str, Any]:
     schema = model.StorageSpec.model_json_schema()
     parts = schema["$defs"]
     whole = parts["VolumeSpec"]
-    preset = copy.deepcopy(whole) | {"description": "Parts of a volume.", "title": "VolumePreset"}
-    del preset["required"], preset["properties"]["id"]
-    part = copy.deepcopy(whole) | {"description": "What one volume of a set has of its own.", "title": "VolumePart"}
+    part = copy.deepcopy(whole)
     del part["required"], part["properties"]["id"]
+    parts["VolumePreset"] = part | {"description": "Parts of a volume."}
+    parts["VolumePart"] = part | {"description": "What one volume of a set has of its own."}
     whole["properties"] |= SET_KEYS
     whole["required"] = ["id"]  # a class may hold the rest
-    parts |= {"VolumePreset": preset, "VolumePart": part}
     schema["properties"]["classes"]["additionalProperties"] = {"$ref": "#/$defs/VolumePreset"}
     described = {"$schema": DIALECT, **schema, "title": TITLE}
     return dict(_drop_titles(described, top=True))
