@@ -77,13 +77,15 @@ def test_rejects_the_address_of_a_file_for_the_token_of_the_environment(stack, l
     assert TOKEN not in out + err
 
 
-def test_a_typed_address_gets_the_token(stack, listener, monkeypatch):
-    """The same file, with the option that the message names."""
+@pytest.mark.parametrize("of_file", ["http://127.0.0.1:{port}", {"secure": "v1:abc"}])
+def test_a_typed_address_gets_the_token(stack, listener, monkeypatch, of_file):
+    """The same file, or one that cannot be read, with the option that the message names."""
     port, seen = listener
+    address = of_file.format(port=port) if isinstance(of_file, str) else of_file
     monkeypatch.setenv("NOMAD_ADDR", "https://nomad.internal:4646")
     monkeypatch.setenv("NOMAD_TOKEN", TOKEN)
 
-    assert cli.main(["plan", stack(address=f"http://127.0.0.1:{port}"), "--address", f"http://127.0.0.1:{port}"]) == 2
+    assert cli.main(["plan", stack(address=address), "--address", f"http://127.0.0.1:{port}"]) == 2
 
     assert {headers["X-Nomad-Token"] for _, headers, _ in seen} == {TOKEN}
 
