@@ -49,6 +49,7 @@ def test_wrong_file_exits_2_and_is_named(words, text, capsys):
         (["smoke", "x", "y"], "smoke", "Got unexpected extra argument (y)"),
         (["snapshot", "delete", "x"], "snapshot delete", "Missing option '--made-by'."),
         (["eject"], "eject", "Missing option '--out'."),
+        (["version", "--color", "x"], "version", "--color: 'x' is not one of 'auto', 'always', 'never'."),
         (
             ["csi", "probe", "x", "--role", "nod"],
             "csi probe",
@@ -113,6 +114,16 @@ def test_an_error_shows_the_usage_of_its_command_and_what_is_allowed(words, prog
     assert code == 64
     assert said.startswith(f"usage: nomad-csi {program} ")
     assert said.endswith(f"\nerror: nomad-csi {program}: {told}\n")
+
+
+def test_command_that_is_misspelt_is_suggested(monkeypatch, capsys):
+    """Of the words of the process."""
+    monkeypatch.setattr(sys, "argv", ["nomad-csi", "rendr"])
+
+    assert cli.main() == 64
+
+    told = "error: nomad-csi: No such command 'rendr'. Did you mean 'render'?\n"
+    assert capsys.readouterr().err.endswith(told)
 
 
 def test_help_imports_neither_pulumi_nor_grpc_nor_pydantic():

@@ -123,6 +123,8 @@ def test_what_became_of_each_volume_and_how_it_is_used_again(empty_agent, monkey
         ("a", "deregistered", "vol-0123456789abcdef0", False),
         ("b", "deregistered", "vol-2", True),
         ("c", "gone", "", False),
+        ("d", "deregistered", "", False),
+        ("e", "free", "vol-3", False),
     ]
     found = [
         deregistration.DeregistrationOutcome(
@@ -141,7 +143,7 @@ def test_what_became_of_each_volume_and_how_it_is_used_again(empty_agent, monkey
     assert cli.main([*words, "--force", "--yes", "--json"]) == 1
 
     assert out[-3:] == [
-        "3 volumes: 2 deregistered, 1 gone; not known whether they are detached in EC2: AWS was not queried (--no-aws)",
+        "5 volumes: 3 deregistered, 1 gone, 1 free; not known whether they are detached in EC2: AWS was not queried (--no-aws)",
         'default/a: storage vol-0123456789abcdef0 stays; to register it again: existing: {external_id: "vol-0123456789abcdef0"}',
         "default/b: storage vol-2 stays; `nomad-csi apply` registers it again, `nomad-csi remove --delete-data` deletes it",
     ]
