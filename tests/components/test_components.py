@@ -3,9 +3,10 @@
 import json
 
 import pulumi
+import pulumi_aws as aws
 import pytest
 
-from nomad_csi import CsiPlugin, EbsVolume, EfsVolume, ExistingVolume, VolumeRegistration, errors
+from nomad_csi import CsiPlugin, EbsSnapshots, EbsVolume, EfsVolume, ExistingVolume, VolumeRegistration, errors
 from nomad_csi.components import program, resources
 from nomad_csi.drivers import catalogue
 from tests.components.conftest import SECRET_MARKER
@@ -296,3 +297,40 @@ def test_a_driver_that_the_catalogue_does_not_know_is_named(cloud, component, dr
     known = ", ".join(sorted(catalogue.DRIVERS))
     said = f"driver: expected one of {known}, got {got}; or describe the driver here: {{name, provider, image, roles, ...}}"
     assert str(caught.value) == f"{component.__name__} data: 1 problem\n  {said}"
+
+
+def test_questions_of_a_component_go_to_its_providers(cloud):
+    """Another region or cluster has other answers."""
+    asked, answer = {}, cloud.recorder.call
+
+    def call(args):
+        asked[args.token.rpartition(":")[2]] = args.provider.rpartition("::")[0].rpartition("::")[2]
+        return {"partition": "aws"} if "getPartition" in args.token else answer(args)
+
+    cloud.recorder.call = call
+
+    def program():
+        opts = pulumi.ResourceOptions(providers=[aws.Provider("there", region="eu-west-1"), resources.Provider("nomad")])
+        EbsVolume("mysql", EBS, opts)
+        EfsVolume("shared", EFS, opts)
+        EbsSnapshots("nightly", {"keep": 7}, opts)
+
+    cloud.settle(program)
+
+    assert asked == dict.fromkeys(("getEbsVolumes", "getSubnet", "getPartition"), "there") | {
+        "clusterId": "nomad",
+        "readStackResourceOutputs": "",
+    }
+
+
+def test_fix_is_told_in_the_words_of_a_program(cloud):
+    """A component has the keys of a part of the spec itself."""
+    args = {"driver": "aws-efs", "aws_region": "us-east-1", "iam": {"role_name": "r"}}
+
+    with pytest.raises(errors.SpecError) as caught:
+        cloud.settle(lambda: CsiPlugin("efs0", args) and None)
+
+    assert str(caught.value) == (
+        "CsiPlugin efs0: 1 problem\n  iam: expected no iam for aws-efs: mounting needs no permission, got one; remove it, or "
+        "put it under iam of an EfsVolume"
+    )

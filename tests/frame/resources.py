@@ -63,7 +63,7 @@ class Steps:
         except errors.NomadCsiError as error:
             answer = f"{type(error).__name__}: {error}"
         sent = []
-        for method, target, body, _ in self._agent.transport.requests:
+        for method, target, body, limit_s in self._agent.transport.requests:
             path = target.partition("?")[0]
             if "Job" in (body or {}):
                 body["Job"] = body["Job"]["ID"]  # the rest is as Nomad has parsed it
@@ -71,7 +71,8 @@ class Steps:
                 continue  # it changes nothing
             told = [] if body is None else [otherwise(body, self._bodies.get(path))]
             self._bodies[path] = body or self._bodies.get(path)
-            sent.append([f"{method} {target}", *told] if told else f"{method} {target}")
+            head = f"{method} {target}, {limit_s} s"
+            sent.append([head, *told] if told else head)
         shown = otherwise(list(answer) if isinstance(answer, tuple) else answer, before)
         came = {"answer": shown, "said": self._agent.messages, "sent": sent}
         if came := {key: value for key, value in came.items() if value and value != [{}, {}]}:

@@ -98,9 +98,10 @@ def test_outcome(run, scripted, held, answers, options, expected, ends):
     assert run.told == (["waiting for prod/mysql"] if "wait_s" in options else [])
 
 
-def test_claimed_volume_of_a_cancelled_run_is_said_to_be_cancelled(run, scripted):
-    """Not that the claim is why it is still registered."""
-    scripted.reply("GET", PATH, 200, HELD)
+@pytest.mark.parametrize("found", [HELD, FREE], ids=["claimed", "free"])
+def test_volume_of_a_cancelled_run_is_said_to_be_cancelled(run, scripted, found):
+    """Not that a claim is why it is still registered."""
+    scripted.reply("GET", PATH, 200, found)
     cancelled = threading.Event()
     cancelled.set()
 
