@@ -1,6 +1,7 @@
 """The ladder: one step at a time, each asked for, none where two could write afterwards."""
 
 import dataclasses
+import json
 
 import pytest
 
@@ -10,6 +11,7 @@ from nomad_csi.aws import records as aws_records
 from nomad_csi.diagnosis import claim_repair, claim_replacement
 from nomad_csi.nomad import volumes
 from nomad_csi.plan import registration
+from nomad_csi.volumes import ownership
 from tests import clocks
 
 ID = "vol-0123456789abcdef0"
@@ -180,7 +182,7 @@ def test_running_allocation_beside_one_that_ended_is_not_disturbed_either(repair
 
 def test_claim_that_goes_by_itself_is_waited_for(repair, cluster):
     """The first step asks nothing and sends nothing."""
-    for state in (STUCK, STUCK, FREE):
+    for state in (*[STUCK] * 5, FREE):
         cluster.reply("GET", PATH, 200, state)
 
     done = repair(wait_s=10)
@@ -234,14 +236,30 @@ def test_server_that_cannot_detach_is_told(repair, cluster):
 
 
 def test_volume_that_can_be_detached_is_free(repair, cluster):
-    """The third step, for each client of its claims."""
-    cluster.replies["DELETE", DETACH] = [(200, {})]
-    cluster.reply("GET", PATH, 200, lambda: FREE if cluster.sent("DELETE") else STUCK)
+    """The third step, for each client of its claims, whatever comes of the one before."""
+    other = ENDED | {"ID": ALLOC[::-1], "NodeID": "id-b", "NodeName": "b"}
+    both = STUCK | {"WriteAllocs": {ALLOC: None, other["ID"]: None}, "Allocations": [other, ENDED]}
+    cluster.replies["GET", "/v1/nodes"] = [(200, [NODE, NODE | {"ID": "id-b", "Name": "b"}])]
+    cluster.replies["DELETE", DETACH] = [UNABLE, (200, {})]
+    cluster.reply("GET", PATH, 200, lambda: FREE if len(cluster.sent("DELETE")) > 1 else both)
 
     done = repair()
 
     assert (done.status, done.steps) == ("free", ("wait", "gc", "detach"))
-    assert repair.said["told"][-1] == "waiting for a to release its claims"
+    assert [path.partition("node=")[2][:4] for path, _ in cluster.sent("DELETE")] == ["id-a", "id-b"]
+    assert [line[:24] for line in repair.said["told"][-2:]] == ["not detached from a: DEL", "waiting for b to release"]
+
+
+@pytest.mark.parametrize(("answer", "steps"), [((403, "Permission denied"), ("wait",)), ((0, None), ("wait", "gc"))])
+def test_collection_that_fails_is_told_and_waited_for_where_it_may_have_begun(repair, cluster, answer, steps):
+    """And the ladder goes on."""
+    cluster.replies["PUT", GC] = [answer]
+    cluster.reply("GET", PATH, 200, VANISHED)
+
+    done = repair()
+
+    assert (done.status, done.steps) == ("refused", steps)
+    assert repair.said["told"][2].startswith("garbage was not collected, as far as is known: PUT /v1/system/gc")
 
 
 def test_collection_that_was_not_delivered_ends_the_repair(repair, cluster):
@@ -360,7 +378,15 @@ def test_interrupted_repair_of_a_volume_that_its_plugin_created_goes_on(repair, 
     [sent] = cluster.sent("PUT")[-1][1]["Volumes"]
     assert (sent["ExternalID"], sent["Name"], sent["Context"]) == (ID, "mysql-4be1", {"serial": "7"})
     assert sent["RequestedTopologies"]["Required"] == [place]
-    assert CANARY not in str(noted)
+    assert noted | {"begun": ""} == {
+        "volume_id": "mysql",
+        "external_id": ID,
+        "plugin_id": "aws-ebs0",
+        "name": "mysql-4be1",
+        "begun": "",
+        "topologies": json.dumps([place["Segments"]]),
+        "context": '{"serial": "7"}',
+    }
 
 
 def test_note_completes_what_a_file_does_not_say():
@@ -417,15 +443,23 @@ def test_nothing_is_forced_while_ec2_has_it_attached(repair, cluster, ec2, seen,
     assert written(cluster) == [f"PUT {GC}?namespace=default"]
 
 
-def test_nothing_is_forced_while_other_storage_is_kept_for_the_id(repair, cluster, monkeypatch):
-    """Its owner record would lose that."""
-    monkeypatch.setattr(claim_replacement.NotedVolume, "kept_storage", "vol-9")
+@pytest.mark.parametrize(("name", "is_kept"), [({"created_name": "mysql-1"}, True), ({}, False)])
+def test_nothing_is_forced_while_other_storage_is_kept_for_the_id(repair, cluster, name, is_kept):
+    """Its owner record would lose that; one without the name of storage keeps none, and its owner stays the owner."""
+    items = {"owner": "shop/prod", "stack_id": "cafe", "external_id": "vol-9"} | name
+    path = f"/v1/var/{ownership.path_of('mysql')}"
+    cluster.reply("GET", path, 200, {"Path": path.removeprefix("/v1/var/"), "Items": items, "ModifyIndex": 7})
     cluster.reply("GET", PATH, 200, VANISHED)
+    cluster.reply("PUT", PATH, 200, {"Volumes": []})
 
     done = repair(**ALL)
 
-    assert (done.status, done.reason) == ("refused", "its owner record keeps vol-9 for it; nothing was changed")
-    assert not is_forced(cluster)
+    reasons = (
+        "registered again from mysql.volume.hcl, without the claims",
+        "its owner record keeps vol-9 for it; nothing was changed",
+    )
+    assert (done.status, done.reason) == (("registered", "refused")[is_kept], reasons[is_kept])
+    assert is_forced(cluster) is not is_kept
 
 
 def test_nothing_is_forced_that_was_attached_during_the_question(repair, cluster, monkeypatch):

@@ -107,6 +107,7 @@ def test_report_and_its_page_have_everything(make, whole, monkeypatch):
         cluster_report.read_smoke(json.dumps(SMOKE | changes), "smoke.json")
         for changes in (
             {"volume_id": "mysql"},
+            {"volume_id": "odd", "status": "failed"},
             {"namespace": "prod", "volume_id": "kafka", "status": "failed", "not_verified": ["it hung", "x"]},
         )
     ]

@@ -106,6 +106,49 @@ def test_efs_is_asked_where_a_volume_is_on_it(monkeypatch, external_id, asked):
     assert nothing.volumes == nothing.file_systems == facts.Unknown(reason="left out", is_expected=True)
 
 
+ELSEWHERE = {"plugins": {}, "clients": ()}
+BARE = ELSEWHERE | {"volumes": (conftest.make_volume(segments=()),)}
+
+
+@pytest.mark.parametrize(
+    ("changes", "named", "account"),
+    [
+        ({"plugins": {"p": conftest.make_plugin(provider="x")}, "volumes": ()}, {}, None),
+        (ELSEWHERE | {"plugins": {"p": conftest.make_plugin()}, "volumes": ()}, {}, "us-east-1"),
+        (ELSEWHERE, {}, "us-east-1"),
+        ({"plugins": {}, "volumes": (conftest.make_volume(external_id=situations.EFS, segments=()),)}, {}, "us-east-1"),
+        (ELSEWHERE | {"volumes": (conftest.make_volume(segments=(), planned_zone="eu-west-1b"),)}, {}, "eu-west-1"),
+        (BARE, {"default": lambda: frozenset({"ap-south-1"})}, "ap-south-1"),
+        (BARE, {}, "sa-east-1"),
+        (BARE, {"named": "us-west-2"}, "us-west-2"),
+        ({}, {"is_left_out": True}, facts.Unknown(reason="AWS was not queried (--no-aws)", is_expected=True)),
+    ],
+)
+def test_account_is_asked_in_the_region_of_what_is_there(make, monkeypatch, changes, named, account):
+    """Of instances, volumes and clients, then of the spec, then of the environment; not where nothing is of AWS."""
+    monkeypatch.setenv("AWS_REGION", "sa-east-1")
+    monkeypatch.setattr(read_account, "_account", lambda _found, region: region)
+    found = make.found(**changes)
+    found.__class__, found.aws = read_account.AccountFacts, regions.Choice(**named)
+    del vars(found)["account"]
+
+    assert found.account == account
+
+
+@pytest.mark.parametrize("status", [200, 403])
+def test_owner_records_are_read_where_volumes_are_or_may_be(context, scripted, make, status):
+    """In each namespace once, and in that of the connection; a token that may not read them is no failure."""
+    scripted.reply("GET", "/v1/vars", status, [] if status == 200 else "Permission denied")
+    found = facts.Facts(context.connect())
+    vars(found)["listed"] = [make.replace(make.claimed(), namespace=name) for name in ("prod", "dev", "prod")]
+
+    records = found.owner_records
+
+    asked = dict.fromkeys(path.partition("namespace=")[2].partition("&")[0] for path, _ in scripted.sent("GET"))
+    assert list(asked) == ["default", "dev", "prod"][: 3 if status == 200 else 1]
+    assert records == {} if status == 200 else records.is_expected
+
+
 @pytest.mark.parametrize(
     ("changes", "of_account", "count"),
     [

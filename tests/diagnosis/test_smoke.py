@@ -249,6 +249,10 @@ def test_job_that_no_client_can_run_is_not_run(cluster, monkeypatch):
 
     with pytest.raises(errors.RefusedError, match="no client can run the write job: memory exhausted"):
         smoke.try_out(cluster.client, KEY, sandbox=MARK)
+    with pytest.raises(
+        errors.RefusedError, match=r"none of its clients .one, two. has the task driver docker; nothing"
+    ):
+        smoke.try_out(cluster.client, KEY, wish=plan.Wish(task_driver="docker"))
 
     assert left(cluster) == []
 

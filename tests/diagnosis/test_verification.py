@@ -84,7 +84,8 @@ def test_all_as_planned(context, scripted, plugin_cluster, plan):
     assert {method for method, _, _ in scripted.requests} == {"GET"}
 
 
-def test_plugin_that_is_not_healthy_is_explained(context, scripted, plugin_cluster, plan):
+@pytest.mark.parametrize("is_hidden", [False, True])
+def test_plugin_that_is_not_healthy_is_explained(context, scripted, plugin_cluster, plan, is_hidden):
     """By the events of its tasks, by the rules for its jobs and for others of its record, and by its log."""
     plugin_cluster.plugin(healthy=False)
     plugin_cluster.allocation(events=[("Driver Failure", "no image")])
@@ -96,7 +97,7 @@ def test_plugin_that_is_not_healthy_is_explained(context, scripted, plugin_clust
         "ID": "old",
         "TaskGroups": [{"Name": "g", "Tasks": [task | {"CSIPluginConfig": {"ID": "aws-ebs0", "Type": "node"}}]}],
     }
-    scripted.reply("GET", "/v1/job/old", 200, old | {"Type": "system"})
+    scripted.reply("GET", "/v1/job/old", *((403, "no") if is_hidden else (200, old | {"Type": "system"})))
     scripted.reply("GET", "/v1/job/old/allocations", 200, [])
     scripted.reply("GET", "/v1/volume/csi/mysql", 200, VOLUME)
 
@@ -105,22 +106,32 @@ def test_plugin_that_is_not_healthy_is_explained(context, scripted, plugin_clust
     on_a = "on a (allocation alloc-a)"
     assert [str(item) for item in status.causes] == [
         f"event {on_a}: Driver Failure: no image",
-        "job (job old, privilege-missing): no privileged = true for a node",
-        "job (job old, mode-word-differs): no mode word",
+        *(
+            ["note (jobs): not read: GET /v1/job/old: status 403: no"]
+            if is_hidden
+            else [
+                "job (job old, privilege-missing): no privileged = true for a node",
+                "job (job old, mode-word-differs): no mode word",
+            ]
+        ),
         f"log {on_a}: E1 no image",
     ]
 
 
-def test_watching_sees_a_restart(context, scripted, plugin_cluster, plan):
+def test_watching_sees_a_restart(context, scripted, plugin_cluster, plan, monkeypatch):
     """Two looks see what one cannot: an instance that came back in place."""
     plugin_cluster.plugin()
     plugin_cluster.allocation()
     plugin_cluster.allocation(restarts=1)
     scripted.reply("GET", "/v1/volume/csi/mysql", 200, VOLUME)
 
-    client = context.connect()
+    client, observe, asked = context.connect(), observation.Observer.observe, []
+    monkeypatch.setattr(
+        observation.Observer, "observe", lambda *given, **how: asked.append(how) or observe(*given, **how)
+    )
     report = verification.Verifier(client, plan).verify(watch_s=5)
 
+    assert asked == [{"is_first": True}, {}]
     assert [finding.code for finding in report.findings] == ["instance-restarted"]
     assert client.clock.now() == 5
 

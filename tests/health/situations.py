@@ -318,7 +318,8 @@ SITUATIONS = {
     ),
     "one starts": lambda: judge(node("a"), seen={"ran": [make_ran("node", "a"), events(*STARTED[:3], name="b")]}),
     "one is pending": lambda: judge(
-        node("a"), seen={"ran": [make_ran("node", "a"), make_ran("node", "b", client_status="pending")]}
+        node("a"),
+        seen={"ran": [make_ran("node", "a"), make_ran("node", "b", client_status="pending", node_name="")]},
     ),
     "one failed to start": lambda: judge(
         node("a"), seen={"ran": [make_ran("node", "a"), events(("Driver Failure", 2), name="b", restarts=2)]}
@@ -347,7 +348,7 @@ SITUATIONS = {
         *BOTH, seen={"ran": [make_ran("node", "a", outdated="version 1"), make_ran("node", "b")]}
     ),
     "one flaps and is unhealthy": lambda: judge(
-        node("a", healthy=False), clients="a", seen={"ran": [events(*STARTED, *FELL)], "now_ns": 200 * S}
+        node("a", healthy=False), clients="a", seen={"ran": [events(*STARTED, *FELL)], "now_ns": 231 * S}
     ),
     "one restarted, and proves itself": lambda: judge(
         node("a"),

@@ -42,8 +42,10 @@ def test_event_that_names_the_cause_goes_before_all_others(ran, kind):
     assert told == [f"{kind}: x", "Signaling: y"]
 
 
-def test_log_shows_no_secret_of_several_lines():
+def test_log_shows_its_last_lines_and_no_secret_of_several_lines():
     """A private key is one line of it."""
-    log = "-----BEGIN RSA PRIVATE KEY-----\nMIIEow\n-----END RSA PRIVATE KEY-----\nstart failed\n"
+    log = (
+        "0\n1\n2\n3\n\n4\n5\n6\n-----BEGIN RSA PRIVATE KEY-----\nMIIEow\n-----END RSA PRIVATE KEY-----\nstart failed\n"
+    )
 
-    assert [cause.text for cause in events.cause_of_log("there", log)] == ["[secret]", "start failed"]
+    assert [cause.text for cause in events.cause_of_log("there", log)] == [*"123456", "[secret]", "start failed"]

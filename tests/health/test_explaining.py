@@ -62,6 +62,25 @@ def test_trap_is_known_by_the_log(plugin_cluster, explained):
     assert all("task=plugin&" in path and "namespace=default" in path for path in logs)
 
 
+def test_sick_instance_goes_before_a_task_that_never_was_one(plugin_cluster, scripted, explained):
+    """What Nomad says of its health is evidence, too."""
+    plugin_cluster.plugin(healthy=False)
+    _, record = scripted.replies["GET", "/v1/plugin/csi/aws-ebs0"][0]
+    record["Nodes"]["id-a"]["HealthDescription"] = DENIED
+    one = {"ClientStatus": "running", "DesiredStatus": "run", "JobVersion": 2}
+    one["TaskStates"] = {"plugin": {"Restarts": 0, "Events": [{"Time": 1, "Type": "Started", "DisplayMessage": "x"}]}}
+    both = [one | {"ID": f"alloc-{name}", "NodeID": f"id-{name}", "NodeName": name} for name in "ba"]
+    scripted.reply("GET", f"{JOB}/allocations", 200, both)
+    for item in both:
+        scripted.reply("GET", f"/v1/client/fs/logs/{item['ID']}", 200, f"said by {item['ID']}")
+
+    assert [str(cause).partition(": ")[2] for cause in explained()] == [
+        "a role without ec2:DescribeAvailabilityZones never gets a healthy controller (since v1.49.0)",
+        "said by alloc-a",
+        "said by alloc-b",
+    ]
+
+
 def test_refused_log_is_said_and_passed_over(denied, explained):
     """The right that is missing is named; the issue is told all the same."""
     denied.log("Permission denied", status=403)

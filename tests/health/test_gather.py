@@ -113,6 +113,7 @@ def short_folder(tmp_path):
     ("folder", "why"),
     [
         ("/nowhere", "its socket is not on this machine"),
+        (f"/{'x' * 90}", "the socket path has 127 bytes, the system allows 107"),
         ("", "the sockets are not known, because the clients' data_dir is not"),
     ],
 )

@@ -76,7 +76,8 @@ def purged(cluster):
 
 
 def test_what_a_client_answers_is_the_status(cluster, ran, ask):
-    """The job is for that client, and is removed."""
+    """The job is for that client, is waited for, and is removed."""
+    ran("running")
     ran()
     cluster.reply("GET", LOG, 200, answer())
     told = []

@@ -218,11 +218,6 @@ class NotedVolume:
         return "refused" if self.shared_with else "none"
 
 
-def _unclaimed(volume: volumes.Volume) -> volumes.Volume:
-    """Return *volume* as it is without claims."""
-    return dataclasses.replace(volume, claims=(), access_mode="", attachment_mode="")
-
-
 def _registration_of_created(
     wanted: registration.VolumeRegistration, volume: volumes.Volume
 ) -> registration.VolumeRegistration:
@@ -270,7 +265,7 @@ class Replacement:
                 "what is left is to deregister the volume and register it again, and Nomad shows neither its secrets "
                 "nor its mount flags: name a spec or volume file of it with --from",
             )
-        unclaimed = _unclaimed(judged.volume)
+        unclaimed = dataclasses.replace(judged.volume, claims=())
         if not document.external_id:
             document = _registration_of_created(document, unclaimed)
         self._refuse_unasked(document)
@@ -284,7 +279,8 @@ class Replacement:
         document = self._order.document
         if document is None:
             return ""
-        compared = compare.compare_volume(document, _unclaimed(volume), made_by_plugin=not document.external_id)
+        unclaimed = dataclasses.replace(volume, claims=())
+        compared = compare.compare_volume(document, unclaimed, made_by_plugin=not document.external_id)
         reasons = "; ".join(map(str, compared.differences))
         return f"{self._order.source} is not what Nomad holds: {reasons}" if reasons else ""
 
