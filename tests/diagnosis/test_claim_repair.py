@@ -132,6 +132,8 @@ def test_volume_that_nothing_claims_needs_no_repair(repair, cluster):
     assert (done.status, done.steps, done.is_done) == ("free", (), True)
     assert done.reason == "nothing claims it; EC2 was not asked whether it is detached (--aws-region)"
     assert repair(aws_region="us-east-1").reason == f"nothing claims it; {ID} is available"
+    cluster.replies["GET", PATH] = [(200, FREE | {"MountOptions": {"FSType": "xfs"}})]
+    assert repair(**ALL).status == "free"
     assert written(cluster) == []
 
 
@@ -233,6 +235,15 @@ def test_server_that_cannot_detach_is_told(repair, cluster):
 
     assert any(line.startswith("not detached from a: ") for line in repair.said["told"])
     assert done.status == "refused"
+
+
+def test_nothing_is_detached_on_a_client_that_is_down(repair, cluster):
+    """It could not unmount."""
+    cluster.replies["GET", "/v1/nodes"] = [(200, [NODE | {"Status": "down"}])]
+    cluster.reply("GET", PATH, 200, STUCK)
+
+    assert repair().steps == ("wait", "gc")
+    assert cluster.sent("DELETE") == []
 
 
 def test_volume_that_can_be_detached_is_free(repair, cluster):
@@ -339,10 +350,21 @@ def test_nothing_is_forced_for_another_registration(repair, cluster):
     assert written(cluster) == []
 
 
-CREATED = dataclasses.replace(DOCUMENT, external_id="", capacity_min_bytes=2**30)
+CREATED = dataclasses.replace(
+    DOCUMENT,
+    external_id="",
+    capacity_min_bytes=2**30,
+    mount_options=registration.MountOptions(fs_type="ext4", mount_flags=("noatime",)),
+)
 """As a spec has a volume that its plugin creates: without an external id."""
 
-MADE = {"Name": "mysql-4be1", "Context": {"serial": "7"}, "Capacity": 2**30, "RequestedCapacityMin": 2**30}
+MADE = {
+    "MountOptions": {"FSType": "ext4", "MountFlags": ["[REDACTED]"]},
+    "Name": "mysql-4be1",
+    "Context": {"serial": "7"},
+    "Capacity": 2**30,
+    "RequestedCapacityMin": 2**30,
+}
 """What the plugin answered."""
 
 
@@ -356,6 +378,7 @@ def test_volume_that_its_plugin_created_is_registered_again_with_its_storage(rep
     assert done.status == "registered", done.reason
     [sent] = cluster.sent("PUT")[-1][1]["Volumes"]
     assert (sent["ExternalID"], sent["Name"], sent["Context"]) == (ID, "mysql-4be1", {"serial": "7"})
+    assert sent["MountOptions"] == {"FSType": "ext4", "MountFlags": ["noatime"]}
     assert sent["Secrets"] == {"password": CANARY}
 
 

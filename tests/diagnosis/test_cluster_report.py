@@ -74,7 +74,8 @@ def test_report_and_its_page_have_everything(make, whole, monkeypatch):
     clients = (
         make.node(node_id="id-a", name="a"),
         make.node(node_id="id-b", name="b", status="down", attributes={}),
-        make.node(node_id="id-c", name="c", eligible=False, datacenter="dc2", node_pool="gpu", version="2.0.4"),
+        make.node(node_id="id-0", name="c", eligible=False, datacenter="dc2", node_pool="gpu", version="2.0.4"),
+        make.node(node_id="id-d", name="d", draining=True, eligible=False),
     )
     seen = aws_records.ObservedAttachments(volumes={make.EBS_ID: ebs}, instances={})
     zones = ({make.ZONE_KEY: "us-east-1b"}, {make.ZONE_KEY: "us-east-1a"})

@@ -22,8 +22,12 @@ def task(role, job_type="system", **changes):
 
 def test_one_system_job_means_every_client_that_it_may_run_on():
     """Counted by us: Nomad's own count is 0 right after a registration."""
-    found = cluster_report.expectation_of(record(controllers_expected=2), [task("controller", "service"), task("node")])
+    node = task("node", constraints=("rack",))
+    found = cluster_report.expectation_of(
+        record(controllers_expected=1, controllers=("a", "b")), [task("controller", "service"), node]
+    )
 
+    assert found.constraints == ("rack",)
     assert (found.nodes, found.controllers, found.monolith) == (None, 2, False)
     assert (found.datacenters, found.node_pool, found.task_driver) == (("dc1",), "gpu", "docker")
     assert (found.namespace, found.provider, found.version, found.evidence) == ("storage", "p.csi", "", "nomad")
@@ -40,7 +44,7 @@ def test_one_system_job_means_every_client_that_it_may_run_on():
 )
 def test_otherwise_nomads_count_is_taken_and_no_client_is_left_out(tasks):
     """Of two jobs nobody can say which clients are whose; a service job runs where there is room."""
-    found = cluster_report.expectation_of(record(nodes_expected=3), tasks)
+    found = cluster_report.expectation_of(record(nodes_expected=2, nodes=("a", "b", "c")), tasks)
 
     assert (found.nodes, found.datacenters, found.node_pool, found.constraints) == (3, ("*",), "all", ())
     assert (found.namespace, found.task_driver) == (("storage", "docker") if tasks else ("default", ""))

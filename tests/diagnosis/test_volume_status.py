@@ -104,12 +104,13 @@ def test_findings_of_plugins_come_first_then_those_of_volumes():
 
 def test_storage_of_a_volume_that_is_not_registered_is_that_of_its_file_else_of_the_stack():
     """Neither may know it yet."""
-    documents = [WANTED, *(dataclasses.replace(WANTED, external_id="", volume_id=name) for name in ("e1", "e2"))]
+    unknown = dataclasses.replace(WANTED, external_id="", capacity_min_bytes=5)
+    documents = [WANTED, *(dataclasses.replace(unknown, volume_id=name) for name in ("e1", "e2"))]
     plans = [model.VolumePlan(registration=each, source=None, protect=True, adopt=False) for each in documents]
 
-    found = [known(external_ids={"default/e1": "vol-2"}).unregistered(each).external_id for each in plans]
+    found = [known(external_ids={"default/e1": "vol-2"}).unregistered(each) for each in plans]
 
-    assert found == [WANTED.external_id, "vol-2", ""]
+    assert [(item.external_id, item.size_bytes) for item in found] == [(WANTED.external_id, 0), ("vol-2", 5), ("", 5)]
 
 
 @pytest.mark.parametrize(

@@ -282,7 +282,10 @@ SITUATIONS = {
         *BOTH,
         seen={
             "ran": [make_ran("node", "a")],
-            "others": (other(job_id="strange", allocations=(make_ran("node", "b").allocation,)),),
+            "others": (
+                other(job_id="hidden", unread="denied", allocations=()),
+                other(job_id="strange", allocations=(make_ran("node", "b").allocation,)),
+            ),
         },
     ),
     "an instance of a job that may not be read": lambda: judge(

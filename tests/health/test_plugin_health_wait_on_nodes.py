@@ -73,16 +73,24 @@ def test_opens_for_its_own_word_and_leaves_no_job(context, heard, plugin_cluster
     )
 
 
-def test_stays_closed_for_a_silent_socket_until_it_answers(context, heard, plugin_cluster, asked, wanted):
-    """Nomad's word is not enough; the gate asks again."""
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        (answer(SILENT), "0/1 nodes, asked over CSI: a: its own answer: silent: no answer within 5 s"),
+        (json.dumps({"problem": "no", "reports": {}}), "1/1 nodes, asked over CSI: node on a: no-answer"),
+    ],
+)
+def test_stays_closed_for_a_silent_socket_until_it_answers(context, heard, plugin_cluster, asked, wanted, said, told):
+    """Nomad's word is not enough; the gate asks again, after a while."""
     ended(asked)
-    asked.reply("GET", LOG, 200, answer(SILENT))
+    asked.reply("GET", LOG, 200, said)
     asked.reply("GET", LOG, 200, answer(READY))
 
     assert wait(context, wanted, plugin_cluster).evidence == "csi"
 
     assert jobs_of(asked) == (2, 2)
-    assert any(line.startswith("0/1 nodes, asked over CSI: a: ") for line in heard["status"])
+    assert told in heard["status"]
+    assert context.client.clock.now() == plugin_health_wait.INTERVAL_MAX_S
 
 
 def test_restart_while_the_job_ran_closes_it_again(context, plugin_cluster, asked, wanted):

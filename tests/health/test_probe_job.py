@@ -88,6 +88,9 @@ def test_what_a_client_answers_is_the_status(cluster, ran, ask):
     assert [(row.node_name, row.status, row.detail, row.report) for row in found.rows] == [("a", "ready", "", READY)]
     assert told == [f"asking 1 client with job {JOB}"]
     assert '"^(id-a)$"' in parsed["JobHCL"]
+    [asked] = [path for path, _ in cluster.sent("GET") if path.startswith(LOG)]
+    assert "type=stdout" in asked
+    assert f"offset={1 << 20}" in asked
     assert purged(cluster)
 
 
@@ -103,6 +106,8 @@ def test_answers_are_shown_as_data_and_as_a_table():
     first = {"role": "node", "node_id": "id-a", "node_name": "a", "alloc_id": "0123456789", "status": "ready"}
     first |= {"detail": "", "report": READY.as_json()}
     assert found.as_json() == {"plugin_id": "p", "ok": False, "instances": [first, late]}
+    answered = probed.merged("p", "node", "a", probed.ClientAnswer(problem="no", advice="do"))
+    assert answered == observed_plugin.Probed(reached=False, status="no-answer", detail="no", advice="do")
     assert found.as_table(60) == (
         "role        client  allocation  status  detail\n"
         "node        a       01234567    ready   -\n"
@@ -143,6 +148,15 @@ def test_only_a_good_answer_is_healthy(cluster, ran, ask, text, status, detail):
     assert not found.ok
 
 
+def test_probe_that_failed_is_told_by_its_events(cluster, ran, ask):
+    """Its log is none."""
+    told = [{"Time": 1, "Type": "Driver Failure", "DisplayMessage": "no image"}]
+    ran("failed", TaskStates={"probe": {"Restarts": 0, "Events": told}})
+    cluster.reply("GET", LOG, 200, "")
+
+    assert ask().rows[0].detail == "the probe failed on a (allocation probe-a): Driver Failure: no image"
+
+
 @pytest.mark.parametrize(
     ("change", "detail"),
     [
@@ -180,9 +194,8 @@ def test_rejects_a_token_that_may_not_read_logs(cluster, ran, ask):
 
 
 def test_an_interrupted_question_leaves_no_job(cluster, ran):
-    """Ctrl-C while clients are asked."""
+    """Ctrl-C while clients are asked; a probe that does not end is waited for no longer than ten seconds."""
     ran("running")
-    ran()
     cancelled = threading.Event()
     cancelled.set()
 
@@ -190,6 +203,7 @@ def test_an_interrupted_question_leaves_no_job(cluster, ran):
         interrupted(cluster, cancelled)
 
     assert purged(cluster)
+    assert sum(path.startswith(f"/v1/job/{JOB}/allocations") for path, _ in cluster.sent("GET")) == 21
 
 
 def test_a_job_that_cannot_be_removed_is_named(cluster, ran, ask):

@@ -14,6 +14,7 @@ from tests.plugin_samples import READY
 Validated = records.Validated
 KEY = ("default", "mysql")
 FIX = registry.codes()["volume-unconfirmed"].fix
+PLUGINS = (("mysql", "aws-ebs0"), ("other", "aws-efs0"))
 WRITER = registration.Capability(access_mode="single-node-writer", attachment_mode="file-system")
 
 
@@ -38,6 +39,11 @@ def volume(name, **changes):
 @pytest.mark.parametrize(
     ("changes", "listed", "told"),
     [
+        (
+            {"endpoint": "/plugins/alloc-a/csi.sock", "controller_capabilities": (), "status": "silent"},
+            (200, [{"ID": "mysql", "Namespace": "default", "PluginID": "aws-ebs0"}]),
+            [],
+        ),
         ({"name": "other.csi"}, (200, []), [("provider-differs", "other.csi behind /csi.sock")]),
         ({}, (200, []), [("instance-unknown", "/csi.sock")]),
         ({"endpoint": "/plugins/alloc-a/csi.sock"}, (200, []), []),
@@ -48,7 +54,7 @@ def volume(name, **changes):
         ),
         (
             {"endpoint": "/plugins/alloc-a/csi.sock", "controller_capabilities": ()},
-            (200, [{"ID": "mysql", "Namespace": "default", "PluginID": "aws-ebs0"}]),
+            (200, [{"ID": name, "Namespace": "default", "PluginID": plugin} for name, plugin in PLUGINS]),
             [("volume-unknown", "NOT_FOUND: gone")],
         ),
     ],
