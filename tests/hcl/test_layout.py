@@ -38,6 +38,7 @@ GOLDEN = {
         'job "x"   {\ngroup "g" {\ncount=1\n}\n}\n',
         'job "x" {\n  group "g" {\n    count = 1\n  }\n}\n',
     ),
+    "a blank line in a block has no spaces": ("b {\na=1\n\nc=2\n}\n", "b {\n  a = 1\n\n  c = 2\n}\n"),
     "two brackets on a line are one level": (
         "a=[{\nb=1\n},{\nc=2\n}]\nd=1\n",
         "a = [{\n  b = 1\n  }, {\n  c = 2\n}]\nd = 1\n",

@@ -218,12 +218,27 @@ def test_template_that_cannot_be_rendered_is_named_with_its_line(written, text, 
     assert str(caught.value).startswith(f"template {folder / JOB}, line {line}: {reason}")
 
 
-def test_error_in_an_included_part_names_the_part(written):
-    """The innermost template is the one to mend."""
-    folder = written("x\n\n{{ job.image | text }}{{ nothing }}", "_container.hcl.j2")
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        (
+            DOCKER,
+            "x\n\n{{ job.image | text }}{{ nothing }}",
+            "FOLDER/_container.hcl.j2, line 3: 'nothing' is undefined",
+        ),
+        (
+            JOB,
+            "{% set job = 1 %}{% include '_container.hcl.j2' %}",
+            "_container.hcl.j2, line 2: 'int object' has no attribute 'image'",
+        ),
+    ],
+)
+def test_error_in_an_included_part_names_the_part(written, tmp_path, name, text, told):
+    """The innermost template is the one to mend, whether it is ours or not."""
+    with pytest.raises(environment.TemplateError) as caught:
+        documents.job_file(JOBS["aws-efs0 node"], templates=written(text, name))
 
-    with pytest.raises(environment.TemplateError, match=r"_container\.hcl\.j2, line 3: 'nothing' is undefined"):
-        documents.job_file(JOBS["aws-efs0 node"], templates=folder)
+    assert str(caught.value) == f"template {told.replace('FOLDER', str(tmp_path))}"
 
 
 def test_template_whose_text_is_no_job_file_is_refused(written):
