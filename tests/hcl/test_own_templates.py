@@ -155,6 +155,7 @@ def test_template_that_drops_a_required_part_is_refused_with_its_name(changed, n
         ("aws-ebs0 node", "health_timeout = {{ job.health_timeout_s | seconds }}", 'health_timeout = "99s"'),
         ("aws-ebs0 node", "cpu = {{ job.cpu_mhz | number }}", "cpu = 99"),
         ("oidc controller", 'name = "aws"', 'name = "sts"'),
+        ("oidc controller", "aud = {{ [job.identity_audience] | texts }}", 'aud = ["sts.amazonaws.com", "x"]'),
     ],
 )
 def test_template_may_change_what_nomad_reserves_and_when_it_restarts(changed, name, old, new):

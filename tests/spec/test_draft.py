@@ -151,6 +151,33 @@ def test_volume_has_exactly_one_source():
 
 
 @pytest.mark.parametrize(
+    ("efs", "told"),
+    [
+        (
+            {"tags": {}, "performance_mode": "maxIO", "encrypted": True, "clients": {}, "throughput_mode": "elastic"},
+            "expected no clients and no encrypted and no performance_mode and no throughput_mode, which are settings of "
+            "the file system, got a mapping",
+        ),
+        ({"tags": {"a": "b"}}, "expected access_point, which selects the volume's folder in the file system, got none"),
+        (
+            {"file_system_id": "fs-01234567", "mount_targets": [{"availability_zone": "us-east-1a"}]},
+            "expected exactly one of mount_targets, file_system, file_system_id, got mount_targets and file_system and "
+            "file_system_id",
+        ),
+        (
+            {"file_system": None},
+            "expected exactly one of mount_targets, file_system, file_system_id, got none of them",
+        ),
+    ],
+)
+def test_volume_in_a_file_system_of_others_has_a_folder_and_no_settings(efs, told):
+    """All that are given are named."""
+    volume = {"id": "a", "plugin_id": "p", "efs": {"file_system": "shared"} | efs}
+
+    assert lines({"volumes": [volume]}) == [f"volumes[0].efs: {told}"]
+
+
+@pytest.mark.parametrize(
     ("document", "line"),
     [
         ({"volumes": {"a": {"secrets": {"key": "canary"}}}}, "volumes: expected a list, got a mapping"),

@@ -1,8 +1,12 @@
 """What names may look like."""
 
-import pytest
+import json
+from pathlib import Path
 
-from nomad_csi.spec import names
+import pytest
+import yaml
+
+from nomad_csi.spec import names, schema
 
 ZONES = [
     ("us-east-1a", "us-east-1"),
@@ -36,3 +40,18 @@ def test_what_is_no_zone_of_aws_has_no_region(text):
 def test_name_in_a_urn_is_whole():
     """It may have the signs that separate the parts."""
     assert names.read_urn("urn:pulumi:prod::shop::a:b:C$d:e:F::x::y") == ("prod", "shop", "a:b:C$d:e:F", "x::y")
+
+
+def test_forms_of_texts_are_as_reviewed():
+    """Of values and of keys, as editors check them."""
+    found = set()
+
+    def note(part):
+        found.update(part.get("patternProperties", ()))
+        if isinstance(part.get("pattern"), str):
+            found.add(part["pattern"])
+        return part
+
+    json.loads(json.dumps(schema.document()), object_hook=note)
+
+    assert sorted(found) == yaml.safe_load((Path(__file__).parent / "forms.yaml").read_text(encoding="utf-8"))
