@@ -581,16 +581,6 @@ def rows(document, at=""):
             yield from rows(item, f"{at} {key}".lstrip())
 
 
-def shown(page):
-    """Yield the text of a page in lines, with the severities that colours show; not that of the findings."""
-    bars = re.sub(r'<rect class=(\w+) width="(\d+)"[^>]*>', r"{\1 \2}", page.partition("<main")[2])
-    kinds = re.sub(r"<[^>]*\b(good|warn|bad|unsure)\b[^>]*>", r"[\1] ", bars)
-    for line in kinds.splitlines():
-        text = " ".join(re.sub(r"<[^>]+>", " ", line).split())
-        if text and not line.startswith(("<dl class=facts>", "<p class=fix>")):
-            yield f"on the page: {text}"
-
-
 def metrics(text):
     """Yield the samples of a metrics file, without times."""
     return (line for line in text.splitlines() if not line.startswith("#") and "_seconds" not in line)
@@ -627,8 +617,6 @@ def run(name):
                 said[command] = outcome(code, out.getvalue())
                 text = without_ids(world, out.getvalue())
                 found = rows(json.loads(text), command) if text.startswith("{") else text.splitlines()
-                if files["page"].exists():
-                    found = [*found, *shown(without_ids(world, files["page"].read_text(encoding="utf-8")))]
                 lines |= dict.fromkeys(line.removeprefix(f"{command} ") for line in found if not SAID.match(line))
             lines |= dict.fromkeys(metrics(files["metrics"].read_text(encoding="utf-8")))
     return said, list(lines)
