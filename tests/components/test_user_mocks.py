@@ -132,9 +132,8 @@ def test_our_mocks_carry_a_program_with_resources_of_aws(mocks):
     assert re.fullmatch(r"clients-[0-9a-f]{7}", role["name"])
     assert role["arn"] == f"arn:aws:iam::123456789012:role/{role['name']}"
     assert mocks.inputs("aws:iam/rolePolicyAttachment:RolePolicyAttachment", "ebs")["role"] == role["name"]
-    assert json.loads(role["assumeRolePolicy"])["Statement"] == [
-        {"Effect": "Allow", "Action": ["sts:AssumeRole"], "Principal": {"Service": ["ec2.amazonaws.com"]}}
-    ]
+    statement = {"Effect": "Allow", "Action": ["sts:AssumeRole"], "Principal": {"Service": ["ec2.amazonaws.com"]}}
+    assert json.loads(role["assumeRolePolicy"]) == {"Version": "2012-10-17", "Statement": [statement]}
     external_id = mocks.inputs("nomad-csi:index:VolumeRegistration", "uploads")["externalId"]
     assert re.fullmatch(r"fs-[0-9a-f]{17}::fsap-[0-9a-f]{17}", external_id)
 

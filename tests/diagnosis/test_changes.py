@@ -52,3 +52,5 @@ def test_finding_that_could_not_be_checked_is_not_gone(look):
     after = dataclasses.replace(look("a", "b"), unchecked=(facts.Unchecked(check="versions", reason="403"),))
 
     assert told(look("a", "b", extra=[old]), after) == []
+    done = rounds.VerificationRound(number=1, at_s=1, seconds=1, outcome=after, last_answer_s=1)
+    assert (done.summary, done.exit_code) == ("not all of it could be checked", 2)

@@ -130,9 +130,9 @@ def test_account_is_asked_in_the_region_of_what_is_there(make, monkeypatch, chan
     monkeypatch.setattr(read_account, "_account", lambda _found, region: region)
     found = make.found(**changes)
     found.__class__, found.aws = read_account.AccountFacts, regions.Choice(**named)
-    del vars(found)["account"]
+    del vars(found)["account"], vars(found)["instance_ids"]
 
-    assert found.account == account
+    assert (found.account, found.instance_ids) == (account, {})
 
 
 @pytest.mark.parametrize("status", [200, 403])
@@ -268,14 +268,18 @@ def test_jobs_of_plugins_are_read_with_their_state(make, context, scripted):
 @pytest.mark.parametrize("is_optional", [False, True])
 def test_what_the_token_may_not_read_is_not_known(is_optional):
     """As was to be expected, where the right is only asked for by another command."""
+    refused = errors.NomadApiError(method="GET", path="/v1/vars", message="denied", status=403, kind="refused")
 
     def read():
-        raise errors.NomadApiError(method="GET", path="/v1/vars", message="denied", status=403, kind="refused")
+        raise refused
 
     with pytest.raises(facts.NotKnownError) as caught:
         facts.permitted(read, is_optional=is_optional)
 
     assert caught.value.unknown.is_expected is is_optional
+    refused.status = 500
+    with pytest.raises(errors.NomadApiError, match="denied"):
+        facts.permitted(read, is_optional=is_optional)
 
 
 @pytest.mark.parametrize("commands", [("doctor",), ("verify", "claims", "doctor")])

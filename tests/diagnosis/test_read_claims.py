@@ -114,7 +114,8 @@ def test_ec2_is_asked_about_free_volumes_too(report, monkeypatch):
 
     def look(external_ids, aws_region, *, instance_ids):
         calls.append((sorted(external_ids), aws_region, sorted(instance_ids)))
-        seen = {ID: dataclasses.replace(free, external_id=ID, attachments=()), free.external_id: free}
+        gone = dataclasses.replace(free, external_id=ID, state=aws_records.MISSING, attachments=())
+        seen = {ID: gone, free.external_id: free}
         return aws_records.ObservedAttachments(volumes=seen, instances={"i-1": "running"})
 
     monkeypatch.setattr(ebs_volumes, "read_attachments", look)
@@ -122,7 +123,10 @@ def test_ec2_is_asked_about_free_volumes_too(report, monkeypatch):
     found = report(aws=regions.Choice(named="us-east-1"))
 
     assert calls == [([ID, free.external_id], "us-east-1", ["i-1"])]
-    assert [(item.code, item.subject) for item in found.findings] == [("attached-unclaimed", "volume prod/free")]
+    assert [(item.code, item.subject) for item in found.findings] == [
+        ("storage-missing", "volume prod/mysql"),
+        ("attached-unclaimed", "volume prod/free"),
+    ]
     assert found.ec2.name == "us-east-1"
     [claim] = [claim for item in found.volumes for claim in item.claims]
     assert (claim.instance_id, claim.instance_state) == ("i-1", "running")

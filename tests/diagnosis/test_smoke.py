@@ -107,6 +107,7 @@ def test_steps_are_timed(context, monkeypatch, ran):
     monkeypatch.setattr(smoke_round.Watch, "_is_claimed", lambda watch, *_: 0.5 <= watch._clock.now() < 4)
     watch = smoke_round.Watch(context.connect(), timeout_s=60, report=print)
 
+    assert smoke_round._times(1.0, 2.5, None, None) == smoke_round.Times(attach_s=1.5)
     assert watch._follow(None)[1:] == (smoke_round.Times(attach_s=0.5, mount_s=1.5, detach_s=1.0), "")
 
 

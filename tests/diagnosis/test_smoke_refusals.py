@@ -61,6 +61,14 @@ def test_block_device_is_refused(refusal):
     assert refusal() == f"volume default/mysql cannot be tried: {UNFIT}; nothing was run"
 
 
+def test_volume_that_is_not_registered_is_refused(context, scripted):
+    """Where to look is told."""
+    scripted.reply("GET", "/v1/volume/csi/mysql", 404, "volume not found")
+    told = "volume default/mysql is not registered: see `nomad volume status -type csi`"
+    with pytest.raises(errors.RefusedError, match=told):
+        smoke.try_out(context.connect(), ("default", "mysql"))
+
+
 UNFIT = "no ready client in a topology of the volume (anywhere) has a healthy node instance of plugin efs"
 
 

@@ -195,6 +195,9 @@ SITUATIONS = {
     "more controllers than clients, also with the one that leaves": lambda: judge(
         node("a"), clients=("a", make_node("b", **LEAVES)), controllers=3
     ),
+    "more controllers than clients, and a number of instances that they hold": lambda: judge(
+        *BOTH, nodes=2, controllers=3
+    ),
     "no instances, and a controller": lambda: judge(controller("a"), nodes=0, controllers=1),
     "a number of instances": lambda: judge(*BOTH, clients="abc", nodes=2),
     "a number of instances, of which one starts": lambda: judge(

@@ -106,8 +106,12 @@ def test_answers_are_shown_as_data_and_as_a_table():
     first = {"role": "node", "node_id": "id-a", "node_name": "a", "alloc_id": "0123456789", "status": "ready"}
     first |= {"detail": "", "report": READY.as_json()}
     assert found.as_json() == {"plugin_id": "p", "ok": False, "instances": [first, late]}
-    answered = probed.merged("p", "node", "a", probed.ClientAnswer(problem="no", advice="do"))
-    assert answered == observed_plugin.Probed(reached=False, status="no-answer", detail="no", advice="do")
+    assert probed.merged("p", "node", "a", probe_run.why_not(None, HOW.job)) == observed_plugin.Probed(
+        reached=False,
+        status="no-answer",
+        detail="no job is placed on the client: not known to Nomad any more",
+        advice="probe on the client itself: nomad-csi csi probe --folder STATE_DIR/csi/plugins",
+    )
     assert found.as_table(60) == (
         "role        client  allocation  status  detail\n"
         "node        a       01234567    ready   -\n"
