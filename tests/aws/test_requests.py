@@ -230,9 +230,12 @@ def test_storage_that_may_not_be_seen_is_not_absent(account):
 def test_snapshot_that_is_not_there_or_not_completed_is_no_snapshot(account, snapshots, said):
     """The data is deleted after it: an answer without the snapshot is not one that it is completed."""
     account.replies["DescribeSnapshots"] = lambda _: {"Snapshots": snapshots}
+    clock = clocks.Clock()
 
     with pytest.raises(errors.AwsError, match=f"^snapshot snap-1 is {said} and not completed$"):
-        aws_deletion.wait_for_snapshot("snap-1", REGION, wait_s=0, cancelled=threading.Event())
+        aws_deletion.wait_for_snapshot("snap-1", REGION, wait_s=7, cancelled=threading.Event(), clock=clock)
+
+    assert clock.now() == (7 if "pending" in said else 0)
 
 
 def test_snapshot_that_failed_is_not_waited_for(account):

@@ -6,6 +6,7 @@ import pytest
 import yaml
 
 from nomad_csi import cli
+from nomad_csi.cli.common import command, specs
 
 PLUGIN = {"id": "nfs", "driver": "csi-driver-nfs"}
 VOLUME = {
@@ -89,6 +90,26 @@ def test_one_of_several_must_be_named(place, capsys):
     assert cli.main(["plan"]) == 64
 
     assert "SPEC: expected one, since storage.yaml, Pulumi.dev.yaml are here; name it" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("document", "regions"),
+    [
+        (
+            {"plugins": [3, {}, {"aws_region": 5}, {"aws_region": "a"}, {"aws_region": "b"}, {"aws_region": "a"}]},
+            {"a", "b"},
+        ),
+        ({"plugins": None}, set()),
+        ([], set()),
+    ],
+)
+def test_regions_of_a_spec_are_those_of_its_plugins(place, document, regions):
+    """Also where it has problems, as nothing else is read of it."""
+    write(place / "storage.yaml", document)
+
+    choice = specs.aws_choice(command.Arguments(aws_region="", no_aws=False))
+
+    assert choice.default() == regions
 
 
 @pytest.mark.parametrize("text", ["[]", "{", "{}", '{"externalIds": []}', '{"externalIds": {"a": "b", "c": 1}}'])

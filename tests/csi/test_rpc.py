@@ -1,9 +1,11 @@
 """Any RPC by its name: requests and replies as documents, secrets hidden."""
 
+import types
+
 import pytest
 
 from nomad_csi import errors
-from nomad_csi.csi import rpc
+from nomad_csi.csi import channel, rpc
 from nomad_csi.csi.v1 import csi_pb2
 from tests import deadlines
 
@@ -81,6 +83,22 @@ def test_a_list_whose_token_comes_twice_ends_with_an_error(connected):
         list(rpc.pages(connection, rpc.request_of(asked, {"max_entries": 1}), timeout_s=deadlines.PATIENT_S))
 
     assert [request.starting_token for request in plugin.requests] == ["", "more"]
+
+
+def test_time_limit_is_for_all_pages(monkeypatch):
+    """Each has what is left of it, and the token of the one before."""
+    times, asked, tokens = iter((10.0, 11.0, 14.0, 31.0)), [], iter(("a", "b", ""))
+    monkeypatch.setattr(rpc, "time", types.SimpleNamespace(monotonic=lambda: next(times)))
+
+    def call(_connection, request, *, timeout_s):
+        asked.append((request.starting_token, request.max_entries, timeout_s))
+        return csi_pb2.ListVolumesResponse(next_token=next(tokens))
+
+    monkeypatch.setattr(channel, "call", call)
+
+    first = csi_pb2.ListVolumesRequest(starting_token="0", max_entries=9)
+    assert [page.next_token for page in rpc.pages(None, first, timeout_s=20)] == ["a", "b", ""]
+    assert (asked, first.starting_token) == ([("0", 9, 19.0), ("a", 9, 16.0), ("b", 9, 0.0)], "0")
 
 
 @pytest.mark.parametrize(

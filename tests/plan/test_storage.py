@@ -160,3 +160,20 @@ def test_encrypted_mount_flag_may_be_the_one_that_is_needed():
     plan = storage.plan_document({"file_systems": {"shared": system}, "plugins": [plugin], "volumes": [volume]})
 
     assert [item.registration.volume_id for item in plan.volumes] == ["data"]
+
+
+def test_key_that_the_policy_of_a_plugin_lacks_is_named(document):
+    """Of what a spec has declared; one that it has is not."""
+    arn, other = (f"arn:aws:kms:us-east-1:123456789012:key/{number}" for number in (1, 2))
+    document["volumes"][0]["ebs"]["kms_key_arn"] = arn
+    sentence = (
+        f"the policy of plugin aws-ebs0 lacks the key of volumes[0], {arn}: EC2 will not attach it; add the key to "
+        "iam.kms_key_arns of aws-ebs0"
+    )
+    for keys, sentences in (([other], [sentence]), ([other, arn], [])):
+        document["plugins"][0]["iam"]["kms_key_arns"] = keys
+        declared = storage.Declared()
+        storage.plan_document(document, declared=declared)
+
+        assert list(declared.lacking_keys("volumes[0]")) == list(declared.lacking_keys("plugins[0]")) == sentences
+        assert list(declared.lacking_keys("volumes[1]")) == list(declared.lacking_keys("plugins[1]")) == []

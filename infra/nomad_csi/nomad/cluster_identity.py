@@ -88,7 +88,7 @@ def compare(client: nomad.Nomad, outputs: Mapping[str, Any]) -> Compared:
 
     Raises `errors.NomadApiError` where Nomad does not answer.
     """
-    recorded = str(outputs.get("cluster", ""))
+    recorded = outputs.get("cluster", "")
     identity = _identity(client) if recorded else ""
     if identity == recorded:
         return "same"
@@ -99,7 +99,7 @@ def compare(client: nomad.Nomad, outputs: Mapping[str, Any]) -> Compared:
 
 def sentence(client: nomad.Nomad, what: str, outputs: Mapping[str, Any]) -> str | None:
     """Return that *what* is recorded in another cluster by *outputs*, and what to do; ``None``: it is not."""
-    recorded, address = str(outputs.get("cluster", "")), client.connection.address
+    recorded, address = outputs.get("cluster", ""), client.connection.address
     compared = compare(client, outputs)
     if compared not in {"other", "lost"}:
         return None
