@@ -310,7 +310,9 @@ def test_questions_of_a_component_go_to_its_providers(cloud):
     cloud.recorder.call = call
 
     def program():
-        opts = pulumi.ResourceOptions(providers=[aws.Provider("there", region="eu-west-1"), resources.Provider("nomad")])
+        opts = pulumi.ResourceOptions(
+            providers=[aws.Provider("there", region="eu-west-1"), resources.Provider("nomad")]
+        )
         EbsVolume("mysql", EBS, opts)
         EfsVolume("shared", EFS, opts)
         EbsSnapshots("nightly", {"keep": 7}, opts)

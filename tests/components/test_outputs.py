@@ -1,6 +1,7 @@
 """What a program can do with a component: its outputs, with their values."""
 
 import json
+import re
 
 import pulumi
 import pytest
@@ -67,6 +68,19 @@ def test_ebs_volume(outputs, cloud):
             "volume_mount": {"volume": "mysql", "destination": "/mysql", "read_only": False},
         },
     }
+
+
+VOLUMES = [components.EbsVolume, components.EfsVolume, components.ExistingVolume, components.CsiVolume]
+
+
+@pytest.mark.parametrize("component", VOLUMES)
+def test_volume_file_has_the_plugin_and_the_storage(outputs, component):
+    """Also where these are known later; what a plugin creates has no id yet."""
+    found = outputs(component, ALL[component])
+
+    written = dict(re.findall(r'(plugin_id|external_id) *= "(.*)"', found["volume_hcl"]))
+    storage = {} if component is components.CsiVolume else {"external_id": found["external_id"]}
+    assert written == {"plugin_id": ALL[component]["plugin_id"]} | storage
 
 
 def test_efs_volume_of_its_own_file_system(outputs, cloud):

@@ -145,6 +145,18 @@ def test_volume_is_still_declared_under_a_name_that_an_alias_has(cloud, monkeypa
     assert logged == lines
 
 
+def test_last_volume_that_leaves_the_spec_is_named(cloud, monkeypatch, ready_stack):
+    """Though no component is left that could name it."""
+    pulumi.runtime.set_mocks(cloud.recorder, project="storage", stack="prod", preview=True)
+    cloud.recorder.recorded = {REGISTRATION: OWNED}
+    logged = []
+    monkeypatch.setattr(pulumi.log, "warn", logged.append)
+
+    ready_stack(cloud, {"plugins": []})
+
+    assert logged == [REMOVED]
+
+
 @pytest.mark.parametrize(
     ("urn", "change", "is_refused"),
     [

@@ -2,7 +2,7 @@
 
 import pytest
 
-from nomad_csi.volumes import deregistration, outcome
+from nomad_csi.volumes import apply_volumes, deregistration, outcome
 
 PLACE = {"namespace": "prod", "volume_id": "mysql"}
 
@@ -16,3 +16,13 @@ def test_exit_code(statuses, code):
     found = [deregistration.DeregistrationOutcome(**PLACE, status=status) for status in statuses]
 
     assert outcome.exit_code(found) == code
+
+
+@pytest.mark.parametrize(("status", "cells"), [("refused", ("", "why")), ("changes", ("vol-1 (1GiB)", "why; what"))])
+def test_refused_volume_shows_the_reason_alone(status, cells):
+    """It has the differences in it."""
+    found = apply_volumes.AppliedVolume(
+        **PLACE, status=status, reason="why", changes=("what",), external_id="vol-1", capacity_bytes=2**30
+    )
+
+    assert found.cells == cells

@@ -137,14 +137,6 @@ def held(ours):
     return outputs
 
 
-def test_owner_record_is_removed_last(ours, held):
-    """Whoever takes the id after that finds no volume."""
-    REGISTRATION.delete(ours.context, IDENTITY, held)
-
-    assert ours.wrote() == [("DELETE", VOLUME), ("DELETE", RECORD)]
-    assert REGISTRATION.create(ours.context, OF_OTHER)[1]["owner"] == OTHER
-
-
 @pytest.mark.parametrize("way", ["resource", "command"])
 def test_volume_that_another_stack_took_over_during_the_wait_for_its_claims_is_left(clusters, side, monkeypatch, way):
     """The owner is read again after the wait."""
@@ -381,16 +373,6 @@ def test_command_respects_owner_records(ours, who, tier, outcome, owner, owner_o
     assert (of_stack.status, of_stack.reason.rpartition("}; ")[2], of_stack.owner) == outcome
     assert new.status == "registered"
     assert (ours.owner(), ours.owner("new")) == (owner, owner_of_new)
-
-
-def test_volume_that_gets_an_owner_record_is_named(ours):
-    """It was registered without one, and does not change."""
-    ours.apply(document("bare"), who=ownership.NO_OWNER)
-
-    [outcome] = ours.apply(document("bare"))
-
-    assert (outcome.status, outcome.reason) == ("unchanged", "taken over: it had no owner record")
-    assert ours.owner("bare") == "shop/prod"
 
 
 def test_refused_volume_leaves_no_owner_record(ours):

@@ -33,30 +33,40 @@ def test_snapshot_may_exist_only_where_the_answer_was_lost(scripted, status, tex
     assert not advice or caught.value.advice == advice
 
 
+NO_LIST, SNAPSHOT = "plugin does not support listing snapshots", {"ID": "snap-1", "CreateTime": 1}
+SNAPSHOTS = {"Snapshots": [SNAPSHOT | {"ExternalSourceVolumeID": "vol-1"}]}
+UNPROVEN = (
+    "no registered volume of plugin ebs has the storage of snapshot snap-1 of storage {}; name the storage with --ext"
+)
+
+
 @pytest.mark.parametrize(
-    ("status", "text", "named", "raised"),
+    ("status", "text", "named", "expected"),
     [
-        (500, "plugin does not support listing snapshots", (), errors.RefusedError),
-        (500, "plugin does not support listing snapshots", ("vol-1",), None),
-        (500, "No cluster leader", ("vol-1",), errors.NomadApiError),
-        (403, "Permission denied", ("vol-1",), errors.NomadApiError),
         (
-            200,
-            {"Snapshots": [{"ID": "snap-1", "CreateTime": 1, "ExternalSourceVolumeID": ""}]},
+            500,
+            NO_LIST,
             (),
-            errors.RefusedError,
+            (errors.RefusedError, "nothing was deleted: the storage of the snapshots is not known: GET"),
         ),
+        (500, NO_LIST, ("vol-1",), None),
+        (500, "No cluster leader", ("vol-1",), (errors.NomadApiError, "No cluster leader")),
+        (403, "Permission denied", ("vol-1",), (errors.NomadApiError, "Permission denied")),
+        (200, {"Snapshots": [SNAPSHOT]}, (), (errors.RefusedError, UNPROVEN.format("unknown"))),
+        (200, SNAPSHOTS, ("vol-2",), (errors.RefusedError, UNPROVEN.format("vol-1"))),
+        (200, SNAPSHOTS, ("vol-1",), ["snap-1"]),
     ],
 )
-def test_storage_that_is_not_known_is_proven_by_its_name_alone(scripted, status, text, named, raised):
+def test_storage_that_is_not_known_is_proven_by_its_name_alone(scripted, status, text, named, expected):
     """A plugin may list no snapshots, or not of which storage one is. An outage is no proof."""
     scripted.reply("GET", PATH, status, text)
     begun = {"ID": "new", "Namespace": "default", "PluginID": "ebs", "ExternalID": ""}
     scripted.reply("GET", "/v1/volumes", 200, [begun])
 
     with nomad.Nomad(nomad.Connection(address=scripted.address)) as client:
-        if raised is None:
-            assert volume_snapshots.refuse_unproven(client, "ebs", ["snap-1"], named) is None
-        else:
-            with pytest.raises(raised, match=r"--external-id" if raised is errors.RefusedError else "GET"):
+        if isinstance(expected, tuple):
+            with pytest.raises(expected[0], match=expected[1]):
                 volume_snapshots.refuse_unproven(client, "ebs", ["snap-1"], named)
+        else:
+            found = volume_snapshots.refuse_unproven(client, "ebs", ["snap-1"], named)
+            assert (found and list(found)) == expected
