@@ -47,10 +47,10 @@ def test_render_refuses_an_edited_file_unless_told_to_overwrite(spec, stack_outp
 @pytest.mark.parametrize(
     ("content", "line"),
     [
-        (b"\xff", "byte 0: expected text in UTF-8"),
+        (b"\xff", "byte 0: expected text in UTF-8, got something else"),
         (
             b"config: {'nomad-csi:storage': {secure: abc}}",
-            "config.nomad-csi:storage: expected the storage spec, in clear",
+            "config.nomad-csi:storage: expected the storage spec, in clear, got an encrypted value",
         ),
         (b"config: {a: b}", "config.nomad-csi:storage: expected the storage spec, in clear, got nothing"),
     ],
@@ -61,7 +61,7 @@ def test_a_file_that_is_no_spec_is_named(tmp_path, capsys, content, line):
     path.write_bytes(content)
 
     assert cli.main(["render", str(path), "--out", str(tmp_path / "out")]) == 2
-    assert line in capsys.readouterr().err
+    assert capsys.readouterr().err.endswith(f" {line}\n")
 
 
 def test_json_has_the_status_and_diff_of_every_file(spec, stack_output, tmp_path, capsys):

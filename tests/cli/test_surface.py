@@ -43,6 +43,8 @@ def test_the_first_help_fits_a_screen(capsys):
     assert cli.main(["--help"]) == 0
 
     lines = capsys.readouterr().out.splitlines()
+    heads = [line.split()[0] for line in lines if line and not line.startswith(" ")]
+    assert heads == ["usage:", "start", "files", "cluster", "health", "more", "example:", "help:", "exit:"]
     assert len(lines) <= FIRST_HELP_LINES_MAX
     assert max(map(len, lines)) <= 100
 

@@ -119,7 +119,8 @@ def test_text_of_config_is_text_to_every_reader_of_yaml(text):
 @pytest.mark.parametrize("text", ["nfs", "/pool/x-1", "nas.example.com", "zfs-generic-nfs"])
 def test_ordinary_text_of_config_stands_bare(text):
     """Names, hosts and paths read as people write them."""
-    assert task_secrets.config_file(None, {"key": text}, "j") == f"key: {text}"
+    for source in (None, VARIABLE):
+        assert task_secrets.config_file(source, {"key": text}, "j") == f"key: {text}"
 
 
 def test_credentials_go_to_the_role_that_takes_them():
