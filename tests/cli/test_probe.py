@@ -66,27 +66,6 @@ def test_probe_asks_every_plugin_of_a_machine(short_folder, capsys, request):
     }
 
 
-def test_a_job_for_all_clients_is_printed_with_its_settings(capsys, monkeypatch):
-    """In namespace and region of the connection, whose token it does not have; nothing is asked."""
-    given = {"ADDR": "http://10.0.0.1:4646", "TOKEN": "t", "NAMESPACE": "infra", "REGION": "eu"}
-    for name, value in given.items():
-        monkeypatch.setenv(f"NOMAD_{name}", value)
-    settings = ["--state-dir", "/state", "--command", "/opt/csi", "--probe-timeout", "7s"]
-
-    assert cli.main(["csi", "probe", "--on-nodes", "efs", "--print-job", *settings]) == 0
-
-    lines = [line.strip() for line in capsys.readouterr().out.splitlines()]
-    place = ['region      = "eu"', 'namespace   = "infra"']
-    assert [line for line in lines if line.startswith(("region ", "namespace ", "command "))] == [
-        *place,
-        'command = "/opt/csi"',
-    ]
-    begin = lines.index("args = [")
-    assert lines[begin + 1 : begin + 8] == [
-        *('"csi",', '"probe",', '"--folder",', '"/state/csi/plugins",', '"--probe-timeout",', '"7s",', '"--json",'),
-    ]
-
-
 def test_probe_of_a_folder_that_is_not_there_exits_2(capsys, tmp_path):
     """Nothing is known then."""
     assert cli.main(["csi", "probe", "--folder", str(tmp_path / "gone"), "--json"]) == 2

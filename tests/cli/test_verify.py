@@ -30,25 +30,6 @@ def test_verify_of_an_empty_cluster_exits_1_with_findings(spec, empty_agent, cap
     assert re.match(r"\d\d:\d\d:\d\d\.\d{3} GET /v1/\S+: status 200, \d+ ms\n", logged.err)
 
 
-def test_the_periodic_job_has_the_options_of_the_command(spec, capsys):
-    """And its own: when, where, under which name."""
-    words = ["--strict", "--stable", "5s", "--probe-timeout", "7s", "--json", "--prometheus", "/m/x.prom"]
-    place = ["--cron", "0 * * * *", "--job-id", "v", "--on-client", "c1", "--namespace", "infra", "--region", "eu"]
-
-    assert cli.main(["verify", "job", spec, *words, *place, "--tls-server-name", "n"]) == 0
-
-    lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
-    begin = lines.index("args = [")
-    assert lines[begin + 3 : begin + 3 + len(words)] == [f'"{word}",' for word in words]
-    assert {'job "v" {', 'region = "eu"', 'namespace = "infra"', 'crons = ["0 * * * *"]', 'value = "c1"'} <= set(lines)
-    begin = lines.index("env {")
-    assert lines[begin + 1 : begin + 4] == [
-        'NOMAD_ADDR = "unix://${NOMAD_SECRETS_DIR}/api.sock"',
-        'NOMAD_TLS_SERVER_NAME = "n"',
-        "}",
-    ]
-
-
 def test_files_hide_the_token_that_a_reply_repeats(spec, empty_agent, tmp_path, monkeypatch):
     """A page and metrics do not pass standard output."""
     address = empty_agent(token=CANARY)
