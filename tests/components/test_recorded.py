@@ -191,9 +191,10 @@ def test_preview_refuses_to_register_a_volume_for_what_its_former_component_dele
 )
 def test_protected_disk_stays_in_the_zone_that_the_state_has(cloud, given, options, got):
     """A secret is not shown; with an option that keeps recorded inputs, the engine may not replace it at all."""
-    urn = COMPONENT.replace("::orders", "$aws:ebs/volume:Volume::orders")
+    of_stack = COMPONENT.replace("nomad-csi", "pulumi:pulumi:Stack$nomad-csi", 1)  # as the mocks have it
+    urn = of_stack.replace("::orders", "$aws:ebs/volume:Volume::orders")
     disk = {"arn": f"arn:aws:ec2:us-east-1:1:volume/{DISK}", "availabilityZone": "us-east-1b"}
-    cloud.recorder.recorded = {urn: disk | {"tags": {"nomad-csi:volume": "default/orders"}}}
+    cloud.recorder.recorded = {urn: disk}
     said = rf"availability_zone: expected 'us-east-1b': {DISK} is protected, .*, got {re.escape(got)};"
 
     with pytest.raises(program.ProgramError, match=said) if got else contextlib.nullcontext():

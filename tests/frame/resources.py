@@ -145,6 +145,8 @@ def _of_resource(agent, context, case, note):
     note("import", kind.read, context, identity, {}, {}, before=[inputs, outputs])
     for name, changes in case["changes"].items():
         disturb(agent, changes)
+        if "variables" in changes.get("gone", ()):
+            context = agent.context()  # another process, to which the cluster has no identity
         former, (wanted, _) = wanted, kind.check({**wanted, **changes.get("given", {})})
         seen = note(f"{name}: read", kind.read, context, identity, inputs, outputs, before=[inputs, outputs])
         inputs, outputs = seen if isinstance(seen, tuple) else (inputs, outputs)

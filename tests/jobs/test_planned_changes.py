@@ -129,15 +129,6 @@ def test_owner_of_a_volume_counts_where_something_would_change(draw, scripted, o
     assert all(found.startswith(words) for found, words in zip(remarks, expected[1:], strict=True))
 
 
-def test_job_of_another_owner_is_refused(draw, scripted, cluster):
-    """By its owner record."""
-    path = ownership.path_of(cluster.removeprefix("/v1/job/"), ownership.JOB_FOLDER)
-    scripted.reply("GET", f"/v1/var/{path}", 200, {"Path": path, "ModifyIndex": 3, "Items": {"owner": SHOP}})
-
-    assert draw(owner=BANK)[1][0] == ("job", "refused", ("belongs to owner shop/prod",))
-    assert draw(owner=SHOP)[1][0] == ("job", "equal", ())
-
-
 @pytest.mark.usefixtures("cluster")
 def test_storage_whose_id_is_not_known_is_equal_with_a_remark(draw, scripted):
     """Pulumi makes it, and its outputs were not given: everything else is compared, and the plan says what is not."""

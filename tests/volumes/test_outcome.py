@@ -2,7 +2,7 @@
 
 import pytest
 
-from nomad_csi.volumes import apply_volumes, deregistration, outcome
+from nomad_csi.volumes import apply_volumes, deletion_proof, deregistration, outcome
 
 PLACE = {"namespace": "prod", "volume_id": "mysql"}
 
@@ -26,3 +26,11 @@ def test_refused_volume_shows_the_reason_alone(status, cells):
     )
 
     assert found.cells == cells
+
+
+def test_deleted_volume_shows_its_storage_its_snapshot_and_why_that_is_good():
+    """With the reason before it."""
+    known = {"external_id": "vol-1", "snapshot_id": "snap-1", "snapshot_evidence": "ready", "reason": "why"}
+    found = deletion_proof.DeletionOutcome(**PLACE, status="deleted", **known)
+
+    assert found.cells == ("vol-1", "snap-1", "why; last snapshot: ready")

@@ -17,6 +17,7 @@ OF_SHOP, OF_BANK = OwnerRecord(owner="shop/prod"), OwnerRecord(owner="bank/prod"
 KNOWN = OwnerRecord(owner="shop/prod", stack_id=ID, nonce="5e884898da28")
 CREATED = dataclasses.replace(KNOWN, created_name="scratch-a3c024f01cac")
 DEREGISTERED = dataclasses.replace(CREATED, external_id="vol-1", plugin_id="aws-ebs0")
+OF_DISK = dataclasses.replace(OF_SHOP, external_id="vol-1", plugin_id="aws-ebs0")
 NO_TOKEN = ownership.NO_TOKEN
 
 
@@ -102,6 +103,7 @@ ACQUIRED = {
     "the command line keeps the ids of its stack": (KNOWN, NO_TOKEN, SHOP, KNOWN),
     "adopted": (OF_SHOP, NO_TOKEN, Requester(owner="bank/prod", adopts=True), OF_BANK),
     "adopted by nobody": (OF_SHOP, NO_TOKEN, Requester(adopts=True), None),
+    "existing storage that is not named again": (OF_DISK, NO_TOKEN, SHOP, OF_DISK),
     "free, for nobody": (None, NO_TOKEN, ownership.NO_OWNER, None),
     "renamed": (OF_SHOP, NO_TOKEN, Requester(owner="shop/live", former="shop/prod"), OwnerRecord(owner="shop/live")),
     "renamed, with a new nonce: a copy of the state owns nothing any more": ( KNOWN, OwnerToken(recorded="5e884898da28", nonce="2bb80d537b1d"), Requester(owner="shop/live", stack_id=OTHER_ID, former="shop/prod"), OwnerRecord(owner="shop/live", stack_id=OTHER_ID, nonce="2bb80d537b1d") ),
