@@ -10,7 +10,6 @@ from nomad_csi.health import events
 from nomad_csi.text import foreign, redaction
 from tests.text import spelled
 
-AWS_KEY = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"
 BODY = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC" * 2
 
 
