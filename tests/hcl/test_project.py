@@ -186,3 +186,22 @@ def test_the_schema_has_classes_and_sets_as_they_are_written():
     assert found["properties"]["classes"]["additionalProperties"] == {"$ref": "#/$defs/VolumePreset"}
     assert added["each"]["items"] == {"$ref": "#/$defs/VolumePart"}
     assert [added["count"][name] for name in ("minimum", "maximum")] == [1, 1000]
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("protect", ("boolean", "", "true")),
+        ("plugins.aws_region", ("string", "an AWS region such as us-east-1", "")),
+        ("plugins.datacenters", ("array", "", "['*']")),
+        ("plugins.metrics_port", ("integer", "at least 1, at most 65534", "")),
+        ("plugins.restart.attempts", ("integer", "at least 1", "3")),
+        ("volumes.ebs.throughput_mib_per_s", ("integer", "", "")),
+        ("snapshots.NAME.every_hours", ("integer", "1, 2, 3, 4, 6, 8, 12, 24", "24")),
+    ],
+)
+def test_key_of_a_spec_is_told_with_its_values(path, told):
+    """A list, or an object of no keys, that is the default is none."""
+    key = schema.by_path()[path]
+
+    assert (key.type, key.allowed, key.default) == told

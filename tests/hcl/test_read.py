@@ -272,6 +272,7 @@ def test_read_names_that_the_client_fills_in(name):
         "{ for k, v in m : k => v }",
         "{ (x) = 1 }",
         '"${var.x}"',
+        '"%{x}"',
     ],
 )
 def test_what_has_to_be_evaluated_is_unknown(expression):

@@ -189,6 +189,7 @@ MODES = "single-node-reader-only, single-node-writer, multi-node-reader-only, mu
     ("text", "problem"),
     [
         ('job "x" {}\n', "expected a volume file, got a job file; run it with `nomad job run`"),
+        ('{"Statement": []}', "expected a volume file, got a policy file"),
         (
             FILE.partition("capability")[0],
             "capability: expected at least one block, got nothing; access_mode and attachment_mode belong into a "

@@ -73,6 +73,7 @@ def plugin_of(adoption):
         (ebs(driver="raw_exec", config='command = "/opt/aws-ebs-csi-driver"', plugin='stage_publish_base_dir = "/opt/nomad/client/csi/node/aws-ebs0"'), {"task_driver": {"name": "raw_exec", "command": "/opt/aws-ebs-csi-driver", "client_data_dir": "/opt/nomad"}}),
         (ebs("controller", group="count = 3"), {"controller": {"count": 3}}),
         (ebs("controller", group="count = 2"), {}),
+        (ebs("controller", args='"controller", "--extra-tags="'), {"controller": {"count": 1}}),
         (ebs("controller", args='"controller", "--extra-tags=a=1,b=2"'), {"extra_tags": {"a": "1", "b": "2"}, "controller": {"count": 1}}),
         (efs(args='"--endpoint=unix://csi/csi.sock", "--logtostderr"'), {"extra_arguments": {"node": ["--logtostderr"]}}),
     ],

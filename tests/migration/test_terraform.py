@@ -241,6 +241,7 @@ def test_state_with_everything_becomes_a_whole_spec():
         ({"type": "io1", "iops": 3000}, {"volume_type": "io1", "iops": 3000}),
         ({"type": "st1", "throughput": 0}, {"volume_type": "st1"}),
         ({"type": "gp3", "iops": 3000, "throughput": 125, "encrypted": False}, {"encrypted": False}),
+        ({"type": "gp3", "iops": 3000, "throughput": 125, "encrypted": None}, {"encrypted": False}),
         (
             {"type": "gp3", "iops": 3000, "throughput": 125, "tags": {"a": "b", "c": "", "aws:d": "e"}},
             {"tags": {"a": "b"}},

@@ -255,7 +255,7 @@ def _meant(driver: catalogue.Driver, forms: Mapping[str, values.Map], plugin_id:
     for name in sorted({name for each in meanings.values() for name in each.settings}):
         setting = _setting(name, _last(each.settings.get(name) for each in meanings.values()), driver)
         config = {**document.get("config", {}), **setting.pop("config", {})}
-        document |= setting | ({"config": config} if config else {})
+        document |= setting | {"config": config}
     document["environment"] = _last(each.environment for each in meanings.values())
     document["extra_arguments"] = {role: each.extra for role, each in meanings.items() if each.extra}
     return document

@@ -192,7 +192,7 @@ def written(path: str) -> str:
     if rest == "availability_zone":
         return "topology_request"
     if name in ("existing", "create"):
-        return _WRITTEN[name] if rest in ("", "external_id") else rest
+        return rest or _WRITTEN[name]
     return ".".join(filter(None, (_WRITTEN.get(name, name), rest)))
 
 
