@@ -66,17 +66,20 @@ def test_volumes(given, name):
 
 
 @pytest.mark.parametrize(
-    ("image", "repository", "tag"),
+    ("image", "repository", "tag", "is_unpinned"),
     [
-        ("a/b:v1", "a/b", "v1"),
-        ("a.example:5000/b", "a.example:5000/b", ""),
-        ("a.example:5000/b:v1@sha256:0", "a.example:5000/b", "v1"),
-        ("b", "b", ""),
+        ("a/b:v1", "a/b", "v1", False),
+        ("a/b:latest", "a/b", "latest", True),
+        ("a/b:latest@sha256:0", "a/b", "latest", False),
+        ("a.example:5000/b", "a.example:5000/b", "", True),
+        ("a.example:5000/b:v1@sha256:0", "a.example:5000/b", "v1", False),
+        ("b", "b", "", True),
     ],
 )
-def test_images(image, repository, tag):
-    """A port is no tag."""
+def test_images(image, repository, tag, is_unpinned):
+    """A port is no tag; a digest pins whatever the tag is."""
     assert (recognise.repository(image), recognise.tag(image)) == (repository, tag)
+    assert recognise.is_unpinned(image) is is_unpinned
 
 
 @pytest.mark.parametrize(

@@ -89,7 +89,7 @@ def test_a_preview_gives_the_import_file_and_the_steps(pulumi, stack, monkeypatc
         ),
         ("echo '{}'; echo lost >&2; exit 1", "pulumi stack export failed: lost"),
         ("echo only this; exit 1", "pulumi stack export failed: only this"),
-        ("echo denied: $NOMAD_TOKEN >&2; exit 1", "pulumi stack export failed: denied: [secret]"),
+        ("echo denied: $NOMAD_TOKEN $PLACE >&2; exit 1", "pulumi stack export failed: denied: [secret] room-91c2"),
         ("seq 20 >&2; exit 1", f"pulumi stack export failed: {'; '.join(map(str, range(9, 21)))}"),
     ],
 )
@@ -97,6 +97,7 @@ def test_what_the_command_says_instead_is_told(pulumi, stack, monkeypatch, scrip
     """The errors, and not all that it prints."""
     pulumi(script)
     monkeypatch.setenv("NOMAD_TOKEN", "canary-91c2")
+    monkeypatch.setenv("PLACE", "room-91c2")
 
     with pytest.raises(errors.NomadCsiError) as refusal:
         stack.export()
