@@ -8,14 +8,14 @@ from nomad_csi.hcl import read, tokens, values
 
 def test_read_values_of_every_kind():
     """Each kind of value becomes the Python value of that kind."""
-    text = 't = "x"\ni = -3\nf = 1.5\nyes = true\nno = false\nnone = null\nl = [1, ["a"],]\nm = { a = 1, "b/c" : {}, 4 = 5, for = 6 }\n'
+    text = 't = "x"\ni = -3\nf = 0.5\nyes = true\nno = false\nnone = null\nl = [1, ["a"],]\nm = { a = 1, "b/c" : {}, 4 = 5, for = 6 }\n'
 
     document = read.read_job(text)
 
     assert document == {
         "t": "x",
         "i": -3,
-        "f": 1.5,
+        "f": 0.5,
         "yes": True,
         "no": False,
         "none": None,
