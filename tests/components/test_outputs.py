@@ -6,7 +6,7 @@ import re
 import pulumi
 import pytest
 
-from nomad_csi import components
+from nomad_csi import components, errors
 from nomad_csi.components import arguments
 from nomad_csi.provider import hosting
 from tests.components import test_order, test_user_mocks
@@ -105,6 +105,18 @@ def test_efs_volume_of_its_own_file_system(outputs, cloud):
         "security_group_id": cloud.id("aws:ec2/securityGroup:SecurityGroup", "data"),
     }
     assert found["claim"]["volume"]["access_mode"] == "multi-node-multi-writer"
+
+
+def test_efs_volume_has_nothing_of_what_it_does_not_make(outputs):
+    """Neither of an access point, nor of a file system that was made elsewhere."""
+    point = {"access_point": {"path": "/a", "uid": 1, "gid": 1}, "file_system_id": "fs-0123456789abcdef0"}
+
+    whole = outputs(components.EfsVolume, test_user_mocks.TARGETS | test_user_mocks.MOUNTED)
+    part = outputs(components.EfsVolume, {"plugin_id": "efs0"} | point)
+
+    assert (whole["access_point_id"], whole["access_point_arn"]) == ("", "")
+    assert whole["external_id"] == whole["file_system_id"]
+    assert (part["dns_name"], part["mount_target_ids"], part["security_group_id"]) == ("", {}, "")
 
 
 def test_plugin(outputs, cloud):
@@ -225,3 +237,16 @@ def test_outputs_in_every_argument_make_the_same(run, component, args):
     found = run(component, lambda: late(component, args))
 
     assert everywhere.told(found, is_hidden) == everywhere.told(run(component, args), is_hidden)
+
+
+def test_ready_stack_renders_with_templates_of_its_own(cloud, ready_stack, monkeypatch, tmp_path):
+    """Those in a folder of the project; what they cannot render is refused before anything is made."""
+    monkeypatch.setattr(pulumi, "get_root_directory", lambda: str(tmp_path))
+    template = tmp_path / "own" / "job.nomad.hcl.j2"
+    template.parent.mkdir()
+    template.write_text("{{ no such")
+
+    with pytest.raises(errors.NomadCsiError, match=f"^template {template}, line 1: expected token"):
+        ready_stack(cloud, test_order.SPEC, templates="own")
+
+    assert [made.token for made in cloud.recorder.made if made.token != "pulumi:pulumi:Stack"] == []
