@@ -64,7 +64,6 @@ FIRST = {
     "tests/hcl/test_own_templates.py": "test",
     "tests/sandbox": "all",
     "tests/test_pure.py": "test",
-    "tests/test_supervised.py": "all",
     "tests/test_tiers.py": "all",
     "tests/text/test_spellings.py": "test",
     "tests/volumes": "test",

@@ -64,11 +64,3 @@ def test_lists_are_the_same_in_both_renderers(page):
     text = page.read_text(encoding="utf-8")
 
     assert on_site(text) == on_github(text)
-
-
-def test_comparison_finds_an_item_with_three_spaces():
-    """Python-Markdown makes a sibling of it, CommonMark a child."""
-    text = "1. first\n   - inner\n2. second\n"
-
-    assert on_github(text) == [(("ol 1",), "first"), (("ol 1", "ul 2"), "inner"), (("ol 1",), "second")]
-    assert on_site(text) != on_github(text)

@@ -29,27 +29,3 @@ def test_new_inputs_are_harmless(name, tmp_path):
     counts = running.fuzz(name, seed=seed, inputs=INPUTS, keep=tmp_path)
 
     assert {kind: count for kind, count in counts.items() if kind not in {"inputs", "cpu_s"}} == {}, seed
-
-
-def test_finding_is_noticed_and_kept(tmp_path, monkeypatch):
-    """A target that fails on one input of three is told, and the input is written where it is replayed from."""
-
-    class Broken:
-        def __init__(self, _stack):
-            self.count = 0
-
-        def make(self, chance):
-            return chance.random()
-
-        def check(self, _given):
-            self.count += 1
-            if self.count == 2:
-                raise KeyError("x")
-            return "false healthy: x" if self.count == 3 else ""
-
-    monkeypatch.setitem(targets.TARGETS, "broken", Broken)
-
-    counts = running.fuzz("broken", seed=1, inputs=3, keep=tmp_path)
-
-    assert (counts["inputs"], counts["traceback"], counts["false healthy"]) == (3, 1, 1)
-    assert len(list((tmp_path / "broken").glob("*.json"))) == 2
