@@ -1,25 +1,18 @@
 """No secret in clear: a canary in every secret place, through good runs and failing ones, then a look everywhere."""
 
-import contextlib
-import http.server
 import json
 import sys
-import threading
 from pathlib import Path
 
 import pytest
-import urllib3
 import yaml
 
-from nomad_csi_sandbox.nomad import cluster, server
-from nomad_csi_sandbox.nomad.clients import nodes
 from nomad_csi_sandbox.session import folder
 
 CANARY = "canary-5d0a7c"
 VOLUME_SECRET = f'{CANARY}-volume "<&>\\é/ of two words'
 CHANGED_SECRET = f"{CANARY}-changed"
 TOKEN = f"{CANARY}-token"
-PASSWORD = f"user:{CANARY}-password"
 
 PLUGIN_WITH_A_BUG = """\
 import sys
@@ -96,60 +89,6 @@ def watched(sandbox):
     return found
 
 
-@pytest.fixture
-def guarded(tmp_path):
-    """The address of an agent with ACLs on, which takes the canary as its only token."""
-    specs = [nodes.NodeSpec(name="client-1", zone="us-east-1a", instance_id="i-1")]
-    made = cluster.Cluster(cluster.Settings(data_dir=tmp_path / "guarded", nodes=specs, token=TOKEN))
-    with server.Server(made) as serving:
-        yield serving.url
-
-
-@pytest.fixture
-def echo():
-    """Start a proxy to the sandbox's agent that refuses registrations, and repeats in its refusal all that was sent."""
-    with contextlib.ExitStack() as stack:
-
-        def start(address):
-            serving = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _echoing(address))
-            thread = threading.Thread(target=serving.serve_forever, kwargs={"poll_interval": 0.02})
-            thread.start()
-            stack.callback(thread.join)
-            stack.callback(serving.server_close)
-            stack.callback(serving.shutdown)
-            return f"http://127.0.0.1:{serving.server_port}"
-
-        yield start
-
-
-def _echoing(address):
-    pool = urllib3.PoolManager(maxsize=32)
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def _forward(self):
-            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            if self.command == "PUT" and self.path.startswith("/v1/volume/"):
-                said = f"bad {self.headers['X-Nomad-Token']} in {body.decode()} that is {VOLUME_SECRET}"
-                self._answer(500, said.encode())
-            else:
-                kept = {name: self.headers[name] for name in ("X-Nomad-Token", "Content-Type") if self.headers[name]}
-                reply = pool.request(self.command, address + self.path, body=body or None, headers=kept, retries=False)
-                self._answer(reply.status, reply.data)
-
-        def _answer(self, status, content):
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
-
-        def log_message(self, *_):
-            """Say nothing."""
-
-        do_GET = do_PUT = do_POST = do_DELETE = _forward  # noqa: N815  # what http.server calls
-
-    return Handler
-
-
 def leaks(watched, *folders):
     """Return every place where the canary stands in clear, but for two files: the token, and the copy of the config."""
     found = [output for output in watched.outputs if CANARY in output]
@@ -169,7 +108,7 @@ def leaks(watched, *folders):
 
 
 @pytest.mark.timeout(900)  # nine runs of the engine in one life
-def test_no_secret_stands_anywhere_in_clear(watched, guarded, echo, tmp_path):
+def test_no_secret_stands_anywhere_in_clear(watched, tmp_path):
     """Good runs first, then every way to fail with a secret at hand; then every output, file and process is checked."""
     sandbox = watched.sandbox
 
@@ -182,16 +121,13 @@ def test_no_secret_stands_anywhere_in_clear(watched, guarded, echo, tmp_path):
     assert "15 unchanged" in watched.run("preview").stdout
 
     _fail_on_the_spec(watched)
-    _fail_on_the_token(watched, guarded)
     _fail_on_the_plugin(watched, tmp_path)
     _fail_on_an_unreachable_nomad(watched)
-    _fail_on_a_registration(watched, echo)
     _fail_on_a_bug(watched)
 
     folders = [sandbox.project / ".sandbox", sandbox.project / "rendered", sandbox.data_dir, tmp_path / "program"]
     assert all(any(folder.iterdir()) for folder in folders)
     assert leaks(watched, *folders) == []
-    assert sum("[secret]" in output for output in watched.outputs) >= 2
 
 
 def _fail_on_the_spec(watched):
@@ -204,20 +140,6 @@ def _fail_on_the_spec(watched):
     assert "got found undefined alias; quote text that begins with * or !" in watched.up().stderr
     watched.sandbox.config.write_text(good)
     watched.set_secrets({"password": VOLUME_SECRET})
-
-
-def _fail_on_the_token(watched, guarded):
-    """An agent with ACLs: the right token is taken, one that Nomad does not know is called that."""
-    verify = ["nomad-csi", "verify", watched.sandbox.config]
-    taken = watched.shell(*verify, NOMAD_ADDR=guarded, NOMAD_TOKEN=TOKEN, NOMAD_HTTP_AUTH=PASSWORD)
-    assert (taken.returncode, taken.stderr) == (1, "")
-
-    refused = watched.shell(*verify, NOMAD_ADDR=guarded, NOMAD_TOKEN=f"{TOKEN}-wrong", NOMAD_HTTP_AUTH=PASSWORD)
-    assert refused.returncode == 2
-    assert "; or it is expired, deleted or of another cluster" in refused.stderr
-
-    broken = watched.shell(*verify, NOMAD_ADDR=guarded, NOMAD_TOKEN=f"{TOKEN}\n")
-    assert "token (NOMAD_TOKEN): expected printable ASCII, got [secret]" in broken.stderr
 
 
 def _fail_on_the_plugin(watched, tmp_path):
@@ -242,17 +164,6 @@ def _fail_on_an_unreachable_nomad(watched):
 
     assert done.returncode == 1
     assert "no connection: Connection refused; check NOMAD_ADDR (http://127.0.0.1:9)" in done.stdout
-    watched.configure(address=None)
-
-
-def _fail_on_a_registration(watched, echo):
-    """Nomad refuses, and its words repeat the secret and the token."""
-    watched.configure(address=echo(watched.sandbox.variables()["NOMAD_ADDR"]))
-
-    done = watched.up()
-
-    assert done.returncode == 1
-    assert "status 500: bad [secret] in " in done.stdout
     watched.configure(address=None)
 
 

@@ -18,19 +18,6 @@ def own(sandbox, name, old, new):
     sandbox.config.write_text(yaml.safe_dump(document, sort_keys=False))
 
 
-def test_template_that_drops_a_part_is_refused_before_anything_is_made(sandbox):
-    """The part is named, and no resource was declared."""
-    own(sandbox, "job.nomad.hcl.j2", "id = {{ job.plugin_id | text }}", 'id = "another"')
-
-    done = sandbox.up()
-
-    assert done.returncode != 0
-    said = done.stdout + done.stderr
-    assert "jobs/aws-ebs0-controller.nomad.hcl, rendered with templates of your own: 1 problem" in said
-    assert "csi_plugin.id: expected 'aws-ebs0', got 'another'; take it over from our template" in said
-    assert sandbox.owned() == ([], [])
-
-
 def test_template_of_ones_own_makes_the_job_that_runs(sandbox):
     """A comment that we do not have stands in the job's source."""
     own(sandbox, "job.nomad.hcl.j2", '    task "plugin" {', '    # ours\n    task "plugin" {')
