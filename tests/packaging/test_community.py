@@ -11,7 +11,6 @@ from tests import shipped
 
 PAGES = ("CHANGELOG.md", "CODE_OF_CONDUCT.md", "CONTRIBUTING.md", "README.md", "SECURITY.md")
 PROJECT = tomllib.loads((shipped.ROOT / "pyproject.toml").read_text())["project"]
-FORMS = sorted((shipped.ROOT / ".github/ISSUE_TEMPLATE").glob("*.yml"))
 CHANGELOG = (shipped.ROOT / "CHANGELOG.md").read_text()
 SECURITY = (shipped.ROOT / "SECURITY.md").read_text()
 LONGEST_FIRST_ENTRY = 40
@@ -77,43 +76,3 @@ def test_security_policy_names_commands_that_there_are():
     assert named <= set(cli.COMMANDS)
     assert not re.search(r"\S+@\S+\.\S+", SECURITY)
     assert "**Report a vulnerability**" in SECURITY
-
-
-@pytest.mark.parametrize("path", FORMS, ids=lambda path: path.name)
-def test_issue_forms_have_what_github_requires(path):
-    """
-    A form that lacks a key is not offered.
-
-    Source: https://docs.github.com/communities/using-templates-to-encourage-useful-issues-and-pull-requests/syntax-for-githubs-form-schema, 2026-11.
-    """
-    form = yaml.safe_load(path.read_text())
-    if path.name == "config.yml":
-        assert [sorted(each) for each in form["contact_links"]] == [["about", "name", "url"]]
-        return
-    assert form["name"]
-    assert form["description"]
-    ids = [each["id"] for each in form["body"] if each["type"] != "markdown"]
-    assert ids
-    assert len(set(ids)) == len(ids)
-    for each in form["body"]:
-        assert each["type"] in {"markdown", "textarea", "input", "dropdown"}
-        assert each["attributes"]["value" if each["type"] == "markdown" else "label"]
-        assert each["type"] != "dropdown" or all(isinstance(option, str) for option in each["attributes"]["options"])
-
-
-def test_owners_of_code_are_of_paths_that_there_are():
-    """A pattern that fits nothing has no owner."""
-    lines = (shipped.ROOT / ".github/CODEOWNERS").read_text().splitlines()
-    patterns = [line.split()[0] for line in lines if line and not line.startswith("#")]
-
-    assert [each for each in patterns if each != "*" and not (shipped.ROOT / each.lstrip("/")).exists()] == []
-
-
-def test_release_checklist_names_targets_that_there_are():
-    """Each `make` of the ten lines is a target of the Makefile."""
-    text = (shipped.ROOT / "CONTRIBUTING.md").read_text()
-    listed = re.search(r"^## Release\n(.*?)^## ", text, re.MULTILINE | re.DOTALL)[1]
-    targets = set(re.findall(r"^([a-z-]+):", (shipped.ROOT / "Makefile").read_text(), re.MULTILINE))
-
-    assert len(re.findall(r"^\d+\. ", listed, re.MULTILINE)) == 10
-    assert set(re.findall(r"`make ([a-z-]+)", listed)) <= targets
