@@ -1,5 +1,8 @@
 """What Nomad and a kubelet do with a CSI plugin, and the product leaves to Nomad. Errors are those of `channel.call`."""
 
+import pytest
+
+from nomad_csi import errors
 from nomad_csi.csi import channel
 from nomad_csi.csi.v1 import csi_pb2
 
@@ -33,3 +36,10 @@ def create_volume(
         fields["volume_content_source"] = {"volume": {"volume_id": clone_id}}
     fields |= {"name": name, "volume_capabilities": uses}
     return call(connection, "CreateVolume", timeout_s=timeout_s, **fields).volume
+
+
+def refused(send, *given, **named):
+    """Return the error with which a call ends."""
+    with pytest.raises(errors.CsiError) as caught:
+        send(*given, **named)
+    return caught.value

@@ -1,7 +1,8 @@
-"""Servers of the sandbox as processes of their own."""
+"""Servers of the sandbox as processes of their own, and ports for others."""
 
 import contextlib
 import json
+import socket
 import subprocess
 import sys
 import time
@@ -43,3 +44,10 @@ def running(module, folder, *words, environment=None):
         yield port
     finally:
         end(process)
+
+
+def free_ports(count):
+    """Return ports that nothing listens on."""
+    with contextlib.ExitStack() as stack:
+        sockets = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(count)]
+        return [each.getsockname()[1] for each in sockets]

@@ -5,7 +5,6 @@ import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -20,7 +19,7 @@ from nomad_csi_sandbox.nomad.clients import nodes
 from nomad_csi_sandbox.nomad.storage import csi_supervisor
 from nomad_csi_sandbox.session import agent as session_agent
 from nomad_csi_sandbox.session import mounts, tasks
-from tests import deadlines, releases
+from tests import deadlines, releases, servers
 
 NODE = "one"
 ZONE = "us-east-1a"
@@ -77,6 +76,8 @@ class Agent:
     """Calls an agent, and waits for what it will say."""
 
     kind = ""
+    headers = None
+    """Of each call that has none of its own."""
 
     def __init__(self, url, data_dir, version):
         self.url = url
@@ -91,7 +92,9 @@ class Agent:
     def call(self, method, path, body=None, headers=None):
         """Return status, body (parsed where it is JSON) and headers."""
         data = body if isinstance(body, str | None) else json.dumps(body)
-        reply = self.pool.request(method, self.url + path, body=data, headers=headers, timeout=deadlines.PATIENT_S)
+        reply = self.pool.request(
+            method, self.url + path, body=data, headers=headers or self.headers, timeout=deadlines.PATIENT_S
+        )
         is_json = reply.headers.get("Content-Type", "").startswith("application/json")
         return reply.status, json.loads(reply.data) if is_json else reply.data.decode(), reply.headers
 
@@ -187,7 +190,7 @@ class Real(Agent):
         data_dir = folder / "d"
         assert len(str(data_dir)) <= DATA_DIR_LENGTH
         data_dir.mkdir()
-        ports = _free_ports(3)
+        ports = servers.free_ports(3)
         settings = session_agent.configuration(data_dir, http=ports[0], rpc=ports[1], serf=ports[2])
         config = folder / "agent.json"
         own = {"name": NODE, "acl": {"enabled": with_acl}, "plugin": {"docker": {"config": NO_DOCKER}}}
@@ -252,9 +255,3 @@ def started(kind, environment, **options):
     finally:
         assert not mounts.below(folder), "something is still mounted there: removing it would remove what is mounted"
         shutil.rmtree(folder)
-
-
-def _free_ports(count):
-    with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(count)]
-        return [item.getsockname()[1] for item in sockets]

@@ -24,42 +24,13 @@ volumes: [{id: mine, plugin_id: efs, existing: {external_id: fs-0123456789abcdef
 """
 
 
-class Operator:
-    """An agent as its operator calls it."""
-
-    def __init__(self, agent, headers):
-        self.agent = agent
-        self.headers = headers
-
-    def call(self, method, path, body=None, status=200):
-        """Return the body of a call that must be answered with *status*."""
-        found, answer, _ = self.agent.call(method, path, body, self.headers)
-        assert found == status, answer
-        return answer
-
-    def run(self, source):
-        """Run the job of *source*."""
-        parsed = self.call("POST", "/v1/jobs/parse", {"JobHCL": source, "Canonicalize": True})
-        self.call("POST", "/v1/jobs", {"Job": parsed, "Submission": {"Source": source, "Format": "hcl2"}})
-
-    def until(self, path, is_done):
-        """Wait until the body at *path* is as wanted."""
-        return self.agent.until(lambda: self.agent.call("GET", path, headers=self.headers)[1], is_done)
-
-    def end(self, job_id, namespace):
-        """Purge a job, and wait until its tasks have ended."""
-        self.call("DELETE", f"/v1/job/{job_id}?namespace={namespace}&purge=true")
-        ended = {"complete", "failed", "lost"}
-        path = f"/v1/job/{job_id}/allocations?namespace={namespace}"
-        self.until(path, lambda found: {item["ClientStatus"] for item in found} <= ended)
-
-
 @contextlib.contextmanager
 def _served(kind, environment):
     options = {"with_acl": True} if kind is agents.Real else {"token": agents.ROOT}
     with agents.started(kind, environment, **options) as agent:
         root = agent.call("POST", "/v1/acl/bootstrap")[1]["SecretID"] if kind is agents.Real else agents.ROOT
-        yield Operator(agent, {"X-Nomad-Token": root}), agent.make_token(root, READER, RULES)
+        agent.headers = {"X-Nomad-Token": root}
+        yield agent, agent.make_token(root, READER, RULES)
 
 
 def _in(namespace, hcl):
@@ -68,32 +39,44 @@ def _in(namespace, hcl):
     return f'{first}\n  namespace = "{namespace}"\n{rest}'
 
 
+def _end(agent, job_id, namespace):
+    """Purge a job, and wait until its tasks have ended."""
+    agent.call("DELETE", f"/v1/job/{job_id}?namespace={namespace}&purge=true")
+    ended = {"complete", "failed", "lost"}
+    agent.until(
+        lambda: agent.get(f"/v1/job/{job_id}/allocations?namespace={namespace}"),
+        lambda found: {item["ClientStatus"] for item in found} <= ended,
+    )
+
+
 @contextlib.contextmanager
-def _filled(operator, write_plugin, write_volume, write_consumer):
+def _filled(agent, write_plugin, write_volume, write_consumer):
     """Let the agent have a plugin and a claimed volume in both namespaces."""
-    operator.call("PUT", "/v1/namespace", {"Name": SECRET})
+    agent.call("PUT", "/v1/namespace", {"Name": SECRET})
     words = ["--driver", "aws-efs", "--endpoint=${CSI_ENDPOINT}"]
     ran = []
     try:
         for plugin_id, namespace in (("efs", "default"), ("hidden", SECRET)):
             job_id = f"plugin-{plugin_id}"
             ran.append((job_id, namespace))
-            operator.run(_in(namespace, write_plugin(operator.agent, job_id, plugin_id, "node", words, kind="system")))
-            operator.until(
-                f"/v1/plugin/csi/{plugin_id}", lambda found: isinstance(found, dict) and found["NodesHealthy"]
+            agent.run(_in(namespace, write_plugin(agent, job_id, plugin_id, "node", words, kind="system")))
+            agent.until(
+                lambda path=f"/v1/plugin/csi/{plugin_id}": agent.call("GET", path)[1],
+                lambda found: isinstance(found, dict) and found["NodesHealthy"],
             )
         for volume_id, namespace in (("mine", "default"), ("theirs", SECRET)):
-            volume = write_volume(volume_id, Namespace=namespace)
-            operator.call("PUT", f"/v1/volumes?namespace={namespace}", {"Volumes": [volume]})
+            agent.register(write_volume(volume_id, Namespace=namespace), namespace=namespace)
             job_id = f"user-{volume_id}"
             ran.insert(0, (job_id, namespace))
-            operator.run(_in(namespace, write_consumer(job_id, volume_id)))
-            path = f"/v1/job/{job_id}/allocations?namespace={namespace}"
-            operator.until(path, lambda found: [item["ClientStatus"] for item in found] == ["running"])
+            agent.run(_in(namespace, write_consumer(job_id, volume_id)))
+            agent.until(
+                lambda path=f"/v1/job/{job_id}/allocations?namespace={namespace}": agent.get(path),
+                lambda found: [item["ClientStatus"] for item in found] == ["running"],
+            )
         yield
     finally:
         for key in ran:
-            operator.end(*key)
+            _end(agent, *key)
 
 
 @pytest.fixture(scope="module", params=["emulator", pytest.param("real", marks=pytest.mark.real_nomad)])
@@ -104,19 +87,19 @@ def reading(request, moto_url, plugin_writer, volume_writer, consumer_writer):
     kind = agents.Real if request.param == "real" else agents.Emulator
     environment = agents.task_environment(moto_url, "i-0")
     with (
-        _served(kind, environment) as (operator, token),
-        _filled(operator, plugin_writer, volume_writer, consumer_writer),
+        _served(kind, environment) as (agent, token),
+        _filled(agent, plugin_writer, volume_writer, consumer_writer),
     ):
-        yield operator, token
+        yield agent, token
 
 
 @pytest.fixture
 def run(reading, monkeypatch, capsys, tmp_path):
     """Run a command as the reader: ``run("claims")``; return its exit code and what it wrote."""
-    operator, token = reading
+    agent, token = reading
     for name in [name for name in os.environ if name.startswith("PULUMI")]:
         monkeypatch.delenv(name)
-    monkeypatch.setenv("NOMAD_ADDR", operator.agent.url)
+    monkeypatch.setenv("NOMAD_ADDR", agent.url)
     monkeypatch.setenv("NOMAD_TOKEN", token)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "storage.yaml").write_text(SPEC)
@@ -133,7 +116,7 @@ def run(reading, monkeypatch, capsys, tmp_path):
 def faults(reading):
     """Return the faults that the release has and this cluster can meet, by code: none is known of the newest."""
     found = {"servers", "clients"}
-    version = reading[0].agent.version
+    version = reading[0].version
     return {fault.code: fault for side in found for fault in version_gates.met(side, version, {"secrets"})}
 
 
@@ -144,7 +127,7 @@ def warned(reading, faults):
         return ""
     fault = faults[secret_safety.ERASES_SECRETS]
     return (
-        f"warning: reading a volume can erase its secrets in Nomad (one.global with {reading[0].agent.version}): "
+        f"warning: reading a volume can erase its secrets in Nomad (one.global with {reading[0].version}): "
         f"{fault.fix}; `nomad-csi explain {fault.code}` says more\n"
     )
 
@@ -211,8 +194,8 @@ def test_reading_command_says_its_answer_or_what_lacks(run, words, code, printed
 
 def test_socket_of_a_plugin_needs_no_token_at_all(run, reading):
     """Root on the client is enough."""
-    [alloc] = reading[0].call("GET", "/v1/job/plugin-efs/allocations")
-    path = f"{reading[0].agent.data_dir}/client/csi/plugins/{alloc['ID']}/csi.sock"
+    [alloc] = reading[0].get("/v1/job/plugin-efs/allocations")
+    path = f"{reading[0].data_dir}/client/csi/plugins/{alloc['ID']}/csi.sock"
 
     assert run("csi", "probe", path, "--json")[0] == 0
     code, out, _ = run("csi", "call", path, "GetPluginInfo")

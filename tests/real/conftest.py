@@ -5,7 +5,6 @@ import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import threading
@@ -20,6 +19,7 @@ from nomad_csi import errors, nomad
 from nomad_csi.nomad import nodes
 from nomad_csi_sandbox.session import agent as agents
 from nomad_csi_sandbox.session import mounts, tasks
+from tests import servers
 from tests.real import ebs_world
 
 START_S = 60.0
@@ -100,7 +100,7 @@ def _running(within=nullcontext, **settings):
 
 def _start(folder, stack, docker=NO_DOCKER, **client):
     """Start the agent, whose driver *docker* and *client* are set up so besides, and put its end onto *stack*."""
-    http, rpc, serf = _free_ports(3)
+    http, rpc, serf = servers.free_ports(3)
     config = folder / "agent.json"
     settings = agents.configuration(folder, http=http, rpc=rpc, serf=serf)
     del settings["acl"]  # these tests have no token
@@ -148,16 +148,10 @@ def received():
         thread.join()
 
 
-def _free_ports(count):
-    with ExitStack() as stack:
-        sockets = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(count)]
-        return [each.getsockname()[1] for each in sockets]
-
-
 @pytest.fixture(scope="session")
 def free_ports():
     """Return ports that nothing listens on: ``free_ports(3)``."""
-    return _free_ports
+    return servers.free_ports
 
 
 def _is_ready(process, client, folder):

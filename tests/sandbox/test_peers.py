@@ -1,25 +1,11 @@
-"""Whose connection it is: real connections of this process, and of another user's."""
+"""Whose connection it is: real connections of this process; those of another user: `tests/e2e/test_other_users.py`."""
 
 import contextlib
-import os
 import socket
-import subprocess
-import sys
 
 import pytest
 
 from nomad_csi_sandbox import peers
-
-NOBODY = 65534
-
-CONNECT = """
-import os, socket, sys
-uid, port = map(int, sys.argv[1:])
-os.setgroups([]), os.setresgid(uid, uid, uid), os.setresuid(uid, uid, uid)
-connection = socket.socket()
-connection.connect(("127.0.0.1", port))
-sys.stdin.read()
-"""
 
 
 @pytest.fixture
@@ -52,17 +38,6 @@ def test_closed_one_is_nobodys(server):
     with connected(server) as (client, address):
         client.close()
         assert peers.is_own_user(address, server.getsockname()) is False
-
-
-@pytest.mark.skipif(os.getuid() != 0, reason="only root can start a process of another user")
-def test_another_users_is_not_ours(server):
-    """Given a process of nobody that connects."""
-    command = [sys.executable, "-c", CONNECT, str(NOBODY), str(server.getsockname()[1])]
-    with subprocess.Popen(command, stdin=subprocess.PIPE) as other:
-        accepted, address = server.accept()
-        with accepted:
-            assert peers.is_own_user(address, server.getsockname()) is False
-        other.stdin.close()
 
 
 def test_unknown_where_the_system_does_not_show_it(server, monkeypatch):

@@ -108,7 +108,7 @@ def ebs_controller(request, folder, environment):
         stderr=subprocess.DEVNULL,
     )
     try:
-        _wait_for(path, process)
+        wait_for(path, process)
         with channel.connect(endpoint.parse(str(path))) as connection:
             yield connection
     finally:
@@ -116,7 +116,7 @@ def ebs_controller(request, folder, environment):
         process.wait()
 
 
-def _wait_for(path, process):
+def wait_for(path, process):
     end = time.monotonic() + 60
     while probe.probe(str(path)).status == "missing":
         assert process.poll() is None

@@ -1,6 +1,5 @@
 import pytest
 
-from nomad_csi import errors
 from nomad_csi.csi import services
 from tests import csi_calls
 
@@ -26,12 +25,6 @@ def unpublish(connection, volume_id, node_id):
     csi_calls.call(connection, "ControllerUnpublishVolume", volume_id=volume_id, node_id=node_id)
 
 
-def refused(call, *arguments, **more):
-    with pytest.raises(errors.CsiError) as caught:
-        call(*arguments, **more)
-    return caught.value
-
-
 @pytest.mark.parametrize(
     ("uses", "confirmed"),
     [
@@ -50,7 +43,7 @@ def test_existing_volume_is_confirmed_for_what_works(ebs_controller, new_volume,
 @pytest.mark.parametrize("use", [SHARED_FILES, READER])
 def test_unsupported_use_is_refused_when_it_is_claimed(ebs_controller, new_volume, instances, use):
     """What registration let pass fails here, with the driver's words."""
-    error = refused(publish, ebs_controller, new_volume(), instances["us-east-1a"], use)
+    error = csi_calls.refused(publish, ebs_controller, new_volume(), instances["us-east-1a"], use)
 
     assert (error.code, error.message) == ("INVALID_ARGUMENT", "INVALID_ARGUMENT: Volume capability not supported")
 
@@ -84,7 +77,7 @@ def test_volume_in_use_is_not_deleted(ebs_controller, new_volume, instances):
     volume_id = new_volume()
     publish(ebs_controller, volume_id, instances["us-east-1a"])
 
-    error = refused(services.delete_volume, ebs_controller, volume_id=volume_id, timeout_s=60)
+    error = csi_calls.refused(services.delete_volume, ebs_controller, volume_id=volume_id, timeout_s=60)
 
     assert error.code == "INTERNAL"
     assert error.message.startswith(
@@ -104,7 +97,7 @@ def test_volume_attached_elsewhere_is_refused(start, new_volume, instances, ec2)
     volume_id = new_volume()
     publish(connection, volume_id, instances["us-east-1a"])
 
-    error = refused(publish, connection, volume_id, other["Instances"][0]["InstanceId"])
+    error = csi_calls.refused(publish, connection, volume_id, other["Instances"][0]["InstanceId"])
 
     assert f"api error VolumeInUse: {volume_id} is already attached to an instance" in error.message
     unpublish(connection, volume_id, other["Instances"][0]["InstanceId"])
@@ -116,6 +109,6 @@ def test_volume_of_another_zone_is_refused(start, new_volume, instances):
     """EC2's refusal, which moto does not make: a volume without topology meets it on the wrong client."""
     volume_id = new_volume(zone="us-east-1b")
 
-    error = refused(publish, start("aws-ebs", "controller"), volume_id, instances["us-east-1a"])
+    error = csi_calls.refused(publish, start("aws-ebs", "controller"), volume_id, instances["us-east-1a"])
 
     assert "api error InvalidVolume.ZoneMismatch" in error.message

@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from nomad_csi import errors
 from nomad_csi.csi import services
 from nomad_csi.csi.v1 import csi_pb2
 from tests import csi_calls
@@ -38,12 +37,6 @@ def make(connection, name="v", use=WRITER, **fields):
     return csi_calls.create_volume(connection, name, use, **fields)
 
 
-def refused(call, *given, **named):
-    with pytest.raises(errors.CsiError) as caught:
-        call(*given, **named)
-    return caught.value.code, caught.value.message
-
-
 @pytest.mark.parametrize(
     ("words", "fields", "capacity", "context", "topologies"),
     [
@@ -71,7 +64,7 @@ def test_volume_is_staged_then_published_then_measured(hostpath, folder):
     asked = {"volume_id": make(hostpath).volume_id, "staging_target_path": str(folder / "s")}
     target = {"volume_id": asked["volume_id"], "target_path": str(folder / "t")}
 
-    before = refused(csi_calls.call, hostpath, "NodePublishVolume", WRITER, **asked | target)
+    before = csi_calls.refused(csi_calls.call, hostpath, "NodePublishVolume", WRITER, **asked | target)
     csi_calls.call(hostpath, "NodeStageVolume", WRITER, **asked)
     csi_calls.call(hostpath, "NodePublishVolume", WRITER, **asked | target)
     [usage] = [
@@ -82,11 +75,11 @@ def test_volume_is_staged_then_published_then_measured(hostpath, folder):
         if each.unit == csi_pb2.VolumeUsage.BYTES
     ]
     (folder / "t" / "data").write_text("precious", encoding="utf-8")
-    kept = refused(csi_calls.call, hostpath, "NodeUnpublishVolume", **target)
+    kept = csi_calls.refused(csi_calls.call, hostpath, "NodeUnpublishVolume", **target)
 
-    assert before[0] == "FAILED_PRECONDITION"
+    assert before.code == "FAILED_PRECONDITION"
     assert usage.total > usage.available > 0
-    assert (kept[0], "what it holds is on the client's own disk" in kept[1]) == ("INTERNAL", True)
+    assert (kept.code, "what it holds is on the client's own disk" in kept.message) == ("INTERNAL", True)
     assert (folder / "t" / "data").read_text(encoding="utf-8") == "precious"
     (folder / "t" / "data").unlink()
     csi_calls.call(hostpath, "NodeUnpublishVolume", **target)

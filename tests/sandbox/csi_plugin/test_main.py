@@ -3,11 +3,11 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 
 import pytest
 
 from nomad_csi.csi import probe
+from tests.sandbox.csi_plugin.conftest import wait_for
 
 
 @pytest.fixture
@@ -31,14 +31,6 @@ def run(environment):
         if process.poll() is None:
             process.kill()
         process.communicate()
-
-
-def wait_for(path, process):
-    end = time.monotonic() + 60
-    while probe.probe(str(path), timeout_s=0.5).status == "missing":
-        assert process.poll() is None, process.communicate()
-        assert time.monotonic() < end
-        time.sleep(0.05)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

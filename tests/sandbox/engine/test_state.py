@@ -50,17 +50,3 @@ def test_state_of_the_real_engine_is_refused(tmp_path):
 
     with pytest.raises(errors.SpecError, match="expected nomad-csi-sandbox, a state of the sandbox, got passphrase"):
         state.read(path)
-
-
-def test_lock_names_its_holder(tmp_path):
-    """A second holder is refused, the lock is free after the block."""
-    path = tmp_path / "state.json"
-
-    with (
-        state.locked(path),
-        pytest.raises(errors.RefusedError, match=r"locked by another run, process \d+"),
-        state.locked(path),
-    ):
-        pass
-    with state.locked(path):
-        pass

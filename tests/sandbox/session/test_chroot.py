@@ -5,26 +5,6 @@ from pathlib import Path
 
 from nomad_csi_sandbox.session import chroot
 
-GLIBC = """\
-/usr/bin/dash:
-\tlinux-vdso.so.1 (0x00007fff)
-\tlibc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x00007f11)
-\t/lib64/ld-linux-x86-64.so.2 (0x00007f22)
-/usr/bin/ls:
-\tlibselinux.so.1 => /lib/x86_64-linux-gnu/libselinux.so.1 (0x00007f33)
-\tlibc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x00007f44)
-\tlibmissing.so => not found
-"""
-
-
-def test_libraries_are_read_from_what_ldd_prints():
-    """Each path once; the kernel's own library has none, and neither has a missing one."""
-    assert chroot.needed(GLIBC) == [
-        "/lib/x86_64-linux-gnu/libc.so.6",
-        "/lib/x86_64-linux-gnu/libselinux.so.1",
-        "/lib64/ld-linux-x86-64.so.2",
-    ]
-
 
 def test_shell_runs_with_what_the_root_holds(tmp_path):
     """The files are enough: the loader starts the shell with nothing but them."""
