@@ -1,11 +1,9 @@
 """Refusals of an agent with access control."""
 
-import re
-
 import pytest
 
 from nomad_csi import errors, nomad
-from nomad_csi.nomad import jobs, plugins
+from nomad_csi.nomad import jobs
 from nomad_csi.volumes import sharing
 
 UNKNOWN = "11111111-2222-3333-4444-555555555555"
@@ -35,17 +33,6 @@ def test_refusal_of_logs_names_the_missing_right_too(real_acl):
 def test_health_and_leader_are_open(acl_agent, path):
     """They want no token."""
     assert acl_agent.call("GET", path)[0] == 200
-
-
-def test_refusal_names_the_missing_right(acl_agent):
-    """The product knows from the sentence that rights are missing, and says which."""
-    with (
-        nomad.Nomad(nomad.Connection(address=acl_agent.url, token=UNKNOWN)) as client,
-        pytest.raises(errors.NomadApiError, match=re.escape('plugin { policy = "read" }')) as caught,
-    ):
-        plugins.get(client, "efs")
-
-    assert (caught.value.status, caught.value.kind) == (403, "refused")
 
 
 def test_who_may_list_the_volumes_of_one_namespace_is_shown_those_of_all(acl_agent, token_of, waiting, volume):

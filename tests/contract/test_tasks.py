@@ -105,28 +105,6 @@ def test_plugin_that_ends_may_be_said_to_be_unhealthy_too(agent, until_recorded,
         assert message.startswith("Error: CSI plugin failed probe: timeout while connecting to gRPC socket: ")
 
 
-def test_plugin_stopped_before_it_was_ready_only_ends(agent, client, ran, job, fresh, recorded):
-    """Of its health a real agent speaks by chance: see `deviations`."""
-    job_id = fresh("plugin-brief")
-    block = f'csi_plugin {{\n id = "{job_id}"\n type = "node"\n}}'
-    ran(job_id, job(job_id, kind="system", task=block))
-    agent.until_status(job_id, "running")
-
-    jobs.stop(client, "default", job_id, purge=False)
-
-    path, ended = f"/v1/job/{job_id}/allocations", {"complete"}
-    if not agent.has("restarts-mute-plugins"):
-        ended |= {"failed"}  # the end of the wait for its health kills it, by chance before the stop does
-    agent.until(lambda: agent.get(path), lambda found: {each["ClientStatus"] for each in found} <= ended)
-    [allocation] = jobs.allocations(client, "default", job_id)
-    types = [kind for kind, _ in recorded(allocation)]
-    by_chance = ["Plugin became unhealthy", "Restarting"] if "Restarting" in types else []
-    if not agent.has("restarts-mute-plugins") and "Plugin became unhealthy" in types:
-        by_chance = ["Plugin became unhealthy", "Killing"]
-    assert sorted(types) == sorted(["Received", "Task Setup", "Started", "Killing", "Terminated", "Killed", *by_chance])
-    assert types[:4] == ["Received", "Task Setup", "Started", "Killing"]
-
-
 @pytest.mark.parametrize(
     ("parts", "kind", "message"),
     [

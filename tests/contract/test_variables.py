@@ -2,7 +2,6 @@
 
 import pytest
 
-from nomad_csi import errors, nomad
 from nomad_csi.nomad import variables
 
 PLAIN = "text/plain; charset=utf-8"
@@ -113,14 +112,3 @@ def test_our_own_client_overwrites_nobody(client, path):
     assert variables.list_all(client, "default", path) == {("default", path): written.modify_index}
     assert not variables.delete(client, "default", path, index=found.modify_index + 1)
     assert variables.delete(client, "default", path, index=found.modify_index)
-
-
-def test_refusal_names_the_right_over_variables(acl_agent, token_of):
-    """As every refusal does."""
-    with (
-        nomad.Nomad(nomad.Connection(address=acl_agent.url, token=token_of("blind"))) as client,
-        pytest.raises(errors.NomadApiError, match='capabilities = \\["read"\\]') as caught,
-    ):
-        variables.get(client, "default", "nomad-csi/volumes/data")
-
-    assert (caught.value.status, caught.value.kind) == (403, "refused")
