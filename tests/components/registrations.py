@@ -18,6 +18,7 @@ from pulumi.runtime import mocks, settings
 
 from nomad_csi import testing
 from nomad_csi.components import stack
+from tests import tables
 
 FILE = Path(__file__).with_name("registrations.yaml")
 
@@ -120,7 +121,7 @@ def _order(value):
 
 def read():
     """Return the cases of the file, by name: a spec, and what it registers."""
-    return yaml.safe_load(FILE.read_text(encoding="utf-8"))
+    return tables.load(FILE)
 
 
 class Dumper(yaml.SafeDumper):

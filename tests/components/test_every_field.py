@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pydantic
-import yaml
 
 from nomad_csi.spec import model
+from tests import tables
 
-TABLE = yaml.safe_load(Path(__file__).with_name("fields.yaml").read_text(encoding="utf-8"))
+TABLE = tables.load(Path(__file__).with_name("fields.yaml"))
 FIELDS = TABLE["fields"]
 CHANGES = {path: (TABLE["specs"][row["spec"]], row["value"]) for path, row in FIELDS.items() if "spec" in row}
 """A spec in which the field can be changed, and its other value, by the field's path."""

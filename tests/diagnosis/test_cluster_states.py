@@ -3,12 +3,12 @@
 import re
 
 import pytest
-import yaml
 
 from nomad_csi.findings import registry
+from tests import tables
 from tests.diagnosis import cluster_states
 
-TABLE = yaml.safe_load(cluster_states.TABLE.read_text(encoding="utf-8"))
+TABLE = tables.load(cluster_states.TABLE)
 ROWS = cluster_states.recorded()
 WELL_NAME = next(iter(TABLE))
 SPEAKING = ("verify", "doctor", "claims")

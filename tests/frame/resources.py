@@ -21,7 +21,7 @@ import yaml
 from nomad_csi import cli, errors
 from nomad_csi.frame import registry, resource
 from nomad_csi.spec import names
-from tests import emulated_agent
+from tests import emulated_agent, tables
 from tests.components import registrations
 
 FILE = Path(__file__).with_name("resources.yaml")
@@ -30,7 +30,7 @@ HEAD = "# Custom resources and commands, and their steps. Written by `python -m 
 
 def read():
     """Return the cases of the file, by name."""
-    return yaml.safe_load(FILE.read_text(encoding="utf-8"))
+    return tables.load(FILE)
 
 
 def otherwise(value, known):

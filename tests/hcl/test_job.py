@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
-import yaml
 
 from nomad_csi.hcl import files, job, read
+from tests import tables
 
 HCL = """
 job "x" {
@@ -196,7 +196,7 @@ def test_parts_know_their_lines():
 
 def test_the_api_calls_things_by_other_names():
     """Each has the name of a file; null, empty, zero, false and the server's own are left out, but a count of zero."""
-    recorded = yaml.safe_load((Path(__file__).parent / "api_job.yaml").read_text(encoding="utf-8"))
+    recorded = tables.load(Path(__file__).parent / "api_job.yaml")
 
     [found] = files.parse(json.dumps(recorded["api"]), "x").jobs
 

@@ -13,8 +13,9 @@ from nomad_csi.drivers import catalogue
 from nomad_csi.hcl import project
 from nomad_csi.plan import storage
 from nomad_csi.spec import model, names, schema
+from tests import tables
 
-RECORDED = yaml.safe_load((Path(__file__).parent / "projects.yaml").read_text(encoding="utf-8"))
+RECORDED = tables.load(Path(__file__).parent / "projects.yaml")
 
 
 def wanted(form, *storages, **settings):

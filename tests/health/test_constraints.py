@@ -3,17 +3,17 @@
 from pathlib import Path
 
 import pytest
-import yaml
 
 from nomad_csi.health import constraints
 from nomad_csi.plan import model
+from tests import tables
 
 
 def constraint(attribute, operator="=", value=""):
     return model.Constraint(attribute=attribute, operator=operator, value=value)
 
 
-ROWS = yaml.safe_load(Path(__file__).with_name("constraints.yaml").read_text(encoding="utf-8"))
+ROWS = tables.load(Path(__file__).with_name("constraints.yaml"))
 
 
 @pytest.mark.parametrize(("operator", "found", "wanted", "result"), ROWS["operators"])

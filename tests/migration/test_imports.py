@@ -3,14 +3,14 @@
 from pathlib import Path
 
 import pytest
-import yaml
 
 from nomad_csi.hcl import files
 from nomad_csi.migration import adopt
+from tests import tables
 
 FOLDER = Path(__file__).parent
 RIGHT = FOLDER.parent / "diagnosis/file_rules/right"
-ROWS = yaml.safe_load((FOLDER / "imports.yaml").read_text(encoding="utf-8"))
+ROWS = tables.load(FOLDER / "imports.yaml")
 USUAL = {line.partition(": ")[2] for line in ROWS[0]["said"]}
 """Remarks on each job of a driver of the catalogue."""
 

@@ -8,10 +8,10 @@ import operator
 from pathlib import Path
 
 import pytest
-import yaml
 
 from nomad_csi import errors
 from nomad_csi.migration import adopt, model, terraform
+from tests import tables
 
 CAPABILITY = [{"access_mode": "single-node-writer", "attachment_mode": "file-system"}]
 ZONE = [{"required": [{"topology": [{"segments": {"topology.ebs.csi.aws.com/zone": "us-east-1b"}}]}]}]
@@ -224,7 +224,7 @@ def with_aws(text, *, takes_over=True):
 
 def test_state_with_everything_becomes_a_whole_spec():
     """Each attribute has its place, or a remark; a secret has none; of each address, what ``destroy`` would do."""
-    whole = yaml.safe_load((Path(__file__).parent / "terraform.yaml").read_text(encoding="utf-8"))
+    whole = tables.load(Path(__file__).parent / "terraform.yaml")
 
     adoption, said = with_aws(json.dumps(whole["state"]))
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import yaml
+from tests import tables
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -69,7 +69,7 @@ def say(line: str) -> None:
 
 def entries(name: str) -> list:
     """Return what the data file *name* lists."""
-    return yaml.safe_load((HERE / name).read_text(encoding="utf-8")) or []
+    return tables.load(HERE / name) or []
 
 
 def changes(subject: str) -> list[Change]:

@@ -4,12 +4,11 @@ import json
 import re
 from pathlib import Path
 
-import yaml
-
+from tests import tables
 from tests.pages import table
 
 COMPONENTS = Path(__file__).parents[2] / "docs/reference/components.md"
-TABLE = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+TABLE = tables.load(Path(__file__).with_suffix(".yaml"))
 STEPS = ("create", "read", "change", "delete")
 ALWAYS = ("sts:GetCallerIdentity",)
 """What the provider of AWS asks for whatever it does."""

@@ -6,6 +6,7 @@ import pydantic
 import yaml
 
 from nomad_csi.plan import model, storage
+from tests import tables
 
 FILE = Path(__file__).with_name("everything.yaml")
 
@@ -27,7 +28,7 @@ def main():
 
 def test_plan_is_the_one_that_is_recorded():
     """Which was read and found right."""
-    everything = yaml.safe_load(FILE.read_text(encoding="utf-8"))
+    everything = tables.load(FILE)
 
     assert planned(everything["spec"]) == everything["plan"]
 

@@ -3,12 +3,12 @@
 from pathlib import Path
 
 import pytest
-import yaml
 
 from nomad_csi import errors
 from nomad_csi.plan import storage
+from tests import tables
 
-GROUPS = yaml.safe_load(Path(__file__).with_name("refusals.yaml").read_text(encoding="utf-8"))
+GROUPS = tables.load(Path(__file__).with_name("refusals.yaml"))
 CASES = [
     pytest.param(case, id=f"{group['what']} {index}") for group in GROUPS for index, case in enumerate(group["cases"])
 ]

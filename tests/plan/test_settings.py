@@ -3,13 +3,13 @@
 from pathlib import Path
 
 import pytest
-import yaml
 
 from nomad_csi.hcl import documents, read
 from nomad_csi.plan import storage
 from nomad_csi.plan.model import Constraint
+from tests import tables
 
-ROWS = yaml.safe_load(Path(__file__).with_name("settings.yaml").read_text(encoding="utf-8"))
+ROWS = tables.load(Path(__file__).with_name("settings.yaml"))
 BASE = {"id": "ebs", "driver": "aws-ebs", "aws_region": "us-east-1"}
 OWN = {
     "name": "own",

@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
-import yaml
 
 from nomad_csi.spec import names, schema
+from tests import tables
 
 ZONES = [
     ("us-east-1a", "us-east-1"),
@@ -54,4 +54,4 @@ def test_forms_of_texts_are_as_reviewed():
 
     json.loads(json.dumps(schema.document()), object_hook=note)
 
-    assert sorted(found) == yaml.safe_load((Path(__file__).parent / "forms.yaml").read_text(encoding="utf-8"))
+    assert sorted(found) == tables.load(Path(__file__).parent / "forms.yaml")

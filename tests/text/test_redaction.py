@@ -4,16 +4,16 @@ import time
 from pathlib import Path
 
 import pytest
-import yaml
 
 from nomad_csi.health import events
 from nomad_csi.text import foreign, redaction
+from tests import tables
 from tests.text import spelled
 
 BODY = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC" * 2
 
 
-SECRETS = yaml.safe_load(Path(__file__).with_name("named_secrets.yaml").read_text(encoding="utf-8"))
+SECRETS = tables.load(Path(__file__).with_name("named_secrets.yaml"))
 """Texts with a secret, and how each is shown."""
 
 
@@ -46,7 +46,7 @@ def test_what_is_no_secret_stays(text):
     assert foreign.clean(text) == text
 
 
-REAL = yaml.safe_load(Path(__file__).with_name("real_errors.yaml").read_text(encoding="utf-8"))
+REAL = tables.load(Path(__file__).with_name("real_errors.yaml"))
 
 
 @pytest.mark.parametrize("text", [text for each in REAL for text in each["texts"]])

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import pytest
-import yaml
 
 from nomad_csi.text import redaction, secrets
+from tests import tables
 
-ROWS = yaml.safe_load(Path(__file__).with_name("secrets.yaml").read_text(encoding="utf-8"))
+ROWS = tables.load(Path(__file__).with_name("secrets.yaml"))
 
 
 @pytest.mark.parametrize(("name", "value"), ROWS["secrets"])

@@ -10,10 +10,11 @@ import yaml
 
 from nomad_csi import errors
 from nomad_csi.plan import storage
+from tests import tables
 from tests.walk import engines, world
 
 TABLE = Path(__file__).with_name("breaks.yaml")
-ROWS = yaml.safe_load(TABLE.read_text(encoding="utf-8"))
+ROWS = tables.load(TABLE)
 PROGRAM = Path(__file__).with_name("breaks_program.py")
 PLUGINS = [
     {"id": "ebs", "driver": "aws-ebs", "aws_region": "us-east-1", "iam": {"role_name": "clients"}},

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-import yaml
 
 from nomad_csi.findings import registry
+from tests import tables
 
 RIGHT = {path.name: path.read_text(encoding="utf-8") for path in (Path(__file__).parent / "right").iterdir()}
 """Files with which nothing is wrong, by name."""
@@ -15,17 +15,17 @@ VOLUME = RIGHT["volume.volume.hcl"]
 CONSUMER = RIGHT["consumer.nomad.hcl"]
 
 FOLDER = Path(__file__).parent
-SENTENCES = yaml.safe_load((FOLDER / "sentences.yaml").read_text(encoding="utf-8"))
+SENTENCES = tables.load(FOLDER / "sentences.yaml")
 """What is found in the examples, by their codes."""
 
-WRONG = yaml.safe_load((FOLDER / "wrong.yaml").read_text(encoding="utf-8"))
+WRONG = tables.load(FOLDER / "wrong.yaml")
 """
 What makes a file wrong: the code, the file of `RIGHT` or its text, what is replaced in it, and the line of the finding.
 
 ``also`` are further codes that fire of the same change, ``beside`` other files that are given too.
 """
 
-NEAR = yaml.safe_load((FOLDER / "near.yaml").read_text(encoding="utf-8"))
+NEAR = tables.load(FOLDER / "near.yaml")
 
 
 def changed(of, change=None, **_):
