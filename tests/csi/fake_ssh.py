@@ -45,8 +45,8 @@ def main():
     with Path(os.environ["SSH_FAKE_LOG"]).open("a", encoding="utf-8") as log:
         log.write(f"{os.getpid()} {' '.join(words)}\n")
     host = words[words.index("--") + 1]
-    if host == "no-such-host":
-        _say("ssh: Could not resolve hostname no-such-host: Name or service not known")
+    if host.startswith("no-such-host"):
+        _say(f"ssh: Could not resolve hostname {host}: Name or service not known")
         sys.exit(255)
     near, _, far = words[words.index("-L") + 1].partition(":")
     _serve(near, far)

@@ -560,6 +560,7 @@ def test_refused_registration_tells_the_way_on_and_no_secret(repair, cluster):
             "wait until the claims are free",
         ),
         ((0, None), "deregistered", "it may not be registered now: ", f"; {AGAIN} registers it where it is not"),
+        ((429, "slow"), "refused", "DELETE /v1/volume/csi/mysql: status 429: slow", "100 of one address"),
     ],
 )
 def test_force_that_nomad_refuses_or_does_not_answer_ends_the_repair(repair, cluster, answer, status, begin, end):

@@ -135,6 +135,24 @@ def test_account_is_asked_in_the_region_of_what_is_there(make, monkeypatch, chan
     assert (found.account, found.instance_ids) == (account, {})
 
 
+def test_keys_of_encrypted_volumes_are_asked_for(make, monkeypatch):
+    """A volume without encryption has none."""
+    disks = {make.EBS_ID: make.ebs(), "vol-1": make.ebs(kms_key_arn="")}
+    monkeypatch.setattr(ebs_volumes, "key_state", lambda arn, _region: f"state of {arn}")
+    monkeypatch.setattr(read_account, "_ask_all", lambda questions: [each() for each in questions])
+    for module, name, answer in (
+        (ebs_volumes, "read_volumes", disks),
+        (ebs_volumes, "ours", {}),
+        (read_account.instances, "read_instances", {}),
+        (file_systems, "read_file_systems", {}),
+    ):
+        monkeypatch.setattr(module, name, lambda *_, answer=answer: answer)
+
+    account = read_account._account(make.found(), "us-east-1")
+
+    assert account.keys == {make.KEY: f"state of {make.KEY}"}
+
+
 @pytest.mark.parametrize("status", [200, 403])
 def test_owner_records_are_read_where_volumes_are_or_may_be(context, scripted, make, status):
     """In each namespace once, and in that of the connection; a token that may not read them is no failure."""

@@ -26,7 +26,7 @@ def test_every_driver_is_known_by_its_own_image(driver):
         ({"image": "amazon/aws-efs-csi-driver"}, "aws-efs"),
         ({"command": "/usr/local/bin/aws-ebs-csi-driver"}, "aws-ebs"),
         ({"image": "mirror/ebs:1", "plugin_id": "aws-ebs0", "arguments": ["node", "--v=2"]}, "aws-ebs"),
-        ({"image": "mirror/ebs:1", "plugin_id": "aws-ebs", "arguments": ["node"]}, "aws-ebs"),
+        ({"image": "mirror/ebs:1", "plugin_id": "aws-ebs", "arguments": ["node", "--kubeconfig=x"]}, "aws-ebs"),
         ({"image": "mirror/ebs:1", "plugin_id": "aws-ebs-7"}, "aws-ebs"),
         ({"image": "mirror/ebs:1", "plugin_id": "aws-ebs0", "arguments": ["--csi-name=x"]}, None),
         ({"image": "mirror/ebs:1", "plugin_id": "ebs0"}, None),

@@ -7,6 +7,7 @@ difference.
 """
 
 import contextlib
+import dataclasses
 import io
 import itertools
 import json
@@ -85,7 +86,7 @@ def steps(agent, case):
     """Return by step what came of it in a cluster with what was ``there``."""
     agent.restart()
     case = json.loads(json.dumps(case).replace("not known yet", names.UNKNOWN))
-    context, taken = agent.context(), Steps(agent)
+    context, taken = dataclasses.replace(agent.context(), timeout_s=case.get("timeout_s", 0)), Steps(agent)
     with emulated_agent.counted():
         for kind, given in case.get("there", ()):
             put(context, kind, given)

@@ -63,12 +63,15 @@ def test_trap_is_known_by_the_log(plugin_cluster, explained):
 
 
 def test_sick_instance_goes_before_a_task_that_never_was_one(plugin_cluster, scripted, explained):
-    """What Nomad says of its health is evidence, too."""
+    """What Nomad says of its health is evidence, too; the log is that of the task with the last event."""
     plugin_cluster.plugin(healthy=False)
     _, record = scripted.replies["GET", "/v1/plugin/csi/aws-ebs0"][0]
     record["Nodes"]["id-a"]["HealthDescription"] = DENIED
     one = {"ClientStatus": "running", "DesiredStatus": "run", "JobVersion": 2}
-    one["TaskStates"] = {"plugin": {"Restarts": 0, "Events": [{"Time": 1, "Type": "Started", "DisplayMessage": "x"}]}}
+    one["TaskStates"] = {
+        name: {"Restarts": 0, "Events": [{"Time": at, "Type": "Started", "DisplayMessage": "x"}]}
+        for at, name in enumerate(["proxy", "plugin"])
+    }
     both = [one | {"ID": f"alloc-{name}", "NodeID": f"id-{name}", "NodeName": name} for name in "ba"]
     scripted.reply("GET", f"{JOB}/allocations", 200, both)
     for item in both:
@@ -79,6 +82,8 @@ def test_sick_instance_goes_before_a_task_that_never_was_one(plugin_cluster, scr
         "said by alloc-a",
         "said by alloc-b",
     ]
+    logs = [path for path, _ in scripted.sent("GET") if "/fs/logs/" in path]
+    assert [re.search(r"task=(\w+)", path)[1] for path in logs] == ["plugin", "plugin"]
 
 
 def test_refused_log_is_said_and_passed_over(denied, explained):

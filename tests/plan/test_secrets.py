@@ -143,6 +143,8 @@ def test_vault_is_used_by_the_jobs_that_need_it_only():
     given = jobs(credentials={"vault": {"path": "secret/data/x", "role": "csi"}})
 
     assert (given["controller"].vault_role, given["node"].vault_role) == ("csi", None)
+    of_files = jobs(driver="gce-pd", aws_region=None, credentials={"vault": {"path": "secret/data/x"}})
+    assert (of_files["controller"].vault_role, of_files["node"].vault_role) == ("", None)
     text = documents.job_file(given["controller"])
     assert (
         '      vault {\n        role         = "csi"\n        env          = false\n        disable_file = true\n'
