@@ -145,6 +145,9 @@ def test_vault_is_used_by_the_jobs_that_need_it_only():
     assert (given["controller"].vault_role, given["node"].vault_role) == ("csi", None)
     of_files = jobs(driver="gce-pd", aws_region=None, credentials={"vault": {"path": "secret/data/x"}})
     assert (of_files["controller"].vault_role, of_files["node"].vault_role) == ("", None)
+    config = {"driver": "freenas-api-nfs", "password": {"from_secret": "password"}}
+    of_config = jobs(driver="democratic-csi", aws_region=None, config=config, credentials={"vault": {"path": "x"}})
+    assert (of_config["controller"].vault_role, of_config["node"].vault_role) == ("", "")
     text = documents.job_file(given["controller"])
     assert (
         '      vault {\n        role         = "csi"\n        env          = false\n        disable_file = true\n'

@@ -35,6 +35,8 @@ def test_the_job_that_asks_on_the_clients_is_planned():
     assert program_jobs.probe_of(other.on_nodes, namespace="default", region="") == program_jobs.ProbeJob(
         command="/opt/nomad-csi", image="x/y:1", state_dir="/srv/client"
     )
+    own, docker = (program_jobs.ProbeJob(state_dir="/srv/client/", image=image) for image in ("", "x/y:1"))
+    assert (own.folder, docker.folder, docker.sockets) == (own.sockets, "/csi-plugins", "/srv/client/csi/plugins")
     assert (found.on_nodes.timeout_s, other.on_nodes.timeout_s) == (program_jobs.WAIT_S, 90)
     assert expectation(EFS).on_nodes is None
 
