@@ -217,7 +217,31 @@ def test_setting_is_compared_as_its_driver_does(driver, is_same):
     assert context.is_setting(setting.upper()) is is_same
 
 
-@pytest.mark.parametrize(("allowed", "taken"), [(None, True), ([], False), (["a*"], True), (["A1"], False)])
+@pytest.mark.parametrize(
+    ("allowed", "taken"), [(None, True), ([], False), (["a*"], True), (["A1"], False), (["A*"], False)]
+)
 def test_keys_are_those_that_are_allowed(allowed, taken):
     """Any where none are named; none where the list is empty."""
     assert driver_spec.KeysSpec(allowed=None if allowed is None else frozenset(allowed)).takes("a1") is taken
+
+
+@pytest.mark.parametrize(
+    ("values", "missing"),
+    [
+        ({}, {"a": "", "b": ""}),
+        ({"kind": "x"}, {"D|e": "kind", "a": "", "b": ""}),
+        ({"kind": "x", "A": "1", "B": "2", "E": "3"}, {}),
+    ],
+)
+def test_keys_that_are_missing(values, missing):
+    """In order, each with the key that asks for it; one of two is enough, in whatever case the driver reads it."""
+    with_kind = {"kind": {"x": frozenset({"D|e", "b"})}}
+    keys = driver_spec.KeysSpec(required=frozenset({"b", "a"}), required_with=with_kind, ignore_case=True)
+
+    assert list(keys.missing(values).items()) == list(missing.items())
+    assert keys.model_copy(update={"allowed": frozenset({"K*"})}).takes("kind")
+
+
+def test_driver_without_a_title_is_called_by_its_name():
+    """As a description in a spec may be."""
+    assert catalogue.DRIVERS["aws-ebs"].model_copy(update={"title": ""}).called == "aws-ebs"

@@ -125,4 +125,4 @@ def test_server_without_a_path_is_no_location():
     """It would be around every other one."""
     driver = catalogue.find("csi-driver-nfs")
 
-    assert list(storage_identity.located({"server": "nfs"}, driver)) == []
+    assert list(storage_identity.located({"server": "nfs", "subDir": "a"}, driver)) == []

@@ -230,8 +230,11 @@ NOT_MADE = "volume default/scratch: the state does not hold its external id; run
     ("change", "told"),
     [
         (
-            lambda found: found.update(pending_operations=[{"resource": {"urn": urn}} for urn in (MADE, VOLUME)]),
-            f"dev: an operation was interrupted, {UNFINISHED}".replace(VOLUME, f"{MADE}, {VOLUME}"),
+            lambda found: (
+                found.update(pending_operations=[{"resource": {"urn": urn}} for urn in (MADE, STORAGE)]),
+                found["resources"][8].update(delete=True),
+            ),
+            f"dev: an operation was interrupted, {UNFINISHED}".replace(VOLUME, f"{MADE}, {STORAGE}, {VOLUME}"),
         ),
         (lambda found: found["resources"][8].update(delete=True), f"dev: an operation was interrupted, {UNFINISHED}"),
         (lambda found: found["resources"][9]["outputs"].clear(), NOT_MADE),
@@ -302,11 +305,14 @@ def test_an_ejection_that_was_broken_off_goes_on(stack, tmp_path, run):
 
 
 def test_two_jobs_of_one_name_get_two_files(stack):
-    """In different namespaces; each is named as the resource is."""
+    """In different namespaces; each is named as the resource is. A file that two have alike is one file."""
     other = copy.deepcopy(stack.document["deployment"]["resources"][5])
     other["urn"] += "-prod"
     other["inputs"] |= {"namespace": "prod", "hcl": HCL + "\n"}
-    stack.document["deployment"]["resources"].insert(6, other)
+    same = stack.document["deployment"]["resources"][5] | {
+        "urn": JOB.replace("CsiPlugin$", "Own$nomad-csi:index:CsiPlugin$")
+    }
+    stack.document["deployment"]["resources"][6:6] = [other, same]
 
     assert tuple(path for path in eject.plan_ejection(stack, "dev").files if path.startswith("jobs/")) == (
         "jobs/ebs-node.nomad.hcl",

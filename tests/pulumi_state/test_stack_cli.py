@@ -88,6 +88,7 @@ def test_a_preview_gives_the_import_file_and_the_steps(pulumi, stack, monkeypatc
             "pulumi stack export failed: bad",
         ),
         ("echo '{}'; echo lost >&2; exit 1", "pulumi stack export failed: lost"),
+        ("echo '[]'; echo lost >&2; exit 1", "pulumi stack export failed: lost"),
         ("echo only this; exit 1", "pulumi stack export failed: only this"),
         ("echo denied: $NOMAD_TOKEN $PLACE >&2; exit 1", "pulumi stack export failed: denied: [secret] room-91c2"),
         ("seq 20 >&2; exit 1", f"pulumi stack export failed: {'; '.join(map(str, range(9, 21)))}"),
@@ -105,10 +106,21 @@ def test_what_the_command_says_instead_is_told(pulumi, stack, monkeypatch, scrip
     assert str(refusal.value) == told
 
 
-def test_a_command_that_hangs_is_ended(pulumi, stack, monkeypatch):
-    """Each has a deadline."""
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda stack: stack.export(), "pulumi stack export did not end within 0.2 s"),
+        (lambda stack: stack.forget(URNS, protected=False), "pulumi state delete did not end within 0.2 s"),
+        (lambda stack: stack.preview(), "pulumi preview --json did not end within 0.3 s"),
+    ],
+)
+def test_a_command_that_hangs_is_ended(pulumi, stack, monkeypatch, call, told):
+    """Each has a deadline, a preview one of its own."""
     monkeypatch.setattr(stack_cli, "EXPORT_TIMEOUT_S", 0.2)
+    monkeypatch.setattr(stack_cli, "PREVIEW_TIMEOUT_S", 0.3)
     pulumi("exec sleep 60")
 
-    with pytest.raises(errors.NomadCsiError, match=r"pulumi stack export did not end within 0\.2 s"):
-        stack.export()
+    with pytest.raises(errors.NomadCsiError) as refusal:
+        call(stack)
+
+    assert str(refusal.value) == told

@@ -21,7 +21,7 @@ NOT_THERE = (
         ("Pulumi.yaml", "name: x", "Pulumi.prod.yaml"),
         ("Pulumi.yml", "name: x", "Pulumi.prod.yml"),
         ("Pulumi.json", '{"name": "x"}', "Pulumi.prod.json"),
-        ("Pulumi.yaml", "stackConfigDir: stacks", "stacks/Pulumi.prod.yaml"),
+        ("Pulumi.yaml", "{stackConfigDir: stacks, config: former}", "stacks/Pulumi.prod.yaml"),
         ("Pulumi.yaml", "config: stacks", "stacks/Pulumi.prod.yaml"),
         ("Pulumi.yaml", "config: {a: b}", "Pulumi.prod.yaml"),
         ("other", "", "Pulumi.prod.yaml"),

@@ -27,12 +27,14 @@ DRAFT = {
     "nameTable": {name: f"{STACK}my:own:Component::{name}" for name in ("outer", "unused", "given")},
     "resources": [
         PROVIDER,
-        entry(PLUGIN, "legacy"),
+        entry(PLUGIN, "fleet"),
+        entry(PLUGIN, "legacy", "fleet"),
         entry(JOB, "legacy-node", "legacy"),
         entry(HEALTH, "legacyPluginHealth", "legacy", logicalName="legacy"),
         entry(EXISTING, "mysql", "outer"),
         entry(VOLUME, "mysqlVolumeRegistration", "mysql", logicalName="mysql", provider="given"),
         entry(stack_import.EBS_VOLUME, "of no volume"),
+        entry(stack_import.CREATED, "made"),
         entry(EXISTING, "new"),
         entry(VOLUME, "newVolumeRegistration", "new", logicalName="new"),
     ],
@@ -45,11 +47,12 @@ def step(qualified_type, name, **inputs):
 
 
 STEPS = [
-    step(f"{PLUGIN}${JOB}", "legacy-node", jobId="plugin-legacy-nodes", namespace="default"),
+    step(f"{PLUGIN}${PLUGIN}${JOB}", "legacy-node", jobId="plugin-legacy-nodes", namespace="default"),
     step(f"my:own:Component${EXISTING}${VOLUME}", "mysql", volumeId="mysql-1", namespace="prod"),
     step(f"{EXISTING}${VOLUME}", "new", volumeId="new", namespace="default"),
+    step(stack_import.CREATED, "made", volumeId="made", namespace="prod"),
 ]
-HAS = {"plugin-legacy-nodes": "", "mysql-1": "vol-0a"}
+HAS = {"plugin-legacy-nodes": "", "mysql-1": "vol-0a", "made": "hp-1"}
 
 
 def look(_, inputs):
@@ -68,10 +71,12 @@ def test_what_nomad_has_is_imported_under_the_names_of_the_program():
         "nameTable": {name: f"{STACK}my:own:Component::{name}" for name in ("outer", "given")},
         "resources": [
             PROVIDER,
-            entry(PLUGIN, "legacy"),
+            entry(PLUGIN, "fleet"),
+            entry(PLUGIN, "legacy", "fleet"),
             entry(JOB, "legacy-node", "legacy") | {"id": "default/plugin-legacy-nodes"},
             entry(EXISTING, "mysql", "outer"),
             entry(VOLUME, "mysqlVolumeRegistration", "mysql", logicalName="mysql", provider="given", id="prod/mysql-1"),
+            entry(stack_import.CREATED, "made") | {"id": "prod/made"},
         ],
     }
 
@@ -83,6 +88,7 @@ def test_what_is_left_out_is_told_with_its_reason():
     assert [(line.name, line.id, line.reason) for line in lines] == [
         ("legacy-node", "default/plugin-legacy-nodes", ""),
         ("mysql", "prod/mysql-1", ""),
+        ("made", "prod/made", ""),
         ("new", "", "not there"),
     ]
     assert stack_import.fill({"resources": None}, (), look).document == {"nameTable": {}, "resources": []}

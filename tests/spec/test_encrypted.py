@@ -70,13 +70,16 @@ def test_text_that_the_file_does_not_hold_counts_as_encrypted(file):
 
 
 def test_date_of_yaml_is_the_text_that_pulumi_makes_of_it():
-    """It stands in the file in clear."""
+    """It stands in the file in clear; what the file lacks does not, whatever its text."""
+    assert isinstance(encrypted.mark_encrypted("None", None), encrypted.Encrypted)
     assert encrypted.mark_encrypted("2026-11-22", dt.date(2026, 11, 22)) == "2026-11-22"
 
 
 def test_placeholder_shows_no_text():
     """Whatever prints it."""
     hidden = encrypted.Encrypted("pw")
+    assert encrypted.revealed([encrypted.Encrypted()], str.upper) == [""]
+    assert encrypted.marked({"secure": "a", "b": SECURE}) == {"secure": "a", "b": encrypted.PLACEHOLDER}
 
     assert (str(hidden), repr(hidden), f"{hidden}", hidden.text) == (
         "[encrypted]",

@@ -68,6 +68,12 @@ def test_count_may_stand_beside_each_where_they_agree(count):
     assert lines(volume(count=count, each=[{}] * count)) == []
 
 
+@pytest.mark.parametrize("more", [{"count": 1}, {"count": 2, "shares_storage": True}])
+def test_count_of_existing_storage_makes_one_volume_or_such_that_share_it(more):
+    """Nobody else has its external id."""
+    assert lines({"id": "data", "plugin_id": "p", "existing": {"external_id": "fs-1"}} | more) == []
+
+
 CLASSES = "one of adopt, capabilities, context, create, ebs, efs, existing, mount_options, name, namespace, parameters, plugin_id, protect, secrets, shares_storage, snapshots, topologies"
 COUNT = "a whole number of 1 to 1000"
 
@@ -83,6 +89,7 @@ COUNT = "a whole number of 1 to 1000"
         (volume(count=True), None, f"volumes[0].count: expected {COUNT}, got true"),
         (volume(count="3"), None, f"volumes[0].count: expected {COUNT}, got '3'"),
         (volume(count=2, each=[{}]), None, "volumes[0].count: expected 1, as many as there are in each, or no count, got 2"),
+        (volume(count=1, each=[{}, {}]), None, "volumes[0].count: expected 2, as many as there are in each, or no count, got 1"),
         (volume(each=[]), None, "volumes[0].each: expected a list with a mapping for each volume, got []"),
         (volume(each={"a": 1}), None, "volumes[0].each: expected a list with a mapping for each volume, got a mapping"),
         (volume(each=3), None, "volumes[0].each: expected a list with a mapping for each volume, got 3"),

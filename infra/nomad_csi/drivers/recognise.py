@@ -72,7 +72,7 @@ def _match_context(drivers: Iterable[catalogue.Driver], context: Mapping[str, ob
 def _wanted(driver: catalogue.Driver, context: Mapping[str, object]) -> set[str]:
     wanted = set(driver.context.required)
     for key, by_value in driver.context.required_with.items():
-        wanted |= {one for other in by_value.get(str(context.get(key)), ()) for one in other.split("|")}
+        wanted |= by_value.get(str(context.get(key)), frozenset())
     return wanted
 
 
